@@ -1,0 +1,84 @@
+# make demo: see simtown work.  make test: check it.  make help: the rest.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+PYTHON ?= python3
+PYTEST_ARGS ?=
+
+DEMO := .venv-demo/bin
+TEST := .venv-test/bin
+INSTALL := -m pip install --quiet --disable-pip-version-check -c constraints.txt
+OPENGL_PACKAGES := libegl1 libegl-mesa0 libgl1-mesa-dri libgl1 libosmesa6
+
+.PHONY: help
+help:
+	@echo 'make demo    a small data set in out/demo, in a fresh virtual environment'
+	@echo 'make test    linter, types and tests, in a fresh virtual environment'
+	@echo 'make slow    the slow tests, in the environment of make test'
+	@echo 'make lint    linter, formatter and types only, in the same environment'
+	@echo 'make format  let the linter and formatter change the files'
+	@echo 'make clean   remove what these commands made'
+	@echo 'PYTHON=python3.13 chooses the interpreter; PYTEST_ARGS="-k raster" goes to pytest.'
+
+.PHONY: python
+python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	    || { echo "simtown needs Python 3.11 or newer; choose one: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
+	    || { bash tools/debian-packages.sh 'Virtual environments' python3-venv; $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null; } \
+	    || { echo "$(PYTHON) has no venv module: install it (on Debian: apt-get install python3-venv)." >&2; exit 1; }
+
+.PHONY: demo
+demo: python
+	rm -rf .venv-demo out/demo
+	$(PYTHON) -m venv .venv-demo
+	$(DEMO)/python $(INSTALL) .
+	$(DEMO)/simtown generate --entities 20 --n 400 --val 100 --test 100 --out out/demo
+	$(DEMO)/simtown preview out/demo
+	@echo
+	@echo 'Done. 600 pictures of a town with 20 kinds of vehicles, each with a yes/no question, are in:'
+	@echo '  $(CURDIR)/out/demo'
+	@pages="$$(find out/demo \( -name '*.html' -o -name '*.png' \) -type f | sort | head -n 5)"; \
+	    if [[ -n $$pages ]]; then echo 'Open to see them:'; sed 's|^|  $(CURDIR)/|' <<<"$$pages"; fi
+	@echo 'Make your own: $(DEMO)/simtown generate --help'
+
+# The environment of the tests, made anew when what it installs changes.
+.venv-test/.complete: pyproject.toml constraints.txt
+	@$(MAKE) python
+	@bash tools/debian-packages.sh 'The OpenGL tests (they skip without)' $(OPENGL_PACKAGES)
+	rm -rf .venv-test
+	$(PYTHON) -m venv .venv-test
+	$(TEST)/python $(INSTALL) -e '.[dev]'
+	@touch $@
+
+.PHONY: test
+test:
+	@rm -rf .venv-test
+	@$(MAKE) .venv-test/.complete
+	@$(MAKE) lint
+	$(TEST)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+.PHONY: lint
+lint: .venv-test/.complete
+	$(TEST)/ruff check .
+	$(TEST)/ruff format --check .
+	$(TEST)/mypy
+
+.PHONY: format
+format: .venv-test/.complete
+	$(TEST)/ruff check --fix .
+	$(TEST)/ruff format .
+
+# pytest exits 5 where it finds no test: no failure.
+.PHONY: slow
+slow: .venv-test/.complete
+	$(TEST)/python -m pytest -n 2 -m slow $(PYTEST_ARGS) || [[ $$? -eq 5 ]]
+
+.PHONY: clean
+clean:
+	rm -rf .venv-demo .venv-test out/demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@[[ ! -d out ]] || rmdir --ignore-fail-on-non-empty out
+	@find simtown tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

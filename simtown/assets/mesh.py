@@ -1,0 +1,301 @@
+"""Triangle meshes with a material per triangle, and the small vocabulary of parts the town is built from.
+
+Object frame: metres, right-handed, z up, x forward, y to the left; wheels stand on z = 0. Every part is a
+:class:`Mesh`; ``a + b`` joins two, ``mesh.at(...)`` and ``mesh.turned(...)`` move one. A new kind is a sum of parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import cos, pi, radians, sin
+
+import numpy as np
+
+from simtown.assets.palette import MATERIALS, material
+
+Point = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """Triangles with outward (counter-clockwise) winding.
+
+    Attributes:
+        vertices: (n, 3) float64, metres.
+        triangles: (m, 3) int64 indices of vertices.
+        materials: (m,) int64 indices of :data:`simtown.assets.palette.MATERIALS`.
+    """
+
+    vertices: np.ndarray
+    triangles: np.ndarray
+    materials: np.ndarray
+
+    def __add__(self, other: Mesh) -> Mesh:
+        return join([self, other])
+
+    def at(self, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Mesh:
+        """Moved by (x, y, z) metres."""
+        return Mesh(self.vertices + np.array([x, y, z]), self.triangles, self.materials)
+
+    def turned(self, degrees: float, axis: str = "z") -> Mesh:
+        """Turned about the x, y or z axis through the origin, counter-clockwise seen from its tip."""
+        c, s = cos(radians(degrees)), sin(radians(degrees))
+        a, b = {"x": (1, 2), "y": (2, 0), "z": (0, 1)}[axis]
+        v = self.vertices.copy()
+        v[:, a], v[:, b] = c * self.vertices[:, a] - s * self.vertices[:, b], s * self.vertices[:, a] + c * self.vertices[:, b]
+        return Mesh(v, self.triangles, self.materials)
+
+    def scaled(self, x: float, y: float | None = None, z: float | None = None) -> Mesh:
+        """Scaled about the origin; one number scales all axes."""
+        factors = np.array([x, x if y is None else y, x if z is None else z])
+        return Mesh(self.vertices * factors, self.triangles, self.materials)
+
+    def mirrored(self) -> Mesh:
+        """Reflected in the plane y = 0 (left to right)."""
+        return Mesh(self.vertices * [1.0, -1.0, 1.0], self.triangles[:, ::-1], self.materials)
+
+    def both_sides(self) -> Mesh:
+        """This part and its mirror image in y = 0."""
+        return self + self.mirrored()
+
+    def painted(self, **swaps: str) -> Mesh:
+        """With materials exchanged: ``mesh.painted(red="green")`` makes red triangles green."""
+        table = np.arange(len(MATERIALS))
+        for old, new in swaps.items():
+            table[material(old.replace("_", " "))] = material(new)
+        return Mesh(self.vertices, self.triangles, table[self.materials])
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """(2, 3) smallest and largest corner, metres."""
+        return np.stack([self.vertices.min(axis=0), self.vertices.max(axis=0)])
+
+
+def join(meshes: Sequence[Mesh]) -> Mesh:
+    """One mesh of several."""
+    offsets = np.cumsum([0] + [len(m.vertices) for m in meshes])
+    return Mesh(
+        np.concatenate([m.vertices for m in meshes]),
+        np.concatenate([m.triangles + o for m, o in zip(meshes, offsets, strict=False)]),
+        np.concatenate([m.materials for m in meshes]),
+    )
+
+
+def loft(sections: Sequence[Sequence[Point]] | np.ndarray, paint: str, caps: bool = True) -> Mesh:
+    """A convex-ended solid through closed loops of equally many points, one after the other.
+
+    Winding is fixed by the sign of the volume, so loops may run either way round.
+    """
+    loops = np.asarray(sections, dtype=np.float64)
+    n, k = loops.shape[:2]
+    i, j = np.meshgrid(np.arange(n - 1), np.arange(k), indexing="ij")
+    a, b = i * k + j, i * k + (j + 1) % k
+    c, d = a + k, b + k
+    faces = [np.stack([a, b, d], -1).reshape(-1, 3), np.stack([a, d, c], -1).reshape(-1, 3)]
+    if caps:
+        fan = np.stack([np.zeros(k - 2, int), np.arange(1, k - 1), np.arange(2, k)], -1)
+        faces += [fan[:, ::-1], fan + (n - 1) * k]
+    vertices, triangles = loops.reshape(-1, 3), np.concatenate(faces)
+    p, q, r = (vertices[triangles[:, s]] for s in range(3))
+    normals = np.cross(q - p, r - p)
+    if (p * normals).sum() < 0:
+        triangles, normals = triangles[:, ::-1], -normals
+    triangles = triangles[np.abs(normals).max(axis=1) > 2e-5]  # where loops close to a point or a line
+    return Mesh(vertices, triangles, np.full(len(triangles), material(paint)))
+
+
+def box(size: Point, at: Point, paint: str) -> Mesh:
+    """A box of `size` (length, width, height) standing with the middle of its floor `at` a point. 12 triangles."""
+    x, y = size[0] / 2, size[1] / 2
+    floor = [(-x, -y), (x, -y), (x, y), (-x, y)]
+    return loft([[(a, b, 0.0) for a, b in floor], [(a, b, size[2]) for a, b in floor]], paint).at(*at)
+
+
+def frustum(size: Point, top: tuple[float, float], at: Point, paint: str, shift: float = 0.0) -> Mesh:
+    """As :func:`box`, with a top of another (length, width), moved forward by `shift`. A roof, a cabin, a hopper."""
+    x, y, u, v = size[0] / 2, size[1] / 2, top[0] / 2, top[1] / 2
+    lower = [(-x, -y, 0.0), (x, -y, 0.0), (x, y, 0.0), (-x, y, 0.0)]
+    upper = [(shift - u, -v, size[2]), (shift + u, -v, size[2]), (shift + u, v, size[2]), (shift - u, v, size[2])]
+    return loft([lower, upper], paint).at(*at)
+
+
+def block(size: Point, at: Point, paint: str, bevel: float = 0.1) -> Mesh:
+    """As :func:`box`, its upper edges cut by `bevel` metres and its upright ones too: soft, toy-like. 28 triangles."""
+    (x, y, z), c = (size[0] / 2, size[1] / 2, size[2]), bevel
+
+    def ring(inset: float, height: float) -> list[Point]:
+        a, b = x - inset, y - inset
+        return [(-a + c, -b, height), (a - c, -b, height), (a, -b + c, height), (a, b - c, height),
+                (a - c, b, height), (-a + c, b, height), (-a, b - c, height), (-a, -b + c, height)]  # fmt: skip
+
+    return loft([ring(0.0, 0.0), ring(0.0, z - c), ring(c, z)], paint).at(*at)
+
+
+def body(stations: Sequence[tuple[float, ...]], paint: str, bevel: float = 0.08) -> Mesh:
+    """A vehicle's shell lofted along x through `stations` (x, half width, bottom, top[, half width at the top]).
+
+    The shoulder is cut by `bevel`. List stations from tail to nose: bumper, boot, windscreen, bonnet, bumper.
+    """
+    loops = []
+    for station in stations:
+        x, w, low, high = station[:4]
+        u = station[4] if len(station) > 4 else w
+        c = min(bevel, 0.45 * (high - low), 0.45 * w)
+        loops.append([(x, -w, low), (x, w, low), (x, w, high - c), (x, u - c, high), (x, -u + c, high), (x, -w, high - c)])
+    return loft(loops, paint)
+
+
+def profile(outline: Sequence[tuple[float, float]], width: float, at: Point, paint: str, width_top: float | None = None) -> Mesh:
+    """A convex side outline of (x, z) points made `width` wide about y = 0; `width_top` narrows it towards its top."""
+    low, high = min(z for _, z in outline), max(z for _, z in outline)
+
+    def half(z: float) -> float:
+        t = (z - low) / (high - low)
+        return (width * (1 - t) + (width if width_top is None else width_top) * t) / 2
+
+    return loft([[(x, -half(z), z) for x, z in outline], [(x, half(z), z) for x, z in outline]], paint).at(*at)
+
+
+def cylinder(radius: float, length: float, at: Point, paint: str, axis: str = "z", sides: int = 10, end: float | None = None) -> Mesh:
+    """A cylinder from `at` along an axis, or a cone or frustum where its `end` has another radius (0 for a tip)."""
+    ends = [(0.0, radius), (length, radius if end is None else max(end, 1e-6))]
+    turn = [(cos(2 * pi * (i + 0.5) / sides), sin(2 * pi * (i + 0.5) / sides)) for i in range(sides)]
+    order = {"x": (2, 0, 1), "y": (1, 2, 0), "z": (0, 1, 2)}[axis]
+    loops = np.array([[(r * c, r * s, h) for c, s in turn] for h, r in ends])[:, :, order]
+    return loft(loops, paint).at(*at)
+
+
+def rod(start: Point, stop: Point, radius: float, paint: str, sides: int = 4, end: float | None = None) -> Mesh:
+    """A thin bar (a taper where `end` is another radius) between two points: frames, ladders' rails, cranes, branches."""
+    a, b = np.array(start, dtype=np.float64), np.array(stop, dtype=np.float64)
+    along = (b - a) / np.sqrt(((b - a) ** 2).sum())
+    u = np.cross(along, [0.0, 0.0, 1.0] if abs(along[2]) < 0.9 else [1.0, 0.0, 0.0])
+    u /= np.sqrt((u**2).sum())
+    v = np.cross(along, u)
+    turn = [2 * pi * (i + 0.5) / sides for i in range(sides)]
+    radii = (radius, radius if end is None else max(end, 1e-6))
+    loops = np.array([[p + r * (cos(t) * u + sin(t) * v) for t in turn] for p, r in zip((a, b), radii, strict=True)])
+    return loft(loops, paint)
+
+
+def ball(radius: float | Point, at: Point, paint: str, sides: int = 8, rings: int = 4, low: float = -1.0) -> Mesh:
+    """A faceted ellipsoid about `at`; `low` in [-1, 1) cuts it off below (0 leaves a dome). `radius` may be (x, y, z)."""
+    rx, ry, rz = radius if isinstance(radius, tuple) else (radius, radius, radius)
+    loops = []
+    for i in range(rings + 1):
+        angle = pi / 2 * (low + (1 - low) * i / rings)
+        flat, height = max(cos(angle), 1e-6), sin(angle)
+        turn = [2 * pi * (j - 0.5 * i) / sides for j in range(sides)]  # half a step a ring, along the quads' diagonals
+        loops.append([(rx * flat * cos(t), ry * flat * sin(t), rz * height) for t in turn])
+    return loft(loops, paint).at(*at)
+
+
+def panel(corners: Sequence[Point], paint: str, u: tuple[float, float] = (0.0, 1.0), v: tuple[float, float] = (0.0, 1.0),
+          lift: float = 0.015) -> Mesh:  # fmt: skip
+    """A flat decal (2 triangles) on a quad: window, stripe, sign.
+
+    `corners` run counter-clockwise seen from outside, from lower left: (left, bottom), (right, bottom), (right, top),
+    (left, top). The decal covers the part `u` (left to right) by `v` (bottom to top) and stands `lift` metres proud.
+    """
+    a, b, c, d = (np.array(p, dtype=np.float64) for p in corners)
+    normal = np.cross(c - a, d - b)
+    normal /= np.sqrt((normal**2).sum())
+
+    def spot(s: float, t: float) -> np.ndarray:
+        return (a * (1 - s) + b * s) * (1 - t) + (d * (1 - s) + c * s) * t + lift * normal
+
+    vertices = np.stack([spot(u[0], v[0]), spot(u[1], v[0]), spot(u[1], v[1]), spot(u[0], v[1])])
+    return Mesh(vertices, np.array([[0, 1, 2], [0, 2, 3]]), np.full(2, material(paint)))
+
+
+def side(x: tuple[float, float], z: tuple[float, float], y: float, paint: str, y_top: float | None = None, lift: float = 0.015) -> Mesh:
+    """The same decal on the left and right flank, between two x and two z, where the flank stands at ±y (y_top above)."""
+    t = y if y_top is None else y_top
+    return panel([(x[0], -y, z[0]), (x[1], -y, z[0]), (x[1], -t, z[1]), (x[0], -t, z[1])], paint, lift=lift).both_sides()
+
+
+def front(y: tuple[float, float], z: tuple[float, float], x: float, paint: str, x_top: float | None = None, lift: float = 0.015) -> Mesh:
+    """A decal on a nose at x (x_top above), between two y and two z. For a tail, see :func:`back`."""
+    t = x if x_top is None else x_top
+    return panel([(x, y[0], z[0]), (x, y[1], z[0]), (t, y[1], z[1]), (t, y[0], z[1])], paint, lift=lift)
+
+
+def back(y: tuple[float, float], z: tuple[float, float], x: float, paint: str, x_top: float | None = None, lift: float = 0.015) -> Mesh:
+    """A decal on a tail at x (x_top above), between two y and two z."""
+    t = x if x_top is None else x_top
+    return panel([(x, y[1], z[0]), (x, y[0], z[0]), (t, y[0], z[1]), (t, y[1], z[1])], paint, lift=lift)
+
+
+def top(x: tuple[float, float], y: tuple[float, float], z: float, paint: str, z_end: float | None = None, lift: float = 0.015) -> Mesh:
+    """A decal on a roof or bonnet at height z (z_end at the second x)."""
+    e = z if z_end is None else z_end
+    return panel([(x[0], y[0], z), (x[1], y[0], e), (x[1], y[1], e), (x[0], y[1], z)], paint, lift=lift)
+
+
+def wheel(x: float, y: float, radius: float = 0.32, width: float = 0.22, hub: str = "hub", tyre: str = "tyre", sides: int = 12) -> Mesh:
+    """A wheel standing on the ground at (x, y), its hub on the outer face (the side away from y = 0)."""
+    tread = cylinder(radius, width, (0.0, -width / 2, 0.0), tyre, axis="y", sides=sides)
+    cap = cylinder(radius * 0.58, 0.03, (0.0, width / 2, 0.0), hub, axis="y", sides=max(6, sides // 2))
+    whole = tread + cap
+    return (whole if y >= 0 else whole.mirrored()).at(x, y, radius)
+
+
+def wheels(xs: Sequence[float], track: float, radius: float = 0.32, width: float = 0.22, hub: str = "hub") -> Mesh:
+    """Pairs of wheels at each x, outer faces `track` metres apart."""
+    return join([wheel(x, track / 2 - width / 2, radius, width, hub).both_sides() for x in xs])
+
+
+def arches(xs: Sequence[float], y: float, radius: float = 0.38, paint: str = "dark", z: float = 0.32) -> Mesh:
+    """Dark half-discs on both flanks (at ±y) behind the wheels, so that wheels read at a distance."""
+    parts = []
+    for x in xs:
+        turn = [(x + radius * cos(pi * i / 6), z + radius * sin(pi * i / 6)) for i in range(7)]
+        vertices = np.array([(p, -y - 0.012, q) for p, q in turn])
+        triangles = np.array([[0, i, i + 1] for i in range(1, 6)])
+        parts.append(Mesh(vertices, triangles, np.full(5, material(paint))).both_sides())
+    return join(parts)
+
+
+def lamps(nose: float, tail: float, y: float, z: float, size: float = 0.16, z_tail: float | None = None) -> Mesh:
+    """Head lamps at x = nose and tail lamps at x = tail, `y` metres either side of the middle, `z` high."""
+    t = z if z_tail is None else z_tail
+    head = box((0.06, size * 1.3, size), (nose, y, z), "headlamp")
+    rear = box((0.06, size * 1.3, size), (tail, y, t), "taillamp")
+    return (head + rear).both_sides()
+
+
+def ladder(start: Point, stop: Point, width: float, paint: str = "steel", rungs: int = 8, radius: float = 0.04) -> Mesh:
+    """Two rails and their rungs from one point to another, `width` metres wide in y."""
+    a, b = np.array(start), np.array(stop)
+    off = np.array([0.0, width / 2, 0.0])
+    parts = [rod(tuple(a + s * off), tuple(b + s * off), radius, paint) for s in (-1, 1)]
+    for i in range(rungs):
+        p = a + (b - a) * (i + 0.5) / rungs
+        parts.append(rod(tuple(p - off), tuple(p + off), radius * 0.8, paint))
+    return join(parts)
+
+
+def cabin(base: tuple[float, float], roof: tuple[float, float], z: tuple[float, float], width: tuple[float, float], paint: str,
+          pillars: Sequence[float] = (0.5,), glass: str = "glass") -> Mesh:  # fmt: skip
+    """A glasshouse: sloping windscreens and side windows under a painted roof.
+
+    `base` and `roof` are (rear x, front x) at the belt line and at the roof, `z` their heights, `width` their widths;
+    `pillars` are the places (0 rear to 1 front) of the painted posts between side windows.
+    """
+    (x0, x3), (x1, x2), (z0, z1), (w0, w1) = base, roof, z, (width[0] / 2, width[1] / 2)
+    shell = loft([[(x0, -w0, z0), (x3, -w0, z0), (x3, w0, z0), (x0, w0, z0)], [(x1, -w1, z1), (x2, -w1, z1), (x2, w1, z1), (x1, w1, z1)]], paint)
+    flank = [(x0, -w0, z0), (x3, -w0, z0), (x2, -w1, z1), (x1, -w1, z1)]
+    edges = [0.04, *pillars, 0.96]
+    panes = [panel(flank, glass, (a + 0.025, b - 0.025), (0.1, 0.85)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    nose = panel([(x3, -w0, z0), (x3, w0, z0), (x2, w1, z1), (x2, -w1, z1)], glass, (0.06, 0.94), (0.08, 0.88))
+    tail = panel([(x0, w0, z0), (x0, -w0, z0), (x1, -w1, z1), (x1, w1, z1)], glass, (0.06, 0.94), (0.08, 0.88))
+    return join([shell, nose, tail, *[p.both_sides() for p in panes]])
+
+
+def beacon(x: float, z: float, colours: tuple[str, str] = ("beacon red", "beacon blue"), width: float = 1.0) -> Mesh:
+    """A bar of two coloured lights across a roof."""
+    bar = box((0.24, width, 0.06), (x, 0.0, z), "dark")
+    left = box((0.2, width * 0.4, 0.16), (x, width * 0.26, z + 0.06), colours[0])
+    right = box((0.2, width * 0.4, 0.16), (x, -width * 0.26, z + 0.06), colours[1])
+    return bar + left + right

@@ -1,0 +1,91 @@
+"""The town's colours: one harmonious palette, a material per triangle.
+
+A material is a colour plus how the town's light treats it. Colours are display sRGB in [0, 1]. The order of
+:data:`MATERIALS` is part of the data format only through pictures: append, do not reorder.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+#: How a material answers to light and weather (column ``kind`` of the renderer's material table).
+MATTE, GLASS, WINDOW, HEADLAMP, TAILLAMP, GLOW, TINT_WALL, TINT_ROOF, LEAF, GROUND, ROAD, TINT_CLOTH, CLOUD = range(13)
+
+
+@dataclass(frozen=True)
+class Material:
+    """One entry of the palette: sRGB colour as ``0xRRGGBB`` and the lighting kind."""
+
+    name: str
+    rgb: int
+    kind: int = MATTE
+
+    @property
+    def colour(self) -> tuple[float, float, float]:
+        return ((self.rgb >> 16) / 255.0, (self.rgb >> 8 & 255) / 255.0, (self.rgb & 255) / 255.0)
+
+
+_PAINTS = {
+    "white": 0xF4F1EA, "cream": 0xF2E2BE, "silver": 0xB9C0C7, "grey": 0x8A9099, "charcoal": 0x4A4F58, "black": 0x24262C,
+    "red": 0xD8352F, "crimson": 0xA3203A, "coral": 0xF2766B, "orange": 0xF08A24, "amber": 0xF5B82E, "yellow": 0xFAD23C,
+    "lime": 0xA8CF45, "green": 0x3FA34D, "forest": 0x2B6B45, "olive": 0x77803F, "teal": 0x1F9C94, "mint": 0x9FDCC4,
+    "sky": 0x6FBDEB, "blue": 0x2F6FD0, "navy": 0x223C78, "purple": 0x7E4FB0, "lilac": 0xBFA2E0, "pink": 0xF29BBE,
+    "magenta": 0xD43F8D, "brown": 0x7D5230, "tan": 0xC9A26B, "sand": 0xE0C895, "wood": 0x9C6B3C, "brick": 0xB35A43,
+    "rust": 0x9A4A26, "gold": 0xD9A834, "skin": 0xE8B48C, "skin dark": 0x8D5A3B, "hay": 0xE3C15A, "concrete": 0xB8B4AA,
+}  # fmt: skip
+_PARTS = [
+    Material("tyre", 0x2B2D33),
+    Material("hub", 0xC7CCD2),
+    Material("steel", 0x9AA3AD),
+    Material("dark", 0x33363D),
+    Material("glass", 0x35506B, GLASS),
+    Material("window", 0x5E7F9B, WINDOW),
+    Material("headlamp", 0xFFF4C8, HEADLAMP),
+    Material("taillamp", 0xC41F2B, TAILLAMP),
+    Material("beacon red", 0xFF3B30, GLOW),
+    Material("beacon blue", 0x2E7BFF, GLOW),
+    Material("beacon amber", 0xFFB020, GLOW),
+    Material("lamp glow", 0xFFE6A3, GLOW),
+    Material("wall", 0xFFFFFF, TINT_WALL),
+    Material("roof", 0xFFFFFF, TINT_ROOF),
+    Material("cloth", 0xFFFFFF, TINT_CLOTH),
+    Material("leaf", 0x5FA84A, LEAF),
+    Material("leaf dark", 0x468C40, LEAF),
+    Material("needle", 0x2F7350, LEAF),
+    Material("bark", 0x6E4B33),
+    Material("trim", 0xF6F2E8),
+    Material("stone", 0xA39E93),
+    Material("grass", 0x86B85A, GROUND),
+    Material("pavement", 0xC9C3B6, GROUND),
+    Material("kerb", 0xDDD8CC, GROUND),
+    Material("asphalt", 0x62666E, ROAD),
+    Material("marking", 0xF3F0E4, ROAD),
+    Material("marking yellow", 0xF2C84B, ROAD),
+    Material("lawn", 0x9CC76B, GROUND),
+    Material("cloud", 0xFFFFFF, CLOUD),
+]
+
+#: Every material of the town; a triangle stores an index into this tuple.
+MATERIALS: tuple[Material, ...] = tuple(Material(n, c) for n, c in _PAINTS.items()) + tuple(_PARTS)
+
+_INDEX = {m.name: i for i, m in enumerate(MATERIALS)}
+
+#: Colours an instance's ``tint`` chooses among, by slot: walls, roofs, clothes.
+WALL_TINTS = (0xF3D9B1, 0xE9B7A0, 0xBFD8D2, 0xF0E6D2, 0xD7A98C, 0xAFC4DE, 0xE8C8D8, 0xC9D6A3, 0xC77B5F, 0xDDD3C4)
+ROOF_TINTS = (0xB5523F, 0x6C4A45, 0x59697A, 0x8A5A44, 0x4F6E66, 0x9C6B58, 0x74606E, 0x5B5F66, 0xA4473C, 0x7A7468)
+CLOTH_TINTS = (0xD8483E, 0x2F6FD0, 0xF5B82E, 0x3FA34D, 0x7E4FB0, 0xF4F1EA, 0x1F9C94, 0xF29BBE, 0x4A4F58, 0xF08A24)
+#: How many tints there are; an instance's tint is an integer below this.
+TINTS = len(WALL_TINTS)
+
+
+def material(name: str) -> int:
+    """Index of the material called `name` (KeyError for one the palette lacks)."""
+    return _INDEX[name]
+
+
+def rgb_table(colours: tuple[int, ...]) -> np.ndarray:
+    """(n, 3) float32 sRGB in [0, 1] of ``0xRRGGBB`` numbers."""
+    packed = np.array(colours, dtype=np.int64)
+    return (np.stack([packed >> 16, packed >> 8 & 255, packed & 255], axis=-1) / 255.0).astype(np.float32)

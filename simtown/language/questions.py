@@ -1,0 +1,77 @@
+"""Questions in words: text and token ids of (subject, relation, object) over a fixed vocabulary."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from simtown.assets.catalogue import ENTITIES
+from simtown.language.relations import RELATION_NAMES
+
+#: Phrasings; number 0 is the paper's. {s} and {o} are bare names, {a_s} and {a_o} have their article.
+PHRASINGS: tuple[str, ...] = (
+    "Is {a_s} {r} {a_o}?",
+    "Is the {s} {r} the {o}?",
+    "Is there {a_s} {r} the {o}?",
+    "Does the {s} stand {r} the {o}?",
+    "The {s} is {r} the {o}, isn't it?",
+)
+#: What a data set may ask for: the paper's phrasing alone, or all of them in turn at random.
+STYLES: dict[str, tuple[int, ...]] = {"paper": (0,), "varied": tuple(range(len(PHRASINGS)))}
+#: Tokens of the longest question, padding included.
+LENGTH = 16
+PAD, UNKNOWN = 0, 1
+
+
+def with_article(name: str) -> str:
+    """"a bus", "an ambulance", "an SUV"."""
+    return f"{'an' if name[0] in 'aeiou' or name == 'SUV' else 'a'} {name}"
+
+
+def text(subject: str, relation: str, obj: str, phrasing: int = 0) -> str:
+    """The question in words."""
+    return PHRASINGS[phrasing].format(s=subject, o=obj, a_s=with_article(subject), a_o=with_article(obj), r=relation)
+
+
+def words(question: str) -> list[str]:
+    """Lower-case tokens; punctuation stands alone, hyphens and apostrophes stay inside words."""
+    return question.lower().replace("?", " ?").replace(",", " ,").split()
+
+
+@lru_cache(maxsize=1)
+def vocabulary() -> tuple[str, ...]:
+    """Every token in a fixed order, number 0 padding and number 1 unknown: phrasings, relations, then entities in order."""
+    seen: dict[str, None] = {"<pad>": None, "<unk>": None}
+    frames = [text("a", r, "an", p) for p in range(len(PHRASINGS)) for r in RELATION_NAMES]
+    for phrase in [*frames, *ENTITIES]:
+        seen.update(dict.fromkeys(words(phrase)))
+    return tuple(seen)
+
+
+def encode(question: str) -> np.ndarray:
+    """(LENGTH,) uint8 token ids, padded with PAD. Words outside the vocabulary become UNKNOWN; too long a text raises ValueError."""
+    tokens = words(question)
+    if len(tokens) > LENGTH:
+        raise ValueError(f"a question of {len(tokens)} tokens is too long: at most {LENGTH}")
+    numbers = {w: i for i, w in enumerate(vocabulary())}
+    out = np.zeros(LENGTH, dtype=np.uint8)
+    out[: len(tokens)] = [numbers.get(t, UNKNOWN) for t in tokens]
+    return out
+
+
+@lru_cache(maxsize=65536)
+def _both(subject: int, relation: int, obj: int, phrasing: int) -> tuple[bytes, bytes]:
+    question = text(ENTITIES[subject], RELATION_NAMES[relation], ENTITIES[obj], phrasing)
+    return question.encode(), encode(question).tobytes()
+
+
+def ask(subject: np.ndarray, relation: np.ndarray, obj: np.ndarray, phrasing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Texts and tokens of n questions, from (n,) entity, relation, entity and phrasing numbers.
+
+    Returns:
+        (n,) bytes strings ("S96", UTF-8) and (n, LENGTH) uint8.
+    """
+    rows = [_both(*q) for q in zip(subject.tolist(), relation.tolist(), obj.tolist(), phrasing.tolist(), strict=True)]
+    tokens = np.frombuffer(b"".join(t for _, t in rows), dtype=np.uint8).reshape(len(rows), LENGTH)
+    return np.array([q for q, _ in rows], dtype="S96"), tokens

@@ -1,0 +1,257 @@
+"""Rejection sampling of (scene, question, answer), as the paper does it (sections 2.2, 6.3 and 6.5).
+
+A scene and a fair answer come first; then questions are proposed from equation 5 until the logical form's truth is the answer;
+then the distractor, if there is one, is drawn until it changes the truth of neither the question nor its opposite. Every draw
+has an address (example, attempt), so example i depends on the settings, the split and i alone.
+
+Proposals from equation 5 whose entities are not both in the scene can never be accepted, so they are left out beforehand:
+the accepted distribution is the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from simtown.language.questions import STYLES
+from simtown.language.relations import margins, relation_numbers, separations, truths
+from simtown.scenes.camera import Camera
+from simtown.scenes.placement import LEAST_VISIBLE, apart, draw_poses, framed
+from simtown.scenes.scene import SceneBatch
+from simtown.scenes.silhouette import visibility
+from simtown.scenes.street import draw_street
+from simtown.scenes.weather import WEATHERS, draw_weather
+from simtown.streams import Stream, choose
+
+#: Most attempts of any one loop for one example; reached only where a setting makes an example impossible.
+CAP = 2000
+#: Attempts at a distractor before the whole scene is placed anew.
+PATIENCE = 40
+
+
+class ImpossibleError(ValueError):
+    """A rejection loop found no acceptable draw; the message names the setting that makes it impossible."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What examples are sampled from.
+
+    Attributes:
+        seed: the data set's seed. split: "train", "val" or "test".
+        subject, object: (k,) probabilities of each entity as subject and as object (equation 4).
+        distractor: whether a third vehicle stands in every scene.
+        relations: names of the relations asked about. phrasing: a key of STYLES.
+        weathers: kinds that may occur. jitter: largest random shift of the camera, metres (0 fixes it).
+    """
+
+    seed: int
+    split: str
+    subject: np.ndarray
+    object: np.ndarray
+    distractor: bool = False
+    relations: tuple[str, ...] = ("left of", "right of")
+    phrasing: str = "paper"
+    weathers: tuple[str, ...] = WEATHERS
+    jitter: float = 0.0
+
+
+@dataclass
+class Examples:
+    """n sampled examples, the example first.
+
+    Attributes:
+        scene: the complete latent scenes.
+        answer: (n,) bool. subject, object: (n,) int64 vehicle slots asked about. relation: (n,) int64 of RELATIONS.
+        phrasing: (n,) int64 of PHRASINGS. margin: (n,) float32 metres by which the relation holds (negative: by which it fails).
+        visible: (n, v) float32 visible share of each vehicle.
+        tried: (proposed, accepted) counts of every rejection loop, by name.
+    """
+
+    scene: SceneBatch
+    answer: np.ndarray
+    subject: np.ndarray
+    object: np.ndarray
+    relation: np.ndarray
+    phrasing: np.ndarray
+    margin: np.ndarray
+    visible: np.ndarray
+    tried: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+
+def answers(seed: int, split: str, index: np.ndarray) -> np.ndarray:
+    """(n,) bool, fair and in pairs: of examples 2j and 2j + 1 exactly one is true, so every even prefix is balanced."""
+    first = Stream(seed, split, "answer").uniform(index // 2, 1)[:, 0] < 0.5
+    result: np.ndarray = first ^ (index % 2 == 1)
+    return result
+
+
+def draw_entities(recipe: Recipe, index: np.ndarray, tried: dict[str, tuple[int, int]]) -> np.ndarray:
+    """Entities of each scene, all different: (n, 2 or 3) int64; the first two by equation 4, then the distractor.
+
+    The distractor follows the mean of the subject and the object marginal.
+    """
+    both = (recipe.subject + recipe.object) / 2
+    chances = [recipe.subject, recipe.object] + [both] * recipe.distractor
+    if min(np.count_nonzero(p) for p in chances) < len(chances) and np.count_nonzero(both) < len(chances):
+        raise ImpossibleError(f"{len(chances)} different vehicles cannot be drawn from {np.count_nonzero(both)} entities with a frequency above 0: give --entities or --frequencies more")
+    sums = [np.cumsum(p) / np.cumsum(p)[-1] for p in chances]
+    stream = Stream(recipe.seed, recipe.split, "entity")
+    out = np.zeros((len(index), len(chances)), dtype=np.int64)
+    pending, proposed = np.arange(len(index)), 0
+    for attempt in range(CAP):
+        u = stream.uniform(index[pending], len(chances), attempt)
+        drawn = np.stack([choose(u[:, i], s) for i, s in enumerate(sums)], axis=1)
+        out[pending] = drawn
+        proposed += len(pending)
+        same = drawn[:, 0] == drawn[:, 1]
+        if recipe.distractor:
+            same |= (drawn[:, 2] == drawn[:, 0]) | (drawn[:, 2] == drawn[:, 1])
+        pending = pending[same]
+        if not len(pending):
+            tried["entity"] = (proposed, len(index))
+            return out
+    raise ImpossibleError(f"no {len(chances)} different entities in {CAP} draws: --frequencies gives nearly all weight to too few of them")
+
+
+def draw_cameras(recipe: Recipe, index: np.ndarray) -> np.ndarray:
+    """(n, 7) float32 camera rows: the paper's fixed one, or one moved by up to `jitter` metres."""
+    rows = np.tile(Camera().row(), (len(index), 1))
+    if recipe.jitter:
+        u = 2 * Stream(recipe.seed, recipe.split, "camera").uniform(index, 4) - 1
+        rows[:, :3] += (recipe.jitter * u[:, :3] * [1.0, 1.0, 0.5]).astype(np.float32)
+        rows[:, 3] += (0.03 * min(recipe.jitter, 1.0) * u[:, 3]).astype(np.float32)
+    return rows
+
+
+def sample(recipe: Recipe, index: np.ndarray) -> Examples:
+    """The examples with the numbers `index` ((n,) int64). Raises ImpossibleError where a setting allows none."""
+    index = np.asarray(index, dtype=np.int64)
+    n, tried = len(index), {}  # type: ignore[var-annotated]
+    entity = draw_entities(recipe, index, tried)
+    camera = draw_cameras(recipe, index)
+    answer = answers(recipe.seed, recipe.split, index)
+    pose = np.zeros((*entity.shape, 3), dtype=np.float32)
+    visible = np.zeros(entity.shape, dtype=np.float32)
+    subject, obj, relation = (np.zeros(n, dtype=np.int64) for _ in range(3))
+    pending = np.arange(n)
+    for stage in range(CAP // PATIENCE):
+        _place(recipe, index, entity, camera, stage, pending, pose, visible, tried)
+        _question(recipe, index, entity, camera, answer, stage, pending, pose, (subject, obj, relation), tried)
+        if recipe.distractor:
+            pending = _distract(recipe, index, entity, camera, stage, pending, pose, visible, (subject, obj, relation), tried)
+        else:
+            pending = pending[:0]
+        if not len(pending):
+            break
+    else:
+        raise ImpossibleError("no place for a distractor was found beside two of these vehicles: leave out --distractor or use other --entities")
+    margin = margins(separations(pose, camera), relation, subject, obj)
+    weather = draw_weather(Stream(recipe.seed, recipe.split, "weather"), index, recipe.weathers)
+    street = draw_street(Stream(recipe.seed, recipe.split, "street"), index, weather.weather)
+    allowed = np.array(STYLES[recipe.phrasing])
+    phrasing = allowed[(Stream(recipe.seed, recipe.split, "phrasing").uniform(index, 1)[:, 0] * len(allowed)).astype(np.int64)]
+    scene = SceneBatch(entity.astype(np.int16), pose, *street, weather.weather, weather.intensity, weather.sun, weather.fall_seed, camera)
+    return Examples(scene, answer, subject, obj, relation, phrasing, margin.astype(np.float32), visible, tried)
+
+
+def _count(tried: dict[str, tuple[int, int]], loop: str, proposed: int, accepted: int) -> None:
+    before = tried.get(loop, (0, 0))
+    tried[loop] = (before[0] + proposed, before[1] + accepted)
+
+
+def _address(stage: int, attempt: int) -> int:
+    return stage * CAP + attempt
+
+
+def _fits(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which scenes are acceptable, (n,) bool, and the visible shares (n, v) of those (0 elsewhere)."""
+    fine = apart(entity, pose)
+    shares = np.zeros(entity.shape, dtype=np.float32)
+    fine[fine] = framed(entity[fine], pose[fine], camera[fine])
+    shares[fine] = visibility(entity[fine], pose[fine], camera[fine])
+    return fine & (shares >= LEAST_VISIBLE).all(axis=1), shares
+
+
+def _place(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.ndarray, stage: int, pending: np.ndarray,
+           pose: np.ndarray, visible: np.ndarray, tried: dict[str, tuple[int, int]]) -> None:  # fmt: skip
+    """Place the two vehicles asked about until they fit and some relation between them is defined."""
+    stream = Stream(recipe.seed, recipe.split, "placement")
+    wanted = relation_numbers(recipe.relations)
+    for attempt in range(CAP):
+        u = stream.uniform(index[pending], 6, _address(stage, attempt)).reshape(-1, 2, 3)
+        pair = entity[pending, :2]
+        drawn = draw_poses(u, pair)
+        fine, shares = _fits(pair, drawn, camera[pending])
+        apart_by = separations(drawn, camera[pending])
+        zero, one = np.zeros(len(pending), dtype=np.int64), np.ones(len(pending), dtype=np.int64)
+        fine &= np.any([truths(margins(apart_by, zero + r, zero, one), zero + r) != 0 for r in wanted], axis=0)
+        _count(tried, "placement", len(pending), int(fine.sum()))
+        done = pending[fine]
+        pose[done, :2], visible[done, :2] = drawn[fine], shares[fine]
+        pending = pending[~fine]
+        if not len(pending):
+            return
+    raise ImpossibleError(f"no place was found for two vehicles in {CAP} attempts: --jitter {recipe.jitter} or these --entities do not fit the street")
+
+
+def _question(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.ndarray, answer: np.ndarray, stage: int,
+              pending: np.ndarray, pose: np.ndarray, out: tuple[np.ndarray, np.ndarray, np.ndarray],
+              tried: dict[str, tuple[int, int]]) -> None:  # fmt: skip
+    """Propose questions from equation 5 until their truth in the scene is the answer."""
+    stream = Stream(recipe.seed, recipe.split, "question")
+    wanted = relation_numbers(recipe.relations)
+    subject, obj, relation = out
+    first, second = entity[:, 0], entity[:, 1]
+    forward = recipe.subject[first] * recipe.object[second]
+    backward = recipe.subject[second] * recipe.object[first]
+    for attempt in range(CAP):
+        u = stream.uniform(index[pending], 2, _address(stage, attempt))
+        swap = (u[:, 0] * (forward[pending] + backward[pending]) >= forward[pending]).astype(np.int64)
+        r = wanted[(u[:, 1] * len(wanted)).astype(np.int64)]
+        value = truths(margins(separations(pose[pending, :2], camera[pending]), r, swap, 1 - swap), r)
+        fine = value == np.where(answer[pending], 1, -1)
+        _count(tried, "question", len(pending), int(fine.sum()))
+        done = pending[fine]
+        subject[done], obj[done], relation[done] = swap[fine], 1 - swap[fine], r[fine]
+        pending = pending[~fine]
+        if not len(pending):
+            return
+    raise ImpossibleError(f"no question with the drawn answer was found in {CAP} attempts: --relations {','.join(recipe.relations)} is too narrow")
+
+
+def _distract(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.ndarray, stage: int, pending: np.ndarray,
+              pose: np.ndarray, visible: np.ndarray, asked: tuple[np.ndarray, np.ndarray, np.ndarray],
+              tried: dict[str, tuple[int, int]]) -> np.ndarray:  # fmt: skip
+    """Place the third vehicle; returns the examples for which no attempt served."""
+    stream = Stream(recipe.seed, recipe.split, "distractor")
+    for attempt in range(PATIENCE):
+        drawn = pose[pending].copy()
+        drawn[:, 2:] = draw_poses(stream.uniform(index[pending], 3, _address(stage, attempt)).reshape(-1, 1, 3), entity[pending, 2:])
+        fine, shares = _fits(entity[pending], drawn, camera[pending])
+        fine &= unchanged(entity[pending], drawn, camera[pending], *(a[pending] for a in asked))
+        _count(tried, "distractor", len(pending), int(fine.sum()))
+        done = pending[fine]
+        pose[done], visible[done] = drawn[fine], shares[fine]
+        pending = pending[~fine]
+        if not len(pending):
+            break
+    return pending
+
+
+def unchanged(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray, subject: np.ndarray, obj: np.ndarray,
+              relation: np.ndarray) -> np.ndarray:  # fmt: skip
+    """Whether the third vehicle leaves the truth of a question, and of its opposite, as the first two make it: (n,) bool.
+
+    A question "is a red truck left of a green car?" holds if some red truck is left of some green car, so a third vehicle of
+    a kind that is asked about could make it, or its opposite, true as well.
+    """
+    separation = separations(pose, camera)
+    fine = np.ones(len(entity), dtype=bool)
+    for asked in (relation, relation ^ 1):  # relations stand in opposite pairs
+        alone = truths(margins(separation, asked, subject, obj), asked)
+        for s, o in ((np.full_like(subject, 2), obj), (subject, np.full_like(obj, 2))):
+            stands_in = np.where(s == 2, entity[:, 2] == entity[np.arange(len(s)), subject], entity[:, 2] == entity[np.arange(len(s)), obj])
+            fine &= ~(stands_in & (truths(margins(separation, asked, s, o), asked) != alone))
+    return fine

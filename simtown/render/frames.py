@@ -1,0 +1,52 @@
+"""What a renderer gives back, and the contract of every renderer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from simtown.scenes.scene import SceneBatch
+
+SMALLEST, LARGEST = 32, 1024
+
+
+@dataclass
+class Frames:
+    """Pictures of n scenes.
+
+    Attributes:
+        rgb: (n, h, w, 3) uint8 display sRGB.
+        depth: (n, h, w) float32 metres along the view's axis at the pixel's middle, inf where nothing stands.
+        ids: (n, h, w) uint8: 0 for sky and ground, 1 + i for vehicle slot i, 1 + v + j for prop slot j.
+    """
+
+    rgb: np.ndarray
+    depth: np.ndarray
+    ids: np.ndarray
+
+    @classmethod
+    def blank(cls, n: int, width: int, height: int) -> Frames:
+        return cls(
+            np.zeros((n, height, width, 3), dtype=np.uint8),
+            np.zeros((n, height, width), dtype=np.float32),
+            np.zeros((n, height, width), dtype=np.uint8),
+        )
+
+    def __len__(self) -> int:
+        return len(self.rgb)
+
+
+class Renderer(Protocol):
+    """Anything that draws a batch of scenes: same camera, same meshes, same ids, whatever the engine."""
+
+    def render(self, batch: SceneBatch, width: int, height: int) -> Frames:
+        """Draw every scene of the batch at one size. Raises ValueError for a size out of range."""
+        ...
+
+
+def check_size(width: int, height: int) -> None:
+    """Raises ValueError unless both sides are from SMALLEST to LARGEST pixels."""
+    if not (SMALLEST <= width <= LARGEST and SMALLEST <= height <= LARGEST):
+        raise ValueError(f"picture size {width}x{height} is out of range: each side from {SMALLEST} to {LARGEST} pixels")

@@ -1,0 +1,36 @@
+"""Scene batches as lists of placed meshes, the one form that every renderer draws."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simtown.assets.catalogue import ENTITIES, PROPS
+from simtown.exact import cos, sin
+from simtown.scenes.scene import SceneBatch
+
+
+def instances(batch: SceneBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The ground, then vehicle slots, then prop slots, of every scene.
+
+    Returns:
+        meshes: (n, i) int32 atlas numbers, -1 for an empty slot.
+        poses: (n, i, 6) float32 x, y, z (metres), cos yaw, sin yaw, scale.
+        styles: (n, i) uint16.
+        ids: (i,) uint8 instance id of each slot, as in :class:`~simtown.render.frames.Frames`.
+    """
+    n, v, p = len(batch), batch.entity.shape[1], batch.prop.shape[1]
+    meshes = np.full((n, 1 + v + p), -1, dtype=np.int32)
+    meshes[:, 0] = len(ENTITIES) + len(PROPS)
+    meshes[:, 1 : 1 + v] = batch.entity
+    meshes[:, 1 + v :] = np.where(batch.prop >= 0, batch.prop.astype(np.int32) + len(ENTITIES), -1)
+    poses = np.zeros((n, 1 + v + p, 6), dtype=np.float32)
+    poses[:, :, 3] = poses[:, :, 5] = 1.0
+    poses[:, 1 : 1 + v, :2] = batch.pose[:, :, :2]
+    poses[:, 1 + v :, :3] = batch.prop_pose[:, :, :3]
+    poses[:, 1 + v :, 5] = batch.prop_pose[:, :, 4]
+    yaw = np.concatenate([batch.pose[:, :, 2], batch.prop_pose[:, :, 3]], axis=1).astype(np.float64)
+    poses[:, 1:, 3], poses[:, 1:, 4] = cos(yaw), sin(yaw)
+    styles = np.zeros((n, 1 + v + p), dtype=np.uint16)
+    styles[:, 1 + v :] = batch.prop_style
+    ids = np.concatenate([[0], np.arange(1, 1 + v + p)]).astype(np.uint8)
+    return meshes, poses, styles, ids

@@ -1,0 +1,554 @@
+"""The rasteriser's inner loops: plain scalar code for numba, one scene at a time, no global state.
+
+A sample is one uint32: 18 bits of 1/depth above 14 bits of triangle number, so the depth test is an integer maximum. Samples
+lie twice as dense as pixels with one at every pixel's middle: sample i of a row stands at pixel coordinate i / 2, and pixel p
+owns samples 2p to 2p + 2. Ids and depth are read at the middle sample, colour through the tent filter [1 2 1] of all nine.
+Polygons are filled row by row between their edges; an edge shared by two triangles is computed alike for both, so nothing
+is missed and nothing drawn twice.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from simtown.assets.palette import CLOUD as CLOUD_KIND
+from simtown.assets.palette import (
+    GLASS,
+    GLOW,
+    GROUND,
+    HEADLAMP,
+    LEAF,
+    ROAD,
+    TAILLAMP,
+    TINT_CLOTH,
+    TINT_ROOF,
+    TINT_WALL,
+    TINTS,
+    WINDOW,
+)
+from simtown.render import light as L
+from simtown.scenes.camera import NEAR, object_to_camera, project
+from simtown.scenes.silhouette import fill_convex
+
+TAG_BITS = 14
+#: Triangles facing the camera that one scene may hold.
+MOST_TRIANGLES = (1 << TAG_BITS) - 1
+_TAG = np.uint32(MOST_TRIANGLES)
+_DEPTH = np.uint32(0xFFFFFFFF - MOST_TRIANGLES)
+#: 1/depth = 1/NEAR maps to just under 2^32, leaving room for rounding.
+_Q = float((1 << 32) - (1 << 20)) * NEAR
+_SNAP = np.float32(256.0)
+F = np.float32
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _ceil(x):
+    return int(np.ceil(x))
+
+
+@njit(cache=True, nogil=True)
+def fill_triangle(samples, width, height, x0, y0, w0, x1, y1, w1, x2, y2, w2, tag):
+    """Draw one triangle of sample-space corners (x, y) with w = 1/depth; True if it reached any sample."""
+    if y1 < y0:
+        x0, y0, w0, x1, y1, w1 = x1, y1, w1, x0, y0, w0
+    if y2 < y1:
+        x1, y1, w1, x2, y2, w2 = x2, y2, w2, x1, y1, w1
+        if y1 < y0:
+            x0, y0, w0, x1, y1, w1 = x1, y1, w1, x0, y0, w0
+    top, bottom = max(_ceil(y0), 0), min(_ceil(y2), height)
+    if top >= bottom:
+        return False
+    ax, ay, bx, by = x1 - x0, y1 - y0, x2 - x0, y2 - y0
+    area = ax * by - bx * ay
+    if area == 0.0:
+        return False
+    inverse = 1.0 / np.float64(area)
+    aw, bw = np.float64(w1 - w0), np.float64(w2 - w0)
+    slope_x = (aw * by - bw * ay) * inverse * _Q
+    slope_y = (ax * bw - bx * aw) * inverse * _Q
+    base_q = np.float64(w0) * _Q
+    step = np.uint32(np.int64(slope_x))
+    long = bx / by
+    middle = min(max(_ceil(y1), top), bottom)
+    drawn = False
+    for half in range(2):
+        if half == 0:
+            start, stop = top, middle
+            short = ax / ay if ay > 0 else F(0.0)
+            from_x, from_y = x0, y0
+        else:
+            start, stop = middle, bottom
+            short = (x2 - x1) / (y2 - y1) if y2 > y1 else F(0.0)
+            from_x, from_y = x1, y1
+        for y in range(start, stop):
+            a = x0 + (F(y) - y0) * long
+            b = from_x + (F(y) - from_y) * short
+            if area > 0:  # the middle corner lies to the right of the long edge
+                left, right = max(_ceil(a), 0), min(_ceil(b), width)
+            else:
+                left, right = max(_ceil(b), 0), min(_ceil(a), width)
+            if left >= right:
+                continue
+            drawn = True
+            q = np.uint32(np.int64(base_q + slope_x * (np.float64(left) - x0) + slope_y * (np.float64(y) - y0)))
+            row = samples[y]
+            for i in range(np.uint32(right - left)):
+                value = np.uint32(np.uint32(np.uint32(q + np.uint32(np.uint32(i) * step)) & _DEPTH) | tag)
+                at = np.uint32(np.uint32(left) + np.uint32(i))
+                row[at] = max(row[at], value)
+    return drawn
+
+
+@njit(cache=True, nogil=True)
+def hull(x, y, order, n, out):
+    """Convex hull of n points (x, y), sorted by x through `order`: writes the corners' numbers, returns how many."""
+    for i in range(1, n):
+        k = order[i]
+        j = i
+        while j > 0 and (x[order[j - 1]] > x[k] or (x[order[j - 1]] == x[k] and y[order[j - 1]] > y[k])):
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = k
+    size = 0
+    for sweep in range(2):
+        floor = size + 1
+        for i in range(n):
+            k = order[i] if sweep == 0 else order[n - 1 - i]
+            while size > floor:
+                a, b = out[size - 2], out[size - 1]
+                if (x[b] - x[a]) * (y[k] - y[a]) - (y[b] - y[a]) * (x[k] - x[a]) > 0:
+                    break
+                size -= 1
+            if i == 0 and sweep == 1:
+                continue
+            out[size] = k
+            size += 1
+    return size - 1
+
+
+@njit(cache=True, nogil=True)
+def _hash(a):
+    """A well-mixed uint32 of a uint32 (the finaliser of MurmurHash3)."""
+    h = np.uint32(a)
+    h = np.uint32(np.uint32(h ^ np.uint32(h >> np.uint32(16))) * np.uint32(0x85EBCA6B))
+    h = np.uint32(np.uint32(h ^ np.uint32(h >> np.uint32(13))) * np.uint32(0xC2B2AE35))
+    return np.uint32(h ^ np.uint32(h >> np.uint32(16)))
+
+
+@njit(cache=True, nogil=True)
+def clear_air(density, depth):
+    """Share of light that crosses `depth` metres of air: exp(-x), by a rational that needs no exponential."""
+    x = density * depth
+    return F(1.0) / (F(1.0) + x * (F(1.0) + x * (F(0.5) + x * F(1.0 / 6.0))))
+
+
+@njit(cache=True, nogil=True)
+def shade(light, palette, kinds, tints, m, style, part, nx, ny, nz, lx, ly, lz, out):
+    """Colour of a face of material m with object normal n and object-space sun direction l, before fog: out[0:3]."""
+    kind = kinds[m]
+    r, g, b = palette[m, 0], palette[m, 1], palette[m, 2]
+    if kind == TINT_WALL:
+        t = style % TINTS
+        r, g, b = tints[0, t, 0], tints[0, t, 1], tints[0, t, 2]
+    elif kind == TINT_ROOF:
+        t = style // TINTS % TINTS
+        r, g, b = tints[1, t, 0], tints[1, t, 1], tints[1, t, 2]
+    elif kind == TINT_CLOTH:
+        t = style % TINTS
+        r, g, b = tints[2, t, 0], tints[2, t, 1], tints[2, t, 2]
+    elif kind == LEAF:
+        warm = F(style % 7) * F(0.022)
+        r, g, b = r + warm, g + F(0.3) * warm, b - warm
+    snow = light[L.SNOW]
+    if snow > 0 and kind != GLASS and kind != CLOUD_KIND:
+        cover = min(max((nz - F(0.25)) * F(2.5), F(0.0)), F(1.0)) * snow
+        if kind == ROAD:
+            cover *= F(0.62)
+        r, g, b = r + (F(0.95) - r) * cover, g + (F(0.97) - g) * cover, b + (F(1.0) - b) * cover
+    if kind == ROAD or kind == GROUND:
+        dark = F(1.0) - F(0.3) * light[L.WET]
+        r, g, b = r * dark, g * dark, b * dark
+    facing = max(nx * lx + ny * ly + nz * lz, F(0.0))
+    up = F(0.5) + F(0.5) * nz
+    for c in range(3):
+        albedo = r if c == 0 else (g if c == 1 else b)
+        shine = light[L.SUN + c] * facing + light[L.SKY + c] * up + light[L.BOUNCE + c] * (F(1.0) - up)
+        value = albedo * shine
+        if kind == CLOUD_KIND:
+            value = (light[L.HORIZON + c] * F(0.25) + F(0.75) * light[L.CLOUD]) * (F(0.86) + F(0.14) * nz)
+        elif kind == GLASS or kind == WINDOW:
+            value = value * F(0.62) + light[L.HORIZON + c] * (F(0.16) + F(0.2) * max(nz, F(0.0)))
+        elif kind == ROAD or kind == GROUND:
+            value += light[L.WET] * light[L.HORIZON + c] * (F(0.16) if kind == ROAD else F(0.07))
+        out[c] = value
+    power = light[L.LAMPS]
+    if kind == WINDOW and power > 0:
+        if _hash(np.uint32(style) * np.uint32(131) + np.uint32(part)) % np.uint32(100) < np.uint32(58):
+            out[0] += (F(1.0) - out[0]) * F(0.95) * power
+            out[1] += (F(0.84) - out[1]) * F(0.92) * power
+            out[2] += (F(0.50) - out[2]) * F(0.85) * power
+    elif kind == HEADLAMP or kind == TAILLAMP or kind == GLOW:
+        lit = F(0.35) + F(0.65) * power
+        out[0] += (r - out[0]) * lit
+        out[1] += (g - out[1]) * lit
+        out[2] += (b - out[2]) * lit
+
+
+@njit(cache=True, nogil=True)
+def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, height, scratch):
+    """Transform, cull, shade and fill every instance of one scene; returns how many triangles were drawn, or -1 if too many.
+
+    Fills scratch.samples; triangle t (from 1) leaves its fogged colour, instance, depth plane and ground flag in scratch.
+    """
+    palette, kinds, tints = tables
+    samples, spots, colours, owners, planes, flags = (
+        scratch.samples, scratch.spots, scratch.colours, scratch.owners, scratch.planes, scratch.flags)  # fmt: skip
+    focal = F(2.0) * view[12]
+    cx, cy = F(2.0) * view[13], F(2.0) * view[14]
+    near = F(NEAR)
+    count = 0
+    rgb = np.zeros(3, dtype=np.float32)
+    for k in range(meshes.shape[0]):
+        mesh = meshes[k]
+        if mesh < 0:
+            continue
+        x, y, z, c, s, scale = poses[k, 0], poses[k, 1], poses[k, 2], poses[k, 3], poses[k, 4], poses[k, 5]
+        matrix = object_to_camera(view, x, y, z, c, s, scale)
+        radius = atlas.radius[mesh] * scale
+        if matrix[11] + radius < near:
+            continue
+        ground = k == 0
+        v0, v1 = atlas.vertex_start[mesh], atlas.vertex_start[mesh + 1]
+        project(matrix, focal, cx, cy, atlas.vertices, v0, v1, spots)
+        for i in range(v1 - v0):
+            spots[i, 0] = np.floor(spots[i, 0] * _SNAP + F(0.5)) / _SNAP
+            spots[i, 1] = np.floor(spots[i, 1] * _SNAP + F(0.5)) / _SNAP
+            spots[i, 3] = F(1.0) / max(spots[i, 2], F(1e-3))
+        # the eye and the sun, seen from the object
+        dx, dy, dz = view[0] - x, view[1] - y, view[2] - z
+        ex, ey, ez = (c * dx + s * dy) / scale, (-s * dx + c * dy) / scale, dz / scale
+        lx, ly, lz = c * light[0] + s * light[1], -s * light[0] + c * light[1], light[2]
+        for t in range(atlas.triangle_start[mesh], atlas.triangle_start[mesh + 1]):
+            nx, ny, nz = atlas.normals[t, 0], atlas.normals[t, 1], atlas.normals[t, 2]
+            if nx * ex + ny * ey + nz * ez <= atlas.normals[t, 3]:
+                continue
+            i0, i1, i2 = atlas.triangles[t, 0] - v0, atlas.triangles[t, 1] - v0, atlas.triangles[t, 2] - v0
+            if count + 1 >= MOST_TRIANGLES:
+                return -1
+            tag = np.uint32(count + 1)
+            d0, d1, d2 = spots[i0, 2], spots[i1, 2], spots[i2, 2]
+            if min(d0, d1, d2) < near:
+                if max(d0, d1, d2) <= near:
+                    continue
+                drawn = _fill_clipped(samples, width, height, matrix, focal, cx, cy, atlas, t, tag)
+            else:
+                x0, x1, x2 = spots[i0, 0], spots[i1, 0], spots[i2, 0]
+                if max(x0, x1, x2) < 0 or min(x0, x1, x2) > width:
+                    continue
+                drawn = fill_triangle(samples, width, height, x0, spots[i0, 1], spots[i0, 3], x1, spots[i1, 1], spots[i1, 3],
+                                      x2, spots[i2, 1], spots[i2, 3], tag)  # fmt: skip
+            if not drawn:
+                continue
+            count += 1
+            material = atlas.materials[t]
+            shade(light, palette, kinds, tints, material, styles[k], atlas.parts[t], nx, ny, nz, lx, ly, lz, rgb)
+            flat = ground and (kinds[material] == GROUND or kinds[material] == ROAD or nz > F(0.5))
+            flags[count] = 1 if flat else 0
+            if not flat:
+                density = light[L.DENSITY] * (F(0.25) if kinds[material] == CLOUD_KIND else F(1.0))
+                air = clear_air(density, (d0 + d1 + d2) * F(1.0 / 3.0))
+                for j in range(3):
+                    rgb[j] = light[L.FOG + j] + (rgb[j] - light[L.FOG + j]) * air
+            colours[count, 0], colours[count, 1], colours[count, 2] = rgb[0], rgb[1], rgb[2]
+            owners[count] = k
+            # depth along a ray: the plane's distance over the ray's slope against its normal, all in the camera's frame
+            a = matrix[0] * nx + matrix[1] * ny + matrix[2] * nz
+            b = matrix[4] * nx + matrix[5] * ny + matrix[6] * nz
+            f = matrix[8] * nx + matrix[9] * ny + matrix[10] * nz
+            distance = (atlas.normals[t, 3] - (nx * ex + ny * ey + nz * ez)) * scale * scale
+            planes[count, 0], planes[count, 1], planes[count, 2], planes[count, 3] = a, b, f, distance
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _fill_clipped(samples, width, height, matrix, focal, cx, cy, atlas, t, tag):
+    """As fill_triangle for one that crosses the near plane: what is left of it in front is a triangle or a quad."""
+    near = F(NEAR)
+    corner = np.zeros((3, 3), dtype=np.float32)
+    for i in range(3):
+        v = atlas.vertices[atlas.triangles[t, i]]
+        for j in range(3):
+            corner[i, j] = matrix[4 * j] * v[0] + matrix[4 * j + 1] * v[1] + matrix[4 * j + 2] * v[2] + matrix[4 * j + 3]
+    spot = np.zeros((4, 3), dtype=np.float32)
+    n = 0
+    for i in range(3):
+        p, q = corner[i], corner[(i + 1) % 3]
+        if p[2] >= near:
+            spot[n, 0], spot[n, 1], spot[n, 2] = p[0], p[1], p[2]
+            n += 1
+        if (p[2] >= near) != (q[2] >= near):
+            s = (near - p[2]) / (q[2] - p[2])
+            spot[n, 0], spot[n, 1], spot[n, 2] = p[0] + s * (q[0] - p[0]), p[1] + s * (q[1] - p[1]), near
+            n += 1
+    for i in range(n):
+        w = F(1.0) / spot[i, 2]
+        spot[i, 0] = np.floor((cx + focal * spot[i, 0] * w) * _SNAP + F(0.5)) / _SNAP
+        spot[i, 1] = np.floor((cy - focal * spot[i, 1] * w) * _SNAP + F(0.5)) / _SNAP
+        spot[i, 2] = w
+    drawn = False
+    for i in range(1, n - 1):
+        a, b, c = spot[0], spot[i], spot[i + 1]
+        if fill_triangle(samples, width, height, a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2], tag):
+            drawn = True
+    return drawn
+
+
+@njit(cache=True, nogil=True)
+def _ground_spot(view, focal, cx, cy, x, y, out_x, out_y, i):
+    """Sample coordinates of the ground point (x, y); False if it lies too near to be seen."""
+    dx, dy, dz = x - view[0], y - view[1], -view[2]
+    depth = view[9] * dx + view[10] * dy + view[11] * dz
+    if depth < F(NEAR):
+        return False
+    out_x[i] = cx + focal * (view[3] * dx + view[4] * dy + view[5] * dz) / depth
+    out_y[i] = cy - focal * (view[6] * dx + view[7] * dy + view[8] * dz) / depth
+    return True
+
+
+@njit(cache=True, nogil=True)
+def cast_shadows(view, light, atlas, casts, meshes, poses, width, height, mask):
+    """Project every casting instance's hull along the sun onto the ground, in three nested steps for a soft edge."""
+    focal, cx, cy = F(2.0) * view[12], F(2.0) * view[13], F(2.0) * view[14]
+    gx, gy = np.zeros(32, dtype=np.float32), np.zeros(32, dtype=np.float32)
+    sx, sy = np.zeros(64, dtype=np.float32), np.zeros(64, dtype=np.float32)
+    order, corners = np.zeros(32, dtype=np.int64), np.zeros(70, dtype=np.int64)
+    slope_x, slope_y = light[0] / light[2], light[1] / light[2]
+    for k in range(1, meshes.shape[0]):
+        mesh = meshes[k]
+        if mesh < 0 or casts[mesh] == 0:
+            continue
+        x, y, z, c, s, scale = poses[k, 0], poses[k, 1], poses[k, 2], poses[k, 3], poses[k, 4], poses[k, 5]
+        first = atlas.hull_start[mesh]
+        n = atlas.hull_start[mesh + 1] - first
+        mx, my = F(0.0), F(0.0)
+        for i in range(n):
+            p = atlas.hull[first + i]
+            height_above = max(z + scale * p[2], F(0.0))
+            gx[i] = x + scale * (c * p[0] - s * p[1]) - slope_x * height_above
+            gy[i] = y + scale * (s * p[0] + c * p[1]) - slope_y * height_above
+            order[i] = i
+        size = hull(gx, gy, order, n, corners)
+        if size < 3:
+            continue
+        for i in range(size):
+            mx += gx[corners[i]]
+            my += gy[corners[i]]
+        mx, my = mx / F(size), my / F(size)
+        for ring in range(3):
+            grow = F(1.06) - F(0.07) * F(ring)
+            seen = True
+            for i in range(size):
+                seen = seen and _ground_spot(view, focal, cx, cy, mx + (gx[corners[i]] - mx) * grow, my + (gy[corners[i]] - my) * grow, sx, sy, i)
+            if seen:
+                fill_convex(mask, width, height, sx, sy, size, np.uint8(85 * (ring + 1)))
+
+
+@njit(cache=True, nogil=True)
+def pool_lamps(view, light, atlas, kinds, meshes, poses, width, height, mask):
+    """Light that lamps throw on the ground at dusk and night: a fan before each head lamp, a pool under each lantern."""
+    focal, cx, cy = F(2.0) * view[12], F(2.0) * view[13], F(2.0) * view[14]
+    sx, sy = np.zeros(16, dtype=np.float32), np.zeros(16, dtype=np.float32)
+    for k in range(1, meshes.shape[0]):
+        mesh = meshes[k]
+        if mesh < 0:
+            continue
+        x, y, z, c, s, scale = poses[k, 0], poses[k, 1], poses[k, 2], poses[k, 3], poses[k, 4], poses[k, 5]
+        for i in range(atlas.lamp_start[mesh], atlas.lamp_start[mesh + 1]):
+            lamp = atlas.lamps[i]
+            kind = kinds[int(lamp[3])]
+            head = kind == HEADLAMP
+            if not head and not (kind == GLOW and z + scale * lamp[2] > F(3.4)):
+                continue
+            px, py = x + scale * (c * lamp[0] - s * lamp[1]), y + scale * (s * lamp[0] + c * lamp[1])
+            reach, across = (F(2.3), F(0.85)) if head else (F(2.0), F(2.0))
+            if head:
+                px, py = px + c * reach, py + s * reach
+            for ring in range(4):
+                grow = F(1.0) - F(0.22) * F(ring)
+                seen = True
+                for j in range(12):
+                    u, v = reach * grow * _TURN[j, 0], across * grow * _TURN[j, 1]
+                    seen = seen and _ground_spot(view, focal, cx, cy, px + c * u - s * v, py + s * u + c * v, sx, sy, j)
+                if seen:
+                    fill_convex(mask, width, height, sx, sy, 12, np.uint8(50 * (ring + 1)))
+
+
+_TURN = np.array([(1.0, 0.0), (0.8660254, 0.5), (0.5, 0.8660254), (0.0, 1.0), (-0.5, 0.8660254), (-0.8660254, 0.5), (-1.0, 0.0),
+                  (-0.8660254, -0.5), (-0.5, -0.8660254), (0.0, -1.0), (0.5, -0.8660254), (0.8660254, -0.5)], dtype=np.float32)  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _sample_colour(light, scratch, tag, row, x, y, out):
+    """Colour of one sample: the sky's, a triangle's, or a piece of ground's in its shadow, lamplight and fog."""
+    if tag == 0:
+        for c in range(3):
+            out[c] = scratch.sky[row, c]
+    elif scratch.flags[tag] == 0:
+        for c in range(3):
+            out[c] = scratch.colours[tag, c]
+    else:
+        dark = F(1.0) - light[L.SHADOW] * F(scratch.shadow[y, x]) * F(1.0 / 255.0)
+        glow = light[L.LAMPS] * F(scratch.pool[y, x]) * F(1.0 / 255.0)
+        air = scratch.air[row]
+        warm = (F(0.55), F(0.45), F(0.24))
+        for c in range(3):
+            value = scratch.colours[tag, c] * (dark + glow * F(1.1)) + glow * warm[c] * F(0.35)
+            out[c] = light[L.FOG + c] + (value - light[L.FOG + c]) * air
+
+
+@njit(cache=True, nogil=True)
+def resolve(view, light, width, height, scratch, ids, rgb_out, depth_out, ids_out):
+    """Samples to pixels: colour through the tent filter, depth (metres, inf for the sky) and instance id at the middle."""
+    samples = scratch.samples
+    for row in range(2 * height + 1):
+        slope = (view[14] - F(0.5) * F(row)) / view[12]  # of the ray through this row, against the view's axis
+        t = min(max(slope * F(1.9), F(0.0)), F(1.0))
+        t = t * (F(2.0) - t)
+        haze = min(light[L.DENSITY] * F(28.0), F(1.0)) * (F(1.0) - F(0.5) * t)
+        for c in range(3):
+            sky = light[L.HORIZON + c] + (light[L.TOP + c] - light[L.HORIZON + c]) * t
+            scratch.sky[row, c] = sky + (light[L.FOG + c] - sky) * haze
+        down = -(view[11] + slope * view[8])
+        scratch.air[row] = clear_air(light[L.DENSITY], view[2] / down) if down > F(1e-3) else F(0.0)
+    colour = np.zeros(3, dtype=np.float32)
+    inverse_focal = F(1.0) / view[12]
+    for py in range(height):
+        y = 2 * py
+        ray_y = (view[14] - F(py) - F(0.5)) * inverse_focal
+        for px in range(width):
+            x = 2 * px
+            middle = samples[y + 1, x + 1] & _TAG
+            ids_out[py, px] = ids[scratch.owners[middle]] if middle > 0 else 0
+            if middle > 0:
+                ray_x = (F(px) + F(0.5) - view[13]) * inverse_focal
+                slope = scratch.planes[middle, 0] * ray_x + scratch.planes[middle, 1] * ray_y + scratch.planes[middle, 2]
+                depth_out[py, px] = scratch.planes[middle, 3] / slope
+            else:
+                depth_out[py, px] = np.inf
+            same = (
+                (((samples[y, x] ^ middle) | (samples[y, x + 1] ^ middle) | (samples[y, x + 2] ^ middle)
+                  | (samples[y + 1, x] ^ middle) | (samples[y + 1, x + 2] ^ middle) | (samples[y + 2, x] ^ middle)
+                  | (samples[y + 2, x + 1] ^ middle) | (samples[y + 2, x + 2] ^ middle)) & _TAG) == 0
+            )  # fmt: skip
+            if same and (middle == 0 or scratch.flags[middle] == 0):
+                _sample_colour(light, scratch, middle, y + 1, x + 1, y + 1, colour)
+                r, g, b = colour[0], colour[1], colour[2]
+            else:
+                r, g, b = F(0.0), F(0.0), F(0.0)
+                for j in range(3):
+                    for i in range(3):
+                        weight = F((2 - abs(i - 1)) * (2 - abs(j - 1))) * F(1.0 / 16.0)
+                        _sample_colour(light, scratch, samples[y + j, x + i] & _TAG, y + j, x + i, y + j, colour)
+                        r, g, b = r + weight * colour[0], g + weight * colour[1], b + weight * colour[2]
+            rgb_out[py, px, 0] = np.uint8(min(max(r, F(0.0)), F(1.0)) * F(255.0) + F(0.5))
+            rgb_out[py, px, 1] = np.uint8(min(max(g, F(0.0)), F(1.0)) * F(255.0) + F(0.5))
+            rgb_out[py, px, 2] = np.uint8(min(max(b, F(0.0)), F(1.0)) * F(255.0) + F(0.5))
+
+
+@njit(cache=True, nogil=True)
+def _blend(rgb, x, y, r, g, b, alpha, adding):
+    """Mix (r, g, b) in [0, 255] into a pixel, or add it."""
+    for c in range(3):
+        colour = r if c == 0 else (g if c == 1 else b)
+        old = F(rgb[y, x, c])
+        value = old + alpha * colour if adding else old + (colour - old) * alpha
+        rgb[y, x, c] = np.uint8(min(value + F(0.5), F(255.0)))
+
+
+@njit(cache=True, nogil=True)
+def glow_lamps(view, light, atlas, tables, meshes, poses, width, height, depth, rgb):
+    """A halo round every lamp that is in sight, at dusk and night."""
+    palette, kinds, _ = tables
+    power = light[L.LAMPS]
+    for k in range(1, meshes.shape[0]):
+        mesh = meshes[k]
+        if mesh < 0:
+            continue
+        x, y, z, c, s, scale = poses[k, 0], poses[k, 1], poses[k, 2], poses[k, 3], poses[k, 4], poses[k, 5]
+        matrix = object_to_camera(view, x, y, z, c, s, scale)
+        for i in range(atlas.lamp_start[mesh], atlas.lamp_start[mesh + 1]):
+            lamp = atlas.lamps[i]
+            far = matrix[8] * lamp[0] + matrix[9] * lamp[1] + matrix[10] * lamp[2] + matrix[11]
+            if far < F(NEAR):
+                continue
+            px = view[13] + view[12] * (matrix[0] * lamp[0] + matrix[1] * lamp[1] + matrix[2] * lamp[2] + matrix[3]) / far
+            py = view[14] - view[12] * (matrix[4] * lamp[0] + matrix[5] * lamp[1] + matrix[6] * lamp[2] + matrix[7]) / far
+            m = int(lamp[3])
+            size = F(0.75) if kinds[m] == GLOW else F(0.5)
+            if kinds[m] == TAILLAMP:
+                size = F(0.32)
+            radius = size * view[12] / far
+            ix, iy = int(np.floor(px)), int(np.floor(py))
+            if ix < 0 or iy < 0 or ix >= width or iy >= height or depth[iy, ix] < far - F(0.6):
+                continue
+            strength = power * F(0.5)
+            for qy in range(max(int(py - radius), 0), min(int(py + radius) + 2, height)):
+                for qx in range(max(int(px - radius), 0), min(int(px + radius) + 2, width)):
+                    dx, dy = (F(qx) + F(0.5) - px) / radius, (F(qy) + F(0.5) - py) / radius
+                    fall = F(1.0) - (dx * dx + dy * dy)
+                    if fall > 0:
+                        a = strength * fall * fall * F(255.0)
+                        _blend(rgb, qx, qy, palette[m, 0], palette[m, 1], palette[m, 2], a, True)
+
+
+@njit(cache=True, nogil=True)
+def let_fall(light, seed, width, height, rgb):
+    """Rain streaks or snow flakes in front of everything, the same ones at every size."""
+    kind, amount = light[L.FALL], light[L.AMOUNT]
+    aspect = F(width) / F(height)
+    unit = F(height) if aspect > F(1.0) else F(width)
+    for i in range(int(F(60.0 if kind == L.RAIN else 110.0) * (F(0.35) + amount))):
+        h = _hash(np.uint32(seed) + np.uint32(i) * np.uint32(0x9E3779B9))
+        h2 = _hash(h)
+        x0, y0 = F(h & np.uint32(0xFFFF)) / F(65536.0) * F(width), F(h >> np.uint32(16)) / F(65536.0) * F(height)
+        near = F(0.35) + F(0.65) * F(h2 & np.uint32(0xFF)) / F(255.0)
+        if kind == L.RAIN:
+            length, half = unit * F(0.075) * near, max(unit * F(0.0026) * near, F(0.3))
+            lean = F(0.16)
+            for y in range(max(int(y0), 0), min(int(y0 + length) + 1, height)):
+                middle = x0 - (F(y) + F(0.5) - y0) * lean
+                for x in range(max(int(middle - half - F(0.5)), 0), min(int(middle + half + F(0.5)) + 1, width)):
+                    cover = min(max(half + F(0.5) - abs(F(x) + F(0.5) - middle), F(0.0)), F(1.0))
+                    _blend(rgb, x, y, F(225.0), F(235.0), F(245.0), cover * F(0.34) * near, False)
+        else:
+            radius = max(unit * F(0.0072) * near, F(0.55))
+            for y in range(max(int(y0 - radius - F(1.0)), 0), min(int(y0 + radius) + 2, height)):
+                for x in range(max(int(x0 - radius - F(1.0)), 0), min(int(x0 + radius) + 2, width)):
+                    dx, dy = F(x) + F(0.5) - x0, F(y) + F(0.5) - y0
+                    cover = min(max(radius + F(0.5) - np.sqrt(dx * dx + dy * dy), F(0.0)), F(1.0))
+                    _blend(rgb, x, y, F(255.0), F(255.0), F(255.0), cover * F(0.8) * near, False)
+
+
+@njit(cache=True, nogil=True)
+def draw_scenes(first, last, views, lights, atlas, tables, casts, meshes, poses, styles, ids, fall_seeds, scratch, rgb, depth, ids_out):
+    """Draw scenes first to last - 1 of a batch; returns the number of a scene that holds too many triangles, or -1."""
+    height, width = rgb.shape[1], rgb.shape[2]
+    wide, high = 2 * width + 1, 2 * height + 1
+    for n in range(first, last):
+        view, light = views[n], lights[n]
+        scratch.samples[:] = 0
+        scratch.shadow[:] = 0
+        if draw_instances(view, light, atlas, tables, meshes[n], poses[n], styles[n], wide, high, scratch) < 0:
+            return n
+        cast_shadows(view, light, atlas, casts, meshes[n], poses[n], wide, high, scratch.shadow)
+        if light[L.LAMPS] > 0:
+            scratch.pool[:] = 0
+            pool_lamps(view, light, atlas, tables[1], meshes[n], poses[n], wide, high, scratch.pool)
+        resolve(view, light, width, height, scratch, ids, rgb[n], depth[n], ids_out[n])
+        if light[L.LAMPS] > 0:
+            glow_lamps(view, light, atlas, tables, meshes[n], poses[n], width, height, depth[n], rgb[n])
+        if light[L.AMOUNT] > 0 and light[L.FALL] > 0:
+            let_fall(light, fall_seeds[n], width, height, rgb[n])
+    return -1

@@ -1,0 +1,122 @@
+"""The default engine: a batch rasteriser in numba. No OpenGL, no display, no driver; the same pixels on every machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from simtown.assets.atlas import Atlas, atlas
+from simtown.assets.catalogue import ENTITIES, PROPS, STREET
+from simtown.assets.palette import CLOTH_TINTS, MATERIALS, ROOF_TINTS, WALL_TINTS, rgb_table
+from simtown.render import kernels
+from simtown.render.frames import Frames, check_size
+from simtown.render.instances import instances
+from simtown.render.light import lights
+from simtown.scenes.camera import views
+from simtown.scenes.scene import SceneBatch
+
+
+class _Meshes(NamedTuple):
+    """The atlas as numba reads it."""
+
+    vertices: np.ndarray
+    vertex_start: np.ndarray
+    triangles: np.ndarray
+    triangle_start: np.ndarray
+    normals: np.ndarray
+    materials: np.ndarray
+    parts: np.ndarray
+    hull: np.ndarray
+    hull_start: np.ndarray
+    lamps: np.ndarray
+    lamp_start: np.ndarray
+    radius: np.ndarray
+
+
+class _Scratch(NamedTuple):
+    """Working memory of one thread, for one picture size."""
+
+    samples: np.ndarray
+    shadow: np.ndarray
+    pool: np.ndarray
+    spots: np.ndarray
+    colours: np.ndarray
+    owners: np.ndarray
+    planes: np.ndarray
+    flags: np.ndarray
+    sky: np.ndarray
+    air: np.ndarray
+
+    @classmethod
+    def sized(cls, width: int, height: int, most_vertices: int) -> _Scratch:
+        wide, high, most = 2 * width + 1, 2 * height + 1, kernels.MOST_TRIANGLES + 1
+        stride = -(-wide // 16) * 16
+        return cls(
+            samples=np.zeros((high, stride), dtype=np.uint32),
+            shadow=np.zeros((high, stride), dtype=np.uint8),
+            pool=np.zeros((high, stride), dtype=np.uint8),
+            spots=np.zeros((most_vertices, 4), dtype=np.float32),
+            colours=np.zeros((most, 3), dtype=np.float32),
+            owners=np.zeros(most, dtype=np.int32),
+            planes=np.zeros((most, 4), dtype=np.float32),
+            flags=np.zeros(most, dtype=np.uint8),
+            sky=np.zeros((high, 3), dtype=np.float32),
+            air=np.zeros(high, dtype=np.float32),
+        )
+
+
+def _meshes(a: Atlas) -> _Meshes:
+    return _Meshes(*(getattr(a, name) for name in _Meshes._fields))
+
+
+class Raster:
+    """Draws batches of scenes on `threads` threads. Safe to call from several threads at once; the pixels never differ.
+
+    Raises:
+        ValueError: from :meth:`render`, for a picture size out of range or a scene of more triangles than can be told apart.
+    """
+
+    def __init__(self, threads: int = 1) -> None:
+        if threads < 1:
+            raise ValueError(f"threads must be at least 1, not {threads}")
+        self.threads = threads
+        self._atlas = _meshes(atlas())
+        palette = np.array([m.colour for m in MATERIALS], dtype=np.float32)
+        kinds = np.array([m.kind for m in MATERIALS], dtype=np.uint8)
+        tints = np.stack([rgb_table(t) for t in (WALL_TINTS, ROOF_TINTS, CLOTH_TINTS)])
+        self._tables = (palette, kinds, tints)
+        no_shadow = {*STREET["building"], *STREET["cloud"]}
+        self._casts = np.array([1] * len(ENTITIES) + [0 if p in no_shadow else 1 for p in PROPS] + [0], dtype=np.uint8)
+        self._most_vertices = int(np.diff(self._atlas.vertex_start).max())
+
+    def render(self, batch: SceneBatch, width: int, height: int) -> Frames:
+        """Pictures, depth and instance ids of every scene of a batch, at one size."""
+        check_size(width, height)
+        n = len(batch)
+        frames = Frames.blank(n, width, height)
+        meshes, poses, styles, ids = instances(batch)
+        args = (views(batch.camera, width, height), lights(batch.weather, batch.intensity, batch.sun), self._atlas, self._tables,
+                self._casts, meshes, poses, styles, ids, batch.fall_seed)  # fmt: skip
+
+        def part(bounds: tuple[int, int]) -> int:
+            scratch = _Scratch.sized(width, height, self._most_vertices)
+            return int(kernels.draw_scenes(*bounds, *args, scratch, frames.rgb, frames.depth, frames.ids))
+
+        if self.threads == 1 or n == 1:
+            failed = [part((0, n))]
+        else:
+            with ThreadPoolExecutor(self.threads) as pool:
+                failed = list(pool.map(part, _parts(n, self.threads)))
+        if max(failed) >= 0:
+            raise ValueError(f"scene {max(failed)} of the batch shows more than {kernels.MOST_TRIANGLES} triangles: take things out of it")
+        return frames
+
+
+def _parts(n: int, threads: int) -> Iterator[tuple[int, int]]:
+    """Nearly equal ranges, a few for each thread, so that a slow one does not keep the others waiting."""
+    count = min(n, 4 * threads)
+    for i in range(count):
+        yield n * i // count, n * (i + 1) // count

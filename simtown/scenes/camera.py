@@ -1,0 +1,89 @@
+"""The camera: where it stands, and the pinhole projection that every part of simtown shares.
+
+Camera frame as in OpenGL (x right, y up, looking along -z). Image frame: pixels, x right, y down, the middle of pixel (i, j) at
+(i + 0.5, j + 0.5). The picture's lower edge is anchored at a fixed slope below the horizon, so a taller picture shows more
+sky, a wider one than 2:1 more street, and the road stands where it stood.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+
+import numpy as np
+from numba import njit
+
+from simtown.exact import cos, sin
+
+#: Nothing nearer than this is drawn, metres along the view.
+NEAR = 2.0
+#: Up to this aspect (width / height) the picture's width covers the same piece of road.
+WIDEST = 2.0
+#: The nominal picture in which "wholly in frame" and "visible" are judged, whatever size is rendered.
+NOMINAL = (256, 128)
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A pinhole camera without roll.
+
+    Attributes:
+        x, y, z: position, metres.
+        yaw: radians counter-clockwise seen from above; 0 looks along +y, away from the viewer.
+        pitch: radians upwards.
+        focal: focal length in units of the picture's width (of twice its height when wider than 2:1).
+        bottom: slope of the picture's lower edge, relative to the view's axis (negative is below it).
+    """
+
+    x: float = 0.0
+    y: float = -14.6
+    z: float = 5.6
+    yaw: float = 0.0
+    pitch: float = 0.0
+    focal: float = 0.95
+    bottom: float = -0.56
+
+    def row(self) -> np.ndarray:
+        """(7,) float32, as a batch stores it."""
+        return np.array(astuple(self), dtype=np.float32)
+
+
+def views(cameras: np.ndarray, width: int, height: int) -> np.ndarray:
+    """What the projection needs, for (n, 7) camera rows and one picture size.
+
+    Returns:
+        (n, 15) float32: eye, right, up and forward vectors (3 each), focal length in pixels, principal point x and y.
+    """
+    c = cameras.astype(np.float64)
+    sy, cy, sp, cp = sin(c[:, 3]), cos(c[:, 3]), sin(c[:, 4]), cos(c[:, 4])
+    zero = np.zeros_like(sy)
+    focal = c[:, 5] * (width if width <= WIDEST * height else WIDEST * height)
+    middle = np.full_like(focal, width / 2)
+    lower = height + focal * c[:, 6]
+    columns = [c[:, 0], c[:, 1], c[:, 2], cy, sy, zero, sy * sp, -cy * sp, cp, -sy * cp, cy * cp, sp, focal, middle, lower]
+    return np.stack(columns, axis=1).astype(np.float32)
+
+
+@njit(cache=True)
+def object_to_camera(view, x, y, z, c, s, scale):  # type: ignore[no-untyped-def]
+    """The 3×4 matrix, as 12 numbers, from an object's frame (turned by (c, s), scaled, moved) to (right, up, forward)."""
+    m00, m01, m02 = view[3] * c + view[4] * s, -view[3] * s + view[4] * c, view[5]
+    m10, m11, m12 = view[6] * c + view[7] * s, -view[6] * s + view[7] * c, view[8]
+    m20, m21, m22 = view[9] * c + view[10] * s, -view[9] * s + view[10] * c, view[11]
+    dx, dy, dz = x - view[0], y - view[1], z - view[2]
+    t0 = view[3] * dx + view[4] * dy + view[5] * dz
+    t1 = view[6] * dx + view[7] * dy + view[8] * dz
+    t2 = view[9] * dx + view[10] * dy + view[11] * dz
+    return (m00 * scale, m01 * scale, m02 * scale, t0, m10 * scale, m11 * scale, m12 * scale, t1, m20 * scale, m21 * scale, m22 * scale, t2)
+
+
+@njit(cache=True)
+def project(matrix, focal, cx, cy, vertices, start, stop, out):  # type: ignore[no-untyped-def]
+    """Project vertices[start:stop] into out[:, 0:3]: image x and y in the units of `focal`, and the depth in metres."""
+    m00, m01, m02, t0, m10, m11, m12, t1, m20, m21, m22, t2 = matrix
+    for i in range(stop - start):
+        x, y, z = vertices[start + i, 0], vertices[start + i, 1], vertices[start + i, 2]
+        depth = m20 * x + m21 * y + m22 * z + t2
+        inverse = np.float32(1.0) / max(depth, np.float32(1e-3))
+        out[i, 0] = cx + focal * ((m00 * x + m01 * y + m02 * z + t0) * inverse)
+        out[i, 1] = cy - focal * ((m10 * x + m11 * y + m12 * z + t1) * inverse)
+        out[i, 2] = depth

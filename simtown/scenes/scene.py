@@ -1,0 +1,152 @@
+"""The complete latent state of street scenes: :class:`SceneBatch` (arrays) and :class:`Scene` (one, readable).
+
+World frame: metres, right-handed, z up, x along the road to the viewer's right, y away from the viewer. Nothing about a
+picture lives outside this state: any renderer, at any size, draws the same street from it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, fields
+
+import numpy as np
+
+from simtown.assets.catalogue import ENTITIES, PROPS
+from simtown.scenes.camera import Camera
+from simtown.scenes.weather import WEATHERS
+
+
+@dataclass
+class Vehicle:
+    """A vehicle in a scene: entity name, middle of its footprint (metres), yaw (radians counter-clockwise, 0 along +x)."""
+
+    entity: str
+    x: float
+    y: float
+    yaw: float = 0.0
+
+
+@dataclass
+class Prop:
+    """Anything beside the road: its kind, place (metres), yaw, scale, and a style number that picks tints and lit windows."""
+
+    kind: str
+    x: float
+    y: float
+    z: float = 0.0
+    yaw: float = 0.0
+    scale: float = 1.0
+    style: int = 0
+
+
+@dataclass
+class Weather:
+    """Weather kind, intensity in [0, 1], the sun's azimuth and elevation (radians), and the seed of what falls."""
+
+    kind: str = "clear"
+    intensity: float = 0.5
+    sun_azimuth: float = -2.2
+    sun_elevation: float = 0.9
+    seed: int = 0
+
+
+@dataclass
+class Scene:
+    """One street scene, whole; JSON both ways."""
+
+    vehicles: list[Vehicle] = field(default_factory=list)
+    props: list[Prop] = field(default_factory=list)
+    weather: Weather = field(default_factory=Weather)
+    camera: Camera = field(default_factory=Camera)
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> Scene:
+        """Inverse of :meth:`to_json`. Raises ValueError, TypeError or KeyError for text that is no scene."""
+        d = json.loads(text)
+        return cls([Vehicle(**v) for v in d["vehicles"]], [Prop(**p) for p in d["props"]], Weather(**d["weather"]), Camera(**d["camera"]))
+
+
+@dataclass
+class SceneBatch:
+    """n scenes as arrays, the example first; v vehicle slots and p prop slots, -1 marking an empty slot.
+
+    Attributes:
+        entity: (n, v) int16 indices of ENTITIES. `pose`: (n, v, 3) float32 x, y (metres) and yaw (radians).
+        prop: (n, p) int16 indices of PROPS. `prop_pose`: (n, p, 5) float32 x, y, z (metres), yaw (radians), scale.
+        prop_style: (n, p) uint16, picks tints and lit windows.
+        weather: (n,) uint8 index of WEATHERS. `intensity`: (n,) float32 in [0, 1]. `sun`: (n, 2) float32 azimuth, elevation (radians).
+        fall_seed: (n,) uint32, seed of rain and snow. `camera`: (n, 7) float32, :class:`~simtown.scenes.camera.Camera` rows.
+    """
+
+    entity: np.ndarray
+    pose: np.ndarray
+    prop: np.ndarray
+    prop_pose: np.ndarray
+    prop_style: np.ndarray
+    weather: np.ndarray
+    intensity: np.ndarray
+    sun: np.ndarray
+    fall_seed: np.ndarray
+    camera: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.weather)
+
+    def __getitem__(self, rows: slice | np.ndarray) -> SceneBatch:
+        """The scenes of a slice or an index array."""
+        return SceneBatch(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
+
+    def scene(self, i: int) -> Scene:
+        """Scene i as a readable object."""
+        vehicles = [Vehicle(ENTITIES[e], *map(float, pose)) for e, pose in zip(self.entity[i], self.pose[i], strict=True) if e >= 0]
+        props = [
+            Prop(PROPS[k], *map(float, pose), style=int(style))
+            for k, pose, style in zip(self.prop[i], self.prop_pose[i], self.prop_style[i], strict=True)
+            if k >= 0
+        ]
+        weather = Weather(WEATHERS[self.weather[i]], float(self.intensity[i]), *map(float, self.sun[i]), int(self.fall_seed[i]))
+        return Scene(vehicles, props, weather, Camera(*map(float, self.camera[i])))
+
+    @classmethod
+    def of(cls, scenes: list[Scene]) -> SceneBatch:
+        """A batch of the given scenes. Raises ValueError for a name that the catalogue lacks."""
+        n, v, p = len(scenes), max([1, *(len(s.vehicles) for s in scenes)]), max([1, *(len(s.props) for s in scenes)])
+        batch = empty_batch(n, v, p)
+        for i, scene in enumerate(scenes):
+            for j, car in enumerate(scene.vehicles):
+                batch.entity[i, j] = _index(car.entity, ENTITIES, "vehicle")
+                batch.pose[i, j] = car.x, car.y, car.yaw
+            for j, prop in enumerate(scene.props):
+                batch.prop[i, j] = _index(prop.kind, PROPS, "street kind")
+                batch.prop_pose[i, j] = prop.x, prop.y, prop.z, prop.yaw, prop.scale
+                batch.prop_style[i, j] = prop.style
+            w = scene.weather
+            batch.weather[i] = _index(w.kind, WEATHERS, "weather")
+            batch.intensity[i], batch.sun[i], batch.fall_seed[i] = w.intensity, (w.sun_azimuth, w.sun_elevation), w.seed
+            batch.camera[i] = scene.camera.row()
+        return batch
+
+
+def empty_batch(n: int, vehicles: int, props: int) -> SceneBatch:
+    """n scenes with all slots empty, in clear weather, seen by the default camera."""
+    return SceneBatch(
+        entity=np.full((n, vehicles), -1, dtype=np.int16),
+        pose=np.zeros((n, vehicles, 3), dtype=np.float32),
+        prop=np.full((n, props), -1, dtype=np.int16),
+        prop_pose=np.zeros((n, props, 5), dtype=np.float32),
+        prop_style=np.zeros((n, props), dtype=np.uint16),
+        weather=np.zeros(n, dtype=np.uint8),
+        intensity=np.full(n, 0.5, dtype=np.float32),
+        sun=np.tile(np.array([-2.2, 0.9], dtype=np.float32), (n, 1)),
+        fall_seed=np.zeros(n, dtype=np.uint32),
+        camera=np.tile(Camera().row(), (n, 1)),
+    )
+
+
+def _index(name: str, names: tuple[str, ...], what: str) -> int:
+    if name not in names:
+        raise ValueError(f"unknown {what} '{name}'; one of: {', '.join(names)}")
+    return names.index(name)

@@ -1,0 +1,157 @@
+"""What the camera sees of vehicles, worked out from the scene alone: picture boxes and visible shares.
+
+Kept apart from the renderers, which are tested against it and it against them.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from simtown.assets.atlas import atlas
+from simtown.exact import cos, sin
+from simtown.scenes.camera import NOMINAL, object_to_camera, project, views
+from simtown.scenes.scene import SceneBatch
+
+F = np.float32
+
+
+@njit(cache=True, nogil=True)
+def fill_convex(mask, width, height, px, py, n, level):
+    """Raise `mask` (uint8) to at least `level` where grid points lie inside a convex polygon of n corners (px, py)."""
+    low, high = py[0], py[0]
+    for i in range(1, n):
+        low, high = min(low, py[i]), max(high, py[i])
+    for y in range(max(int(np.ceil(low)), 0), min(int(np.ceil(high)), height)):
+        a, b = F(1e9), F(-1e9)
+        for i in range(n):
+            j = i + 1 if i + 1 < n else 0
+            if (py[i] < y) != (py[j] < y):
+                x = px[i] + (F(y) - py[i]) * (px[j] - px[i]) / (py[j] - py[i])
+                a, b = min(a, x), max(b, x)
+        row = mask[y]
+        for x in range(max(int(np.ceil(a)), 0), min(int(np.ceil(b)), width)):
+            row[x] = max(row[x], level)
+
+
+@njit(cache=True, nogil=True)
+def _boxes(view, entity, pose, turn, vertices, vertex_start, spots, out):
+    """Full (amodal) picture boxes of one scene's vehicles: out (v, 4) x0, y0, x1, y1 in pixels, unclipped."""
+    for j in range(entity.shape[0]):
+        if entity[j] < 0:
+            out[j] = 0.0
+            continue
+        matrix = object_to_camera(view, pose[j, 0], pose[j, 1], F(0.0), turn[j, 0], turn[j, 1], F(1.0))
+        start, stop = vertex_start[entity[j]], vertex_start[entity[j] + 1]
+        project(matrix, view[12], view[13], view[14], vertices, start, stop, spots)
+        x0, y0, x1, y1 = spots[0, 0], spots[0, 1], spots[0, 0], spots[0, 1]
+        for i in range(1, stop - start):
+            x0, x1 = min(x0, spots[i, 0]), max(x1, spots[i, 0])
+            y0, y1 = min(y0, spots[i, 1]), max(y1, spots[i, 1])
+        out[j, 0], out[j, 1], out[j, 2], out[j, 3] = x0, y0, x1, y1
+
+
+@njit(cache=True, nogil=True)
+def _all_boxes(view, entity, pose, turn, vertices, vertex_start, out):
+    spots = np.zeros((4096, 3), dtype=np.float32)
+    for n in range(entity.shape[0]):
+        _boxes(view[n], entity[n], pose[n], turn[n], vertices, vertex_start, spots, out[n])
+
+
+@njit(cache=True, nogil=True)
+def _draw(mask, width, height, view, entity, pose, turn, vertices, vertex_start, triangles, triangle_start, spots, level):
+    """Raise the mask to `level` on one vehicle's silhouette."""
+    matrix = object_to_camera(view, pose[0], pose[1], F(0.0), turn[0], turn[1], F(1.0))
+    start = vertex_start[entity]
+    project(matrix, view[12], view[13] - F(0.5), view[14] - F(0.5), vertices, start, vertex_start[entity + 1], spots)
+    px, py = np.zeros(3, dtype=np.float32), np.zeros(3, dtype=np.float32)
+    for t in range(triangle_start[entity], triangle_start[entity + 1]):
+        for i in range(3):
+            v = triangles[t, i] - start
+            px[i], py[i] = spots[v, 0], spots[v, 1]
+        if (px[1] - px[0]) * (py[2] - py[0]) - (py[1] - py[0]) * (px[2] - px[0]) < 0:  # faces the camera (y runs down)
+            fill_convex(mask, width, height, px, py, 3, level)
+
+
+@njit(cache=True, nogil=True)
+def _visible(view, camera, entity, pose, turn, bounds, vertices, vertex_start, triangles, triangle_start, width, height, out):
+    count = entity.shape[1]
+    spots = np.zeros((4096, 3), dtype=np.float32)
+    box = np.zeros((count, 4), dtype=np.float32)
+    mask = np.zeros((height, width), dtype=np.uint8)
+    for n in range(entity.shape[0]):
+        _boxes(view[n], entity[n], pose[n], turn[n], vertices, vertex_start, spots, box)
+        for j in range(count):
+            out[n, j] = 1.0 if entity[n, j] >= 0 else 0.0
+            begun = False
+            for k in range(count):
+                if k == j or entity[n, j] < 0 or entity[n, k] < 0:
+                    continue
+                apart = box[j, 0] >= box[k, 2] or box[k, 0] >= box[j, 2] or box[j, 1] >= box[k, 3] or box[k, 1] >= box[j, 3]
+                if apart or not _before(camera[n], entity[n, k], pose[n, k], turn[n, k], entity[n, j], pose[n, j], turn[n, j], bounds):
+                    continue
+                if not begun:
+                    mask[:] = 0
+                    _draw(mask, width, height, view[n], entity[n, j], pose[n, j], turn[n, j], vertices, vertex_start, triangles,
+                          triangle_start, spots, np.uint8(1))  # fmt: skip
+                    whole = np.count_nonzero(mask)
+                    begun = True
+                _draw(mask, width, height, view[n], entity[n, k], pose[n, k], turn[n, k], vertices, vertex_start, triangles,
+                      triangle_start, spots, np.uint8(2))  # fmt: skip
+            if begun:
+                left = 0
+                for y in range(height):
+                    for x in range(width):
+                        left += mask[y, x] == 1
+                out[n, j] = left / max(whole, 1)
+
+
+@njit(cache=True, nogil=True)
+def _before(camera, a, pose_a, turn_a, b, pose_b, turn_b, bounds):
+    """Whether vehicle a stands between the camera and b, for footprints that do not overlap."""
+    front_a, back_a = _extent(a, pose_a, turn_a, bounds)
+    front_b, back_b = _extent(b, pose_b, turn_b, bounds)
+    if back_a <= front_b:
+        return True
+    if back_b <= front_a:
+        return False
+    return abs(pose_a[0] - camera[0]) < abs(pose_b[0] - camera[0])
+
+
+@njit(cache=True, nogil=True)
+def _extent(entity, pose, turn, bounds):
+    """Least and greatest y of a vehicle's footprint."""
+    reach = abs(turn[1]) * bounds[entity, 1, 0] + abs(turn[0]) * bounds[entity, 1, 1]
+    return pose[1] - reach, pose[1] + reach
+
+
+def _turns(pose: np.ndarray) -> np.ndarray:
+    yaw = pose[..., 2].astype(np.float64)
+    return np.stack([cos(yaw), sin(yaw)], axis=-1).astype(np.float32)
+
+
+def boxes(batch: SceneBatch, width: int, height: int) -> np.ndarray:
+    """Full picture boxes of vehicles, hidden parts included: (n, v, 4) float32 x0, y0, x1, y1 in pixels, clipped to the picture."""
+    out = unclipped_boxes(batch.entity, batch.pose, batch.camera, width, height)
+    return np.clip(out, 0, np.array([width, height, width, height], dtype=np.float32))
+
+
+def unclipped_boxes(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray, width: int, height: int) -> np.ndarray:
+    """As :func:`boxes` for (n, v) entities, (n, v, 3) poses and (n, 7) cameras, running on beyond the picture's edges."""
+    a = atlas()
+    out = np.zeros((*entity.shape, 4), dtype=np.float32)
+    _all_boxes(views(camera, width, height), entity, pose, _turns(pose), a.vertices, a.vertex_start, out)
+    return out
+
+
+def visibility(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
+    """Share of each vehicle's silhouette that no other vehicle hides, in the nominal 256×128 picture: (n, v) float32 in [0, 1].
+
+    Footprints must not overlap. Empty slots get 0.
+    """
+    a = atlas()
+    out = np.zeros(entity.shape, dtype=np.float32)
+    _visible(views(camera, *NOMINAL), camera, entity, pose, _turns(pose), a.bounds, a.vertices, a.vertex_start, a.triangles,
+             a.triangle_start, *NOMINAL, out)  # fmt: skip
+    return out

@@ -1,0 +1,73 @@
+"""Randomness that is addressed, not consumed.
+
+A draw's value depends on its address alone: (dataset seed, split, component name, example index, attempt, draw). So any
+worker can make any example in any order, and a new component changes no draw of another. The generator is Philox4x64-10
+(Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"), the same function as ``numpy.random.Philox``.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+import numpy as np
+from numba import njit, uint64
+
+_LOW = np.uint64(0xFFFFFFFF)
+_32 = np.uint64(32)
+_M0, _M1 = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)
+_W0, _W1 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBB67AE8584CAA73B)
+
+
+@njit(uint64(uint64, uint64), cache=True, inline="always")
+def _high(a, b):  # type: ignore[no-untyped-def]
+    """Upper 64 bits of a product of two 64-bit numbers, by halves."""
+    a0, a1, b0, b1 = a & _LOW, a >> _32, b & _LOW, b >> _32
+    middle = a1 * b0 + ((a0 * b0) >> _32)
+    return a1 * b1 + (middle >> _32) + ((a0 * b1 + (middle & _LOW)) >> _32)
+
+
+@njit(cache=True, nogil=True)
+def _fill(key0, key1, index, attempt, out):  # type: ignore[no-untyped-def]
+    for i in range(out.shape[0]):
+        for block in range((out.shape[1] + 3) // 4):
+            c0, c1, c2, c3 = np.uint64(index[i]), np.uint64(attempt[i]), np.uint64(block), np.uint64(0)
+            k0, k1 = key0, key1
+            for _ in range(10):
+                h0, l0, h1, l1 = _high(_M0, c0), _M0 * c0, _high(_M1, c2), _M1 * c2
+                c0, c1, c2, c3 = h1 ^ c1 ^ k0, l1, h0 ^ c3 ^ k1, l0
+                k0 += _W0
+                k1 += _W1
+            words = (c0, c1, c2, c3)
+            for j in range(min(4, out.shape[1] - 4 * block)):
+                out[i, 4 * block + j] = words[j]
+
+
+class Stream:
+    """The draws of one component of one split of one data set.
+
+    Args:
+        seed: the data set's seed, any integer (0 is a seed like any other).
+        split: "train", "val", "test", or any other name.
+        component: what the draws are for, such as "placement".
+    """
+
+    def __init__(self, seed: int, split: str, component: str) -> None:
+        digest = blake2b(f"{seed}\0{split}\0{component}".encode(), digest_size=16).digest()
+        self.key = np.frombuffer(digest, dtype="<u8").astype(np.uint64)
+
+    def bits(self, index: np.ndarray, draws: int, attempt: int | np.ndarray = 0) -> np.ndarray:
+        """(n, draws) uint64 for the n example numbers `index`, and their `attempt` numbers."""
+        index = np.ascontiguousarray(index, dtype=np.int64)
+        attempts = np.ascontiguousarray(np.broadcast_to(np.asarray(attempt, dtype=np.int64), index.shape))
+        out = np.zeros((len(index), draws), dtype=np.uint64)
+        _fill(self.key[0], self.key[1], index, attempts, out)
+        return out
+
+    def uniform(self, index: np.ndarray, draws: int, attempt: int | np.ndarray = 0) -> np.ndarray:
+        """(n, draws) float64, uniform in [0, 1), multiples of 2^-53."""
+        return (self.bits(index, draws, attempt) >> np.uint64(11)) * 2.0**-53
+
+
+def choose(u: np.ndarray, cumulative: np.ndarray) -> np.ndarray:
+    """Category of each uniform number `u` under a distribution with the `cumulative` sums (last one 1): int64, u's shape."""
+    return np.minimum(np.searchsorted(cumulative, u, side="right"), len(cumulative) - 1)
