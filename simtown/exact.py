@@ -1,4 +1,4 @@
-"""Sine and cosine from additions and multiplications only.
+"""Arithmetic that rounds alike on every processor: how simtown compiles, and sine and cosine.
 
 The system's libm and NumPy's vector loops round differently from one processor to another; a data set's bytes must not.
 IEEE addition, multiplication, division and square root are exact by standard, so what is built of them alone is portable.
@@ -9,12 +9,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, vectorize
 
+#: How every inner loop of simtown is compiled: kept on disk, free of the GIL, no reordering or contracting of float operations.
+kernel = njit(cache=True, nogil=True, error_model="numpy")
+
 _TWO_OVER_PI = 0.6366197723675814
 _HALF_PI_HIGH = 1.5707963267341256
 _HALF_PI_LOW = 6.077100506506192e-11
 
 
-@njit(cache=True)
+@kernel
 def sincos(x):  # type: ignore[no-untyped-def]
     """(sin x, cos x) of an angle in radians, float64, error below 1e-15 for |x| < 1e5."""
     k = np.floor(x * _TWO_OVER_PI + 0.5)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from hashlib import blake2b
 
 import numpy as np
-from numba import njit, uint64
+
+from simtown.exact import kernel
 
 _LOW = np.uint64(0xFFFFFFFF)
 _32 = np.uint64(32)
@@ -18,7 +19,7 @@ _M0, _M1 = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)
 _W0, _W1 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBB67AE8584CAA73B)
 
 
-@njit(uint64(uint64, uint64), cache=True, inline="always")
+@kernel
 def _high(a, b):  # type: ignore[no-untyped-def]
     """Upper 64 bits of a product of two 64-bit numbers, by halves."""
     a0, a1, b0, b1 = a & _LOW, a >> _32, b & _LOW, b >> _32
@@ -26,7 +27,7 @@ def _high(a, b):  # type: ignore[no-untyped-def]
     return a1 * b1 + (middle >> _32) + ((a0 * b1 + (middle & _LOW)) >> _32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill(key0, key1, index, attempt, out):  # type: ignore[no-untyped-def]
     for i in range(out.shape[0]):
         for block in range((out.shape[1] + 3) // 4):

@@ -11,7 +11,6 @@ is missed and nothing drawn twice.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from simtown.assets.palette import CLOUD as CLOUD_KIND
 from simtown.assets.palette import (
@@ -28,6 +27,7 @@ from simtown.assets.palette import (
     TINTS,
     WINDOW,
 )
+from simtown.exact import kernel
 from simtown.render import light as L
 from simtown.scenes.camera import NEAR, object_to_camera, project
 from simtown.scenes.silhouette import fill_convex
@@ -43,12 +43,12 @@ _SNAP = np.float32(256.0)
 F = np.float32
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel
 def _ceil(x):
     return int(np.ceil(x))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_triangle(samples, width, height, x0, y0, w0, x1, y1, w1, x2, y2, w2, tag):
     """Draw one triangle of sample-space corners (x, y) with w = 1/depth; True if it reached any sample."""
     if y1 < y0:
@@ -101,7 +101,7 @@ def fill_triangle(samples, width, height, x0, y0, w0, x1, y1, w1, x2, y2, w2, ta
     return drawn
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hull(x, y, order, n, out):
     """Convex hull of n points (x, y), sorted by x through `order`: writes the corners' numbers, returns how many."""
     for i in range(1, n):
@@ -128,7 +128,7 @@ def hull(x, y, order, n, out):
     return size - 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hash(a):
     """A well-mixed uint32 of a uint32 (the finaliser of MurmurHash3)."""
     h = np.uint32(a)
@@ -137,14 +137,14 @@ def _hash(a):
     return np.uint32(h ^ np.uint32(h >> np.uint32(16)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def clear_air(density, depth):
     """Share of light that crosses `depth` metres of air: exp(-x), by a rational that needs no exponential."""
     x = density * depth
     return F(1.0) / (F(1.0) + x * (F(1.0) + x * (F(0.5) + x * F(1.0 / 6.0))))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shade(light, palette, kinds, tints, m, style, part, nx, ny, nz, lx, ly, lz, out):
     """Colour of a face of material m with object normal n and object-space sun direction l, before fog: out[0:3]."""
     kind = kinds[m]
@@ -196,19 +196,19 @@ def shade(light, palette, kinds, tints, m, style, part, nx, ny, nz, lx, ly, lz, 
         out[2] += (b - out[2]) * lit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, height, scratch):
-    """Transform, cull, shade and fill every instance of one scene; returns how many triangles were drawn, or -1 if too many.
+    """Transform, cull, shade and fill every instance of one scene; returns how many lie flat on the ground, or -1 if there are too many.
 
-    Fills scratch.samples; triangle t (from 1) leaves its fogged colour, instance, depth plane and ground flag in scratch.
+    Fills scratch.samples; triangle t (from 1) leaves its colour, instance, depth plane and ground flag in scratch.
     """
     palette, kinds, tints = tables
-    samples, spots, colours, owners, planes, flags = (
-        scratch.samples, scratch.spots, scratch.colours, scratch.owners, scratch.planes, scratch.flags)  # fmt: skip
+    samples, spots, colours, packed = scratch.samples, scratch.spots, scratch.colours, scratch.packed
+    owners, planes, flags = scratch.owners, scratch.planes, scratch.flags
     focal = F(2.0) * view[12]
     cx, cy = F(2.0) * view[13], F(2.0) * view[14]
     near = F(NEAR)
-    count = 0
+    count, grounds = 0, 0
     rgb = np.zeros(3, dtype=np.float32)
     for k in range(meshes.shape[0]):
         mesh = meshes[k]
@@ -256,12 +256,19 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
             shade(light, palette, kinds, tints, material, styles[k], atlas.parts[t], nx, ny, nz, lx, ly, lz, rgb)
             flat = ground and (kinds[material] == GROUND or kinds[material] == ROAD or nz > F(0.5))
             flags[count] = 1 if flat else 0
-            if not flat:
+            if flat:
+                colours[count, 0], colours[count, 1], colours[count, 2] = rgb[0], rgb[1], rgb[2]
+                near_by = min(d0, d1, d2) < near
+                scratch.flat[grounds, 0] = count
+                scratch.flat[grounds, 1] = 0 if near_by else int(min(spots[i0, 1], spots[i1, 1], spots[i2, 1]))
+                scratch.flat[grounds, 2] = height if near_by else int(max(spots[i0, 1], spots[i1, 1], spots[i2, 1])) + 1
+                grounds += 1
+            else:
                 density = light[L.DENSITY] * (F(0.25) if kinds[material] == CLOUD_KIND else F(1.0))
                 air = clear_air(density, (d0 + d1 + d2) * F(1.0 / 3.0))
                 for j in range(3):
                     rgb[j] = light[L.FOG + j] + (rgb[j] - light[L.FOG + j]) * air
-            colours[count, 0], colours[count, 1], colours[count, 2] = rgb[0], rgb[1], rgb[2]
+                packed[count] = _pack(rgb[0], rgb[1], rgb[2])
             owners[count] = k
             # depth along a ray: the plane's distance over the ray's slope against its normal, all in the camera's frame
             a = matrix[0] * nx + matrix[1] * ny + matrix[2] * nz
@@ -269,10 +276,10 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
             f = matrix[8] * nx + matrix[9] * ny + matrix[10] * nz
             distance = (atlas.normals[t, 3] - (nx * ex + ny * ey + nz * ez)) * scale * scale
             planes[count, 0], planes[count, 1], planes[count, 2], planes[count, 3] = a, b, f, distance
-    return count
+    return grounds
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_clipped(samples, width, height, matrix, focal, cx, cy, atlas, t, tag):
     """As fill_triangle for one that crosses the near plane: what is left of it in front is a triangle or a quad."""
     near = F(NEAR)
@@ -305,7 +312,7 @@ def _fill_clipped(samples, width, height, matrix, focal, cx, cy, atlas, t, tag):
     return drawn
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _ground_spot(view, focal, cx, cy, x, y, out_x, out_y, i):
     """Sample coordinates of the ground point (x, y); False if it lies too near to be seen."""
     dx, dy, dz = x - view[0], y - view[1], -view[2]
@@ -317,7 +324,7 @@ def _ground_spot(view, focal, cx, cy, x, y, out_x, out_y, i):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cast_shadows(view, light, atlas, casts, meshes, poses, width, height, mask):
     """Project every casting instance's hull along the sun onto the ground, in three nested steps for a soft edge."""
     focal, cx, cy = F(2.0) * view[12], F(2.0) * view[13], F(2.0) * view[14]
@@ -355,7 +362,7 @@ def cast_shadows(view, light, atlas, casts, meshes, poses, width, height, mask):
                 fill_convex(mask, width, height, sx, sy, size, np.uint8(85 * (ring + 1)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pool_lamps(view, light, atlas, kinds, meshes, poses, width, height, mask):
     """Light that lamps throw on the ground at dusk and night: a fan before each head lamp, a pool under each lantern."""
     focal, cx, cy = F(2.0) * view[12], F(2.0) * view[13], F(2.0) * view[14]
@@ -389,75 +396,88 @@ _TURN = np.array([(1.0, 0.0), (0.8660254, 0.5), (0.5, 0.8660254), (0.0, 1.0), (-
                   (-0.8660254, -0.5), (-0.5, -0.8660254), (0.0, -1.0), (0.5, -0.8660254), (0.8660254, -0.5)], dtype=np.float32)  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
-def _sample_colour(light, scratch, tag, row, x, y, out):
-    """Colour of one sample: the sky's, a triangle's, or a piece of ground's in its shadow, lamplight and fog."""
-    if tag == 0:
-        for c in range(3):
-            out[c] = scratch.sky[row, c]
-    elif scratch.flags[tag] == 0:
-        for c in range(3):
-            out[c] = scratch.colours[tag, c]
-    else:
-        dark = F(1.0) - light[L.SHADOW] * F(scratch.shadow[y, x]) * F(1.0 / 255.0)
-        glow = light[L.LAMPS] * F(scratch.pool[y, x]) * F(1.0 / 255.0)
-        air = scratch.air[row]
-        warm = (F(0.55), F(0.45), F(0.24))
-        for c in range(3):
-            value = scratch.colours[tag, c] * (dark + glow * F(1.1)) + glow * warm[c] * F(0.35)
-            out[c] = light[L.FOG + c] + (value - light[L.FOG + c]) * air
+@kernel
+def _pack(r, g, b):
+    """Three colours in [0, 1] as 16-bit lanes of a uint64, 255 * 16 for full: nine weighted samples (sum 16) fit a lane."""
+    x = np.uint64(min(max(r, F(0.0)), F(1.0)) * F(4080.0) + F(0.5))
+    y = np.uint64(min(max(g, F(0.0)), F(1.0)) * F(4080.0) + F(0.5))
+    z = np.uint64(min(max(b, F(0.0)), F(1.0)) * F(4080.0) + F(0.5))
+    return x | (y << np.uint64(16)) | (z << np.uint64(32))
 
 
-@njit(cache=True, nogil=True)
-def resolve(view, light, width, height, scratch, ids, rgb_out, depth_out, ids_out):
-    """Samples to pixels: colour through the tent filter, depth (metres, inf for the sky) and instance id at the middle."""
-    samples = scratch.samples
-    for row in range(2 * height + 1):
-        slope = (view[14] - F(0.5) * F(row)) / view[12]  # of the ray through this row, against the view's axis
+@kernel
+def resolve_colour(view, light, width, height, grounds, scratch, out):
+    """Samples to pixels: every sample row becomes a line of packed colours, then the tent filter makes pixels of three lines."""
+    samples, packed, flags, flat = scratch.samples, scratch.packed, scratch.flags, scratch.flat
+    colours, shadow, pool, line, lines = scratch.colours, scratch.shadow, scratch.pool, scratch.line, scratch.lines
+    density, lamps, dark = light[L.DENSITY], light[L.LAMPS], light[L.SHADOW] * F(1.0 / 255.0)
+    fog_r, fog_g, fog_b = light[L.FOG], light[L.FOG + 1], light[L.FOG + 2]
+    lane = np.uint64(0xFFFF)
+    wide = 2 * width + 1
+    for y in range(2 * height + 1):
+        slope = (view[14] - F(0.5) * F(y)) / view[12]  # of the ray through this row, against the view's axis
         t = min(max(slope * F(1.9), F(0.0)), F(1.0))
         t = t * (F(2.0) - t)
-        haze = min(light[L.DENSITY] * F(28.0), F(1.0)) * (F(1.0) - F(0.5) * t)
-        for c in range(3):
-            sky = light[L.HORIZON + c] + (light[L.TOP + c] - light[L.HORIZON + c]) * t
-            scratch.sky[row, c] = sky + (light[L.FOG + c] - sky) * haze
+        haze = min(density * F(28.0), F(1.0)) * (F(1.0) - F(0.5) * t)
+        r = light[L.HORIZON] + (light[L.TOP] - light[L.HORIZON]) * t
+        g = light[L.HORIZON + 1] + (light[L.TOP + 1] - light[L.HORIZON + 1]) * t
+        b = light[L.HORIZON + 2] + (light[L.TOP + 2] - light[L.HORIZON + 2]) * t
+        packed[0] = _pack(r + (fog_r - r) * haze, g + (fog_g - g) * haze, b + (fog_b - b) * haze)
         down = -(view[11] + slope * view[8])
-        scratch.air[row] = clear_air(light[L.DENSITY], view[2] / down) if down > F(1e-3) else F(0.0)
-    colour = np.zeros(3, dtype=np.float32)
+        air = clear_air(density, view[2] / down) if down > F(1e-3) else F(0.0)
+        for i in range(grounds):  # ground is at one depth all along a row, so its fog is a row's
+            if flat[i, 1] <= y < flat[i, 2]:
+                k = flat[i, 0]
+                packed[k] = _pack(fog_r + (colours[k, 0] - fog_r) * air, fog_g + (colours[k, 1] - fog_g) * air,
+                                  fog_b + (colours[k, 2] - fog_b) * air)  # fmt: skip
+        row = samples[y]
+        for x in range(np.uint32(wide)):
+            line[x] = packed[row[x] & _TAG]
+        if shadow[y, wide] > 0:
+            for x in range(np.uint32(wide)):
+                if shadow[y, x] > 0 and flags[row[x] & _TAG] > 0:
+                    c = line[x]
+                    keep = F(1.0) - dark * F(shadow[y, x]) * air
+                    line[x] = (np.uint64(F(c & lane) * keep) | (np.uint64(F((c >> np.uint64(16)) & lane) * keep) << np.uint64(16))
+                               | (np.uint64(F(c >> np.uint64(32)) * keep) << np.uint64(32)))  # fmt: skip
+        if lamps > 0 and pool[y, wide] > 0:
+            for x in range(np.uint32(wide)):
+                if pool[y, x] > 0 and flags[row[x] & _TAG] > 0:
+                    c = line[x]
+                    glow = lamps * F(pool[y, x]) * F(1.0 / 255.0) * air
+                    r, g, b = F(c & lane) * F(1.0 / 4080.0), F((c >> np.uint64(16)) & lane) * F(1.0 / 4080.0), F(c >> np.uint64(32)) * F(1.0 / 4080.0)
+                    line[x] = _pack(r + glow * (r * F(1.1) + F(0.19)), g + glow * (g * F(1.1) + F(0.155)), b + glow * (b * F(1.1) + F(0.085)))
+        into = lines[y % 3]
+        for x in range(np.uint32(width)):
+            at = np.uint32(2) * np.uint32(x)
+            into[x] = line[at] + (line[np.uint32(at + np.uint32(1))] << np.uint64(1)) + line[np.uint32(at + np.uint32(2))]
+        if y >= 2 and y % 2 == 0:
+            pixels = out[y // 2 - 1]
+            upper, middle, lower = lines[(y - 2) % 3], lines[(y - 1) % 3], lines[y % 3]
+            for x in range(np.uint32(width)):
+                total = upper[x] + (middle[x] << np.uint64(1)) + lower[x] + np.uint64(0x0000008000800080)
+                pixels[x, 0] = np.uint8(total >> np.uint64(8))
+                pixels[x, 1] = np.uint8(total >> np.uint64(24))
+                pixels[x, 2] = np.uint8(total >> np.uint64(40))
+
+
+@kernel
+def resolve_geometry(view, width, height, scratch, ids, depth_out, ids_out):
+    """Depth (metres, inf for the sky) and instance id of the sample in the middle of every pixel."""
+    samples, owners, planes = scratch.samples, scratch.owners, scratch.planes
     inverse_focal = F(1.0) / view[12]
-    for py in range(height):
-        y = 2 * py
-        ray_y = (view[14] - F(py) - F(0.5)) * inverse_focal
-        for px in range(width):
-            x = 2 * px
-            middle = samples[y + 1, x + 1] & _TAG
-            ids_out[py, px] = ids[scratch.owners[middle]] if middle > 0 else 0
-            if middle > 0:
-                ray_x = (F(px) + F(0.5) - view[13]) * inverse_focal
-                slope = scratch.planes[middle, 0] * ray_x + scratch.planes[middle, 1] * ray_y + scratch.planes[middle, 2]
-                depth_out[py, px] = scratch.planes[middle, 3] / slope
-            else:
-                depth_out[py, px] = np.inf
-            same = (
-                (((samples[y, x] ^ middle) | (samples[y, x + 1] ^ middle) | (samples[y, x + 2] ^ middle)
-                  | (samples[y + 1, x] ^ middle) | (samples[y + 1, x + 2] ^ middle) | (samples[y + 2, x] ^ middle)
-                  | (samples[y + 2, x + 1] ^ middle) | (samples[y + 2, x + 2] ^ middle)) & _TAG) == 0
-            )  # fmt: skip
-            if same and (middle == 0 or scratch.flags[middle] == 0):
-                _sample_colour(light, scratch, middle, y + 1, x + 1, y + 1, colour)
-                r, g, b = colour[0], colour[1], colour[2]
-            else:
-                r, g, b = F(0.0), F(0.0), F(0.0)
-                for j in range(3):
-                    for i in range(3):
-                        weight = F((2 - abs(i - 1)) * (2 - abs(j - 1))) * F(1.0 / 16.0)
-                        _sample_colour(light, scratch, samples[y + j, x + i] & _TAG, y + j, x + i, y + j, colour)
-                        r, g, b = r + weight * colour[0], g + weight * colour[1], b + weight * colour[2]
-            rgb_out[py, px, 0] = np.uint8(min(max(r, F(0.0)), F(1.0)) * F(255.0) + F(0.5))
-            rgb_out[py, px, 1] = np.uint8(min(max(g, F(0.0)), F(1.0)) * F(255.0) + F(0.5))
-            rgb_out[py, px, 2] = np.uint8(min(max(b, F(0.0)), F(1.0)) * F(255.0) + F(0.5))
+    for y in range(height):
+        ray_y = (view[14] - F(y) - F(0.5)) * inverse_focal
+        row, depths, numbers = samples[2 * y + 1], depth_out[y], ids_out[y]
+        for x in range(np.uint32(width)):
+            tag = row[np.uint32(2) * np.uint32(x) + np.uint32(1)] & _TAG
+            ray_x = (F(x) + F(0.5) - view[13]) * inverse_focal
+            slope = planes[tag, 0] * ray_x + planes[tag, 1] * ray_y + planes[tag, 2]
+            depths[x] = planes[tag, 3] / slope
+            numbers[x] = ids[owners[tag]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _blend(rgb, x, y, r, g, b, alpha, adding):
     """Mix (r, g, b) in [0, 255] into a pixel, or add it."""
     for c in range(3):
@@ -467,8 +487,8 @@ def _blend(rgb, x, y, r, g, b, alpha, adding):
         rgb[y, x, c] = np.uint8(min(value + F(0.5), F(255.0)))
 
 
-@njit(cache=True, nogil=True)
-def glow_lamps(view, light, atlas, tables, meshes, poses, width, height, depth, rgb):
+@kernel
+def glow_lamps(view, light, atlas, tables, meshes, poses, width, height, samples, rgb):
     """A halo round every lamp that is in sight, at dusk and night."""
     palette, kinds, _ = tables
     power = light[L.LAMPS]
@@ -491,7 +511,9 @@ def glow_lamps(view, light, atlas, tables, meshes, poses, width, height, depth, 
                 size = F(0.32)
             radius = size * view[12] / far
             ix, iy = int(np.floor(px)), int(np.floor(py))
-            if ix < 0 or iy < 0 or ix >= width or iy >= height or depth[iy, ix] < far - F(0.6):
+            if ix < 0 or iy < 0 or ix >= width or iy >= height:
+                continue
+            if np.float64(samples[2 * iy + 1, 2 * ix + 1]) * (far - F(0.6)) > _Q:  # something stands before it
                 continue
             strength = power * F(0.5)
             for qy in range(max(int(py - radius), 0), min(int(py + radius) + 2, height)):
@@ -503,7 +525,7 @@ def glow_lamps(view, light, atlas, tables, meshes, poses, width, height, depth, 
                         _blend(rgb, qx, qy, palette[m, 0], palette[m, 1], palette[m, 2], a, True)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def let_fall(light, seed, width, height, rgb):
     """Rain streaks or snow flakes in front of everything, the same ones at every size."""
     kind, amount = light[L.FALL], light[L.AMOUNT]
@@ -531,7 +553,7 @@ def let_fall(light, seed, width, height, rgb):
                     _blend(rgb, x, y, F(255.0), F(255.0), F(255.0), cover * F(0.8) * near, False)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_scenes(first, last, views, lights, atlas, tables, casts, meshes, poses, styles, ids, fall_seeds, scratch, rgb, depth, ids_out):
     """Draw scenes first to last - 1 of a batch; returns the number of a scene that holds too many triangles, or -1."""
     height, width = rgb.shape[1], rgb.shape[2]
@@ -540,15 +562,18 @@ def draw_scenes(first, last, views, lights, atlas, tables, casts, meshes, poses,
         view, light = views[n], lights[n]
         scratch.samples[:] = 0
         scratch.shadow[:] = 0
-        if draw_instances(view, light, atlas, tables, meshes[n], poses[n], styles[n], wide, high, scratch) < 0:
+        grounds = draw_instances(view, light, atlas, tables, meshes[n], poses[n], styles[n], wide, high, scratch)
+        if grounds < 0:
             return n
         cast_shadows(view, light, atlas, casts, meshes[n], poses[n], wide, high, scratch.shadow)
         if light[L.LAMPS] > 0:
             scratch.pool[:] = 0
             pool_lamps(view, light, atlas, tables[1], meshes[n], poses[n], wide, high, scratch.pool)
-        resolve(view, light, width, height, scratch, ids, rgb[n], depth[n], ids_out[n])
+        resolve_colour(view, light, width, height, grounds, scratch, rgb[n])
+        if len(depth) > 0:
+            resolve_geometry(view, width, height, scratch, ids, depth[n], ids_out[n])
         if light[L.LAMPS] > 0:
-            glow_lamps(view, light, atlas, tables, meshes[n], poses[n], width, height, depth[n], rgb[n])
+            glow_lamps(view, light, atlas, tables, meshes[n], poses[n], width, height, scratch.samples, rgb[n])
         if light[L.AMOUNT] > 0 and light[L.FALL] > 0:
             let_fall(light, fall_seeds[n], width, height, rgb[n])
     return -1

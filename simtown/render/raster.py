@@ -47,13 +47,15 @@ class _Scratch(NamedTuple):
     owners: np.ndarray
     planes: np.ndarray
     flags: np.ndarray
-    sky: np.ndarray
-    air: np.ndarray
+    packed: np.ndarray
+    flat: np.ndarray
+    line: np.ndarray
+    lines: np.ndarray
 
     @classmethod
-    def sized(cls, width: int, height: int, most_vertices: int) -> _Scratch:
+    def sized(cls, width: int, height: int, most_vertices: int, most_ground: int) -> _Scratch:
         wide, high, most = 2 * width + 1, 2 * height + 1, kernels.MOST_TRIANGLES + 1
-        stride = -(-wide // 16) * 16
+        stride = -(-(wide + 1) // 16) * 16  # one column more tells which rows of a mask are touched
         return cls(
             samples=np.zeros((high, stride), dtype=np.uint32),
             shadow=np.zeros((high, stride), dtype=np.uint8),
@@ -61,10 +63,12 @@ class _Scratch(NamedTuple):
             spots=np.zeros((most_vertices, 4), dtype=np.float32),
             colours=np.zeros((most, 3), dtype=np.float32),
             owners=np.zeros(most, dtype=np.int32),
-            planes=np.zeros((most, 4), dtype=np.float32),
+            planes=np.array([[0.0, 0.0, 1.0, np.inf]] * most, dtype=np.float32),
             flags=np.zeros(most, dtype=np.uint8),
-            sky=np.zeros((high, 3), dtype=np.float32),
-            air=np.zeros(high, dtype=np.float32),
+            packed=np.zeros(most, dtype=np.uint64),
+            flat=np.zeros((most_ground, 3), dtype=np.int32),
+            line=np.zeros(stride, dtype=np.uint64),
+            lines=np.zeros((3, width), dtype=np.uint64),
         )
 
 
@@ -91,6 +95,7 @@ class Raster:
         no_shadow = {*STREET["building"], *STREET["cloud"]}
         self._casts = np.array([1] * len(ENTITIES) + [0 if p in no_shadow else 1 for p in PROPS] + [0], dtype=np.uint8)
         self._most_vertices = int(np.diff(self._atlas.vertex_start).max())
+        self._most_ground = int(np.diff(self._atlas.triangle_start)[atlas().ground])
 
     def render(self, batch: SceneBatch, width: int, height: int) -> Frames:
         """Pictures, depth and instance ids of every scene of a batch, at one size."""
@@ -102,7 +107,7 @@ class Raster:
                 self._casts, meshes, poses, styles, ids, batch.fall_seed)  # fmt: skip
 
         def part(bounds: tuple[int, int]) -> int:
-            scratch = _Scratch.sized(width, height, self._most_vertices)
+            scratch = _Scratch.sized(width, height, self._most_vertices, self._most_ground)
             return int(kernels.draw_scenes(*bounds, *args, scratch, frames.rgb, frames.depth, frames.ids))
 
         if self.threads == 1 or n == 1:

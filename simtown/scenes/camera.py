@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 
 import numpy as np
-from numba import njit
 
-from simtown.exact import cos, sin
+from simtown.exact import cos, kernel, sin
 
 #: Nothing nearer than this is drawn, metres along the view.
 NEAR = 2.0
@@ -63,7 +62,7 @@ def views(cameras: np.ndarray, width: int, height: int) -> np.ndarray:
     return np.stack(columns, axis=1).astype(np.float32)
 
 
-@njit(cache=True)
+@kernel
 def object_to_camera(view, x, y, z, c, s, scale):  # type: ignore[no-untyped-def]
     """The 3×4 matrix, as 12 numbers, from an object's frame (turned by (c, s), scaled, moved) to (right, up, forward)."""
     m00, m01, m02 = view[3] * c + view[4] * s, -view[3] * s + view[4] * c, view[5]
@@ -76,7 +75,7 @@ def object_to_camera(view, x, y, z, c, s, scale):  # type: ignore[no-untyped-def
     return (m00 * scale, m01 * scale, m02 * scale, t0, m10 * scale, m11 * scale, m12 * scale, t1, m20 * scale, m21 * scale, m22 * scale, t2)
 
 
-@njit(cache=True)
+@kernel
 def project(matrix, focal, cx, cy, vertices, start, stop, out):  # type: ignore[no-untyped-def]
     """Project vertices[start:stop] into out[:, 0:3]: image x and y in the units of `focal`, and the depth in metres."""
     m00, m01, m02, t0, m10, m11, m12, t1, m20, m21, m22, t2 = matrix

@@ -7,19 +7,21 @@ Kept apart from the renderers, which are tested against it and it against them.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from simtown.assets.atlas import atlas
-from simtown.exact import cos, sin
+from simtown.exact import cos, kernel, sin
 from simtown.scenes.camera import NOMINAL, object_to_camera, project, views
 from simtown.scenes.scene import SceneBatch
 
 F = np.float32
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_convex(mask, width, height, px, py, n, level):
-    """Raise `mask` (uint8) to at least `level` where grid points lie inside a convex polygon of n corners (px, py)."""
+    """Raise `mask` (uint8) to at least `level` where grid points lie inside a convex polygon of n corners (px, py).
+
+    A mask wider than `width` gets a 1 in that column of every row it reaches.
+    """
     low, high = py[0], py[0]
     for i in range(1, n):
         low, high = min(low, py[i]), max(high, py[i])
@@ -31,11 +33,13 @@ def fill_convex(mask, width, height, px, py, n, level):
                 x = px[i] + (F(y) - py[i]) * (px[j] - px[i]) / (py[j] - py[i])
                 a, b = min(a, x), max(b, x)
         row = mask[y]
+        if width < row.shape[0]:
+            row[width] = 1
         for x in range(max(int(np.ceil(a)), 0), min(int(np.ceil(b)), width)):
             row[x] = max(row[x], level)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _boxes(view, entity, pose, turn, vertices, vertex_start, spots, out):
     """Full (amodal) picture boxes of one scene's vehicles: out (v, 4) x0, y0, x1, y1 in pixels, unclipped."""
     for j in range(entity.shape[0]):
@@ -52,14 +56,14 @@ def _boxes(view, entity, pose, turn, vertices, vertex_start, spots, out):
         out[j, 0], out[j, 1], out[j, 2], out[j, 3] = x0, y0, x1, y1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _all_boxes(view, entity, pose, turn, vertices, vertex_start, out):
     spots = np.zeros((4096, 3), dtype=np.float32)
     for n in range(entity.shape[0]):
         _boxes(view[n], entity[n], pose[n], turn[n], vertices, vertex_start, spots, out[n])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw(mask, width, height, view, entity, pose, turn, vertices, vertex_start, triangles, triangle_start, spots, level):
     """Raise the mask to `level` on one vehicle's silhouette."""
     matrix = object_to_camera(view, pose[0], pose[1], F(0.0), turn[0], turn[1], F(1.0))
@@ -74,7 +78,7 @@ def _draw(mask, width, height, view, entity, pose, turn, vertices, vertex_start,
             fill_convex(mask, width, height, px, py, 3, level)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _visible(view, camera, entity, pose, turn, bounds, vertices, vertex_start, triangles, triangle_start, width, height, out):
     count = entity.shape[1]
     spots = np.zeros((4096, 3), dtype=np.float32)
@@ -107,7 +111,7 @@ def _visible(view, camera, entity, pose, turn, bounds, vertices, vertex_start, t
                 out[n, j] = left / max(whole, 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _before(camera, a, pose_a, turn_a, b, pose_b, turn_b, bounds):
     """Whether vehicle a stands between the camera and b, for footprints that do not overlap."""
     front_a, back_a = _extent(a, pose_a, turn_a, bounds)
@@ -119,7 +123,7 @@ def _before(camera, a, pose_a, turn_a, b, pose_b, turn_b, bounds):
     return abs(pose_a[0] - camera[0]) < abs(pose_b[0] - camera[0])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _extent(entity, pose, turn, bounds):
     """Least and greatest y of a vehicle's footprint."""
     reach = abs(turn[1]) * bounds[entity, 1, 0] + abs(turn[0]) * bounds[entity, 1, 1]

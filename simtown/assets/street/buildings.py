@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import cos, pi, sin
 
 from simtown.assets.mesh import Mesh, cylinder, join
 from simtown.assets.street.parts import Span, arch, blob, bunting, disc, face, lathe, letters, mass, patch, shape
@@ -202,6 +203,13 @@ def _flag(x: float, y: float, z: float, paint: str) -> Mesh:
     return join([pole, face(paint, *cloth), face(paint, *cloth[::-1])])
 
 
+def _star(x: float, z: float, radius: float, paint: str, y: float = 0.0) -> Mesh:
+    """Five points."""
+    tips = [(x + radius * cos(pi / 2 + pi * i / 5) * k, z + radius * sin(pi / 2 + pi * i / 5) * k) for i, k in enumerate((1.0, 0.42) * 5)]
+    rays = [shape([tips[i - 1], tips[i], tips[(i + 1) % 10]], paint, y, 0.03) for i in range(0, 10, 2)]
+    return join([*rays, shape(tips[1::2], paint, y, 0.03)])
+
+
 def cottage() -> Mesh:
     """One storey under a big roof: shutters, flower boxes, a dormer, a chimney."""
     xs = [-1.95, 1.95]
@@ -243,7 +251,7 @@ def timbered_house() -> Mesh:
         return shape([(x0, z0 - 1.2 * t), (x1, z1 - 1.2 * t), (x1, z1 + 1.2 * t), (x0, z0 + 1.2 * t)], "brown", -0.4)
 
     beams = [beam(x, 2.6, x, 5.2) for x in (-2.7, -0.9, 0.9, 2.7)] + [beam(-2.8, z, 2.8, z) for z in (2.7, 5.2)]
-    beams += [beam(-1.9, 6.4, 1.9, 6.4), beam(-2.6, 2.8, -1.0, 5.1), beam(1.0, 5.1, 2.6, 2.8), beam(0.0, 6.4, 0.0, 8.0)]
+    beams += [beam(-1.6, 6.4, 1.6, 6.4), beam(-2.6, 2.8, -1.0, 5.1), beam(1.0, 5.1, 2.6, 2.8), beam(0.0, 6.4, 0.0, 8.0)]
     return join([mass((-2.6, 2.6), (0.0, 2.6), "brick"), mass((-2.8, 2.8), (2.6, 5.2), "cream", (-0.4, 5.0), lid=False),
                  _gable_front((-2.8, 2.8), 5.2, 5.0, 3.2, 0.3, -0.4, wall="cream"), *beams, _window(0.0, 3.3, 1.1, 1.3, -0.4, "brown"),
                  _window(0.0, 5.5, 0.8, 0.7, -0.4, "brown", bars=False), _door(-1.5, "forest"), _window(1.0, 0.8, 1.6, 1.3), _flowers([0.0], 3.1, y=-0.4),
@@ -282,10 +290,11 @@ def terrace() -> Mesh:
 
 
 def bakery() -> Mesh:
-    """A shop with a pink and white awning, bread in the window and a golden pretzel on its gable."""
+    """A shop with a pink and white awning, bread in the window and a loaf on its gable."""
     half = 2.9
-    pretzel = [disc(x, z, r, p, 0.0, lift) for x, z, r, p, lift in ((-0.3, 6.3, 0.5, "tan", 0.04), (0.3, 6.3, 0.5, "tan", 0.04), (-0.3, 6.35, 0.24, "wall", 0.06), (0.3, 6.35, 0.24, "wall", 0.06))]
-    return join([_storeys(half, 2, [-1.6, 1.6], bars=True), _gable_front((-half, half), 5.4, 5.0, 2.3), *pretzel, shape([(-0.5, 5.7), (0.5, 5.7), (0.0, 6.3)], "tan", 0.0, 0.05),
+    loaf = [shape([(0.85 * cos(pi * i / 6), 6.15 + 0.4 * sin(pi * i / 6)) for i in range(12)], "tan", 0.0, 0.03)]
+    loaf += [shape([(x - 0.2, 5.95), (x - 0.06, 5.95), (x + 0.2, 6.38), (x + 0.06, 6.38)], "cream", 0.0, 0.05) for x in (-0.4, 0.0, 0.4)]
+    return join([_storeys(half, 2, [-1.6, 1.6], bars=True), _gable_front((-half, half), 5.4, 5.0, 2.3), *loaf,
                  _shopfront(half, "coral", ("tan", "gold", "brown", "sand"), 1.9), _sign("BAKERY", 2.4, 2.75, "brown", "cream", 0.42),
                  _awning((-half + 0.1, half - 0.1), 2.7, ("pink", "white"), 1.1, 0.6, 9), _flowers([-1.6, 1.6], 3.9, w=1.3)])  # fmt: skip
 
@@ -294,7 +303,7 @@ def cafe() -> Mesh:
     """A green awning, a cup on its roof, tables outside."""
     half = 2.7
     cup = lathe([(5.95, 0.4), (6.75, 0.7)], "white", (0.0, 0.5, 0.0), 8) + lathe([(6.75, 0.7), (6.68, 0.0)], "brown", (0.0, 0.5, 0.0), 8)
-    handle = [disc(0.85, 6.4, 0.32, "white", 0.5, 0.0), disc(0.85, 6.4, 0.17, "sky", 0.5, 0.01)]
+    handle = [mass((0.45, 1.0), (z, z + 0.12), "white", (0.4, 0.6), floor=True) for z in (6.12, 6.52)] + [mass((0.88, 1.0), (6.12, 6.64), "white", (0.4, 0.6))]
     tables = [cylinder(0.45, 0.08, (x, -1.7, 0.75), "white", sides=8) + mass((x - 0.05, x + 0.05), (0.0, 0.75), "dark", (-1.75, -1.65), lid=False) for x in (-1.9, 0.0)]
     stools = [lathe([(0.0, 0.14), (0.5, 0.22)], "red", (x, -1.7, 0.0), 5, caps=True) for x in (-2.6, -1.2, 0.7)]
     return join([_storeys(half, 2, [-1.5, 0.0, 1.5], w=0.85), _cornice((-half, half), 5.4, 0.4), cup, *handle, _shopfront(half, "forest", ("tan", "pink", "brown"), 1.7),
@@ -308,21 +317,21 @@ def grocer() -> Mesh:
         x = -2.6 + 0.85 * i
         crates.append(mass((x - 0.38, x + 0.38), (0.35, 0.65), "wood", (-1.0, -0.3), lid=False))
         crates.append(face(fruit, (x - 0.36, -0.98, 0.68), (x + 0.36, -0.98, 0.68), (x + 0.36, -0.3, 0.95), (x - 0.36, -0.3, 0.95)))
-        crates.append(blob(0.13, (x - 0.1, -0.75, 0.82), fruit, 5, 1))
+        crates += [blob(0.19, (x + d, -0.7 + d, 0.8), fruit, 5, 1) for d in (-0.17, 0.18)]
     stand = mass((-3.0, 1.2), (0.0, 0.35), "brown", (-0.95, -0.3))
     return join([_storeys(half, 2, [-2.1, 0.0, 2.1], bars=True), _cornice((-half, half), 5.4, 0.3), mass((-half, half), (5.7, 6.3), "wall"), _cornice((-half, half), 6.3, 0.15),
                  _shopfront(half, "lime", ("orange", "red", "green", "yellow"), 2.2), _awning((-half, half), 3.1, ("lime", "white"), 1.3, 0.7, 9), stand, *crates,
-                 shape([(-0.7, 5.85), (0.7, 5.85), (0.7, 6.15), (-0.7, 6.15)], "green")])  # fmt: skip
+                 _sign("FRUIT", 1.7, 5.6, "green", "white", 0.5)])  # fmt: skip
 
 
 def bookshop() -> Mesh:
     """A narrow navy shop with a bow of shelves and an open book for a sign."""
     half = 2.3
-    book = [shape([(0.0, 6.05), (1.0, 6.3), (1.0, 7.1), (0.0, 6.85)], "white", 0.0, 0.06), shape([(-1.0, 6.3), (0.0, 6.05), (0.0, 6.85), (-1.0, 7.1)], "cream", 0.0, 0.06)]
-    back = shape([(-1.15, 6.2), (0.0, 5.9), (1.15, 6.2), (1.15, 7.2), (-1.15, 7.2)], "red", 0.0, 0.03)
+    book = [shape([(-0.72, 5.7), (0.0, 5.5), (0.72, 5.7), (0.72, 6.65), (-0.72, 6.65)], "red", 0.0, 0.03)]
+    book += [shape([(0.0, 5.65), (0.6, 5.8), (0.6, 6.55), (0.0, 6.4)], "white", 0.0, 0.06), shape([(-0.6, 5.8), (0.0, 5.65), (0.0, 6.4), (-0.6, 6.55)], "cream", 0.0, 0.06)]
     spines = bunting([-1.75 + 0.28 * i for i in range(8)], (1.45, 1.95), ("red", "amber", "teal", "purple", "cream"), 0.0, 0.07)
-    return join([_storeys(half, 3, [-1.1, 1.1], bars=False), back, *book, _hip((-half, half), 8.2, 5.0, 1.3, 0.9, 0.3), _cornice((-half, half), 5.35, 0.18, 0.12),
-                 _shopfront(half, "navy", ("amber", "red", "teal", "lilac"), 1.45), spines, _sign("BOOKS", half, 2.75, "navy", "amber", 0.45), _shutters([-1.1, 1.1], [3.55], "navy", 1.0, 1.4)])  # fmt: skip
+    return join([_storeys(half, 3, [-1.4, 1.4], w=0.8), *book, _window(0.0, 3.55, 0.8, 1.4, bars=False), _hip((-half, half), 8.2, 5.0, 1.3, 0.9, 0.3), _shopfront(half, "navy", ("amber", "red", "teal", "lilac"), 1.45),
+                 spines, _sign("BOOKS", half, 2.75, "navy", "amber", 0.45), _flowers([-1.4, 1.4], 6.15, ("amber", "coral"), 0.9)])  # fmt: skip
 
 
 def florist() -> Mesh:
@@ -356,19 +365,18 @@ def _plain_front(x: Span, paint: str) -> Mesh:
     return join([patch((x[0] - 0.2, x[1] + 0.2), (0.0, 2.75), paint, 0.0, 0.03), *panes, shelf])
 
 
-def apartments(storeys: int = 4, rail: str = "white", columns: int = 3) -> Mesh:
-    """A block of flats with balconies down its middle and a flat roof."""
-    half = 1.35 * columns
-    xs = [2.6 * (i - (columns - 1) / 2) for i in range(columns)]
-    middle, outer = xs[1:-1], [xs[0], xs[-1]]
-    parts = [_storeys(half, storeys, outer, storey=2.6, w=1.2), _cornice((-half, half), 2.6 * storeys, 0.4, 0.2), patch((-half, half), (0.0, 2.5), "stone"),
-             _door(0.0, "wood", w=1.5), mass((-1.3, 1.3), (2.45, 2.62), "trim", (-1.0, 0.0)), _windows(outer, [0.8], 1.3, 1.3)]  # fmt: skip
+def apartments(storeys: int = 4, rail: str = "coral", wings: bool = True) -> Mesh:
+    """A block of flats with a balcony a storey in each wing, or one in the middle, and a flat roof."""
+    half, top = 4.0, 2.6 * storeys
+    balconies, plain = ([-2.5, 2.5], [0.0]) if wings else ([0.0], [-2.6, 2.6])
+    parts = [_storeys(half, storeys, plain, storey=2.6, w=1.2 if not wings else 0.9), _cornice((-half, half), top, 0.4, 0.2), patch((-half, half), (0.0, 2.45), "stone", 0.0, 0.01),
+             _door(0.0, "wood", w=1.5), mass((-1.3, 1.3), (2.45, 2.62), rail, (-1.0, 0.0)), _windows([-2.5, 2.5], [0.8], 1.3, 1.3), mass((0.6, 2.2), (top, top + 1.3), "wall", (1.5, 3.0))]  # fmt: skip
     for i in range(1, storeys):
-        for x in middle:
+        for x in balconies:
             z = 2.6 * i
             parts += [_window(x, z + 0.25, 1.5, 1.9, bars=False), mass((x - 1.1, x + 1.1), (z - 0.02, z + 0.14), "trim", (-0.9, 0.0), floor=True),
-                      mass((x - 1.1, x + 1.1), (z + 0.14, z + 0.85), rail, (-0.9, -0.05), lid=False)]  # fmt: skip
-    return join([*parts, mass((0.6, 2.2), (2.6 * storeys, 2.6 * storeys + 1.3), "wall", (1.5, 3.0))])
+                      mass((x - 1.1, x + 1.1), (z + 0.14, z + 0.8), rail, (-0.9, -0.05), lid=False), blob((0.3, 0.2, 0.2), (x + 0.7 - 0.5 * (i % 3), -0.8, z + 0.9), "leaf", 5, 1)]  # fmt: skip
+    return join(parts)
 
 
 def mansion_flats() -> Mesh:
@@ -403,7 +411,7 @@ def hotel() -> Mesh:
     canopy = mass((-1.4, 1.4), (2.5, 2.75), "crimson", (-1.6, 0.0)) + mass((-1.4, 1.4), (2.75, 2.85), "gold", (-1.65, 0.0))
     posts = [mass((x - 0.06, x + 0.06), (0.0, 2.5), "gold", (-1.6, -1.48), lid=False) for x in (-1.3, 1.3)]
     return join([_storeys(half, 4, xs, storey=2.6, w=0.95, h=1.35), *hoods, board, *spelled, canopy, *posts, _door(0.0, "wood", w=1.6), _windows([-2.4, 2.4], [0.8], 1.4, 1.4),
-                 _cornice((-half, half), 10.4, 0.45), patch((-half, half), (2.45, 2.75), "trim")])  # fmt: skip
+                 _cornice((-half, half), 10.4, 0.45), patch((-half, half), (2.45, 2.7), "trim")])  # fmt: skip
 
 
 def bank() -> Mesh:
@@ -423,7 +431,7 @@ def garage() -> Mesh:
     spanner = [patch((-0.7, 0.7), (3.75, 3.95), "white", -0.18, 0.04), disc(-0.8, 3.85, 0.32, "white", -0.18, 0.05, 6), disc(0.8, 3.85, 0.32, "white", -0.18, 0.05, 6),
                disc(-0.95, 3.85, 0.15, "blue", -0.18, 0.07, 6), disc(0.95, 3.85, 0.15, "blue", -0.18, 0.07, 6)]  # fmt: skip
     return join([mass((-half, half), (0.0, 4.3), "wall"), _roller(-2.2, 2.9, 2.7, "blue"), _roller(1.1, 2.9, 2.7, "blue"), _door(3.2, "amber", 0.1, 0.9),
-                 mass((-half, half), (3.35, 4.4), "blue", (-0.18, 0.0)), *spanner, _cornice((-half, half), 4.4, 0.2, 0.2), *tyres, _flank_windows(half, [1.2])])  # fmt: skip
+                 mass((-half, half), (3.35, 4.4), "blue", (-0.18, 0.0)), *spanner, _cornice((-half, half), 4.4, 0.2, 0.2, "concrete"), *tyres, _flank_windows(half, [1.2])])  # fmt: skip
 
 
 def fire_station() -> Mesh:
@@ -460,7 +468,8 @@ def town_hall() -> Mesh:
 def school() -> Mesh:
     """Long and low with a gabled middle, a bell on the roof and a flag."""
     half, xs = 4.5, [-3.6, -2.3, 2.3, 3.6]
-    belfry = [mass((x - 0.08, x + 0.08), (7.2, 8.2), "trim", (1.2, 1.36), lid=False) for x in (-0.5, 0.5)] + [_spire((-0.6, 0.6), 8.3, 0.9, (0.8, 2.0)), lathe([(7.5, 0.3), (8.0, 0.1)], "gold", (0.0, 1.4, 0.0), 6)]
+    belfry = [mass((x - 0.1, x + 0.1), (5.8, 7.8), "trim", (1.4, 1.6), lid=False) for x in (-0.55, 0.55)]
+    belfry += [mass((-0.75, 0.75), (5.8, 6.7), "trim", (1.3, 2.7)), _spire((-0.65, 0.65), 7.9, 0.9, (1.3, 2.6)), lathe([(7.0, 0.32), (7.6, 0.12)], "gold", (0.0, 1.8, 0.0), 6)]
     return join([mass((-half, half), (0.0, 4.9), "wall", lid=False), _gable((-half, half), 4.9, 5.0, 1.7), mass((-1.6, 1.6), (0.0, 5.0), "wall", (-0.4, 2.0), lid=False),
                  _gable_front((-1.6, 1.6), 5.0, 3.0, 1.6, 0.3, -0.4), _windows(xs, [0.85, 3.15], 0.95, 1.35), _clock(0.0, 5.45, 0.42, -0.4), *belfry, _sign("SCHOOL", 1.45, 2.75, "blue", "white", 0.36).at(0.0, -0.4),
                  patch((-0.85, 0.85), (0.2, 2.5), "trim", -0.4), patch((-0.7, 0.7), (0.2, 2.4), "red", -0.4, 0.04), patch((-0.5, 0.5), (1.4, 2.2), "window", -0.4, 0.06), patch((-0.04, 0.04), (0.2, 2.4), "trim", -0.4, 0.08),
@@ -475,8 +484,8 @@ def cinema() -> Mesh:
     posters = [patch((x - 0.55, x + 0.55), (0.7, 2.3), "gold", 0.0, 0.03) + patch((x - 0.45, x + 0.45), (0.8, 2.2), p, 0.0, 0.05) + disc(x, 1.6, 0.28, q, 0.0, 0.07) for x, p, q in ((-2.9, "teal", "coral"), (2.9, "purple", "yellow"))]
     doors = [patch((x - 0.5, x + 0.5), (0.1, 2.4), "crimson", 0.0, 0.03) + patch((x - 0.36, x + 0.36), (0.5, 2.2), "window", 0.0, 0.05) for x in (-1.2, 0.0, 1.2)]
     ribs = [patch((x - 0.08, x + 0.08), (4.5, 6.4), "gold", -0.05, 0.03) for x in (-2.0, -1.5, 1.5, 2.0)]
-    star = [disc(0.0, 7.0, 0.5, "lamp glow", -0.35, 0.03, 5)]
-    return join([mass((-half, half), (0.0, 5.3), "wall"), *fins, *ribs, *star, mass((-half + 0.6, half - 0.6), (2.85, 3.2), "crimson", (-1.4, 0.0)), mass((-half + 0.6, half - 0.6), (3.2, 4.1), "white", (-1.4, 0.0)),
+    star = _star(0.0, 6.95, 0.72, "lamp glow", -0.35)
+    return join([mass((-half, half), (0.0, 5.3), "wall"), *fins, *ribs, star, mass((-half + 0.6, half - 0.6), (2.85, 3.2), "crimson", (-1.4, 0.0)), mass((-half + 0.6, half - 0.6), (3.2, 4.1), "white", (-1.4, 0.0)),
                  mass((-half + 0.5, half - 0.5), (4.1, 4.3), "crimson", (-1.5, 0.0)), letters("CINEMA", 0.0, 3.35, 0.6, "crimson", -1.4), *bulbs, *posters, *doors, _cornice((-half, half), 5.3, 0.2, 0.1)])  # fmt: skip
 
 
@@ -510,7 +519,7 @@ KINDS: dict[str, Callable[[], Mesh]] = {
     "florist": florist,
     "corner shop": corner_shop,
     "apartments": apartments,
-    "tall apartments": partial(apartments, 5, "teal", 3),
+    "tall apartments": partial(apartments, 5, "teal", False),
     "mansion flats": mansion_flats,
     "office tower": office_tower,
     "hotel": hotel,

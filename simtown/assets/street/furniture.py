@@ -10,7 +10,7 @@ from simtown.assets.mesh import Mesh, block, box, cylinder, frustum, join, loft
 from simtown.assets.street.parts import arch, blob, bunting, disc, face, lathe, letters, patch, shape
 
 
-def _pole(height: float, radius: float = 0.06, paint: str = "steel", sides: int = 5) -> Mesh:
+def _pole(height: float, radius: float = 0.075, paint: str = "steel", sides: int = 5) -> Mesh:
     """A post on a wider foot."""
     return lathe([(0.0, 2.0 * radius), (0.12, 1.6 * radius), (0.18, radius), (height, radius)], paint, sides=sides)
 
@@ -49,16 +49,16 @@ def pillar_box() -> Mesh:
 
 def street_lamp() -> Mesh:
     """A lantern on a fluted post."""
-    post = lathe([(0.0, 0.2), (0.35, 0.17), (0.45, 0.08), (3.35, 0.06)], "charcoal")
+    post = lathe([(0.0, 0.24), (0.35, 0.2), (0.45, 0.11), (3.35, 0.09)], "charcoal")
     arms = box((0.7, 0.06, 0.06), (0.0, 0.0, 3.0), "charcoal")
-    lantern = frustum((0.26, 0.26, 0.55), (0.46, 0.46), (0.0, 0.0, 3.38), "lamp glow")
-    return join([post, arms, lantern, lathe([(3.3, 0.2), (3.38, 0.22)], "charcoal", sides=4), lathe([(3.93, 0.42), (4.15, 0.08), (4.25, 0.0)], "charcoal", sides=4)])
+    lantern = frustum((0.32, 0.32, 0.55), (0.54, 0.54), (0.0, 0.0, 3.38), "lamp glow")
+    return join([post, arms, lantern, lathe([(3.3, 0.2), (3.38, 0.26)], "charcoal", sides=4), lathe([(3.93, 0.46), (4.15, 0.1), (4.27, 0.0)], "charcoal", sides=4)])
 
 
 def arm_lamp() -> Mesh:
     """A modern mast whose arm reaches out over the road."""
-    mast = lathe([(0.0, 0.16), (0.3, 0.12), (4.0, 0.07)], "steel")
-    arm = lathe([(4.0, 0.07), (4.35, 0.06, 0.06, 0.0, -0.25), (4.45, 0.05, 0.05, 0.0, -0.9)], "steel")
+    mast = lathe([(0.0, 0.18), (0.3, 0.13), (4.0, 0.09)], "steel")
+    arm = lathe([(4.0, 0.09), (4.35, 0.08, 0.08, 0.0, -0.25), (4.45, 0.07, 0.07, 0.0, -0.9)], "steel")
     head = box((0.3, 0.75, 0.1), (0.0, -1.15, 4.42), "charcoal") + box((0.22, 0.6, 0.08), (0.0, -1.15, 4.35), "lamp glow")
     return join([mast, arm, head])
 

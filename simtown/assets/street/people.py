@@ -20,12 +20,12 @@ def _head(skin: str, hair: str, style: str, z: float = 1.42) -> Mesh:
     eye = patch((-0.03, 0.03), (z - 0.03, z + 0.07), "black", -0.245, 0.0)
     parts = [blob((0.28, 0.27, 0.29), (0.0, 0.0, z), skin, 8, 2), eye.turned(24), eye.turned(-24)]
     if style == "thin":
-        return join([*parts, blob((0.29, 0.2, 0.13), (0.0, 0.12, z + 0.02), hair, 6, 1)])
-    parts.append(blob((0.31, 0.27, 0.25), (0.0, 0.09, z + 0.13), hair, 6, 2))
+        return join([*parts, lathe([(z - 0.15, 0.24, 0.2), (z + 0.08, 0.3, 0.24), (z + 0.14, 0.2, 0.15)], hair, (0.0, 0.12, 0.0), 7)])
+    parts.append(lathe([(z - 0.06, 0.31, 0.24), (z + 0.17, 0.33, 0.29, 0.0, -0.02), (z + 0.34, 0.2, 0.18), (z + 0.34, 0.0, 0.0)], hair, (0.0, 0.1, 0.0), 7))
     if style == "long":
         parts.append(blob((0.32, 0.15, 0.38), (0.0, 0.15, z - 0.1), hair, 6, 1))
     if style == "bun":
-        parts.append(blob(0.15, (0.0, 0.14, z + 0.38), hair, 5, 1))
+        parts.append(blob(0.15, (0.0, 0.14, z + 0.38), hair, 5, 2))
     return join(parts)
 
 
@@ -42,7 +42,7 @@ def _person(skin: str = "skin", hair: str = "brown", style: str = "short", legs:
     feet = [(-0.12, -stride), (0.12, stride)]
     calf = skin if skirt else legs
     parts = [limb((x, 0.0, 0.7), (x, y, 0.06), 0.12, calf, 0.085) for x, y in feet]
-    parts += [blob((0.11, 0.18, 0.09), (x, y - 0.05, 0.09), shoes, 4, 1) for x, y in feet]
+    parts += [lathe([(0.0, 0.15, 0.28), (0.24, 0.0, 0.0, 0.0, 0.06)], shoes, (x, y - 0.08, 0.0), 4) for x, y in feet]
     if skirt:
         parts.append(lathe([(0.36, 0.38, 0.32), (0.86, 0.23, 0.18)], skirt, sides=6))
     parts.append(lathe([(0.84 if skirt else 0.6, 0.235, 0.18), (1.15, 0.28, 0.19), (1.24, 0.1, 0.1)], top, sides=6))
@@ -64,7 +64,7 @@ def man(skin: str = "skin", hair: str = "brown") -> Mesh:
 
 def child(skin: str = "skin", hair: str = "amber") -> Mesh:
     """Small, in shorts, holding a balloon."""
-    balloon = blob((0.24, 0.24, 0.29), (0.45, -0.1, 2.5), "red", 7, 2) + limb((0.4, -0.1, 1.2), (0.45, -0.1, 2.25), 0.015, "white", sides=3)
+    balloon = blob((0.26, 0.26, 0.31), (0.45, -0.1, 2.5), "red", 6, 2) + limb((0.4, -0.1, 1.2), (0.45, -0.1, 2.25), 0.015, "white", sides=3)
     small = _person(skin, hair, legs=skin, hands=((-0.33, -0.04, 0.68), (0.4, -0.12, 1.2)), shoes="white").scaled(0.72, 0.72, 0.66)
     shorts = lathe([(0.3, 0.19, 0.15), (0.48, 0.17, 0.13)], "blue", sides=6)
     return join([small, shorts, balloon.scaled(0.75)])
@@ -87,7 +87,7 @@ def jogger(skin: str = "skin dark", hair: str = "black") -> Mesh:
     """Running in shorts with a headband, arms bent."""
     body = _person(skin, hair, legs=skin, shoes="lime", stride=0.36, hands=((-0.3, 0.22, 0.9), (0.3, -0.3, 1.0)), sleeve=skin)
     shorts = lathe([(0.5, 0.25, 0.24), (0.72, 0.23, 0.18)], "black", sides=6)
-    return join([body, shorts, lathe([(1.52, 0.29, 0.29), (1.6, 0.29, 0.29)], "lime", sides=7)]).turned(_WALK)
+    return join([body, shorts, lathe([(1.5, 0.33, 0.31), (1.6, 0.34, 0.32)], "lime", (0.0, 0.04, 0.0), 7)]).turned(_WALK)
 
 
 def _dog(paint: str = "tan", ears: str = "brown") -> Mesh:

@@ -67,22 +67,22 @@ def poplar() -> Mesh:
 def birch() -> Mesh:
     """A slim white stem with dark bands and light, hanging foliage."""
     bands = [lathe([(z, 0.16), (z + 0.13, 0.16)], "charcoal", (0.04, 0.0, 0.0)) for z in (0.6, 1.2, 1.75)]
-    crown = _crown([((0.5, 0.1, 2.95), (0.95, 0.85, 0.95), "leaf dark"), ((-0.45, -0.15, 3.35), (1.0, 0.85, 1.1), "leaf"), ((0.25, 0.0, 4.4), (0.95, 0.85, 1.2), "leaf")], rings=2)
+    crown = _crown([((0.5, 0.1, 2.95), (0.95, 0.85, 0.95), "leaf dark"), ((-0.45, -0.15, 3.35), (1.0, 0.85, 1.1), "leaf"), ((0.25, 0.0, 4.4), (0.95, 0.85, 1.2), "leaf")], 6)
     return join([_trunk(4.0, 0.14, "white", 0.2), *bands, crown])
 
 
 def oak() -> Mesh:
     """Broad, on a stout trunk that forks."""
     forks = limb((0.0, 0.0, 1.2), (-1.1, 0.0, 2.6), 0.24, "bark", 0.12) + limb((0.0, 0.0, 1.2), (1.1, 0.0, 2.7), 0.24, "bark", 0.12)
-    crown = _crown([((-1.35, 0.1, 3.0), (1.3, 1.2, 0.95), "leaf dark"), ((1.35, 0.1, 3.1), (1.3, 1.2, 0.95), "leaf dark"),
-                    ((0.0, -0.5, 3.5), (1.35, 1.1, 0.95), "leaf"), ((0.1, 0.3, 4.3), (1.45, 1.3, 0.9), "leaf")], 7, 2)  # fmt: skip
+    crown = _crown([((-1.2, 0.1, 3.05), (1.4, 1.2, 1.1), "leaf dark"), ((1.25, 0.1, 3.15), (1.4, 1.2, 1.1), "leaf dark"),
+                    ((-0.2, -0.6, 3.55), (1.3, 1.0, 1.05), "leaf"), ((0.2, 0.2, 4.25), (1.5, 1.3, 1.1), "leaf")], 6, 3)  # fmt: skip
     return join([_trunk(1.6, 0.36), forks, crown])
 
 
 def apple_tree() -> Mesh:
     """Low and round, with red apples."""
     spots = [(-0.95, -0.75, 2.3), (-0.35, -1.15, 2.75), (0.35, -1.15, 2.25), (0.95, -0.8, 2.8), (0.1, -0.95, 3.35), (-0.85, -0.6, 3.1), (0.85, -0.85, 2.05)]
-    apples = [blob(0.16, p, "red", 5, 1) for p in spots]
+    apples = [blob(0.17, p, "red", 4, 1) for p in spots]
     return join([_trunk(2.0, 0.2), _crown([((-0.4, 0.0, 2.55), (1.15, 1.1, 0.95), "leaf"), ((0.5, 0.05, 2.6), (1.1, 1.1, 0.95), "leaf dark")]), blob((1.0, 0.9, 0.8), (0.0, 0.0, 3.2), "leaf", 7, 2), *apples])
 
 
@@ -111,7 +111,7 @@ def spruce() -> Mesh:
 def pine() -> Mesh:
     """A bare red stem with flat clumps of needles on top."""
     boughs = limb((0.1, 0.0, 3.0), (1.1, 0.0, 3.8), 0.09, "rust", 0.05) + limb((0.05, 0.0, 2.4), (-1.0, -0.1, 3.2), 0.09, "rust", 0.05)
-    crown = _crown([((-1.0, -0.1, 3.35), (0.95, 0.8, 0.42), "needle"), ((1.1, 0.0, 3.95), (1.0, 0.85, 0.42), "needle"), ((0.15, 0.0, 4.75), (1.25, 1.1, 0.6), "needle")], 7, 2)
+    crown = _crown([((-1.0, -0.1, 3.35), (1.05, 0.85, 0.5), "needle"), ((1.1, 0.0, 3.95), (1.1, 0.9, 0.52), "needle"), ((0.15, 0.0, 4.75), (1.35, 1.1, 0.7), "needle")], 6, 3)
     return join([_trunk(4.4, 0.19, "rust", 0.15), boughs, crown])
 
 
@@ -119,7 +119,7 @@ def bush() -> Mesh:
     """Two lumps and a few pink blossoms."""
     spots = [(-0.55, -0.5, 0.75), (-0.1, -0.62, 0.5), (0.4, -0.55, 0.8), (0.05, -0.3, 1.08)]
     lumps = _crown([((-0.3, 0.0, 0.5), (0.65, 0.55, 0.6), "leaf"), ((0.4, 0.05, 0.5), (0.6, 0.5, 0.55), "leaf dark")])
-    return join([lumps.at(0.0, 0.0, 0.08), *[blob(0.11, p, "pink", 4, 1) for p in spots]])
+    return join([lumps.at(0.0, 0.0, 0.1), *[blob(0.11, p, "pink", 4, 1) for p in spots]])
 
 
 def hedge() -> Mesh:
@@ -129,15 +129,18 @@ def hedge() -> Mesh:
 
 
 def _bare_bush() -> Mesh:
-    """A spray of twigs."""
-    return join([limb((0.08 * cos(_TURN * i), 0.08 * sin(_TURN * i), 0.0), (0.65 * cos(_TURN * i), 0.5 * sin(_TURN * i), 0.75 + 0.09 * (i % 5)), 0.04, "bark", 0.0, 3)
-                 for i in range(20)])  # fmt: skip
+    """Boughs from the ground up."""
+    return join([_branches(0.0, 0.35, 0.8, 0.75, 7, thick=0.07), limb((0.0, 0.0, 0.0), (0.0, 0.0, 0.9), 0.08, "bark", 0.0, 3)])
 
 
 def _bare_hedge() -> Mesh:
-    """A low wall of upright twigs about two rails."""
-    twigs = [limb((-1.15 + 0.1 * i, 0.2 * (i % 3 - 1), 0.0), (-1.15 + 0.1 * i + 0.16 * (i % 2 * 2 - 1), 0.28 * ((i + 1) % 3 - 1), 0.85 + 0.1 * (i % 3)), 0.035, "bark", 0.0, 3) for i in range(24)]
-    return join([*twigs, block((2.3, 0.34, 0.75), (0.0, 0.0, 0.0), "bark", 0.1)])
+    """A lattice of twigs on three rails."""
+    rails = [limb((-1.15, y, z), (1.15, y, z), 0.06, "bark", sides=3) for y, z in ((-0.15, 0.35), (0.1, 0.55), (-0.1, 0.8))]
+    twigs = []
+    for i in range(32):
+        x, lean = -1.15 + 0.074 * i, 0.22 * (i % 3 - 1)
+        twigs.append(limb((x, 0.2 * (i % 2 * 2 - 1), 0.0), (x + lean, 0.12 * (i % 4 - 1.5), 0.85 + 0.1 * (i % 3)), 0.06, "bark", 0.0, 3))
+    return join([*rails, *twigs])
 
 
 def _bare_oak() -> Mesh:
