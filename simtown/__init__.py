@@ -1,3 +1,33 @@
-"""simtown: a cartoon street that asks how visual question answering scales with the world."""
+"""simtown: a cartoon street that asks how visual question answering scales with the world.
+
+The verbs: :func:`generate` makes a data set, :func:`open_dataset` reads one. Nothing heavy is imported until one is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from simtown.datasets.job import generate
+    from simtown.datasets.reader import open_dataset
+    from simtown.datasets.settings import Settings
+    from simtown.scenes.scene import Scene, SceneBatch
+
+__all__ = ["Scene", "SceneBatch", "Settings", "generate", "open_dataset"]
+
+_HOMES = {
+    "generate": "simtown.datasets.job",
+    "open_dataset": "simtown.datasets.reader",
+    "Settings": "simtown.datasets.settings",
+    "Scene": "simtown.scenes.scene",
+    "SceneBatch": "simtown.scenes.scene",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'simtown' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)

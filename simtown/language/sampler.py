@@ -10,6 +10,8 @@ the accepted distribution is the same.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -125,34 +127,40 @@ def draw_cameras(recipe: Recipe, index: np.ndarray) -> np.ndarray:
     return rows
 
 
-def sample(recipe: Recipe, index: np.ndarray) -> Examples:
-    """The examples with the numbers `index` ((n,) int64). Raises ImpossibleError where a setting allows none."""
+def sample(recipe: Recipe, index: np.ndarray, stage: Callable[[str], AbstractContextManager[None]] = nullcontext) -> Examples:
+    """The examples with the numbers `index` ((n,) int64). Raises ImpossibleError where a setting allows none.
+
+    `stage` is entered around the parts named "sample" and "question", for whoever wants to time them apart.
+    """
     index = np.asarray(index, dtype=np.int64)
-    n, tried = len(index), {}  # type: ignore[var-annotated]
-    entity = draw_entities(recipe, index, tried)
-    camera = draw_cameras(recipe, index)
-    answer = answers(recipe.seed, recipe.split, index)
+    n = len(index)
+    tried: dict[str, tuple[int, int]] = {}
+    with stage("sample"):
+        entity = draw_entities(recipe, index, tried)
+        camera = draw_cameras(recipe, index)
+        answer = answers(recipe.seed, recipe.split, index)
     pose = np.zeros((*entity.shape, 3), dtype=np.float32)
     visible = np.zeros(entity.shape, dtype=np.float32)
     subject, obj, relation = (np.zeros(n, dtype=np.int64) for _ in range(3))
     pending = np.arange(n)
-    for stage in range(CAP // PATIENCE):
-        _place(recipe, index, entity, camera, stage, pending, pose, visible, tried)
-        _question(recipe, index, entity, camera, answer, stage, pending, pose, (subject, obj, relation), tried)
-        if recipe.distractor:
-            pending = _distract(recipe, index, entity, camera, stage, pending, pose, visible, (subject, obj, relation), tried)
-        else:
-            pending = pending[:0]
+    for round_ in range(CAP // PATIENCE):
+        with stage("sample"):
+            _place(recipe, index, entity, camera, round_, pending, pose, visible, tried)
+        with stage("question"):
+            asked = _question(recipe, index, entity, camera, answer, round_, pending, pose, (subject, obj, relation), tried)
+            left = _distract(recipe, index, entity, camera, round_, pending, pose, visible, asked, tried) if recipe.distractor else pending[:0]
+        pending = left
         if not len(pending):
             break
     else:
         raise ImpossibleError("no place for a distractor was found beside two of these vehicles: leave out --distractor or use other --entities")
-    margin = margins(separations(pose, camera), relation, subject, obj)
-    weather = draw_weather(Stream(recipe.seed, recipe.split, "weather"), index, recipe.weathers)
-    street = draw_street(Stream(recipe.seed, recipe.split, "street"), index, weather.weather)
-    allowed = np.array(STYLES[recipe.phrasing])
-    phrasing = allowed[(Stream(recipe.seed, recipe.split, "phrasing").uniform(index, 1)[:, 0] * len(allowed)).astype(np.int64)]
-    scene = SceneBatch(entity.astype(np.int16), pose, *street, weather.weather, weather.intensity, weather.sun, weather.fall_seed, camera)
+    with stage("sample"):
+        margin = margins(separations(pose, camera), relation, subject, obj)
+        weather = draw_weather(Stream(recipe.seed, recipe.split, "weather"), index, recipe.weathers)
+        street = draw_street(Stream(recipe.seed, recipe.split, "street"), index, weather.weather)
+        allowed = np.array(STYLES[recipe.phrasing])
+        phrasing = allowed[(Stream(recipe.seed, recipe.split, "phrasing").uniform(index, 1)[:, 0] * len(allowed)).astype(np.int64)]
+        scene = SceneBatch(entity.astype(np.int16), pose, *street, weather.weather, weather.intensity, weather.sun, weather.fall_seed, camera)
     return Examples(scene, answer, subject, obj, relation, phrasing, margin.astype(np.float32), visible, tried)
 
 
@@ -161,8 +169,8 @@ def _count(tried: dict[str, tuple[int, int]], loop: str, proposed: int, accepted
     tried[loop] = (before[0] + proposed, before[1] + accepted)
 
 
-def _address(stage: int, attempt: int) -> int:
-    return stage * CAP + attempt
+def _address(round_: int, attempt: int) -> int:
+    return round_ * CAP + attempt
 
 
 def _fits(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -174,13 +182,13 @@ def _fits(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> tuple[np.
     return fine & (shares >= LEAST_VISIBLE).all(axis=1), shares
 
 
-def _place(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.ndarray, stage: int, pending: np.ndarray,
+def _place(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.ndarray, round_: int, pending: np.ndarray,
            pose: np.ndarray, visible: np.ndarray, tried: dict[str, tuple[int, int]]) -> None:  # fmt: skip
     """Place the two vehicles asked about until they fit and some relation between them is defined."""
     stream = Stream(recipe.seed, recipe.split, "placement")
     wanted = relation_numbers(recipe.relations)
     for attempt in range(CAP):
-        u = stream.uniform(index[pending], 6, _address(stage, attempt)).reshape(-1, 2, 3)
+        u = stream.uniform(index[pending], 6, _address(round_, attempt)).reshape(-1, 2, 3)
         pair = entity[pending, :2]
         drawn = draw_poses(u, pair)
         fine, shares = _fits(pair, drawn, camera[pending])
@@ -196,10 +204,10 @@ def _place(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.nda
     raise ImpossibleError(f"no place was found for two vehicles in {CAP} attempts: --jitter {recipe.jitter} or these --entities do not fit the street")
 
 
-def _question(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.ndarray, answer: np.ndarray, stage: int,
+def _question(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.ndarray, answer: np.ndarray, round_: int,
               pending: np.ndarray, pose: np.ndarray, out: tuple[np.ndarray, np.ndarray, np.ndarray],
-              tried: dict[str, tuple[int, int]]) -> None:  # fmt: skip
-    """Propose questions from equation 5 until their truth in the scene is the answer."""
+              tried: dict[str, tuple[int, int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """Propose questions from equation 5 until their truth in the scene is the answer; returns `out`, filled where pending."""
     stream = Stream(recipe.seed, recipe.split, "question")
     wanted = relation_numbers(recipe.relations)
     subject, obj, relation = out
@@ -207,7 +215,7 @@ def _question(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.
     forward = recipe.subject[first] * recipe.object[second]
     backward = recipe.subject[second] * recipe.object[first]
     for attempt in range(CAP):
-        u = stream.uniform(index[pending], 2, _address(stage, attempt))
+        u = stream.uniform(index[pending], 2, _address(round_, attempt))
         swap = (u[:, 0] * (forward[pending] + backward[pending]) >= forward[pending]).astype(np.int64)
         r = wanted[(u[:, 1] * len(wanted)).astype(np.int64)]
         value = truths(margins(separations(pose[pending, :2], camera[pending]), r, swap, 1 - swap), r)
@@ -217,18 +225,18 @@ def _question(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.
         subject[done], obj[done], relation[done] = swap[fine], 1 - swap[fine], r[fine]
         pending = pending[~fine]
         if not len(pending):
-            return
+            return out
     raise ImpossibleError(f"no question with the drawn answer was found in {CAP} attempts: --relations {','.join(recipe.relations)} is too narrow")
 
 
-def _distract(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.ndarray, stage: int, pending: np.ndarray,
+def _distract(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.ndarray, round_: int, pending: np.ndarray,
               pose: np.ndarray, visible: np.ndarray, asked: tuple[np.ndarray, np.ndarray, np.ndarray],
               tried: dict[str, tuple[int, int]]) -> np.ndarray:  # fmt: skip
     """Place the third vehicle; returns the examples for which no attempt served."""
     stream = Stream(recipe.seed, recipe.split, "distractor")
     for attempt in range(PATIENCE):
         drawn = pose[pending].copy()
-        drawn[:, 2:] = draw_poses(stream.uniform(index[pending], 3, _address(stage, attempt)).reshape(-1, 1, 3), entity[pending, 2:])
+        drawn[:, 2:] = draw_poses(stream.uniform(index[pending], 3, _address(round_, attempt)).reshape(-1, 1, 3), entity[pending, 2:])
         fine, shares = _fits(entity[pending], drawn, camera[pending])
         fine &= unchanged(entity[pending], drawn, camera[pending], *(a[pending] for a in asked))
         _count(tried, "distractor", len(pending), int(fine.sum()))

@@ -27,11 +27,12 @@ class Frames:
     ids: np.ndarray
 
     @classmethod
-    def blank(cls, n: int, width: int, height: int) -> Frames:
+    def blank(cls, n: int, width: int, height: int, geometry: bool = True) -> Frames:
+        """All zero; without `geometry` depth and ids hold no pictures (n is 0)."""
         return cls(
             np.zeros((n, height, width, 3), dtype=np.uint8),
-            np.zeros((n, height, width), dtype=np.float32),
-            np.zeros((n, height, width), dtype=np.uint8),
+            np.zeros((n * geometry, height, width), dtype=np.float32),
+            np.zeros((n * geometry, height, width), dtype=np.uint8),
         )
 
     def __len__(self) -> int:
@@ -41,8 +42,8 @@ class Frames:
 class Renderer(Protocol):
     """Anything that draws a batch of scenes: same camera, same meshes, same ids, whatever the engine."""
 
-    def render(self, batch: SceneBatch, width: int, height: int) -> Frames:
-        """Draw every scene of the batch at one size. Raises ValueError for a size out of range."""
+    def render(self, batch: SceneBatch, width: int, height: int, geometry: bool = True) -> Frames:
+        """Draw every scene of the batch at one size; depth and ids too unless `geometry` is off. ValueError for a size out of range."""
         ...
 
 

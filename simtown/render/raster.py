@@ -97,11 +97,11 @@ class Raster:
         self._most_vertices = int(np.diff(self._atlas.vertex_start).max())
         self._most_ground = int(np.diff(self._atlas.triangle_start)[atlas().ground])
 
-    def render(self, batch: SceneBatch, width: int, height: int) -> Frames:
-        """Pictures, depth and instance ids of every scene of a batch, at one size."""
+    def render(self, batch: SceneBatch, width: int, height: int, geometry: bool = True) -> Frames:
+        """Pictures, and with `geometry` depth and instance ids, of every scene of a batch, at one size."""
         check_size(width, height)
         n = len(batch)
-        frames = Frames.blank(n, width, height)
+        frames = Frames.blank(n, width, height, geometry)
         meshes, poses, styles, ids = instances(batch)
         args = (views(batch.camera, width, height), lights(batch.weather, batch.intensity, batch.sun), self._atlas, self._tables,
                 self._casts, meshes, poses, styles, ids, batch.fall_seed)  # fmt: skip

@@ -56,8 +56,7 @@ def arch(x: Span, z: Span, paint: str, y: float = 0.0, lift: float = 0.02, steps
     return shape([(x[0], z[0]), (x[1], z[0]), *curve], paint, y, lift)
 
 
-def mass(x: Span, z: Span, paint: str, y: Span = (0.0, 5.0), lid: bool = True, ends: bool = True,
-         floor: bool = False) -> Mesh:  # fmt: skip
+def mass(x: Span, z: Span, paint: str, y: Span = (0.0, 5.0), lid: bool = True, ends: bool = True, floor: bool = False) -> Mesh:
     """A box without a back: the front, both ends and the lid, and the floor of one that juts out overhead. 8 triangles."""
     (x0, x1), (y0, y1), (z0, z1) = x, y, z
     parts = [face(paint, (x0, y0, z0), (x1, y0, z0), (x1, y0, z1), (x0, y0, z1))]
@@ -71,16 +70,27 @@ def mass(x: Span, z: Span, paint: str, y: Span = (0.0, 5.0), lid: bool = True, e
     return join(parts)
 
 
-def lathe(rings: Sequence[tuple[float, ...]], paint: str, at: Point = (0.0, 0.0, 0.0), sides: int = 6, caps: bool = False) -> Mesh:
-    """Level rings (z, radius[, radius in y[, x, y of the middle]]) joined one to the next; a radius of 0 is a tip."""
-    loops = []
+def lathe(rings: Sequence[tuple[float, ...]], paint: str, at: Point = (0.0, 0.0, 0.0), sides: int = 6,
+          caps: bool = False) -> Mesh:  # fmt: skip
+    """Level rings (z, radius[, radius in y[, x, y of the middle]]) joined one to the next; a radius of 0 is a tip.
+
+    List them as the outline runs, up the outside and over the rim: the side to the right of its way is the outer one.
+    """
+    points, n = [], len(rings)
     for z, r, *rest in rings:
         ry, cx, cy = [*rest, *[r, 0.0, 0.0][len(rest) :]]
         turn = [2 * pi * (i + 0.5) / sides for i in range(sides)]
-        loops.append([(cx + r * cos(t), cy + ry * sin(t), z) for t in turn])
-    middle = np.asarray(loops).mean(axis=(0, 1))  # an open tube is wound by the side its middle lies on
-    centred = [[(p[0] - middle[0], p[1] - middle[1], p[2] - middle[2]) for p in loop] for loop in loops]
-    return loft(centred, paint, caps).at(*middle).at(*at)
+        points += [(cx + r * cos(t), cy + ry * sin(t), z) for t in turn]
+    faces = []
+    for i in range(n - 1):
+        for j in range(sides):
+            a, b = i * sides + j, i * sides + (j + 1) % sides
+            faces += [(a, b, b + sides)] if rings[i][1] > 0 else []
+            faces += [(a, b + sides, a + sides)] if rings[i + 1][1] > 0 else []
+    if caps:
+        last = (n - 1) * sides
+        faces += [(0, j + 1, j) for j in range(1, sides - 1)] + [(last, last + j, last + j + 1) for j in range(1, sides - 1)]
+    return Mesh(np.array(points), np.array(faces), np.full(len(faces), material(paint))).at(*at)
 
 
 def blob(radius: float | Point, at: Point, paint: str, sides: int = 7, rings: int = 3) -> Mesh:
@@ -97,6 +107,7 @@ def blob(radius: float | Point, at: Point, paint: str, sides: int = 7, rings: in
 def limb(start: Point, stop: Point, radius: float, paint: str, end: float | None = None, sides: int = 4) -> Mesh:
     """An open tapering tube from one point to another: arms, legs, branches (a tip where `end` is 0)."""
     rings = [(start[2], radius, radius, start[0], start[1]), (stop[2], *[radius if end is None else end] * 2, stop[0], stop[1])]
+    rings = rings if stop[2] > start[2] else rings[::-1]
     if abs(stop[2] - start[2]) > 0.35 * abs(stop[0] - start[0]) + 0.35 * abs(stop[1] - start[1]):
         return lathe(rings, paint, sides=sides)
     a, b = np.array(start), np.array(stop)  # too level for level rings: a strut with upright rings instead
@@ -119,7 +130,8 @@ def letters(text: str, x: float, z: float, height: float, paint: str, y: float =
             x0, z0, x1, z1 = (float(c) * unit for c in stroke)
             length = float(np.hypot(x1 - x0, z1 - z0))
             dx, dz = half * (x1 - x0) / length, half * (z1 - z0) / length
-            corners = [(x0 - dx + dz, z0 - dz - dx), (x1 + dx + dz, z1 + dz - dx), (x1 + dx - dz, z1 + dz + dx), (x0 - dx - dz, z0 - dz + dx)]
+            corners = [(x0 - dx + dz, z0 - dz - dx), (x1 + dx + dz, z1 + dz - dx), (x1 + dx - dz, z1 + dz + dx),
+                       (x0 - dx - dz, z0 - dz + dx)]  # fmt: skip
             offset = left + 3.2 * unit * i
             parts.append(shape([(offset + a, z + b) for a, b in corners], paint, y, lift))
     return join(parts)
@@ -129,5 +141,5 @@ def bunting(xs: Sequence[float], z: Span, paints: Sequence[str], y: float = 0.0,
     """Things on show side by side on a front, one a place: loaves, books, fruit, posters."""
     step = xs[1] - xs[0] if len(xs) > 1 else 0.5
     tall = [z[1] - (i * 7 % 3) * 0.12 * (z[1] - z[0]) for i in range(len(xs))]
-    return join([patch((a - 0.38 * step, a + 0.38 * step), (z[0], t), paints[i % len(paints)], y, lift)
-                 for i, (a, t) in enumerate(zip(xs, tall, strict=True))])  # fmt: skip
+    return join([patch((a - 0.38 * step, a + 0.38 * step), (z[0], t), paints[i % len(paints)], y, lift) for i,
+                 (a, t) in enumerate(zip(xs, tall, strict=True))])  # fmt: skip

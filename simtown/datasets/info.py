@@ -1,0 +1,107 @@
+"""What a data set holds, as tables and bars in the terminal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from simtown.assets.catalogue import ENTITIES
+from simtown.datasets import manifest as manifests
+from simtown.datasets.reader import Dataset, open_dataset
+from simtown.datasets.settings import SPLITS, Settings
+from simtown.language.relations import RELATION_NAMES
+from simtown.scenes.weather import WEATHERS
+
+_BAR = 32
+
+
+def show(path: Path, console: Console | None = None) -> None:
+    """Print everything. Raises what :func:`~simtown.datasets.reader.open_dataset` raises."""
+    dataset = open_dataset(path)
+    console = console or Console()
+    s = dataset.settings
+    size = sum(e["bytes"] for e in dataset.manifest["shards"].values())
+    console.print(f"[bold]{path}[/]: {s.entities} entities, {s.width} x {s.height} pixels, {s.vehicles} vehicles a scene, seed {s.seed}, "
+                  f"frequencies {s.frequencies}; {size / 1e6:,.1f} MB, simtown {dataset.manifest['simtown']}", highlight=False)  # fmt: skip
+    console.print(_splits(dataset))
+    console.print(_acceptance(dataset))
+    timings = _timings(path)
+    if timings:
+        console.print(timings)
+    console.print(_frequencies(dataset))
+
+
+def _splits(dataset: Dataset) -> Table:
+    table = Table(title="Examples", title_justify="left")
+    for head in ("split", "examples", "yes", "relations", "weathers", "median |margin|, m", "median visible"):
+        table.add_column(head, justify="left" if head in ("split", "relations", "weathers") else "right")
+    for name in SPLITS:
+        split = dataset[name]
+        if not len(split):
+            continue
+        relations = _shares(split.column("relation"), RELATION_NAMES)
+        weathers = _shares(split.column("scene/weather"), WEATHERS)
+        margin, visible = np.median(np.abs(split.column("margin"))), np.median(split.column("visible"))
+        table.add_row(name, f"{len(split):,}", f"{split.column('answer').mean():.1%}", relations, weathers, f"{margin:.2f}", f"{visible:.2f}")
+    return table
+
+
+def _shares(numbers: np.ndarray, names: tuple[str, ...]) -> str:
+    counts = np.bincount(numbers, minlength=len(names))
+    return ", ".join(f"{name} {count / len(numbers):.0%}" for name, count in zip(names, counts, strict=True) if count)
+
+
+def _acceptance(dataset: Dataset) -> Table:
+    table = Table(title="Rejection sampling", title_justify="left")
+    for head in ("loop", "proposed", "accepted", "rate"):
+        table.add_column(head, justify="left" if head == "loop" else "right")
+    for loop, total in dataset.manifest["acceptance"].items():
+        table.add_row(loop, f"{total['proposed']:,}", f"{total['accepted']:,}", f"{total['rate']:.1%}")
+    return table
+
+
+def _timings(path: Path) -> Table | None:
+    try:
+        runs = json.loads((path / manifests.TIMINGS).read_text(encoding="utf-8"))["runs"]
+        table = Table(title="How it was made", title_justify="left")
+        for head in ("examples", "seconds", "workers", "examples/s", *runs[0]["stage_shares"]):
+            table.add_column(head, justify="right")
+        for run in runs:
+            shares = [f"{share:.0%}" for share in run["stage_shares"].values()]
+            rate = run["examples"] / max(run["wall_seconds"], 1e-9)
+            table.add_row(f"{run['examples']:,}", f"{run['wall_seconds']:.1f}", str(run["workers"]), f"{rate:,.0f}", *shares)
+        return table
+    except (OSError, ValueError, KeyError, TypeError, IndexError):
+        return None  # made elsewhere, or copied without its timings
+
+
+def _frequencies(dataset: Dataset) -> Table:
+    """Share of every entity as subject and as object of the training questions, with its target (equation 4) marked in the bar."""
+    s: Settings = dataset.settings
+    told = dataset.manifest["settings"]
+    target = [_different(np.array(told[f"{a}_frequencies"]), np.array(told[f"{b}_frequencies"])) for a, b in (("subject", "object"), ("object", "subject"))]
+    found = [np.bincount(dataset.train.column(role), minlength=s.entities) / len(dataset.train) for role in ("subject", "object")]
+    top = max(max(t.max() for t in target), max(f.max() for f in found))
+    table = Table(title="Entities in the training questions, | marks the target", title_justify="left")
+    for head in ("entity", "subject", "", "object", ""):
+        table.add_column(head, justify="right" if head in ("subject", "object") else "left")
+    for e in range(s.entities):
+        cells = [cell for f, t in zip(found, target, strict=True) for cell in (f"{f[e]:.2%}", _bar(f[e], t[e], top))]
+        table.add_row(ENTITIES[e], *cells)
+    return table
+
+
+def _different(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Marginal of the first of two draws, from p and from q, given that they differ."""
+    result: np.ndarray = p * (1 - q) / (p * (1 - q)).sum()
+    return result
+
+
+def _bar(share: float, target: float, top: float) -> str:
+    bar = ["█" if (i + 0.5) / _BAR * top < share else " " for i in range(_BAR)]
+    bar[min(int(target / top * _BAR), _BAR - 1)] = "|"
+    return "".join(bar)

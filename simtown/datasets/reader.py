@@ -1,0 +1,212 @@
+"""Reading a data set: random access to examples and columns, and a view that PyTorch's DataLoader takes as it is."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import h5py
+import hdf5plugin  # noqa: F401  (registers the filters)
+import numpy as np
+
+from simtown.assets.catalogue import ENTITIES
+from simtown.datasets import manifest as manifests
+from simtown.datasets.manifest import DamagedError
+from simtown.datasets.settings import SPLITS, Settings
+from simtown.language.relations import RELATION_NAMES
+from simtown.scenes.scene import Scene, SceneBatch
+
+
+@dataclass(frozen=True)
+class Example:
+    """One example, by name.
+
+    Attributes:
+        image: (h, w, 3) uint8. question: text. tokens: (16,) uint8. answer: the truth.
+        subject, relation, object: their names. boxes: (v, 4) float32 x0, y0, x1, y1 in pixels. visible: (v,) float32 shares.
+        subject_slot, object_slot: rows of boxes asked about. margin: metres. scene: the complete latent state.
+        mask: (h, w) uint8 instance ids, or None. depth: (h, w) float32 metres, or None.
+    """
+
+    image: np.ndarray
+    question: str
+    tokens: np.ndarray
+    answer: bool
+    subject: str
+    relation: str
+    object: str
+    subject_slot: int
+    object_slot: int
+    boxes: np.ndarray
+    visible: np.ndarray
+    margin: float
+    scene: Scene
+    mask: np.ndarray | None
+    depth: np.ndarray | None
+
+
+class Split(Sequence[Example]):
+    """Examples of one split: ``split[i]``, ``len(split)``, whole columns, batches of images, and :meth:`torch`."""
+
+    def __init__(self, paths: list[Path], counts: list[int]) -> None:
+        self._paths, self._starts = paths, [0]
+        for count in counts:
+            self._starts.append(self._starts[-1] + count)
+        self._files: dict[int, h5py.File] = {}
+        self._columns: dict[str, np.ndarray] = {}
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_files": {}}  # open files do not travel to worker processes
+
+    def _file(self, number: int) -> h5py.File:
+        if number not in self._files:
+            try:
+                self._files[number] = h5py.File(self._paths[number], "r")
+            except OSError as error:
+                raise DamagedError(f"{self._paths[number]} cannot be read ({error}): run simtown verify") from error
+        return self._files[number]
+
+    def column(self, name: str) -> np.ndarray:
+        """A whole column such as "answer", "tokens" or "scene/pose", the example first; kept in memory. KeyError for an unknown one."""
+        if name not in self._columns:
+            parts = [self._file(i)[name][:] for i in range(len(self._paths))]
+            self._columns[name] = np.concatenate(parts) if parts else np.zeros(0)
+        return self._columns[name]
+
+    def scenes(self, rows: slice | np.ndarray = slice(None)) -> SceneBatch:
+        """Latent scenes of some rows, ready for a renderer."""
+        return SceneBatch(**{f.name: self.column(f"scene/{f.name}")[rows] for f in fields(SceneBatch)})
+
+    def images(self, rows: Sequence[int] | np.ndarray, name: str = "images") -> np.ndarray:
+        """(len(rows), h, w, 3) uint8 pictures, in any order; or the masks or the depth, by `name`."""
+        first = self._file(0)[name]
+        out = np.zeros((len(rows), *first.shape[1:]), dtype=first.dtype)
+        for place, row in enumerate(rows):
+            number = bisect_right(self._starts, int(row)) - 1
+            at = int(row) - self._starts[number]
+            self._file(number)[name].read_direct(out, np.s_[at], np.s_[place])
+        return out
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return [self[j] for j in range(*i.indices(len(self)))]
+        i = int(i) + len(self) * (i < 0)
+        if not 0 <= i < len(self):
+            raise IndexError(f"example {i} of a split of {len(self)}")
+        c = {name: self.column(name)[i] for name in _SMALL}
+        has = self._file(0)
+        return Example(
+            image=self.images([i])[0],
+            question=c["question"].decode(),
+            tokens=c["tokens"],
+            answer=bool(c["answer"]),
+            subject=ENTITIES[c["subject"]],
+            relation=RELATION_NAMES[c["relation"]],
+            object=ENTITIES[c["object"]],
+            subject_slot=int(c["subject_slot"]),
+            object_slot=int(c["object_slot"]),
+            boxes=c["boxes"],
+            visible=c["visible"],
+            margin=float(c["margin"]),
+            scene=self.scenes(slice(i, i + 1)).scene(0),
+            mask=self.images([i], "masks")[0] if "masks" in has else None,
+            depth=self.images([i], "depth")[0] if "depth" in has else None,
+        )
+
+    def __iter__(self) -> Iterator[Example]:
+        return (self[i] for i in range(len(self)))
+
+    def torch(self) -> TorchView:
+        """A map-style data set for ``torch.utils.data.DataLoader`` (PyTorch need not be installed to make it)."""
+        return TorchView(self)
+
+
+_SMALL = ("question", "tokens", "answer", "subject", "relation", "object", "subject_slot", "object_slot", "boxes", "visible", "margin")
+
+
+class TorchView:
+    """What a DataLoader collates: a dict of arrays an example.
+
+    Keys: image (3, h, w) uint8; tokens (16,) int64; answer float32 0 or 1; subject, relation, object int64;
+    boxes (2, 4) float32 of the subject and the object, x0, y0, x1, y1 as shares of the picture's width and height.
+    """
+
+    def __init__(self, split: Split) -> None:
+        self.split = split
+
+    def __len__(self) -> int:
+        return len(self.split)
+
+    def __getitem__(self, i: int) -> dict[str, Any]:
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"example {i} of a split of {len(self)}")
+        i %= len(self)
+        image, column = self.split.images([i])[0], self.split.column
+        slots = [column("subject_slot")[i], column("object_slot")[i]]
+        size = np.array(image.shape[1::-1] * 2, dtype=np.float32)
+        return {
+            "image": np.ascontiguousarray(image.transpose(2, 0, 1)),
+            "tokens": column("tokens")[i].astype(np.int64),
+            "answer": np.float32(column("answer")[i]),
+            **{name: np.int64(column(name)[i]) for name in ("subject", "relation", "object")},
+            "boxes": column("boxes")[i][slots] / size,
+        }
+
+
+class Dataset:
+    """A data set on disk: ``dataset.train``, ``dataset.val``, ``dataset.test``, or ``dataset["train"]``.
+
+    Attributes:
+        path: its directory. manifest: everything its manifest says. settings: its settings. vocabulary: token texts by id.
+    """
+
+    def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
+        self.path, self.manifest = path, manifest
+        self.settings = Settings.from_resolved(manifest["settings"])
+        self.vocabulary: list[str] = manifest["vocabulary"]
+        self._splits = {}
+        for split in SPLITS:
+            names = sorted(n for n in manifest["shards"] if n.startswith(f"{split}-"))
+            self._splits[split] = Split([path / n for n in names], [manifest["shards"][n]["examples"] for n in names])
+
+    def __getitem__(self, split: str) -> Split:
+        """A split by name. Raises KeyError for one there is not."""
+        return self._splits[split]
+
+    @property
+    def train(self) -> Split:
+        return self["train"]
+
+    @property
+    def val(self) -> Split:
+        return self["val"]
+
+    @property
+    def test(self) -> Split:
+        return self["test"]
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{len(self[s])} {s}" for s in SPLITS)
+        return f"<simtown data set {self.path}: {sizes}, {self.settings.entities} entities, {self.settings.width}x{self.settings.height}>"
+
+
+def open_dataset(path: str | Path) -> Dataset:
+    """Open a data set for reading.
+
+    Raises:
+        FileNotFoundError: no data set there. DamagedError: unreadable or unfinished. ForeignDirectoryError: something else.
+    """
+    path = Path(path)
+    manifest = manifests.load(path)
+    if not manifest["complete"]:
+        raise DamagedError(f"{path} is unfinished: run the simtown generate command that began it again")
+    missing = [name for name in manifest["shards"] if not (path / name).is_file()]
+    if missing:
+        raise DamagedError(f"{path} lacks its shard {missing[0]}: run the simtown generate command that made it again")
+    return Dataset(path, manifest)

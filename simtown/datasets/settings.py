@@ -1,0 +1,123 @@
+"""What a data set is made of: every choice, resolved, as it stands in the manifest."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from simtown.assets.catalogue import ENTITIES
+from simtown.assets.catalogue import VERSION as CATALOGUE_VERSION
+from simtown.language.questions import STYLES
+from simtown.language.relations import DEFAULT_RELATIONS, relation_numbers
+from simtown.language.sampler import Recipe
+from simtown.render.frames import check_size
+from simtown.scenes.weather import WEATHERS
+from simtown.visualgenome.frequencies import frequencies
+
+SPLITS = ("train", "val", "test")
+
+
+class SettingsError(ValueError):
+    """A setting that cannot be; the message says which and what it may be."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Every choice that decides the bytes of a data set.
+
+    Attributes:
+        entities: how many kinds of vehicles exist (the first of the catalogue). n, val, test: examples in each split, all even.
+        width, height: pixels. seed: any integer. distractor: whether a third vehicle stands in every scene.
+        frequencies: "vg", "uniform", "zipf:S" or a CSV file: entity frequencies of train and val (test is uniform).
+        relations: names of what is asked. phrasing: "paper" or "varied". weathers: kinds that occur.
+        jitter: largest random shift of the camera, metres. masks, depth: whether to store them. shard: examples a file.
+    """
+
+    entities: int = 60
+    n: int = 60_000
+    val: int = 1_000
+    test: int = 2_000
+    width: int = 128
+    height: int = 128
+    seed: int = 0
+    distractor: bool = False
+    frequencies: str = "vg"
+    relations: tuple[str, ...] = DEFAULT_RELATIONS
+    phrasing: str = "paper"
+    weathers: tuple[str, ...] = WEATHERS
+    jitter: float = 0.0
+    masks: bool = False
+    depth: bool = False
+    shard: int = 2_000
+    catalogue: int = field(default=CATALOGUE_VERSION)
+
+    def check(self) -> None:
+        """Raises SettingsError, in one line, for a choice that cannot be."""
+        least = 3 if self.distractor else 2
+        if not least <= self.entities <= len(ENTITIES):
+            also = " with --distractor" if self.distractor else ""
+            raise SettingsError(f"--entities must be from {least}{also} to {len(ENTITIES)}, not {self.entities}")
+        for name, count, low in (("n", self.n, 2), ("val", self.val, 0), ("test", self.test, 0)):
+            if count < low or count % 2:
+                raise SettingsError(f"--{name} must be an even number of at least {low} (half the answers are yes), not {count}")
+        if self.shard < 2 or self.shard % 2:
+            raise SettingsError(f"--shard must be an even number of at least 2, not {self.shard}")
+        if not 0 <= self.jitter <= 2:
+            raise SettingsError(f"--jitter must be from 0 to 2 metres, not {self.jitter}")
+        if self.phrasing not in STYLES:
+            raise SettingsError(f"unknown phrasing '{self.phrasing}': choose among {', '.join(STYLES)}")
+        unknown = [w for w in self.weathers if w not in WEATHERS]
+        if unknown or not self.weathers:
+            raise SettingsError(f"unknown weather '{','.join(unknown)}': choose among all, {', '.join(WEATHERS)}")
+        try:
+            check_size(self.width, self.height)
+            relation_numbers(self.relations)
+            frequencies(self.frequencies, self.entities)
+        except (ValueError, OSError) as error:
+            raise SettingsError(str(error)) from error
+
+    def recipe(self, split: str) -> Recipe:
+        """What examples of a split are sampled from: the chosen frequencies, or uniform ones for the test split."""
+        subject, obj = frequencies("uniform" if split == "test" else self.frequencies, self.entities)
+        return Recipe(self.seed, split, subject, obj, self.distractor, self.relations, self.phrasing, self.weathers, self.jitter)
+
+    def counts(self) -> dict[str, int]:
+        """Examples in each split."""
+        return {"train": self.n, "val": self.val, "test": self.test}
+
+    def resolved(self) -> dict[str, Any]:
+        """As JSON keeps it: names, numbers, and the frequencies themselves, so that a changed CSV file is a changed setting."""
+        subject, obj = frequencies(self.frequencies, self.entities)
+        told = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+        return {**told, "subject_frequencies": _plain(subject), "object_frequencies": _plain(obj)}
+
+    @classmethod
+    def from_resolved(cls, told: dict[str, Any]) -> Settings:
+        """Inverse of :meth:`resolved`, but for the frequencies, which the manifest keeps beside it."""
+        own = {k: tuple(v) if isinstance(v, list) else v for k, v in told.items() if not k.endswith("_frequencies")}
+        return cls(**own)
+
+    @property
+    def vehicles(self) -> int:
+        """Vehicle slots in a scene."""
+        return 3 if self.distractor else 2
+
+
+def _plain(p: np.ndarray) -> list[float]:
+    return [float(x) for x in p]
+
+
+def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """Which settings differ between two resolved ones, as "--name old, now new"."""
+    told = []
+    for key in sorted({*old, *new}):
+        if old.get(key) != new.get(key):
+            short = key.endswith("_frequencies")
+            told.append(f"--frequencies ({key.split('_')[0]})" if short else f"--{key} {_show(old.get(key))}, now {_show(new.get(key))}")
+    return told
+
+
+def _show(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,0 +1,153 @@
+"""One shard: a run of examples of one split in one HDF5 file (docs/data-format.md).
+
+Images lie in chunks of one, each compressed alone, so that any one is read without its neighbours. A shard is written under a
+temporary name and renamed when it is whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from time import perf_counter
+
+import h5py
+import hdf5plugin
+import numpy as np
+
+from simtown.datasets.settings import Settings
+from simtown.language.questions import ask
+from simtown.language.sampler import Examples, sample
+from simtown.render.frames import Renderer
+from simtown.scenes.scene import SceneBatch
+from simtown.scenes.silhouette import boxes
+
+#: Version of the layout of a shard and of the manifest.
+SCHEMA = 1
+STAGES = ("sample", "question", "render", "encode", "write")
+#: Pixels drawn at once; bounds the memory of a worker whatever the picture size.
+_PIXELS = 4_000_000
+
+
+@dataclass(frozen=True)
+class Task:
+    """A shard to be written: examples start to start + count - 1 of a split."""
+
+    split: str
+    number: int
+    start: int
+    count: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.split}-{self.number:05d}.h5"
+
+
+def tasks(settings: Settings) -> list[Task]:
+    """All shards of a data set, in order."""
+    return [
+        Task(split, i, start, min(settings.shard, count - start))
+        for split, count in settings.counts().items()
+        for i, start in enumerate(range(0, count, settings.shard))
+    ]
+
+
+@dataclass
+class Clock:
+    """Seconds spent in each stage."""
+
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        begun = perf_counter()
+        yield
+        self.seconds[name] += perf_counter() - begun
+
+
+def columns(examples: Examples, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:
+    """Everything that is stored of a batch except pixels, by data set name, the example first."""
+    scene, rows = examples.scene, np.arange(len(index))
+    subject, obj = (scene.entity[rows, slot] for slot in (examples.subject, examples.object))
+    question, tokens = ask(subject, examples.relation, obj, examples.phrasing)
+    return {
+        "index": index.astype(np.int64),
+        "question": question,
+        "tokens": tokens,
+        "answer": examples.answer,
+        "subject": subject,
+        "relation": examples.relation.astype(np.uint8),
+        "object": obj,
+        "subject_slot": examples.subject.astype(np.uint8),
+        "object_slot": examples.object.astype(np.uint8),
+        "phrasing": examples.phrasing.astype(np.uint8),
+        "margin": examples.margin,
+        "boxes": boxes(scene, settings.width, settings.height),
+        "visible": examples.visible,
+        **{f"scene/{f.name}": getattr(scene, f.name) for f in fields(SceneBatch)},
+    }
+
+
+def write_shard(directory: Path, settings: Settings, task: Task, renderer: Renderer, clock: Clock,
+                progress: Callable[[int], None] = lambda n: None) -> None:  # fmt: skip
+    """Sample, draw and write one shard; `progress` is told of every batch's examples. An OSError leaves no file behind."""
+    temporary = directory / f".{task.name}.{os.getpid()}.tmp"
+    try:
+        with h5py.File(temporary, "w", libver="v110") as file:
+            _fill(file, settings, task, renderer, clock, progress)
+            with clock.stage("write"):
+                file.flush()
+        with clock.stage("write"):
+            with open(temporary, "rb") as whole:
+                os.fsync(whole.fileno())
+            os.replace(temporary, directory / task.name)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _fill(file: h5py.File, settings: Settings, task: Task, renderer: Renderer, clock: Clock, progress: Callable[[int], None]) -> None:
+    w, h, n = settings.width, settings.height, task.count
+    images = file.create_dataset("images", (n, h, w, 3), "u1", chunks=(1, h, w, 3), **hdf5plugin.LZ4())
+    masks = file.create_dataset("masks", (n, h, w), "u1", chunks=(1, h, w), **hdf5plugin.LZ4()) if settings.masks else None
+    depth = file.create_dataset("depth", (n, h, w), "f4", chunks=(1, h, w), **hdf5plugin.Bitshuffle(cname="lz4")) if settings.depth else None
+    recipe, size = settings.recipe(task.split), max(2, min(256, _PIXELS // (w * h)))
+    kept: list[dict[str, np.ndarray]] = []
+    tried: dict[str, tuple[int, int]] = {}
+    for begin in range(0, n, size):
+        end = min(begin + size, n)
+        index = np.arange(task.start + begin, task.start + end)
+        examples = sample(recipe, index, clock.stage)
+        with clock.stage("question"):
+            kept.append(columns(examples, index, settings))
+        with clock.stage("render"):
+            frames = renderer.render(examples.scene, w, h, geometry=settings.masks or settings.depth)
+        with clock.stage("encode"):
+            images[begin:end] = frames.rgb
+            if masks is not None:
+                masks[begin:end] = frames.ids
+            if depth is not None:
+                depth[begin:end] = frames.depth
+        for loop, (proposed, accepted) in examples.tried.items():
+            tried[loop] = (tried.get(loop, (0, 0))[0] + proposed, tried.get(loop, (0, 0))[1] + accepted)
+        progress(end - begin)
+    with clock.stage("encode"):
+        for name in kept[0]:
+            file.create_dataset(name, data=np.concatenate([k[name] for k in kept]), chunks=True, **hdf5plugin.Zstd(clevel=3))
+    file.attrs.update(schema=SCHEMA, split=task.split, start=task.start, count=n, tried=json.dumps(tried, sort_keys=True))
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_tried(path: Path) -> dict[str, tuple[int, int]]:
+    """(proposed, accepted) counts of a shard's rejection loops. Raises OSError or KeyError for a file that is no shard."""
+    with h5py.File(path, "r") as file:
+        return {k: (int(p), int(a)) for k, (p, a) in json.loads(file.attrs["tried"]).items()}

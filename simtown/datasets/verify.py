@@ -1,0 +1,104 @@
+"""Checking a data set: its files against their checksums, and every answer against its scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import h5py
+import hdf5plugin  # noqa: F401  (registers the filters)
+import numpy as np
+
+from simtown.datasets import manifest as manifests
+from simtown.datasets.settings import Settings
+from simtown.datasets.shards import Task, checksum, tasks
+from simtown.language.questions import ask
+from simtown.language.relations import margins, separations, truths
+from simtown.render.frames import Renderer
+from simtown.scenes.placement import LEAST_VISIBLE, apart
+from simtown.scenes.scene import SceneBatch
+from simtown.scenes.silhouette import boxes, visibility
+
+
+def verify(directory: Path, renderer: Renderer | None = None, pictures: int = 8, progress: Callable[[int], None] = lambda n: None) -> list[str]:
+    """Every problem found, in words; empty if the data set is whole and true.
+
+    Args:
+        directory: of the data set. renderer: if given, `pictures` a shard are drawn again and compared with what is stored.
+        progress: told of the examples of every shard that was checked.
+
+    Raises:
+        FileNotFoundError, DamagedError, ForeignDirectoryError: as :func:`simtown.datasets.manifest.load`.
+    """
+    manifest = manifests.load(directory)
+    settings = Settings.from_resolved(manifest["settings"])
+    problems = [] if manifest["complete"] else [f"{directory} is unfinished: run simtown generate again"]
+    balance: dict[str, int] = {}
+    for task in tasks(settings):
+        found = list(_check_file(directory, manifest["shards"].get(task.name), task))
+        if not found:
+            try:
+                with h5py.File(directory / task.name, "r") as file:
+                    found = list(_check_content(file, settings, task, renderer, pictures))
+                    balance[task.split] = balance.get(task.split, 0) + int(file["answer"][:].sum())
+            except (OSError, KeyError, ValueError, TypeError) as error:
+                found = [f"{task.name} cannot be read: {error}"]
+        problems += found
+        progress(task.count)
+    for split, true in balance.items():
+        if not problems and 2 * true != settings.counts()[split]:
+            problems.append(f"{split}: {true} of {settings.counts()[split]} answers are yes, not half")
+    return problems
+
+
+def _check_file(directory: Path, entry: dict[str, object] | None, task: Task) -> Iterator[str]:
+    path = directory / task.name
+    if not path.is_file():
+        yield f"{task.name} is missing"
+    elif entry is None:
+        yield f"{task.name} is not in the manifest"
+    elif path.stat().st_size != entry["bytes"]:
+        yield f"{task.name} has {path.stat().st_size} bytes, not {entry['bytes']}: it was cut short or written over"
+    elif checksum(path) != entry["sha256"]:
+        yield f"{task.name} does not match its checksum: a byte was changed"
+
+
+def _check_content(file: h5py.File, settings: Settings, task: Task, renderer: Renderer | None, pictures: int) -> Iterator[str]:
+    n, size = task.count, (settings.height, settings.width)
+    if file["images"].shape != (n, *size, 3):
+        yield f"{task.name} holds images of shape {file['images'].shape}, not {(n, *size, 3)}"
+        return
+    c = {name: file[name][:] for name in file if name not in ("images", "masks", "depth", "scene")}
+    scene = SceneBatch(**{f.name: file[f"scene/{f.name}"][:] for f in fields(SceneBatch)})
+    if not np.array_equal(c["index"], np.arange(task.start, task.start + n)):
+        yield f"{task.name} does not hold examples {task.start} to {task.start + n - 1} in order"
+    rows = np.arange(n)
+
+    def complain(wrong: np.ndarray, what: str) -> Iterator[str]:
+        if wrong.any():
+            yield f"{task.name}: {what} of {int(wrong.sum())} examples, first of example {task.start + int(np.flatnonzero(wrong)[0])}"
+
+    subject, obj = (scene.entity[rows, c[f"{role}_slot"]] for role in ("subject", "object"))
+    margin = margins(separations(scene.pose, scene.camera), c["relation"], c["subject_slot"], c["object_slot"])
+    yield from complain((subject != c["subject"]) | (obj != c["object"]), "the entities asked about are not in the scene")
+    yield from complain(truths(margin, c["relation"]) != np.where(c["answer"], 1, -1), "the answer contradicts the scene")
+    question, tokens = ask(c["subject"], c["relation"], c["object"], c["phrasing"])
+    yield from complain((question != c["question"]) | (tokens != c["tokens"]).any(axis=1), "the words are not the question")
+    yield from complain(np.add.reduceat(c["answer"].astype(int), np.arange(0, n, 2)).repeat(2)[:n] != 1, "the pair of answers is not balanced")
+    yield from complain((boxes(scene, settings.width, settings.height) != c["boxes"]).any(axis=(1, 2)), "the boxes are not the scene's")
+    entity = scene.entity.astype(np.int64)
+    yield from complain(~apart(entity, scene.pose), "vehicles overlap")
+    shares = visibility(scene.entity, scene.pose, scene.camera)
+    yield from complain((np.abs(shares - c["visible"]) > 1e-6).any(axis=1) | (shares < LEAST_VISIBLE).any(axis=1), "visible shares are wrong")
+    if renderer is not None:
+        again = np.linspace(0, n - 1, min(pictures, n)).astype(int)
+        frames = renderer.render(scene[again], settings.width, settings.height)
+        wrong = np.zeros(n, dtype=bool)
+        for place, row in enumerate(again):
+            wrong[row] = (frames.rgb[place] != file["images"][row]).any()
+            if "masks" in file:
+                wrong[row] |= (frames.ids[place] != file["masks"][row]).any()
+            if "depth" in file:
+                wrong[row] |= (frames.depth[place] != file["depth"][row]).any()
+        yield from complain(wrong, "the picture is not the scene's")

@@ -1,0 +1,76 @@
+"""How far a long command is: a live bar in a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from time import monotonic
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+
+#: Seconds between plain lines.
+EVERY = 5.0
+
+
+class Progress:
+    """A watcher (:class:`simtown.datasets.job.Watcher`) that draws itself on stderr."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._console = Console(stderr=True)
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+        self._total = self._done = self._before = 0
+        self._begun = self._told = monotonic()
+        self._seconds: dict[str, float] = {}
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def say(self, line: str) -> None:
+        """A line above the bar."""
+        self._console.print(line, highlight=False)
+
+    def started(self, total: int, done: int) -> None:
+        """See :class:`simtown.datasets.job.Watcher`."""
+        self._total, self._done, self._before = total, done, done
+        self._begun = self._told = monotonic()
+        if done and done < total:
+            self.say(f"continuing: {done:,} of {total:,} examples are there")
+        if self._console.is_terminal and done < total:
+            self._bar = Bar(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
+                            TimeRemainingColumn(), TextColumn("{task.fields[shares]}"), console=self._console)  # fmt: skip
+            self._task = self._bar.add_task(self._title, total=total, completed=done, rate="", shares="")
+            self._bar.start()
+
+    def advanced(self, examples: int, seconds: dict[str, float]) -> None:
+        """See :class:`simtown.datasets.job.Watcher`."""
+        self._done += examples
+        for stage, spent in seconds.items():
+            self._seconds[stage] = self._seconds.get(stage, 0.0) + spent
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=self._done, rate=f"{self._rate():,.0f}/s", shares=self._shares())
+        elif monotonic() - self._told > EVERY:
+            self._told = monotonic()
+            left = (self._total - self._done) / max(self._rate(), 1e-9)
+            print(f"{self._title}: {self._done:,} of {self._total:,}, {self._rate():,.0f}/s, {left:,.0f} s left; {self._shares()}", file=sys.stderr, flush=True)
+
+    def _rate(self) -> float:
+        return (self._done - self._before) / max(monotonic() - self._begun, 1e-9)
+
+    def _shares(self) -> str:
+        busy = sum(self._seconds.values())
+        return " ".join(f"{stage} {spent / busy:.0%}" for stage, spent in self._seconds.items()) if busy else ""
+
+    def summary(self) -> str:
+        """What was made in this run, how fast, and the share of each stage."""
+        made = self._done - self._before
+        if not made:
+            return "nothing was missing"
+        return f"{made:,} examples in {monotonic() - self._begun:.1f} s, {self._rate():,.0f}/s ({self._shares()})"

@@ -1,0 +1,413 @@
+"""The second engine: pyrender on OpenGL. Slower than the default, with softer edges and smoother air for large previews.
+
+It draws the same state through another pipeline (GPU or Mesa instead of numba), so it also checks the default engine's
+geometry. Colours follow the formulas of :mod:`simtown.render.kernels`, here in NumPy, up to anti-aliasing.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from typing import Any
+
+import cv2
+import numpy as np
+
+from simtown.assets.atlas import atlas
+from simtown.assets.catalogue import ENTITIES, PROPS, STREET
+from simtown.assets.palette import (
+    CLOTH_TINTS,
+    CLOUD,
+    GLASS,
+    GLOW,
+    GROUND,
+    HEADLAMP,
+    LEAF,
+    MATERIALS,
+    ROAD,
+    ROOF_TINTS,
+    TAILLAMP,
+    TINT_CLOTH,
+    TINT_ROOF,
+    TINT_WALL,
+    TINTS,
+    WALL_TINTS,
+    WINDOW,
+    rgb_table,
+)
+from simtown.render import light as L
+from simtown.render.frames import Frames, check_size
+from simtown.render.instances import instances
+from simtown.render.light import lights
+from simtown.scenes.camera import NEAR, views
+from simtown.scenes.scene import SceneBatch
+
+#: Colour is drawn this many times denser, on top of pyrender's four samples.
+_DENSE = 2
+#: Where the sky hangs and where the view ends, metres: behind the hills, and near enough for 24 bits of depth.
+_SKY, _FAR = 900.0, 1000.0
+_SKY_STRIPS = 24
+_PALETTE = np.array([m.colour for m in MATERIALS])
+_KINDS = np.array([m.kind for m in MATERIALS])
+_WALLS, _ROOFS, _CLOTHS = (rgb_table(t).astype(np.float64) for t in (WALL_TINTS, ROOF_TINTS, CLOTH_TINTS))
+_NO_SHADOW = [len(ENTITIES) + i for i, name in enumerate(PROPS) if name in STREET["building"] or name in STREET["cloud"]]
+
+
+class NoOpenGLError(ImportError):
+    """pyrender is not installed, or it finds no way to draw; the message says what to install."""
+
+
+def _import_pyrender() -> Any:
+    if "DISPLAY" not in os.environ:
+        os.environ.setdefault("PYOPENGL_PLATFORM", "egl")
+    if not hasattr(np, "infty"):
+        np.infty = np.inf  # pyrender 0.1.45 was written for NumPy 1
+    try:
+        import pyrender
+    except ModuleNotFoundError as error:
+        raise NoOpenGLError('the opengl renderer needs pyrender: pip install "simtown[opengl]"') from error
+    except Exception as error:  # PyOpenGL raises whatever comes up where a library is missing
+        raise _no_platform(error) from error
+    return pyrender
+
+
+def _no_platform(error: Exception) -> NoOpenGLError:
+    platform = os.environ.get("PYOPENGL_PLATFORM", "the display")
+    why = " ".join(str(error).split()) or type(error).__name__
+    return NoOpenGLError(
+        f"no OpenGL through {platform} ({why}): install the Debian packages libegl1 libegl-mesa0 libgl1-mesa-dri and set PYOPENGL_PLATFORM=egl"
+    )
+
+
+@lru_cache(maxsize=1)
+def _offscreen() -> Any:
+    """The process's one off-screen context, resized as needed: deleting one of two would close the display of both."""
+    pyrender = _import_pyrender()
+    try:
+        screen = pyrender.OffscreenRenderer(64, 64)
+    except Exception as error:
+        raise _no_platform(error) from error
+    if not screen._platform.supports_framebuffers():
+        raise _no_platform(ValueError("it has no framebuffers, which multisampling needs"))
+    return screen
+
+
+class OpenGL:
+    """Draws batches of scenes with pyrender. All objects of a process share one context: use them from one thread.
+
+    Raises:
+        NoOpenGLError: (an ImportError) without pyrender, or without a driver.
+        ValueError: from :meth:`render`, for a picture size out of range.
+    """
+
+    def __init__(self) -> None:
+        self._screen = _offscreen()
+        self._pyrender = _import_pyrender()
+        self._paint = self._pyrender.MetallicRoughnessMaterial(alphaMode="OPAQUE")
+        self._scene = self._pyrender.Scene()
+        self._camera = self._scene.add(self._pyrender.IntrinsicsCamera(1.0, 1.0, 0.0, 0.0, NEAR, _FAR))
+        self._nodes: dict[int, list[Any]] = {}
+
+    def render(self, batch: SceneBatch, width: int, height: int) -> Frames:
+        """Pictures, depth and instance ids of every scene of a batch, at one size."""
+        check_size(width, height)
+        frames = Frames.blank(len(batch), width, height)
+        meshes, poses, styles, ids = instances(batch)
+        view, light = views(batch.camera, width, height).astype(np.float64), lights(batch.weather, batch.intensity, batch.sun)
+        light = light.astype(np.float64)
+        self._screen.viewport_width, self._screen.viewport_height = width, height
+        for n in range(len(batch)):
+            frames.ids[n], frames.depth[n] = self._geometry(view[n], meshes[n], poses[n], ids)
+        self._screen.viewport_width, self._screen.viewport_height = _DENSE * width, _DENSE * height
+        for n in range(len(batch)):
+            rgb = self._colour(view[n], light[n], meshes[n], poses[n].astype(np.float64), styles[n], width, height)
+            if light[n, L.LAMPS] > 0:
+                _glow_lamps(rgb, view[n], light[n], meshes[n], poses[n].astype(np.float64), frames.depth[n])
+            _let_fall(rgb, light[n], int(batch.fall_seed[n]))
+            frames.rgb[n] = (np.clip(rgb, 0.0, 1.0) * 255.0 + 0.5).astype(np.uint8)
+        return frames
+
+    def _place_camera(self, scene: Any, node: Any, view: np.ndarray, dense: int) -> None:
+        node.camera.fx = node.camera.fy = dense * view[12]
+        node.camera.cx, node.camera.cy = dense * view[13], dense * view[14]
+        pose = np.eye(4)
+        pose[:3] = np.stack([view[3:6], view[6:9], -view[9:12], view[:3]], axis=1)
+        scene.set_pose(node, pose)
+
+    def _geometry(self, view: np.ndarray, meshes: np.ndarray, poses: np.ndarray, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Ids (h, w) uint8 and depth (h, w) float32 at pixels' middles. Meshes stay in the driver; nodes are moved."""
+        self._place_camera(self._scene, self._camera, view, 1)
+        used: dict[int, int] = {}
+        shown: dict[Any, int] = {}
+        for slot in np.flatnonzero(meshes >= 0):
+            mesh = int(meshes[slot])
+            node = self._node(mesh, used.get(mesh, 0))
+            used[mesh] = used.get(mesh, 0) + 1
+            self._scene.set_pose(node, _matrix(poses[slot]))
+            shown[node] = int(ids[slot])
+        picture, depth = self._screen.render(self._scene, self._pyrender.RenderFlags.SEG, seg_node_map=shown)
+        return picture[:, :, 0], np.where(depth > 0, depth, np.float32(np.inf))
+
+    def _node(self, mesh: int, copy: int) -> Any:
+        """The scene's node number `copy` of an atlas mesh; nodes left over from other scenes are not shown."""
+        nodes = self._nodes.setdefault(mesh, [])
+        if copy == len(nodes):
+            if not nodes:
+                shape = atlas().mesh(mesh)
+                solid = self._pyrender.Primitive(shape.vertices, indices=shape.triangles, material=self._paint)
+                solid = self._pyrender.Mesh([solid])
+            else:
+                solid = nodes[0].mesh
+            nodes.append(self._scene.add(solid))
+        return nodes[copy]
+
+    def _colour(self, view: np.ndarray, light: np.ndarray, meshes: np.ndarray, poses: np.ndarray, styles: np.ndarray,
+                width: int, height: int) -> np.ndarray:  # fmt: skip
+        """(h, w, 3) float32 colour in [0, 1] of one scene, without halos and what falls."""
+        corners, colours = _painted(view, light, meshes, poses, styles)
+        sky_corners, sky_colours = _sky(view, light, width, height)
+        corners, colours = np.concatenate([sky_corners, corners]), np.concatenate([sky_colours, colours])
+        scene = self._pyrender.Scene(bg_color=[0.0, 0.0, 0.0, 0.0])
+        solid = self._pyrender.Primitive(corners.reshape(-1, 3), color_0=colours.reshape(-1, 4), material=self._paint)
+        scene.add(self._pyrender.Mesh([solid]))
+        camera = scene.add(self._pyrender.IntrinsicsCamera(1.0, 1.0, 0.0, 0.0, NEAR, _FAR))
+        self._place_camera(scene, camera, view, _DENSE)
+        flags = self._pyrender.RenderFlags.FLAT | self._pyrender.RenderFlags.RGBA
+        picture, _ = self._screen.render(scene, flags)
+        rgba = picture.astype(np.float32) / np.float32(255.0)
+        rgb = _on_the_ground(rgba[:, :, :3], rgba[:, :, 3:], view, light, meshes, poses)
+        return cv2.resize(rgb, (width, height), interpolation=cv2.INTER_AREA)
+
+
+def _matrix(pose: np.ndarray) -> np.ndarray:
+    """(4, 4) of a pose (x, y, z, cos yaw, sin yaw, scale)."""
+    x, y, z, c, s, scale = (float(p) for p in pose)
+    return np.array([(scale * c, -scale * s, 0.0, x), (scale * s, scale * c, 0.0, y), (0.0, 0.0, scale, z), (0.0, 0.0, 0.0, 1.0)])
+
+
+def _painted(view: np.ndarray, light: np.ndarray, meshes: np.ndarray, poses: np.ndarray, styles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """One scene's triangles in the world: corners (t, 3, 3) metres, and colours (t, 3, 4) with the fog of all but the ground.
+
+    The fourth channel is 1 on flat ground, so that after multisampling it is the ground's share of a pixel.
+    """
+    a = atlas()
+    slots = np.flatnonzero(meshes >= 0)
+    starts, stops = a.triangle_start[meshes[slots]], a.triangle_start[meshes[slots] + 1]
+    triangle = np.concatenate([np.arange(i, j) for i, j in zip(starts, stops, strict=True)])
+    owner = np.repeat(slots, stops - starts)
+    x, y, z, c, s, scale = poses[owner].T
+    shape = a.vertices[a.triangles[triangle]].astype(np.float64)
+    corners = np.stack(
+        [
+            x[:, None] + scale[:, None] * (c[:, None] * shape[:, :, 0] - s[:, None] * shape[:, :, 1]),
+            y[:, None] + scale[:, None] * (s[:, None] * shape[:, :, 0] + c[:, None] * shape[:, :, 1]),
+            z[:, None] + scale[:, None] * shape[:, :, 2],
+        ],
+        axis=-1,
+    )
+    normals, materials = a.normals[triangle, :3].astype(np.float64), a.materials[triangle]
+    facing = (c * light[0] + s * light[1]) * normals[:, 0] + (c * light[1] - s * light[0]) * normals[:, 1] + light[2] * normals[:, 2]
+    colours = _shade(light, materials, styles[owner].astype(np.int64), a.parts[triangle], normals[:, 2], np.maximum(facing, 0.0))
+    kind = _KINDS[materials]
+    flat = (owner == 0) & ((kind == GROUND) | (kind == ROAD) | (normals[:, 2] > 0.5))
+    depth = np.maximum((corners - view[:3]) @ view[9:12], 0.0)
+    density = light[L.DENSITY] * np.where(kind == CLOUD, 0.25, 1.0)
+    air = np.where(flat[:, None], 1.0, _clear_air(density[:, None] * depth))[:, :, None]
+    fogged = light[L.FOG : L.FOG + 3] * (1 - air) + colours[:, None] * air
+    share = np.broadcast_to(flat[:, None, None], (len(flat), 3, 1))
+    return corners, np.clip(np.concatenate([fogged, share], axis=-1), 0.0, 1.0)
+
+
+def _clear_air(x: np.ndarray) -> np.ndarray:
+    """Share of light that crosses air of optical depth x, as kernels.clear_air."""
+    return 1.0 / (1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0))))
+
+
+def _shade(light: np.ndarray, materials: np.ndarray, style: np.ndarray, part: np.ndarray, up_z: np.ndarray, facing: np.ndarray) -> np.ndarray:
+    """(t, 3) colours of faces before fog, as kernels.shade.
+
+    Args:
+        materials, style, part: (t,) integers. up_z: (t,) normals' z. facing: (t,) cosine towards the sun, at least 0.
+    """
+    kind = _KINDS[materials]
+    own = _PALETTE[materials].copy()
+    for which, table, pick in ((TINT_WALL, _WALLS, style), (TINT_ROOF, _ROOFS, style // TINTS), (TINT_CLOTH, _CLOTHS, style)):
+        own[kind == which] = table[pick[kind == which] % TINTS]
+    own += np.where(kind == LEAF, style % 7 * 0.022, 0.0)[:, None] * [1.0, 0.3, -1.0]
+    cover = np.clip((up_z - 0.25) * 2.5, 0.0, 1.0) * light[L.SNOW] * np.where(kind == ROAD, 0.62, 1.0)
+    cover[(kind == GLASS) | (kind == CLOUD)] = 0.0
+    own += (np.array([0.95, 0.97, 1.0]) - own) * cover[:, None]
+    ground = (kind == ROAD) | (kind == GROUND)
+    own[ground] *= 1.0 - 0.3 * light[L.WET]
+    sun, sky, bounce, horizon = (light[i : i + 3] for i in (L.SUN, L.SKY, L.BOUNCE, L.HORIZON))
+    up = (0.5 + 0.5 * up_z)[:, None]
+    out = own * (sun * facing[:, None] + sky * up + bounce * (1.0 - up))
+    cloud = (kind == CLOUD)[:, None]
+    out = np.where(cloud, (horizon * 0.25 + 0.75 * light[L.CLOUD]) * (0.86 + 0.14 * up_z[:, None]), out)
+    glass = ((kind == GLASS) | (kind == WINDOW))[:, None]
+    out = np.where(glass, out * 0.62 + horizon * (0.16 + 0.2 * np.maximum(up_z, 0.0)[:, None]), out)
+    out += np.where(ground, light[L.WET] * np.where(kind == ROAD, 0.16, 0.07), 0.0)[:, None] * horizon
+    power = light[L.LAMPS]
+    lit = (kind == WINDOW) & (_hash(style * 131 + part) % 100 < 58)
+    out += np.where(lit, power, 0.0)[:, None] * (np.array([1.0, 0.84, 0.50]) - out) * [0.95, 0.92, 0.85]
+    lamp = (kind == HEADLAMP) | (kind == TAILLAMP) | (kind == GLOW)
+    out += np.where(lamp, 0.35 + 0.65 * power, 0.0)[:, None] * (own - out)
+    return out
+
+
+def _hash(a: np.ndarray) -> np.ndarray:
+    """A well-mixed uint32 of each integer, as kernels._hash; int64."""
+    h = np.asarray(a).astype(np.uint64) & 0xFFFFFFFF
+    h = ((h ^ (h >> 16)) * 0x85EBCA6B) & 0xFFFFFFFF
+    h = ((h ^ (h >> 13)) * 0xC2B2AE35) & 0xFFFFFFFF
+    return (h ^ (h >> 16)).astype(np.int64)
+
+
+def _sky(view: np.ndarray, light: np.ndarray, width: int, height: int) -> tuple[np.ndarray, np.ndarray]:
+    """Strips across the whole view behind everything, which multisampling blends with what stands before them."""
+    top, bottom = (view[14] + 1) / view[12], (view[14] - height - 1) / view[12]  # slopes against the view's axis, a pixel over
+    slopes = np.concatenate([[bottom], np.linspace(max(0.0, bottom), max(top, bottom), _SKY_STRIPS + 1)])
+    t = np.clip(slopes * 1.9, 0.0, 1.0)
+    t = (t * (2.0 - t))[:, None]
+    haze = min(light[L.DENSITY] * 28.0, 1.0) * (1.0 - 0.5 * t)
+    colour = light[L.HORIZON : L.HORIZON + 3] * (1 - t) + light[L.TOP : L.TOP + 3] * t
+    colour = colour * (1 - haze) + light[L.FOG : L.FOG + 3] * haze
+    rgba = np.concatenate([colour, np.zeros((len(t), 1))], axis=1)
+    ahead = view[:3] + _SKY * (view[9:12] + slopes[:, None] * view[6:9])
+    half = _SKY * (width / 2 + 1) / view[12] * view[3:6]
+    left, right = ahead - half, ahead + half
+    low, high = slice(0, -1), slice(1, None)
+    corners = np.concatenate([np.stack([left[low], right[low], right[high]], 1), np.stack([left[low], right[high], left[high]], 1)])
+    colours = np.concatenate([np.stack([rgba[low], rgba[low], rgba[high]], 1), np.stack([rgba[low], rgba[high], rgba[high]], 1)])
+    return corners, colours
+
+
+def _on_the_ground(rgb: np.ndarray, share: np.ndarray, view: np.ndarray, light: np.ndarray, meshes: np.ndarray,
+                   poses: np.ndarray) -> np.ndarray:  # fmt: skip
+    """Fog, shadows and pools of lamplight on the ground, of which each (dense) pixel holds a `share` (h, w, 1)."""
+    high, wide = rgb.shape[:2]
+    slope = (view[14] - (np.arange(high) + 0.5) / _DENSE) / view[12]
+    down = -(view[11] + slope * view[8])
+    air = np.where(down > 1e-3, _clear_air(light[L.DENSITY] * view[2] / np.maximum(down, 1e-3)), 0.0)
+    air = air.astype(np.float32)[:, None, None]
+    fog = light[L.FOG : L.FOG + 3].astype(np.float32)
+    out = rgb + share * (1 - air) * (fog - rgb)
+    mask = np.zeros((high, wide), dtype=np.uint8)
+    rings = _shadow_rings(light, meshes, poses)
+    for ring in range(3):
+        _fill(mask, view, [middle + (edge - middle) * (1.06 - 0.07 * ring) for middle, edge in rings], 85 * (ring + 1))
+    out *= 1 - np.float32(light[L.SHADOW] / 255.0) * mask[:, :, None] * air * share
+    if light[L.LAMPS] > 0:
+        mask[:] = 0
+        for ring in range(4):
+            _fill(mask, view, [middle + (edge - middle) * (1.0 - 0.22 * ring) for middle, edge in _lamp_rings(meshes, poses)], 50 * (ring + 1))
+        glow = np.float32(light[L.LAMPS] / 255.0) * mask[:, :, None] * air * share
+        out += glow * (out * np.float32(1.1) + np.array([0.19, 0.155, 0.085], dtype=np.float32))
+    return np.clip(out, 0.0, 1.0)
+
+
+_Ring = tuple[np.ndarray, np.ndarray]
+
+
+def _shadow_rings(light: np.ndarray, meshes: np.ndarray, poses: np.ndarray) -> list[_Ring]:
+    """(middle, corners (k, 2)) on the ground, metres, of the shadow of each instance that casts one."""
+    a, out = atlas(), []
+    lean = light[:2] / light[2]
+    for slot in np.flatnonzero(meshes >= 0):
+        if slot == 0 or meshes[slot] in _NO_SHADOW:
+            continue
+        hull = a.hull[a.hull_start[meshes[slot]] : a.hull_start[meshes[slot] + 1]].astype(np.float64)
+        spots = hull @ _matrix(poses[slot])[:3, :3].T + poses[slot, :3]
+        flat = spots[:, :2] - lean * np.maximum(spots[:, 2:], 0.0)
+        edge = cv2.convexHull(flat.astype(np.float32))[:, 0].astype(np.float64)
+        if len(edge) > 2:
+            out.append((edge.mean(axis=0), edge))
+    return out
+
+
+def _lamp_rings(meshes: np.ndarray, poses: np.ndarray) -> list[_Ring]:
+    """As _shadow_rings for light on the ground: a fan before each head lamp, a pool under each lantern."""
+    out = []
+    turn = np.arange(12) * np.pi / 6
+    circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    for material, spot, pose in _lamps(meshes, poses):
+        kind, forward, left = _KINDS[material], pose[3:5], np.array([-pose[4], pose[3]])
+        if kind == HEADLAMP:
+            middle, reach, across = spot[:2] + 2.3 * forward, 2.3, 0.85
+        elif kind == GLOW and spot[2] > 3.4:
+            middle, reach, across = spot[:2], 2.0, 2.0
+        else:
+            continue
+        out.append((middle, middle + circle[:, :1] * reach * forward + circle[:, 1:] * across * left))
+    return out
+
+
+def _lamps(meshes: np.ndarray, poses: np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray]]:
+    """Material, place in the world (metres) and owner's pose of every lamp of a scene."""
+    a, out = atlas(), []
+    for slot in np.flatnonzero(meshes >= 0)[1:]:
+        matrix = _matrix(poses[slot])
+        for lamp in a.lamps[a.lamp_start[meshes[slot]] : a.lamp_start[meshes[slot] + 1]].astype(np.float64):
+            out.append((int(lamp[3]), matrix[:3, :3] @ lamp[:3] + matrix[:3, 3], poses[slot]))
+    return out
+
+
+def _fill(mask: np.ndarray, view: np.ndarray, polygons: list[np.ndarray], level: int) -> None:
+    """Draw convex polygons ((k, 2) metres on the ground) that are wholly before the camera into a dense mask."""
+    for polygon in polygons:
+        away = np.column_stack([polygon - view[:2], np.full(len(polygon), -view[2])])
+        depth = away @ view[9:12]
+        if (depth < NEAR).any():
+            continue
+        x = view[13] + view[12] * (away @ view[3:6]) / depth
+        y = view[14] - view[12] * (away @ view[6:9]) / depth
+        spots = np.clip((np.stack([x, y], axis=1) * _DENSE - 0.5) * 16, -(1 << 19), 1 << 19)
+        cv2.fillConvexPoly(mask, np.round(spots).astype(np.int32), level, cv2.LINE_8, 4)
+
+
+def _window(rgb: np.ndarray, x: tuple[float, float], y: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The part of a picture between two x and two y, and its pixels' middles: columns' (1, w), rows' (h, 1)."""
+    x0, x1 = max(int(np.floor(x[0])), 0), min(int(np.ceil(x[1])), rgb.shape[1])
+    y0, y1 = max(int(np.floor(y[0])), 0), min(int(np.ceil(y[1])), rgb.shape[0])
+    part = rgb[y0 : max(y1, y0), x0 : max(x1, x0)]
+    return part, np.arange(x0, x0 + part.shape[1])[None] + 0.5, np.arange(y0, y0 + part.shape[0])[:, None] + 0.5
+
+
+def _glow_lamps(rgb: np.ndarray, view: np.ndarray, light: np.ndarray, meshes: np.ndarray, poses: np.ndarray, depth: np.ndarray) -> None:
+    """Add a halo round every lamp that is in sight."""
+    height, width = depth.shape
+    for material, spot, _ in _lamps(meshes, poses):
+        away = spot - view[:3]
+        far = away @ view[9:12]
+        if far < NEAR:
+            continue
+        px, py = view[13] + view[12] * (away @ view[3:6]) / far, view[14] - view[12] * (away @ view[6:9]) / far
+        if not (0 <= px < width and 0 <= py < height) or depth[int(py), int(px)] < far - 0.6:
+            continue
+        radius = {GLOW: 0.75, TAILLAMP: 0.32}.get(int(_KINDS[material]), 0.5) * view[12] / far
+        part, x, y = _window(rgb, (px - radius, px + radius), (py - radius, py + radius))
+        fall = np.maximum(1 - ((x - px) ** 2 + (y - py) ** 2) / radius**2, 0.0)
+        part += (light[L.LAMPS] * 0.5 * fall**2)[:, :, None] * _PALETTE[material]
+
+
+def _let_fall(rgb: np.ndarray, light: np.ndarray, seed: int) -> None:
+    """Rain streaks or snow flakes before everything, the same ones as kernels.let_fall."""
+    if light[L.FALL] == L.NOTHING or light[L.AMOUNT] <= 0:
+        return
+    height, width = rgb.shape[:2]
+    rain, unit = light[L.FALL] == L.RAIN, min(width, height)
+    first = _hash(seed + np.arange(int((60 if rain else 110) * (0.35 + light[L.AMOUNT]))) * 0x9E3779B9)
+    for h, h2 in zip(first, _hash(first), strict=True):
+        x0, y0 = (h & 0xFFFF) / 65536 * width, (h >> 16) / 65536 * height
+        near = 0.35 + 0.65 * (h2 & 0xFF) / 255
+        if rain:
+            length, half, lean = unit * 0.075 * near, max(unit * 0.0026 * near, 0.3), 0.16
+            part, x, y = _window(rgb, (x0 - lean * length - half - 1, x0 + half + 1), (y0, y0 + length))
+            cover = np.clip(half + 0.5 - np.abs(x - x0 + (y - y0) * lean), 0.0, 1.0) * 0.34 * near
+            colour = np.array([225, 235, 245]) / 255
+        else:
+            radius = max(unit * 0.0072 * near, 0.55)
+            part, x, y = _window(rgb, (x0 - radius - 1, x0 + radius + 1), (y0 - radius - 1, y0 + radius + 1))
+            cover = np.clip(radius + 0.5 - np.hypot(x - x0, y - y0), 0.0, 1.0) * 0.8 * near
+            colour = np.ones(3)
+        part += cover[:, :, None] * (colour - part)

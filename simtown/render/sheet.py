@@ -1,0 +1,58 @@
+"""Contact sheets: pictures in a grid with words under them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+_PAPER, _INK, _MARGIN = (250, 248, 243), (46, 48, 56), 10
+
+
+@dataclass
+class Cell:
+    """One picture of a sheet.
+
+    Attributes:
+        image: (h, w, 3) uint8. lines: (text, colour or None) under it. boxes: (x0, y0, x1, y1 pixels, colour) drawn on it.
+    """
+
+    image: np.ndarray
+    lines: list[tuple[str, tuple[int, int, int] | None]]
+    boxes: list[tuple[tuple[float, float, float, float], tuple[int, int, int]]] = field(default_factory=list)
+
+
+def contact_sheet(cells: list[Cell], columns: int, text: int = 13) -> Image.Image:
+    """The cells in rows of `columns`, text `text` pixels high; all pictures of one size."""
+    font = ImageFont.load_default(size=text)
+    h, w = cells[0].image.shape[:2]
+    wrapped = [[piece for words, colour in c.lines for piece in _wrap(words, colour, font, w)] for c in cells]
+    caption = max((len(lines) for lines in wrapped), default=0) * int(text * 1.3) + 4
+    rows = -(-len(cells) // columns)
+    columns = min(columns, len(cells))
+    sheet = Image.new("RGB", (_MARGIN + columns * (w + _MARGIN), _MARGIN + rows * (h + caption + _MARGIN)), _PAPER)
+    draw = ImageDraw.Draw(sheet)
+    for i, (cell, lines) in enumerate(zip(cells, wrapped, strict=True)):
+        x, y = _MARGIN + i % columns * (w + _MARGIN), _MARGIN + i // columns * (h + caption + _MARGIN)
+        sheet.paste(Image.fromarray(cell.image), (x, y))
+        for (x0, y0, x1, y1), colour in cell.boxes:
+            corners = (x + max(x0, 0), y + max(y0, 0), x + min(x1, w) - 1, y + min(y1, h) - 1)
+            draw.rectangle(corners, outline=colour, width=max(1, w // 160))
+        for j, (words, ink) in enumerate(lines):
+            draw.text((x, y + h + 2 + j * int(text * 1.3)), words, fill=ink or _INK, font=font)
+    return sheet
+
+
+def _wrap(words: str, colour: tuple[int, int, int] | None, font: ImageFont.FreeTypeFont | ImageFont.ImageFont,
+          width: int) -> list[tuple[str, tuple[int, int, int] | None]]:  # fmt: skip
+    """Lines that are no wider than `width` pixels."""
+    lines, line = [], ""
+    for word in words.split():
+        longer = f"{line} {word}".strip()
+        if line and font.getlength(longer) > width:
+            lines.append((line, colour))
+            line = word
+        else:
+            line = longer
+    return [*lines, (line, colour)]

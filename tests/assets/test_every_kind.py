@@ -1,0 +1,205 @@
+"""What holds for every kind of vehicle and everything beside the road, one test a kind."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+from simtown.assets.atlas import atlas
+from simtown.assets.catalogue import ENTITIES, PROPS, STREET, entity_mesh, prop_mesh
+from simtown.assets.mesh import Mesh
+from simtown.assets.palette import CLOUD, GROUND, MATERIALS, ROAD, TINT_CLOTH, TINT_ROOF, TINT_WALL
+
+VEHICLE_TRIANGLES, STREET_TRIANGLES = 1500, 450
+LONGEST, WIDEST, HIGHEST = 6.35, 2.3, 3.7
+KINDS = [MATERIALS[i].kind for i in range(len(MATERIALS))]
+
+every_entity = pytest.mark.parametrize("name", ENTITIES)
+every_prop = pytest.mark.parametrize("name", PROPS)
+every_kind = pytest.mark.parametrize("name", ENTITIES + PROPS)
+
+
+def mesh_of(name) -> Mesh:
+    return entity_mesh(name) if name in ENTITIES else prop_mesh(name)
+
+
+def drawn(name) -> Mesh:
+    """The mesh as the renderers get it, on the atlas's grid."""
+    return atlas().mesh((ENTITIES + PROPS).index(name))
+
+
+def corners(mesh):
+    return mesh.vertices[mesh.triangles]
+
+
+def pieces(mesh):
+    """The mesh's connected parts, each as triangles of point numbers, where points that coincide are one."""
+    edges = (mesh.triangles.ravel(), np.roll(mesh.triangles, 1, axis=1).ravel())
+    count = len(mesh.vertices)
+    label = connected_components(coo_matrix((np.ones(len(edges[0])), edges), shape=(count, count)), directed=False)[1]
+    points = np.unique(mesh.vertices, axis=0, return_inverse=True)[1].reshape(-1)
+    for part in np.unique(label[mesh.triangles]):
+        triangles = mesh.triangles[label[mesh.triangles[:, 0]] == part]
+        merged = points[triangles]
+        yield triangles, merged[[len(set(t)) == 3 for t in merged.tolist()]]
+
+
+@every_entity
+def test_vehicle_fits_its_triangle_budget(name):
+    assert 20 <= len(entity_mesh(name).triangles) <= VEHICLE_TRIANGLES
+
+
+@every_prop
+def test_prop_fits_its_triangle_budget(name):
+    assert 4 <= len(prop_mesh(name).triangles) <= STREET_TRIANGLES
+
+
+@every_kind
+def test_well_formed(name):
+    mesh = mesh_of(name)
+    assert mesh.vertices.shape[1:] == mesh.triangles.shape[1:] == (3,)
+    assert np.isfinite(mesh.vertices).all()
+    assert mesh.triangles.dtype.kind == "i"
+    assert mesh.triangles.min() >= 0
+    assert mesh.triangles.max() < len(mesh.vertices)
+    assert mesh.materials.shape == (len(mesh.triangles),)
+    assert mesh.materials.min() >= 0
+    assert mesh.materials.max() < len(MATERIALS)
+
+
+@every_kind
+def test_made_alike_every_time(name):
+    one, two = mesh_of(name), mesh_of(name)
+    assert np.array_equal(one.vertices, two.vertices)
+    assert np.array_equal(one.triangles, two.triangles)
+    assert np.array_equal(one.materials, two.materials)
+
+
+@every_kind
+def test_no_triangle_of_the_atlas_is_degenerate(name):
+    p, q, r = corners(drawn(name)).transpose(1, 0, 2)
+    assert (np.linalg.norm(np.cross(q - p, r - p), axis=1) / 2 > 1e-6).all()
+
+
+@every_kind
+def test_the_atlas_drops_slivers_only(name):
+    """Rounding to the grid may close a sliver; it must not eat visible faces."""
+
+    def area(mesh):
+        p, q, r = corners(mesh).transpose(1, 0, 2)
+        return np.linalg.norm(np.cross(q - p, r - p), axis=1).sum() / 2
+
+    before, after = mesh_of(name), drawn(name)
+    assert area(after) == pytest.approx(area(before), rel=2e-3)
+    assert len(after.triangles) >= 0.97 * len(before.triangles)
+
+
+@every_kind
+def test_atlas_coordinates_lie_on_the_grid(name):
+    mesh, exact = drawn(name), mesh_of(name)
+    assert np.array_equal(mesh.vertices * 4096, np.round(mesh.vertices * 4096))
+    assert np.abs(mesh.vertices - exact.vertices).max() <= 0.5 / 4096 + 1e-12
+
+
+@every_kind
+def test_neighbouring_triangles_wind_alike(name):
+    """No edge is run through twice in the same direction."""
+    for _, merged in pieces(drawn(name)):
+        directed = np.concatenate([merged[:, [0, 1]], merged[:, [1, 2]], merged[:, [2, 0]]])
+        assert max(Counter(map(tuple, directed.tolist())).values(), default=1) == 1
+
+
+@every_kind
+def test_closed_parts_wind_outwards(name):
+    mesh = drawn(name)
+    for triangles, merged in pieces(mesh):
+        edges = set(map(tuple, np.concatenate([merged[:, [0, 1]], merged[:, [1, 2]], merged[:, [2, 0]]]).tolist()))
+        if all((b, a) in edges for a, b in edges):
+            p, q, r = (mesh.vertices[triangles] - mesh.vertices[triangles].mean(axis=(0, 1))).transpose(1, 0, 2)
+            assert np.einsum("ij,ij->", p, np.cross(q, r)) / 6 > 1e-7
+
+
+@every_entity
+def test_vehicle_stands_on_the_road(name):
+    assert abs(entity_mesh(name).bounds[0, 2]) <= 0.02
+
+
+@every_entity
+def test_vehicle_fits_the_lane(name):
+    length, width, height = np.ptp(entity_mesh(name).bounds, axis=0)
+    assert 1.0 < length <= LONGEST
+    assert 0.5 < width <= WIDEST
+    assert 1.0 < height <= HIGHEST
+    assert length > width
+
+
+@every_entity
+def test_vehicle_is_centred(name):
+    """Placement and framing judge a footprint about the origin."""
+    x, y, _ = entity_mesh(name).bounds.mean(axis=0)
+    assert abs(x) <= 0.15
+    assert abs(y) <= 0.02
+
+
+@every_entity
+def test_vehicle_stands_on_something_at_either_end(name):
+    """Its lowest points carry it: their spread covers a good part of the length, or it would seem to fall over."""
+    mesh = entity_mesh(name)
+    low = mesh.vertices[mesh.vertices[:, 2] < mesh.bounds[0, 2] + 0.12]
+    assert np.ptp(low[:, 0]) > 0.3 * np.ptp(mesh.vertices[:, 0])
+
+
+@every_entity
+def test_vehicle_wears_no_street_material(name):
+    """Tints are drawn for street kinds only; road and ground take snow and water differently."""
+    used = {KINDS[m] for m in entity_mesh(name).materials}
+    assert not used & {TINT_WALL, TINT_ROOF, TINT_CLOTH, GROUND, ROAD, CLOUD}
+
+
+@every_prop
+def test_prop_stands_on_the_ground(name):
+    low = prop_mesh(name).bounds[0, 2]
+    if name not in STREET["cloud"]:
+        assert -0.06 <= low <= 0.06
+
+
+@pytest.mark.parametrize("name", STREET["building"])
+def test_building_front_faces_the_road(name):
+    """Most of what can be seen from the road faces it, and the street's rows can rely on the width."""
+    mesh = prop_mesh(name)
+    p, q, r = corners(mesh).transpose(1, 0, 2)
+    normals = np.cross(q - p, r - p) / 2
+    towards = -normals[:, 1]
+    assert towards[towards > 0].sum() > 3 * -towards[towards < 0].sum()
+    assert -mesh.bounds[0, 0] <= mesh.bounds[1, 0] + 1e-3  # draw_street takes the right half for the half width
+    assert mesh.bounds[0, 1] > -2.5  # nothing juts out over the pavement's middle
+
+
+def test_all_meshes_differ():
+    a = atlas()
+    seen = {}
+    for number, name in enumerate(ENTITIES + PROPS):
+        mesh = a.mesh(number)
+        order = np.lexsort(corners(mesh).reshape(len(mesh.triangles), 9).T)
+        key = (corners(mesh)[order].tobytes(), mesh.materials[order].tobytes())
+        assert key not in seen, f"{name} looks like {seen[key]}"
+        seen[key] = name
+
+
+def test_no_two_vehicles_look_nearly_the_same():
+    """Area by colour and direction, compared pairwise: a kind that nobody can tell from another makes unanswerable questions."""
+    profiles = []
+    for name in ENTITIES:
+        mesh = entity_mesh(name)
+        p, q, r = corners(mesh).transpose(1, 0, 2)
+        normals = np.cross(q - p, r - p) / 2
+        profile = np.zeros((len(MATERIALS), 6))
+        for axis in range(3):
+            np.add.at(profile[:, 2 * axis], mesh.materials, np.maximum(normals[:, axis], 0))
+            np.add.at(profile[:, 2 * axis + 1], mesh.materials, np.maximum(-normals[:, axis], 0))
+        profiles.append(profile.ravel())
+    for i, a in enumerate(profiles):
+        for j, b in enumerate(profiles[:i]):
+            assert np.abs(a - b).sum() > 0.1 * max(a.sum(), b.sum()), (ENTITIES[i], ENTITIES[j])
