@@ -39,7 +39,6 @@ def test_on_the_unit_circle(x):
     assert abs(sin(x) ** 2 + cos(x) ** 2 - 1) < 1e-15
 
 
-
 @quick
 @given(angles)
 def test_coarse_accuracy(x):

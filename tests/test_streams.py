@@ -13,7 +13,7 @@ quick = settings(deadline=None, derandomize=True, max_examples=60)
 
 
 def philox(key, index, attempt, draws):
-    """What Stream.bits must give for one example: NumPy's generator, set one below each block since it counts before its first."""
+    """What Stream.bits gives for one example, by NumPy's generator, set one below each block since it counts before its first."""
     words = []
     for block in range(-(-draws // 4)):
         counter = (index + (attempt << 64) + (block << 128) - 1) % (1 << 256)
@@ -22,7 +22,12 @@ def philox(key, index, attempt, draws):
 
 
 @quick
-@given(st.integers(-(2**40), 2**70), st.text(max_size=6), st.lists(st.tuples(numbers, numbers), min_size=1, max_size=4), st.integers(0, 11))
+@given(
+    st.integers(-(2**40), 2**70),
+    st.text(max_size=6),
+    st.lists(st.tuples(numbers, numbers), min_size=1, max_size=4),
+    st.integers(0, 11),
+)
 def test_bits_are_numpys_philox(seed, component, addresses, draws):
     stream = Stream(seed, "train", component)
     index, attempt = (np.array(a, dtype=np.int64) for a in zip(*addresses, strict=True))
@@ -57,10 +62,14 @@ def test_no_examples_give_no_rows():
 @pytest.mark.parametrize(
     ("address", "key", "first"),
     [
-        ((0, "train", "entity"), ('0xd7a9104384c4d8d5', '0x6782670e4ec4d1b2'), (2052874256210184188, 946562209235660711)),
-        ((0, "test", "entity"), ('0xf8a963b6c217a45', '0x2bdfec323ca4fca7'), (11006586437863367959, 16427728715967972632)),
-        ((123456789012345678901234567890, "train", "placement"), ('0xdc179b3bcca3a55a', '0xc7ec34c46f53f072'), (4637801610739119447, 4479878639071054864)),
-        ((-1, "val", "stréet"), ('0x2ee02add1ef86984', '0x47f81ee4578d35b'), (14956302540783981698, 12328043445679835318)),
+        ((0, "train", "entity"), ("0xd7a9104384c4d8d5", "0x6782670e4ec4d1b2"), (2052874256210184188, 946562209235660711)),
+        ((0, "test", "entity"), ("0xf8a963b6c217a45", "0x2bdfec323ca4fca7"), (11006586437863367959, 16427728715967972632)),
+        (
+            (123456789012345678901234567890, "train", "placement"),
+            ("0xdc179b3bcca3a55a", "0xc7ec34c46f53f072"),
+            (4637801610739119447, 4479878639071054864),
+        ),
+        ((-1, "val", "stréet"), ("0x2ee02add1ef86984", "0x47f81ee4578d35b"), (14956302540783981698, 12328043445679835318)),
     ],
 )
 def test_keys_never_change(address, key, first):
@@ -106,7 +115,10 @@ def test_components_and_splits_are_uncorrelated():
 
 
 @quick
-@given(st.lists(st.integers(0, 5), min_size=1, max_size=9).filter(any), st.lists(st.floats(0, 1, exclude_max=True), min_size=1, max_size=20))
+@given(
+    st.lists(st.integers(0, 5), min_size=1, max_size=9).filter(any),
+    st.lists(st.floats(0, 1, exclude_max=True), min_size=1, max_size=20),
+)
 def test_choose_inverts_the_distribution(weights, u):
     cumulative = np.cumsum(weights) / np.sum(weights)
     got = choose(np.array(u), cumulative)
@@ -118,4 +130,7 @@ def test_choose_inverts_the_distribution(weights, u):
 
 def test_choose_keeps_shape_and_range():
     u = np.array([[0.0, 0.25], [0.999999, 0.5]])
-    assert choose(u, np.array([0.25, 0.5, 0.9999])).tolist() == [[0, 1], [2, 2]]  # sums that rounding left short of 1 still end in range
+    assert choose(u, np.array([0.25, 0.5, 0.9999])).tolist() == [
+        [0, 1],
+        [2, 2],
+    ]  # sums that rounding left short of 1 still end in range

@@ -17,8 +17,8 @@ from simtown.assets.palette import GLOW, HEADLAMP, MATERIALS, TAILLAMP, WINDOW
 from simtown.assets.street.ground import ground
 
 GRID = 4096.0
-#: Directions whose extreme vertices stand for a mesh when its shadow is cast: an icosphere-like ring of 26.
-_DIRECTIONS = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if (x, y, z) != (0, 0, 0)], dtype=np.float64)
+#: Directions whose extreme vertices stand for a mesh when its shadow is cast: the faces and corners of a cube.
+_DIRECTIONS = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if abs(x) + abs(y) + abs(z) in (1, 3)], dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Atlas:
         triangles: (t, 3) int32 rows of `vertices`. `triangle_start` (m + 1,) int64.
         normals: (t, 4) float32 unit outward normal and the plane's distance from the origin, metres.
         materials: (t,) uint8, indices of the palette. `parts`: (t,) uint8 number of a window, so that both its halves light.
-        hull: (h, 3) float32 vertices that are extreme in one of 26 directions. `hull_start` (m + 1,) int64.
+        hull: (h, 3) float32 vertices that are extreme in one of 14 directions. `hull_start` (m + 1,) int64.
         lamps: (l, 5) float32 x, y, z of a lamp's middle, its material and its facing (x component of its normal). `lamp_start`.
         bounds: (m, 2, 3) float32 smallest and largest corner. `radius`: (m,) float32 about the object's origin.
     """

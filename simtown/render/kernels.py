@@ -29,6 +29,7 @@ from simtown.assets.palette import (
 )
 from simtown.exact import kernel
 from simtown.render import light as L
+from simtown.render.lanes import LANES, raise_between, raise_lanes
 from simtown.scenes.camera import NEAR, object_to_camera, project
 from simtown.scenes.silhouette import fill_convex
 
@@ -40,6 +41,8 @@ _DEPTH = np.uint32(0xFFFFFFFF - MOST_TRIANGLES)
 #: 1/depth = 1/NEAR maps to just under 2^32, leaving room for rounding.
 _Q = float((1 << 32) - (1 << 20)) * NEAR
 _SNAP = np.float32(256.0)
+#: Triangles at most this many samples wide are tested sample by sample.
+SMALL = 2 * LANES
 F = np.float32
 
 
@@ -50,55 +53,115 @@ def _ceil(x):
 
 @kernel
 def fill_triangle(samples, width, height, x0, y0, w0, x1, y1, w1, x2, y2, w2, tag):
-    """Draw one triangle of sample-space corners (x, y) with w = 1/depth; True if it reached any sample."""
-    if y1 < y0:
-        x0, y0, w0, x1, y1, w1 = x1, y1, w1, x0, y0, w0
-    if y2 < y1:
-        x1, y1, w1, x2, y2, w2 = x2, y2, w2, x1, y1, w1
-        if y1 < y0:
-            x0, y0, w0, x1, y1, w1 = x1, y1, w1, x0, y0, w0
-    top, bottom = max(_ceil(y0), 0), min(_ceil(y2), height)
-    if top >= bottom:
+    """Draw one triangle: corners (x, y) as int64 in 1/256 of a sample, w = 1/depth. True if it may have reached a sample.
+
+    A sample exactly on an edge belongs to the triangle on its right or below it, by integer arithmetic throughout.
+    """
+    area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
+    if area == 0:
         return False
-    ax, ay, bx, by = x1 - x0, y1 - y0, x2 - x0, y2 - y0
-    area = ax * by - bx * ay
-    if area == 0.0:
+    if area < 0:  # corners run clockwise on the screen from here on
+        x1, y1, w1, x2, y2, w2, area = x2, y2, w2, x1, y1, w1, -area
+    left, right = (min(x0, x1, x2) + 255) >> 8, (max(x0, x1, x2) + 255) >> 8
+    top, bottom = (min(y0, y1, y2) + 255) >> 8, (max(y0, y1, y2) + 255) >> 8
+    left, top, right, bottom = max(left, 0), max(top, 0), min(right, width), min(bottom, height)
+    if left >= right or top >= bottom:
         return False
-    inverse = 1.0 / np.float64(area)
-    aw, bw = np.float64(w1 - w0), np.float64(w2 - w0)
-    slope_x = (aw * by - bw * ay) * inverse * _Q
-    slope_y = (ax * bw - bx * aw) * inverse * _Q
-    base_q = np.float64(w0) * _Q
-    step = np.uint32(np.int64(slope_x))
-    long = bx / by
-    middle = min(max(_ceil(y1), top), bottom)
-    drawn = False
-    for half in range(2):
-        if half == 0:
-            start, stop = top, middle
-            short = ax / ay if ay > 0 else F(0.0)
-            from_x, from_y = x0, y0
+    inverse = _Q / np.float64(area)
+    aw, bw = np.float64(w1 - w0) * inverse, np.float64(w2 - w0) * inverse
+    slope_x = aw * np.float64(y2 - y0) - bw * np.float64(y1 - y0)  # of the depth value, per 1/256 of a sample
+    slope_y = bw * np.float64(x1 - x0) - aw * np.float64(x2 - x0)
+    start = np.float64(w0) * _Q + slope_x * np.float64(256 * left - x0) + slope_y * np.float64(256 * top - y0)
+    value, step_x, step_y = np.uint32(np.int64(start)), np.uint32(np.int64(256.0 * slope_x)), np.uint32(np.int64(256.0 * slope_y))
+    if max(x0, x1, x2) - min(x0, x1, x2) <= 256 * SMALL and max(y0, y1, y2) - min(y0, y1, y2) <= 65536:
+        _fill_small(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
+    else:
+        _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
+    return True
+
+
+@kernel
+def _side(x, y, dx, dy, left, top):
+    """Edge function at the sample (left, top): not negative on the inner side of an edge from (x, y) along (dx, dy)."""
+    return (256 * top - y) * dx - (256 * left - x) * dy - (0 if dy < 0 or (dy == 0 and dx > 0) else 1)
+
+
+@kernel
+def _fill_small(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag):
+    """Test every sample of the bounding box against the three edges, LANES at a time."""
+    ax, ay, bx, by, cx, cy = x1 - x0, y1 - y0, x2 - x1, y2 - y1, x0 - x2, y0 - y2
+    stride = np.uint64(samples.shape[1])
+    block = left
+    while block < right:
+        a = np.int32(_side(x0, y0, ax, ay, block, top))
+        b = np.int32(_side(x1, y1, bx, by, block, top))
+        c = np.int32(_side(x2, y2, cx, cy, block, top))
+        sa, sb, sc = np.int32(-256 * ay), np.int32(-256 * by), np.int32(-256 * cy)
+        ra, rb, rc = np.int32(256 * ax), np.int32(256 * bx), np.int32(256 * cx)
+        place, q = np.uint64(top) * stride + np.uint64(block), value
+        for _ in range(bottom - top):
+            raise_between(samples, place, q, step_x, _DEPTH, tag, a, sa, b, sb, c, sc)
+            a, b, c = np.int32(a + ra), np.int32(b + rb), np.int32(c + rc)
+            q = np.uint32(q + step_y)
+            place += stride
+        block += LANES
+        value = np.uint32(value + np.uint32(np.uint32(LANES) * step_x))
+
+
+@kernel
+def _bound(x, y, dx, dy, row):
+    """Where an edge from (x, y) along (dx, dy), dy != 0, crosses a row: first sample at or right of it, as quotient and
+    remainder of an exact division, and what both grow by from row to row."""
+    numerator = x * dy + (256 * row - y) * dx
+    denominator = 256 * dy
+    if denominator < 0:
+        numerator, denominator = -numerator, -denominator
+    quotient = -(-numerator // denominator)
+    slope = 256 * dx if dy > 0 else -256 * dx
+    whole = slope // denominator
+    return quotient, quotient * denominator - numerator, whole, slope - whole * denominator, denominator
+
+
+@kernel
+def _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag):
+    """Row by row between the left and the right edge, for triangles with long rows."""
+    if y0 > y1 or y0 > y2:  # the uppermost corner first, the winding kept
+        if y1 <= y2:
+            x0, y0, x1, y1, x2, y2 = x1, y1, x2, y2, x0, y0
         else:
-            start, stop = middle, bottom
-            short = (x2 - x1) / (y2 - y1) if y2 > y1 else F(0.0)
-            from_x, from_y = x1, y1
+            x0, y0, x1, y1, x2, y2 = x2, y2, x0, y0, x1, y1
+    stride, base = np.uint64(samples.shape[1]), left
+    lower = max(y1, y2)
+    middle = min(max((min(y1, y2) + 255) >> 8, top), bottom)
+    for half in range(2):
+        start, stop = (top, middle) if half == 0 else (middle, bottom)
+        if start >= stop:
+            continue
+        # clockwise: the right side runs from corner 0 down by corner 1, the left one by corner 2
+        if half == 0 or y2 == lower:
+            a, ra, da, ea, na = _bound(x0, y0, x2 - x0, y2 - y0, start)
+        else:
+            a, ra, da, ea, na = _bound(x2, y2, x1 - x2, y1 - y2, start)
+        if half == 0 or y1 == lower:
+            b, rb, db, eb, nb = _bound(x0, y0, x1 - x0, y1 - y0, start)
+        else:
+            b, rb, db, eb, nb = _bound(x1, y1, x2 - x1, y2 - y1, start)
         for y in range(start, stop):
-            a = x0 + (F(y) - y0) * long
-            b = from_x + (F(y) - from_y) * short
-            if area > 0:  # the middle corner lies to the right of the long edge
-                left, right = max(_ceil(a), 0), min(_ceil(b), width)
-            else:
-                left, right = max(_ceil(b), 0), min(_ceil(a), width)
-            if left >= right:
-                continue
-            drawn = True
-            q = np.uint32(np.int64(base_q + slope_x * (np.float64(left) - x0) + slope_y * (np.float64(y) - y0)))
-            row = samples[y]
-            for i in range(np.uint32(right - left)):
-                value = np.uint32(np.uint32(np.uint32(q + np.uint32(np.uint32(i) * step)) & _DEPTH) | tag)
-                at = np.uint32(np.uint32(left) + np.uint32(i))
-                row[at] = max(row[at], value)
-    return drawn
+            at, end = max(a, left), min(b, right)
+            place = np.uint64(y) * stride + np.uint64(at)
+            q = np.uint32(value + np.uint32(np.uint32(at - base) * step_x))
+            while at < end:
+                raise_lanes(samples, place, q, step_x, _DEPTH, tag, np.uint32(end - at))
+                q = np.uint32(q + np.uint32(np.uint32(LANES) * step_x))
+                at += LANES
+                place += np.uint64(LANES)
+            value = np.uint32(value + step_y)
+            a, ra = a + da, ra - ea
+            if ra < 0:
+                a, ra = a + 1, ra + na
+            b, rb = b + db, rb - eb
+            if rb < 0:
+                b, rb = b + 1, rb + nb
 
 
 @kernel
@@ -204,10 +267,14 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
     """
     palette, kinds, tints = tables
     samples, spots, colours, packed = scratch.samples, scratch.spots, scratch.colours, scratch.packed
-    owners, planes, flags = scratch.owners, scratch.planes, scratch.flags
+    owners, planes, flags, flats = scratch.owners, scratch.planes, scratch.flags, scratch.flat
+    vertices, triangles, normals, materials, parts = atlas.vertices, atlas.triangles, atlas.normals, atlas.materials, atlas.parts
+    vertex_start, triangle_start, radii = atlas.vertex_start, atlas.triangle_start, atlas.radius
     focal = F(2.0) * view[12]
     cx, cy = F(2.0) * view[13], F(2.0) * view[14]
     near = F(NEAR)
+    lowest, highest = -cx / focal, (F(width) - cx) / focal  # slopes of the rays at the picture's left and right edge
+    lowest_norm, highest_norm = np.sqrt(F(1.0) + lowest * lowest), np.sqrt(F(1.0) + highest * highest)
     count, grounds = 0, 0
     rgb = np.zeros(3, dtype=np.float32)
     for k in range(meshes.shape[0]):
@@ -216,25 +283,27 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
             continue
         x, y, z, c, s, scale = poses[k, 0], poses[k, 1], poses[k, 2], poses[k, 3], poses[k, 4], poses[k, 5]
         matrix = object_to_camera(view, x, y, z, c, s, scale)
-        radius = atlas.radius[mesh] * scale
+        radius = radii[mesh] * scale
         if matrix[11] + radius < near:
             continue
+        if matrix[3] - lowest * matrix[11] < -radius * lowest_norm or matrix[3] - highest * matrix[11] > radius * highest_norm:
+            continue  # beside the picture
         ground = k == 0
-        v0, v1 = atlas.vertex_start[mesh], atlas.vertex_start[mesh + 1]
-        project(matrix, focal, cx, cy, atlas.vertices, v0, v1, spots)
+        v0, v1 = vertex_start[mesh], vertex_start[mesh + 1]
+        project(matrix, focal, cx, cy, vertices, v0, v1, spots)
         for i in range(v1 - v0):
-            spots[i, 0] = np.floor(spots[i, 0] * _SNAP + F(0.5)) / _SNAP
-            spots[i, 1] = np.floor(spots[i, 1] * _SNAP + F(0.5)) / _SNAP
+            spots[i, 0] = np.floor(spots[i, 0] * _SNAP + F(0.5))
+            spots[i, 1] = np.floor(spots[i, 1] * _SNAP + F(0.5))
             spots[i, 3] = F(1.0) / max(spots[i, 2], F(1e-3))
         # the eye and the sun, seen from the object
         dx, dy, dz = view[0] - x, view[1] - y, view[2] - z
         ex, ey, ez = (c * dx + s * dy) / scale, (-s * dx + c * dy) / scale, dz / scale
         lx, ly, lz = c * light[0] + s * light[1], -s * light[0] + c * light[1], light[2]
-        for t in range(atlas.triangle_start[mesh], atlas.triangle_start[mesh + 1]):
-            nx, ny, nz = atlas.normals[t, 0], atlas.normals[t, 1], atlas.normals[t, 2]
-            if nx * ex + ny * ey + nz * ez <= atlas.normals[t, 3]:
+        for t in range(triangle_start[mesh], triangle_start[mesh + 1]):
+            nx, ny, nz = normals[t, 0], normals[t, 1], normals[t, 2]
+            if nx * ex + ny * ey + nz * ez <= normals[t, 3]:
                 continue
-            i0, i1, i2 = atlas.triangles[t, 0] - v0, atlas.triangles[t, 1] - v0, atlas.triangles[t, 2] - v0
+            i0, i1, i2 = triangles[t, 0] - v0, triangles[t, 1] - v0, triangles[t, 2] - v0
             if count + 1 >= MOST_TRIANGLES:
                 return -1
             tag = np.uint32(count + 1)
@@ -244,24 +313,22 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
                     continue
                 drawn = _fill_clipped(samples, width, height, matrix, focal, cx, cy, atlas, t, tag)
             else:
-                x0, x1, x2 = spots[i0, 0], spots[i1, 0], spots[i2, 0]
-                if max(x0, x1, x2) < 0 or min(x0, x1, x2) > width:
-                    continue
-                drawn = fill_triangle(samples, width, height, x0, spots[i0, 1], spots[i0, 3], x1, spots[i1, 1], spots[i1, 3],
-                                      x2, spots[i2, 1], spots[i2, 3], tag)  # fmt: skip
+                drawn = fill_triangle(samples, width, height, np.int64(spots[i0, 0]), np.int64(spots[i0, 1]), spots[i0, 3],
+                                      np.int64(spots[i1, 0]), np.int64(spots[i1, 1]), spots[i1, 3],
+                                      np.int64(spots[i2, 0]), np.int64(spots[i2, 1]), spots[i2, 3], tag)  # fmt: skip
             if not drawn:
                 continue
             count += 1
-            material = atlas.materials[t]
-            shade(light, palette, kinds, tints, material, styles[k], atlas.parts[t], nx, ny, nz, lx, ly, lz, rgb)
+            material = materials[t]
+            shade(light, palette, kinds, tints, material, styles[k], parts[t], nx, ny, nz, lx, ly, lz, rgb)
             flat = ground and (kinds[material] == GROUND or kinds[material] == ROAD or nz > F(0.5))
             flags[count] = 1 if flat else 0
             if flat:
                 colours[count, 0], colours[count, 1], colours[count, 2] = rgb[0], rgb[1], rgb[2]
                 near_by = min(d0, d1, d2) < near
-                scratch.flat[grounds, 0] = count
-                scratch.flat[grounds, 1] = 0 if near_by else int(min(spots[i0, 1], spots[i1, 1], spots[i2, 1]))
-                scratch.flat[grounds, 2] = height if near_by else int(max(spots[i0, 1], spots[i1, 1], spots[i2, 1])) + 1
+                flats[grounds, 0] = count
+                flats[grounds, 1] = 0 if near_by else int(min(spots[i0, 1], spots[i1, 1], spots[i2, 1]) / _SNAP)
+                flats[grounds, 2] = height if near_by else int(max(spots[i0, 1], spots[i1, 1], spots[i2, 1]) / _SNAP) + 1
                 grounds += 1
             else:
                 density = light[L.DENSITY] * (F(0.25) if kinds[material] == CLOUD_KIND else F(1.0))
@@ -274,7 +341,7 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
             a = matrix[0] * nx + matrix[1] * ny + matrix[2] * nz
             b = matrix[4] * nx + matrix[5] * ny + matrix[6] * nz
             f = matrix[8] * nx + matrix[9] * ny + matrix[10] * nz
-            distance = (atlas.normals[t, 3] - (nx * ex + ny * ey + nz * ez)) * scale * scale
+            distance = (normals[t, 3] - (nx * ex + ny * ey + nz * ez)) * scale * scale
             planes[count, 0], planes[count, 1], planes[count, 2], planes[count, 3] = a, b, f, distance
     return grounds
 
@@ -301,13 +368,14 @@ def _fill_clipped(samples, width, height, matrix, focal, cx, cy, atlas, t, tag):
             n += 1
     for i in range(n):
         w = F(1.0) / spot[i, 2]
-        spot[i, 0] = np.floor((cx + focal * spot[i, 0] * w) * _SNAP + F(0.5)) / _SNAP
-        spot[i, 1] = np.floor((cy - focal * spot[i, 1] * w) * _SNAP + F(0.5)) / _SNAP
+        spot[i, 0] = np.floor((cx + focal * spot[i, 0] * w) * _SNAP + F(0.5))
+        spot[i, 1] = np.floor((cy - focal * spot[i, 1] * w) * _SNAP + F(0.5))
         spot[i, 2] = w
     drawn = False
     for i in range(1, n - 1):
         a, b, c = spot[0], spot[i], spot[i + 1]
-        if fill_triangle(samples, width, height, a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2], tag):
+        if fill_triangle(samples, width, height, np.int64(a[0]), np.int64(a[1]), a[2], np.int64(b[0]), np.int64(b[1]), b[2],
+                         np.int64(c[0]), np.int64(c[1]), c[2], tag):  # fmt: skip
             drawn = True
     return drawn
 
@@ -399,9 +467,9 @@ _TURN = np.array([(1.0, 0.0), (0.8660254, 0.5), (0.5, 0.8660254), (0.0, 1.0), (-
 @kernel
 def _pack(r, g, b):
     """Three colours in [0, 1] as 16-bit lanes of a uint64, 255 * 16 for full: nine weighted samples (sum 16) fit a lane."""
-    x = np.uint64(min(max(r, F(0.0)), F(1.0)) * F(4080.0) + F(0.5))
-    y = np.uint64(min(max(g, F(0.0)), F(1.0)) * F(4080.0) + F(0.5))
-    z = np.uint64(min(max(b, F(0.0)), F(1.0)) * F(4080.0) + F(0.5))
+    x = np.uint64(np.int32(min(max(r, F(0.0)), F(1.0)) * F(4080.0) + F(0.5)))
+    y = np.uint64(np.int32(min(max(g, F(0.0)), F(1.0)) * F(4080.0) + F(0.5)))
+    z = np.uint64(np.int32(min(max(b, F(0.0)), F(1.0)) * F(4080.0) + F(0.5)))
     return x | (y << np.uint64(16)) | (z << np.uint64(32))
 
 
@@ -438,14 +506,15 @@ def resolve_colour(view, light, width, height, grounds, scratch, out):
                 if shadow[y, x] > 0 and flags[row[x] & _TAG] > 0:
                     c = line[x]
                     keep = F(1.0) - dark * F(shadow[y, x]) * air
-                    line[x] = (np.uint64(F(c & lane) * keep) | (np.uint64(F((c >> np.uint64(16)) & lane) * keep) << np.uint64(16))
-                               | (np.uint64(F(c >> np.uint64(32)) * keep) << np.uint64(32)))  # fmt: skip
+                    r, g, b = F(np.int32(c & lane)), F(np.int32((c >> np.uint64(16)) & lane)), F(np.int32(c >> np.uint64(32)))
+                    line[x] = _pack(r * keep * F(1.0 / 4080.0), g * keep * F(1.0 / 4080.0), b * keep * F(1.0 / 4080.0))
         if lamps > 0 and pool[y, wide] > 0:
             for x in range(np.uint32(wide)):
                 if pool[y, x] > 0 and flags[row[x] & _TAG] > 0:
                     c = line[x]
                     glow = lamps * F(pool[y, x]) * F(1.0 / 255.0) * air
-                    r, g, b = F(c & lane) * F(1.0 / 4080.0), F((c >> np.uint64(16)) & lane) * F(1.0 / 4080.0), F(c >> np.uint64(32)) * F(1.0 / 4080.0)
+                    r, g, b = F(np.int32(c & lane)), F(np.int32((c >> np.uint64(16)) & lane)), F(np.int32(c >> np.uint64(32)))
+                    r, g, b = r * F(1.0 / 4080.0), g * F(1.0 / 4080.0), b * F(1.0 / 4080.0)
                     line[x] = _pack(r + glow * (r * F(1.1) + F(0.19)), g + glow * (g * F(1.1) + F(0.155)), b + glow * (b * F(1.1) + F(0.085)))
         into = lines[y % 3]
         for x in range(np.uint32(width)):

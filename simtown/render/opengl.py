@@ -6,9 +6,10 @@ geometry. Colours follow the formulas of :mod:`simtown.render.kernels`, here in 
 
 from __future__ import annotations
 
+import atexit
 import os
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import cv2
 import numpy as np
@@ -57,11 +58,38 @@ class NoOpenGLError(ImportError):
     """pyrender is not installed, or it finds no way to draw; the message says what to install."""
 
 
+class _Street(NamedTuple):
+    """One scene as its passes need it, float64 but for the meshes' numbers (i,) and styles (i,)."""
+
+    view: np.ndarray
+    light: np.ndarray
+    meshes: np.ndarray
+    poses: np.ndarray
+    styles: np.ndarray
+
+    @property
+    def slots(self) -> np.ndarray:
+        """Numbers of the filled slots, the ground (0) first."""
+        return np.flatnonzero(self.meshes >= 0)
+
+    def matrix(self, slot: int) -> np.ndarray:
+        """(4, 4) from a slot's mesh to the world."""
+        x, y, z, c, s, scale = self.poses[slot]
+        return np.array([(scale * c, -scale * s, 0, x), (scale * s, scale * c, 0, y), (0, 0, scale, z), (0, 0, 0, 1.0)])
+
+    def project(self, spots: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Picture x and y (pixels) and depth (metres) of points (..., 3) of the world."""
+        away = spots - self.view[:3]
+        depth = away @ self.view[9:12]
+        share = self.view[12] / np.maximum(depth, 1e-3)
+        return self.view[13] + share * (away @ self.view[3:6]), self.view[14] - share * (away @ self.view[6:9]), depth
+
+
 def _import_pyrender() -> Any:
     if "DISPLAY" not in os.environ:
         os.environ.setdefault("PYOPENGL_PLATFORM", "egl")
     if not hasattr(np, "infty"):
-        np.infty = np.inf  # pyrender 0.1.45 was written for NumPy 1
+        setattr(np, "infty", np.inf)  # noqa: B010  pyrender 0.1.45 was written for NumPy 1
     try:
         import pyrender
     except ModuleNotFoundError as error:
@@ -74,9 +102,8 @@ def _import_pyrender() -> Any:
 def _no_platform(error: Exception) -> NoOpenGLError:
     platform = os.environ.get("PYOPENGL_PLATFORM", "the display")
     why = " ".join(str(error).split()) or type(error).__name__
-    return NoOpenGLError(
-        f"no OpenGL through {platform} ({why}): install the Debian packages libegl1 libegl-mesa0 libgl1-mesa-dri and set PYOPENGL_PLATFORM=egl"
-    )
+    cure = "install the Debian packages libegl1 libegl-mesa0 libgl1-mesa-dri and set PYOPENGL_PLATFORM=egl"
+    return NoOpenGLError(f"no OpenGL through {platform} ({why}): {cure}")
 
 
 @lru_cache(maxsize=1)
@@ -87,8 +114,9 @@ def _offscreen() -> Any:
         screen = pyrender.OffscreenRenderer(64, 64)
     except Exception as error:
         raise _no_platform(error) from error
+    atexit.register(screen.delete)
     if not screen._platform.supports_framebuffers():
-        raise _no_platform(ValueError("it has no framebuffers, which multisampling needs"))
+        raise _no_platform(ValueError("it has no framebuffers to multisample in"))
     return screen
 
 
@@ -105,7 +133,7 @@ class OpenGL:
         self._pyrender = _import_pyrender()
         self._paint = self._pyrender.MetallicRoughnessMaterial(alphaMode="OPAQUE")
         self._scene = self._pyrender.Scene()
-        self._camera = self._scene.add(self._pyrender.IntrinsicsCamera(1.0, 1.0, 0.0, 0.0, NEAR, _FAR))
+        self._camera = self._add_camera(self._scene)
         self._nodes: dict[int, list[Any]] = {}
 
     def render(self, batch: SceneBatch, width: int, height: int) -> Frames:
@@ -113,19 +141,28 @@ class OpenGL:
         check_size(width, height)
         frames = Frames.blank(len(batch), width, height)
         meshes, poses, styles, ids = instances(batch)
-        view, light = views(batch.camera, width, height).astype(np.float64), lights(batch.weather, batch.intensity, batch.sun)
-        light = light.astype(np.float64)
-        self._screen.viewport_width, self._screen.viewport_height = width, height
-        for n in range(len(batch)):
-            frames.ids[n], frames.depth[n] = self._geometry(view[n], meshes[n], poses[n], ids)
-        self._screen.viewport_width, self._screen.viewport_height = _DENSE * width, _DENSE * height
-        for n in range(len(batch)):
-            rgb = self._colour(view[n], light[n], meshes[n], poses[n].astype(np.float64), styles[n], width, height)
-            if light[n, L.LAMPS] > 0:
-                _glow_lamps(rgb, view[n], light[n], meshes[n], poses[n].astype(np.float64), frames.depth[n])
-            _let_fall(rgb, light[n], int(batch.fall_seed[n]))
+        view, light = views(batch.camera, width, height), lights(batch.weather, batch.intensity, batch.sun)
+        streets = [
+            _Street(*row)
+            for row in zip(view.astype(float), light.astype(float), meshes, poses.astype(float), styles, strict=True)
+        ]
+        # all geometry, then all colour: the context changes its size, and drops its meshes, twice a batch
+        self._resize(width, height)
+        for n, street in enumerate(streets):
+            frames.ids[n], frames.depth[n] = self._geometry(street, ids)
+        self._resize(_DENSE * width, _DENSE * height)
+        for n, street in enumerate(streets):
+            rgb = cv2.resize(self._colour(street), (width, height), interpolation=cv2.INTER_AREA)
+            _glow_lamps(rgb, street, frames.depth[n])
+            _let_fall(rgb, street.light, int(batch.fall_seed[n]))
             frames.rgb[n] = (np.clip(rgb, 0.0, 1.0) * 255.0 + 0.5).astype(np.uint8)
         return frames
+
+    def _resize(self, width: int, height: int) -> None:
+        self._screen.viewport_width, self._screen.viewport_height = width, height
+
+    def _add_camera(self, scene: Any) -> Any:
+        return scene.add(self._pyrender.IntrinsicsCamera(1.0, 1.0, 0.0, 0.0, NEAR, _FAR))
 
     def _place_camera(self, scene: Any, node: Any, view: np.ndarray, dense: int) -> None:
         node.camera.fx = node.camera.fy = dense * view[12]
@@ -134,16 +171,16 @@ class OpenGL:
         pose[:3] = np.stack([view[3:6], view[6:9], -view[9:12], view[:3]], axis=1)
         scene.set_pose(node, pose)
 
-    def _geometry(self, view: np.ndarray, meshes: np.ndarray, poses: np.ndarray, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _geometry(self, street: _Street, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Ids (h, w) uint8 and depth (h, w) float32 at pixels' middles. Meshes stay in the driver; nodes are moved."""
-        self._place_camera(self._scene, self._camera, view, 1)
+        self._place_camera(self._scene, self._camera, street.view, 1)
         used: dict[int, int] = {}
         shown: dict[Any, int] = {}
-        for slot in np.flatnonzero(meshes >= 0):
-            mesh = int(meshes[slot])
+        for slot in street.slots:
+            mesh = int(street.meshes[slot])
             node = self._node(mesh, used.get(mesh, 0))
             used[mesh] = used.get(mesh, 0) + 1
-            self._scene.set_pose(node, _matrix(poses[slot]))
+            self._scene.set_pose(node, street.matrix(slot))
             shown[node] = int(ids[slot])
         picture, depth = self._screen.render(self._scene, self._pyrender.RenderFlags.SEG, seg_node_map=shown)
         return picture[:, :, 0], np.where(depth > 0, depth, np.float32(np.inf))
@@ -151,66 +188,47 @@ class OpenGL:
     def _node(self, mesh: int, copy: int) -> Any:
         """The scene's node number `copy` of an atlas mesh; nodes left over from other scenes are not shown."""
         nodes = self._nodes.setdefault(mesh, [])
-        if copy == len(nodes):
-            if not nodes:
-                shape = atlas().mesh(mesh)
-                solid = self._pyrender.Primitive(shape.vertices, indices=shape.triangles, material=self._paint)
-                solid = self._pyrender.Mesh([solid])
-            else:
-                solid = nodes[0].mesh
-            nodes.append(self._scene.add(solid))
+        if not nodes:
+            shape = atlas().mesh(mesh)
+            primitive = self._pyrender.Primitive(shape.vertices, indices=shape.triangles, material=self._paint)
+            nodes.append(self._scene.add(self._pyrender.Mesh([primitive])))
+        while len(nodes) <= copy:
+            nodes.append(self._scene.add(nodes[0].mesh))
         return nodes[copy]
 
-    def _colour(self, view: np.ndarray, light: np.ndarray, meshes: np.ndarray, poses: np.ndarray, styles: np.ndarray,
-                width: int, height: int) -> np.ndarray:  # fmt: skip
-        """(h, w, 3) float32 colour in [0, 1] of one scene, without halos and what falls."""
-        corners, colours = _painted(view, light, meshes, poses, styles)
-        sky_corners, sky_colours = _sky(view, light, width, height)
-        corners, colours = np.concatenate([sky_corners, corners]), np.concatenate([sky_colours, colours])
+    def _colour(self, street: _Street) -> np.ndarray:
+        """(dense h, dense w, 3) float32 colour in [0, 1] of one scene, without halos and what falls."""
+        width, height = self._screen.viewport_width // _DENSE, self._screen.viewport_height // _DENSE
+        corners, colours = (np.concatenate(both) for both in zip(_sky(street, width, height), _painted(street), strict=True))
         scene = self._pyrender.Scene(bg_color=[0.0, 0.0, 0.0, 0.0])
-        solid = self._pyrender.Primitive(corners.reshape(-1, 3), color_0=colours.reshape(-1, 4), material=self._paint)
-        scene.add(self._pyrender.Mesh([solid]))
-        camera = scene.add(self._pyrender.IntrinsicsCamera(1.0, 1.0, 0.0, 0.0, NEAR, _FAR))
-        self._place_camera(scene, camera, view, _DENSE)
+        soup = self._pyrender.Primitive(corners.reshape(-1, 3), color_0=colours.reshape(-1, 4), material=self._paint)
+        scene.add(self._pyrender.Mesh([soup]))
+        self._place_camera(scene, self._add_camera(scene), street.view, _DENSE)
         flags = self._pyrender.RenderFlags.FLAT | self._pyrender.RenderFlags.RGBA
-        picture, _ = self._screen.render(scene, flags)
-        rgba = picture.astype(np.float32) / np.float32(255.0)
-        rgb = _on_the_ground(rgba[:, :, :3], rgba[:, :, 3:], view, light, meshes, poses)
-        return cv2.resize(rgb, (width, height), interpolation=cv2.INTER_AREA)
+        rgba = self._screen.render(scene, flags)[0].astype(np.float32) / np.float32(255.0)
+        return _on_the_ground(rgba[:, :, :3], rgba[:, :, 3:], street)
 
 
-def _matrix(pose: np.ndarray) -> np.ndarray:
-    """(4, 4) of a pose (x, y, z, cos yaw, sin yaw, scale)."""
-    x, y, z, c, s, scale = (float(p) for p in pose)
-    return np.array([(scale * c, -scale * s, 0.0, x), (scale * s, scale * c, 0.0, y), (0.0, 0.0, scale, z), (0.0, 0.0, 0.0, 1.0)])
-
-
-def _painted(view: np.ndarray, light: np.ndarray, meshes: np.ndarray, poses: np.ndarray, styles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """One scene's triangles in the world: corners (t, 3, 3) metres, and colours (t, 3, 4) with the fog of all but the ground.
+def _painted(street: _Street) -> tuple[np.ndarray, np.ndarray]:
+    """Triangles in the world: corners (t, 3, 3) metres, and colours (t, 3, 4) with the fog of all but the ground.
 
     The fourth channel is 1 on flat ground, so that after multisampling it is the ground's share of a pixel.
     """
-    a = atlas()
-    slots = np.flatnonzero(meshes >= 0)
-    starts, stops = a.triangle_start[meshes[slots]], a.triangle_start[meshes[slots] + 1]
+    a, light, slots = atlas(), street.light, street.slots
+    starts, stops = a.triangle_start[street.meshes[slots]], a.triangle_start[street.meshes[slots] + 1]
     triangle = np.concatenate([np.arange(i, j) for i, j in zip(starts, stops, strict=True)])
     owner = np.repeat(slots, stops - starts)
-    x, y, z, c, s, scale = poses[owner].T
+    matrix = np.stack([street.matrix(slot) for slot in slots])[np.repeat(np.arange(len(slots)), stops - starts)]
     shape = a.vertices[a.triangles[triangle]].astype(np.float64)
-    corners = np.stack(
-        [
-            x[:, None] + scale[:, None] * (c[:, None] * shape[:, :, 0] - s[:, None] * shape[:, :, 1]),
-            y[:, None] + scale[:, None] * (s[:, None] * shape[:, :, 0] + c[:, None] * shape[:, :, 1]),
-            z[:, None] + scale[:, None] * shape[:, :, 2],
-        ],
-        axis=-1,
-    )
+    corners = shape @ matrix[:, :3, :3].transpose(0, 2, 1) + matrix[:, None, :3, 3]
     normals, materials = a.normals[triangle, :3].astype(np.float64), a.materials[triangle]
-    facing = (c * light[0] + s * light[1]) * normals[:, 0] + (c * light[1] - s * light[0]) * normals[:, 1] + light[2] * normals[:, 2]
-    colours = _shade(light, materials, styles[owner].astype(np.int64), a.parts[triangle], normals[:, 2], np.maximum(facing, 0.0))
+    c, s = street.poses[owner, 3], street.poses[owner, 4]
+    sun = np.stack([c * light[0] + s * light[1], c * light[1] - s * light[0], np.full(len(c), light[2])], axis=1)
+    facing = np.maximum((normals * sun).sum(axis=1), 0.0)
+    colours = _shade(light, materials, street.styles[owner].astype(np.int64), a.parts[triangle], normals[:, 2], facing)
     kind = _KINDS[materials]
     flat = (owner == 0) & ((kind == GROUND) | (kind == ROAD) | (normals[:, 2] > 0.5))
-    depth = np.maximum((corners - view[:3]) @ view[9:12], 0.0)
+    depth = np.maximum(street.project(corners)[2], 0.0)
     density = light[L.DENSITY] * np.where(kind == CLOUD, 0.25, 1.0)
     air = np.where(flat[:, None], 1.0, _clear_air(density[:, None] * depth))[:, :, None]
     fogged = light[L.FOG : L.FOG + 3] * (1 - air) + colours[:, None] * air
@@ -223,7 +241,8 @@ def _clear_air(x: np.ndarray) -> np.ndarray:
     return 1.0 / (1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0))))
 
 
-def _shade(light: np.ndarray, materials: np.ndarray, style: np.ndarray, part: np.ndarray, up_z: np.ndarray, facing: np.ndarray) -> np.ndarray:
+def _shade(light: np.ndarray, materials: np.ndarray, style: np.ndarray, part: np.ndarray, up_z: np.ndarray,
+           facing: np.ndarray) -> np.ndarray:  # fmt: skip
     """(t, 3) colours of faces before fog, as kernels.shade.
 
     Args:
@@ -263,8 +282,9 @@ def _hash(a: np.ndarray) -> np.ndarray:
     return (h ^ (h >> 16)).astype(np.int64)
 
 
-def _sky(view: np.ndarray, light: np.ndarray, width: int, height: int) -> tuple[np.ndarray, np.ndarray]:
-    """Strips across the whole view behind everything, which multisampling blends with what stands before them."""
+def _sky(street: _Street, width: int, height: int) -> tuple[np.ndarray, np.ndarray]:
+    """As _painted: strips across the whole view, behind everything, so that multisampling blends edges with the sky."""
+    view, light = street.view, street.light
     top, bottom = (view[14] + 1) / view[12], (view[14] - height - 1) / view[12]  # slopes against the view's axis, a pixel over
     slopes = np.concatenate([[bottom], np.linspace(max(0.0, bottom), max(top, bottom), _SKY_STRIPS + 1)])
     t = np.clip(slopes * 1.9, 0.0, 1.0)
@@ -277,92 +297,82 @@ def _sky(view: np.ndarray, light: np.ndarray, width: int, height: int) -> tuple[
     half = _SKY * (width / 2 + 1) / view[12] * view[3:6]
     left, right = ahead - half, ahead + half
     low, high = slice(0, -1), slice(1, None)
-    corners = np.concatenate([np.stack([left[low], right[low], right[high]], 1), np.stack([left[low], right[high], left[high]], 1)])
-    colours = np.concatenate([np.stack([rgba[low], rgba[low], rgba[high]], 1), np.stack([rgba[low], rgba[high], rgba[high]], 1)])
-    return corners, colours
+    corners = np.stack([left[low], right[low], right[high], left[low], right[high], left[high]], axis=1)
+    colours = np.stack([rgba[low], rgba[low], rgba[high], rgba[low], rgba[high], rgba[high]], axis=1)
+    return corners.reshape(-1, 3, 3), colours.reshape(-1, 3, 4)
 
 
-def _on_the_ground(rgb: np.ndarray, share: np.ndarray, view: np.ndarray, light: np.ndarray, meshes: np.ndarray,
-                   poses: np.ndarray) -> np.ndarray:  # fmt: skip
+def _on_the_ground(rgb: np.ndarray, share: np.ndarray, street: _Street) -> np.ndarray:
     """Fog, shadows and pools of lamplight on the ground, of which each (dense) pixel holds a `share` (h, w, 1)."""
-    high, wide = rgb.shape[:2]
-    slope = (view[14] - (np.arange(high) + 0.5) / _DENSE) / view[12]
-    down = -(view[11] + slope * view[8])
+    view, light = street.view, street.light
+    slope = (view[14] - (np.arange(len(rgb)) + 0.5) / _DENSE) / view[12]
+    down = -(view[11] + slope * view[8])  # of a ray through the row, a metre ahead: ground is at one depth all along it
     air = np.where(down > 1e-3, _clear_air(light[L.DENSITY] * view[2] / np.maximum(down, 1e-3)), 0.0)
-    air = air.astype(np.float32)[:, None, None]
-    fog = light[L.FOG : L.FOG + 3].astype(np.float32)
-    out = rgb + share * (1 - air) * (fog - rgb)
-    mask = np.zeros((high, wide), dtype=np.uint8)
-    rings = _shadow_rings(light, meshes, poses)
-    for ring in range(3):
-        _fill(mask, view, [middle + (edge - middle) * (1.06 - 0.07 * ring) for middle, edge in rings], 85 * (ring + 1))
-    out *= 1 - np.float32(light[L.SHADOW] / 255.0) * mask[:, :, None] * air * share
+    clear = share * air.astype(np.float32)[:, None, None]
+    out = rgb + (share - clear) * (light[L.FOG : L.FOG + 3].astype(np.float32) - rgb)
+    shadow = _rings(street, _shadows(street), (1.06, 0.99, 0.92), 85, rgb.shape)
+    out *= 1 - np.float32(light[L.SHADOW] / 255.0) * shadow * clear
     if light[L.LAMPS] > 0:
-        mask[:] = 0
-        for ring in range(4):
-            _fill(mask, view, [middle + (edge - middle) * (1.0 - 0.22 * ring) for middle, edge in _lamp_rings(meshes, poses)], 50 * (ring + 1))
-        glow = np.float32(light[L.LAMPS] / 255.0) * mask[:, :, None] * air * share
-        out += glow * (out * np.float32(1.1) + np.array([0.19, 0.155, 0.085], dtype=np.float32))
+        pool = _rings(street, _pools(street), (1.0, 0.78, 0.56, 0.34), 50, rgb.shape)
+        warm = np.array([0.19, 0.155, 0.085], dtype=np.float32)
+        out += np.float32(light[L.LAMPS] / 255.0) * pool * clear * (out * np.float32(1.1) + warm)
     return np.clip(out, 0.0, 1.0)
 
 
-_Ring = tuple[np.ndarray, np.ndarray]
-
-
-def _shadow_rings(light: np.ndarray, meshes: np.ndarray, poses: np.ndarray) -> list[_Ring]:
-    """(middle, corners (k, 2)) on the ground, metres, of the shadow of each instance that casts one."""
+def _shadows(street: _Street) -> list[np.ndarray]:
+    """Corners (k, 2) on the ground, metres, of the convex shadow of each instance that casts one."""
     a, out = atlas(), []
-    lean = light[:2] / light[2]
-    for slot in np.flatnonzero(meshes >= 0):
-        if slot == 0 or meshes[slot] in _NO_SHADOW:
+    lean = street.light[:2] / street.light[2]
+    for slot in street.slots[1:]:
+        mesh = street.meshes[slot]
+        if mesh in _NO_SHADOW:
             continue
-        hull = a.hull[a.hull_start[meshes[slot]] : a.hull_start[meshes[slot] + 1]].astype(np.float64)
-        spots = hull @ _matrix(poses[slot])[:3, :3].T + poses[slot, :3]
+        matrix = street.matrix(slot)
+        spots = a.hull[a.hull_start[mesh] : a.hull_start[mesh + 1]] @ matrix[:3, :3].T + matrix[:3, 3]
         flat = spots[:, :2] - lean * np.maximum(spots[:, 2:], 0.0)
-        edge = cv2.convexHull(flat.astype(np.float32))[:, 0].astype(np.float64)
-        if len(edge) > 2:
-            out.append((edge.mean(axis=0), edge))
+        out.append(cv2.convexHull(flat.astype(np.float32))[:, 0].astype(np.float64))
     return out
 
 
-def _lamp_rings(meshes: np.ndarray, poses: np.ndarray) -> list[_Ring]:
-    """As _shadow_rings for light on the ground: a fan before each head lamp, a pool under each lantern."""
-    out = []
-    turn = np.arange(12) * np.pi / 6
-    circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    for material, spot, pose in _lamps(meshes, poses):
-        kind, forward, left = _KINDS[material], pose[3:5], np.array([-pose[4], pose[3]])
-        if kind == HEADLAMP:
+def _pools(street: _Street) -> list[np.ndarray]:
+    """As _shadows, for light on the ground: a fan before each head lamp, a pool under each lantern."""
+    turn, out = np.arange(12) * np.pi / 6, []
+    for material, spot, slot in _lamps(street):
+        forward = street.poses[slot, 3:5]
+        left = np.array([-forward[1], forward[0]])
+        if _KINDS[material] == HEADLAMP:
             middle, reach, across = spot[:2] + 2.3 * forward, 2.3, 0.85
-        elif kind == GLOW and spot[2] > 3.4:
+        elif _KINDS[material] == GLOW and spot[2] > 3.4:
             middle, reach, across = spot[:2], 2.0, 2.0
         else:
             continue
-        out.append((middle, middle + circle[:, :1] * reach * forward + circle[:, 1:] * across * left))
+        out.append(middle + np.outer(np.cos(turn) * reach, forward) + np.outer(np.sin(turn) * across, left))
     return out
 
 
-def _lamps(meshes: np.ndarray, poses: np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray]]:
-    """Material, place in the world (metres) and owner's pose of every lamp of a scene."""
+def _lamps(street: _Street) -> list[tuple[int, np.ndarray, int]]:
+    """Material, place in the world (metres) and owner's slot of every lamp."""
     a, out = atlas(), []
-    for slot in np.flatnonzero(meshes >= 0)[1:]:
-        matrix = _matrix(poses[slot])
-        for lamp in a.lamps[a.lamp_start[meshes[slot]] : a.lamp_start[meshes[slot] + 1]].astype(np.float64):
-            out.append((int(lamp[3]), matrix[:3, :3] @ lamp[:3] + matrix[:3, 3], poses[slot]))
+    for slot in street.slots[1:]:
+        mesh, matrix = street.meshes[slot], street.matrix(slot)
+        for lamp in a.lamps[a.lamp_start[mesh] : a.lamp_start[mesh + 1]]:
+            out.append((int(lamp[3]), matrix[:3, :3] @ lamp[:3] + matrix[:3, 3], int(slot)))
     return out
 
 
-def _fill(mask: np.ndarray, view: np.ndarray, polygons: list[np.ndarray], level: int) -> None:
-    """Draw convex polygons ((k, 2) metres on the ground) that are wholly before the camera into a dense mask."""
-    for polygon in polygons:
-        away = np.column_stack([polygon - view[:2], np.full(len(polygon), -view[2])])
-        depth = away @ view[9:12]
-        if (depth < NEAR).any():
-            continue
-        x = view[13] + view[12] * (away @ view[3:6]) / depth
-        y = view[14] - view[12] * (away @ view[6:9]) / depth
-        spots = np.clip((np.stack([x, y], axis=1) * _DENSE - 0.5) * 16, -(1 << 19), 1 << 19)
-        cv2.fillConvexPoly(mask, np.round(spots).astype(np.int32), level, cv2.LINE_8, 4)
+def _rings(
+    street: _Street, polygons: list[np.ndarray], sizes: tuple[float, ...], step: int, shape: tuple[int, ...]
+) -> np.ndarray:
+    """(h, w, 1) uint8 mask, dense: each convex polygon in nested sizes, one `step` more in each. Polygons behind are left out."""
+    mask = np.zeros((shape[0], shape[1], 1), dtype=np.uint8)
+    for i, size in enumerate(sizes):
+        for polygon in polygons:
+            middle = polygon.mean(axis=0)
+            x, y, depth = street.project(np.column_stack([middle + (polygon - middle) * size, np.zeros(len(polygon))]))
+            if (depth >= NEAR).all():
+                spots = np.clip((np.stack([x, y], axis=1) * _DENSE - 0.5) * 16, -(1 << 19), 1 << 19)  # 4 bits below a pixel
+                cv2.fillConvexPoly(mask, np.round(spots).astype(np.int32), step * (i + 1), cv2.LINE_8, 4)
+    return mask
 
 
 def _window(rgb: np.ndarray, x: tuple[float, float], y: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -373,21 +383,18 @@ def _window(rgb: np.ndarray, x: tuple[float, float], y: tuple[float, float]) -> 
     return part, np.arange(x0, x0 + part.shape[1])[None] + 0.5, np.arange(y0, y0 + part.shape[0])[:, None] + 0.5
 
 
-def _glow_lamps(rgb: np.ndarray, view: np.ndarray, light: np.ndarray, meshes: np.ndarray, poses: np.ndarray, depth: np.ndarray) -> None:
-    """Add a halo round every lamp that is in sight."""
-    height, width = depth.shape
-    for material, spot, _ in _lamps(meshes, poses):
-        away = spot - view[:3]
-        far = away @ view[9:12]
-        if far < NEAR:
+def _glow_lamps(rgb: np.ndarray, street: _Street, depth: np.ndarray) -> None:
+    """Add a halo round every lamp that is in sight, at dusk and night."""
+    power = street.light[L.LAMPS]
+    for material, spot, _ in _lamps(street) if power > 0 else []:
+        px, py, far = (float(v) for v in street.project(spot))
+        seen = far >= NEAR and 0 <= px < depth.shape[1] and 0 <= py < depth.shape[0]
+        if not seen or depth[int(py), int(px)] < far - 0.6:
             continue
-        px, py = view[13] + view[12] * (away @ view[3:6]) / far, view[14] - view[12] * (away @ view[6:9]) / far
-        if not (0 <= px < width and 0 <= py < height) or depth[int(py), int(px)] < far - 0.6:
-            continue
-        radius = {GLOW: 0.75, TAILLAMP: 0.32}.get(int(_KINDS[material]), 0.5) * view[12] / far
+        radius = {GLOW: 0.75, TAILLAMP: 0.32}.get(int(_KINDS[material]), 0.5) * street.view[12] / far
         part, x, y = _window(rgb, (px - radius, px + radius), (py - radius, py + radius))
         fall = np.maximum(1 - ((x - px) ** 2 + (y - py) ** 2) / radius**2, 0.0)
-        part += (light[L.LAMPS] * 0.5 * fall**2)[:, :, None] * _PALETTE[material]
+        part += (power * 0.5 * fall**2)[:, :, None] * _PALETTE[material]
 
 
 def _let_fall(rgb: np.ndarray, light: np.ndarray, seed: int) -> None:

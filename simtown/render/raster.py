@@ -55,7 +55,7 @@ class _Scratch(NamedTuple):
     @classmethod
     def sized(cls, width: int, height: int, most_vertices: int, most_ground: int) -> _Scratch:
         wide, high, most = 2 * width + 1, 2 * height + 1, kernels.MOST_TRIANGLES + 1
-        stride = -(-(wide + 1) // 16) * 16  # one column more tells which rows of a mask are touched
+        stride = -(-(wide + 1 + kernels.LANES) // 16) * 16  # one column more tells which rows of a mask are touched
         return cls(
             samples=np.zeros((high, stride), dtype=np.uint32),
             shadow=np.zeros((high, stride), dtype=np.uint8),

@@ -32,11 +32,11 @@ def fill_convex(mask, width, height, px, py, n, level):
             if (py[i] < y) != (py[j] < y):
                 x = px[i] + (F(y) - py[i]) * (px[j] - px[i]) / (py[j] - py[i])
                 a, b = min(a, x), max(b, x)
-        row = mask[y]
-        if width < row.shape[0]:
-            row[width] = 1
-        for x in range(max(int(np.ceil(a)), 0), min(int(np.ceil(b)), width)):
-            row[x] = max(row[x], level)
+        line = np.uint64(y)
+        if width < mask.shape[1]:
+            mask[y, width] = 1
+        for x in range(np.uint64(max(int(np.ceil(a)), 0)), np.uint64(max(min(int(np.ceil(b)), width), 0))):
+            mask[line, x] = max(mask[line, x], level)
 
 
 @kernel

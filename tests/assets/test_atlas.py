@@ -1,5 +1,7 @@
 """The atlas's flat arrays against the meshes they were made of."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -116,14 +118,16 @@ def test_only_windows_have_part_numbers(a):
     assert a.parts.max() > 10
 
 
-@pytest.mark.xfail(reason="parts count windows two triangles at a time: arched and gabled ones are split, and those after them too", strict=True)
+@pytest.mark.xfail(
+    reason="parts count windows two triangles at a time: arched and gabled ones are split, and those after them too", strict=True
+)
 def test_a_window_lights_as_a_whole(a):
     """Flat neighbours that share an edge are one pane: they have one number, so that at night it is lit or dark as one."""
     split = []
     for number, name in enumerate(NAMES):
         rows = np.arange(a.triangle_start[number], a.triangle_start[number + 1])
         rows = rows[KINDS[a.materials[rows]] == WINDOW]
-        for i, j in zip(rows[:-1], rows[1:], strict=True):
+        for i, j in pairwise(rows):
             if len(set(a.triangles[i]) & set(a.triangles[j])) == 2 and a.parts[i] != a.parts[j]:
                 split.append(name)
     assert not split

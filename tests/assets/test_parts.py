@@ -1,0 +1,410 @@
+"""The vocabulary of parts against trimesh's solids and closed formulas."""
+
+from math import pi, sin
+
+import numpy as np
+import pytest
+import trimesh
+
+from simtown.assets.mesh import (
+    Mesh,
+    arches,
+    back,
+    ball,
+    beacon,
+    block,
+    body,
+    box,
+    cabin,
+    cylinder,
+    front,
+    frustum,
+    join,
+    ladder,
+    lamps,
+    loft,
+    panel,
+    profile,
+    rod,
+    side,
+    top,
+    wheel,
+    wheels,
+)
+from simtown.assets.palette import MATERIALS, material
+
+SQUARE = [(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)]
+
+
+def solid(mesh):
+    """As a trimesh with coinciding corners joined; its volume is positive only if it is wound outwards."""
+    shape = trimesh.Trimesh(mesh.vertices, mesh.triangles, process=False)
+    shape.merge_vertices(digits_vertex=4)
+    shape.update_faces(shape.nondegenerate_faces())
+    return shape
+
+
+def normals(mesh):
+    p, q, r = mesh.vertices[mesh.triangles].transpose(1, 0, 2)
+    cross = np.cross(q - p, r - p)
+    return cross / np.linalg.norm(cross, axis=1)[:, None]
+
+
+def area(mesh):
+    return trimesh.Trimesh(mesh.vertices, mesh.triangles, process=False).area
+
+
+def names(mesh):
+    return {MATERIALS[m].name for m in mesh.materials}
+
+
+def faces(mesh):
+    """Its triangles as a set, whatever their order and first corner."""
+    rounded = np.round(mesh.vertices[mesh.triangles], 9) + 0.0
+    return {
+        (int(m), *min(tuple(map(tuple, np.roll(t, k, axis=0).tolist())) for k in range(3)))
+        for t, m in zip(rounded, mesh.materials, strict=True)
+    }
+
+
+CONVEX = {
+    "box": box((2.0, 1.0, 0.5), (1.0, 2.0, 3.0), "red"),
+    "block": block((2.0, 1.4, 0.9), (1.0, -2.0, 0.3), "red", 0.15),
+    "frustum": frustum((2.0, 1.4, 0.9), (1.2, 0.8), (0.0, 1.0, 0.3), "red"),
+    "cylinder x": cylinder(0.4, 1.5, (0.3, 0.2, 0.1), "red", "x", 9),
+    "cylinder y": cylinder(0.4, 1.5, (0.3, 0.2, 0.1), "red", "y", 12),
+    "cylinder z": cylinder(0.4, 1.5, (0.3, 0.2, 0.1), "red", "z", 10),
+    "cone": cylinder(0.4, 1.5, (0.3, 0.2, 0.1), "red", "z", 8, 0.0),
+    "cone upside down": cylinder(0.02, 1.5, (0.3, 0.2, 0.1), "red", "y", 8, 0.6),
+    "tapered cylinder": cylinder(0.4, 1.5, (0.3, 0.2, 0.1), "red", "x", 8, 0.2),
+    "rod": rod((0.1, 0.2, 0.3), (1.0, -0.5, 1.2), 0.08, "red"),
+    "upright rod": rod((0.1, 0.2, 0.3), (0.1, 0.2, 1.3), 0.08, "red", 6),
+    "falling rod": rod((0.1, 0.2, 1.3), (0.1, 0.2, 0.3), 0.08, "red", 5),
+    "tapered rod": rod((0.0, 0.0, 0.0), (1.0, 1.0, 1.0), 0.1, "red", 6, 0.02),
+    "profile": profile([(-1.0, 0.0), (1.0, 0.0), (0.6, 0.9), (-0.8, 0.7)], 1.2, (0.0, 0.5, 0.2), "red", 0.8),
+    "body": body([(-1.0, 0.7, 0.3, 1.0), (1.0, 0.7, 0.3, 1.0)], "red"),
+    "ball": ball(0.5, (1.0, 2.0, 3.0), "red"),
+    "dome": ball(0.5, (1.0, 2.0, 3.0), "red", low=0.0),
+}
+
+
+@pytest.mark.parametrize("part", CONVEX.values(), ids=CONVEX)
+def test_convex_parts_are_closed_wound_outwards_and_equal_their_hull(part):
+    shape = solid(part)
+    hull = trimesh.convex.convex_hull(part.vertices)
+    assert shape.is_watertight
+    assert shape.is_winding_consistent
+    assert shape.volume > 0
+    assert shape.volume == pytest.approx(hull.volume, rel=2e-3)
+    assert shape.area == pytest.approx(hull.area, rel=2e-3)
+    assert (np.einsum("ij,ij->i", normals(part), part.vertices[part.triangles[:, 0]] - part.vertices.mean(axis=0)) > 0).all()
+
+
+def test_box_is_trimeshs_box():
+    ours = solid(box((2.0, 1.0, 0.5), (1.0, 2.0, 3.0), "red"))
+    theirs = trimesh.creation.box((2.0, 1.0, 0.5), trimesh.transformations.translation_matrix((1.0, 2.0, 3.25)))
+    assert len(ours.faces) == 12
+    assert ours.volume == pytest.approx(theirs.volume)
+    assert ours.area == pytest.approx(theirs.area)
+    assert np.allclose(ours.bounds, theirs.bounds)
+    assert np.allclose(ours.center_mass, theirs.center_mass)
+
+
+@pytest.mark.parametrize("sides", [3, 8, 10, 32])
+@pytest.mark.parametrize(("axis", "direction"), [("x", (1, 0, 0)), ("y", (0, 1, 0)), ("z", (0, 0, 1))])
+def test_cylinder_and_cone_have_trimeshs_volumes(sides, axis, direction):
+    ours = solid(cylinder(0.7, 1.6, (1.0, 2.0, 3.0), "red", axis, sides))
+    theirs = trimesh.creation.cylinder(0.7, 1.6, sections=sides)
+    assert ours.volume == pytest.approx(theirs.volume, rel=1e-6)
+    assert ours.area == pytest.approx(theirs.area, rel=1e-6)
+    assert np.allclose(ours.center_mass, np.array([1.0, 2.0, 3.0]) + 0.8 * np.array(direction), atol=1e-3)
+    tip = solid(cylinder(0.7, 1.6, (1.0, 2.0, 3.0), "red", axis, sides, 0.0))
+    cone = trimesh.creation.cone(0.7, 1.6, sections=sides)
+    assert tip.volume == pytest.approx(cone.volume, rel=1e-4)
+    assert np.allclose(tip.center_mass, np.array([1.0, 2.0, 3.0]) + 0.4 * np.array(direction), atol=1e-3)
+
+
+def test_cylinder_inscribes_a_round_one():
+    part = cylinder(0.7, 1.6, (0.0, 0.0, 0.0), "red", sides=9)
+    assert np.allclose(np.hypot(part.vertices[:, 0], part.vertices[:, 1]), 0.7)
+    assert solid(part).volume == pytest.approx(9 / 2 * 0.7**2 * sin(2 * pi / 9) * 1.6, rel=1e-6)
+
+
+@pytest.mark.parametrize(("size", "upper", "shift"), [((2.0, 1.0, 0.8), (1.0, 0.4), 0.0), ((1.0, 1.0, 1.0), (1.4, 1.6), -0.3)])
+def test_frustum_has_the_prismatoids_volume(size, upper, shift):
+    part = frustum(size, upper, (5.0, 0.0, 0.0), "red", shift)
+    middle = (size[0] + upper[0]) * (size[1] + upper[1]) / 4
+    expected = size[2] / 6 * (size[0] * size[1] + 4 * middle + upper[0] * upper[1])
+    assert solid(part).volume == pytest.approx(expected)
+    assert part.vertices[part.vertices[:, 2] > 0.5].mean(axis=0)[0] == pytest.approx(5.0 + shift)
+
+
+def test_block_is_a_box_less_its_bevels():
+    size, c = (2.0, 1.4, 0.9), 0.15
+    part = block(size, (0.0, 0.0, 0.0), "red", c)
+    assert np.allclose(part.bounds, [[-1.0, -0.7, 0.0], [1.0, 0.7, 0.9]])
+    assert len(part.triangles) == 44
+    floor, lid = size[0] * size[1] - 2 * c * c, (size[0] - 2 * c) * (size[1] - 2 * c) - 2 * c * c
+    between = (size[0] - c) * (size[1] - c) - 2 * c * c
+    expected = floor * (size[2] - c) + c / 6 * (floor + 4 * between + lid)
+    assert solid(part).volume == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("radius", [0.5, (0.5, 0.3, 0.8)])
+def test_ball_approaches_an_ellipsoid(radius):
+    r = np.broadcast_to(np.array(radius), 3)
+    whole = 4 / 3 * pi * r.prod()
+    volumes = []
+    for sides, rings in ((8, 4), (16, 8), (64, 48)):
+        part = ball(radius, (1.0, 2.0, 3.0), "red", sides, rings)
+        shape = solid(part)
+        assert shape.is_watertight
+        used = part.vertices[np.unique(part.triangles)]
+        assert np.allclose((((used - [1.0, 2.0, 3.0]) / r) ** 2).sum(axis=1), 1, atol=1e-5)
+        volumes.append(shape.volume)
+    assert 0.6 * whole < volumes[0] < volumes[1] < volumes[2] < whole
+    assert volumes[2] > 0.99 * whole
+
+
+def test_dome_is_the_upper_half():
+    dome = solid(ball(0.5, (0.0, 0.0, 1.0), "red", 64, 32, low=0.0))
+    assert dome.volume == pytest.approx(2 / 3 * pi * 0.125, rel=0.01)
+    assert np.allclose(dome.bounds, [[-0.5, -0.5, 1.0], [0.5, 0.5, 1.5]], atol=2e-3)
+
+
+@pytest.mark.parametrize("sides", [3, 4, 7])
+@pytest.mark.parametrize("stop", [(1.0, 0.0, 0.0), (0.0, 0.0, -2.0), (0.3, -0.5, 0.1), (0.01, 0.0, 1.0)])
+def test_rod_runs_from_point_to_point(sides, stop):
+    start = np.array([0.2, 0.4, 0.9])
+    far = start + stop
+    part = rod(tuple(start), tuple(far), 0.05, "red", sides)
+    length = float(np.linalg.norm(stop))
+    assert solid(part).volume == pytest.approx(sides / 2 * 0.05**2 * sin(2 * pi / sides) * length, rel=1e-6)
+    along = (part.vertices - start) @ (np.array(stop) / length)
+    assert np.allclose(np.unique(np.round(along, 9)), [0, length])
+    axis = start + along[:, None] * (np.array(stop) / length)
+    assert np.allclose(np.linalg.norm(part.vertices - axis, axis=1), 0.05)
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_loft_is_wound_outwards_whichever_way_its_loops_run(backwards, mirrored):
+    low, high = [(*p[:2], 0.0) for p in SQUARE], [(0.5 * p[0], 0.5 * p[1], 2.0) for p in SQUARE]
+    loops = [high, low] if backwards else [low, high]
+    part = loft([loop[::-1] for loop in loops] if mirrored else loops, "red")
+    assert solid(part).volume == pytest.approx(2 / 6 * (4 + 4 * 2.25 + 1))
+    assert solid(part).is_watertight
+    assert len(loft(loops, "red", caps=False).triangles) == 8
+
+
+def test_loft_closes_to_a_line_without_degenerate_triangles():
+    ridge = [(-1.0, 0.0, 1.0), (1.0, 0.0, 1.0), (1.0, 0.0, 1.0), (-1.0, 0.0, 1.0)]
+    roof = loft([SQUARE, ridge], "red")
+    p, q, r = roof.vertices[roof.triangles].transpose(1, 0, 2)
+    assert (np.linalg.norm(np.cross(q - p, r - p), axis=1) > 1e-3).all()
+    assert solid(roof).is_watertight
+    assert solid(roof).volume == pytest.approx(2.0)
+
+
+def test_body_follows_its_stations():
+    stations = [(-2.0, 0.7, 0.4, 0.9), (0.0, 0.8, 0.3, 1.4, 0.6), (2.0, 0.6, 0.4, 0.8)]
+    part = body(stations, "blue")
+    assert solid(part).is_watertight
+    for x, half, low, high, *_ in stations:
+        ring = part.vertices[part.vertices[:, 0] == x]
+        assert len(ring) == 6
+        assert np.ptp(ring[:, 1]) == pytest.approx(2 * half)
+        assert (ring[:, 2].min(), ring[:, 2].max()) == pytest.approx((low, high))
+
+
+# moving
+
+
+@pytest.fixture
+def lump():
+    return box((2.0, 1.0, 0.5), (0.3, 0.4, 0.1), "red") + cylinder(0.3, 1.0, (1.0, -0.5, 0.2), "green")
+
+
+@pytest.mark.parametrize(("axis", "direction"), [("x", (1, 0, 0)), ("y", (0, 1, 0)), ("z", (0, 0, 1))])
+@pytest.mark.parametrize("degrees", [0, 30, 90, -45, 180, 400])
+def test_turned_is_a_right_handed_rotation(lump, axis, direction, degrees):
+    matrix = trimesh.transformations.rotation_matrix(np.radians(degrees), direction)
+    expected = trimesh.transformations.transform_points(lump.vertices, matrix)
+    turned = lump.turned(degrees, axis)
+    assert np.allclose(turned.vertices, expected, atol=1e-12)
+    assert turned.triangles is lump.triangles
+    assert solid(turned).volume == pytest.approx(solid(lump).volume)
+
+
+def test_turned_about_z_unless_told(lump):
+    assert np.array_equal(lump.turned(25).vertices, lump.turned(25, "z").vertices)
+    with pytest.raises(KeyError):
+        lump.turned(25, "w")
+
+
+def test_at_moves(lump):
+    moved = lump.at(1.0, z=-2.0)
+    assert np.allclose(moved.vertices - lump.vertices, [1.0, 0.0, -2.0])
+    assert np.allclose(moved.bounds, lump.bounds + np.array([1.0, 0.0, -2.0]))
+
+
+def test_scaled(lump):
+    assert solid(lump.scaled(2.0)).volume == pytest.approx(8 * solid(lump).volume)
+    assert np.allclose(lump.scaled(2.0, 3.0, 4.0).vertices, lump.vertices * [2, 3, 4])
+    assert np.allclose(lump.scaled(2.0, 3.0).vertices, lump.vertices * [2, 3, 2])
+
+
+def test_mirrored_keeps_faces_outward(lump):
+    mirror = lump.mirrored()
+    assert np.allclose(mirror.vertices, lump.vertices * [1, -1, 1])
+    assert solid(mirror).volume == pytest.approx(solid(lump).volume)
+    assert solid(lump).volume > 0
+    assert faces(mirror.mirrored()) == faces(lump)
+    assert faces(mirror) != faces(lump)
+
+
+def test_both_sides_is_symmetric(lump):
+    pair = lump.both_sides()
+    assert len(pair.triangles) == 2 * len(lump.triangles)
+    assert faces(pair) == faces(pair.mirrored()) == faces(lump) | faces(lump.mirrored())
+    assert solid(pair).volume == pytest.approx(2 * solid(lump).volume)
+
+
+def test_painted_swaps_materials_only(lump):
+    green, red = material("green"), material("red")
+    repainted = lump.painted(red="blue")
+    assert names(repainted) == {"blue", "green"}
+    assert repainted.vertices is lump.vertices
+    assert repainted.triangles is lump.triangles
+    swapped = lump.painted(red="green", green="red")
+    assert np.array_equal(swapped.materials, np.where(lump.materials == red, green, red))
+    assert names(box((1, 1, 1), (0, 0, 0), "skin dark").painted(skin_dark="beacon red")) == {"beacon red"}
+    assert np.array_equal(lump.painted(yellow="pink").materials, lump.materials)
+    with pytest.raises(KeyError):
+        lump.painted(red="tartan")
+
+
+def test_parts_are_not_changed_in_place(lump):
+    before = lump.vertices.copy(), lump.triangles.copy(), lump.materials.copy()
+    lump.at(1).turned(30).scaled(2).mirrored().both_sides().painted(red="blue")
+    assert all(np.array_equal(a, b) for a, b in zip(before, (lump.vertices, lump.triangles, lump.materials), strict=True))
+
+
+def test_join_is_the_sum():
+    parts = [box((1, 1, 1), (3.0 * i, 0, 0), paint) for i, paint in enumerate(("red", "green", "blue"))]
+    whole = join(parts)
+    assert faces(whole) == faces(parts[0] + parts[1] + parts[2]) == set().union(*map(faces, parts))
+    assert solid(whole).volume == pytest.approx(3)
+    assert [MATERIALS[m].name for m in whole.materials] == ["red"] * 12 + ["green"] * 12 + ["blue"] * 12
+
+
+def test_unknown_paint_is_an_error():
+    with pytest.raises(KeyError):
+        box((1, 1, 1), (0, 0, 0), "tartan")
+
+
+# decals
+
+
+@pytest.mark.parametrize(
+    ("decal", "direction", "extent"),
+    [
+        (front((-0.5, 0.3), (0.2, 0.8), 1.5, "glass", lift=0.02), (1, 0, 0), [[1.52, -0.5, 0.2], [1.52, 0.3, 0.8]]),
+        (back((-0.5, 0.3), (0.2, 0.8), -1.5, "glass", lift=0.02), (-1, 0, 0), [[-1.52, -0.5, 0.2], [-1.52, 0.3, 0.8]]),
+        (top((-0.5, 0.3), (0.2, 0.8), 1.5, "glass", lift=0.02), (0, 0, 1), [[-0.5, 0.2, 1.52], [0.3, 0.8, 1.52]]),
+        (
+            panel([(0, -1, 0), (2, -1, 0), (2, -1, 1), (0, -1, 1)], "glass", (0.25, 0.75), (0.0, 0.5), 0.02),
+            (0, -1, 0),
+            [[0.5, -1.02, 0.0], [1.5, -1.02, 0.5]],
+        ),
+    ],
+    ids=["front", "back", "top", "panel"],
+)
+def test_decals_face_outwards_and_stand_proud(decal, direction, extent):
+    assert np.allclose(normals(decal), direction)
+    assert np.allclose(decal.bounds, extent)
+    assert len(decal.triangles) == 2
+    assert area(decal) == pytest.approx(np.prod([d for d in np.ptp(extent, axis=0) if d > 0]))
+
+
+def test_side_is_on_both_flanks():
+    decal = side((-0.5, 0.7), (0.2, 0.8), 0.9, "glass", lift=0.02)
+    outward = np.sign(decal.vertices[decal.triangles][:, :, 1].mean(axis=1))
+    assert np.allclose(normals(decal), np.stack([0 * outward, outward, 0 * outward], axis=1))
+    assert np.allclose(np.abs(decal.vertices[:, 1]), 0.92)
+    assert area(decal) == pytest.approx(2 * 1.2 * 0.6)
+    sloping = side((-0.5, 0.7), (0.2, 0.8), 0.9, "glass", y_top=0.5)
+    assert (normals(sloping)[:, 2] > 0).all()
+
+
+def test_sloping_front_back_and_top():
+    assert (normals(front((-0.5, 0.3), (0.2, 0.8), 1.5, "glass", x_top=1.2))[:, [0, 2]] > 0).all()
+    tail = normals(back((-0.5, 0.3), (0.2, 0.8), -1.5, "glass", x_top=-1.2))
+    assert (tail[:, 0] < 0).all()
+    assert (tail[:, 2] > 0).all()
+    bonnet = normals(top((0.0, 1.0), (-0.5, 0.5), 1.0, "glass", z_end=0.8))
+    assert (bonnet[:, [0, 2]] > 0).all()
+
+
+def test_arches_face_outwards():
+    pair = arches([-1.0, 1.0], 0.8, 0.4)
+    outward = np.sign(pair.vertices[pair.triangles][:, :, 1].mean(axis=1))
+    assert np.allclose(normals(pair)[:, 1], outward)
+    assert len(pair.triangles) == 20
+
+
+# assemblies
+
+
+@pytest.mark.parametrize("y", [0.7, -0.7])
+def test_wheel_stands_on_the_road_with_its_hub_outside(y):
+    part = wheel(1.2, y, 0.35, 0.2, sides=12)
+    hub = part.vertices[part.triangles[part.materials == material("hub")]].reshape(-1, 3)
+    tyre = part.vertices[part.triangles[part.materials == material("tyre")]].reshape(-1, 3)
+    assert 0 <= part.bounds[0, 2] < 0.02
+    assert part.bounds[1, 2] < 0.7 + 1e-9
+    assert np.abs(hub[:, 1]).max() > np.abs(tyre[:, 1]).max()
+    assert np.sign(hub[:, 1]).tolist() == [np.sign(y)] * len(hub)
+    assert part.vertices[:, 0].mean() == pytest.approx(1.2, abs=1e-6)
+    assert solid(part).volume > 0
+
+
+def test_wheels_keep_the_track():
+    axles = wheels([-1.0, 1.3], 1.6, width=0.2)
+    tyre = axles.vertices[axles.triangles[axles.materials == material("tyre")]].reshape(-1, 3)
+    assert (tyre[:, 1].min(), tyre[:, 1].max()) == pytest.approx((-0.8, 0.8))
+    assert faces(axles) == faces(axles.mirrored())
+    assert len(axles.triangles) == 4 * len(wheel(0, 1).triangles)
+
+
+def test_lamps_are_red_behind_and_white_in_front():
+    parts = lamps(2.0, -1.8, 0.6, 0.5)
+    x = parts.vertices[parts.triangles][:, :, 0].mean(axis=1)
+    assert {MATERIALS[m].name for m in parts.materials[x > 0]} == {"headlamp"}
+    assert {MATERIALS[m].name for m in parts.materials[x < 0]} == {"taillamp"}
+    assert faces(parts) == faces(parts.mirrored())
+
+
+def test_ladder_has_rails_and_rungs():
+    part = ladder((0.0, 0.0, 0.0), (2.0, 0.0, 0.0), 0.4, rungs=5)
+    assert len(part.triangles) == 7 * len(rod((0, 0, 0), (1, 0, 0), 0.1, "steel").triangles)
+    assert np.ptp(part.vertices[:, 0]) == pytest.approx(2.0)
+    assert np.allclose(np.abs(part.vertices[:, 1]).max(), 0.2, atol=0.05)
+
+
+def test_beacon_colours_left_and_right():
+    part = beacon(0.0, 1.5, ("beacon red", "beacon blue"), 1.0)
+    y = part.vertices[part.triangles][:, :, 1].mean(axis=1)
+    assert (y[part.materials == material("beacon red")] > 0).all()
+    assert (y[part.materials == material("beacon blue")] < 0).all()
+
+
+def test_cabin_is_a_glasshouse_with_glass_all_round():
+    part = cabin((-1.0, 1.0), (-0.7, 0.5), (0.9, 1.4), (1.4, 1.1), "red", (0.35, 0.7))
+    shell = Mesh(part.vertices, part.triangles[part.materials == material("red")], part.materials)
+    glass = normals(Mesh(part.vertices, part.triangles[part.materials == material("glass")], part.materials))
+    assert solid(shell).is_watertight
+    assert solid(shell).volume == pytest.approx(0.5 / 6 * (2 * 1.4 + 4 * 1.6 * 1.25 + 1.2 * 1.1))
+    assert (glass[:, 2] > 0).all()
+    for axis, sign, count in ((0, 1, 2), (0, -1, 2), (1, 1, 6), (1, -1, 6)):
+        assert (sign * glass[:, axis] > 0.5).sum() == count

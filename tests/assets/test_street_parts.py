@@ -1,0 +1,133 @@
+"""The street's parts: flat faces face the road, round ones are wound outwards."""
+
+from itertools import pairwise
+from math import pi, sin
+
+import numpy as np
+import pytest
+import trimesh
+
+from simtown.assets.palette import MATERIALS
+from simtown.assets.street.parts import _STROKES, arch, blob, bunting, disc, face, lathe, letters, limb, mass, patch, shape
+
+
+def solid(mesh):
+    part = trimesh.Trimesh(mesh.vertices, mesh.triangles, process=False)
+    part.merge_vertices(digits_vertex=6)
+    part.update_faces(part.nondegenerate_faces())
+    return part
+
+
+def normals(mesh):
+    p, q, r = mesh.vertices[mesh.triangles].transpose(1, 0, 2)
+    cross = np.cross(q - p, r - p)
+    return cross / np.linalg.norm(cross, axis=1)[:, None]
+
+
+FLAT = {
+    "shape": (shape([(0, 0), (1, 0), (0.5, 1)], "red", 2.0, 0.05), 0.5, 1.95),
+    "patch": (patch((-0.5, 1.0), (0.2, 0.6), "red", 2.0, 0.05), 1.5 * 0.4, 1.95),
+    "disc": (disc(0.3, 0.4, 0.5, "red", 2.0, 0.05, 7), 7 / 2 * 0.25 * sin(2 * pi / 7), 1.95),
+    "arch": (arch((-0.5, 0.5), (0.0, 2.0), "red", 2.0, 0.05, 12), 1.5 + 6 * 0.25 * sin(pi / 12), 1.95),
+    "bunting": (bunting([0.0, 1.0, 2.0], (0.0, 1.0), ["red", "blue"], 2.0, 0.05), None, 1.95),
+    "letters": (letters("BAKERY", 0.0, 2.0, 0.5, "red", 2.0, 0.05), None, 1.95),
+}
+
+
+@pytest.mark.parametrize(("part", "area", "y"), FLAT.values(), ids=FLAT)
+def test_flat_parts_face_the_road(part, area, y):
+    assert np.allclose(normals(part), [0, -1, 0])
+    assert np.allclose(part.vertices[:, 1], y)
+    if area is not None:
+        assert solid(part).area == pytest.approx(area)
+
+
+def test_face_is_a_fan():
+    part = face("red", (0, 0, 0), (2, 0, 0), (2, 1, 0), (1, 2, 0), (0, 1, 0))
+    assert len(part.triangles) == 3
+    assert solid(part).area == pytest.approx(3.0)
+    assert np.allclose(normals(part), [0, 0, 1])
+
+
+def test_mass_is_a_box_without_a_back():
+    part = mass((-1.0, 2.0), (0.5, 1.5), "red", (0.2, 4.2), floor=True)
+    closed = trimesh.creation.box(bounds=[[-1.0, 0.2, 0.5], [2.0, 4.2, 1.5]])
+    assert np.allclose(part.bounds, closed.bounds)
+    assert solid(part).area == pytest.approx(closed.area - 3.0)
+    assert solid(part).is_winding_consistent
+    assert (np.einsum("ij,ij->i", normals(part), part.vertices[part.triangles].mean(axis=1) - [0.5, 2.2, 1.0]) > 0).all()
+    assert [len(mass((0, 1), (0, 1), "red", **k).triangles) for k in ({}, {"lid": False}, {"ends": False}, {"floor": True})] == [
+        8,
+        6,
+        4,
+        10,
+    ]
+
+
+@pytest.mark.parametrize("sides", [4, 6, 9])
+def test_lathe_with_caps_is_a_stack_of_frustums(sides):
+    rings = [(0.0, 0.5), (0.6, 0.3), (1.0, 0.4)]
+    part = lathe(rings, "red", (1.0, 2.0, 3.0), sides, caps=True)
+    polygon = sides / 2 * sin(2 * pi / sides)
+    expected = sum(polygon * (b[0] - a[0]) / 3 * (a[1] ** 2 + a[1] * b[1] + b[1] ** 2) for a, b in pairwise(rings))
+    assert solid(part).is_watertight
+    assert solid(part).volume == pytest.approx(expected)
+    assert np.allclose(part.bounds[:, 2], [3.0, 4.0])
+
+
+@pytest.mark.parametrize("rings", [[(0.0, 0.5), (1.0, 0.0)], [(0.0, 0.5), (0.5, 0.5)], [(0.0, 0.3, 0.1, 0.5, 0.2), (2.0, 0.2)]])
+def test_the_outer_side_of_a_lathe_is_right_of_its_outline(rings):
+    """Upwards is the outside of a tube, downwards its inside."""
+    for outline, sign in ((rings, 1), (rings[::-1], -1)):
+        part = lathe(outline, "red", (3.0, -2.0, 1.0), 8)
+        middles = part.vertices[part.triangles].mean(axis=1)
+        inside = part.vertices.mean(axis=0)
+        assert (sign * np.einsum("ij,ij->i", normals(part)[:, :2], middles[:, :2] - inside[:2]) > 0).all()
+
+
+def test_a_lathe_that_ends_at_its_axis_has_a_lid():
+    part = lathe([(0.0, 0.5), (1.0, 0.5), (1.0, 0.0)], "red", sides=6)
+    lid = part.vertices[part.triangles][:, :, 2].min(axis=1) == 1.0
+    assert lid.sum() == 6
+    assert np.allclose(normals(part)[lid], [0, 0, 1])
+    assert len(part.triangles) == 6 * 3
+
+
+@pytest.mark.parametrize("radius", [0.5, (0.6, 0.4, 0.9)])
+def test_blob_is_a_closed_ellipsoid(radius):
+    r = np.broadcast_to(np.array(radius), 3)
+    part = blob(radius, (1.0, 2.0, 3.0), "leaf", 7, 3)
+    used = part.vertices[np.unique(part.triangles)]
+    assert len(part.triangles) == 2 * 7 * 3
+    assert solid(part).is_watertight
+    assert np.allclose((((used - [1.0, 2.0, 3.0]) / r) ** 2).sum(axis=1), 1)
+    fine = solid(blob(radius, (1.0, 2.0, 3.0), "leaf", 48, 40)).volume
+    assert 0 < solid(part).volume < fine
+    assert fine == pytest.approx(4 / 3 * pi * r.prod(), rel=0.01)
+
+
+@pytest.mark.parametrize("stop", [(0.0, 0.0, 1.0), (0.2, 0.1, -1.0), (1.0, 0.3, 0.1), (-1.0, 0.0, 0.0)])
+@pytest.mark.parametrize("sides", [3, 4, 6])
+def test_limb_runs_from_point_to_point_facing_outwards(stop, sides):
+    start = np.array([0.3, 0.2, 1.5])
+    part = limb(tuple(start), tuple(start + stop), 0.08, "skin", 0.05, sides)
+    ends = [part.vertices[np.linalg.norm(part.vertices - p, axis=1) < 0.1].mean(axis=0) for p in (start, start + stop)]
+    assert np.allclose(ends, [start, start + stop], atol=1e-9)
+    along = np.array(stop) / np.linalg.norm(stop)
+    middles = part.vertices[part.triangles].mean(axis=1) - start
+    away = middles - (middles @ along)[:, None] * along
+    assert (np.einsum("ij,ij->i", normals(part), away) > 0).all()
+
+
+def test_letters_are_as_wide_as_they_are_many():
+    one, four = letters("O", 0.0, 1.0, 0.8, "red"), letters("OOOO", 0.0, 1.0, 0.8, "red")
+    assert four.bounds.mean(axis=0)[0] == pytest.approx(one.bounds.mean(axis=0)[0], abs=1e-9)
+    assert np.ptp(four.vertices[:, 0]) - np.ptp(one.vertices[:, 0]) == pytest.approx(3 * 3.2 * 0.2)
+    assert len(four.triangles) == 4 * len(one.triangles) == 8 * len(_STROKES["O"].split())
+    assert {MATERIALS[m].name for m in four.materials} == {"red"}
+
+
+def test_bunting_puts_one_thing_at_each_place():
+    part = bunting([0.0, 1.0, 2.0, 3.0], (0.5, 1.0), ["red", "blue", "green"])
+    assert [MATERIALS[m].name for m in part.materials[::2]] == ["red", "blue", "green", "red"]
+    assert np.allclose(part.vertices[part.triangles[::2]].mean(axis=1)[:, 0], [0, 1, 2, 3], atol=0.2)

@@ -1,0 +1,585 @@
+"""Rejection sampling against brute force: distributions, truths and independence of the batch."""
+
+from collections import Counter
+from dataclasses import fields
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from simtown.assets.catalogue import ENTITIES
+from simtown.language.questions import PHRASINGS
+from simtown.language.sampler import Examples, ImpossibleError, Recipe, answers, draw_cameras, draw_entities, sample, unchanged
+from simtown.scenes.camera import Camera
+from simtown.scenes.placement import GAP, LANES, LEAST_VISIBLE, SWAY, half_sizes, overlap
+from simtown.scenes.scene import SceneBatch
+from simtown.scenes.silhouette import unclipped_boxes, visibility
+from simtown.scenes.weather import WEATHERS
+from simtown.visualgenome.frequencies import frequencies
+
+ALL = ("left of", "right of", "in front of", "behind")
+SKEWED_SUBJECT, SKEWED_OBJECT = np.array([0.55, 0.25, 0.15, 0.05]), np.array([0.1, 0.2, 0.3, 0.4])
+MANY = 20000
+SIGNIFICANT = 1e-4
+
+
+# brute force, apart from the package's own relations
+
+
+def seen(pose, camera):
+    """Where vehicles stand as the viewer sees them: (right, ahead) metres, for (v, 3) poses and one camera row."""
+    yaw = float(camera[3])
+    dx, dy = pose[:, 0].astype(np.float64) - camera[0], pose[:, 1].astype(np.float64) - camera[1]
+    return dx * np.cos(yaw) + dy * np.sin(yaw), dy * np.cos(yaw) - dx * np.sin(yaw)
+
+
+def by(relation, pose, camera, i, j):
+    """Metres by which vehicle i stands in a relation to vehicle j."""
+    right, ahead = seen(pose, camera)
+    lateral = (right[i] / ahead[i] - right[j] / ahead[j]) * (ahead[i] + ahead[j]) / 2
+    return {"left of": -lateral, "right of": lateral, "in front of": ahead[j] - ahead[i], "behind": ahead[i] - ahead[j]}[relation]
+
+
+def truth(relation, pose, camera, i, j):
+    margin = by(relation, pose, camera, i, j)
+    least = 0.5 if relation in ("left of", "right of") else 1.5
+    return 1 if margin > least else -1 if margin < -least else 0
+
+
+def exists(relation, entity, pose, camera, subject, obj):
+    """Whether some vehicle of kind `subject` stands so to some other of kind `obj`: 1, -1, or 0 if that is undefined."""
+    pairs = [
+        (i, j) for i in range(len(entity)) for j in range(len(entity)) if i != j and entity[i] == subject and entity[j] == obj
+    ]
+    return max(truth(relation, pose, camera, i, j) for i, j in pairs)
+
+
+def asked(ex):
+    """(subject, relation, object, answer) of every example, entities by number."""
+    rows = np.arange(len(ex.answer))
+    return np.stack([ex.scene.entity[rows, ex.subject], ex.relation, ex.scene.entity[rows, ex.object], ex.answer], axis=1)
+
+
+def counted(table, cells):
+    counts = Counter(map(tuple, table.tolist()))
+    assert set(counts) <= set(cells)
+    return np.array([counts[c] for c in cells])
+
+
+def fit(observed, chances):
+    """P value of counts under a distribution; cells expected fewer than five times are pooled."""
+    expected = np.asarray(chances) * observed.sum() / np.sum(chances)
+    rare = expected < 5
+    if rare.any():
+        observed, expected = np.append(observed[~rare], observed[rare].sum()), np.append(expected[~rare], expected[rare].sum())
+    return stats.chisquare(observed, expected).pvalue
+
+
+def arrays(ex):
+    """All of an Examples but its counters, by name."""
+    found = {f"scene.{f.name}": getattr(ex.scene, f.name) for f in fields(SceneBatch)}
+    found.update({f.name: getattr(ex, f.name) for f in fields(Examples) if f.name not in ("scene", "tried")})
+    return found
+
+
+# samples that several tests share
+
+
+@pytest.fixture(scope="module")
+def skewed():
+    return sample(Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT), np.arange(MANY))
+
+
+@pytest.fixture(scope="module")
+def skewed_all():
+    """All four relations and a jittered camera."""
+    return sample(Recipe(1, "train", SKEWED_SUBJECT, SKEWED_OBJECT, relations=ALL, jitter=0.5), np.arange(MANY // 2))
+
+
+@pytest.fixture(scope="module")
+def vg():
+    return sample(Recipe(2, "train", *frequencies("vg", 15)), np.arange(MANY))
+
+
+@pytest.fixture(scope="module")
+def distracted():
+    """Three vehicles of few kinds, all relations, every other option."""
+    recipe = Recipe(
+        3,
+        "val",
+        SKEWED_SUBJECT,
+        SKEWED_OBJECT,
+        distractor=True,
+        relations=ALL,
+        phrasing="varied",
+        weathers=("snow", "clear"),
+        jitter=0.3,
+    )
+    return sample(recipe, np.arange(4000))
+
+
+@pytest.fixture(scope="module")
+def town():
+    """All kinds of vehicles."""
+    even = np.full(len(ENTITIES), 1 / len(ENTITIES))
+    return sample(Recipe(4, "train", even, even, distractor=True, jitter=0.4), np.arange(1500))
+
+
+every_sample = pytest.mark.parametrize("name", ["skewed", "skewed_all", "vg", "distracted", "town"])
+
+
+# distributions
+
+
+def posterior(p_subject, p_object):
+    """P(subject, relation, object, answer) of section 2.2 for left and right, by enumeration of everything that can happen.
+
+    Two vehicles by equation 4, drawn anew while alike; either one left of the other, as likely; a fair answer; then every
+    question of equation 5, in proportion, that has both vehicles in the scene and the answer for its truth.
+    """
+    k = len(p_subject)
+    chances = dict.fromkeys(product(range(k), (0, 1), range(k), (0, 1)), 0.0)
+    scenes = {(a, b): p_subject[a] * p_object[b] for a in range(k) for b in range(k) if a != b}
+    for (a, b), weight in scenes.items():
+        for leftmost, answer in product((a, b), (0, 1)):
+            proposals = {}
+            for s, r, o in product(range(k), (0, 1), range(k)):
+                holds = (s == leftmost) == (r == 0)
+                if {s, o} == {a, b} and holds == bool(answer):
+                    proposals[s, r, o] = p_subject[s] * p_object[o] / 2
+            for (s, r, o), chance in proposals.items():
+                chances[s, r, o, answer] += weight / sum(scenes.values()) / 4 * chance / sum(proposals.values())
+    return {cell: chance for cell, chance in chances.items() if chance > 0}
+
+
+def test_the_posterior_is_equation_5_given_different_kinds():
+    """What enumeration finds, in closed form: p(s) p(o) / Z, half of it for each relation and answer."""
+    chances = posterior(SKEWED_SUBJECT, SKEWED_OBJECT)
+    z = sum(SKEWED_SUBJECT[s] * SKEWED_OBJECT[o] for s in range(4) for o in range(4) if s != o)
+    assert len(chances) == 4 * 3 * 4
+    for (s, _, o, _), chance in chances.items():
+        assert chance == pytest.approx(SKEWED_SUBJECT[s] * SKEWED_OBJECT[o] / z / 4)
+
+
+@pytest.mark.parametrize(
+    "columns", [[0, 1, 2], [0, 2, 3], [1, 3]], ids=["without answer", "without relation", "relation and answer"]
+)
+def test_questions_follow_the_posterior(skewed, columns):
+    """Meshes are not symmetric, so of two kinds one may be seen left of the other a little more often (the visible share
+    decides); summed over fair answers, or over both relations, that cancels and the posterior is exact.
+    """
+    chances = Counter()
+    for cell, chance in posterior(SKEWED_SUBJECT, SKEWED_OBJECT).items():
+        chances[tuple(cell[c] for c in columns)] += chance
+    assert fit(counted(asked(skewed)[:, columns], list(chances)), list(chances.values())) > SIGNIFICANT
+
+
+def test_a_question_alone_says_little_of_its_answer(skewed):
+    """Which of two kinds stands left is nearly a fair coin: the best guess without a picture, learnt on one half."""
+    s, r, o, answer = asked(skewed).T
+    left = np.where((r == 0) == (answer == 1), 1, -1) * np.where(s < o, 1, -1)
+    learnt = np.zeros((4, 4))
+    half = MANY // 2
+    pairs = np.minimum(s, o), np.maximum(s, o)
+    np.add.at(learnt, (pairs[0][:half], pairs[1][:half]), left[:half])
+    guess = np.where(learnt > 0, 1, -1)[pairs[0][half:], pairs[1][half:]]
+    assert (guess == left[half:]).mean() < 0.53
+
+
+def test_the_posterior_test_can_fail(skewed):
+    """Subject and object exchanged, or slots taken for them: both must be far off."""
+    chances = posterior(SKEWED_SUBJECT, SKEWED_OBJECT)
+    table = asked(skewed)
+    assert fit(counted(table[:, [2, 1, 0, 3]], list(chances)), list(chances.values())) < 1e-12
+    unordered = {(s, o): (chances[s, 0, o, 1] + chances[o, 0, s, 1]) / 2 for s, o in product(range(4), repeat=2) if s != o}
+    assert fit(counted(table[:, [0, 2]], list(unordered)), list(unordered.values())) < 1e-12
+
+
+def literal(ex, p_subject, p_object, relations, rng):
+    """A question for every scene of `ex`, proposed from all of equation 5 until it is about the scene and has the answer."""
+    k = len(p_subject)
+    table = np.full((len(ex.answer), 4), -1)
+    truths = {}
+    for row, (entity, pose, camera) in enumerate(zip(ex.scene.entity[:, :2], ex.scene.pose[:, :2], ex.scene.camera, strict=True)):
+        for r, relation in enumerate(ALL):
+            if relation in relations:
+                truths[row, int(entity[0]), r, int(entity[1])] = truth(relation, pose, camera, 0, 1)
+                truths[row, int(entity[1]), r, int(entity[0])] = truth(relation, pose, camera, 1, 0)
+    pending = np.arange(len(table))
+    numbers = [ALL.index(r) for r in relations]
+    while len(pending):
+        proposed = np.stack(
+            [
+                rng.choice(k, len(pending), p=p_subject),
+                rng.choice(numbers, len(pending)),
+                rng.choice(k, len(pending), p=p_object),
+            ],
+            1,
+        )
+        wanted = np.where(ex.answer[pending], 1, -1)
+        fine = np.array(
+            [truths.get((n, *q)) == w for n, q, w in zip(pending.tolist(), proposed.tolist(), wanted.tolist(), strict=True)]
+        )
+        table[pending[fine]] = np.column_stack([proposed[fine], ex.answer[pending[fine]]])
+        pending = pending[~fine]
+    return table
+
+
+@pytest.mark.parametrize("relations", [("left of", "right of"), ALL, ("behind",), ("left of", "in front of")], ids=" ".join)
+def test_questions_are_those_of_literal_rejection(relations):
+    """On the sampler's own scenes: every proposal of equation 5 drawn, most of them thrown away."""
+    ex = sample(Recipe(5, "train", SKEWED_SUBJECT, SKEWED_OBJECT, relations=relations, jitter=0.5), np.arange(5000))
+    ours, theirs = asked(ex), literal(ex, SKEWED_SUBJECT, SKEWED_OBJECT, relations, np.random.default_rng(9))
+    cells = sorted(set(map(tuple, ours.tolist())) | set(map(tuple, theirs.tolist())))
+    both = np.stack([counted(ours, cells), counted(theirs, cells)])
+    both = both[:, both.sum(axis=0) >= 10]
+    assert len(relations) * 12 <= both.shape[1] <= len(relations) * 24
+    assert stats.chi2_contingency(both).pvalue > SIGNIFICANT
+
+
+def test_each_scene_asks_about_either_order_by_equation_5(skewed_all):
+    """Given the two kinds, p(s) p(o) decides which is the subject, whatever the geometry and the answer."""
+    table = asked(skewed_all)
+    for answer in (0, 1):
+        for a, b in product(range(4), repeat=2):
+            if a < b:
+                forward, backward = (((table[:, [0, 2, 3]] == [s, o, answer]).all(axis=1)).sum() for s, o in ((a, b), (b, a)))
+                chance = SKEWED_SUBJECT[a] * SKEWED_OBJECT[b]
+                chance /= chance + SKEWED_SUBJECT[b] * SKEWED_OBJECT[a]
+                assert stats.binomtest(int(forward), int(forward + backward), chance).pvalue > SIGNIFICANT
+
+
+def test_relations_are_as_likely_with_either_answer(skewed_all):
+    table = asked(skewed_all)
+    for one, other in ((0, 1), (2, 3)):
+        for answer in (0, 1):
+            counts = [((table[:, 1] == r) & (table[:, 3] == answer)).sum() for r in (one, other)]
+            assert stats.chisquare(counts).pvalue > SIGNIFICANT
+
+
+def test_marginals_are_equation_4_given_different_kinds(vg):
+    subject, obj = frequencies("vg", 15)
+    table = asked(vg)
+    for column, chances in ((0, subject * (1 - obj)), (2, obj * (1 - subject))):
+        assert fit(np.bincount(table[:, column], minlength=15), chances) > SIGNIFICANT
+    pairs = [(s, o) for s in range(15) for o in range(15) if s != o]
+    assert fit(counted(table[:, [0, 2]], pairs), [subject[s] * obj[o] for s, o in pairs]) > SIGNIFICANT
+    assert fit(np.bincount(table[:, 0], minlength=15), obj * (1 - subject)) < 1e-12
+
+
+def test_a_uniform_test_split_is_uniform():
+    ex = sample(Recipe(2, "test", *frequencies("uniform", 15)), np.arange(8000))
+    pairs = [(s, o) for s in range(15) for o in range(15) if s != o]
+    assert stats.chisquare(counted(asked(ex)[:, [0, 2]], pairs)).pvalue > SIGNIFICANT
+    assert stats.chisquare(np.bincount(asked(ex)[:, 0], minlength=15)).pvalue > SIGNIFICANT
+
+
+def test_three_entities_follow_their_joint_distribution():
+    """The distractor by the mean of the marginals, all drawn anew while two are alike."""
+    recipe = Recipe(6, "train", SKEWED_SUBJECT, SKEWED_OBJECT, distractor=True)
+    tried = {}
+    drawn = draw_entities(recipe, np.arange(MANY), tried)
+    triples = [t for t in product(range(4), repeat=3) if len(set(t)) == 3]
+    third = (SKEWED_SUBJECT + SKEWED_OBJECT) / 2
+    chances = [SKEWED_SUBJECT[a] * SKEWED_OBJECT[b] * third[c] for a, b, c in triples]
+    assert fit(counted(drawn, triples), chances) > SIGNIFICANT
+    proposed, accepted = tried["entity"]
+    assert accepted == MANY
+    assert accepted / proposed == pytest.approx(sum(chances), abs=0.02)
+
+
+def test_a_distractor_leaves_the_questions_distribution_alone(distracted):
+    table = asked(distracted)
+    third = (SKEWED_SUBJECT + SKEWED_OBJECT) / 2
+    chances = {
+        (s, o): SKEWED_SUBJECT[s] * SKEWED_OBJECT[o] * (1 - third[s] - third[o]) for s, o in product(range(4), repeat=2) if s != o
+    }
+    assert fit(counted(table[:, [0, 2]], list(chances)), list(chances.values())) > SIGNIFICANT
+
+
+# answers and truths
+
+
+@every_sample
+def test_answers_balance_in_every_even_prefix(name, request):
+    answer = request.getfixturevalue(name).answer
+    assert answer.dtype == bool
+    prefix = np.cumsum(answer)
+    assert np.array_equal(prefix[1::2], np.arange(1, len(answer) // 2 + 1))
+
+
+def test_answers_are_fair_and_independent_of_the_parity():
+    first = answers(0, "train", np.arange(0, 40000, 2))
+    assert stats.binomtest(int(first.sum()), len(first)).pvalue > SIGNIFICANT
+    same = int((first[1:] == first[:-1]).sum())
+    assert stats.binomtest(same, len(first) - 1).pvalue > SIGNIFICANT
+    assert not np.array_equal(first, answers(1, "train", np.arange(0, 40000, 2)))
+    assert not np.array_equal(first, answers(0, "val", np.arange(0, 40000, 2)))
+
+
+@pytest.mark.parametrize(
+    ("name", "few"), [("skewed", 3000), ("skewed_all", 3000), ("vg", 1000), ("distracted", 4000), ("town", 1500)]
+)
+def test_stored_answers_and_margins_are_the_truth(name, few, request):
+    ex = request.getfixturevalue(name)
+    for i in range(few):
+        scene, relation = (ex.scene.pose[i], ex.scene.camera[i]), ALL[ex.relation[i]]
+        assert {int(ex.subject[i]), int(ex.object[i])} == {0, 1}
+        assert ex.margin[i] == pytest.approx(by(relation, *scene, ex.subject[i], ex.object[i]), abs=1e-5)
+        assert truth(relation, *scene, ex.subject[i], ex.object[i]) == (1 if ex.answer[i] else -1)
+
+
+def test_answers_are_what_the_picture_shows(skewed):
+    """By the middles of picture boxes of vehicles well apart: left is left in the image."""
+    box = unclipped_boxes(skewed.scene.entity, skewed.scene.pose, skewed.scene.camera, 256, 128)
+    middle = (box[..., 0] + box[..., 2]) / 2
+    rows = np.arange(MANY)
+    clear = np.abs(middle[:, 0] - middle[:, 1]) > 12
+    left = middle[rows, skewed.subject] < middle[rows, skewed.object]
+    assert clear.mean() > 0.8
+    assert np.array_equal((left == (skewed.relation == 0))[clear], skewed.answer[clear])
+
+
+@pytest.mark.parametrize("name", ["distracted", "town"])
+def test_the_distractor_is_a_third_kind_and_changes_no_answer(name, request):
+    """By an evaluator that looks at all vehicles: some such vehicle stands so to some such other."""
+    ex = request.getfixturevalue(name)
+    assert ex.scene.entity.shape[1] == 3
+    for i in range(1500):
+        entity, pose, camera = ex.scene.entity[i], ex.scene.pose[i], ex.scene.camera[i]
+        assert len(set(entity.tolist())) == 3
+        relation = ALL[ex.relation[i]]
+        opposite = ALL[ex.relation[i] ^ 1]
+        s, o = entity[ex.subject[i]], entity[ex.object[i]]
+        assert exists(relation, entity, pose, camera, s, o) == (1 if ex.answer[i] else -1)
+        assert exists(opposite, entity, pose, camera, s, o) == (-1 if ex.answer[i] else 1)
+
+
+def test_unchanged_is_the_existential_truth_before_and_after():
+    """On third vehicles of kinds that are asked about, which sampling itself never draws."""
+    rng = np.random.default_rng(12)
+    n = 4000
+    entity = np.stack([np.zeros(n, int), np.ones(n, int), rng.integers(0, 3, n)], axis=1)
+    pose = np.stack([rng.uniform(-6, 6, (n, 3)), rng.choice([-1.85, 1.85], (n, 3)), np.zeros((n, 3))], axis=-1).astype(np.float32)
+    camera = np.tile(Camera().row(), (n, 1))
+    camera[:, 3] = rng.uniform(-0.03, 0.03, n)
+    subject, relation = rng.integers(0, 2, n), rng.integers(0, 4, n)
+    obj = 1 - subject
+    defined = [truth(ALL[relation[i]], pose[i], camera[i], subject[i], obj[i]) != 0 for i in range(n)]
+    expected = []
+    for i in range(n):
+        scene = pose[i], camera[i], entity[i, subject[i]], entity[i, obj[i]]
+        both = (ALL[relation[i]], ALL[relation[i] ^ 1])
+        expected.append(all(exists(r, entity[i], *scene) == exists(r, entity[i, :2], scene[0][:2], *scene[1:]) for r in both))
+    expected, defined = np.array(expected), np.array(defined)
+    got = unchanged(entity, pose, camera, subject, obj, relation)
+    assert np.array_equal(got[defined], expected[defined])
+    assert got[entity[:, 2] == 2].all()
+    assert 0.1 < got[defined & (entity[:, 2] < 2)].mean() < 0.9
+
+
+# scenes
+
+
+@every_sample
+def test_vehicles_are_of_different_kinds(name, request):
+    entity = request.getfixturevalue(name).scene.entity
+    assert entity.dtype == np.int16
+    assert (np.diff(np.sort(entity, axis=1), axis=1) > 0).all()
+
+
+@every_sample
+def test_vehicles_drive_along_their_lanes(name, request):
+    pose = request.getfixturevalue(name).scene.pose
+    lanes = np.array(LANES)
+    lane = (pose[..., 1] > 0).astype(int)
+    assert pose.dtype == np.float32
+    assert (np.abs(pose[..., 1] - lanes[lane, 0]) <= SWAY + 1e-6).all()
+    assert np.array_equal(pose[..., 2], lanes[lane, 1].astype(np.float32))
+    assert 0.3 < lane.mean() < 0.7
+
+
+@every_sample
+def test_vehicles_are_wholly_in_the_nominal_picture(name, request):
+    scene = request.getfixturevalue(name).scene
+    box = unclipped_boxes(scene.entity, scene.pose, scene.camera, 256, 128)
+    assert (box[..., :2] >= 0).all()
+    assert (box[..., 2:] <= [256, 128]).all()
+
+
+@every_sample
+def test_vehicles_stand_apart(name, request):
+    scene = request.getfixturevalue(name).scene
+    half = half_sizes()[scene.entity]
+    for i in range(scene.entity.shape[1]):
+        for j in range(i):
+            assert not overlap(scene.pose[:, i], half[:, i], scene.pose[:, j], half[:, j], GAP - 1e-6).any()
+
+
+@every_sample
+def test_vehicles_are_visible(name, request):
+    ex = request.getfixturevalue(name)
+    assert ex.visible.min() >= LEAST_VISIBLE == 0.4
+    assert np.array_equal(ex.visible, visibility(ex.scene.entity, ex.scene.pose, ex.scene.camera))
+    assert 0 < (ex.visible < 1).mean() < 0.5
+
+
+def test_every_kind_takes_part(town):
+    assert set(town.scene.entity.ravel().tolist()) == set(range(len(ENTITIES)))
+
+
+def test_relations_asked_are_those_wanted(skewed, skewed_all):
+    assert set(skewed.relation.tolist()) == {0, 1}
+    assert set(skewed_all.relation.tolist()) == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("relations", [("in front of",), ("behind", "in front of")])
+def test_in_front_and_behind_alone(relations):
+    """Only vehicles in different lanes can be asked about."""
+    ex = sample(Recipe(0, "val", SKEWED_SUBJECT, SKEWED_OBJECT, relations=relations), np.arange(400))
+    y = ex.scene.pose[..., 1]
+    rows = np.arange(400)
+    assert (np.sign(y[:, 0]) != np.sign(y[:, 1])).all()
+    nearer = y[rows, ex.subject] < y[rows, ex.object]
+    assert np.array_equal(nearer == (ex.relation == 2), ex.answer)
+    assert {ALL[r] for r in ex.relation} == set(relations)
+
+
+def test_options_reach_the_scene(distracted):
+    assert {WEATHERS[w] for w in distracted.scene.weather} == {"snow", "clear"}
+    assert set(distracted.phrasing.tolist()) == set(range(len(PHRASINGS)))
+    assert stats.chisquare(np.bincount(distracted.phrasing)).pvalue > SIGNIFICANT
+
+
+def test_the_papers_phrasing_alone(skewed):
+    assert not skewed.phrasing.any()
+    assert (skewed.scene.camera == Camera().row()).all()
+
+
+def test_the_camera_moves_by_the_jitter_at_most():
+    recipe = Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT, jitter=0.8)
+    moved = draw_cameras(recipe, np.arange(5000)) - Camera().row()
+    most = np.array([0.8, 0.8, 0.4, 0.024])
+    assert (np.abs(moved[:, :4]).max(axis=0) <= most + 1e-6).all()
+    assert (np.abs(moved[:, :4]).max(axis=0) > 0.97 * most).all()
+    assert not moved[:, 4:].any()
+    assert np.abs(np.corrcoef(moved[:, :4].T) - np.eye(4)).max() < 0.07
+
+
+# addresses
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"distractor": True},
+        {"distractor": True, "relations": ALL, "phrasing": "varied", "jitter": 0.5},
+        {"weathers": ("rain",)},
+    ],
+    ids=["plain", "distractor", "everything", "rain"],
+)
+def test_examples_do_not_depend_on_the_batch(options):
+    recipe = Recipe(11, "train", *frequencies("vg", 15), **options)
+    whole = arrays(sample(recipe, np.arange(10)))
+    for rows in ([5, 9, 2], [3, 3], [0]):
+        some = arrays(sample(recipe, np.array(rows)))
+        for name, values in some.items():
+            assert values.dtype == whole[name].dtype
+            assert np.array_equal(values, whole[name][rows]), name
+
+
+def test_examples_far_out_are_examples_too():
+    recipe = Recipe(11, "train", *frequencies("vg", 15))
+    far = sample(recipe, np.array([10**12, 10**12 + 1]))
+    assert far.answer.sum() == 1
+    assert np.array_equal(sample(recipe, np.array([10**12 + 1])).scene.pose, far.scene.pose[1:])
+
+
+def test_no_examples():
+    ex = sample(Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT, distractor=True), np.zeros(0, dtype=np.int64))
+    assert len(ex.scene) == len(ex.answer) == 0
+    assert ex.scene.entity.shape == (0, 3)
+
+
+def test_seeds_and_splits_give_other_examples(skewed):
+    few = np.arange(200)
+    for other in (Recipe(1, "train", SKEWED_SUBJECT, SKEWED_OBJECT), Recipe(0, "val", SKEWED_SUBJECT, SKEWED_OBJECT)):
+        ex = arrays(sample(other, few))
+        for name in ("answer", "scene.entity", "scene.pose", "scene.prop", "scene.weather", "scene.fall_seed"):
+            assert (ex[name] != arrays(skewed)[name][:200]).mean() > 0.1, name
+
+
+def test_options_leave_other_draws_alone():
+    """What is not about the option keeps its draws: a town in the rain has the streets and vehicles of a sunny one."""
+    plain = arrays(sample(Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT), np.arange(50)))
+    rainy = arrays(
+        sample(Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT, weathers=("rain",), phrasing="varied"), np.arange(50))
+    )
+    differing = {name for name in plain if not np.array_equal(plain[name], rainy[name])}
+    assert differing == {"scene.weather", "scene.prop", "scene.sun", "phrasing"}  # props: bare trees and clouds
+
+
+@every_sample
+def test_counters_add_up(name, request):
+    ex = request.getfixturevalue(name)
+    n = len(ex.answer)
+    for loop, (proposed, accepted) in ex.tried.items():
+        assert proposed >= accepted >= n, loop
+    assert ex.tried["entity"][1] == n
+    assert ex.tried["placement"][1] == ex.tried["question"][1]
+    assert ("distractor" in ex.tried) == (ex.scene.entity.shape[1] == 3)
+    if "distractor" in ex.tried:
+        assert ex.tried["distractor"][1] == n
+    else:
+        assert ex.tried["placement"][1] == n
+
+
+# what cannot be
+
+
+@pytest.mark.parametrize("distractor", [False, True])
+def test_one_kind_of_vehicle_is_impossible(distractor):
+    only = np.array([0.0, 1.0, 0.0])
+    with pytest.raises(ImpossibleError, match=r"1 entities with a frequency above 0.*--entities or --frequencies"):
+        sample(Recipe(0, "train", only, only, distractor=distractor), np.arange(4))
+
+
+def test_two_kinds_leave_no_distractor():
+    two = np.array([0.5, 0.5, 0.0])
+    assert set(sample(Recipe(0, "train", two, two), np.arange(50)).scene.entity.ravel().tolist()) == {0, 1}
+    with pytest.raises(ImpossibleError, match="3 different vehicles cannot be drawn from 2 entities"):
+        sample(Recipe(0, "train", two, two, distractor=True), np.arange(4))
+
+
+def test_kinds_that_are_never_subject_or_never_object():
+    """Two marginals without a common kind leave one order only."""
+    ex = sample(Recipe(0, "train", np.array([1.0, 0.0]), np.array([0.0, 1.0])), np.arange(200))
+    table = asked(ex)
+    assert set(table[:, 0].tolist()) == {0}
+    assert set(table[:, 2].tolist()) == {1}
+
+
+def test_nearly_all_weight_on_one_kind_is_impossible():
+    skew = np.array([1 - 1e-9, 1e-9])
+    with pytest.raises(ImpossibleError, match="--frequencies gives nearly all weight to too few"):
+        sample(Recipe(0, "train", skew, skew), np.arange(1))
+
+
+def test_a_camera_that_sees_no_road_is_impossible():
+    with pytest.raises(ImpossibleError, match="--jitter 5000"):
+        sample(Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT, jitter=5000.0), np.arange(1))
+
+
+def test_impossible_settings_are_value_errors():
+    assert issubclass(ImpossibleError, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"relations": ("above",)}, "unknown or repeated relation 'above'"), ({"weathers": ("hail",)}, "unknown weather 'hail'")],
+)
+def test_unknown_options_are_errors(options, message):
+    with pytest.raises(ValueError, match=message):
+        sample(Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT, **options), np.arange(2))

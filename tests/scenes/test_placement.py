@@ -1,0 +1,211 @@
+"""Footprints: the separating-axis test against pybullet, places against the lanes, and what the camera frames."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simtown.assets.atlas import atlas
+from simtown.assets.catalogue import ENTITIES
+from simtown.scenes.camera import NOMINAL, Camera
+from simtown.scenes.placement import GAP, LANES, SWAY, apart, draw_poses, framed, half_sizes, overlap
+from simtown.scenes.silhouette import unclipped_boxes
+
+quick = settings(deadline=None, derandomize=True, max_examples=200)
+
+exact = st.integers(-512, 512).map(lambda i: i / 64)  # sums of these are exact
+yaws = st.floats(-7, 7)
+poses = st.tuples(exact, exact, yaws).map(np.array)
+halves = st.tuples(st.floats(0.2, 4), st.floats(0.2, 2)).map(np.array)
+
+
+def random_rectangles(rng, n):
+    """Pairs about as often apart as not."""
+    pose = np.stack([rng.uniform(-3.5, 3.5, (n, 2)), rng.uniform(-3.5, 3.5, (n, 2)), rng.uniform(-10, 10, (n, 2))], axis=-1)
+    square = rng.random(n) < 0.3
+    pose[square, :, 2] = np.round(pose[square, :, 2] / (np.pi / 2)) * (np.pi / 2)
+    return pose, rng.uniform(0.3, 3.2, (n, 2, 2))
+
+
+@pytest.fixture(scope="module")
+def distances():
+    """(poses, halves, signed distances) of 800 pairs by pybullet: negative where they overlap."""
+    bullet = pytest.importorskip("pybullet")
+    client = bullet.connect(bullet.DIRECT)
+    pose, half = random_rectangles(np.random.default_rng(5), 800)
+    found = []
+    for p, h in zip(pose, half, strict=True):
+        bodies = []
+        for (x, y, yaw), (a, b) in zip(p, h, strict=True):
+            shape = bullet.createCollisionShape(bullet.GEOM_BOX, halfExtents=[a, b, 5.0], physicsClientId=client)
+            turn = [0.0, 0.0, np.sin(yaw / 2), np.cos(yaw / 2)]
+            bodies.append(bullet.createMultiBody(1.0, shape, -1, [x, y, 0.0], turn, physicsClientId=client))
+        points = bullet.getClosestPoints(*bodies, 20.0, physicsClientId=client)
+        found.append(min(point[8] for point in points))
+        for body in bodies:
+            bullet.removeBody(body, physicsClientId=client)
+    bullet.disconnect(client)
+    return pose, half, np.array(found)
+
+
+def test_overlap_agrees_with_pybullet(distances):
+    pose, half, distance = distances
+    ours = overlap(pose[:, 0], half[:, 0], pose[:, 1], half[:, 1])
+    clear = np.abs(distance) > 1e-3
+    assert 200 < (distance[clear] < 0).sum() < 600
+    assert np.array_equal(ours[clear], distance[clear] < 0)
+
+
+@pytest.mark.parametrize("gap", [0.1, 0.25, 1.0])
+def test_gap_agrees_with_pybullet(distances, gap):
+    """Nearer than the gap is always an overlap; farther is one at most where two corners face each other, up to √2 gaps."""
+    pose, half, distance = distances
+    ours = overlap(pose[:, 0], half[:, 0], pose[:, 1], half[:, 1], gap)
+    assert ours[distance < gap - 1e-3].all()
+    assert not ours[distance > np.sqrt(2) * gap + 1e-3].any()
+    between = (distance > gap + 1e-3) & (distance < np.sqrt(2) * gap)
+    assert (ours[distance > gap + 1e-3]).sum() <= between.sum()
+
+
+def test_gap_is_exact_for_flanks_that_face_each_other():
+    half = np.array([2.0, 1.0])
+    for gap, expected in ((0.49, False), (0.51, True)):
+        for turn in (0.0, np.pi / 2, np.pi, 0.4):
+            c, s = np.cos(turn), np.sin(turn)
+            a, b = np.array([1.0, 2.0, turn]), np.array([1.0 - 2.5 * s, 2.0 + 2.5 * c, turn + np.pi])
+            assert overlap(a, half, b, half, gap) == expected
+
+
+@quick
+@given(poses, halves, poses, halves, st.floats(0, 1))
+def test_overlap_is_symmetric(a, half_a, b, half_b, gap):
+    assert overlap(a, half_a, b, half_b, gap) == overlap(b, half_b, a, half_a, gap)
+
+
+@quick
+@given(poses, halves, poses, halves, exact, exact)
+def test_overlap_does_not_depend_on_the_place(a, half_a, b, half_b, x, y):
+    move = np.array([x, y, 0.0])
+    assert overlap(a, half_a, b, half_b, 0.25) == overlap(a + move, half_a, b + move, half_b, 0.25)
+
+
+@quick
+@given(poses, halves, poses, halves, st.floats(-4, 4))
+def test_overlap_does_not_depend_on_the_direction(a, half_a, b, half_b, turn):
+    def turned(p):
+        c, s = np.cos(turn), np.sin(turn)
+        return np.array([c * p[0] - s * p[1], s * p[0] + c * p[1], p[2] + turn])
+
+    near, far = (overlap(a, half_a, b, half_b, 0.25 + d) for d in (-1e-6, 1e-6))
+    if near == far:
+        assert overlap(turned(a), half_a, turned(b), half_b, 0.25) == near
+
+
+@quick
+@given(poses, halves, poses, halves, st.floats(0, 2), st.floats(0, 2))
+def test_a_larger_gap_never_sets_apart(a, half_a, b, half_b, gap, more):
+    assert overlap(a, half_a, b, half_b, gap + more) >= overlap(a, half_a, b, half_b, gap)
+
+
+@quick
+@given(poses, halves, st.tuples(st.floats(-0.99, 0.99), st.floats(-0.99, 0.99)), yaws, halves)
+def test_a_shape_overlaps_whatever_stands_in_it(a, half_a, spot, yaw, half_b):
+    c, s = np.cos(a[2]), np.sin(a[2])
+    u, v = spot[0] * half_a[0], spot[1] * half_a[1]
+    b = np.array([a[0] + c * u - s * v, a[1] + s * u + c * v, yaw])
+    assert overlap(a, half_a, b, half_b)
+
+
+def test_overlap_broadcasts():
+    pose, half = random_rectangles(np.random.default_rng(0), 12)
+    rows = [bool(overlap(p[0], h[0], p[1], h[1], 0.1)) for p, h in zip(pose, half, strict=True)]
+    assert overlap(
+        pose[:, 0].reshape(3, 4, 3), half[:, 0].reshape(3, 4, 2), pose[:, 1].reshape(3, 4, 3), half[:, 1].reshape(3, 4, 2), 0.1
+    ).tolist() == [
+        rows[:4],
+        rows[4:8],
+        rows[8:],
+    ]
+
+
+def test_half_sizes_hold_every_vertex():
+    half = half_sizes()
+    a = atlas()
+    assert half.shape == (len(ENTITIES), 2)
+    for number in range(len(ENTITIES)):
+        v = np.abs(a.mesh(number).vertices[:, :2]).max(axis=0)
+        assert np.array_equal(half[number], v)
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """(entities, poses) of 3000 pairs as the sampler proposes them, at the extremes of the draws too."""
+    rng = np.random.default_rng(2)
+    u = rng.random((3000, 2, 3))
+    u[:400] = np.round(u[:400]) * (1 - 2.0**-53)
+    entity = rng.integers(0, len(ENTITIES), (3000, 2))
+    return entity, draw_poses(u, entity)
+
+
+def test_drawn_poses_keep_to_a_lane(drawn):
+    _, pose = drawn
+    assert pose.dtype == np.float32
+    lanes = np.array(LANES)
+    lane = (pose[..., 1] > 0).astype(int)
+    assert (np.abs(pose[..., 1] - lanes[lane, 0]) <= SWAY + 1e-6).all()
+    assert np.array_equal(pose[..., 2], lanes[lane, 1].astype(np.float32))
+    assert 0.45 < lane[400:].mean() < 0.55
+
+
+def test_the_near_lane_heads_right_and_the_far_one_left():
+    (near, right), (far, left) = LANES
+    assert near < 0 < far
+    assert np.cos(right) == 1
+    assert np.cos(left) == -1
+
+
+def test_vehicles_keep_inside_their_half_of_the_road():
+    widest = half_sizes()[:, 1].max()
+    for middle, _ in LANES:
+        assert abs(middle) - SWAY - widest > 0
+        assert abs(middle) + SWAY + widest < 3.7
+
+
+def test_nearly_all_drawn_poses_are_framed(drawn):
+    """The reach is that of the footprint; only what is tall or high up may still leave the picture."""
+    entity, pose = drawn
+    camera = np.tile(Camera().row(), (len(entity), 1))
+    box = unclipped_boxes(entity, pose, camera, *NOMINAL)
+    assert (box[..., 0] > 0).all()
+    assert (box[..., 2] < NOMINAL[0]).all()
+    assert framed(entity, pose, camera).mean() > 0.9
+
+
+def test_the_drawn_range_uses_the_whole_frame(drawn):
+    entity, pose = drawn
+    box = unclipped_boxes(entity, pose, np.tile(Camera().row(), (len(entity), 1)), *NOMINAL)
+    assert box[..., 0].min() < 3
+    assert box[..., 2].max() > NOMINAL[0] - 3
+
+
+def test_framed_is_every_box_inside(drawn):
+    entity, pose = drawn[0][:500], drawn[1][:500].copy()
+    pose[..., 0] += np.random.default_rng(1).uniform(-4, 4, pose.shape[:2]).astype(np.float32)
+    camera = np.tile(Camera().row(), (len(entity), 1))
+    box = unclipped_boxes(entity, pose, camera, *NOMINAL)
+    expected = [all(b[0] >= 0 and b[1] >= 0 and b[2] <= 256 and b[3] <= 128 for b in row) for row in box.tolist()]
+    assert framed(entity, pose, camera).tolist() == expected
+    assert 0.2 < np.mean(expected) < 0.8
+
+
+def test_apart_is_no_overlap_within_the_gap():
+    rng = np.random.default_rng(8)
+    entity = rng.integers(0, len(ENTITIES), (400, 3))
+    pose = draw_poses(rng.random((400, 3, 3)), entity)
+    half = half_sizes()[entity]
+    expected = [
+        not any(overlap(p[i], h[i], p[j], h[j], GAP) for i in range(3) for j in range(3) if i != j)
+        for p, h in zip(pose, half, strict=True)
+    ]
+    assert apart(entity, pose).tolist() == expected
+    assert 0.1 < np.mean(expected) < 0.9

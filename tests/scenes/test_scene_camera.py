@@ -1,0 +1,138 @@
+"""The pinhole projection against a plain NumPy matrix written from Camera's definitions."""
+
+from dataclasses import astuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simtown.scenes.camera import NOMINAL, Camera, object_to_camera, project, views
+
+F = np.float32
+quick = settings(deadline=None, derandomize=True, max_examples=60)
+
+cameras = st.builds(
+    Camera,
+    x=st.floats(-5, 5, width=32),
+    y=st.floats(-18, -12, width=32),
+    z=st.floats(1, 9, width=32),
+    yaw=st.floats(-0.5, 0.5, width=32),
+    pitch=st.floats(-0.25, 0.25, width=32),
+    focal=st.floats(0.5, 2, width=32),
+    bottom=st.floats(-0.75, -0.25, width=32),
+)
+sizes = st.tuples(st.integers(32, 1024), st.integers(32, 1024))
+
+
+def rotation(axis, angle):
+    c, s = np.cos(angle), np.sin(angle)
+    if axis == "z":
+        return np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+    return np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
+
+
+def pinhole(camera, width, height):
+    """3×4 matrix to homogeneous pixels (x right, y down): K [R | -R eye], the camera first pitched, then yawed."""
+    eye = np.array([camera.x, camera.y, camera.z])
+    right, forward, up = (rotation("z", camera.yaw) @ rotation("x", camera.pitch)).T
+    R = np.stack([right, -up, forward])
+    f = camera.focal * min(width, 2 * height)
+    K = np.array([[f, 0, width / 2], [0, f, height + f * camera.bottom], [0, 0, 1]])
+    return K @ np.column_stack([R, -R @ eye])
+
+
+def placed(x, y, z, yaw, scale):
+    """4×4 matrix from an object's frame to the world's."""
+    matrix = np.eye(4)
+    matrix[:3, :3] = scale * rotation("z", yaw)
+    matrix[:3, 3] = x, y, z
+    return matrix
+
+
+def projected(camera, size, pose, points):
+    """Through simtown: (n, 3) image x, y and depth."""
+    x, y, z, yaw, scale = pose
+    view = views(camera.row()[None], *size)[0]
+    matrix = object_to_camera(view, F(x), F(y), F(z), F(np.cos(yaw)), F(np.sin(yaw)), F(scale))
+    out = np.zeros((len(points), 3), dtype=np.float32)
+    project(matrix, view[12], view[13], view[14], points.astype(np.float32), 0, len(points), out)
+    return out
+
+
+@quick
+@given(
+    cameras,
+    sizes,
+    st.tuples(st.floats(-6, 6), st.floats(-2, 20), st.floats(-1, 5), st.floats(-7, 7), st.floats(0.5, 2)),
+    st.lists(st.tuples(st.floats(-3, 3), st.floats(-3, 3), st.floats(0, 4)), min_size=1, max_size=8),
+)
+def test_projection_is_the_pinhole_matrix(camera, size, pose, points):
+    points = np.array(points)
+    homogeneous = np.column_stack([points, np.ones(len(points))]).T
+    u, v, depth = pinhole(camera, *size) @ placed(*pose) @ homogeneous
+    got = projected(camera, size, pose, points)
+    assert np.allclose(got[:, 2], depth, atol=2e-5)
+    fine = depth > 2.0
+    scale = camera.focal * min(size[0], 2 * size[1])
+    assert np.allclose(got[fine, 0], (u / depth)[fine], atol=1e-5 * scale)
+    assert np.allclose(got[fine, 1], (v / depth)[fine], atol=1e-5 * scale)
+
+
+@quick
+@given(cameras, sizes)
+def test_view_axes_are_orthonormal_and_right_handed(camera, size):
+    row = views(camera.row()[None], *size)[0].astype(np.float64)
+    right, up, forward = row[3:6], row[6:9], row[9:12]
+    axes = np.stack([right, up, -forward])  # as in OpenGL
+    assert np.allclose(axes @ axes.T, np.eye(3), atol=1e-6)
+    assert np.linalg.det(axes) == pytest.approx(1, abs=1e-6)
+    assert row[:3] == pytest.approx([camera.x, camera.y, camera.z])
+    assert right[2] == 0  # no roll
+
+
+@quick
+@given(cameras, sizes, st.floats(5, 40))
+def test_the_lower_edge_lies_at_its_slope(camera, size, distance):
+    """Whatever the size, what stands at slope `bottom` under the axis is seen on the picture's lower edge."""
+    right, forward, up = (rotation("z", camera.yaw) @ rotation("x", camera.pitch)).T
+    spot = np.array([camera.x, camera.y, camera.z]) + distance * (forward + camera.bottom * up + 0.1 * right)
+    got = projected(camera, size, (0, 0, 0, 0, 1), spot[None])[0]
+    f = camera.focal * min(size[0], 2 * size[1])
+    assert got[:2] == pytest.approx([size[0] / 2 + 0.1 * f, size[1]], abs=2e-5 * f)
+    assert got[2] == pytest.approx(distance, rel=1e-5)
+
+
+@pytest.mark.parametrize(("size", "half"), [((256, 128), 1), ((64, 64), 1), ((200, 400), 1), ((512, 128), 2)])
+def test_the_width_covers_the_same_road_up_to_two_to_one(size, half):
+    """The half width seen at 10 m; a picture wider than 2:1 shows more."""
+    at = 10 / (2 * 0.95) * half
+    got = projected(Camera(), size, (0, 0, 0, 0, 1), np.array([[at, -4.6, 3.0], [-at, -4.6, 3.0]]))
+    assert got[:, 0] == pytest.approx([size[0], 0], abs=1e-3)
+
+
+@quick
+@given(cameras, st.integers(16, 200))
+def test_pictures_of_other_sizes_are_the_same_picture(camera, height):
+    """Twice the pixels, twice the coordinates; a taller picture adds sky only."""
+    points = np.array([[1.0, 2.0, 1.5], [-3.0, 0.0, 0.0], [0.5, 7.0, 6.0]])
+    pose = (0.5, 1.0, 0.0, 0.3, 1.0)
+    small = projected(camera, (2 * height, height), pose, points)
+    large = projected(camera, (4 * height, 2 * height), pose, points)
+    tall = projected(camera, (2 * height, 2 * height), pose, points)
+    assert np.allclose(large[:, :2], 2 * small[:, :2], atol=0.02)
+    assert np.allclose(tall[:, 0], small[:, 0], atol=0.02)
+    assert np.allclose(tall[:, 1], small[:, 1] + height, atol=0.02)
+
+
+def test_points_behind_the_camera_stay_finite():
+    got = projected(Camera(), NOMINAL, (0, 0, 0, 0, 1), np.array([[0.0, -20.0, 1.0], [1.0, -14.6, 0.0]]))
+    assert np.isfinite(got).all()
+    assert got[0, 2] < 0
+
+
+def test_row_keeps_the_order_of_fields():
+    camera = Camera(1.0, 2.0, 3.0, 0.25, 0.5, 0.75, -0.5)
+    assert camera.row().dtype == np.float32
+    assert tuple(camera.row().tolist()) == astuple(camera)
+    assert views(np.stack([camera.row(), Camera().row()]), 64, 32).shape == (2, 15)

@@ -1,0 +1,156 @@
+"""Picture boxes against brute force, and visible shares against the pictures themselves."""
+
+import numpy as np
+import pytest
+
+from simtown.assets.atlas import atlas
+from simtown.assets.catalogue import ENTITIES
+from simtown.render.raster import Raster
+from simtown.scenes.camera import NOMINAL, Camera
+from simtown.scenes.placement import apart, draw_poses, framed
+from simtown.scenes.scene import empty_batch
+from simtown.scenes.silhouette import boxes, fill_convex, unclipped_boxes, visibility
+
+
+def random_cameras(rng, n):
+    rows = np.tile(Camera().row().astype(np.float64), (n, 1))
+    rows += rng.uniform(-1, 1, rows.shape) * [2, 1, 1, 0.1, 0.05, 0.1, 0.05]
+    return rows.astype(np.float32)
+
+
+def brute_box(entity, pose, camera, width, height):
+    """Every vertex through a pinhole camera, in float64."""
+    x, y, z, yaw, pitch, focal, bottom = camera.astype(np.float64)
+    v = atlas().mesh(entity).vertices
+    c, s = np.cos(float(pose[2])), np.sin(float(pose[2]))
+    dx, dy, dz = v[:, 0] * c - v[:, 1] * s + pose[0] - x, v[:, 0] * s + v[:, 1] * c + pose[1] - y, v[:, 2] - z
+    side, ahead = dx * np.cos(yaw) + dy * np.sin(yaw), dy * np.cos(yaw) - dx * np.sin(yaw)
+    far, high = ahead * np.cos(pitch) + dz * np.sin(pitch), dz * np.cos(pitch) - ahead * np.sin(pitch)
+    f = focal * min(width, 2 * height)
+    px, py = width / 2 + f * side / far, height + f * bottom - f * high / far
+    return px.min(), py.min(), px.max(), py.max()
+
+
+@pytest.mark.parametrize("size", [(256, 128), (96, 128), (300, 100)])
+def test_boxes_are_the_extremes_of_all_vertices(size):
+    rng = np.random.default_rng(size[0])
+    n = 60
+    entity = rng.integers(0, len(ENTITIES), (n, 2)).astype(np.int16)
+    pose = draw_poses(rng.random((n, 2, 3)), entity)
+    pose[..., 2] = rng.uniform(-4, 4, (n, 2))
+    camera = random_cameras(rng, n)
+    expected = np.array([[brute_box(entity[i, j], pose[i, j], camera[i], *size) for j in range(2)] for i in range(n)])
+    assert np.allclose(unclipped_boxes(entity, pose, camera, *size), expected, atol=5e-3)
+    batch = empty_batch(n, 2, 1)
+    batch.entity[:], batch.pose[:], batch.camera[:] = entity, pose, camera
+    clipped = boxes(batch, *size)
+    assert clipped.dtype == np.float32
+    assert np.allclose(clipped, np.clip(expected, 0, [*size, *size]), atol=5e-3)
+    assert (clipped != unclipped_boxes(entity, pose, camera, *size)).any()
+
+
+def test_empty_slots_have_no_box_and_nothing_visible():
+    batch = empty_batch(2, 3, 1)
+    batch.entity[:, 1] = 4
+    batch.pose[:, 1] = 0.5, -1.8, 0.0
+    assert (boxes(batch, 128, 64)[:, [0, 2]] == 0).all()
+    assert (boxes(batch, 128, 64)[:, 1, 2] > 0).all()
+    assert visibility(batch.entity, batch.pose, batch.camera).tolist() == [[0, 1, 0]] * 2
+
+
+def crossing(sides, points):
+    """Whether points lie inside a convex polygon: all on one side of its edges."""
+    turns = [
+        (b[0] - a[0]) * (points[..., 1] - a[1]) - (b[1] - a[1]) * (points[..., 0] - a[0])
+        for a, b in zip(sides, np.roll(sides, -1, axis=0), strict=True)
+    ]
+    return np.all([t > 0 for t in turns], axis=0) | np.all([t < 0 for t in turns], axis=0)
+
+
+def test_fill_convex_is_point_in_polygon():
+    rng = np.random.default_rng(3)
+    grid = np.stack(np.meshgrid(np.arange(24), np.arange(16)), axis=-1).astype(np.float64)
+    for n in (3, 4, 5) * 30:
+        turn = np.sort(rng.uniform(0, 2 * np.pi, n))
+        corners = (
+            np.array([12, 8]) + rng.uniform(-8, 8, 2) + rng.uniform(2, 14) * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+        ).astype(np.float32)
+        mask = np.zeros((16, 24), dtype=np.uint8)
+        mask[5, 5] = 9
+        fill_convex(mask, 24, 16, corners[:, 0].copy(), corners[:, 1].copy(), n, np.uint8(2))
+        expected = np.where(crossing(corners.astype(np.float64), grid), 2, 0)
+        expected[5, 5] = 9
+        assert (mask != expected).sum() <= 1  # a grid point on an edge
+
+
+@pytest.fixture(scope="module")
+def hiding():
+    """(entities, poses, cameras, shares): 160 framed pairs of which one hides part of the other."""
+    rng = np.random.default_rng(11)
+    entity = rng.integers(0, len(ENTITIES), (4000, 2)).astype(np.int16)
+    pose = draw_poses(rng.random((4000, 2, 3)), entity)
+    camera = np.tile(Camera().row(), (4000, 1))
+    camera[:, :2] += rng.uniform(-0.5, 0.5, (4000, 2)).astype(np.float32)
+    camera[:, 3] = rng.uniform(-0.03, 0.03, 4000)
+    fine = (entity[:, 0] != entity[:, 1]) & apart(entity, pose) & framed(entity, pose, camera)
+    shares = np.ones((4000, 2), dtype=np.float32)
+    shares[fine] = visibility(entity[fine], pose[fine], camera[fine])
+    chosen = np.flatnonzero(fine & (shares.min(axis=1) < 1))[:160]
+    assert len(chosen) == 160
+    return entity[chosen], pose[chosen], camera[chosen], shares[chosen]
+
+
+def counts(entity, pose, camera, vehicles):
+    """Pixels of each vehicle slot when only `vehicles` are drawn."""
+    batch = empty_batch(len(entity), 2, 1)
+    batch.pose[:], batch.camera[:] = pose, camera
+    for slot in vehicles:
+        batch.entity[:, slot] = entity[:, slot]
+    ids = Raster(1).render(batch, *NOMINAL).ids
+    return np.stack([(ids == 1 + slot).sum(axis=(1, 2)) for slot in range(2)], axis=1)
+
+
+def test_visible_shares_are_those_of_the_pictures(hiding):
+    entity, pose, camera, shares = hiding
+    alone = np.stack([counts(entity, pose, camera, [slot])[:, slot] for slot in range(2)], axis=1)
+    together = counts(entity, pose, camera, [0, 1])
+    assert (alone > 50).all()
+    assert np.abs(together / alone - shares).max() < 0.03
+    assert shares.min() < 0.3  # some are well hidden
+
+
+def test_the_nearer_of_two_is_wholly_visible(hiding):
+    _, _, _, shares = hiding
+    assert (shares.max(axis=1) == 1).all()
+    assert (shares.min(axis=1) >= 0).all()
+
+
+def test_visible_shares_do_not_depend_on_the_slot(hiding):
+    entity, pose, camera, shares = hiding
+    swapped = visibility(np.ascontiguousarray(entity[:, ::-1]), np.ascontiguousarray(pose[:, ::-1]), camera)
+    assert np.array_equal(swapped[:, ::-1], shares)
+
+
+def test_alone_is_wholly_visible(hiding):
+    entity, pose, camera, _ = hiding
+    for slot in range(2):
+        one, where = (np.ascontiguousarray(a[:, slot : slot + 1]) for a in (entity, pose))
+        assert (visibility(one, where, camera) == 1).all()
+
+
+def test_far_apart_is_wholly_visible():
+    entity = np.array([[0, 1]], dtype=np.int16)
+    pose = np.array([[[-3.5, -1.85, 0.0], [3.5, -1.85, 0.0]]], dtype=np.float32)
+    assert visibility(entity, pose, Camera().row()[None]).tolist() == [[1, 1]]
+
+
+def test_a_third_vehicle_hides_more(hiding):
+    entity, pose, camera, shares = hiding
+    third = np.full((len(entity), 1), ENTITIES.index("bicycle"), dtype=np.int16)
+    rng = np.random.default_rng(4)
+    more = draw_poses(rng.random((len(entity), 1, 3)), third)
+    three, where = np.concatenate([entity, third], axis=1), np.concatenate([pose, more], axis=1)
+    fine = apart(three, where)
+    with_third = visibility(three[fine], where[fine], camera[fine])
+    assert (with_third[:, :2] <= shares[fine]).all()
+    assert (with_third[:, :2] < shares[fine]).any()

@@ -1,0 +1,232 @@
+"""Weather and the random street behind the road."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.spatial import ConvexHull
+
+from simtown.assets.atlas import atlas
+from simtown.assets.catalogue import ENTITIES, PROPS, STREET
+from simtown.scenes.street import _HEDGES, BACK, BUILDINGS, CLOUDS, FRONT, LAMPS, LAWN, PAVEMENT, SLOTS, draw_street
+from simtown.scenes.weather import WEATHERS, draw_weather
+from simtown.streams import Stream
+
+quick = settings(deadline=None, derandomize=True, max_examples=40)
+COUNT = 420
+INDEX = np.arange(COUNT)
+ENDS = np.cumsum([0, BUILDINGS, LAMPS, PAVEMENT, LAWN, BACK, CLOUDS])
+ROWS = dict(zip(("buildings", "lamps", "pavement", "lawn", "back", "clouds"), map(slice, ENDS[:-1], ENDS[1:]), strict=True))
+
+
+@quick
+@given(st.lists(st.sampled_from(WEATHERS), min_size=1, max_size=7, unique=True))
+def test_only_allowed_weather(allowed):
+    drawn = draw_weather(Stream(0, "train", "weather"), np.arange(300), tuple(allowed))
+    assert {WEATHERS[w] for w in drawn.weather} == set(allowed)
+
+
+def test_weather_is_uniform_over_the_allowed():
+    allowed = ("rain", "night", "clear", "fog")
+    drawn = draw_weather(Stream(0, "train", "weather"), np.arange(8000), allowed)
+    assert stats.chisquare([(drawn.weather == WEATHERS.index(w)).sum() for w in allowed]).pvalue > 1e-4
+    assert stats.kstest(drawn.intensity, "uniform").pvalue > 1e-4
+    assert stats.kstest(drawn.fall_seed / 2.0**32, "uniform").pvalue > 1e-4
+
+
+def test_weather_ranges_and_types():
+    drawn = draw_weather(Stream(1, "val", "weather"), np.arange(4000), WEATHERS)
+    assert (drawn.weather.dtype, drawn.intensity.dtype, drawn.sun.dtype, drawn.fall_seed.dtype) == (
+        np.uint8,
+        np.float32,
+        np.float32,
+        np.uint32,
+    )
+    assert (np.sin(drawn.sun[:, 0]) < 0).all()  # the sun is behind the viewer
+    dusk = drawn.weather == WEATHERS.index("dusk")
+    assert drawn.sun[dusk, 1].max() < drawn.sun[~dusk, 1].min()
+    assert drawn.sun[:, 1].min() > 0.3
+    assert drawn.sun[:, 1].max() < np.pi / 2
+
+
+def test_weather_draws_do_not_depend_on_the_batch_or_the_allowed():
+    stream = Stream(1, "val", "weather")
+    whole, some = draw_weather(stream, np.arange(20), WEATHERS), draw_weather(stream, np.array([9, 3, 3]), WEATHERS)
+    for name in ("weather", "intensity", "sun", "fall_seed"):
+        assert np.array_equal(getattr(some, name), getattr(whole, name)[[9, 3, 3]])
+    clear = draw_weather(stream, np.arange(20), ("clear",))
+    assert np.array_equal(clear.intensity, whole.intensity)
+    assert np.array_equal(clear.fall_seed, whole.fall_seed)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "message"), [(("clear", "hail"), "hail"), ((), "choose among"), (("Clear",), "Clear.*clear")]
+)
+def test_unknown_weather_is_an_error(allowed, message):
+    with pytest.raises(ValueError, match=message):
+        draw_weather(Stream(0, "train", "weather"), np.arange(3), allowed)
+
+
+@pytest.fixture(scope="module")
+def street():
+    """(prop, pose, style, weather) of streets in every weather."""
+    weather = (INDEX % len(WEATHERS)).astype(np.uint8)
+    return *draw_street(Stream(0, "train", "street"), INDEX, weather), weather
+
+
+@pytest.fixture(scope="module")
+def extents(street):
+    """(n, SLOTS, 2, 2) least and greatest x and y of every thing as it stands, by all its vertices; NaN for empty slots."""
+    prop, pose, _, _ = street
+    out = np.full((*prop.shape, 2, 2), np.nan)
+    for kind in np.unique(prop[prop >= 0]):
+        at = np.nonzero(prop == kind)
+        v = atlas().mesh(len(ENTITIES) + int(kind)).vertices
+        x, y, _, yaw, scale = pose[at].astype(np.float64).T[:, :, None]
+        c, s = np.cos(yaw) * scale, np.sin(yaw) * scale
+        wx, wy = x + c * v[:, 0] - s * v[:, 1], y + s * v[:, 0] + c * v[:, 1]
+        out[at] = np.stack([np.stack([w.min(axis=1), w.max(axis=1)], axis=-1) for w in (wx, wy)], axis=1)
+    return out
+
+
+def test_street_shapes_and_types(street):
+    prop, pose, style, _ = street
+    assert (prop.dtype, pose.dtype, style.dtype) == (np.int16, np.float32, np.uint16)
+    assert prop.shape == style.shape == pose.shape[:2] == (COUNT, SLOTS)
+    assert pose.shape[2] == 5
+    assert prop.min() == -1
+    assert prop.max() < len(PROPS)
+    assert (pose[..., 4] > 0.5).all()
+    assert np.isfinite(pose).all()
+
+
+def test_every_slot_holds_its_own_kinds(street):
+    prop, _, _, _ = street
+    groups = {name: {PROPS[k] for k in prop[:, rows].ravel() if k >= 0} for name, rows in ROWS.items()}
+    assert groups["buildings"] == set(STREET["building"])
+    assert groups["lamps"] == {"street lamp"}
+    assert groups["clouds"] == set(STREET["cloud"])
+    assert groups["pavement"] >= set(STREET["person"]) | {"mailbox", "pillar box"}
+    assert groups["pavement"] <= set(STREET["person"]) | set(STREET["furniture"])
+    assert groups["lawn"] <= set(STREET["tree"]) | set(_HEDGES)
+    assert groups["back"] <= set(STREET["tree"])
+    assert (prop[:, ROWS["buildings"]] >= 0).all()
+
+
+def test_mailboxes_are_often_there(street):
+    prop, _, _, _ = street
+    boxes = np.isin(prop, [PROPS.index("mailbox"), PROPS.index("pillar box")])
+    assert boxes.any(axis=1).mean() > 0.7
+
+
+def test_buildings_stand_side_by_side(extents):
+    row = extents[:, ROWS["buildings"], 0]
+    gaps = row[:, 1:, 0] - row[:, :-1, 1]
+    assert gaps.min() > 0.05
+    assert gaps.max() < 2.5
+    middle = (row[:, 0, 0] + row[:, -1, 1]) / 2
+    assert np.abs(middle).max() < 3.5
+
+
+def test_buildings_fill_the_picture(extents):
+    """From edge to edge of the nominal frame at the front's distance."""
+    row = extents[:, ROWS["buildings"], 0]
+    edge = (FRONT + 14.6) / (2 * 0.95)
+    assert (row[:, 0, 0] < -edge).mean() > 0.97
+    assert (row[:, -1, 1] > edge).mean() > 0.97
+
+
+def test_nothing_but_vehicles_on_the_road(extents):
+    near, far = extents[..., 1, 0], extents[..., 1, 1]
+    assert not ((far > -3.7) & (near < 3.7)).any()
+
+
+def test_pavement_things_stay_before_the_buildings(extents):
+    row = extents[:, ROWS["pavement"], 1, 1]
+    assert np.nanmax(row) < FRONT - 1.0
+
+
+def penetration(a, b):
+    """How deep two convex polygons reach into each other, metres (negative where they are apart)."""
+    depths = []
+    for polygon in (a, b):
+        edges = np.roll(polygon, -1, axis=0) - polygon
+        across = np.stack([edges[:, 1], -edges[:, 0]]) / np.linalg.norm(edges, axis=1)
+        p, q = a @ across, b @ across
+        depths.append((np.minimum(p.max(axis=0), q.max(axis=0)) - np.maximum(p.min(axis=0), q.min(axis=0))).min())
+    return min(depths)
+
+
+@pytest.mark.xfail(
+    reason="cells of 1.9 m and ±0.45 m of play are too narrow for tables, benches, kiosks and umbrellas", strict=True
+)
+def test_pavement_things_do_not_run_into_each_other(street):
+    """As the module says; by convex footprints below head height, with 0.15 m to spare."""
+    prop, pose, _, _ = street
+    footprints = {}
+    for kind in np.unique(prop[:, ROWS["pavement"]])[1:]:
+        v = atlas().mesh(len(ENTITIES) + int(kind)).vertices
+        v = v[v[:, 2] < 2.0][:, :2]
+        footprints[kind] = v[ConvexHull(v).vertices]
+    crashes = []
+    for kinds, places in zip(prop[:, ROWS["pavement"]], pose[:, ROWS["pavement"]].astype(np.float64), strict=True):
+        things = []
+        for kind, (x, y, _, yaw, scale) in zip(kinds, places, strict=True):
+            if kind >= 0:
+                turn = scale * np.array([[np.cos(yaw), np.sin(yaw)], [-np.sin(yaw), np.cos(yaw)]])
+                things.append((PROPS[kind], footprints[kind] @ turn + [x, y]))
+        crashes += [(a, b) for (a, p), (b, q) in pairwise(things) if penetration(p, q) > 0.15]
+    assert not crashes
+
+
+def test_trees_stand_bare_in_snow_alone(street):
+    prop, _, _, weather = street
+    snowy = weather == WEATHERS.index("snow")
+    bare = np.array([name.endswith(" bare") for name in PROPS])
+    sheds = np.array([f"{name} bare" in PROPS and name not in _HEDGES for name in PROPS])
+    leafless, leafy = (np.where(prop >= 0, table[prop], False) for table in (bare, sheds))
+    assert not leafy[snowy].any()
+    assert not leafless[~snowy].any()
+    assert leafless[snowy].any(axis=1).all()
+    assert leafy[~snowy].any()
+
+
+def test_snow_changes_trees_only(street):
+    prop, pose, style, _ = street
+    for weather in WEATHERS:
+        other = draw_street(Stream(0, "train", "street"), INDEX, np.full(COUNT, WEATHERS.index(weather), dtype=np.uint8))
+        assert np.array_equal(other[1], pose)
+        assert np.array_equal(other[2], style)
+        names = [[PROPS[k].removesuffix(" bare") if k >= 0 else "" for k in p[: ENDS[-2]]] for p in other[0]]
+        assert names == [[PROPS[k].removesuffix(" bare") if k >= 0 else "" for k in p[: ENDS[-2]]] for p in prop]
+
+
+def test_clouds_hang_high_and_in_fair_weather_only(street):
+    prop, pose, _, weather = street
+    sky = ROWS["clouds"]
+    assert (pose[:, sky, 2] > 20).all()
+    foul = np.isin(weather, [WEATHERS.index(w) for w in ("rain", "fog", "night")])
+    assert (prop[foul][:, sky] == -1).all()
+    assert (prop[~foul][:, sky] >= 0).any(axis=1).mean() > 0.95
+
+
+def test_street_does_not_depend_on_the_batch(street):
+    rows = np.array([17, 3, 3, 400])
+    some = draw_street(Stream(0, "train", "street"), rows, street[3][rows])
+    for part, whole in zip(some, street[:3], strict=True):
+        assert np.array_equal(part, whole[rows])
+
+
+def test_streets_differ(street):
+    prop, pose, _, _ = street
+    assert len({p.tobytes() for p in prop}) == COUNT
+    assert len({p.tobytes() for p in pose}) == COUNT
+    other = draw_street(Stream(1, "train", "street"), INDEX, street[3])
+    assert (other[0] != prop).mean() > 0.3
+
+
+def test_styles_are_uniform(street):
+    assert stats.kstest(street[2].ravel() / 65536, "uniform").pvalue > 1e-4
