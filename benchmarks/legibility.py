@@ -1,15 +1,16 @@
 """Can the kinds of vehicles be told apart in 128×128 pictures? A small convolutional net tries, from scratch.
 
-    python benchmarks/legibility.py --entities 60 --weather clear --train 150000 --test 12000
+    python benchmarks/legibility.py --entities 60 --weather clear --train 40000 --test 12000
 
 Every picture is a full street scene with exactly one vehicle: random street, lane, heading, place along the whole frame,
 weather and sun. The net is told the kind, never the place. No training picture is shown twice; the test pictures come from
 another seed. The net is tested once, after its last step: nothing is chosen by the test's outcome.
 
-Two views of a picture: "band" (the default) is the whole picture less the rows that never hold a part of a vehicle (the sky
-and roofs above, the near kerb below; the program checks this for every picture); "box" is a window of fixed size about the
-vehicle's box and is reported apart. Results go into benchmarks/results/legibility.csv, where a run replaces the rows of an
-earlier one with the same entities, weather and view. Needs torch; about 20 minutes on two cores.
+Three views of a picture. "band" (the default) is the whole picture less the rows that never hold a part of a vehicle: the sky
+and roofs above, the near kerb below (checked for every picture). "box" is a window of fixed size about the vehicle's box, and
+is reported apart. "empty" is a control: the same streets with the vehicle taken out, where the net must be at chance, or
+something besides the vehicle gives its kind away. Results go into benchmarks/results/legibility.csv, where a run replaces the
+rows of an earlier one with the same entities, weather and view. Needs torch; minutes on one core.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import platform
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from pathlib import Path
 
@@ -79,11 +80,12 @@ def one_vehicle_scenes(seed: int, split: str, index: np.ndarray, kinds: int, wea
 
 def pictures(raster: Raster, scenes: SceneBatch, view: str) -> Pictures:
     """Render scenes and cut out what the net sees."""
-    rgb = raster.render(scenes, SIZE, SIZE, geometry=False).rgb
+    drawn = replace(scenes, entity=np.full_like(scenes.entity, -1)) if view == "empty" else scenes
+    rgb = raster.render(drawn, SIZE, SIZE, geometry=False).rgb
     x0, y0, x1, y1 = boxes(scenes, SIZE, SIZE)[:, 0].T
     if y0.min() < BAND[0] or y1.max() > BAND[1]:
         raise ValueError(f"a vehicle reaches out of rows {BAND}: rows {y0.min():.1f} to {y1.max():.1f}")
-    if view == "band":
+    if view != "box":
         seen = rgb[:, BAND[0] : BAND[1]]
     else:
         height, width = WINDOW
@@ -119,13 +121,9 @@ class Net(nn.Module):
         super().__init__()
 
         def layer(before: int, after: int, stride: int) -> nn.Sequential:
-            return nn.Sequential(
-                nn.Conv2d(before, after, 3, stride, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU(inplace=True)
-            )
+            return nn.Sequential(nn.Conv2d(before, after, 3, stride, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU(inplace=True))
 
-        self.body = nn.Sequential(
-            nn.PixelUnshuffle(2), layer(12, 64, 1), layer(64, 96, 2), layer(96, 192, 2), layer(192, 256, 1)
-        )
+        self.body = nn.Sequential(nn.PixelUnshuffle(2), layer(12, 64, 1), layer(64, 96, 2), layer(96, 192, 2), layer(192, 256, 1))
         self.head = nn.Linear(2 * 256, kinds)
         self.to(memory_format=torch.channels_last)
 
@@ -209,8 +207,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--entities", type=int, default=60, help=f"how many kinds, most common first (up to {len(ENTITIES)})")
     parser.add_argument("--weather", default="clear", help="'all', or kinds with commas between")
-    parser.add_argument("--view", choices=["band", "box"], default="band", help="what the net sees of the picture")
-    parser.add_argument("--train", type=int, default=150_000, help="training pictures, each shown once")
+    parser.add_argument("--view", choices=["band", "box", "empty"], default="band", help="what the net sees of the picture")
+    parser.add_argument("--train", type=int, default=40_000, help="training pictures, each shown once")
     parser.add_argument("--test", type=int, default=12_000, help="test pictures")
     parser.add_argument("--rate", type=float, default=3e-3, help="greatest learning rate")
     parser.add_argument("--bf16", action=argparse.BooleanOptionalAction, default=True, help="convolve in bfloat16")
@@ -222,13 +220,16 @@ def main() -> None:
 
     began = time.perf_counter()
     rows = report(*test(args, train(args)))
+    if args.view == "empty":
+        rows = rows[:1]  # of guesses the share of right ones is all there is to say
     minutes = (time.perf_counter() - began) / 60
     settings = f"train {args.train} test {args.test} seed {args.seed} rate {args.rate} bf16 {args.bf16}; {minutes:.1f} min"
     key = [str(args.entities), args.weather, args.view]
     written = []
     for part, name, right, of in rows:
         low, high = wilson(right, of)
-        written.append([*key, part, name, right, of, *(f"{100 * p:.2f}" for p in (right / of, low, high)), settings, machine(args.threads)])
+        percents = [f"{100 * share:.2f}" for share in (right / of, low, high)]
+        written.append([*key, part, name, right, of, *percents, settings, machine(args.threads)])
     kept = []
     if args.out.exists():
         with args.out.open(newline="") as file:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -109,16 +110,38 @@ def _names(text: str, everything: tuple[str, ...]) -> tuple[str, ...]:
     return everything if text == "all" else tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def _renderer(engine: str, threads: int) -> Renderer:
-    if engine == "raster":
-        from simtown.render.raster import Raster
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
-        return Raster(threads)
+
+def _renderer(engine: str, say: Callable[[str], None] = _tell) -> Renderer:
+    """The engine by name, ready: what numba compiles, once a machine, is compiled here, and announced if it takes long."""
     if engine == "opengl":
         from simtown.render.opengl import OpenGL
 
         return OpenGL()
-    raise Refusal(f"unknown renderer '{engine}': choose raster or opengl")
+    if engine != "raster":
+        raise Refusal(f"unknown renderer '{engine}': choose raster or opengl")
+    from threading import Timer
+
+    notice = Timer(2.5, say, ["first start: compiling for this machine, once, in about 20 seconds ..."])
+    notice.daemon = True
+    notice.start()
+    try:
+        import numpy as np
+
+        from simtown.datasets.settings import Settings
+        from simtown.datasets.shards import columns
+        from simtown.language.sampler import sample
+        from simtown.render.raster import Raster
+
+        settings, renderer = Settings(distractor=True), Raster()
+        examples = sample(settings.recipe("train"), np.arange(2))
+        columns(examples, np.arange(2), settings)
+        renderer.render(examples.scene, 32, 32)
+    finally:
+        notice.cancel()
+    return renderer
 
 
 @app.command()
@@ -157,14 +180,14 @@ def generate(
     directory = out or Path(default_name(settings))
     settings.check()
     with Progress(f"generate {directory}") as watcher:
-        _warm_up(settings, watcher.say)
+        _renderer("raster", watcher.say)  # compile once, here, before the workers start
         manifest = make(settings, directory, workers, watcher)
     size_on_disk = sum(entry["bytes"] for entry in manifest["shards"].values())
     if not (directory / "preview.png").exists():
         from simtown.datasets.preview import dataset_sheet
         from simtown.datasets.reader import open_dataset
 
-        _save(dataset_sheet(open_dataset(directory), _renderer("raster", 1)), directory / "preview.png")
+        _save(dataset_sheet(open_dataset(directory), _renderer("raster")), directory / "preview.png")
     print(f"{directory}: {n} train, {val} val, {test} test examples, {size_on_disk / 1e6:,.1f} MB in {len(manifest['shards'])} shards; {watcher.summary()}")
     print(f"Look at {directory / 'preview.png'}; check it with: simtown verify {directory}")
 
@@ -181,26 +204,6 @@ def default_name(settings: Settings) -> str:
     if settings.seed != plain.seed:
         name += f"-seed{settings.seed}"
     return name
-
-
-def _warm_up(settings: Settings, say: Any) -> None:
-    """Compile (once a machine) before the workers start; announced when it takes longer than a blink."""
-    import threading
-
-    import numpy as np
-
-    notice = threading.Timer(2.5, say, ["first start: compiling for this machine, once, about 15 seconds ..."])
-    notice.daemon = True
-    notice.start()
-    try:
-        from simtown.datasets.shards import columns
-        from simtown.language.sampler import sample
-
-        examples = sample(settings.recipe("train"), np.arange(2))
-        columns(examples, np.arange(2), settings)
-        _renderer("raster", 1).render(examples.scene, 32, 32)
-    finally:
-        notice.cancel()
 
 
 def _save(image: Any, path: Path) -> None:
@@ -249,19 +252,19 @@ def preview(
         data = open_dataset(dataset)
         if not len(data[split]):
             raise Refusal(f"{dataset} has no {split} examples: choose another --split")
-        sheet, path = sheets.dataset_sheet(data, _renderer(renderer, 1), split, count, large), dataset / "preview.png"
+        sheet, path = sheets.dataset_sheet(data, _renderer(renderer), split, count, large), dataset / "preview.png"
     elif random:
         side = 512 if large else 160
-        sheet, path = sheets.random_sheet(settings, _renderer(renderer, 1), count, side, side), Path("simtown-random.png")
+        sheet, path = sheets.random_sheet(settings, _renderer(renderer), count, side, side), Path("simtown-random.png")
     elif entity is not None:
         numbers = [_entity(name, ENTITIES) for name in _names(entity, ENTITIES)]
-        sheet, path = sheets.entity_sheet(_renderer(renderer, 1), numbers, 384 if large else 192), Path("simtown-entities.png")
+        sheet, path = sheets.entity_sheet(_renderer(renderer), numbers, 384 if large else 192), Path("simtown-entities.png")
     else:
         names = list(_names(weather or "", WEATHERS))
         unknown = [w for w in names if w not in WEATHERS]
         if unknown or not names:
             raise Refusal(f"unknown weather '{', '.join(unknown)}': choose among all, {', '.join(WEATHERS)}")
-        sheet, path = sheets.weather_sheet(settings, _renderer(renderer, 1), names, 512 if large else 256), Path("simtown-weather.png")
+        sheet, path = sheets.weather_sheet(settings, _renderer(renderer), names, 512 if large else 256), Path("simtown-weather.png")
     path = out or path
     if path.suffix.lower() != ".png":
         raise Refusal(f"--out {path} must end in .png")
@@ -300,7 +303,7 @@ def render(
     path = out or Path(f"{name}.png")
     if path.suffix.lower() != ".png":
         raise Refusal(f"--out {path} must end in .png")
-    frames = _renderer(renderer, 1).render(scene, width, height)
+    frames = _renderer(renderer).render(scene, width, height)
     pictures = [(path, frames.rgb[0][..., ::-1])]
     if depth:
         millimetres = np.where(np.isfinite(frames.depth[0]), np.clip(frames.depth[0] * 1000 + 0.5, 0, 65535), 0)
@@ -345,7 +348,7 @@ def verify(
     settings = Settings.from_resolved(load(dataset)["settings"])
     with Progress(f"verify {dataset}") as watcher:
         watcher.started(sum(settings.counts().values()), 0)
-        problems = check(dataset, _renderer("raster", 1) if pictures else None, pictures, lambda n: watcher.advanced(n, {}))
+        problems = check(dataset, _renderer("raster") if pictures else None, pictures, lambda n: watcher.advanced(n, {}))
     for problem in problems:
         print(f"simtown: {problem}", file=sys.stderr)
     if problems:

@@ -66,28 +66,28 @@ def _portraits(entities: list[int], size: int, weather: str) -> SceneBatch:
     scenes.pose[:, 0] = (0.0, *LANES[0])
     scenes.weather[:] = WEATHERS.index(weather)
     # the default camera's eye with a longer lens, its lower edge just below the wheels
-    scenes.camera[:, 5], scenes.camera[:, 6] = 1.75, -0.55
+    scenes.camera[:, 5], scenes.camera[:, 6] = 1.6, -0.53
     return scenes
 
 
 def entity_sheet(renderer: Renderer, entities: list[int], size: int = 192, weather: str = "clear") -> Image.Image:
     """The catalogue: every given entity with its number and name."""
-    frames = renderer.render(_portraits(entities, size, weather), size, size * 5 // 8, geometry=False)
+    frames = renderer.render(_portraits(entities, size, weather), size, size * 3 // 4, geometry=False)
     cells = [Cell(image, [(f"{e + 1}. {ENTITIES[e]}", None)]) for e, image in zip(entities, frames.rgb, strict=True)]
     return contact_sheet(cells, columns=max(1, min(10, 1920 // size)))
 
 
 def weather_sheet(settings: Settings, renderer: Renderer, weathers: list[str], size: int = 320, steps: tuple[float, ...] = (0.1, 0.5, 1.0)) -> Image.Image:
-    """The same street in every given weather, from light to heavy."""
+    """The same street in every given weather (across), from light to heavy (down)."""
     one = sample(settings.recipe("train"), np.array([0])).scene
     cells = []
-    for name in weathers:
-        scene = one[np.zeros(len(steps), dtype=np.int64)]
-        scene.weather[:] = WEATHERS.index(name)
-        scene.intensity[:] = steps
-        scene.sun[:, 1] = 0.42 if name == "dusk" else 0.9
-        street = draw_street(Stream(settings.seed, "train", "street"), np.zeros(len(steps), dtype=np.int64), scene.weather)
+    for step in steps:
+        scene = one[np.zeros(len(weathers), dtype=np.int64)]
+        scene.weather[:] = [WEATHERS.index(name) for name in weathers]
+        scene.intensity[:] = step
+        scene.sun[:, 1] = np.where(scene.weather == WEATHERS.index("dusk"), 0.42, 0.9)
+        street = draw_street(Stream(settings.seed, "train", "street"), np.zeros(len(weathers), dtype=np.int64), scene.weather)
         scene.prop, scene.prop_pose, scene.prop_style = street
         images = renderer.render(scene, size, size, geometry=False).rgb
-        cells += [Cell(image, [(f"{name}, intensity {step}", None)]) for image, step in zip(images, steps, strict=True)]
-    return contact_sheet(cells, columns=2 * len(steps) if len(weathers) > 1 else len(steps))
+        cells += [Cell(image, [(f"{name}, intensity {step}", None)]) for image, name in zip(images, weathers, strict=True)]
+    return contact_sheet(cells, columns=len(weathers))
