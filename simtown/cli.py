@@ -27,7 +27,7 @@ app = typer.Typer(
 )
 
 
-class Refusal(Exception):
+class RefusalError(Exception):
     """One line for the user, and the exit code."""
 
     def __init__(self, message: str, code: int = BAD_INPUT) -> None:
@@ -39,7 +39,7 @@ def main() -> NoReturn:
     """Entry point: every failure is one clear line on stderr and an exit code, never a traceback."""
     try:
         code = app(standalone_mode=False)
-    except Refusal as refusal:
+    except RefusalError as refusal:
         _stop(str(refusal), refusal.code)
     except KeyboardInterrupt:
         _stop("stopped; the same command continues where this one ended", INTERRUPTED)
@@ -98,7 +98,7 @@ def parse_size(text: str) -> tuple[int, int]:
     """Width and height of "128" or "64x32"."""
     parts = text.lower().split("x")
     if not 1 <= len(parts) <= 2 or not all(p.isdigit() for p in parts):
-        raise Refusal(f"--size {text} is no size: write 128 or, as width and height, 64x32")
+        raise RefusalError(f"--size {text} is no size: write 128 or, as width and height, 64x32")
     width, height = int(parts[0]), int(parts[-1])
     from simtown.render.frames import check_size
 
@@ -121,7 +121,7 @@ def _renderer(engine: str, say: Callable[[str], None] = _tell) -> Renderer:
 
         return OpenGL()
     if engine != "raster":
-        raise Refusal(f"unknown renderer '{engine}': choose raster or opengl")
+        raise RefusalError(f"unknown renderer '{engine}': choose raster or opengl")
     from threading import Timer
 
     notice = Timer(2.5, say, ["first start: compiling for this machine, once, in about 20 seconds ..."])
@@ -188,7 +188,8 @@ def generate(
         from simtown.datasets.reader import open_dataset
 
         _save(dataset_sheet(open_dataset(directory), _renderer("raster")), directory / "preview.png")
-    print(f"{directory}: {n} train, {val} val, {test} test examples, {size_on_disk / 1e6:,.1f} MB in {len(manifest['shards'])} shards; {watcher.summary()}")
+    made = f"{n} train, {val} val, {test} test examples"
+    print(f"{directory}: {made}, {size_on_disk / 1e6:,.1f} MB in {len(manifest['shards'])} shards; {watcher.summary()}")
     print(f"Look at {directory / 'preview.png'}; check it with: simtown verify {directory}")
 
 
@@ -243,15 +244,15 @@ def preview(
 
     chosen = [what for what, given in (("DIR", dataset), ("--random", random), ("--entity", entity), ("--weather", weather)) if given]
     if len(chosen) != 1:
-        raise Refusal(f"give one of DIR, --random, --entity and --weather, not {' and '.join(chosen) or 'none'}")
+        raise RefusalError(f"give one of DIR, --random, --entity and --weather, not {' and '.join(chosen) or 'none'}")
     if count < 1 or split not in SPLITS:
-        raise Refusal(f"--n must be at least 1 and --split one of {', '.join(SPLITS)}")
+        raise RefusalError(f"--n must be at least 1 and --split one of {', '.join(SPLITS)}")
     settings = Settings(entities=entities, distractor=distractor, seed=seed)
     settings.check()
     if dataset is not None:
         data = open_dataset(dataset)
         if not len(data[split]):
-            raise Refusal(f"{dataset} has no {split} examples: choose another --split")
+            raise RefusalError(f"{dataset} has no {split} examples: choose another --split")
         sheet, path = sheets.dataset_sheet(data, _renderer(renderer), split, count, large), dataset / "preview.png"
     elif random:
         side = 512 if large else 160
@@ -263,11 +264,11 @@ def preview(
         names = list(_names(weather or "", WEATHERS))
         unknown = [w for w in names if w not in WEATHERS]
         if unknown or not names:
-            raise Refusal(f"unknown weather '{', '.join(unknown)}': choose among all, {', '.join(WEATHERS)}")
+            raise RefusalError(f"unknown weather '{', '.join(unknown)}': choose among all, {', '.join(WEATHERS)}")
         sheet, path = sheets.weather_sheet(settings, _renderer(renderer), names, 512 if large else 256), Path("simtown-weather.png")
     path = out or path
     if path.suffix.lower() != ".png":
-        raise Refusal(f"--out {path} must end in .png")
+        raise RefusalError(f"--out {path} must end in .png")
     _save(sheet, path)
     print(f"{path}: {sheet.width} x {sheet.height} pixels")
 
@@ -277,13 +278,17 @@ def _entity(name: str, entities: tuple[str, ...]) -> int:
         from difflib import get_close_matches
 
         like = get_close_matches(name, entities, 3)
-        raise Refusal(f"unknown entity '{name}'" + (f": did you mean {' or '.join(like)}?" if like else ": see simtown preview --entity all"))
+        raise RefusalError(
+            f"unknown entity '{name}'" + (f": did you mean {' or '.join(like)}?" if like else ": see simtown preview --entity all")
+        )
     return entities.index(name)
 
 
 @app.command()
 def render(
-    where: Annotated[str, typer.Argument(metavar="SHARD:INDEX", help="A shard file or DIR/SPLIT, and an example's place in it: data/train:7.")],
+    where: Annotated[
+        str, typer.Argument(metavar="SHARD:INDEX", help="A shard file or DIR/SPLIT, and an example's place in it: data/train:7.")
+    ],
     size: Annotated[str, typer.Option(help="Pixels: 1024, or width x height.")] = "1024",
     renderer: Annotated[str, typer.Option(help="raster or opengl.")] = "raster",
     depth: Annotated[bool, typer.Option("--depth", help="Also write depth: 16-bit PNG in millimetres, 0 for the sky.")] = False,
@@ -302,7 +307,7 @@ def render(
     scene, name = locate(where)
     path = out or Path(f"{name}.png")
     if path.suffix.lower() != ".png":
-        raise Refusal(f"--out {path} must end in .png")
+        raise RefusalError(f"--out {path} must end in .png")
     frames = _renderer(renderer).render(scene, width, height)
     pictures = [(path, frames.rgb[0][..., ::-1])]
     if depth:
@@ -313,7 +318,7 @@ def render(
     for target, pixels in pictures:
         good, data = cv2.imencode(".png", pixels)
         if not good:
-            raise Refusal(f"cannot encode {target}")
+            raise RefusalError(f"cannot encode {target}")
         target.write_bytes(data.tobytes())
         print(target)
     if glb is not None:

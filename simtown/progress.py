@@ -59,7 +59,11 @@ class Progress:
         elif monotonic() - self._told > EVERY:
             self._told = monotonic()
             left = (self._total - self._done) / max(self._rate(), 1e-9)
-            print(f"{self._title}: {self._done:,} of {self._total:,}, {self._rate():,.0f}/s, {left:,.0f} s left; {self._shares()}", file=sys.stderr, flush=True)
+            print(
+                f"{self._title}: {self._done:,} of {self._total:,}, {self._rate():,.0f}/s, {left:,.0f} s left; {self._shares()}",
+                file=sys.stderr,
+                flush=True,
+            )
 
     def _rate(self) -> float:
         return (self._done - self._before) / max(monotonic() - self._begun, 1e-9)

@@ -18,7 +18,10 @@ from simtown.assets.street.ground import ground
 
 GRID = 4096.0
 #: Directions whose extreme vertices stand for a mesh when its shadow is cast: the faces and corners of a cube.
-_DIRECTIONS = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if abs(x) + abs(y) + abs(z) in (1, 3)], dtype=np.float64)
+_DIRECTIONS = np.array(
+    [(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if abs(x) + abs(y) + abs(z) in (1, 3)],
+    dtype=np.float64,
+)
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,9 @@ class Atlas:
 def _normals(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     p, q, r = (vertices[triangles[:, k]] for k in range(3))
     a, b = q - p, r - p
-    cross = np.stack([a[:, 1] * b[:, 2] - a[:, 2] * b[:, 1], a[:, 2] * b[:, 0] - a[:, 0] * b[:, 2], a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]], -1)
+    cross = np.stack(
+        [a[:, 1] * b[:, 2] - a[:, 2] * b[:, 1], a[:, 2] * b[:, 0] - a[:, 0] * b[:, 2], a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]], -1
+    )
     length = np.sqrt(cross[:, 0] * cross[:, 0] + cross[:, 1] * cross[:, 1] + cross[:, 2] * cross[:, 2])
     unit = cross / np.where(length > 0, length, np.nan)[:, None]
     offset = unit[:, 0] * p[:, 0] + unit[:, 1] * p[:, 1] + unit[:, 2] * p[:, 2]
@@ -95,7 +100,7 @@ def atlas() -> Atlas:
     """The town's atlas, built once a process (about half a second)."""
     kinds = np.array([m.kind for m in MATERIALS])
     meshes = [entity_mesh(n) for n in ENTITIES] + [prop_mesh(n) for n in PROPS] + [ground()]
-    vertices, triangles, normals, materials, parts, hulls, lamps, bounds, radius = ([] for _ in range(9))  # type: ignore[var-annotated]
+    vertices, triangles, normals, materials, parts, hulls, lamps, bounds, radius = ([] for _ in range(9))
     offset = 0
     for mesh in meshes:
         v = np.floor(mesh.vertices * GRID + 0.5) / GRID

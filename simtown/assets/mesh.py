@@ -6,6 +6,7 @@ Object frame: metres, right-handed, z up, x forward, y to the left; wheels stand
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import cos, pi, radians, sin
@@ -284,10 +285,13 @@ def cabin(base: tuple[float, float], roof: tuple[float, float], z: tuple[float, 
     `pillars` are the places (0 rear to 1 front) of the painted posts between side windows.
     """
     (x0, x3), (x1, x2), (z0, z1), (w0, w1) = base, roof, z, (width[0] / 2, width[1] / 2)
-    shell = loft([[(x0, -w0, z0), (x3, -w0, z0), (x3, w0, z0), (x0, w0, z0)], [(x1, -w1, z1), (x2, -w1, z1), (x2, w1, z1), (x1, w1, z1)]], paint)
+    shell = loft(
+        [[(x0, -w0, z0), (x3, -w0, z0), (x3, w0, z0), (x0, w0, z0)], [(x1, -w1, z1), (x2, -w1, z1), (x2, w1, z1), (x1, w1, z1)]],
+        paint,
+    )
     flank = [(x0, -w0, z0), (x3, -w0, z0), (x2, -w1, z1), (x1, -w1, z1)]
     edges = [0.04, *pillars, 0.96]
-    panes = [panel(flank, glass, (a + 0.025, b - 0.025), (0.1, 0.85)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    panes = [panel(flank, glass, (a + 0.025, b - 0.025), (0.1, 0.85)) for a, b in itertools.pairwise(edges)]
     nose = panel([(x3, -w0, z0), (x3, w0, z0), (x2, w1, z1), (x2, -w1, z1)], glass, (0.06, 0.94), (0.08, 0.88))
     tail = panel([(x0, w0, z0), (x0, -w0, z0), (x1, -w1, z1), (x1, w1, z1)], glass, (0.06, 0.94), (0.08, 0.88))
     return join([shell, nose, tail, *[p.both_sides() for p in panes]])

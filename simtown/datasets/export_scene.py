@@ -9,7 +9,17 @@ import trimesh
 
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS
-from simtown.assets.palette import CLOTH_TINTS, MATERIALS, ROOF_TINTS, TINT_CLOTH, TINT_ROOF, TINT_WALL, TINTS, WALL_TINTS, rgb_table
+from simtown.assets.palette import (
+    CLOTH_TINTS,
+    MATERIALS,
+    ROOF_TINTS,
+    TINT_CLOTH,
+    TINT_ROOF,
+    TINT_WALL,
+    TINTS,
+    WALL_TINTS,
+    rgb_table,
+)
 from simtown.render.instances import instances
 from simtown.scenes.scene import SceneBatch
 
@@ -26,11 +36,17 @@ def glb(scene: SceneBatch, path: Path) -> None:
             continue
         mesh, (x, y, z, c, s, scale), style = atlas().mesh(int(number)), poses[0, k].astype(float), int(styles[0, k])
         face = colours[mesh.materials].copy()
-        for kind, tints, pick in ((TINT_WALL, WALL_TINTS, style), (TINT_ROOF, ROOF_TINTS, style // TINTS), (TINT_CLOTH, CLOTH_TINTS, style)):
+        for kind, tints, pick in (
+            (TINT_WALL, WALL_TINTS, style),
+            (TINT_ROOF, ROOF_TINTS, style // TINTS),
+            (TINT_CLOTH, CLOTH_TINTS, style),
+        ):
             face[kinds[mesh.materials] == kind] = rgb_table(tints)[pick % TINTS]
         corners = mesh.vertices[mesh.triangles].reshape(-1, 3)  # unshared, so that every face keeps its colour
         rgba = np.concatenate([np.repeat(face, 3, axis=0), np.ones((len(corners), 1))], axis=1)
-        solid = trimesh.Trimesh(corners, np.arange(len(corners)).reshape(-1, 3), vertex_colors=(rgba * 255 + 0.5).astype(np.uint8), process=False)
+        solid = trimesh.Trimesh(
+            corners, np.arange(len(corners)).reshape(-1, 3), vertex_colors=(rgba * 255 + 0.5).astype(np.uint8), process=False
+        )
         turn = np.array([[c, -s, 0, x], [s, c, 0, y], [0, 0, 1, z], [0, 0, 0, 1]]) @ np.diag([scale, scale, scale, 1])
         upright = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1.0]])  # z up to y up
         world.add_geometry(solid, node_name=f"{k:02d} {names[k]}", geom_name=f"{k:02d} {names[k]}", transform=upright @ turn)
@@ -38,4 +54,8 @@ def glb(scene: SceneBatch, path: Path) -> None:
 
 
 def _names(scene: SceneBatch) -> list[str]:
-    return ["ground", *(ENTITIES[e] if e >= 0 else "" for e in scene.entity[0]), *(PROPS[p] if p >= 0 else "" for p in scene.prop[0])]
+    return [
+        "ground",
+        *(ENTITIES[e] if e >= 0 else "" for e in scene.entity[0]),
+        *(PROPS[p] if p >= 0 else "" for p in scene.prop[0]),
+    ]

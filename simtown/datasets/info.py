@@ -13,10 +13,11 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.datasets import manifest as manifests
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import SPLITS, Settings
+from simtown.datasets.shards import STAGES
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.weather import WEATHERS
 
-_BAR = 32
+_BAR = 20
 
 
 def show(path: Path, console: Console | None = None) -> None:
@@ -36,23 +37,20 @@ def show(path: Path, console: Console | None = None) -> None:
 
 
 def _splits(dataset: Dataset) -> Table:
-    table = Table(title="Examples", title_justify="left")
-    for head in ("split", "examples", "yes", "relations", "weathers", "median |margin|, m", "median visible"):
-        table.add_column(head, justify="left" if head in ("split", "relations", "weathers") else "right")
-    for name in SPLITS:
-        split = dataset[name]
-        if not len(split):
-            continue
-        relations = _shares(split.column("relation"), RELATION_NAMES)
-        weathers = _shares(split.column("scene/weather"), WEATHERS)
-        margin, visible = np.median(np.abs(split.column("margin"))), np.median(split.column("visible"))
-        table.add_row(name, f"{len(split):,}", f"{split.column('answer').mean():.1%}", relations, weathers, f"{margin:.2f}", f"{visible:.2f}")
+    splits = {name: dataset[name] for name in SPLITS if len(dataset[name])}
+    table = Table("", *splits, title="Examples", title_justify="left")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    table.add_row("examples", *(f"{len(s):,}" for s in splits.values()))
+    table.add_row("answered yes", *(f"{s.column('answer').mean():.1%}" for s in splits.values()))
+    for column_name, names in (("relation", RELATION_NAMES), ("scene/weather", WEATHERS)):
+        counts = np.array([np.bincount(s.column(column_name), minlength=len(names)) / len(s) for s in splits.values()])
+        for name, shares in zip(names, counts.T, strict=True):
+            if shares.any():
+                table.add_row(name, *(f"{share:.1%}" for share in shares))
+    table.add_row("median |margin|, m", *(f"{np.median(np.abs(s.column('margin'))):.2f}" for s in splits.values()))
+    table.add_row("hidden in part", *(f"{(s.column('visible') < 1).any(axis=1).mean():.1%}" for s in splits.values()))
     return table
-
-
-def _shares(numbers: np.ndarray, names: tuple[str, ...]) -> str:
-    counts = np.bincount(numbers, minlength=len(names))
-    return ", ".join(f"{name} {count / len(numbers):.0%}" for name, count in zip(names, counts, strict=True) if count)
 
 
 def _acceptance(dataset: Dataset) -> Table:
@@ -67,11 +65,11 @@ def _acceptance(dataset: Dataset) -> Table:
 def _timings(path: Path) -> Table | None:
     try:
         runs = json.loads((path / manifests.TIMINGS).read_text(encoding="utf-8"))["runs"]
-        table = Table(title="How it was made", title_justify="left")
-        for head in ("examples", "seconds", "workers", "examples/s", *runs[0]["stage_shares"]):
+        table = Table(title="How it was made, and the share of each stage", title_justify="left")
+        for head in ("made", "s", "workers", "per s", *STAGES):
             table.add_column(head, justify="right")
         for run in runs:
-            shares = [f"{share:.0%}" for share in run["stage_shares"].values()]
+            shares = [f"{run['stage_shares'][stage]:.0%}" for stage in STAGES]
             rate = run["examples"] / max(run["wall_seconds"], 1e-9)
             table.add_row(f"{run['examples']:,}", f"{run['wall_seconds']:.1f}", str(run["workers"]), f"{rate:,.0f}", *shares)
         return table
@@ -83,7 +81,10 @@ def _frequencies(dataset: Dataset) -> Table:
     """Share of every entity as subject and as object of the training questions, with its target (equation 4) marked in the bar."""
     s: Settings = dataset.settings
     told = dataset.manifest["settings"]
-    target = [_different(np.array(told[f"{a}_frequencies"]), np.array(told[f"{b}_frequencies"])) for a, b in (("subject", "object"), ("object", "subject"))]
+    target = [
+        _different(np.array(told[f"{a}_frequencies"]), np.array(told[f"{b}_frequencies"]))
+        for a, b in (("subject", "object"), ("object", "subject"))
+    ]
     found = [np.bincount(dataset.train.column(role), minlength=s.entities) / len(dataset.train) for role in ("subject", "object")]
     top = max(max(t.max() for t in target), max(f.max() for f in found))
     table = Table(title="Entities in the training questions, | marks the target", title_justify="left")

@@ -99,7 +99,9 @@ def _claimed(directory: Path) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise ForeignDirectoryError(f"{directory} is being written by another simtown generate: wait for it or give another --out") from None
+            raise ForeignDirectoryError(
+                f"{directory} is being written by another simtown generate: wait for it or give another --out"
+            ) from None
         yield
     finally:
         os.close(handle)
@@ -118,10 +120,14 @@ def _begin(directory: Path, settings: Settings) -> dict[str, Any]:
     now = json.loads(json.dumps(settings.resolved()))
     differ = differences(manifest["settings"], now)
     if differ:
-        raise ForeignDirectoryError(f"{directory} holds a data set of other settings: {'; '.join(differ)}; give another --out or the same settings")
+        raise ForeignDirectoryError(
+            f"{directory} holds a data set of other settings: {'; '.join(differ)}; give another --out or the same settings"
+        )
     made_by, here = manifest["simtown"], manifests.fresh(settings)["simtown"]
     if made_by != here and not manifest["complete"]:
-        raise ForeignDirectoryError(f"{directory} was begun by simtown {made_by}, this is {here}: finish it with that version or give another --out")
+        raise ForeignDirectoryError(
+            f"{directory} was begun by simtown {made_by}, this is {here}: finish it with that version or give another --out"
+        )
     for leftover in directory.glob(".*.tmp"):
         if _ours(leftover):
             leftover.unlink(missing_ok=True)
@@ -223,10 +229,11 @@ def _run_workers(directory: Path, settings: Settings, missing: list[Task], worke
             try:
                 kind, content = told.get(timeout=1.0)
             except queue.Empty:
-                dead = [m for m in team if m.exitcode not in (None, 0)]
-                if dead:
-                    reason = f"by signal {-dead[0].exitcode}" if (dead[0].exitcode or 0) < 0 else f"with code {dead[0].exitcode}"
-                    raise WorkerError(f"a worker process ended {reason} (out of memory?): run the same command again to continue") from None
+                codes = [m.exitcode for m in team if m.exitcode not in (None, 0)]
+                if codes:
+                    raise WorkerError(
+                        f"a worker process ended with code {codes[0]} (out of memory?): run the same command again to continue"
+                    ) from None
                 continue
             if kind == "progress":
                 examples, seconds = content

@@ -22,7 +22,9 @@ def locate(where: str) -> tuple[SceneBatch, str]:
     """
     text, _, number = where.rpartition(":")
     if not text or not number.isdigit():
-        raise ValueError(f"'{where}' is no example: write SHARD:INDEX, such as data/train-00000.h5:7, or DIR/SPLIT:INDEX, such as data/train:7")
+        raise ValueError(
+            f"'{where}' is no example: write SHARD:INDEX, such as data/train-00000.h5:7, or DIR/SPLIT:INDEX, such as data/train:7"
+        )
     path, index = Path(text), int(number)
     if path.name in SPLITS and not path.exists():
         split = open_dataset(path.parent)[path.name]

@@ -69,7 +69,9 @@ def load(directory: Path) -> dict[str, Any]:
     if missing:
         raise DamagedError(f"{path} is damaged (no {', '.join(missing)})")
     if manifest["schema"] != SCHEMA:
-        raise DamagedError(f"{path} has layout version {manifest['schema']}, this simtown reads version {SCHEMA}: use the simtown that made it")
+        raise DamagedError(
+            f"{path} has layout version {manifest['schema']}, this simtown reads version {SCHEMA}: use the simtown that made it"
+        )
     try:
         Settings.from_resolved(manifest["settings"]).check()
     except (TypeError, AttributeError, ValueError) as error:

@@ -40,7 +40,13 @@ def dataset_sheet(dataset: Dataset, renderer: Renderer, split: str = "train", co
         scenes = examples.scenes(rows)
         images, box = renderer.render(scenes, w, h, geometry=False).rgb, boxes(scenes, w, h)
     cells = [
-        _question_cell(images[i], examples.column("question")[i].decode(), bool(examples.column("answer")[i]), box[i, slots[0][i]], box[i, slots[1][i]])
+        _question_cell(
+            images[i],
+            examples.column("question")[i].decode(),
+            bool(examples.column("answer")[i]),
+            box[i, slots[0][i]],
+            box[i, slots[1][i]],
+        )
         for i in rows
     ]
     return contact_sheet(cells, columns=max(1, 1280 // images.shape[2]))
@@ -54,7 +60,9 @@ def random_sheet(settings: Settings, renderer: Renderer, count: int, width: int,
     cells = []
     for i in range(count):
         s, o = examples.subject[i], examples.object[i]
-        question = text(ENTITIES[scene.entity[i, s]], RELATION_NAMES[examples.relation[i]], ENTITIES[scene.entity[i, o]], examples.phrasing[i])
+        question = text(
+            ENTITIES[scene.entity[i, s]], RELATION_NAMES[examples.relation[i]], ENTITIES[scene.entity[i, o]], examples.phrasing[i]
+        )
         cells.append(_question_cell(images[i], question, bool(examples.answer[i]), box[i, s], box[i, o]))
     return contact_sheet(cells, columns=max(1, 1280 // width))
 
@@ -77,7 +85,9 @@ def entity_sheet(renderer: Renderer, entities: list[int], size: int = 192, weath
     return contact_sheet(cells, columns=max(1, min(10, 1920 // size)))
 
 
-def weather_sheet(settings: Settings, renderer: Renderer, weathers: list[str], size: int = 320, steps: tuple[float, ...] = (0.1, 0.5, 1.0)) -> Image.Image:
+def weather_sheet(
+    settings: Settings, renderer: Renderer, weathers: list[str], size: int = 320, steps: tuple[float, ...] = (0.1, 0.5, 1.0)
+) -> Image.Image:
     """The same street in every given weather (across), from light to heavy (down)."""
     one = sample(settings.recipe("train"), np.array([0])).scene
     cells = []

@@ -127,7 +127,19 @@ class Split(Sequence[Example]):
         return TorchView(self)
 
 
-_SMALL = ("question", "tokens", "answer", "subject", "relation", "object", "subject_slot", "object_slot", "boxes", "visible", "margin")
+_SMALL = (
+    "question",
+    "tokens",
+    "answer",
+    "subject",
+    "relation",
+    "object",
+    "subject_slot",
+    "object_slot",
+    "boxes",
+    "visible",
+    "margin",
+)
 
 
 class TorchView:

@@ -96,7 +96,7 @@ class Settings:
     @classmethod
     def from_resolved(cls, told: dict[str, Any]) -> Settings:
         """Inverse of :meth:`resolved`, but for the frequencies, which the manifest keeps beside it."""
-        own = {k: tuple(v) if isinstance(v, list) else v for k, v in told.items() if not k.endswith("_frequencies")}
+        own: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in told.items() if not k.endswith("_frequencies")}
         return cls(**own)
 
     @property

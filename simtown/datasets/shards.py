@@ -114,7 +114,9 @@ def _fill(file: h5py.File, settings: Settings, task: Task, renderer: Renderer, c
     w, h, n = settings.width, settings.height, task.count
     images = file.create_dataset("images", (n, h, w, 3), "u1", chunks=(1, h, w, 3), **hdf5plugin.LZ4())
     masks = file.create_dataset("masks", (n, h, w), "u1", chunks=(1, h, w), **hdf5plugin.LZ4()) if settings.masks else None
-    depth = file.create_dataset("depth", (n, h, w), "f4", chunks=(1, h, w), **hdf5plugin.Bitshuffle(cname="lz4")) if settings.depth else None
+    depth = (
+        file.create_dataset("depth", (n, h, w), "f4", chunks=(1, h, w), **hdf5plugin.Bitshuffle(cname="lz4")) if settings.depth else None
+    )
     recipe, size = settings.recipe(task.split), max(2, min(256, _PIXELS // (w * h)))
     kept: list[dict[str, np.ndarray]] = []
     tried: dict[str, tuple[int, int]] = {}

@@ -21,7 +21,9 @@ from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import boxes, visibility
 
 
-def verify(directory: Path, renderer: Renderer | None = None, pictures: int = 8, progress: Callable[[int], None] = lambda n: None) -> list[str]:
+def verify(
+    directory: Path, renderer: Renderer | None = None, pictures: int = 8, progress: Callable[[int], None] = lambda n: None
+) -> list[str]:
     """Every problem found, in words; empty if the data set is whole and true.
 
     Args:
@@ -85,12 +87,16 @@ def _check_content(file: h5py.File, settings: Settings, task: Task, renderer: Re
     yield from complain(truths(margin, c["relation"]) != np.where(c["answer"], 1, -1), "the answer contradicts the scene")
     question, tokens = ask(c["subject"], c["relation"], c["object"], c["phrasing"])
     yield from complain((question != c["question"]) | (tokens != c["tokens"]).any(axis=1), "the words are not the question")
-    yield from complain(np.add.reduceat(c["answer"].astype(int), np.arange(0, n, 2)).repeat(2)[:n] != 1, "the pair of answers is not balanced")
+    yield from complain(
+        np.add.reduceat(c["answer"].astype(int), np.arange(0, n, 2)).repeat(2)[:n] != 1, "the pair of answers is not balanced"
+    )
     yield from complain((boxes(scene, settings.width, settings.height) != c["boxes"]).any(axis=(1, 2)), "the boxes are not the scene's")
     entity = scene.entity.astype(np.int64)
     yield from complain(~apart(entity, scene.pose), "vehicles overlap")
     shares = visibility(scene.entity, scene.pose, scene.camera)
-    yield from complain((np.abs(shares - c["visible"]) > 1e-6).any(axis=1) | (shares < LEAST_VISIBLE).any(axis=1), "visible shares are wrong")
+    yield from complain(
+        (np.abs(shares - c["visible"]) > 1e-6).any(axis=1) | (shares < LEAST_VISIBLE).any(axis=1), "visible shares are wrong"
+    )
     if renderer is not None:
         again = np.linspace(0, n - 1, min(pictures, n)).astype(int)
         frames = renderer.render(scene[again], settings.width, settings.height)

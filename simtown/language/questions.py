@@ -25,7 +25,7 @@ PAD, UNKNOWN = 0, 1
 
 
 def with_article(name: str) -> str:
-    """"a bus", "an ambulance", "an SUV"."""
+    """ "a bus", "an ambulance", "an SUV"."""
     return f"{'an' if name[0] in 'aeiou' or name == 'SUV' else 'a'} {name}"
 
 

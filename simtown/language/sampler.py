@@ -82,6 +82,10 @@ class Examples:
     tried: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
+def _untimed(_: str) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
 def answers(seed: int, split: str, index: np.ndarray) -> np.ndarray:
     """(n,) bool, fair and in pairs: of examples 2j and 2j + 1 exactly one is true, so every even prefix is balanced."""
     first = Stream(seed, split, "answer").uniform(index // 2, 1)[:, 0] < 0.5
@@ -97,7 +101,10 @@ def draw_entities(recipe: Recipe, index: np.ndarray, tried: dict[str, tuple[int,
     both = (recipe.subject + recipe.object) / 2
     chances = [recipe.subject, recipe.object] + [both] * recipe.distractor
     if min(np.count_nonzero(p) for p in chances) < len(chances) and np.count_nonzero(both) < len(chances):
-        raise ImpossibleError(f"{len(chances)} different vehicles cannot be drawn from {np.count_nonzero(both)} entities with a frequency above 0: give --entities or --frequencies more")
+        raise ImpossibleError(
+            f"{len(chances)} different vehicles cannot be drawn from {np.count_nonzero(both)} entities with a frequency above 0: "
+            "give more --entities or other --frequencies"
+        )
     sums = [np.cumsum(p) / np.cumsum(p)[-1] for p in chances]
     stream = Stream(recipe.seed, recipe.split, "entity")
     out = np.zeros((len(index), len(chances)), dtype=np.int64)
@@ -127,7 +134,7 @@ def draw_cameras(recipe: Recipe, index: np.ndarray) -> np.ndarray:
     return rows
 
 
-def sample(recipe: Recipe, index: np.ndarray, stage: Callable[[str], AbstractContextManager[None]] = nullcontext) -> Examples:
+def sample(recipe: Recipe, index: np.ndarray, stage: Callable[[str], AbstractContextManager[None]] = _untimed) -> Examples:
     """The examples with the numbers `index` ((n,) int64). Raises ImpossibleError where a setting allows none.
 
     `stage` is entered around the parts named "sample" and "question", for whoever wants to time them apart.
@@ -148,19 +155,25 @@ def sample(recipe: Recipe, index: np.ndarray, stage: Callable[[str], AbstractCon
             _place(recipe, index, entity, camera, round_, pending, pose, visible, tried)
         with stage("question"):
             asked = _question(recipe, index, entity, camera, answer, round_, pending, pose, (subject, obj, relation), tried)
-            left = _distract(recipe, index, entity, camera, round_, pending, pose, visible, asked, tried) if recipe.distractor else pending[:0]
+            left = (
+                _distract(recipe, index, entity, camera, round_, pending, pose, visible, asked, tried) if recipe.distractor else pending[:0]
+            )
         pending = left
         if not len(pending):
             break
     else:
-        raise ImpossibleError("no place for a distractor was found beside two of these vehicles: leave out --distractor or use other --entities")
+        raise ImpossibleError(
+            "no place for a distractor was found beside two of these vehicles: leave out --distractor or use other --entities"
+        )
     with stage("sample"):
         margin = margins(separations(pose, camera), relation, subject, obj)
         weather = draw_weather(Stream(recipe.seed, recipe.split, "weather"), index, recipe.weathers)
         street = draw_street(Stream(recipe.seed, recipe.split, "street"), index, weather.weather)
         allowed = np.array(STYLES[recipe.phrasing])
         phrasing = allowed[(Stream(recipe.seed, recipe.split, "phrasing").uniform(index, 1)[:, 0] * len(allowed)).astype(np.int64)]
-        scene = SceneBatch(entity.astype(np.int16), pose, *street, weather.weather, weather.intensity, weather.sun, weather.fall_seed, camera)
+        scene = SceneBatch(
+            entity.astype(np.int16), pose, *street, weather.weather, weather.intensity, weather.sun, weather.fall_seed, camera
+        )
     return Examples(scene, answer, subject, obj, relation, phrasing, margin.astype(np.float32), visible, tried)
 
 
@@ -201,7 +214,9 @@ def _place(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.nda
         pending = pending[~fine]
         if not len(pending):
             return
-    raise ImpossibleError(f"no place was found for two vehicles in {CAP} attempts: --jitter {recipe.jitter} or these --entities do not fit the street")
+    raise ImpossibleError(
+        f"no place was found for two vehicles in {CAP} attempts: --jitter {recipe.jitter} or these --entities do not fit the street"
+    )
 
 
 def _question(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.ndarray, answer: np.ndarray, round_: int,
@@ -226,7 +241,9 @@ def _question(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.
         pending = pending[~fine]
         if not len(pending):
             return out
-    raise ImpossibleError(f"no question with the drawn answer was found in {CAP} attempts: --relations {','.join(recipe.relations)} is too narrow")
+    raise ImpossibleError(
+        f"no question with the drawn answer was found in {CAP} attempts: --relations {','.join(recipe.relations)} is too narrow"
+    )
 
 
 def _distract(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.ndarray, round_: int, pending: np.ndarray,

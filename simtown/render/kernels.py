@@ -230,7 +230,7 @@ def shade(light, palette, kinds, tints, m, style, part, nx, ny, nz, lx, ly, lz, 
         if kind == ROAD:
             cover *= F(0.62)
         r, g, b = r + (F(0.95) - r) * cover, g + (F(0.97) - g) * cover, b + (F(1.0) - b) * cover
-    if kind == ROAD or kind == GROUND:
+    if kind in (ROAD, GROUND):
         dark = F(1.0) - F(0.3) * light[L.WET]
         r, g, b = r * dark, g * dark, b * dark
     facing = max(nx * lx + ny * ly + nz * lz, F(0.0))
@@ -241,9 +241,9 @@ def shade(light, palette, kinds, tints, m, style, part, nx, ny, nz, lx, ly, lz, 
         value = albedo * shine
         if kind == CLOUD_KIND:
             value = (light[L.HORIZON + c] * F(0.25) + F(0.75) * light[L.CLOUD]) * (F(0.86) + F(0.14) * nz)
-        elif kind == GLASS or kind == WINDOW:
+        elif kind in (GLASS, WINDOW):
             value = value * F(0.62) + light[L.HORIZON + c] * (F(0.16) + F(0.2) * max(nz, F(0.0)))
-        elif kind == ROAD or kind == GROUND:
+        elif kind in (ROAD, GROUND):
             value += light[L.WET] * light[L.HORIZON + c] * (F(0.16) if kind == ROAD else F(0.07))
         out[c] = value
     power = light[L.LAMPS]
@@ -252,7 +252,7 @@ def shade(light, palette, kinds, tints, m, style, part, nx, ny, nz, lx, ly, lz, 
             out[0] += (F(1.0) - out[0]) * F(0.95) * power
             out[1] += (F(0.84) - out[1]) * F(0.92) * power
             out[2] += (F(0.50) - out[2]) * F(0.85) * power
-    elif kind == HEADLAMP or kind == TAILLAMP or kind == GLOW:
+    elif kind in (HEADLAMP, TAILLAMP, GLOW):
         lit = F(0.35) + F(0.65) * power
         out[0] += (r - out[0]) * lit
         out[1] += (g - out[1]) * lit
@@ -425,7 +425,9 @@ def cast_shadows(view, light, atlas, casts, meshes, poses, width, height, mask):
             grow = F(1.06) - F(0.07) * F(ring)
             seen = True
             for i in range(size):
-                seen = seen and _ground_spot(view, focal, cx, cy, mx + (gx[corners[i]] - mx) * grow, my + (gy[corners[i]] - my) * grow, sx, sy, i)
+                seen = seen and _ground_spot(
+                    view, focal, cx, cy, mx + (gx[corners[i]] - mx) * grow, my + (gy[corners[i]] - my) * grow, sx, sy, i
+                )
             if seen:
                 fill_convex(mask, width, height, sx, sy, size, np.uint8(85 * (ring + 1)))
 
@@ -515,7 +517,9 @@ def resolve_colour(view, light, width, height, grounds, scratch, out):
                     glow = lamps * F(pool[y, x]) * F(1.0 / 255.0) * air
                     r, g, b = F(np.int32(c & lane)), F(np.int32((c >> np.uint64(16)) & lane)), F(np.int32(c >> np.uint64(32)))
                     r, g, b = r * F(1.0 / 4080.0), g * F(1.0 / 4080.0), b * F(1.0 / 4080.0)
-                    line[x] = _pack(r + glow * (r * F(1.1) + F(0.19)), g + glow * (g * F(1.1) + F(0.155)), b + glow * (b * F(1.1) + F(0.085)))
+                    line[x] = _pack(
+                        r + glow * (r * F(1.1) + F(0.19)), g + glow * (g * F(1.1) + F(0.155)), b + glow * (b * F(1.1) + F(0.085))
+                    )
         into = lines[y % 3]
         for x in range(np.uint32(width)):
             at = np.uint32(2) * np.uint32(x)

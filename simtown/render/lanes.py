@@ -3,7 +3,7 @@
 All in uint32 and int32, so that every processor gives the same bits, whatever its registers' width.
 """
 
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def,no-untyped-call"
 from __future__ import annotations
 
 from llvmlite import ir

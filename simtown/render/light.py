@@ -59,7 +59,22 @@ def _row(look: _Look) -> list[float]:
         return [(colour >> shift & 255) / 255.0 * gain for shift in (16, 8, 0)]
 
     sun, sky, bounce, fog, top, horizon, (density, snow, wet, lamps, shadow, amount, cloud) = look
-    return [*rgb(*sun), *rgb(*sky), *rgb(*bounce), *rgb(fog), *rgb(top), *rgb(horizon), density, snow, wet, lamps, shadow, 0.0, amount, cloud]
+    return [
+        *rgb(*sun),
+        *rgb(*sky),
+        *rgb(*bounce),
+        *rgb(fog),
+        *rgb(top),
+        *rgb(horizon),
+        density,
+        snow,
+        wet,
+        lamps,
+        shadow,
+        0.0,
+        amount,
+        cloud,
+    ]
 
 
 _TABLE = np.array([[_row(ends) for ends in _LOOKS[name]] for name in WEATHERS])

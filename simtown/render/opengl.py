@@ -142,10 +142,7 @@ class OpenGL:
         frames = Frames.blank(len(batch), width, height)
         meshes, poses, styles, ids = instances(batch)
         view, light = views(batch.camera, width, height), lights(batch.weather, batch.intensity, batch.sun)
-        streets = [
-            _Street(*row)
-            for row in zip(view.astype(float), light.astype(float), meshes, poses.astype(float), styles, strict=True)
-        ]
+        streets = [_Street(*row) for row in zip(view.astype(float), light.astype(float), meshes, poses.astype(float), styles, strict=True)]
         # all geometry, then all colour: the context changes its size, and drops its meshes, twice a batch
         self._resize(width, height)
         for n, street in enumerate(streets):
@@ -360,9 +357,7 @@ def _lamps(street: _Street) -> list[tuple[int, np.ndarray, int]]:
     return out
 
 
-def _rings(
-    street: _Street, polygons: list[np.ndarray], sizes: tuple[float, ...], step: int, shape: tuple[int, ...]
-) -> np.ndarray:
+def _rings(street: _Street, polygons: list[np.ndarray], sizes: tuple[float, ...], step: int, shape: tuple[int, ...]) -> np.ndarray:
     """(h, w, 1) uint8 mask, dense: each convex polygon in nested sizes, one `step` more in each. Polygons behind are left out."""
     mask = np.zeros((shape[0], shape[1], 1), dtype=np.uint8)
     for i, size in enumerate(sizes):

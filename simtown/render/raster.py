@@ -14,6 +14,7 @@ from simtown.assets.palette import CLOTH_TINTS, MATERIALS, ROOF_TINTS, WALL_TINT
 from simtown.render import kernels
 from simtown.render.frames import Frames, check_size
 from simtown.render.instances import instances
+from simtown.render.lanes import LANES
 from simtown.render.light import lights
 from simtown.scenes.camera import views
 from simtown.scenes.scene import SceneBatch
@@ -55,7 +56,7 @@ class _Scratch(NamedTuple):
     @classmethod
     def sized(cls, width: int, height: int, most_vertices: int, most_ground: int) -> _Scratch:
         wide, high, most = 2 * width + 1, 2 * height + 1, kernels.MOST_TRIANGLES + 1
-        stride = -(-(wide + 1 + kernels.LANES) // 16) * 16  # one column more tells which rows of a mask are touched
+        stride = -(-(wide + 1 + LANES) // 16) * 16  # one column more tells which rows of a mask are touched
         return cls(
             samples=np.zeros((high, stride), dtype=np.uint32),
             shadow=np.zeros((high, stride), dtype=np.uint8),

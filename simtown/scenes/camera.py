@@ -72,7 +72,20 @@ def object_to_camera(view, x, y, z, c, s, scale):  # type: ignore[no-untyped-def
     t0 = view[3] * dx + view[4] * dy + view[5] * dz
     t1 = view[6] * dx + view[7] * dy + view[8] * dz
     t2 = view[9] * dx + view[10] * dy + view[11] * dz
-    return (m00 * scale, m01 * scale, m02 * scale, t0, m10 * scale, m11 * scale, m12 * scale, t1, m20 * scale, m21 * scale, m22 * scale, t2)
+    return (
+        m00 * scale,
+        m01 * scale,
+        m02 * scale,
+        t0,
+        m10 * scale,
+        m11 * scale,
+        m12 * scale,
+        t1,
+        m20 * scale,
+        m21 * scale,
+        m22 * scale,
+        t2,
+    )
 
 
 @kernel

@@ -80,4 +80,4 @@ def framed(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> np.ndarr
     """Whether every vehicle lies wholly inside the nominal picture: (n,) bool."""
     box = unclipped_boxes(entity, pose, camera, *NOMINAL)
     inside = (box[..., 0] >= 0) & (box[..., 1] >= 0) & (box[..., 2] <= NOMINAL[0]) & (box[..., 3] <= NOMINAL[1])
-    return inside.all(axis=1)
+    return np.all(inside, axis=1, out=np.zeros(len(inside), dtype=bool))

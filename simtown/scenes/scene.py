@@ -103,11 +103,12 @@ class SceneBatch:
         """Scene i as a readable object."""
         vehicles = [Vehicle(ENTITIES[e], *map(float, pose)) for e, pose in zip(self.entity[i], self.pose[i], strict=True) if e >= 0]
         props = [
-            Prop(PROPS[k], *map(float, pose), style=int(style))
+            Prop(PROPS[k], float(pose[0]), float(pose[1]), float(pose[2]), float(pose[3]), float(pose[4]), int(style))
             for k, pose, style in zip(self.prop[i], self.prop_pose[i], self.prop_style[i], strict=True)
             if k >= 0
         ]
-        weather = Weather(WEATHERS[self.weather[i]], float(self.intensity[i]), *map(float, self.sun[i]), int(self.fall_seed[i]))
+        azimuth, elevation = map(float, self.sun[i])
+        weather = Weather(WEATHERS[self.weather[i]], float(self.intensity[i]), azimuth, elevation, int(self.fall_seed[i]))
         return Scene(vehicles, props, weather, Camera(*map(float, self.camera[i])))
 
     @classmethod

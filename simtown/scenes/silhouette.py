@@ -3,7 +3,7 @@
 Kept apart from the renderers, which are tested against it and it against them.
 """
 
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def,operator"
 from __future__ import annotations
 
 import numpy as np

@@ -5,6 +5,7 @@ Things stand in cells, one to a cell, so nothing overlaps and every slot of the 
 
 from __future__ import annotations
 
+import itertools
 from functools import lru_cache
 
 import numpy as np
@@ -57,7 +58,7 @@ def draw_street(stream: Stream, index: np.ndarray, weather: np.ndarray) -> tuple
     pose = np.zeros((n, SLOTS, 5))
     pose[:, :, 4] = 1.0
     ends = np.cumsum([0, BUILDINGS, LAMPS, PAVEMENT, LAWN, BACK, CLOUDS])
-    rows, lamps, walk, lawn, back, sky = (slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True))
+    rows, lamps, walk, lawn, back, sky = (slice(a, b) for a, b in itertools.pairwise(ends))
     snowy = (weather == WEATHERS.index("snow"))[:, None]
     calm = np.isin(weather, [WEATHERS.index(w) for w in ("clear", "cloudy", "dusk", "snow")])[:, None]
 

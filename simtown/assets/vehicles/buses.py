@@ -71,14 +71,7 @@ def _service(lower: str, upper: str, band: str, length: float = 5.6) -> Mesh:
     doors = side((a - 0.85, a - 0.25), (0.4, 2.2), 1.0, "glass") + side((-0.35, 0.35), (0.4, 2.2), 1.0, "glass")
     glass = _panes((0.47, a - 0.97), (1.3, 2.2), 1.0, 2) + _panes((-a + 0.25, -0.47), (1.3, 2.2), 1.0, 3)
     ends = front((-0.8, 0.8), (1.0, 2.02), a, "glass") + _sign(a, (2.08, 2.36)) + back((-0.7, 0.7), (1.4, 2.2), -a, "glass")
-    return (
-        shell
-        + doors
-        + glass
-        + ends
-        + _running_gear(length, [-1.75, 1.35])
-        + block((1.6, 1.3, 0.22), (-0.9, 0.0, 2.59), "silver", 0.08)
-    )
+    return shell + doors + glass + ends + _running_gear(length, [-1.75, 1.35]) + block((1.6, 1.3, 0.22), (-0.9, 0.0, 2.59), "silver", 0.08)
 
 
 def city_bus() -> Mesh:
@@ -118,11 +111,7 @@ def double_decker() -> Mesh:
     shell = _stack(5.2, 1.0, [(0.28, 1.95, "red"), (1.95, 2.15, "cream"), (2.15, 3.5, "red")], 0.24)
     doors = side((-2.4, -1.95), (0.4, 1.85), 1.0, "glass") + side((1.75, 2.3), (0.4, 1.85), 1.0, "glass")
     rows = _panes((-1.8, 1.6), (1.1, 1.8), 1.0, 4) + _panes((-2.4, 2.4), (2.3, 3.1), 1.0, 6)
-    ends = (
-        front((-0.78, 0.78), (1.0, 1.75), 2.6, "glass")
-        + _sign(2.6, (1.86, 2.2))
-        + front((-0.78, 0.78), (2.35, 3.1), 2.6, "glass")
-    )
+    ends = front((-0.78, 0.78), (1.0, 1.75), 2.6, "glass") + _sign(2.6, (1.86, 2.2)) + front((-0.78, 0.78), (2.35, 3.1), 2.6, "glass")
     tail = back((-0.72, 0.72), (2.35, 3.1), -2.6, "glass") + back((-0.72, 0.72), (1.05, 1.8), -2.6, "amber")
     return shell + doors + rows + ends + tail + _running_gear(5.2, [-1.45, 1.15])
 
@@ -193,9 +182,7 @@ def coach() -> Mesh:
         + back((-0.68, 0.68), (1.6, 2.35), -2.9, "glass")
         + back((-0.7, 0.7), (0.95, 1.15), -2.9, "amber")
     )
-    horns = (
-        rod((2.45, 0.75, 2.5), (2.8, 0.92, 2.35), 0.05, "dark") + box((0.12, 0.22, 0.5), (2.8, 0.95, 1.85), "dark")
-    ).both_sides()
+    horns = (rod((2.45, 0.75, 2.5), (2.8, 0.92, 2.35), 0.05, "dark") + box((0.12, 0.22, 0.5), (2.8, 0.95, 1.85), "dark")).both_sides()
     return (
         shell
         + band
@@ -214,9 +201,7 @@ def _tram_half() -> Mesh:
     """The leading half of a tram: a rounded nose, three bands, glass all round."""
     plan = [(0.14, 0.94), (2.3, 0.94), (2.78, 0.74), (3.05, 0.4)]
     bands = ((0.2, 1.0, "teal"), (1.0, 2.42, "cream"), (2.42, 2.68, "teal"))
-    shell = join(
-        [body([(x, w, low, high) for x, w in plan], p, 0.12 if p == "teal" and low > 1 else 0.0) for low, high, p in bands]
-    )
+    shell = join([body([(x, w, low, high) for x, w in plan], p, 0.12 if p == "teal" and low > 1 else 0.0) for low, high, p in bands])
     bends = join(
         [
             panel([(x, -w, 1.25), (u, -v, 1.25), (u, -v, 2.2), (x, -w, 2.2)], "glass", (0.06, 0.94)).both_sides()

@@ -31,9 +31,7 @@ from simtown.assets.mesh import (
 Stations = Sequence[tuple[float, ...]]
 
 
-def hull(
-    length: float, half: float, tops: tuple[float, float, float, float, float], scuttle: float, low: float = 0.22
-) -> Stations:
+def hull(length: float, half: float, tops: tuple[float, float, float, float, float], scuttle: float, low: float = 0.22) -> Stations:
     """Stations of a plain car `length` long and 2 `half` wide, for :func:`shell`.
 
     `tops` are the heights of tail, boot, scuttle (at x = `scuttle`, under the windscreen), bonnet end and nose.

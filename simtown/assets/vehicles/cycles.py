@@ -30,9 +30,9 @@ def rider(
     tilt = radians(lean)
     neck = (hip[0] + 0.56 * size * sin(tilt), hip[1] + 0.56 * size * cos(tilt))
     head = (neck[0] + 0.07 * size, 0.0, neck[1] + 0.2 * size)
-    trunk = rod(
-        (hip[0], 0.0, hip[1] - 0.06 * size), (neck[0], 0.0, neck[1]), 0.19 * size, shirt, sides=6, end=0.22 * size
-    ).scaled(1.0, 1.25)
+    trunk = rod((hip[0], 0.0, hip[1] - 0.06 * size), (neck[0], 0.0, neck[1]), 0.19 * size, shirt, sides=6, end=0.22 * size).scaled(
+        1.0, 1.25
+    )
     if visor:
         skull = ball(0.28 * size, head, helmet, sides=8) + ball(
             (0.2 * size, 0.23 * size, 0.12 * size), (head[0] + 0.11 * size, 0.0, head[2] - 0.03), "glass", rings=3
@@ -85,9 +85,7 @@ def _spoked(x: float, radius: float = 0.42, y: float = 0.0, rim: str = "tyre") -
     """A bicycle's wheel: an open ring with three bright spokes across."""
     inner = radius - 0.1
     turns = [radians(30 * i + 15) for i in range(12)]
-    loops = [
-        [(r * cos(t), h, r * sin(t)) for t in turns] for r, h in ((radius, -0.05), (inner, -0.05), (inner, 0.05), (radius, 0.05))
-    ]
+    loops = [[(r * cos(t), h, r * sin(t)) for t in turns] for r, h in ((radius, -0.05), (inner, -0.05), (inner, 0.05), (radius, 0.05))]
     ring = loft([*loops, loops[0]], rim, caps=False)
     spokes = [
         rod((inner * cos(t), 0.0, inner * sin(t)), (-inner * cos(t), 0.0, -inner * sin(t)), 0.022, "hub")
@@ -96,9 +94,7 @@ def _spoked(x: float, radius: float = 0.42, y: float = 0.0, rim: str = "tyre") -
     return join([ring, *spokes]).at(x, y, radius)
 
 
-def _frame(
-    paint: str, rear: float = -0.55, front: float = 0.55, radius: float = 0.42, saddle: float = -0.28, crank: float = -0.08
-) -> Mesh:
+def _frame(paint: str, rear: float = -0.55, front: float = 0.55, radius: float = 0.42, saddle: float = -0.28, crank: float = -0.08) -> Mesh:
     """A bicycle's wheels, diamond of tubes, saddle and handlebars; the saddle may stand anywhere between the wheels."""
     seat, head, low = (saddle, 0.88), (front - 0.18, 0.92), (crank, 0.38)
     tubes = [
@@ -135,19 +131,12 @@ def tandem() -> Mesh:
         box((0.32, 0.2, 0.08), (0.12, 0.0, 0.9), "dark"),
         _bar(-0.18, 1.06),
     ]
-    return centred(
-        stoker, *pilot, _cyclist("sky", "charcoal", "white", -0.4, (0.24, 1.08)), _cyclist("yellow", "charcoal", "white", 0.4)
-    )
+    return centred(stoker, *pilot, _cyclist("sky", "charcoal", "white", -0.4, (0.24, 1.08)), _cyclist("yellow", "charcoal", "white", 0.4))
 
 
 def cargo_bike() -> Mesh:
     """A bicycle with a big wooden box of parcels low before its rider."""
-    cycle = (
-        _spoked(-1.0)
-        + _spoked(1.05, 0.3)
-        + _tube((-0.52, 0.36), (-0.7, 0.88), "forest")
-        + _tube((-0.52, 0.36), (-1.0, 0.42), "forest")
-    )
+    cycle = _spoked(-1.0) + _spoked(1.05, 0.3) + _tube((-0.52, 0.36), (-0.7, 0.88), "forest") + _tube((-0.52, 0.36), (-1.0, 0.42), "forest")
     tubes = (
         _tube((-0.7, 0.88), (-1.0, 0.42), "forest")
         + _tube((-0.52, 0.36), (-0.1, 1.06), "forest")
@@ -167,18 +156,10 @@ def cargo_bike() -> Mesh:
 def tricycle() -> Mesh:
     """A child's low three-wheeler: big front wheel, two small rear ones, a basket behind."""
     rear = (_tyre(-0.5, 0.25, 0.14, "yellow", 0.36)).both_sides() + rod((-0.5, -0.36, 0.25), (-0.5, 0.36, 0.25), 0.06, "steel")
-    tubes = (
-        _tube((-0.5, 0.27), (0.3, 0.82), "purple", 0.07)
-        + _tube((0.28, 1.0), (0.52, 0.38), "purple", 0.07)
-        + _bar(0.28, 1.0, "yellow")
-    )
-    basket = frustum((0.4, 0.6, 0.4), (0.5, 0.76), (-0.62, 0.0, 0.48), "tan") + ball(
-        0.17, (-0.62, 0.1, 0.92), "brown", sides=6, rings=3
-    )
+    tubes = _tube((-0.5, 0.27), (0.3, 0.82), "purple", 0.07) + _tube((0.28, 1.0), (0.52, 0.38), "purple", 0.07) + _bar(0.28, 1.0, "yellow")
+    basket = frustum((0.4, 0.6, 0.4), (0.5, 0.76), (-0.62, 0.0, 0.48), "tan") + ball(0.17, (-0.62, 0.1, 0.92), "brown", sides=6, rings=3)
     saddle = box((0.3, 0.3, 0.1), (-0.22, 0.0, 0.5), "yellow")
-    child = rider(
-        (-0.22, 0.68), (0.3, 0.98), ((0.5, 0.46), (0.42, 0.2)), "pink", "purple", "yellow", lean=4, size=0.82, stance=0.2
-    )
+    child = rider((-0.22, 0.68), (0.3, 0.98), ((0.5, 0.46), (0.42, 0.2)), "pink", "purple", "yellow", lean=4, size=0.82, stance=0.2)
     return centred(_tyre(0.52, 0.38, 0.14, "yellow"), rear, tubes, basket, saddle, child)
 
 
@@ -211,9 +192,7 @@ def tuk_tuk() -> Mesh:
         (-1.15, -0.55), (0.58, 0.74), 0.65, "yellow"
     )
     roof = _plate([(-1.3, 1.62), (0.72, 1.62), (0.6, 1.82), (0.2, 1.9), (-1.1, 1.88)], 1.36, "yellow", 1.2)
-    posts = (
-        _tube((-1.15, 0.95), (-1.2, 1.65), "green", 0.07, 0.58) + _tube((0.72, 1.0), (0.58, 1.65), "green", 0.06, 0.5)
-    ).both_sides()
+    posts = (_tube((-1.15, 0.95), (-1.2, 1.65), "green", 0.07, 0.58) + _tube((0.72, 1.0), (0.58, 1.65), "green", 0.06, 0.5)).both_sides()
     screen = _plate([(0.74, 1.05), (0.78, 1.05), (0.62, 1.63), (0.58, 1.63)], 0.95, "glass")
     driver = rider((0.05, 0.72), (0.55, 0.95), ((0.42, 0.48),), "white", "charcoal", "black", lean=6, size=0.85)
     guest = rider((-0.7, 0.86), (-0.4, 0.92), ((-0.3, 0.48),), "magenta", "magenta", "brown", lean=0, size=0.72)
@@ -230,25 +209,18 @@ def kick_scooter() -> Mesh:
     deck = box((1.0, 0.24, 0.1), (-0.05, 0.0, 0.2), "lime") + _tube((0.45, 0.22), (0.4, 1.22), "lime", 0.06) + _bar(0.4, 1.22)
     tyres = _tyre(-0.55, 0.17, 0.14) + _tyre(0.5, 0.17, 0.14)
     lights = box((0.08, 0.14, 0.12), (0.48, 0.0, 1.0), "headlamp") + box((0.06, 0.14, 0.1), (-0.72, 0.0, 0.3), "taillamp")
-    return centred(
-        deck, tyres, lights, rider((-0.12, 1.08), (0.36, 1.24), ((0.1, 0.3), (-0.3, 0.3)), "purple", "sand", "yellow", lean=8)
-    )
+    return centred(deck, tyres, lights, rider((-0.12, 1.08), (0.36, 1.24), ((0.1, 0.3), (-0.3, 0.3)), "purple", "sand", "yellow", lean=8))
 
 
 def motorcycle(paint: str = "crimson", jacket: str = "black", helmet: str = "crimson", trousers: str = "charcoal") -> Mesh:
     """A low, long machine with fat wheels, a round tank and a helmeted rider."""
     tyres = _tyre(-0.68, width=0.24) + _tyre(0.7, width=0.22)
-    engine = (
-        block((0.62, 0.34, 0.4), (0.02, 0.0, 0.22), "steel", 0.08)
-        + _tube((-0.1, 0.26), (-0.95, 0.36), "hub", 0.075, 0.2).both_sides()
-    )
+    engine = block((0.62, 0.34, 0.4), (0.02, 0.0, 0.22), "steel", 0.08) + _tube((-0.1, 0.26), (-0.95, 0.36), "hub", 0.075, 0.2).both_sides()
     tank = _plate([(-0.2, 0.62), (0.45, 0.72), (0.5, 0.92), (0.2, 1.0), (-0.2, 0.84)], 0.4, paint, 0.26)
     tail = _plate([(-0.25, 0.6), (-0.2, 0.84), (-0.6, 0.84), (-1.05, 0.98), (-1.0, 0.76)], 0.34, paint)
     guard = _plate([(0.38, 0.66), (1.0, 0.62), (0.82, 0.8), (0.58, 0.8)], 0.26, paint)
     fork = _tube((0.44, 1.06), (0.7, 0.36), "hub", 0.05, 0.15).both_sides() + _bar(0.42, 1.08, half=0.38)
-    lights = cylinder(0.15, 0.14, (0.5, 0.0, 0.92), "headlamp", axis="x", sides=8) + box(
-        (0.05, 0.2, 0.1), (-1.05, 0.0, 0.84), "taillamp"
-    )
+    lights = cylinder(0.15, 0.14, (0.5, 0.0, 0.92), "headlamp", axis="x", sides=8) + box((0.05, 0.2, 0.1), (-1.05, 0.0, 0.84), "taillamp")
     person = rider((-0.32, 0.92), (0.36, 1.08), ((0.02, 0.24),), jacket, trousers, helmet, lean=20, stance=0.25, visor=True)
     return centred(tyres, engine, tank, tail, guard, fork, lights, person)
 
@@ -259,9 +231,7 @@ def police_motorcycle() -> Mesh:
     cowl = frustum((0.3, 0.6, 0.36), (0.2, 0.5), (0.5, 0.0, 0.78), "white") + frustum(
         (0.08, 0.5, 0.34), (0.06, 0.36), (0.5, 0.0, 1.14), "sky", -0.12
     )
-    cases = (block((0.6, 0.22, 0.44), (-0.72, 0.27, 0.5), "white", 0.06)).both_sides() + side(
-        (-0.98, -0.46), (0.6, 0.76), 0.38, "blue"
-    )
+    cases = (block((0.6, 0.22, 0.44), (-0.72, 0.27, 0.5), "white", 0.06)).both_sides() + side((-0.98, -0.46), (0.6, 0.76), 0.38, "blue")
     lights = (
         box((0.16, 0.2, 0.2), (0.62, 0.22, 1.1), "beacon blue").both_sides()
         + _tube((-0.9, 0.9), (-0.9, 1.5), "dark")
@@ -273,12 +243,8 @@ def police_motorcycle() -> Mesh:
 def sidecar_motorcycle() -> Mesh:
     """A motorcycle with a bullet-nosed passenger's car, wheel and windscreen of its own, at its right."""
     ends = [(-0.85, 0.2), (-0.6, 0.36), (-0.2, 0.4), (0.65, 0.4), (1.0, 0.3), (1.35, 0.06)]
-    car = loft(
-        [[(x, r * cos(t), 0.56 + r * sin(t)) for t in (radians(45 * i + 22.5) for i in range(8))] for x, r in ends], "yellow"
-    )
-    screen = frustum((0.08, 0.7, 0.42), (0.06, 0.5), (0.86, 0.0, 0.84), "sky", -0.14) + side(
-        (-0.2, 0.65), (0.5, 0.62), 0.37, "red"
-    )
+    car = loft([[(x, r * cos(t), 0.56 + r * sin(t)) for t in (radians(45 * i + 22.5) for i in range(8))] for x, r in ends], "yellow")
+    screen = frustum((0.08, 0.7, 0.42), (0.06, 0.5), (0.86, 0.0, 0.84), "sky", -0.14) + side((-0.2, 0.65), (0.5, 0.62), 0.37, "red")
     guest = rider((0.34, 0.76), (0.66, 0.96), ((0.6, 0.4),), "green", "green", "sky", lean=2, size=0.9, stance=0.1)
     wheel = (
         _tyre(-0.15, 0.3, 0.16, "hub", -0.46)
@@ -296,9 +262,7 @@ def scooter(paint: str = "mint", shirt: str = "coral", helmet: str = "cream") ->
     tail = _plate([(-0.18, 0.24), (-0.1, 0.66), (-0.85, 0.72), (-0.98, 0.5), (-0.9, 0.36)], 0.48, paint, 0.38)
     nose = _plate([(0.5, 0.46), (0.98, 0.42), (0.85, 0.6), (0.55, 0.72)], 0.28, paint) + _bar(0.4, 1.06, half=0.36)
     saddle = block((0.72, 0.34, 0.12), (-0.46, 0.0, 0.7), "brown", 0.05)
-    lights = cylinder(0.12, 0.12, (0.46, 0.0, 1.0), "headlamp", axis="x", sides=8) + box(
-        (0.05, 0.24, 0.12), (-0.96, 0.0, 0.5), "taillamp"
-    )
+    lights = cylinder(0.12, 0.12, (0.46, 0.0, 1.0), "headlamp", axis="x", sides=8) + box((0.05, 0.24, 0.12), (-0.96, 0.0, 0.5), "taillamp")
     person = rider((-0.32, 0.88), (0.36, 1.08), ((0.22, 0.34),), shirt, "navy", helmet, lean=4, stance=0.15)
     return centred(tyres, floor, shield, tail, nose, saddle, lights, person)
 

@@ -35,9 +35,7 @@ def _person(shirt: str, trousers: str, hat: str, seated: bool = False, reach: fl
         + cylinder(0.33, 0.06, (0.0, 0.0, hip + 0.88), hat, sides=8)
         + cylinder(0.2, 0.16, (0.0, 0.0, hip + 0.93), hat, sides=8, end=0.15)
     )
-    arm = rod((0.0, 0.27, hip + 0.52), (reach, 0.2, hip + 0.3), 0.085, shirt, end=0.07) + ball(
-        0.085, (reach, 0.2, hip + 0.3), "skin", 5, 2
-    )
+    arm = rod((0.0, 0.27, hip + 0.52), (reach, 0.2, hip + 0.3), 0.085, shirt, end=0.07) + ball(0.085, (reach, 0.2, hip + 0.3), "skin", 5, 2)
     if seated:
         leg = (
             rod((0.0, 0.14, 0.08), (0.42, 0.16, 0.06), 0.12, trousers)
@@ -46,9 +44,7 @@ def _person(shirt: str, trousers: str, hat: str, seated: bool = False, reach: fl
         )
         return torso + head + (arm + leg).both_sides()
     left = rod((0.0, 0.14, 0.8), (0.22, 0.14, 0.06), 0.13, trousers, end=0.1) + box((0.28, 0.18, 0.1), (0.28, 0.14, 0.0), "dark")
-    right = rod((0.0, -0.14, 0.8), (-0.2, -0.14, 0.06), 0.13, trousers, end=0.1) + box(
-        (0.28, 0.18, 0.1), (-0.15, -0.14, 0.0), "dark"
-    )
+    right = rod((0.0, -0.14, 0.8), (-0.2, -0.14, 0.06), 0.13, trousers, end=0.1) + box((0.28, 0.18, 0.1), (-0.15, -0.14, 0.0), "dark")
     return torso + head + arm.both_sides() + left + right
 
 
@@ -60,9 +56,7 @@ def _tractor(paint: str, hub: str) -> Mesh:
     guards = join([guard.at(0.0, y, 0.0) for y in (-0.62, 0.62)])
     pipe = rod((0.95, 0.28, 1.15), (0.95, 0.28, 2.0), 0.075, "dark", 6)
     rolling = wheel(-0.78, 0.68, 0.78, 0.44, hub, sides=14).both_sides() + wheel(1.05, 0.6, 0.44, 0.3, hub).both_sides()
-    lights = (
-        box((0.08, 0.2, 0.18), (1.55, 0.2, 1.0), "headlamp") + box((0.06, 0.16, 0.16), (-1.42, 0.62, 1.18), "taillamp")
-    ).both_sides()
+    lights = (box((0.08, 0.2, 0.18), (1.55, 0.2, 1.0), "headlamp") + box((0.06, 0.16, 0.16), (-1.42, 0.62, 1.18), "taillamp")).both_sides()
     return bonnet + frame + guards + pipe + rolling + lights
 
 
@@ -83,52 +77,30 @@ def hay_wagon() -> Mesh:
         + rod((-0.1, 0.0, 0.6), (0.75, 0.0, 0.5), 0.07, "dark")
     )
     racks = join(
-        [
-            rod((x, y, 0.8), (x + s * 0.12, y, 1.75), 0.06, "brown")
-            for x, s in ((-2.88, -1), (-0.12, 1))
-            for y in (-0.75, 0.0, 0.75)
-        ]
+        [rod((x, y, 0.8), (x + s * 0.12, y, 1.75), 0.06, "brown") for x, s in ((-2.88, -1), (-0.12, 1)) for y in (-0.75, 0.0, 0.75)]
     )
     bales = join([block((0.84, 1.66, 0.62), (x, 0.0, 0.86), "hay", 0.1) for x in (-2.38, -1.5, -0.62)]) + join(
         [block((0.84, 1.5, 0.6), (x, 0.0, 1.48), "hay", 0.1) for x in (-1.95, -1.07)]
     )
     bands = join([side((x - 0.05, x + 0.05), (0.9, 1.36), 0.83, "rust") for x in (-2.58, -2.18, -1.7, -1.3, -0.82, -0.42)])
     heap = block((0.84, 1.2, 0.5), (-1.5, 0.0, 2.08), "hay", 0.12)
-    return (
-        mule
-        + bed
-        + racks
-        + bales
-        + bands
-        + heap
-        + join([wheel(x, 0.72, 0.38, 0.22, "red", sides=8).both_sides() for x in (-2.4, -0.6)])
-    )
+    return mule + bed + racks + bales + bands + heap + join([wheel(x, 0.72, 0.38, 0.22, "red", sides=8).both_sides() for x in (-2.4, -0.6)])
 
 
 def combine_harvester() -> Mesh:
     """Lime and tall: a wide red reel before, a glass cab above it, a heaped tank and a spout over the tail."""
     hull = body([(-2.2, 0.66, 1.0, 1.7), (-1.6, 0.74, 0.75, 2.2), (1.1, 0.74, 0.75, 2.2), (1.2, 0.7, 0.8, 2.1)], "lime", 0.1)
     belt = side((-1.5, 1.05), (1.5, 1.72), 0.74, "white") + side((-1.5, 1.05), (0.95, 1.2), 0.74, "charcoal")
-    tank = frustum((1.6, 1.2, 0.45), (2.0, 1.7), (-0.55, 0.0, 2.15), "lime") + ball(
-        (0.9, 0.72, 0.35), (-0.55, 0.0, 2.56), "hay", 8, 2, 0.0
-    )
-    cab = cabin((0.6, 1.6), (0.65, 1.5), (1.45, 2.7), (1.36, 1.3), "lime", ()) + block(
-        (1.15, 1.5, 0.16), (1.08, 0.0, 2.68), "white", 0.06
-    )
-    spout = rod((-0.2, 0.72, 2.3), (-2.1, 0.72, 2.9), 0.13, "lime", 6) + rod(
-        (-2.1, 0.72, 2.9), (-2.35, 0.72, 2.7), 0.15, "dark", 6
-    )
+    tank = frustum((1.6, 1.2, 0.45), (2.0, 1.7), (-0.55, 0.0, 2.15), "lime") + ball((0.9, 0.72, 0.35), (-0.55, 0.0, 2.56), "hay", 8, 2, 0.0)
+    cab = cabin((0.6, 1.6), (0.65, 1.5), (1.45, 2.7), (1.36, 1.3), "lime", ()) + block((1.15, 1.5, 0.16), (1.08, 0.0, 2.68), "white", 0.06)
+    spout = rod((-0.2, 0.72, 2.3), (-2.1, 0.72, 2.9), 0.13, "lime", 6) + rod((-2.1, 0.72, 2.9), (-2.35, 0.72, 2.7), 0.15, "dark", 6)
     feed = profile([(1.1, 0.75), (1.1, 1.3), (2.1, 0.75), (2.1, 0.35)], 0.9, (0.0, 0.0, 0.0), "charcoal")
     header = profile([(1.95, 0.14), (1.95, 1.0), (2.1, 1.0), (2.75, 0.14)], 2.16, (0.0, 0.0, 0.0), "lime")
     spin = [(2.45 + 0.5 * cos(pi * (i + 0.5) / 3), 0.85 + 0.5 * sin(pi * (i + 0.5) / 3)) for i in range(6)]
-    bars = join([rod((x, -1.0, z), (x, 1.0, z), 0.06, "red") for x, z in spin]) + rod(
-        (2.45, -1.0, 0.85), (2.45, 1.0, 0.85), 0.1, "red", 6
-    )
+    bars = join([rod((x, -1.0, z), (x, 1.0, z), 0.06, "red") for x, z in spin]) + rod((2.45, -1.0, 0.85), (2.45, 1.0, 0.85), 0.1, "red", 6)
     stars = join([rod((x, y, z), (2.9 - (x - 2.0), y, 1.7 - z), 0.05, "red") for x, z in spin[:3] for y in (-1.0, 0.0, 1.0)])
     rolling = wheel(0.75, 0.82, 0.68, 0.42, "red", sides=14).both_sides() + wheel(-1.6, 0.74, 0.46, 0.28, "red").both_sides()
-    lights = (
-        box((0.06, 0.2, 0.14), (1.65, 0.5, 2.72), "headlamp") + box((0.06, 0.2, 0.16), (-2.2, 0.45, 1.4), "taillamp")
-    ).both_sides()
+    lights = (box((0.06, 0.2, 0.14), (1.65, 0.5, 2.72), "headlamp") + box((0.06, 0.2, 0.16), (-2.2, 0.45, 1.4), "taillamp")).both_sides()
     whole = hull + belt + tank + cab + spout + feed + header + bars + stars + rolling + lights
     return whole.at(-0.3)
 
@@ -147,14 +119,10 @@ def _horse(coat: str, hair: str) -> Mesh:
         0.2,
     )
     neck = rod((0.5, 0.0, 1.25), (1.02, 0.0, 1.98), 0.33, coat, 6, 0.2)
-    head = rod((0.92, 0.0, 2.05), (1.42, 0.0, 1.72), 0.21, coat, 6, 0.14) + rod(
-        (1.36, 0.0, 1.75), (1.5, 0.0, 1.67), 0.16, "tan", 6, 0.12
-    )
+    head = rod((0.92, 0.0, 2.05), (1.42, 0.0, 1.72), 0.21, coat, 6, 0.14) + rod((1.36, 0.0, 1.75), (1.5, 0.0, 1.67), 0.16, "tan", 6, 0.12)
     ears = rod((0.95, 0.1, 2.15), (0.97, 0.13, 2.4), 0.08, coat, end=0.0).both_sides()
     mane = loft([[(x, y, z) for x, z in ((0.3, 1.5), (0.45, 1.45), (1.05, 2.2), (0.85, 2.3))] for y in (-0.09, 0.09)], hair)
-    tail = rod((-0.82, 0.0, 1.42), (-1.08, 0.0, 1.1), 0.1, hair, 5, 0.14) + rod(
-        (-1.08, 0.0, 1.1), (-1.1, 0.0, 0.6), 0.14, hair, 5, 0.04
-    )
+    tail = rod((-0.82, 0.0, 1.42), (-1.08, 0.0, 1.1), 0.1, hair, 5, 0.14) + rod((-1.08, 0.0, 1.1), (-1.1, 0.0, 0.6), 0.14, hair, 5, 0.04)
     parts = [trunk, neck, head, ears, mane, tail]
     for x, y, stride in ((-0.62, 0.2, -0.22), (-0.62, -0.2, 0.24), (0.55, 0.2, 0.26), (0.55, -0.2, -0.2)):
         knee, hoof = x + stride / 2, x + stride

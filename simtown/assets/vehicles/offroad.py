@@ -70,18 +70,14 @@ def suv() -> Mesh:
     """Silver over charcoal, tall and square, big wheels, roof rails, a spare on its tail."""
     house = cabin((-1.66, 0.9), (-1.56, 0.5), (1.12, 1.9), (1.7, 1.46), "silver", pillars=(0.34, 0.66))
     clad = side((-0.66, 0.66), (0.36, 0.66), 0.88, "charcoal") + front((-0.7, 0.7), (0.45, 0.62), 1.725, "charcoal")
-    rails = box((1.9, 0.08, 0.08), (-0.5, 0.6, 1.95), "charcoal").both_sides() + box(
-        (2.0, 1.4, 0.05), (-0.53, 0, 1.9), "charcoal"
-    )
+    rails = box((1.9, 0.08, 0.08), (-0.5, 0.6, 1.95), "charcoal").both_sides() + box((2.0, 1.4, 0.05), (-0.53, 0, 1.9), "charcoal")
     stations = hull(3.45, 0.88, (1.1, 1.16, 1.16, 1.08, 1.0), 0.85, 0.36)
     return shell(stations, "silver", [-1.1, 1.12], 0.44, bumper="charcoal") + house + clad + rails + _spare(-1.68, 0.95, "silver")
 
 
 def jeep() -> Mesh:
     """Olive and open: flat wings, a slotted flat nose, a roll hoop, a spare wheel."""
-    tub = body(
-        [(-1.45, 0.7, 0.42, 0.95), (0.3, 0.7, 0.42, 0.95), (0.35, 0.56, 0.42, 1.02), (1.4, 0.5, 0.42, 0.98)], "olive", 0.05
-    )
+    tub = body([(-1.45, 0.7, 0.42, 0.95), (0.3, 0.7, 0.42, 0.95), (0.35, 0.56, 0.42, 1.02), (1.4, 0.5, 0.42, 0.98)], "olive", 0.05)
     wings = box((0.9, 0.3, 0.08), (1.0, 0.7, 0.84), "olive") + box((0.75, 0.24, 0.08), (-0.95, 0.78, 0.82), "olive")
     slots = [front((y, y + 0.1), (0.52, 0.9), 1.4, "dark") for y in (-0.31, -0.11, 0.09, 0.29)]
     frame = windscreen((0.3, 0.18), (1.0, 1.5), 0.62, "olive") + _hoop((-0.75, -0.75), (0.62, 0.58), (0.9, 1.6), 0.06, "dark")
@@ -108,12 +104,8 @@ def buggy() -> Mesh:
     """A bare magenta tube cage on fat tyres, an amber tub, a tall flag."""
     tub = body([(-1.3, 0.35, 0.35, 0.7), (-0.9, 0.55, 0.3, 0.72), (0.3, 0.55, 0.3, 0.72), (1.3, 0.28, 0.4, 0.62)], "amber")
     engine = box((0.5, 0.6, 0.35), (-1.15, 0, 0.65), "steel") + rod((-1.2, 0.3, 0.8), (-1.5, 0.35, 1.1), 0.07, "hub").both_sides()
-    cage = _hoop((0.45, 0.0), (0.5, 0.42), (0.7, 1.5), 0.06, "magenta") + _hoop(
-        (-0.7, -0.75), (0.52, 0.42), (0.7, 1.5), 0.06, "magenta"
-    )
-    bars = rod((0.0, 0.42, 1.5), (-0.75, 0.42, 1.5), 0.06, "magenta") + rod(
-        (-0.75, 0.42, 1.5), (-1.35, 0.3, 0.7), 0.06, "magenta"
-    )
+    cage = _hoop((0.45, 0.0), (0.5, 0.42), (0.7, 1.5), 0.06, "magenta") + _hoop((-0.7, -0.75), (0.52, 0.42), (0.7, 1.5), 0.06, "magenta")
+    bars = rod((0.0, 0.42, 1.5), (-0.75, 0.42, 1.5), 0.06, "magenta") + rod((-0.75, 0.42, 1.5), (-1.35, 0.3, 0.7), 0.06, "magenta")
     axles = [rod((x, -0.8, z), (x, 0.8, z), 0.06, "dark") for x, z in ((-1.05, 0.46), (1.05, 0.36))]
     flag = rod((-1.05, 0, 0.8), (-1.15, 0, 2.2), 0.035, "dark") + box((0.5, 0.04, 0.3), (-1.37, 0, 1.9), "magenta")
     ends = eyes((1.1, 0.28, 0.78), 0.14) + box((0.06, 0.14, 0.12), (-1.42, 0.2, 0.7), "taillamp").both_sides()

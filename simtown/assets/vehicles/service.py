@@ -55,37 +55,18 @@ def fire_engine() -> Mesh:
     reel = disc(-0.6, 1.45, 0.96, 0.42, "yellow", 0.1) + disc(-0.6, 1.45, 1.0, 0.16, "red", 0.1)
     roof = box((1.1, 1.6, 0.14), (1.5, 0.0, 2.1), "white") + beacon(1.7, 2.24, ("beacon blue", "beacon blue"), 1.2)
     stripe = side((-2.25, 0.85), (0.68, 0.88), 0.98, "yellow") + side((0.95, 2.2), (1.02, 1.2), 0.9, "yellow")
-    return (
-        chassis(-2.3, 2.3, [-1.4, 1.5], radius=0.44)
-        + cab(2.3, "red", depth=1.4, roof=2.12)
-        + load
-        + shutters
-        + reel
-        + roof
-        + stripe
-    )
+    return chassis(-2.3, 2.3, [-1.4, 1.5], radius=0.44) + cab(2.3, "red", depth=1.4, roof=2.12) + load + shutters + reel + roof + stripe
 
 
 def garbage_truck() -> Mesh:
     """A forest-green rounded body with a lime hopper hung behind and a bin at it."""
-    load = profile(
-        [(-1.6, 0.75), (0.95, 0.75), (0.95, 2.35), (0.6, 2.6), (-1.2, 2.6), (-1.6, 2.4)], 1.98, (0.0, 0.0, 0.0), "forest"
-    )
+    load = profile([(-1.6, 0.75), (0.95, 0.75), (0.95, 2.35), (0.6, 2.6), (-1.2, 2.6), (-1.6, 2.4)], 1.98, (0.0, 0.0, 0.0), "forest")
     ribs = join([side((x, x + 0.2), (0.85, 2.3), 0.99, "lime") for x in (-1.1, -0.3, 0.5)])
     hopper = profile([(-2.5, 0.65), (-1.6, 0.5), (-1.6, 2.4), (-2.0, 2.3), (-2.6, 1.4)], 2.0, (0.0, 0.0, 0.0), "lime")
     mouth = back((-0.8, 0.8), (1.45, 2.2), -2.57, "dark", -2.05)
-    bins = frustum((0.4, 0.5, 0.65), (0.55, 0.6), (-2.62, 0.0, 0.4), "orange") + box(
-        (0.6, 0.64, 0.1), (-2.62, 0.0, 1.05), "charcoal"
-    )
+    bins = frustum((0.4, 0.5, 0.65), (0.55, 0.6), (-2.62, 0.0, 0.4), "orange") + box((0.6, 0.64, 0.1), (-2.62, 0.0, 1.05), "charcoal")
     return centred(
-        chassis(-2.4, 2.4, [-1.2, -0.3, 1.55])
-        + cab(2.4, "forest")
-        + load
-        + ribs
-        + hopper
-        + mouth
-        + bins
-        + beacon(1.7, 2.1, AMBER, 0.7)
+        chassis(-2.4, 2.4, [-1.2, -0.3, 1.55]) + cab(2.4, "forest") + load + ribs + hopper + mouth + bins + beacon(1.7, 2.1, AMBER, 0.7)
     )
 
 
@@ -99,11 +80,7 @@ def tow_truck() -> Mesh:
     rope = rod((-2.35, 0.0, 2.65), (-2.55, 0.0, 1.55), 0.045, "dark")
     bends = [(-2.55, 0.0, 1.65), (-2.55, 0.0, 1.2), (-2.8, 0.0, 1.05), (-2.9, 0.0, 1.4)]
     hook = join([rod(a, b, 0.1, "yellow") for a, b in pairwise(bends)])
-    lights = (
-        beacon(0.75, 2.1, AMBER, 1.1)
-        + side((0.3, 1.35), (0.97, 1.14), 0.9, "brown")
-        + side((-2.3, 0.05), (0.84, 1.02), 0.95, "white")
-    )
+    lights = beacon(0.75, 2.1, AMBER, 1.1) + side((0.3, 1.35), (0.97, 1.14), 0.9, "brown") + side((-2.3, 0.05), (0.84, 1.02), 0.95, "white")
     return centred(chassis(-2.4, 2.2, [-1.4, 1.45]) + cab(2.2, "white", 0.8, 1.15) + deck + boom + rope + hook + lights)
 
 
@@ -111,12 +88,8 @@ def bucket_truck() -> Mesh:
     """Lime with a bent orange arm that lifts a worker in a basket."""
     lockers = crate((-2.3, 0.85), (0.65, 1.3), "lime", 1.9) + side((-2.1, 0.7), (0.84, 1.05), 0.95, "charcoal")
     arm = rod((-0.6, 0.0, 1.2), (-2.2, 0.0, 2.5), 0.17, "orange") + rod((-2.2, 0.0, 2.5), (0.4, 0.0, 2.75), 0.15, "orange")
-    joints = cylinder(0.3, 0.4, (-0.6, 0.0, 1.2), "charcoal", sides=8) + cylinder(
-        0.2, 0.44, (-2.2, -0.22, 2.5), "charcoal", "y", 8
-    )
-    basket = frustum((0.6, 0.7, 0.6), (0.75, 0.85), (0.75, 0.0, 2.4), "white") + side(
-        (0.45, 1.05), (2.55, 2.75), 0.39, "red", lift=0.06
-    )
+    joints = cylinder(0.3, 0.4, (-0.6, 0.0, 1.2), "charcoal", sides=8) + cylinder(0.2, 0.44, (-2.2, -0.22, 2.5), "charcoal", "y", 8)
+    basket = frustum((0.6, 0.7, 0.6), (0.75, 0.85), (0.75, 0.0, 2.4), "white") + side((0.45, 1.05), (2.55, 2.75), 0.39, "red", lift=0.06)
     worker = cylinder(0.24, 0.35, (0.75, 0.0, 2.95), "blue", sides=6) + ball(0.2, (0.75, 0.0, 3.4), "yellow", 6, 3)
     return chassis(-2.3, 2.3, [-1.4, 1.5]) + cab(2.3, "lime", 0.6, 1.1, 2.0) + lockers + arm + joints + basket + worker
 
@@ -132,21 +105,10 @@ def armoured_truck() -> Mesh:
     nose = profile([(1.4, 0.45), (2.3, 0.45), (2.3, 1.0), (1.5, 1.35), (1.4, 1.35)], 1.6, (0.0, 0.0, 0.0), "silver")
     stripe = side((-2.25, 1.45), (1.05, 1.3), 0.9, "navy") + front((-0.5, 0.5), (0.6, 0.9), 2.3, "dark")
     slits = side((0.6, 1.15), (1.6, 2.0), 0.9, "glass") + front((-0.75, 0.75), (1.55, 2.05), 1.44, "glass", 1.28)
-    badge = (
-        disc(-0.75, 1.62, 0.9, 0.55, "gold")
-        + disc(-0.75, 1.62, 0.94, 0.36, "amber")
-        + back((-0.55, 0.55), (0.75, 2.0), -2.3, "navy")
-    )
+    badge = disc(-0.75, 1.62, 0.9, 0.55, "gold") + disc(-0.75, 1.62, 0.94, 0.36, "amber") + back((-0.55, 0.55), (0.75, 2.0), -2.3, "navy")
     hatch = cylinder(0.35, 0.2, (-0.6, 0.0, 2.45), "charcoal", sides=8)
     return (
-        chassis(-2.33, 2.33, [-1.4, 1.55], radius=0.46)
-        + arches([-1.4], 0.9, 0.56, z=0.46)
-        + shell
-        + nose
-        + stripe
-        + slits
-        + badge
-        + hatch
+        chassis(-2.33, 2.33, [-1.4, 1.55], radius=0.46) + arches([-1.4], 0.9, 0.56, z=0.46) + shell + nose + stripe + slits + badge + hatch
     )
 
 
@@ -163,12 +125,7 @@ def military_truck() -> Mesh:
     hoops = join([canopy((x - 0.07, x + 0.07), (0.83, 2.63), "forest", 1.98) for x in (-2.3, 0.45)])
     star = _star(-0.92, 1.4, 0.96, 0.5, "white")
     return (
-        chassis(-2.4, 2.4, [-1.6, -0.65, 1.6])
-        + cab(2.4, "olive", 0.8, 1.1, 2.05)
-        + bed((-2.4, 0.6), "olive", 0.72)
-        + cover
-        + hoops
-        + star
+        chassis(-2.4, 2.4, [-1.6, -0.65, 1.6]) + cab(2.4, "olive", 0.8, 1.1, 2.05) + bed((-2.4, 0.6), "olive", 0.72) + cover + hoops + star
     )
 
 

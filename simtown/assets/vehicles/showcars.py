@@ -78,9 +78,7 @@ def muscle_car() -> Mesh:
     house = cabin((-1.5, 0.1), (-0.75, -0.35), (0.92, 1.42), (1.5, 1.14), "forest", pillars=(0.45,))
     lines = stripes(stations[2:], "white", 0.24) + side((-0.62, 0.72), (0.44, 0.62), 0.84, "white")
     lines += top((-0.73, -0.37), (-0.35, -0.13), 1.42, "white").both_sides() + front((-0.7, 0.7), (0.46, 0.7), 1.85, "dark")
-    scoop = frustum((0.6, 0.4, 0.2), (0.4, 0.3), (0.75, 0, 0.86), "black", 0.08) + box(
-        (0.2, 1.6, 0.12), (-1.72, 0, 0.97), "forest"
-    )
+    scoop = frustum((0.6, 0.4, 0.2), (0.4, 0.3), (0.75, 0, 0.86), "black", 0.08) + box((0.2, 1.6, 0.12), (-1.72, 0, 0.97), "forest")
     fat = wheels([-1.1], 1.82, 0.4, 0.3, "white") + arches([-1.1], 0.84, 0.46, z=0.4)
     return shell(stations, "forest", [1.2], hub="white", bevel=0.06) + house + lines + scoop + fat
 
@@ -92,9 +90,7 @@ def hot_rod() -> Mesh:
     nose = box((1.3, 0.5, 0.14), (1.0, 0, 0.34), "dark") + box((0.16, 0.6, 0.62), (1.55, 0, 0.34), "purple")
     nose += front((-0.22, 0.22), (0.42, 0.88), 1.63, "silver") + rod((1.3, -0.75, 0.32), (1.3, 0.75, 0.32), 0.05, "hub")
     engine = box((0.8, 0.46, 0.4), (0.98, 0, 0.46), "silver") + box((0.5, 0.34, 0.24), (0.98, 0, 0.86), "red")
-    engine += (
-        box((0.34, 0.5, 0.16), (0.98, 0, 1.1), "silver") + rod((1.2, 0.5, 0.46), (-0.5, 0.72, 0.4), 0.07, "hub").both_sides()
-    )
+    engine += box((0.34, 0.5, 0.16), (0.98, 0, 1.1), "silver") + rod((1.2, 0.5, 0.46), (-0.5, 0.72, 0.4), 0.07, "hub").both_sides()
     pipes = [rod((x, 0.22, 0.75), (x - 0.15, 0.5, 0.5), 0.06, "hub").both_sides() for x in (0.75, 0.97, 1.19)]
     ends = eyes((1.52, 0.46, 0.72)) + box((0.06, 0.14, 0.14), (-1.58, 0.34, 0.52), "taillamp").both_sides()
     tyres = wheels([-1.05], 2.0, 0.5, 0.42) + wheels([1.3], 1.62, 0.32, 0.2)
@@ -103,9 +99,7 @@ def hot_rod() -> Mesh:
 
 def vintage_car() -> Mesh:
     """A hundred years old: upright cream cab, narrow bonnet, sweeping brown wings, big gold wheels."""
-    bonnet = body([(0.1, 0.48, 0.4, 1.08), (1.35, 0.36, 0.4, 1.0)], "cream", 0.14) + box(
-        (0.08, 0.6, 0.62), (1.38, 0, 0.42), "gold"
-    )
+    bonnet = body([(0.1, 0.48, 0.4, 1.08), (1.35, 0.36, 0.4, 1.0)], "cream", 0.14) + box((0.08, 0.6, 0.62), (1.38, 0, 0.42), "gold")
     tub = body([(-1.3, 0.5, 0.5, 0.95), (-1.15, 0.6, 0.4, 1.08), (0.15, 0.6, 0.4, 1.1)], "cream")
     house = cabin((-1.2, 0.12), (-1.12, 0.06), (1.06, 1.68), (1.16, 1.1), "cream")
     house += frustum((1.4, 1.24, 0.14), (1.2, 1.0), (-0.5, 0, 1.68), "brown")

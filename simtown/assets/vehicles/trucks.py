@@ -194,17 +194,9 @@ def concrete_mixer() -> Mesh:
         12,
         0.25,
     )
-    chute = rod((-2.2, 0.0, 1.9), (-2.5, 0.0, 0.95), 0.2, "steel") + frustum(
-        (0.5, 0.6, 0.3), (0.8, 0.9), (-2.1, 0.0, 2.4), "steel"
-    )
+    chute = rod((-2.2, 0.0, 1.9), (-2.5, 0.0, 0.95), 0.2, "steel") + frustum((0.5, 0.6, 0.3), (0.8, 0.9), (-2.1, 0.0, 2.4), "steel")
     stand = box((0.3, 1.0, 1.2), (-1.8, 0.0, 0.7), "charcoal") + box((0.3, 1.2, 0.6), (0.7, 0.0, 0.7), "charcoal")
-    return (
-        chassis(-2.45, 2.45, [-1.7, -0.8, 1.6])
-        + cab(2.45, "teal", roof=2.0)
-        + egg.turned(12, "y").at(-0.6, 0.0, 1.85)
-        + chute
-        + stand
-    )
+    return chassis(-2.45, 2.45, [-1.7, -0.8, 1.6]) + cab(2.45, "teal", roof=2.0) + egg.turned(12, "y").at(-0.6, 0.0, 1.85) + chute + stand
 
 
 def cement_pumper() -> Mesh:
@@ -231,9 +223,7 @@ def crane_truck() -> Mesh:
 def flatbed_truck() -> Mesh:
     """A sky-blue cab before a bare wooden deck with two crates."""
     boards = (
-        bed((-2.5, 1.0), "brown", 0.82)
-        + box((0.12, 1.9, 0.85), (0.94, 0.0, 0.94), "sky")
-        + side((-2.5, 1.0), (0.82, 0.94), 0.96, "sky")
+        bed((-2.5, 1.0), "brown", 0.82) + box((0.12, 1.9, 0.85), (0.94, 0.0, 0.94), "sky") + side((-2.5, 1.0), (0.82, 0.94), 0.96, "sky")
     )
     spots = ((0.3, 0.9, 1.3, 0.95), (-0.75, 0.75, 1.1, 0.65))
     crates = join([box((a, b, c), (x, 0.0, 0.94), "sand") for x, a, b, c in spots])
@@ -244,9 +234,7 @@ def flatbed_truck() -> Mesh:
 def _toy_car(x: float, z: float, paint: str) -> Mesh:
     """A passenger of the car carrier, about half the size of a real car."""
     shell = body([(-0.8, 0.6, 0.16, 0.5), (0.4, 0.62, 0.16, 0.56), (0.82, 0.58, 0.16, 0.42)], paint)
-    house = frustum((0.98, 1.1, 0.26), (0.62, 0.9), (-0.12, 0.0, 0.52), "glass") + box(
-        (0.62, 0.9, 0.06), (-0.12, 0.0, 0.78), paint
-    )
+    house = frustum((0.98, 1.1, 0.26), (0.62, 0.9), (-0.12, 0.0, 0.52), "glass") + box((0.62, 0.9, 0.06), (-0.12, 0.0, 0.78), paint)
     axles = [cylinder(0.19, 1.28, (a, -0.64, 0.19), "tyre", axis="y", sides=8) for a in (-0.48, 0.48)]
     return join([shell, house, *axles]).at(x, 0.0, z)
 
@@ -267,10 +255,7 @@ def logging_truck() -> Mesh:
     """A pile of six round logs with pale ends between steel stakes; crimson cab with a bonnet."""
     spots = [(-0.62, 1.15), (0.0, 1.15), (0.62, 1.15), (-0.31, 1.7), (0.31, 1.7), (0.0, 2.25)]
     logs = join(
-        [
-            cylinder(0.33, 3.0, (-2.35, y, z), "wood", "x", 8) + cylinder(0.25, 3.06, (-2.38, y, z), "sand", "x", 8)
-            for y, z in spots
-        ]
+        [cylinder(0.33, 3.0, (-2.35, y, z), "wood", "x", 8) + cylinder(0.25, 3.06, (-2.38, y, z), "sand", "x", 8) for y, z in spots]
     )
     stakes = join([rod((x, 0.97, 0.7), (x, 0.97, 2.2), 0.07, "charcoal") for x in (-1.9, 0.2)]).both_sides()
     bunks = join([box((0.16, 1.96, 0.14), (x, 0.0, 0.7), "charcoal") for x in (-1.9, 0.2)])
@@ -290,13 +275,7 @@ def cattle_truck() -> Mesh:
     """Brown rails with black-and-white cows that look over them; a cream cab."""
     sides = bed((-2.4, 0.95), "brown") + slats((-2.4, 0.95), (0.9, 1.45), "brown", "brown", 0.24)
     cows = join([_cow(x, 0.87, "white", "black") for x in (-1.75, -0.2)])
-    return (
-        chassis(-2.4, 2.4, [-1.4, 1.55])
-        + cab(2.4, "cream", roof=2.05)
-        + side((1.1, 2.2), (1.0, 1.15), 0.9, "brown")
-        + sides
-        + cows
-    )
+    return chassis(-2.4, 2.4, [-1.4, 1.55]) + cab(2.4, "cream", roof=2.05) + side((1.1, 2.2), (1.0, 1.15), 0.9, "brown") + sides + cows
 
 
 KINDS: dict[str, Callable[[], Mesh]] = {

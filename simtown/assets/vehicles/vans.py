@@ -40,9 +40,7 @@ def _gear(half: float = 0.9, radius: float = 0.38) -> Mesh:
 
 def _shell(upper: str, lower: str, rear: float, height: float) -> Mesh:
     """A bonneted van's painted shell from `rear` to the nose, in two paints, with windscreen and door windows."""
-    skirt = body(
-        [(rear, 0.84, 0.3, 0.8), (rear + 0.12, 0.9, 0.26, 0.8), (1.88, 0.9, 0.26, 0.8), (2.0, 0.8, 0.34, 0.8)], lower, 0.0
-    )
+    skirt = body([(rear, 0.84, 0.3, 0.8), (rear + 0.12, 0.9, 0.26, 0.8), (1.88, 0.9, 0.26, 0.8), (2.0, 0.8, 0.34, 0.8)], lower, 0.0)
     load = [(rear, 0.84, 0.8, height - 0.1), (rear + 0.12, 0.9, 0.8, height), (0.75, 0.9, 0.8, height)]
     house = body([*load, (1.3, 0.9, 0.8, 1.28), (1.85, 0.86, 0.8, 1.06), (2.0, 0.74, 0.8, 0.95)], upper, 0.14)
     slope = (height - 1.28) / 0.55
@@ -100,9 +98,7 @@ def news_van() -> Mesh:
     """Crimson with a white panel and a charcoal skirt; a huge white dish on a mast on its roof."""
     van = plain_van("crimson", "white", "charcoal")
     globe = side((-1.7, -0.1), (1.12, 1.68), 0.9, "white") + side((-1.5, -0.3), (1.32, 1.48), 0.9, "crimson", lift=0.03)
-    bowl = cylinder(0.25, 0.4, (0.0, 0.0, -0.4), "white", sides=12, end=0.95) + cylinder(
-        0.82, 0.02, (0.0, 0.0, 0.0), "silver", sides=12
-    )
+    bowl = cylinder(0.25, 0.4, (0.0, 0.0, -0.4), "white", sides=12, end=0.95) + cylinder(0.82, 0.02, (0.0, 0.0, 0.0), "silver", sides=12)
     horn = rod((0.0, 0.0, 0.01), (0.0, 0.0, 0.6), 0.07, "dark") + ball(0.16, (0.0, 0.0, 0.6), "amber", 6, 3)
     aimed = (bowl + horn).turned(42, "y").at(-0.7, 0.0, 2.72)
     return (
@@ -170,9 +166,7 @@ def mail_van() -> Mesh:
     """Navy under a white roof; a big white envelope with a red seal on each flank and behind."""
     van = _step_van("navy", "white", 2.2)
     letter = side((-1.75, 0.45), (0.76, 1.92), 0.96, "white") + back((-0.65, 0.65), (0.95, 1.75), -2.0, "white")
-    flap = panel(
-        [(-0.72, -0.96, 1.2), (-0.58, -0.96, 1.2), (0.38, -0.96, 1.86), (-1.68, -0.96, 1.86)], "sky", lift=0.03
-    ).both_sides()
+    flap = panel([(-0.72, -0.96, 1.2), (-0.58, -0.96, 1.2), (0.38, -0.96, 1.86), (-1.68, -0.96, 1.86)], "sky", lift=0.03).both_sides()
     rear = panel([(-2.0, 0.05, 1.3), (-2.0, -0.05, 1.3), (-2.0, -0.6, 1.7), (-2.0, 0.6, 1.7)], "sky", lift=0.03)
     seal = cylinder(0.2, 0.04, (-0.65, 0.97, 1.25), "red", "y", 8).both_sides()
     return van + letter + flap + rear + seal
@@ -203,10 +197,7 @@ def food_truck() -> Mesh:
         + ball(0.2, (-1.1, 0.0, 0.55), "red", 8, 4)
     )
     mustard = join(
-        [
-            rod((-0.8 + 0.4 * i, 0.12 * (-1) ** i, 0.75), (-0.4 + 0.4 * i, -0.12 * (-1) ** i, 0.75), 0.06, "yellow")
-            for i in range(4)
-        ]
+        [rod((-0.8 + 0.4 * i, 0.12 * (-1) ** i, 0.75), (-0.4 + 0.4 * i, -0.12 * (-1) ** i, 0.75), 0.06, "yellow") for i in range(4)]
     )
     return van + hatch + keeper + awning + (bun + dog + mustard).at(-0.4, 0.0, 2.27)
 

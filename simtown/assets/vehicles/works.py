@@ -62,9 +62,7 @@ def _slab(line: Sequence[Spot], thick: float, width: float, paint: str, y: float
     for (x0, z0), (x1, z1) in pairwise(line):
         n = ((x1 - x0) ** 2 + (z1 - z0) ** 2) ** 0.5
         u, w = -(z1 - z0) / n * thick / 2, (x1 - x0) / n * thick / 2
-        parts.append(
-            profile([(x0 - u, z0 - w), (x1 - u, z1 - w), (x1 + u, z1 + w), (x0 + u, z0 + w)], width, (0.0, y, 0.0), paint)
-        )
+        parts.append(profile([(x0 - u, z0 - w), (x1 - u, z1 - w), (x1 + u, z1 + w), (x0 + u, z0 + w)], width, (0.0, y, 0.0), paint))
     return join(parts)
 
 
@@ -108,14 +106,10 @@ def bulldozer() -> Mesh:
 def excavator() -> Mesh:
     """An orange house turning on tracks, its long bent boom and stick ending in a bucket."""
     deck = box((1.4, 1.0, 0.35), (-0.2, 0.0, 0.4), "charcoal") + cylinder(0.5, 0.15, (-0.2, 0.0, 0.72), "dark", sides=8)
-    house = body(
-        [(-1.65, 0.6, 0.95, 1.5), (-1.4, 0.85, 0.85, 1.65), (-0.4, 0.85, 0.85, 1.65), (0.6, 0.85, 0.85, 1.05)], "orange", 0.1
-    )
+    house = body([(-1.65, 0.6, 0.95, 1.5), (-1.4, 0.85, 0.85, 1.65), (-0.4, 0.85, 0.85, 1.65), (0.6, 0.85, 0.85, 1.05)], "orange", 0.1)
     cab = _house((1.0, 0.72, 0.95), (0.1, 0.46, 1.05), "orange") + _house((1.0, 0.72, 0.95), (0.1, -0.46, 1.05), "orange")
     weight = box((0.1, 1.2, 0.5), (-1.68, 0.0, 1.0), "charcoal") + side((-1.3, -0.5), (1.1, 1.3), 0.85, "charcoal")
-    boom = _slab([(0.3, 1.2), (0.95, 2.75), (2.0, 3.25)], 0.44, 0.36, "orange") + _slab(
-        [(1.85, 3.3), (2.75, 1.7)], 0.34, 0.3, "orange"
-    )
+    boom = _slab([(0.3, 1.2), (0.95, 2.75), (2.0, 3.25)], 0.44, 0.36, "orange") + _slab([(1.85, 3.3), (2.75, 1.7)], 0.34, 0.3, "orange")
     rams = rod((0.75, 0.0, 1.5), (1.35, 0.0, 2.75), 0.07, "hub") + rod((1.2, 0.0, 3.15), (2.1, 0.0, 3.35), 0.07, "hub")
     shovel = _slab([(2.9, 1.75), (3.0, 1.3), (2.75, 0.95), (2.3, 0.9)], 0.1, 0.75, "charcoal")
     cheek = profile([(2.9, 1.75), (3.0, 1.3), (2.75, 0.95), (2.3, 0.9)], 0.06, (0.0, 0.36, 0.0), "charcoal").both_sides()
@@ -130,9 +124,7 @@ def backhoe_loader() -> Mesh:
     arms = _slab([(0.35, 1.15), (1.5, 0.95), (2.0, 0.4)], 0.16, 0.14, "yellow", 0.56).both_sides()
     arm = _slab([(-1.15, 0.7), (-1.7, 2.5)], 0.26, 0.24, "yellow") + _slab([(-1.6, 2.55), (-2.4, 1.15)], 0.22, 0.2, "yellow")
     scoop = _slab([(-2.45, 1.2), (-2.6, 0.8), (-2.35, 0.5), (-1.95, 0.55)], 0.14, 0.6, "charcoal")
-    feet = (
-        rod((-1.2, 0.35, 0.7), (-1.35, 0.8, 0.12), 0.08, "black") + box((0.3, 0.3, 0.08), (-1.35, 0.8, 0.05), "black")
-    ).both_sides()
+    feet = (rod((-1.2, 0.35, 0.7), (-1.35, 0.8, 0.12), 0.08, "black") + box((0.3, 0.3, 0.08), (-1.35, 0.8, 0.05), "black")).both_sides()
     tyres = wheels([-0.6], 1.75, 0.58, 0.4, "cream") + wheels([1.15], 1.5, 0.38, 0.3, "cream")
     return centred(hull, cab, marks, arms, _bucket(2.1, 0.08, 0.6, 0.65, 1.8, "charcoal"), arm, scoop, feet, tyres)
 
@@ -177,9 +169,9 @@ def forklift() -> Mesh:
         "red",
         0.1,
     )
-    guard = join(
-        [rod((x, 0.5, 0.6), (u, 0.48, 1.95), 0.05, "charcoal").both_sides() for x, u in ((-0.75, -0.65), (0.55, 0.4))]
-    ) + box((1.25, 1.1, 0.08), (-0.12, 0.0, 1.93), "charcoal")
+    guard = join([rod((x, 0.5, 0.6), (u, 0.48, 1.95), 0.05, "charcoal").both_sides() for x, u in ((-0.75, -0.65), (0.55, 0.4))]) + box(
+        (1.25, 1.1, 0.08), (-0.12, 0.0, 1.93), "charcoal"
+    )
     mast = box((0.14, 0.14, 2.5), (0.75, 0.36, 0.1), "charcoal").both_sides() + join(
         [box((0.12, 0.7, 0.12), (0.75, 0.0, z), "charcoal") for z in (0.3, 1.3, 2.45)]
     )
@@ -196,9 +188,7 @@ def forklift() -> Mesh:
 
 def tank() -> Mesh:
     """A green hull low between long tracks, a round turret with a long gun."""
-    hull = body(
-        [(-1.9, 0.7, 0.45, 0.95), (-1.7, 0.85, 0.35, 1.05), (1.1, 0.85, 0.35, 1.05), (1.95, 0.8, 0.55, 0.76)], "olive", 0.08
-    )
+    hull = body([(-1.9, 0.7, 0.45, 0.95), (-1.7, 0.85, 0.35, 1.05), (1.1, 0.85, 0.35, 1.05), (1.95, 0.8, 0.55, 0.76)], "olive", 0.08)
     skirt = box((3.5, 0.5, 0.12), (-0.05, 0.8, 0.86), "forest").both_sides()
     patch = top((-1.6, -0.9), (-0.9, 0.2), 1.05, "forest") + side((-1.2, -0.2), (0.87, 0.97), 1.05, "olive")
     turret = cylinder(0.88, 0.55, (-0.2, 0.0, 1.05), "olive", sides=10, end=0.7).scaled(1.15, 0.95, 1.0) + cylinder(
@@ -226,19 +216,13 @@ def ice_resurfacer() -> Mesh:
     wave = side((-0.35, 1.7), (0.78, 1.02), 0.8, "white", 0.785) + front((-0.75, 0.75), (0.78, 1.02), 1.75, "white", 1.68)
     seat = box((0.9, 1.4, 0.35), (-0.85, 0.0, 0.75), "navy") + box((0.14, 0.6, 0.6), (-1.15, 0.0, 1.1), "white")
     driver = rider((-0.82, 1.3), (-0.35, 1.6), ((-0.42, 1.1),), "red", "charcoal", "red", lean=0)
-    sledge = frustum((0.6, 1.9, 0.5), (0.4, 1.6), (-1.6, 0.0, 0.06), "charcoal", 0.1) + box(
-        (0.62, 1.94, 0.1), (-1.6, 0.0, 0.02), "amber"
-    )
-    return centred(
-        tub, tank, snow, wave, seat, driver, sledge, wheels([-0.7, 1.15], 1.7, 0.36, 0.26), lamps(1.75, -1.25, 0.6, 0.45)
-    )
+    sledge = frustum((0.6, 1.9, 0.5), (0.4, 1.6), (-1.6, 0.0, 0.06), "charcoal", 0.1) + box((0.62, 1.94, 0.1), (-1.6, 0.0, 0.02), "amber")
+    return centred(tub, tank, snow, wave, seat, driver, sledge, wheels([-0.7, 1.15], 1.7, 0.36, 0.26), lamps(1.75, -1.25, 0.6, 0.45))
 
 
 def lawn_mower() -> Mesh:
     """A tiny orange seat on wheels over a broad yellow cutting deck; its rider wears a straw hat."""
-    hood = body(
-        [(0.1, 0.3, 0.4, 0.72), (0.35, 0.34, 0.38, 0.8), (0.72, 0.3, 0.38, 0.74), (0.85, 0.22, 0.42, 0.62)], "orange", 0.1
-    )
+    hood = body([(0.1, 0.3, 0.4, 0.72), (0.35, 0.34, 0.38, 0.8), (0.72, 0.3, 0.38, 0.74), (0.85, 0.22, 0.42, 0.62)], "orange", 0.1)
     rear = block((0.7, 0.72, 0.32), (-0.45, 0.0, 0.38), "orange", 0.08) + box((0.1, 0.5, 0.45), (-0.64, 0.0, 0.72), "black")
     deck = frustum((0.72, 1.4, 0.26), (0.5, 1.2), (0.18, 0.0, 0.1), "yellow") + frustum(
         (0.4, 0.6, 0.4), (0.4, 0.6), (-0.1, 0.0, 0.2), "charcoal"
