@@ -83,7 +83,8 @@ def test_bounds_and_radius(a):
 
 
 def test_hull_reaches_as_far_as_the_mesh(a):
-    grid = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if x or y or z])
+    """Along the axes and the diagonals of the cube."""
+    grid = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if abs(x) + abs(y) + abs(z) in (1, 3)])
     for number in range(len(NAMES)):
         v, h = a.vertices[own(a.vertex_start, number)].astype(np.float64), a.hull[own(a.hull_start, number)].astype(np.float64)
         assert np.array_equal((v @ grid.T).max(axis=0), (h @ grid.T).max(axis=0))

@@ -49,9 +49,7 @@ def test_every_article_suits_its_name():
     vowels = {name for name in ENTITIES if with_article(name).startswith("an ")}
     assert {"ambulance", "SUV", "excavator"} <= vowels
     assert all(name[0].lower() in "aeiou" or name == "SUV" for name in vowels)
-    assert not [
-        name for name in set(ENTITIES) - vowels if name.startswith(("hour", "honest", "heir", "x-", "A", "E", "I", "O", "U"))
-    ]
+    assert not [name for name in set(ENTITIES) - vowels if name.startswith(("hour", "honest", "heir", "x-", "A", "E", "I", "O", "U"))]
     assert not [name for name in vowels if name.startswith(("u", "eu", "one"))]
 
 
@@ -151,7 +149,5 @@ def test_ask_nothing():
 
 
 def test_different_questions_have_different_tokens():
-    questions = {
-        text(s, r, o, p) for s in ENTITIES[:12] for o in ENTITIES[-12:] for r in RELATION_NAMES for p in range(len(PHRASINGS))
-    }
+    questions = {text(s, r, o, p) for s in ENTITIES[:12] for o in ENTITIES[-12:] for r in RELATION_NAMES for p in range(len(PHRASINGS))}
     assert len({encode(q).tobytes() for q in questions}) == len(questions)

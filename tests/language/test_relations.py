@@ -27,9 +27,7 @@ def scenes():
     """(poses (n, 3, 3), camera rows) of random vehicles before random cameras, and their places as seen (n, 3, 2)."""
     rng = np.random.default_rng(6)
     n = 3000
-    pose = np.stack([rng.uniform(-9, 9, (n, 3)), rng.uniform(-2.3, 2.3, (n, 3)), rng.uniform(-4, 4, (n, 3))], axis=-1).astype(
-        np.float32
-    )
+    pose = np.stack([rng.uniform(-9, 9, (n, 3)), rng.uniform(-2.3, 2.3, (n, 3)), rng.uniform(-4, 4, (n, 3))], axis=-1).astype(np.float32)
     camera = np.tile(Camera().row(), (n, 1))
     camera[:, :4] += rng.uniform(-1, 1, (n, 4)).astype(np.float32) * np.array([1.5, 1.5, 1, 0.15], dtype=np.float32)
     seen = np.zeros((n, 3, 2))

@@ -49,9 +49,7 @@ def truth(relation, pose, camera, i, j):
 
 def exists(relation, entity, pose, camera, subject, obj):
     """Whether some vehicle of kind `subject` stands so to some other of kind `obj`: 1, -1, or 0 if that is undefined."""
-    pairs = [
-        (i, j) for i in range(len(entity)) for j in range(len(entity)) if i != j and entity[i] == subject and entity[j] == obj
-    ]
+    pairs = [(i, j) for i in range(len(entity)) for j in range(len(entity)) if i != j and entity[i] == subject and entity[j] == obj]
     return max(truth(relation, pose, camera, i, j) for i, j in pairs)
 
 
@@ -162,9 +160,7 @@ def test_the_posterior_is_equation_5_given_different_kinds():
         assert chance == pytest.approx(SKEWED_SUBJECT[s] * SKEWED_OBJECT[o] / z / 4)
 
 
-@pytest.mark.parametrize(
-    "columns", [[0, 1, 2], [0, 2, 3], [1, 3]], ids=["without answer", "without relation", "relation and answer"]
-)
+@pytest.mark.parametrize("columns", [[0, 1, 2], [0, 2, 3], [1, 3]], ids=["without answer", "without relation", "relation and answer"])
 def test_questions_follow_the_posterior(skewed, columns):
     """Meshes are not symmetric, so of two kinds one may be seen left of the other a little more often (the visible share
     decides); summed over fair answers, or over both relations, that cancels and the posterior is exact.
@@ -218,9 +214,7 @@ def literal(ex, p_subject, p_object, relations, rng):
             1,
         )
         wanted = np.where(ex.answer[pending], 1, -1)
-        fine = np.array(
-            [truths.get((n, *q)) == w for n, q, w in zip(pending.tolist(), proposed.tolist(), wanted.tolist(), strict=True)]
-        )
+        fine = np.array([truths.get((n, *q)) == w for n, q, w in zip(pending.tolist(), proposed.tolist(), wanted.tolist(), strict=True)])
         table[pending[fine]] = np.column_stack([proposed[fine], ex.answer[pending[fine]]])
         pending = pending[~fine]
     return table
@@ -292,9 +286,7 @@ def test_three_entities_follow_their_joint_distribution():
 def test_a_distractor_leaves_the_questions_distribution_alone(distracted):
     table = asked(distracted)
     third = (SKEWED_SUBJECT + SKEWED_OBJECT) / 2
-    chances = {
-        (s, o): SKEWED_SUBJECT[s] * SKEWED_OBJECT[o] * (1 - third[s] - third[o]) for s, o in product(range(4), repeat=2) if s != o
-    }
+    chances = {(s, o): SKEWED_SUBJECT[s] * SKEWED_OBJECT[o] * (1 - third[s] - third[o]) for s, o in product(range(4), repeat=2) if s != o}
     assert fit(counted(table[:, [0, 2]], list(chances)), list(chances.values())) > SIGNIFICANT
 
 
@@ -318,9 +310,7 @@ def test_answers_are_fair_and_independent_of_the_parity():
     assert not np.array_equal(first, answers(0, "val", np.arange(0, 40000, 2)))
 
 
-@pytest.mark.parametrize(
-    ("name", "few"), [("skewed", 3000), ("skewed_all", 3000), ("vg", 1000), ("distracted", 4000), ("town", 1500)]
-)
+@pytest.mark.parametrize(("name", "few"), [("skewed", 3000), ("skewed_all", 3000), ("vg", 1000), ("distracted", 4000), ("town", 1500)])
 def test_stored_answers_and_margins_are_the_truth(name, few, request):
     ex = request.getfixturevalue(name)
     for i in range(few):
@@ -514,9 +504,7 @@ def test_seeds_and_splits_give_other_examples(skewed):
 def test_options_leave_other_draws_alone():
     """What is not about the option keeps its draws: a town in the rain has the streets and vehicles of a sunny one."""
     plain = arrays(sample(Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT), np.arange(50)))
-    rainy = arrays(
-        sample(Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT, weathers=("rain",), phrasing="varied"), np.arange(50))
-    )
+    rainy = arrays(sample(Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT, weathers=("rain",), phrasing="varied"), np.arange(50)))
     differing = {name for name in plain if not np.array_equal(plain[name], rainy[name])}
     assert differing == {"scene.weather", "scene.prop", "scene.sun", "phrasing"}  # props: bare trees and clouds
 
@@ -542,7 +530,7 @@ def test_counters_add_up(name, request):
 @pytest.mark.parametrize("distractor", [False, True])
 def test_one_kind_of_vehicle_is_impossible(distractor):
     only = np.array([0.0, 1.0, 0.0])
-    with pytest.raises(ImpossibleError, match=r"1 entities with a frequency above 0.*--entities or --frequencies"):
+    with pytest.raises(ImpossibleError, match=r"1 entities with a frequency above 0.*--entities or other --frequencies"):
         sample(Recipe(0, "train", only, only, distractor=distractor), np.arange(4))
 
 

@@ -204,8 +204,7 @@ def test_apart_is_no_overlap_within_the_gap():
     pose = draw_poses(rng.random((400, 3, 3)), entity)
     half = half_sizes()[entity]
     expected = [
-        not any(overlap(p[i], h[i], p[j], h[j], GAP) for i in range(3) for j in range(3) if i != j)
-        for p, h in zip(pose, half, strict=True)
+        not any(overlap(p[i], h[i], p[j], h[j], GAP) for i in range(3) for j in range(3) if i != j) for p, h in zip(pose, half, strict=True)
     ]
     assert apart(entity, pose).tolist() == expected
     assert 0.1 < np.mean(expected) < 0.9

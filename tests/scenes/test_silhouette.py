@@ -72,9 +72,9 @@ def test_fill_convex_is_point_in_polygon():
     grid = np.stack(np.meshgrid(np.arange(24), np.arange(16)), axis=-1).astype(np.float64)
     for n in (3, 4, 5) * 30:
         turn = np.sort(rng.uniform(0, 2 * np.pi, n))
-        corners = (
-            np.array([12, 8]) + rng.uniform(-8, 8, 2) + rng.uniform(2, 14) * np.stack([np.cos(turn), np.sin(turn)], axis=1)
-        ).astype(np.float32)
+        corners = (np.array([12, 8]) + rng.uniform(-8, 8, 2) + rng.uniform(2, 14) * np.stack([np.cos(turn), np.sin(turn)], axis=1)).astype(
+            np.float32
+        )
         mask = np.zeros((16, 24), dtype=np.uint8)
         mask[5, 5] = 9
         fill_convex(mask, 24, 16, corners[:, 0].copy(), corners[:, 1].copy(), n, np.uint8(2))

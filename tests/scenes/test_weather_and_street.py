@@ -62,9 +62,7 @@ def test_weather_draws_do_not_depend_on_the_batch_or_the_allowed():
     assert np.array_equal(clear.fall_seed, whole.fall_seed)
 
 
-@pytest.mark.parametrize(
-    ("allowed", "message"), [(("clear", "hail"), "hail"), ((), "choose among"), (("Clear",), "Clear.*clear")]
-)
+@pytest.mark.parametrize(("allowed", "message"), [(("clear", "hail"), "hail"), ((), "choose among"), (("Clear",), "Clear.*clear")])
 def test_unknown_weather_is_an_error(allowed, message):
     with pytest.raises(ValueError, match=message):
         draw_weather(Stream(0, "train", "weather"), np.arange(3), allowed)
@@ -160,9 +158,7 @@ def penetration(a, b):
     return min(depths)
 
 
-@pytest.mark.xfail(
-    reason="cells of 1.9 m and ±0.45 m of play are too narrow for tables, benches, kiosks and umbrellas", strict=True
-)
+@pytest.mark.xfail(reason="cells of 1.9 m and ±0.45 m of play are too narrow for tables, benches, kiosks and umbrellas", strict=True)
 def test_pavement_things_do_not_run_into_each_other(street):
     """As the module says; by convex footprints below head height, with 0.15 m to spare."""
     prop, pose, _, _ = street
