@@ -76,6 +76,16 @@ def _normals(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     return np.concatenate([unit, offset[:, None]], axis=1)
 
 
+def _begins(triangles: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Which of the chosen triangles share no corner with the chosen one before: (t,) bool, the first one of every pane."""
+    out = np.zeros(len(triangles), dtype=bool)
+    rows = np.flatnonzero(chosen)
+    shared = (triangles[rows[1:], :, None] == triangles[rows[:-1], None, :]).any(axis=(1, 2))
+    out[rows[:1]] = True
+    out[rows[1:]] = ~shared
+    return out
+
+
 def _lamps(vertices: np.ndarray, triangles: np.ndarray, materials: np.ndarray, normals: np.ndarray, kinds: np.ndarray) -> np.ndarray:
     """One row a lamp: triangles of one lamp material whose middles lie within half a metre are one lamp."""
     rows: list[np.ndarray] = []
@@ -113,7 +123,7 @@ def atlas() -> Atlas:
         triangles.append(tri + offset)
         normals.append(n)
         materials.append(mat)
-        parts.append(np.where(is_window, (np.cumsum(is_window) - 1) // 2 % 256, 0))
+        parts.append(np.where(is_window, np.cumsum(_begins(tri, is_window)) % 256, 0))
         hulls.append(v[np.unique(extreme.argmax(axis=0))])
         lamps.append(_lamps(v, tri, mat, n, kinds))
         bounds.append(np.stack([v.min(axis=0), v.max(axis=0)]))

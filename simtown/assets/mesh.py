@@ -122,7 +122,7 @@ def frustum(size: Point, top: tuple[float, float], at: Point, paint: str, shift:
 
 
 def block(size: Point, at: Point, paint: str, bevel: float = 0.1) -> Mesh:
-    """As :func:`box`, its upper edges cut by `bevel` metres and its upright ones too: soft, toy-like. 28 triangles."""
+    """As :func:`box`, its upper edges cut by `bevel` metres and its upright ones too: soft, toy-like. 44 triangles."""
     (x, y, z), c = (size[0] / 2, size[1] / 2, size[2]), bevel
 
     def ring(inset: float, height: float) -> list[Point]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from simtown.language.questions import STYLES
-from simtown.language.relations import margins, relation_numbers, separations, truths
+from simtown.language.relations import LATERAL, RADIAL, RELATIONS, margins, relation_numbers, separations, truths
 from simtown.scenes.camera import Camera
 from simtown.scenes.placement import LEAST_VISIBLE, apart, draw_poses, framed
 from simtown.scenes.scene import SceneBatch
@@ -186,13 +186,37 @@ def _address(round_: int, attempt: int) -> int:
     return round_ * CAP + attempt
 
 
-def _fits(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which scenes are acceptable, (n,) bool, and the visible shares (n, v) of those (0 elsewhere)."""
+def _fits(recipe: Recipe, entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which scenes are acceptable, (n,) bool, and the visible shares (n, v) of those (0 elsewhere).
+
+    A scene is acceptable only if its mirror image along every axis that is asked about is too: else a kind that easily hides
+    others would stand more often on one side of them, and the words of a question alone would hint at its answer.
+    """
     fine = apart(entity, pose)
-    shares = np.zeros(entity.shape, dtype=np.float32)
     fine[fine] = framed(entity[fine], pose[fine], camera[fine])
+    shares = np.zeros(entity.shape, dtype=np.float32)
     shares[fine] = visibility(entity[fine], pose[fine], camera[fine])
-    return fine & (shares >= LEAST_VISIBLE).all(axis=1), shares
+    fine &= (shares >= LEAST_VISIBLE).all(axis=1)
+    axes = {RELATIONS[r].axis for r in relation_numbers(recipe.relations)}
+    images = [(LATERAL,)] * (LATERAL in axes) + [(RADIAL,)] * (RADIAL in axes) + [(LATERAL, RADIAL)] * (len(axes) == 2)
+    for image in images:
+        turned, eye = mirrored(pose[fine], camera[fine], image)
+        seen = framed(entity[fine], turned, eye)
+        seen[seen] = (visibility(entity[fine][seen], turned[seen], eye[seen]) >= LEAST_VISIBLE).all(axis=1)
+        fine[fine] = seen
+    return fine, shares
+
+
+def mirrored(pose: np.ndarray, camera: np.ndarray, axes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Scenes with left and right exchanged (LATERAL: the camera with them) or with near and far lane exchanged (RADIAL)."""
+    pose, camera = pose.copy(), camera.copy()
+    if LATERAL in axes:
+        pose[..., 0] = -pose[..., 0]
+        camera[:, 0], camera[:, 3] = -camera[:, 0], -camera[:, 3]
+    if RADIAL in axes:
+        pose[..., 1] = -pose[..., 1]
+        pose[..., 2] = np.float32(np.pi) - pose[..., 2]
+    return pose, camera
 
 
 def _place(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.ndarray, round_: int, pending: np.ndarray,
@@ -204,7 +228,7 @@ def _place(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.nda
         u = stream.uniform(index[pending], 6, _address(round_, attempt)).reshape(-1, 2, 3)
         pair = entity[pending, :2]
         drawn = draw_poses(u, pair)
-        fine, shares = _fits(pair, drawn, camera[pending])
+        fine, shares = _fits(recipe, pair, drawn, camera[pending])
         apart_by = separations(drawn, camera[pending])
         zero, one = np.zeros(len(pending), dtype=np.int64), np.ones(len(pending), dtype=np.int64)
         fine &= np.any([truths(margins(apart_by, zero + r, zero, one), zero + r) != 0 for r in wanted], axis=0)
@@ -254,7 +278,7 @@ def _distract(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.
     for attempt in range(PATIENCE):
         drawn = pose[pending].copy()
         drawn[:, 2:] = draw_poses(stream.uniform(index[pending], 3, _address(round_, attempt)).reshape(-1, 1, 3), entity[pending, 2:])
-        fine, shares = _fits(entity[pending], drawn, camera[pending])
+        fine, shares = _fits(recipe, entity[pending], drawn, camera[pending])
         fine &= unchanged(entity[pending], drawn, camera[pending], *(a[pending] for a in asked))
         _count(tried, "distractor", len(pending), int(fine.sum()))
         done = pending[fine]
@@ -273,10 +297,10 @@ def unchanged(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray, subject:
     a kind that is asked about could make it, or its opposite, true as well.
     """
     separation = separations(pose, camera)
+    rows, third = np.arange(len(entity)), np.full_like(subject, 2)
+    alone = truths(margins(separation, relation, subject, obj), relation)  # the opposite's truth is this one's negative
     fine = np.ones(len(entity), dtype=bool)
-    for asked in (relation, relation ^ 1):  # relations stand in opposite pairs
-        alone = truths(margins(separation, asked, subject, obj), asked)
-        for s, o in ((np.full_like(subject, 2), obj), (subject, np.full_like(obj, 2))):
-            stands_in = np.where(s == 2, entity[:, 2] == entity[np.arange(len(s)), subject], entity[:, 2] == entity[np.arange(len(s)), obj])
-            fine &= ~(stands_in & (truths(margins(separation, asked, s, o), asked) != alone))
+    for s, o, role in ((third, obj, subject), (subject, third, obj)):
+        stands_in = entity[:, 2] == entity[rows, role]
+        fine &= ~(stands_in & (truths(margins(separation, relation, s, o), relation) != alone))
     return fine

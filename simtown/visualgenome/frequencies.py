@@ -34,12 +34,19 @@ def frequencies(choice: str, k: int) -> tuple[np.ndarray, np.ndarray]:
         counts = _first(np.array([row[1:] for row in table()], dtype=np.float64), k, "--frequencies vg")
     elif choice.startswith("zipf:"):
         counts = np.repeat(_zipf(choice.removeprefix("zipf:"), k)[:, None], 2, axis=1)
-    elif Path(choice).is_file():
+    elif _is_file(choice):
         counts = _first(_read(Path(choice)), k, choice)
     else:
         raise ValueError(f"unknown frequencies '{choice}': use vg, uniform, zipf:S or an existing CSV file")
     subject, obj = (_portable(c) for c in counts.T)
     return subject, obj
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except OSError:  # too long for a name
+        return False
 
 
 def _portable(counts: np.ndarray) -> np.ndarray:
@@ -68,7 +75,7 @@ def _zipf(power: str, k: int) -> np.ndarray:
 
 def _read(path: Path) -> np.ndarray:
     try:
-        rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+        rows = list(csv.DictReader(line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")))
         return np.array([[float(r["subject"]), float(r["object"])] for r in rows]).reshape(-1, 2)
     except (KeyError, TypeError, ValueError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is not a CSV table with the columns entity, subject, object ({error!r})") from error

@@ -119,9 +119,6 @@ def test_only_windows_have_part_numbers(a):
     assert a.parts.max() > 10
 
 
-@pytest.mark.xfail(
-    reason="parts count windows two triangles at a time: arched and gabled ones are split, and those after them too", strict=True
-)
 def test_a_window_lights_as_a_whole(a):
     """Flat neighbours that share an edge are one pane: they have one number, so that at night it is lit or dark as one."""
     split = []

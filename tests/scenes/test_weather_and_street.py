@@ -107,7 +107,8 @@ def test_every_slot_holds_its_own_kinds(street):
     assert groups["buildings"] == set(STREET["building"])
     assert groups["lamps"] == {"street lamp"}
     assert groups["clouds"] == set(STREET["cloud"])
-    assert groups["pavement"] >= set(STREET["person"]) | {"mailbox", "pillar box"}
+    assert groups["pavement"] >= {"mailbox", "pillar box"}
+    assert len(groups["pavement"] & set(STREET["person"])) >= 10  # all but those too wide for a cell
     assert groups["pavement"] <= set(STREET["person"]) | set(STREET["furniture"])
     assert groups["lawn"] <= set(STREET["tree"]) | set(_HEDGES)
     assert groups["back"] <= set(STREET["tree"])
@@ -158,7 +159,6 @@ def penetration(a, b):
     return min(depths)
 
 
-@pytest.mark.xfail(reason="cells of 1.9 m and ±0.45 m of play are too narrow for tables, benches, kiosks and umbrellas", strict=True)
 def test_pavement_things_do_not_run_into_each_other(street):
     """As the module says; by convex footprints below head height, with 0.15 m to spare."""
     prop, pose, _, _ = street

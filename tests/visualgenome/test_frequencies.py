@@ -76,7 +76,6 @@ def test_columns_may_stand_in_any_order(tmp_path):
     assert obj.tolist() == [0.25, 0.75]
 
 
-@pytest.mark.xfail(reason="the packaged table's comment line is read as a row of counts", strict=True)
 def test_the_packaged_table_is_a_template(tmp_path):
     """Who copies it to change it gets what it says."""
     from importlib.resources import files

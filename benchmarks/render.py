@@ -1,0 +1,550 @@
+"""Frames per second of the rasteriser and of other renderers, on the same scenes in the same run.
+
+    python benchmarks/render.py [--scenes 256] [--sizes 128,256] [--rounds 5] [--quick] [--pyopengl DIR]
+
+Every frame shows a new street and yields colour, depth and instance ids. All engines draw the same triangles at the same poses
+through the same camera; `ids equal` compares their ids with the rasteriser's. The rasteriser does all it can (anti-aliasing,
+shadows, weather, halos); the others do less, as the table says. Each engine gets what makes it fast: meshes are uploaded once, only
+poses change.
+
+Engines run in processes of their own and take turns, in rounds, so that a slow minute of the machine hits all alike. Mesa gets
+LP_NUM_THREADS=1, so it is told to use one core. `per core` divides by the processor time used (all threads) instead of the clock's:
+on a machine that others use too it is the steadier figure. pyrender on OSMesa needs PyOpenGL 3.1.10, which pyrender 0.1.45 itself
+rules out; put it beside: pip install --no-deps --target DIR "PyOpenGL>=3.1.10"
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import multiprocessing
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from pathlib import Path
+from statistics import median
+from time import perf_counter, process_time
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from machine import machine
+from rich.console import Console
+from rich.table import Table
+
+from simtown.assets.atlas import atlas
+from simtown.assets.palette import MATERIALS
+from simtown.language.sampler import Recipe, sample
+from simtown.render.instances import instances
+from simtown.render.light import lights
+from simtown.render.raster import Raster
+from simtown.scenes.camera import NEAR, views
+from simtown.scenes.scene import SceneBatch
+from simtown.visualgenome.frequencies import frequencies
+
+RESULT = Path(__file__).parent / "results" / "render.csv"
+FAR = 1000.0
+PALETTE = np.array([m.colour for m in MATERIALS])
+SKY = (0.6, 0.8, 0.95)
+#: Scenes whose ids are compared with the rasteriser's.
+CHECKED = 4
+
+#: Colour (h, w, 3 or 4), depth (h, w) and instance ids (h, w) of a frame, each in the engine's own type.
+Images = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+class Engine(Protocol):
+    """Something that draws the scenes of one batch at one size."""
+
+    def draw(self, first: int, count: int) -> Images:
+        """Draw `count` scenes, from number `first` and round again after the last; the last one's images."""
+        ...
+
+
+def the_scenes(n: int) -> SceneBatch:
+    """The default world: pairs among 60 vehicles, all weathers."""
+    subject, obj = frequencies("vg", 60)
+    return sample(Recipe(0, "train", subject, obj), np.arange(n)).scene
+
+
+class RasterEngine:
+    def __init__(self, batch: SceneBatch, size: int, threads: int) -> None:
+        self._batch, self._size, self._raster = batch, size, Raster(threads)
+
+    def draw(self, first: int, count: int) -> Images:
+        rows = np.arange(first, first + count) % len(self._batch)
+        for start in range(0, count, 64):  # as much as a shard's writer asks for at once
+            frames = self._raster.render(self._batch[rows[start : start + 64]], self._size, self._size)
+        return frames.rgb[-1], frames.depth[-1], frames.ids[-1]
+
+
+class Placed(NamedTuple):
+    """A batch as the other engines want it: meshes (n, i), matrices (n, i, 4, 4) float64, ids (i,), views (n, 15)."""
+
+    meshes: np.ndarray
+    matrices: np.ndarray
+    ids: np.ndarray
+    views: np.ndarray
+
+
+def placed(batch: SceneBatch, size: int) -> Placed:
+    meshes, poses, _, ids = instances(batch)
+    x, y, z, c, s, k = np.moveaxis(poses.astype(np.float64), -1, 0)
+    zero, one = np.zeros_like(x), np.ones_like(x)
+    rows = [k * c, -k * s, zero, x, k * s, k * c, zero, y, zero, zero, k, z, zero, zero, zero, one]
+    return Placed(meshes, np.stack(rows, axis=-1).reshape(*x.shape, 4, 4), ids, views(batch.camera, size, size).astype(np.float64))
+
+
+def projection(view: np.ndarray, size: int) -> np.ndarray:
+    """(4, 4) from the camera's frame to OpenGL's clip space."""
+    f, cx, cy = view[12:15] * 2 / size
+    depth = [(FAR + NEAR) / (NEAR - FAR), 2 * FAR * NEAR / (NEAR - FAR)]
+    return np.array([[f, 0, 1 - cx, 0], [0, f, cy - 1, 0], [0, 0, *depth], [0, 0, -1, 0]])
+
+
+def to_camera(view: np.ndarray) -> np.ndarray:
+    """(4, 4) from the world to the camera's frame (x right, y up, looking along -z)."""
+    out = np.eye(4)
+    out[:3, :3] = np.stack([view[3:6], view[6:9], -view[9:12]])
+    out[:3, 3] = -out[:3, :3] @ view[:3]
+    return out
+
+
+def corners(mesh: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A mesh's triangles apart: corners (3 t, 3), normals (3 t, 3), materials (3 t,)."""
+    a, t = atlas(), slice(*atlas().triangle_start[mesh : mesh + 2])
+    return a.vertices[a.triangles[t]].reshape(-1, 3), np.repeat(a.normals[t, :3], 3, axis=0), np.repeat(a.materials[t], 3)
+
+
+class Pyrender:
+    """A lit pass for colour and depth, and a segmentation pass; one light and ambient, palette colours."""
+
+    def __init__(self, batch: SceneBatch, size: int) -> None:
+        np.infty = np.inf  # type: ignore[attr-defined]  # noqa: NPY201  pyrender 0.1.45 was written for NumPy 1
+        import OpenGL.contextdata
+        import pyrender
+
+        if os.environ["PYOPENGL_PLATFORM"] == "osmesa":  # its context compares unequal with itself: shaders compiled at every draw
+            OpenGL.contextdata.getContext = lambda context=None: 1
+        self._flags, self._placed = pyrender.RenderFlags, placed(batch, size)
+        self._scene = pyrender.Scene(bg_color=[*SKY, 1.0], ambient_light=(0.5, 0.5, 0.5))
+        view = self._placed.views[0]
+        pose = np.linalg.inv(to_camera(view))
+        self._scene.add(pyrender.IntrinsicsCamera(view[12], view[12], view[13], view[14], NEAR, FAR), pose=pose)
+        self._scene.add(pyrender.DirectionalLight(intensity=3.0), pose=pose)
+        self._screen = pyrender.OffscreenRenderer(size, size)
+        self._meshes = {int(m): self._mesh(pyrender, int(m)) for m in np.unique(self._placed.meshes) if m >= 0}
+        nodes = [self._scene.add(mesh) for mesh in self._meshes.values()]
+        self._screen.render(self._scene)
+        for node in nodes:
+            self._scene.remove_node(node)
+        # what is not in the scene would be dropped, and uploaded anew when it comes back
+        self._screen._renderer._update_context = lambda *_: None
+        self._none = pyrender.Mesh([], is_visible=False)
+        self._slots = [self._scene.add(self._meshes[int(self._placed.meshes[0, 0])]) for _ in self._placed.ids]
+
+    @staticmethod
+    def _mesh(pyrender: Any, mesh: int) -> Any:
+        spots, normals, materials = corners(mesh)
+        paint = pyrender.MetallicRoughnessMaterial(alphaMode="OPAQUE", metallicFactor=0.0, roughnessFactor=1.0)
+        return pyrender.Mesh([pyrender.Primitive(spots, normals=normals, color_0=PALETTE[materials], material=paint)])
+
+    def draw(self, first: int, count: int) -> Images:
+        for n in range(first, first + count):
+            row = n % len(self._placed.meshes)
+            shown = {}
+            for slot, node in enumerate(self._slots):
+                mesh = int(self._placed.meshes[row, slot])
+                node.mesh = self._meshes[mesh] if mesh >= 0 else self._none
+                if mesh >= 0:
+                    self._scene.set_pose(node, self._placed.matrices[row, slot])
+                    shown[node] = int(self._placed.ids[slot])
+            colour, depth = self._screen.render(self._scene, self._flags.NONE)
+            ids, _ = self._screen.render(self._scene, self._flags.SEG, shown)
+        return colour, depth, ids[:, :, 0]
+
+
+class Tiny:
+    """pybullet's TinyRenderer with shadows. One textured body an instance; the texture is the palette.
+
+    A body cannot be rescaled, and hidden ones cost as much as seen ones, so bodies are made of ready shapes and removed again:
+    measured faster than moving a pool of them.
+    """
+
+    def __init__(self, batch: SceneBatch, size: int) -> None:
+        import cv2
+        import pybullet
+
+        batch = batch[:48]  # every scale needs a shape of its own
+        self._pb, self._size, self._placed = pybullet, size, placed(batch, size)
+        pybullet.connect(pybullet.DIRECT)
+        with tempfile.TemporaryDirectory() as folder:
+            picture = np.repeat(np.tile((PALETTE[:, ::-1] * 255).round().astype(np.uint8), (8 * len(PALETTE), 1, 1)), 8, axis=1)
+            cv2.imwrite(f"{folder}/palette.png", picture)
+            self._texture = pybullet.loadTexture(f"{folder}/palette.png")
+        view = self._placed.views[0]
+        self._camera = (to_camera(view).T.ravel().tolist(), projection(view, size).T.ravel().tolist())
+        self._sun = lights(batch.weather, batch.intensity, batch.sun)[:, :3].astype(float)
+        self._shapes: dict[tuple[int, float], int] = {}
+        self._scenes = [self._bodies(row) for row in range(len(batch))]
+
+    def _bodies(self, row: int) -> list[tuple[int, int, list[float], list[float]]]:
+        """(id, shape, place, quaternion) of each instance of a scene."""
+        out = []
+        for slot in np.flatnonzero(self._placed.meshes[row] >= 0):
+            matrix, mesh = self._placed.matrices[row, slot], int(self._placed.meshes[row, slot])
+            half = np.arctan2(matrix[1, 0], matrix[0, 0]) / 2
+            place = (matrix[:3, 3].tolist(), [0.0, 0.0, float(np.sin(half)), float(np.cos(half))])
+            out.append((int(self._placed.ids[slot]), self._shape(mesh, float(matrix[2, 2])), *place))
+        return out
+
+    def _shape(self, mesh: int, scale: float) -> int:
+        if (mesh, scale) not in self._shapes:
+            spots, normals, materials = corners(mesh)
+            across = (materials + 0.5) / len(PALETTE)
+            self._shapes[mesh, scale] = self._pb.createVisualShape(
+                self._pb.GEOM_MESH,
+                vertices=spots.tolist(),
+                normals=normals.tolist(),
+                uvs=np.stack([across, np.full_like(across, 0.5)], axis=1).tolist(),
+                indices=list(range(len(spots))),
+                meshScale=[scale] * 3,
+            )
+        return self._shapes[mesh, scale]
+
+    def draw(self, first: int, count: int) -> Images:
+        pb, size = self._pb, self._size
+        for n in range(first, first + count):
+            row = n % len(self._scenes)
+            names = np.zeros(len(self._placed.ids) + 1, dtype=np.uint8)
+            bodies = []
+            for name, shape, place, turn in self._scenes[row]:
+                bodies.append(pb.createMultiBody(0, -1, shape, basePosition=place, baseOrientation=turn))
+                pb.changeVisualShape(bodies[-1], -1, textureUniqueId=self._texture)
+                names[len(bodies)] = name
+            sun = self._sun[row].tolist()
+            _, _, colour, buffer, seen = pb.getCameraImage(
+                size, size, *self._camera, lightDirection=sun, shadow=1, renderer=pb.ER_TINY_RENDERER
+            )
+            first_body = bodies[0]
+            for body in bodies:
+                pb.removeBody(body)
+            share = 2 * np.reshape(buffer, (size, size)) - 1
+            depth = 2 * FAR * NEAR / (FAR + NEAR - share * (FAR - NEAR))
+            ids = names[np.maximum(np.reshape(seen, (size, size)) - first_body + 1, 0)]
+        return np.reshape(colour, (size, size, 4)), depth, ids
+
+
+_VERTEX = """
+#version 430
+uniform mat4 camera;
+uniform vec3 sun;
+in vec3 spot; in vec3 normal; in vec3 paint;
+in vec4 row0; in vec4 row1; in vec4 row2;
+flat out vec3 shade;
+void main() {
+    vec4 p = vec4(spot, 1.0);
+    gl_Position = camera * vec4(dot(row0, p), dot(row1, p), dot(row2, p), 1.0);
+    vec3 n = normalize(vec3(dot(row0.xyz, normal), dot(row1.xyz, normal), dot(row2.xyz, normal)));
+    shade = paint * (0.45 + 0.25 * n.z + 0.6 * max(dot(n, sun), 0.0));
+}"""
+_FRAGMENT = """
+#version 430
+flat in vec3 shade;
+out vec4 colour;
+void main() { colour = vec4(shade, 1.0); }"""
+_VERTEX_IDS = """
+#version 430
+uniform mat4 camera;
+in vec3 spot;
+in vec4 row0; in vec4 row1; in vec4 row2; in int name;
+flat out int instance;
+out float away;
+void main() {
+    vec4 p = vec4(spot, 1.0);
+    gl_Position = camera * vec4(dot(row0, p), dot(row1, p), dot(row2, p), 1.0);
+    instance = name;
+    away = gl_Position.w;
+}"""
+_FRAGMENT_IDS = """
+#version 430
+flat in int instance;
+in float away;
+layout(location = 0) out uint id;
+layout(location = 1) out float depth;
+void main() { id = uint(instance); depth = away; }"""
+
+
+def provoking() -> tuple[np.ndarray, np.ndarray]:
+    """Indices (t, 3) such that each triangle's last vertex is its own, and the atlas vertex behind each new one.
+
+    Then a face's colour lies on one vertex, and few vertices need be doubled.
+    """
+    a = atlas()
+    source, taken = list(range(len(a.vertices))), np.zeros(len(a.vertices), dtype=bool)
+    out = np.empty_like(a.triangles)
+    for t, triangle in enumerate(a.triangles):
+        free = np.flatnonzero(~taken[triangle])
+        last = int(free[0]) if len(free) else 2
+        out[t] = np.roll(triangle, 2 - last)
+        if len(free):
+            taken[out[t, 2]] = True
+        else:
+            source.append(int(out[t, 2]))
+            out[t, 2] = len(source) - 1
+    return out, np.array(source)
+
+
+class ModernGL:
+    """Instanced: one indirect multi-draw a pass, a colour pass of four samples and a pass of ids and depth. Lambert, no shadows."""
+
+    def __init__(self, batch: SceneBatch, size: int) -> None:
+        import moderngl
+
+        self._placed, self._size = placed(batch, size), size
+        self._sun = lights(batch.weather, batch.intensity, batch.sun)[:, :3]
+        self.context = ctx = moderngl.create_standalone_context(backend="egl")
+        a = atlas()
+        triangles, source = provoking()
+        normals, paints = np.zeros((len(source), 3), np.float32), np.zeros((len(source), 4), np.uint8)
+        normals[triangles[:, 2]] = a.normals[:, :3]
+        paints[triangles[:, 2], :3] = (PALETTE[a.materials] * 255).round()
+        looks = ctx.buffer(np.concatenate([a.vertices[source].view(np.uint8), normals.view(np.uint8), paints], axis=1).tobytes())
+        self._places = ctx.buffer(reserve=len(self._placed.ids) * 52)
+        self._orders = ctx.buffer(reserve=len(self._placed.ids) * 20)
+        painter, namer = ctx.program(_VERTEX, _FRAGMENT), ctx.program(_VERTEX_IDS, _FRAGMENT_IDS)
+        per_instance = (self._places, "4f 4f 4f 4x/i", "row0", "row1", "row2")
+        parts = [(looks, "3f 3f 3f1 1x1", "spot", "normal", "paint"), per_instance]
+        self._paint = ctx.vertex_array(painter, parts, index_buffer=ctx.buffer(triangles.astype(np.uint32).tobytes()))
+        parts = [(ctx.buffer(a.vertices.tobytes()), "3f", "spot"), (self._places, "4f 4f 4f 1i/i", "row0", "row1", "row2", "name")]
+        self._name = ctx.vertex_array(namer, parts, index_buffer=ctx.buffer(a.triangles.astype(np.uint32).tobytes()))
+        shape = (size, size)
+        self._dense = ctx.framebuffer(ctx.renderbuffer(shape, 4, samples=4), ctx.depth_renderbuffer(shape, samples=4))
+        self._plain = ctx.framebuffer(ctx.renderbuffer(shape, 4))
+        targets = [ctx.renderbuffer(shape, 1, dtype="u1"), ctx.renderbuffer(shape, 1, dtype="f4")]
+        self._names = ctx.framebuffer(targets, ctx.depth_renderbuffer(shape))
+        ctx.enable(moderngl.DEPTH_TEST | moderngl.CULL_FACE)
+        self._cameras = np.stack([(projection(v, size) @ to_camera(v)).T for v in self._placed.views]).astype(np.float32)
+        self._instance = np.dtype([("rows", np.float32, 12), ("name", np.int32)])
+        self._buffers = (np.zeros((size, size, 3), np.uint8), np.zeros((size, size), np.float32), np.zeros((size, size), np.uint8))
+
+    def _place(self, row: int) -> int:
+        """Upload a scene's instances, by mesh, and its drawing orders; how many orders."""
+        a, meshes = atlas(), self._placed.meshes[row]
+        slots = np.argsort(meshes, kind="stable")[np.count_nonzero(meshes < 0) :]
+        places = np.empty(len(slots), dtype=self._instance)
+        places["rows"] = self._placed.matrices[row, slots, :3].reshape(-1, 12)
+        places["name"] = self._placed.ids[slots]
+        self._places.write(places)
+        kinds, first, count = np.unique(meshes[slots], return_index=True, return_counts=True)
+        start, stop = a.triangle_start[kinds], a.triangle_start[kinds + 1]
+        orders = np.stack([3 * (stop - start), count, 3 * start, np.zeros_like(start), first], axis=1)
+        self._orders.write(orders.astype(np.uint32))
+        return len(kinds)
+
+    def draw(self, first: int, count: int) -> Images:
+        colour, depth, ids = self._buffers
+        for n in range(first, first + count):
+            row = n % len(self._placed.meshes)
+            orders = self._place(row)
+            for array in (self._paint, self._name):
+                array.program["camera"].write(self._cameras[row].tobytes())
+            self._paint.program["sun"].value = tuple(self._sun[row].tolist())
+            self._dense.use()
+            self._dense.clear(*SKY)
+            self._paint.render_indirect(self._orders, count=orders)
+            self._names.use()
+            self._names.clear(0.0, 0.0, 0.0, 0.0)
+            self._name.render_indirect(self._orders, count=orders)
+            self.context.copy_framebuffer(self._plain, self._dense)
+            self._plain.read_into(colour, components=3, alignment=1)
+            self._names.read_into(ids, components=1, attachment=0, alignment=1, dtype="u1")
+            self._names.read_into(depth, components=1, attachment=1, alignment=1, dtype="f4")
+        return colour[::-1], depth[::-1], ids[::-1]
+
+
+class Contender(NamedTuple):
+    """An engine's name, what it draws, how it is made, and the environment and folders its process needs."""
+
+    name: str
+    draws: str
+    make: Callable[[SceneBatch, int], Engine]
+    environment: dict[str, str] = {}
+    needs: str = ""
+
+
+def raster_one(batch: SceneBatch, size: int) -> Engine:
+    return RasterEngine(batch, size, 1)
+
+
+def raster_two(batch: SceneBatch, size: int) -> Engine:
+    return RasterEngine(batch, size, 2)
+
+
+LIT = "4 samples, one light, no shadows"
+CONTENDERS = [
+    Contender("simtown raster, 1 thread", "all: 3x3 tent, shadows, weather, halos", raster_one),
+    Contender("simtown raster, 2 threads", "all: 3x3 tent, shadows, weather, halos", raster_two),
+    Contender("pyrender, EGL", LIT, Pyrender, {"PYOPENGL_PLATFORM": "egl"}),
+    Contender("pyrender, OSMesa", "1 sample, one light, no shadows", Pyrender, {"PYOPENGL_PLATFORM": "osmesa"}, "pyopengl"),
+    Contender("pybullet TinyRenderer", "1 sample, one light, shadows", Tiny),
+    Contender("moderngl, EGL, instanced", LIT, ModernGL),
+]
+FIRST = CONTENDERS[0].name
+
+
+def serve(number: int, scenes: int, folder: str, pipe: Connection) -> None:
+    """A process of one engine: (size, None) makes it and answers its ids, (first, count) draws and answers seconds."""
+    contender = CONTENDERS[number]
+    os.environ.update({"LP_NUM_THREADS": "1", "MESA_SHADER_CACHE_DISABLE": "true", **contender.environment})
+    if contender.needs and folder:
+        sys.path.insert(0, folder)
+    batch = the_scenes(scenes)
+    engine: Engine | None = None
+    while (order := pipe.recv()) is not None:
+        first, count = order
+        try:
+            if count is None:
+                engine = None  # frees the last size's context before the next is made
+                engine = contender.make(batch, first)
+                pipe.send(np.stack([np.array(engine.draw(i, 1)[2]) for i in range(CHECKED)]))
+                continue
+            assert engine is not None
+            clock, busy = perf_counter(), process_time()
+            engine.draw(first, count)
+            pipe.send((perf_counter() - clock, process_time() - busy))
+        except Exception as error:  # a missing library or driver: this engine is left out
+            pipe.send(f"{type(error).__name__}: {' '.join(str(error).split())}"[:200])
+
+
+class Runner:
+    """An engine's process, seen from here."""
+
+    def __init__(self, number: int, scenes: int, folder: str) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, other = context.Pipe()
+        self._process = context.Process(target=serve, args=(number, scenes, folder, other), daemon=True)
+        self._process.start()
+        other.close()
+        self._next = 0
+
+    def ask(self, *order: int | None) -> Any:
+        self._pipe.send(order)
+        try:
+            return self._pipe.recv()
+        except EOFError:
+            return f"its process ended ({self._process.exitcode})"
+
+    def time(self, frames: int) -> tuple[float, float]:
+        """Seconds of clock and of processor for so many further frames."""
+        seconds: tuple[float, float] = self.ask(self._next, frames)
+        self._next += frames
+        return seconds
+
+    def stop(self) -> None:
+        if self._process.is_alive():
+            self._pipe.send(None)
+            self._process.join(20)
+
+
+def measure(size: int, scenes: int, rounds: int, seconds: float, folder: str, console: Console) -> list[dict[str, Any]]:
+    """One row an engine, of `rounds` rounds of about `seconds` each."""
+    runners, ids, frames = {}, {}, {}
+    for number, contender in enumerate(CONTENDERS):
+        runner = Runner(number, scenes, folder)
+        seen = runner.ask(size, None)
+        if isinstance(seen, str):
+            console.print(f"[yellow]left out at {size}: {contender.name}[/]: {seen}", soft_wrap=True)
+            runner.stop()
+            continue
+        runners[contender.name], ids[contender.name] = runner, seen
+        runner.time(8)  # the first frames compile shaders
+        frames[contender.name] = max(8, int(seconds * 24 / runner.time(24)[0]))
+    runs: dict[str, list[tuple[float, float]]] = {name: [] for name in runners}
+    for _ in range(rounds):
+        for name, runner in runners.items():
+            clock, busy = runner.time(frames[name])
+            runs[name].append((frames[name] / clock, frames[name] / busy))
+    for runner in runners.values():
+        runner.stop()
+    rows = []
+    for contender in CONTENDERS:
+        if contender.name not in runs:
+            continue
+        fps, per_core = (np.array(v) for v in zip(*runs[contender.name], strict=True))
+        rival_fps, rival_per_core = (np.array(v) for v in zip(*runs[FIRST], strict=True))
+        rows.append(
+            {
+                "size": size,
+                "engine": contender.name,
+                "draws": contender.draws,
+                "fps": round(median(fps), 1),
+                "fps_low": round(min(fps), 1),
+                "fps_high": round(max(fps), 1),
+                "fps_per_core": round(median(per_core), 1),
+                "cores_used": round(median(fps / per_core), 2),
+                "raster_is_faster": round(median(rival_fps / fps), 2),
+                "raster_is_faster_per_core": round(median(rival_per_core / per_core), 2),
+                "ids_equal": round(float((ids[contender.name] == ids[FIRST]).mean()), 5),
+                "rounds": rounds,
+                "frames_a_round": frames[contender.name],
+            }
+        )
+    return rows
+
+
+def print_table(rows: list[dict[str, Any]], size: int, console: Console) -> None:
+    table = Table(title=f"{size} x {size}")
+    heads = ["engine", "draws", "frames/s (lowest to highest)", "per core", "cores", "raster is", "per core", "ids equal"]
+    for i, head in enumerate(heads):
+        table.add_column(head, justify="left" if i < 2 else "right")
+    for r in rows:
+        if r["size"] == size:
+            ratios = (f"{r['raster_is_faster']:.1f}x", f"{r['raster_is_faster_per_core']:.1f}x")
+            rate = f"{r['fps']:.0f} ({r['fps_low']:.0f} to {r['fps_high']:.0f})"
+            table.add_row(
+                r["engine"], r["draws"], rate, f"{r['fps_per_core']:.0f}", f"{r['cores_used']:.2f}", *ratios, f"{r['ids_equal']:.4f}"
+            )
+    console.print(table)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--scenes", type=int, default=256)
+    parser.add_argument("--sizes", default="128,256")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--quick", action="store_true", help="short rounds, two of them, nothing written")
+    parser.add_argument("--pyopengl", default="", metavar="DIR", help="folder with PyOpenGL 3.1.10 or later, for OSMesa")
+    args = parser.parse_args()
+    console = Console(width=150)
+    seconds, rounds = (0.5, 2) if args.quick else (2.0, args.rounds)
+    meshes = instances(the_scenes(args.scenes))[0]
+    sizes = np.append(np.diff(atlas().triangle_start), 0)  # -1, an empty slot, finds the last
+    scene = {
+        "scenes": args.scenes,
+        "instances_a_scene": round(float((meshes >= 0).sum(axis=1).mean()), 1),
+        "triangles_a_scene": round(float(sizes[meshes].sum(axis=1).mean())),
+    }
+    here = {
+        "machine": machine("numpy", "numba", "pyrender", "PyOpenGL", "pybullet", "moderngl"),
+        "mesa_threads": 1,
+        "load_average": round(os.getloadavg()[0], 1),
+    }
+    console.print(f"{here['machine']}; load average {here['load_average']}; LP_NUM_THREADS=1", soft_wrap=True)
+    console.print(f"{scene['scenes']} scenes of {scene['instances_a_scene']} meshes and {scene['triangles_a_scene']} triangles on average")
+    rows = []
+    for size in map(int, args.sizes.split(",")):
+        rows += [{**row, **scene, **here} for row in measure(size, args.scenes, rounds, seconds, args.pyopengl, console)]
+        print_table(rows, size, console)
+    if not args.quick:
+        RESULT.parent.mkdir(exist_ok=True)
+        with RESULT.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+        console.print(f"wrote {RESULT}")
+
+
+if __name__ == "__main__":
+    main()

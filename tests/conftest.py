@@ -1,0 +1,152 @@
+"""What several folders of tests share: the command line in and out of this process, and small data sets made once."""
+
+import contextlib
+import hashlib
+import io
+import os
+import shutil
+import subprocess
+import sys
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from simtown.datasets.job import generate
+from simtown.datasets.settings import Settings
+
+_HERE = Path(sys.executable).with_name("simtown")
+SIMTOWN = [str(_HERE)] if _HERE.exists() else [sys.executable, "-c", "from simtown.cli import main; main()"]
+
+
+@dataclass
+class Outcome:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    def refuses(self, *words: str, code: int = 2) -> None:
+        """One line on stderr that begins with the program's name and holds the words, nothing on stdout, and this exit code."""
+        lines = self.err.splitlines()
+        assert len(lines) == 1, self.err
+        assert lines[0].startswith("simtown: "), self.err
+        assert self.code == code, self.err
+        assert not self.out, self.out
+        for word in words:
+            assert word in lines[0], self.err
+
+    def succeeds(self) -> "Outcome":
+        assert self.code == 0, self.err
+        assert "Traceback" not in self.err, self.err
+        return self
+
+
+@pytest.fixture
+def cli(monkeypatch):
+    """Run a command in this process: cli("info", path). An exception other than SystemExit is a traceback and fails the test."""
+    from simtown.cli import main
+
+    def run(*words):
+        out, err = io.StringIO(), io.StringIO()
+        monkeypatch.setattr(sys, "argv", ["simtown", *map(str, words)])
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as end:
+            main()
+        return Outcome(end.value.code or 0, out.getvalue(), err.getvalue())
+
+    return run
+
+
+@pytest.fixture
+def shell():
+    """Run a command in a process of its own; keyword arguments go to subprocess.run."""
+
+    def run(*words, **more):
+        done = subprocess.run([*SIMTOWN, *map(str, words)], capture_output=True, text=True, timeout=300, **more)
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def started():
+    """Start a command in a session of its own, marked so that :func:`marked` finds it and its children; killed with the test."""
+    running = []
+
+    def start(*words, mark=None, **more):
+        env = {**os.environ, "SIMTOWN_TEST": mark or uuid.uuid4().hex}
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **more}
+        process = subprocess.Popen([*SIMTOWN, *map(str, words)], env=env, start_new_session=True, **pipes)
+        running.append(process)
+        return process
+
+    yield start
+    for process in running:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def _marked(mark: str) -> list[int]:
+    """Processes of this machine that were started with this mark, or by one that was."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if f"SIMTOWN_TEST={mark}".encode() in (place / "environ").read_bytes():
+                found.append(int(place.name))
+    return found
+
+
+@pytest.fixture(scope="session")
+def marked():
+    return _marked
+
+
+def _contents(directory: Path, besides: tuple[str, ...] = ()) -> dict[str, str]:
+    """SHA-256 of every file under a directory, by its name."""
+    files = (p for p in sorted(Path(directory).rglob("*")) if p.is_file() and p.name not in besides)
+    return {str(p.relative_to(directory)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
+
+
+@pytest.fixture(scope="session")
+def contents():
+    return _contents
+
+
+@pytest.fixture(scope="session")
+def rich(tmp_path_factory):
+    """A data set with everything: three vehicles, moved cameras, masks, depth, all relations and phrasings, 64x32, shards of 10."""
+    settings = Settings(entities=40, n=24, val=8, test=6, width=64, height=32, seed=5, distractor=True, frequencies="zipf:0.5",
+                        relations=("left of", "right of", "in front of", "behind"), phrasing="varied", jitter=0.5, masks=True,
+                        depth=True, shard=10)  # fmt: skip
+    directory = tmp_path_factory.mktemp("rich") / "town"
+    generate(settings, directory, workers=1)
+    return directory
+
+
+@pytest.fixture(scope="session")
+def plain(tmp_path_factory):
+    """A data set of the default kind: two vehicles, no masks, 48x48, one shard a split."""
+    directory = tmp_path_factory.mktemp("plain") / "town"
+    generate(Settings(entities=20, n=20, val=4, test=4, width=48, height=48), directory, workers=1)
+    return directory
+
+
+@pytest.fixture(scope="session")
+def many(tmp_path_factory):
+    """A data set large enough to count in: five entities, 32x32."""
+    directory = tmp_path_factory.mktemp("many") / "town"
+    generate(Settings(entities=5, n=600, val=100, test=600, width=32, height=32, shard=150), directory, workers=1)
+    return directory
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A copy of a data set that the test may damage."""
+
+    def make(directory, name="copy"):
+        return Path(shutil.copytree(directory, tmp_path / name))
+
+    return make

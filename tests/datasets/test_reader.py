@@ -1,0 +1,232 @@
+"""Reading: random access, whole columns, and the view for PyTorch's DataLoader."""
+
+import pickle
+import sys
+
+import h5py
+import numpy as np
+import pytest
+
+import simtown
+from simtown.assets.catalogue import ENTITIES
+from simtown.datasets.manifest import DamagedError
+from simtown.datasets.reader import open_dataset
+from simtown.datasets.settings import SPLITS
+from simtown.language.relations import RELATION_NAMES
+from simtown.scenes.scene import Scene, SceneBatch
+
+
+@pytest.fixture
+def dataset(rich):
+    return open_dataset(rich)
+
+
+def equal(a, b):
+    """Whether two examples are the same in every field."""
+    return all(np.array_equal(getattr(a, f), getattr(b, f)) for f in a.__dataclass_fields__)
+
+
+def test_an_example_holds_the_row_of_every_column(dataset):
+    for split in SPLITS:
+        part = dataset[split]
+        for i in (0, 1, len(part) - 1):
+            example = part[i]
+            column = {name: part.column(name)[i] for name in ("tokens", "boxes", "visible")}
+            for name, value in column.items():
+                assert np.array_equal(getattr(example, name), value)
+            assert example.question == part.column("question")[i].decode()
+            assert example.answer is bool(part.column("answer")[i])
+            assert example.subject == ENTITIES[part.column("subject")[i]]
+            assert example.object == ENTITIES[part.column("object")[i]]
+            assert example.relation == RELATION_NAMES[part.column("relation")[i]]
+            assert example.margin == part.column("margin")[i]
+            assert (example.subject_slot, example.object_slot) == (part.column("subject_slot")[i], part.column("object_slot")[i])
+            assert example.scene.vehicles[example.subject_slot].entity == example.subject
+            assert example.scene.vehicles[example.object_slot].entity == example.object
+            assert len(example.scene.vehicles) == 3
+            assert example.image.shape == (32, 64, 3)
+            assert (example.mask.dtype, example.mask.shape) == (np.uint8, (32, 64))
+            assert (example.depth.dtype, example.depth.shape) == (np.float32, (32, 64))
+
+
+def test_an_example_without_masks_and_depth(plain):
+    example = open_dataset(plain).val[0]
+    assert example.mask is None
+    assert example.depth is None
+    assert example.image.any()
+
+
+def test_indices_run_like_a_lists(dataset):
+    train = dataset.train
+    assert len(train) == 24
+    for i in (0, 9, 10, 23):
+        assert equal(train[i], train[i - 24])
+        assert equal(train[i], train[np.int64(i)])
+    for i in (24, -25, 10**9):
+        with pytest.raises(IndexError):
+            train[i]
+    part = train[8:12]
+    assert isinstance(part, list)
+    assert all(equal(a, train[i]) for a, i in zip(part, range(8, 12), strict=True))
+    assert [e.question for e in train[::-5]] == [train[i].question for i in range(23, -1, -5)]
+    assert train[24:] == []
+    assert len(list(train)) == 24
+
+
+def test_neighbours_are_different_examples(dataset):
+    assert not any(equal(dataset.train[i], dataset.train[i + 1]) for i in range(23))
+
+
+@pytest.mark.parametrize("name", ["images", "masks", "depth"])
+def test_pictures_in_any_order_are_those_read_in_turn(dataset, rich, name):
+    parts = []
+    for number in range(3):
+        with h5py.File(rich / f"train-{number:05d}.h5", "r") as file:
+            parts.append(file[name][:])
+    whole = np.concatenate(parts)
+    assert np.array_equal(dataset.train.images(np.arange(24), name), whole)
+    order = np.random.default_rng(1).permutation(np.repeat(np.arange(24), 2))
+    assert np.array_equal(dataset.train.images(order, name), whole[order])
+    assert np.array_equal(dataset.train.images(order.tolist(), name), whole[order])
+    assert dataset.train.images([], name).shape == (0, *whole.shape[1:])
+
+
+def test_pictures_out_of_range_are_refused(dataset):
+    for row in (24, -25, 1000):
+        with pytest.raises(IndexError):
+            dataset.train.images([0, row])
+
+
+def test_columns_and_scenes(dataset):
+    train = dataset.train
+    assert train.column("answer").shape == (24,)
+    assert train.column("scene/pose").shape == (24, 3, 3)
+    assert train.column("answer") is train.column("answer"), "columns are kept"
+    with pytest.raises(KeyError):
+        train.column("nonsense")
+    scenes = train.scenes()
+    assert isinstance(scenes, SceneBatch)
+    assert len(scenes) == 24
+    assert np.array_equal(train.scenes(np.array([5, 2])).pose, scenes.pose[[5, 2]])
+    assert len(train.scenes(slice(3, 7))) == 4
+    assert isinstance(train[3].scene, Scene)
+    assert train[3].scene == scenes.scene(3)
+    with pytest.raises(KeyError):
+        plain_masks = dataset["nonsense"]
+        assert plain_masks
+
+
+def test_the_repr_tells_what_it_is(dataset, rich):
+    assert repr(dataset) == f"<simtown data set {rich}: 24 train, 8 val, 6 test, 40 entities, 64x32>"
+
+
+def test_the_package_opens_a_data_set_by_path_or_text(rich):
+    assert len(simtown.open_dataset(str(rich)).test) == 6
+    assert len(simtown.open_dataset(rich).val) == 8
+
+
+def test_a_data_set_may_be_moved(rich, copy, tmp_path):
+    moved = copy(rich).rename(tmp_path / "moved")
+    assert equal(open_dataset(moved).train[11], open_dataset(rich).train[11])
+
+
+def test_an_empty_split(tmp_path):
+    from simtown.datasets.job import generate
+    from simtown.datasets.settings import Settings
+
+    generate(Settings(entities=2, n=2, val=0, test=0, width=32, height=32), tmp_path, workers=1)
+    val = open_dataset(tmp_path).val
+    assert len(val) == 0
+    assert list(val) == []
+    assert val[:] == []
+    assert len(val.torch()) == 0
+    for view in (val, val.torch()):
+        with pytest.raises(IndexError):
+            view[0]
+
+
+def test_the_torch_view_is_a_dict_of_arrays(dataset):
+    view, train = dataset.train.torch(), dataset.train
+    assert len(view) == 24
+    types = {"image": np.uint8, "tokens": np.int64, "answer": np.float32, "subject": np.int64, "relation": np.int64, "object": np.int64,
+             "boxes": np.float32}  # fmt: skip
+    for i in (0, 10, 23, -1):
+        item, example = view[i], train[i]
+        assert {k: v.dtype.type for k, v in item.items()} == types
+        assert np.array_equal(item["image"], example.image.transpose(2, 0, 1))
+        assert item["image"].flags["C_CONTIGUOUS"]
+        assert np.array_equal(item["tokens"], example.tokens)
+        assert item["answer"] == float(example.answer)
+        assert ENTITIES[item["subject"]] == example.subject
+        assert ENTITIES[item["object"]] == example.object
+        assert RELATION_NAMES[item["relation"]] == example.relation
+        own = example.boxes[[example.subject_slot, example.object_slot]]
+        assert np.allclose(item["boxes"] * [64, 32, 64, 32], own, atol=1e-4)
+    for i in (24, -25):
+        with pytest.raises(IndexError):
+            view[i]
+
+
+@pytest.mark.parametrize("which", ["rich", "plain", "many"])
+def test_boxes_of_the_torch_view_are_shares_of_the_picture(which, request):
+    dataset = open_dataset(request.getfixturevalue(which))
+    for split in SPLITS:
+        view = dataset[split].torch()
+        boxes = np.stack([view[i]["boxes"] for i in range(len(view))])
+        assert boxes.shape == (len(view), 2, 4)
+        assert boxes.min() >= 0
+        assert boxes.max() <= 1
+        assert (boxes[..., 2:] > boxes[..., :2]).all()
+        sides = boxes[:, 0, [0, 2]].mean(axis=1) < boxes[:, 1, [0, 2]].mean(axis=1)
+        lateral = np.isin(dataset[split].column("relation"), (0, 1))
+        left = (dataset[split].column("relation") == 0) == dataset[split].column("answer")
+        assert (sides == left)[lateral].mean() > 0.9, "the first box is the subject's, the second the object's"
+
+
+def test_views_travel_to_other_processes_while_files_are_open(dataset):
+    view = dataset.train.torch()
+    before = view[7]
+    back = pickle.loads(pickle.dumps(view))
+    assert all(np.array_equal(back[7][k], before[k]) for k in before)
+    again = pickle.loads(pickle.dumps(dataset))
+    assert equal(again.test[3], dataset.test[3])
+
+
+def test_the_torch_view_needs_no_torch(dataset, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert dataset.val.torch()[0]["image"].shape == (3, 32, 64)
+
+
+def test_a_data_loader_collates_the_view(rich):
+    torch = pytest.importorskip("torch")
+    dataset = open_dataset(rich)
+    batch = next(iter(torch.utils.data.DataLoader(dataset.train.torch(), batch_size=6)))
+    assert batch["image"].shape == (6, 3, 32, 64)
+    assert batch["tokens"].dtype == torch.int64
+    assert batch["answer"].tolist() == dataset.train.column("answer")[:6].tolist()
+
+
+def test_what_cannot_be_read_is_refused(rich, copy, tmp_path):
+    with pytest.raises(FileNotFoundError, match="no simtown data set"):
+        open_dataset(tmp_path / "nowhere")
+    lacking = copy(rich, "lacking")
+    (lacking / "val-00000.h5").unlink()
+    with pytest.raises(DamagedError, match=r"val-00000\.h5"):
+        open_dataset(lacking)
+    broken = copy(rich, "broken")
+    (broken / "train-00001.h5").write_bytes(b"no shard")
+    dataset = open_dataset(broken)
+    assert dataset.val[0].question
+    with pytest.raises(DamagedError, match=r"train-00001\.h5"):
+        dataset.train.images([12])
+
+
+def test_more_shards_than_five_digits_stay_in_order(rich):
+    """Shard 100,000 follows shard 99,999, although its name sorts before."""
+    from simtown.datasets.reader import Dataset
+    from simtown.datasets.shards import Task
+
+    manifest = dict(open_dataset(rich).manifest)
+    names = [Task("train", number, 0, 2).name for number in (99_998, 99_999, 100_000, 100_001)]
+    manifest["shards"] = {name: {"examples": 2} for name in names}
+    assert [p.name for p in Dataset(rich, manifest).train._paths] == names

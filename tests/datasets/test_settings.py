@@ -1,0 +1,95 @@
+"""Settings: what may be, how they are written down, and how two of them are told apart."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from simtown.cli import default_name
+from simtown.datasets.job import generate
+from simtown.datasets.reader import open_dataset
+from simtown.datasets.settings import Settings, SettingsError, differences
+from simtown.datasets.verify import verify
+
+OTHER = {
+    "entities": 61, "n": 100, "val": 2, "test": 4, "width": 64, "height": 32, "seed": -7, "distractor": True,
+    "frequencies": "zipf:1", "relations": ("behind",), "phrasing": "varied", "weathers": ("fog", "night"), "jitter": 0.5,
+    "masks": True, "depth": True, "shard": 10,
+}  # fmt: skip
+
+
+def test_the_default_is_a_fair_choice():
+    Settings().check()
+    Settings(**OTHER).check()
+
+
+@pytest.mark.parametrize("settings", [Settings(), Settings(**OTHER)], ids=["default", "other"])
+def test_resolved_settings_come_back_from_json(settings):
+    told = json.loads(json.dumps(settings.resolved()))
+    assert Settings.from_resolved(told) == settings
+    assert differences(told, json.loads(json.dumps(settings.resolved()))) == []
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_every_setting_makes_a_difference(name):
+    plain = Settings(entities=20, n=40)
+    other = replace(plain, **{name: OTHER[name]})
+    told = differences(json.loads(json.dumps(plain.resolved())), json.loads(json.dumps(other.resolved())))
+    assert told
+    assert any(line.startswith(f"--{name}") for line in told) or name in ("width", "height", "weathers")
+
+
+@pytest.mark.parametrize("name", [n for n in OTHER if n != "shard"])
+def test_the_default_directory_names_whatever_differs(name):
+    assert default_name(replace(Settings(), **{name: OTHER[name]})) != default_name(Settings())
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"entities": 1}, "--entities"), ({"entities": 103}, "--entities"), ({"entities": 2, "distractor": True}, "--distractor"),
+        ({"n": 0}, "--n"), ({"n": 7}, "--n"), ({"val": -2}, "--val"), ({"test": 3}, "--test"), ({"shard": 0}, "--shard"),
+        ({"shard": 5}, "--shard"), ({"jitter": 2.01}, "--jitter"), ({"jitter": float("nan")}, "--jitter"), ({"width": 31}, "31x128"),
+        ({"height": 1025}, "128x1025"), ({"phrasing": "x"}, "phrasing"), ({"weathers": ()}, "weather"), ({"weathers": ("x",)}, "weather"),
+        ({"relations": ()}, "relation"), ({"relations": ("above",)}, "above"), ({"frequencies": "x"}, "frequencies"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused(changes, words):
+    with pytest.raises(SettingsError, match=words) as error:
+        replace(Settings(), **changes).check()
+    assert "\n" not in str(error.value)
+
+
+def test_the_recipe_of_the_test_split_is_uniform():
+    settings = Settings(entities=8, seed=3, jitter=0.25)
+    train, test = settings.recipe("train"), settings.recipe("test")
+    assert np.allclose(test.subject, 1 / 8)
+    assert np.allclose(test.object, 1 / 8)
+    assert train.subject.max() > 0.2
+    assert (train.split, test.split, train.seed, test.jitter) == ("train", "test", 3, 0.25)
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "kinds.csv"
+    path.write_text("entity,subject,object\na,6,1\nb,3,2\nc,1,7\n")
+    return path
+
+
+def test_a_changed_table_of_frequencies_is_a_changed_setting(table, tmp_path, cli):
+    words = ["generate", "--entities", 3, "--n", 4, "--val", 0, "--test", 0, "--size", 32, "--workers", 1, "--frequencies", table,
+             "--out", tmp_path / "town"]  # fmt: skip
+    cli(*words).succeeds()
+    told = json.loads((tmp_path / "town" / "manifest.json").read_text())["settings"]
+    assert told["subject_frequencies"] == [0.6, 0.3, 0.1]
+    table.write_text("entity,subject,object\na,6,1\nb,4,2\nc,1,7\n")
+    cli(*words).refuses("--frequencies (subject)")
+
+
+def test_a_data_set_outlives_its_table_of_frequencies(table, tmp_path):
+    settings = Settings(entities=3, n=6, val=2, test=2, width=32, height=32, frequencies=str(table))
+    generate(settings, tmp_path / "town", workers=1)
+    table.unlink()
+    assert len(open_dataset(tmp_path / "town").train) == 6
+    assert verify(tmp_path / "town") == []
