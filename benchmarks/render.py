@@ -217,22 +217,22 @@ class Tiny:
         pb, size = self._pb, self._size
         for n in range(first, first + count):
             row = n % len(self._scenes)
-            names = np.zeros(len(self._placed.ids) + 1, dtype=np.uint8)
-            bodies = []
+            names = {-1: 0}  # of bodies; -1 is the background
             for name, shape, place, turn in self._scenes[row]:
-                bodies.append(pb.createMultiBody(0, -1, shape, basePosition=place, baseOrientation=turn))
-                pb.changeVisualShape(bodies[-1], -1, textureUniqueId=self._texture)
-                names[len(bodies)] = name
+                body = pb.createMultiBody(0, -1, shape, basePosition=place, baseOrientation=turn)
+                pb.changeVisualShape(body, -1, textureUniqueId=self._texture)
+                names[body] = name
             sun = self._sun[row].tolist()
             _, _, colour, buffer, seen = pb.getCameraImage(
                 size, size, *self._camera, lightDirection=sun, shadow=1, renderer=pb.ER_TINY_RENDERER
             )
-            first_body = bodies[0]
-            for body in bodies:
+            table = np.zeros(max(names) + 2, dtype=np.uint8)
+            table[np.array(list(names)) + 1] = list(names.values())
+            for body in list(names)[1:]:
                 pb.removeBody(body)
             share = 2 * np.reshape(buffer, (size, size)) - 1
             depth = 2 * FAR * NEAR / (FAR + NEAR - share * (FAR - NEAR))
-            ids = names[np.maximum(np.reshape(seen, (size, size)) - first_body + 1, 0)]
+            ids = table[np.reshape(seen, (size, size)) + 1]
         return np.reshape(colour, (size, size, 4)), depth, ids
 
 
@@ -304,7 +304,8 @@ class ModernGL:
 
         self._placed, self._size = placed(batch, size), size
         self._sun = lights(batch.weather, batch.intensity, batch.sun)[:, :3]
-        self.context = ctx = moderngl.create_standalone_context(backend="egl")
+        self.context: Any = moderngl.create_standalone_context(backend="egl")
+        ctx = self.context
         a = atlas()
         triangles, source = provoking()
         normals, paints = np.zeros((len(source), 3), np.float32), np.zeros((len(source), 4), np.uint8)
@@ -370,7 +371,7 @@ class Contender(NamedTuple):
     name: str
     draws: str
     make: Callable[[SceneBatch, int], Engine]
-    environment: dict[str, str] = {}
+    environment: tuple[tuple[str, str], ...] = ()
     needs: str = ""
 
 
@@ -382,12 +383,13 @@ def raster_two(batch: SceneBatch, size: int) -> Engine:
     return RasterEngine(batch, size, 2)
 
 
+ALL = "anti-aliased, shadows, weather"
 LIT = "4 samples, one light, no shadows"
 CONTENDERS = [
-    Contender("simtown raster, 1 thread", "all: 3x3 tent, shadows, weather, halos", raster_one),
-    Contender("simtown raster, 2 threads", "all: 3x3 tent, shadows, weather, halos", raster_two),
-    Contender("pyrender, EGL", LIT, Pyrender, {"PYOPENGL_PLATFORM": "egl"}),
-    Contender("pyrender, OSMesa", "1 sample, one light, no shadows", Pyrender, {"PYOPENGL_PLATFORM": "osmesa"}, "pyopengl"),
+    Contender("simtown raster, 1 thread", ALL, raster_one),
+    Contender("simtown raster, 2 threads", ALL, raster_two),
+    Contender("pyrender, EGL", LIT, Pyrender, (("PYOPENGL_PLATFORM", "egl"),)),
+    Contender("pyrender, OSMesa", "1 sample, one light, no shadows", Pyrender, (("PYOPENGL_PLATFORM", "osmesa"),), "pyopengl"),
     Contender("pybullet TinyRenderer", "1 sample, one light, shadows", Tiny),
     Contender("moderngl, EGL, instanced", LIT, ModernGL),
 ]
@@ -397,7 +399,7 @@ FIRST = CONTENDERS[0].name
 def serve(number: int, scenes: int, folder: str, pipe: Connection) -> None:
     """A process of one engine: (size, None) makes it and answers its ids, (first, count) draws and answers seconds."""
     contender = CONTENDERS[number]
-    os.environ.update({"LP_NUM_THREADS": "1", "MESA_SHADER_CACHE_DISABLE": "true", **contender.environment})
+    os.environ.update({"LP_NUM_THREADS": "1", **dict(contender.environment)})
     if contender.needs and folder:
         sys.path.insert(0, folder)
     batch = the_scenes(scenes)

@@ -30,7 +30,7 @@ from simtown.scenes.silhouette import boxes
 SCHEMA = 1
 STAGES = ("sample", "question", "render", "encode", "write")
 #: Pixels drawn at once; bounds the memory of a worker whatever the picture size.
-_PIXELS = 4_000_000
+_PIXELS = 8_000_000
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def _fill(file: h5py.File, settings: Settings, task: Task, renderer: Renderer, c
     depth = (
         file.create_dataset("depth", (n, h, w), "f4", chunks=(1, h, w), **hdf5plugin.Bitshuffle(cname="lz4")) if settings.depth else None
     )
-    recipe, size = settings.recipe(task.split), max(2, min(256, _PIXELS // (w * h)))
+    recipe, size = settings.recipe(task.split), max(2, min(512, _PIXELS // (w * h)))
     kept: list[dict[str, np.ndarray]] = []
     tried: dict[str, tuple[int, int]] = {}
     for begin in range(0, n, size):

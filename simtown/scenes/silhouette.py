@@ -64,18 +64,44 @@ def _all_boxes(view, entity, pose, turn, vertices, vertex_start, out):
 
 
 @kernel
-def _draw(mask, width, height, view, entity, pose, turn, vertices, vertex_start, triangles, triangle_start, spots, level):
-    """Raise the mask to `level` on one vehicle's silhouette."""
+def _fill_triangle(mask, width, height, x0, y0, x1, y1, x2, y2, level):
+    """Raise `mask` to at least `level` where grid points lie inside a triangle."""
+    if y1 < y0:
+        x0, y0, x1, y1 = x1, y1, x0, y0
+    if y2 < y1:
+        x1, y1, x2, y2 = x2, y2, x1, y1
+        if y1 < y0:
+            x0, y0, x1, y1 = x1, y1, x0, y0
+    top, bottom = max(int(np.ceil(y0)), 0), min(int(np.ceil(y2)), height)
+    if top >= bottom or max(x0, x1, x2) <= 0 or min(x0, x1, x2) > width:
+        return
+    middle = min(max(int(np.ceil(y1)), top), bottom)
+    long = (x2 - x0) / (y2 - y0)
+    for half in range(2):
+        start, stop = (top, middle) if half == 0 else (middle, bottom)
+        if start >= stop:
+            continue
+        from_x, from_y = (x0, y0) if half == 0 else (x1, y1)
+        short = (x1 - x0) / (y1 - y0) if half == 0 else (x2 - x1) / (y2 - y1)
+        for y in range(start, stop):
+            a, b = x0 + (F(y) - y0) * long, from_x + (F(y) - from_y) * short
+            left, right = max(int(np.ceil(min(a, b))), 0), min(int(np.ceil(max(a, b))), width)
+            for x in range(np.uint64(left), np.uint64(max(right, left))):
+                mask[np.uint64(y), x] = max(mask[np.uint64(y), x], level)
+
+
+@kernel
+def _draw(mask, window, view, entity, pose, turn, vertices, vertex_start, triangles, triangle_start, spots, level):
+    """Raise the mask, which covers a window (x0, y0, width, height pixels) of the picture, to `level` on one silhouette."""
     matrix = object_to_camera(view, pose[0], pose[1], F(0.0), turn[0], turn[1], F(1.0))
     start = vertex_start[entity]
-    project(matrix, view[12], view[13] - F(0.5), view[14] - F(0.5), vertices, start, vertex_start[entity + 1], spots)
-    px, py = np.zeros(3, dtype=np.float32), np.zeros(3, dtype=np.float32)
+    cx, cy = view[13] - F(0.5) - F(window[0]), view[14] - F(0.5) - F(window[1])
+    project(matrix, view[12], cx, cy, vertices, start, vertex_start[entity + 1], spots)
     for t in range(triangle_start[entity], triangle_start[entity + 1]):
-        for i in range(3):
-            v = triangles[t, i] - start
-            px[i], py[i] = spots[v, 0], spots[v, 1]
-        if (px[1] - px[0]) * (py[2] - py[0]) - (py[1] - py[0]) * (px[2] - px[0]) < 0:  # faces the camera (y runs down)
-            fill_convex(mask, width, height, px, py, 3, level)
+        i, j, k = triangles[t, 0] - start, triangles[t, 1] - start, triangles[t, 2] - start
+        x0, y0, x1, y1, x2, y2 = spots[i, 0], spots[i, 1], spots[j, 0], spots[j, 1], spots[k, 0], spots[k, 1]
+        if (x1 - x0) * (y2 - y0) - (y1 - y0) * (x2 - x0) < 0:  # faces the camera (y runs down)
+            _fill_triangle(mask, window[2], window[3], x0, y0, x1, y1, x2, y2, level)
 
 
 @kernel
@@ -88,6 +114,8 @@ def _visible(view, camera, entity, pose, turn, bounds, vertices, vertex_start, t
         _boxes(view[n], entity[n], pose[n], turn[n], vertices, vertex_start, spots, box)
         for j in range(count):
             out[n, j] = 1.0 if entity[n, j] >= 0 else 0.0
+            x0, y0 = max(int(box[j, 0]), 0), max(int(box[j, 1]), 0)
+            window = (x0, y0, min(int(box[j, 2]) + 1, width) - x0, min(int(box[j, 3]) + 1, height) - y0)
             begun = False
             for k in range(count):
                 if k == j or entity[n, j] < 0 or entity[n, k] < 0:
@@ -96,19 +124,25 @@ def _visible(view, camera, entity, pose, turn, bounds, vertices, vertex_start, t
                 if apart or not _before(camera[n], entity[n, k], pose[n, k], turn[n, k], entity[n, j], pose[n, j], turn[n, j], bounds):
                     continue
                 if not begun:
-                    mask[:] = 0
-                    _draw(mask, width, height, view[n], entity[n, j], pose[n, j], turn[n, j], vertices, vertex_start, triangles,
+                    mask[: window[3], : window[2]] = 0
+                    _draw(mask, window, view[n], entity[n, j], pose[n, j], turn[n, j], vertices, vertex_start, triangles,
                           triangle_start, spots, np.uint8(1))  # fmt: skip
-                    whole = np.count_nonzero(mask)
+                    whole = _count(mask, window)
                     begun = True
-                _draw(mask, width, height, view[n], entity[n, k], pose[n, k], turn[n, k], vertices, vertex_start, triangles,
+                _draw(mask, window, view[n], entity[n, k], pose[n, k], turn[n, k], vertices, vertex_start, triangles,
                       triangle_start, spots, np.uint8(2))  # fmt: skip
             if begun:
-                left = 0
-                for y in range(height):
-                    for x in range(width):
-                        left += mask[y, x] == 1
-                out[n, j] = left / max(whole, 1)
+                out[n, j] = _count(mask, window) / max(whole, 1)
+
+
+@kernel
+def _count(mask, window):
+    """Grid points of the window at level 1."""
+    total = 0
+    for y in range(window[3]):
+        for x in range(window[2]):
+            total += mask[y, x] == 1
+    return total
 
 
 @kernel

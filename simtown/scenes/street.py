@@ -83,7 +83,8 @@ def draw_street(stream: Stream, index: np.ndarray, weather: np.ndarray) -> tuple
     calm = np.isin(weather, [WEATHERS.index(w) for w in ("clear", "cloudy", "dusk", "snow")])[:, None]
 
     # buildings: side by side from left to right, with small gaps now and then
-    prop[:, rows] = _pick(kinds["building"], u[:, rows, 0])
+    shuffled = stream.bits(index, len(kinds["building"]), attempt=2).argsort(axis=1, kind="stable")
+    prop[:, rows] = kinds["building"][shuffled[:, :BUILDINGS]]  # no kind twice in a row of houses
     half = atlas().bounds[:, 1, 0][prop[:, rows].astype(np.int64) + len(ENTITIES)].astype(np.float64)
     gaps = np.where(u[:, rows, 1] < 0.55, 0.12, 0.3 + 2.2 * (u[:, rows, 1] - 0.55))
     right = np.cumsum(2 * half + gaps, axis=1)
