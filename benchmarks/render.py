@@ -74,8 +74,9 @@ class RasterEngine:
 
     def draw(self, first: int, count: int) -> Images:
         rows = np.arange(first, first + count) % len(self._batch)
-        for start in range(0, count, 64):  # as much as a shard's writer asks for at once
-            frames = self._raster.render(self._batch[rows[start : start + 64]], self._size, self._size)
+        step = min(512, 8_000_000 // self._size**2)  # as much as the writer of a data set asks for at once
+        for start in range(0, count, step):
+            frames = self._raster.render(self._batch[rows[start : start + step]], self._size, self._size)
         return frames.rgb[-1], frames.depth[-1], frames.ids[-1]
 
 
@@ -300,12 +301,12 @@ class ModernGL:
     """Instanced: one indirect multi-draw a pass, a colour pass of four samples and a pass of ids and depth. Lambert, no shadows."""
 
     def __init__(self, batch: SceneBatch, size: int) -> None:
-        import moderngl
+        import moderngl as library
 
+        moderngl: Any = library
         self._placed, self._size = placed(batch, size), size
         self._sun = lights(batch.weather, batch.intensity, batch.sun)[:, :3]
-        self.context: Any = moderngl.create_standalone_context(backend="egl")
-        ctx = self.context
+        self._context = ctx = moderngl.create_standalone_context(backend="egl")
         a = atlas()
         triangles, source = provoking()
         normals, paints = np.zeros((len(source), 3), np.float32), np.zeros((len(source), 4), np.uint8)
@@ -358,7 +359,7 @@ class ModernGL:
             self._names.use()
             self._names.clear(0.0, 0.0, 0.0, 0.0)
             self._name.render_indirect(self._orders, count=orders)
-            self.context.copy_framebuffer(self._plain, self._dense)
+            self._context.copy_framebuffer(self._plain, self._dense)
             self._plain.read_into(colour, components=3, alignment=1)
             self._names.read_into(ids, components=1, attachment=0, alignment=1, dtype="u1")
             self._names.read_into(depth, components=1, attachment=1, alignment=1, dtype="f4")

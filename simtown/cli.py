@@ -144,7 +144,7 @@ def _renderer(engine: str, say: Callable[[str], None] = _tell) -> Renderer:
     return renderer
 
 
-@app.command()
+@app.command(short_help="Make a data set: scenes, pictures, questions, answers.")
 def generate(
     entities: Annotated[int, typer.Option(help="How many kinds of vehicles exist: the first of the catalogue.")] = 60,
     n: Annotated[int, typer.Option(help="Training examples, an even number.")] = 60_000,
@@ -217,7 +217,7 @@ def _save(image: Any, path: Path) -> None:
         temporary.unlink(missing_ok=True)
 
 
-@app.command()
+@app.command(short_help="Draw a contact sheet of a data set or the catalogue.")
 def preview(
     dataset: Annotated[Path | None, typer.Argument(help="Directory of a data set.")] = None,
     random: Annotated[bool, typer.Option("--random", help="Fresh examples, without a data set.")] = False,
@@ -284,7 +284,7 @@ def _entity(name: str, entities: tuple[str, ...]) -> int:
     return entities.index(name)
 
 
-@app.command()
+@app.command(short_help="Draw one stored example again, at any size.")
 def render(
     where: Annotated[
         str, typer.Argument(metavar="SHARD:INDEX", help="A shard file or DIR/SPLIT, and an example's place in it: data/train:7.")
@@ -331,7 +331,7 @@ def render(
         print(json)
 
 
-@app.command()
+@app.command(short_help="Tell what a data set holds, and how it was made.")
 def info(dataset: Annotated[Path, typer.Argument(help="Directory of a data set.")]) -> None:
     """Tell what a data set holds: counts, balance, acceptance rates, timings, and entity frequencies against their target."""
     from simtown.datasets.info import show
@@ -339,7 +339,7 @@ def info(dataset: Annotated[Path, typer.Argument(help="Directory of a data set."
     show(dataset)
 
 
-@app.command()
+@app.command(short_help="Check every file and every answer.")
 def verify(
     dataset: Annotated[Path, typer.Argument(help="Directory of a data set.")],
     pictures: Annotated[int, typer.Option(help="Pictures a shard to draw again and compare, 0 for none.")] = 8,

@@ -15,6 +15,7 @@ import pytest
 
 from simtown.datasets.job import generate
 from simtown.datasets.settings import Settings
+from simtown.language.relations import RELATION_NAMES
 
 _HERE = Path(sys.executable).with_name("simtown")
 SIMTOWN = [str(_HERE)] if _HERE.exists() else [sys.executable, "-c", "from simtown.cli import main; main()"]
@@ -117,10 +118,9 @@ def contents():
 
 @pytest.fixture(scope="session")
 def rich(tmp_path_factory):
-    """A data set with everything: three vehicles, moved cameras, masks, depth, all relations and phrasings, 64x32, shards of 10."""
+    """A data set with everything: three vehicles, moved cameras, masks, depth, all phrasings, 64x32, shards of 10."""
     settings = Settings(entities=40, n=24, val=8, test=6, width=64, height=32, seed=5, distractor=True, frequencies="zipf:0.5",
-                        relations=("left of", "right of", "in front of", "behind"), phrasing="varied", jitter=0.5, masks=True,
-                        depth=True, shard=10)  # fmt: skip
+                        phrasing="varied", jitter=0.5, masks=True, depth=True, shard=10)  # fmt: skip
     directory = tmp_path_factory.mktemp("rich") / "town"
     generate(settings, directory, workers=1)
     return directory
@@ -136,9 +136,9 @@ def plain(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def many(tmp_path_factory):
-    """A data set large enough to count in: five entities, 32x32."""
+    """A data set large enough to count in: five entities, all relations, 32x32."""
     directory = tmp_path_factory.mktemp("many") / "town"
-    generate(Settings(entities=5, n=600, val=100, test=600, width=32, height=32, shard=150), directory, workers=1)
+    generate(Settings(entities=5, n=600, val=100, test=600, width=32, height=32, relations=RELATION_NAMES, shard=150), directory, workers=1)
     return directory
 
 

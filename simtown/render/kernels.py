@@ -260,10 +260,11 @@ def shade(light, palette, kinds, tints, m, style, part, nx, ny, nz, lx, ly, lz, 
 
 
 @kernel
-def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, height, scratch):
+def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, height, geometry, scratch):
     """Transform, cull, shade and fill every instance of one scene; returns how many lie flat on the ground, or -1 if there are too many.
 
-    Fills scratch.samples; triangle t (from 1) leaves its colour, instance, depth plane and ground flag in scratch.
+    Fills scratch.samples; triangle t (from 1) leaves its colour, instance, ground flag and, with `geometry`, its
+    depth plane in scratch.
     """
     palette, kinds, tints = tables
     samples, spots, colours, packed = scratch.samples, scratch.spots, scratch.colours, scratch.packed
@@ -337,6 +338,8 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
                     rgb[j] = light[L.FOG + j] + (rgb[j] - light[L.FOG + j]) * air
                 packed[count] = _pack(rgb[0], rgb[1], rgb[2])
             owners[count] = k
+            if not geometry:
+                continue
             # depth along a ray: the plane's distance over the ray's slope against its normal, all in the camera's frame
             a = matrix[0] * nx + matrix[1] * ny + matrix[2] * nz
             b = matrix[4] * nx + matrix[5] * ny + matrix[6] * nz
@@ -635,7 +638,7 @@ def draw_scenes(first, last, views, lights, atlas, tables, casts, meshes, poses,
         view, light = views[n], lights[n]
         scratch.samples[:] = 0
         scratch.shadow[:] = 0
-        grounds = draw_instances(view, light, atlas, tables, meshes[n], poses[n], styles[n], wide, high, scratch)
+        grounds = draw_instances(view, light, atlas, tables, meshes[n], poses[n], styles[n], wide, high, len(depth) > 0, scratch)
         if grounds < 0:
             return n
         cast_shadows(view, light, atlas, casts, meshes[n], poses[n], wide, high, scratch.shadow)

@@ -136,21 +136,26 @@ class OpenGL:
         self._camera = self._add_camera(self._scene)
         self._nodes: dict[int, list[Any]] = {}
 
-    def render(self, batch: SceneBatch, width: int, height: int) -> Frames:
-        """Pictures, depth and instance ids of every scene of a batch, at one size."""
+    def render(self, batch: SceneBatch, width: int, height: int, geometry: bool = True) -> Frames:
+        """Pictures, and with `geometry` depth and instance ids, of every scene of a batch, at one size."""
         check_size(width, height)
-        frames = Frames.blank(len(batch), width, height)
+        frames = Frames.blank(len(batch), width, height, geometry)
         meshes, poses, styles, ids = instances(batch)
-        view, light = views(batch.camera, width, height), lights(batch.weather, batch.intensity, batch.sun)
-        streets = [_Street(*row) for row in zip(view.astype(float), light.astype(float), meshes, poses.astype(float), styles, strict=True)]
+        view, light = views(batch.camera, width, height).astype(float), lights(batch.weather, batch.intensity, batch.sun).astype(float)
+        streets = [_Street(*row) for row in zip(view, light, meshes, poses.astype(float), styles, strict=True)]
         # all geometry, then all colour: the context changes its size, and drops its meshes, twice a batch
         self._resize(width, height)
+        depths: dict[int, np.ndarray] = {}
         for n, street in enumerate(streets):
-            frames.ids[n], frames.depth[n] = self._geometry(street, ids)
+            if geometry or street.light[L.LAMPS] > 0:  # a halo shows only where its lamp does
+                names, depths[n] = self._geometry(street, ids)
+                if geometry:
+                    frames.ids[n], frames.depth[n] = names, depths[n]
         self._resize(_DENSE * width, _DENSE * height)
         for n, street in enumerate(streets):
             rgb = cv2.resize(self._colour(street), (width, height), interpolation=cv2.INTER_AREA)
-            _glow_lamps(rgb, street, frames.depth[n])
+            if street.light[L.LAMPS] > 0:
+                _glow_lamps(rgb, street, depths[n])
             _let_fall(rgb, street.light, int(batch.fall_seed[n]))
             frames.rgb[n] = (np.clip(rgb, 0.0, 1.0) * 255.0 + 0.5).astype(np.uint8)
         return frames
@@ -381,7 +386,7 @@ def _window(rgb: np.ndarray, x: tuple[float, float], y: tuple[float, float]) -> 
 def _glow_lamps(rgb: np.ndarray, street: _Street, depth: np.ndarray) -> None:
     """Add a halo round every lamp that is in sight, at dusk and night."""
     power = street.light[L.LAMPS]
-    for material, spot, _ in _lamps(street) if power > 0 else []:
+    for material, spot, _ in _lamps(street):
         px, py, far = (float(v) for v in street.project(spot))
         seen = far >= NEAR and 0 <= px < depth.shape[1] and 0 <= py < depth.shape[0]
         if not seen or depth[int(py), int(px)] < far - 0.6:

@@ -21,6 +21,7 @@ from simtown.render.raster import Raster
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import boxes
 from simtown.scenes.street import SLOTS
+from simtown.scenes.weather import WEATHERS
 
 PICTURES = {"images", "masks", "depth"}
 SMALL = Settings(entities=20, n=24, val=4, test=4, width=32, height=32, shard=8)
@@ -124,8 +125,9 @@ def test_masks_lie_in_their_boxes_and_fill_them_where_nothing_hides(rich):
     assert whole > 40
 
 
-def test_columns_agree_with_each_other(rich):
-    dataset = open_dataset(rich)
+@pytest.mark.parametrize("which", ["rich", "plain"])
+def test_columns_agree_with_each_other(which, request):
+    dataset = open_dataset(request.getfixturevalue(which))
     for split in SPLITS:
         c, part = dataset[split].column, dataset[split]
         n = np.arange(len(part))
@@ -135,18 +137,32 @@ def test_columns_agree_with_each_other(rich):
             assert np.array_equal(scenes.entity[n, c(f"{role}_slot")], c(role))
         assert (c("subject_slot") != c("object_slot")).all()
         assert (c("subject_slot") < 2).all(), "the distractor is never asked about"
-        assert np.array_equal(c("boxes"), boxes(scenes, 64, 32))
+        assert np.array_equal(c("boxes"), boxes(scenes, dataset.settings.width, dataset.settings.height))
         assert np.array_equal(c("answer"), c("margin") > 0)
         for i in n:
             names = [dataset.manifest["vocabulary"][t] for t in c("tokens")[i] if t]
             assert names == words(c("question")[i].decode())
-    assert len(np.unique(np.concatenate([dataset[s].column("phrasing") for s in SPLITS]))) > 2
-    assert len(np.unique(np.concatenate([dataset[s].column("relation") for s in SPLITS]))) == 4
 
 
-@pytest.mark.parametrize("settings", [Settings(entities=20, n=40, val=6, test=6, width=32, height=32, shard=16),
-                                      Settings(entities=20, n=40, val=6, test=6, width=33, height=47, distractor=True, jitter=1.0, masks=True,
-                                               depth=True, phrasing="varied", shard=50)])  # fmt: skip
+def test_choices_occur(rich, many):
+    rich, many = open_dataset(rich), open_dataset(many)
+    assert np.unique(rich.train.column("phrasing")).tolist() == [0, 1, 2, 3, 4]
+    assert np.unique(many.train.column("phrasing")).tolist() == [0]
+    assert np.unique(many.train.column("relation")).tolist() == [0, 1, 2, 3]
+    assert np.unique(rich.train.column("relation")).tolist() == [0, 1]
+    assert np.unique(many.train.column("scene/weather")).tolist() == list(range(len(WEATHERS)))
+    assert len(np.unique(rich.train.column("scene/camera"), axis=0)) == 24
+    assert len(np.unique(many.train.column("scene/camera"), axis=0)) == 1
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(entities=20, n=40, val=6, test=6, width=32, height=32, shard=16),
+        Settings(entities=20, n=40, val=6, test=6, width=33, height=47, distractor=True, jitter=1.0, masks=True, depth=True, shard=50),
+    ],
+    ids=["plain", "distractor"],
+)
 def test_the_first_rows_of_a_larger_set_are_the_smaller_set(settings, tmp_path):
     generate(settings, tmp_path / "small", workers=1)
     generate(replace(settings, n=100), tmp_path / "large", workers=1)

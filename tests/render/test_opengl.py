@@ -179,6 +179,13 @@ def test_same_scene_twice_is_the_same(engine: OpenGL) -> None:
         np.testing.assert_array_equal(getattr(first, name)[1:3], getattr(second, name))
 
 
+def test_colour_alone(engine: OpenGL) -> None:
+    batch = scenes(6, distractor=True, weathers=("night", "clear"))
+    alone = engine.render(batch, 96, 64, geometry=False)
+    np.testing.assert_array_equal(alone.rgb, engine.render(batch, 96, 64).rgb)
+    assert alone.ids.shape == alone.depth.shape == (0, 64, 96)
+
+
 def test_size_out_of_range(engine: OpenGL) -> None:
     with pytest.raises(ValueError, match="out of range"):
         engine.render(scenes(2, distractor=False), 2048, 64)
