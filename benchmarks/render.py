@@ -317,7 +317,7 @@ class ModernGL:
         self._orders = ctx.buffer(reserve=len(self._placed.ids) * 20)
         painter, namer = ctx.program(_VERTEX, _FRAGMENT), ctx.program(_VERTEX_IDS, _FRAGMENT_IDS)
         per_instance = (self._places, "4f 4f 4f 4x/i", "row0", "row1", "row2")
-        parts = [(looks, "3f 3f 3f1 1x1", "spot", "normal", "paint"), per_instance]
+        parts: list[Any] = [(looks, "3f 3f 3f1 1x1", "spot", "normal", "paint"), per_instance]
         self._paint = ctx.vertex_array(painter, parts, index_buffer=ctx.buffer(triangles.astype(np.uint32).tobytes()))
         parts = [(ctx.buffer(a.vertices.tobytes()), "3f", "spot"), (self._places, "4f 4f 4f 1i/i", "row0", "row1", "row2", "name")]
         self._name = ctx.vertex_array(namer, parts, index_buffer=ctx.buffer(a.triangles.astype(np.uint32).tobytes()))

@@ -1,0 +1,435 @@
+"""The generation job: whole or absent shards, continuing after any interruption, and keeping its hands off what is not its own."""
+
+import contextlib
+import errno
+import os
+import random
+import resource
+import signal
+import subprocess
+import time
+import uuid
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from simtown.datasets import manifest as manifests
+from simtown.datasets.job import Silent, WorkerError, default_workers, generate, is_disk_full
+from simtown.datasets.manifest import DamagedError, ForeignDirectoryError
+from simtown.datasets.settings import Settings, SettingsError
+
+SETTINGS = Settings(entities=20, n=1200, val=20, test=20, width=32, height=32, shard=10)
+WORDS = ["--entities", 20, "--n", 1200, "--val", 20, "--test", 20, "--size", 32, "--shard", 10]
+TINY = Settings(entities=20, n=12, val=4, test=0, width=32, height=32, shard=4)
+TINY_WORDS = ["--entities", 20, "--n", 12, "--val", 4, "--test", 0, "--size", 32, "--shard", 4, "--workers", 1]
+MADE_AFTER = ("timings.json", "preview.png")
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory, contents):
+    """What SETTINGS must look like in the end, whatever happened on the way."""
+    directory = tmp_path_factory.mktemp("undisturbed")
+    generate(SETTINGS, directory, workers=1)
+    return contents(directory, besides=MADE_AFTER)
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    directory = tmp_path / "tiny"
+    generate(TINY, directory, workers=1)
+    return directory
+
+
+def hidden(directory):
+    return [p.name for p in directory.iterdir() if p.name.startswith(".")]
+
+
+def until(condition, seconds=20.0, pause=0.001):
+    """Wait for a condition; whether it came."""
+    end = time.monotonic() + seconds
+    while not (there := condition()) and time.monotonic() < end:
+        time.sleep(pause)
+    return bool(there)
+
+
+def holders(directory):
+    """Processes with a file of the directory, or the directory itself, open."""
+    found = set()
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):
+            if os.readlink(link).startswith(str(directory)):
+                found.add(int(link.parts[2]))
+    return found
+
+
+def wait_for_moment(process, directory, chance, marked, mark):
+    """Let the process come to some random point of its life: by the clock, or just after something happened in the directory."""
+
+    def files(pattern):
+        return set(directory.glob(pattern)) if directory.exists() else set()
+
+    kind, before = chance.choice(["time", "workers", "shard", "shard", "shard", "temporary", "manifest"]), files("*.h5")
+    more = chance.randint(1, 12)
+    if kind == "time":
+        until(lambda: process.poll() is not None, chance.uniform(0.05, 2.5))
+    elif kind == "workers":  # the tracker and two workers: killed while the workers start
+        until(lambda: len(marked(mark)) >= 4 or process.poll() is not None)
+        time.sleep(chance.uniform(0.0, 1.0))
+    elif kind == "shard":
+        until(lambda: len(files("*.h5") - before) >= more or process.poll() is not None)
+        time.sleep(chance.uniform(0.0, 0.02))
+    elif kind == "temporary":
+        until(lambda: files(".train-*.tmp") or process.poll() is not None)
+        time.sleep(chance.uniform(0.0, 0.005))
+    else:
+        until(lambda: len(files("*.h5") - before) >= more or process.poll() is not None)
+        until(lambda: files(".manifest.json.*.tmp") or process.poll() is not None, pause=0.0)
+
+
+def storm(directory, kills, seed, started, marked, contents, undisturbed):
+    """Kill the same command again and again, then let it finish; the end must be as if nothing had happened."""
+    chance, mark, unfinished = random.Random(seed), uuid.uuid4().hex, 0
+    words = ["generate", *WORDS, "--workers", 2, "--out", directory]
+    for _ in range(kills):
+        process = started(*words, mark=mark, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_for_moment(process, directory, chance, marked, mark)
+        unfinished += process.poll() is None
+        process.kill()
+        process.wait()
+        manifest = directory / "manifest.json"
+        assert not manifest.exists() or manifest.read_text().endswith("}\n")
+    assert unfinished > kills * 0.7, "the kills came too late to show anything"
+    last = started(*words, mark=mark)
+    out, err = last.communicate(timeout=120)
+    assert last.returncode == 0, err
+    assert "1200 train, 20 val, 20 test" in out
+    assert contents(directory, besides=MADE_AFTER) == undisturbed
+    assert hidden(directory) == []
+    assert until(lambda: not marked(mark), seconds=10, pause=0.05), "processes were left behind"
+    assert not holders(directory)
+
+
+def test_a_job_that_is_killed_again_and_again_ends_alike(tmp_path, started, marked, contents, undisturbed):
+    storm(tmp_path / "town", 12, 1, started, marked, contents, undisturbed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2, 7))
+def test_a_job_that_is_killed_very_often_ends_alike(seed, tmp_path, started, marked, contents, undisturbed):
+    storm(tmp_path / "town", 12, seed, started, marked, contents, undisturbed)
+
+
+def test_workers_die_with_their_parent(tmp_path, started, marked):
+    mark, directory = uuid.uuid4().hex, tmp_path / "town"
+    process = started("generate", *WORDS, "--workers", 2, "--out", directory, mark=mark, stderr=subprocess.DEVNULL)
+    assert until(lambda: len(list(directory.glob("train-*.h5"))) > 2)
+    assert len(marked(mark)) >= 3
+    process.kill()
+    process.wait()
+    assert until(lambda: not marked(mark), seconds=5, pause=0.02)
+    count = len(list(directory.iterdir()))
+    time.sleep(0.2)
+    assert len(list(directory.iterdir())) == count
+
+
+@pytest.mark.parametrize("whom", ["the parent", "the group"])
+def test_an_interrupt_ends_with_one_line_and_the_same_command_continues(whom, tmp_path, started, marked, contents, undisturbed):
+    mark, directory = uuid.uuid4().hex, tmp_path / "town"
+    words = ["generate", *WORDS, "--workers", 2, "--out", directory]
+    process = started(*words, mark=mark)
+    assert until(lambda: len(list(directory.glob("train-*.h5"))) > 5)
+    (os.kill if whom == "the parent" else os.killpg)(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert not out
+    assert until(lambda: not marked(mark), seconds=5, pause=0.02)
+    assert "Traceback" not in err
+    again = started(*words, mark=mark)
+    again.communicate(timeout=120)
+    assert again.returncode == 0
+    assert contents(directory, besides=MADE_AFTER) == undisturbed
+    assert hidden(directory) == []
+    lines = err.splitlines()
+    assert len(lines) == 1, err
+    assert lines[0].startswith("simtown: stopped"), err
+
+
+def test_an_interrupt_while_workers_start_shows_no_traceback(tmp_path, started, marked):
+    """Ctrl-C in a terminal reaches the whole process group, workers that are still importing too."""
+    for pause in (0.1, 0.4, 0.7):
+        mark = uuid.uuid4().hex
+        process = started("generate", *WORDS, "--workers", 2, "--out", tmp_path / f"town{pause}", mark=mark)
+        assert until(lambda mark=mark: len(marked(mark)) >= 4)
+        time.sleep(pause)
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+        assert process.returncode == 130
+        assert "Traceback" not in err, err
+        assert until(lambda mark=mark: not marked(mark), seconds=5, pause=0.02)
+
+
+def test_a_worker_that_is_killed_is_told_of_and_the_job_continues(tmp_path, started, marked, contents, undisturbed):
+    mark, directory = uuid.uuid4().hex, tmp_path / "town"
+    words = ["generate", *WORDS, "--workers", 2, "--out", directory]
+    process = started(*words, mark=mark)
+    assert until(lambda: len(list(directory.glob("train-*.h5"))) > 3)
+    workers = [p for p in marked(mark) if b"spawn_main" in Path(f"/proc/{p}/cmdline").read_bytes()]
+    os.kill(workers[0], signal.SIGKILL)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1, err
+    lines = [line for line in err.splitlines() if line.startswith("simtown: ")]
+    assert len(lines) == 1, err
+    assert "a worker process ended" in lines[0]
+    assert "9" in lines[0]
+    assert "Traceback" not in err
+    assert not out
+    assert until(lambda: not marked(mark), seconds=5, pause=0.02)
+    again = started(*words, mark=mark)
+    again.communicate(timeout=120)
+    assert again.returncode == 0
+    assert contents(directory, besides=MADE_AFTER) == undisturbed
+    assert hidden(directory) == []
+
+
+def test_a_finished_data_set_is_left_alone(tmp_path, cli):
+    words = ["generate", *TINY_WORDS, "--out", tmp_path / "town"]
+    cli(*words).succeeds()
+    before = {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in (tmp_path / "town").iterdir()}
+    assert len(before) == 4 + 3
+    again = cli(*words).succeeds()
+    assert "nothing was missing" in again.out
+    assert {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in (tmp_path / "town").iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("flag", "value"),
+    [("entities", 21), ("n", 14), ("val", 6), ("test", 2), ("size", "32x48"), ("seed", 1), ("frequencies", "uniform"),
+     ("relations", "behind"), ("phrasing", "varied"), ("weather", "fog"), ("jitter", 0.5), ("shard", 6), ("distractor", None),
+     ("masks", None), ("depth", None)],
+)  # fmt: skip
+def test_other_settings_on_the_same_directory_are_refused_by_name(flag, value, tiny, cli, contents):
+    before = contents(tiny)
+    words = [str(w) for w in TINY_WORDS]
+    if value is None:
+        words.append(f"--{flag}")
+    elif f"--{flag}" in words:
+        words[words.index(f"--{flag}") + 1] = str(value)
+    else:
+        words += [f"--{flag}", str(value)]
+    outcome = cli("generate", *words, "--out", tiny)
+    outcome.refuses("other settings")
+    assert contents(tiny) == before
+    assert f"--{flag} " in outcome.err, "the flag that differs is named as it is written"
+    named = {word for word in outcome.err.replace("give another --out", "").split() if word.startswith("--")}
+    assert named - {"--frequencies"} == {f"--{flag}"} - {"--frequencies"}  # of other entities, the frequencies differ too
+
+
+def test_an_unfinished_data_set_of_other_settings_is_refused_too(tiny, cli):
+    manifest = manifests.load(tiny)
+    manifests.save(tiny, {**manifest, "complete": False, "shards": {}})
+    cli("generate", *TINY_WORDS, "--seed", 3, "--out", tiny).refuses("--seed 0, now 3")
+
+
+def test_a_foreign_directory_is_refused_untouched(tmp_path, cli):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "list.txt").write_text("milk")
+    cli("generate", *TINY_WORDS, "--out", tmp_path / "notes").refuses("list.txt", "--out")
+    assert [p.name for p in (tmp_path / "notes").iterdir()] == ["list.txt"]
+    assert (tmp_path / "notes" / "list.txt").read_text() == "milk"
+
+
+@pytest.mark.parametrize("text", ['{"format": "another tool"}', "[1, 2]", '"simtown dataset"', "7"])
+def test_a_foreign_manifest_is_refused_untouched(text, tmp_path, cli):
+    (tmp_path / "manifest.json").write_text(text)
+    cli("generate", *TINY_WORDS, "--out", tmp_path).refuses("manifest.json")
+    assert [p.name for p in tmp_path.iterdir()] == ["manifest.json"]
+    assert (tmp_path / "manifest.json").read_text() == text
+
+
+def test_a_damaged_manifest_is_not_written_over(tiny, cli):
+    (tiny / "manifest.json").write_text('{"format": "simtown dat')
+    cli("generate", *TINY_WORDS, "--out", tiny).refuses("manifest.json", "damaged", code=1)
+    assert (tiny / "manifest.json").read_text() == '{"format": "simtown dat'
+
+
+def test_a_data_set_that_another_version_began_is_refused(tiny):
+    manifest = manifests.load(tiny)
+    manifests.save(tiny, {**manifest, "simtown": "0.0.1", "complete": False})
+    with pytest.raises(ForeignDirectoryError, match=r"0\.0\.1"):
+        generate(TINY, tiny, workers=1)
+    manifests.save(tiny, {**manifest, "simtown": "0.0.1"})
+    assert generate(TINY, tiny, workers=1)["simtown"] == "0.0.1"
+
+
+def test_a_second_job_on_the_same_directory_is_refused(tmp_path, started, cli, contents, undisturbed):
+    directory = tmp_path / "town"
+    first = started("generate", *WORDS, "--workers", 1, "--out", directory)
+    assert until(lambda: len(list(directory.glob("train-*.h5"))) > 1)
+    cli("generate", *WORDS, "--workers", 1, "--out", directory).refuses("another simtown generate")
+    assert first.poll() is None, "the first had ended before the second began"
+    _, err = first.communicate(timeout=120)
+    assert first.returncode == 0, err
+    assert contents(directory, besides=MADE_AFTER) == undisturbed
+
+
+def test_a_shard_that_was_taken_away_is_made_again(tiny, contents):
+    before = contents(tiny, besides=("timings.json",))
+    (tiny / "train-00001.h5").unlink()
+    generate(TINY, tiny, workers=1)
+    assert contents(tiny, besides=("timings.json",)) == before
+
+
+def test_a_shard_the_manifest_has_not_heard_of_is_entered_not_made(tiny, contents):
+    before, manifest = contents(tiny), manifests.load(tiny)
+    shards = {k: v for k, v in manifest["shards"].items() if k != "train-00002.h5"}
+    incomplete = {k: v for k, v in manifest.items() if k != "acceptance"}
+    manifests.save(tiny, {**incomplete, "complete": False, "shards": shards})
+    stamp = (tiny / "train-00002.h5").stat().st_mtime_ns
+    generate(TINY, tiny, workers=1)
+    assert contents(tiny) == before
+    assert (tiny / "train-00002.h5").stat().st_mtime_ns == stamp
+
+
+@pytest.mark.parametrize("damage", ["flipped", "short", "garbage unheard of"])
+def test_a_damaged_shard_stops_the_job_and_stays(damage, tiny, cli):
+    path = tiny / "train-00001.h5"
+    data = bytearray(path.read_bytes())
+    if damage == "flipped":
+        data[len(data) // 2] ^= 1
+    elif damage == "short":
+        del data[-100:]
+    else:
+        manifest = manifests.load(tiny)
+        del manifest["shards"][path.name]
+        manifests.save(tiny, {**manifest, "complete": False})
+        data = bytearray(b"not HDF5")
+    path.write_bytes(data)
+    with pytest.raises(DamagedError, match=r"train-00001\.h5"):
+        generate(TINY, tiny, workers=1)
+    cli("generate", *TINY_WORDS, "--out", tiny).refuses("train-00001.h5", "move it away", code=1)
+    assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize(
+    ("name", "begun"),
+    [(".train-00000.h5.1.tmp", True), (".val-00000.h5.77.tmp", True), (".manifest.json.1.tmp", True), (".timings.json.4.tmp", True),
+     (".preview.png.1.tmp.png", True), (".manifest.json.1.tmp", False)],
+)  # fmt: skip
+def test_leftovers_of_a_killed_job_disappear(name, begun, tmp_path, cli):
+    directory = tmp_path / "town"
+    if begun:
+        generate(TINY, directory, workers=1)
+        (directory / "train-00000.h5").unlink()
+    else:  # killed while it wrote its very first manifest
+        directory.mkdir()
+    (directory / name).write_bytes(b"half")
+    cli("generate", *TINY_WORDS, "--out", directory).succeeds()
+    assert hidden(directory) == []
+    assert sorted(p.name for p in directory.glob("*.h5")) == [*(f"train-0000{i}.h5" for i in range(3)), "val-00000.h5"]
+
+
+def test_files_of_others_that_look_temporary_stay(tiny):
+    (tiny / ".notes.tmp").write_text("mine")
+    (tiny / "train-00000.h5").unlink()
+    generate(TINY, tiny, workers=1)
+    assert (tiny / ".notes.tmp").read_text() == "mine"
+
+
+def test_a_watcher_hears_of_every_example_once(tmp_path):
+    class Listener(Silent):
+        made, begun = 0, None
+
+        def started(self, total, done):
+            self.begun = (total, done)
+
+        def advanced(self, examples, seconds):
+            self.made += examples
+            assert all(s >= 0 for s in seconds.values())
+
+    first, second, third = Listener(), Listener(), Listener()
+    generate(TINY, tmp_path, workers=1, watcher=first)
+    assert (first.begun, first.made) == ((16, 0), 16)
+    (tmp_path / "train-00002.h5").unlink()
+    (tmp_path / "val-00000.h5").unlink()
+    generate(TINY, tmp_path, workers=2, watcher=second)
+    assert (second.begun, second.made) == ((16, 8), 8)
+    generate(TINY, tmp_path, workers=2, watcher=third)
+    assert (third.begun, third.made) == ((16, 16), 0)
+
+
+def test_settings_are_checked_before_anything_is_written(tmp_path):
+    for settings, workers in ((replace(TINY, n=3), 1), (TINY, 0), (TINY, -1)):
+        with pytest.raises(SettingsError):
+            generate(settings, tmp_path / "town", workers=workers)
+    assert not (tmp_path / "town").exists()
+
+
+def test_an_error_in_a_worker_is_the_callers_error(tmp_path, monkeypatch):
+    monkeypatch.setenv("HDF5_PLUGIN_PATH", "/nonexistent")
+    (tmp_path / ".train-00001.h5").mkdir()
+    with pytest.raises((ForeignDirectoryError, OSError, WorkerError)):
+        generate(TINY, tmp_path, workers=2)
+
+
+def test_workers_are_one_a_processor_at_least():
+    assert 1 <= default_workers() <= (os.cpu_count() or 1)
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "x"), OSError(errno.EDQUOT, "x"), OSError("... errno = 28, ..."),
+                                   OSError("No space left on device")])  # fmt: skip
+def test_a_full_disk_is_recognised(error):
+    assert is_disk_full(error)
+    assert not is_disk_full(OSError(errno.EACCES, "No"))
+    assert not is_disk_full(OSError("errno = 2, no such file"))
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of two megabytes, and a function that gives it room."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", place], capture_output=True).returncode:
+        pytest.skip("no small file system can be mounted here")
+    yield place, lambda: subprocess.run(["mount", "-o", "remount,size=64m", place], check=True)
+    subprocess.run(["umount", "-l", place], check=True)
+
+
+BIG = ["--entities", 20, "--n", 600, "--val", 0, "--test", 0, "--size", 64, "--shard", 50]
+
+
+@pytest.fixture(scope="module")
+def big(tmp_path_factory, contents):
+    directory = tmp_path_factory.mktemp("big")
+    generate(Settings(entities=20, n=600, val=0, test=0, width=64, height=64, shard=50), directory, workers=1)
+    return contents(directory, besides=MADE_AFTER)
+
+
+def full(outcome, directory):
+    assert outcome.code == 2, outcome.err
+    assert "Traceback" not in outcome.err, outcome.err
+    lines = [line for line in outcome.err.splitlines() if not line.startswith(f"generate {directory}: ")]
+    assert len(lines) == 1, outcome.err
+    assert lines[0].startswith("simtown: "), outcome.err
+    assert hidden(directory) == []
+    return lines[0]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_full_disk_is_one_line_and_the_job_continues_when_there_is_room(workers, small_disk, shell, contents, big):
+    disk, grow = small_disk
+    words = ["generate", *BIG, "--workers", workers, "--out", disk / "town"]
+    line = full(shell(*words), disk / "town")
+    assert "disk is full" in line
+    assert len(list((disk / "town").glob("*.h5"))) >= 2
+    grow()
+    shell(*words).succeeds()
+    assert contents(disk / "town", besides=MADE_AFTER) == big
+
+
+def test_a_limit_on_file_size_is_one_line_and_the_job_continues(tmp_path, shell, contents, big):
+    directory = tmp_path / "town"
+    words = ["generate", *BIG, "--workers", 1, "--out", directory]
+    full(shell(*words, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))), directory)
+    shell(*words).succeeds()
+    assert contents(directory, besides=MADE_AFTER) == big
