@@ -65,7 +65,8 @@ def main() -> None:
     table = Table("size", "workers", "examples/s", "KiB/example", *STAGES, title=described)
     for row in rows:
         shares = [f"{row[stage]:.1%}" for stage in STAGES]
-        table.add_row(str(row["size"]), str(row["workers"]), f"{row['examples_per_second']:,.0f}", f"{row['bytes_per_example'] / 1024:.1f}", *shares)
+        rate, kib = f"{row['examples_per_second']:,.0f}", f"{row['bytes_per_example'] / 1024:.1f}"
+        table.add_row(str(row["size"]), str(row["workers"]), rate, kib, *shares)
     Console().print(table)
     RESULT.parent.mkdir(exist_ok=True)
     with open(RESULT, "w", newline="", encoding="utf-8") as file:

@@ -19,6 +19,7 @@ from simtown.assets.palette import (
     GROUND,
     HEADLAMP,
     LEAF,
+    MATTE,
     ROAD,
     TAILLAMP,
     TINT_CLOTH,
@@ -31,7 +32,6 @@ from simtown.exact import kernel
 from simtown.render import light as L
 from simtown.render.lanes import LANES, raise_between, raise_lanes
 from simtown.scenes.camera import NEAR, object_to_camera, project
-from simtown.scenes.silhouette import fill_convex
 
 TAG_BITS = 14
 #: Triangles facing the camera that one scene may hold.
@@ -165,6 +165,36 @@ def _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value,
 
 
 @kernel
+def fill_convex(mask, width, height, px, py, n, level, ends):
+    """Raise `mask` (uint8) to at least `level` where samples lie inside a convex polygon of n corners (px, py).
+
+    Every edge is walked once, noting in `ends` where rows begin and end. A touched row gets a 1 in its column `width`.
+    """
+    low, high = py[0], py[0]
+    for i in range(1, n):
+        low, high = min(low, py[i]), max(high, py[i])
+    top, bottom = max(_ceil(low), 0), min(_ceil(high), height)
+    for y in range(top, bottom):
+        ends[y, 0], ends[y, 1] = F(1e9), F(-1e9)
+    for i in range(n):
+        j = i + 1 if i + 1 < n else 0
+        x0, y0, x1, y1 = px[i], py[i], px[j], py[j]
+        if y1 < y0:
+            x0, y0, x1, y1 = x1, y1, x0, y0
+        first, last = max(_ceil(y0), 0), min(_ceil(y1), height)
+        if first < last:
+            slope = (x1 - x0) / (y1 - y0)
+            for y in range(first, last):
+                x = x0 + (F(y) - y0) * slope
+                ends[y, 0], ends[y, 1] = min(ends[y, 0], x), max(ends[y, 1], x)
+    for y in range(top, bottom):
+        mask[y, width] = 1
+        left, right = max(_ceil(ends[y, 0]), 0), min(_ceil(ends[y, 1]), width)
+        for x in range(np.uint64(left), np.uint64(max(right, left))):
+            mask[np.uint64(y), x] = max(mask[np.uint64(y), x], level)
+
+
+@kernel
 def hull(x, y, order, n, out):
     """Convex hull of n points (x, y), sorted by x through `order`: writes the corners' numbers, returns how many."""
     for i in range(1, n):
@@ -276,6 +306,13 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
     near = F(NEAR)
     lowest, highest = -cx / focal, (F(width) - cx) / focal  # slopes of the rays at the picture's left and right edge
     lowest_norm, highest_norm = np.sqrt(F(1.0) + lowest * lowest), np.sqrt(F(1.0) + highest * highest)
+    bare = light[L.SNOW] == 0
+    plain = scratch.plain
+    for m in range(palette.shape[0]):  # what a face of this colour has whatever its normal, from above, and from the sun
+        for j in range(3):
+            plain[m, j] = palette[m, j] * light[L.BOUNCE + j]
+            plain[m, 3 + j] = palette[m, j] * (light[L.SKY + j] - light[L.BOUNCE + j])
+            plain[m, 6 + j] = palette[m, j] * light[L.SUN + j]
     count, grounds = 0, 0
     rgb = np.zeros(3, dtype=np.float32)
     for k in range(meshes.shape[0]):
@@ -321,7 +358,12 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
                 continue
             count += 1
             material = materials[t]
-            shade(light, palette, kinds, tints, material, styles[k], parts[t], nx, ny, nz, lx, ly, lz, rgb)
+            if kinds[material] == MATTE and bare:
+                facing, up = max(nx * lx + ny * ly + nz * lz, F(0.0)), F(0.5) + F(0.5) * nz
+                for j in range(3):
+                    rgb[j] = plain[material, j] + plain[material, 3 + j] * up + plain[material, 6 + j] * facing
+            else:
+                shade(light, palette, kinds, tints, material, styles[k], parts[t], nx, ny, nz, lx, ly, lz, rgb)
             flat = ground and (kinds[material] == GROUND or kinds[material] == ROAD or nz > F(0.5))
             flags[count] = 1 if flat else 0
             if flat:
@@ -396,48 +438,53 @@ def _ground_spot(view, focal, cx, cy, x, y, out_x, out_y, i):
 
 
 @kernel
-def cast_shadows(view, light, atlas, casts, meshes, poses, width, height, mask):
+def cast_shadows(view, light, atlas, casts, meshes, poses, width, height, scratch):
     """Project every casting instance's hull along the sun onto the ground, in three nested steps for a soft edge."""
+    mask, ends, hulls, hull_start, radii = scratch.shadow, scratch.ends, atlas.hull, atlas.hull_start, atlas.radius
     focal, cx, cy = F(2.0) * view[12], F(2.0) * view[13], F(2.0) * view[14]
-    gx, gy = np.zeros(32, dtype=np.float32), np.zeros(32, dtype=np.float32)
-    sx, sy = np.zeros(64, dtype=np.float32), np.zeros(64, dtype=np.float32)
+    sx, sy = np.zeros(32, dtype=np.float32), np.zeros(32, dtype=np.float32)
+    px, py = np.zeros(40, dtype=np.float32), np.zeros(40, dtype=np.float32)
     order, corners = np.zeros(32, dtype=np.int64), np.zeros(70, dtype=np.int64)
     slope_x, slope_y = light[0] / light[2], light[1] / light[2]
+    stretch = F(1.0) + abs(slope_x) + abs(slope_y)
     for k in range(1, meshes.shape[0]):
         mesh = meshes[k]
         if mesh < 0 or casts[mesh] == 0:
             continue
         x, y, z, c, s, scale = poses[k, 0], poses[k, 1], poses[k, 2], poses[k, 3], poses[k, 4], poses[k, 5]
-        first = atlas.hull_start[mesh]
-        n = atlas.hull_start[mesh + 1] - first
-        mx, my = F(0.0), F(0.0)
+        reach = radii[mesh] * scale * stretch
+        right = view[3] * (x - view[0]) + view[4] * (y - view[1])
+        far = view[9] * (x - view[0]) + view[10] * (y - view[1]) + reach
+        if (right - reach) * view[12] > (F(2.0) * view[13] - view[13]) * far or (right + reach) * view[12] < -view[13] * far:
+            continue  # beside the picture
+        first = hull_start[mesh]
+        n = hull_start[mesh + 1] - first
+        seen = True
         for i in range(n):
-            p = atlas.hull[first + i]
-            height_above = max(z + scale * p[2], F(0.0))
-            gx[i] = x + scale * (c * p[0] - s * p[1]) - slope_x * height_above
-            gy[i] = y + scale * (s * p[0] + c * p[1]) - slope_y * height_above
+            p0, p1, p2 = hulls[first + i, 0], hulls[first + i, 1], hulls[first + i, 2]
+            above = max(z + scale * p2, F(0.0))
+            gx, gy = x + scale * (c * p0 - s * p1) - slope_x * above, y + scale * (s * p0 + c * p1) - slope_y * above
+            seen = seen and _ground_spot(view, focal, cx, cy, gx, gy, sx, sy, i)
             order[i] = i
-        size = hull(gx, gy, order, n, corners)
+        size = hull(sx, sy, order, n, corners) if seen else 0
         if size < 3:
             continue
+        mx, my = F(0.0), F(0.0)
         for i in range(size):
-            mx += gx[corners[i]]
-            my += gy[corners[i]]
+            mx += sx[corners[i]]
+            my += sy[corners[i]]
         mx, my = mx / F(size), my / F(size)
         for ring in range(3):
             grow = F(1.06) - F(0.07) * F(ring)
-            seen = True
             for i in range(size):
-                seen = seen and _ground_spot(
-                    view, focal, cx, cy, mx + (gx[corners[i]] - mx) * grow, my + (gy[corners[i]] - my) * grow, sx, sy, i
-                )
-            if seen:
-                fill_convex(mask, width, height, sx, sy, size, np.uint8(85 * (ring + 1)))
+                px[i], py[i] = mx + (sx[corners[i]] - mx) * grow, my + (sy[corners[i]] - my) * grow
+            fill_convex(mask, width, height, px, py, size, np.uint8(85 * (ring + 1)), ends)
 
 
 @kernel
-def pool_lamps(view, light, atlas, kinds, meshes, poses, width, height, mask):
+def pool_lamps(view, light, atlas, kinds, meshes, poses, width, height, scratch):
     """Light that lamps throw on the ground at dusk and night: a fan before each head lamp, a pool under each lantern."""
+    mask, ends = scratch.pool, scratch.ends
     focal, cx, cy = F(2.0) * view[12], F(2.0) * view[13], F(2.0) * view[14]
     sx, sy = np.zeros(16, dtype=np.float32), np.zeros(16, dtype=np.float32)
     for k in range(1, meshes.shape[0]):
@@ -462,7 +509,7 @@ def pool_lamps(view, light, atlas, kinds, meshes, poses, width, height, mask):
                     u, v = reach * grow * _TURN[j, 0], across * grow * _TURN[j, 1]
                     seen = seen and _ground_spot(view, focal, cx, cy, px + c * u - s * v, py + s * u + c * v, sx, sy, j)
                 if seen:
-                    fill_convex(mask, width, height, sx, sy, 12, np.uint8(50 * (ring + 1)))
+                    fill_convex(mask, width, height, sx, sy, 12, np.uint8(50 * (ring + 1)), ends)
 
 
 _TURN = np.array([(1.0, 0.0), (0.8660254, 0.5), (0.5, 0.8660254), (0.0, 1.0), (-0.5, 0.8660254), (-0.8660254, 0.5), (-1.0, 0.0),
@@ -641,10 +688,10 @@ def draw_scenes(first, last, views, lights, atlas, tables, casts, meshes, poses,
         grounds = draw_instances(view, light, atlas, tables, meshes[n], poses[n], styles[n], wide, high, len(depth) > 0, scratch)
         if grounds < 0:
             return n
-        cast_shadows(view, light, atlas, casts, meshes[n], poses[n], wide, high, scratch.shadow)
+        cast_shadows(view, light, atlas, casts, meshes[n], poses[n], wide, high, scratch)
         if light[L.LAMPS] > 0:
             scratch.pool[:] = 0
-            pool_lamps(view, light, atlas, tables[1], meshes[n], poses[n], wide, high, scratch.pool)
+            pool_lamps(view, light, atlas, tables[1], meshes[n], poses[n], wide, high, scratch)
         resolve_colour(view, light, width, height, grounds, scratch, rgb[n])
         if len(depth) > 0:
             resolve_geometry(view, width, height, scratch, ids, depth[n], ids_out[n])

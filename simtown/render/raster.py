@@ -49,6 +49,8 @@ class _Scratch(NamedTuple):
     planes: np.ndarray
     flags: np.ndarray
     packed: np.ndarray
+    plain: np.ndarray
+    ends: np.ndarray
     flat: np.ndarray
     line: np.ndarray
     lines: np.ndarray
@@ -64,9 +66,11 @@ class _Scratch(NamedTuple):
             spots=np.zeros((most_vertices, 4), dtype=np.float32),
             colours=np.zeros((most, 3), dtype=np.float32),
             owners=np.zeros(most, dtype=np.int32),
-            planes=np.array([[0.0, 0.0, 1.0, np.inf]] * most, dtype=np.float32),
+            planes=np.tile(np.array([0.0, 0.0, 1.0, np.inf], dtype=np.float32), (most, 1)),
             flags=np.zeros(most, dtype=np.uint8),
             packed=np.zeros(most, dtype=np.uint64),
+            plain=np.zeros((len(MATERIALS), 9), dtype=np.float32),
+            ends=np.zeros((high, 2), dtype=np.float32),
             flat=np.zeros((most_ground, 3), dtype=np.int32),
             line=np.zeros(stride, dtype=np.uint64),
             lines=np.zeros((3, width), dtype=np.uint64),

@@ -17,29 +17,6 @@ F = np.float32
 
 
 @kernel
-def fill_convex(mask, width, height, px, py, n, level):
-    """Raise `mask` (uint8) to at least `level` where grid points lie inside a convex polygon of n corners (px, py).
-
-    A mask wider than `width` gets a 1 in that column of every row it reaches.
-    """
-    low, high = py[0], py[0]
-    for i in range(1, n):
-        low, high = min(low, py[i]), max(high, py[i])
-    for y in range(max(int(np.ceil(low)), 0), min(int(np.ceil(high)), height)):
-        a, b = F(1e9), F(-1e9)
-        for i in range(n):
-            j = i + 1 if i + 1 < n else 0
-            if (py[i] < y) != (py[j] < y):
-                x = px[i] + (F(y) - py[i]) * (px[j] - px[i]) / (py[j] - py[i])
-                a, b = min(a, x), max(b, x)
-        line = np.uint64(y)
-        if width < mask.shape[1]:
-            mask[y, width] = 1
-        for x in range(np.uint64(max(int(np.ceil(a)), 0)), np.uint64(max(min(int(np.ceil(b)), width), 0))):
-            mask[line, x] = max(mask[line, x], level)
-
-
-@kernel
 def _boxes(view, entity, pose, turn, vertices, vertex_start, spots, out):
     """Full (amodal) picture boxes of one scene's vehicles: out (v, 4) x0, y0, x1, y1 in pixels, unclipped."""
     for j in range(entity.shape[0]):

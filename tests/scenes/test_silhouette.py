@@ -9,7 +9,7 @@ from simtown.render.raster import Raster
 from simtown.scenes.camera import NOMINAL, Camera
 from simtown.scenes.placement import apart, draw_poses, framed
 from simtown.scenes.scene import empty_batch
-from simtown.scenes.silhouette import boxes, fill_convex, unclipped_boxes, visibility
+from simtown.scenes.silhouette import boxes, unclipped_boxes, visibility
 
 
 def random_cameras(rng, n):
@@ -56,31 +56,6 @@ def test_empty_slots_have_no_box_and_nothing_visible():
     assert (boxes(batch, 128, 64)[:, [0, 2]] == 0).all()
     assert (boxes(batch, 128, 64)[:, 1, 2] > 0).all()
     assert visibility(batch.entity, batch.pose, batch.camera).tolist() == [[0, 1, 0]] * 2
-
-
-def crossing(sides, points):
-    """Whether points lie inside a convex polygon: all on one side of its edges."""
-    turns = [
-        (b[0] - a[0]) * (points[..., 1] - a[1]) - (b[1] - a[1]) * (points[..., 0] - a[0])
-        for a, b in zip(sides, np.roll(sides, -1, axis=0), strict=True)
-    ]
-    return np.all([t > 0 for t in turns], axis=0) | np.all([t < 0 for t in turns], axis=0)
-
-
-def test_fill_convex_is_point_in_polygon():
-    rng = np.random.default_rng(3)
-    grid = np.stack(np.meshgrid(np.arange(24), np.arange(16)), axis=-1).astype(np.float64)
-    for n in (3, 4, 5) * 30:
-        turn = np.sort(rng.uniform(0, 2 * np.pi, n))
-        corners = (np.array([12, 8]) + rng.uniform(-8, 8, 2) + rng.uniform(2, 14) * np.stack([np.cos(turn), np.sin(turn)], axis=1)).astype(
-            np.float32
-        )
-        mask = np.zeros((16, 24), dtype=np.uint8)
-        mask[5, 5] = 9
-        fill_convex(mask, 24, 16, corners[:, 0].copy(), corners[:, 1].copy(), n, np.uint8(2))
-        expected = np.where(crossing(corners.astype(np.float64), grid), 2, 0)
-        expected[5, 5] = 9
-        assert (mask != expected).sum() <= 1  # a grid point on an edge
 
 
 @pytest.fixture(scope="module")
