@@ -18,10 +18,10 @@ import numpy as np
 
 from simtown.language.questions import STYLES
 from simtown.language.relations import LATERAL, RADIAL, RELATIONS, margins, relation_numbers, separations, truths
-from simtown.scenes.camera import Camera
-from simtown.scenes.placement import LEAST_VISIBLE, apart, draw_poses, framed
+from simtown.scenes.camera import NOMINAL, Camera
+from simtown.scenes.placement import LEAST_VISIBLE, apart, draw_poses, within
 from simtown.scenes.scene import SceneBatch
-from simtown.scenes.silhouette import visibility
+from simtown.scenes.silhouette import unclipped_boxes, visibility
 from simtown.scenes.street import draw_street
 from simtown.scenes.weather import WEATHERS, draw_weather
 from simtown.streams import Stream, choose
@@ -193,18 +193,23 @@ def _fits(recipe: Recipe, entity: np.ndarray, pose: np.ndarray, camera: np.ndarr
     others would stand more often on one side of them, and the words of a question alone would hint at its answer.
     """
     fine = apart(entity, pose)
-    fine[fine] = framed(entity[fine], pose[fine], camera[fine])
     shares = np.zeros(entity.shape, dtype=np.float32)
-    shares[fine] = visibility(entity[fine], pose[fine], camera[fine])
-    fine &= (shares >= LEAST_VISIBLE).all(axis=1)
+    seen, shares[fine] = _seen(entity[fine], pose[fine], camera[fine])
+    fine[fine] = seen
     axes = {RELATIONS[r].axis for r in relation_numbers(recipe.relations)}
     images = [(LATERAL,)] * (LATERAL in axes) + [(RADIAL,)] * (RADIAL in axes) + [(LATERAL, RADIAL)] * (len(axes) == 2)
     for image in images:
-        turned, eye = mirrored(pose[fine], camera[fine], image)
-        seen = framed(entity[fine], turned, eye)
-        seen[seen] = (visibility(entity[fine][seen], turned[seen], eye[seen]) >= LEAST_VISIBLE).all(axis=1)
-        fine[fine] = seen
+        fine[fine] = _seen(entity[fine], *mirrored(pose[fine], camera[fine], image))[0]
     return fine, shares
+
+
+def _seen(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Whether all vehicles are in the picture and visible enough, (n,) bool, and the visible shares (n, v) of scenes in frame."""
+    box = unclipped_boxes(entity, pose, camera, *NOMINAL)
+    fine = within(box)
+    shares = np.zeros(entity.shape, dtype=np.float32)
+    shares[fine] = visibility(entity[fine], pose[fine], camera[fine], box[fine])
+    return fine & (shares >= LEAST_VISIBLE).all(axis=1), shares
 
 
 def mirrored(pose: np.ndarray, camera: np.ndarray, axes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:

@@ -78,6 +78,10 @@ def apart(entity: np.ndarray, pose: np.ndarray) -> np.ndarray:
 
 def framed(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
     """Whether every vehicle lies wholly inside the nominal picture: (n,) bool."""
-    box = unclipped_boxes(entity, pose, camera, *NOMINAL)
+    return within(unclipped_boxes(entity, pose, camera, *NOMINAL))
+
+
+def within(box: np.ndarray) -> np.ndarray:
+    """Whether all (n, v, 4) boxes of a scene lie wholly inside the nominal picture: (n,) bool."""
     inside = (box[..., 0] >= 0) & (box[..., 1] >= 0) & (box[..., 2] <= NOMINAL[0]) & (box[..., 3] <= NOMINAL[1])
     return np.all(inside, axis=1, out=np.zeros(len(inside), dtype=bool))
