@@ -17,8 +17,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import os
-import platform
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +26,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from machine import machine
 from torch import nn
 from torch.nn import functional as F
 
@@ -192,14 +191,6 @@ def report(kind: np.ndarray, answer: np.ndarray, lane: np.ndarray, weather: np.n
     return rows
 
 
-def machine(threads: int) -> str:
-    """What this ran on."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")] or [platform.processor()]
-    versions = f"Python {platform.python_version()}, numpy {np.__version__}, torch {torch.__version__}"
-    return f"{names[0]}, {os.cpu_count()} cores, {threads} threads, {platform.system()}; {versions}"
-
-
 def main() -> None:
     """Train, test, print, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -227,7 +218,7 @@ def main() -> None:
     for part, name, right, of in rows:
         low, high = wilson(right, of)
         percents = [f"{100 * share:.2f}" for share in (right / of, low, high)]
-        written.append([*key, part, name, right, of, *percents, settings, machine(args.threads)])
+        written.append([*key, part, name, right, of, *percents, settings, f"{machine('numpy', 'torch')}, {args.threads} threads"])
     kept = []
     if args.out.exists():
         with args.out.open(newline="") as file:
