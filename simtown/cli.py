@@ -39,6 +39,7 @@ def main() -> NoReturn:
     """Entry point: every failure is one clear line on stderr and an exit code, never a traceback."""
     try:
         code = app(standalone_mode=False)
+        sys.stdout.flush()
     except RefusalError as refusal:
         _stop(str(refusal), refusal.code)
     except KeyboardInterrupt:
@@ -48,6 +49,7 @@ def main() -> NoReturn:
         sys.exit(0)
     except Exception as error:
         if type(error).__name__ == "NoArgsIsHelpError":
+            print(error.ctx.get_help())  # type: ignore[attr-defined]
             sys.exit(BAD_INPUT)
         if type(error).__name__ == "Abort":
             _stop("stopped; the same command continues where this one ended", INTERRUPTED)
@@ -97,7 +99,7 @@ def _root(version: Annotated[bool, typer.Option("--version", callback=_version, 
 def parse_size(text: str) -> tuple[int, int]:
     """Width and height of "128" or "64x32"."""
     parts = text.lower().split("x")
-    if not 1 <= len(parts) <= 2 or not all(p.isdigit() for p in parts):
+    if not 1 <= len(parts) <= 2 or not all(p.isascii() and p.isdigit() for p in parts):
         raise RefusalError(f"--size {text} is no size: write 128 or, as width and height, 64x32")
     width, height = int(parts[0]), int(parts[-1])
     from simtown.render.frames import check_size
@@ -195,6 +197,8 @@ def generate(
 
 def default_name(settings: Settings) -> str:
     """Directory name of a data set: its entities and size, then whatever is not the default."""
+    from hashlib import sha256
+
     from simtown.datasets.settings import Settings as Plain
 
     name, plain = f"simtown-{settings.entities}-{settings.n}", Plain()
@@ -204,14 +208,18 @@ def default_name(settings: Settings) -> str:
         name += f"-{settings.width}x{settings.height}"
     if settings.seed != plain.seed:
         name += f"-seed{settings.seed}"
+    rest = ("val", "test", "frequencies", "relations", "phrasing", "weathers", "jitter", "masks", "depth", "shard")
+    differs = [f"{key}={getattr(settings, key)}" for key in rest if getattr(settings, key) != getattr(plain, key)]
+    if differs:
+        name += f"-{sha256(';'.join(differs).encode()).hexdigest()[:6]}"
     return name
 
 
 def _save(image: Any, path: Path) -> None:
     """Write a picture whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp{path.suffix}")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        image.save(temporary)
+        image.save(temporary, format="PNG")
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -258,7 +266,7 @@ def preview(
         side = 512 if large else 160
         sheet, path = sheets.random_sheet(settings, _renderer(renderer), count, side, side), Path("simtown-random.png")
     elif entity is not None:
-        numbers = [_entity(name, ENTITIES) for name in _names(entity, ENTITIES)]
+        numbers = [_entity(name, ENTITIES) for name in _names(entity, ENTITIES) or [entity]]
         sheet, path = sheets.entity_sheet(_renderer(renderer), numbers, 384 if large else 192), Path("simtown-entities.png")
     else:
         names = list(_names(weather or "", WEATHERS))
@@ -350,6 +358,8 @@ def verify(
     from simtown.datasets.verify import verify as check
     from simtown.progress import Progress
 
+    if pictures < 0:
+        raise RefusalError(f"--pictures must be at least 0, not {pictures}")
     settings = Settings.from_resolved(load(dataset)["settings"])
     with Progress(f"verify {dataset}") as watcher:
         watcher.started(sum(settings.counts().values()), 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -20,10 +21,16 @@ from simtown.scenes.weather import WEATHERS
 _BAR = 20
 
 
-def show(path: Path, console: Console | None = None) -> None:
+def show(path: Path) -> None:
     """Print everything. Raises what :func:`~simtown.datasets.reader.open_dataset` raises."""
     dataset = open_dataset(path)
-    console = console or Console()
+    console = Console()
+    with console.capture() as page:
+        _print(path, dataset, console)
+    sys.stdout.write(page.get())
+
+
+def _print(path: Path, dataset: Dataset, console: Console) -> None:
     s = dataset.settings
     size = sum(e["bytes"] for e in dataset.manifest["shards"].values())
     console.print(f"[bold]{path}[/]: {s.entities} entities, {s.width} x {s.height} pixels, {s.vehicles} vehicles a scene, seed {s.seed}, "

@@ -14,8 +14,10 @@ import json
 import multiprocessing
 import os
 import queue
+import re
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -109,8 +111,11 @@ def _claimed(directory: Path) -> Iterator[None]:
 
 def _begin(directory: Path, settings: Settings) -> dict[str, Any]:
     """The directory's manifest: a fresh one in an empty directory, the one that is there if its settings are these."""
+    for leftover in directory.iterdir():
+        if _ours(leftover):
+            leftover.unlink(missing_ok=True)
     if not (directory / manifests.NAME).exists():
-        other = [p.name for p in directory.iterdir() if not _ours(p)]
+        other = [p.name for p in directory.iterdir()]
         if other:
             raise ForeignDirectoryError(f"{directory} is not empty and holds no simtown data set ({other[0]}): give another --out")
         manifest = manifests.fresh(settings)
@@ -128,15 +133,12 @@ def _begin(directory: Path, settings: Settings) -> dict[str, Any]:
         raise ForeignDirectoryError(
             f"{directory} was begun by simtown {made_by}, this is {here}: finish it with that version or give another --out"
         )
-    for leftover in directory.glob(".*.tmp"):
-        if _ours(leftover):
-            leftover.unlink(missing_ok=True)
     return manifest
 
 
 def _ours(path: Path) -> bool:
     """Whether a file is a temporary one of a generation job that was killed."""
-    return path.name.startswith((".train-", ".val-", ".test-", f".{manifests.NAME}.", f".{manifests.TIMINGS}.")) and path.suffix == ".tmp"
+    return re.fullmatch(r"\.((train|val|test)-\d{5,}\.h5|manifest\.json|timings\.json|preview\.png)\.\d+\.tmp", path.name) is not None
 
 
 def _missing(directory: Path, settings: Settings, manifest: dict[str, Any]) -> list[Task]:
@@ -221,8 +223,9 @@ def _run_workers(directory: Path, settings: Settings, missing: list[Task], worke
         todo.put(task)
     arguments = (str(directory), asdict(settings), todo, told, os.getpid())
     team = [context.Process(target=_work, args=arguments, daemon=True) for _ in range(workers)]
-    for member in team:
-        member.start()
+    with _uninterrupted():
+        for member in team:
+            member.start()
     left = len(missing)
     try:
         while left:
@@ -253,9 +256,22 @@ def _run_workers(directory: Path, settings: Settings, missing: list[Task], worke
             member.join()
 
 
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Processes started here ignore Ctrl-C, from their first moment: their parent decides."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _work(directory: str, settings: dict[str, Any], todo: Any, told: Any, parent: int) -> None:
     """A worker process: takes tasks until there are none, or until its parent is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: die with the parent

@@ -11,7 +11,7 @@ import hdf5plugin  # noqa: F401  (registers the filters)
 from simtown.datasets.manifest import DamagedError
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import SPLITS
-from simtown.scenes.scene import SceneBatch
+from simtown.scenes.scene import SceneBatch, plausible
 
 
 def locate(where: str) -> tuple[SceneBatch, str]:
@@ -36,8 +36,10 @@ def locate(where: str) -> tuple[SceneBatch, str]:
         with h5py.File(path, "r") as file:
             _check(index, len(file["answer"]), text)
             scene = SceneBatch(**{f.name: file[f"scene/{f.name}"][index : index + 1] for f in fields(SceneBatch)})
-    except (OSError, KeyError) as error:
+    except (OSError, KeyError, RuntimeError, TypeError) as error:
         raise DamagedError(f"{path} is no readable shard ({error})") from error
+    if not plausible(scene).all():
+        raise DamagedError(f"{path} holds numbers of things that do not exist: run simtown verify")
     return scene, f"{path.stem}-{index}"
 
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import simtown
 from simtown.datasets.settings import Settings
-from simtown.datasets.shards import SCHEMA
+from simtown.datasets.shards import SCHEMA, tasks
 from simtown.language.questions import vocabulary
 
 NAME, TIMINGS = "manifest.json", "timings.json"
@@ -73,10 +74,55 @@ def load(directory: Path) -> dict[str, Any]:
             f"{path} has layout version {manifest['schema']}, this simtown reads version {SCHEMA}: use the simtown that made it"
         )
     try:
-        Settings.from_resolved(manifest["settings"]).check()
-    except (TypeError, AttributeError, ValueError) as error:
-        raise DamagedError(f"{path} is damaged (settings: {error})") from error
+        _check_settings(manifest["settings"])
+        _check_rest(manifest)
+    except (TypeError, AttributeError, ValueError, KeyError) as error:
+        raise DamagedError(f"{path} is damaged ({error})") from error
     return manifest
+
+
+def _expect(value: Any, kind: type | tuple[type, ...], what: str) -> None:
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise TypeError(f"{what} is {value!r}")
+
+
+def _check_settings(told: Any) -> None:
+    """Raises TypeError, KeyError or ValueError for settings that no manifest of ours holds."""
+    _expect(told, dict, "settings")
+    for name, default in asdict(Settings()).items():
+        kinds: dict[type, type | tuple[type, ...]] = {tuple: list, float: (int, float)}
+        _expect(told[name], kinds.get(type(default), type(default)), f"settings.{name}")
+    settings = Settings.from_resolved(told)
+    settings.check_apart_from_frequencies()
+    for role in ("subject_frequencies", "object_frequencies"):
+        _expect(told[role], list, role)
+        if len(told[role]) != settings.entities or not all(isinstance(p, int | float) and 0 <= p <= 1 for p in told[role]):
+            raise ValueError(f"{role} are not {settings.entities} probabilities")
+
+
+def _check_rest(manifest: dict[str, Any]) -> None:
+    """The same for everything else that is read from a manifest."""
+    _expect(manifest["simtown"], str, "simtown")
+    _expect(manifest["complete"], bool, "complete")
+    _expect(manifest["vocabulary"], list, "vocabulary")
+    for word in manifest["vocabulary"]:
+        _expect(word, str, "a word of the vocabulary")
+    _expect(manifest["shards"], dict, "shards")
+    counts = {task.name: task.count for task in tasks(Settings.from_resolved(manifest["settings"]))}
+    for name, entry in manifest["shards"].items():
+        if name not in counts or not isinstance(entry, dict) or entry["examples"] != counts[name]:
+            raise ValueError(f"shards.{name} is not as its settings say")
+        _expect(entry["sha256"], str, f"shards.{name}.sha256")
+        _expect(entry["bytes"], int, f"shards.{name}.bytes")
+        for proposed, accepted in entry["tried"].values():
+            _expect(proposed, int, f"shards.{name}.tried")
+            _expect(accepted, int, f"shards.{name}.tried")
+    if manifest["complete"]:
+        if set(counts) != set(manifest["shards"]):
+            raise ValueError("complete, but shards are missing from the list")
+        for loop, total in manifest["acceptance"].items():
+            for key in ("proposed", "accepted", "rate"):
+                _expect(total[key], (int, float), f"acceptance.{loop}.{key}")
 
 
 def save(directory: Path, manifest: dict[str, Any], name: str = NAME) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.datasets import manifest as manifests
 from simtown.datasets.manifest import DamagedError
 from simtown.datasets.settings import SPLITS, Settings
+from simtown.datasets.shards import LAYOUT, PICTURES
 from simtown.language.relations import RELATION_NAMES
-from simtown.scenes.scene import Scene, SceneBatch
+from simtown.scenes.scene import Scene, SceneBatch, plausible
 
 
 @dataclass(frozen=True)
@@ -75,22 +77,42 @@ class Split(Sequence[Example]):
     def column(self, name: str) -> np.ndarray:
         """A whole column such as "answer", "tokens" or "scene/pose", the example first; kept in memory. KeyError for an unknown one."""
         if name not in self._columns:
-            parts = [self._file(i)[name][:] for i in range(len(self._paths))]
+            if name not in LAYOUT or name in PICTURES:
+                raise KeyError(f"there is no column '{name}'")
+            parts = []
+            for number in range(len(self._paths)):
+                with self._reading(number) as file:
+                    parts.append(file[name][:])
             self._columns[name] = np.concatenate(parts) if parts else np.zeros(0)
         return self._columns[name]
 
+    @contextmanager
+    def _reading(self, number: int) -> Iterator[h5py.File]:
+        """A shard's file; whatever HDF5 finds wrong in it is a DamagedError that names it."""
+        try:
+            yield self._file(number)
+        except (OSError, KeyError, RuntimeError, ValueError, TypeError, IndexError) as error:
+            raise DamagedError(f"{self._paths[number]} is damaged ({error}): run simtown verify") from error
+
     def scenes(self, rows: slice | np.ndarray = slice(None)) -> SceneBatch:
         """Latent scenes of some rows, ready for a renderer."""
-        return SceneBatch(**{f.name: self.column(f"scene/{f.name}")[rows] for f in fields(SceneBatch)})
+        scenes = SceneBatch(**{f.name: self.column(f"scene/{f.name}")[rows] for f in fields(SceneBatch)})
+        if not plausible(scenes).all():
+            raise DamagedError(f"a shard of {self._paths[0].parent} holds numbers of things that do not exist: run simtown verify")
+        return scenes
 
     def images(self, rows: Sequence[int] | np.ndarray, name: str = "images") -> np.ndarray:
         """(len(rows), h, w, 3) uint8 pictures, in any order; or the masks or the depth, by `name`."""
-        first = self._file(0)[name]
-        out = np.zeros((len(rows), *first.shape[1:]), dtype=first.dtype)
+        if name not in PICTURES:
+            raise KeyError(f"there are no pictures '{name}': one of {', '.join(PICTURES)}")
+        with self._reading(0) as file:
+            out = np.zeros((len(rows), *file[name].shape[1:]), dtype=file[name].dtype)
         for place, row in enumerate(rows):
+            if not 0 <= int(row) < len(self):
+                raise IndexError(f"example {row} of a split of {len(self)}")
             number = bisect_right(self._starts, int(row)) - 1
-            at = int(row) - self._starts[number]
-            self._file(number)[name].read_direct(out, np.s_[at], np.s_[place])
+            with self._reading(number) as file:
+                file[name].read_direct(out, np.s_[int(row) - self._starts[number]], np.s_[place])
         return out
 
     def __getitem__(self, i: Any) -> Any:
@@ -184,7 +206,7 @@ class Dataset:
         self.vocabulary: list[str] = manifest["vocabulary"]
         self._splits = {}
         for split in SPLITS:
-            names = sorted(n for n in manifest["shards"] if n.startswith(f"{split}-"))
+            names = sorted((n for n in manifest["shards"] if n.startswith(f"{split}-")), key=lambda n: (len(n), n))
             self._splits[split] = Split([path / n for n in names], [manifest["shards"][n]["examples"] for n in names])
 
     def __getitem__(self, split: str) -> Split:

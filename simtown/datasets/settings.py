@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -11,7 +12,7 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.assets.catalogue import VERSION as CATALOGUE_VERSION
 from simtown.language.questions import STYLES
 from simtown.language.relations import DEFAULT_RELATIONS, relation_numbers
-from simtown.language.sampler import Recipe
+from simtown.language.sampler import Recipe, draw_entities
 from simtown.render.frames import check_size
 from simtown.scenes.weather import WEATHERS
 from simtown.visualgenome.frequencies import frequencies
@@ -55,6 +56,14 @@ class Settings:
 
     def check(self) -> None:
         """Raises SettingsError, in one line, for a choice that cannot be."""
+        self.check_apart_from_frequencies()
+        try:
+            draw_entities(self.recipe("train"), np.arange(0), {})  # are there enough that ever occur?
+        except (ValueError, OSError) as error:
+            raise SettingsError(str(error)) from error
+
+    def check_apart_from_frequencies(self) -> None:
+        """As :meth:`check` where the table of frequencies may be gone: a finished data set keeps them in its manifest."""
         least = 3 if self.distractor else 2
         if not least <= self.entities <= len(ENTITIES):
             also = " with --distractor" if self.distractor else ""
@@ -74,8 +83,7 @@ class Settings:
         try:
             check_size(self.width, self.height)
             relation_numbers(self.relations)
-            frequencies(self.frequencies, self.entities)
-        except (ValueError, OSError) as error:
+        except ValueError as error:
             raise SettingsError(str(error)) from error
 
     def recipe(self, split: str) -> Recipe:
@@ -110,14 +118,17 @@ def _plain(p: np.ndarray) -> list[float]:
 
 
 def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-    """Which settings differ between two resolved ones, as "--name old, now new"."""
-    told = []
-    for key in sorted({*old, *new}):
-        if old.get(key) != new.get(key):
-            short = key.endswith("_frequencies")
-            told.append(f"--frequencies ({key.split('_')[0]})" if short else f"--{key} {_show(old.get(key))}, now {_show(new.get(key))}")
-    return told
+    """Which flags differ between two resolved settings, as "--name old, now new"."""
+    before, after = _flags(old), _flags(new)
+    return [
+        f"--{flag} {before.get(flag)}, now {after.get(flag)}" for flag in sorted({*before, *after}) if before.get(flag) != after.get(flag)
+    ]
 
 
-def _show(value: Any) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+def _flags(told: dict[str, Any]) -> dict[str, str]:
+    """Resolved settings as the command line writes them."""
+    rest = {k: ",".join(map(str, v)) if isinstance(v, list) else str(v) for k, v in told.items()}
+    flags = {"size": f"{rest.pop('width', '?')}x{rest.pop('height', '?')}", "weather": rest.pop("weathers", "?")}
+    tables = hashlib.sha256("".join(rest.pop(f"{role}_frequencies", "") for role in ("subject", "object")).encode()).hexdigest()[:6]
+    flags["frequencies"] = f"{rest.pop('frequencies', '?')} (table {tables})"
+    return {**rest, **flags}

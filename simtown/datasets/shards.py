@@ -12,19 +12,22 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
+from io import FileIO
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import h5py
 import hdf5plugin
 import numpy as np
 
 from simtown.datasets.settings import Settings
-from simtown.language.questions import ask
+from simtown.language.questions import LENGTH, ask
 from simtown.language.sampler import Examples, sample
 from simtown.render.frames import Renderer
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import boxes
+from simtown.scenes.street import SLOTS
 
 #: Version of the layout of a shard and of the manifest.
 SCHEMA = 1
@@ -69,6 +72,50 @@ class Clock:
         self.seconds[name] += perf_counter() - begun
 
 
+#: Arrays of a shard of n examples, v vehicle slots and p prop slots: what follows n in their shape, and their dtype.
+LAYOUT: dict[str, tuple[tuple[int | str, ...], str]] = {
+    "images": (("h", "w", 3), "u1"),
+    "masks": (("h", "w"), "u1"),
+    "depth": (("h", "w"), "<f4"),
+    "index": ((), "<i8"),
+    "question": ((), "S96"),
+    "tokens": ((LENGTH,), "u1"),
+    "answer": ((), "?"),
+    "subject": ((), "<i2"),
+    "relation": ((), "u1"),
+    "object": ((), "<i2"),
+    "subject_slot": ((), "u1"),
+    "object_slot": ((), "u1"),
+    "phrasing": ((), "u1"),
+    "margin": ((), "<f4"),
+    "boxes": (("v", 4), "<f4"),
+    "visible": (("v",), "<f4"),
+    "scene/entity": (("v",), "<i2"),
+    "scene/pose": (("v", 3), "<f4"),
+    "scene/prop": (("p",), "<i2"),
+    "scene/prop_pose": (("p", 5), "<f4"),
+    "scene/prop_style": (("p",), "<u2"),
+    "scene/weather": ((), "u1"),
+    "scene/intensity": ((), "<f4"),
+    "scene/sun": ((2,), "<f4"),
+    "scene/fall_seed": ((), "<u4"),
+    "scene/camera": ((7,), "<f4"),
+}
+#: The large ones, a chunk an example.
+PICTURES = ("images", "masks", "depth")
+
+
+def layout(settings: Settings) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+    """Arrays of every shard of a data set: by name, the shape behind the example axis and the dtype."""
+    sizes = {"h": settings.height, "w": settings.width, "v": settings.vehicles, "p": SLOTS}
+    absent = {name for name, kept in (("masks", settings.masks), ("depth", settings.depth)) if not kept}
+    return {
+        name: (tuple(sizes[s] if isinstance(s, str) else s for s in shape), np.dtype(kind))
+        for name, (shape, kind) in LAYOUT.items()
+        if name not in absent
+    }
+
+
 def columns(examples: Examples, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:
     """Everything that is stored of a batch except pixels, by data set name, the example first."""
     scene, rows = examples.scene, np.arange(len(index))
@@ -92,25 +139,60 @@ def columns(examples: Examples, index: np.ndarray, settings: Settings) -> dict[s
     }
 
 
+class _Target(FileIO):
+    """A file to which every write seems to succeed: :meth:`check` raises what went wrong.
+
+    HDF5 cannot close a file on a full disk without crashing, so it must not come to know.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "w+")
+        self._error: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        view, done = memoryview(data).cast("B"), 0
+        try:
+            while done < len(view) and self._error is None:
+                done += super().write(view[done:])
+        except OSError as error:
+            self._error = error
+        return len(view)
+
+    def truncate(self, size: int | None = None) -> int:
+        try:
+            return super().truncate(size)
+        except OSError as error:
+            self._error = error
+            return size or 0
+
+    def check(self) -> None:
+        """Raises the first OSError of any write so far."""
+        if self._error is not None:
+            raise self._error
+
+
 def write_shard(directory: Path, settings: Settings, task: Task, renderer: Renderer, clock: Clock,
                 progress: Callable[[int], None] = lambda n: None) -> None:  # fmt: skip
     """Sample, draw and write one shard; `progress` is told of every batch's examples. An OSError leaves no file behind."""
     temporary = directory / f".{task.name}.{os.getpid()}.tmp"
     try:
-        with h5py.File(temporary, "w", libver="v110") as file:
-            _fill(file, settings, task, renderer, clock, progress)
+        with _Target(temporary) as target:
+            with h5py.File(target, "w", libver="v110") as file:
+                _fill(file, settings, task, renderer, clock, progress, target)
+                with clock.stage("write"):
+                    file.flush()
+            target.check()
             with clock.stage("write"):
-                file.flush()
-        with clock.stage("write"):
-            with open(temporary, "rb") as whole:
-                os.fsync(whole.fileno())
-            os.replace(temporary, directory / task.name)
+                os.fsync(target.fileno())
+        os.replace(temporary, directory / task.name)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
 
 
-def _fill(file: h5py.File, settings: Settings, task: Task, renderer: Renderer, clock: Clock, progress: Callable[[int], None]) -> None:
+def _fill(
+    file: h5py.File, settings: Settings, task: Task, renderer: Renderer, clock: Clock, progress: Callable[[int], None], target: _Target
+) -> None:
     w, h, n = settings.width, settings.height, task.count
     images = file.create_dataset("images", (n, h, w, 3), "u1", chunks=(1, h, w, 3), **hdf5plugin.LZ4())
     masks = file.create_dataset("masks", (n, h, w), "u1", chunks=(1, h, w), **hdf5plugin.LZ4()) if settings.masks else None
@@ -136,6 +218,7 @@ def _fill(file: h5py.File, settings: Settings, task: Task, renderer: Renderer, c
                 depth[begin:end] = frames.depth
         for loop, (proposed, accepted) in examples.tried.items():
             tried[loop] = (tried.get(loop, (0, 0))[0] + proposed, tried.get(loop, (0, 0))[1] + accepted)
+        target.check()
         progress(end - begin)
     with clock.stage("encode"):
         for name in kept[0]:

@@ -12,12 +12,12 @@ import numpy as np
 
 from simtown.datasets import manifest as manifests
 from simtown.datasets.settings import Settings
-from simtown.datasets.shards import Task, checksum, tasks
-from simtown.language.questions import ask
-from simtown.language.relations import margins, separations, truths
+from simtown.datasets.shards import PICTURES, Task, checksum, layout, tasks
+from simtown.language.questions import PHRASINGS, ask
+from simtown.language.relations import RELATIONS, margins, separations, truths
 from simtown.render.frames import Renderer
 from simtown.scenes.placement import LEAST_VISIBLE, apart
-from simtown.scenes.scene import SceneBatch
+from simtown.scenes.scene import SceneBatch, plausible
 from simtown.scenes.silhouette import boxes, visibility
 
 
@@ -44,7 +44,7 @@ def verify(
                 with h5py.File(directory / task.name, "r") as file:
                     found = list(_check_content(file, settings, task, renderer, pictures))
                     balance[task.split] = balance.get(task.split, 0) + int(file["answer"][:].sum())
-            except (OSError, KeyError, ValueError, TypeError) as error:
+            except (OSError, KeyError, ValueError, TypeError, RuntimeError, IndexError) as error:
                 found = [f"{task.name} cannot be read: {error}"]
         problems += found
         progress(task.count)
@@ -66,25 +66,44 @@ def _check_file(directory: Path, entry: dict[str, object] | None, task: Task) ->
         yield f"{task.name} does not match its checksum: a byte was changed"
 
 
+def _wrong_form(file: h5py.File, settings: Settings, task: Task) -> str:
+    """What is wrong with the names, shapes and types of a shard's arrays; empty if nothing is."""
+    for name, (shape, kind) in layout(settings).items():
+        if name not in file:
+            return f"the array '{name}' is missing"
+        if file[name].shape != (task.count, *shape) or file[name].dtype != kind:
+            return f"'{name}' is {file[name].dtype} {file[name].shape}, not {kind} {(task.count, *shape)}"
+    return ""
+
+
 def _check_content(file: h5py.File, settings: Settings, task: Task, renderer: Renderer | None, pictures: int) -> Iterator[str]:
-    n, size = task.count, (settings.height, settings.width)
-    if file["images"].shape != (n, *size, 3):
-        yield f"{task.name} holds images of shape {file['images'].shape}, not {(n, *size, 3)}"
+    wrong_form = _wrong_form(file, settings, task)
+    if wrong_form:
+        yield f"{task.name}: {wrong_form}"
         return
-    c = {name: file[name][:] for name in file if name not in ("images", "masks", "depth", "scene")}
+    n, rows = task.count, np.arange(task.count)
+    c = {name: file[name][:] for name in layout(settings) if name not in PICTURES and not name.startswith("scene/")}
     scene = SceneBatch(**{f.name: file[f"scene/{f.name}"][:] for f in fields(SceneBatch)})
-    if not np.array_equal(c["index"], np.arange(task.start, task.start + n)):
-        yield f"{task.name} does not hold examples {task.start} to {task.start + n - 1} in order"
-    rows = np.arange(n)
 
     def complain(wrong: np.ndarray, what: str) -> Iterator[str]:
         if wrong.any():
-            yield f"{task.name}: {what} of {int(wrong.sum())} examples, first of example {task.start + int(np.flatnonzero(wrong)[0])}"
+            first = task.start + int(np.flatnonzero(wrong)[0])
+            yield f"{task.name}: {what} of {int(wrong.sum())} examples, first of example {first}"
 
+    strange = ~plausible(scene) | (scene.entity < 0).any(axis=1) | (scene.entity >= settings.entities).any(axis=1)
+    strange |= (c["relation"] >= len(RELATIONS)) | (c["phrasing"] >= len(PHRASINGS))
+    strange |= (np.maximum(c["subject_slot"], c["object_slot"]) >= 2) | (c["subject_slot"] == c["object_slot"])
+    strange |= (np.minimum(c["subject"], c["object"]) < 0) | (np.maximum(c["subject"], c["object"]) >= settings.entities)
+    if strange.any():
+        yield from complain(strange, "numbers that name nothing there is are stored")
+        return
+    if not np.array_equal(c["index"], np.arange(task.start, task.start + n)):
+        yield f"{task.name} does not hold examples {task.start} to {task.start + n - 1} in order"
     subject, obj = (scene.entity[rows, c[f"{role}_slot"]] for role in ("subject", "object"))
     margin = margins(separations(scene.pose, scene.camera), c["relation"], c["subject_slot"], c["object_slot"])
     yield from complain((subject != c["subject"]) | (obj != c["object"]), "the entities asked about are not in the scene")
     yield from complain(truths(margin, c["relation"]) != np.where(c["answer"], 1, -1), "the answer contradicts the scene")
+    yield from complain(np.abs(margin - c["margin"]) > 1e-6, "the margin is not the scene's")
     question, tokens = ask(c["subject"], c["relation"], c["object"], c["phrasing"])
     yield from complain((question != c["question"]) | (tokens != c["tokens"]).any(axis=1), "the words are not the question")
     yield from complain(

@@ -17,8 +17,13 @@ def instances(batch: SceneBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
         poses: (n, i, 6) float32 x, y, z (metres), cos yaw, sin yaw, scale.
         styles: (n, i) uint16.
         ids: (i,) uint8 instance id of each slot, as in :class:`~simtown.render.frames.Frames`.
+
+    Raises:
+        ValueError: there are more slots than ids.
     """
     n, v, p = len(batch), batch.entity.shape[1], batch.prop.shape[1]
+    if v + p > 255:
+        raise ValueError(f"a scene of {v} vehicles and {p} props has more things than there are instance ids: at most 255 together")
     meshes = np.full((n, 1 + v + p), -1, dtype=np.int32)
     meshes[:, 0] = len(ENTITIES) + len(PROPS)
     meshes[:, 1 : 1 + v] = batch.entity

@@ -115,7 +115,7 @@ class Raster:
             scratch = _Scratch.sized(width, height, self._most_vertices, self._most_ground)
             return int(kernels.draw_scenes(*bounds, *args, scratch, frames.rgb, frames.depth, frames.ids))
 
-        if self.threads == 1 or n == 1:
+        if self.threads == 1 or n <= 1:
             failed = [part((0, n))]
         else:
             with ThreadPoolExecutor(self.threads) as pool:

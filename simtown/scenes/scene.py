@@ -147,6 +147,19 @@ def empty_batch(n: int, vehicles: int, props: int) -> SceneBatch:
     )
 
 
+def plausible(batch: SceneBatch) -> np.ndarray:
+    """Whether every number of a scene names something that exists and every measure is finite: (n,) bool.
+
+    What was read from a file is checked so before it indexes anything.
+    """
+    fine = (batch.entity >= -1).all(axis=1) & (batch.entity < len(ENTITIES)).all(axis=1)
+    fine &= (batch.prop >= -1).all(axis=1) & (batch.prop < len(PROPS)).all(axis=1) & (batch.weather < len(WEATHERS))
+    for measure in (batch.pose, batch.prop_pose, batch.intensity, batch.sun, batch.camera):
+        flat = measure.reshape(len(batch), -1)
+        fine &= (np.isfinite(flat) & (np.abs(flat) < 1e6)).all(axis=1)
+    return fine
+
+
 def _index(name: str, names: tuple[str, ...], what: str) -> int:
     if name not in names:
         raise ValueError(f"unknown {what} '{name}'; one of: {', '.join(names)}")
