@@ -39,6 +39,8 @@ def main() -> NoReturn:
     """Entry point: every failure is one clear line on stderr and an exit code, never a traceback."""
     try:
         code = app(standalone_mode=False)
+        if code == INTERRUPTED:  # what typer makes of Ctrl-C
+            raise KeyboardInterrupt
         sys.stdout.flush()
     except RefusalError as refusal:
         _stop(str(refusal), refusal.code)
@@ -47,6 +49,8 @@ def main() -> NoReturn:
     except BrokenPipeError:  # the reader, such as head, has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except SystemExit as stop:  # what typer makes of a reader that has gone
+        sys.exit(0 if type(sys.stdout).__name__ == "PacifyFlushWrapper" else stop.code)
     except Exception as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.ctx.get_help())  # type: ignore[attr-defined]

@@ -254,6 +254,8 @@ def _run_workers(directory: Path, settings: Settings, missing: list[Task], worke
                 member.terminate()
         for member in team:
             member.join()
+            for unfinished in directory.glob(f".*.{member.pid}.tmp"):
+                unfinished.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -275,6 +277,8 @@ def _work(directory: str, settings: dict[str, Any], todo: Any, told: Any, parent
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: die with the parent
+    if os.getppid() != parent:  # which may have died before that
+        return
     from simtown.render.raster import Raster
 
     try:

@@ -118,8 +118,9 @@ def _check_rest(manifest: dict[str, Any]) -> None:
             _expect(proposed, int, f"shards.{name}.tried")
             _expect(accepted, int, f"shards.{name}.tried")
     if manifest["complete"]:
-        if set(counts) != set(manifest["shards"]):
-            raise ValueError("complete, but shards are missing from the list")
+        unlisted = sorted(set(counts) - set(manifest["shards"]))
+        if unlisted:
+            raise ValueError(f"complete, but {unlisted[0]} is not listed")
         for loop, total in manifest["acceptance"].items():
             for key in ("proposed", "accepted", "rate"):
                 _expect(total[key], (int, float), f"acceptance.{loop}.{key}")
