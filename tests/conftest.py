@@ -45,6 +45,12 @@ class Outcome:
         return self
 
 
+@pytest.fixture(scope="session")
+def simtown():
+    """The words that start the command line in a process of its own."""
+    return SIMTOWN
+
+
 @pytest.fixture
 def cli(monkeypatch):
     """Run a command in this process: cli("info", path). An exception other than SystemExit is a traceback and fails the test."""

@@ -84,7 +84,7 @@ def test_a_changed_table_of_frequencies_is_a_changed_setting(table, tmp_path, cl
     told = json.loads((tmp_path / "town" / "manifest.json").read_text())["settings"]
     assert told["subject_frequencies"] == [0.6, 0.3, 0.1]
     table.write_text("entity,subject,object\na,6,1\nb,4,2\nc,1,7\n")
-    cli(*words).refuses("--frequencies (subject)")
+    cli(*words).refuses("other settings", "--frequencies")
 
 
 def test_a_data_set_outlives_its_table_of_frequencies(table, tmp_path):

@@ -135,23 +135,25 @@ def put(name, row, value):
         (put("margin", 2, lambda row: row + 3), [["margin", "example 12"]]),
         (put("index", 0, 7), [["in order"]]),
         (put("scene/prop_style", 1, lambda row: row ^ 0x5555), [["picture", "example 11"]]),
-        (put("scene/fall_seed", 1, lambda row: row ^ 0x5555), None),
         (put("relation", 2, 200), [[SHARD]]),
         (put("phrasing", 2, 200), [[SHARD]]),
         (put("subject_slot", 2, 9), [[SHARD]]),
-        (put("scene/weather", 2, 99), [[SHARD]]),
-        (put("scene/entity", 2, 9999), [[SHARD]]),
-        (put("scene/prop", 2, 9999), [[SHARD]]),
     ],
-    ids=lambda x: "",
+    ids=["answer", "pair of answers", "question", "tokens", "boxes", "visible", "images", "masks", "depth", "margin", "index", "style",
+         "relation out of range", "phrasing out of range", "slot out of range"],
 )  # fmt: skip
-def test_content_that_is_not_the_scenes(change, problems, town, cli, request):
+def test_content_that_is_not_the_scenes(change, problems, town, cli):
     rewrite(town, change)
-    outcome = cli("verify", town, "--pictures", 10)
-    if problems is None:  # shows only where something falls
-        assert outcome.code in (0, 1)
-    else:
-        told(outcome, *problems)
+    told(cli("verify", town, "--pictures", 10), *problems)
+
+
+@pytest.mark.parametrize("name", ["weather", "entity", "prop"])
+def test_scenes_of_numbers_that_do_not_exist(name, town, shell):
+    """In a process of its own: such a number is an index, and what is not checked reads beyond the end of an array."""
+    rewrite(town, put(f"scene/{name}", 2, 99 if name == "weather" else 9999))
+    told(shell("verify", town), [SHARD])
+    if name == "prop":
+        shell("render", f"{town / SHARD}:2", "--out", town / "x.png").refuses(SHARD, code=1)
 
 
 def test_a_moved_vehicle(town, cli):
@@ -225,21 +227,22 @@ def test_a_foreign_manifest(text, town, cli):
 
 
 def leaves(value, path=()):
-    """Every key of nested dictionaries, those of one shard only."""
+    """Every key of nested dictionaries, of all shards those of the first."""
     for key, inner in value.items():
-        if path == ("shards",) and key != SHARD:
+        if path == ("shards",) and key != "train-00000.h5":
             continue
         yield (*path, key)
         if isinstance(inner, dict):
             yield from leaves(inner, (*path, key))
 
 
-def test_no_manifest_that_lost_or_changed_a_value_ends_in_a_traceback(town, cli):
+def test_no_manifest_that_lost_or_changed_a_value_ends_in_a_traceback(plain, copy, cli):
     """One value at a time is left out or replaced; whatever the commands say of it, they say it in lines of their own."""
+    town = copy(plain)
     whole = manifests.load(town)
     tracebacks = []
     for path in leaves(whole):
-        for value in ("gone", None, "text", []):
+        for value in ("gone", "text"):
             manifest = json.loads(json.dumps(whole))
             inner = manifest
             for key in path[:-1]:

@@ -1,0 +1,73 @@
+"""The same bytes on every processor: numba compiles for a plain one, NumPy leaves out its vector loops."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from simtown.datasets.job import generate
+from simtown.datasets.settings import Settings
+from simtown.language.relations import RELATION_NAMES
+from simtown.scenes.weather import WEATHERS
+
+MAKE = """
+import sys
+from dataclasses import replace
+from simtown.datasets.job import generate
+from simtown.datasets.settings import Settings
+for i, settings in enumerate({settings}):
+    generate(settings, __import__("pathlib").Path(sys.argv[1]) / str(i), workers=1)
+"""
+SETTINGS = [
+    Settings(entities=102, n=60, val=0, test=14, width=48, height=40, frequencies="zipf:1.3", distractor=True, jitter=1.0, masks=True,
+             depth=True, phrasing="varied", shard=20),
+    Settings(entities=30, n=28, val=14, test=0, width=64, height=32, relations=RELATION_NAMES),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory, contents):
+    """What this process makes."""
+    directory = tmp_path_factory.mktemp("here")
+    for i, settings in enumerate(SETTINGS):
+        generate(settings, directory / str(i), workers=1)
+    return contents(directory, besides=("timings.json",))
+
+
+def made_with(directory, **environment):
+    """The same, made by another Python with these environment variables."""
+    script = MAKE.format(settings=repr(SETTINGS))
+    done = subprocess.run([sys.executable, "-c", script, str(directory)], env={**os.environ, **environment}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_another_process_makes_the_same(tmp_path, contents, here):
+    made_with(tmp_path)
+    assert contents(tmp_path, besides=("timings.json",)) == here
+    assert len(here) == 2 + 4 + 2
+
+
+def test_compiled_for_a_plain_processor(tmp_path, contents, here):
+    made_with(tmp_path / "out", NUMBA_CPU_NAME="generic", NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert contents(tmp_path / "out", besides=("timings.json",)) == here
+    assert list((tmp_path / "cache").rglob("*.nbi")), "nothing was compiled anew"
+
+
+def test_without_numpys_vector_loops(tmp_path, contents, here):
+    core = np._core._multiarray_umath
+    names = [name for name in core.__cpu_dispatch__ if core.__cpu_features__.get(name)]
+    if not names:
+        pytest.skip("NumPy has no vector loops to leave out on this machine")
+    made_with(tmp_path, NPY_DISABLE_CPU_FEATURES=" ".join(names))
+    assert contents(tmp_path, besides=("timings.json",)) == here
+
+
+def test_the_pictures_show_every_weather(tmp_path_factory, here):
+    """Or the comparison would say nothing about some of them."""
+    from simtown.language.sampler import sample
+
+    for settings in SETTINGS:
+        batch = sample(settings.recipe("train"), np.arange(settings.n)).scene
+        assert set(batch.weather) == set(range(len(WEATHERS)))

@@ -1,0 +1,487 @@
+"""The rasteriser: pixels that depend on the scene alone, geometry against a ray caster and the camera, and its limits."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from simtown.assets.atlas import atlas
+from simtown.assets.catalogue import ENTITIES, PROPS, STREET
+from simtown.datasets.settings import Settings
+from simtown.language.sampler import sample
+from simtown.render.frames import Frames
+from simtown.render.instances import instances
+from simtown.render.kernels import MOST_TRIANGLES
+from simtown.render.raster import Raster
+from simtown.scenes.camera import NEAR, Camera, views
+from simtown.scenes.scene import Prop, Scene, SceneBatch, Vehicle, Weather, empty_batch
+from simtown.scenes.weather import WEATHERS
+
+SETTINGS = Settings(entities=102, frequencies="uniform", distractor=True, jitter=1.0, seed=11)
+
+
+@pytest.fixture(scope="module")
+def batch():
+    """Forty sampled scenes, of all weathers."""
+    scenes = sample(SETTINGS.recipe("train"), np.arange(40)).scene
+    assert set(scenes.weather) == set(range(len(WEATHERS)))
+    return scenes
+
+
+@pytest.fixture(scope="module")
+def raster():
+    return Raster()
+
+
+@pytest.fixture(scope="module")
+def drawn(raster, batch):
+    return raster.render(batch, 64, 48)
+
+
+def same(a: Frames, b: Frames):
+    return all(np.array_equal(getattr(a, f), getattr(b, f)) for f in ("rgb", "depth", "ids"))
+
+
+def weathered(batch, intensity=0.5):
+    """The first street of a batch in every weather."""
+    scenes = batch[np.zeros(len(WEATHERS), dtype=np.int64)]
+    scenes.weather[:] = np.arange(len(WEATHERS))
+    scenes.intensity[:] = intensity
+    return scenes
+
+
+# pixels
+
+
+def test_frames_have_their_shapes_and_types(drawn, batch):
+    assert len(drawn) == len(batch)
+    assert (drawn.rgb.shape, drawn.rgb.dtype) == ((40, 48, 64, 3), np.uint8)
+    assert (drawn.depth.shape, drawn.depth.dtype) == ((40, 48, 64), np.float32)
+    assert (drawn.ids.shape, drawn.ids.dtype) == ((40, 48, 64), np.uint8)
+
+
+@pytest.mark.parametrize("threads", [2, 3, 7])
+def test_threads_do_not_change_a_pixel(threads, batch, drawn):
+    assert same(Raster(threads).render(batch, 64, 48), drawn)
+
+
+def test_one_raster_serves_several_threads_at_once(raster, batch, drawn):
+    jobs = [(slice(i, i + 8), size) for i in (0, 8, 16, 24, 32) for size in ((64, 48), (40, 33))] * 2
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda job: raster.render(batch[job[0]], *job[1]), jobs))
+    for (rows, size), frames in zip(jobs, found, strict=True):
+        if size == (64, 48):
+            assert same(frames, Frames(drawn.rgb[rows], drawn.depth[rows], drawn.ids[rows]))
+        else:
+            assert same(frames, Raster().render(batch[rows], *size))
+
+
+def test_a_scene_looks_alike_alone_and_in_any_company(raster, batch, drawn):
+    for i in range(0, 40, 7):
+        alone = raster.render(batch[i : i + 1], 64, 48)
+        assert same(alone, Frames(drawn.rgb[i : i + 1], drawn.depth[i : i + 1], drawn.ids[i : i + 1]))
+    order = np.random.default_rng(0).permutation(40)
+    assert same(raster.render(batch[order], 64, 48), Frames(drawn.rgb[order], drawn.depth[order], drawn.ids[order]))
+
+
+def test_a_picture_after_another_size_is_the_same(raster, batch, drawn):
+    raster.render(batch[:3], 200, 33)
+    assert same(raster.render(batch, 64, 48), drawn)
+
+
+def test_without_geometry_the_colours_are_the_same(raster, batch, drawn):
+    frames = raster.render(batch, 64, 48, geometry=False)
+    assert np.array_equal(frames.rgb, drawn.rgb)
+    assert len(frames.depth) == len(frames.ids) == 0
+    assert len(frames) == 40
+
+
+def test_a_batch_is_left_as_it_was(raster, batch):
+    before = batch[np.arange(40)]
+    raster.render(batch, 32, 32)
+    assert all(np.array_equal(getattr(batch, f), getattr(before, f)) for f in SceneBatch.__dataclass_fields__)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_no_scenes_give_no_pictures(threads):
+    frames = Raster(threads).render(empty_batch(0, 2, 3), 40, 32)
+    assert frames.rgb.shape == (0, 32, 40, 3)
+    assert frames.depth.shape == frames.ids.shape == (0, 32, 40)
+
+
+def test_empty_slots_may_stand_anywhere(raster, batch):
+    """Taking empty slots out, or adding some, changes the ids alone."""
+    compact = SceneBatch.of([batch.scene(i) for i in range(6)])
+    assert compact.prop.shape[1] < batch.prop.shape[1]
+    one, other = raster.render(batch[:6], 64, 48), raster.render(compact, 64, 48)
+    assert np.array_equal(one.rgb, other.rgb)
+    assert np.array_equal(one.depth, other.depth)
+    assert np.array_equal(one.ids[one.ids < 4], other.ids[one.ids < 4])
+
+
+# sizes
+
+
+@pytest.mark.parametrize(("width", "height"), [(32, 32), (33, 47), (47, 33), (1024, 32), (32, 1024), (1024, 1024), (97, 193), (255, 127)])
+def test_every_size_shows_the_road_where_the_camera_says(width, height, raster):
+    scenes = empty_batch(2, 1, 1)
+    scenes.camera[1] = Camera(x=1.0, y=-15.2, z=6.1, yaw=0.06, pitch=-0.04).row()
+    frames = raster.render(scenes, width, height)
+    assert frames.rgb.shape == (2, height, width, 3)
+    view = views(scenes.camera, width, height).astype(float)
+    seen = 0
+    for n in range(2):
+        for y, paint in ((-1.85, "road"), (1.85, "road"), (5.3, "stone"), (12.0, "grass"), (40.0, "grass")):
+            x, row, depth = spot(view[n], (1.2, y, 0.0))
+            column, line = int(np.floor(x)), int(np.floor(row))
+            if not (1 <= column < width - 1 and 1 <= line < height - 1):
+                continue
+            seen += 1
+            assert frames.depth[n, line, column] == pytest.approx(depth, rel=0.2)
+            red, green, blue = frames.rgb[n, line, column].astype(int)
+            if paint == "grass":
+                assert green > max(red, blue) + 15
+            else:
+                assert max(red, green, blue) - min(red, green, blue) < 40
+                road = frames.rgb[n, int(spot(view[n], (1.2, 1.85, 0.0))[1]), column].astype(int).sum()
+                assert (red + green + blue > road + 60) == (paint == "stone"), "pavements are lighter than the road"
+    assert seen >= 6
+
+
+def spot(view, point):
+    """Pixel coordinates and depth of a point, by the pinhole model."""
+    d = np.asarray(point) - view[:3]
+    right, up, far = d @ view[3:6], d @ view[6:9], d @ view[9:12]
+    return view[13] + view[12] * right / far, view[14] - view[12] * up / far, far
+
+
+@pytest.mark.parametrize("size", [(31, 64), (64, 31), (1025, 64), (64, 1025), (0, 0), (-32, 64)])
+def test_sizes_out_of_range_are_refused(size, raster, batch):
+    with pytest.raises(ValueError, match=r"32 to 1024"):
+        raster.render(batch[:1], *size)
+
+
+def test_the_number_of_threads_is_checked():
+    for threads in (0, -1):
+        with pytest.raises(ValueError, match="threads"):
+            Raster(threads)
+
+
+def test_a_larger_picture_is_the_same_picture(raster, batch):
+    """Averaged down, a picture of four times the pixels is nearly the small one."""
+    dry = batch[np.flatnonzero(~np.isin(batch.weather, [WEATHERS.index("rain"), WEATHERS.index("snow")]))[:10]]
+    small, large = raster.render(dry, 64, 64).rgb.astype(float), raster.render(dry, 256, 256).rgb.astype(float)
+    down = large.reshape(len(dry), 64, 4, 64, 4, 3).mean(axis=(2, 4))
+    assert np.abs(down - small).mean() < 6
+    assert np.abs(np.roll(down, 2, axis=2) - small).mean() > 2 * np.abs(down - small).mean()
+
+
+# geometry
+
+
+def rays(view, width, height):
+    """Directions of the rays through pixel middles, (h, w, 3), one metre deep."""
+    x = (np.arange(width) + 0.5 - view[13]) / view[12]
+    y = (view[14] - np.arange(height) - 0.5) / view[12]
+    return view[9:12] + x[None, :, None] * view[3:6] + y[:, None, None] * view[6:9]
+
+
+def cast(batch, n, width, height):
+    """Depth and instance id of every pixel of scene n, ray by ray and triangle by triangle: Möller and Trumbore's test."""
+    a, view = atlas(), views(batch.camera, width, height)[n].astype(float)
+    meshes, poses, _, ids = instances(batch)
+    direction = rays(view, width, height).reshape(-1, 3)
+    best, number = np.full(len(direction), np.inf), np.zeros(len(direction), dtype=int)
+    for k in np.flatnonzero(meshes[n] >= 0):
+        mesh, (x, y, z, c, s, scale) = a.mesh(int(meshes[n, k])), poses[n, k].astype(float)
+        turn = scale * np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+        corners = (mesh.vertices @ turn.T + (x, y, z))[mesh.triangles]
+        p, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+        facing = ((view[:3] - p) * np.cross(u, v)).sum(axis=1) > 0
+        p, u, v = p[facing], u[facing], v[facing]
+        normal, from_eye = np.cross(u, v), view[:3] - p
+        across = direction @ normal.T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            depth = -(from_eye * normal).sum(axis=1) / across
+            b0, b1 = direction @ np.cross(from_eye, v).T / across, -(direction @ np.cross(from_eye, u).T) / across
+        hit = (across < 0) & (b0 >= 0) & (b1 >= 0) & (b0 + b1 <= 1) & (depth >= NEAR)
+        depth = np.where(hit, depth, np.inf).min(axis=1, initial=np.inf)
+        nearer = depth < best
+        best[nearer], number[nearer] = depth[nearer], ids[k]
+    return best.reshape(height, width), number.reshape(height, width)
+
+
+def agrees_with_rays(raster, batch, n, width, height):
+    """Compare one scene with the ray caster; returns the ids in sight. Corners lie on a grid of 1/512 pixel, so edges may differ."""
+    frames = raster.render(batch[n : n + 1], width, height)
+    depth, ids = cast(batch, n, width, height)
+    assert (frames.ids[0] == ids).mean() > 0.985
+    assert (np.isfinite(depth) == np.isfinite(frames.depth[0])).mean() > 0.985
+    both = np.isfinite(depth) & np.isfinite(frames.depth[0]) & (frames.ids[0] == ids)
+    assert (np.abs(frames.depth[0][both] / depth[both] - 1) < 1e-3).mean() > 0.985
+    return np.unique(ids)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+@pytest.mark.parametrize("size", [(36, 32), (32, 48)])
+def test_ids_and_depth_are_those_of_a_ray_caster(n, size, raster, batch):
+    assert len(agrees_with_rays(raster, batch, n, *size)) > 10
+
+
+@pytest.mark.parametrize("camera", [Camera(y=0.0, z=1.5), Camera(x=2.0, y=0.0, z=1.5, yaw=1.4), Camera(y=11.0, z=2.0, yaw=2.6),
+                                    Camera(x=1.0, y=5.2, z=1.0, yaw=-2.0, pitch=-0.3)])  # fmt: skip
+def test_what_crosses_the_near_plane_is_cut_where_it_should_be(camera, raster, batch):
+    """From the middle of the street, from inside a house, from among the people on the pavement."""
+    scenes = batch[:3]
+    scenes.camera[:] = camera.row()
+    assert len(np.unique(np.concatenate([agrees_with_rays(raster, scenes, n, 40, 40) for n in range(3)]))) > 5
+
+
+def test_depth_is_infinite_exactly_where_nothing_is_hit(drawn, batch):
+    assert not np.isnan(drawn.depth).any()
+    assert (drawn.depth >= NEAR * 0.999).all()
+    assert np.isfinite(drawn.depth[drawn.ids > 0]).all()
+    slots = 1 + batch.entity.shape[1] + batch.prop.shape[1]
+    empty = np.concatenate([np.zeros((40, 1), bool), batch.entity < 0, batch.prop < 0], axis=1)
+    for n in range(40):
+        numbers = np.unique(drawn.ids[n])
+        assert numbers.max() < slots
+        assert not empty[n, numbers].any(), "an id of an empty slot"
+        sky, ground = np.isinf(drawn.depth[n]), np.isfinite(drawn.depth[n]) & (drawn.ids[n] == 0)
+        assert sky.any()
+        assert ground.any()
+        assert np.isinf(drawn.depth[n, 0]).any()
+        assert np.isfinite(drawn.depth[n, -1]).all()
+
+
+def test_the_sky_is_where_no_light_falls_through_things(raster):
+    """An empty street: the sky begins above the hills, and every ray below the horizon meets the ground."""
+    scenes = empty_batch(1, 1, 1)
+    frames = raster.render(scenes, 96, 96)
+    down = rays(views(scenes.camera, 96, 96)[0].astype(float), 96, 96)[..., 2]
+    reach = -5.6 / down  # metres to where z is 0
+    assert np.isfinite(frames.depth[0][(down < 0) & (reach < 100)]).all()
+    assert np.isinf(frames.depth[0][down > 0.25]).all()
+    assert (frames.ids == 0).all()
+
+
+@pytest.mark.parametrize(
+    "camera", [Camera(), Camera(x=3, y=-12, z=4, yaw=0.3, pitch=-0.2), Camera(z=9, pitch=-0.6), Camera(y=0, z=1.2, yaw=1.5)]
+)
+def test_depth_of_the_ground_is_the_planes(camera, raster):
+    scenes = empty_batch(1, 1, 1)
+    scenes.camera[:] = camera.row()
+    depth = raster.render(scenes, 80, 64).depth[0]
+    view = views(scenes.camera, 80, 64)[0].astype(float)
+    down = rays(view, 80, 64)[..., 2]
+    with np.errstate(divide="ignore"):
+        flat = (0.0 - view[2]) / down
+        marks = (0.004 - view[2]) / down  # lines and slabs lie four millimetres above
+    place = view[:3] + rays(view, 80, 64) * np.where(np.isfinite(flat), flat, 0)[..., None]
+    near = (down < 0) & (flat > NEAR) & (np.abs(place[..., 1]) < 38) & (np.abs(place[..., 0]) < 200)
+    assert near.sum() > 300
+    error = np.minimum(np.abs(depth / flat - 1), np.abs(depth / marks - 1))[near]
+    assert error.max() < 1e-4
+    assert (np.abs(depth / flat - 1)[near] < 1e-4).mean() > 0.7
+
+
+def test_every_instance_is_as_far_as_it_stands(raster):
+    """Also from inside the street and inside houses: depth of an instance lies within its bounding sphere."""
+    scenes = sample(SETTINGS.recipe("val"), np.arange(60)).scene
+    chance = np.random.default_rng(0)
+    wild = scenes[np.arange(60)]
+    for column, (low, high) in enumerate([(-8, 8), (-12, 14), (0.3, 4), (-3.1, 3.1), (-0.8, 0.8)]):
+        wild.camera[:, column] = chance.uniform(low, high, 60)
+    for some in (scenes, wild):
+        frames = raster.render(some, 48, 40)
+        assert not np.isnan(frames.depth).any()
+        assert (frames.depth >= NEAR * 0.999).all()
+        meshes, poses, _, _ = instances(some)
+        view = views(some.camera, 48, 40).astype(float)
+        wrong = total = 0
+        for n in range(60):
+            middle = (poses[n, :, :3] - view[n, :3]) @ view[n, 9:12]
+            reach = atlas().radius[np.maximum(meshes[n], 0)] * poses[n, :, 5]
+            mine = frames.ids[n] > 0
+            k = frames.ids[n][mine]
+            wrong += (np.abs(frames.depth[n][mine] - middle[k]) > reach[k] + 0.01).sum()
+            total += mine.sum()
+        assert total > 10_000
+        assert wrong <= total * 1e-4
+
+
+@pytest.mark.parametrize(
+    "camera",
+    [
+        Camera(y=0.0, z=1.5), Camera(y=0.0, z=0.05), Camera(y=11.0, z=2.0), Camera(y=11.0, z=2.0, yaw=3.1),
+        Camera(y=0.0, z=1.5, pitch=-1.5), Camera(y=0.0, z=1.5, pitch=1.5), Camera(z=-3.0), Camera(y=200.0, z=5.0),
+        Camera(y=0.0, z=1.0, yaw=1.57), Camera(focal=0.01), Camera(focal=50.0), Camera(bottom=5.0), Camera(x=1e4, y=1e4, z=1e4),
+    ],
+)  # fmt: skip
+def test_cameras_in_odd_places_draw_something_finite(camera, raster, batch):
+    scenes = weathered(batch)
+    scenes.camera[:] = camera.row()
+    frames = raster.render(scenes, 48, 40)
+    assert not np.isnan(frames.depth).any()
+    assert (frames.depth > 0).all()
+    assert np.isfinite(frames.depth[frames.ids > 0]).all()
+    assert same(Raster(2).render(scenes, 48, 40), frames)
+
+
+def test_what_stands_behind_the_camera_is_not_drawn(raster):
+    ahead = SceneBatch.of([Scene([Vehicle("sedan", 0, 0)], camera=Camera(y=-10, z=1.5))])
+    behind = SceneBatch.of([Scene([Vehicle("sedan", 0, 0)], camera=Camera(y=10, z=1.5))])
+    assert (raster.render(ahead, 64, 64).ids == 1).sum() > 50
+    assert (raster.render(behind, 64, 64).ids == 0).all()
+
+
+def test_a_wall_across_the_near_plane_is_cut_not_dropped(raster):
+    """A house beside the eye, as long before it as behind it, fills its side of the picture."""
+    number = len(ENTITIES) + PROPS.index("market hall")
+    front, wide = -float(atlas().bounds[number, 0, 1]), float(atlas().bounds[number, 1, 0])
+    assert wide > 2 * NEAR
+    eye = Camera(x=front + 1.0, y=0.0, z=2.0, yaw=0.3)
+    batch = SceneBatch.of([Scene(props=[Prop("market hall", 0.0, 0.0, yaw=np.pi / 2)], camera=eye), Scene(camera=eye)])
+    frames = raster.render(batch, 64, 64)
+    agrees_with_rays(raster, batch, 0, 40, 40)
+    assert (frames.ids[0][:, :16] == 2).mean() > 0.5
+    assert frames.depth[0][frames.ids[0] == 2].min() == pytest.approx(NEAR, rel=0.15)
+    assert (frames.ids[1] == 0).all()
+
+
+def test_a_nearer_vehicle_hides_a_farther_one(raster):
+    near, far = Vehicle("city bus", 0, -1.85), Vehicle("sedan", 0, 1.85, float(np.pi))
+    frames = raster.render(SceneBatch.of([Scene([near, far]), Scene([far, near])]), 96, 96)
+    assert ((frames.ids[0] == 1) == (frames.ids[1] == 2)).all()
+    alone = raster.render(SceneBatch.of([Scene([far])]), 96, 96).ids[0] == 1
+    assert alone.sum() > 60
+    assert (frames.ids[0] == 2).sum() < 0.5 * alone.sum()
+
+
+# limits
+
+
+def test_a_scene_of_too_many_triangles_names_the_limit(raster):
+    crowd = [Prop(STREET["building"][i % 4], -8.0 + 2 * (i % 9), 9 + 0.1 * i) for i in range(250)]
+    few, many = Scene(props=crowd[:10]), Scene(props=crowd)
+    batch = SceneBatch.of([few, few, many, few])
+    for threads in (1, 2):
+        with pytest.raises(ValueError, match=str(MOST_TRIANGLES)) as error:
+            Raster(threads).render(batch, 512, 512)
+        assert "scene 2" in str(error.value)
+    assert raster.render(SceneBatch.of([few]), 64, 64).ids.any(), "the raster works on"
+
+
+def test_more_things_than_ids_are_refused_not_mixed_up(raster):
+    """Ids are bytes: slot 256 must not pass for slot 0."""
+    crowd = [Prop("mailbox", 0.0, 500.0)] * 255 + [Prop("mailbox", 0.0, 5.0)]
+    scene = SceneBatch.of([Scene(props=crowd)])
+    with pytest.raises(ValueError, match=r"25[45]"):
+        raster.render(scene, 64, 64)
+
+
+def test_as_many_things_as_ids_are_drawn(raster):
+    scene = SceneBatch.of([Scene(props=[Prop("mailbox", 0.0, 500.0)] * 252 + [Prop("mailbox", 0.0, 5.0)])])
+    assert set(np.unique(raster.render(scene, 256, 256).ids)) == {0, 254}
+
+
+# light
+
+
+@pytest.mark.parametrize("intensity", [0.0, 0.5, 1.0])
+def test_every_weather_is_another_picture(intensity, raster, batch):
+    scenes = weathered(batch, intensity)
+    frames = raster.render(scenes, 96, 96)
+    for i in range(len(WEATHERS)):
+        for j in range(i):
+            assert np.abs(frames.rgb[i].astype(int) - frames.rgb[j]).mean() > 4, (WEATHERS[i], WEATHERS[j])
+    assert (frames.ids == frames.ids[0]).all(), "weather moves nothing"
+    assert (frames.depth == frames.depth[0]).all()
+
+
+def test_it_gets_darker_towards_night(raster, batch):
+    for street in range(5):
+        for intensity in (0.0, 0.5, 1.0):
+            mean = raster.render(weathered(batch[street : street + 1], intensity), 64, 64).rgb.mean(axis=(1, 2, 3))
+            clear, dusk, night = (mean[WEATHERS.index(w)] for w in ("clear", "dusk", "night"))
+            assert clear > dusk + 5
+            assert dusk > night + 15
+
+
+@pytest.mark.parametrize("weather", WEATHERS)
+def test_intensity_is_seen(weather, raster, batch):
+    scenes = batch[np.zeros(2, dtype=np.int64)]
+    scenes.weather[:], scenes.intensity[:] = WEATHERS.index(weather), (0.0, 1.0)
+    light, heavy = raster.render(scenes, 64, 64).rgb.astype(int)
+    assert np.abs(light - heavy).mean() > 1
+
+
+def test_fog_takes_the_contrast_of_what_is_far(raster, batch):
+    for street in range(5):
+        frames = raster.render(weathered(batch[street : street + 1], 1.0), 96, 96)
+        spread = {}
+        for place, there in (("near", frames.depth[0] < 16), ("far", (frames.depth[0] > 22) & (frames.depth[0] < 80))):
+            assert there.sum() > 50
+            for weather in ("cloudy", "fog"):
+                spread[weather, place] = frames.rgb[WEATHERS.index(weather)][there].std()
+        assert spread["fog", "far"] < 0.8 * spread["cloudy", "far"]
+        assert spread["fog", "far"] / spread["cloudy", "far"] < spread["fog", "near"] / spread["cloudy", "near"]
+
+
+@pytest.mark.parametrize("weather", ["rain", "snow"])
+def test_what_falls_depends_on_its_seed_alone(weather, raster, batch):
+    scenes = batch[np.zeros(3, dtype=np.int64)]
+    scenes.weather[:], scenes.intensity[:], scenes.fall_seed[:] = WEATHERS.index(weather), 1.0, (5, 5, 6)
+    one, again, other = raster.render(scenes, 96, 96).rgb
+    assert np.array_equal(one, again)
+    assert not np.array_equal(one, other)
+
+
+def test_the_sun_throws_shadows_to_the_other_side(raster):
+    """A box truck in the sun from the left darkens the road on its right, and the other way round."""
+    suns = [Scene([Vehicle("box truck", 0.0, 0.0)], weather=Weather("clear", 0.5, azimuth, 0.7)) for azimuth in (np.pi, 0.0)]
+    left, right = raster.render(SceneBatch.of(suns), 128, 128).rgb.astype(int).sum(axis=3)
+    ground = raster.render(SceneBatch.of(suns), 128, 128).ids[0] == 0
+    columns = np.broadcast_to(np.arange(128), (128, 128))
+    darker = (left < right - 20) & ground
+    lighter = (left > right + 20) & ground
+    assert darker.sum() > 40
+    assert lighter.sum() > 40
+    assert columns[darker].mean() > 64 + 8
+    assert columns[lighter].mean() < 64 - 8
+
+
+def test_styles_are_seen(raster):
+    kind = STREET["building"][0]
+    scenes = SceneBatch.of([Scene(props=[Prop(kind, 0.0, 10.0, style=s)]) for s in (0, 1, 2, 2)])
+    frames = raster.render(scenes, 64, 64).rgb
+    assert np.array_equal(frames[2], frames[3])
+    assert len({f.tobytes() for f in frames}) > 1
+
+
+# memory
+
+
+SCRIPT = """
+import numpy as np
+from simtown.datasets.settings import Settings
+from simtown.language.sampler import sample
+from simtown.render.raster import Raster
+from simtown.scenes.weather import WEATHERS
+scenes = sample(Settings(entities=100, distractor=True).recipe("train"), np.arange(2)).scene[np.arange(7) % 2]
+scenes.weather[:], scenes.intensity[:] = np.arange(7) % len(WEATHERS), 1.0
+scenes.camera[5:, 1] = 0.0
+Raster().render(scenes, 64, 64)
+Raster().render(scenes, 33, 47)
+"""
+
+
+def test_no_index_leaves_its_array(tmp_path):
+    """Compiled with every index checked, all weathers are drawn, from the street too."""
+    environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    assert list(tmp_path.rglob("*.nbi")), "nothing was compiled anew"

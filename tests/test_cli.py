@@ -1,0 +1,479 @@
+"""The command line: what every command prints and writes, and that whatever is wrong is one clear line and an exit code."""
+
+import json
+import subprocess
+import sys
+import time
+
+import cv2
+import h5py
+import numpy as np
+import pytest
+import trimesh
+from PIL import Image
+
+import simtown
+from simtown.assets.atlas import atlas
+from simtown.assets.catalogue import ENTITIES, PROPS
+from simtown.datasets.reader import open_dataset
+from simtown.render.instances import instances
+from simtown.render.raster import Raster
+from simtown.scenes.scene import Scene, SceneBatch
+from simtown.scenes.weather import WEATHERS
+
+COMMANDS = ("generate", "preview", "render", "info", "verify")
+SMALL = ["--entities", 20, "--n", 4, "--val", 0, "--test", 2, "--size", 32, "--workers", 1]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """An empty working directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def town(rich, copy):
+    return copy(rich, "town")
+
+
+# help, version, and the process as a whole
+
+
+def test_help_is_quick(simtown):
+    times = []
+    for _ in range(5):
+        begun = time.perf_counter()
+        done = subprocess.run([*simtown, "--help"], capture_output=True, text=True)
+        times.append(time.perf_counter() - begun)
+        assert done.returncode == 0
+        assert all(command in done.stdout for command in COMMANDS)
+    print(f"simtown --help: {min(times):.3f} s")  # noqa: T201
+    assert min(times) < 1.0
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("word", ["--help", "-h"])
+def test_every_command_has_help(command, word, cli):
+    outcome = cli(command, word).succeeds()
+    assert not outcome.err
+    assert "Usage:" in outcome.out
+    assert "--help" in outcome.out
+    options = {"generate": "--entities", "preview": "--random", "render": "--glb", "info": "dataset", "verify": "--pictures"}
+    assert options[command] in outcome.out.replace("DATASET", "dataset")
+
+
+def test_help_loads_nothing_heavy(simtown):
+    script = """
+import sys
+sys.argv = ["simtown", "--help"]
+from simtown.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+print(sorted({"numpy", "numba", "h5py", "cv2", "trimesh", "PIL"} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_version(cli):
+    assert cli("--version").succeeds().out == f"simtown {simtown.__version__}\n"
+
+
+def test_without_words_it_shows_its_help(cli):
+    outcome = cli()
+    assert outcome.code == 2
+    assert "Usage:" in outcome.out + outcome.err
+
+
+def test_commands_work_as_processes(rich, shell, tmp_path):
+    """The rest of this file calls the same entry point without a process; here are exit codes and streams as a shell sees them."""
+    assert shell("info", rich).succeeds().out
+    assert shell("verify", rich).succeeds().out.endswith("right\n")
+    shell("generate", "--entities", 1).refuses("--entities")
+    shell("verify", tmp_path / "nowhere").refuses("nowhere")
+
+
+@pytest.mark.parametrize("command", ["info", "--help"])
+def test_a_reader_that_goes_away_is_no_error(command, simtown, rich):
+    words = [*simtown, command, *([rich] if command == "info" else [])]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert process.wait() == 0
+
+
+# generate
+
+
+def test_generate_tells_where_and_what(here, cli):
+    outcome = cli("generate", *SMALL).succeeds()
+    (made,) = (p.name for p in here.iterdir())
+    assert made.startswith("simtown-20-4-32x32")
+    first, second = outcome.out.splitlines()
+    assert first.startswith(f"{made}: 4 train, 0 val, 2 test examples")
+    assert "2 shards" in first
+    assert f"simtown verify {made}" in second
+    files = {"manifest.json", "preview.png", "test-00000.h5", "timings.json", "train-00000.h5"}
+    assert {p.name for p in (here / made).iterdir()} == files
+    with Image.open(here / made / "preview.png") as image:
+        assert image.width > 300
+        assert len(image.getcolors(1 << 20)) > 50
+
+
+def test_generate_passes_every_option_on(here, cli):
+    words = ["--entities", 40, "--n", 6, "--val", 2, "--test", 0, "--distractor", "--size", "48x32", "--seed", -3,
+             "--frequencies", "zipf:1", "--relations", "right of, left of",
+             "--phrasing", "varied", "--weather", "fog,night", "--jitter", 0.25, "--masks", "--depth",
+             "--shard", 4, "--workers", 1, "--out", "deep/er"]  # fmt: skip
+    cli("generate", *words).succeeds()
+    dataset = open_dataset(here / "deep" / "er")
+    s = dataset.settings
+    assert (s.entities, s.n, s.val, s.test, s.distractor, s.width, s.height, s.seed) == (40, 6, 2, 0, True, 48, 32, -3)
+    assert (s.frequencies, s.relations, s.phrasing, s.weathers) == ("zipf:1", ("right of", "left of"), "varied", ("fog", "night"))
+    assert (s.jitter, s.masks, s.depth, s.shard) == (0.25, True, True, 4)
+    assert {WEATHERS[w] for w in dataset.train.column("scene/weather")} <= {"fog", "night"}
+    assert dataset.train[0].depth.shape == (32, 48)
+
+
+def test_all_means_all(here, cli):
+    cli("generate", *SMALL, "--relations", "all", "--weather", "all", "--out", "x").succeeds()
+    s = open_dataset(here / "x").settings
+    assert s.relations == ("left of", "right of", "in front of", "behind")
+    assert s.weathers == WEATHERS
+
+
+# preview
+
+
+@pytest.mark.parametrize("which", ["rich", "plain"])
+@pytest.mark.parametrize(
+    "more", [[], ["--large"], ["--split", "test", "--n", 3], ["--n", 1000]], ids=["", "large", "test", "more than all"]
+)
+def test_preview_of_a_data_set(which, more, request, tmp_path, cli, contents):
+    directory = request.getfixturevalue(which)
+    before = contents(directory)
+    outcome = cli("preview", directory, "--out", tmp_path / "sheet.png", *more).succeeds()
+    with Image.open(tmp_path / "sheet.png") as image:
+        assert outcome.out == f"{tmp_path / 'sheet.png'}: {image.width} x {image.height} pixels\n"
+        assert len(image.getcolors(1 << 24)) > 200
+        shades = np.asarray(image.convert("RGB")).reshape(-1, 3)
+    for mark in ((38, 110, 220), (226, 110, 20)):
+        assert (shades == mark).all(axis=1).sum() > 20, "boxes of the subject and of the object"
+    assert contents(directory) == before
+
+
+def test_preview_lies_in_the_data_set_by_default(town, cli):
+    outcome = cli("preview", town).succeeds()
+    assert outcome.out.startswith(f"{town / 'preview.png'}: ")
+    with Image.open(town / "preview.png") as small:
+        width = small.width
+    cli("preview", town, "--large", "--n", 2).succeeds()
+    with Image.open(town / "preview.png") as large:
+        assert large.width != width
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "least"),
+    [
+        (["--random"], "simtown-random.png", (900, 400)),
+        (["--random", "--n", 3, "--distractor", "--entities", 30, "--seed", 4], "simtown-random.png", (400, 150)),
+        (["--random", "--n", 1, "--large"], "simtown-random.png", (500, 500)),
+        (["--entity", "all"], "simtown-entities.png", (1600, 1200)),
+        (["--entity", "fire truck"], "simtown-entities.png", (150, 110)),
+        (["--entity", "fire truck, sedan,SUV", "--large"], "simtown-entities.png", (1000, 200)),
+        (["--weather", "all"], "simtown-weather.png", (700, 800)),
+        (["--weather", "fog,night", "--large", "--seed", 2], "simtown-weather.png", (1000, 500)),
+    ],
+)  # fmt: skip
+def test_preview_without_a_data_set(words, name, least, here, cli):
+    outcome = cli("preview", *words).succeeds()
+    assert [p.name for p in here.iterdir()] == [name]
+    with Image.open(here / name) as image:
+        assert outcome.out == f"{name}: {image.width} x {image.height} pixels\n"
+        assert image.width >= least[0]
+        assert image.height >= least[1]
+        assert len(image.getcolors(1 << 24)) > 100
+
+
+def test_seeds_make_other_previews(here, cli):
+    sheets = []
+    for seed in (0, 0, 1):
+        cli("preview", "--random", "--n", 2, "--seed", seed).succeeds()
+        sheets.append((here / "simtown-random.png").read_bytes())
+    assert sheets[0] == sheets[1] != sheets[2]
+
+
+# render
+
+
+def png(path):
+    return cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
+
+
+@pytest.mark.parametrize("where", ["train:13", "train-00001.h5:3"])
+def test_render_draws_a_stored_example_again(where, rich, here, cli):
+    """At its own size it is the stored picture, mask and depth; at another it is what the renderer draws."""
+    dataset = open_dataset(rich)
+    outcome = cli("render", f"{rich}/{where}", "--size", "64x32", "--depth", "--masks").succeeds()
+    name = {"train:13": "train-13", "train-00001.h5:3": "train-00001-3"}[where]
+    assert outcome.out.split() == [f"{name}.png", f"{name}-depth.png", f"{name}-masks.png"]
+    example = dataset.train[13]
+    assert np.array_equal(png(here / f"{name}.png")[..., ::-1], example.image)
+    assert np.array_equal(png(here / f"{name}-masks.png"), example.mask)
+    depth = png(here / f"{name}-depth.png")
+    assert depth.dtype == np.uint16
+    sky, far = np.isinf(example.depth), example.depth > 65.53
+    assert np.array_equal(depth == 0, sky)
+    assert (~sky).any()
+    assert (depth[far & ~sky] >= 65530).all()
+    assert np.abs(depth[~far] / 1000 - example.depth[~far]).max() <= 0.00051
+    cli("render", f"{rich}/{where}", "--out", "large.png", "--size", "500x300").succeeds()
+    frames = Raster().render(dataset.train.scenes(slice(13, 14)), 500, 300)
+    assert np.array_equal(png(here / "large.png")[..., ::-1], frames.rgb[0])
+
+
+def test_render_is_large_by_default(plain, here, cli):
+    cli("render", f"{plain}/val:0").succeeds()
+    assert png(here / "val-0.png").shape == (1024, 1024, 3)
+
+
+def test_render_writes_a_scene_that_renders_the_same_pixels(rich, here, cli):
+    cli("render", f"{rich}/test:2", "--size", "64x32", "--json", "scene.json").succeeds()
+    text = (here / "scene.json").read_text()
+    scene = Scene.from_json(text)
+    assert [v["entity"] for v in json.loads(text)["vehicles"]] == [v.entity for v in scene.vehicles]
+    frames = Raster().render(SceneBatch.of([scene]), 64, 32)
+    example = open_dataset(rich).test[2]
+    assert np.array_equal(frames.rgb[0], example.image)
+    assert np.array_equal(frames.depth[0], example.depth)
+    assert scene == example.scene
+
+
+def test_render_writes_a_model_for_viewers(rich, here, cli):
+    """GLB: a node an instance by its name, metres, y up; every instance where and as large as it is in the scene."""
+    outcome = cli("render", f"{rich}/train:0", "--size", 32, "--glb", "scene.glb").succeeds()
+    assert "scene.glb" in outcome.out.split()
+    world = trimesh.load(here / "scene.glb")
+    batch = open_dataset(rich).train.scenes(slice(0, 1))
+    meshes, poses, _, _ = instances(batch)
+    names = ["ground", *(ENTITIES[e] for e in batch.entity[0]), *(PROPS[p] if p >= 0 else "" for p in batch.prop[0])]
+    expected = {f"{k:02d} {names[k]}": k for k in np.flatnonzero(meshes[0] >= 0)}
+    assert set(world.graph.nodes_geometry) == set(expected)
+    for node, k in expected.items():
+        transform, name = world.graph[node]
+        found = trimesh.transform_points(world.geometry[name].vertices, transform)
+        mesh, (x, y, z, c, s, scale) = atlas().mesh(int(meshes[0, k])), poses[0, k].astype(float)
+        corners = mesh.vertices[np.unique(mesh.triangles)] * scale
+        street = np.stack([x + c * corners[:, 0] - s * corners[:, 1], y + s * corners[:, 0] + c * corners[:, 1], z + corners[:, 2]], axis=1)
+        upright = street[:, [0, 2, 1]] * [1, 1, -1]
+        assert np.allclose(found.min(axis=0), upright.min(axis=0), atol=2e-3), node
+        assert np.allclose(found.max(axis=0), upright.max(axis=0), atol=2e-3), node
+        assert len(world.geometry[name].faces) == len(mesh.triangles)
+    colours = np.concatenate([g.visual.vertex_colors for g in world.geometry.values()])
+    assert len(np.unique(colours, axis=0)) > 20
+
+
+# info
+
+
+def test_info_tells_what_is_in_it(rich, cli):
+    out = cli("info", rich).succeeds().out
+    for word in ("64 x 32", "40 entities", "zipf:0.5", "placement", "distractor", "50.0%", "train", "val", "test", "fire truck"):
+        assert word in out, word
+    for accepted in json.loads((rich / "manifest.json").read_text())["acceptance"].values():
+        assert f"{accepted['rate']:.1%}" in out
+
+
+def test_info_without_timings_or_some_splits(here, cli):
+    cli("generate", *SMALL, "--test", 0, "--out", "x").succeeds()
+    (here / "x" / "timings.json").unlink()
+    out = cli("info", "x").succeeds().out
+    assert "How it was made" not in out
+    for text in ("{", "[]", '{"runs": []}', '{"runs": [{}]}', "\xff"):
+        (here / "x" / "timings.json").write_bytes(text.encode("latin-1"))
+        cli("info", "x").succeeds()
+
+
+# whatever is wrong
+
+
+GENERATE = [
+    (["--entities", 1], "--entities"), (["--entities", 103], "--entities"), (["--entities", 2, "--distractor"], "--distractor"),
+    (["--entities", "many"], "--entities"), (["--entities", ""], "--entities"), (["--n", 7], "--n"), (["--n", 0], "--n"),
+    (["--n", -2], "--n"), (["--n", "1.5"], "--n"), (["--val", 3], "--val"), (["--val", -2], "--val"), (["--test", 1], "--test"),
+    (["--size", 16], "16"), (["--size", 2000], "2000"), (["--size", "abc"], "abc"), (["--size", "64x"], "64x"),
+    (["--size", "x64"], "x64"), (["--size", "64x32x32"], "64x32x32"), (["--size", "-64"], "-64"),
+    (["--size", "1025x64"], "1025"), (["--size", ""], "--size"), (["--size", "²"], "--size"), (["--size", "64.0"], "--size"),
+    (["--relations", "nonsense"], "nonsense"), (["--relations", ""], "relation"),
+    (["--relations", "left of,left of"], "repeated"), (["--weather", "nonsense"], "nonsense"), (["--weather", ""], "weather"),
+    (["--frequencies", "nonsense"], "nonsense"), (["--frequencies", "missing.csv"], "missing.csv"),
+    (["--frequencies", "zipf:"], "zipf:"), (["--frequencies", "zipf:-1"], "zipf:-1"),
+    (["--frequencies", "zipf:much"], "zipf:much"), (["--frequencies", "zipf:nan"], "zipf:nan"),
+    (["--frequencies", "keep.txt"], "keep.txt"), (["--frequencies", "few.csv"], "few.csv"),
+    (["--frequencies", "zero.csv", "--entities", 2], "zero"), (["--frequencies", "one.csv", "--entities", 2], "2"),
+    (["--frequencies", "town"], "town"), (["--frequencies", ""], "frequencies"), (["--jitter", 5], "--jitter"),
+    (["--jitter", -1], "--jitter"), (["--jitter", "nan"], "--jitter"), (["--phrasing", "x"], "phrasing"),
+    (["--shard", 3], "--shard"), (["--shard", 0], "--shard"), (["--workers", 0], "--workers"), (["--workers", -1], "--workers"),
+    (["--workers", "all"], "--workers"), (["--seed", "x"], "--seed"), (["--nonsense"], "--nonsense"),
+    (["--nonsense", 3], "--nonsense"), (["extra"], "extra"), (["--n"], "--n"), (["--out", "keep.txt"], "keep.txt"),
+    (["--out", "/dev/null/x"], "/dev/null"), (["--out", "folder"], "folder"), (["--out", "town"], "--entities"),
+    (["--out", ""], ""),
+]  # fmt: skip
+OTHERS = [
+    (["nonsense"], "nonsense"), (["--nonsense"], "--nonsense"), (["preview"], "--random"),
+    (["preview", "town", "--random"], "--random"), (["preview", "--random", "--entity", "all"], "--entity"),
+    (["preview", "--entity", "fire trck"], "fire truck"), (["preview", "--entity", "zzz"], "zzz"),
+    (["preview", "--entity", ""], "--entity"), (["preview", "--entity", ","], "entity"),
+    (["preview", "--weather", "nonsense"], "nonsense"), (["preview", "--weather", ","], "weather"),
+    (["preview", "town", "--n", 0], "--n"), (["preview", "town", "--n", -1], "--n"),
+    (["preview", "town", "--split", "exam"], "--split"), (["preview", "town", "--renderer", "x"], "renderer"),
+    (["preview", "town", "--out", "sheet.jpg"], ".png"), (["preview", "town", "--out", "sheet"], ".png"),
+    (["preview", "town", "--out", "/dev/null/x.png"], "/dev/null"), (["preview", "town", "--out", "missing/x.png"], "missing"),
+    (["preview", "--random", "--entities", 1], "--entities"), (["preview", "--random", "--renderer", "x"], "renderer"),
+    (["preview", "nowhere"], "nowhere"), (["preview", "folder"], "folder"), (["preview", "keep.txt"], "keep.txt"),
+    (["preview", "foreign"], "foreign"), (["render"], "argument"), (["render", "town/train"], "train:7"),
+    (["render", "town/train:"], "train:7"), (["render", "town/train:x"], "train:7"), (["render", "town/train:-1"], "train:7"),
+    (["render", "town/train:24"], "0 to 23"), (["render", "town/train:99999999999999999999"], "0 to 23"),
+    (["render", "town/train-00002.h5:4"], "0 to 3"), (["render", "town:0"], "town"), (["render", "town/exam:0"], "exam"),
+    (["render", "missing.h5:0"], "missing.h5"), (["render", "nowhere/train:0"], "nowhere"), (["render", ":3"], "SHARD:INDEX"),
+    (["render", "town/train:0", "--size", "9999"], "9999"), (["render", "town/train:0", "--size", "x"], "x"),
+    (["render", "town/train:0", "--renderer", "x"], "renderer"), (["render", "town/train:0", "--out", "x.jpg"], ".png"),
+    (["render", "town/train:0", "--size", 32, "--out", "missing/x.png"], "missing"), (["info"], "argument"),
+    (["info", "nowhere"], "nowhere"), (["info", "folder"], "folder"), (["info", "keep.txt"], "keep.txt"),
+    (["info", "foreign"], "foreign"), (["info", "town", "more"], "more"), (["verify"], "argument"),
+    (["verify", "nowhere"], "nowhere"), (["verify", "foreign"], "foreign"),
+    (["verify", "town", "--pictures", "x"], "--pictures"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def littered(town, here):
+    """A working directory with a data set, a foreign folder and a few files."""
+    (here / "folder").mkdir()
+    (here / "folder" / "letter.txt").write_text("dear")
+    (here / "foreign").mkdir()
+    (here / "foreign" / "manifest.json").write_text('{"format": "another"}')
+    (here / "keep.txt").write_text("kept")
+    (here / "few.csv").write_text("entity,subject,object\na,1,1\nb,1,1\n")
+    (here / "zero.csv").write_text("entity,subject,object\na,0,0\nb,0,0\n")
+    (here / "one.csv").write_text("entity,subject,object\na,1,1\nb,0,0\n")
+    return here
+
+
+@pytest.mark.parametrize(("words", "says"), GENERATE, ids=lambda x: " ".join(map(str, x)) if isinstance(x, list) else "")
+def test_bad_words_for_generate_are_refused_in_one_line(words, says, littered, cli, contents):
+    before = contents(littered)
+    names = sorted(p.name for p in littered.iterdir())
+    plain = [str(w) for w in SMALL]
+    options = [w for w in words if str(w).startswith("--") and str(w) in plain]
+    for option in options:  # an option given twice would be taken once
+        at = plain.index(option)
+        del plain[at : at + 2]
+    out = [] if "--out" in words else ["--out", "new"]
+    outcome = cli("generate", *plain, *out, *words)
+    outcome.refuses(says)
+    assert contents(littered) == before
+    assert sorted(p.name for p in littered.iterdir()) == names
+
+
+@pytest.mark.parametrize(("words", "says"), OTHERS, ids=lambda x: " ".join(map(str, x)) if isinstance(x, list) else "")
+def test_bad_words_are_refused_in_one_line(words, says, littered, cli, contents):
+    before = contents(littered)
+    cli(*words).refuses(says)
+    assert contents(littered) == before
+
+
+# whatever is damaged
+
+
+@pytest.mark.parametrize("command", ["preview", "info", "render"])
+def test_unfinished_and_incomplete_sets_are_told_of(command, littered, cli):
+    word = "town/train:0" if command == "render" else "town"
+    (littered / "town" / "val-00000.h5").unlink()
+    cli(command, word).refuses("val-00000.h5", code=1)
+    manifest = json.loads((littered / "town" / "manifest.json").read_text())
+    manifest["complete"] = False
+    (littered / "town" / "manifest.json").write_text(json.dumps(manifest))
+    cli(command, word).refuses("unfinished", code=1)
+
+
+@pytest.mark.parametrize("damage", ["not HDF5", "cut short", "empty", "no images", "no answers"])
+@pytest.mark.parametrize("words", [["preview", "town"], ["info", "town"], ["render", "town/train-00000.h5:2"], ["render", "town/train:2"]],
+                         ids=" ".join)  # fmt: skip
+def test_damaged_shards_are_told_of(damage, words, littered, cli):
+    path = littered / "town" / "train-00000.h5"
+    if damage == "no images":
+        if words[0] != "preview":
+            pytest.skip("nothing else reads images")
+        with h5py.File(path, "r+") as file:
+            del file["images"]
+    elif damage == "no answers":
+        if words[0] == "render" and "/train:" in words[1]:
+            pytest.skip("the answer is not needed")
+        with h5py.File(path, "r+") as file:
+            del file["answer"]
+    else:
+        data = path.read_bytes()
+        path.write_bytes({"not HDF5": b"?" * len(data), "cut short": data[: len(data) // 2], "empty": b""}[damage])
+    outcome = cli(*words)
+    if words[0] == "info":  # its first line tells what the manifest says, before a shard is read
+        outcome.out = ""
+    outcome.refuses("train-00000.h5", code=1)
+
+
+def test_a_damaged_picture_is_told_of(littered, cli):
+    path = littered / "town" / "train-00000.h5"
+    with h5py.File(path, "r") as file:
+        chunk = file["images"].id.get_chunk_info(1)
+    data = bytearray(path.read_bytes())
+    data[chunk.byte_offset + 16 : chunk.byte_offset + chunk.size] = bytes(chunk.size - 16)
+    path.write_bytes(data)
+    cli("preview", "town").refuses("train-00000.h5", code=1)
+
+
+CORRUPT = """
+import contextlib, io, json, random, shutil, sys
+from pathlib import Path
+from simtown.cli import main
+
+source, place, count = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+chance, bad = random.Random(4), []
+whole = (source / "train-00000.h5").read_bytes()
+for i in range(count):
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree(source, place)
+    data = bytearray(whole)
+    at = chance.randrange(len(data) if i % 2 else len(data) // 8)
+    data[at : at + (1, 30, 300)[i % 3]] = chance.randbytes((1, 30, 300)[i % 3])
+    (place / "train-00000.h5").write_bytes(data)
+    render = ["render", f"{place}/train:3", "--size", "32", "--out", place / "x.png"]
+    for words in (["preview", place], ["info", place], ["verify", place], render):
+        sys.argv = ["simtown", *map(str, words)]
+        out, err = io.StringIO(), io.StringIO()
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                main()
+        except SystemExit as end:
+            code, lines = end.code or 0, err.getvalue().splitlines()
+            good = code == 0 and not lines or code == 1 and len(lines) == 1 and lines[0].startswith("simtown: ")
+            if words[0] == "verify":
+                good = good and code == 1
+            if not good:
+                bad.append((i, at, words[0], code, err.getvalue()[-200:]))
+        except BaseException as error:
+            bad.append((i, at, words[0], repr(error)[:200]))
+print(json.dumps(bad))
+"""
+
+
+def test_bytes_damaged_at_random_never_end_in_a_traceback(rich, tmp_path):
+    """Every command either works or says in one line, with exit code 1, that data is damaged; verify always finds it."""
+    done = subprocess.run(
+        [sys.executable, "-c", CORRUPT, str(rich), str(tmp_path / "town"), "24"], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, f"the process died of signal {-done.returncode}: {done.stderr[-500:]}"
+    assert json.loads(done.stdout.splitlines()[-1]) == []
