@@ -163,7 +163,7 @@ def generate(
     relations: Annotated[str, typer.Option(help="What is asked: names with commas between, or all.")] = "left of,right of",
     phrasing: Annotated[str, typer.Option(help="paper: one wording; varied: several.")] = "paper",
     weather: Annotated[str, typer.Option(help="Weathers that occur: all, or names with commas between.")] = "all",
-    jitter: Annotated[float, typer.Option(help="Move the camera at random by up to this many metres.")] = 0.0,
+    jitter: Annotated[float, typer.Option(help="Move the camera at random by up to this many metres, at most 1.")] = 0.0,
     masks: Annotated[bool, typer.Option("--masks", help="Store instance masks.")] = False,
     depth: Annotated[bool, typer.Option("--depth", help="Store depth in metres.")] = False,
     shard: Annotated[int, typer.Option(help="Examples a file.")] = 2_000,

@@ -73,8 +73,8 @@ class Settings:
                 raise SettingsError(f"--{name} must be an even number of at least {low} (half the answers are yes), not {count}")
         if self.shard < 2 or self.shard % 2:
             raise SettingsError(f"--shard must be an even number of at least 2, not {self.shard}")
-        if not 0 <= self.jitter <= 2:
-            raise SettingsError(f"--jitter must be from 0 to 2 metres, not {self.jitter}")
+        if not 0 <= self.jitter <= 1:
+            raise SettingsError(f"--jitter must be from 0 to 1 metres, not {self.jitter}")
         if self.phrasing not in STYLES:
             raise SettingsError(f"unknown phrasing '{self.phrasing}': choose among {', '.join(STYLES)}")
         unknown = [w for w in self.weathers if w not in WEATHERS]

@@ -197,7 +197,9 @@ def _fits(recipe: Recipe, entity: np.ndarray, pose: np.ndarray, camera: np.ndarr
     seen, shares[fine] = _seen(entity[fine], pose[fine], camera[fine])
     fine[fine] = seen
     axes = {RELATIONS[r].axis for r in relation_numbers(recipe.relations)}
-    images = [(LATERAL,)] * (LATERAL in axes) + [(RADIAL,)] * (RADIAL in axes) + [(LATERAL, RADIAL)] * (len(axes) == 2)
+    images: list[tuple[int, ...]] = [(LATERAL,)] if LATERAL in axes else []
+    if RADIAL in axes and entity.shape[1] == 2:  # three long vehicles may fit one way only: the third is not asked about
+        images += [(RADIAL,), (LATERAL, RADIAL)][: len(axes)]
     for image in images:
         fine[fine] = _seen(entity[fine], *mirrored(pose[fine], camera[fine], image))[0]
     return fine, shares

@@ -479,6 +479,7 @@ Raster().render(scenes, 33, 47)
 """
 
 
+@pytest.mark.slow  # a quarter of a minute of compiling
 def test_no_index_leaves_its_array(tmp_path):
     """Compiled with every index checked, all weathers are drawn, from the street too."""
     environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
