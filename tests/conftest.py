@@ -1,10 +1,12 @@
 """What several folders of tests share: the command line in and out of this process, and small data sets made once."""
 
 import contextlib
+import functools
 import hashlib
 import io
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import uuid
@@ -85,7 +87,8 @@ def started():
     def start(*words, mark=None, **more):
         env = {**os.environ, "SIMTOWN_TEST": mark or uuid.uuid4().hex}
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **more}
-        process = subprocess.Popen([*SIMTOWN, *map(str, words)], env=env, start_new_session=True, **pipes)
+        heed = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs ignore Ctrl-C
+        process = subprocess.Popen([*SIMTOWN, *map(str, words)], env=env, start_new_session=True, preexec_fn=heed, **pipes)
         running.append(process)
         return process
 
