@@ -67,7 +67,7 @@ def main() -> None:
         shares = [f"{row[stage]:.1%}" for stage in STAGES]
         rate, kib = f"{row['examples_per_second']:,.0f}", f"{row['bytes_per_example'] / 1024:.1f}"
         table.add_row(str(row["size"]), str(row["workers"]), rate, kib, *shares)
-    Console().print(table)
+    Console(width=120).print(table)
     RESULT.parent.mkdir(exist_ok=True)
     with open(RESULT, "w", newline="", encoding="utf-8") as file:
         file.write(f"# {described}; {args.n} examples, {args.repeats} rounds, medians\n")
