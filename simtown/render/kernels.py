@@ -1,10 +1,8 @@
-"""The rasteriser's inner loops: plain scalar code for numba, one scene at a time, no global state.
+"""One scene after the other, from placed meshes to pixels: plain scalar code for numba, no global state.
 
-A sample is one uint32: 18 bits of 1/depth above 14 bits of triangle number, so the depth test is an integer maximum. Samples
-lie twice as dense as pixels with one at every pixel's middle: sample i of a row stands at pixel coordinate i / 2, and pixel p
-owns samples 2p to 2p + 2. Ids and depth are read at the middle sample, colour through the tent filter [1 2 1] of all nine.
-Polygons are filled row by row between their edges; an edge shared by two triangles is computed alike for both, so nothing
-is missed and nothing drawn twice.
+Samples lie twice as dense as pixels with one at every pixel's middle: sample i of a row stands at pixel coordinate i / 2, and
+pixel p owns samples 2p to 2p + 2. Ids and depth are read at the middle sample, colour through the tent filter [1 2 1] of all
+nine.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -13,280 +11,15 @@ from __future__ import annotations
 import numpy as np
 
 from simtown.assets.palette import CLOUD as CLOUD_KIND
-from simtown.assets.palette import (
-    GLASS,
-    GLOW,
-    GROUND,
-    HEADLAMP,
-    LEAF,
-    MATTE,
-    ROAD,
-    TAILLAMP,
-    TINT_CLOTH,
-    TINT_ROOF,
-    TINT_WALL,
-    TINTS,
-    WINDOW,
-)
+from simtown.assets.palette import GLOW, GROUND, HEADLAMP, MATTE, ROAD
 from simtown.exact import kernel
 from simtown.render import light as L
-from simtown.render.lanes import LANES, raise_between, raise_lanes
+from simtown.render.effects import glow_lamps, let_fall
+from simtown.render.fill import MOST_TRIANGLES, SNAP, TAG, fill_convex, fill_triangle, hull
+from simtown.render.shading import clear_air, shade
 from simtown.scenes.camera import NEAR, object_to_camera, project
 
-TAG_BITS = 14
-#: Triangles facing the camera that one scene may hold.
-MOST_TRIANGLES = (1 << TAG_BITS) - 1
-_TAG = np.uint32(MOST_TRIANGLES)
-_DEPTH = np.uint32(0xFFFFFFFF - MOST_TRIANGLES)
-#: 1/depth = 1/NEAR maps to just under 2^32, leaving room for rounding.
-_Q = float((1 << 32) - (1 << 20)) * NEAR
-_SNAP = np.float32(256.0)
-#: Triangles at most this many samples wide are tested sample by sample.
-SMALL = 2 * LANES
 F = np.float32
-
-
-@kernel
-def _ceil(x):
-    return int(np.ceil(x))
-
-
-@kernel
-def fill_triangle(samples, width, height, x0, y0, w0, x1, y1, w1, x2, y2, w2, tag):
-    """Draw one triangle: corners (x, y) as int64 in 1/256 of a sample, w = 1/depth. True if it may have reached a sample.
-
-    A sample exactly on an edge belongs to the triangle on its right or below it, by integer arithmetic throughout.
-    """
-    area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
-    if area == 0:
-        return False
-    if area < 0:  # corners run clockwise on the screen from here on
-        x1, y1, w1, x2, y2, w2, area = x2, y2, w2, x1, y1, w1, -area
-    left, right = (min(x0, x1, x2) + 255) >> 8, (max(x0, x1, x2) + 255) >> 8
-    top, bottom = (min(y0, y1, y2) + 255) >> 8, (max(y0, y1, y2) + 255) >> 8
-    left, top, right, bottom = max(left, 0), max(top, 0), min(right, width), min(bottom, height)
-    if left >= right or top >= bottom:
-        return False
-    inverse = _Q / np.float64(area)
-    aw, bw = np.float64(w1 - w0) * inverse, np.float64(w2 - w0) * inverse
-    slope_x = aw * np.float64(y2 - y0) - bw * np.float64(y1 - y0)  # of the depth value, per 1/256 of a sample
-    slope_y = bw * np.float64(x1 - x0) - aw * np.float64(x2 - x0)
-    start = np.float64(w0) * _Q + slope_x * np.float64(256 * left - x0) + slope_y * np.float64(256 * top - y0)
-    value, step_x, step_y = np.uint32(np.int64(start)), np.uint32(np.int64(256.0 * slope_x)), np.uint32(np.int64(256.0 * slope_y))
-    if max(x0, x1, x2) - min(x0, x1, x2) <= 256 * SMALL and max(y0, y1, y2) - min(y0, y1, y2) <= 65536:
-        _fill_small(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
-    else:
-        _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
-    return True
-
-
-@kernel
-def _side(x, y, dx, dy, left, top):
-    """Edge function at the sample (left, top): not negative on the inner side of an edge from (x, y) along (dx, dy)."""
-    return (256 * top - y) * dx - (256 * left - x) * dy - (0 if dy < 0 or (dy == 0 and dx > 0) else 1)
-
-
-@kernel
-def _fill_small(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag):
-    """Test every sample of the bounding box against the three edges, LANES at a time."""
-    ax, ay, bx, by, cx, cy = x1 - x0, y1 - y0, x2 - x1, y2 - y1, x0 - x2, y0 - y2
-    stride = np.uint64(samples.shape[1])
-    block = left
-    while block < right:
-        a = np.int32(_side(x0, y0, ax, ay, block, top))
-        b = np.int32(_side(x1, y1, bx, by, block, top))
-        c = np.int32(_side(x2, y2, cx, cy, block, top))
-        sa, sb, sc = np.int32(-256 * ay), np.int32(-256 * by), np.int32(-256 * cy)
-        ra, rb, rc = np.int32(256 * ax), np.int32(256 * bx), np.int32(256 * cx)
-        place, q = np.uint64(top) * stride + np.uint64(block), value
-        for _ in range(bottom - top):
-            raise_between(samples, place, q, step_x, _DEPTH, tag, a, sa, b, sb, c, sc)
-            a, b, c = np.int32(a + ra), np.int32(b + rb), np.int32(c + rc)
-            q = np.uint32(q + step_y)
-            place += stride
-        block += LANES
-        value = np.uint32(value + np.uint32(np.uint32(LANES) * step_x))
-
-
-@kernel
-def _bound(x, y, dx, dy, row):
-    """Where an edge from (x, y) along (dx, dy), dy != 0, crosses a row: first sample at or right of it, as quotient and
-    remainder of an exact division, and what both grow by from row to row."""
-    numerator = x * dy + (256 * row - y) * dx
-    denominator = 256 * dy
-    if denominator < 0:
-        numerator, denominator = -numerator, -denominator
-    quotient = -(-numerator // denominator)
-    slope = 256 * dx if dy > 0 else -256 * dx
-    whole = slope // denominator
-    return quotient, quotient * denominator - numerator, whole, slope - whole * denominator, denominator
-
-
-@kernel
-def _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag):
-    """Row by row between the left and the right edge, for triangles with long rows."""
-    if y0 > y1 or y0 > y2:  # the uppermost corner first, the winding kept
-        if y1 <= y2:
-            x0, y0, x1, y1, x2, y2 = x1, y1, x2, y2, x0, y0
-        else:
-            x0, y0, x1, y1, x2, y2 = x2, y2, x0, y0, x1, y1
-    stride, base = np.uint64(samples.shape[1]), left
-    lower = max(y1, y2)
-    middle = min(max((min(y1, y2) + 255) >> 8, top), bottom)
-    for half in range(2):
-        start, stop = (top, middle) if half == 0 else (middle, bottom)
-        if start >= stop:
-            continue
-        # clockwise: the right side runs from corner 0 down by corner 1, the left one by corner 2
-        if half == 0 or y2 == lower:
-            a, ra, da, ea, na = _bound(x0, y0, x2 - x0, y2 - y0, start)
-        else:
-            a, ra, da, ea, na = _bound(x2, y2, x1 - x2, y1 - y2, start)
-        if half == 0 or y1 == lower:
-            b, rb, db, eb, nb = _bound(x0, y0, x1 - x0, y1 - y0, start)
-        else:
-            b, rb, db, eb, nb = _bound(x1, y1, x2 - x1, y2 - y1, start)
-        for y in range(start, stop):
-            at, end = max(a, left), min(b, right)
-            place = np.uint64(y) * stride + np.uint64(at)
-            q = np.uint32(value + np.uint32(np.uint32(at - base) * step_x))
-            while at < end:
-                raise_lanes(samples, place, q, step_x, _DEPTH, tag, np.uint32(end - at))
-                q = np.uint32(q + np.uint32(np.uint32(LANES) * step_x))
-                at += LANES
-                place += np.uint64(LANES)
-            value = np.uint32(value + step_y)
-            a, ra = a + da, ra - ea
-            if ra < 0:
-                a, ra = a + 1, ra + na
-            b, rb = b + db, rb - eb
-            if rb < 0:
-                b, rb = b + 1, rb + nb
-
-
-@kernel
-def fill_convex(mask, width, height, px, py, n, level, ends):
-    """Raise `mask` (uint8) to at least `level` where samples lie inside a convex polygon of n corners (px, py).
-
-    Every edge is walked once, noting in `ends` where rows begin and end. A touched row gets a 1 in its column `width`.
-    """
-    low, high = py[0], py[0]
-    for i in range(1, n):
-        low, high = min(low, py[i]), max(high, py[i])
-    top, bottom = max(_ceil(low), 0), min(_ceil(high), height)
-    for y in range(top, bottom):
-        ends[y, 0], ends[y, 1] = F(1e9), F(-1e9)
-    for i in range(n):
-        j = i + 1 if i + 1 < n else 0
-        x0, y0, x1, y1 = px[i], py[i], px[j], py[j]
-        if y1 < y0:
-            x0, y0, x1, y1 = x1, y1, x0, y0
-        first, last = max(_ceil(y0), 0), min(_ceil(y1), height)
-        if first < last:
-            slope = (x1 - x0) / (y1 - y0)
-            for y in range(first, last):
-                x = x0 + (F(y) - y0) * slope
-                ends[y, 0], ends[y, 1] = min(ends[y, 0], x), max(ends[y, 1], x)
-    for y in range(top, bottom):
-        mask[y, width] = 1
-        left, right = max(_ceil(ends[y, 0]), 0), min(_ceil(ends[y, 1]), width)
-        for x in range(np.uint64(left), np.uint64(max(right, left))):
-            mask[np.uint64(y), x] = max(mask[np.uint64(y), x], level)
-
-
-@kernel
-def hull(x, y, order, n, out):
-    """Convex hull of n points (x, y), sorted by x through `order`: writes the corners' numbers, returns how many."""
-    for i in range(1, n):
-        k = order[i]
-        j = i
-        while j > 0 and (x[order[j - 1]] > x[k] or (x[order[j - 1]] == x[k] and y[order[j - 1]] > y[k])):
-            order[j] = order[j - 1]
-            j -= 1
-        order[j] = k
-    size = 0
-    for sweep in range(2):
-        floor = size + 1
-        for i in range(n):
-            k = order[i] if sweep == 0 else order[n - 1 - i]
-            while size > floor:
-                a, b = out[size - 2], out[size - 1]
-                if (x[b] - x[a]) * (y[k] - y[a]) - (y[b] - y[a]) * (x[k] - x[a]) > 0:
-                    break
-                size -= 1
-            if i == 0 and sweep == 1:
-                continue
-            out[size] = k
-            size += 1
-    return size - 1
-
-
-@kernel
-def _hash(a):
-    """A well-mixed uint32 of a uint32 (the finaliser of MurmurHash3)."""
-    h = np.uint32(a)
-    h = np.uint32(np.uint32(h ^ np.uint32(h >> np.uint32(16))) * np.uint32(0x85EBCA6B))
-    h = np.uint32(np.uint32(h ^ np.uint32(h >> np.uint32(13))) * np.uint32(0xC2B2AE35))
-    return np.uint32(h ^ np.uint32(h >> np.uint32(16)))
-
-
-@kernel
-def clear_air(density, depth):
-    """Share of light that crosses `depth` metres of air: exp(-x), by a rational that needs no exponential."""
-    x = density * depth
-    return F(1.0) / (F(1.0) + x * (F(1.0) + x * (F(0.5) + x * F(1.0 / 6.0))))
-
-
-@kernel
-def shade(light, palette, kinds, tints, m, style, part, nx, ny, nz, lx, ly, lz, out):
-    """Colour of a face of material m with object normal n and object-space sun direction l, before fog: out[0:3]."""
-    kind = kinds[m]
-    r, g, b = palette[m, 0], palette[m, 1], palette[m, 2]
-    if kind == TINT_WALL:
-        t = style % TINTS
-        r, g, b = tints[0, t, 0], tints[0, t, 1], tints[0, t, 2]
-    elif kind == TINT_ROOF:
-        t = style // TINTS % TINTS
-        r, g, b = tints[1, t, 0], tints[1, t, 1], tints[1, t, 2]
-    elif kind == TINT_CLOTH:
-        t = style % TINTS
-        r, g, b = tints[2, t, 0], tints[2, t, 1], tints[2, t, 2]
-    elif kind == LEAF:
-        warm = F(style % 7) * F(0.022)
-        r, g, b = r + warm, g + F(0.3) * warm, b - warm
-    snow = light[L.SNOW]
-    if snow > 0 and kind != GLASS and kind != CLOUD_KIND:
-        cover = min(max((nz - F(0.25)) * F(2.5), F(0.0)), F(1.0)) * snow
-        if kind == ROAD:
-            cover *= F(0.62)
-        r, g, b = r + (F(0.95) - r) * cover, g + (F(0.97) - g) * cover, b + (F(1.0) - b) * cover
-    if kind in (ROAD, GROUND):
-        dark = F(1.0) - F(0.3) * light[L.WET]
-        r, g, b = r * dark, g * dark, b * dark
-    facing = max(nx * lx + ny * ly + nz * lz, F(0.0))
-    up = F(0.5) + F(0.5) * nz
-    for c in range(3):
-        albedo = r if c == 0 else (g if c == 1 else b)
-        shine = light[L.SUN + c] * facing + light[L.SKY + c] * up + light[L.BOUNCE + c] * (F(1.0) - up)
-        value = albedo * shine
-        if kind == CLOUD_KIND:
-            value = (light[L.HORIZON + c] * F(0.25) + F(0.75) * light[L.CLOUD]) * (F(0.86) + F(0.14) * nz)
-        elif kind in (GLASS, WINDOW):
-            value = value * F(0.62) + light[L.HORIZON + c] * (F(0.16) + F(0.2) * max(nz, F(0.0)))
-        elif kind in (ROAD, GROUND):
-            value += light[L.WET] * light[L.HORIZON + c] * (F(0.16) if kind == ROAD else F(0.07))
-        out[c] = value
-    power = light[L.LAMPS]
-    if kind == WINDOW and power > 0:
-        if _hash(np.uint32(style) * np.uint32(131) + np.uint32(part)) % np.uint32(100) < np.uint32(58):
-            out[0] += (F(1.0) - out[0]) * F(0.95) * power
-            out[1] += (F(0.84) - out[1]) * F(0.92) * power
-            out[2] += (F(0.50) - out[2]) * F(0.85) * power
-    elif kind in (HEADLAMP, TAILLAMP, GLOW):
-        lit = F(0.35) + F(0.65) * power
-        out[0] += (r - out[0]) * lit
-        out[1] += (g - out[1]) * lit
-        out[2] += (b - out[2]) * lit
 
 
 @kernel
@@ -330,8 +63,8 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
         v0, v1 = vertex_start[mesh], vertex_start[mesh + 1]
         project(matrix, focal, cx, cy, vertices, v0, v1, spots)
         for i in range(v1 - v0):
-            spots[i, 0] = np.floor(spots[i, 0] * _SNAP + F(0.5))
-            spots[i, 1] = np.floor(spots[i, 1] * _SNAP + F(0.5))
+            spots[i, 0] = np.floor(spots[i, 0] * SNAP + F(0.5))
+            spots[i, 1] = np.floor(spots[i, 1] * SNAP + F(0.5))
             spots[i, 3] = F(1.0) / max(spots[i, 2], F(1e-3))
         # the eye and the sun, seen from the object
         dx, dy, dz = view[0] - x, view[1] - y, view[2] - z
@@ -370,8 +103,8 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
                 colours[count, 0], colours[count, 1], colours[count, 2] = rgb[0], rgb[1], rgb[2]
                 near_by = min(d0, d1, d2) < near
                 flats[grounds, 0] = count
-                flats[grounds, 1] = 0 if near_by else int(min(spots[i0, 1], spots[i1, 1], spots[i2, 1]) / _SNAP)
-                flats[grounds, 2] = height if near_by else int(max(spots[i0, 1], spots[i1, 1], spots[i2, 1]) / _SNAP) + 1
+                flats[grounds, 1] = 0 if near_by else int(min(spots[i0, 1], spots[i1, 1], spots[i2, 1]) / SNAP)
+                flats[grounds, 2] = height if near_by else int(max(spots[i0, 1], spots[i1, 1], spots[i2, 1]) / SNAP) + 1
                 grounds += 1
             else:
                 density = light[L.DENSITY] * (F(0.25) if kinds[material] == CLOUD_KIND else F(1.0))
@@ -413,8 +146,8 @@ def _fill_clipped(samples, width, height, matrix, focal, cx, cy, atlas, t, tag):
             n += 1
     for i in range(n):
         w = F(1.0) / spot[i, 2]
-        spot[i, 0] = np.floor((cx + focal * spot[i, 0] * w) * _SNAP + F(0.5))
-        spot[i, 1] = np.floor((cy - focal * spot[i, 1] * w) * _SNAP + F(0.5))
+        spot[i, 0] = np.floor((cx + focal * spot[i, 0] * w) * SNAP + F(0.5))
+        spot[i, 1] = np.floor((cy - focal * spot[i, 1] * w) * SNAP + F(0.5))
         spot[i, 2] = w
     drawn = False
     for i in range(1, n - 1):
@@ -552,17 +285,17 @@ def resolve_colour(view, light, width, height, grounds, scratch, out):
                                   fog_b + (colours[k, 2] - fog_b) * air)  # fmt: skip
         row = samples[y]
         for x in range(np.uint32(wide)):
-            line[x] = packed[row[x] & _TAG]
+            line[x] = packed[row[x] & TAG]
         if shadow[y, wide] > 0:
             for x in range(np.uint32(wide)):
-                if shadow[y, x] > 0 and flags[row[x] & _TAG] > 0:
+                if shadow[y, x] > 0 and flags[row[x] & TAG] > 0:
                     c = line[x]
                     keep = F(1.0) - dark * F(shadow[y, x]) * air
                     r, g, b = F(np.int32(c & lane)), F(np.int32((c >> np.uint64(16)) & lane)), F(np.int32(c >> np.uint64(32)))
                     line[x] = _pack(r * keep * F(1.0 / 4080.0), g * keep * F(1.0 / 4080.0), b * keep * F(1.0 / 4080.0))
         if lamps > 0 and pool[y, wide] > 0:
             for x in range(np.uint32(wide)):
-                if pool[y, x] > 0 and flags[row[x] & _TAG] > 0:
+                if pool[y, x] > 0 and flags[row[x] & TAG] > 0:
                     c = line[x]
                     glow = lamps * F(pool[y, x]) * F(1.0 / 255.0) * air
                     r, g, b = F(np.int32(c & lane)), F(np.int32((c >> np.uint64(16)) & lane)), F(np.int32(c >> np.uint64(32)))
@@ -593,87 +326,11 @@ def resolve_geometry(view, width, height, scratch, ids, depth_out, ids_out):
         ray_y = (view[14] - F(y) - F(0.5)) * inverse_focal
         row, depths, numbers = samples[2 * y + 1], depth_out[y], ids_out[y]
         for x in range(np.uint32(width)):
-            tag = row[np.uint32(2) * np.uint32(x) + np.uint32(1)] & _TAG
+            tag = row[np.uint32(2) * np.uint32(x) + np.uint32(1)] & TAG
             ray_x = (F(x) + F(0.5) - view[13]) * inverse_focal
             slope = planes[tag, 0] * ray_x + planes[tag, 1] * ray_y + planes[tag, 2]
             depths[x] = planes[tag, 3] / slope
             numbers[x] = ids[owners[tag]]
-
-
-@kernel
-def _blend(rgb, x, y, r, g, b, alpha, adding):
-    """Mix (r, g, b) in [0, 255] into a pixel, or add it."""
-    for c in range(3):
-        colour = r if c == 0 else (g if c == 1 else b)
-        old = F(rgb[y, x, c])
-        value = old + alpha * colour if adding else old + (colour - old) * alpha
-        rgb[y, x, c] = np.uint8(min(value + F(0.5), F(255.0)))
-
-
-@kernel
-def glow_lamps(view, light, atlas, tables, meshes, poses, width, height, samples, rgb):
-    """A halo round every lamp that is in sight, at dusk and night."""
-    palette, kinds, _ = tables
-    power = light[L.LAMPS]
-    for k in range(1, meshes.shape[0]):
-        mesh = meshes[k]
-        if mesh < 0:
-            continue
-        x, y, z, c, s, scale = poses[k, 0], poses[k, 1], poses[k, 2], poses[k, 3], poses[k, 4], poses[k, 5]
-        matrix = object_to_camera(view, x, y, z, c, s, scale)
-        for i in range(atlas.lamp_start[mesh], atlas.lamp_start[mesh + 1]):
-            lamp = atlas.lamps[i]
-            far = matrix[8] * lamp[0] + matrix[9] * lamp[1] + matrix[10] * lamp[2] + matrix[11]
-            if far < F(NEAR):
-                continue
-            px = view[13] + view[12] * (matrix[0] * lamp[0] + matrix[1] * lamp[1] + matrix[2] * lamp[2] + matrix[3]) / far
-            py = view[14] - view[12] * (matrix[4] * lamp[0] + matrix[5] * lamp[1] + matrix[6] * lamp[2] + matrix[7]) / far
-            m = int(lamp[3])
-            size = F(0.75) if kinds[m] == GLOW else F(0.5)
-            if kinds[m] == TAILLAMP:
-                size = F(0.32)
-            radius = size * view[12] / far
-            ix, iy = int(np.floor(px)), int(np.floor(py))
-            if ix < 0 or iy < 0 or ix >= width or iy >= height:
-                continue
-            if np.float64(samples[2 * iy + 1, 2 * ix + 1]) * (far - F(0.6)) > _Q:  # something stands before it
-                continue
-            strength = power * F(0.5)
-            for qy in range(max(int(py - radius), 0), min(int(py + radius) + 2, height)):
-                for qx in range(max(int(px - radius), 0), min(int(px + radius) + 2, width)):
-                    dx, dy = (F(qx) + F(0.5) - px) / radius, (F(qy) + F(0.5) - py) / radius
-                    fall = F(1.0) - (dx * dx + dy * dy)
-                    if fall > 0:
-                        a = strength * fall * fall * F(255.0)
-                        _blend(rgb, qx, qy, palette[m, 0], palette[m, 1], palette[m, 2], a, True)
-
-
-@kernel
-def let_fall(light, seed, width, height, rgb):
-    """Rain streaks or snow flakes in front of everything, the same ones at every size."""
-    kind, amount = light[L.FALL], light[L.AMOUNT]
-    aspect = F(width) / F(height)
-    unit = F(height) if aspect > F(1.0) else F(width)
-    for i in range(int(F(60.0 if kind == L.RAIN else 110.0) * (F(0.35) + amount))):
-        h = _hash(np.uint32(seed) + np.uint32(i) * np.uint32(0x9E3779B9))
-        h2 = _hash(h)
-        x0, y0 = F(h & np.uint32(0xFFFF)) / F(65536.0) * F(width), F(h >> np.uint32(16)) / F(65536.0) * F(height)
-        near = F(0.35) + F(0.65) * F(h2 & np.uint32(0xFF)) / F(255.0)
-        if kind == L.RAIN:
-            length, half = unit * F(0.075) * near, max(unit * F(0.0026) * near, F(0.3))
-            lean = F(0.16)
-            for y in range(max(int(y0), 0), min(int(y0 + length) + 1, height)):
-                middle = x0 - (F(y) + F(0.5) - y0) * lean
-                for x in range(max(int(middle - half - F(0.5)), 0), min(int(middle + half + F(0.5)) + 1, width)):
-                    cover = min(max(half + F(0.5) - abs(F(x) + F(0.5) - middle), F(0.0)), F(1.0))
-                    _blend(rgb, x, y, F(225.0), F(235.0), F(245.0), cover * F(0.34) * near, False)
-        else:
-            radius = max(unit * F(0.0072) * near, F(0.55))
-            for y in range(max(int(y0 - radius - F(1.0)), 0), min(int(y0 + radius) + 2, height)):
-                for x in range(max(int(x0 - radius - F(1.0)), 0), min(int(x0 + radius) + 2, width)):
-                    dx, dy = F(x) + F(0.5) - x0, F(y) + F(0.5) - y0
-                    cover = min(max(radius + F(0.5) - np.sqrt(dx * dx + dy * dy), F(0.0)), F(1.0))
-                    _blend(rgb, x, y, F(255.0), F(255.0), F(255.0), cover * F(0.8) * near, False)
 
 
 @kernel

@@ -1,7 +1,7 @@
 """The second engine: pyrender on OpenGL. Slower than the default, with softer edges and smoother air for large previews.
 
 It draws the same state through another pipeline (GPU or Mesa instead of numba), so it also checks the default engine's
-geometry. Colours follow the formulas of :mod:`simtown.render.kernels`, here in NumPy, up to anti-aliasing.
+geometry. Colours follow the formulas of :mod:`~simtown.render.shading` and :mod:`~simtown.render.effects`, here in NumPy, up to anti-aliasing.
 """
 
 from __future__ import annotations
@@ -239,13 +239,13 @@ def _painted(street: _Street) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _clear_air(x: np.ndarray) -> np.ndarray:
-    """Share of light that crosses air of optical depth x, as kernels.clear_air."""
+    """Share of light that crosses air of optical depth x, as shading.clear_air."""
     return 1.0 / (1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0))))
 
 
 def _shade(light: np.ndarray, materials: np.ndarray, style: np.ndarray, part: np.ndarray, up_z: np.ndarray,
            facing: np.ndarray) -> np.ndarray:  # fmt: skip
-    """(t, 3) colours of faces before fog, as kernels.shade.
+    """(t, 3) colours of faces before fog, as shading.shade.
 
     Args:
         materials, style, part: (t,) integers. up_z: (t,) normals' z. facing: (t,) cosine towards the sun, at least 0.
@@ -277,7 +277,7 @@ def _shade(light: np.ndarray, materials: np.ndarray, style: np.ndarray, part: np
 
 
 def _hash(a: np.ndarray) -> np.ndarray:
-    """A well-mixed uint32 of each integer, as kernels._hash; int64."""
+    """A well-mixed uint32 of each integer, as shading.hashed; int64."""
     h = np.asarray(a).astype(np.uint64) & 0xFFFFFFFF
     h = ((h ^ (h >> 16)) * 0x85EBCA6B) & 0xFFFFFFFF
     h = ((h ^ (h >> 13)) * 0xC2B2AE35) & 0xFFFFFFFF
@@ -398,7 +398,7 @@ def _glow_lamps(rgb: np.ndarray, street: _Street, depth: np.ndarray) -> None:
 
 
 def _let_fall(rgb: np.ndarray, light: np.ndarray, seed: int) -> None:
-    """Rain streaks or snow flakes before everything, the same ones as kernels.let_fall."""
+    """Rain streaks or snow flakes before everything, the same ones as effects.let_fall."""
     if light[L.FALL] == L.NOTHING or light[L.AMOUNT] <= 0:
         return
     height, width = rgb.shape[:2]

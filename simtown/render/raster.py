@@ -12,6 +12,7 @@ from simtown.assets.atlas import Atlas, atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.assets.palette import CLOTH_TINTS, MATERIALS, ROOF_TINTS, WALL_TINTS, rgb_table
 from simtown.render import kernels
+from simtown.render.fill import MOST_TRIANGLES
 from simtown.render.frames import Frames, check_size
 from simtown.render.instances import instances
 from simtown.render.lanes import LANES
@@ -57,7 +58,7 @@ class _Scratch(NamedTuple):
 
     @classmethod
     def sized(cls, width: int, height: int, most_vertices: int, most_ground: int) -> _Scratch:
-        wide, high, most = 2 * width + 1, 2 * height + 1, kernels.MOST_TRIANGLES + 1
+        wide, high, most = 2 * width + 1, 2 * height + 1, MOST_TRIANGLES + 1
         stride = -(-(wide + 1 + LANES) // 16) * 16  # one column more tells which rows of a mask are touched
         return cls(
             samples=np.zeros((high, stride), dtype=np.uint32),
@@ -121,7 +122,7 @@ class Raster:
             with ThreadPoolExecutor(self.threads) as pool:
                 failed = list(pool.map(part, _parts(n, self.threads)))
         if max(failed) >= 0:
-            raise ValueError(f"scene {max(failed)} of the batch shows more than {kernels.MOST_TRIANGLES} triangles: take things out of it")
+            raise ValueError(f"scene {max(failed)} of the batch shows more than {MOST_TRIANGLES} triangles: take things out of it")
         return frames
 
 

@@ -12,9 +12,9 @@ from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.datasets.settings import Settings
 from simtown.language.sampler import sample
+from simtown.render.fill import MOST_TRIANGLES
 from simtown.render.frames import Frames
 from simtown.render.instances import instances
-from simtown.render.kernels import MOST_TRIANGLES
 from simtown.render.raster import Raster
 from simtown.scenes.camera import NEAR, Camera, views
 from simtown.scenes.scene import Prop, Scene, SceneBatch, Vehicle, Weather, empty_batch
@@ -235,7 +235,7 @@ def test_ids_and_depth_are_those_of_a_ray_caster(n, size, raster, batch):
                                     Camera(x=1.0, y=5.2, z=1.0, yaw=-2.0, pitch=-0.3)])  # fmt: skip
 def test_what_crosses_the_near_plane_is_cut_where_it_should_be(camera, raster, batch):
     """From the middle of the street, from inside a house, from among the people on the pavement."""
-    scenes = batch[:3]
+    scenes = batch[np.arange(3)]  # a copy
     scenes.camera[:] = camera.row()
     assert len(np.unique(np.concatenate([agrees_with_rays(raster, scenes, n, 40, 40) for n in range(3)]))) > 5
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial import Delaunay
 
-from simtown.render.kernels import MOST_TRIANGLES, fill_convex, fill_triangle
+from simtown.render.fill import MOST_TRIANGLES, fill_convex, fill_triangle
 from simtown.render.lanes import LANES
 from simtown.scenes.camera import NEAR
 

@@ -1,0 +1,201 @@
+"""Scan conversion: triangles into the buffer of samples, convex polygons into masks, and convex hulls.
+
+A sample is one uint32: 18 bits of 1/depth above 14 bits of triangle number, so the depth test is an integer maximum. Coverage is
+decided in whole numbers, and an edge shared by two triangles alike for both: nothing is missed and nothing drawn twice.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+import numpy as np
+
+from simtown.exact import kernel
+from simtown.render.lanes import LANES, raise_between, raise_lanes
+from simtown.scenes.camera import NEAR
+
+TAG_BITS = 14
+#: Triangles facing the camera that one scene may hold.
+MOST_TRIANGLES = (1 << TAG_BITS) - 1
+TAG = np.uint32(MOST_TRIANGLES)
+DEPTH = np.uint32(0xFFFFFFFF - MOST_TRIANGLES)
+#: 1/depth = 1/NEAR maps to just under 2^32, leaving room for rounding.
+FULL = float((1 << 32) - (1 << 20)) * NEAR
+SNAP = np.float32(256.0)
+#: Triangles at most this many samples wide are tested sample by sample.
+SMALL = 2 * LANES
+F = np.float32
+
+
+@kernel
+def _ceil(x):
+    return int(np.ceil(x))
+
+
+@kernel
+def fill_triangle(samples, width, height, x0, y0, w0, x1, y1, w1, x2, y2, w2, tag):
+    """Draw one triangle: corners (x, y) as int64 in 1/256 of a sample, w = 1/depth. True if it may have reached a sample.
+
+    A sample exactly on an edge belongs to the triangle on its right or below it, by integer arithmetic throughout.
+    """
+    area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
+    if area == 0:
+        return False
+    if area < 0:  # corners run clockwise on the screen from here on
+        x1, y1, w1, x2, y2, w2, area = x2, y2, w2, x1, y1, w1, -area
+    left, right = (min(x0, x1, x2) + 255) >> 8, (max(x0, x1, x2) + 255) >> 8
+    top, bottom = (min(y0, y1, y2) + 255) >> 8, (max(y0, y1, y2) + 255) >> 8
+    left, top, right, bottom = max(left, 0), max(top, 0), min(right, width), min(bottom, height)
+    if left >= right or top >= bottom:
+        return False
+    inverse = FULL / np.float64(area)
+    aw, bw = np.float64(w1 - w0) * inverse, np.float64(w2 - w0) * inverse
+    slope_x = aw * np.float64(y2 - y0) - bw * np.float64(y1 - y0)  # of the depth value, per 1/256 of a sample
+    slope_y = bw * np.float64(x1 - x0) - aw * np.float64(x2 - x0)
+    start = np.float64(w0) * FULL + slope_x * np.float64(256 * left - x0) + slope_y * np.float64(256 * top - y0)
+    value, step_x, step_y = np.uint32(np.int64(start)), np.uint32(np.int64(256.0 * slope_x)), np.uint32(np.int64(256.0 * slope_y))
+    if max(x0, x1, x2) - min(x0, x1, x2) <= 256 * SMALL and max(y0, y1, y2) - min(y0, y1, y2) <= 65536:
+        _fill_small(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
+    else:
+        _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
+    return True
+
+
+@kernel
+def _side(x, y, dx, dy, left, top):
+    """Edge function at the sample (left, top): not negative on the inner side of an edge from (x, y) along (dx, dy)."""
+    return (256 * top - y) * dx - (256 * left - x) * dy - (0 if dy < 0 or (dy == 0 and dx > 0) else 1)
+
+
+@kernel
+def _fill_small(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag):
+    """Test every sample of the bounding box against the three edges, LANES at a time."""
+    ax, ay, bx, by, cx, cy = x1 - x0, y1 - y0, x2 - x1, y2 - y1, x0 - x2, y0 - y2
+    stride = np.uint64(samples.shape[1])
+    block = left
+    while block < right:
+        a = np.int32(_side(x0, y0, ax, ay, block, top))
+        b = np.int32(_side(x1, y1, bx, by, block, top))
+        c = np.int32(_side(x2, y2, cx, cy, block, top))
+        sa, sb, sc = np.int32(-256 * ay), np.int32(-256 * by), np.int32(-256 * cy)
+        ra, rb, rc = np.int32(256 * ax), np.int32(256 * bx), np.int32(256 * cx)
+        place, q = np.uint64(top) * stride + np.uint64(block), value
+        for _ in range(bottom - top):
+            raise_between(samples, place, q, step_x, DEPTH, tag, a, sa, b, sb, c, sc)
+            a, b, c = np.int32(a + ra), np.int32(b + rb), np.int32(c + rc)
+            q = np.uint32(q + step_y)
+            place += stride
+        block += LANES
+        value = np.uint32(value + np.uint32(np.uint32(LANES) * step_x))
+
+
+@kernel
+def _bound(x, y, dx, dy, row):
+    """Where an edge from (x, y) along (dx, dy), dy != 0, crosses a row: first sample at or right of it, as quotient and
+    remainder of an exact division, and what both grow by from row to row."""
+    numerator = x * dy + (256 * row - y) * dx
+    denominator = 256 * dy
+    if denominator < 0:
+        numerator, denominator = -numerator, -denominator
+    quotient = -(-numerator // denominator)
+    slope = 256 * dx if dy > 0 else -256 * dx
+    whole = slope // denominator
+    return quotient, quotient * denominator - numerator, whole, slope - whole * denominator, denominator
+
+
+@kernel
+def _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag):
+    """Row by row between the left and the right edge, for triangles with long rows."""
+    if y0 > y1 or y0 > y2:  # the uppermost corner first, the winding kept
+        if y1 <= y2:
+            x0, y0, x1, y1, x2, y2 = x1, y1, x2, y2, x0, y0
+        else:
+            x0, y0, x1, y1, x2, y2 = x2, y2, x0, y0, x1, y1
+    stride, base = np.uint64(samples.shape[1]), left
+    lower = max(y1, y2)
+    middle = min(max((min(y1, y2) + 255) >> 8, top), bottom)
+    for half in range(2):
+        start, stop = (top, middle) if half == 0 else (middle, bottom)
+        if start >= stop:
+            continue
+        # clockwise: the right side runs from corner 0 down by corner 1, the left one by corner 2
+        if half == 0 or y2 == lower:
+            a, ra, da, ea, na = _bound(x0, y0, x2 - x0, y2 - y0, start)
+        else:
+            a, ra, da, ea, na = _bound(x2, y2, x1 - x2, y1 - y2, start)
+        if half == 0 or y1 == lower:
+            b, rb, db, eb, nb = _bound(x0, y0, x1 - x0, y1 - y0, start)
+        else:
+            b, rb, db, eb, nb = _bound(x1, y1, x2 - x1, y2 - y1, start)
+        for y in range(start, stop):
+            at, end = max(a, left), min(b, right)
+            place = np.uint64(y) * stride + np.uint64(at)
+            q = np.uint32(value + np.uint32(np.uint32(at - base) * step_x))
+            while at < end:
+                raise_lanes(samples, place, q, step_x, DEPTH, tag, np.uint32(end - at))
+                q = np.uint32(q + np.uint32(np.uint32(LANES) * step_x))
+                at += LANES
+                place += np.uint64(LANES)
+            value = np.uint32(value + step_y)
+            a, ra = a + da, ra - ea
+            if ra < 0:
+                a, ra = a + 1, ra + na
+            b, rb = b + db, rb - eb
+            if rb < 0:
+                b, rb = b + 1, rb + nb
+
+
+@kernel
+def fill_convex(mask, width, height, px, py, n, level, ends):
+    """Raise `mask` (uint8) to at least `level` where samples lie inside a convex polygon of n corners (px, py).
+
+    Every edge is walked once, noting in `ends` where rows begin and end. A touched row gets a 1 in its column `width`.
+    """
+    low, high = py[0], py[0]
+    for i in range(1, n):
+        low, high = min(low, py[i]), max(high, py[i])
+    top, bottom = max(_ceil(low), 0), min(_ceil(high), height)
+    for y in range(top, bottom):
+        ends[y, 0], ends[y, 1] = F(1e9), F(-1e9)
+    for i in range(n):
+        j = i + 1 if i + 1 < n else 0
+        x0, y0, x1, y1 = px[i], py[i], px[j], py[j]
+        if y1 < y0:
+            x0, y0, x1, y1 = x1, y1, x0, y0
+        first, last = max(_ceil(y0), 0), min(_ceil(y1), height)
+        if first < last:
+            slope = (x1 - x0) / (y1 - y0)
+            for y in range(first, last):
+                x = x0 + (F(y) - y0) * slope
+                ends[y, 0], ends[y, 1] = min(ends[y, 0], x), max(ends[y, 1], x)
+    for y in range(top, bottom):
+        mask[y, width] = 1
+        left, right = max(_ceil(ends[y, 0]), 0), min(_ceil(ends[y, 1]), width)
+        for x in range(np.uint64(left), np.uint64(max(right, left))):
+            mask[np.uint64(y), x] = max(mask[np.uint64(y), x], level)
+
+
+@kernel
+def hull(x, y, order, n, out):
+    """Convex hull of n points (x, y), sorted by x through `order`: writes the corners' numbers, returns how many."""
+    for i in range(1, n):
+        k = order[i]
+        j = i
+        while j > 0 and (x[order[j - 1]] > x[k] or (x[order[j - 1]] == x[k] and y[order[j - 1]] > y[k])):
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = k
+    size = 0
+    for sweep in range(2):
+        floor = size + 1
+        for i in range(n):
+            k = order[i] if sweep == 0 else order[n - 1 - i]
+            while size > floor:
+                a, b = out[size - 2], out[size - 1]
+                if (x[b] - x[a]) * (y[k] - y[a]) - (y[b] - y[a]) * (x[k] - x[a]) > 0:
+                    break
+                size -= 1
+            if i == 0 and sweep == 1:
+                continue
+            out[size] = k
+            size += 1
+    return size - 1
