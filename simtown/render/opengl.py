@@ -1,7 +1,8 @@
 """The second engine: pyrender on OpenGL. Slower than the default, with softer edges and smoother air for large previews.
 
 It draws the same state through another pipeline (GPU or Mesa instead of numba), so it also checks the default engine's
-geometry. Colours follow the formulas of :mod:`~simtown.render.shading` and :mod:`~simtown.render.effects`, here in NumPy, up to anti-aliasing.
+geometry. Colours follow the formulas of :mod:`~simtown.render.shading` and :mod:`~simtown.render.effects`, here in NumPy,
+up to anti-aliasing.
 """
 
 from __future__ import annotations
