@@ -67,7 +67,7 @@ def random_sheet(settings: Settings, renderer: Renderer, count: int, width: int,
     return contact_sheet(cells, columns=max(1, 1280 // width))
 
 
-def _portraits(entities: list[int], size: int, weather: str) -> SceneBatch:
+def _portraits(entities: list[int], weather: str) -> SceneBatch:
     """One vehicle to a scene: the near lane, heading right, the camera gone closer."""
     scenes = empty_batch(len(entities), 1, 1)
     scenes.entity[:, 0] = entities
@@ -80,7 +80,7 @@ def _portraits(entities: list[int], size: int, weather: str) -> SceneBatch:
 
 def entity_sheet(renderer: Renderer, entities: list[int], size: int = 192, weather: str = "clear") -> Image.Image:
     """The catalogue: every given entity with its number and name."""
-    frames = renderer.render(_portraits(entities, size, weather), size, size * 3 // 4, geometry=False)
+    frames = renderer.render(_portraits(entities, weather), size, size * 3 // 4, geometry=False)
     cells = [Cell(image, [(f"{e + 1}. {ENTITIES[e]}", None)]) for e, image in zip(entities, frames.rgb, strict=True)]
     return contact_sheet(cells, columns=max(1, min(10, 1920 // size)))
 
