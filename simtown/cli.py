@@ -71,7 +71,7 @@ def _stop(message: str, code: int) -> NoReturn:
 def _explain(error: Exception) -> tuple[str, int]:
     """The line and the exit code for an error of the package or the system; what nobody foresaw is raised again."""
     from simtown.datasets.job import WorkerError, is_disk_full
-    from simtown.datasets.manifest import DamagedError
+    from simtown.files import DamagedError
 
     if isinstance(error, (DamagedError, WorkerError)):
         return str(error), DAMAGED
@@ -221,12 +221,10 @@ def default_name(settings: Settings) -> str:
 
 def _save(image: Any, path: Path) -> None:
     """Write a picture whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
+    from simtown.files import replacing
+
+    with replacing(path) as temporary:
         image.save(temporary, format="PNG")
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 @app.command(short_help="Draw a contact sheet of a data set or the catalogue.")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
-import fcntl
 import json
 import multiprocessing
 import os
@@ -25,9 +24,9 @@ from time import perf_counter
 from typing import Any, Protocol
 
 from simtown.datasets import manifest as manifests
-from simtown.datasets.manifest import DamagedError, ForeignDirectoryError
 from simtown.datasets.settings import Settings, SettingsError, differences
 from simtown.datasets.shards import STAGES, Clock, Task, checksum, read_tried, tasks, write_shard
+from simtown.files import DamagedError, ForeignDirectoryError, claimed
 from simtown.language.sampler import ImpossibleError
 
 #: Seconds after which a first start is announced as a compilation.
@@ -74,7 +73,7 @@ def generate(settings: Settings, directory: Path, workers: int | None = None, wa
     if workers < 1:
         raise SettingsError(f"--workers must be at least 1, not {workers}")
     watcher = watcher or Silent()
-    with _claimed(directory):
+    with claimed(directory, "simtown generate"):
         manifest = _begin(directory, settings)
         missing = _missing(directory, settings, manifest)
         done = sum(settings.counts().values()) - sum(t.count for t in missing)
@@ -90,23 +89,6 @@ def generate(settings: Settings, directory: Path, workers: int | None = None, wa
         if missing:
             _note_timings(directory, clock, perf_counter() - begun, workers, sum(t.count for t in missing))
     return manifest
-
-
-@contextlib.contextmanager
-def _claimed(directory: Path) -> Iterator[None]:
-    """Make the directory if need be and keep other generating processes out of it."""
-    directory.mkdir(parents=True, exist_ok=True)
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ForeignDirectoryError(
-                f"{directory} is being written by another simtown generate: wait for it or give another --out"
-            ) from None
-        yield
-    finally:
-        os.close(handle)
 
 
 def _begin(directory: Path, settings: Settings) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from pathlib import Path
 import h5py
 import hdf5plugin  # noqa: F401  (registers the filters)
 
-from simtown.datasets.manifest import DamagedError
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import SPLITS
+from simtown.files import DamagedError
 from simtown.scenes.scene import SceneBatch, plausible
 
 

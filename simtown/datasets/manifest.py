@@ -6,7 +6,6 @@ The manifest holds nothing that depends on the hour or the machine's speed, so i
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -15,18 +14,11 @@ from typing import Any
 import simtown
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import SCHEMA, tasks
+from simtown.files import DamagedError, ForeignDirectoryError, save_json
 from simtown.language.questions import vocabulary
 
 NAME, TIMINGS = "manifest.json", "timings.json"
 FORMAT = "simtown dataset"
-
-
-class ForeignDirectoryError(ValueError):
-    """The directory holds something that is not this data set; nothing in it was touched."""
-
-
-class DamagedError(RuntimeError):
-    """A data set's files are not what its manifest says; the message names the file and what to do."""
 
 
 def fresh(settings: Settings) -> dict[str, Any]:
@@ -127,11 +119,5 @@ def _check_rest(manifest: dict[str, Any]) -> None:
 
 
 def save(directory: Path, manifest: dict[str, Any], name: str = NAME) -> None:
-    """Write a JSON file so that it is either the old one or the new one, whenever the power fails."""
-    temporary = directory / f".{name}.{os.getpid()}.tmp"
-    with open(temporary, "w", encoding="utf-8") as file:
-        json.dump(manifest, file, indent=1, sort_keys=True)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, directory / name)
+    """Write the manifest, or another JSON file beside it."""
+    save_json(directory / name, manifest)

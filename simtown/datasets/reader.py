@@ -15,9 +15,9 @@ import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.datasets import manifest as manifests
-from simtown.datasets.manifest import DamagedError
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.datasets.shards import LAYOUT, PICTURES
+from simtown.files import DamagedError
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene, SceneBatch, plausible
 

@@ -22,6 +22,7 @@ import hdf5plugin
 import numpy as np
 
 from simtown.datasets.settings import Settings
+from simtown.files import replacing
 from simtown.language.questions import LENGTH, ask
 from simtown.language.sampler import Examples, sample
 from simtown.render.frames import Renderer
@@ -174,20 +175,14 @@ class _Target(FileIO):
 def write_shard(directory: Path, settings: Settings, task: Task, renderer: Renderer, clock: Clock,
                 progress: Callable[[int], None] = lambda n: None) -> None:  # fmt: skip
     """Sample, draw and write one shard; `progress` is told of every batch's examples. An OSError leaves no file behind."""
-    temporary = directory / f".{task.name}.{os.getpid()}.tmp"
-    try:
-        with _Target(temporary) as target:
-            with h5py.File(target, "w", libver="v110") as file:
-                _fill(file, settings, task, renderer, clock, progress, target)
-                with clock.stage("write"):
-                    file.flush()
-            target.check()
+    with replacing(directory / task.name) as temporary, _Target(temporary) as target:
+        with h5py.File(target, "w", libver="v110") as file:
+            _fill(file, settings, task, renderer, clock, progress, target)
             with clock.stage("write"):
-                os.fsync(target.fileno())
-        os.replace(temporary, directory / task.name)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+                file.flush()
+        target.check()
+        with clock.stage("write"):
+            os.fsync(target.fileno())
 
 
 def _fill(

@@ -16,7 +16,7 @@ import pytest
 
 from simtown.datasets import manifest as manifests
 from simtown.datasets.job import Silent, default_workers, generate, is_disk_full
-from simtown.datasets.manifest import DamagedError, ForeignDirectoryError
+from simtown.files import DamagedError, ForeignDirectoryError
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.language.sampler import ImpossibleError
 

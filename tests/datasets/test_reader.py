@@ -9,7 +9,7 @@ import pytest
 
 import simtown
 from simtown.assets.catalogue import ENTITIES
-from simtown.datasets.manifest import DamagedError
+from simtown.files import DamagedError
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import SPLITS
 from simtown.language.relations import RELATION_NAMES

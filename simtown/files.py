@@ -1,0 +1,54 @@
+"""Files that are whole or not there, and directories that one process at a time may write."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+
+class ForeignDirectoryError(ValueError):
+    """The directory holds something that is not what this command makes; nothing in it was touched."""
+
+
+class DamagedError(RuntimeError):
+    """Files are not what they should be; the message names the file and what to do."""
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary path beside `path` to write to; it takes the place of `path` when the block ends well, and goes otherwise."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def save_json(path: Path, content: Any) -> None:
+    """Write a JSON file so that it is either the old one or the new one, whenever the power fails."""
+    with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        json.dump(content, file, indent=1, sort_keys=True)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextlib.contextmanager
+def claimed(directory: Path, command: str) -> Iterator[None]:
+    """Make the directory if need be and keep other processes of the same command out of it. Raises ForeignDirectoryError."""
+    directory.mkdir(parents=True, exist_ok=True)
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ForeignDirectoryError(f"{directory} is being written by another {command}: wait for it or give another --out") from None
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,74 @@
+"""Models by name: ours, and a user's own as ``package.module:Class``.
+
+A model is a ``torch.nn.Module`` made as ``Class(world, **options)`` with a :class:`simtown.training.world.World`; its
+``forward(batch)`` takes a :class:`simtown.training.world.Batch` and returns (b,) logits of the answer yes. Where it has a
+``loss(batch)`` returning ``(loss, logits)``, that is minimised, otherwise binary cross-entropy.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from simtown.training.world import World
+
+MODELS: dict[str, str] = {
+    "pbn": "simtown.training.models.pbn:PlaceBinder",
+    "cnn-lstm": "simtown.training.models.cnn_lstm:CnnLstm",
+    "question-only": "simtown.training.models.baselines:QuestionOnly",
+    "true-boxes": "simtown.training.models.baselines:TrueBoxes",
+}
+
+
+class ModelError(ValueError):
+    """A model that cannot be found or made; the message says what to write instead."""
+
+
+def find(name: str) -> type[nn.Module]:
+    """The class of a model by its name. Raises ModelError."""
+    home = MODELS.get(name, name)
+    module, colon, attribute = home.partition(":")
+    if not colon or not module or not attribute:
+        raise ModelError(f"unknown model '{name}': choose among {', '.join(MODELS)}, or give your own as package.module:Class")
+    here = str(Path.cwd())
+    if here not in sys.path:  # where a user's own module usually lies
+        sys.path.append(here)
+    try:
+        kind = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ModelError(f"cannot import the model '{name}': {error}") from error
+    if not (isinstance(kind, type) and issubclass(kind, nn.Module)):
+        raise ModelError(f"the model '{name}' is no torch.nn.Module class")
+    return kind
+
+
+def options(name: str, given: dict[str, str]) -> dict[str, Any]:
+    """All options of a model, as its defaults have them but for the `given` texts, which are read as the default's type.
+
+    Raises:
+        ModelError: an option that the model does not have, or a value that cannot be read.
+    """
+    known = {p.name: p for p in list(signature(find(name)).parameters.values())[1:] if p.kind is not Parameter.VAR_KEYWORD}
+    out: dict[str, Any] = {p.name: p.default for p in known.values() if p.default is not Parameter.empty}
+    for key, text in given.items():
+        if key not in known:
+            raise ModelError(f"the model {name} has no option '{key}': it has {', '.join(known) or 'none'}")
+        kind = type(out.get(key, text))
+        try:
+            out[key] = text.lower() in ("1", "true", "yes") if kind is bool else kind(text)
+        except (TypeError, ValueError):
+            raise ModelError(f"--option {key}={text}: a value like {out[key]!r} is needed") from None
+    return out
+
+
+def build(name: str, world: World, chosen: dict[str, Any]) -> nn.Module:
+    """A model, its weights drawn from PyTorch's current random state. Raises ModelError."""
+    try:
+        return find(name)(world, **chosen)
+    except TypeError as error:
+        raise ModelError(f"cannot make the model '{name}': {error}") from error

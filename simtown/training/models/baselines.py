@@ -1,0 +1,38 @@
+"""Baselines that learn: what the question alone gives away, and what true boxes would allow."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from simtown.training.models.layers import HEAD, QuestionEncoder, perceptron
+from simtown.training.world import Batch, World
+
+
+class QuestionOnly(nn.Module):
+    """The CNN-LSTM without its picture: above chance on a test set, it would have found a hint in the words."""
+
+    def __init__(self, world: World, embedding: int = 64, hidden: int = 128) -> None:
+        super().__init__()
+        self.question = QuestionEncoder(world.words, embedding, hidden)
+        self.decide = perceptron(hidden, *HEAD, 1)
+
+    def forward(self, batch: Batch) -> torch.Tensor:
+        """(b,) logits."""
+        logits: torch.Tensor = self.decide(self.question(batch.tokens)).squeeze(1)
+        return logits
+
+
+class TrueBoxes(nn.Module):
+    """The last part of the Place-Binder Network, given the true boxes: the ceiling of what its boxes can say."""
+
+    def __init__(self, world: World, predicate: int = 16, hidden: int = 64) -> None:
+        super().__init__()
+        self.predicate = nn.Embedding(world.relations, predicate)
+        self.verify = perceptron(2 * 4 + predicate, hidden, hidden, 1)
+
+    def forward(self, batch: Batch) -> torch.Tensor:
+        """(b,) logits."""
+        told = torch.cat([batch.boxes.flatten(1), self.predicate(batch.relation)], dim=1)
+        logits: torch.Tensor = self.verify(told).squeeze(1)
+        return logits

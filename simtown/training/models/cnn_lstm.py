@@ -1,0 +1,42 @@
+"""The unstructured baseline: CNN-LSTM (Figure 2, sections 3 and 6.5)."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from simtown.training.models.layers import HEAD, QuestionEncoder, Stage, convolution, half, perceptron
+from simtown.training.world import Batch, World
+
+
+class CnnLstm(nn.Module):
+    """Picture and question meet as two vectors, and a perceptron decides.
+
+    Three 3×3 convolutions of stride 2 (20, 50, 100 filters), each followed by batch norm, ReLU and dropout; an LSTM (hidden 128) over
+    the question's words; both joined and topped with the perceptron of section 6.5 and one logit.
+
+    Args:
+        world: sizes. embedding: size of a word's embedding. dropout: share of channels dropped after each convolution.
+    """
+
+    filters = (20, 50, 100)
+    hidden = 128
+
+    def __init__(self, world: World, embedding: int = 64, dropout: float = 0.1) -> None:
+        super().__init__()
+        one, two, three = self.filters
+        self.cnn = nn.Sequential(
+            *(convolution(3, one), Stage(one, dropout)),
+            *(convolution(one, two), Stage(two, dropout)),
+            *(convolution(two, three), Stage(three, dropout)),
+            nn.Flatten(),
+        )
+        self.question = QuestionEncoder(world.words, embedding, self.hidden)
+        seen = three * half(world.height, 3) * half(world.width, 3)
+        self.decide = perceptron(seen + self.hidden, *HEAD, 1)
+
+    def forward(self, batch: Batch) -> torch.Tensor:
+        """(b,) logits."""
+        both = torch.cat([self.cnn(batch.image), self.question(batch.tokens)], dim=1)
+        logits: torch.Tensor = self.decide(both).squeeze(1)
+        return logits

@@ -1,0 +1,59 @@
+"""What the models share: the convolutions and the perceptron of the paper's section 6.5."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import torch
+from torch import nn
+
+#: Hidden sizes of the multilayer perceptron that tops a convolutional network (section 6.5).
+HEAD = (128, 100, 50, 25, 25, 4)
+
+
+class Stage(nn.Module):
+    """What follows a convolution: batch norm, ReLU, dropout of whole channels."""
+
+    def __init__(self, channels: int, dropout: float) -> None:
+        super().__init__()
+        self.norm, self.drop = nn.BatchNorm2d(channels), nn.Dropout2d(dropout)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.drop(torch.relu_(self.norm(x)))
+
+
+def half(size: int, times: int) -> int:
+    """Size of a side after so many 3×3 convolutions of stride 2 and padding 1."""
+    for _ in range(times):
+        size = (size + 1) // 2
+    return size
+
+
+def convolution(before: int, after: int) -> nn.Conv2d:
+    """3×3, stride 2; its bias would be lost in the batch norm that follows."""
+    return nn.Conv2d(before, after, 3, stride=2, padding=1, bias=False)
+
+
+def perceptron(*sizes: int) -> nn.Sequential:
+    """Fully connected layers with ReLU between them."""
+    layers: list[nn.Module] = []
+    for before, after in pairwise(sizes):
+        layers += [nn.Linear(before, after), nn.ReLU()]
+    return nn.Sequential(*layers[:-1])
+
+
+class QuestionEncoder(nn.Module):
+    """Embedding and LSTM over a question's tokens (section 6.5: one layer, hidden size 128).
+
+    (b, length) int64 tokens, padded with 0 at the end → (b, hidden) state after the last real token.
+    """
+
+    def __init__(self, words: int, embedding: int, hidden: int) -> None:
+        super().__init__()
+        self.embed = nn.Embedding(words, embedding)
+        self.lstm = nn.LSTM(embedding, hidden, batch_first=True)
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        last = (tokens != 0).sum(1) - 1
+        states, _ = self.lstm(self.embed(tokens))
+        return states[torch.arange(len(tokens), device=tokens.device), last.clamp(min=0)]

@@ -1,0 +1,118 @@
+"""The structured model: Place-Binder Network (Figures 3 and 4, sections 3 and 6.5)."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from simtown.training.models.layers import HEAD, Stage, convolution, half, perceptron
+from simtown.training.world import Batch, World
+
+
+class LabelledConvolution(nn.Module):
+    """A 3×3 convolution of stride 2 over a picture to which a label's embedding is concatenated as constant channels.
+
+    The label's channels are the same everywhere, so what they add is a sum over the kernel's nine taps, less those that fall
+    outside: a (b, 9, filters) product instead of a convolution, and the picture is convolved once for any number of labels.
+    Equal to the plain form (:meth:`plain`) up to rounding.
+
+    Args:
+        embedding: size of a label's embedding. filters: output channels. height, width: of the picture, pixels.
+    """
+
+    inside: torch.Tensor
+
+    def __init__(self, embedding: int, filters: int, height: int, width: int) -> None:
+        super().__init__()
+        self.conv = convolution(3 + embedding, filters)
+        taps = F.unfold(torch.ones(1, 1, height, width), 3, padding=1, stride=2)[0]  # 1 where a tap falls into the picture
+        self.register_buffer("inside", taps.T.contiguous(), persistent=False)
+
+    def forward(self, image: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """(b, 3, h, w) pictures and (slots, b, embedding) labels → (slots · b, filters, h / 2, w / 2), channels last."""
+        seen = F.conv2d(image, self.conv.weight[:, :3], stride=2, padding=1)
+        b, filters, h, w = seen.shape
+        kernel = self.conv.weight[:, 3:].flatten(2).permute(1, 2, 0)  # embedding, tap, filter
+        told = (labels.flatten(0, 1) @ kernel.flatten(1)).view(-1, 9, filters)
+        slots = len(labels)
+        pixels = seen.permute(0, 2, 3, 1).reshape(b, h * w, filters).repeat(slots, 1, 1)
+        both = torch.baddbmm(pixels, self.inside.expand(slots * b, -1, -1), told)
+        return both.view(slots * b, h, w, filters).permute(0, 3, 1, 2)
+
+    def plain(self, image: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """The same as the paper draws it: constant channels, concatenated, convolved."""
+        slots, (h, w) = len(labels), image.shape[2:]
+        channels = labels.flatten(0, 1)[:, :, None, None].expand(-1, -1, h, w)
+        convolved: torch.Tensor = self.conv(torch.cat([image.repeat(slots, 1, 1, 1), channels], dim=1))
+        return convolved
+
+
+class BoundingBox(nn.Module):
+    """Where is this? The module of Figure 4: label embedding and picture in, a box out; one set of weights for every slot.
+
+    Three 3×3 convolutions of stride 2 (32, 64, 64 filters), then fully connected layers (128, 100, 50, 25, 25, 4).
+    """
+
+    filters = (32, 64, 64)
+
+    def __init__(self, world: World, embedding: int, dropout: float) -> None:
+        super().__init__()
+        one, two, three = self.filters
+        self.label = nn.Embedding(world.entities, embedding)
+        self.look = LabelledConvolution(embedding, one, world.height, world.width)
+        self.cnn = nn.Sequential(
+            Stage(one, dropout),
+            *(convolution(one, two), Stage(two, dropout)),
+            *(convolution(two, three), Stage(three, dropout)),
+            nn.Flatten(),
+        )
+        self.locate = perceptron(three * half(world.height, 3) * half(world.width, 3), *HEAD)
+
+    def forward(self, image: torch.Tensor, entities: torch.Tensor) -> torch.Tensor:
+        """(b, 3, h, w) pictures and (slots, b) entities → (slots, b, 4) boxes, see :class:`simtown.training.world.Batch`."""
+        boxes: torch.Tensor = self.locate(self.cnn(self.look(image, self.label(entities))))
+        return boxes.view(*entities.shape, 4)
+
+
+class PlaceBinder(nn.Module):
+    """Two boxes and a predicate's embedding decide (Figure 3); boxes and answer are learned together.
+
+    loss = binary cross-entropy + box_weight × smooth L1 of the two boxes.
+
+    Args:
+        world: sizes. embedding: size of an entity's embedding. predicate: size of a relation's embedding.
+        dropout: share of channels dropped after each convolution. hidden: size of the final perceptron's two hidden layers.
+        box_weight: weight of the boxes' loss.
+    """
+
+    def __init__(
+        self, world: World, embedding: int = 32, predicate: int = 16, dropout: float = 0.1, hidden: int = 64, box_weight: float = 30.0
+    ) -> None:
+        super().__init__()
+        self.box_weight = box_weight
+        self.find = BoundingBox(world, embedding, dropout)
+        self.predicate = nn.Embedding(world.relations, predicate)
+        self.verify = perceptron(2 * 4 + predicate, hidden, hidden, 1)
+
+    def boxes(self, batch: Batch) -> torch.Tensor:
+        """(2, b, 4) boxes of subject and object."""
+        found: torch.Tensor = self.find(batch.image, torch.stack([batch.subject, batch.object]))
+        return found
+
+    def decide(self, boxes: torch.Tensor, relation: torch.Tensor) -> torch.Tensor:
+        """(b,) logits from (2, b, 4) boxes and (b,) relations."""
+        logits: torch.Tensor = self.verify(torch.cat([boxes[0], boxes[1], self.predicate(relation)], dim=1)).squeeze(1)
+        return logits
+
+    def forward(self, batch: Batch) -> torch.Tensor:
+        """(b,) logits."""
+        return self.decide(self.boxes(batch), batch.relation)
+
+    def loss(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+        """The joint loss, and the logits."""
+        boxes = self.boxes(batch)
+        logits = self.decide(boxes, batch.relation)
+        right = F.binary_cross_entropy_with_logits(logits, batch.answer)
+        near = F.smooth_l1_loss(boxes, batch.boxes.transpose(0, 1))
+        return right + self.box_weight * near, logits

@@ -1,0 +1,134 @@
+"""Examples on their way into a model: kept in memory, read from shards, or sampled and rendered as they are needed.
+
+Every source is a table of examples that batches are taken from by number; none needs worker processes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from simtown.datasets.reader import Split
+from simtown.datasets.settings import Settings
+from simtown.datasets.shards import columns
+from simtown.language.sampler import sample
+from simtown.render.frames import Renderer
+from simtown.training.world import Batch
+
+#: Share of the memory now free that pictures may take before they are read from disk batch by batch.
+MEMORY_SHARE = 0.6
+_COLUMNS = ("tokens", "subject", "relation", "object", "subject_slot", "object_slot", "boxes", "answer")
+
+
+class Source(Protocol):
+    """Examples on a device."""
+
+    def batches(self, rows: np.ndarray, size: int) -> Iterator[Batch]:
+        """The examples with the numbers `rows` ((n,) int64), in their order, at most `size` at a time."""
+        ...
+
+
+def as_input(pixels: torch.Tensor) -> torch.Tensor:
+    """(b, h, w, 3) uint8 → (b, 3, h, w) float32 in [-1, 1], in channels-last memory."""
+    return pixels.to(torch.float32).div_(127.5).sub_(1.0).permute(0, 3, 1, 2)
+
+
+def told(column: Mapping[str, np.ndarray], settings: Settings, device: torch.device) -> Batch:
+    """Everything but the pictures, from a data set's columns (n rows each): a batch whose image is empty."""
+    slots = np.stack([column["subject_slot"], column["object_slot"]], axis=1).astype(np.int64)
+    corners = np.take_along_axis(column["boxes"], slots[:, :, None], axis=1)
+    low, high = corners[..., :2], corners[..., 2:]
+    boxes = np.concatenate([(low + high) / 2, high - low], axis=-1) / ([settings.width, settings.height] * 2)
+    whole = {name: torch.from_numpy(column[name].astype(np.int64)).to(device) for name in ("tokens", "subject", "relation", "object")}
+    answer = torch.from_numpy(column["answer"].astype(np.float32)).to(device)
+    return Batch(torch.empty(0), boxes=torch.from_numpy(boxes.astype(np.float32)).to(device), answer=answer, **whole)
+
+
+def _pick(table: Batch, rows: torch.Tensor, image: torch.Tensor) -> Batch:
+    return Batch(image, **{f.name: getattr(table, f.name)[rows] for f in fields(Batch) if f.name != "image"})
+
+
+class Resident:
+    """The first n examples of a split, their pictures kept as bytes on the device that uses them: a batch is an index away."""
+
+    def __init__(self, split: Split, n: int, settings: Settings, device: torch.device) -> None:
+        self.told = told({name: split.column(name)[:n] for name in _COLUMNS}, settings, device)
+        self.pixels = torch.from_numpy(split.images(np.arange(n))).to(device)
+
+    def batches(self, rows: np.ndarray, size: int) -> Iterator[Batch]:
+        """See :class:`Source`."""
+        for part in torch.from_numpy(rows).to(self.pixels.device).split(size):
+            yield _pick(self.told, part, as_input(self.pixels[part]))
+
+
+class FromDisk:
+    """The first n examples of a split too large for memory: pictures are read one batch ahead of the model."""
+
+    def __init__(self, split: Split, n: int, settings: Settings, device: torch.device) -> None:
+        self.told = told({name: split.column(name)[:n] for name in _COLUMNS}, settings, device)
+        self.split, self.device = split, device
+
+    def _read(self, rows: np.ndarray) -> Batch:
+        pixels = torch.from_numpy(self.split.images(rows)).to(self.device)
+        return _pick(self.told, torch.from_numpy(rows).to(self.device), as_input(pixels))
+
+    def batches(self, rows: np.ndarray, size: int) -> Iterator[Batch]:
+        """See :class:`Source`."""
+        return _ahead(self._read, rows, size)
+
+
+class Stream:
+    """Fresh training examples, sampled and rendered one batch ahead of the model; nothing touches the disk.
+
+    Example i is training example i of an endless data set of these settings, whatever the batch size, so a stream is the same
+    every time, and its first examples are those of the data set on disk.
+    """
+
+    def __init__(self, settings: Settings, renderer: Renderer, device: torch.device) -> None:
+        self.settings, self.renderer, self.device = settings, renderer, device
+        self.recipe = settings.recipe("train")
+
+    def _make(self, rows: np.ndarray) -> Batch:
+        settings, examples = self.settings, sample(self.recipe, rows)
+        frames = self.renderer.render(examples.scene, settings.width, settings.height, geometry=False)
+        table = told(columns(examples, rows, settings), settings, self.device)
+        table.image = as_input(torch.from_numpy(frames.rgb).to(self.device))
+        return table
+
+    def batches(self, rows: np.ndarray, size: int) -> Iterator[Batch]:
+        """See :class:`Source`."""
+        return _ahead(self._make, rows, size)
+
+
+def _ahead(make: Callable[[np.ndarray], Batch], rows: np.ndarray, size: int) -> Iterator[Batch]:
+    """Batches made by a thread, one ahead of whoever takes them."""
+    parts = [rows[i : i + size] for i in range(0, len(rows), size)]
+    with ThreadPoolExecutor(1) as thread:
+        waiting = thread.submit(make, parts[0])
+        for part in parts[1:]:
+            ready, waiting = waiting, thread.submit(make, part)
+            yield ready.result()
+        yield waiting.result()
+
+
+def open_split(split: Split, n: int, settings: Settings, device: torch.device) -> Resident | FromDisk:
+    """The first n examples of a split, in memory if they fit there (on a GPU: on the card)."""
+    if n * settings.width * settings.height * 3 < MEMORY_SHARE * _free(device):
+        return Resident(split, n, settings, device)
+    return FromDisk(split, n, settings, device)
+
+
+def _free(device: torch.device) -> int:
+    """Bytes of memory not in use."""
+    if device.type == "cuda":
+        return torch.cuda.mem_get_info(device)[0]
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError):
+        return 2**32
