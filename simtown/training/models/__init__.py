@@ -21,7 +21,6 @@ MODELS: dict[str, str] = {
     "pbn": "simtown.training.models.pbn:PlaceBinder",
     "cnn-lstm": "simtown.training.models.cnn_lstm:CnnLstm",
     "question-only": "simtown.training.models.baselines:QuestionOnly",
-    "true-boxes": "simtown.training.models.baselines:TrueBoxes",
 }
 
 

@@ -1,4 +1,4 @@
-"""Baselines that learn: what the question alone gives away, and what true boxes would allow."""
+"""A baseline that learns: what the question alone gives away."""
 
 from __future__ import annotations
 
@@ -20,19 +20,4 @@ class QuestionOnly(nn.Module):
     def forward(self, batch: Batch) -> torch.Tensor:
         """(b,) logits."""
         logits: torch.Tensor = self.decide(self.question(batch.tokens)).squeeze(1)
-        return logits
-
-
-class TrueBoxes(nn.Module):
-    """The last part of the Place-Binder Network, given the true boxes: the ceiling of what its boxes can say."""
-
-    def __init__(self, world: World, predicate: int = 16, hidden: int = 64) -> None:
-        super().__init__()
-        self.predicate = nn.Embedding(world.relations, predicate)
-        self.verify = perceptron(2 * 4 + predicate, hidden, hidden, 1)
-
-    def forward(self, batch: Batch) -> torch.Tensor:
-        """(b,) logits."""
-        told = torch.cat([batch.boxes.flatten(1), self.predicate(batch.relation)], dim=1)
-        logits: torch.Tensor = self.verify(told).squeeze(1)
         return logits

@@ -1,0 +1,152 @@
+"""What accuracy a run has, on what, and how sure that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.stats import binomtest
+from torch import nn
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from simtown.datasets.reader import Dataset, Split
+from simtown.language.relations import LATERAL, RELATION_NAMES, RELATIONS, margins, separations
+from simtown.training.sources import Source
+
+#: Examples at once where nothing is learned.
+BATCH = 512
+
+
+@torch.inference_mode()
+def logits_of(model: nn.Module, source: Source, n: int) -> tuple[np.ndarray, float]:
+    """(n,) float32 logits of a source's first n examples, and their mean cross-entropy. The model is left in evaluation mode."""
+    model.eval()
+    parts, loss = [], 0.0
+    for batch in source.batches(np.arange(n), BATCH):
+        logits = model(batch).float()
+        loss += float(binary_cross_entropy_with_logits(logits, batch.answer, reduction="sum"))
+        parts.append(logits.cpu().numpy())
+    return np.concatenate(parts), loss / n
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of right answers.
+
+    Attributes:
+        accuracy: right / n. low, high: its 95 % Wilson score interval. n: questions.
+    """
+
+    accuracy: float
+    low: float
+    high: float
+    n: int
+
+    @classmethod
+    def of(cls, correct: np.ndarray) -> Share | None:
+        """From (n,) bool; None where nothing was asked."""
+        if not len(correct):
+            return None
+        right, n = int(correct.sum()), len(correct)
+        interval = binomtest(right, n).proportion_ci(0.95, method="wilson")
+        return cls(right / n, float(interval.low), float(interval.high), n)
+
+    def told(self) -> dict[str, float]:
+        """As run.json keeps it."""
+        return {"accuracy": self.accuracy, "low": self.low, "high": self.high, "n": self.n}
+
+
+def _told(correct: np.ndarray) -> dict[str, float] | None:
+    share = Share.of(correct)
+    return share.told() if share else None
+
+
+def triples(split: Split, n: int | None = None) -> np.ndarray:
+    """(n,) int64, one number for each (subject, relation, object) of a split's first n examples."""
+    subject, relation, obj = (split.column(c)[:n].astype(np.int64) for c in ("subject", "relation", "object"))
+    return (subject * 100 + relation) * 10_000 + obj
+
+
+def deciles(dataset: Dataset) -> np.ndarray:
+    """(entities,) int64: tenth of the entities, by training frequency, that each belongs to; 0 holds the most frequent."""
+    resolved = dataset.manifest["settings"]
+    frequency = (np.array(resolved["subject_frequencies"]) + np.array(resolved["object_frequencies"])) / 2
+    rank = np.argsort(np.argsort(-frequency, kind="stable"))
+    tenths: np.ndarray = rank * 10 // len(rank)
+    return tenths
+
+
+def inverse_frequency(dataset: Dataset, split: Split) -> np.ndarray:
+    """(n,) float64 weights of equation 1, 1 / (p(subject) p(object)) by the training marginals, with mean 1."""
+    resolved = dataset.manifest["settings"]
+    p = [np.array(resolved[f"{role}_frequencies"])[split.column(role)] for role in ("subject", "object")]
+    weights = 1 / np.maximum(p[0] * p[1], 1e-12)
+    return weights / weights.mean()
+
+
+def measure(dataset: Dataset, test: np.ndarray, val: np.ndarray, train_size: int | None) -> dict[str, Any]:
+    """Accuracy on the uniform test set, overall and in parts, and on validation reweighted by equation 1.
+
+    Args:
+        test, val: (n,) float logits of the whole split. train_size: training examples seen (None for an endless stream).
+
+    Returns:
+        Shares with Wilson intervals: "accuracy", "low", "high", "n" of the test set; "relations" by name; "deciles" by number, a
+        question counting for its rarer entity; "seen" and "unseen" (subject, relation, object) triples; "validation" plain, and
+        "reweighted" by inverse training frequency with its effective sample size.
+    """
+    split = dataset.test
+    correct = (test > 0) == split.column("answer")
+    relation, tenth = split.column("relation"), deciles(dataset)
+    rarer = np.maximum(tenth[split.column("subject")], tenth[split.column("object")])
+    out: dict[str, Any] = dict(_told(correct) or {})
+    out["relations"] = {RELATION_NAMES[r]: _told(correct[relation == r]) for r in np.unique(relation)}
+    out["deciles"] = {str(d): _told(correct[rarer == d]) for d in np.unique(rarer)}
+    if train_size is not None:
+        seen = np.isin(triples(split), triples(dataset.train, train_size))
+        out["seen"], out["unseen"] = _told(correct[seen]), _told(correct[~seen])
+    if len(val):
+        right = (val > 0) == dataset.val.column("answer")
+        weights = inverse_frequency(dataset, dataset.val)
+        share, effective = float((right * weights).mean()), float(weights.sum() ** 2 / (weights**2).sum())
+        out["validation"] = _told(right)
+        out["reweighted"] = {"accuracy": share, "effective_n": effective, "n": len(right)}
+    return out
+
+
+def references(dataset: Dataset) -> dict[str, float]:
+    """Test accuracy of what does not learn.
+
+    Returns:
+        "chance"; "majority", the training set's more frequent answer; "oracle", the logical form evaluated on the latent scene (1.0);
+        "oracle_on_boxes", the same read off the true boxes: middles for left and right, lower edges for nearer and farther.
+    """
+    answer, latent = dataset.test.column("answer"), oracle(dataset.test)
+    majority = dataset.train.column("answer").mean() >= 0.5
+    said = {"majority": np.full(len(answer), majority), "oracle": latent, "oracle_on_boxes": oracle_on_boxes(dataset.test)}
+    return {"chance": 0.5, **{name: float((says == answer).mean()) for name, says in said.items()}}
+
+
+def _slots(split: Split) -> tuple[np.ndarray, np.ndarray]:
+    return split.column("subject_slot").astype(np.int64), split.column("object_slot").astype(np.int64)
+
+
+def oracle(split: Split) -> np.ndarray:
+    """(n,) bool answers of every question's logical form on its latent scene."""
+    scenes, relation = split.scenes(), split.column("relation").astype(np.int64)
+    result: np.ndarray = margins(separations(scenes.pose, scenes.camera), relation, *_slots(split)) > 0
+    return result
+
+
+def oracle_on_boxes(split: Split) -> np.ndarray:
+    """(n,) bool answers by the true boxes alone."""
+    boxes, rows = split.column("boxes"), np.arange(len(split))
+    subject, obj = (boxes[rows, slot] for slot in _slots(split))
+    across = (subject[:, 0] + subject[:, 2]) - (obj[:, 0] + obj[:, 2])  # positive: subject farther right
+    deep = obj[:, 3] - subject[:, 3]  # positive: subject farther away
+    relation = split.column("relation")
+    axis, sign = np.array([r.axis for r in RELATIONS])[relation], np.array([r.sign for r in RELATIONS])[relation]
+    result: np.ndarray = np.where(axis == LATERAL, across, deep) * sign > 0
+    return result

@@ -1,0 +1,317 @@
+"""Training one model on one data set, as in section 6.5 of the paper: Adam, early stopping, the best weights, one test."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from simtown.datasets.reader import Dataset, open_dataset
+from simtown.datasets.settings import SettingsError
+from simtown.files import claimed, save_json
+from simtown.streams import Stream as Draws
+from simtown.training import run as runs
+from simtown.training.evaluation import logits_of, measure, references
+from simtown.training.models import build
+from simtown.training.run import FitSettings, State
+from simtown.training.sources import Source, Stream, open_split
+from simtown.training.world import Batch, World
+
+#: Fewest steps between two validations under the "patient" protocol: a small set's epochs would cost less than validating them.
+CLOSEST = 16
+
+
+class FitError(RuntimeError):
+    """Training cannot go on; the message says what to change. What was reached before is kept."""
+
+
+class Watcher(Protocol):
+    """Whoever wants to know how a run goes."""
+
+    def stepped(self, examples: int) -> None:
+        """A step was taken on so many examples."""
+        ...
+
+    def validated(self, row: dict[str, float], best: dict[str, float]) -> None:
+        """A row of metrics.jsonl, and the best so far."""
+        ...
+
+
+class Silent:
+    """A watcher that says nothing."""
+
+    def stepped(self, examples: int) -> None: ...
+
+    def validated(self, row: dict[str, float], best: dict[str, float]) -> None: ...
+
+
+def check(settings: FitSettings, dataset: Dataset) -> None:
+    """Raises SettingsError, in one line, for a choice that cannot be."""
+    have = len(dataset.train)
+    if not 2 <= settings.train_size <= have and not (settings.stream and settings.train_size >= 2):
+        raise SettingsError(f"--train-size must be from 2 to {have}, the training examples of {dataset.path}, not {settings.train_size}")
+    if not len(dataset.val) or not len(dataset.test):
+        raise SettingsError(f"{dataset.path} has no {'test' if len(dataset.val) else 'validation'} examples: generate it with some")
+    for name, value, low in (("batch", settings.batch, 2), ("patience", settings.patience, 1), ("min-steps", settings.min_steps, 0),
+                             ("max-steps", settings.max_steps, 0)):  # fmt: skip
+        if value < low:
+            raise SettingsError(f"--{name} must be at least {low}, not {value}")
+    if not 0 < settings.learning_rate < 10:
+        raise SettingsError(f"--lr must be above 0 and below 10, not {settings.learning_rate}")
+    if settings.protocol not in runs.PROTOCOLS:
+        raise SettingsError(f"unknown protocol '{settings.protocol}': choose {' or '.join(runs.PROTOCOLS)}")
+    if settings.precision not in ("float32", "tf32", "bf16"):
+        raise SettingsError(f"unknown precision '{settings.precision}': choose float32, tf32 or bf16")
+    if settings.device not in ("cpu", "cuda"):
+        raise SettingsError(f"unknown device '{settings.device}': choose auto, cpu or cuda")
+    if settings.device == "cuda" and not torch.cuda.is_available():
+        raise SettingsError("--device cuda: PyTorch sees no CUDA device here; use --device cpu, or auto")
+    if settings.precision != "float32" and settings.device == "cpu":
+        raise SettingsError(f"--precision {settings.precision} needs a GPU: on a CPU use float32")
+
+
+def fit(settings: FitSettings, data: Path | Dataset, directory: Path, watcher: Watcher | None = None) -> dict[str, Any]:
+    """Train into a run directory, or finish what was begun there; returns what its run.json says.
+
+    Killed at any moment and called again, it ends with the numbers of a run that was never disturbed.
+
+    Raises:
+        SettingsError: a choice that cannot be. ForeignDirectoryError: the directory holds another run, or something else.
+        DamagedError: a file of the data set or of the run is. FitError: a loss that is no number, or memory that does not suffice.
+    """
+    dataset = data if isinstance(data, Dataset) else open_dataset(data)
+    check(settings, dataset)
+    with claimed(directory, "simtown fit"):
+        run = runs.begin(directory, settings, dataset)
+        if run["status"] == "done":
+            return run
+        try:
+            return _Fit(settings, dataset, directory, run, watcher or Silent()).whole()
+        except FitError as error:
+            save_json(directory / runs.RUN, {**run, "status": "failed", "error": str(error)})
+            raise
+
+
+@contextmanager
+def seeded(seed: int, name: str, number: int, device: torch.device) -> Iterator[None]:
+    """PyTorch's random state as a function of an address, and afterwards as it was."""
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.manual_seed(int(Draws(seed, "fit", name).bits(np.array([number]), 1)[0, 0] >> np.uint64(1)))
+        yield
+
+
+def order(seed: int, epoch: int, n: int) -> np.ndarray:
+    """(n,) int64: the order in which an epoch visits its examples."""
+    return np.argsort(Draws(seed, "fit", "order").bits(np.arange(n), 1, epoch)[:, 0], kind="stable")
+
+
+class _Fit:
+    """One run, from where it stands to its end."""
+
+    def __init__(self, settings: FitSettings, dataset: Dataset, directory: Path, run: dict[str, Any], watcher: Watcher) -> None:
+        self.settings, self.dataset, self.directory, self.run, self.watcher = settings, dataset, directory, run, watcher
+        self.device = device = torch.device(settings.device)
+        with seeded(settings.seed, "weights", 0, device):
+            self.model = build(settings.model, World.of(dataset), settings.options).to(device, memory_format=torch.channels_last)
+        self.state = State.load(directory, device)
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=settings.learning_rate, fused=True)
+        if self.state:
+            self.model.load_state_dict(self.state.model)
+            self.optimizer.load_state_dict(self.state.optimizer)
+        self.train = self._training_source()
+        self.val = open_split(dataset.val, len(dataset.val), dataset.settings, device)
+        self.learn = torch.compile(self._learn) if settings.compile else self._learn
+
+    def _training_source(self) -> Source:
+        settings = self.settings
+        if settings.stream:
+            from simtown.render.raster import Raster
+
+            return Stream(replace(self.dataset.settings, n=settings.train_size), Raster(), self.device)
+        return open_split(self.dataset.train, settings.train_size, self.dataset.settings, self.device)
+
+    def whole(self) -> dict[str, Any]:
+        """Train until it is time to stop, then test once."""
+        rows = [r for r in runs.read_metrics(self.directory) if self.state and r["epoch"] <= self.state.epoch]
+        _write_lines(self.directory / runs.METRICS, rows)
+        state = self.state or State(0, 0, {"epoch": 0, "step": 0, "val_accuracy": 0.0, "val_loss": 0.0}, 0, 0.0, {}, {})
+        with _precision(self.settings), _tensorboard(self.directory, state.step) as board:
+            while not (reason := self._stop(state)):
+                state = self._round(state)
+                row = self.row
+                self.watcher.validated(row, state.best)
+                for name, value in row.items():
+                    board.add_scalar(name, value, state.step)
+            return self._finish(state, reason)
+
+    def _stop(self, state: State) -> str:
+        settings = self.settings
+        if settings.max_steps and state.step >= settings.max_steps:
+            return f"reached {settings.max_steps} steps"
+        enough = settings.protocol == "paper" or state.step >= settings.min_steps
+        return f"{settings.patience} validations without better accuracy" if enough and state.stale >= settings.patience else ""
+
+    def _round(self, state: State) -> State:
+        """One epoch, or as many as it takes for CLOSEST steps, and a validation."""
+        settings, begun = self.settings, perf_counter()
+        steps = -(-settings.train_size // settings.batch)
+        epochs = max(1, -(-CLOSEST // steps)) if settings.protocol == "patient" else 1
+        totals = torch.zeros(2, device=self.device, dtype=torch.float64)  # loss, right answers
+        epoch, step = state.epoch, state.step
+        for _ in range(epochs):
+            epoch += 1
+            step += self._epoch(epoch, totals)
+        seen = epochs * settings.train_size
+        trained = perf_counter() - begun
+        loss, right = (totals / seen).tolist()
+        if not np.isfinite(loss):
+            raise FitError(
+                f"the loss is no longer a number in epoch {epoch} (step {step}): give a smaller --lr than {settings.learning_rate}"
+            )
+        logits, val_loss = logits_of(self.model, self.val, len(self.dataset.val))
+        accuracy = float(((logits > 0) == self.dataset.val.column("answer")).mean())
+        self.row = {
+            "epoch": epoch,
+            "step": step,
+            "train_loss": loss,
+            "train_accuracy": right,
+            "val_loss": val_loss,
+            "val_accuracy": accuracy,
+            "images_per_second": seen / trained,
+        }
+        best, stale = state.best, state.stale + 1
+        if accuracy > best["val_accuracy"]:
+            best, stale = {"epoch": epoch, "step": step, "val_accuracy": accuracy, "val_loss": val_loss}, 0
+            runs.save_weights(self.model, self.directory)
+        elif settings.protocol == "patient" and step <= settings.min_steps:
+            stale = 0
+        with open(self.directory / runs.METRICS, "a", encoding="utf-8") as file:
+            file.write(json.dumps(self.row) + "\n")
+        seconds = state.seconds + perf_counter() - begun
+        after = State(epoch, step, best, stale, seconds, self.model.state_dict(), self.optimizer.state_dict())
+        after.save(self.directory)
+        return after
+
+    def _epoch(self, epoch: int, totals: torch.Tensor) -> int:
+        """Visit every example once; returns the steps taken, adds sums of loss and right answers to `totals`."""
+        settings, n = self.settings, self.settings.train_size
+        rows = np.arange((epoch - 1) * n, epoch * n) if settings.stream else order(settings.seed, epoch, n)
+        self.model.train()
+        steps = 0
+        with seeded(settings.seed, "epoch", epoch, self.device):
+            for batch in self.train.batches(rows, settings.batch):
+                try:
+                    loss, logits = self.learn(batch)
+                except torch.OutOfMemoryError as error:
+                    raise FitError(self._too_large(len(batch))) from error
+                totals[0] += loss.detach() * len(batch)
+                totals[1] += ((logits > 0) == (batch.answer > 0.5)).sum()
+                steps += 1
+                self.watcher.stepped(len(batch))
+        return steps
+
+    def _learn(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+        """One step of the optimiser."""
+        with _autocast(self.settings):
+            loss, logits = loss_of(self.model, batch)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        self.optimizer.step()
+        return loss, logits
+
+    def _too_large(self, size: int) -> str:
+        """What to say when memory did not suffice for a batch: the largest half of it, quarter, ... that does."""
+        self.optimizer.zero_grad(set_to_none=True)
+        while size >= 4:
+            size //= 2
+            if self.device.type == "cuda":
+                torch.cuda.empty_cache()
+            try:
+                batch = next(iter(self.train.batches(np.arange(min(size, self.settings.train_size)), size)))
+                loss_of(self.model, batch)[0].backward()
+                return f"out of memory with --batch {self.settings.batch}: --batch {size} fits"
+            except torch.OutOfMemoryError:
+                continue
+        return "out of memory even with two examples a step: use a smaller picture or another device"
+
+    def _finish(self, state: State, reason: str) -> dict[str, Any]:
+        dataset = self.dataset
+        runs.load_weights(self.model, self.directory)
+        test = open_split(dataset.test, len(dataset.test), dataset.settings, self.device)
+        logits, loss = logits_of(self.model, test, len(dataset.test))
+        val, _ = logits_of(self.model, self.val, len(dataset.val))
+        runs.save_test(self.directory, logits, dataset.test.column("answer"))
+        seen = None if self.settings.stream else self.settings.train_size
+        end = {
+            "status": "done",
+            "epochs": state.epoch,
+            "steps": state.step,
+            "stopped": reason,
+            "best": state.best,
+            "test": {**measure(dataset, logits, val, seen), "loss": loss},
+            "references": references(dataset),
+            "parameters": sum(p.numel() for p in self.model.parameters()),
+            "seconds": state.seconds,
+        }
+        run = {**{k: v for k, v in self.run.items() if k != "error"}, **end}
+        _draw_curve(self.directory)
+        save_json(self.directory / runs.RUN, run)
+        (self.directory / runs.STATE).unlink(missing_ok=True)  # nothing goes on from here
+        return run
+
+
+def loss_of(model: nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+    """The model's own loss, or binary cross-entropy, and (b,) logits."""
+    if hasattr(model, "loss"):
+        loss, logits = model.loss(batch)
+        return loss, logits
+    logits = model(batch)
+    return binary_cross_entropy_with_logits(logits, batch.answer), logits
+
+
+def _autocast(settings: FitSettings) -> AbstractContextManager[Any]:
+    return torch.autocast(settings.device, dtype=torch.bfloat16) if settings.precision == "bf16" else nullcontext()
+
+
+@contextmanager
+def _precision(settings: FitSettings) -> Iterator[None]:
+    """TensorFloat-32 for the duration, where it was asked for."""
+    matmul, conv = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = settings.precision != "float32"
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = matmul, conv
+
+
+@contextmanager
+def _tensorboard(directory: Path, step: int) -> Iterator[Any]:
+    from torch.utils.tensorboard import SummaryWriter
+
+    board = SummaryWriter(str(directory / "tensorboard"), purge_step=step + 1 if step else None)
+    try:
+        yield board
+    finally:
+        board.close()
+
+
+def _write_lines(path: Path, rows: list[dict[str, float]]) -> None:
+    from simtown.files import replacing
+
+    with replacing(path) as temporary:
+        temporary.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def _draw_curve(directory: Path) -> None:
+    from simtown.training.figures import curve
+
+    curve(runs.read_metrics(directory), directory / runs.CURVE)
