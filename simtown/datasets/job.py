@@ -6,17 +6,12 @@ again, and ends with the bytes of one that was never disturbed.
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import errno
 import json
 import multiprocessing
 import os
 import queue
 import re
-import signal
-import sys
-import threading
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -28,6 +23,7 @@ from simtown.datasets.settings import Settings, SettingsError, differences
 from simtown.datasets.shards import STAGES, Clock, Task, checksum, read_tried, tasks, write_shard
 from simtown.files import DamagedError, ForeignDirectoryError, claimed
 from simtown.language.sampler import ImpossibleError
+from simtown.processes import bind_to, default_workers, uninterrupted
 
 #: Seconds after which a first start is announced as a compilation.
 PATIENCE = 2.0
@@ -53,11 +49,6 @@ class Silent:
 
 class WorkerError(RuntimeError):
     """A worker process died; what is written is kept."""
-
-
-def default_workers() -> int:
-    """Processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def generate(settings: Settings, directory: Path, workers: int | None = None, watcher: Watcher | None = None) -> dict[str, Any]:
@@ -205,7 +196,7 @@ def _run_workers(directory: Path, settings: Settings, missing: list[Task], worke
         todo.put(task)
     arguments = (str(directory), asdict(settings), todo, told, os.getpid())
     team = [context.Process(target=_work, args=arguments, daemon=True) for _ in range(workers)]
-    with _uninterrupted():
+    with uninterrupted():
         for member in team:
             member.start()
     left = len(missing)
@@ -240,26 +231,9 @@ def _run_workers(directory: Path, settings: Settings, missing: list[Task], worke
                 unfinished.unlink(missing_ok=True)
 
 
-@contextlib.contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Processes started here ignore Ctrl-C, from their first moment: their parent decides."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 def _work(directory: str, settings: dict[str, Any], todo: Any, told: Any, parent: int) -> None:
     """A worker process: takes tasks until there are none, or until its parent is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: die with the parent
-    if os.getppid() != parent:  # which may have died before that
+    if not bind_to(parent):
         return
     from simtown.render.raster import Raster
 

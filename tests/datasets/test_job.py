@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from simtown.datasets import manifest as manifests
-from simtown.datasets.job import Silent, default_workers, generate, is_disk_full
+from simtown.datasets.job import Silent, generate, is_disk_full
 from simtown.files import DamagedError, ForeignDirectoryError
+from simtown.processes import default_workers
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.language.sampler import ImpossibleError
 

@@ -1,0 +1,126 @@
+"""How a run or a sweep goes: a live display in a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from time import monotonic
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from simtown.progress import EVERY
+
+if TYPE_CHECKING:
+    from simtown.training.plan import Cell, Plan
+    from simtown.training.run import FitSettings
+
+
+class FitDisplay:
+    """A watcher (:class:`simtown.training.fit.Watcher`) that draws itself on stderr.
+
+    The bar counts the steps of the epoch; how long a run takes is known only from below, since it ends when it stops getting better.
+    """
+
+    def __init__(self, title: str, settings: FitSettings) -> None:
+        self._title, self._settings = title, settings
+        self._console = Console(stderr=True)
+        self._begun = self._told = monotonic()
+        self._examples = 0
+        self._bar: Progress | None = None
+
+    def __enter__(self) -> FitDisplay:
+        if self._console.is_terminal:
+            columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TextColumn("{task.fields[told]}"), TimeElapsedColumn())
+            self._bar = Progress(*columns, console=self._console)
+            self._task = self._bar.add_task(self._title, total=self._settings.train_size, told="")
+            self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def stepped(self, examples: int) -> None:
+        """See :class:`simtown.training.fit.Watcher`."""
+        self._examples += examples
+        if self._bar is not None:
+            total = self._settings.train_size
+            self._bar.update(self._task, completed=(self._examples - 1) % total + 1)
+
+    def validated(self, row: dict[str, float], best: dict[str, float]) -> None:
+        """See :class:`simtown.training.fit.Watcher`."""
+        told = (
+            f"epoch {row['epoch']:.0f}, step {row['step']:.0f}: loss {row['train_loss']:.3f}, train {row['train_accuracy']:.3f}, "
+            f"val {row['val_accuracy']:.3f} (best {best['val_accuracy']:.3f} in epoch {best['epoch']:.0f}), "
+            f"{row['images_per_second']:,.0f} images/s, {self._left(row, best)}"
+        )
+        if self._bar is not None:
+            self._bar.update(self._task, told=told)
+        elif monotonic() - self._told > EVERY:
+            self._told = monotonic()
+            print(f"{self._title}: {told}", file=sys.stderr, flush=True)
+
+    def _left(self, row: dict[str, float], best: dict[str, float]) -> str:
+        """Least time left: until patience can run out, if nothing gets better."""
+        settings = self._settings
+        since = max(best["step"], settings.min_steps if settings.protocol == "patient" else 0)
+        last = since + settings.patience * row["step"] / row["epoch"]
+        if settings.max_steps:
+            last = min(last, settings.max_steps)
+        seconds = max(last - row["step"], 0) * settings.batch / max(row["images_per_second"], 1e-9)
+        return f"{seconds:,.0f} s left at least"
+
+
+class SweepDisplay:
+    """A watcher (:class:`simtown.training.sweep.Watcher`): a table of worlds and sizes that fills, in a terminal; else a line a run."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._console = Console(stderr=True)
+        self._begun = monotonic()
+        self._state: dict[str, tuple[str, str]] = {}
+        self._live = Live(console=self._console, refresh_per_second=2, get_renderable=self._table) if self._console.is_terminal else None
+
+    def __enter__(self) -> SweepDisplay:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._live:
+            self._live.stop()
+
+    def changed(self, cell: Cell, state: str, told: dict[str, Any]) -> None:
+        """See :class:`simtown.training.sweep.Watcher`."""
+        before = self._state.get(cell.name, ("", ""))[0]
+        self._state[cell.name] = (state, _brief(state, told))
+        if self._live is None and state in ("done", "failed") and before:
+            ended = sum(s in ("done", "failed") for s, _ in self._state.values())
+            word = f"test accuracy {told['test']['accuracy']:.3f}" if state == "done" else f"failed: {told['error']}"
+            minutes = (monotonic() - self._begun) / 60
+            print(f"{ended} of {len(self._plan.cells)} after {minutes:.1f} min: {cell.name} {word}", file=sys.stderr, flush=True)
+
+    def _table(self) -> Table:
+        sizes = sorted({cell.fit.train_size for cell in self._plan.cells})
+        ended = sum(state in ("done", "failed") for state, _ in self._state.values())
+        table = Table(title=f"{self._plan.preset}: {ended} of {len(self._plan.cells)} runs, {(monotonic() - self._begun) / 60:.0f} min")
+        for name in ("world", "model", *(f"{n:,}" for n in sizes)):
+            table.add_column(name, justify="right" if name[0].isdigit() else "left")
+        rows: dict[tuple[str, str], dict[int, list[str]]] = {}
+        for cell in self._plan.cells:
+            world = f"{cell.data.entities}{' + distractor' if cell.data.distractor else ''}"
+            row = rows.setdefault((world, cell.fit.model), {})
+            row.setdefault(cell.fit.train_size, []).append(self._state.get(cell.name, ("", "·"))[1])
+        for (world, model), row in rows.items():
+            table.add_row(world, model, *(" ".join(row.get(n, [])) for n in sizes))
+        return table
+
+
+def _brief(state: str, told: dict[str, Any]) -> str:
+    if state == "done":
+        return f"[bold]{told['test']['accuracy']:.2f}[/bold]"
+    return {"failed": "[red]failed[/red]", "running": f"[dim]{told.get('best', 0):.2f}…[/dim]"}.get(state, "·")
