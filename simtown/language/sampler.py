@@ -30,7 +30,7 @@ from simtown.streams import Stream, choose
 CAP = 2000
 #: Attempts at a distractor before the whole scene is placed anew.
 PATIENCE = 40
-#: How many places of distractors are looked at together, where that few examples still want one.
+#: How many places of distractors are looked at together when few examples still want one.
 TOGETHER = 256
 
 
@@ -298,7 +298,7 @@ def _distract(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.
         kinds, drawn = entity[rows], pose[rows]
         drawn[:, 2:] = draw_poses(stream.uniform(index[rows], 3, attempt).reshape(-1, 1, 3), kinds[:, 2:])
         half = half_sizes()[kinds]
-        fine = ~overlap(drawn[:, 2:], half[:, 2:], drawn[:, :2], half[:, :2], GAP).any(axis=1)
+        fine = np.logical_not(overlap(drawn[:, 2:], half[:, 2:], drawn[:, :2], half[:, :2], GAP).any(axis=1))
         fine[fine] = unchanged(kinds[fine], drawn[fine], camera[rows[fine]], *(a[rows[fine]] for a in asked))
         fits, seen = _fits(recipe, kinds[fine], drawn[fine], camera[rows[fine]], visible[rows[fine], :2])
         shares = np.zeros(kinds.shape, dtype=np.float32)

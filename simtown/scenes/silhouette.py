@@ -112,7 +112,8 @@ def _visible(view, camera, entity, pose, turn, boxes, bounds, vertices, vertex_s
                 if not _hides(camera[n], entity[n], pose[n], turn[n], box, bounds, k, j):
                     continue
                 if not begun:
-                    own[:], others[:] = 0, 0
+                    words = (window[2] + 63) // 64
+                    own[: window[3], :words], others[: window[3], :words] = 0, 0
                     _draw(own, window, view[n], entity[n, j], pose[n, j], turn[n, j], vertices, vertex_start, triangles,
                           triangle_start, spots)  # fmt: skip
                     begun = True
@@ -121,8 +122,8 @@ def _visible(view, camera, entity, pose, turn, boxes, bounds, vertices, vertex_s
             out[n, j] = 1.0
             if begun:
                 whole, left = 0, 0
-                for y in range(height):
-                    for word in range(own.shape[1]):
+                for y in range(window[3]):
+                    for word in range(words):
                         whole += _bits(own[y, word])
                         left += _bits(own[y, word] & ~others[y, word])
                 out[n, j] = left / max(whole, 1)
