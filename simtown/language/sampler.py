@@ -19,7 +19,7 @@ import numpy as np
 from simtown.language.questions import STYLES
 from simtown.language.relations import LATERAL, RADIAL, RELATIONS, margins, relation_numbers, separations, truths
 from simtown.scenes.camera import NOMINAL, Camera
-from simtown.scenes.placement import LEAST_VISIBLE, apart, draw_poses, within
+from simtown.scenes.placement import GAP, LEAST_VISIBLE, apart, draw_poses, half_sizes, overlap, within
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import unclipped_boxes, visibility
 from simtown.scenes.street import draw_street
@@ -30,6 +30,8 @@ from simtown.streams import Stream, choose
 CAP = 2000
 #: Attempts at a distractor before the whole scene is placed anew.
 PATIENCE = 40
+#: How many places of distractors are looked at together when few examples still want one.
+TOGETHER = 256
 
 
 class ImpossibleError(ValueError):
@@ -186,31 +188,32 @@ def _address(round_: int, attempt: int) -> int:
     return round_ * CAP + attempt
 
 
-def _fits(recipe: Recipe, entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which scenes are acceptable, (n,) bool, and the visible shares (n, v) of those (0 elsewhere).
+def _fits(recipe: Recipe, entity: np.ndarray, pose: np.ndarray, camera: np.ndarray,
+          before: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Which scenes of vehicles that stand apart are acceptable, (n,) bool, and the visible shares (n, v) of those.
 
     A scene is acceptable only if its mirror image along every axis that is asked about is too: else a kind that easily hides
     others would stand more often on one side of them, and the words of a question alone would hint at its answer.
+    `before`: the visible shares of acceptable scenes to which the last vehicle came.
     """
-    fine = apart(entity, pose)
-    shares = np.zeros(entity.shape, dtype=np.float32)
-    seen, shares[fine] = _seen(entity[fine], pose[fine], camera[fine])
-    fine[fine] = seen
     axes = {RELATIONS[r].axis for r in relation_numbers(recipe.relations)}
     images: list[tuple[int, ...]] = [(LATERAL,)] if LATERAL in axes else []
     if RADIAL in axes and entity.shape[1] == 2:  # three long vehicles may fit one way only: the third is not asked about
         images += [(RADIAL,), (LATERAL, RADIAL)][: len(axes)]
+    fine, shares = _seen(entity, pose, camera, before)
     for image in images:
-        fine[fine] = _seen(entity[fine], *mirrored(pose[fine], camera[fine], image))[0]
+        enough = None if before is None else np.ones_like(before[fine])  # of what was acceptable, only the last vehicle can hide more
+        fine[fine] = _seen(entity[fine], *mirrored(pose[fine], camera[fine], image), enough)[0]
     return fine, shares
 
 
-def _seen(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Whether all vehicles are in the picture and visible enough, (n,) bool, and the visible shares (n, v) of scenes in frame."""
+def _seen(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray, before: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Whether all vehicles are in the picture and visible enough, (n,) bool, and the visible shares (n, v) of those that are."""
     box = unclipped_boxes(entity, pose, camera, *NOMINAL)
     fine = within(box)
     shares = np.zeros(entity.shape, dtype=np.float32)
-    shares[fine] = visibility(entity[fine], pose[fine], camera[fine], box[fine])
+    before = None if before is None else before[fine]
+    shares[fine] = visibility(entity[fine], pose[fine], camera[fine], box[fine], LEAST_VISIBLE, before)
     return fine & (shares >= LEAST_VISIBLE).all(axis=1), shares
 
 
@@ -235,13 +238,14 @@ def _place(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.nda
         u = stream.uniform(index[pending], 6, _address(round_, attempt)).reshape(-1, 2, 3)
         pair = entity[pending, :2]
         drawn = draw_poses(u, pair)
-        fine, shares = _fits(recipe, pair, drawn, camera[pending])
         apart_by = separations(drawn, camera[pending])
         zero, one = np.zeros(len(pending), dtype=np.int64), np.ones(len(pending), dtype=np.int64)
-        fine &= np.any([truths(margins(apart_by, zero + r, zero, one), zero + r) != 0 for r in wanted], axis=0)
+        fine = np.any([truths(margins(apart_by, zero + r, zero, one), zero + r) != 0 for r in wanted], axis=0) & apart(pair, drawn)
+        fits, shares = _fits(recipe, pair[fine], drawn[fine], camera[pending[fine]])
+        fine[fine] = fits
         _count(tried, "placement", len(pending), int(fine.sum()))
         done = pending[fine]
-        pose[done, :2], visible[done, :2] = drawn[fine], shares[fine]
+        pose[done, :2], visible[done, :2] = drawn[fine], shares[fits]
         pending = pending[~fine]
         if not len(pending):
             return
@@ -280,19 +284,32 @@ def _question(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.
 def _distract(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.ndarray, round_: int, pending: np.ndarray,
               pose: np.ndarray, visible: np.ndarray, asked: tuple[np.ndarray, np.ndarray, np.ndarray],
               tried: dict[str, tuple[int, int]]) -> np.ndarray:  # fmt: skip
-    """Place the third vehicle; returns the examples for which no attempt served."""
+    """Place the third vehicle; returns the examples for which no attempt served.
+
+    The fewer examples are left, the more of their attempts are looked at together: the first that serves counts, as it
+    would one by one.
+    """
     stream = Stream(recipe.seed, recipe.split, "distractor")
-    for attempt in range(PATIENCE):
-        drawn = pose[pending].copy()
-        drawn[:, 2:] = draw_poses(stream.uniform(index[pending], 3, _address(round_, attempt)).reshape(-1, 1, 3), entity[pending, 2:])
-        fine, shares = _fits(recipe, entity[pending], drawn, camera[pending])
-        fine &= unchanged(entity[pending], drawn, camera[pending], *(a[pending] for a in asked))
-        _count(tried, "distractor", len(pending), int(fine.sum()))
-        done = pending[fine]
-        pose[done], visible[done] = drawn[fine], shares[fine]
-        pending = pending[~fine]
-        if not len(pending):
-            break
+    begin = 0
+    while begin < PATIENCE and len(pending):
+        count = min(max(1, TOGETHER // len(pending)), PATIENCE - begin)
+        attempt = _address(round_, begin) + np.tile(np.arange(count), len(pending))
+        rows = np.repeat(pending, count)
+        kinds, drawn = entity[rows], pose[rows]
+        drawn[:, 2:] = draw_poses(stream.uniform(index[rows], 3, attempt).reshape(-1, 1, 3), kinds[:, 2:])
+        half = half_sizes()[kinds]
+        fine = np.logical_not(overlap(drawn[:, 2:], half[:, 2:], drawn[:, :2], half[:, :2], GAP).any(axis=1))
+        fine[fine] = unchanged(kinds[fine], drawn[fine], camera[rows[fine]], *(a[rows[fine]] for a in asked))
+        fits, seen = _fits(recipe, kinds[fine], drawn[fine], camera[rows[fine]], visible[rows[fine], :2])
+        shares = np.zeros(kinds.shape, dtype=np.float32)
+        shares[fine], fine[fine] = seen, fits
+
+        table = fine.reshape(-1, count)
+        found, first = table.any(axis=1), table.argmax(axis=1)
+        chosen = (np.arange(len(pending)) * count + first)[found]
+        _count(tried, "distractor", int(np.where(found, first + 1, count).sum()), len(chosen))
+        pose[pending[found]], visible[pending[found]] = drawn[chosen], shares[chosen]
+        pending, begin = pending[~found], begin + count
     return pending
 
 

@@ -14,6 +14,7 @@ from simtown.scenes.camera import NOMINAL, object_to_camera, project, views
 from simtown.scenes.scene import SceneBatch
 
 F = np.float32
+_ALL, _1, _6, _63 = np.uint64(2**64 - 1), np.uint64(1), np.uint64(6), np.uint64(63)
 
 
 @kernel
@@ -41,8 +42,8 @@ def _all_boxes(view, entity, pose, turn, vertices, vertex_start, out):
 
 
 @kernel
-def _fill_triangle(mask, width, height, x0, y0, x1, y1, x2, y2, level):
-    """Raise `mask` to at least `level` where grid points lie inside a triangle."""
+def _fill_triangle(mask, width, height, x0, y0, x1, y1, x2, y2):
+    """Set the bits of `mask` ((rows, words) uint64, a bit a grid point) that lie inside a triangle."""
     if y1 < y0:
         x0, y0, x1, y1 = x1, y1, x0, y0
     if y2 < y1:
@@ -63,13 +64,22 @@ def _fill_triangle(mask, width, height, x0, y0, x1, y1, x2, y2, level):
         for y in range(start, stop):
             a, b = x0 + (F(y) - y0) * long, from_x + (F(y) - from_y) * short
             left, right = max(int(np.ceil(min(a, b))), 0), min(int(np.ceil(max(a, b))), width)
-            for x in range(np.uint64(left), np.uint64(max(right, left))):
-                mask[np.uint64(y), x] = max(mask[np.uint64(y), x], level)
+            if left >= right:
+                continue
+            row, first, last = np.uint64(y), np.uint64(left) >> _6, np.uint64(right - 1) >> _6
+            begin, end = _ALL << (np.uint64(left) & _63), _ALL >> (_63 - (np.uint64(right - 1) & _63))
+            if first == last:
+                mask[row, first] |= begin & end
+                continue
+            mask[row, first] |= begin
+            for word in range(first + _1, last):
+                mask[row, word] = _ALL
+            mask[row, last] |= end
 
 
 @kernel
-def _draw(mask, window, view, entity, pose, turn, vertices, vertex_start, triangles, triangle_start, spots, level):
-    """Raise the mask, which covers a window (x0, y0, width, height pixels) of the picture, to `level` on one silhouette."""
+def _draw(mask, window, view, entity, pose, turn, vertices, vertex_start, triangles, triangle_start, spots):
+    """Set the bits of a silhouette in the mask, which covers a window (x0, y0, width, height pixels) of the picture."""
     matrix = object_to_camera(view, pose[0], pose[1], F(0.0), turn[0], turn[1], F(1.0))
     start = vertex_start[entity]
     cx, cy = view[13] - F(0.5) - F(window[0]), view[14] - F(0.5) - F(window[1])
@@ -78,47 +88,67 @@ def _draw(mask, window, view, entity, pose, turn, vertices, vertex_start, triang
         i, j, k = triangles[t, 0] - start, triangles[t, 1] - start, triangles[t, 2] - start
         x0, y0, x1, y1, x2, y2 = spots[i, 0], spots[i, 1], spots[j, 0], spots[j, 1], spots[k, 0], spots[k, 1]
         if (x1 - x0) * (y2 - y0) - (y1 - y0) * (x2 - x0) < 0:  # faces the camera (y runs down)
-            _fill_triangle(mask, window[2], window[3], x0, y0, x1, y1, x2, y2, level)
+            _fill_triangle(mask, window[2], window[3], x0, y0, x1, y1, x2, y2)
 
 
 @kernel
-def _visible(view, camera, entity, pose, turn, boxes, bounds, vertices, vertex_start, triangles, triangle_start, width, height, out):
+def _visible(view, camera, entity, pose, turn, boxes, bounds, vertices, vertex_start, triangles, triangle_start, width, height, last, least,
+             out):  # fmt: skip
     count = entity.shape[1]
     spots = np.zeros((4096, 3), dtype=np.float32)
-    mask = np.zeros((height, width), dtype=np.uint8)
+    own, others = np.zeros((height, (width + 63) // 64), dtype=np.uint64), np.zeros((height, (width + 63) // 64), dtype=np.uint64)
     for n in range(entity.shape[0]):
         box = boxes[n]
         for j in range(count):
-            out[n, j] = 1.0 if entity[n, j] >= 0 else 0.0
+            if entity[n, j] < 0:
+                out[n, j] = 0.0
+                continue
+            if last and j < count - 1 and not _hides(camera[n], entity[n], pose[n], turn[n], box, bounds, count - 1, j):
+                continue
             x0, y0 = max(int(box[j, 0]), 0), max(int(box[j, 1]), 0)
             window = (x0, y0, min(int(box[j, 2]) + 1, width) - x0, min(int(box[j, 3]) + 1, height) - y0)
             begun = False
             for k in range(count):
-                if k == j or entity[n, j] < 0 or entity[n, k] < 0:
-                    continue
-                apart = box[j, 0] >= box[k, 2] or box[k, 0] >= box[j, 2] or box[j, 1] >= box[k, 3] or box[k, 1] >= box[j, 3]
-                if apart or not _before(camera[n], entity[n, k], pose[n, k], turn[n, k], entity[n, j], pose[n, j], turn[n, j], bounds):
+                if not _hides(camera[n], entity[n], pose[n], turn[n], box, bounds, k, j):
                     continue
                 if not begun:
-                    mask[: window[3], : window[2]] = 0
-                    _draw(mask, window, view[n], entity[n, j], pose[n, j], turn[n, j], vertices, vertex_start, triangles,
-                          triangle_start, spots, np.uint8(1))  # fmt: skip
-                    whole = _count(mask, window)
+                    words = (window[2] + 63) // 64
+                    own[: window[3], :words], others[: window[3], :words] = 0, 0
+                    _draw(own, window, view[n], entity[n, j], pose[n, j], turn[n, j], vertices, vertex_start, triangles,
+                          triangle_start, spots)  # fmt: skip
                     begun = True
-                _draw(mask, window, view[n], entity[n, k], pose[n, k], turn[n, k], vertices, vertex_start, triangles,
-                      triangle_start, spots, np.uint8(2))  # fmt: skip
+                _draw(others, window, view[n], entity[n, k], pose[n, k], turn[n, k], vertices, vertex_start, triangles,
+                      triangle_start, spots)  # fmt: skip
+            out[n, j] = 1.0
             if begun:
-                out[n, j] = _count(mask, window) / max(whole, 1)
+                whole, left = 0, 0
+                for y in range(window[3]):
+                    for word in range(words):
+                        whole += _bits(own[y, word])
+                        left += _bits(own[y, word] & ~others[y, word])
+                out[n, j] = left / max(whole, 1)
+            if out[n, j] < least:
+                out[n] = 0.0
+                break
 
 
 @kernel
-def _count(mask, window):
-    """Grid points of the window at level 1."""
-    total = 0
-    for y in range(window[3]):
-        for x in range(window[2]):
-            total += mask[y, x] == 1
-    return total
+def _bits(word):
+    """How many bits of a word are set."""
+    word -= (word >> _1) & np.uint64(0x5555555555555555)
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@kernel
+def _hides(camera, entity, pose, turn, box, bounds, k, j):
+    """Whether vehicle k of a scene stands before another one j and their boxes meet."""
+    if k == j or entity[k] < 0:
+        return False
+    if box[j, 0] >= box[k, 2] or box[k, 0] >= box[j, 2] or box[j, 1] >= box[k, 3] or box[k, 1] >= box[j, 3]:
+        return False
+    return _before(camera, entity[k], pose[k], turn[k], entity[j], pose[j], turn[j], bounds)
 
 
 @kernel
@@ -159,14 +189,18 @@ def unclipped_boxes(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray, wi
     return out
 
 
-def visibility(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray, box: np.ndarray | None = None) -> np.ndarray:
+def visibility(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray, box: np.ndarray | None = None, least: float = 0.0,
+               before: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """Share of each vehicle's silhouette that no other vehicle hides, in the nominal 256×128 picture: (n, v) float32 in [0, 1].
 
-    Footprints must not overlap. Empty slots get 0. `box` saves work if the nominal :func:`unclipped_boxes` are known.
+    Footprints must not overlap. Empty slots get 0. To save work: `box`, the nominal :func:`unclipped_boxes`; `least`, where a scene
+    with a share below it may get 0 for all; `before`, (n, v - 1) shares as they were before the last vehicle came.
     """
     a = atlas()
     box = unclipped_boxes(entity, pose, camera, *NOMINAL) if box is None else box
     out = np.zeros(entity.shape, dtype=np.float32)
+    if before is not None:
+        out[:, :-1] = before
     _visible(views(camera, *NOMINAL), camera, entity, pose, _turns(pose), box, a.bounds, a.vertices, a.vertex_start, a.triangles,
-             a.triangle_start, *NOMINAL, out)  # fmt: skip
+             a.triangle_start, *NOMINAL, before is not None, least, out)  # fmt: skip
     return out
