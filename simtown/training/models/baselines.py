@@ -15,7 +15,7 @@ class QuestionOnly(nn.Module):
     def __init__(self, world: World, embedding: int = 64, hidden: int = 128) -> None:
         super().__init__()
         self.question = QuestionEncoder(world.words, embedding, hidden)
-        self.decide = perceptron(hidden, *HEAD, 1)
+        self.decide = nn.Sequential(perceptron(hidden, *HEAD), nn.Linear(HEAD[-1], 1))
 
     def forward(self, batch: Batch) -> torch.Tensor:
         """(b,) logits."""

@@ -34,11 +34,21 @@ def convolution(before: int, after: int) -> nn.Conv2d:
     return nn.Conv2d(before, after, 3, stride=2, padding=1, bias=False)
 
 
-def perceptron(*sizes: int) -> nn.Sequential:
-    """Fully connected layers with ReLU between them."""
+#: How hidden layers of a perceptron may be initialised: PyTorch's way, whose signal shrinks by √3 a layer, or so that it stays.
+INITS = ("default", "orthogonal")
+
+
+def perceptron(*sizes: int, init: str = "orthogonal") -> nn.Sequential:
+    """Fully connected layers with ReLU between them; the last is linear. Raises ValueError for an unknown `init`."""
+    if init not in INITS:
+        raise ValueError(f"unknown init '{init}': choose {' or '.join(INITS)}")
     layers: list[nn.Module] = []
     for before, after in pairwise(sizes):
         layers += [nn.Linear(before, after), nn.ReLU()]
+    if init == "orthogonal":
+        for layer in layers[:-2:2]:
+            nn.init.orthogonal_(layer.weight, 2**0.5)
+            nn.init.zeros_(layer.bias)
     return nn.Sequential(*layers[:-1])
 
 

@@ -56,7 +56,7 @@ class BoundingBox(nn.Module):
 
     filters = (32, 64, 64)
 
-    def __init__(self, world: World, embedding: int, dropout: float) -> None:
+    def __init__(self, world: World, embedding: int, dropout: float, init: str) -> None:
         super().__init__()
         one, two, three = self.filters
         self.label = nn.Embedding(world.entities, embedding)
@@ -67,7 +67,7 @@ class BoundingBox(nn.Module):
             *(convolution(two, three), Stage(three, dropout)),
             nn.Flatten(),
         )
-        self.locate = perceptron(three * half(world.height, 3) * half(world.width, 3), *HEAD)
+        self.locate = perceptron(three * half(world.height, 3) * half(world.width, 3), *HEAD, init=init)
 
     def forward(self, image: torch.Tensor, entities: torch.Tensor) -> torch.Tensor:
         """(b, 3, h, w) pictures and (slots, b) entities → (slots, b, 4) boxes, see :class:`simtown.training.world.Batch`."""
@@ -83,17 +83,24 @@ class PlaceBinder(nn.Module):
     Args:
         world: sizes. embedding: size of an entity's embedding. predicate: size of a relation's embedding.
         dropout: share of channels dropped after each convolution. hidden: size of the final perceptron's two hidden layers.
-        box_weight: weight of the boxes' loss.
+        box_weight: weight of the boxes' loss. init: see :data:`simtown.training.models.layers.INITS`.
     """
 
     def __init__(
-        self, world: World, embedding: int = 32, predicate: int = 16, dropout: float = 0.1, hidden: int = 64, box_weight: float = 30.0
+        self,
+        world: World,
+        embedding: int = 32,
+        predicate: int = 16,
+        dropout: float = 0.1,
+        hidden: int = 64,
+        box_weight: float = 30.0,
+        init: str = "orthogonal",
     ) -> None:
         super().__init__()
         self.box_weight = box_weight
-        self.find = BoundingBox(world, embedding, dropout)
+        self.find = BoundingBox(world, embedding, dropout, init)
         self.predicate = nn.Embedding(world.relations, predicate)
-        self.verify = perceptron(2 * 4 + predicate, hidden, hidden, 1)
+        self.verify = perceptron(2 * 4 + predicate, hidden, hidden, 1, init=init)
 
     def boxes(self, batch: Batch) -> torch.Tensor:
         """(2, b, 4) boxes of subject and object."""
