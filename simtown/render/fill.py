@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from simtown.exact import kernel
-from simtown.render.lanes import LANES, raise_between, raise_lanes
+from simtown.render.lanes import LANES, raise_box, raise_lanes
 from simtown.scenes.camera import NEAR
 
 TAG_BITS = 14
@@ -33,7 +33,7 @@ def _ceil(x):
 
 @kernel
 def fill_triangle(samples, width, height, x0, y0, w0, x1, y1, w1, x2, y2, w2, tag):
-    """Draw one triangle: corners (x, y) as int64 in 1/256 of a sample, w = 1/depth. True if it may have reached a sample.
+    """Draw one triangle: corners (x, y) as int64 in 1/256 of a sample, w = 1/depth. True if it is the nearest of any sample.
 
     A sample exactly on an edge belongs to the triangle on its right or below it, by integer arithmetic throughout.
     """
@@ -54,10 +54,8 @@ def fill_triangle(samples, width, height, x0, y0, w0, x1, y1, w1, x2, y2, w2, ta
     start = np.float64(w0) * FULL + slope_x * np.float64(256 * left - x0) + slope_y * np.float64(256 * top - y0)
     value, step_x, step_y = np.uint32(np.int64(start)), np.uint32(np.int64(256.0 * slope_x)), np.uint32(np.int64(256.0 * slope_y))
     if max(x0, x1, x2) - min(x0, x1, x2) <= 256 * SMALL and max(y0, y1, y2) - min(y0, y1, y2) <= 65536:
-        _fill_small(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
-    else:
-        _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
-    return True
+        return _fill_small(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
+    return _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
 
 
 @kernel
@@ -70,22 +68,18 @@ def _side(x, y, dx, dy, left, top):
 def _fill_small(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag):
     """Test every sample of the bounding box against the three edges, LANES at a time."""
     ax, ay, bx, by, cx, cy = x1 - x0, y1 - y0, x2 - x1, y2 - y1, x0 - x2, y0 - y2
-    stride = np.uint64(samples.shape[1])
-    block = left
+    sa, sb, sc = np.int32(-256 * ay), np.int32(-256 * by), np.int32(-256 * cy)
+    ra, rb, rc = np.int32(256 * ax), np.int32(256 * bx), np.int32(256 * cx)
+    block, raised = left, False
     while block < right:
         a = np.int32(_side(x0, y0, ax, ay, block, top))
         b = np.int32(_side(x1, y1, bx, by, block, top))
         c = np.int32(_side(x2, y2, cx, cy, block, top))
-        sa, sb, sc = np.int32(-256 * ay), np.int32(-256 * by), np.int32(-256 * cy)
-        ra, rb, rc = np.int32(256 * ax), np.int32(256 * bx), np.int32(256 * cx)
-        place, q = np.uint64(top) * stride + np.uint64(block), value
-        for _ in range(bottom - top):
-            raise_between(samples, place, q, step_x, DEPTH, tag, a, sa, b, sb, c, sc)
-            a, b, c = np.int32(a + ra), np.int32(b + rb), np.int32(c + rc)
-            q = np.uint32(q + step_y)
-            place += stride
+        place, rows = np.uint64(top) * np.uint64(samples.shape[1]) + np.uint64(block), np.uint64(bottom - top)
+        raised |= raise_box(samples, place, rows, value, step_x, step_y, DEPTH, tag, a, sa, ra, b, sb, rb, c, sc, rc)
         block += LANES
         value = np.uint32(value + np.uint32(np.uint32(LANES) * step_x))
+    return raised
 
 
 @kernel
@@ -110,7 +104,7 @@ def _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value,
             x0, y0, x1, y1, x2, y2 = x1, y1, x2, y2, x0, y0
         else:
             x0, y0, x1, y1, x2, y2 = x2, y2, x0, y0, x1, y1
-    stride, base = np.uint64(samples.shape[1]), left
+    stride, base, raised = np.uint64(samples.shape[1]), left, False
     lower = max(y1, y2)
     middle = min(max((min(y1, y2) + 255) >> 8, top), bottom)
     for half in range(2):
@@ -131,7 +125,7 @@ def _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value,
             place = np.uint64(y) * stride + np.uint64(at)
             q = np.uint32(value + np.uint32(np.uint32(at - base) * step_x))
             while at < end:
-                raise_lanes(samples, place, q, step_x, DEPTH, tag, np.uint32(end - at))
+                raised |= raise_lanes(samples, place, q, step_x, DEPTH, tag, np.uint32(end - at))
                 q = np.uint32(q + np.uint32(np.uint32(LANES) * step_x))
                 at += LANES
                 place += np.uint64(LANES)
@@ -142,6 +136,7 @@ def _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value,
             b, rb = b + db, rb - eb
             if rb < 0:
                 b, rb = b + 1, rb + nb
+    return raised
 
 
 @kernel
