@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simtown.exact import kernel
+from simtown.exact import kernel, part_of_kernel
 from simtown.render.lanes import LANES, raise_box, raise_lanes
 from simtown.scenes.camera import NEAR
 
@@ -42,20 +42,32 @@ def fill_triangle(samples, width, height, x0, y0, w0, x1, y1, w1, x2, y2, w2, ta
         return False
     if area < 0:  # corners run clockwise on the screen from here on
         x1, y1, w1, x2, y2, w2, area = x2, y2, w2, x1, y1, w1, -area
-    left, right = (min(x0, x1, x2) + 255) >> 8, (max(x0, x1, x2) + 255) >> 8
-    top, bottom = (min(y0, y1, y2) + 255) >> 8, (max(y0, y1, y2) + 255) >> 8
-    left, top, right, bottom = max(left, 0), max(top, 0), min(right, width), min(bottom, height)
+    left, right, wide = _extent(x0, x1, x2, width)
+    top, bottom, high = _extent(y0, y1, y2, height)
     if left >= right or top >= bottom:
         return False
+    value, step_x, step_y = _depth_plane(x0, y0, w0, x1, y1, w1, x2, y2, w2, area, left, top)
+    if wide <= 256 * SMALL and high <= 65536:
+        return _fill_small(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
+    return _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
+
+
+@kernel
+def _extent(a, b, c, stop):
+    """First and last + 1 sample of 0 to stop - 1 that three coordinates span, and how far they lie apart."""
+    low, high = min(a, b, c), max(a, b, c)
+    return max((low + 255) >> 8, 0), min((high + 255) >> 8, stop), high - low
+
+
+@kernel
+def _depth_plane(x0, y0, w0, x1, y1, w1, x2, y2, w2, area, left, top):
+    """The depth value of a triangle at the sample (left, top), and its steps to the right and down."""
     inverse = FULL / np.float64(area)
     aw, bw = np.float64(w1 - w0) * inverse, np.float64(w2 - w0) * inverse
     slope_x = aw * np.float64(y2 - y0) - bw * np.float64(y1 - y0)  # of the depth value, per 1/256 of a sample
     slope_y = bw * np.float64(x1 - x0) - aw * np.float64(x2 - x0)
     start = np.float64(w0) * FULL + slope_x * np.float64(256 * left - x0) + slope_y * np.float64(256 * top - y0)
-    value, step_x, step_y = np.uint32(np.int64(start)), np.uint32(np.int64(256.0 * slope_x)), np.uint32(np.int64(256.0 * slope_y))
-    if max(x0, x1, x2) - min(x0, x1, x2) <= 256 * SMALL and max(y0, y1, y2) - min(y0, y1, y2) <= 65536:
-        return _fill_small(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
-    return _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
+    return np.uint32(np.int64(start)), np.uint32(np.int64(256.0 * slope_x)), np.uint32(np.int64(256.0 * slope_y))
 
 
 @kernel
@@ -64,7 +76,7 @@ def _side(x, y, dx, dy, left, top):
     return (256 * top - y) * dx - (256 * left - x) * dy - (0 if dy < 0 or (dy == 0 and dx > 0) else 1)
 
 
-@kernel
+@part_of_kernel
 def _fill_small(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag):
     """Test every sample of the bounding box against the three edges, LANES at a time."""
     ax, ay, bx, by, cx, cy = x1 - x0, y1 - y0, x2 - x1, y2 - y1, x0 - x2, y0 - y2
@@ -96,7 +108,7 @@ def _bound(x, y, dx, dy, row):
     return quotient, quotient * denominator - numerator, whole, slope - whole * denominator, denominator
 
 
-@kernel
+@part_of_kernel
 def _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag):
     """Row by row between the left and the right edge, for triangles with long rows."""
     if y0 > y1 or y0 > y2:  # the uppermost corner first, the winding kept

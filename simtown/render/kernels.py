@@ -41,6 +41,7 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
     lowest, highest = -cx / focal, (F(width) - cx) / focal  # slopes of the rays at the picture's left and right edge
     lowest_norm, highest_norm = np.sqrt(F(1.0) + lowest * lowest), np.sqrt(F(1.0) + highest * highest)
     bare = light[L.SNOW] == 0
+    fog_r, fog_g, fog_b = light[L.FOG], light[L.FOG + 1], light[L.FOG + 2]
     plain = scratch.plain
     for m in range(palette.shape[0]):  # what a face of this colour has whatever its normal, from above, and from the sun
         for j in range(3):
@@ -48,7 +49,6 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
             plain[m, 3 + j] = palette[m, j] * (light[L.SKY + j] - light[L.BOUNCE + j])
             plain[m, 6 + j] = palette[m, j] * light[L.SUN + j]
     count, grounds = 0, 0
-    rgb = np.zeros(3, dtype=np.float32)
     for k in range(meshes.shape[0]):
         mesh = meshes[k]
         if mesh < 0:
@@ -75,8 +75,8 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
             facing[faces] = t
             faces += normals[t, 0] * ex + normals[t, 1] * ey + normals[t, 2] * ez > normals[t, 3]
         for face in range(faces):
-            t = facing[face]
-            i0, i1, i2 = triangles[t, 0] - v0, triangles[t, 1] - v0, triangles[t, 2] - v0
+            t = np.uint64(facing[face])  # unsigned numbers need no test for counting from an array's end
+            i0, i1, i2 = np.uint64(triangles[t, 0] - v0), np.uint64(triangles[t, 1] - v0), np.uint64(triangles[t, 2] - v0)
             if count + 1 >= MOST_TRIANGLES:
                 return -1
             tag = np.uint32(count + 1)
@@ -96,14 +96,15 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
             nx, ny, nz = normals[t, 0], normals[t, 1], normals[t, 2]
             if kinds[material] == MATTE and bare:
                 sunny, up = max(nx * lx + ny * ly + nz * lz, F(0.0)), F(0.5) + F(0.5) * nz
-                for j in range(3):
-                    rgb[j] = plain[material, j] + plain[material, 3 + j] * up + plain[material, 6 + j] * sunny
+                r = plain[material, 0] + plain[material, 3] * up + plain[material, 6] * sunny
+                g = plain[material, 1] + plain[material, 4] * up + plain[material, 7] * sunny
+                b = plain[material, 2] + plain[material, 5] * up + plain[material, 8] * sunny
             else:
-                shade(light, palette, kinds, tints, material, styles[k], parts[t], nx, ny, nz, lx, ly, lz, rgb)
+                r, g, b = shade(light, palette, kinds, tints, material, styles[k], parts[t], nx, ny, nz, lx, ly, lz)
             flat = ground and (kinds[material] == GROUND or kinds[material] == ROAD or nz > F(0.5))
             flags[count] = 1 if flat else 0
             if flat:
-                colours[count, 0], colours[count, 1], colours[count, 2] = rgb[0], rgb[1], rgb[2]
+                colours[count, 0], colours[count, 1], colours[count, 2] = r, g, b
                 near_by = min(d0, d1, d2) < near
                 flats[grounds, 0] = count
                 flats[grounds, 1] = 0 if near_by else int(min(spots[1, i0], spots[1, i1], spots[1, i2]) / SNAP)
@@ -112,18 +113,16 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
             else:
                 density = light[L.DENSITY] * (F(0.25) if kinds[material] == CLOUD_KIND else F(1.0))
                 air = clear_air(density, (d0 + d1 + d2) * F(1.0 / 3.0))
-                for j in range(3):
-                    rgb[j] = light[L.FOG + j] + (rgb[j] - light[L.FOG + j]) * air
-                packed[count] = _pack(rgb[0], rgb[1], rgb[2])
+                packed[count] = _pack(fog_r + (r - fog_r) * air, fog_g + (g - fog_g) * air, fog_b + (b - fog_b) * air)
             owners[count] = k
             if not geometry:
                 continue
             # depth along a ray: the plane's distance over the ray's slope against its normal, all in the camera's frame
             a = matrix[0] * nx + matrix[1] * ny + matrix[2] * nz
-            b = matrix[4] * nx + matrix[5] * ny + matrix[6] * nz
+            e = matrix[4] * nx + matrix[5] * ny + matrix[6] * nz
             f = matrix[8] * nx + matrix[9] * ny + matrix[10] * nz
             distance = (normals[t, 3] - (nx * ex + ny * ey + nz * ez)) * scale * scale
-            planes[count, 0], planes[count, 1], planes[count, 2], planes[count, 3] = a, b, f, distance
+            planes[count, 0], planes[count, 1], planes[count, 2], planes[count, 3] = a, e, f, distance
     return grounds
 
 
