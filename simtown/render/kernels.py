@@ -71,9 +71,9 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
         ex, ey, ez = (c * dx + s * dy) / scale, (-s * dx + c * dy) / scale, dz / scale
         lx, ly, lz = c * light[0] + s * light[1], -s * light[0] + c * light[1], light[2]
         faces = 0
-        for t in range(triangle_start[mesh], triangle_start[mesh + 1]):  # without a branch, that half the time would be guessed wrong
-            facing[faces] = t
-            faces += normals[t, 0] * ex + normals[t, 1] * ey + normals[t, 2] * ez > normals[t, 3]
+        for i in range(triangle_start[mesh], triangle_start[mesh + 1]):  # without a branch, that half the time would be guessed wrong
+            facing[faces] = i
+            faces += normals[i, 0] * ex + normals[i, 1] * ey + normals[i, 2] * ez > normals[i, 3]
         for face in range(faces):
             t = np.uint64(facing[face])  # unsigned numbers need no test for counting from an array's end
             i0, i1, i2 = np.uint64(triangles[t, 0] - v0), np.uint64(triangles[t, 1] - v0), np.uint64(triangles[t, 2] - v0)
