@@ -11,6 +11,9 @@ from numba import njit, vectorize
 
 #: How every inner loop of simtown is compiled: kept on disk, free of the GIL, no reordering or contracting of float operations.
 kernel = njit(cache=True, nogil=True, error_model="numpy")
+#: The same for a part of another kernel, compiled as if it stood there. A function that hands an array on to a function takes and
+#: drops a reference to it, two atomic steps: too slow for what runs thousands of times a frame.
+part_of_kernel = njit(cache=True, nogil=True, error_model="numpy", inline="always")
 
 _TWO_OVER_PI = 0.6366197723675814
 _HALF_PI_HIGH = 1.5707963267341256

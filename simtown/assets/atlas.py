@@ -30,6 +30,7 @@ class Atlas:
 
     Attributes:
         vertices: (v, 3) float32, metres, object frame. `vertex_start` (m + 1,) int64.
+        columns: (3, v) the same, a row a coordinate.
         triangles: (t, 3) int32 rows of `vertices`. `triangle_start` (m + 1,) int64.
         normals: (t, 4) float32 unit outward normal and the plane's distance from the origin, metres.
         materials: (t,) uint8, indices of the palette. `parts`: (t,) uint8 number of a window, so that both its halves light.
@@ -39,6 +40,7 @@ class Atlas:
     """
 
     vertices: np.ndarray
+    columns: np.ndarray
     vertex_start: np.ndarray
     triangles: np.ndarray
     triangle_start: np.ndarray
@@ -135,6 +137,7 @@ def atlas() -> Atlas:
 
     return Atlas(
         vertices=np.concatenate(vertices).astype(np.float32),
+        columns=np.ascontiguousarray(np.concatenate(vertices).T, dtype=np.float32),
         vertex_start=starts(vertices),
         triangles=np.concatenate(triangles).astype(np.int32),
         triangle_start=starts(triangles),

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from simtown.exact import kernel
-from simtown.render.lanes import LANES, raise_between, raise_lanes
+from simtown.exact import kernel, part_of_kernel
+from simtown.render.lanes import LANES, raise_box, raise_lanes
 from simtown.scenes.camera import NEAR
 
 TAG_BITS = 14
@@ -33,7 +33,7 @@ def _ceil(x):
 
 @kernel
 def fill_triangle(samples, width, height, x0, y0, w0, x1, y1, w1, x2, y2, w2, tag):
-    """Draw one triangle: corners (x, y) as int64 in 1/256 of a sample, w = 1/depth. True if it may have reached a sample.
+    """Draw one triangle: corners (x, y) as int64 in 1/256 of a sample, w = 1/depth. True if it is the nearest of any sample.
 
     A sample exactly on an edge belongs to the triangle on its right or below it, by integer arithmetic throughout.
     """
@@ -42,22 +42,32 @@ def fill_triangle(samples, width, height, x0, y0, w0, x1, y1, w1, x2, y2, w2, ta
         return False
     if area < 0:  # corners run clockwise on the screen from here on
         x1, y1, w1, x2, y2, w2, area = x2, y2, w2, x1, y1, w1, -area
-    left, right = (min(x0, x1, x2) + 255) >> 8, (max(x0, x1, x2) + 255) >> 8
-    top, bottom = (min(y0, y1, y2) + 255) >> 8, (max(y0, y1, y2) + 255) >> 8
-    left, top, right, bottom = max(left, 0), max(top, 0), min(right, width), min(bottom, height)
+    left, right, wide = _extent(x0, x1, x2, width)
+    top, bottom, high = _extent(y0, y1, y2, height)
     if left >= right or top >= bottom:
         return False
+    value, step_x, step_y = _depth_plane(x0, y0, w0, x1, y1, w1, x2, y2, w2, area, left, top)
+    if wide <= 256 * SMALL and high <= 65536:
+        return _fill_small(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
+    return _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
+
+
+@kernel
+def _extent(a, b, c, stop):
+    """First and last + 1 sample of 0 to stop - 1 that three coordinates span, and how far they lie apart."""
+    low, high = min(a, b, c), max(a, b, c)
+    return max((low + 255) >> 8, 0), min((high + 255) >> 8, stop), high - low
+
+
+@kernel
+def _depth_plane(x0, y0, w0, x1, y1, w1, x2, y2, w2, area, left, top):
+    """The depth value of a triangle at the sample (left, top), and its steps to the right and down."""
     inverse = FULL / np.float64(area)
     aw, bw = np.float64(w1 - w0) * inverse, np.float64(w2 - w0) * inverse
     slope_x = aw * np.float64(y2 - y0) - bw * np.float64(y1 - y0)  # of the depth value, per 1/256 of a sample
     slope_y = bw * np.float64(x1 - x0) - aw * np.float64(x2 - x0)
     start = np.float64(w0) * FULL + slope_x * np.float64(256 * left - x0) + slope_y * np.float64(256 * top - y0)
-    value, step_x, step_y = np.uint32(np.int64(start)), np.uint32(np.int64(256.0 * slope_x)), np.uint32(np.int64(256.0 * slope_y))
-    if max(x0, x1, x2) - min(x0, x1, x2) <= 256 * SMALL and max(y0, y1, y2) - min(y0, y1, y2) <= 65536:
-        _fill_small(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
-    else:
-        _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
-    return True
+    return np.uint32(np.int64(start)), np.uint32(np.int64(256.0 * slope_x)), np.uint32(np.int64(256.0 * slope_y))
 
 
 @kernel
@@ -66,26 +76,22 @@ def _side(x, y, dx, dy, left, top):
     return (256 * top - y) * dx - (256 * left - x) * dy - (0 if dy < 0 or (dy == 0 and dx > 0) else 1)
 
 
-@kernel
+@part_of_kernel
 def _fill_small(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag):
     """Test every sample of the bounding box against the three edges, LANES at a time."""
     ax, ay, bx, by, cx, cy = x1 - x0, y1 - y0, x2 - x1, y2 - y1, x0 - x2, y0 - y2
-    stride = np.uint64(samples.shape[1])
-    block = left
+    sa, sb, sc = np.int32(-256 * ay), np.int32(-256 * by), np.int32(-256 * cy)
+    ra, rb, rc = np.int32(256 * ax), np.int32(256 * bx), np.int32(256 * cx)
+    block, raised = left, False
     while block < right:
         a = np.int32(_side(x0, y0, ax, ay, block, top))
         b = np.int32(_side(x1, y1, bx, by, block, top))
         c = np.int32(_side(x2, y2, cx, cy, block, top))
-        sa, sb, sc = np.int32(-256 * ay), np.int32(-256 * by), np.int32(-256 * cy)
-        ra, rb, rc = np.int32(256 * ax), np.int32(256 * bx), np.int32(256 * cx)
-        place, q = np.uint64(top) * stride + np.uint64(block), value
-        for _ in range(bottom - top):
-            raise_between(samples, place, q, step_x, DEPTH, tag, a, sa, b, sb, c, sc)
-            a, b, c = np.int32(a + ra), np.int32(b + rb), np.int32(c + rc)
-            q = np.uint32(q + step_y)
-            place += stride
+        place, rows = np.uint64(top) * np.uint64(samples.shape[1]) + np.uint64(block), np.uint64(bottom - top)
+        raised |= raise_box(samples, place, rows, value, step_x, step_y, DEPTH, tag, a, sa, ra, b, sb, rb, c, sc, rc)
         block += LANES
         value = np.uint32(value + np.uint32(np.uint32(LANES) * step_x))
+    return raised
 
 
 @kernel
@@ -102,7 +108,7 @@ def _bound(x, y, dx, dy, row):
     return quotient, quotient * denominator - numerator, whole, slope - whole * denominator, denominator
 
 
-@kernel
+@part_of_kernel
 def _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag):
     """Row by row between the left and the right edge, for triangles with long rows."""
     if y0 > y1 or y0 > y2:  # the uppermost corner first, the winding kept
@@ -110,7 +116,7 @@ def _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value,
             x0, y0, x1, y1, x2, y2 = x1, y1, x2, y2, x0, y0
         else:
             x0, y0, x1, y1, x2, y2 = x2, y2, x0, y0, x1, y1
-    stride, base = np.uint64(samples.shape[1]), left
+    stride, base, raised = np.uint64(samples.shape[1]), left, False
     lower = max(y1, y2)
     middle = min(max((min(y1, y2) + 255) >> 8, top), bottom)
     for half in range(2):
@@ -131,7 +137,7 @@ def _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value,
             place = np.uint64(y) * stride + np.uint64(at)
             q = np.uint32(value + np.uint32(np.uint32(at - base) * step_x))
             while at < end:
-                raise_lanes(samples, place, q, step_x, DEPTH, tag, np.uint32(end - at))
+                raised |= raise_lanes(samples, place, q, step_x, DEPTH, tag, np.uint32(end - at))
                 q = np.uint32(q + np.uint32(np.uint32(LANES) * step_x))
                 at += LANES
                 place += np.uint64(LANES)
@@ -142,6 +148,7 @@ def _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value,
             b, rb = b + db, rb - eb
             if rb < 0:
                 b, rb = b + 1, rb + nb
+    return raised
 
 
 @kernel

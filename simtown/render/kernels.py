@@ -31,8 +31,9 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
     """
     palette, kinds, tints = tables
     samples, spots, colours, packed = scratch.samples, scratch.spots, scratch.colours, scratch.packed
+    facing = scratch.facing
     owners, planes, flags, flats = scratch.owners, scratch.planes, scratch.flags, scratch.flat
-    vertices, triangles, normals, materials, parts = atlas.vertices, atlas.triangles, atlas.normals, atlas.materials, atlas.parts
+    triangles, normals, materials, parts = atlas.triangles, atlas.normals, atlas.materials, atlas.parts
     vertex_start, triangle_start, radii = atlas.vertex_start, atlas.triangle_start, atlas.radius
     focal = F(2.0) * view[12]
     cx, cy = F(2.0) * view[13], F(2.0) * view[14]
@@ -40,6 +41,7 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
     lowest, highest = -cx / focal, (F(width) - cx) / focal  # slopes of the rays at the picture's left and right edge
     lowest_norm, highest_norm = np.sqrt(F(1.0) + lowest * lowest), np.sqrt(F(1.0) + highest * highest)
     bare = light[L.SNOW] == 0
+    fog_r, fog_g, fog_b = light[L.FOG], light[L.FOG + 1], light[L.FOG + 2]
     plain = scratch.plain
     for m in range(palette.shape[0]):  # what a face of this colour has whatever its normal, from above, and from the sun
         for j in range(3):
@@ -47,7 +49,6 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
             plain[m, 3 + j] = palette[m, j] * (light[L.SKY + j] - light[L.BOUNCE + j])
             plain[m, 6 + j] = palette[m, j] * light[L.SUN + j]
     count, grounds = 0, 0
-    rgb = np.zeros(3, dtype=np.float32)
     for k in range(meshes.shape[0]):
         mesh = meshes[k]
         if mesh < 0:
@@ -61,66 +62,67 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
             continue  # beside the picture
         ground = k == 0
         v0, v1 = vertex_start[mesh], vertex_start[mesh + 1]
-        project(matrix, focal, cx, cy, vertices, v0, v1, spots)
-        for i in range(v1 - v0):
-            spots[i, 0] = np.floor(spots[i, 0] * SNAP + F(0.5))
-            spots[i, 1] = np.floor(spots[i, 1] * SNAP + F(0.5))
-            spots[i, 3] = F(1.0) / max(spots[i, 2], F(1e-3))
+        project(matrix, focal, cx, cy, atlas.columns, v0, v1, spots)
+        for i in range(np.uint64(v1 - v0)):
+            spots[0, i] = np.floor(spots[0, i] * SNAP + F(0.5))
+            spots[1, i] = np.floor(spots[1, i] * SNAP + F(0.5))
         # the eye and the sun, seen from the object
         dx, dy, dz = view[0] - x, view[1] - y, view[2] - z
         ex, ey, ez = (c * dx + s * dy) / scale, (-s * dx + c * dy) / scale, dz / scale
         lx, ly, lz = c * light[0] + s * light[1], -s * light[0] + c * light[1], light[2]
-        for t in range(triangle_start[mesh], triangle_start[mesh + 1]):
-            nx, ny, nz = normals[t, 0], normals[t, 1], normals[t, 2]
-            if nx * ex + ny * ey + nz * ez <= normals[t, 3]:
-                continue
-            i0, i1, i2 = triangles[t, 0] - v0, triangles[t, 1] - v0, triangles[t, 2] - v0
+        faces = 0
+        for i in range(triangle_start[mesh], triangle_start[mesh + 1]):  # without a branch, that half the time would be guessed wrong
+            facing[faces] = i
+            faces += normals[i, 0] * ex + normals[i, 1] * ey + normals[i, 2] * ez > normals[i, 3]
+        for face in range(faces):
+            t = np.uint64(facing[face])  # unsigned numbers need no test for counting from an array's end
+            i0, i1, i2 = np.uint64(triangles[t, 0] - v0), np.uint64(triangles[t, 1] - v0), np.uint64(triangles[t, 2] - v0)
             if count + 1 >= MOST_TRIANGLES:
                 return -1
             tag = np.uint32(count + 1)
-            d0, d1, d2 = spots[i0, 2], spots[i1, 2], spots[i2, 2]
+            d0, d1, d2 = spots[2, i0], spots[2, i1], spots[2, i2]
             if min(d0, d1, d2) < near:
                 if max(d0, d1, d2) <= near:
                     continue
-                drawn = _fill_clipped(samples, width, height, matrix, focal, cx, cy, atlas, t, tag)
+                seen = _fill_clipped(samples, width, height, matrix, focal, cx, cy, atlas, t, tag)
             else:
-                drawn = fill_triangle(samples, width, height, np.int64(spots[i0, 0]), np.int64(spots[i0, 1]), spots[i0, 3],
-                                      np.int64(spots[i1, 0]), np.int64(spots[i1, 1]), spots[i1, 3],
-                                      np.int64(spots[i2, 0]), np.int64(spots[i2, 1]), spots[i2, 3], tag)  # fmt: skip
-            if not drawn:
+                seen = fill_triangle(samples, width, height, np.int64(spots[0, i0]), np.int64(spots[1, i0]), spots[3, i0],
+                                     np.int64(spots[0, i1]), np.int64(spots[1, i1]), spots[3, i1],
+                                     np.int64(spots[0, i2]), np.int64(spots[1, i2]), spots[3, i2], tag)  # fmt: skip
+            if not seen:
                 continue
             count += 1
             material = materials[t]
+            nx, ny, nz = normals[t, 0], normals[t, 1], normals[t, 2]
             if kinds[material] == MATTE and bare:
-                facing, up = max(nx * lx + ny * ly + nz * lz, F(0.0)), F(0.5) + F(0.5) * nz
-                for j in range(3):
-                    rgb[j] = plain[material, j] + plain[material, 3 + j] * up + plain[material, 6 + j] * facing
+                sunny, up = max(nx * lx + ny * ly + nz * lz, F(0.0)), F(0.5) + F(0.5) * nz
+                r = plain[material, 0] + plain[material, 3] * up + plain[material, 6] * sunny
+                g = plain[material, 1] + plain[material, 4] * up + plain[material, 7] * sunny
+                b = plain[material, 2] + plain[material, 5] * up + plain[material, 8] * sunny
             else:
-                shade(light, palette, kinds, tints, material, styles[k], parts[t], nx, ny, nz, lx, ly, lz, rgb)
+                r, g, b = shade(light, palette, kinds, tints, material, styles[k], parts[t], nx, ny, nz, lx, ly, lz)
             flat = ground and (kinds[material] == GROUND or kinds[material] == ROAD or nz > F(0.5))
             flags[count] = 1 if flat else 0
             if flat:
-                colours[count, 0], colours[count, 1], colours[count, 2] = rgb[0], rgb[1], rgb[2]
+                colours[count, 0], colours[count, 1], colours[count, 2] = r, g, b
                 near_by = min(d0, d1, d2) < near
                 flats[grounds, 0] = count
-                flats[grounds, 1] = 0 if near_by else int(min(spots[i0, 1], spots[i1, 1], spots[i2, 1]) / SNAP)
-                flats[grounds, 2] = height if near_by else int(max(spots[i0, 1], spots[i1, 1], spots[i2, 1]) / SNAP) + 1
+                flats[grounds, 1] = 0 if near_by else int(min(spots[1, i0], spots[1, i1], spots[1, i2]) / SNAP)
+                flats[grounds, 2] = height if near_by else int(max(spots[1, i0], spots[1, i1], spots[1, i2]) / SNAP) + 1
                 grounds += 1
             else:
                 density = light[L.DENSITY] * (F(0.25) if kinds[material] == CLOUD_KIND else F(1.0))
                 air = clear_air(density, (d0 + d1 + d2) * F(1.0 / 3.0))
-                for j in range(3):
-                    rgb[j] = light[L.FOG + j] + (rgb[j] - light[L.FOG + j]) * air
-                packed[count] = _pack(rgb[0], rgb[1], rgb[2])
+                packed[count] = _pack(fog_r + (r - fog_r) * air, fog_g + (g - fog_g) * air, fog_b + (b - fog_b) * air)
             owners[count] = k
             if not geometry:
                 continue
             # depth along a ray: the plane's distance over the ray's slope against its normal, all in the camera's frame
             a = matrix[0] * nx + matrix[1] * ny + matrix[2] * nz
-            b = matrix[4] * nx + matrix[5] * ny + matrix[6] * nz
+            e = matrix[4] * nx + matrix[5] * ny + matrix[6] * nz
             f = matrix[8] * nx + matrix[9] * ny + matrix[10] * nz
             distance = (normals[t, 3] - (nx * ex + ny * ey + nz * ez)) * scale * scale
-            planes[count, 0], planes[count, 1], planes[count, 2], planes[count, 3] = a, b, f, distance
+            planes[count, 0], planes[count, 1], planes[count, 2], planes[count, 3] = a, e, f, distance
     return grounds
 
 
@@ -130,9 +132,10 @@ def _fill_clipped(samples, width, height, matrix, focal, cx, cy, atlas, t, tag):
     near = F(NEAR)
     corner = np.zeros((3, 3), dtype=np.float32)
     for i in range(3):
-        v = atlas.vertices[atlas.triangles[t, i]]
+        k = atlas.triangles[t, i]
+        x, y, z = atlas.columns[0, k], atlas.columns[1, k], atlas.columns[2, k]
         for j in range(3):
-            corner[i, j] = matrix[4 * j] * v[0] + matrix[4 * j + 1] * v[1] + matrix[4 * j + 2] * v[2] + matrix[4 * j + 3]
+            corner[i, j] = matrix[4 * j] * x + matrix[4 * j + 1] * y + matrix[4 * j + 2] * z + matrix[4 * j + 3]
     spot = np.zeros((4, 3), dtype=np.float32)
     n = 0
     for i in range(3):
@@ -149,13 +152,13 @@ def _fill_clipped(samples, width, height, matrix, focal, cx, cy, atlas, t, tag):
         spot[i, 0] = np.floor((cx + focal * spot[i, 0] * w) * SNAP + F(0.5))
         spot[i, 1] = np.floor((cy - focal * spot[i, 1] * w) * SNAP + F(0.5))
         spot[i, 2] = w
-    drawn = False
+    seen = False
     for i in range(1, n - 1):
         a, b, c = spot[0], spot[i], spot[i + 1]
         if fill_triangle(samples, width, height, np.int64(a[0]), np.int64(a[1]), a[2], np.int64(b[0]), np.int64(b[1]), b[2],
                          np.int64(c[0]), np.int64(c[1]), c[2], tag):  # fmt: skip
-            drawn = True
-    return drawn
+            seen = True
+    return seen
 
 
 @kernel

@@ -24,7 +24,7 @@ from simtown.scenes.scene import SceneBatch
 class _Meshes(NamedTuple):
     """The atlas as numba reads it."""
 
-    vertices: np.ndarray
+    columns: np.ndarray
     vertex_start: np.ndarray
     triangles: np.ndarray
     triangle_start: np.ndarray
@@ -45,6 +45,7 @@ class _Scratch(NamedTuple):
     shadow: np.ndarray
     pool: np.ndarray
     spots: np.ndarray
+    facing: np.ndarray
     colours: np.ndarray
     owners: np.ndarray
     planes: np.ndarray
@@ -57,14 +58,15 @@ class _Scratch(NamedTuple):
     lines: np.ndarray
 
     @classmethod
-    def sized(cls, width: int, height: int, most_vertices: int, most_ground: int) -> _Scratch:
+    def sized(cls, width: int, height: int, most_vertices: int, most_faces: int, most_ground: int) -> _Scratch:
         wide, high, most = 2 * width + 1, 2 * height + 1, MOST_TRIANGLES + 1
         stride = -(-(wide + 1 + LANES) // 16) * 16  # one column more tells which rows of a mask are touched
         return cls(
             samples=np.zeros((high, stride), dtype=np.uint32),
             shadow=np.zeros((high, stride), dtype=np.uint8),
             pool=np.zeros((high, stride), dtype=np.uint8),
-            spots=np.zeros((most_vertices, 4), dtype=np.float32),
+            spots=np.zeros((4, most_vertices), dtype=np.float32),
+            facing=np.zeros(most_faces + 1, dtype=np.int32),
             colours=np.zeros((most, 3), dtype=np.float32),
             owners=np.zeros(most, dtype=np.int32),
             planes=np.tile(np.array([0.0, 0.0, 1.0, np.inf], dtype=np.float32), (most, 1)),
@@ -101,6 +103,7 @@ class Raster:
         no_shadow = {*STREET["building"], *STREET["cloud"]}
         self._casts = np.array([1] * len(ENTITIES) + [0 if p in no_shadow else 1 for p in PROPS] + [0], dtype=np.uint8)
         self._most_vertices = int(np.diff(self._atlas.vertex_start).max())
+        self._most_faces = int(np.diff(self._atlas.triangle_start).max())
         self._most_ground = int(np.diff(self._atlas.triangle_start)[atlas().ground])
 
     def render(self, batch: SceneBatch, width: int, height: int, geometry: bool = True) -> Frames:
@@ -113,7 +116,7 @@ class Raster:
                 self._casts, meshes, poses, styles, ids, batch.fall_seed)  # fmt: skip
 
         def part(bounds: tuple[int, int]) -> int:
-            scratch = _Scratch.sized(width, height, self._most_vertices, self._most_ground)
+            scratch = _Scratch.sized(width, height, self._most_vertices, self._most_faces, self._most_ground)
             return int(kernels.draw_scenes(*bounds, *args, scratch, frames.rgb, frames.depth, frames.ids))
 
         if self.threads == 1 or n <= 1:

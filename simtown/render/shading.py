@@ -43,8 +43,15 @@ def clear_air(density, depth):
 
 
 @kernel
-def shade(light, palette, kinds, tints, m, style, part, nx, ny, nz, lx, ly, lz, out):
-    """Colour of a face of material m with object normal n and object-space sun direction l, before fog: out[0:3]."""
+def shade(light, palette, kinds, tints, m, style, part, nx, ny, nz, lx, ly, lz):
+    """Colour (r, g, b) of a face of material m with object normal n and object-space sun direction l, before fog."""
+    facing = max(nx * lx + ny * ly + nz * lz, F(0.0))
+    up = F(0.5) + F(0.5) * nz
+    shine_r = light[L.SUN] * facing + light[L.SKY] * up + light[L.BOUNCE] * (F(1.0) - up)
+    shine_g = light[L.SUN + 1] * facing + light[L.SKY + 1] * up + light[L.BOUNCE + 1] * (F(1.0) - up)
+    shine_b = light[L.SUN + 2] * facing + light[L.SKY + 2] * up + light[L.BOUNCE + 2] * (F(1.0) - up)
+    far_r, far_g, far_b = light[L.HORIZON], light[L.HORIZON + 1], light[L.HORIZON + 2]
+    snow, wet, power, cloud = light[L.SNOW], light[L.WET], light[L.LAMPS], light[L.CLOUD]  # `light` early: see part_of_kernel
     kind = kinds[m]
     r, g, b = palette[m, 0], palette[m, 1], palette[m, 2]
     if kind == TINT_WALL:
@@ -59,36 +66,29 @@ def shade(light, palette, kinds, tints, m, style, part, nx, ny, nz, lx, ly, lz, 
     elif kind == LEAF:
         warm = F(style % 7) * F(0.022)
         r, g, b = r + warm, g + F(0.3) * warm, b - warm
-    snow = light[L.SNOW]
-    if snow > 0 and kind != GLASS and kind != CLOUD_KIND:
+    elif kind == CLOUD_KIND:
+        bright = F(0.86) + F(0.14) * nz
+        glow = F(0.75) * cloud
+        return (far_r * F(0.25) + glow) * bright, (far_g * F(0.25) + glow) * bright, (far_b * F(0.25) + glow) * bright
+    if snow > 0 and kind != GLASS:
         cover = min(max((nz - F(0.25)) * F(2.5), F(0.0)), F(1.0)) * snow
         if kind == ROAD:
             cover *= F(0.62)
         r, g, b = r + (F(0.95) - r) * cover, g + (F(0.97) - g) * cover, b + (F(1.0) - b) * cover
     if kind in (ROAD, GROUND):
-        dark = F(1.0) - F(0.3) * light[L.WET]
-        r, g, b = r * dark, g * dark, b * dark
-    facing = max(nx * lx + ny * ly + nz * lz, F(0.0))
-    up = F(0.5) + F(0.5) * nz
-    for c in range(3):
-        albedo = r if c == 0 else (g if c == 1 else b)
-        shine = light[L.SUN + c] * facing + light[L.SKY + c] * up + light[L.BOUNCE + c] * (F(1.0) - up)
-        value = albedo * shine
-        if kind == CLOUD_KIND:
-            value = (light[L.HORIZON + c] * F(0.25) + F(0.75) * light[L.CLOUD]) * (F(0.86) + F(0.14) * nz)
-        elif kind in (GLASS, WINDOW):
-            value = value * F(0.62) + light[L.HORIZON + c] * (F(0.16) + F(0.2) * max(nz, F(0.0)))
-        elif kind in (ROAD, GROUND):
-            value += light[L.WET] * light[L.HORIZON + c] * (F(0.16) if kind == ROAD else F(0.07))
-        out[c] = value
-    power = light[L.LAMPS]
-    if kind == WINDOW and power > 0:
-        if hashed(np.uint32(style) * np.uint32(131) + np.uint32(part)) % np.uint32(100) < np.uint32(58):
-            out[0] += (F(1.0) - out[0]) * F(0.95) * power
-            out[1] += (F(0.84) - out[1]) * F(0.92) * power
-            out[2] += (F(0.50) - out[2]) * F(0.85) * power
+        dark = F(1.0) - F(0.3) * wet
+        mirror = wet * (F(0.16) if kind == ROAD else F(0.07))
+        return r * dark * shine_r + mirror * far_r, g * dark * shine_g + mirror * far_g, b * dark * shine_b + mirror * far_b
+    own_r, own_g, own_b = r, g, b
+    r, g, b = r * shine_r, g * shine_g, b * shine_b
+    if kind in (GLASS, WINDOW):
+        mirror = F(0.16) + F(0.2) * max(nz, F(0.0))
+        r, g, b = r * F(0.62) + far_r * mirror, g * F(0.62) + far_g * mirror, b * F(0.62) + far_b * mirror
+        if kind == WINDOW and power > 0 and hashed(np.uint32(style) * np.uint32(131) + np.uint32(part)) % np.uint32(100) < np.uint32(58):
+            r += (F(1.0) - r) * F(0.95) * power
+            g += (F(0.84) - g) * F(0.92) * power
+            b += (F(0.50) - b) * F(0.85) * power
     elif kind in (HEADLAMP, TAILLAMP, GLOW):
         lit = F(0.35) + F(0.65) * power
-        out[0] += (r - out[0]) * lit
-        out[1] += (g - out[1]) * lit
-        out[2] += (b - out[2]) * lit
+        r, g, b = r + (own_r - r) * lit, g + (own_g - g) * lit, b + (own_b - b) * lit
+    return r, g, b

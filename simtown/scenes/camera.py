@@ -89,13 +89,19 @@ def object_to_camera(view, x, y, z, c, s, scale):  # type: ignore[no-untyped-def
 
 
 @kernel
-def project(matrix, focal, cx, cy, vertices, start, stop, out):  # type: ignore[no-untyped-def]
-    """Project vertices[start:stop] into out[:, 0:3]: image x and y in the units of `focal`, and the depth in metres."""
+def project(matrix, focal, cx, cy, columns, start, stop, out):  # type: ignore[no-untyped-def]
+    """Project the vertices columns[:, start:stop] into out (4, >= stop - start).
+
+    Its rows: image x and y in the units of `focal`, the depth in metres, and 1/depth (at most 1000). Both arrays hold a row a
+    coordinate and indices are unsigned, so that LLVM takes several vertices at a time.
+    """
     m00, m01, m02, t0, m10, m11, m12, t1, m20, m21, m22, t2 = matrix
-    for i in range(stop - start):
-        x, y, z = vertices[start + i, 0], vertices[start + i, 1], vertices[start + i, 2]
+    first = np.uint64(start)
+    for i in range(np.uint64(stop - start)):
+        x, y, z = columns[0, first + i], columns[1, first + i], columns[2, first + i]
         depth = m20 * x + m21 * y + m22 * z + t2
         inverse = np.float32(1.0) / max(depth, np.float32(1e-3))
-        out[i, 0] = cx + focal * ((m00 * x + m01 * y + m02 * z + t0) * inverse)
-        out[i, 1] = cy - focal * ((m10 * x + m11 * y + m12 * z + t1) * inverse)
-        out[i, 2] = depth
+        out[0, i] = cx + focal * ((m00 * x + m01 * y + m02 * z + t0) * inverse)
+        out[1, i] = cy - focal * ((m10 * x + m11 * y + m12 * z + t1) * inverse)
+        out[2, i] = depth
+        out[3, i] = inverse

@@ -18,7 +18,7 @@ _ALL, _1, _6, _63 = np.uint64(2**64 - 1), np.uint64(1), np.uint64(6), np.uint64(
 
 
 @kernel
-def _boxes(view, entity, pose, turn, vertices, vertex_start, spots, out):
+def _boxes(view, entity, pose, turn, columns, vertex_start, spots, out):
     """Full (amodal) picture boxes of one scene's vehicles: out (v, 4) x0, y0, x1, y1 in pixels, unclipped."""
     for j in range(entity.shape[0]):
         if entity[j] < 0:
@@ -26,19 +26,19 @@ def _boxes(view, entity, pose, turn, vertices, vertex_start, spots, out):
             continue
         matrix = object_to_camera(view, pose[j, 0], pose[j, 1], F(0.0), turn[j, 0], turn[j, 1], F(1.0))
         start, stop = vertex_start[entity[j]], vertex_start[entity[j] + 1]
-        project(matrix, view[12], view[13], view[14], vertices, start, stop, spots)
-        x0, y0, x1, y1 = spots[0, 0], spots[0, 1], spots[0, 0], spots[0, 1]
+        project(matrix, view[12], view[13], view[14], columns, start, stop, spots)
+        x0, y0, x1, y1 = spots[0, 0], spots[1, 0], spots[0, 0], spots[1, 0]
         for i in range(1, stop - start):
-            x0, x1 = min(x0, spots[i, 0]), max(x1, spots[i, 0])
-            y0, y1 = min(y0, spots[i, 1]), max(y1, spots[i, 1])
+            x0, x1 = min(x0, spots[0, i]), max(x1, spots[0, i])
+            y0, y1 = min(y0, spots[1, i]), max(y1, spots[1, i])
         out[j, 0], out[j, 1], out[j, 2], out[j, 3] = x0, y0, x1, y1
 
 
 @kernel
-def _all_boxes(view, entity, pose, turn, vertices, vertex_start, out):
-    spots = np.zeros((4096, 3), dtype=np.float32)
+def _all_boxes(view, entity, pose, turn, columns, vertex_start, out):
+    spots = np.zeros((4, 4096), dtype=np.float32)
     for n in range(entity.shape[0]):
-        _boxes(view[n], entity[n], pose[n], turn[n], vertices, vertex_start, spots, out[n])
+        _boxes(view[n], entity[n], pose[n], turn[n], columns, vertex_start, spots, out[n])
 
 
 @kernel
@@ -78,24 +78,24 @@ def _fill_triangle(mask, width, height, x0, y0, x1, y1, x2, y2):
 
 
 @kernel
-def _draw(mask, window, view, entity, pose, turn, vertices, vertex_start, triangles, triangle_start, spots):
+def _draw(mask, window, view, entity, pose, turn, columns, vertex_start, triangles, triangle_start, spots):
     """Set the bits of a silhouette in the mask, which covers a window (x0, y0, width, height pixels) of the picture."""
     matrix = object_to_camera(view, pose[0], pose[1], F(0.0), turn[0], turn[1], F(1.0))
     start = vertex_start[entity]
     cx, cy = view[13] - F(0.5) - F(window[0]), view[14] - F(0.5) - F(window[1])
-    project(matrix, view[12], cx, cy, vertices, start, vertex_start[entity + 1], spots)
+    project(matrix, view[12], cx, cy, columns, start, vertex_start[entity + 1], spots)
     for t in range(triangle_start[entity], triangle_start[entity + 1]):
         i, j, k = triangles[t, 0] - start, triangles[t, 1] - start, triangles[t, 2] - start
-        x0, y0, x1, y1, x2, y2 = spots[i, 0], spots[i, 1], spots[j, 0], spots[j, 1], spots[k, 0], spots[k, 1]
+        x0, y0, x1, y1, x2, y2 = spots[0, i], spots[1, i], spots[0, j], spots[1, j], spots[0, k], spots[1, k]
         if (x1 - x0) * (y2 - y0) - (y1 - y0) * (x2 - x0) < 0:  # faces the camera (y runs down)
             _fill_triangle(mask, window[2], window[3], x0, y0, x1, y1, x2, y2)
 
 
 @kernel
-def _visible(view, camera, entity, pose, turn, boxes, bounds, vertices, vertex_start, triangles, triangle_start, width, height, last, least,
+def _visible(view, camera, entity, pose, turn, boxes, bounds, columns, vertex_start, triangles, triangle_start, width, height, last, least,
              out):  # fmt: skip
     count = entity.shape[1]
-    spots = np.zeros((4096, 3), dtype=np.float32)
+    spots = np.zeros((4, 4096), dtype=np.float32)
     own, others = np.zeros((height, (width + 63) // 64), dtype=np.uint64), np.zeros((height, (width + 63) // 64), dtype=np.uint64)
     for n in range(entity.shape[0]):
         box = boxes[n]
@@ -114,10 +114,10 @@ def _visible(view, camera, entity, pose, turn, boxes, bounds, vertices, vertex_s
                 if not begun:
                     words = (window[2] + 63) // 64
                     own[: window[3], :words], others[: window[3], :words] = 0, 0
-                    _draw(own, window, view[n], entity[n, j], pose[n, j], turn[n, j], vertices, vertex_start, triangles,
+                    _draw(own, window, view[n], entity[n, j], pose[n, j], turn[n, j], columns, vertex_start, triangles,
                           triangle_start, spots)  # fmt: skip
                     begun = True
-                _draw(others, window, view[n], entity[n, k], pose[n, k], turn[n, k], vertices, vertex_start, triangles,
+                _draw(others, window, view[n], entity[n, k], pose[n, k], turn[n, k], columns, vertex_start, triangles,
                       triangle_start, spots)  # fmt: skip
             out[n, j] = 1.0
             if begun:
@@ -185,7 +185,7 @@ def unclipped_boxes(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray, wi
     """As :func:`boxes` for (n, v) entities, (n, v, 3) poses and (n, 7) cameras, running on beyond the picture's edges."""
     a = atlas()
     out = np.zeros((*entity.shape, 4), dtype=np.float32)
-    _all_boxes(views(camera, width, height), entity, pose, _turns(pose), a.vertices, a.vertex_start, out)
+    _all_boxes(views(camera, width, height), entity, pose, _turns(pose), a.columns, a.vertex_start, out)
     return out
 
 
@@ -201,6 +201,6 @@ def visibility(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray, box: np
     out = np.zeros(entity.shape, dtype=np.float32)
     if before is not None:
         out[:, :-1] = before
-    _visible(views(camera, *NOMINAL), camera, entity, pose, _turns(pose), box, a.bounds, a.vertices, a.vertex_start, a.triangles,
+    _visible(views(camera, *NOMINAL), camera, entity, pose, _turns(pose), box, a.bounds, a.columns, a.vertex_start, a.triangles,
              a.triangle_start, *NOMINAL, before is not None, least, out)  # fmt: skip
     return out

@@ -17,7 +17,7 @@ from simtown.render.frames import Frames
 from simtown.render.instances import instances
 from simtown.render.opengl import NoOpenGLError, OpenGL
 from simtown.render.raster import Raster
-from simtown.scenes.camera import views
+from simtown.scenes.camera import NEAR, views
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.weather import WEATHERS
 from simtown.visualgenome.frequencies import frequencies
@@ -25,6 +25,10 @@ from simtown.visualgenome.frequencies import frequencies
 SIZE = 256
 #: Objects of fewer pixels than this in both pictures are not judged alone.
 LEAST_PIXELS = 200
+#: An edge this near to a pixel's middle (pixels) is a tie: corners are snapped to 1/512 of a pixel here, to 1/256 there.
+NEAR_TIE = 1 / 256
+#: Greatest share of ties among all pixels of a batch.
+MOST_TIES = 0.01
 
 
 class Pair(NamedTuple):
@@ -56,15 +60,17 @@ def pair(request: pytest.FixtureRequest, engine: OpenGL) -> Pair:
     return Pair(batch, Raster(2).render(batch, SIZE, SIZE), engine.render(batch, SIZE, SIZE))
 
 
-def overlaps(pair: Pair) -> tuple[np.ndarray, np.ndarray]:
-    """Intersection over union of every object large enough, vehicles and props."""
+def overlaps(pair: Pair, ties: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Intersection over union of every object large enough, vehicles and props; pixels in `ties` count for neither engine."""
     vehicles: list[float] = []
     props: list[float] = []
     for n in range(len(pair.batch)):
         a, b = pair.raster.ids[n], pair.opengl.ids[n]
-        counts = (np.bincount(ids.ravel(), minlength=256) for ids in (a, b, a[a == b]))
-        in_a, in_b, in_both = counts
-        for i in np.flatnonzero(np.maximum(in_a, in_b) > LEAST_PIXELS):
+        large = np.maximum(*(np.bincount(ids.ravel(), minlength=256) for ids in (a, b))) > LEAST_PIXELS
+        if ties is not None:
+            a, b = a[~ties[n]], b[~ties[n]]
+        in_a, in_b, in_both = (np.bincount(ids.ravel(), minlength=256) for ids in (a, b, a[a == b]))
+        for i in np.flatnonzero(large):
             if i > 0:
                 (vehicles if i <= pair.batch.entity.shape[1] else props).append(in_both[i] / (in_a[i] + in_b[i] - in_both[i]))
     return np.array(vehicles), np.array(props)
@@ -77,7 +83,7 @@ def test_ids_agree(pair: Pair) -> None:
 
 
 def test_every_object_overlaps(pair: Pair) -> None:
-    """One in a few hundred stays below 0.99: a long straight edge that falls on pixels' middles (the test below proves it)."""
+    """On every pixel; ties bring a few of a thousand objects below 0.99."""
     vehicles, props = overlaps(pair)
     assert len(vehicles) > 200
     assert len(props) > 1000
@@ -88,17 +94,60 @@ def test_every_object_overlaps(pair: Pair) -> None:
     assert both.min() >= 0.95
 
 
-def edge_distance(pair: Pair, n: int, instance: int, x: float, y: float) -> float:
-    """Distance in pixels from (x, y) to the nearest projected edge of an instance, in float64."""
+def test_every_object_overlaps_without_ties(pair: Pair) -> None:
+    """Each one by more than 0.99, ties left out: pixels so near to a projected edge that the snapping of corners decides."""
+    ties = np.stack([tie_pixels(pair.batch, n) for n in range(len(pair.batch))])
+    assert ties.mean() <= MOST_TIES
+    both = np.concatenate(overlaps(pair, ties))
+    assert len(both) > 1200
+    assert both.min() >= 0.999
+
+
+def projected(batch: SceneBatch, n: int, slot: int) -> tuple[np.ndarray, np.ndarray]:
+    """A slot's triangles in float64: corners' pixel coordinates (t, 3, 2) and depths (t, 3)."""
     a = atlas()
-    meshes, poses, _, _ = instances(pair.batch[n : n + 1])
-    mesh, (px, py, pz, c, s, scale) = meshes[0, instance], poses[0, instance].astype(float)
+    meshes, poses, _, _ = instances(batch[n : n + 1])
+    mesh, (px, py, pz, c, s, scale) = meshes[0, slot], poses[0, slot].astype(float)
     v = a.vertices[a.vertex_start[mesh] : a.vertex_start[mesh + 1]].astype(float) * scale
-    view = views(pair.batch.camera[n : n + 1], SIZE, SIZE)[0].astype(float)
+    view = views(batch.camera[n : n + 1], SIZE, SIZE)[0].astype(float)
     away = np.stack([px + c * v[:, 0] - s * v[:, 1], py + s * v[:, 0] + c * v[:, 1], pz + v[:, 2]], axis=1) - view[:3]
     depth = np.maximum(away @ view[9:12], 1e-3)
     spots = np.stack([view[13] + view[12] * (away @ view[3:6]) / depth, view[14] - view[12] * (away @ view[6:9]) / depth], axis=1)
-    start = spots[a.triangles[a.triangle_start[mesh] : a.triangle_start[mesh + 1]] - a.vertex_start[mesh]]
+    triangles = a.triangles[a.triangle_start[mesh] : a.triangle_start[mesh + 1]] - a.vertex_start[mesh]
+    return spots[triangles], depth[triangles]
+
+
+def tie_pixels(batch: SceneBatch, n: int) -> np.ndarray:
+    """(h, w) bool: pixels whose middle lies within NEAR_TIE of an edge of any projected triangle of a thing, seen or not.
+
+    Each edge is walked pixel by pixel along the axis in which it is longer.
+    """
+    slots = np.flatnonzero(instances(batch[n : n + 1])[0][0] >= 0)[1:]
+    corners, depth = (np.concatenate(parts) for parts in zip(*(projected(batch, n, int(slot)) for slot in slots), strict=True))
+    corners = corners[depth.min(axis=1) >= NEAR]
+    start, along = corners.reshape(-1, 2), (np.roll(corners, -1, axis=1) - corners).reshape(-1, 2)
+    ties = np.zeros((SIZE, SIZE), dtype=bool)
+    for major in (0, 1):
+        chosen = (np.abs(along).argmax(axis=1) == major) & (along[:, major] != 0)
+        at, step = start[chosen], along[chosen]
+        ends = np.stack([at[:, major], at[:, major] + step[:, major]])
+        first = np.maximum(np.ceil(ends.min(axis=0) - NEAR_TIE - 0.5), 0).astype(int)
+        count = np.maximum(np.minimum(np.floor(ends.max(axis=0) + NEAR_TIE - 0.5), SIZE - 1).astype(int) + 1 - first, 0)
+        edge = np.repeat(np.arange(len(at)), count)
+        pixel = np.arange(len(edge)) - np.repeat(np.cumsum(count) - count, count) + first[edge]
+        slope = step[edge, 1 - major] / step[edge, major]
+        across = at[edge, 1 - major] + (pixel + 0.5 - at[edge, major]) * slope
+        other = np.floor(across).astype(int)
+        near = np.abs(across - other - 0.5) <= NEAR_TIE * np.sqrt(1 + slope**2)
+        near &= (other >= 0) & (other < SIZE)
+        row, column = (other, pixel) if major == 0 else (pixel, other)
+        ties[row[near], column[near]] = True
+    return ties
+
+
+def edge_distance(pair: Pair, n: int, instance: int, x: float, y: float) -> float:
+    """Distance in pixels from (x, y) to the nearest projected edge of an instance, in float64."""
+    start = projected(pair.batch, n, instance)[0]
     along = np.roll(start, -1, axis=1) - start
     here = np.array([x, y]) - start
     t = np.clip((here * along).sum(-1) / np.maximum((along**2).sum(-1), 1e-12), 0, 1)
@@ -112,7 +161,7 @@ def test_ids_differ_only_in_ties(pair: Pair) -> None:
         near, far = sorted([float(pair.raster.depth[n, y, x]), float(pair.opengl.depth[n, y, x])])
         if far - near <= 1e-4 * near:
             continue  # two things that reach into each other
-        assert min(edge_distance(pair, n, i, x + 0.5, y + 0.5) for i in seen - {0}) <= 1 / 256, (n, y, x, seen)
+        assert min(edge_distance(pair, n, i, x + 0.5, y + 0.5) for i in seen - {0}) <= NEAR_TIE, (n, y, x, seen)
 
 
 def smooth(depth: np.ndarray) -> np.ndarray:

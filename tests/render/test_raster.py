@@ -365,7 +365,7 @@ def test_a_nearer_vehicle_hides_a_farther_one(raster):
 
 
 def test_a_scene_of_too_many_triangles_names_the_limit(raster):
-    crowd = [Prop(STREET["building"][i % 4], -8.0 + 2 * (i % 9), 9 + 0.1 * i) for i in range(250)]
+    crowd = [Prop(STREET["building"][i % 4], -8.0 + 2 * (i % 9), 34 - 0.1 * i) for i in range(250)]  # each before the last: all are seen
     few, many = Scene(props=crowd[:10]), Scene(props=crowd)
     batch = SceneBatch.of([few, few, many, few])
     for threads in (1, 2):

@@ -55,9 +55,10 @@ def projected(camera, size, pose, points):
     x, y, z, yaw, scale = pose
     view = views(camera.row()[None], *size)[0]
     matrix = object_to_camera(view, F(x), F(y), F(z), F(np.cos(yaw)), F(np.sin(yaw)), F(scale))
-    out = np.zeros((len(points), 3), dtype=np.float32)
-    project(matrix, view[12], view[13], view[14], points.astype(np.float32), 0, len(points), out)
-    return out
+    out = np.zeros((4, len(points)), dtype=np.float32)
+    project(matrix, view[12], view[13], view[14], np.ascontiguousarray(points.T, dtype=np.float32), 0, len(points), out)
+    assert np.allclose(out[3], 1 / np.maximum(out[2], F(1e-3)), rtol=1e-6)
+    return out[:3].T
 
 
 @quick
