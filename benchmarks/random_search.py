@@ -9,6 +9,7 @@ Writes benchmarks/results/random_search_MODEL.csv, one line a trial, best first.
 import argparse
 import csv
 from hashlib import sha256
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -40,9 +41,12 @@ def main() -> None:
     parser.add_argument("--train-size", type=int, default=20_000)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    dataset, chooser, rows = open_dataset(arguments.data), np.random.default_rng(0), []
-    for trial in range(arguments.trials):
-        choice = {name: str(chooser.choice(values)) for name, values in SPACE[arguments.model].items()}
+    dataset, rows = open_dataset(arguments.data), []
+    space = SPACE[arguments.model]
+    grid = [dict(zip(space, map(str, values), strict=True)) for values in product(*space.values())]
+    order = np.random.default_rng(0).permutation(len(grid))
+    for trial, number in enumerate(order[: arguments.trials]):
+        choice = grid[number]
         settings = FitSettings(
             arguments.model,
             arguments.train_size,

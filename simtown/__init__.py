@@ -1,6 +1,7 @@
 """simtown: a cartoon street that asks how visual question answering scales with the world.
 
-The verbs: :func:`generate` makes a data set, :func:`open_dataset` reads one. Nothing heavy is imported until one is used.
+The verbs: :func:`generate` makes a data set, :func:`open_dataset` reads one, :func:`fit` trains a model on it (extra "train").
+Nothing heavy is imported until one is used.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
     from simtown.datasets.reader import open_dataset
     from simtown.datasets.settings import Settings
     from simtown.scenes.scene import Scene, SceneBatch
+    from simtown.training.fit import fit
+    from simtown.training.run import FitSettings
 
-__all__ = ["Scene", "SceneBatch", "Settings", "generate", "open_dataset"]
+__all__ = ["FitSettings", "Scene", "SceneBatch", "Settings", "fit", "generate", "open_dataset"]
 
 _HOMES = {
     "generate": "simtown.datasets.job",
@@ -24,6 +27,8 @@ _HOMES = {
     "Settings": "simtown.datasets.settings",
     "Scene": "simtown.scenes.scene",
     "SceneBatch": "simtown.scenes.scene",
+    "fit": "simtown.training.fit",
+    "FitSettings": "simtown.training.run",
 }
 
 

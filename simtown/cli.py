@@ -441,7 +441,7 @@ def fit(
     if not all(sign for _, sign, _ in pairs):
         raise RefusalError("--option must be name=value")
     chosen = options(model, {name: value for name, _, value in pairs})
-    size = train_size or len(data.train)
+    size = len(data.train) if train_size is None else train_size
     many = parse_seeds(seeds) if seeds else [seed]
     for number in many:
         settings = FitSettings(model, size, number, chosen, protocol, min_steps, patience, batch, lr, max_steps, stream,

@@ -101,10 +101,9 @@ def predict(directory: Path, image: Path, question: str) -> Answer:
     except (UnidentifiedImageError, OSError) as error:
         raise SettingsError(f"{image} cannot be read as a picture: {error}") from error
     pixels = as_input(torch.from_numpy(np.asarray(small).copy())[None])
-    asked = (torch.tensor([n]) for n in (subject, relation, obj))
-    batch = Batch(
-        pixels, torch.from_numpy(encode(question).astype(np.int64))[None], *asked, boxes=torch.zeros(1, 2, 4), answer=torch.zeros(1)
-    )
+    tokens = torch.from_numpy(encode(question).astype(np.int64))[None]
+    s, r, o = (torch.tensor([number]) for number in (subject, relation, obj))
+    batch = Batch(pixels, tokens, s, r, o, boxes=torch.zeros(1, 2, 4), answer=torch.zeros(1))
     boxes = None
     if hasattr(model, "boxes"):
         middle, extent = np.split(model.boxes(batch)[:, 0].numpy(), 2, axis=1)

@@ -17,7 +17,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import SettingsError
-from simtown.files import claimed, save_json
+from simtown.files import DamagedError, claimed, save_json
 from simtown.streams import Stream as Draws
 from simtown.training import run as runs
 from simtown.training.evaluation import logits_of, measure, references
@@ -27,10 +27,12 @@ from simtown.training.sources import Source, Stream, open_split
 from simtown.training.world import Batch, World
 
 #: Fewest steps between two validations under the "patient" protocol: a small set's epochs would cost less than validating them.
-CLOSEST = 16
+CLOSEST = 32
+#: Most times that a dead network (all logits alike: no gradient will ever move it) is begun anew under the "patient" protocol.
+RESTARTS = 8
 
 
-class FitError(RuntimeError):
+class FitError(ValueError):
     """Training cannot go on; the message says what to change. What was reached before is kept."""
 
 
@@ -77,6 +79,8 @@ def check(settings: FitSettings, dataset: Dataset) -> None:
         raise SettingsError("--device cuda: PyTorch sees no CUDA device here; use --device cpu, or auto")
     if settings.precision != "float32" and settings.device == "cpu":
         raise SettingsError(f"--precision {settings.precision} needs a GPU: on a CPU use float32")
+    with seeded(settings.seed, "weights", 0, torch.device("cpu")):  # an option that cannot be is told before anything is written
+        build(settings.model, World.of(dataset), settings.options)
 
 
 def fit(settings: FitSettings, data: Path | Dataset, directory: Path, watcher: Watcher | None = None) -> dict[str, Any]:
@@ -120,15 +124,24 @@ class _Fit:
     def __init__(self, settings: FitSettings, dataset: Dataset, directory: Path, run: dict[str, Any], watcher: Watcher) -> None:
         self.settings, self.dataset, self.directory, self.run, self.watcher = settings, dataset, directory, run, watcher
         self.device = device = torch.device(settings.device)
-        with seeded(settings.seed, "weights", 0, device):
-            self.model = build(settings.model, World.of(dataset), settings.options).to(device, memory_format=torch.channels_last)
         self.state = State.load(directory, device)
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=settings.learning_rate, fused=True)
+        self._begin_anew(self.state.restarts if self.state else 0)
         if self.state:
-            self.model.load_state_dict(self.state.model)
-            self.optimizer.load_state_dict(self.state.optimizer)
+            try:
+                self.model.load_state_dict(self.state.model)
+                self.optimizer.load_state_dict(self.state.optimizer)
+            except (RuntimeError, ValueError, KeyError) as error:  # the user's own model has changed meanwhile
+                raise DamagedError(f"{directory / runs.STATE} is of another model: delete it to train again from the start") from error
         self.train = self._training_source()
         self.val = open_split(dataset.val, len(dataset.val), dataset.settings, device)
+
+    def _begin_anew(self, restarts: int) -> None:
+        """Weights that nothing has moved yet, other ones after every restart, and their optimiser."""
+        settings = self.settings
+        with seeded(settings.seed, "weights", restarts, self.device):
+            model = build(settings.model, World.of(self.dataset), settings.options)
+        self.model = model.to(self.device, memory_format=torch.channels_last)
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=settings.learning_rate, fused=True)
         self.learn = torch.compile(self._learn) if settings.compile else self._learn
 
     def _training_source(self) -> Source:
@@ -157,23 +170,23 @@ class _Fit:
         settings = self.settings
         if settings.max_steps and state.step >= settings.max_steps:
             return f"reached {settings.max_steps} steps"
-        enough = settings.protocol == "paper" or state.step >= settings.min_steps
+        enough = settings.protocol == "paper" or state.step - state.begun >= settings.min_steps
         return f"{settings.patience} validations without better accuracy" if enough and state.stale >= settings.patience else ""
 
     def _round(self, state: State) -> State:
         """One epoch, or as many as it takes for CLOSEST steps, and a validation."""
-        settings, begun = self.settings, perf_counter()
+        settings, entered = self.settings, perf_counter()
         steps = -(-settings.train_size // settings.batch)
         epochs = max(1, -(-CLOSEST // steps)) if settings.protocol == "patient" else 1
-        totals = torch.zeros(2, device=self.device, dtype=torch.float64)  # loss, right answers
+        totals = torch.zeros(3, device=self.device, dtype=torch.float64)  # objective, cross-entropy, right answers
         epoch, step = state.epoch, state.step
         for _ in range(epochs):
             epoch += 1
             step += self._epoch(epoch, totals)
         seen = epochs * settings.train_size
-        trained = perf_counter() - begun
-        loss, right = (totals / seen).tolist()
-        if not np.isfinite(loss):
+        trained = perf_counter() - entered
+        objective, loss, right = (totals / seen).tolist()
+        if not np.isfinite(objective):
             raise FitError(
                 f"the loss is no longer a number in epoch {epoch} (step {step}): give a smaller --lr than {settings.learning_rate}"
             )
@@ -182,27 +195,31 @@ class _Fit:
         self.row = {
             "epoch": epoch,
             "step": step,
+            "objective": objective,
             "train_loss": loss,
             "train_accuracy": right,
             "val_loss": val_loss,
             "val_accuracy": accuracy,
             "images_per_second": seen / trained,
         }
-        best, stale = state.best, state.stale + 1
+        best, stale, restarts, begun = state.best, state.stale + 1, state.restarts, state.begun
         if accuracy > best["val_accuracy"]:
             best, stale = {"epoch": epoch, "step": step, "val_accuracy": accuracy, "val_loss": val_loss}, 0
             runs.save_weights(self.model, self.directory)
-        elif settings.protocol == "patient" and step <= settings.min_steps:
+        elif settings.protocol == "patient" and step - begun <= settings.min_steps:
             stale = 0
+        if settings.protocol == "patient" and restarts < RESTARTS and np.ptp(logits) < 1e-6:
+            restarts, begun, stale = restarts + 1, step, 0
+            self._begin_anew(restarts)
         with open(self.directory / runs.METRICS, "a", encoding="utf-8") as file:
             file.write(json.dumps(self.row) + "\n")
-        seconds = state.seconds + perf_counter() - begun
-        after = State(epoch, step, best, stale, seconds, self.model.state_dict(), self.optimizer.state_dict())
+        seconds = state.seconds + perf_counter() - entered
+        after = State(epoch, step, best, stale, seconds, self.model.state_dict(), self.optimizer.state_dict(), restarts, begun)
         after.save(self.directory)
         return after
 
     def _epoch(self, epoch: int, totals: torch.Tensor) -> int:
-        """Visit every example once; returns the steps taken, adds sums of loss and right answers to `totals`."""
+        """Visit every example once; returns the steps taken, adds sums of objective, cross-entropy and right answers to `totals`."""
         settings, n = self.settings, self.settings.train_size
         rows = np.arange((epoch - 1) * n, epoch * n) if settings.stream else order(settings.seed, epoch, n)
         self.model.train()
@@ -214,7 +231,8 @@ class _Fit:
                 except torch.OutOfMemoryError as error:
                     raise FitError(self._too_large(len(batch))) from error
                 totals[0] += loss.detach() * len(batch)
-                totals[1] += ((logits > 0) == (batch.answer > 0.5)).sum()
+                totals[1] += binary_cross_entropy_with_logits(logits.detach().float(), batch.answer, reduction="sum")
+                totals[2] += ((logits > 0) == (batch.answer > 0.5)).sum()
                 steps += 1
                 self.watcher.stepped(len(batch))
         return steps
@@ -256,6 +274,7 @@ class _Fit:
             "epochs": state.epoch,
             "steps": state.step,
             "stopped": reason,
+            "restarts": state.restarts,
             "best": state.best,
             "test": {**measure(dataset, logits, val, seen), "loss": loss},
             "references": references(dataset),

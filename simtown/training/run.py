@@ -32,7 +32,7 @@ class FitSettings:
         model: a name of :data:`simtown.training.models.MODELS` or package.module:Class. options: the model's own, resolved.
         train_size: the first so many training examples. seed: of initial weights, order and dropout.
         protocol: "paper" stops after `patience` epochs without better validation accuracy; "patient" counts them only after
-        `min_steps` steps, and lets at least CLOSEST steps pass between two validations.
+        `min_steps` steps, lets at least CLOSEST steps pass between two validations, and begins a dead network anew.
         batch: examples a step. learning_rate: of Adam. max_steps: stop there at the latest (0: never).
         stream: train on fresh examples without end; train_size is then the length of an epoch.
         device: "cpu" or "cuda". precision: "float32", "tf32" or "bf16". compile: use torch.compile.
@@ -120,6 +120,8 @@ def load(directory: Path) -> dict[str, Any]:
         FitSettings(**run["settings"])
         for key in ("status", "data", "seconds", "seed", "model", "train_size"):
             run[key]
+        for key in ("entities", "width", "height", "sha256"):
+            run["data"][key]
     except (KeyError, TypeError) as error:
         raise DamagedError(f"{path} is damaged ({error})") from error
     return run
@@ -155,6 +157,7 @@ class State:
     Attributes:
         epoch, step: done so far. best: {"epoch", "step", "val_accuracy", "val_loss"} of the best validation. stale: validations
         since then that count towards patience. model, optimizer: their state_dict().
+        restarts: times the network was found dead and begun anew. begun: the step of the last beginning.
     """
 
     epoch: int
@@ -164,6 +167,8 @@ class State:
     seconds: float
     model: dict[str, torch.Tensor]
     optimizer: dict[str, Any]
+    restarts: int = 0
+    begun: int = 0
 
     def save(self, directory: Path) -> None:
         """Whole or not at all."""

@@ -22,6 +22,7 @@ MODELS: dict[str, str] = {
     "cnn-lstm": "simtown.training.models.cnn_lstm:CnnLstm",
     "question-only": "simtown.training.models.baselines:QuestionOnly",
 }
+_FLAGS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
 
 class ModelError(ValueError):
@@ -59,15 +60,16 @@ def options(name: str, given: dict[str, str]) -> dict[str, Any]:
             raise ModelError(f"the model {name} has no option '{key}': it has {', '.join(known) or 'none'}")
         kind = type(out.get(key, text))
         try:
-            out[key] = text.lower() in ("1", "true", "yes") if kind is bool else kind(text)
-        except (TypeError, ValueError):
+            out[key] = _FLAGS[text.lower()] if kind is bool else kind(text)
+        except (KeyError, TypeError, ValueError):
             raise ModelError(f"--option {key}={text}: a value like {out[key]!r} is needed") from None
     return out
 
 
 def build(name: str, world: World, chosen: dict[str, Any]) -> nn.Module:
     """A model, its weights drawn from PyTorch's current random state. Raises ModelError."""
+    kind = find(name)
     try:
-        return find(name)(world, **chosen)
-    except TypeError as error:
+        return kind(world, **chosen)
+    except (TypeError, ValueError, RuntimeError) as error:
         raise ModelError(f"cannot make the model '{name}': {error}") from error

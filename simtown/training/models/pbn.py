@@ -89,11 +89,11 @@ class PlaceBinder(nn.Module):
     def __init__(
         self,
         world: World,
-        embedding: int = 32,
+        embedding: int = 16,
         predicate: int = 16,
-        dropout: float = 0.1,
-        hidden: int = 64,
-        box_weight: float = 30.0,
+        dropout: float = 0.0,
+        hidden: int = 32,
+        box_weight: float = 3.0,
         init: str = "orthogonal",
     ) -> None:
         super().__init__()

@@ -1,0 +1,246 @@
+"""Images per second of training, against the plain PyTorch way, in the same run on the same examples.
+
+    python benchmarks/training.py [--n 2000] [--sizes 64x32,128x128] [--rounds 3] [--device cpu] [--precision float32] [--together]
+
+Both ways train the same network (same layers, same batches of 128 in the same order, Adam at 1e-3) for an epoch:
+
+plain     a DataLoader over the data set's torch view with 0 or 2 workers, pictures as (3, h, w) floats in default memory order,
+          the label's embedding concatenated to the picture as channels for either slot, Adam as it comes.
+simtown   pictures kept as bytes and picked by index, channels-last memory, the label's channels in their exact cheap form, fused Adam.
+
+Figures: `load` loads only (batches made, nothing learned), `step` learns only (one batch again and again), `whole` is an epoch with
+both; `load share` is what loading adds to a step. They take turns in rounds, so that a slow minute of the machine hits all alike;
+medians are reported. --together also times several cells of a grid at once: worker processes of one thread against one of all
+threads (on a GPU: 1, 2, 4 and 8 processes), and models stacked by torch.func.vmap against one after the other. Writes
+benchmarks/results/training.csv.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import multiprocessing
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+import torch
+from machine import machine
+from rich.console import Console
+from rich.table import Table
+from torch import nn
+from torch.func import functional_call, grad, stack_module_state, vmap
+from torch.utils.data import DataLoader, Subset
+
+from simtown.datasets.job import generate
+from simtown.datasets.reader import Dataset, open_dataset
+from simtown.datasets.settings import Settings
+from simtown.training.fit import loss_of
+from simtown.training.models import build
+from simtown.training.models.pbn import LabelledConvolution
+from simtown.training.sources import Resident
+from simtown.training.world import Batch, World
+
+RESULT = Path(__file__).parent / "results" / "training.csv"
+SIZE = 128
+
+
+def plain_batches(dataset: Dataset, workers: int, device: torch.device) -> Callable[[], Iterator[Batch]]:
+    """The way of the tutorials: a DataLoader that collates, pictures turned into floats, boxes into middles and sizes."""
+    n = len(dataset.train) // SIZE * SIZE
+    loader = DataLoader(Subset(dataset.train.torch(), range(n)), SIZE, num_workers=workers, persistent_workers=workers > 0)
+
+    def batches() -> Iterator[Batch]:
+        for b in loader:
+            low, high = b["boxes"].split(2, dim=-1)
+            boxes = torch.cat([(low + high) / 2, high - low], dim=-1).float()
+            image = b["image"].float() / 127.5 - 1
+            columns = (image, b["tokens"], b["subject"], b["relation"], b["object"], boxes, b["answer"])
+            yield Batch(*(c.to(device) for c in columns))
+
+    return batches
+
+
+def our_batches(dataset: Dataset, device: torch.device) -> Callable[[], Iterator[Batch]]:
+    """simtown's own source."""
+    n = len(dataset.train) // SIZE * SIZE
+    source = Resident(dataset.train, n, dataset.settings, device)
+    return lambda: source.batches(np.arange(n), SIZE)
+
+
+class Way:
+    """One way of training one model on one data set."""
+
+    def __init__(self, name: str, model: str, world: World, batches: Callable[[], Iterator[Batch]], device: torch.device,
+                 precision: str) -> None:  # fmt: skip
+        self.name, self.batches, self.device, self.precision = name, batches, device, precision
+        torch.manual_seed(0)
+        ours = name == "simtown"
+        self.model = build(model, world, {}).to(device, memory_format=torch.channels_last if ours else torch.contiguous_format)
+        if not ours:
+            for part in self.model.modules():
+                if isinstance(part, LabelledConvolution):
+                    part.forward = part.plain  # type: ignore[method-assign]
+        self.optimizer = (
+            torch.optim.Adam(self.model.parameters(), lr=1e-3, fused=True) if ours else torch.optim.Adam(self.model.parameters())
+        )
+        self.one = next(batches())
+
+    def learn(self, batch: Batch) -> None:
+        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.precision == "bf16"):
+            loss, _ = loss_of(self.model, batch)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        self.optimizer.step()
+
+    def rate(self, work: Callable[[], int]) -> float:
+        begun = perf_counter()
+        examples = work()
+        if self.device.type == "cuda":
+            torch.cuda.synchronize()
+        return examples / (perf_counter() - begun)
+
+    def load(self) -> int:
+        return sum(len(batch) for batch in self.batches())
+
+    def step(self) -> int:
+        for _ in range(8):
+            self.learn(self.one)
+        return 8 * SIZE
+
+    def whole(self) -> int:
+        examples = 0
+        for batch in self.batches():
+            self.learn(batch)
+            examples += len(batch)
+        return examples
+
+
+def measure(dataset: Dataset, model: str, rounds: int, device: torch.device, precision: str) -> list[dict[str, object]]:
+    """A row of medians for each way."""
+    world = World.of(dataset)
+    ways = [Way(f"plain, {w} workers", model, world, plain_batches(dataset, w, device), device, precision) for w in (0, 2)]
+    ways.append(Way("simtown", model, world, our_batches(dataset, device), device, precision))
+    rates: dict[tuple[str, str], list[float]] = {}
+    for turn in range(rounds + 1):  # the first warms up
+        for way in ways:
+            for figure in ("load", "step", "whole"):
+                rate = way.rate(getattr(way, figure))
+                if turn:
+                    rates.setdefault((way.name, figure), []).append(rate)
+    rows = []
+    for way in ways:
+        load, step, whole = (median(rates[way.name, figure]) for figure in ("load", "step", "whole"))
+        best = max(median(rates[other.name, "whole"]) for other in ways[:-1])
+        size = f"{world.width}x{world.height}"
+        rows.append({"model": model, "size": size, "device": device.type, "precision": precision, "way": way.name, "load": round(load),
+                     "step": round(step), "whole": round(whole), "load_share": round((1 / load) / (1 / load + 1 / step), 3),
+                     "ratio_to_best_plain": round(whole / best, 2)})  # fmt: skip
+    return rows
+
+
+def _alone(path: str, model: str, device_name: str, threads: int, seconds: float, told: object) -> None:
+    torch.set_num_threads(threads)
+    dataset, device = open_dataset(path), torch.device(device_name)
+    way = Way("simtown", model, World.of(dataset), our_batches(dataset, device), device, "float32")
+    way.whole()
+    examples, begun = 0, perf_counter()
+    while perf_counter() - begun < seconds:
+        examples += way.whole()
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+    told.put(examples / (perf_counter() - begun))  # type: ignore[attr-defined]
+
+
+def processes(path: str, model: str, device: str, count: int, threads: int, seconds: float = 10.0) -> float:
+    """Images/s of so many processes together."""
+    context = multiprocessing.get_context("spawn")
+    told = context.Queue()
+    team = [context.Process(target=_alone, args=(path, model, device, threads, seconds, told)) for _ in range(count)]
+    for member in team:
+        member.start()
+    total = sum(told.get() for _ in team)
+    for member in team:
+        member.join()
+    return total
+
+
+def stacked(dataset: Dataset, count: int, device: torch.device) -> tuple[float, float]:
+    """Images/s of `count` Place-Binder Networks' gradients: stacked by vmap, and one after the other. Without batch norm's statistics."""
+    world = World.of(dataset)
+    models = [build("pbn", world, {"dropout": 0.0}).to(device) for _ in range(count)]
+    for model in models:
+        for part in model.modules():
+            if isinstance(part, nn.BatchNorm2d):
+                part.track_running_stats, part.running_mean, part.running_var, part.num_batches_tracked = False, None, None, None
+    parameters, buffers = stack_module_state(models)
+    batch = next(our_batches(dataset, device)())
+
+    def loss(p: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> torch.Tensor:
+        logits = functional_call(models[0], (p, b), (batch,))
+        return nn.functional.binary_cross_entropy_with_logits(logits, batch.answer)
+
+    together = vmap(grad(loss))
+
+    def rate(work: Callable[[], None]) -> float:
+        work()
+        times = []
+        for _ in range(5):
+            begun = perf_counter()
+            work()
+            if device.type == "cuda":
+                torch.cuda.synchronize()
+            times.append(perf_counter() - begun)
+        return count * SIZE / median(times)
+
+    def one_by_one() -> None:
+        for model in models:
+            nn.functional.binary_cross_entropy_with_logits(model(batch), batch.answer).backward()
+
+    return rate(lambda: together(parameters, buffers)), rate(one_by_one)  # type: ignore[arg-type, return-value]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--n", type=int, default=2_000)
+    parser.add_argument("--sizes", default="64x32,128x128")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--precision", default="float32", choices=["float32", "bf16"])
+    parser.add_argument("--together", action="store_true")
+    args = parser.parse_args()
+    device, rows, notes = torch.device(args.device), [], []
+    with tempfile.TemporaryDirectory() as scratch:
+        for size in args.sizes.split(","):
+            width, height = (int(part) for part in size.split("x"))
+            generate(Settings(entities=31, n=args.n, val=0, test=0, width=width, height=height), Path(scratch) / size)
+            dataset = open_dataset(Path(scratch) / size)
+            for model in ("pbn", "cnn-lstm"):
+                rows += measure(dataset, model, args.rounds, device, args.precision)
+            if args.together:
+                path, cores = str(Path(scratch) / size), multiprocessing.cpu_count()
+                cases = [(1, cores), (cores, 1)] if device.type == "cpu" else [(1, 1), (2, 1), (4, 1), (8, 1)]
+                for model in ("pbn", "cnn-lstm"):
+                    told = [f"{n} of {t} threads {processes(path, model, args.device, n, t):,.0f}" for n, t in cases]
+                    notes.append(f"{model} {size}: images/s of processes: {', '.join(told)}")
+                vmapped, serial = stacked(dataset, 4, device)
+                notes.append(f"pbn {size}: 4 models stacked by vmap {vmapped:,.0f} images/s, one after the other {serial:,.0f}")
+    where = machine("torch", "numpy") + (f", {torch.cuda.get_device_name(device)}" if device.type == "cuda" else "")
+    table = Table(*rows[0], title=where)
+    for row in rows:
+        table.add_row(*(f"{v:,}" if isinstance(v, int) else str(v) for v in row.values()))
+    Console().print(table)
+    for note in notes:
+        print(note)
+    with open(RESULT, "w", newline="", encoding="utf-8") as file:
+        file.write(f"# {where}, {torch.get_num_threads()} threads\n" + "".join(f"# {note}\n" for note in notes))
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()

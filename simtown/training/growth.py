@@ -1,0 +1,97 @@
+"""How N* grows with the world, and how it compares between models, where some of it is censored."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from simtown.training.curves import ABOVE, BELOW
+
+#: Least scatter of log N* about a line that the exponent's likelihood allows, 5 %: with none, worlds exactly on a line make it infinite.
+LEAST_SCATTER = 0.05
+
+
+def slopes(entities: np.ndarray, samples: np.ndarray, smallest: np.ndarray, largest: np.ndarray) -> np.ndarray:
+    """Exponents (R,): slope of log N* against log entities over W worlds, by maximum likelihood with normal scatter (a Tobit model).
+
+    Without censored worlds it is least squares. A censored world says that N* lies beyond its limit. NaN where fewer than two worlds are
+    uncensored: there the likelihood alone would not bound the slope.
+
+    Args:
+        entities, smallest, largest: (W,) of each world, the sizes trained there. samples: (R, W) N*.
+    """
+    exact = np.isfinite(samples) & (samples != BELOW)
+    z = np.log(np.where(exact, samples, np.where(samples == BELOW, smallest, largest)))
+    side = np.where(exact, 0, np.where(samples == BELOW, -1, 1))  # -1: N* is below z, 1: above
+    x = np.log(entities) - np.log(entities).mean()
+    z -= z.mean(axis=1, keepdims=True)
+    result = np.full(len(samples), np.nan)
+    known = exact.sum(axis=1) >= 2
+    plain = exact.all(axis=1) & known
+    result[plain] = (z[plain] @ x) / (x @ x)
+    rest = known & ~plain
+    if rest.any():
+        result[rest] = _tobit(x, z[rest], side[rest])
+    return result
+
+
+def _tobit(x: np.ndarray, z: np.ndarray, side: np.ndarray) -> np.ndarray:
+    """Slopes (R,) for x (W,), z and side (R, W), in Olsen's (1978) form, which is concave: h = 1 / scatter, intercept and slope times h.
+
+    First with the scatter at its least; where more would be likelier, all three are free.
+    """
+    r, most = len(z), 1 / LEAST_SCATTER
+    toward = np.stack([np.broadcast_to(-1.0, z.shape), np.broadcast_to(-x, z.shape), z], axis=2)  # derivative of the residual
+    exact = side == 0
+
+    def likelihood(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Value (R,), gradient (R, 3) and Hessian (R, 3, 3) at theta (R, 3)."""
+        u = np.einsum("rwp,rp->rw", toward, theta)
+        v = -side * u  # censored: the log of the normal distribution at v
+        log_cdf = log_ndtr(v)
+        mills = np.exp(-(v**2) / 2 - np.log(2 * np.pi) / 2 - log_cdf)
+        h = np.maximum(theta[:, 2], 1e-9)
+        value = np.where(exact, np.log(h)[:, None] - u**2 / 2, log_cdf).sum(axis=1)
+        first = np.where(exact, -u, -side * mills)
+        second = np.where(exact, -1.0, -mills * (v + mills))
+        gradient = np.einsum("rw,rwp->rp", first, toward)
+        hessian = np.einsum("rw,rwp,rwq->rpq", second, toward, toward)
+        gradient[:, 2] += exact.sum(axis=1) / h
+        hessian[:, 2, 2] -= exact.sum(axis=1) / h**2
+        return np.where(theta[:, 2] > 0, value, -np.inf), gradient, hessian
+
+    def climb(theta: np.ndarray, free: np.ndarray) -> np.ndarray:
+        """Newton's method; free: (R, 3), the parameters that may move."""
+        for _ in range(60):
+            value, gradient, hessian = likelihood(theta)
+            both = free[:, :, None] & free[:, None, :]
+            curvature = np.where(both, -hessian, 0) + np.where(free, 1e-10, 1)[:, :, None] * np.eye(3)
+            step = np.linalg.solve(curvature, (gradient * free)[:, :, None])[:, :, 0]
+            length = np.ones(r)
+            for _ in range(30):
+                worse = likelihood(theta + length[:, None] * step)[0] < value - 1e-10
+                if not worse.any():
+                    break
+                length[worse] /= 2
+            theta = theta + np.where(worse, 0, length)[:, None] * step
+            if np.abs(step).max() < 1e-8:
+                break
+        return theta
+
+    slope = np.einsum("rw,w->r", z, x) / (x @ x)
+    theta = np.stack([np.zeros(r), slope * most, np.full(r, most)], axis=1)
+    theta = climb(theta, np.broadcast_to([True, True, False], (r, 3)))
+    wider = likelihood(theta)[1][:, 2] < 0
+    theta = climb(theta, np.stack([np.ones(r, bool), np.ones(r, bool), wider], axis=1))
+    return theta[:, 1] / theta[:, 2]
+
+
+def ratios(upper: np.ndarray, upper_sizes: np.ndarray, lower: np.ndarray, lower_sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Least and greatest ratio upper / lower of two N* (R,) that their censoring leaves open; equal where both are uncensored."""
+
+    def ends(n: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.where(n == ABOVE, sizes[-1], n), np.where(n == BELOW, sizes[0], n)
+
+    (a, b), (c, d) = ends(upper, upper_sizes), ends(lower, lower_sizes)
+    with np.errstate(divide="ignore"):
+        return a / d, b / c
