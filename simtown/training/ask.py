@@ -107,6 +107,7 @@ def predict(directory: Path, image: Path, question: str) -> Answer:
     boxes = None
     if hasattr(model, "boxes"):
         middle, extent = np.split(model.boxes(batch)[:, 0].numpy(), 2, axis=1)
+        extent = np.maximum(extent, 0)  # a regression may well say otherwise
         boxes = np.concatenate([middle - extent / 2, middle + extent / 2], axis=1) * [*size, *size]
     return Answer(float(torch.sigmoid(model(batch))[0]), boxes)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,6 +54,11 @@ def _figure(width: float, height: float) -> Any:
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), dpi=150, layout="constrained", facecolor="white")
+
+
+def _caption(figure: Any, words: str) -> None:
+    """Small print below, in as many lines as the width asks for."""
+    figure.supxlabel(fill(words, int(13 * figure.get_figwidth())), fontsize=8.5, color="#666666")
 
 
 def _save(figure: Any, path: Path) -> None:
@@ -137,12 +143,10 @@ def samples(report: Report, path: Path, rule: str = "isotonic") -> None:
                 axes.set_xlabel("entities in the world", color=_INK)
                 axes.legend(title="model" if last else "test accuracy", ncols=min(len(lines), 3 if last else 4), **_BELOW_AXES)
     once = all(r.seeds == 1 for r in report.rows)
-    figure.supxlabel(
-        f"Bars: 95 % bootstrap intervals over {'test items only (one seed)' if once else 'seeds and test items'}. "
-        "Arrow up: not reached on the largest set; arrow down: reached on the smallest already."
-        + (f"\nNo target reached in any world: {', '.join(names[m] for m in never)}." if never else ""),
-        fontsize=8.5, color="#666666",
-    )  # fmt: skip
+    bars = f"Bars: 95 % bootstrap intervals over {'test items only (one seed)' if once else 'seeds and test items'}."
+    words = [bars, "Arrow up: not reached on the largest set; arrow down: reached on the smallest already."]
+    words += [f"No target reached in any world: {', '.join(names[m] for m in never)}."] if never else []
+    _caption(figure, " ".join(words))
     _save(figure, path)
 
 
@@ -254,7 +258,7 @@ def learning(report: Report, path: Path) -> None:
     figure.legend([handles[name] for name in shown], shown, **look)
     one, more = (any((len(c.seeds) > 1) == several for c in report.curves) for several in (False, True))
     bands = ["over seeds and test items, dots: single seeds"] * more + ["over test items where there is one seed (Wilson)"] * one
-    figure.supxlabel(f"Bands: 95 % intervals {'; '.join(bands)}.", fontsize=8.5, color="#666666")
+    _caption(figure, f"Bands: 95 % intervals {'; '.join(bands)}.")
     _save(figure, path)
 
 

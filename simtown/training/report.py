@@ -145,7 +145,7 @@ def _ratios(found: Sequence[Ratio]) -> list[str]:
     return ["## Ratio of samples needed", words, table] if table else []
 
 
-_Found = TypeVar("_Found", Exponent, Ratio)
+_Found = TypeVar("_Found", bound=Exponent | Ratio)
 
 
 def _by_rule(found: Sequence[_Found], head: list[str], key: Callable[[_Found], tuple[str, ...]]) -> tuple[str, list[tuple[str, ...]]]:

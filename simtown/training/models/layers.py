@@ -38,17 +38,31 @@ def convolution(before: int, after: int) -> nn.Conv2d:
 INITS = ("default", "orthogonal")
 
 
+class Wide(nn.Linear):
+    """A fully connected layer for thousands of inputs, all of one sign: a plain one, with another unit for its weights.
+
+    Every step of Adam moves every weight by about the learning rate, whatever the number of inputs; behind a ReLU all of a unit's
+    weights move alike, its sum moves by that times the sum of its inputs, about 1, and most units are dead after a few steps. So
+    inputs are divided by the root of their number, and the weights start that much larger: the same function, moved more slowly.
+    """
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return super().forward(x * self.in_features**-0.5)
+
+
 def perceptron(*sizes: int, init: str = "orthogonal") -> nn.Sequential:
     """Fully connected layers with ReLU between them; the last is linear. Raises ValueError for an unknown `init`."""
     if init not in INITS:
         raise ValueError(f"unknown init '{init}': choose {' or '.join(INITS)}")
     layers: list[nn.Module] = []
     for before, after in pairwise(sizes):
-        layers += [nn.Linear(before, after), nn.ReLU()]
+        layers += [(nn.Linear if layers else Wide)(before, after), nn.ReLU()]
     if init == "orthogonal":
         for layer in layers[:-2:2]:
             nn.init.orthogonal_(layer.weight, 2**0.5)
             nn.init.zeros_(layer.bias)
+    with torch.no_grad():
+        layers[0].weight *= sizes[0] ** 0.5
     return nn.Sequential(*layers[:-1])
 
 

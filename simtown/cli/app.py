@@ -1,0 +1,115 @@
+"""What all commands share: the app, how failures are told, sizes, and pictures written whole."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+BAD_INPUT, DAMAGED, INTERRUPTED = 2, 1, 130
+
+app = typer.Typer(
+    name="simtown",
+    help="A cartoon street that asks how visual question answering scales with the world.\n\n"
+    "Start with: simtown generate --entities 20 --n 1000, then simtown preview on the directory it names.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+
+
+class RefusalError(Exception):
+    """One line for the user, and the exit code."""
+
+    def __init__(self, message: str, code: int = BAD_INPUT) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def main() -> NoReturn:
+    """Entry point: every failure is one clear line on stderr and an exit code, never a traceback."""
+    try:
+        code = app(standalone_mode=False)
+        if code == INTERRUPTED:  # what typer makes of Ctrl-C
+            raise KeyboardInterrupt
+        sys.stdout.flush()
+    except RefusalError as refusal:
+        _stop(str(refusal), refusal.code)
+    except KeyboardInterrupt:
+        _stop("stopped; the same command continues where this one ended", INTERRUPTED)
+    except BrokenPipeError:  # the reader, such as head, has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except SystemExit as stop:  # what typer makes of a reader that has gone
+        sys.exit(0 if type(sys.stdout).__name__ == "PacifyFlushWrapper" else stop.code)
+    except Exception as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(error.ctx.get_help())  # type: ignore[attr-defined]
+            sys.exit(BAD_INPUT)
+        if type(error).__name__ == "Abort":
+            _stop("stopped; the same command continues where this one ended", INTERRUPTED)
+        if hasattr(error, "format_message"):  # what typer says of a wrong option
+            _stop(error.format_message(), getattr(error, "exit_code", BAD_INPUT))
+        _stop(*_explain(error))
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _stop(message: str, code: int) -> NoReturn:
+    print("simtown: " + " ".join(message.split()), file=sys.stderr)
+    sys.exit(code)
+
+
+def _explain(error: Exception) -> tuple[str, int]:
+    """The line and the exit code for an error of the package or the system; what nobody foresaw is raised again."""
+    from simtown.datasets.job import WorkerError, is_disk_full
+    from simtown.files import DamagedError
+
+    if isinstance(error, (DamagedError, WorkerError)):
+        return str(error), DAMAGED
+    if isinstance(error, OSError):
+        if is_disk_full(error):
+            return "the disk is full: make room and run the same command again to continue, or give another --out", BAD_INPUT
+        if isinstance(error, FileNotFoundError) and error.errno is None:
+            return str(error), BAD_INPUT
+        where = f" {error.filename}" if error.filename else ""
+        return f"cannot read or write{where}: {error.strerror or error}", BAD_INPUT
+    if isinstance(error, (ValueError, MemoryError, ImportError)):
+        return str(error) or "out of memory: give a smaller --size or fewer --workers", BAD_INPUT
+    raise error
+
+
+def _version(value: bool) -> None:
+    if value:
+        import simtown
+
+        print(f"simtown {simtown.__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _root(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False) -> None:
+    pass
+
+
+def parse_size(text: str) -> tuple[int, int]:
+    """Width and height of "128" or "64x32"."""
+    parts = text.lower().split("x")
+    if not 1 <= len(parts) <= 2 or not all(p.isascii() and p.isdigit() for p in parts):
+        raise RefusalError(f"--size {text} is no size: write 128 or, as width and height, 64x32")
+    width, height = int(parts[0]), int(parts[-1])
+    from simtown.render.frames import check_size
+
+    check_size(width, height)
+    return width, height
+
+
+def save_picture(image: Any, path: Path) -> None:
+    """Write a picture whole or not at all."""
+    from simtown.files import replacing
+
+    with replacing(path) as temporary:
+        image.save(temporary, format="PNG")

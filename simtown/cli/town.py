@@ -1,0 +1,269 @@
+"""The town and its data: generate, preview, render, info, verify."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from simtown.cli.app import DAMAGED, RefusalError, app, parse_size, save_picture
+
+if TYPE_CHECKING:
+    from simtown.datasets.settings import Settings
+    from simtown.render.frames import Renderer
+
+
+def _names(text: str, everything: tuple[str, ...]) -> tuple[str, ...]:
+    return everything if text == "all" else tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _renderer(engine: str, say: Callable[[str], None] = _tell) -> Renderer:
+    """The engine by name, ready: what numba compiles, once a machine, is compiled here, and announced if it takes long."""
+    if engine == "opengl":
+        from simtown.render.opengl import OpenGL
+
+        return OpenGL()
+    if engine != "raster":
+        raise RefusalError(f"unknown renderer '{engine}': choose raster or opengl")
+    from threading import Timer
+
+    notice = Timer(2.5, say, ["first start: compiling for this machine, once, in about 20 seconds ..."])
+    notice.daemon = True
+    notice.start()
+    try:
+        import numpy as np
+
+        from simtown.datasets.settings import Settings
+        from simtown.datasets.shards import columns
+        from simtown.language.sampler import sample
+        from simtown.render.raster import Raster
+
+        settings, renderer = Settings(distractor=True), Raster()
+        examples = sample(settings.recipe("train"), np.arange(2))
+        columns(examples, np.arange(2), settings)
+        renderer.render(examples.scene, 32, 32)
+    finally:
+        notice.cancel()
+    return renderer
+
+
+@app.command(short_help="Make a data set: scenes, pictures, questions, answers.")
+def generate(
+    entities: Annotated[int, typer.Option(help="How many kinds of vehicles exist: the first of the catalogue.")] = 60,
+    n: Annotated[int, typer.Option(help="Training examples, an even number.")] = 60_000,
+    val: Annotated[int, typer.Option(help="Validation examples, drawn like the training ones.")] = 1_000,
+    test: Annotated[int, typer.Option(help="Test examples, entities drawn uniformly.")] = 2_000,
+    distractor: Annotated[bool, typer.Option("--distractor", help="Put a third vehicle into every scene.")] = False,
+    size: Annotated[str, typer.Option(help="Pixels: 128, or width x height such as 64x32.")] = "128",
+    seed: Annotated[int, typer.Option(help="Another seed is another data set.")] = 0,
+    frequencies: Annotated[str, typer.Option(help="How common entities are: vg, uniform, zipf:S, or a CSV file.")] = "vg",
+    relations: Annotated[str, typer.Option(help="What is asked: names with commas between, or all.")] = "left of,right of",
+    phrasing: Annotated[str, typer.Option(help="paper: one wording; varied: several.")] = "paper",
+    weather: Annotated[str, typer.Option(help="Weathers that occur: all, or names with commas between.")] = "all",
+    jitter: Annotated[float, typer.Option(help="Move the camera at random by up to this many metres, at most 1.")] = 0.0,
+    masks: Annotated[bool, typer.Option("--masks", help="Store instance masks.")] = False,
+    depth: Annotated[bool, typer.Option("--depth", help="Store depth in metres.")] = False,
+    shard: Annotated[int, typer.Option(help="Examples a file.")] = 2_000,
+    out: Annotated[Path | None, typer.Option(help="Where to; by default simtown-ENTITIES-N, with what else differs.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes; by default one a processor. The bytes are the same.")] = None,
+) -> None:
+    """Make a data set: scenes, pictures, questions and answers, as HDF5 shards.
+
+    Killed or stopped, the same command continues. For the paper's hardest world: simtown generate --entities 60 --n 60000 --distractor
+    """
+    from simtown.datasets.job import generate as make
+    from simtown.datasets.settings import Settings
+    from simtown.language.relations import RELATION_NAMES
+    from simtown.progress import Progress
+    from simtown.scenes.weather import WEATHERS
+
+    width, height = parse_size(size)
+    settings = Settings(entities, n, val, test, width, height, seed, distractor, frequencies, _names(relations, RELATION_NAMES),
+                        phrasing, _names(weather, WEATHERS), jitter, masks, depth, shard)  # fmt: skip
+    directory = out or Path(default_name(settings))
+    settings.check()
+    with Progress(f"generate {directory}") as watcher:
+        _renderer("raster", watcher.say)  # compile once, here, before the workers start
+        manifest = make(settings, directory, workers, watcher)
+    size_on_disk = sum(entry["bytes"] for entry in manifest["shards"].values())
+    if not (directory / "preview.png").exists():
+        from simtown.datasets.preview import dataset_sheet
+        from simtown.datasets.reader import open_dataset
+
+        save_picture(dataset_sheet(open_dataset(directory), _renderer("raster")), directory / "preview.png")
+    made = f"{n} train, {val} val, {test} test examples"
+    print(f"{directory}: {made}, {size_on_disk / 1e6:,.1f} MB in {len(manifest['shards'])} shards; {watcher.summary()}")
+    print(f"Look at {directory / 'preview.png'}; check it with: simtown verify {directory}")
+
+
+def default_name(settings: Settings) -> str:
+    """Directory name of a data set: its entities and size, then whatever is not the default."""
+    from hashlib import sha256
+
+    from simtown.datasets.settings import Settings as Plain
+
+    name, plain = f"simtown-{settings.entities}-{settings.n}", Plain()
+    if settings.distractor:
+        name += "-distractor"
+    if (settings.width, settings.height) != (plain.width, plain.height):
+        name += f"-{settings.width}x{settings.height}"
+    if settings.seed != plain.seed:
+        name += f"-seed{settings.seed}"
+    rest = ("val", "test", "frequencies", "relations", "phrasing", "weathers", "jitter", "masks", "depth", "shard")
+    differs = [f"{key}={getattr(settings, key)}" for key in rest if getattr(settings, key) != getattr(plain, key)]
+    if differs:
+        name += f"-{sha256(';'.join(differs).encode()).hexdigest()[:6]}"
+    return name
+
+
+@app.command(short_help="Draw a contact sheet of a data set or the catalogue.")
+def preview(
+    dataset: Annotated[Path | None, typer.Argument(help="Directory of a data set.")] = None,
+    random: Annotated[bool, typer.Option("--random", help="Fresh examples, without a data set.")] = False,
+    entity: Annotated[str | None, typer.Option(help="The catalogue: all, or names with commas between.")] = None,
+    weather: Annotated[str | None, typer.Option(help="One street in these weathers: all, or names.")] = None,
+    split: Annotated[str, typer.Option(help="train, val or test.")] = "train",
+    count: Annotated[int, typer.Option("--n", help="How many examples.")] = 24,
+    large: Annotated[bool, typer.Option("--large", help="Draw them anew, larger.")] = False,
+    distractor: Annotated[bool, typer.Option("--distractor", help="With --random: a third vehicle.")] = False,
+    entities: Annotated[int, typer.Option(help="With --random: how many kinds exist.")] = 60,
+    seed: Annotated[int, typer.Option(help="With --random or --weather: which street.")] = 0,
+    renderer: Annotated[str, typer.Option(help="raster or opengl.")] = "raster",
+    out: Annotated[Path | None, typer.Option(help="The PNG to write.")] = None,
+) -> None:
+    """Write a contact sheet: pictures with questions, answers and boxes (subject blue, object orange).
+
+    simtown preview DIR | simtown preview --random | simtown preview --entity all | simtown preview --weather all
+    """
+    from simtown.assets.catalogue import ENTITIES
+    from simtown.datasets import preview as sheets
+    from simtown.datasets.reader import open_dataset
+    from simtown.datasets.settings import SPLITS, Settings
+    from simtown.scenes.weather import WEATHERS
+
+    chosen = [what for what, given in (("DIR", dataset), ("--random", random), ("--entity", entity), ("--weather", weather)) if given]
+    if len(chosen) != 1:
+        raise RefusalError(f"give one of DIR, --random, --entity and --weather, not {' and '.join(chosen) or 'none'}")
+    if count < 1 or split not in SPLITS:
+        raise RefusalError(f"--n must be at least 1 and --split one of {', '.join(SPLITS)}")
+    settings = Settings(entities=entities, distractor=distractor, seed=seed)
+    settings.check()
+    if dataset is not None:
+        data = open_dataset(dataset)
+        if not len(data[split]):
+            raise RefusalError(f"{dataset} has no {split} examples: choose another --split")
+        sheet, path = sheets.dataset_sheet(data, _renderer(renderer), split, count, large), dataset / "preview.png"
+    elif random:
+        side = 512 if large else 160
+        sheet, path = sheets.random_sheet(settings, _renderer(renderer), count, side, side), Path("simtown-random.png")
+    elif entity is not None:
+        numbers = [_entity(name, ENTITIES) for name in _names(entity, ENTITIES) or [entity]]
+        sheet, path = sheets.entity_sheet(_renderer(renderer), numbers, 384 if large else 192), Path("simtown-entities.png")
+    else:
+        names = list(_names(weather or "", WEATHERS))
+        unknown = [w for w in names if w not in WEATHERS]
+        if unknown or not names:
+            raise RefusalError(f"unknown weather '{', '.join(unknown)}': choose among all, {', '.join(WEATHERS)}")
+        sheet, path = sheets.weather_sheet(settings, _renderer(renderer), names, 512 if large else 256), Path("simtown-weather.png")
+    path = out or path
+    if path.suffix.lower() != ".png":
+        raise RefusalError(f"--out {path} must end in .png")
+    save_picture(sheet, path)
+    print(f"{path}: {sheet.width} x {sheet.height} pixels")
+
+
+def _entity(name: str, entities: tuple[str, ...]) -> int:
+    if name not in entities:
+        from difflib import get_close_matches
+
+        like = get_close_matches(name, entities, 3)
+        raise RefusalError(
+            f"unknown entity '{name}'" + (f": did you mean {' or '.join(like)}?" if like else ": see simtown preview --entity all")
+        )
+    return entities.index(name)
+
+
+@app.command(short_help="Draw one stored example again, at any size.")
+def render(
+    where: Annotated[
+        str, typer.Argument(metavar="SHARD:INDEX", help="A shard file or DIR/SPLIT, and an example's place in it: data/train:7.")
+    ],
+    size: Annotated[str, typer.Option(help="Pixels: 1024, or width x height.")] = "1024",
+    renderer: Annotated[str, typer.Option(help="raster or opengl.")] = "raster",
+    depth: Annotated[bool, typer.Option("--depth", help="Also write depth: 16-bit PNG in millimetres, 0 for the sky.")] = False,
+    masks: Annotated[bool, typer.Option("--masks", help="Also write instance ids: 8-bit PNG.")] = False,
+    glb: Annotated[Path | None, typer.Option(help="Also write the scene for 3D viewers, binary glTF.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Also write the latent scene as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The PNG to write.")] = None,
+) -> None:
+    """Draw one stored example again, at any size, from its latent scene."""
+    import cv2
+    import numpy as np
+
+    from simtown.datasets.locate import locate
+
+    width, height = parse_size(size)
+    scene, name = locate(where)
+    path = out or Path(f"{name}.png")
+    if path.suffix.lower() != ".png":
+        raise RefusalError(f"--out {path} must end in .png")
+    frames = _renderer(renderer).render(scene, width, height)
+    pictures = [(path, frames.rgb[0][..., ::-1])]
+    if depth:
+        millimetres = np.where(np.isfinite(frames.depth[0]), np.clip(frames.depth[0] * 1000 + 0.5, 0, 65535), 0)
+        pictures.append((path.with_name(f"{path.stem}-depth.png"), millimetres.astype(np.uint16)))
+    if masks:
+        pictures.append((path.with_name(f"{path.stem}-masks.png"), frames.ids[0]))
+    for target, pixels in pictures:
+        good, data = cv2.imencode(".png", pixels)
+        if not good:
+            raise RefusalError(f"cannot encode {target}")
+        target.write_bytes(data.tobytes())
+        print(target)
+    if glb is not None:
+        from simtown.datasets.export_scene import glb as write_glb
+
+        write_glb(scene, glb)
+        print(glb)
+    if json is not None:
+        json.write_text(scene.scene(0).to_json() + "\n", encoding="utf-8")
+        print(json)
+
+
+@app.command(short_help="Tell what a data set holds, and how it was made.")
+def info(dataset: Annotated[Path, typer.Argument(help="Directory of a data set.")]) -> None:
+    """Tell what a data set holds: counts, balance, acceptance rates, timings, and entity frequencies against their target."""
+    from simtown.datasets.info import show
+
+    show(dataset)
+
+
+@app.command(short_help="Check every file and every answer.")
+def verify(
+    dataset: Annotated[Path, typer.Argument(help="Directory of a data set.")],
+    pictures: Annotated[int, typer.Option(help="Pictures a shard to draw again and compare, 0 for none.")] = 8,
+) -> None:
+    """Check every file against its checksum, and every answer against its scene. Exit code 1 if anything is wrong."""
+    from simtown.datasets.manifest import load
+    from simtown.datasets.settings import Settings
+    from simtown.datasets.verify import verify as check
+    from simtown.progress import Progress
+
+    if pictures < 0:
+        raise RefusalError(f"--pictures must be at least 0, not {pictures}")
+    settings = Settings.from_resolved(load(dataset)["settings"])
+    with Progress(f"verify {dataset}") as watcher:
+        watcher.started(sum(settings.counts().values()), 0)
+        problems = check(dataset, _renderer("raster") if pictures else None, pictures, lambda n: watcher.advanced(n, {}))
+    for problem in problems:
+        print(f"simtown: {problem}", file=sys.stderr)
+    if problems:
+        raise typer.Exit(DAMAGED)
+    print(f"{dataset}: {sum(settings.counts().values())} examples, all files and answers are right")

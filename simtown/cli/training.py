@@ -1,0 +1,236 @@
+"""The experiment: fit, evaluate, predict, sweep, complexity."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from simtown.cli.app import DAMAGED, RefusalError, app, save_picture
+
+
+def _train_extra(*names: str) -> None:
+    """The libraries of the extra "train", or those named, are there, or one line says how to get them."""
+    from importlib.util import find_spec
+
+    missing = [name for name in names or ("torch", "tensorboard", "safetensors", "scipy", "matplotlib") if find_spec(name) is None]
+    if missing:
+        raise RefusalError(f"training needs {', '.join(missing)}: pip install 'simtown[train]'")
+
+
+def _device(name: str) -> str:
+    """ "cuda" or "cpu" for "auto", the name itself otherwise."""
+    import torch
+
+    return ("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else name
+
+
+def parse_seeds(text: str) -> list[int]:
+    """Seeds of "3", "0-4" or "0,2,7-9"."""
+    seeds: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if not first.isdigit() or (dash and not last.isdigit()) or (dash and int(last) < int(first)):
+            raise RefusalError(f"--seeds {text} is no list of seeds: write 3, 0-4 or 0,2,7")
+        seeds += range(int(first), int(last or first) + 1)
+    return list(dict.fromkeys(seeds))
+
+
+@app.command(short_help="Train a model on a data set.")
+def fit(
+    dataset: Annotated[Path, typer.Argument(help="Directory of a data set.")],
+    model: Annotated[str, typer.Option(help="pbn, cnn-lstm, question-only, or your own as package.module:Class.")] = "pbn",
+    train_size: Annotated[int | None, typer.Option(help="Only the first so many training examples; by default all.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the initial weights, the order of examples and dropout.")] = 0,
+    seeds: Annotated[str | None, typer.Option(help="Several runs one after the other: 0-4 or 0,2,7.")] = None,
+    protocol: Annotated[
+        str, typer.Option(help="paper: stop after --patience epochs without better validation accuracy; patient: only after --min-steps.")
+    ] = "patient",
+    min_steps: Annotated[int, typer.Option(help="With patient: steps before patience counts; models sit at chance at first.")] = 2_000,
+    patience: Annotated[int, typer.Option(help="Validations without better accuracy before stopping.")] = 10,
+    max_steps: Annotated[int, typer.Option(help="Stop there at the latest; 0 for never.")] = 0,
+    batch: Annotated[int, typer.Option(help="Examples a step.")] = 128,
+    lr: Annotated[float, typer.Option(help="Learning rate of Adam.")] = 1e-3,
+    option: Annotated[list[str] | None, typer.Option(help="The model's own option, as name=value; may be repeated.")] = None,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Train on endless fresh examples; --train-size is then an epoch's length.")
+    ] = False,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    precision: Annotated[str, typer.Option(help="float32; on a GPU also tf32 or bf16.")] = "float32",
+    compile: Annotated[bool, typer.Option("--compile", help="Use torch.compile.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Run directory; by default runs/DATASET-MODEL-SIZE-seedS.")] = None,
+) -> None:
+    """Train a model: Adam, early stopping on validation accuracy, the best weights, one test (section 6.5 of the paper).
+
+    The run directory holds run.json, metrics.jsonl, curve.png, weights.safetensors, test.npz, and logs for TensorBoard. Killed or
+    stopped, the same command continues and ends with the same numbers.
+    """
+    _train_extra()
+    from simtown.datasets.reader import open_dataset
+    from simtown.training.display import FitDisplay
+    from simtown.training.fit import fit as train
+    from simtown.training.models import options
+    from simtown.training.run import FitSettings
+
+    data = open_dataset(dataset)
+    pairs = [text.partition("=") for text in option or []]
+    if not all(sign for _, sign, _ in pairs):
+        raise RefusalError("--option must be name=value")
+    chosen = options(model, {name: value for name, _, value in pairs})
+    size = len(data.train) if train_size is None else train_size
+    many = parse_seeds(seeds) if seeds else [seed]
+    for number in many:
+        settings = FitSettings(model, size, number, chosen, protocol, min_steps, patience, batch, lr, max_steps, stream,
+                               _device(device), precision, compile)  # fmt: skip
+        name = f"{model.replace(':', '.')}-{size}-seed{number}"
+        directory = (out / f"seed{number}" if len(many) > 1 else out) if out else Path("runs") / f"{dataset.resolve().name}-{name}"
+        with FitDisplay(f"fit {directory}", settings) as watcher:
+            run = train(settings, data, directory, watcher)
+        best, steps = run["best"], f"{run['epochs']} epochs ({run['steps']} steps)"
+        print(f"{directory}: {_accuracy(run['test'])}; best of {steps} was {best['epoch']}; stopped: {run['stopped']}")
+        print(_parts(run["test"], run["references"]))
+    print(f"Look at {directory / 'curve.png'}; more in {directory / 'run.json'}")
+
+
+def _accuracy(test: dict[str, Any]) -> str:
+    return f"test accuracy {test['accuracy']:.3f} (95 %: {test['low']:.3f} to {test['high']:.3f}, n {test['n']})"
+
+
+def _parts(test: dict[str, Any], references: dict[str, float]) -> str:
+    """Accuracies in parts, and what does not learn, as lines."""
+
+    def line(name: str, shares: dict[str, Any]) -> str:
+        return f"  {name}: " + ", ".join(f"{k} {s['accuracy']:.3f} (n {s['n']})" for k, s in shares.items() if s)
+
+    unlike: dict[str, Any] = {k: test[k] for k in ("seen", "unseen") if k in test}
+    lines = [line("by relation", test["relations"]), line("by tenth of the entities, frequent first", test["deciles"])]
+    lines += [line("triples of the training set and others", unlike)] if unlike else []
+    if "reweighted" in test:
+        weighed = test["reweighted"]
+        lines.append(f"  validation: {test['validation']['accuracy']:.3f}; weighted by 1/frequency {weighed['accuracy']:.3f} "
+                     f"(as good as {weighed['effective_n']:.0f} examples)")  # fmt: skip
+    lines.append("  for comparison: " + ", ".join(f"{k.replace('_', ' ')} {v:.3f}" for k, v in references.items()))
+    return "\n".join(lines)
+
+
+@app.command(short_help="Test a trained model on a data set.")
+def evaluate(
+    run: Annotated[Path, typer.Argument(help="Directory of a run.")],
+    dataset: Annotated[Path, typer.Argument(help="Directory of a data set, of the same picture size.")],
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    json: Annotated[Path | None, typer.Option(help="Also write the figures as JSON.")] = None,
+) -> None:
+    """Test a run's best weights on the test set of any data set of its picture size, such as one with other weather."""
+    _train_extra()
+    import torch
+
+    from simtown.files import save_json
+    from simtown.training.ask import evaluate as test
+
+    told = test(run, dataset, torch.device(_device(device)))
+    if json is not None:
+        save_json(json, told)
+    print(f"{run} on {dataset}: {_accuracy(told)}")
+    print(_parts(told, told["references"]))
+
+
+@app.command(short_help="Ask a trained model about a picture.")
+def predict(
+    run: Annotated[Path, typer.Argument(help="Directory of a run.")],
+    image: Annotated[Path, typer.Argument(help="A picture of a street, such as simtown render writes.")],
+    question: Annotated[str, typer.Argument(help='Such as "Is a sedan left of a fire truck?"')],
+    out: Annotated[Path | None, typer.Option(help="Draw the boxes the model found into this PNG.")] = None,
+) -> None:
+    """Ask a trained model one question about one picture; the Place-Binder Network also says where it looked."""
+    _train_extra()
+    from simtown.training.ask import draw
+    from simtown.training.ask import predict as ask
+
+    answer = ask(run, image, question)
+    print(f"{'yes' if answer.yes > 0.5 else 'no'} (yes with probability {answer.yes:.3f})")
+    for name, box in zip(("subject", "object"), [] if answer.boxes is None else answer.boxes, strict=False):
+        print(f"  {name} found at x {box[0]:.0f} to {box[2]:.0f}, y {box[1]:.0f} to {box[3]:.0f} pixels")
+    if out is not None:
+        if answer.boxes is None:
+            raise RefusalError("--out: this model finds no boxes; ask a pbn run")
+        if out.suffix.lower() != ".png":
+            raise RefusalError(f"--out {out} must end in .png")
+        save_picture(draw(image, answer), out)
+        print(out)
+
+
+@app.command(short_help="Run a grid of trainings.")
+def sweep(
+    preset: Annotated[str, typer.Option(help="paper, small, tiny, or a TOML file of that form.")] = "small",
+    out: Annotated[Path | None, typer.Option(help="Where to; by default sweep-PRESET.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Runs at once, each in a process; by default one a processor, on a GPU 4.")] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    plan: Annotated[bool, typer.Option("--plan", help="Only list the runs.")] = False,
+) -> None:
+    """Run a grid: make the data it needs, train what is missing, go on where it was stopped, try again what failed.
+
+    A preset is a TOML file with version, size, and [[grid]] tables of entities, distractor, models, train_sizes and seeds; [fit] and
+    [data] may hold other choices of simtown fit and simtown generate. Then: simtown complexity OUT
+    """
+    _train_extra()
+    from simtown.processes import default_workers
+    from simtown.progress import Progress
+    from simtown.training import sweep as sweeps
+    from simtown.training.display import SweepDisplay
+    from simtown.training.plan import read
+
+    kind = _device(device)
+    planned = read(preset, kind)
+    directory = out or Path(f"sweep-{Path(preset).stem}")
+    if plan:
+        for cell in planned.cells:
+            print(cell.name)
+        print(
+            f"{len(planned.cells)} runs on {len(planned.data())} data sets of {sum(s.n for s in planned.data()):,} training examples in all"
+        )
+        return
+    many = jobs if jobs is not None else (4 if kind == "cuda" else default_workers())
+    if many < 1:
+        raise RefusalError(f"--jobs must be at least 1, not {many}")
+    sweeps.prepare(planned, directory, Progress)
+    with SweepDisplay(planned) as watcher:
+        outcome = sweeps.sweep(planned, directory, many, watcher)
+    print(f"{directory}: {outcome.before + outcome.now} of {len(planned.cells)} runs are done, {outcome.now} of them now")
+    for name, reason in outcome.failed.items():
+        print(f"simtown: {name} failed: {reason}", file=sys.stderr)
+    if outcome.failed:
+        raise typer.Exit(DAMAGED)
+    print(f"Now: simtown complexity {directory}")
+
+
+@app.command(short_help="Sample complexity from many runs.")
+def complexity(
+    runs: Annotated[list[Path], typer.Argument(help="Directories with runs in them, such as a sweep's.")],
+    out: Annotated[Path | None, typer.Option(help="Where tables and figures go; by default RUNS/complexity.")] = None,
+    replicates: Annotated[int, typer.Option(help="Bootstrap replicates for the intervals.")] = 1_000,
+    seed: Annotated[int, typer.Option(help="Of the bootstrap.")] = 0,
+) -> None:
+    """Samples needed to reach 75, 85, 90 and 95 % test accuracy, by model and world, with intervals; and how they grow with the world.
+
+    Writes complexity.md, .csv and .json, samples.png (the paper's Figures 5 to 10) and learning.png.
+    """
+    _train_extra("scipy", "matplotlib")
+    from rich.console import Console
+    from rich.table import Table
+
+    from simtown.training.report import report
+
+    if replicates < 10:
+        raise RefusalError(f"--replicates must be at least 10, not {replicates}")
+    directory = out or runs[0] / "complexity"
+    told = report(runs, directory, replicates=replicates, seed=seed)
+    rows = told.table()
+    table = Table(*rows[0].keys()) if rows else Table()
+    for row in rows:
+        table.add_row(*row.values())
+    Console().print(table)
+    print(
+        f"Look at {directory / 'samples.png'} and {directory / 'learning.png'}; more in {directory / 'complexity.md'}"
+    )

@@ -1,0 +1,241 @@
+"""Asking a trained model: questions read as they were written, other data sets, pictures of any size."""
+
+import json
+import re
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from hypothesis import given, settings  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
+from PIL import Image  # noqa: E402
+
+from simtown.assets.catalogue import ENTITIES  # noqa: E402
+from simtown.datasets.job import generate  # noqa: E402
+from simtown.datasets.preview import OBJECT, SUBJECT  # noqa: E402
+from simtown.datasets.reader import open_dataset  # noqa: E402
+from simtown.datasets.settings import SettingsError  # noqa: E402
+from simtown.language.questions import PHRASINGS, encode, text  # noqa: E402
+from simtown.language.relations import RELATION_NAMES  # noqa: E402
+from simtown.training import evaluation  # noqa: E402
+from simtown.training.ask import Answer, draw, open_run, parse, predict  # noqa: E402
+from simtown.training.fit import fit  # noqa: E402
+from simtown.training.sources import Resident  # noqa: E402
+from tests.training import towns  # noqa: E402
+from tests.training.towns import small, snapshot  # noqa: E402
+
+quick = settings(deadline=None, derandomize=True, max_examples=150)
+entity = st.integers(0, len(ENTITIES) - 1)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return towns.hamlet(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def run(data, tmp_path_factory):
+    """Runs by model, made once."""
+    made = {}
+
+    def directory(model):
+        if model not in made:
+            made[model] = tmp_path_factory.mktemp("runs") / model
+            fit(small(model, max_steps=8), data, made[model])
+        return made[model]
+
+    return directory
+
+
+@pytest.fixture
+def picture(data, tmp_path):
+    """The first test picture as a file, and its question."""
+    example = open_dataset(data).test[0]
+    Image.fromarray(example.image).save(tmp_path / "street.png")
+    return tmp_path / "street.png", example.question
+
+
+# Questions
+
+
+@quick
+@given(entity, st.integers(0, len(RELATION_NAMES) - 1), entity, st.integers(0, len(PHRASINGS) - 1))
+def test_a_question_is_read_as_it_was_written(subject, relation, obj, phrasing):
+    question = text(ENTITIES[subject], RELATION_NAMES[relation], ENTITIES[obj], phrasing)
+    assert parse(question, len(ENTITIES)) == (subject, relation, obj)
+    assert parse(question.upper(), len(ENTITIES)) == (subject, relation, obj)
+
+
+@pytest.mark.parametrize("phrasing", range(len(PHRASINGS)))
+@pytest.mark.parametrize("relation", range(len(RELATION_NAMES)))
+def test_every_entity_relation_and_phrasing_can_be_asked(phrasing, relation):
+    for i in range(len(ENTITIES)):
+        j = (i * 7 + 1) % len(ENTITIES)
+        assert parse(text(ENTITIES[i], RELATION_NAMES[relation], ENTITIES[j], phrasing), len(ENTITIES)) == (i, relation, j)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("Is a spaceship left of a car?", ["'spaceship'", "unknown"]),
+        ("Where is the car?", ["'where'"]),
+        (f"Is a {ENTITIES[0]} left of?", ["not understood", "Is a"]),
+        (f"Is a {ENTITIES[0]} a {ENTITIES[1]}?", ["not understood"]),
+        (f"Is a {ENTITIES[0]} left of a {ENTITIES[1]}? ?", ["not understood"]),
+        (f"left of a {ENTITIES[0]}", ["not understood"]),
+        (" ".join(["is"] * 40), ["not understood"]),
+        ("", ["not understood"]),
+        ("?", ["not understood"]),
+    ],
+)
+def test_what_is_no_question_is_refused_with_an_example(question, words):
+    with pytest.raises(SettingsError) as refused:
+        parse(question, 60)
+    assert all(word in str(refused.value) for word in [*words, "ask like"])
+    assert "\n" not in str(refused.value)
+
+
+def test_an_entity_beyond_the_world_is_refused_whichever_it_is():
+    assert parse(text(ENTITIES[0], "behind", ENTITIES[2]), 3) == (0, 3, 2)
+    for pair in ((0, 3), (3, 0), (59, 1)):
+        with pytest.raises(SettingsError, match="first 3 vehicles") as refused:
+            parse(text(ENTITIES[pair[0]], "behind", ENTITIES[pair[1]]), 3)
+        assert ENTITIES[max(pair)] in str(refused.value)
+
+
+# Predictions
+
+
+def test_a_prediction_is_what_the_test_said(run, data, tmp_path):
+    examples = open_dataset(data).test
+    for model in ("pbn", "cnn-lstm", "question-only"):
+        with np.load(run(model) / "test.npz") as test:
+            wanted = 1 / (1 + np.exp(-test["logit"]))
+        for i in range(4):
+            Image.fromarray(examples[i].image).save(tmp_path / "street.png")
+            answer = predict(run(model), tmp_path / "street.png", examples[i].question)
+            assert answer.yes == pytest.approx(wanted[i], abs=1e-5)
+            assert (answer.boxes is not None) == (model == "pbn")
+
+
+def test_found_boxes_are_corners_in_pixels_of_the_picture_that_was_given(run, data, tmp_path):
+    example = open_dataset(data).test[0]
+    Image.fromarray(example.image).save(tmp_path / "small.png")
+    Image.fromarray(example.image).resize((128, 64), Image.Resampling.NEAREST).save(tmp_path / "large.png")
+    small_one, large = (predict(run("pbn"), tmp_path / name, example.question) for name in ("small.png", "large.png"))
+    assert large.yes == pytest.approx(small_one.yes, abs=1e-5)
+    np.testing.assert_allclose(large.boxes, small_one.boxes * [4, 2, 4, 2], atol=1e-3)
+    model, _, _ = open_run(run("pbn"))
+    batch = next(evaluation_batches(data))
+    with torch.no_grad():
+        x, y, w, h = model.boxes(batch)[:, 0].numpy().T * 32
+    w, h = np.maximum(w, 0), np.maximum(h, 0)
+    assert (small_one.boxes[:, 2:] >= small_one.boxes[:, :2]).all()
+    np.testing.assert_allclose(small_one.boxes, np.stack([x - w / 2, y - h / 2, x + w / 2, y + h / 2], 1), atol=1e-3)
+    assert encode(example.question).tolist() == batch.tokens[0].tolist()
+
+
+def evaluation_batches(data):
+    dataset = open_dataset(data)
+    return Resident(dataset.test, 1, dataset.settings, torch.device("cpu")).batches(np.arange(1), 1)
+
+
+def test_boxes_are_drawn_where_they_were_found(tmp_path):
+    Image.new("RGB", (60, 40)).save(tmp_path / "black.png")
+    drawn = np.asarray(draw(tmp_path / "black.png", Answer(0.5, np.array([[5.0, 6, 20, 30], [30, 10, 50, 20]]))))
+    for colour, (x0, y0, x1, y1) in ((SUBJECT, (5, 6, 20, 30)), (OBJECT, (30, 10, 50, 20))):
+        ys, xs = np.nonzero((drawn == Image.new("RGB", (1, 1), colour).getpixel((0, 0))).all(-1))
+        assert (xs.min(), ys.min(), xs.max(), ys.max()) == (x0, y0, x1, y1)
+
+
+def test_predict_answers_and_draws(cli, run, picture, tmp_path):
+    street, question = picture
+    done = cli("predict", run("pbn"), street, question, "--out", tmp_path / "found.png").succeeds()
+    answer = predict(run("pbn"), street, question)
+    assert done.out.startswith(f"{'yes' if answer.yes > 0.5 else 'no'} (yes with probability {answer.yes:.3f})")
+    assert re.search(r"subject found at x -?\d+ to -?\d+, y -?\d+ to -?\d+ pixels", done.out)
+    assert "object found at" in done.out
+    with Image.open(tmp_path / "found.png") as found:
+        assert (found.format, found.size) == ("PNG", (32, 32))
+    assert "found" not in cli("predict", run("cnn-lstm"), street, question).succeeds().out
+
+
+def test_predict_takes_any_kind_of_picture(cli, run, picture, tmp_path):
+    street, question = picture
+    for mode, name in (("RGBA", "a.png"), ("L", "b.png"), ("P", "c.gif"), ("RGB", "d.jpg"), ("1", "e.bmp")):
+        Image.open(street).convert(mode).resize((50, 70)).save(tmp_path / name)
+        cli("predict", run("cnn-lstm"), tmp_path / name, question).succeeds()
+
+
+def test_predict_refuses_in_one_line(cli, run, picture, tmp_path):
+    street, question = picture
+    (tmp_path / "letter.png").write_text("Dear all")
+    whole = street.read_bytes()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "cut.png").write_bytes(whole[: len(whole) // 2])
+    directory = run("pbn")
+    before = snapshot(directory)
+    for name in ("letter.png", "cut.png", "absent.png", "folder"):
+        cli("predict", directory, tmp_path / name, question).refuses("cannot be read as a picture", name)
+    cli("predict", directory, street, "Is a zeppelin left of a car?").refuses("'zeppelin'", "ask like")
+    cli("predict", directory, street, "car?").refuses("not understood")
+    cli("predict", directory, street, text(ENTITIES[0], "left of", ENTITIES[40])).refuses(ENTITIES[40], "first 3")
+    cli("predict", tmp_path, street, question).refuses("holds no run")
+    assert snapshot(directory) == before
+
+
+@pytest.mark.parametrize(("model", "name", "words"), [("cnn-lstm", "found.png", ["no boxes", "pbn"]), ("pbn", "found.jpg", [".png"])])
+def test_boxes_that_cannot_be_drawn_are_refused(model, name, words, cli, run, picture, tmp_path):
+    done = cli("predict", run(model), *picture, "--out", tmp_path / name)
+    assert done.code == 2
+    assert len(done.err.splitlines()) == 1
+    assert all(word in done.err for word in words)
+    assert not (tmp_path / name).exists()
+
+
+# Other data sets
+
+
+def test_evaluation_repeats_the_test_of_the_run(cli, run, data, tmp_path):
+    told = json.loads((run("pbn") / "run.json").read_text())
+    done = cli("evaluate", run("pbn"), data, "--json", tmp_path / "told.json").succeeds()
+    again = json.loads((tmp_path / "told.json").read_text())
+    wanted = {k: v for k, v in told["test"].items() if k != "loss"}
+    assert again == {**wanted, "references": told["references"]}
+    assert f"test accuracy {again['accuracy']:.3f}" in done.out
+
+
+def test_evaluation_on_another_data_set_tells_its_own_accuracy(cli, run, tmp_path):
+    other = replace(towns.TOWN, seed=9, n=2, test=30, weathers=("fog",), phrasing="varied")
+    generate(other, tmp_path / "fog", workers=1)
+    cli("evaluate", run("cnn-lstm"), tmp_path / "fog", "--json", tmp_path / "told.json").succeeds()
+    again = json.loads((tmp_path / "told.json").read_text())
+    model, _, _ = open_run(run("cnn-lstm"))
+    dataset = open_dataset(tmp_path / "fog")
+    source = Resident(dataset.test, 30, dataset.settings, torch.device("cpu"))
+    logits, _ = evaluation.logits_of(model, source, 30)
+    assert again["accuracy"] == ((logits > 0) == dataset.test.column("answer")).mean()
+    assert again["n"] == 30
+    assert "seen" not in again  # its training examples are not the run's
+
+
+def test_evaluation_refuses_what_cannot_be_compared(cli, run, plain, many, tmp_path):
+    directory = run("pbn")
+    before = snapshot(directory)
+    cli("evaluate", directory, plain).refuses("48x48", "32x32")
+    cli("evaluate", directory, many).refuses("5 entities", "knows 3")
+    generate(replace(towns.TOWN, n=2, val=2, test=0), tmp_path / "untested", workers=1)
+    cli("evaluate", directory, tmp_path / "untested").refuses("no test examples")
+    cli("evaluate", tmp_path / "nothing", many).refuses("holds no run")
+    cli("evaluate", directory, tmp_path / "nothing").refuses("nothing")
+    assert snapshot(directory) == before
+
+
+def test_a_run_of_another_model_than_its_weights_is_told(cli, run, data, tmp_path):
+    there = shutil.copytree(run("pbn"), tmp_path / "run")
+    shutil.copy(run("cnn-lstm") / "weights.safetensors", there / "weights.safetensors")
+    cli("evaluate", there, data).refuses("weights.safetensors", code=1)

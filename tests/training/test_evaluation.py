@@ -1,0 +1,198 @@
+"""Accuracies, their parts and intervals, against the plainest way of counting them."""
+
+import math
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from hypothesis import given, settings  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
+
+from simtown.datasets.reader import open_dataset  # noqa: E402
+from simtown.language.relations import RELATION_NAMES  # noqa: E402
+from simtown.training import evaluation  # noqa: E402
+from simtown.training.evaluation import (  # noqa: E402
+    Share,
+    deciles,
+    inverse_frequency,
+    logits_of,
+    measure,
+    oracle,
+    oracle_on_boxes,
+    references,
+)
+from simtown.training.models import build  # noqa: E402
+from simtown.training.sources import Resident  # noqa: E402
+from simtown.training.world import World  # noqa: E402
+from tests.training import towns  # noqa: E402, F401  (one thread)
+
+quick = settings(deadline=None, derandomize=True, max_examples=100)
+TRAIN = 50
+
+
+@pytest.fixture(scope="module")
+def town(many):
+    return open_dataset(many)
+
+
+@pytest.fixture(scope="module")
+def skewed(rich):
+    return open_dataset(rich)
+
+
+@pytest.fixture(scope="module")
+def guesses(town):
+    """Logits that are right more often than not, differently in every part."""
+    rng = np.random.default_rng(0)
+    test, val = (np.where(s.column("answer"), 1, -1) * (rng.normal(size=len(s)) + 0.7) for s in (town.test, town.val))
+    return test, val
+
+
+def told_of(flags):
+    """Accuracy and Wilson's 95 % interval by his formula."""
+    n, z = len(flags), 1.959963984540054
+    p = sum(flags) / n
+    middle, wide = (p + z * z / (2 * n)) / (1 + z * z / n), z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return pytest.approx({"accuracy": p, "low": max(middle - wide, 0), "high": min(middle + wide, 1), "n": n}, abs=1e-9)
+
+
+@quick
+@given(st.lists(st.booleans(), min_size=1, max_size=300))
+def test_a_share_has_wilsons_interval(flags):
+    share = Share.of(np.array(flags)).told()
+    assert share == told_of(flags)
+    assert 0 <= share["low"] <= share["accuracy"] <= share["high"] <= 1
+
+
+def test_nothing_asked_is_no_share():
+    assert Share.of(np.zeros(0, dtype=bool)) is None
+
+
+def parts(split, correct, key):
+    """Right answers by a key of an example, counted one by one."""
+    out = {}
+    for example, right in zip(split, correct, strict=True):
+        out.setdefault(key(example), []).append(bool(right))
+    return out
+
+
+def right(split, logits):
+    return [(z > 0) == example.answer for z, example in zip(logits, split, strict=True)]
+
+
+def test_accuracy_overall_and_by_relation_is_what_counting_gives(town, guesses):
+    told, flags = measure(town, *guesses, TRAIN), right(town.test, guesses[0])
+    assert {k: told[k] for k in ("accuracy", "low", "high", "n")} == told_of(flags)
+    assert told["relations"] == {k: told_of(v) for k, v in parts(town.test, flags, lambda e: e.relation).items()}
+    assert set(told["relations"]) == set(RELATION_NAMES)
+    assert told["validation"] == told_of(right(town.val, guesses[1]))
+
+
+def triple(example):
+    return example.subject, example.relation, example.object
+
+
+@pytest.mark.parametrize("n", [2, TRAIN, 600])
+def test_seen_triples_are_those_of_the_training_examples_that_were_used(town, guesses, n):
+    told, flags = measure(town, *guesses, n), right(town.test, guesses[0])
+    known = {triple(example) for example in town.train[:n]}
+    both = parts(town.test, flags, lambda e: triple(e) in known)
+    assert (told["seen"], told["unseen"]) == tuple(told_of(both[k]) if k in both else None for k in (True, False))
+    assert len(both.get(False, [])) > 0 or n == 600
+
+
+def test_an_endless_stream_has_seen_everything(town, guesses):
+    assert not {"seen", "unseen"} & set(measure(town, *guesses, None))
+
+
+@pytest.mark.parametrize("which", ["town", "skewed"])
+def test_deciles_go_from_the_most_frequent_entities_to_the_rarest(which, request):
+    dataset = request.getfixturevalue(which)
+    resolved, of = dataset.manifest["settings"], deciles(dataset)
+    mean = [(a + b) / 2 for a, b in zip(resolved["subject_frequencies"], resolved["object_frequencies"], strict=True)]
+    k = len(mean)
+    for i in range(k):
+        before = sum(mean[j] > mean[i] or (mean[j] == mean[i] and j < i) for j in range(k))
+        assert of[i] == 10 * before // k
+    counts = np.bincount(of, minlength=10)
+    assert counts.max() - counts.min() <= 1
+
+
+def test_a_question_counts_for_the_decile_of_its_rarer_entity(skewed):
+    rng, of = np.random.default_rng(1), deciles(skewed)
+    logits = rng.normal(size=len(skewed.test))
+    told = measure(skewed, logits, np.zeros(0), None)
+    numbers = zip(skewed.test.column("subject"), skewed.test.column("object"), strict=True)
+    tenth = iter([str(max(of[s], of[o])) for s, o in numbers])
+    assert told["deciles"] == {k: told_of(v) for k, v in parts(skewed.test, right(skewed.test, logits), lambda e: next(tenth)).items()}
+    assert not {"validation", "reweighted"} & set(told)
+
+
+def test_weights_are_the_inverse_of_both_frequencies(town, guesses):
+    resolved = town.manifest["settings"]
+    p, q = resolved["subject_frequencies"], resolved["object_frequencies"]
+    raw = [1 / (p[s] * q[o]) for s, o in zip(town.val.column("subject"), town.val.column("object"), strict=True)]
+    mean = sum(raw) / len(raw)
+    np.testing.assert_allclose(inverse_frequency(town, town.val), [w / mean for w in raw])
+    assert max(raw) > 2 * min(raw)
+    told, flags = measure(town, *guesses, TRAIN)["reweighted"], right(town.val, guesses[1])
+    assert told["accuracy"] == pytest.approx(sum(w for w, flag in zip(raw, flags, strict=True) if flag) / sum(raw))
+    assert told["effective_n"] == pytest.approx(sum(raw) ** 2 / sum(w * w for w in raw))
+    assert told["n"] == len(flags)
+    assert told["effective_n"] < 0.95 * told["n"]
+
+
+def test_perfect_answers_are_perfect_with_any_weights(town):
+    signs = [np.where(s.column("answer"), 2.0, -0.1) for s in (town.test, town.val)]
+    told = measure(town, *signs, TRAIN)
+    assert told["accuracy"] == told["high"] == 1.0
+    assert told["reweighted"]["accuracy"] == pytest.approx(1.0)
+    assert all(s["accuracy"] == 1 for s in [*told["relations"].values(), *told["deciles"].values(), told["seen"], told["unseen"]])
+
+
+@pytest.mark.parametrize("which", ["town", "skewed"])
+@pytest.mark.parametrize("split", ["train", "val", "test"])
+def test_the_logical_form_on_the_latent_scene_is_always_right(which, split, request):
+    """Left and right in `skewed`, with moved cameras and a third vehicle; all four relations in `town`."""
+    examples = request.getfixturevalue(which)[split]
+    assert (oracle(examples) == examples.column("answer")).all()
+
+
+def test_true_boxes_all_but_decide(town, skewed):
+    relation, truth, boxes = town.test.column("relation"), town.test.column("answer"), oracle_on_boxes(town.test)
+    assert {RELATION_NAMES[r] for r in np.unique(relation)} == set(RELATION_NAMES)
+    for r in np.unique(relation):
+        assert (boxes == truth)[relation == r].mean() > 0.93, RELATION_NAMES[r]
+    assert (oracle_on_boxes(skewed.train) == skewed.train.column("answer")).mean() > 0.93
+
+
+def test_references_are_what_does_not_learn(town):
+    told = references(town)
+    assert told["chance"] == 0.5
+    assert told["oracle"] == 1.0
+    assert told["oracle_on_boxes"] > 0.95
+    yes = sum(example.answer for example in town.train) / len(town.train)
+    share = sum(example.answer for example in town.test) / len(town.test)
+    assert told["majority"] == (share if yes >= 0.5 else 1 - share)
+
+
+@pytest.mark.parametrize("name", ["pbn", "cnn-lstm"])
+def test_logits_do_not_depend_on_how_many_are_asked_at_once(name, town, monkeypatch):
+    torch.manual_seed(0)
+    model = build(name, World.of(town), {}).train()
+    source, found = Resident(town.val, 100, town.settings, torch.device("cpu")), {}
+    before = {k: v.clone() for k, v in model.state_dict().items()}
+    for size in (1, 7, 512):
+        monkeypatch.setattr(evaluation, "BATCH", size)
+        found[size] = logits_of(model, source, 100)
+    assert not model.training
+    for size in (1, 7):
+        np.testing.assert_allclose(found[size][0], found[512][0], atol=1e-5)
+        assert found[size][1] == pytest.approx(found[512][1], abs=1e-5)
+    assert all(torch.equal(v, before[k]) for k, v in model.state_dict().items())
+    logits, loss = found[512]
+    y, z = town.val.column("answer"), logits.astype(np.float64)
+    assert loss == pytest.approx(np.mean(np.where(y, np.log1p(np.exp(-z)), np.log1p(np.exp(z)))), rel=1e-5)
+    assert logits.shape == (100,)

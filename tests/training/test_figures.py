@@ -1,0 +1,193 @@
+"""The figures: that they are drawn from any report, say what is censored, and share no state."""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+from simtown.training import figures
+from simtown.training.complexity import estimate
+from simtown.training.results import Run
+
+SIZES = (500, 1000, 2000, 5000, 10000)
+
+
+def runs_of(models, worlds=(5, 15, 60), distractors=(False, True), seeds=2, sizes=SIZES, items=200):
+    rng = np.random.default_rng(0)
+    return [
+        Run(m, k, d, n, s, f"{k}{d}", rng.random(items) < 0.5 + 0.49 / (1 + (200 * k ** (0.3 + 0.5 * i) * (1 + d) / n) ** 2))
+        for i, m in enumerate(models)
+        for k in worlds
+        for d in distractors
+        for n in sizes
+        for s in range(seeds)
+    ]
+
+
+def drawn(monkeypatch, draw, report, path, **settings):
+    """The figure that would be saved."""
+    kept = []
+    monkeypatch.setattr(figures, "_save", lambda figure, path: kept.append(figure))
+    draw(report, path, **settings)
+    monkeypatch.undo()
+    return kept[0]
+
+
+def titles(figure):
+    return [axes.get_title(loc="left") for axes in figure.axes if axes.get_visible()]
+
+
+@pytest.mark.parametrize(
+    ("models", "settings", "rule"),
+    [
+        (("pbn", "cnn-lstm"), {}, "isotonic"),
+        (("pbn",), {"seeds": 1, "distractors": (False,)}, "smallest"),
+        (("cnn-lstm", "mine.models:Net"), {"distractors": (True,), "worlds": (31,)}, "power"),
+        (("pbn", "cnn-lstm"), {"sizes": (2000,)}, "isotonic"),
+        (("pbn", "cnn-lstm"), {"sizes": (2000, 5000)}, "power"),
+        (("a", "b", "c", "d", "e", "f", "g"), {"distractors": (False,), "worlds": (5, 6)}, "isotonic"),
+    ],
+)
+def test_any_report_is_drawn(tmp_path, models, settings, rule):
+    report = estimate(runs_of(models, **settings), replicates=40)
+    figures.samples(report, tmp_path / "samples.png", rule)
+    figures.learning(report, tmp_path / "learning.png")
+    for name in ("samples.png", "learning.png"):
+        with Image.open(tmp_path / name) as picture:
+            assert min(picture.size) > 300
+            assert len(set(picture.convert("L").resize((100, 100)).tobytes())) > 5
+    assert {p.name for p in tmp_path.iterdir()} == {"samples.png", "learning.png"}
+
+
+def test_the_papers_arrangement(tmp_path, monkeypatch):
+    report = estimate(runs_of(("pbn", "cnn-lstm")), replicates=40)
+    assert titles(drawn(monkeypatch, figures.samples, report, tmp_path)) == [
+        f"{panel}, {setting}" for setting in ("no distractor", "with distractor") for panel in ("CNN-LSTM", "PBN", "All models at 90%")
+    ]
+    only = replace(report, curves=[c for c in report.curves if c.distractor], rows=[r for r in report.rows if r.distractor])
+    assert len(titles(drawn(monkeypatch, figures.samples, only, tmp_path))) == 3
+    assert titles(drawn(monkeypatch, figures.learning, only, tmp_path)) == [f"{k} entities, with distractor" for k in (5, 15, 60)]
+
+
+def test_a_model_keeps_its_colour(tmp_path, monkeypatch):
+    for models in (("pbn", "cnn-lstm"), ("pbn",), ("zebra", "pbn")):
+        report = estimate(runs_of(models, distractors=(False,)), replicates=40)
+        for draw in (figures.samples, figures.learning):
+            axes = drawn(monkeypatch, draw, report, tmp_path).axes[-1]
+            colours = {line.get_label(): line.get_color() for line in axes.lines}
+            assert colours["PBN"] == figures.COLOURS["pbn"]
+
+
+def test_no_legend_lies_on_a_plot(tmp_path, monkeypatch):
+    report = estimate(runs_of(("pbn", "cnn-lstm", "a", "b", "c")), replicates=40)
+    for draw, given in ((figures.samples, report), (figures.learning, report), (figures.curve, metrics(9))):
+        figure = drawn(monkeypatch, draw, given, tmp_path)
+        figure.draw_without_rendering()
+        legends = [*figure.legends, *(axes.get_legend() for axes in figure.axes if axes.get_legend())]
+        assert legends
+        for legend in legends:
+            box = legend.get_window_extent()
+            assert not any(box.overlaps(axes.get_window_extent()) for axes in figure.axes)
+            assert figure.bbox.x0 <= box.x0
+            assert box.x1 <= figure.bbox.x1
+
+
+def test_models_are_named_briefly_and_apart():
+    names = figures._names(["question-only", "pbn", "a.b:Net", "c.d:Net", "my.models:Big"])
+    assert list(names.values()) == ["Question only", "PBN", "a.b:Net", "c.d:Net", "Big"]
+
+
+def test_a_model_that_reaches_nothing_is_named_below(tmp_path, monkeypatch):
+    stuck = [Run("question-only", k, False, n, 0, f"{k}False", np.arange(200) < 110) for k in (5, 15, 60) for n in SIZES]
+    report = estimate(runs_of(("pbn",), distractors=(False,)) + stuck, replicates=40)
+    figure = drawn(monkeypatch, figures.samples, report, tmp_path)
+    assert titles(figure) == ["PBN, no distractor", "All models at 90%, no distractor"]
+    assert "No target reached in any world: Question only." in " ".join(figure.get_supxlabel().split())
+    figure.draw_without_rendering()
+    assert figure.bbox.x0 <= figure._supxlabel.get_window_extent().x0
+    figure = drawn(monkeypatch, figures.samples, estimate(stuck, replicates=40), tmp_path)
+    assert titles(figure) == ["Question only, no distractor", "All models at 90%, no distractor"]
+
+
+def arrows(axes):
+    """Height of the tip of every censoring arrow's marker: 1 up, -1 down."""
+    found = []
+    for line in axes.lines:
+        marker = line.get_marker()
+        if hasattr(marker, "vertices"):
+            found.append((float(line.get_ydata()[0]), float(max(marker.vertices[:, 1], key=abs))))
+    return found
+
+
+def test_censored_samples_are_open_arrows(tmp_path, monkeypatch):
+    def run(k, n, share):
+        return Run("pbn", k, False, n, 0, f"t{k}", np.arange(400) < 400 * share)
+
+    shares = {5: (0.96, 0.97, 0.98), 15: (0.6, 0.8, 0.97), 60: (0.5, 0.5, 0.6)}
+    runs = [run(k, n, a) for k, accuracies in shares.items() for n, a in zip((500, 2000, 8000), accuracies, strict=True)]
+    report = estimate(runs, replicates=40, targets=(0.9,))
+    axes = drawn(monkeypatch, figures.samples, report, tmp_path).axes[0]
+    assert sorted(arrows(axes)) == [(500.0, -1.0), (8000.0, 1.0)]
+    assert {line.get_linestyle() for line in axes.lines if len(line.get_xdata()) == 2 and line.get_xdata()[0] != line.get_xdata()[1]} >= {
+        ":"
+    }
+
+
+def test_single_seeds_are_dots_and_chance_is_a_line(tmp_path, monkeypatch):
+    report = estimate(runs_of(("pbn",), worlds=(5,), distractors=(False,), seeds=4), replicates=40)
+    axes = drawn(monkeypatch, figures.learning, report, tmp_path).axes[0]
+    assert any(len(line.get_ydata()) == 4 * len(SIZES) for line in axes.lines)
+    assert any(set(np.asarray(line.get_ydata())) == {0.5} for line in axes.lines)
+
+
+def metrics(epochs):
+    rows = []
+    for e in range(1, epochs + 1):
+        losses = {"train_loss": 1 / e, "val_loss": 1.1 / e}
+        rows.append({"epoch": e, "step": 9 * e, "train_accuracy": 0.5 + 0.4 * e / 9, "val_accuracy": 0.9 - 0.1 * abs(e - 4)} | losses)
+    return rows
+
+
+@pytest.mark.parametrize("epochs", [1, 2, 9])
+def test_a_runs_curve_marks_the_best_epoch(tmp_path, monkeypatch, epochs):
+    rows = metrics(epochs)
+    figures.curve(rows, tmp_path / "curve.png")
+    assert (tmp_path / "curve.png").stat().st_size > 1000
+    axes = drawn(monkeypatch, figures.curve, rows, tmp_path).axes[1]
+    best = min(4, epochs)
+    assert f"best, epoch {best}: {rows[best - 1]['val_accuracy']:.3f}" in [line.get_label() for line in axes.lines]
+
+
+def test_a_curve_with_gaps(tmp_path):
+    rows = metrics(5)
+    rows[1]["val_accuracy"] = None
+    del rows[2]["train_loss"]
+    figures.curve(rows, tmp_path / "curve.png")
+    figures.curve([{"epoch": 1}], tmp_path / "empty.png")
+    with pytest.raises(ValueError, match="no metrics"):
+        figures.curve([], tmp_path / "none.png")
+
+
+def test_a_figure_is_whole_or_not_there(tmp_path, monkeypatch):
+    (tmp_path / "curve.png").write_bytes(b"old")
+
+    def fail(self, path, **settings):
+        path.write_bytes(b"half")
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(Figure, "savefig", fail)
+    with pytest.raises(OSError, match="no space"):
+        figures.curve(metrics(2), tmp_path / "curve.png")
+    assert [p.read_bytes() for p in tmp_path.iterdir()] == [b"old"]
+
+
+def test_neither_torch_nor_pyplot_is_imported():
+    code = (
+        "import sys, simtown.training.report, simtown.training.figures as f; assert 'matplotlib' not in sys.modules\n"
+        "import io; f._figure(1, 1).savefig(io.BytesIO()); print([m for m in ('torch', 'matplotlib.pyplot') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip() == "[]"

@@ -1,0 +1,496 @@
+"""Training one run: the same end however often it is interrupted, the stopping rules, the best weights, losses that are no numbers."""
+
+import json
+import random
+import re
+import shutil
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from safetensors.torch import load_file  # noqa: E402
+
+from simtown.datasets.reader import open_dataset  # noqa: E402
+from simtown.datasets.settings import SettingsError  # noqa: E402
+from simtown.files import DamagedError, ForeignDirectoryError  # noqa: E402
+from simtown.training import fit as module  # noqa: E402
+from simtown.training import run as runs  # noqa: E402
+from simtown.training.fit import FitError, fit, order  # noqa: E402
+from simtown.training.models import build  # noqa: E402
+from simtown.training.run import State  # noqa: E402
+from simtown.training.sources import FromDisk, Resident  # noqa: E402
+from simtown.training.world import World  # noqa: E402
+from tests.training import towns  # noqa: E402
+from tests.training.towns import HERE, Interrupter, result, small, snapshot  # noqa: E402
+
+WITH_DROPOUT = {"pbn": {"dropout": 0.3, "box_weight": 30.0}, "cnn-lstm": {"dropout": 0.3}}
+CHOICES = {name: small(name, options=given) for name, given in WITH_DROPOUT.items()} | {
+    "stream": small("question-only", stream=True),
+    "patient": small("question-only", protocol="patient", min_steps=70, patience=2, max_steps=0),
+}
+WORDS = ["--train-size", 60, "--protocol", "paper", "--batch", 16, "--max-steps", 20, "--device", "cpu"]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return towns.hamlet(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(data, tmp_path_factory):
+    """The end of a run of some settings that nobody interrupted."""
+    known = {}
+
+    def end(name):
+        if name not in known:
+            torch.manual_seed(99)
+            directory = tmp_path_factory.mktemp("undisturbed") / "run"
+            fit(CHOICES[name], data, directory)
+            known[name] = directory
+        return result(known[name])
+
+    end.directories = known
+    return end
+
+
+# The end is the same
+
+
+@pytest.mark.parametrize(
+    ("name", "moments"),
+    [
+        ("pbn", [{"validations": 1}]),
+        ("pbn", [{"validations": 3}]),
+        ("pbn", [{"validations": 5}]),
+        ("pbn", [{"steps": 1}, {"steps": 6}, {"validations": 2}, {"steps": 3}]),
+        ("cnn-lstm", [{"validations": 2}]),
+        ("cnn-lstm", [{"steps": 3}, {"validations": 1}, {"steps": 7}, {"validations": 3}]),
+        ("stream", [{"steps": 2}, {"validations": 2}, {"steps": 5}]),
+        ("patient", [{"validations": 1}, {"steps": 40}, {"validations": 2}]),
+    ],
+)
+def test_an_interrupted_run_ends_as_one_that_was_not(name, moments, data, tmp_path, undisturbed):
+    for seed, moment in enumerate(moments):
+        torch.manual_seed(seed)
+        with pytest.raises(KeyboardInterrupt):
+            fit(CHOICES[name], data, tmp_path / "run", Interrupter(**moment))
+        assert json.loads((tmp_path / "run" / "run.json").read_text())["status"] == "running"
+    fit(CHOICES[name], data, tmp_path / "run")
+    assert result(tmp_path / "run") == undisturbed(name)
+    assert not list((tmp_path / "run").glob(".*"))
+    assert not (tmp_path / "run" / "state.pt").exists()
+
+
+@pytest.mark.parametrize("place", ["save_weights", "state", "metrics", "save_test", "_draw_curve", "save_json"])
+def test_a_run_that_dies_between_two_files_ends_as_one_that_did_not(place, data, tmp_path, undisturbed, monkeypatch):
+    """Just before the weights, the state, the test's items, the picture or the last run.json is written, or half a row of metrics is."""
+    directory, seen = tmp_path / "run", []
+
+    def dying(true, when):
+        def call(*words, **more):
+            seen.append(words)
+            if len(seen) == when:
+                raise KeyboardInterrupt
+            return true(*words, **more)
+
+        return call
+
+    with monkeypatch.context() as patch:
+        if place in ("state", "metrics"):
+            patch.setattr(State, "save", dying(State.save, 3))
+        elif place in ("save_weights", "save_test"):
+            patch.setattr(runs, place, dying(getattr(runs, place), 1))
+        else:
+            patch.setattr(module, place, dying(getattr(module, place), 1))
+        with pytest.raises(KeyboardInterrupt):
+            fit(CHOICES["pbn"], data, directory)
+    assert json.loads((directory / "run.json").read_text())["status"] != "done"
+    if place == "metrics":
+        with open(directory / "metrics.jsonl", "a") as file:
+            file.write('{"epoch": 4, "st')
+    fit(CHOICES["pbn"], data, directory)
+    assert result(directory) == undisturbed("pbn")
+
+
+def kill_and_finish(kills, seed, name, words, data, directory, started, monkeypatch):
+    """Kill the command at random moments of its work, then let it finish."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    chance, metrics = random.Random(seed), directory / "metrics.jsonl"
+
+    def rows():
+        return metrics.read_text().count("\n") if metrics.exists() else 0
+
+    def start():
+        return started("fit", data, "--model", name, *WORDS, *words, "--out", directory)
+
+    landed = 0
+    for _ in range(kills):
+        process, before, end = start(), rows(), time.monotonic() + 120
+        while process.poll() is None and rows() < before + chance.randint(0, 1) + (before == 0) and time.monotonic() < end:
+            time.sleep(0.001)
+        time.sleep(chance.uniform(0, 0.1))
+        landed += process.poll() is None
+        process.kill()
+        process.wait()
+    assert landed >= (kills + 1) // 2, "the kills came too late to show anything"
+    last = start()
+    out, err = last.communicate(timeout=240)
+    assert last.returncode == 0, err
+    assert "test accuracy" in out
+
+
+@pytest.mark.parametrize("name", ["pbn", pytest.param("cnn-lstm", marks=pytest.mark.slow)])
+def test_a_command_that_is_killed_ends_as_one_that_was_not(name, data, tmp_path, started, undisturbed, monkeypatch):
+    words = [w for k, v in WITH_DROPOUT[name].items() for w in ("--option", f"{k}={v}")]
+    kill_and_finish(1, 3, name, words, data, tmp_path / "run", started, monkeypatch)
+    assert result(tmp_path / "run") == undisturbed(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pbn", "cnn-lstm"])
+def test_a_command_that_is_killed_again_and_again_ends_as_one_that_was_not(name, data, tmp_path, started, undisturbed, monkeypatch):
+    words = [w for k, v in WITH_DROPOUT[name].items() for w in ("--option", f"{k}={v}")]
+    for seed in range(3):
+        directory = tmp_path / f"run{seed}"
+        kill_and_finish(3, seed, name, words, data, directory, started, monkeypatch)
+        assert result(directory) == undisturbed(name)
+
+
+def test_a_finished_run_is_left_as_it_is(data, undisturbed):
+    undisturbed("pbn")
+    directory = undisturbed.directories["pbn"]
+    before, watcher = snapshot(directory), Interrupter(steps=1, validations=1)
+    told = fit(CHOICES["pbn"], data, directory, watcher)
+    assert told["status"] == "done"
+    assert told == json.loads((directory / "run.json").read_text())
+    assert snapshot(directory) == before
+
+
+def test_a_run_neither_feels_nor_touches_the_random_numbers_of_others(data, tmp_path, undisturbed):
+    torch.manual_seed(5)
+    np.random.seed(5)  # noqa: NPY002
+    random.seed(5)
+    before = torch.get_rng_state().clone(), np.random.get_state()[1].copy(), random.getstate()  # noqa: NPY002
+    fit(CHOICES["cnn-lstm"], data, tmp_path / "run")
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert (np.random.get_state()[1] == before[1]).all()  # noqa: NPY002
+    assert random.getstate() == before[2]
+    assert result(tmp_path / "run") == undisturbed("cnn-lstm")
+
+
+def test_seeds_differ_in_weights_order_and_dropout(data, tmp_path, undisturbed):
+    fit(replace(CHOICES["pbn"], seed=1), data, tmp_path / "run")
+    mine, other = result(tmp_path / "run"), undisturbed("pbn")
+    assert mine[1][0]["train_loss"] != other[1][0]["train_loss"]
+    assert mine[3] != other[3]
+
+
+def test_pictures_read_from_disk_train_the_same(data, tmp_path, undisturbed, monkeypatch):
+    monkeypatch.setattr(module, "open_split", FromDisk)
+    fit(CHOICES["pbn"], data, tmp_path / "run")
+    assert result(tmp_path / "run") == undisturbed("pbn")
+
+
+def test_only_the_first_training_examples_are_visited_each_once_an_epoch(data, tmp_path, monkeypatch):
+    visited = []
+
+    class Spy(Resident):
+        def batches(self, rows, size):
+            visited.append((len(self.pixels), rows.tolist(), size))
+            return super().batches(rows, size)
+
+    monkeypatch.setattr(module, "open_split", Spy)
+    fit(small("question-only", train_size=30, max_steps=6), data, tmp_path / "run")
+    epochs = [v for v in visited if v[2] == 16]
+    assert len(epochs) == 3
+    assert all(n == 30 and sorted(rows) == list(range(30)) for n, rows, _ in epochs)
+    assert len({tuple(rows) for _, rows, _ in epochs}) == 3
+
+
+def test_a_stream_never_shows_an_example_twice(data, tmp_path, monkeypatch):
+    visited = []
+    true = module.Stream.batches
+    monkeypatch.setattr(module.Stream, "batches", lambda self, rows, size: visited.extend(rows.tolist()) or true(self, rows, size))
+    told = fit(small("question-only", stream=True, train_size=70, max_steps=10), data, tmp_path / "run")
+    assert visited == list(range(140))
+    assert "seen" not in told["test"]
+
+
+def test_the_order_is_a_permutation_of_its_own_for_every_epoch_and_seed():
+    orders = {(seed, epoch): order(seed, epoch, 50) for seed in (0, 1, -3) for epoch in (1, 2, 3)}
+    for key, rows in orders.items():
+        assert sorted(rows.tolist()) == list(range(50))
+        assert (order(*key, 50) == rows).all()
+    assert len({tuple(rows) for rows in orders.values()}) == len(orders)
+    places = np.array([np.flatnonzero(order(0, epoch, 4) == 0)[0] for epoch in range(4000)])
+    assert np.abs(np.bincount(places) - 1000).max() < 5 * np.sqrt(1000 * 0.75)
+
+
+# When it stops, and what is tested
+
+
+def scripted(script, data, directory, monkeypatch, **changes):
+    monkeypatch.setattr(towns.Scripted, "script", script)
+    return fit(small(f"{HERE}:Scripted", max_steps=0, **changes), data, directory)
+
+
+@pytest.mark.parametrize(
+    ("script", "patience", "best", "last"),
+    [
+        ((0.5, 0.6, 0.7, 0.7, 0.65, 0.7, 0.9), 3, 3, 6),
+        ((0.9, 0.5, 1.0), 1, 1, 2),
+        ((0.5, 0.4, 0.6, 0.4, 0.7, 0.4, 0.4, 0.9), 2, 5, 7),
+        ((0.5,) * 12 + (1.0,), 10, 1, 11),
+    ],
+)
+def test_the_papers_protocol_stops_patience_epochs_after_the_best(script, patience, best, last, data, tmp_path, monkeypatch):
+    told = scripted(script, data, tmp_path / "run", monkeypatch, patience=patience)
+    assert (told["best"]["epoch"], told["epochs"], told["steps"]) == (best, last, 4 * last)
+    assert told["best"]["val_accuracy"] == pytest.approx(script[best - 1])
+    assert str(patience) in told["stopped"]
+    rows = runs.read_metrics(tmp_path / "run")
+    assert [r["epoch"] for r in rows] == list(range(1, last + 1))
+    assert [r["val_accuracy"] for r in rows] == pytest.approx(list(script[:last]))
+
+
+@pytest.mark.parametrize(
+    ("script", "patience", "steps", "last"),
+    [
+        ((0.5,) * 9, 2, 100, 160),  # validations at 128 and 160 are the first two after 100 steps
+        ((0.5,) * 9, 2, 0, 96),
+        ((0.5,) * 9, 3, 128, 224),  # the validation at step 128 itself does not count
+        ((0.5, 0.5, 0.5, 0.5, 0.9, 0.5, 0.5), 2, 100, 224),  # better at 160
+        ((0.9,) + (0.5,) * 9, 4, 64, 192),
+    ],
+)
+def test_the_patient_protocol_counts_only_after_the_least_steps(script, patience, steps, last, data, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "CLOSEST", 32)
+    told = scripted(script, data, tmp_path / "run", monkeypatch, patience=patience, min_steps=steps, protocol="patient")
+    assert told["steps"] == last >= steps
+    assert told["epochs"] == last // 4
+
+
+def test_epochs_longer_than_the_closest_validations_are_validated_each(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "CLOSEST", 3)
+    told = scripted((0.5,), data, tmp_path / "run", monkeypatch, patience=2, min_steps=0, protocol="patient")
+    assert [r["step"] for r in runs.read_metrics(tmp_path / "run")] == [4, 8, 12]
+    assert told["best"]["epoch"] == 1
+
+
+def test_the_most_steps_end_a_run_at_the_next_validation(data, tmp_path):
+    assert fit(small("question-only", max_steps=9), data, tmp_path / "run")["steps"] == 12
+
+
+def test_the_best_weights_are_kept_and_tested(data, tmp_path, monkeypatch):
+    told = scripted((0.5, 0.8, 0.6, 0.8, 0.7), data, tmp_path / "run", monkeypatch, patience=3)
+    assert told["epochs"] == 5
+    assert load_file(tmp_path / "run" / "weights.safetensors")["asked"] == 2  # as they were at the second validation
+
+
+@pytest.mark.parametrize("name", ["pbn", "cnn-lstm"])
+def test_what_run_json_says_of_the_test_follows_from_the_weights(name, data, undisturbed):
+    told, rows, _, _ = undisturbed(name)
+    directory, dataset = undisturbed.directories[name], open_dataset(data)
+    model = build(name, World.of(dataset), told["settings"]["options"])
+    model.load_state_dict(load_file(directory / "weights.safetensors"))
+    (batch,) = Resident(dataset.test, 40, dataset.settings, torch.device("cpu")).batches(np.arange(40), 40)
+    with torch.no_grad():
+        logits = model.eval()(batch).numpy()
+    with np.load(directory / "test.npz") as test:
+        assert set(test.files) == {"correct", "logit"}
+        np.testing.assert_allclose(test["logit"], logits, atol=1e-5)
+        assert (test["correct"] == ((logits > 0) == dataset.test.column("answer"))).all()
+        assert (test["logit"].dtype, test["correct"].dtype) == (np.float32, bool)
+        assert told["test"]["accuracy"] == test["correct"].mean()
+    best = max(rows, key=lambda row: row["val_accuracy"])
+    assert told["best"] == {k: best[k] for k in ("epoch", "step", "val_accuracy", "val_loss")}
+    assert told["parameters"] == sum(p.numel() for p in model.parameters())
+    (batch,) = Resident(dataset.val, 40, dataset.settings, torch.device("cpu")).batches(np.arange(40), 40)
+    with torch.no_grad():
+        assert ((model(batch) > 0) == (batch.answer > 0.5)).float().mean().item() == pytest.approx(best["val_accuracy"])
+
+
+def test_a_run_directory_holds_what_is_promised(undisturbed):
+    told, rows, _, _ = undisturbed("pbn")
+    directory = undisturbed.directories["pbn"]
+    names = {p.name for p in directory.iterdir()}
+    assert names == {"run.json", "metrics.jsonl", "curve.png", "weights.safetensors", "test.npz", "tensorboard"}
+    assert (directory / "curve.png").read_bytes().startswith(b"\x89PNG")
+    assert list((directory / "tensorboard").iterdir())
+    whole = json.loads((directory / "run.json").read_text())
+    assert whole["libraries"]["torch"] == torch.__version__
+    assert re.fullmatch("[0-9a-f]{64}", whole["data"]["sha256"])
+    assert whole["seconds"] > 0
+    assert told["settings"]["learning_rate"] == 1e-3
+    assert [row["epoch"] for row in rows] == [1, 2, 3, 4, 5]
+    assert [row["step"] for row in rows] == [4, 8, 12, 16, 20]
+    assert {"train_loss", "train_accuracy", "val_loss", "val_accuracy"} < set(rows[0])
+
+
+def test_what_the_metrics_say_of_training_is_the_mean_over_the_epoch(data, tmp_path):
+    """A learning rate that changes nothing: every example's loss is that of the fresh weights."""
+    fit(small(f"{HERE}:Entities", learning_rate=1e-30, max_steps=4), data, tmp_path / "run")
+    (row,) = runs.read_metrics(tmp_path / "run")
+    bias = load_file(tmp_path / "run" / "weights.safetensors")["bias.weight"].double().numpy()[:, 0]
+    train = open_dataset(data).train
+    z, y = bias[train.column("subject")], train.column("answer")
+    assert row["train_loss"] == pytest.approx(np.where(y, np.log1p(np.exp(-z)), np.log1p(np.exp(z))).mean(), rel=1e-5)
+    assert row["objective"] == pytest.approx(row["train_loss"])
+    assert row["train_accuracy"] == pytest.approx(((z > 0) == y).mean())
+
+
+def alive(seed, restarts):
+    """Whether Mortal is, begun anew so many times."""
+    with module.seeded(seed, "weights", restarts, torch.device("cpu")):
+        return bool(build(f"{HERE}:Mortal", towns.world(entities=3), {}).alive)
+
+
+@pytest.mark.parametrize("moments", [[], [{"validations": 1}, {"steps": 10}, {"validations": 1}, {"validations": 1}]])
+def test_a_dead_network_is_begun_anew_and_patience_with_it(moments, data, tmp_path, monkeypatch):
+    """The end is the same with interruptions; steps that were lost on the dead do not count as steps before patience."""
+    monkeypatch.setattr(module, "CLOSEST", 8)
+    seed = next(s for s in range(99) if [alive(s, i) for i in range(3)] == [False, False, True])
+    choice = small(f"{HERE}:Mortal", protocol="patient", min_steps=20, patience=2, max_steps=0, seed=seed)
+    for moment in moments:
+        with pytest.raises(KeyboardInterrupt):
+            fit(choice, data, tmp_path / "run", Interrupter(**moment))
+    told = fit(choice, data, tmp_path / "run")
+    assert told["restarts"] == 2
+    assert told["steps"] >= 2 * 8 + 20 + 2 * 8 - 8
+    assert load_file(tmp_path / "run" / "weights.safetensors")["alive"] == (told["best"]["step"] > 16)
+    if moments:
+        fit(choice, data, tmp_path / "whole")
+        assert result(tmp_path / "run") == result(tmp_path / "whole")
+    once = fit(replace(choice, protocol="paper"), data, tmp_path / "paper")
+    assert once["restarts"] == 0
+    assert once["epochs"] == 3
+
+
+def test_a_network_that_is_always_dead_comes_to_an_end(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "CLOSEST", 4)
+    monkeypatch.setattr(towns.Mortal, "chance", 0.0)
+    told = fit(small(f"{HERE}:Mortal", protocol="patient", min_steps=4, patience=2, max_steps=0), data, tmp_path / "run")
+    assert told["restarts"] == module.RESTARTS
+    assert told["status"] == "done"
+
+
+# What goes wrong
+
+
+def test_a_loss_that_is_no_number_ends_the_run_and_loses_nothing(data, tmp_path, monkeypatch):
+    directory, choice = tmp_path / "run", small(f"{HERE}:Broken")
+    fit(choice, data, tmp_path / "whole")
+    monkeypatch.setattr(towns.Broken, "last", 10)  # in the middle of the third epoch
+    with pytest.raises(FitError) as failed:
+        fit(choice, data, directory)
+    assert "\n" not in str(failed.value)
+    assert all(word in str(failed.value) for word in ("epoch 3", "--lr", "0.001"))
+    told = json.loads((directory / "run.json").read_text())
+    assert told["status"] == "failed"
+    assert told["error"] == str(failed.value)
+    assert [row["epoch"] for row in runs.read_metrics(directory)] == [1, 2]
+    assert State.load(directory, torch.device("cpu")).epoch == 2
+    assert (directory / "weights.safetensors").exists()
+    with pytest.raises(FitError, match="epoch 3"):
+        fit(choice, data, directory)
+    monkeypatch.setattr(towns.Broken, "last", 10**6)
+    done = fit(choice, data, directory)
+    assert done["status"] == "done"
+    assert "error" not in done
+    assert result(directory) == result(tmp_path / "whole")
+
+
+@pytest.mark.parametrize(("most", "batch", "size", "fits"), [(10, 16, 60, 8), (10, 64, 60, 7), (3, 50, 60, 3), (2, 9, 60, 2)])
+def test_memory_that_does_not_suffice_names_a_batch_that_does(most, batch, size, fits, data, tmp_path):
+    choice = small(f"{HERE}:Hungry", options={"most": most}, batch=batch, train_size=size)
+    with pytest.raises(FitError) as failed:
+        fit(choice, data, tmp_path / "run")
+    assert "\n" not in str(failed.value)
+    assert f"--batch {batch}:" in str(failed.value)
+    assert int(re.search(r"--batch (\d+) fits", str(failed.value))[1]) == fits <= most
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["status"] == "failed"
+    assert fit(replace(choice, batch=fits), data, tmp_path / "smaller")["status"] == "done"
+
+
+def test_memory_that_never_suffices_is_told_too(data, tmp_path):
+    with pytest.raises(FitError, match="two examples"):
+        fit(small(f"{HERE}:Hungry", options={"most": 1}), data, tmp_path / "run")
+
+
+def test_another_configuration_is_refused_and_named(data, tmp_path):
+    fit(small(f"{HERE}:Entities"), data, tmp_path / "run")
+    before = snapshot(tmp_path / "run")
+    for changes, words in (
+        ({"batch": 8}, ["batch 16, now 8"]),
+        ({"seed": 3, "learning_rate": 0.1}, ["seed 0, now 3", "learning_rate 0.001, now 0.1"]),
+        ({"options": {"scale": 2.0}}, ["options", "2.0"]),
+    ):
+        with pytest.raises(ForeignDirectoryError) as refused:
+            fit(small(f"{HERE}:Entities", **changes), data, tmp_path / "run")
+        assert all(word in str(refused.value) for word in [*words, "--out"])
+    assert snapshot(tmp_path / "run") == before
+
+
+def test_another_data_set_is_refused_wherever_it_lies(data, many, tmp_path):
+    fit(small(f"{HERE}:Entities"), data, tmp_path / "run")
+    with pytest.raises(ForeignDirectoryError, match="the data set's content"):
+        fit(small(f"{HERE}:Entities"), many, tmp_path / "run")
+    moved = shutil.copytree(data, tmp_path / "moved")
+    assert fit(small(f"{HERE}:Entities"), moved, tmp_path / "run")["status"] == "done"
+
+
+@pytest.fixture
+def begun(data, tmp_path):
+    """A run of Entities interrupted after its second validation."""
+    with pytest.raises(KeyboardInterrupt):
+        fit(small(f"{HERE}:Entities"), data, tmp_path / "run", Interrupter(validations=2))
+    return tmp_path / "run"
+
+
+def other_state(path):
+    torch.save({"epoch": 1}, path)
+
+
+def other_model(path):
+    told = torch.load(path)
+    told["model"] = {"elsewhere": torch.zeros(3)}
+    torch.save(told, path)
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def noised(path):
+    path.write_bytes(b"\0not at all" * 20)
+
+
+@pytest.mark.parametrize("damage", [cut, noised, other_state, other_model])
+def test_a_damaged_state_is_told_and_kept(damage, begun, data):
+    damage(begun / "state.pt")
+    before = snapshot(begun)
+    with pytest.raises(DamagedError) as refused:
+        fit(small(f"{HERE}:Entities"), data, begun)
+    assert "state.pt" in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert snapshot(begun) == before
+
+
+def test_without_its_state_a_run_begins_again(begun, data, tmp_path):
+    (begun / "state.pt").unlink()
+    fit(small(f"{HERE}:Entities"), data, begun)
+    fit(small(f"{HERE}:Entities"), data, tmp_path / "whole")
+    assert result(begun) == result(tmp_path / "whole")
+
+
+def test_a_choice_that_cannot_be_leaves_no_trace(data, tmp_path):
+    for changes in ({"train_size": 61}, {"batch": 1}, {"options": {"nothing": 1}}):
+        with pytest.raises(ValueError, match=r"\w"):
+            fit(small(f"{HERE}:Entities", **changes), data, tmp_path / "run")
+        assert not (tmp_path / "run" / "run.json").exists(), changes
+    with pytest.raises(SettingsError, match="from 2 to 60"):
+        fit(small(f"{HERE}:Entities", train_size=61), data, tmp_path / "run")

@@ -1,0 +1,268 @@
+"""`simtown fit` at the command line: what it says when all goes well, and one line when it does not."""
+
+import json
+import os
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from simtown.datasets.job import generate  # noqa: E402
+from simtown.datasets.settings import Settings  # noqa: E402
+from simtown.files import claimed  # noqa: E402
+from simtown.training import display  # noqa: E402
+from simtown.training.fit import fit  # noqa: E402
+from tests.training import towns  # noqa: E402
+from tests.training.towns import HERE, result, small, snapshot  # noqa: E402
+
+SHORT = ["--protocol", "paper", "--batch", 16, "--max-steps", 8, "--device", "cpu"]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return towns.hamlet(tmp_path_factory)
+
+
+@pytest.fixture(autouse=True)
+def somewhere(tmp_path, monkeypatch):
+    """Every command is run in an empty directory, and what it adds to the import path is forgotten."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr(sys, "path", [*sys.path])
+
+
+def test_a_run_says_how_it_went(cli, data):
+    done = cli("fit", data, "--model", "pbn", "--train-size", 40, *SHORT).succeeds()
+    told = json.loads(Path("runs/hamlet-pbn-40-seed0/run.json").read_text())
+    assert f"test accuracy {told['test']['accuracy']:.3f} (95 %: {told['test']['low']:.3f} to {told['test']['high']:.3f}" in done.out
+    for word in (
+        "left of",
+        "triples of the training set",
+        "oracle 1.000",
+        "majority",
+        "chance 0.500",
+        "curve.png",
+        "stopped: reached 8 steps",
+    ):
+        assert word in done.out
+    assert told["data"]["path"] == str(data)
+    assert told["status"] == "done"
+
+
+def test_every_choice_arrives(cli, data):
+    cli("fit", data, "--model", "cnn-lstm", "--train-size", 30, "--seed", 7, "--protocol", "patient", "--min-steps", 2, "--patience", 1,
+        "--max-steps", 3, "--batch", 15, "--lr", 0.01, "--option", "dropout=0.25", "--option", "embedding=8", "--stream",
+        "--device", "auto", "--out", "there").succeeds()  # fmt: skip
+    told = json.loads(Path("there/run.json").read_text())["settings"]
+    assert told.pop("options").items() >= {"dropout": 0.25, "embedding": 8}.items()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    assert told == {"model": "cnn-lstm", "train_size": 30, "seed": 7, "protocol": "patient", "min_steps": 2, "patience": 1, "max_steps": 3,
+                    "batch": 15, "learning_rate": 0.01, "stream": True, "device": device, "precision": "float32",
+                    "compile": False}  # fmt: skip
+
+
+def test_the_whole_set_is_the_default_and_seeds_are_runs_beside_each_other(cli, data):
+    cli("fit", data, "--model", "question-only", "--seeds", "0,2-3", *SHORT, "--out", "many").succeeds()
+    for seed in (0, 2, 3):
+        told = json.loads(Path(f"many/seed{seed}/run.json").read_text())
+        assert (told["train_size"], told["seed"], told["status"]) == (60, seed, "done")
+    alone = fit(small("question-only", seed=2, max_steps=8), data, Path("alone"))
+    assert alone["test"] == json.loads(Path("many/seed2/run.json").read_text())["test"]
+
+
+def test_a_model_of_ones_own_trains_with_the_same_command(cli, data):
+    os.makedirs("shapes/deep")
+    for place in ("shapes/__init__.py", "shapes/deep/__init__.py"):
+        open(place, "w").close()
+    with open("shapes/deep/towns_own_net.py", "w") as file:
+        file.write(
+            "import torch\n\n\nclass Net(torch.nn.Module):\n"
+            "    def __init__(self, world, width: int = 4, scale: float = 1.0):\n"
+            "        super().__init__()\n"
+            "        self.scale = scale\n"
+            "        self.words = torch.nn.Embedding(world.words, width)\n"
+            "        self.out = torch.nn.Linear(width, 1)\n\n"
+            "    def forward(self, batch):\n"
+            "        return self.scale * self.out(self.words(batch.tokens).mean(1)).squeeze(1)\n\n"
+            "    def loss(self, batch):\n"
+            "        logits = self(batch)\n"
+            "        return ((torch.sigmoid(logits) - batch.answer) ** 2).mean(), logits\n"
+        )
+    words = ["--model", "shapes.deep.towns_own_net:Net", "--option", "width=6", *SHORT, "--out", "own"]
+    done = cli("fit", data, *words).succeeds()
+    assert "test accuracy" in done.out
+    told = json.loads(Path("own/run.json").read_text())
+    assert told["settings"]["options"] == {"width": 6, "scale": 1.0}
+    row = json.loads(Path("own/metrics.jsonl").read_text().splitlines()[0])
+    assert row["objective"] < 0.5 < row["train_loss"]  # its own loss, a mean square; and cross-entropy
+    cli("fit", data, *words, "--option", "depth=6").refuses("depth", "width")
+    cli("evaluate", "own", data).succeeds()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--train-size", 61], ["--train-size", "60", "61"]),
+        (["--train-size", 1], ["--train-size", "from 2"]),
+        (["--train-size", 0], ["--train-size", "not 0"]),
+        (["--train-size", -4], ["--train-size", "-4"]),
+        (["--train-size", "all"], ["--train-size", "integer"]),
+        (["--stream", "--train-size", 1], ["--train-size"]),
+        (["--precision", "fp8"], ["fp8", "float32", "bf16"]),
+        (["--device", "cpu", "--precision", "bf16"], ["bf16", "GPU"]),
+        (["--device", "tpu"], ["tpu", "cuda"]),
+        (["--protocol", "hasty"], ["hasty", "patient or paper"]),
+        (["--lr", 0], ["--lr", "above 0"]),
+        (["--lr", "nan"], ["--lr"]),
+        (["--lr", -0.1], ["--lr"]),
+        (["--lr", 10], ["--lr"]),
+        (["--batch", 1], ["--batch", "at least 2"]),
+        (["--patience", 0], ["--patience", "at least 1"]),
+        (["--min-steps", -1], ["--min-steps"]),
+        (["--max-steps", -1], ["--max-steps"]),
+        (["--seeds", "4-0"], ["--seeds 4-0", "0-4"]),
+        (["--seeds", "one"], ["--seeds one"]),
+        (["--model", "gpt"], ["gpt", "pbn", "package.module:Class"]),
+        (["--model", "nowhere:Net"], ["nowhere"]),
+        (["--model", "simtown.training.world:World"], ["torch.nn.Module"]),
+        (["--option", "dropout"], ["--option", "name=value"]),
+        (["--option", "depth=3"], ["depth", "dropout"]),
+        (["--option", "dropout=much"], ["dropout=much"]),
+        (["--option", "dropout=2"], ["dropout"]),
+        (["--option", "init=magic"], ["magic", "orthogonal"]),
+        (["--option", "embedding=-1"], ["pbn"]),
+    ],
+)
+def test_a_choice_that_cannot_be_is_one_line_and_leaves_no_trace(words, told, cli, data):
+    cli("fit", data, *words, "--out", "run").refuses(*told)
+    assert os.listdir() == []
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+def test_cuda_where_there_is_none_is_refused(cli, data):
+    cli("fit", data, "--device", "cuda", "--out", "run").refuses("--device cuda", "CUDA", "cpu")
+    assert os.listdir() == []
+
+
+@pytest.mark.parametrize(("split", "word"), [("val", "validation"), ("test", "test")])
+def test_a_data_set_without_a_split_is_refused(split, word, cli, tmp_path):
+    generate(Settings(entities=3, n=4, **{"val": 2, "test": 2, split: 0}, width=32, height=32), tmp_path / "town", workers=1)
+    cli("fit", tmp_path / "town", "--out", "run").refuses(f"no {word} examples")
+    assert os.listdir() == []
+
+
+def test_no_data_set_is_refused(cli, tmp_path):
+    cli("fit", tmp_path / "nothing").refuses("nothing")
+    cli("fit", tmp_path).refuses(str(tmp_path))
+
+
+def test_a_damaged_data_set_is_told(cli, data, copy):
+    town = copy(data)
+    shard = next(town.glob("train-*.h5"))
+    shard.write_bytes(shard.read_bytes()[:5000])
+    cli("fit", town, *SHORT, "--out", "run").refuses("train-00000.h5", code=1)
+
+
+def test_a_foreign_directory_is_left_alone(cli, data, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("important")
+    before = snapshot(tmp_path / "mine")
+    cli("fit", data, "--out", tmp_path / "mine").refuses("thesis.tex", "--out")
+    cli("fit", data, "--out", data).refuses("--out")
+    (tmp_path / "mine" / "run.json").write_text('{"format": "something else"}')
+    cli("fit", data, "--out", tmp_path / "mine").refuses("run.json", "not made by simtown fit")
+    (tmp_path / "mine" / "run.json").unlink()
+    assert snapshot(tmp_path / "mine") == before
+
+
+@pytest.fixture
+def done(data, tmp_path):
+    fit(small("question-only", max_steps=8), data, tmp_path / "run")
+    return tmp_path / "run"
+
+
+AGAIN = ["--model", "question-only", *SHORT]
+
+
+def test_the_same_command_again_changes_nothing_and_says_the_same(cli, data, done):
+    before = snapshot(done)
+    told = json.loads((done / "run.json").read_text())
+    assert f"test accuracy {told['test']['accuracy']:.3f}" in cli("fit", data, *AGAIN, "--out", done).succeeds().out
+    assert snapshot(done) == before
+
+
+def test_another_configuration_says_what_differs(cli, data, done):
+    before = snapshot(done)
+    cli("fit", data, *AGAIN, "--lr", 0.5, "--seed", 2, "--out", done).refuses("learning_rate 0.001, now 0.5", "seed 0, now 2", "--out")
+    assert snapshot(done) == before
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"",
+        b"{",
+        b"\xff\xfe\0\0",
+        b'{"format": "simtown-run"}',
+        b'{"format": "simtown-run", "settings": {"model": "pbn"}, "status": "done"}',
+        b'{"format": "simtown-run", "settings": {"model": "pbn", "train_size": 2}, "status": "done", "data": {}, "seconds": 0, "seed": 0,'
+        b' "model": "pbn", "train_size": 2}',
+    ],
+)
+def test_a_damaged_run_json_is_told_and_kept(damage, cli, data, done):
+    (done / "run.json").write_bytes(damage)
+    before = snapshot(done)
+    cli("fit", data, *AGAIN, "--out", done).refuses("run.json", "damaged", code=1)
+    cli("evaluate", done, data).refuses("run.json", "damaged", code=1)
+    assert snapshot(done) == before
+
+
+def test_a_damaged_checkpoint_is_told_and_kept(cli, data, tmp_path, monkeypatch):
+    with pytest.raises(KeyboardInterrupt):
+        fit(small("question-only", max_steps=8), data, tmp_path / "run", towns.Interrupter(validations=1))
+    whole = shutil.copytree(tmp_path / "run", tmp_path / "whole")
+    state = tmp_path / "run" / "state.pt"
+    state.write_bytes(state.read_bytes()[:-100])
+    before = snapshot(tmp_path / "run")
+    cli("fit", data, *AGAIN, "--out", tmp_path / "run").refuses("state.pt", "damaged", code=1)
+    assert snapshot(tmp_path / "run") == before
+    weights = whole / "weights.safetensors"
+    weights.write_bytes(weights.read_bytes()[:50])
+    monkeypatch.setattr("simtown.training.fit.runs.save_weights", lambda *_: None)  # it never gets better
+    cli("fit", data, *AGAIN, "--out", whole).refuses("weights.safetensors", code=1)
+
+
+@pytest.mark.parametrize(("words", "told"), [([], ["weights.safetensors", "fit"]), (["damaged"], ["weights.safetensors", "damaged"])])
+def test_weights_that_are_missing_or_damaged_are_told(words, told, cli, data, done):
+    weights = done / "weights.safetensors"
+    weights.write_bytes(b"\0" * 300)
+    if not words:
+        weights.unlink()
+    cli("evaluate", done, data).refuses(*told, code=1 if words else 2)
+
+
+def test_a_loss_that_is_no_number_and_too_little_memory_are_one_line(cli, data, monkeypatch):
+    monkeypatch.setattr(towns.Broken, "last", 5)
+    cli("fit", data, "--model", f"{HERE}:Broken", *SHORT, "--out", "broken").refuses("epoch 2", "--lr")
+    assert json.loads(Path("broken/run.json").read_text())["status"] == "failed"
+    assert os.path.exists("broken/weights.safetensors")
+    cli("fit", data, "--model", f"{HERE}:Hungry", *SHORT, "--out", "hungry").refuses("--batch 16", "--batch 8 fits")
+
+
+def test_two_commands_do_not_write_one_run(cli, data, tmp_path):
+    with claimed(tmp_path / "run", "simtown fit"):
+        cli("fit", data, "--out", tmp_path / "run").refuses("being written", "simtown fit")
+
+
+def test_ctrl_c_is_one_line_and_the_same_command_continues(cli, data, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(display.FitDisplay, "validated", lambda *_: signal.raise_signal(signal.SIGINT))
+        cli("fit", data, *AGAIN, "--out", "run").refuses("the same command continues", code=130)
+    assert os.path.exists("run/state.pt")
+    cli("fit", data, *AGAIN, "--out", "run").succeeds()
+    fit(small("question-only", max_steps=8), data, tmp_path / "whole")
+    assert result("run") == result(tmp_path / "whole")

@@ -1,0 +1,77 @@
+"""Slopes over worlds and ratios of models, where some of them are censored."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+
+from simtown.training.curves import ABOVE, BELOW
+from simtown.training.growth import LEAST_SCATTER, ratios, slopes
+
+
+def test_slope_without_censoring_is_least_squares():
+    rng = np.random.default_rng(0)
+    k = np.array([5, 15, 31, 60])
+    n = np.exp(5 + 0.7 * np.log(k) + rng.normal(scale=0.3, size=(20, 4)))
+    expected = [stats.linregress(np.log(k), np.log(row)).slope for row in n]
+    np.testing.assert_allclose(slopes(k, n, np.full(4, 1.0), np.full(4, 1e9)), expected, rtol=1e-9)
+
+
+def censored(rng, k, exponent, rows, scatter=0.3, largest=9000.0, smallest=700.0):
+    n = np.exp(np.log(300) + exponent * np.log(k) + rng.normal(scale=scatter, size=(rows, len(k))))
+    return np.where(n > largest, ABOVE, np.where(n < smallest, BELOW, n)), np.full(len(k), smallest), np.full(len(k), largest)
+
+
+def test_the_censored_slope_is_the_maximum_of_the_likelihood():
+    rng = np.random.default_rng(1)
+    k = np.array([3, 5, 8, 15, 24, 31, 45, 60])
+    n, low, high = censored(rng, k, 0.8, 12)
+    x = np.log(k)
+    for row, found in zip(n, slopes(k, n, low, high), strict=True):
+        z = np.log(np.where(row == ABOVE, high, np.where(row == BELOW, low, row)))
+
+        def loss(p, row=row, z=z):
+            scatter = np.exp(p[2])
+            u = (z - p[0] - p[1] * x) / scatter
+            parts = np.where(row == ABOVE, stats.norm.logsf(u), np.where(row == BELOW, stats.norm.logcdf(u), stats.norm.logpdf(u) - p[2]))
+            return -parts.sum()
+
+        bounds = [(None, None), (None, None), (np.log(LEAST_SCATTER), 3)]
+        theirs = optimize.minimize(
+            loss, (5.0, 0.5, np.log(0.5)), method="L-BFGS-B", bounds=bounds, options={"maxiter": 2000, "ftol": 1e-14}
+        )
+        assert found == pytest.approx(theirs.x[1], abs=2e-3)
+
+
+def test_the_censored_slope_beats_dropping_censored_worlds():
+    k = np.array([3, 5, 8, 15, 24, 31, 45, 60])
+    n, low, high = censored(np.random.default_rng(2), k, 0.8, 400)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = slopes(k, n, low, high)
+    dropped = np.array(
+        [stats.linregress(np.log(k[ok]), np.log(row[ok])).slope for row in n if (ok := (row > 0) & np.isfinite(row)).sum() > 1]
+    )
+    assert abs(np.median(found) - 0.8) < 0.05
+    assert abs(np.median(dropped) - 0.8) > 2 * abs(np.median(found) - 0.8)
+    assert np.nanmean((found - 0.8) ** 2) < np.mean((dropped - 0.8) ** 2)
+
+
+def test_slope_of_two_worlds_on_a_line_with_a_third_beyond():
+    k = np.array([5, 15, 60])
+    n = np.array([[1000, 3000, ABOVE], [1000, 1100, ABOVE], [1000, ABOVE, ABOVE], [BELOW, 3000, 4000]])
+    found = slopes(k, n, np.full(3, 500.0), np.full(3, 10000.0))
+    assert found[0] == pytest.approx(1, abs=1e-4)  # the line reaches 12,000 there: nothing to correct
+    assert found[1] > np.log(1.1) / np.log(3) + 0.3  # pulled up by the world that was not reached
+    assert np.isnan(found[2])
+    assert found[3] > np.log(4 / 3) / np.log(4)
+
+
+def test_ratios_by_hand():
+    sizes = np.array([500, 20000])
+    above = np.array([4000, ABOVE, BELOW, ABOVE, BELOW, 4000])
+    below = np.array([2000, 2000, 2000, ABOVE, ABOVE, BELOW])
+    least, most = ratios(above, sizes, below, sizes)
+    assert least.tolist() == [2, 10, 0, 0, 0, 8]
+    assert most.tolist() == [2, np.inf, 0.25, np.inf, 0.025, np.inf]

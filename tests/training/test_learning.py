@@ -1,0 +1,65 @@
+"""Real models on small worlds: what can be learned is, what cannot is not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from scipy.stats import binom  # noqa: E402
+
+from simtown.datasets.job import generate  # noqa: E402
+from simtown.datasets.reader import open_dataset  # noqa: E402
+from simtown.datasets.settings import Settings  # noqa: E402
+from simtown.training.fit import fit  # noqa: E402
+from simtown.training.run import FitSettings  # noqa: E402
+from tests.training import towns  # noqa: E402, F401  (one thread)
+
+CHOICE = FitSettings("pbn", 1_000, min_steps=400, max_steps=400)
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    """Two entities, 1,000 training examples, 64x32."""
+    directory = tmp_path_factory.mktemp("pair") / "town"
+    generate(Settings(entities=2, n=1_000, val=200, test=1_000, width=64, height=32), directory, workers=1)
+    return directory
+
+
+def by_chance(right, n):
+    """Whether so many right answers of n lie within the 99.9 % interval of tossing a coin."""
+    low, high = binom.interval(0.999, n, 0.5)
+    return low <= right <= high
+
+
+def shuffled(directory):
+    """The data set, its training and validation answers tossed anew: half of either truth of each relation are yes."""
+    dataset, rng = open_dataset(directory), np.random.default_rng(0)
+    for split in (dataset.train, dataset.val):
+        truth, relation = split.column("answer"), split.column("relation")
+        tossed = np.zeros(len(split), dtype=bool)
+        for group in {*zip(truth.tolist(), relation.tolist(), strict=True)}:
+            rows = rng.permutation(np.flatnonzero((truth == group[0]) & (relation == group[1])))
+            tossed[rows[::2]] = True
+        split._columns["answer"] = tossed
+    return dataset
+
+
+@pytest.mark.slow
+def test_the_place_binder_learns_a_small_world(pair, tmp_path):
+    told = fit(CHOICE, pair, tmp_path / "run")
+    assert told["test"]["accuracy"] > 0.95
+    assert told["steps"] <= 400
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["pbn", "cnn-lstm"])
+def test_answers_tossed_anew_cannot_be_learned(model, pair, tmp_path):
+    told = fit(replace(CHOICE, model=model, max_steps=160), shuffled(pair), tmp_path / "run")
+    assert by_chance(round(told["test"]["accuracy"] * 1_000), 1_000), told["test"]
+
+
+def test_the_question_alone_gives_nothing_away(many, tmp_path):
+    told = fit(FitSettings("question-only", 600, max_steps=120), many, tmp_path / "run")
+    assert by_chance(round(told["test"]["accuracy"] * 600), 600), told["test"]

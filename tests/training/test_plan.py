@@ -1,0 +1,159 @@
+"""Presets: which runs a sweep is made of."""
+
+from itertools import product
+
+import pytest
+
+pytest.importorskip("torch")
+
+from simtown.datasets.settings import SettingsError
+from simtown.training.models import options
+from simtown.training.plan import PRESETS, read
+
+WHOLE = """
+version = 1
+size = "64x32"
+[[grid]]
+entities = [5, 3]
+distractor = [false, true]
+models = ["pbn", "cnn-lstm"]
+train_sizes = [20, 100]
+seeds = [0, 4]
+[[grid]]
+entities = [5]
+distractor = [false]
+models = ["pbn"]
+train_sizes = [10, 20]
+seeds = [0]
+[fit]
+min_steps = 400
+patience = 3
+[data]
+val = 50
+relations = ["left of", "behind"]
+"""
+
+
+def write(tmp_path, text):
+    (tmp_path / "mine.toml").write_text(text)
+    return str(tmp_path / "mine.toml")
+
+
+@pytest.fixture
+def plan(tmp_path):
+    return read(write(tmp_path, WHOLE), "cpu")
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_preset_of_the_package_is_a_plan(preset):
+    plan = read(preset, "cpu")
+    names = [cell.name for cell in plan.cells]
+    assert len(set(names)) == len(names) > 0
+    assert {cell.fit.model for cell in plan.cells} >= {"pbn", "cnn-lstm"}
+    assert plan.preset == preset
+    for settings in plan.data():
+        settings.check()
+    assert all(cell.fit.options == options(cell.fit.model, {}) for cell in plan.cells)
+
+
+def test_the_papers_grid_is_the_papers():
+    """Four worlds, seven sizes and three smaller ones, both models, with and without a distractor; 128 pixels, 2,000 tests."""
+    plan = read("paper", "cuda")
+    sizes = (250, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 40_000, 60_000)
+    seeds = {cell.fit.seed for cell in plan.cells}
+    grid = set(product((5, 15, 31, 60), (False, True), ("pbn", "cnn-lstm"), sizes, seeds))
+    cells = [(c.data.entities, c.data.distractor, c.fit.model, c.fit.train_size, c.fit.seed) for c in plan.cells]
+    assert set(cells) == grid
+    assert len(cells) == len(grid) == 4 * 2 * 2 * 10 * len(seeds)
+    assert {(c.data.width, c.data.height, c.data.n, c.data.val, c.data.test) for c in plan.cells} == {(128, 128, 60_000, 1_000, 2_000)}
+    assert {(c.fit.batch, c.fit.learning_rate, c.fit.patience, c.fit.device) for c in plan.cells} == {(128, 1e-3, 10, "cuda")}
+    assert {c.data.relations for c in plan.cells} == {("left of", "right of")}
+    assert len(plan.data()) == 8
+    assert cells[0][0] == 60, "largest worlds first"
+
+
+def test_a_grid_is_the_product_of_its_axes_and_none_twice(plan):
+    cells = [(c.data.entities, c.data.distractor, c.fit.model, c.fit.train_size, c.fit.seed) for c in plan.cells]
+    wanted = set(product((5, 3), (False, True), ("pbn", "cnn-lstm"), (20, 100), (0, 4))) | {(5, False, "pbn", 10, 0)}
+    assert set(cells) == wanted
+    assert len(cells) == len(wanted) == 33
+
+
+def test_a_world_has_one_data_set_as_large_as_its_largest_size(plan):
+    data = plan.data()
+    assert {(d.entities, d.distractor, d.n) for d in data} == {(5, False, 100), (5, True, 100), (3, False, 100), (3, True, 100)}
+    assert len(data) == 4
+    assert {(d.width, d.height, d.val, d.relations) for d in data} == {(64, 32, 50, ("left of", "behind"))}
+
+
+def test_sizes_may_differ_from_world_to_world(tmp_path):
+    text = 'version = 1\n[[grid]]\nentities=[5]\ndistractor=[false]\nmodels=["pbn"]\ntrain_sizes=[40]\nseeds=[0]\n'
+    plan = read(write(tmp_path, text + text.split("\n", 1)[1].replace("5", "3").replace("40", "10")), "cpu")
+    assert [(d.entities, d.n, d.width) for d in plan.data()] == [(5, 40, 128), (3, 10, 128)]
+
+
+def test_choices_of_fit_and_names_of_cells(plan):
+    assert {(c.fit.min_steps, c.fit.patience, c.fit.protocol, c.fit.device) for c in plan.cells} == {(400, 3, "patient", "cpu")}
+    assert plan.cells[0].name == "pbn-5-100-seed0"
+    assert "cnn-lstm-3-distractor-20-seed4" in [c.name for c in plan.cells]
+    last = [c.fit.train_size for c in plan.cells if (c.fit.seed, c.data.entities, c.data.distractor) == (4, 3, True)]
+    assert last == sorted(last, reverse=True), "large sets first, so that the last to run are short"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("version = 1", "version = 2", ["version = 1"]),
+        ("version = 1", "", ["version = 1"]),
+        ("version = 1", "version = ", ["TOML", "line 2"]),
+        ("seeds = [0, 4]", "seeds = [0, 4", ["TOML"]),
+        ("seeds = [0, 4]", "", ["seeds"]),
+        ("seeds = [0, 4]", "seeds = 3", ["preset"]),
+        ("seeds = [0, 4]", "seeds = [0]\nsizes = [3]", ["grid.sizes"]),
+        ("[fit]", "[fit]\nspeed = 3", ["fit.speed"]),
+        ("[fit]", "[fit]\nstream = true", ["fit.stream"]),
+        ("[fit]", "[fit]\ntrain_size = 7", ["fit.train_size"]),
+        ("[data]", "[data]\nn = 100", ["data.n"]),
+        ("[data]", "[data]\ncolour = 1", ["data.colour"]),
+        ("[fit]", "[fits]", ["fits"]),
+        ("entities = [5, 3]", "entities = [1]", ["--entities", "not 1"]),
+        ("entities = [5, 3]", "entities = [2]", ["--distractor"]),
+        ("val = 50", "val = 51", ["--val", "51"]),
+        ('"left of", "behind"', '"under"', ["under"]),
+        ('"64x32"', '"64x32x3"', ["size", "64x32x3"]),
+        ('"64x32"', '"big"', ["big"]),
+        ('"64x32"', '"2"', ["2x2"]),
+        ('"pbn", "cnn-lstm"', '"gpt"', ["gpt"]),
+    ],
+)
+def test_what_is_no_preset_is_one_line(old, new, words, tmp_path, cli, monkeypatch):
+    assert old in WHOLE
+    path = write(tmp_path, WHOLE.replace(old, new, 1))
+    monkeypatch.chdir(tmp_path)
+    cli("sweep", "--preset", path, "--plan").refuses(*words)
+    cli("sweep", "--preset", path, "--out", "sweep").refuses(*words)
+    assert [p.name for p in tmp_path.iterdir()] == ["mine.toml"]
+
+
+def test_a_preset_without_a_grid_or_a_file_is_one_line(tmp_path, cli, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cli("sweep", "--preset", write(tmp_path, "version = 1\n[fit]\nmin_steps = 3\n")).refuses("no [[grid]]")
+    cli("sweep", "--preset", "huge").refuses("huge", "paper", "small", "tiny")
+    cli("sweep", "--preset", tmp_path).refuses(str(tmp_path))
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00version")
+    cli("sweep", "--preset", "binary.toml").refuses("binary.toml")
+    with pytest.raises(SettingsError, match="no preset or file"):
+        read("nowhere.toml", "cpu")
+
+
+def test_a_plan_is_listed_and_nothing_else_happens(tmp_path, cli, monkeypatch, plan):
+    monkeypatch.chdir(tmp_path)
+    told = cli("sweep", "--preset", "mine.toml", "--device", "cpu", "--plan").succeeds().out.splitlines()
+    assert told[:-1] == [cell.name for cell in plan.cells]
+    assert told[-1] == "33 runs on 4 data sets of 400 training examples in all"
+    assert [p.name for p in tmp_path.iterdir()] == ["mine.toml"]
+
+
+def test_no_workers_are_refused(tmp_path, cli, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cli("sweep", "--preset", write(tmp_path, WHOLE), "--jobs", 0).refuses("--jobs", "not 0")

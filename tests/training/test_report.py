@@ -1,0 +1,74 @@
+"""The report's files."""
+
+import csv
+import json
+
+from simtown.training.complexity import estimate
+from simtown.training.report import report, write_tables
+from simtown.training.results import read_runs
+
+
+def test_runs_are_found_at_any_depth_once_and_unfinished_ones_counted(tmp_path, simulate, store):
+    runs = simulate({("pbn", 5): 900.0}, seeds=2)
+    for i, run in enumerate(runs):
+        store(tmp_path / "sweep" / f"d{i % 3}" / str(i), run)
+    store(tmp_path / "sweep" / "late", runs[0], status="running")
+    store(tmp_path / "sweep" / "broken", runs[0], status="failed")
+    store(tmp_path / "sweep" / "foreign", runs[0], format="wandb")
+    found = read_runs([tmp_path / "sweep", tmp_path / "sweep" / "d0", tmp_path / "sweep" / "d1" / "1" / "run.json"])
+    assert sorted(map(repr, found)) == sorted(map(repr, runs))
+    result = report([tmp_path / "sweep"], tmp_path / "out", replicates=40)
+    assert result.skipped == {"failed": 1, "running": 1}
+    assert result.runs == len(runs)
+    names = {"complexity.md", "complexity.csv", "complexity.json", "complexity-exponents.csv", "complexity-ratios.csv", "samples.png"}
+    assert {p.name for p in (tmp_path / "out").iterdir()} == names | {"learning.png"}
+    with open(tmp_path / "out" / "complexity.csv", encoding="utf-8") as file:
+        assert len(list(csv.DictReader(file))) == len(result.rows) == 4 * 3
+    assert "1 failed, 1 running" in (tmp_path / "out" / "complexity.md").read_text()
+    assert [set(line) for line in result.table()] == [
+        {"model", "entities", "distractor", "0.75", "0.85", "0.9", "0.95", "seeds", "interval over"}
+    ]
+
+
+def test_one_seed_is_said_to_cover_items_only(tmp_path, simulate):
+    found = estimate(simulate({("pbn", 5): 900.0}, seeds=1), replicates=40)
+    assert {r.interval_over for r in found.rows} == {"items only"}
+    assert found.table()[0]["interval over"] == "items only"
+    write_tables(found, tmp_path)
+    assert "covers the choice of test items only" in (tmp_path / "complexity.md").read_text()
+    assert {r.interval_over for r in estimate(simulate({("pbn", 5): 900.0}, seeds=2), replicates=40).rows} == {"seeds and items"}
+
+
+def section(page, title):
+    return next(part for part in page.split("\n## ") if part.startswith(title))
+
+
+def test_json_tells_what_is_censored(tmp_path, sizes, exact):
+    runs = [exact("pbn", 5, n, a) for n, a in zip(sizes, (0.96, 0.97, 0.98, 0.98, 0.98, 0.98), strict=True)]
+    runs += [exact("cnn-lstm", 5, n, a) for n, a in zip(sizes, (0.5, 0.5, 0.5, 0.5, 0.55, 0.6), strict=True)]
+    write_tables(estimate(runs, replicates=40, targets=(0.75, 0.9)), tmp_path)
+    told = json.loads((tmp_path / "complexity.json").read_text())
+    assert {(r["model"], r["samples"], r["samples_state"]) for r in told["rows"]} == {
+        ("pbn", None, "left-censored"), ("cnn-lstm", None, "right-censored")}  # fmt: skip
+    page = (tmp_path / "complexity.md").read_text()
+    assert "Note: cnn-lstm reached no target in any world" in page
+    assert "## Exponent" not in page
+    assert "## Ratio" not in page
+    assert "No exponent, because two worlds that are not censored are needed: pbn at 0.75, 0.9." in page
+
+
+def test_tables_of_exponents_and_ratios_hold_only_what_tells_something(tmp_path, sizes, exact):
+    jump, law, low = (0.5, 0.5, 0.5, 0.96, 0.97, 0.98), (0.6, 0.72, 0.81, 0.88, 0.91, 0.93), (0.5, 0.5, 0.52, 0.6, 0.7, 0.8)
+    shapes = {("pbn", 5): law, ("pbn", 15): law, ("pbn", 60): low, ("mine.models:Net", 5): jump, ("mine.models:Net", 15): jump}
+    runs = [exact(model, k, n, a, test=f"{k}") for (model, k), shape in shapes.items() for n, a in zip(sizes, shape, strict=True)]
+    write_tables(estimate(runs, replicates=40, targets=(0.85, 0.99)), tmp_path)
+    page = (tmp_path / "complexity.md").read_text()
+    exponents, ratios = section(page, "Exponent"), section(page, "Ratio")
+    assert "| model | distractor | target | smallest | isotonic |\n" in exponents  # every power law misfits somewhere
+    assert "; 2 of 3 worlds uncensored" in exponents
+    assert "needed: pbn at 0.99; mine.models:Net at 0.99; mine.models:Net - pbn at 0.99." in exponents
+    assert ratios.count("\n| mine.models:Net / pbn |") == 2  # nothing is known at 0.99
+    with open(tmp_path / "complexity-exponents.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 3 * 2 * 3
+    assert {row["misfit"] == "" for row in rows if row["rule"] != "power"} == {True}

@@ -1,0 +1,152 @@
+"""Examples on their way into a model: the same from memory, from shards and from the stream."""
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from simtown.datasets.job import generate  # noqa: E402
+from simtown.datasets.reader import open_dataset  # noqa: E402
+from simtown.datasets.settings import Settings  # noqa: E402
+from simtown.language.relations import RELATION_NAMES  # noqa: E402
+from simtown.render.raster import Raster  # noqa: E402
+from simtown.training import sources  # noqa: E402
+from simtown.training.sources import FromDisk, Resident, Stream, as_input, open_split  # noqa: E402
+from simtown.training.world import Batch  # noqa: E402
+from tests.training import towns  # noqa: E402, F401  (one thread)
+
+CPU = torch.device("cpu")
+NAMES = [f.name for f in fields(Batch)]
+
+
+@pytest.fixture(scope="module", params=["rich", "plain"])
+def town(request):
+    return open_dataset(request.getfixturevalue(request.param))
+
+
+def same(one, other):
+    return all(torch.equal(getattr(one, name), getattr(other, name)) for name in NAMES)
+
+
+def joined(batches):
+    batches = list(batches)
+    return Batch(**{name: torch.cat([getattr(b, name) for b in batches]) for name in NAMES}), [len(b) for b in batches]
+
+
+def test_input_is_every_byte_between_minus_one_and_one():
+    pixels = torch.arange(256, dtype=torch.uint8).repeat(3).view(1, 3, 256, 1).permute(0, 3, 2, 1).contiguous()
+    scaled = as_input(pixels)
+    assert scaled.shape == (1, 3, 1, 256)
+    assert scaled.dtype == torch.float32
+    assert (scaled[0, 0, 0, 0], scaled[0, 0, 0, -1]) == (-1, 1)
+    torch.testing.assert_close(scaled[0, 1, 0], torch.linspace(-1, 1, 256))
+    assert as_input(torch.zeros(2, 4, 6, 3, dtype=torch.uint8)).is_contiguous(memory_format=torch.channels_last)
+
+
+def test_a_resident_batch_is_what_the_reader_says_of_these_rows(town):
+    view, rows = town.train.torch(), np.array([3, 0, 19, 7, 7])
+    (batch,) = Resident(town.train, 20, town.settings, CPU).batches(rows, 5)
+    assert len(batch) == 5
+    for place, row in enumerate(rows):
+        told = view[row]
+        torch.testing.assert_close(batch.image[place], torch.from_numpy(told["image"]).float() / 127.5 - 1, rtol=0, atol=1e-6)
+        assert batch.tokens[place].tolist() == told["tokens"].tolist()
+        for name in ("subject", "relation", "object", "answer"):
+            assert getattr(batch, name)[place].item() == told[name]
+        x0, y0, x1, y1 = told["boxes"].T
+        wanted = np.stack([(x0 + x1) / 2, (y0 + y1) / 2, x1 - x0, y1 - y0], axis=1)
+        np.testing.assert_allclose(batch.boxes[place].numpy(), wanted, atol=1e-6)
+
+
+def test_types_and_shapes_are_those_that_are_promised(town):
+    width, height = town.settings.width, town.settings.height
+    (batch,) = Resident(town.train, 4, town.settings, CPU).batches(np.arange(4), 4)
+    assert {name: tuple(getattr(batch, name).shape) for name in NAMES} == {
+        "image": (4, 3, height, width), "tokens": (4, 16), "subject": (4,), "relation": (4,), "object": (4,), "boxes": (4, 2, 4),
+        "answer": (4,)}  # fmt: skip
+    kinds = {name: getattr(batch, name).dtype for name in NAMES}
+    assert {kinds[name] for name in ("image", "boxes", "answer")} == {torch.float32}
+    assert {kinds[name] for name in ("tokens", "subject", "relation", "object")} == {torch.int64}
+    assert batch.image.is_contiguous(memory_format=torch.channels_last)
+
+
+def test_boxes_lie_where_the_entities_are_drawn(rich):
+    """The instance mask of the subject lies in the subject's box, the object's in the object's."""
+    town = open_dataset(rich)
+    (batch,) = Resident(town.train, 24, town.settings, CPU).batches(np.arange(24), 24)
+    for i in range(24):
+        example = town.train[i]
+        for slot, box in zip((example.subject_slot, example.object_slot), batch.boxes[i].numpy(), strict=True):
+            ys, xs = np.nonzero(example.mask == slot + 1)
+            (x, y, w, h), size = box, (64, 32)
+            assert (x - w / 2) * size[0] - 1 <= xs.min() <= xs.max() <= (x + w / 2) * size[0] + 1
+            assert (y - h / 2) * size[1] - 1 <= ys.min() <= ys.max() <= (y + h / 2) * size[1] + 1
+
+
+def test_from_disk_is_as_from_memory_for_any_order_and_batch_size(town):
+    rows = np.random.default_rng(0).permutation(20)
+    memory, disk = (kind(town.train, 20, town.settings, CPU) for kind in (Resident, FromDisk))
+    for size in (1, 7, 20, 64):
+        ours, theirs = list(disk.batches(rows, size)), list(memory.batches(rows, size))
+        assert [len(b) for b in ours] == [len(b) for b in theirs] == [min(size, 20 - i) for i in range(0, 20, size)]
+        assert all(same(*pair) for pair in zip(ours, theirs, strict=True))
+
+
+def test_a_reader_that_stops_early_or_fails_is_let_go(town):
+    batches = FromDisk(town.train, 20, town.settings, CPU).batches(np.array([1, 2, 999]), 1)
+    assert len(next(batches)) == 1
+    next(batches)
+    with pytest.raises(IndexError):
+        next(batches)
+    next(FromDisk(town.train, 20, town.settings, CPU).batches(np.arange(20), 1)).image.sum()
+
+
+@pytest.mark.parametrize("kind", [Resident, FromDisk])
+def test_the_first_n_of_a_larger_set_are_the_smaller_set(kind, tmp_path):
+    """The first 6 of 12 training examples are those of the data set of 6 (--train-size)."""
+    base = Settings(entities=5, n=12, val=2, test=2, width=32, height=32, shard=4)
+    for n in (6, 12):
+        generate(replace(base, n=n), tmp_path / str(n), workers=1)
+    small, large = (open_dataset(tmp_path / n) for n in ("6", "12"))
+    (one,) = kind(small.train, 6, small.settings, CPU).batches(np.arange(6), 6)
+    (other,) = kind(large.train, 6, large.settings, CPU).batches(np.arange(6), 6)
+    assert same(one, other)
+    assert len(kind(large.train, 6, large.settings, CPU).told.answer) == 6
+    with pytest.raises(IndexError):
+        list(kind(large.train, 6, large.settings, CPU).batches(np.array([6]), 1))
+
+
+@pytest.mark.parametrize("size", [1, 5, 8, 24])
+def test_the_stream_is_the_data_set_on_disk_byte_for_byte_whatever_the_batch(town, size):
+    n = len(town.train)
+    stream, disk = Stream(town.settings, Raster(), CPU), Resident(town.train, n, town.settings, CPU)
+    ours, sizes = joined(stream.batches(np.arange(n), size))
+    theirs, _ = joined(disk.batches(np.arange(n), n))
+    assert same(ours, theirs)
+    assert sizes == [min(size, n - i) for i in range(0, n, size)]
+
+
+def test_the_stream_goes_on_beyond_the_data_set_as_a_larger_one_would(tmp_path):
+    settings = Settings(entities=5, n=4, val=2, test=2, width=32, height=32, relations=RELATION_NAMES, phrasing="varied")
+    generate(replace(settings, n=16), tmp_path / "town", workers=1)
+    large = open_dataset(tmp_path / "town")
+    (theirs,) = Resident(large.train, 16, large.settings, CPU).batches(np.arange(16), 16)
+    ours, _ = joined(Stream(settings, Raster(), CPU).batches(np.arange(16), 3))
+    assert same(ours, theirs)
+    (far,) = Stream(settings, Raster(), CPU).batches(np.arange(10**9, 10**9 + 2), 2)
+    assert far.image.isfinite().all()
+
+
+def test_pictures_stay_in_memory_only_where_they_fit(town, monkeypatch):
+    n, pixels = 20, 20 * town.settings.width * town.settings.height * 3
+    for free, kind in ((10 * pixels, Resident), (2 * pixels, Resident), (pixels, FromDisk), (0, FromDisk)):
+        monkeypatch.setattr(sources, "_free", lambda device, free=free: free)
+        opened = open_split(town.train, n, town.settings, CPU)
+        assert type(opened) is kind
+        assert len(opened.told.answer) == n
+
+
+def test_free_memory_is_measured():
+    assert 2**20 < sources._free(CPU) < 2**50

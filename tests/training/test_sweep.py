@@ -1,0 +1,154 @@
+"""A sweep in worker processes: what is missing is run, what is done is left, what fails harms nobody else."""
+
+import json
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from simtown.datasets.job import generate  # noqa: E402
+from simtown.files import claimed  # noqa: E402
+from simtown.training.fit import fit  # noqa: E402
+from simtown.training.plan import read  # noqa: E402
+from simtown.training.sweep import dataset_path  # noqa: E402
+from tests.training import towns  # noqa: E402, F401  (one thread)
+from tests.training.towns import result, snapshot  # noqa: E402
+
+PRESET = """
+version = 1
+size = "32"
+[[grid]]
+entities = [3]
+distractor = [false]
+models = [{models}]
+train_sizes = [{sizes}]
+seeds = [0]
+[data]
+val = 20
+test = 20
+[fit]
+protocol = "paper"
+batch = 16
+max_steps = 6
+"""
+#: Models that fail or take their process with them while a file lies beside them.
+WILD = """
+import os, signal
+from pathlib import Path
+import torch
+
+HERE = Path(__file__).parent
+
+
+class Good(torch.nn.Module):
+    def __init__(self, world):
+        super().__init__()
+        self.bias = torch.nn.Embedding(world.entities, 1)
+
+    def forward(self, batch):
+        return self.bias(batch.subject).squeeze(1)
+
+
+class Failing(Good):
+    def forward(self, batch):
+        if (HERE / "storm").exists():
+            raise RuntimeError("a tree fell on the line")
+        return super().forward(batch)
+
+
+class Dying(Good):
+    def forward(self, batch):
+        if (HERE / "storm").exists():
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().forward(batch)
+"""
+
+
+def preset(tmp_path, models, sizes):
+    path = tmp_path / "mine.toml"
+    path.write_text(PRESET.format(models=", ".join(f'"{m}"' for m in models), sizes=", ".join(map(str, sizes))))
+    return path
+
+
+@pytest.fixture(autouse=True)
+def somewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+
+
+@contextmanager
+def threads(n):
+    before = torch.get_num_threads()
+    torch.set_num_threads(n)
+    yield
+    torch.set_num_threads(before)
+
+
+def made(path, out):
+    """Where a sweep's one data set belongs, made without worker processes."""
+    (settings,) = read(str(path), "cpu").data()
+    generate(settings, dataset_path(Path(out), settings), workers=1)
+
+
+def runs_of(out):
+    return {p.parent.name: json.loads(p.read_text()) for p in Path(out).glob("runs/*/run.json")}
+
+
+def test_a_sweep_runs_its_cells_as_if_alone_and_a_second_does_nothing(tmp_path, cli):
+    path = preset(tmp_path, ["pbn"], [40, 20])
+    words = ["sweep", "--preset", path, "--device", "cpu", "--jobs", 2]
+    done = cli(*words).succeeds()
+    out = tmp_path / "sweep-mine"
+    assert "2 of 2 runs are done, 2 of them now" in done.out
+    assert "simtown complexity sweep-mine" in done.out
+    assert sum("test accuracy" in line for line in done.err.splitlines()) == 2
+    assert sorted(p.name for p in (out / "data").iterdir()) == ["3-40"]
+    runs = runs_of(out)
+    assert {name: run["status"] for name, run in runs.items()} == {"pbn-3-40-seed0": "done", "pbn-3-20-seed0": "done"}
+    for cell in read(str(path), "cpu").cells:
+        with threads(runs[cell.name]["machine"]["threads"]):
+            fit(cell.fit, dataset_path(out, cell.data), tmp_path / "alone" / cell.name)
+        assert result(out / "runs" / cell.name) == result(tmp_path / "alone" / cell.name)
+    before = snapshot(out / "runs") | snapshot(out / "data")
+    again = cli(*words).succeeds()
+    assert "2 of 2 runs are done, 0 of them now" in again.out
+    assert snapshot(out / "runs") | snapshot(out / "data") == before
+
+
+def test_what_fails_or_dies_is_told_harms_nobody_and_is_tried_again(tmp_path, cli):
+    (tmp_path / "towns_wild.py").write_text(WILD)
+    (tmp_path / "storm").touch()
+    path = preset(tmp_path, ["towns_wild:Dying", "towns_wild:Failing", "towns_wild:Good"], [20])
+    words = ["sweep", "--preset", path, "--device", "cpu", "--jobs", 2, "--out", "out"]
+    made(path, "out")
+    failed = cli(*words)
+    assert failed.code == 1
+    assert "out: 1 of 3 runs are done, 1 of them now" in failed.out
+    assert "Traceback" not in failed.err
+    told = sorted(line for line in failed.err.splitlines() if line.startswith("simtown: "))
+    assert len(told) == 2
+    assert "towns_wild.Dying-3-20-seed0" in told[0]
+    assert "-9" in told[0]
+    assert "towns_wild.Failing-3-20-seed0" in told[1]
+    assert "a tree fell on the line" in told[1]
+    assert runs_of("out")["towns_wild.Good-3-20-seed0"]["status"] == "done"
+    before = snapshot(Path("out/runs/towns_wild.Good-3-20-seed0"))
+    (tmp_path / "storm").unlink()
+    done = cli(*words).succeeds()
+    assert "3 of 3 runs are done, 2 of them now" in done.out
+    assert {run["status"] for run in runs_of("out").values()} == {"done"}
+    assert snapshot(Path("out/runs/towns_wild.Good-3-20-seed0")) == before
+    test = {name: run["test"] for name, run in runs_of("out").items()}
+    assert test["towns_wild.Dying-3-20-seed0"] == test["towns_wild.Failing-3-20-seed0"] == test["towns_wild.Good-3-20-seed0"]
+
+
+def test_two_sweeps_do_not_write_one_directory(tmp_path, cli):
+    path = preset(tmp_path, ["question-only"], [2])
+    made(path, "out")
+    with claimed(tmp_path / "out", "simtown sweep"):
+        refused = cli("sweep", "--preset", path, "--device", "cpu", "--out", "out")
+    assert refused.code == 2
+    assert "being written by another simtown sweep" in refused.err.splitlines()[-1]
