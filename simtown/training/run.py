@@ -18,9 +18,9 @@ from torch import nn
 import simtown
 from simtown.datasets.reader import Dataset
 from simtown.files import DamagedError, ForeignDirectoryError, replacing, save_json
+from simtown.training.results import FORMAT, RUN, TEST
 
-RUN, METRICS, STATE, WEIGHTS, TEST, CURVE = "run.json", "metrics.jsonl", "state.pt", "weights.safetensors", "test.npz", "curve.png"
-FORMAT = "simtown-run"
+METRICS, STATE, WEIGHTS, CURVE = "metrics.jsonl", "state.pt", "weights.safetensors", "curve.png"
 PROTOCOLS = ("patient", "paper")
 
 

@@ -16,10 +16,10 @@ import pytest
 
 from simtown.datasets import manifest as manifests
 from simtown.datasets.job import Silent, generate, is_disk_full
-from simtown.files import DamagedError, ForeignDirectoryError
-from simtown.processes import default_workers
 from simtown.datasets.settings import Settings, SettingsError
+from simtown.files import DamagedError, ForeignDirectoryError
 from simtown.language.sampler import ImpossibleError
+from simtown.processes import default_workers
 
 SETTINGS = Settings(entities=20, n=900, val=20, test=20, width=32, height=32, shard=10)
 WORDS = ["--entities", 20, "--n", 900, "--val", 20, "--test", 20, "--size", 32, "--shard", 10]

@@ -9,9 +9,9 @@ import pytest
 
 import simtown
 from simtown.assets.catalogue import ENTITIES
-from simtown.files import DamagedError
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import SPLITS
+from simtown.files import DamagedError
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene, SceneBatch
 

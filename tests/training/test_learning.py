@@ -16,7 +16,7 @@ from simtown.training.fit import fit  # noqa: E402
 from simtown.training.run import FitSettings  # noqa: E402
 from tests.training import towns  # noqa: E402, F401  (one thread)
 
-CHOICE = FitSettings("pbn", 1_000, min_steps=400, max_steps=400)
+CHOICE = FitSettings("pbn", 1_000, min_steps=384, max_steps=384)
 
 
 @pytest.fixture(scope="module")
@@ -61,5 +61,5 @@ def test_answers_tossed_anew_cannot_be_learned(model, pair, tmp_path):
 
 
 def test_the_question_alone_gives_nothing_away(many, tmp_path):
-    told = fit(FitSettings("question-only", 600, max_steps=120), many, tmp_path / "run")
+    told = fit(FitSettings("question-only", 600, batch=64, max_steps=80), many, tmp_path / "run")
     assert by_chance(round(told["test"]["accuracy"] * 600), 600), told["test"]
