@@ -109,7 +109,7 @@ def as_if_alone(path, out, tmp_path):
 def test_what_fails_or_dies_is_told_harms_nobody_and_is_tried_again(tmp_path, cli):
     (tmp_path / "towns_wild.py").write_text(WILD)
     (tmp_path / "storm").touch()
-    path = preset(tmp_path, ["towns_wild:Dying", "towns_wild:Failing", "pbn"], [20])
+    path = preset(tmp_path, ["towns_wild:Failing", "towns_wild:Dying", "pbn"], [20])
     words = ["sweep", "--preset", path, "--device", "cpu", "--jobs", 2, "--out", "out"]
     made(path, "out")
     failed = cli(*words)
