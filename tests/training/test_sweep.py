@@ -135,6 +135,12 @@ def test_what_fails_or_dies_is_told_harms_nobody_and_is_tried_again(tmp_path, cl
     again = cli(*words).succeeds()
     assert "3 of 3 runs are done, 0 of them now" in again.out
     assert snapshot("out/runs") | snapshot("out/data") == before
+    other = preset(tmp_path, ["pbn"], [20])
+    other.write_text(other.read_text().replace("[fit]", "[fit]\npatience = 7"))
+    changed = cli(*words)
+    assert changed.code == 1
+    assert "patience 10, now 7" in changed.err
+    assert snapshot("out/runs") | snapshot("out/data") == before
 
 
 @pytest.mark.slow
