@@ -6,7 +6,8 @@ Both ways train the same network (same layers, same batches of 128 in the same o
 
 plain     a DataLoader over the data set's torch view with 0 or 2 workers, pictures as (3, h, w) floats in default memory order,
           the label's embedding concatenated to the picture as channels for either slot, Adam as it comes.
-simtown   pictures kept as bytes and picked by index, channels-last memory, the label's channels in their exact cheap form, fused Adam.
+simtown   pictures kept as bytes and picked by index, channels-last memory, the label's channels in their exact cheap form, fused Adam,
+          on a processor memory that stays with the process (`keep_memory`).
 
 Figures: `load` loads only (batches made, nothing learned), `step` learns only (one batch again and again), `whole` is an epoch with
 both; `load share` is what loading adds to a step. They take turns in rounds, so that a slow minute of the machine hits all alike;
@@ -23,6 +24,7 @@ import multiprocessing
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -39,6 +41,7 @@ from torch.utils.data import DataLoader, Subset
 from simtown.datasets.job import generate
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
+from simtown.processes import keep_memory
 from simtown.training.fit import loss_of
 from simtown.training.models import build
 from simtown.training.models.pbn import LabelledConvolution
@@ -120,25 +123,47 @@ class Way:
         return examples
 
 
-def measure(dataset: Dataset, model: str, rounds: int, device: torch.device, precision: str) -> list[dict[str, object]]:
-    """A row of medians for each way."""
-    world = World.of(dataset)
-    ways = [Way(f"plain, {w} workers", model, world, plain_batches(dataset, w, device), device, precision) for w in (0, 2)]
-    ways.append(Way("simtown", model, world, our_batches(dataset, device), device, precision))
+WAYS = {"plain, 0 workers": 0, "plain, 2 workers": 2, "simtown": None}
+FIGURES = ("load", "step", "whole")
+
+
+def serve(name: str, path: str, model: str, device_name: str, precision: str, pipe: Connection) -> None:
+    """A process of one way: asked for a figure, it answers images/s."""
+    dataset, device, workers = open_dataset(path), torch.device(device_name), WAYS[name]
+    if workers is None and device.type == "cpu":
+        keep_memory()
+    batches = our_batches(dataset, device) if workers is None else plain_batches(dataset, workers, device)
+    way = Way(name, model, World.of(dataset), batches, device, precision)
+    while figure := pipe.recv():
+        pipe.send(way.rate(getattr(way, figure)))
+
+
+def measure(path: Path, model: str, rounds: int, device: str, precision: str) -> list[dict[str, object]]:
+    """A row of medians for each way. Each has a process of its own, since how memory is kept is a process's matter; they take turns."""
+    context, size = multiprocessing.get_context("spawn"), path.name
+    pipes, team = {}, []
+    for name in WAYS:
+        pipes[name], other = context.Pipe()
+        team.append(context.Process(target=serve, args=(name, str(path), model, device, precision, other)))
+        team[-1].start()
     rates: dict[tuple[str, str], list[float]] = {}
     for turn in range(rounds + 1):  # the first warms up
-        print(f"{model} {world.width}x{world.height}, round {turn} of {rounds}", file=sys.stderr)
-        for way in ways:
-            for figure in ("load", "step", "whole"):
-                rate = way.rate(getattr(way, figure))
+        print(f"{model} {size}, round {turn} of {rounds}", file=sys.stderr)
+        for name, pipe in pipes.items():
+            for figure in FIGURES:
+                pipe.send(figure)
+                rate = pipe.recv()
                 if turn:
-                    rates.setdefault((way.name, figure), []).append(rate)
+                    rates.setdefault((name, figure), []).append(rate)
+    for pipe in pipes.values():
+        pipe.send(None)
+    for member in team:
+        member.join()
     rows = []
-    for way in ways:
-        load, step, whole = (median(rates[way.name, figure]) for figure in ("load", "step", "whole"))
-        best = max(median(rates[other.name, "whole"]) for other in ways[:-1])
-        size = f"{world.width}x{world.height}"
-        rows.append({"model": model, "size": size, "device": device.type, "precision": precision, "way": way.name, "load": round(load),
+    best = max(median(rates[name, "whole"]) for name, workers in WAYS.items() if workers is not None)
+    for name in WAYS:
+        load, step, whole = (median(rates[name, figure]) for figure in FIGURES)
+        rows.append({"model": model, "size": size, "device": device, "precision": precision, "way": name, "load": round(load),
                      "step": round(step), "whole": round(whole), "load_share": round((1 / load) / (1 / load + 1 / step), 3),
                      "ratio_to_best_plain": round(whole / best, 2)})  # fmt: skip
     return rows
@@ -146,6 +171,8 @@ def measure(dataset: Dataset, model: str, rounds: int, device: torch.device, pre
 
 def _alone(path: str, model: str, device_name: str, threads: int, seconds: float, told: object) -> None:
     torch.set_num_threads(threads)
+    if device_name == "cpu":
+        keep_memory()
     dataset, device = open_dataset(path), torch.device(device_name)
     way = Way("simtown", model, World.of(dataset), our_batches(dataset, device), device, "float32")
     way.whole()
@@ -221,7 +248,7 @@ def main() -> None:
             generate(Settings(entities=31, n=args.n, val=0, test=0, width=width, height=height), Path(scratch) / size)
             dataset = open_dataset(Path(scratch) / size)
             for model in ("pbn", "cnn-lstm"):
-                rows += measure(dataset, model, args.rounds, device, args.precision)
+                rows += measure(Path(scratch) / size, model, args.rounds, args.device, args.precision)
             if args.together:
                 path, cores = str(Path(scratch) / size), multiprocessing.cpu_count()
                 cases = [(1, cores), (cores, 1)] if device.type == "cpu" else [(1, 1), (2, 1), (4, 1), (8, 1)]
@@ -234,7 +261,7 @@ def main() -> None:
     table = Table(*rows[0], title=where)
     for row in rows:
         table.add_row(*(f"{v:,}" if isinstance(v, int) else str(v) for v in row.values()))
-    Console().print(table)
+    Console(width=140).print(table)
     for note in notes:
         print(note)
     with open(RESULT, "w", newline="", encoding="utf-8") as file:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from simtown.cli.app import DAMAGED, RefusalError, app, save_picture
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 def _train_extra(*names: str) -> None:
@@ -205,6 +208,25 @@ def sweep(
     print(f"Now: simtown complexity {directory}")
 
 
+def _complexity_table(rows: list[dict[str, str]]) -> Table:
+    """Intervals below their figures, so that a row fits a terminal; what is the same in all rows goes into the caption."""
+    from rich import box
+    from rich.table import Table
+
+    shared = [name for name in ("distractor", "seeds", "interval over") if len({row[name] for row in rows}) == 1]
+    told = ", ".join(f"{name}: {rows[0][name]}" for name in shared)
+    table = Table(title="Samples needed for a test accuracy (95 % interval)", caption=told or None, box=box.SIMPLE_HEAD,
+                  pad_edge=False, collapse_padding=True)  # fmt: skip
+    names = [name for name in rows[0] if name not in shared] if rows else []
+    for name in names:
+        table.add_column(name, justify="right" if name[0].isdigit() else "left", no_wrap=name in ("model", "entities"))
+    for row in rows:
+        for old, new in ((" (", "\n"), (")", ""), (" to ", "–"), ("> ", ">"), ("≤ ", "≤")):
+            row = {name: cell.replace(old, new) for name, cell in row.items()}
+        table.add_row(*(row[name] for name in names))
+    return table
+
+
 @app.command(short_help="Sample complexity from many runs.")
 def complexity(
     runs: Annotated[list[Path], typer.Argument(help="Directories with runs in them, such as a sweep's.")],
@@ -218,15 +240,10 @@ def complexity(
     """
     _train_extra("scipy", "matplotlib")
     from rich.console import Console
-    from rich.table import Table
 
     from simtown.training.report import report
 
     directory = out or runs[0] / "complexity"
     told = report(runs, directory, replicates=replicates, seed=seed)
-    rows = told.table()
-    table = Table(*rows[0].keys()) if rows else Table()
-    for row in rows:
-        table.add_row(*row.values())
-    Console().print(table)
+    Console(width=None if sys.stdout.isatty() else 110).print(_complexity_table(told.table()))
     print(f"Look at {directory / 'samples.png'} and {directory / 'learning.png'}; more in {directory / 'complexity.md'}")

@@ -18,6 +18,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import SettingsError
 from simtown.files import DamagedError, claimed, save_json
+from simtown.processes import keep_memory
 from simtown.streams import Stream as Draws
 from simtown.training import run as runs
 from simtown.training.evaluation import logits_of, measure, references
@@ -95,6 +96,8 @@ def fit(settings: FitSettings, data: Path | Dataset, directory: Path, watcher: W
     """
     dataset = data if isinstance(data, Dataset) else open_dataset(data)
     check(settings, dataset)
+    if settings.device == "cpu":
+        keep_memory()
     with claimed(directory, "simtown fit"):
         run = runs.begin(directory, settings, dataset)
         if run["status"] == "done":
