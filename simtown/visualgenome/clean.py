@@ -158,16 +158,18 @@ def _later(word: str) -> str:
 
 
 class Spelling:
-    """Step 4: an unknown word becomes the most common English word one edit away, if there is one.
+    """Step 4: an unknown word becomes a known one that is one edit away, if there is one.
 
     Args:
-        known: words that are right whatever a dictionary says: those that the corpus itself uses often ("skatepark").
+        counts: how often the corpus uses each word. With them the commonest neighbour in the corpus is taken (in English at large where equal),
+            and a word used FIRM times or more is a slip only if that neighbour is used TIMES as often: "backsplash" is none of "backslash".
     """
 
     name = "spelling"
+    FIRM, TIMES = 20, 10
 
-    def __init__(self, known: Collection[str] = ()) -> None:
-        self._known = frozenset(known)
+    def __init__(self, counts: Mapping[str, int] | None = None) -> None:
+        self._counts = counts or {}
         self._corrected: dict[str, str] = {}
 
     def entity(self, text: str) -> str:
@@ -182,14 +184,18 @@ class Spelling:
 
     def _correct(self, word: str) -> str:
         # Three letters are one edit away from too much; numbers, names with an apostrophe and compounds are no slips.
-        if len(word) < 4 or not word.isascii() or not word.isalpha() or word in self._known:
+        if len(word) < 4 or not word.isascii() or not word.isalpha():
             return word
         words = _dictionary()
         if word in words or _lemmas(word) or _tag(word):
             return word
-        # Most common first; by the alphabet where equal, so that every run says the same.
-        near = sorted(words.known(words.edit_distance_1(word)), key=lambda w: (-words.word_usage_frequency(w), w))
-        return str(near[0]) if near else word
+        near = words.known(words.edit_distance_1(word))
+        if not near:
+            return word
+        used = self._counts.get
+        best = min(near, key=lambda w: (-used(w, 0), -words.word_usage_frequency(w), w))  # the alphabet last: every run says the same
+        mine = used(word, 0)
+        return word if mine >= self.FIRM and used(best, 0) < self.TIMES * mine else best
 
 
 class _Dictionary(Protocol):
@@ -292,14 +298,14 @@ def _remembered(functions: Sequence[Callable[[str], str]]) -> Callable[[str], st
     return through
 
 
-def steps(names: Iterable[str] = STEPS, known: Collection[str] = ()) -> list[Step]:
-    """The steps with these names in the order in which they run, all but "rare", which needs counts. `known` goes to :class:`Spelling`.
+def steps(names: Iterable[str] = STEPS, words: Mapping[str, int] | None = None) -> list[Step]:
+    """The steps with these names in the order in which they run, all but "rare", which needs counts. `words` goes to :class:`Spelling`.
 
     Raises:
         ValueError: an unknown name.
     """
     wanted = check_steps(names)
-    every: list[Step] = [Be(), Determiners(), Spelling(known), Lemmas(), Nouns()]
+    every: list[Step] = [Be(), Determiners(), Spelling(words), Lemmas(), Nouns()]
     return [step for step in every if step.name in wanted]
 
 
