@@ -95,7 +95,7 @@ def annotations(path: Path, names: list[str]) -> list[Objects]:
     with Opened(path) as file:
         text = file.read()
     try:
-        content = msgspec.json.decode(text, type=list[tuple[str, _Marked | None]])
+        content = msgspec.json.decode(text, type=list[tuple[str | None, _Marked | None]])
         return [
             Objects(image_id=number, objects=[
                 Thing(object_id=i, name=names[box.cls], x=box.bbox[0], y=box.bbox[1], w=box.bbox[2] - box.bbox[0], h=box.bbox[3] - box.bbox[1])
