@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from simtown.progress import Progress
-
     from simtown.visualgenome.stats import Statistics
 
 vg = typer.Typer(

@@ -23,7 +23,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple, Protocol
 
 #: Names of the steps in the order in which they run.
@@ -31,16 +31,21 @@ STEPS = ("be", "determiners", "spelling", "lemmas", "nouns", "rare")
 #: The paper says roughly 2,000 predicates are left; in the published counts (docs/reproduce/visual-genome.md) that is this threshold.
 THRESHOLD = 13
 
-_BE = frozenset("be am is are was were been isn't aren't wasn't weren't".split())
-_DETERMINERS = frozenset(
-    "a an the this that these those some any each every another all both either neither no its his her their my your our several many few".split()
-)
+_BE = frozenset(["be", "am", "is", "are", "was", "were", "been", "isn't", "aren't", "wasn't", "weren't"])
+_DETERMINERS = frozenset({
+    "a", "an", "the", "this", "that", "these", "those", "some", "any", "each", "every", "another", "all", "both", "either",
+    "neither", "no", "its", "his", "her", "their", "my", "your", "our", "several", "many", "few",
+})  # fmt: skip
 #: Words of predicates that look like an inflected verb or a plural and mean a place or a manner.
-_PLACES = frozenset(
-    "above across against ahead along alongside among around as aside at atop away back behind below beneath beside besides between beyond "
-    "by close down far for forward from front in inside into left like near next of off on onto opposite out outside over past right "
-    "side through to top toward towards under underneath until up upon upside with within without".split()
-)
+_PLACES = frozenset({
+    "above", "across", "against", "ahead", "along", "alongside", "among", "around", "as", "aside", "at", "atop", "away", "back",
+    "behind", "below", "beneath", "beside", "besides", "between", "beyond", "by", "close", "down", "far", "for", "forward",
+    "from", "front", "in", "inside", "into", "left", "like", "near", "next", "of", "off", "on", "onto", "opposite", "out",
+    "outside", "over", "past", "right", "side", "through", "to", "top", "toward", "towards", "under", "underneath", "until", "up",
+    "upon", "upside", "with", "within", "without",
+})  # fmt: skip
+#: Nouns that before another noun only say which one is meant: "right hand", "front leg".
+_SIDES = frozenset({"left", "right", "front", "back", "rear", "top", "bottom", "middle"})
 _WORD = re.compile(r"[^\W_]+(?:['’.&/-][^\W_]+)*", re.UNICODE)
 _NUMBER = re.compile(r".*\d")
 
@@ -109,7 +114,7 @@ class Lemmas:
         return " ".join([*map(_infinitive, words[:1]), *map(_later, words[1:])])
 
 
-@lru_cache(maxsize=None)
+@cache
 def _lemmas(word: str) -> dict[str, tuple[str, ...]]:
     """{part of speech: lemmas} of a word, empty if lemminflect's dictionary has none."""
     from lemminflect import getAllLemmas
@@ -117,7 +122,7 @@ def _lemmas(word: str) -> dict[str, tuple[str, ...]]:
     return dict(getAllLemmas(word))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _tag(word: str) -> str:
     """The usual part of speech of a word (Penn Treebank tag), "" if the lexicon lacks it."""
     from textblob.en import lexicon
@@ -125,8 +130,10 @@ def _tag(word: str) -> str:
     return lexicon.get(word) or ""
 
 
-@lru_cache(maxsize=None)
+@cache
 def _singular(word: str) -> str:
+    if "'" in word or (_tag(word) == "NN" and not word.endswith("s")):  # "graffiti", "cola": singular in use, whatever Latin says
+        return word
     found = _lemmas(word)
     if "NOUN" in found:
         several: Sequence[str] = found["NOUN"]
@@ -138,7 +145,7 @@ def _singular(word: str) -> str:
     return word
 
 
-@lru_cache(maxsize=None)
+@cache
 def _infinitive(word: str) -> str:
     found = _lemmas(word)
     if word in _PLACES or "VERB" not in found:
@@ -146,7 +153,7 @@ def _infinitive(word: str) -> str:
     return word if word in found["VERB"] else found["VERB"][0]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _later(word: str) -> str:
     """A word of a predicate after the first: as a verb ("man wearing") or a noun ("in hands of"), by its usual part of speech."""
     if word in _PLACES:
@@ -161,8 +168,9 @@ class Spelling:
     """Step 4: an unknown word becomes a known one that is one edit away, if there is one.
 
     Args:
-        counts: how often the corpus uses each word. With them the commonest neighbour in the corpus is taken (in English at large where equal),
-            and a word used FIRM times or more is a slip only if that neighbour is used TIMES as often: "backsplash" is none of "backslash".
+        counts: how often the corpus uses each word. With them, of equally likely neighbours the one that the corpus uses most is taken
+            (English at large decides where equal), and a word used FIRM times or more is a slip only if that neighbour is used TIMES as
+            often: "backsplash" is none of "backslash".
     """
 
     name = "spelling"
@@ -192,10 +200,16 @@ class Spelling:
         near = words.known(words.edit_distance_1(word))
         if not near:
             return word
-        used = self._counts.get
-        best = min(near, key=lambda w: (-used(w, 0), -words.word_usage_frequency(w), w))  # the alphabet last: every run says the same
-        mine = used(word, 0)
-        return word if mine >= self.FIRM and used(best, 0) < self.TIMES * mine else best
+        # Two letters that changed places are the likeliest slip ("lable" is a label, not a table), a wrong first letter the unlikeliest;
+        # the alphabet comes last, so that every run says the same.
+        best = min(near, key=lambda w: (sorted(w) != sorted(word), w[0] != word[0], -self._used(w), -words.word_usage_frequency(w), w))
+        mine = self._counts.get(word, 0)
+        return word if mine >= self.FIRM and self._used(best) < self.TIMES * mine else best
+
+    def _used(self, word: str) -> int:
+        """How often the corpus uses the word, or its lemma if that is more: published counts hold lemmas only."""
+        forms = {word, *(lemma for lemmas in _lemmas(word).values() for lemma in lemmas)}
+        return max(self._counts.get(form, 0) for form in forms)
 
 
 class _Dictionary(Protocol):
@@ -217,8 +231,11 @@ class Nouns:
     """Step 5: of an entity only nouns. Predicates stay as they are.
 
     Counts what stands before the first preposition or "and" ("leg of man" is a leg); of that the last word stays whatever it is ("writing",
-    "top"), and the words before it if they usually are nouns ("stop sign" and "fire hydrant", but not "red hydrant").
+    "top"), and the words before it if they usually are nouns ("stop sign" and "fire hydrant", but not "red hydrant"). Names that mean
+    something else without their adjective stay whole: a hot dog is no dog.
     """
+
+    WHOLE = frozenset({"hot dog", "french fry", "french fries", "flip flop", "flip flops", "wet suit", "remote control", "back pack"})
 
     name = "nouns"
 
@@ -226,16 +243,18 @@ class Nouns:
         words = text.split()
         end = next((i for i, word in enumerate(words) if i and _tag(word) in ("IN", "CC", "TO")), len(words))
         words = words[:end]
+        if " ".join(words[-2:]) in self.WHOLE:
+            return " ".join(words[-2:])
         return " ".join([word for word in words[:-1] if _is_noun(word)] + words[-1:])
 
     def predicate(self, text: str) -> str:
         return text
 
 
-@lru_cache(maxsize=None)
+@cache
 def _is_noun(word: str) -> bool:
-    """Whether a word before a noun is one too. The usual part of speech decides; a verb ("stop sign") or an unknown word if it can be one."""
-    if word.endswith(("'s", "'")):
+    """Whether a word before a noun is one too: by its usual part of speech; a verb ("stop sign") or an unknown word if it can be one."""
+    if word.endswith(("'s", "'")) or word in _SIDES:
         return False
     tag = _tag(word)
     if tag in ("", "VB", "VBG", "VBP", "VBZ"):

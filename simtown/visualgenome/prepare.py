@@ -92,18 +92,18 @@ def prepare(source: Path, directory: Path, choices: Choices | None = None, *, fu
     """
     choices = choices or Choices()
     choices.check()
-    further = [(path, _kind(path)) for path in further]
+    counted = [(path, _kind(path)) for path in further]
     if not source.exists():
         raise FileNotFoundError(f"there is no {source}: give Visual Genome's relationships.json, or a folder of published counts")
     described = {"name": source.name, "bytes": None if source.is_dir() else source.stat().st_size, "skip_bad": skip_bad,
-                 "further": {kind: [path.name, path.stat().st_size] for path, kind in further}}  # fmt: skip
+                 "further": {kind: [path.name, path.stat().st_size] for path, kind in counted}}  # fmt: skip
     content: dict[str, Any] = {"format": FORMAT, "schema": SCHEMA, "simtown": simtown.__version__,
                                "choices": {**asdict(choices), "steps": list(choices.steps)}, "source": described}  # fmt: skip
     with claimed(directory, "simtown vg prepare"):
         done = _done(directory, content)
         if done is not None:
             return done
-        more, bad, first_bad = _count_further(further, skip_bad, moved)
+        more, bad, first_bad = _count_further(counted, skip_bad, moved)
         if source.is_dir():
             content |= _from_counts(source, directory, choices)
         else:
@@ -206,7 +206,8 @@ def _from_file(source: Path, directory: Path, choices: Choices, skip_bad: bool, 
             s, p, o = (group[n].to_numpy() for n in ("subject", "predicate", "object"))
             uses[0] += np.bincount(s, minlength=len(entities)) + np.bincount(o, minlength=len(entities))
             uses[1] += np.bincount(p, minlength=len(predicates))
-        cleaner = clean.Cleaner(clean.steps(choices.steps, _words([*zip(entities, uses[0], strict=True), *zip(predicates, uses[1], strict=True)])))
+        used = [*zip(entities, uses[0].tolist(), strict=True), *zip(predicates, uses[1].tolist(), strict=True)]
+        cleaner = clean.Cleaner(clean.steps(choices.steps, _words(used)))
         entity_names, entity_of = _cleaned(entities, cleaner.entity)
         predicate_names, predicate_of = _cleaned(predicates, cleaner.predicate)
         counts = np.zeros(len(predicate_names), dtype=np.int64)
@@ -285,7 +286,7 @@ def _words(strings: Iterable[tuple[str, int]]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for text, count in strings:
         for word in clean.plain(text).split():
-            counts[word] += int(count)
+            counts[word] += count
     return counts
 
 
@@ -345,8 +346,10 @@ _BOX = pa.list_(pa.float32(), 4)
 
 
 def _schema() -> pa.Schema:
-    return pa.schema([(n, pa.int64()) for n in ("image", "relationship", "subject_id", "object_id")]
-                     + [(n, _TEXT) for n in ("subject", "predicate", "object")] + [(n, _BOX) for n in ("subject_box", "object_box")])  # fmt: skip
+    numbers = [(n, pa.int64()) for n in ("image", "relationship", "subject_id", "object_id")]
+    return pa.schema(
+        numbers + [(n, _TEXT) for n in ("subject", "predicate", "object")] + [(f"{r}_box", _BOX) for r in ("subject", "object")]
+    )
 
 
 def _table(group: pa.Table, use: np.ndarray, codes: tuple[np.ndarray, ...], dictionaries: list[pa.Array]) -> pa.Table:
@@ -381,11 +384,12 @@ def _from_counts(source: Path, directory: Path, choices: Choices) -> dict[str, A
     for (subject, predicate, obj), n in found.items():
         whole = cleaner(clean.Triple(subject, predicate, obj))
         if whole is not None and predicates[whole.predicate] >= choices.least:
-            triples[tuple(whole)] += n
+            triples[whole.subject, whole.predicate, whole.object] += n
     _write_counts(directory, triples)
     _write_predicates(directory, predicates, choices.least)
     kept = sum(n for n in predicates.values() if n >= choices.least)
     total = sum(stated.values())
+    rare = total - emptied - kept
     table1 = {"relationships": total}
     for name in ("objects", "attributes"):
         path = paths[f"{name}_count"]
@@ -393,7 +397,7 @@ def _from_counts(source: Path, directory: Path, choices: Choices) -> dict[str, A
             table1[name] = sum(published.counts(path).values())
     return {
         "table1": table1,
-        "statements": {"stated": total, "without_an_end": 0, "emptied": emptied, "repeated": 0, "rare": total - emptied - kept, "kept": kept},
+        "statements": {"stated": total, "without_an_end": 0, "emptied": emptied, "repeated": 0, "rare": rare, "kept": kept},
         "bad_records": 0, "first_bad": "", "bytes_read": sum(p.stat().st_size for p in paths.values() if p is not None),
     }  # fmt: skip
 

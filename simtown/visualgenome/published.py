@@ -7,6 +7,7 @@ A folder of them is read as these files, each plain, .gz or .xz: tab-separated t
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,8 +20,8 @@ from simtown.visualgenome.stream import Opened
 
 #: The tables without which a folder is none of published counts.
 NEEDED = ("relations_count", "triples_150x50")
-#: A lemmatiser's slip in those counts: "riding" and "ride" are told as "rid".
-_SLIPS = {"rid": "ride"}
+#: A lemmatiser's slips in those counts: "riding" and "ride" are told as "rid", "on left side of" as "on leave side of".
+_SLIPS = ((re.compile(r"\brid\b"), "ride"), (re.compile(r"\bleave (?=(?:hand )?side\b|of\b)"), "left "))
 
 
 def find(directory: Path, name: str) -> Path | None:
@@ -63,7 +64,9 @@ def predicates(path: Path) -> Counter[str]:
 
 
 def _unslipped(predicate: str) -> str:
-    return " ".join(_SLIPS.get(word, word) for word in predicate.split(" "))
+    for slip, meant in _SLIPS:
+        predicate = slip.sub(meant, predicate)
+    return predicate
 
 
 def triples(path: Path) -> Counter[tuple[str, str, str]]:
@@ -83,7 +86,7 @@ class _Marked(msgspec.Struct, gc=False):
     objs: list[_Box]
 
 
-def annotations(path: Path, names: list[str]) -> list[Objects]:
+def marked(path: Path, names: list[str]) -> list[Objects]:
     """Things in the images of an annotation file of that source: [[image, {"objs": [{"cls", "bbox": x1 y1 x2 y2}]} or null], ...].
 
     Args:
@@ -98,10 +101,10 @@ def annotations(path: Path, names: list[str]) -> list[Objects]:
         content = msgspec.json.decode(text, type=list[tuple[str | None, _Marked | None]])
         return [
             Objects(image_id=number, objects=[
-                Thing(object_id=i, name=names[box.cls], x=box.bbox[0], y=box.bbox[1], w=box.bbox[2] - box.bbox[0], h=box.bbox[3] - box.bbox[1])
-                for i, box in enumerate(marked.objs if marked else ())
+                Thing(object_id=i, name=names[box.cls], x=x0, y=y0, w=x1 - x0, h=y1 - y0)
+                for i, box in enumerate(image.objs if image else ()) for x0, y0, x1, y1 in [box.bbox]
             ])
-            for number, (_, marked) in enumerate(content)
+            for number, (_, image) in enumerate(content)
         ]  # fmt: skip
     except (msgspec.MsgspecError, UnicodeDecodeError, IndexError) as error:
         raise DamagedError(f"{path} is no file of annotations ({error})") from error

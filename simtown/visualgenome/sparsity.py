@@ -10,6 +10,7 @@ import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import numpy as np
 from simtown.exact import kernel
 from simtown.files import DamagedError, replacing
 from simtown.visualgenome import clean, prepare, published
-from simtown.visualgenome.records import Objects, Relation, Thing
+from simtown.visualgenome.records import Relation, Thing
 from simtown.visualgenome.stream import Opened, Records
 
 #: What the paper's example is about: 1 giraffe left of a person, 8 persons left of a giraffe.
@@ -31,9 +32,9 @@ class Sparsity:
     """Counts over the n most frequent entities, most frequent first.
 
     Attributes:
-        names: (n,). boxes: (n,) int64, how many are marked. images: how many images have any thing marked. together: (n, n) int64, symmetric:
-        images in which both occur; on the diagonal, in which two or more of it do. left: (n, n) int64: pairs of boxes in one image, the first
-        of the row's entity with its centre left of the second's. apart: the same, the first ending before the second begins.
+        names: (n,). boxes: (n,) int64, how many are marked. images: how many images have any thing marked. together: (n, n) int64,
+        symmetric: images in which both occur; on the diagonal, in which two or more of it do. left: (n, n) int64: pairs of boxes in one
+        image, the first of the row's entity with its centre left of the second's. apart: the same, the first ending before the second.
         bad: records passed over.
     """
 
@@ -141,7 +142,7 @@ class Source:
             except msgspec.MsgspecError as error:
                 raise DamagedError(f"{names} is no list of names ({error})") from error
         for path in sorted(self._path.glob("annotations_*.json*")):
-            for record in published.annotations(path, classes):
+            for record in published.marked(path, classes):
                 yield _image(record.objects)
 
     def _prepared(self) -> Iterator[_Image]:
@@ -150,7 +151,7 @@ class Source:
         table = prepare.read(self._path, prepare.TRIPLES, columns)
         image = table["image"].to_numpy()
         edges = [0, *(np.flatnonzero(np.diff(image)) + 1).tolist(), len(image)]
-        for begin, end in zip(edges[:-1], edges[1:], strict=True):
+        for begin, end in pairwise(edges):
             rows = table.slice(begin, end - begin).to_pydict()
             things: dict[int, tuple[str, list[float]]] = {}
             for role in ("subject", "object"):

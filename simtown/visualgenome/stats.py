@@ -16,7 +16,8 @@ from simtown.visualgenome import prepare
 
 #: Table 1 of the paper: what, as printed.
 TABLE1 = (
-    ("images", "108,777"), ("regions", "5.4M"), ("questions", "1.7M"), ("objects", "3.8M"), ("attributes", "2.8M"), ("relationships", "2.3M"),
+    ("images", "108,777"), ("regions", "5.4M"), ("questions", "1.7M"),
+    ("objects", "3.8M"), ("attributes", "2.8M"), ("relationships", "2.3M"),
 )  # fmt: skip
 #: Thresholds for which unique relationships are counted.
 THRESHOLDS = (1, 2, 5, 10, 13, 20, 50, 100, 500, 1000)
@@ -72,8 +73,8 @@ class Statistics:
     """What `simtown vg stats` prints.
 
     Attributes:
-        content: prepared.json. table2: our count of every entry of :data:`TABLE2`. unique: (threshold, predicates, share of statements) with
-        at least so many statements. subjects, objects, entities, relations: (name, count), most frequent first.
+        content: prepared.json. table2: our count of every entry of :data:`TABLE2`. unique: (threshold, predicates, share of statements):
+        predicates with at least so many statements. subjects, objects, entities, relations: (name, count), most frequent first.
     """
 
     content: Mapping[str, Any]

@@ -7,7 +7,6 @@ A place in a file is told as the byte offset in its uncompressed text, counted f
 from __future__ import annotations
 
 import gzip
-import io
 import lzma
 import re
 import zipfile
@@ -15,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, Generic, TypeVar
+from typing import IO, Any, Generic, TypeVar
 
 import msgspec
 import numpy as np
@@ -47,7 +46,7 @@ class Opened:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._stack = ExitStack()
-        self._disk: IO[bytes] = self._stack.enter_context(open(path, "rb"))
+        self._disk: IO[bytes] = self._stack.enter_context(path.open("rb"))
         #: Bytes of the file on disk.
         self.size = path.stat().st_size
         #: Uncompressed bytes read so far.
@@ -61,7 +60,8 @@ class Opened:
     def _unpacked(self, magic: bytes) -> IO[bytes]:
         self._disk.seek(0)
         if magic[:2] == b"\x1f\x8b":
-            return self._stack.enter_context(gzip.GzipFile(fileobj=self._disk))
+            packed: Any = self._stack.enter_context(gzip.GzipFile(fileobj=self._disk))
+            return packed
         if magic == b"\xfd7zXZ\x00":
             return self._stack.enter_context(lzma.LZMAFile(self._disk))
         if magic[:4] not in (b"PK\x03\x04", b"PK\x05\x06"):
@@ -72,7 +72,9 @@ class Opened:
             raise DamagedError(f"{self.path} is a broken zip archive ({error}): fetch it again") from error
         names = [n for n in archive.namelist() if n.lower().endswith((".json", ".txt")) and not n.startswith("__MACOSX/")]
         if len(names) != 1:
-            raise ValueError(f"{self.path} must hold one .json file, not {', '.join(names) or 'none'}: unpack it and give the file you mean")
+            raise ValueError(
+                f"{self.path} must hold one .json file, not {', '.join(names) or 'none'}: unpack it and give the file you mean"
+            )
         try:
             return self._stack.enter_context(archive.open(names[0]))
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
@@ -304,7 +306,9 @@ class Records(Generic[T]):
                 return self._malformed(base + begin, error)
         if ended:
             return self._short(base + stop, base + begin)
-        return f"{self.path} is damaged: record {before + 1:,}, which begins at byte {base + begin:,}, has no end up to byte {base + stop:,}"
+        return (
+            f"{self.path} is damaged: record {before + 1:,}, which begins at byte {base + begin:,}, has no end up to byte {base + stop:,}"
+        )
 
     def _malformed(self, begin: int, error: Exception) -> str:
         """A record that does not decode: msgspec tells the byte of wrong JSON, and the field of a wrong value."""
