@@ -114,6 +114,7 @@ def frequency_table(directory: Path, top: int) -> list[tuple[str, int, int]]:
     """
     if top < 1:
         raise ValueError(f"--top must be at least 1, not {top}")
+    prepare.load(directory)
     table = prepare.read(directory, prepare.ENTITIES)
     if table.num_rows < top:
         raise ValueError(f"{directory} has {table.num_rows} entities, fewer than --top {top}")

@@ -15,7 +15,15 @@ quick = settings(deadline=None, derandomize=True, max_examples=80)
 
 @pytest.mark.parametrize(
     ("raw", "text"),
-    [("  ON  Top\tof ", "on top of"), ("man’s", "man's"), ("t-shirt.", "t-shirt"), ("1/2 cup!", "1/2 cup"), ("?!", ""), ("", ""), ("Ünder", "ünder")],
+    [
+        ("  ON  Top\tof ", "on top of"),
+        ("man’s", "man's"),
+        ("t-shirt.", "t-shirt"),
+        ("1/2 cup!", "1/2 cup"),
+        ("?!", ""),
+        ("", ""),
+        ("Ünder", "ünder"),
+    ],
 )
 def test_plain(raw, text):
     assert plain(raw) == text
