@@ -134,8 +134,8 @@ def plot(found: Mapping[str, Marginals], frequencies: str, path: Path) -> None:
                 if (~seen).any():
                     axes.plot(rank[~seen], np.full((~seen).sum(), floor), "v", color=colour, markersize=4, markerfacecolor="none",
                               label=f"{name}: never")  # fmt: skip
-            told = "; ".join(_told(name, found[name].fit[role]) for name in shown if name in found)
-            kind = "matched to its target" if row == 0 else "training and test"
+            told = "\n".join(_told(name, found[name].fit[role]) for name in shown if name in found)
+            kind = "asked for and generated" if row == 0 else "training and test"
             axes.set_title(f"{role.capitalize()}s: {kind}\n{told}", fontsize=10, color="#333333")
             axes.set_xscale("log")
             axes.set_yscale("log")

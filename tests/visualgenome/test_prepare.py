@@ -1,4 +1,4 @@
-"""simtown vg prepare, stats and frequencies: against json.load and plain loops, on every release and packing, and on the published counts."""
+"""simtown vg prepare, stats and frequencies: against json.load and plain loops, in every release and packing, and on published counts."""
 
 import json
 from collections import Counter
@@ -24,7 +24,8 @@ def first_name(thing):
 def by_loops(content, choices):
     """The kept statements in order, and the counts of clean predicates, as the paper's section says, one statement at a time."""
     raw = [
-        (i.get("image_id", i.get("id")), r.get("relationship_id", r.get("id")), first_name(r["subject"]), r["predicate"], first_name(r["object"]))
+        (i.get("image_id", i.get("id")), r.get("relationship_id", r.get("id")),
+         first_name(r["subject"]), r["predicate"], first_name(r["object"]))
         for i in content for r in i["relationships"]
     ]  # fmt: skip
     words = Counter(word for _, _, *parts in raw for part in parts for word in clean.plain(part).split())
@@ -274,7 +275,8 @@ def test_published_tables_are_read_as_they_are(reference):
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("", "begins with nothing"), ("a\tb\n", "no table of name, count"), ("name\tcount\non\t5\t6\n", "line 2 has 3 columns"), ("name\tcount\non\tx\n", "'x' is no count"),
+    [("", "begins with nothing"), ("a\tb\n", "no table of name, count"), ("name\tcount\non\t5\t6\n", "line 2 has 3 columns"),
+     ("name\tcount\non\tx\n", "'x' is no count"),
      ("name\tcount\non\t-5\n", "'-5' is no count")],
 )  # fmt: skip
 def test_broken_tables_are_told(tmp_path, text, words):

@@ -194,10 +194,12 @@ def test_one_wrong_byte_costs_few_records(tmp_path_factory, data):
     numbers = [r.n for r in found]
     if hit:  # a broken first record leaves nothing by which to find the others
         assert set(range(len(GOOD))) - {hit - 1, hit, hit + 1} <= set(numbers)
-    try:
-        list(Records(path, Keyed))
-    except DamagedError as error:
-        assert "byte" in str(error)
+    strict = Records(path, Keyed)
+    if found.bad:
+        with pytest.raises(DamagedError, match="byte"):
+            list(strict)
+    else:
+        assert [r.n for r in strict] == numbers
 
 
 @pytest.mark.parametrize("packing", [".gz", ".xz", ".zip"])
