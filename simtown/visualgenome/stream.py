@@ -102,6 +102,11 @@ class Opened:
         self.offset += len(data)
         return data
 
+    def restart(self) -> None:
+        """Read again from the first byte."""
+        self._plain.seek(0)
+        self.offset = 0
+
     def lines(self) -> Iterator[str]:
         """Lines of text without their ends. Raises DamagedError at bytes that are not UTF-8."""
         rest, number = b"", 0
