@@ -67,7 +67,7 @@ def images(n: int, seed: int = 0) -> Iterator[Image]:
     for number in range(1, n + 1):
         draw = random.Random(f"{seed}/{number}")
         width, height = draw.choice([(800, 600), (500, 375), (640, 480), (375, 500)])
-        names = draw.choices(ENTITIES, cum_weights=entity_weights, k=draw.randint(8, 62))
+        names = [_said(draw, name) for name in draw.choices(ENTITIES, cum_weights=entity_weights, k=draw.randint(8, 62))]
         things = []
         for i, name in enumerate(names):
             w, h = draw.randint(5, width // 2), draw.randint(5, height // 2)
@@ -75,7 +75,7 @@ def images(n: int, seed: int = 0) -> Iterator[Image]:
             some = tuple(draw.sample(COLOURS, draw.choice([0, 0, 1, 1, 2])))
             things.append(Thing(1_000_000 + 64 * number + i, name, box, some))
         relations = tuple(
-            (15_000_000 + 64 * number + j, *_two(draw, len(things), predicate)) for j, predicate in
+            (15_000_000 + 64 * number + j, *_two(draw, len(things), _slip(draw, predicate, 0.004))) for j, predicate in
             enumerate(draw.choices(PREDICATES, cum_weights=predicate_weights, k=draw.randint(2, 40)))
         )  # fmt: skip
         yield Image(number, width, height, tuple(things), relations)
@@ -84,6 +84,21 @@ def images(n: int, seed: int = 0) -> Iterator[Image]:
 def _two(draw: random.Random, n: int, predicate: str) -> tuple[int, str, int]:
     subject, obj = draw.sample(range(n), 2)
     return subject, predicate, obj
+
+
+def _said(draw: random.Random, name: str) -> str:
+    """A name as annotators vary it: every sixth with adjectives, every hundredth with a slip, so that strings never stop being new."""
+    if draw.random() < 1 / 6:
+        name = " ".join([*draw.sample(COLOURS, draw.choice([1, 1, 2])), name])
+    return _slip(draw, name, 0.01)
+
+
+def _slip(draw: random.Random, text: str, chance: float) -> str:
+    """The text, by this chance with one letter left out or another put in its place."""
+    if draw.random() >= chance:
+        return text
+    place = draw.randrange(len(text))
+    return text[:place] + draw.choice(["", draw.choice("abcdefghijklmnopqrstuvwxyz")]) + text[place + 1 :]
 
 
 def _synsets(name: str) -> list[str]:
