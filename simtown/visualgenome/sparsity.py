@@ -253,7 +253,7 @@ def heatmap(found: Sparsity, path: Path) -> None:
 
     n = len(found.names)
     side = max(5.0, 1.5 + 0.105 * n)
-    figure = Figure(figsize=(side + 1.1, side + 0.5), dpi=150, layout="constrained", facecolor="white")
+    figure = Figure(figsize=(side + 1.0, side + 1.2), dpi=150, layout="constrained", facecolor="white")
     axes: Any = figure.add_subplot()
     shown = np.ma.masked_equal(found.together, 0)
     greys: Any = "Greys"
@@ -268,6 +268,7 @@ def heatmap(found: Sparsity, path: Path) -> None:
     bar = figure.colorbar(picture, ax=axes, shrink=0.5, pad=0.01)
     bar.set_label("images; on the diagonal, images with two or more of it", fontsize=8, color="#333333")
     bar.ax.tick_params(labelsize=7)
+    bar.ax.set_ylim(1, None)  # the scale begins lower, so that one image is told from none
     bar.outline.set_visible(False)
     with replacing(path) as temporary:
         figure.savefig(temporary, format="png", metadata={"Software": None})
