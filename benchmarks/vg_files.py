@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 VERSIONS = ("1.0", "1.2", "1.4")
-KINDS = ("relationships", "objects", "attributes", "scene_graphs", "region_descriptions", "image_data")
+KINDS = ("relationships", "objects", "attributes", "scene_graphs", "region_descriptions", "question_answers", "image_data")
 
 ENTITIES = (
     "man", "window", "trees", "person", "building", "shirt", "wall", "woman", "sign", "sky", "the ground", "grass", "table", "pole", "head",
@@ -154,6 +154,11 @@ def record(image: Image, kind: str, version: str = "1.4") -> dict[str, Any]:
             own = {"id": number, "image": image.number} if version == "1.0" else {"region_id": number, "image_id": image.number}
             regions.append({**own, "width": w, "height": h, "phrase": phrase, "y": y, "x": x})
         return {"regions": regions, "id": image.number}
+    if kind == "question_answers":
+        name = "id" if version == "1.0" else "qa_id"
+        asked = [{name: number, "question": f"What is {predicate} the {image.things[o].name}?", "answer": f"{image.things[s].name}.",
+                  "image_id": image.number, "a_objects": [], "q_objects": []} for number, s, predicate, o in image.relations]  # fmt: skip
+        return {"id": image.number, "qas": asked}
     raise ValueError(f"unknown kind of file '{kind}': choose among {', '.join(KINDS)}")
 
 

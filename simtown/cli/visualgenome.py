@@ -60,7 +60,10 @@ def prepare(
     once: Annotated[bool, typer.Option("--once", help="Count what is said again of the same two things once.")] = False,
     further: Annotated[
         list[Path] | None,
-        typer.Option("--with", help="Also count objects, attributes, region_descriptions or image_data .json for Table 1. Repeatable."),
+        typer.Option(
+            "--with",
+            help="Also count objects, attributes, region_descriptions, question_answers or image_data .json for Table 1. Repeatable.",
+        ),
     ] = None,
     skip_bad: SkipOption = False,
 ) -> None:

@@ -41,6 +41,7 @@ GROUP, HELD = 1 << 17, 1 << 22
 FURTHER: dict[str, tuple[str, Callable[..., Any], Callable[[Any], int]]] = {
     "image_data": ("images", records.image_data, lambda record: 1),
     "region_descriptions": ("regions", records.regions, lambda record: len(record.regions)),
+    "question_answers": ("questions", records.questions, lambda record: len(record.qas)),
     "objects": ("objects", records.objects, lambda record: len(record.objects)),
     "attributes": ("attributes", records.attributes, lambda record: sum(len(thing.attributes or ()) for thing in record.attributes)),
 }

@@ -8,6 +8,7 @@ scene_graphs.json        :class:`Graph`             ends are numbers of objects 
 objects.json             :class:`Objects`           1.4 merged objects: "merged_object_ids"
 attributes.json          :class:`Attributes`        1.0 says "object_names"; "attributes" may be missing
 region_descriptions.json :class:`Regions`           1.0 says "id" and "image" for "region_id" and "image_id"
+question_answers.json    :class:`Questions`         1.0 says "id" for "qa_id"
 image_data.json          :class:`ImageData`         1.0 says "id" and has no "coco_id" and "flickr_id"
 ======================== ========================== ===========================================================
 
@@ -152,6 +153,26 @@ class Regions(_Image, kw_only=True, gc=False):
     regions: list[Region]
 
 
+class Question(msgspec.Struct, gc=False):
+    """A question about an image, and its answer."""
+
+    question: str
+    answer: str = ""
+    qa_id: int = -1
+    id: int = -1
+
+    @property
+    def number(self) -> int:
+        """Its number in its release, -1 if it has none."""
+        return self.qa_id if self.qa_id >= 0 else self.id
+
+
+class Questions(_Image, kw_only=True, gc=False):
+    """Questions about an image, from question_answers.json."""
+
+    qas: list[Question]
+
+
 class ImageData(_Image, kw_only=True, gc=False):
     """Size in pixels and origin of an image, from image_data.json."""
 
@@ -180,6 +201,11 @@ def attributes(path: Path, *, skip_bad: bool = False, moved: Callable[[int], Non
 def regions(path: Path, *, skip_bad: bool = False, moved: Callable[[int], None] | None = None) -> Records[Regions]:
     """Records of region_descriptions.json."""
     return Records(path, Regions, skip_bad=skip_bad, moved=moved)
+
+
+def questions(path: Path, *, skip_bad: bool = False, moved: Callable[[int], None] | None = None) -> Records[Questions]:
+    """Records of question_answers.json."""
+    return Records(path, Questions, skip_bad=skip_bad, moved=moved)
 
 
 def image_data(path: Path, *, skip_bad: bool = False, moved: Callable[[int], None] | None = None) -> Records[ImageData]:

@@ -34,6 +34,10 @@ _FIRST, _COMMA, _RECORD, _OVER = range(4)
 _UNDECODED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
+#: How any record begins.
+_ANY = re.compile(rb'\{\s*"[^"\\]*"\s*:')
+
+
 class Opened:
     """A file's uncompressed bytes, whichever way it is packed: plain, gzip, xz, or a zip archive with one JSON or text file in it.
 
@@ -228,8 +232,8 @@ class Records(Generic[T]):
             if not base and held.startswith(b"\xef\xbb\xbf"):  # a byte order mark
                 seen = max(seen, 3)
             while True:
-                if searching and opening is not None:
-                    match = opening.search(held, seen)
+                if searching:
+                    match = (opening or _ANY).search(held, seen)
                     if match is None:
                         seen = max(seen, len(held) - 64)  # an opening may be cut in two by the block's end
                         break
@@ -257,8 +261,6 @@ class Records(Generic[T]):
                 if wrong or ended or (begin >= 0 and stop - begin > self._longest):
                     if not lost:
                         self._miss(self._broken or self._senseless(held, base, begin, stop, ended and not wrong))
-                    if opening is None:
-                        return
                     lost = searching = True
                     seen, begin = (begin + 1 if begin >= 0 else stop), -1
                 elif stop == len(held):

@@ -154,6 +154,7 @@ def test_the_command_and_its_followers(released, cli, tmp_path, monkeypatch):
     subject, obj = frequencies("f.csv", 10)
     assert np.allclose(subject, np.array([r["subject"] for r in rows]) / sum(r["subject"] for r in rows))
     assert np.allclose(obj, np.array([r["object"] for r in rows]) / sum(r["object"] for r in rows))
+    cli("generate", "--entities", 10, "--n", 4, "--val", 0, "--test", 2, "--size", 32, "--workers", 1, "--frequencies", "f.csv").succeeds()
 
 
 @pytest.mark.parametrize(
@@ -284,3 +285,13 @@ def test_broken_tables_are_told(tmp_path, text, words):
     path.write_text(text, encoding="utf-8")
     with pytest.raises(DamagedError, match=words):
         published.counts(path)
+
+
+def test_further_files_are_counted_for_table_1(released, plain_json, tmp_path):
+    kinds = ("objects", "attributes", "region_descriptions", "question_answers", "image_data")
+    found = prepare.prepare(released("relationships"), tmp_path / "vg", further=[released(kind) for kind in kinds])["table1"]
+    lists = {"objects": "objects", "region_descriptions": "regions", "question_answers": "qas"}
+    expected = {kind: sum(len(i[key]) for i in plain_json(released(kind))) for kind, key in lists.items()}
+    said = sum(len(t.get("attributes", [])) for i in plain_json(released("attributes")) for t in i["attributes"])
+    assert (found["objects"], found["regions"], found["questions"]) == tuple(expected.values())
+    assert (found["attributes"], found["images"]) == (said, 60)

@@ -85,6 +85,13 @@ def test_regions(released, plain_json, version):
 
 
 @pytest.mark.parametrize("version", VERSIONS)
+def test_questions(released, plain_json, version):
+    path = released("question_answers", version)
+    expected = [[(number(q, "qa_id"), q["question"], q["answer"]) for q in image["qas"]] for image in plain_json(path)]
+    assert [[(q.number, q.question, q.answer) for q in image.qas] for image in records.questions(path)] == expected
+
+
+@pytest.mark.parametrize("version", VERSIONS)
 def test_image_data(released, plain_json, version):
     path = released("image_data", version)
     expected = [(number(i, "image_id"), i["width"], i["height"], i["url"], i.get("flickr_id")) for i in plain_json(path)]
