@@ -87,8 +87,8 @@ def prepare(source: Path, directory: Path, choices: Choices | None = None, *, fu
         skip_bad: pass over malformed records and count them. moved: told how many more bytes on disk were read.
 
     Raises:
-        ValueError: a choice that cannot be, or a file whose name says nothing. DamagedError: a malformed record or table.
-        ForeignDirectoryError: the directory holds something else, or was prepared from another source or with other choices.
+        ValueError: a choice that cannot be, a file whose name says nothing, or no statement at all. DamagedError: a malformed record or
+        table. ForeignDirectoryError: the directory holds something else, or was prepared from another source or with other choices.
         OSError: something cannot be read or written.
     """
     choices = choices or Choices()
@@ -202,6 +202,8 @@ def _from_file(source: Path, directory: Path, choices: Choices, skip_bad: bool, 
     with contextlib.ExitStack() as stack:
         raw = stack.enter_context(_temporary(directory / ".raw.tmp"))
         stated, listed = _spill(graphs, raw, entities, predicates)
+        if not stated:
+            raise ValueError(f"{source} states no relationships: give Visual Genome's relationships.json or scene_graphs.json")
         uses = [np.zeros(len(codes), dtype=np.int64) for codes in (entities, predicates)]
         for group in _groups(raw, ["subject", "predicate", "object"]):
             s, p, o = (group[n].to_numpy() for n in ("subject", "predicate", "object"))

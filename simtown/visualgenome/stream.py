@@ -240,7 +240,7 @@ class Records(Generic[T]):
                     seen, searching = match.start(), False
                     state[:] = (1, 0, _RECORD, 0)
                 count, stop, wrong = _cut(np.frombuffer(held, dtype=np.uint8), seen, state, found)
-                text = memoryview(held)
+                text, swallowed = memoryview(held), None
                 for place in found[:count].tolist():
                     if begin < 0:
                         begin = place
@@ -250,12 +250,20 @@ class Records(Generic[T]):
                     except _UNDECODED as error:
                         if not lost:
                             self._miss(self._malformed(base + begin, error))
+                        if opening is not None and not isinstance(error, msgspec.ValidationError):
+                            swallowed = opening.search(held, begin + 1, place)  # an odd quote and another far behind it
                     else:
                         opening = opening or _opening(held, begin)
                         self.good += 1
                         lost = False
                         yield record
                     begin = -1
+                    if swallowed is not None:
+                        break
+                if swallowed is not None:
+                    lost, seen = True, swallowed.start()
+                    state[:] = (1, 0, _RECORD, 0)
+                    continue
                 seen = stop
                 ended = not block and stop == len(held) and begin >= 0
                 if wrong or ended or (begin >= 0 and stop - begin > self._longest):

@@ -190,6 +190,12 @@ def test_bad_input_is_one_line(released, cli, tmp_path, monkeypatch, words, told
     assert (tmp_path / "full" / "mine.txt").read_text(encoding="utf-8") == "mine"
 
 
+@pytest.mark.parametrize("content", ["[]", '[{"image_id": 1, "relationships": []}]'])
+def test_a_file_without_statements_is_refused(cli, tmp_path, content):
+    (tmp_path / "relationships.json").write_text(content, encoding="utf-8")
+    cli("vg", "prepare", tmp_path / "relationships.json", "--out", tmp_path / "vg").refuses("states no relationships")
+
+
 def test_other_choices_need_another_directory(released, cli, tmp_path):
     prepare.prepare(released("relationships"), tmp_path / "vg")
     before = {p.name: p.read_bytes() for p in (tmp_path / "vg").iterdir()}
