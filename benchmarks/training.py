@@ -1,6 +1,6 @@
 """Images per second of training, against the plain PyTorch way, in the same run on the same examples.
 
-    python benchmarks/training.py [--n 2000] [--sizes 64x32,128x128] [--rounds 3] [--device cpu] [--precision float32] [--together]
+    python benchmarks/training.py [--n 1024] [--sizes 64x32,128x128] [--rounds 3] [--device cpu] [--precision float32] [--together]
 
 Both ways train the same network (same layers, same batches of 128 in the same order, Adam at 1e-3) for an epoch:
 
@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import csv
 import multiprocessing
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -126,6 +127,7 @@ def measure(dataset: Dataset, model: str, rounds: int, device: torch.device, pre
     ways.append(Way("simtown", model, world, our_batches(dataset, device), device, precision))
     rates: dict[tuple[str, str], list[float]] = {}
     for turn in range(rounds + 1):  # the first warms up
+        print(f"{model} {world.width}x{world.height}, round {turn} of {rounds}", file=sys.stderr)
         for way in ways:
             for figure in ("load", "step", "whole"):
                 rate = way.rate(getattr(way, figure))
@@ -205,7 +207,7 @@ def stacked(dataset: Dataset, count: int, device: torch.device) -> tuple[float, 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--n", type=int, default=2_000)
+    parser.add_argument("--n", type=int, default=1_024)
     parser.add_argument("--sizes", default="64x32,128x128")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--device", default="cpu")

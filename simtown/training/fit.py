@@ -22,6 +22,7 @@ from simtown.streams import Stream as Draws
 from simtown.training import run as runs
 from simtown.training.evaluation import logits_of, measure, references
 from simtown.training.models import build
+from simtown.training.results import RUN
 from simtown.training.run import FitSettings, State
 from simtown.training.sources import Source, Stream, open_split
 from simtown.training.world import Batch, World
@@ -101,7 +102,7 @@ def fit(settings: FitSettings, data: Path | Dataset, directory: Path, watcher: W
         try:
             return _Fit(settings, dataset, directory, run, watcher or Silent()).whole()
         except FitError as error:
-            save_json(directory / runs.RUN, {**run, "status": "failed", "error": str(error)})
+            save_json(directory / RUN, {**run, "status": "failed", "error": str(error)})
             raise
 
 
@@ -190,7 +191,10 @@ class _Fit:
             raise FitError(
                 f"the loss is no longer a number in epoch {epoch} (step {step}): give a smaller --lr than {settings.learning_rate}"
             )
-        logits, val_loss = logits_of(self.model, self.val, len(self.dataset.val))
+        try:
+            logits, val_loss = logits_of(self.model, self.val, len(self.dataset.val))
+        except torch.OutOfMemoryError as error:
+            raise FitError("out of memory while validating: use smaller pictures, or another device") from error
         accuracy = float(((logits > 0) == self.dataset.val.column("answer")).mean())
         self.row = {
             "epoch": epoch,
@@ -283,7 +287,7 @@ class _Fit:
         }
         run = {**{k: v for k, v in self.run.items() if k != "error"}, **end}
         _draw_curve(self.directory)
-        save_json(self.directory / runs.RUN, run)
+        save_json(self.directory / RUN, run)
         (self.directory / runs.STATE).unlink(missing_ok=True)  # nothing goes on from here
         return run
 

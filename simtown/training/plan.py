@@ -81,6 +81,10 @@ def _plan(preset: str, told: dict[str, Any], device: str) -> Plan:
     unknown += [f"grid.{k}" for grid in grids for k in set(grid) - set(_AXES)]
     if unknown or not grids:
         raise SettingsError(f"{preset} has {'no [[grid]]' if not unknown else 'unknown keys: ' + ', '.join(sorted(unknown))}")
+    for key, value in fit.items():
+        usual = getattr(FitSettings("", 2), key)
+        if type(value) is not type(usual) and not (isinstance(usual, float) and type(value) is int):
+            raise SettingsError(f"{preset}: fit.{key} must be like {usual!r}, not {value!r}")
     chosen: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
     base = Settings(width=width, height=height, **chosen)
     asked = [cell for grid in grids for cell in _cells(base, FitSettings("", 2, device=device, **fit), grid)]

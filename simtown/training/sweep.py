@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import multiprocessing
 import os
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Protocol
 
 from simtown.datasets.job import generate
+from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.files import claimed, save_json
 from simtown.processes import bind_to, default_workers, uninterrupted
@@ -60,26 +62,26 @@ def sweep(plan: Plan, out: Path, jobs: int, watcher: Watcher) -> Outcome:
     """
     with claimed(out, "simtown sweep"):
         save_json(out / "sweep.json", {"preset": plan.preset, "cells": [cell.name for cell in plan.cells]})
-        missing, before = [], 0
+        done = {cell.name: told for cell in plan.cells if (told := _done(cell, out))}
         for cell in plan.cells:
-            told = _there(out / RUNS / cell.name)
-            if told.get("status") == "done":
-                before += 1
-            else:
-                missing.append(cell)
-            watcher.changed(cell, "done" if told.get("status") == "done" else "waiting", told)
+            watcher.changed(cell, "done" if cell.name in done else "waiting", done.get(cell.name, {}))
+        missing = [cell for cell in plan.cells if cell.name not in done]
         failed: dict[str, str] = {}
         for cell, error in _run(missing, out, min(jobs, len(missing)), watcher):
             if error:
                 failed[cell.name] = error
-        return Outcome(before, len(missing) - len(failed), failed)
+        return Outcome(len(done), len(missing) - len(failed), failed)
 
 
-def _there(directory: Path) -> dict[str, Any]:
+def _done(cell: Cell, out: Path) -> dict[str, Any]:
+    """run.json of a cell that is done with these settings and data, {} otherwise (what is there of others, `fit` will refuse)."""
     try:
-        return runs.load(directory)
+        told = runs.load(out / RUNS / cell.name)
+        data = runs.digest(open_dataset(dataset_path(out, cell.data)))
     except (FileNotFoundError, RuntimeError, ValueError):
         return {}
+    same = told["settings"] == json.loads(json.dumps(asdict(cell.fit))) and told["data"]["sha256"] == data
+    return told if same and told["status"] == "done" else {}
 
 
 def _run(missing: list[Cell], out: Path, jobs: int, watcher: Watcher) -> Iterator[tuple[Cell, str]]:
@@ -125,7 +127,8 @@ class _Worker:
 
     def take(self, cell: Cell) -> None:
         self.cell = cell
-        self.pipe.send(cell)
+        with contextlib.suppress(OSError):  # it has died since: hear() will tell
+            self.pipe.send(cell)
 
     def hear(self) -> tuple[str, dict[str, Any]]:
         try:

@@ -30,7 +30,7 @@ from tests.training.towns import HERE, Interrupter, result, small, snapshot  # n
 WITH_DROPOUT = {"pbn": {"dropout": 0.3, "box_weight": 30.0}, "cnn-lstm": {"dropout": 0.3}}
 CHOICES = {name: small(name, options=given) for name, given in WITH_DROPOUT.items()} | {
     "stream": small("question-only", stream=True),
-    "patient": small("question-only", protocol="patient", min_steps=70, patience=2, max_steps=0),
+    "patient": small("question-only", protocol="patient", min_steps=40, patience=2, max_steps=0),
 }
 WORDS = ["--train-size", 60, "--protocol", "paper", "--batch", 16, "--max-steps", 20, "--device", "cpu"]
 
@@ -70,7 +70,7 @@ def undisturbed(data, tmp_path_factory):
         ("cnn-lstm", [{"validations": 2}]),
         ("cnn-lstm", [{"steps": 3}, {"validations": 1}, {"steps": 7}, {"validations": 3}]),
         ("stream", [{"steps": 2}, {"validations": 2}, {"steps": 5}]),
-        ("patient", [{"validations": 1}, {"steps": 40}, {"validations": 2}]),
+        ("patient", [{"validations": 1}, {"steps": 40}, {"validations": 1}]),
     ],
 )
 def test_an_interrupted_run_ends_as_one_that_was_not(name, moments, data, tmp_path, undisturbed):
@@ -187,6 +187,19 @@ def test_seeds_differ_in_weights_order_and_dropout(data, tmp_path, undisturbed):
     mine, other = result(tmp_path / "run"), undisturbed("pbn")
     assert mine[1][0]["train_loss"] != other[1][0]["train_loss"]
     assert mine[3] != other[3]
+
+
+def test_every_epoch_drops_out_others(data, tmp_path, monkeypatch):
+    addresses, true = [], module.seeded
+    monkeypatch.setattr(module, "seeded", lambda *address: addresses.append(address[:3]) or true(*address))
+    fit(small("question-only", seed=3), data, tmp_path / "run")
+    assert [a for a in addresses if a[1] == "epoch"] == [(3, "epoch", number) for number in range(1, 6)]
+    drawn = []
+    for address in [(3, "epoch", 1), (3, "epoch", 2), (4, "epoch", 1), (3, "weights", 1), (3, "epoch", 1)]:
+        with true(*address, torch.device("cpu")):
+            drawn.append(torch.rand(()).item())
+    assert len(set(drawn)) == 4
+    assert drawn[0] == drawn[4]
 
 
 def test_pictures_read_from_disk_train_the_same(data, tmp_path, undisturbed, monkeypatch):

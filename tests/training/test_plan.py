@@ -113,6 +113,8 @@ def test_choices_of_fit_and_names_of_cells(plan):
         ("[fit]", "[fit]\nspeed = 3", ["fit.speed"]),
         ("[fit]", "[fit]\nstream = true", ["fit.stream"]),
         ("[fit]", "[fit]\ntrain_size = 7", ["fit.train_size"]),
+        ("patience = 3", 'patience = "ten"', ["fit.patience", "ten"]),
+        ("min_steps = 400", "min_steps = 4.5", ["fit.min_steps", "4.5"]),
         ("[data]", "[data]\nn = 100", ["data.n"]),
         ("[data]", "[data]\ncolour = 1", ["data.colour"]),
         ("[fit]", "[fits]", ["fits"]),

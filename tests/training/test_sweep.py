@@ -109,7 +109,7 @@ def as_if_alone(path, out, tmp_path):
 def test_what_fails_or_dies_is_told_harms_nobody_and_is_tried_again(tmp_path, cli):
     (tmp_path / "towns_wild.py").write_text(WILD)
     (tmp_path / "storm").touch()
-    path = preset(tmp_path, ["towns_wild:Dying", "towns_wild:Failing", "pbn"], [20])
+    path = preset(tmp_path, ["towns_wild:Failing", "towns_wild:Dying", "pbn"], [20])
     words = ["sweep", "--preset", path, "--device", "cpu", "--jobs", 2, "--out", "out"]
     made(path, "out")
     failed = cli(*words)
@@ -134,6 +134,12 @@ def test_what_fails_or_dies_is_told_harms_nobody_and_is_tried_again(tmp_path, cl
     before = snapshot("out/runs") | snapshot("out/data")
     again = cli(*words).succeeds()
     assert "3 of 3 runs are done, 0 of them now" in again.out
+    assert snapshot("out/runs") | snapshot("out/data") == before
+    other = preset(tmp_path, ["pbn"], [20])
+    other.write_text(other.read_text().replace("[fit]", "[fit]\npatience = 7"))
+    changed = cli(*words)
+    assert changed.code == 1
+    assert "patience 10, now 7" in changed.err
     assert snapshot("out/runs") | snapshot("out/data") == before
 
 

@@ -91,9 +91,9 @@ class PlaceBinder(nn.Module):
         world: World,
         embedding: int = 16,
         predicate: int = 16,
-        dropout: float = 0.0,
+        dropout: float = 0.1,
         hidden: int = 32,
-        box_weight: float = 3.0,
+        box_weight: float = 30.0,
         init: str = "orthogonal",
     ) -> None:
         super().__init__()

@@ -1,0 +1,74 @@
+"""What the models share: sizes, initialisation, and a first layer that Adam does not kill."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from torch import nn  # noqa: E402
+
+from simtown.training.models.layers import HEAD, Wide, half, perceptron  # noqa: E402
+
+
+@pytest.mark.parametrize("size", range(1, 40))
+def test_half_is_what_a_convolution_leaves(size):
+    x = torch.zeros(1, 1, size, size)
+    for times in range(4):
+        assert half(size, times) == x.shape[-1]
+        x = nn.functional.conv2d(x, torch.zeros(1, 1, 3, 3), stride=2, padding=1)
+
+
+def test_wide_is_a_plain_layer_in_another_unit():
+    torch.manual_seed(0)
+    wide, plain, x = Wide(400, 7), nn.Linear(400, 7), torch.rand(5, 400)
+    with torch.no_grad():
+        wide.weight.copy_(plain.weight * 20)  # the root of 400
+        wide.bias.copy_(plain.bias)
+    torch.testing.assert_close(wide(x), plain(x))
+
+
+@pytest.mark.parametrize("init", ["default", "orthogonal"])
+def test_the_signal_enters_a_perceptron_at_its_size(init):
+    torch.manual_seed(0)
+    x = torch.rand(256, 2000)
+    head = perceptron(2000, 64, 32, 1, init=init)
+    first = head[0](x)
+    plain = perceptron(64, 64, 1, init=init)[0](torch.rand(256, 64))
+    assert 0.5 < float((first.std() / plain.std()).detach()) < 2
+
+
+def test_orthogonal_layers_keep_the_signal_and_default_ones_lose_it():
+    torch.manual_seed(0)
+    x = torch.randn(512, 128)
+    spread = {init: float(perceptron(128, 100, 50, 25, 25, 4, init=init)(x).detach().std(0).mean()) for init in ("default", "orthogonal")}
+    assert spread["orthogonal"] > 5 * spread["default"]
+
+
+def alive(plain, steps=60):
+    """Share of the first layer's ReLU units that still differ between inputs, after Adam on labels that nothing explains."""
+    torch.manual_seed(1)
+    x = torch.relu(torch.randn(1024, 3000)) / 2
+    head = perceptron(3000, *HEAD)
+    if plain:
+        layer = nn.Linear(3000, HEAD[0])
+        with torch.no_grad():
+            layer.weight.copy_(head[0].weight / 3000**0.5)
+            layer.bias.copy_(head[0].bias)
+        head[0] = layer
+    model = nn.Sequential(head, nn.Linear(HEAD[-1], 1))
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    for _ in range(steps):
+        loss = nn.functional.binary_cross_entropy_with_logits(model(x[torch.randint(1024, (128,))])[:, 0], torch.randint(2, (128,)).float())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return float((torch.relu(head[0](x)).std(0) > 1e-6).float().mean())
+
+
+def test_adam_kills_a_plain_first_layer_and_not_a_wide_one():
+    assert alive(plain=False) > 0.95
+    assert alive(plain=True) < 0.8
+
+
+def test_unknown_init_is_refused():
+    with pytest.raises(ValueError, match="default or orthogonal"):
+        perceptron(3, 2, init="zeros")
