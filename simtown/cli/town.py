@@ -238,11 +238,37 @@ def render(
 
 
 @app.command(short_help="Tell what a data set holds, and how it was made.")
-def info(dataset: Annotated[Path, typer.Argument(help="Directory of a data set.")]) -> None:
-    """Tell what a data set holds: counts, balance, acceptance rates, timings, and entity frequencies against their target."""
+def info(
+    dataset: Annotated[Path, typer.Argument(help="Directory of a data set.")],
+    plot: Annotated[bool, typer.Option("--plot", help="Also draw subjects and objects against their target: DIR/marginals.png.")] = False,
+) -> None:
+    """Tell what a data set holds: counts, balance, acceptance rates, timings, and entity frequencies against their target.
+
+    --plot draws the paper's Figures 12 and 13: frequencies asked for against generated ones, and training against test, with a chi-square
+    test of how well they fit.
+    """
     from simtown.datasets.info import show
 
+    if plot:
+        from importlib.util import find_spec
+
+        missing = [name for name in ("scipy", "matplotlib") if find_spec(name) is None]
+        if missing:
+            raise RefusalError(f"--plot needs {missing[0]}: pip install 'simtown[vg]'")
     show(dataset)
+    if plot:
+        from simtown.datasets import marginals as study
+        from simtown.datasets.reader import open_dataset
+
+        data = open_dataset(dataset)
+        found = study.marginals(data)
+        path = dataset / "marginals.png"
+        study.plot(found, data.settings.frequencies, path)
+        for split, m in found.items():
+            for role, fit in m.fit.items():
+                print(f"{split} {role}s against {'uniform' if split == 'test' else data.settings.frequencies}: "
+                      f"chi-square {fit.chi2:.1f}, {fit.dof} degrees of freedom, p {fit.p:.3g}")  # fmt: skip
+        print(f"Figures 12 and 13: {path}")
 
 
 @app.command(short_help="Check every file and every answer.")

@@ -1,0 +1,207 @@
+"""How fast is Visual Genome read and prepared, in how much memory? Against json.load and plain loops, in the same run.
+
+    python benchmarks/visualgenome.py                    # a file of 500 MB, as large as the released relationships.json
+    python benchmarks/visualgenome.py --size 50 --readers
+
+The file is made first, in the released format (benchmarks/vg_files.py), with strings that never stop being new. Every way runs in a
+process of its own, whose peak of resident memory is told. "read" goes through every statement; "prepare" makes what simtown vg
+prepare makes, and the counts of the two ways are compared. Times are the processor's, of one core; --readers also compares what else
+reads JSON piece by piece. Results go into benchmarks/results/visualgenome.csv, where a run replaces the rows of an earlier one with
+the same size.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import vg_files
+from machine import machine
+
+RESULTS = Path(__file__).parent / "results" / "visualgenome.csv"
+COLUMNS = ("megabytes", "task", "way", "seconds", "mb_per_s", "triples", "triples_per_s", "peak_mb", "machine")
+
+
+def _first(thing: dict[str, Any]) -> str:
+    said = thing.get("names") or thing.get("name")
+    return said[0] if isinstance(said, list) else said
+
+
+def read_simtown(path: Path, out: Path) -> dict[str, Any]:
+    """Every statement's strings, numbers and box."""
+    from simtown.visualgenome import records
+
+    n = sum(1 for graph in records.graphs(path) for r, s, o in graph.statements() if (s.text, r.predicate, o.text, s.x, s.number))
+    return {"triples": n}
+
+
+def read_json(path: Path, out: Path) -> dict[str, Any]:
+    """The same by json.load."""
+    with open(path, encoding="utf-8") as file:
+        images = json.load(file)
+    n = 0
+    for image in images:
+        for r in image["relationships"]:
+            s, o = r["subject"], r["object"]
+            n += bool((_first(s), r["predicate"], _first(o), s["x"], s["object_id"]))
+    return {"triples": n}
+
+
+def prepare_simtown(path: Path, out: Path) -> dict[str, Any]:
+    """simtown vg prepare, without the command line."""
+    from simtown.visualgenome.prepare import PREDICATES, prepare, read
+
+    content = prepare(path, out)
+    kept = read(out, PREDICATES).to_pylist()
+    return {"triples": content["statements"]["stated"], "check": sorted((r["predicate"], r["count"]) for r in kept)}
+
+
+def prepare_json(path: Path, out: Path) -> dict[str, Any]:
+    """json.load, then all steps on every statement in turn, each string's result remembered; counts, but no Parquet."""
+    from simtown.visualgenome import clean
+
+    with open(path, encoding="utf-8") as file:
+        images = json.load(file)
+    raw = [(_first(r["subject"]), r["predicate"], _first(r["object"])) for image in images for r in image["relationships"]]
+    words = Counter(word for parts in raw for part in parts for word in clean.plain(part).split())
+    cleaner = clean.Cleaner(clean.steps(words=words))
+    found = [t for parts in raw if (t := cleaner(clean.Triple(*parts))) is not None]
+    predicates = Counter(t.predicate for t in found)
+    clean.consolidated(t for t in found if predicates[t.predicate] >= clean.THRESHOLD)
+    return {"triples": len(raw), "check": sorted(predicates.items())}
+
+
+def _records(decode: Callable[[memoryview], Any]) -> Callable[[Path, Path], dict[str, Any]]:
+    def run(path: Path, out: Path) -> dict[str, Any]:
+        """simtown's scanner with another decoder in front of plain dictionaries."""
+        from simtown.visualgenome import stream
+
+        found = stream.Records(path, dict)
+        found._decoder = SimpleNamespace(decode=decode)
+        return {"triples": sum(len(image["relationships"]) for image in found)}
+
+    return run
+
+
+def _ijson(backend: str) -> Callable[[Path, Path], dict[str, Any]]:
+    def run(path: Path, out: Path) -> dict[str, Any]:
+        import ijson
+
+        with open(path, "rb") as file:
+            return {"triples": sum(len(image["relationships"]) for image in ijson.get_backend(backend).items(file, "item", use_float=True))}
+
+    return run
+
+
+def _orjson(text: memoryview) -> Any:
+    import orjson
+
+    return orjson.loads(text)
+
+
+def _whole(module: str) -> Callable[[Path, Path], dict[str, Any]]:
+    def run(path: Path, out: Path) -> dict[str, Any]:
+        import msgspec
+        import orjson
+
+        load = orjson.loads if module == "orjson" else msgspec.json.decode
+        return {"triples": sum(len(image["relationships"]) for image in load(path.read_bytes()))}
+
+    return run
+
+
+WAYS: dict[tuple[str, str], Callable[[Path, Path], dict[str, Any]]] = {
+    ("read", "simtown"): read_simtown,
+    ("read", "json.load and loops"): read_json,
+    ("prepare", "simtown"): prepare_simtown,
+    ("prepare", "json.load and loops"): prepare_json,
+}
+READERS: dict[tuple[str, str], Callable[[Path, Path], dict[str, Any]]] = {
+    ("readers", "scanner + msgspec structs (simtown)"): read_simtown,
+    ("readers", "scanner + msgspec dictionaries"): _records(lambda text: __import__("msgspec").json.decode(text)),
+    ("readers", "scanner + orjson"): _records(_orjson),
+    ("readers", "ijson, yajl2_c"): _ijson("yajl2_c"),
+    ("readers", "ijson, python"): _ijson("python"),
+    ("readers", "orjson, whole file"): _whole("orjson"),
+    ("readers", "msgspec, whole file"): _whole("msgspec"),
+    ("readers", "json, whole file"): read_json,
+}
+
+
+def _child(task: str, way: str, path: Path) -> None:
+    """Run one way in this process and print what it took."""
+    from simtown.visualgenome import clean, prepare, records  # noqa: F401  (importing is not what is measured)
+
+    clean.Cleaner(clean.steps()).entity("warm up")
+    list(records.graphs(Path(os.devnull), skip_bad=True))  # compile
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        begun, busy = time.perf_counter(), time.process_time()
+        told = {**WAYS, **READERS}[task, way](path, Path(folder) / "out")
+        told |= {"busy": time.process_time() - busy, "wall": time.perf_counter() - begun}
+    told["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps(told))
+
+
+def main() -> None:
+    """Make the file, run every way, print and keep the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size", type=int, default=500, help="megabytes of JSON")
+    parser.add_argument("--readers", action="store_true", help="compare readers of JSON instead")
+    parser.add_argument("--folder", type=Path, help="where to put the file; by default a temporary one")
+    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.child:
+        _child(given.child[0], given.child[1], Path(given.child[2]))
+        return
+    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+        path = Path(folder) / "relationships.json"
+        images = vg_files.write(path, "relationships", size=given.size * 1_000_000)
+        size = path.stat().st_size / 1e6
+        print(f"{size:,.0f} MB of relationships in {images:,} images; {machine('msgspec', 'pyarrow')}")
+        rows, checks = [], []
+        for task, way in READERS if given.readers else WAYS:
+            command = [sys.executable, __file__, "--child", task, way, str(path)]
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                print(f"{task:8} {way:36} failed: {(done.stderr.strip().splitlines() or [f'killed, {done.returncode}'])[-1]}")
+                continue
+            told = json.loads(done.stdout.splitlines()[-1])
+            seconds = told["busy"]
+            checks += [told["check"]] if "check" in told else []
+            each = f"{told['triples'] / seconds:.0f}"
+            rows.append((given.size, task, way, f"{seconds:.1f}", f"{size / seconds:.0f}", told["triples"], each, f"{told['peak']:.0f}",
+                         machine("msgspec", "pyarrow")))  # fmt: skip
+            print(f"{task:8} {way:36} {seconds:7.1f} s (wall {told['wall']:.1f}) {size / seconds:6.0f} MB/s "
+                  f"{told['triples'] / seconds:10,.0f} triples/s {told['peak']:7,.0f} MB at most", flush=True)  # fmt: skip
+        if len(checks) == 2:
+            print("counts of predicates: " + ("the same" if checks[0] == checks[1] else "DIFFERENT"))
+    _keep(rows)
+
+
+def _keep(rows: list[tuple[Any, ...]]) -> None:
+    old: list[list[str]] = []
+    if RESULTS.exists():
+        with open(RESULTS, encoding="utf-8", newline="") as file:
+            old = list(csv.reader(file))[1:]
+    new = {(str(r[0]), r[1], r[2]) for r in rows}
+    with open(RESULTS, "w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(COLUMNS)
+        table.writerows([r for r in old if tuple(r[:3]) not in new])
+        table.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()

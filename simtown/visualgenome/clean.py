@@ -1,0 +1,342 @@
+"""The paper's preprocessing (section 6.1) of (subject, predicate, object) triples, as steps that can be switched, ordered and tested alone.
+
+======== ============ ===============================================================================================
+number   name         what it does
+======== ============ ===============================================================================================
+1        be           removes the verb "to be": "is on" is "on"
+2        determiners  removes articles, demonstratives, possessives and quantifiers: "on the" is "on"
+3        lemmas       removes inflections: "trees" is "tree", "wearing" is "wear"
+4        spelling     corrects slips: "umbrela" is "umbrella"
+5        nouns        keeps of an entity its first noun phrase's nouns: "red hydrant" is "hydrant"
+6        rare         drops predicates that are stated fewer times than a threshold
+======== ============ ===============================================================================================
+
+They run in the order 1 2 4 3 5 6: a slip has no lemma until it is corrected. What comes out equal is one entity or one predicate from then
+on (the paper's "consolidating"). Every string is cleaned once and looked up afterwards.
+
+Language tools, none of which fetches anything at run time: lemminflect for lemmas, pyspellchecker for spelling, and the lexicon inside
+textblob for a word's usual part of speech. docs/reproduce/visual-genome.md says why these.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import NamedTuple, Protocol
+
+#: Names of the steps in the order in which they run.
+STEPS = ("be", "determiners", "spelling", "lemmas", "nouns", "rare")
+#: The paper says roughly 2,000 predicates are left; in the published counts (docs/reproduce/visual-genome.md) that is this threshold.
+THRESHOLD = 13
+
+_BE = frozenset(["be", "am", "is", "are", "was", "were", "been", "isn't", "aren't", "wasn't", "weren't"])
+_DETERMINERS = frozenset({
+    "a", "an", "the", "this", "that", "these", "those", "some", "any", "each", "every", "another", "all", "both", "either",
+    "neither", "no", "its", "his", "her", "their", "my", "your", "our", "several", "many", "few",
+})  # fmt: skip
+#: Words of predicates that look like an inflected verb or a plural and mean a place or a manner.
+_PLACES = frozenset({
+    "above", "across", "against", "ahead", "along", "alongside", "among", "around", "as", "aside", "at", "atop", "away", "back",
+    "behind", "below", "beneath", "beside", "besides", "between", "beyond", "by", "close", "down", "far", "for", "forward",
+    "from", "front", "in", "inside", "into", "left", "like", "near", "next", "of", "off", "on", "onto", "opposite", "out",
+    "outside", "over", "past", "right", "side", "through", "to", "top", "toward", "towards", "under", "underneath", "until", "up",
+    "upon", "upside", "with", "within", "without",
+})  # fmt: skip
+#: Nouns that before another noun only say which one is meant: "right hand", "front leg".
+_SIDES = frozenset({"left", "right", "front", "back", "rear", "top", "bottom", "middle"})
+_WORD = re.compile(r"[^\W_]+(?:['’.&/-][^\W_]+)*", re.UNICODE)
+_NUMBER = re.compile(r".*\d")
+
+
+class Triple(NamedTuple):
+    """What is stated: subject predicate object."""
+
+    subject: str
+    predicate: str
+    object: str
+
+
+class Step(Protocol):
+    """One step of the preprocessing. A text that comes back empty makes the whole triple go."""
+
+    name: str
+
+    def entity(self, text: str) -> str: ...
+
+    def predicate(self, text: str) -> str: ...
+
+
+def plain(text: str) -> str:
+    """Lower case, single spaces, no punctuation but inside words: what every step expects."""
+    return " ".join(_WORD.findall(text.lower().replace("’", "'")))
+
+
+class Be:
+    """Step 1: no form of "to be". Entities keep "being", which is a noun there."""
+
+    name = "be"
+
+    def entity(self, text: str) -> str:
+        return _without(text, _BE)
+
+    def predicate(self, text: str) -> str:
+        return _without(text, _BE | {"being"})
+
+
+class Determiners:
+    """Step 2: no determiners. A text of nothing else keeps its last word: a picture may show a letter, "a"."""
+
+    name = "determiners"
+
+    def entity(self, text: str) -> str:
+        return _without(text, _DETERMINERS) or text.rpartition(" ")[2]
+
+    def predicate(self, text: str) -> str:
+        return _without(text, _DETERMINERS)
+
+
+def _without(text: str, words: Collection[str]) -> str:
+    return " ".join(word for word in text.split() if word not in words)
+
+
+class Lemmas:
+    """Step 3: words as a dictionary lists them. An entity's words are nouns; a predicate's first word is a verb if it can be one."""
+
+    name = "lemmas"
+
+    def entity(self, text: str) -> str:
+        return " ".join(map(_singular, text.split()))
+
+    def predicate(self, text: str) -> str:
+        words = text.split()
+        return " ".join([*map(_infinitive, words[:1]), *map(_later, words[1:])])
+
+
+@cache
+def _lemmas(word: str) -> dict[str, tuple[str, ...]]:
+    """{part of speech: lemmas} of a word, empty if lemminflect's dictionary has none."""
+    from lemminflect import getAllLemmas
+
+    return dict(getAllLemmas(word))
+
+
+@cache
+def _tag(word: str) -> str:
+    """The usual part of speech of a word (Penn Treebank tag), "" if the lexicon lacks it."""
+    from textblob.en import lexicon
+
+    return lexicon.get(word) or ""
+
+
+@cache
+def _singular(word: str) -> str:
+    if "'" in word or (_tag(word) == "NN" and not word.endswith("s")):  # "graffiti", "cola": singular in use, whatever Latin says
+        return word
+    found = _lemmas(word)
+    if "NOUN" in found:
+        several: Sequence[str] = found["NOUN"]
+        return next((lemma for lemma in several if _tag(lemma).startswith("NN")), several[0])  # "leaves": leaf (NN), not leave (VB)
+    if not found and word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 and not _NUMBER.match(word):
+        from lemminflect import getAllLemmasOOV
+
+        return next(iter(getAllLemmasOOV(word, "NOUN").get("NOUN", ())), word)
+    return word
+
+
+@cache
+def _infinitive(word: str) -> str:
+    found = _lemmas(word)
+    if word in _PLACES or "VERB" not in found:
+        return word
+    return word if word in found["VERB"] else found["VERB"][0]
+
+
+@cache
+def _later(word: str) -> str:
+    """A word of a predicate after the first: as a verb ("man wearing") or a noun ("in hands of"), by its usual part of speech."""
+    if word in _PLACES:
+        return word
+    tag = _tag(word)
+    if tag.startswith("VB") and word.endswith(("ing", "ed", "es", "s")):
+        return _infinitive(word)
+    return _singular(word) if tag.startswith("NN") or (not tag and word.endswith("s")) else word
+
+
+class Spelling:
+    """Step 4: an unknown word becomes a known one that is one edit away, if there is one.
+
+    Args:
+        counts: how often the corpus uses each word. With them, of equally likely neighbours the one that the corpus uses most is taken
+            (English at large decides where equal), and a word used FIRM times or more is a slip only if that neighbour is used TIMES as
+            often: "backsplash" is none of "backslash".
+    """
+
+    name = "spelling"
+    FIRM, TIMES = 20, 10
+
+    def __init__(self, counts: Mapping[str, int] | None = None) -> None:
+        self._counts = counts or {}
+        self._corrected: dict[str, str] = {}
+
+    def entity(self, text: str) -> str:
+        return " ".join(map(self._word, text.split()))
+
+    predicate = entity
+
+    def _word(self, word: str) -> str:
+        if word not in self._corrected:
+            self._corrected[word] = self._correct(word)
+        return self._corrected[word]
+
+    def _correct(self, word: str) -> str:
+        # Three letters are one edit away from too much; numbers, names with an apostrophe and compounds are no slips.
+        if len(word) < 4 or not word.isascii() or not word.isalpha():
+            return word
+        words = _dictionary()
+        if word in words or _lemmas(word) or _tag(word):
+            return word
+        near = words.known(words.edit_distance_1(word))
+        if not near:
+            return word
+        # Two letters that changed places are the likeliest slip ("lable" is a label, not a table), a wrong first letter the unlikeliest;
+        # the alphabet comes last, so that every run says the same.
+        best = min(near, key=lambda w: (sorted(w) != sorted(word), w[0] != word[0], -self._used(w), -words.word_usage_frequency(w), w))
+        mine = self._counts.get(word, 0)
+        return word if mine >= self.FIRM and self._used(best) < self.TIMES * mine else best
+
+    def _used(self, word: str) -> int:
+        """How often the corpus uses the word, or its lemma if that is more: published counts hold lemmas only."""
+        forms = {word, *(lemma for lemmas in _lemmas(word).values() for lemma in lemmas)}
+        return max(self._counts.get(form, 0) for form in forms)
+
+
+class _Dictionary(Protocol):
+    def __contains__(self, word: str) -> bool: ...
+    def known(self, words: Iterable[str]) -> set[str]: ...
+    def edit_distance_1(self, word: str) -> set[str]: ...
+    def word_usage_frequency(self, word: str) -> float: ...
+
+
+@lru_cache(maxsize=1)
+def _dictionary() -> _Dictionary:
+    from spellchecker import SpellChecker
+
+    checker: _Dictionary = SpellChecker(language="en", distance=1)
+    return checker
+
+
+class Nouns:
+    """Step 5: of an entity only nouns. Predicates stay as they are.
+
+    Counts what stands before the first preposition or "and" ("leg of man" is a leg); of that the last word stays whatever it is ("writing",
+    "top"), and the words before it if they usually are nouns ("stop sign" and "fire hydrant", but not "red hydrant"). Names that mean
+    something else without their adjective stay whole: a hot dog is no dog.
+    """
+
+    WHOLE = frozenset({"hot dog", "french fry", "french fries", "flip flop", "flip flops", "wet suit", "remote control", "back pack"})
+
+    name = "nouns"
+
+    def entity(self, text: str) -> str:
+        words = text.split()
+        end = next((i for i, word in enumerate(words) if i and _tag(word) in ("IN", "CC", "TO")), len(words))
+        words = words[:end]
+        if " ".join(words[-2:]) in self.WHOLE:
+            return " ".join(words[-2:])
+        return " ".join([word for word in words[:-1] if _is_noun(word)] + words[-1:])
+
+    def predicate(self, text: str) -> str:
+        return text
+
+
+@cache
+def _is_noun(word: str) -> bool:
+    """Whether a word before a noun is one too: by its usual part of speech; a verb ("stop sign") or an unknown word if it can be one."""
+    if word.endswith(("'s", "'")) or word in _SIDES:
+        return False
+    tag = _tag(word)
+    if tag in ("", "VB", "VBG", "VBP", "VBZ"):
+        found = _lemmas(word)
+        return "NOUN" in found or (not found and not _NUMBER.match(word) and not word.endswith("ed"))
+    return tag.startswith("NN")
+
+
+class Rare:
+    """Step 6: a predicate that was counted fewer than `threshold` times comes back empty.
+
+    Args:
+        counts: how often each cleaned predicate is stated. threshold: 1 keeps all.
+    """
+
+    name = "rare"
+
+    def __init__(self, counts: Mapping[str, int], threshold: int = THRESHOLD) -> None:
+        self._counts, self._threshold = counts, threshold
+
+    def entity(self, text: str) -> str:
+        return text
+
+    def predicate(self, text: str) -> str:
+        return text if self._counts.get(text, 0) >= self._threshold else ""
+
+
+class Cleaner:
+    """Steps one after the other, on triples, entities or predicates; what a string becomes is remembered.
+
+    >>> Cleaner([Be(), Determiners(), Lemmas(), Nouns()])(Triple("The red hydrants", "are on the", "sidewalk"))
+    Triple(subject='hydrant', predicate='on', object='sidewalk')
+    """
+
+    def __init__(self, steps: Iterable[Step]) -> None:
+        steps = tuple(steps)
+        self.entity = _remembered([step.entity for step in steps])
+        self.predicate = _remembered([step.predicate for step in steps])
+
+    def __call__(self, triple: Triple) -> Triple | None:
+        """The triple after all steps, or None if one of them left nothing of a part."""
+        subject, predicate, obj = self.entity(triple.subject), self.predicate(triple.predicate), self.entity(triple.object)
+        return Triple(subject, predicate, obj) if subject and predicate and obj else None
+
+
+def _remembered(functions: Sequence[Callable[[str], str]]) -> Callable[[str], str]:
+    known: dict[str, str] = {}
+
+    def through(text: str) -> str:
+        result = known.get(text)
+        if result is None:
+            result = plain(text)
+            for function in functions:
+                if not result:
+                    break
+                result = function(result)
+            known[text] = result
+        return result
+
+    return through
+
+
+def steps(names: Iterable[str] = STEPS, words: Mapping[str, int] | None = None) -> list[Step]:
+    """The steps with these names in the order in which they run, all but "rare", which needs counts. `words` goes to :class:`Spelling`.
+
+    Raises:
+        ValueError: an unknown name.
+    """
+    wanted = check_steps(names)
+    every: list[Step] = [Be(), Determiners(), Spelling(words), Lemmas(), Nouns()]
+    return [step for step in every if step.name in wanted]
+
+
+def check_steps(names: Iterable[str]) -> tuple[str, ...]:
+    """The names in the order in which the steps run. Raises ValueError for an unknown one."""
+    wanted = set(names)
+    unknown = sorted(wanted - set(STEPS))
+    if unknown:
+        raise ValueError(f"unknown step '{unknown[0]}': choose among {', '.join(STEPS)}")
+    return tuple(name for name in STEPS if name in wanted)
+
+
+def consolidated(triples: Iterable[Triple]) -> Counter[Triple]:
+    """How often each triple is stated: what the paper calls consolidating the duplicates that the steps make."""
+    return Counter(triples)

@@ -1,0 +1,440 @@
+"""From a file of relationships to clean triples and their counts (section 6.1), as Parquet in a directory.
+
+=================== ==================================================================================================================
+file                columns
+=================== ==================================================================================================================
+prepared.json       settings, the source, and how many statements were read, dropped and kept
+triples.parquet     image, relationship, subject_id, object_id (int64); subject, predicate, object (text); subject_box, object_box (4
+                    float32: x, y, w, h in pixels): one row a statement, in the file's order
+counts.parquet      subject, predicate, object, count: one row a distinct triple, most frequent first
+predicates.parquet  predicate, count, kept: every clean predicate, those below the threshold too, most frequent first
+entities.parquet    entity, subject, object: how often each is stated as the one and the other, most frequent first
+=================== ==================================================================================================================
+
+The file is read once, in constant memory: statements go to a temporary file as numbers, only the different strings stay in memory, and are
+cleaned once each. Published counts (:mod:`simtown.visualgenome.published`) give the same directory without triples.parquet.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import simtown
+from simtown.files import DamagedError, ForeignDirectoryError, claimed, replacing, save_json
+from simtown.visualgenome import clean, published, records
+
+NAME, FORMAT, SCHEMA = "prepared.json", "simtown visual genome", 1
+TRIPLES, COUNTS, PREDICATES, ENTITIES = "triples.parquet", "counts.parquet", "predicates.parquet", "entities.parquet"
+#: Statements in a row group, and distinct triples held before equal ones are added up.
+GROUP, HELD = 1 << 17, 1 << 22
+#: Rows of Table 1 by the released file that holds them: name in the table, the reader, and how many a record has.
+FURTHER: dict[str, tuple[str, Callable[..., Any], Callable[[Any], int]]] = {
+    "image_data": ("images", records.image_data, lambda record: 1),
+    "region_descriptions": ("regions", records.regions, lambda record: len(record.regions)),
+    "question_answers": ("questions", records.questions, lambda record: len(record.qas)),
+    "objects": ("objects", records.objects, lambda record: len(record.objects)),
+    "attributes": ("attributes", records.attributes, lambda record: sum(len(thing.attributes or ()) for thing in record.attributes)),
+}
+_RAW = pa.schema([(n, pa.int64()) for n in ("image", "relationship", "subject_id", "object_id")]
+                 + [(n, pa.int32()) for n in ("subject", "predicate", "object")]
+                 + [(f"{role}_{side}", pa.float32()) for role in ("subject", "object") for side in "xywh"])  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What decides the outcome.
+
+    Attributes:
+        steps: names of the preprocessing steps (:data:`simtown.visualgenome.clean.STEPS`). threshold: statements below which a predicate is
+        rare. once: count what is said again of the same two things of an image once.
+    """
+
+    steps: tuple[str, ...] = clean.STEPS
+    threshold: int = clean.THRESHOLD
+    once: bool = False
+
+    def check(self) -> None:
+        """Raises ValueError for a choice that cannot be."""
+        clean.check_steps(self.steps)
+        if self.threshold < 1:
+            raise ValueError(f"--threshold must be at least 1, not {self.threshold}")
+
+    @property
+    def least(self) -> int:
+        """Statements that a predicate needs to stay."""
+        return self.threshold if "rare" in self.steps else 1
+
+
+Moved = Callable[[int], None]
+
+
+def prepare(source: Path, directory: Path, choices: Choices | None = None, *, further: Iterable[Path] = (), skip_bad: bool = False,
+            moved: Moved | None = None) -> dict[str, Any]:  # fmt: skip
+    """Prepare relationships.json or scene_graphs.json, or a folder of published counts; returns what prepared.json holds.
+
+    Args:
+        source: the file, packed or not, or the folder. further: other released files to count for Table 1, told apart by their names.
+        skip_bad: pass over malformed records and count them. moved: told how many more bytes on disk were read.
+
+    Raises:
+        ValueError: a choice that cannot be, a file whose name says nothing, or no statement at all. DamagedError: a malformed record or
+        table. ForeignDirectoryError: the directory holds something else, or was prepared from another source or with other choices.
+        OSError: something cannot be read or written.
+    """
+    choices = choices or Choices()
+    choices.check()
+    counted = [(path, _kind(path)) for path in further]
+    if not source.exists():
+        raise FileNotFoundError(f"there is no {source}: give Visual Genome's relationships.json, or a folder of published counts")
+    described = {"name": source.name, "bytes": None if source.is_dir() else source.stat().st_size, "skip_bad": skip_bad,
+                 "further": {kind: [path.name, path.stat().st_size] for path, kind in counted}}  # fmt: skip
+    content: dict[str, Any] = {"format": FORMAT, "schema": SCHEMA, "simtown": simtown.__version__,
+                               "choices": {**asdict(choices), "steps": list(choices.steps)}, "source": described}  # fmt: skip
+    with claimed(directory, "simtown vg prepare"):
+        done = _done(directory, content)
+        if done is not None:
+            return done
+        more, bad, first_bad = _count_further(counted, skip_bad, moved)
+        if source.is_dir():
+            content |= _from_counts(source, directory, choices)
+        else:
+            content |= _from_file(source, directory, choices, skip_bad, moved)
+        content["table1"] |= more
+        content["bad_records"] += bad
+        content["first_bad"] = content["first_bad"] or first_bad
+        save_json(directory / NAME, content)  # last: a directory with this file is whole
+    return content
+
+
+def load(directory: Path) -> dict[str, Any]:
+    """What prepared.json says. Raises FileNotFoundError, DamagedError or ForeignDirectoryError."""
+    path = directory / NAME
+    if not path.is_file():
+        raise FileNotFoundError(f"{directory} holds nothing prepared (no {NAME}): give a directory made by simtown vg prepare")
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise DamagedError(f"{path} is damaged ({error}): prepare again") from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT or content.get("schema") != SCHEMA:
+        raise ForeignDirectoryError(f"{path} was not made by this version of simtown vg prepare")
+    return content
+
+
+def read(directory: Path, name: str, columns: list[str] | None = None) -> pa.Table:
+    """A table of a prepared directory. Raises FileNotFoundError or DamagedError."""
+    path = directory / name
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is missing: prepare again, or from relationships instead of published counts")
+    try:
+        return pq.read_table(path, columns=columns)
+    except (pa.ArrowException, OSError) as error:
+        raise DamagedError(f"{path} is damaged ({str(error).splitlines()[0]}): prepare again") from error
+
+
+def _done(directory: Path, content: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What is prepared there already, or None for an empty directory. Leftovers of a killed run go."""
+    for leftover in directory.glob(".*.tmp"):
+        leftover.unlink()
+    if not (directory / NAME).exists():
+        strange = sorted(p.name for p in directory.iterdir() if p.name not in (TRIPLES, COUNTS, PREDICATES, ENTITIES))
+        if strange:
+            raise ForeignDirectoryError(f"{directory} holds {strange[0]}, which simtown vg prepare did not make: give another --out")
+        return None
+    old = load(directory)
+    before, now = _flags(old), _flags(content)
+    changed = [f"{key} {before[key]}, now {now[key]}" for key in now if before.get(key) != now[key]]
+    if changed:
+        raise ForeignDirectoryError(f"{directory} was prepared otherwise ({'; '.join(changed)}): give another --out")
+    return old
+
+
+def _flags(content: Mapping[str, Any]) -> dict[str, str]:
+    source = content["source"]
+    told = {"source": f"{source['name']} of {source['bytes']} bytes", "--skip-bad": source["skip_bad"],
+            "--with": ", ".join(f"{name} of {size} bytes" for name, size in source["further"].values()) or "none"}  # fmt: skip
+    flags = {f"--{key}": ",".join(value) if isinstance(value, list) else value for key, value in content["choices"].items()}
+    return {key: str(value) for key, value in {**told, **flags}.items()}
+
+
+def _kind(path: Path) -> str:
+    for kind in sorted(FURTHER, key=len, reverse=True):
+        if kind in path.name:
+            if not path.is_file():
+                raise FileNotFoundError(f"there is no file {path}")
+            return kind
+    raise ValueError(f"--with {path} is none of the files that are counted: its name must hold one of {', '.join(FURTHER)}")
+
+
+def _count_further(further: Iterable[tuple[Path, str]], skip_bad: bool, moved: Moved | None) -> tuple[dict[str, int], int, str]:
+    found, bad, first_bad = {}, 0, ""
+    for path, kind in further:
+        name, reader, size = FURTHER[kind]
+        items = reader(path, skip_bad=skip_bad, moved=moved)
+        found[name] = sum(map(size, items))
+        bad, first_bad = bad + items.bad, first_bad or items.first_bad
+    return found, bad, first_bad
+
+
+# from the files
+
+
+class _Codes(dict[str, int]):
+    """Numbers strings in the order in which they come."""
+
+    def __missing__(self, text: str) -> int:
+        self[text] = code = len(self)
+        return code
+
+
+def _from_file(source: Path, directory: Path, choices: Choices, skip_bad: bool, moved: Moved | None) -> dict[str, Any]:
+    entities, predicates = _Codes(), _Codes()
+    graphs = records.graphs(source, skip_bad=skip_bad, moved=moved)
+    with contextlib.ExitStack() as stack:
+        raw = stack.enter_context(_temporary(directory / ".raw.tmp"))
+        stated, listed = _spill(graphs, raw, entities, predicates)
+        if not stated:
+            raise ValueError(f"{source} states no relationships: give Visual Genome's relationships.json or scene_graphs.json")
+        uses = [np.zeros(len(codes), dtype=np.int64) for codes in (entities, predicates)]
+        for group in _groups(raw, ["subject", "predicate", "object"]):
+            s, p, o = (group[n].to_numpy() for n in ("subject", "predicate", "object"))
+            uses[0] += np.bincount(s, minlength=len(entities)) + np.bincount(o, minlength=len(entities))
+            uses[1] += np.bincount(p, minlength=len(predicates))
+        used = [*zip(entities, uses[0].tolist(), strict=True), *zip(predicates, uses[1].tolist(), strict=True)]
+        cleaner = clean.Cleaner(clean.steps(choices.steps, _words(used)))
+        entity_names, entity_of = _cleaned(entities, cleaner.entity)
+        predicate_names, predicate_of = _cleaned(predicates, cleaner.predicate)
+        counts = np.zeros(len(predicate_names), dtype=np.int64)
+        for group in _groups(raw, None):
+            _, p, _, use = _mapped(group, entity_of, predicate_of, choices.once)
+            counts += np.bincount(p[use], minlength=len(predicate_names))
+        kept = counts >= choices.least
+        held, total, repeated, complete = _Held(len(entity_names), len(predicate_names)), 0, 0, 0
+        dictionaries = [pa.array(names, pa.string()) for names in (entity_names, predicate_names, entity_names)]
+        with replacing(directory / TRIPLES) as target, pq.ParquetWriter(target, _schema(), compression="zstd") as writer:
+            for group in _groups(raw, None):
+                s, p, o, use = _mapped(group, entity_of, predicate_of, choices.once)
+                whole = int(((s >= 0) & (p >= 0) & (o >= 0)).sum())
+                complete += whole
+                repeated += whole - int(use.sum())
+                use[use] = kept[p[use]]
+                total += int(use.sum())
+                held.add(s[use], p[use], o[use])
+                writer.write_table(_table(group, use, (s, p, o), dictionaries))
+    _write_counts(directory, held.triples(entity_names, predicate_names))
+    _write_predicates(directory, dict(zip(predicate_names, counts.tolist(), strict=True)), choices.least)
+    return {
+        "table1": {"images": graphs.good, "relationships": stated},
+        "statements": {"stated": listed, "without_an_end": listed - stated, "emptied": stated - complete, "repeated": repeated,
+                       "rare": complete - repeated - total, "kept": total},
+        "bad_records": graphs.bad, "first_bad": graphs.first_bad, "bytes_read": graphs.read,
+    }  # fmt: skip
+
+
+@contextlib.contextmanager
+def _temporary(path: Path) -> Iterator[Path]:
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _spill(graphs: Iterable[records.Graph], raw: Path, entities: _Codes, predicates: _Codes) -> tuple[int, int]:
+    """Write every statement as a row of numbers; returns how many, and how many relationships were listed (some lack an end).
+
+    An image's statements never span two row groups.
+    """
+    rows: list[tuple[Any, ...]] = []
+    stated = listed = 0
+    with pq.ParquetWriter(raw, _RAW, compression="lz4") as writer:
+
+        def flush() -> None:
+            if rows:
+                columns = [pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), _RAW, strict=True)]
+                writer.write_table(pa.Table.from_arrays(columns, schema=_RAW))
+                rows.clear()
+
+        for graph in graphs:
+            image = graph.image
+            listed += len(graph.relationships)
+            for relation, s, o in graph.statements():
+                rows.append((
+                    image, relation.number, s.number, o.number, entities[s.text], predicates[relation.predicate], entities[o.text],
+                    s.x, s.y, s.w, s.h, o.x, o.y, o.w, o.h,
+                ))  # fmt: skip
+            if len(rows) >= GROUP:
+                stated += len(rows)
+                flush()
+        stated += len(rows)
+        flush()
+    return stated, listed
+
+
+def _groups(raw: Path, columns: list[str] | None) -> Iterator[pa.Table]:
+    with pq.ParquetFile(raw) as file:
+        for i in range(file.num_row_groups):
+            yield file.read_row_group(i, columns=columns)
+
+
+def _words(strings: Iterable[tuple[str, int]]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for text, count in strings:
+        for word in clean.plain(text).split():
+            counts[word] += count
+    return counts
+
+
+def _cleaned(codes: Mapping[str, int], function: Callable[[str], str]) -> tuple[list[str], np.ndarray]:
+    """The different clean strings, and for every raw code the number of its clean string, -1 where nothing is left: (n,) int64."""
+    numbers = _Codes()
+    of = np.array([numbers[done] if (done := function(text)) else -1 for text in codes], dtype=np.int64)
+    return list(numbers), of
+
+
+def _mapped(group: pa.Table, entity_of: np.ndarray, predicate_of: np.ndarray, once: bool) -> tuple[np.ndarray, ...]:
+    """Clean codes of subjects, predicates and objects, (n,) int64 with -1 for nothing, and which rows to use, (n,) bool."""
+    s, p, o = (table[group[n].to_numpy()] for n, table in (("subject", entity_of), ("predicate", predicate_of), ("object", entity_of)))
+    use = (s >= 0) & (p >= 0) & (o >= 0)
+    if once and use.any():
+        ids = np.stack([group[n].to_numpy() for n in ("image", "subject_id", "object_id")] + [p], axis=1)
+        ids[(ids[:, 1] < 0) | (ids[:, 2] < 0), 1] = -1 - np.flatnonzero((ids[:, 1] < 0) | (ids[:, 2] < 0))  # without numbers: all different
+        first = np.zeros(len(ids), dtype=bool)
+        used = np.flatnonzero(use)
+        first[used[np.unique(ids[use], axis=0, return_index=True)[1]]] = True
+        use = first
+    return s, p, o, use
+
+
+class _Held:
+    """Distinct triples of codes with their counts, as sorted keys."""
+
+    def __init__(self, entities: int, predicates: int) -> None:
+        self._shape = (max(entities, 1), max(predicates, 1), max(entities, 1))
+        self._keys, self._counts = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        self._new: list[np.ndarray] = []
+        self._waiting = 0
+
+    def add(self, s: np.ndarray, p: np.ndarray, o: np.ndarray) -> None:
+        self._new.append((s * self._shape[1] + p) * self._shape[2] + o)
+        self._waiting += len(s)
+        if self._waiting > HELD:
+            self._settle()
+
+    def _settle(self) -> None:
+        keys = np.concatenate([self._keys, *self._new])
+        ones = np.concatenate([self._counts, np.ones(len(keys) - len(self._keys), dtype=np.int64)])
+        self._keys, place = np.unique(keys, return_inverse=True)
+        self._counts = np.zeros(len(self._keys), dtype=np.int64)
+        np.add.at(self._counts, place, ones)
+        self._new, self._waiting = [], 0
+
+    def triples(self, entities: list[str], predicates: list[str]) -> dict[tuple[str, str, str], int]:
+        self._settle()
+        s, p, o = np.unravel_index(self._keys, self._shape)
+        keys = zip(s.tolist(), p.tolist(), o.tolist(), strict=True)
+        return {(entities[a], predicates[b], entities[c]): n for (a, b, c), n in zip(keys, self._counts.tolist(), strict=True)}
+
+
+_TEXT = pa.dictionary(pa.int32(), pa.string())
+_BOX = pa.list_(pa.float32(), 4)
+
+
+def _schema() -> pa.Schema:
+    numbers = [(n, pa.int64()) for n in ("image", "relationship", "subject_id", "object_id")]
+    return pa.schema(
+        numbers + [(n, _TEXT) for n in ("subject", "predicate", "object")] + [(f"{r}_box", _BOX) for r in ("subject", "object")]
+    )
+
+
+def _table(group: pa.Table, use: np.ndarray, codes: tuple[np.ndarray, ...], dictionaries: list[pa.Array]) -> pa.Table:
+    columns = [pa.array(group[n].to_numpy()[use]) for n in ("image", "relationship", "subject_id", "object_id")]
+    for code, dictionary in zip(codes, dictionaries, strict=True):
+        columns.append(pa.DictionaryArray.from_arrays(pa.array(code[use].astype(np.int32)), dictionary))
+    for role in ("subject", "object"):
+        sides = np.stack([group[f"{role}_{side}"].to_numpy()[use] for side in "xywh"], axis=1)
+        columns.append(pa.FixedSizeListArray.from_arrays(pa.array(sides.ravel()), 4))
+    return pa.Table.from_arrays(columns, schema=_schema())
+
+
+# from published counts
+
+
+def _from_counts(source: Path, directory: Path, choices: Choices) -> dict[str, Any]:
+    paths = {name: published.find(source, name) for name in (*published.NEEDED, "objects_count", "attributes_count")}
+    missing = [name for name in published.NEEDED if paths[name] is None]
+    if missing:
+        raise FileNotFoundError(f"{source} holds no {missing[0]}.tsv: give a folder of published counts, or relationships.json itself")
+    stated, found = published.predicates(_there(paths["relations_count"])), published.triples(_there(paths["triples_150x50"]))
+    entities: Counter[str] = Counter()
+    for (s, _, o), n in found.items():
+        entities[s] += n
+        entities[o] += n
+    cleaner = clean.Cleaner(clean.steps(choices.steps, _words([*stated.items(), *entities.items()])))
+    predicates: Counter[str] = Counter()
+    for text, n in stated.items():
+        predicates[cleaner.predicate(text)] += n
+    emptied = predicates.pop("", 0)
+    triples: Counter[tuple[str, str, str]] = Counter()
+    for (subject, predicate, obj), n in found.items():
+        whole = cleaner(clean.Triple(subject, predicate, obj))
+        if whole is not None and predicates[whole.predicate] >= choices.least:
+            triples[whole.subject, whole.predicate, whole.object] += n
+    _write_counts(directory, triples)
+    _write_predicates(directory, predicates, choices.least)
+    kept = sum(n for n in predicates.values() if n >= choices.least)
+    total = sum(stated.values())
+    rare = total - emptied - kept
+    table1 = {"relationships": total}
+    for name in ("objects", "attributes"):
+        path = paths[f"{name}_count"]
+        if path is not None:
+            table1[name] = sum(published.counts(path).values())
+    return {
+        "table1": table1,
+        "statements": {"stated": total, "without_an_end": 0, "emptied": emptied, "repeated": 0, "rare": rare, "kept": kept},
+        "bad_records": 0, "first_bad": "", "bytes_read": sum(p.stat().st_size for p in paths.values() if p is not None),
+    }  # fmt: skip
+
+
+def _there(path: Path | None) -> Path:
+    assert path is not None  # checked by the caller
+    return path
+
+
+# what both write
+
+
+def _write(path: Path, columns: Mapping[str, Any]) -> None:
+    with replacing(path) as temporary:
+        pq.write_table(pa.table(columns), temporary, compression="zstd")
+
+
+def _write_counts(directory: Path, triples: Mapping[tuple[str, str, str], int]) -> None:
+    """counts.parquet, and entities.parquet, its marginals (section 6.3)."""
+    rows = sorted(triples.items(), key=lambda row: (-row[1], row[0]))
+    parts = [pa.array([key[i] for key, _ in rows], pa.string()).dictionary_encode() for i in range(3)]
+    _write(directory / COUNTS, {**dict(zip(("subject", "predicate", "object"), parts, strict=True)),
+                                "count": pa.array([n for _, n in rows], pa.int64())})  # fmt: skip
+    roles: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    for (subject, _, obj), n in rows:
+        roles[0][subject] += n
+        roles[1][obj] += n
+    order = sorted({*roles[0], *roles[1]}, key=lambda e: (-roles[0][e] - roles[1][e], e))
+    _write(directory / ENTITIES, {"entity": pa.array(order, pa.string()), "subject": pa.array([roles[0][e] for e in order], pa.int64()),
+                                  "object": pa.array([roles[1][e] for e in order], pa.int64())})  # fmt: skip
+
+
+def _write_predicates(directory: Path, counts: Mapping[str, int], least: int) -> None:
+    rows = sorted(((name, n) for name, n in counts.items() if n), key=lambda row: (-row[1], row[0]))
+    _write(directory / PREDICATES, {"predicate": pa.array([name for name, _ in rows], pa.string()),
+                                    "count": pa.array([n for _, n in rows], pa.int64()),
+                                    "kept": pa.array([n >= least for _, n in rows], pa.bool_())})  # fmt: skip

@@ -1,0 +1,110 @@
+"""Counts of Visual Genome that others have published, for who has not the files: github.com/FireSterLine/interactionwise-vrd, data/genome.
+
+A folder of them is read as these files, each plain, .gz or .xz: tab-separated tables ``relations_count`` (name, count), ``objects_count``,
+``attributes_count`` (the same) and ``triples_150x50`` (subject, predicate, object, train, test).
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from simtown.files import DamagedError
+from simtown.visualgenome.records import Objects, Thing
+from simtown.visualgenome.stream import Opened
+
+#: The tables without which a folder is none of published counts.
+NEEDED = ("relations_count", "triples_150x50")
+#: A lemmatiser's slips in those counts: "riding" and "ride" are told as "rid", "on left side of" as "on leave side of".
+_SLIPS = ((re.compile(r"\brid\b"), "ride"), (re.compile(r"\bleave (?=(?:hand )?side\b|of\b)"), "left "))
+
+
+def find(directory: Path, name: str) -> Path | None:
+    """The file of a table in a folder of published counts, or None."""
+    return next((p for end in (".tsv", ".tsv.gz", ".tsv.xz") if (p := directory / (name + end)).is_file()), None)
+
+
+def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[list[str]]:
+    with Opened(path) as file:
+        rows = csv.reader(file.lines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+        head = next(rows, [])
+        if tuple(head) != columns:
+            raise DamagedError(f"{path} is no table of {', '.join(columns)}: it begins with {', '.join(head) or 'nothing'}")
+        for row in rows:
+            if len(row) != len(columns):
+                raise DamagedError(f"{path} is damaged: line {rows.line_num:,} has {len(row)} columns instead of {len(columns)}")
+            yield row
+
+
+def _number(path: Path, text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise DamagedError(f"{path} is damaged: '{text}' is no count")
+    return int(text)
+
+
+def counts(path: Path) -> Counter[str]:
+    """{name: count} of a table with the columns name and count. Raises DamagedError."""
+    result: Counter[str] = Counter()
+    for name, count in _rows(path, ("name", "count")):
+        result[name] += _number(path, count)
+    return result
+
+
+def predicates(path: Path) -> Counter[str]:
+    """:func:`counts` of a table of predicates, its known slip undone ("rid on" is "ride on")."""
+    result: Counter[str] = Counter()
+    for name, count in counts(path).items():
+        result[_unslipped(name)] += count
+    return result
+
+
+def _unslipped(predicate: str) -> str:
+    for slip, meant in _SLIPS:
+        predicate = slip.sub(meant, predicate)
+    return predicate
+
+
+def triples(path: Path) -> Counter[tuple[str, str, str]]:
+    """{(subject, predicate, object): train and test counts added}. Raises DamagedError."""
+    result: Counter[tuple[str, str, str]] = Counter()
+    for subject, predicate, obj, train, test in _rows(path, ("subject", "predicate", "object", "train", "test")):
+        result[subject, _unslipped(predicate), obj] += _number(path, train) + _number(path, test)
+    return result
+
+
+class _Box(msgspec.Struct, gc=False):
+    cls: int
+    bbox: tuple[float, float, float, float]
+
+
+class _Marked(msgspec.Struct, gc=False):
+    objs: list[_Box]
+
+
+def marked(path: Path, names: list[str]) -> list[Objects]:
+    """Things in the images of an annotation file of that source: [[image, {"objs": [{"cls", "bbox": x1 y1 x2 y2}]} or null], ...].
+
+    Args:
+        names: of the classes, by number.
+
+    Raises:
+        DamagedError: it is no such file, or names a class that is none.
+    """
+    with Opened(path) as file:
+        text = file.read()
+    try:
+        content = msgspec.json.decode(text, type=list[tuple[str | None, _Marked | None]])
+        return [
+            Objects(image_id=number, objects=[
+                Thing(object_id=i, name=names[box.cls], x=x0, y=y0, w=x1 - x0, h=y1 - y0)
+                for i, box in enumerate(image.objs if image else ()) for x0, y0, x1, y1 in [box.bbox]
+            ])
+            for number, (_, image) in enumerate(content)
+        ]  # fmt: skip
+    except (msgspec.MsgspecError, UnicodeDecodeError, IndexError) as error:
+        raise DamagedError(f"{path} is no file of annotations ({error})") from error

@@ -1,0 +1,247 @@
+"""Visual Genome's released files, record by record, in one form whatever the release (1.0, 1.2, 1.4).
+
+======================== ========================== ===========================================================
+file                     a record is                where the releases differ
+======================== ========================== ===========================================================
+relationships.json       :class:`Graph`             1.0 numbers things by "id"; an end has "name" or "names"
+scene_graphs.json        :class:`Graph`             ends are numbers of objects in the same record
+objects.json             :class:`Objects`           1.4 merged objects: "merged_object_ids"
+attributes.json          :class:`Attributes`        1.0 says "object_names"; "attributes" may be missing
+region_descriptions.json :class:`Regions`           1.0 says "id" and "image" for "region_id" and "image_id"
+question_answers.json    :class:`Questions`         1.0 says "id" for "qa_id"
+image_data.json          :class:`ImageData`         1.0 says "id" and has no "coco_id" and "flickr_id"
+======================== ========================== ===========================================================
+
+Boxes are x, y, w, h in pixels, y downwards, as released: some reach over the picture's edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from simtown.files import DamagedError
+from simtown.visualgenome.stream import Opened, Records
+
+_Names = list[str] | str | None
+
+
+def _first(*choices: _Names) -> str:
+    for choice in choices:
+        if choice:
+            return choice if isinstance(choice, str) else choice[0]
+    return ""
+
+
+class Thing(msgspec.Struct, gc=False):
+    """An object: `number`, `text` (its first name, or ""), and its box x, y, w, h in pixels."""
+
+    object_id: int = -1
+    id: int = -1
+    names: _Names = None
+    name: _Names = None
+    object_names: _Names = None
+    x: float = 0.0
+    y: float = 0.0
+    w: float = 0.0
+    h: float = 0.0
+    synsets: list[str] | str | None = None
+    merged_object_ids: list[int] | None = None
+    attributes: list[str] | None = None
+
+    @property
+    def number(self) -> int:
+        """Its number in its release, -1 if it has none."""
+        return self.object_id if self.object_id >= 0 else self.id
+
+    @property
+    def text(self) -> str:
+        """Its first name as the annotator wrote it, "" if it has none."""
+        names = self.names  # the common case first: this runs millions of times
+        return names[0] if type(names) is list and names else _first(names, self.name, self.object_names)
+
+
+class Relation(msgspec.Struct, gc=False):
+    """A relationship as stored: its ends are things, or numbers of things in the same record."""
+
+    predicate: str
+    relationship_id: int = -1
+    id: int = -1
+    subject: Thing | None = None
+    object: Thing | None = None
+    subject_id: int = -1
+    object_id: int = -1
+    synsets: list[str] | str | None = None
+
+    @property
+    def number(self) -> int:
+        """Its number in its release, -1 if it has none."""
+        return self.relationship_id if self.relationship_id >= 0 else self.id
+
+
+class _Image(msgspec.Struct, gc=False):
+    image_id: int = -1
+    id: int = -1
+
+    @property
+    def image(self) -> int:
+        """The image's number, -1 if the record has none."""
+        return self.image_id if self.image_id >= 0 else self.id
+
+
+class Graph(_Image, kw_only=True, gc=False):
+    """Relationships of an image, from relationships.json or scene_graphs.json."""
+
+    relationships: list[Relation]
+    objects: list[Thing] | None = None
+
+    def statements(self) -> Iterator[tuple[Relation, Thing, Thing]]:
+        """Every relationship with its subject and object; one whose end is not in the record is left out, as in the official reader."""
+        things: dict[int, Thing] | None = None
+        for relation in self.relationships:
+            subject, obj = relation.subject, relation.object
+            if subject is None or obj is None:
+                if things is None:
+                    things = self._things()
+                subject = subject or things.get(relation.subject_id)
+                obj = obj or things.get(relation.object_id)
+                if subject is None or obj is None:
+                    continue
+            yield relation, subject, obj
+
+    def _things(self) -> dict[int, Thing]:
+        own = self.objects or []
+        merged = {number: thing for thing in own for number in thing.merged_object_ids or ()}
+        return merged | {thing.number: thing for thing in own}
+
+
+class Objects(_Image, kw_only=True, gc=False):
+    """Everything that is marked in an image, from objects.json; scene_graphs.json is read as this too."""
+
+    objects: list[Thing]
+
+
+class Attributes(_Image, kw_only=True, gc=False):
+    """Things with what is said of each, from attributes.json."""
+
+    attributes: list[Thing]
+
+
+class Region(msgspec.Struct, gc=False):
+    """A phrase about a part of an image, and that part's box in pixels."""
+
+    phrase: str
+    region_id: int = -1
+    id: int = -1
+    x: float = 0.0
+    y: float = 0.0
+    width: float = 0.0
+    height: float = 0.0
+
+    @property
+    def number(self) -> int:
+        """Its number in its release, -1 if it has none."""
+        return self.region_id if self.region_id >= 0 else self.id
+
+
+class Regions(_Image, kw_only=True, gc=False):
+    """Phrases of an image, from region_descriptions.json."""
+
+    regions: list[Region]
+
+
+class Question(msgspec.Struct, gc=False):
+    """A question about an image, and its answer."""
+
+    question: str
+    answer: str = ""
+    qa_id: int = -1
+    id: int = -1
+
+    @property
+    def number(self) -> int:
+        """Its number in its release, -1 if it has none."""
+        return self.qa_id if self.qa_id >= 0 else self.id
+
+
+class Questions(_Image, kw_only=True, gc=False):
+    """Questions about an image, from question_answers.json."""
+
+    qas: list[Question]
+
+
+class ImageData(_Image, kw_only=True, gc=False):
+    """Size in pixels and origin of an image, from image_data.json."""
+
+    width: int
+    height: int
+    url: str = ""
+    coco_id: int | None = None
+    flickr_id: int | None = None
+
+
+def graphs(path: Path, *, skip_bad: bool = False, moved: Callable[[int], None] | None = None) -> Records[Graph]:
+    """Records of relationships.json or scene_graphs.json. See :class:`~simtown.visualgenome.stream.Records` for errors."""
+    return Records(path, Graph, skip_bad=skip_bad, moved=moved)
+
+
+def objects(path: Path, *, skip_bad: bool = False, moved: Callable[[int], None] | None = None) -> Records[Objects]:
+    """Records of objects.json, or the objects of scene_graphs.json."""
+    return Records(path, Objects, skip_bad=skip_bad, moved=moved)
+
+
+def attributes(path: Path, *, skip_bad: bool = False, moved: Callable[[int], None] | None = None) -> Records[Attributes]:
+    """Records of attributes.json."""
+    return Records(path, Attributes, skip_bad=skip_bad, moved=moved)
+
+
+def regions(path: Path, *, skip_bad: bool = False, moved: Callable[[int], None] | None = None) -> Records[Regions]:
+    """Records of region_descriptions.json."""
+    return Records(path, Regions, skip_bad=skip_bad, moved=moved)
+
+
+def questions(path: Path, *, skip_bad: bool = False, moved: Callable[[int], None] | None = None) -> Records[Questions]:
+    """Records of question_answers.json."""
+    return Records(path, Questions, skip_bad=skip_bad, moved=moved)
+
+
+def image_data(path: Path, *, skip_bad: bool = False, moved: Callable[[int], None] | None = None) -> Records[ImageData]:
+    """Records of image_data.json."""
+    return Records(path, ImageData, skip_bad=skip_bad, moved=moved)
+
+
+def synsets(path: Path) -> dict[str, str]:
+    """{name: synset} of object_synsets.json, attribute_synsets.json or relationship_synsets.json, or {synset: definition} of synsets.json.
+
+    Raises:
+        DamagedError: the file is none of these.
+    """
+    with Opened(path) as file:
+        text = file.read()
+    try:
+        content: Any = msgspec.json.decode(text)
+        if isinstance(content, list):
+            return {str(entry["synset_name"]): str(entry["synset_definition"]) for entry in content}
+        if not isinstance(content, dict):
+            raise ValueError("neither an object nor a list")
+        return {name: _first(told) for name, told in content.items()}
+    except (msgspec.MsgspecError, KeyError, TypeError, ValueError, IndexError) as error:
+        raise DamagedError(f"{path} is no file of synsets ({error})") from error
+
+
+def aliases(path: Path) -> dict[str, str]:
+    """{other name: name} of object_alias.txt or relationship_alias.txt: on every line names of one thing, commas between, the name first.
+
+    A name on several lines means what it first meant.
+    """
+    result: dict[str, str] = {}
+    with Opened(path) as file:
+        for line in file.lines():
+            names = [name.strip() for name in line.split(",") if name.strip()]
+            for name in names[1:]:
+                if name != names[0]:
+                    result.setdefault(name, names[0])
+    return result

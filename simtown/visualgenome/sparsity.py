@@ -1,0 +1,274 @@
+"""How thinly Visual Genome covers even simple spatial relations (section 6.2, Figure 11).
+
+Of the most frequent entities: in how many images two of them occur together, and how often one stands left of the other by their boxes.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from simtown.exact import kernel
+from simtown.files import DamagedError, replacing
+from simtown.visualgenome import clean, prepare, published
+from simtown.visualgenome.records import Relation, Thing
+from simtown.visualgenome.stream import Opened, Records
+
+#: What the paper's example is about: 1 giraffe left of a person, 8 persons left of a giraffe.
+EXAMPLE = ("giraffe", "person")
+
+
+@dataclass(frozen=True)
+class Sparsity:
+    """Counts over the n most frequent entities, most frequent first.
+
+    Attributes:
+        names: (n,). boxes: (n,) int64, how many are marked. images: how many images have any thing marked. together: (n, n) int64,
+        symmetric: images in which both occur; on the diagonal, in which two or more of it do. left: (n, n) int64: pairs of boxes in one
+        image, the first of the row's entity with its centre left of the second's. apart: the same, the first ending before the second.
+        bad: records passed over.
+    """
+
+    names: tuple[str, ...]
+    boxes: np.ndarray
+    images: int
+    together: np.ndarray
+    left: np.ndarray
+    apart: np.ndarray
+    bad: int = 0
+
+    def empty(self) -> float:
+        """Share of unordered pairs of different entities that never occur in the same image."""
+        return _share(self.together[np.triu_indices(len(self.names), 1)] == 0)
+
+    def empty_left(self) -> float:
+        """Share of ordered pairs of different entities of which the first never stands left of the second."""
+        return _share(self.left[~np.eye(len(self.names), dtype=bool)] == 0)
+
+    def lopsided(self, least: int = 9) -> list[tuple[str, str, int, int]]:
+        """(a, b, a left of b, b left of a) for every pair counted at least `least` times, by how much rarer the first order is.
+
+        The measure is (b left of a + 1) / (a left of b + 1): without the ones, every pair never seen in one order would be as lopsided as
+        any other. Least is 9 by default: the paper's example of 1 against 8.
+        """
+        rows = []
+        n = len(self.names)
+        for i in range(n):
+            for j in range(i + 1, n):
+                few, many = sorted((int(self.left[i, j]), int(self.left[j, i])))
+                if few + many >= least and few < many:
+                    a, b = (i, j) if self.left[i, j] == few else (j, i)
+                    rows.append((-(many + 1) / (few + 1), -many, self.names[a], self.names[b], few, many))
+        return [(a, b, few, many) for _, _, a, b, few, many in sorted(rows)]
+
+    def pair(self, a: str, b: str) -> tuple[int, int] | None:
+        """(a left of b, b left of a), or None if one is not among the names."""
+        if a not in self.names or b not in self.names:
+            return None
+        i, j = self.names.index(a), self.names.index(b)
+        return int(self.left[i, j]), int(self.left[j, i])
+
+
+def _share(empty: np.ndarray) -> float:
+    return float(empty.mean()) if empty.size else 0.0
+
+
+class _Marked(msgspec.Struct, gc=False):
+    """A record of objects.json, scene_graphs.json or relationships.json: things by themselves, or the ends of relationships."""
+
+    objects: list[Thing] | None = None
+    relationships: list[Relation] | None = None
+
+    def things(self) -> list[Thing]:
+        if self.objects is not None:
+            return self.objects
+        ends = [end for r in self.relationships or () for end in (r.subject, r.object) if end is not None]
+        return list({end.number if end.number >= 0 else -2 - i: end for i, end in enumerate(ends)}.values())
+
+
+_Image = tuple[list[str], np.ndarray]
+
+
+class Source:
+    """Images' names and boxes, which can be gone through twice: objects.json, scene_graphs.json or relationships.json in any packing, a
+    directory made by simtown vg prepare, or a folder of published counts with its annotations.
+
+    Raises (here or while iterating):
+        FileNotFoundError, ValueError: there is nothing of the kind. DamagedError: a malformed record.
+    """
+
+    def __init__(self, path: Path, *, skip_bad: bool = False, moved: Callable[[int], None] | None = None) -> None:
+        self._path, self._skip, self._moved = path, skip_bad, moved
+        self.bad = 0
+        if not path.exists():
+            raise FileNotFoundError(f"there is no {path}: give objects.json, or a directory made by simtown vg prepare")
+        if not path.is_dir():
+            self.size = path.stat().st_size
+        elif (path / prepare.NAME).is_file():
+            self.size = 0
+        elif next(path.glob("annotations_*.json*"), None) is None:
+            raise FileNotFoundError(f"{path} holds neither {prepare.NAME} nor annotations: give objects.json, or a prepared directory")
+        else:
+            self.size = 0
+
+    def __iter__(self) -> Iterator[_Image]:
+        """Of every image the names, and x, y, w, h in pixels, (n, 4) float64."""
+        if not self._path.is_dir():
+            return self._file()
+        return self._prepared() if (self._path / prepare.NAME).is_file() else self._published()
+
+    def _file(self) -> Iterator[_Image]:
+        records = Records(self._path, _Marked, skip_bad=self._skip, moved=self._moved)
+        for record in records:
+            yield _image(record.things())
+        self.bad = records.bad
+
+    def _published(self) -> Iterator[_Image]:
+        names = self._path / "objects_150.json"
+        if not names.is_file():
+            raise FileNotFoundError(f"{names} is missing: the annotations name their classes by number")
+        with Opened(names) as file:
+            try:
+                classes = msgspec.json.decode(file.read(), type=list[str])
+            except msgspec.MsgspecError as error:
+                raise DamagedError(f"{names} is no list of names ({error})") from error
+        for path in sorted(self._path.glob("annotations_*.json*")):
+            for record in published.marked(path, classes):
+                yield _image(record.objects)
+
+    def _prepared(self) -> Iterator[_Image]:
+        """The ends of the statements that were kept, each thing once an image."""
+        columns = ["image", "subject_id", "object_id", "subject", "object", "subject_box", "object_box"]
+        table = prepare.read(self._path, prepare.TRIPLES, columns)
+        image = table["image"].to_numpy()
+        edges = [0, *(np.flatnonzero(np.diff(image)) + 1).tolist(), len(image)]
+        for begin, end in pairwise(edges):
+            rows = table.slice(begin, end - begin).to_pydict()
+            things: dict[int, tuple[str, list[float]]] = {}
+            for role in ("subject", "object"):
+                for number, name, box in zip(rows[f"{role}_id"], rows[role], rows[f"{role}_box"], strict=True):
+                    things[number if number >= 0 else -2 - len(things)] = (name, box)
+            yield [name for name, _ in things.values()], np.array([box for _, box in things.values()]).reshape(-1, 4)
+
+
+def _image(things: list[Thing]) -> _Image:
+    return [t.text for t in things], np.array([(t.x, t.y, t.w, t.h) for t in things], dtype=np.float64).reshape(-1, 4)
+
+
+@kernel
+def _tally(code, x, w, boxes, together, left, apart):  # type: ignore[no-untyped-def]
+    """Add one image: code (m,) int64 entities; x, w (m,) float64 left edges and widths; the rest as in :class:`Sparsity`."""
+    m, n = len(code), len(boxes)
+    here = np.zeros(n, dtype=np.int64)
+    for i in range(m):
+        boxes[code[i]] += 1
+        here[code[i]] += 1
+        for j in range(m):
+            if i != j:
+                if x[i] + w[i] / 2 < x[j] + w[j] / 2:
+                    left[code[i], code[j]] += 1
+                if x[i] + w[i] <= x[j]:
+                    apart[code[i], code[j]] += 1
+    for i in range(m):
+        a = code[i]
+        if here[a] == 0:  # done with the first of its kind
+            continue
+        for j in range(i + 1, m):
+            b = code[j]
+            if here[b] > 0 and b != a:
+                together[a, b] += 1
+                together[b, a] += 1
+                here[b] = -here[b]
+        if abs(here[a]) > 1:
+            together[a, a] += 1
+        for j in range(i + 1, m):
+            here[code[j]] = abs(here[code[j]])
+        here[a] = 0
+
+
+def sparsity(source: Source, top: int = 100, steps: Iterable[str] = clean.STEPS) -> Sparsity:
+    """Go through the images twice: for the `top` entities marked most often, then for their pairs. Raises as :class:`Source`.
+
+    Names are cleaned by the steps (names of :data:`simtown.visualgenome.clean.STEPS`).
+
+    Raises:
+        ValueError: top is below 2, or nothing is marked.
+    """
+    if top < 2:
+        raise ValueError(f"--top must be at least 2, not {top}")
+    raw: Counter[str] = Counter()
+    images = 0
+    for names, _ in source:
+        raw.update(names)
+        images += bool(names)
+    words: Counter[str] = Counter()
+    for text, count in raw.items():
+        for word in clean.plain(text).split():
+            words[word] += count
+    cleaner = clean.Cleaner(clean.steps(steps, words))
+    counts: Counter[str] = Counter()
+    for text, count in raw.items():
+        counts[cleaner.entity(text)] += count
+    del counts[""]
+    if not counts:
+        raise ValueError("nothing is marked in these images: give objects.json, scene_graphs.json or relationships.json")
+    chosen = sorted(counts, key=lambda name: (-counts[name], name))[:top]
+    number = {name: i for i, name in enumerate(chosen)}
+    code_of = {text: number.get(cleaner.entity(text), -1) for text in raw}
+    n = len(chosen)
+    boxes, (together, left, apart) = np.zeros(n, dtype=np.int64), np.zeros((3, n, n), dtype=np.int64)
+    for names, box in source:
+        code = np.array([code_of[name] for name in names], dtype=np.int64)
+        kept = code >= 0
+        _tally(code[kept], box[kept, 0], box[kept, 2], boxes, together, left, apart)
+    return Sparsity(tuple(chosen), boxes, images, together, left, apart, source.bad)
+
+
+def write_tables(found: Sparsity, path: Path) -> None:
+    """A CSV table, one row an ordered pair of different entities: a, b, images with both, a left of b, a apart and left of b."""
+    text = io.StringIO(newline="")
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(["a", "b", "images", "a_left_of_b", "a_apart_left_of_b"])
+    for i, a in enumerate(found.names):
+        for j, b in enumerate(found.names):
+            if i != j:
+                rows.writerow([a, b, int(found.together[i, j]), int(found.left[i, j]), int(found.apart[i, j])])
+    with replacing(path) as temporary:
+        temporary.write_text(text.getvalue(), encoding="utf-8")
+
+
+def heatmap(found: Sparsity, path: Path) -> None:
+    """Figure 11: images in which two entities occur together, on a logarithmic grey scale; cells that are empty stay white."""
+    from matplotlib.colors import LogNorm
+    from matplotlib.figure import Figure
+
+    n = len(found.names)
+    side = max(5.0, 1.5 + 0.105 * n)
+    figure = Figure(figsize=(side + 1.0, side + 1.2), dpi=150, layout="constrained", facecolor="white")
+    axes: Any = figure.add_subplot()
+    shown = np.ma.masked_equal(found.together, 0)
+    greys: Any = "Greys"
+    picture = axes.imshow(shown, cmap=greys, norm=LogNorm(0.15, max(int(found.together.max()), 2)), interpolation="nearest")
+    size = 5.2 if n > 60 else 8
+    axes.set_xticks(range(n), found.names, rotation=90, fontsize=size)
+    axes.set_yticks(range(n), found.names, fontsize=size)
+    axes.tick_params(length=0, pad=1.5, colors="#333333")
+    axes.spines[:].set_color("#888888")
+    axes.set_title(f"In how many of {found.images:,} images two of the {n} most frequent entities occur together\n"
+                   f"{found.empty():.1%} of the pairs never do (white)", fontsize=10, color="#333333", pad=10)  # fmt: skip
+    bar = figure.colorbar(picture, ax=axes, shrink=0.5, pad=0.01)
+    bar.set_label("images; on the diagonal, images with two or more of it", fontsize=8, color="#333333")
+    bar.ax.tick_params(labelsize=7)
+    bar.ax.set_ylim(1, None)  # the scale begins lower, so that one image is told from none
+    bar.outline.set_visible(False)
+    with replacing(path) as temporary:
+        figure.savefig(temporary, format="png", metadata={"Software": None})

@@ -1,0 +1,132 @@
+"""The paper's Tables 1 and 2 from a prepared directory, beside its printed numbers; unique relationships by threshold; marginals."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simtown.files import replacing
+from simtown.visualgenome import prepare
+
+#: Table 1 of the paper: what, as printed.
+TABLE1 = (
+    ("images", "108,777"), ("regions", "5.4M"), ("questions", "1.7M"),
+    ("objects", "3.8M"), ("attributes", "2.8M"), ("relationships", "2.3M"),
+)  # fmt: skip
+#: Thresholds for which unique relationships are counted.
+THRESHOLDS = (1, 2, 5, 10, 13, 20, 50, 100, 500, 1000)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of Table 2.
+
+    Attributes:
+        group: Spatial, Physical or Action. printed: the paper's name. count: the paper's number. predicates: those of ours that it seems to
+        hold, added up. note: why it may differ, "" for an entry that is one predicate of the same name.
+    """
+
+    group: str
+    printed: str
+    count: int
+    predicates: tuple[str, ...]
+    note: str = ""
+
+
+#: Table 2 of the paper, entry by entry. The groupings and the slips are told from published counts: docs/reproduce/visual-genome.md.
+TABLE2 = (
+    Entry("Spatial", "On", 707901, ("on",)),
+    Entry("Spatial", "In", 241004, ("in",)),
+    Entry("Spatial", "Above", 57000, ("above", "over", "on top of"), "a round number: a group"),
+    Entry("Spatial", "Behind", 47398, ("behind",), "one digit off 41398"),
+    Entry("Spatial", "Next to", 46000, ("next to",), "a round number: a group of unknown members"),
+    Entry("Spatial", "Next", 27490, ("near",), "printed Next: near"),
+    Entry("Spatial", "Under", 19134, ("under",)),
+    Entry("Spatial", "Front", 18000, ("in front of", "on front of"), "a round number: a group"),
+    Entry("Physical", "Sit on", 15687, ("sit on",)),
+    Entry("Physical", "Stand", 8250, ("stand on",), "printed Stand: stand on"),
+    Entry("Physical", "Hang on", 6105, ("hang on",)),
+    Entry("Physical", "Lay on", 6100, ("lay on", "lie on"), "a round number: a group"),
+    Entry("Physical", "Cover to", 5316, ("cover",), "printed Cover to: cover"),
+    Entry("Physical", "Park on", 2728, ("park on",)),
+    Entry("Physical", "On back of", 1926, ("on back of",)),
+    Entry("Physical", "Grow on", 1097, ("grow on",), "one digit off 1897"),
+    Entry("Action", "Have", 278647, ("have",)),
+    Entry("Action", "Wear", 51996, ("wear",), "a leading digit short of 151996"),
+    Entry("Action", "Hold", 43151, ("hold",)),
+    Entry("Action", "Carry", 5825, ("carry",)),
+    Entry("Action", "Eat", 5218, ("eat",)),
+    Entry("Action", "Walk", 4723, ("walk on",), "printed Walk: walk on"),
+    Entry("Action", "Play", 4098, ("play",)),
+    Entry("Action", "Watch", 3987, ("watch",)),
+)
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What `simtown vg stats` prints.
+
+    Attributes:
+        content: prepared.json. table2: our count of every entry of :data:`TABLE2`. unique: (threshold, predicates, share of statements):
+        predicates with at least so many statements. subjects, objects, entities, relations: (name, count), most frequent first.
+    """
+
+    content: Mapping[str, Any]
+    table2: tuple[int, ...]
+    unique: tuple[tuple[int, int, float], ...]
+    subjects: tuple[tuple[str, int], ...]
+    objects: tuple[tuple[str, int], ...]
+    entities: tuple[tuple[str, int], ...]
+    relations: tuple[tuple[str, int], ...]
+
+
+def statistics(directory: Path) -> Statistics:
+    """Count a prepared directory. Raises what :func:`simtown.visualgenome.prepare.read` raises."""
+    content = prepare.load(directory)
+    table = prepare.read(directory, prepare.PREDICATES)
+    names, counts = table["predicate"].to_pylist(), table["count"].to_numpy()
+    by_name = dict(zip(names, counts.tolist(), strict=True))
+    total = max(int(counts.sum()), 1)
+    thresholds = sorted({*THRESHOLDS, int(content["choices"]["threshold"])})
+    unique = tuple((t, int((counts >= t).sum()), float(counts[counts >= t].sum() / total)) for t in thresholds)
+    marginals = prepare.read(directory, prepare.ENTITIES)
+    entity, s, o = marginals["entity"].to_pylist(), marginals["subject"].to_numpy(), marginals["object"].to_numpy()
+    kept = [(n, c) for n, c, k in zip(names, counts.tolist(), table["kept"].to_pylist(), strict=True) if k]
+    return Statistics(content, tuple(sum(by_name.get(p, 0) for p in entry.predicates) for entry in TABLE2), unique,
+                      _ranked(entity, s), _ranked(entity, o), _ranked(entity, s + o), tuple(kept))  # fmt: skip
+
+
+def _ranked(names: Sequence[str], counts: np.ndarray) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(((n, c) for n, c in zip(names, counts.tolist(), strict=True) if c), key=lambda row: (-row[1], row[0])))
+
+
+def frequency_table(directory: Path, top: int) -> list[tuple[str, int, int]]:
+    """The `top` entities stated most, as subject and object together: (name, as subject, as object), ties by name.
+
+    Raises:
+        ValueError: top is below 1, or there are fewer entities. What :func:`simtown.visualgenome.prepare.read` raises.
+    """
+    if top < 1:
+        raise ValueError(f"--top must be at least 1, not {top}")
+    prepare.load(directory)
+    table = prepare.read(directory, prepare.ENTITIES)
+    if table.num_rows < top:
+        raise ValueError(f"{directory} has {table.num_rows} entities, fewer than --top {top}")
+    columns = (table[name].to_pylist()[:top] for name in ("entity", "subject", "object"))
+    return list(zip(*columns, strict=True))
+
+
+def write_frequencies(rows: Sequence[tuple[str, int, int]], path: Path, source: str) -> None:
+    """Write the CSV table that `simtown generate --frequencies` reads; lines that begin with # say where it is from."""
+    text = io.StringIO(newline="")
+    text.write("entity,subject,object\n")
+    text.write(f"# How often the {len(rows)} entities stated most are subject and object of a relationship. {source}\n")
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    with replacing(path) as temporary:
+        temporary.write_text(text.getvalue(), encoding="utf-8")

@@ -1,0 +1,144 @@
+"""Figure 11 and who stands left of whom: against plain loops, and against tables that others derived from the same annotations."""
+
+import csv
+import gzip
+import json
+from collections import Counter
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from simtown.visualgenome import clean, prepare
+from simtown.visualgenome.prepare import Choices
+from simtown.visualgenome.sparsity import Source, sparsity, write_tables
+
+
+def by_loops(images, names):
+    """together, left and apart of images of (name, x, y, w, h), as dictionaries."""
+    together, left, apart = Counter(), Counter(), Counter()
+    for image in images:
+        marked = [thing for thing in image if thing[0] in names]
+        kinds = Counter(name for name, *_ in marked)
+        together.update({frozenset(pair) for pair in combinations(kinds, 2)} | {frozenset([k]) for k, n in kinds.items() if n > 1})
+        for (a, ax, _, aw, _), (b, bx, _, bw, _) in permutations(marked, 2):
+            left[a, b] += 2 * ax + aw < 2 * bx + bw
+            apart[a, b] += ax + aw <= bx
+    return together, left, apart
+
+
+def things(content):
+    cleaner = clean.Cleaner(clean.steps())
+    return [[(cleaner.entity(t["names"][0]), *(t[side] for side in "xywh")) for t in image["objects"]] for image in content]
+
+
+@pytest.mark.parametrize("packing", ["", ".zip"])
+@pytest.mark.parametrize("version", ["1.0", "1.4"])
+def test_objects_against_plain_loops(released, plain_json, version, packing):
+    path = released("objects", version, packing)
+    found = sparsity(Source(path), top=12)
+    images = things(plain_json(path))
+    counts = Counter(name for image in images for name, *_ in image)
+    assert found.names == tuple(sorted(counts, key=lambda name: (-counts[name], name))[:12])
+    assert found.boxes.tolist() == [counts[name] for name in found.names]
+    together, left, apart = by_loops(images, found.names)
+    for i, a in enumerate(found.names):
+        for j, b in enumerate(found.names):
+            assert found.together[i, j] == together[frozenset([a, b])]
+            assert found.left[i, j] == left[a, b]
+            assert found.apart[i, j] == apart[a, b]
+    assert found.images == 60
+
+
+def test_all_sources_say_the_same(released, tmp_path):
+    """scene_graphs.json marks what objects.json does; relationships.json and what is prepared from it mark the ends of relations."""
+    one, two = sparsity(Source(released("objects")), top=20), sparsity(Source(released("scene_graphs")), top=20)
+    prepare.prepare(released("relationships"), tmp_path / "vg", Choices(threshold=1))
+    three, four = sparsity(Source(released("relationships")), top=20), sparsity(Source(tmp_path / "vg"), top=20)
+    for a, b in ((one, two), (three, four)):
+        assert a.names == b.names
+        for name in ("boxes", "together", "left", "apart"):
+            assert np.array_equal(getattr(a, name), getattr(b, name))
+    assert three.boxes.sum() < one.boxes.sum()
+
+
+def test_invariants(released):
+    found = sparsity(Source(released("objects")), top=200)
+    assert np.array_equal(found.together, found.together.T)
+    assert (found.together <= found.images).all()
+    assert (found.apart <= found.left).all()  # boxes have a width
+    off = ~np.eye(len(found.names), dtype=bool)
+    assert found.empty() == pytest.approx((found.together[off] == 0).mean())
+    assert ((found.left + found.left.T == 0) | (found.together > 0)).all()
+    rows = found.lopsided(least=5)
+    ratios = [(many + 1) / (few + 1) for *_, few, many in rows]
+    assert ratios == sorted(ratios, reverse=True)
+    assert all(found.pair(a, b) == (few, many) and few + many >= 5 for a, b, few, many in rows)
+
+
+def image(*boxes):
+    return {"image_id": 1, "objects": [{"names": [name], "x": x, "y": 0, "w": 2, "h": 2} for name, x in boxes]}
+
+
+def test_the_paper_s_example(tmp_path):
+    """One giraffe left of a person and eight the other way; a third thing never meets them."""
+    path = tmp_path / "objects.json"
+    content = [image(("giraffe", 0), ("person", 9))] + [image(("giraffe", 9), ("person", 0))] * 8 + [image(("boat", 0))] * 3 + [image()]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    found = sparsity(Source(path))
+    assert found.pair("giraffe", "person") == (1, 8)
+    assert found.pair("giraffe", "zebra") is None
+    assert found.lopsided() == [("giraffe", "person", 1, 8)]
+    assert found.lopsided(least=10) == []
+    assert (found.images, found.empty(), found.empty_left()) == (12, pytest.approx(2 / 3), pytest.approx(4 / 6))
+
+
+def test_the_command(released, cli, tmp_path):
+    out = tmp_path / "figure.png"
+    outcome = cli("vg", "sparsity", released("objects", "1.2", ".gz"), "--out", out, "--top", 20, "--least", 3).succeeds()
+    for words in ("never in the same image", "of 190 pairs", "of 380 ordered pairs", "Most lopsided", "Figure 11"):
+        assert words in outcome.out
+    with Image.open(out) as picture:
+        assert min(picture.size) > 600
+        grey = np.asarray(picture.convert("L"))
+    assert (grey < 80).mean() > 0.005
+    with open(out.with_suffix(".csv"), encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 380
+
+
+def test_bad_records_are_told(released, cli, tmp_path):
+    whole = released("objects").read_bytes()
+    path = tmp_path / "objects.json"
+    path.write_bytes(whole[: len(whole) // 2])
+    cli("vg", "sparsity", path, "--out", tmp_path / "a.png").refuses("cut short", "at byte", code=1)
+    outcome = cli("vg", "sparsity", path, "--out", tmp_path / "a.png", "--skip-bad").succeeds()
+    assert "1 malformed records passed over" in outcome.out
+
+
+def test_nothing_marked_is_told(released, cli, tmp_path):
+    cli("vg", "sparsity", released("image_data"), "--out", tmp_path / "a.png").refuses("nothing is marked")
+
+
+def test_published_annotations_give_the_derived_tables(reference, tmp_path):
+    folder = reference("vg-statistics")
+    found = sparsity(Source(folder))
+    place = {name: i for i, name in enumerate(found.names)}
+    compared = 0
+    for name, columns in (
+        ("cooccurrence", ("entity_a", "entity_b", "images")),
+        ("left_right", ("left_entity", "right_entity", "centre_left")),
+    ):
+        with gzip.open(folder / f"derived_{name}_test.tsv.gz", "rt", encoding="utf-8") as file:
+            for row in csv.DictReader(file, delimiter="\t"):
+                a, b, count = (row[c] for c in columns)
+                if a in place and b in place:
+                    compared += 1
+                    i, j = place[a], place[b]
+                    assert int(count) == (found.together if name == "cooccurrence" else found.left)[i, j]
+                    assert name == "cooccurrence" or int(row["disjoint_left"]) == found.apart[i, j]
+    assert compared > 10_000
+    assert found.pair("giraffe", "person") == (1, 13)
+    write_tables(found, tmp_path / "t.csv")
+    assert len((tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()) == 9901

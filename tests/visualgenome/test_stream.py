@@ -1,0 +1,264 @@
+"""Records of a gigabyte file, cut by the compiled scanner: against json.loads, at any block size, and when bytes are wrong."""
+
+import gzip
+import json
+import lzma
+import tracemalloc
+import zipfile
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simtown.files import DamagedError
+from simtown.visualgenome import stream
+from simtown.visualgenome.stream import Opened, Records
+
+quick = settings(deadline=None, derandomize=True, max_examples=60)
+
+
+class Keyed(msgspec.Struct):
+    k: list[Any]
+    n: int = 0
+
+
+def put(folder, content):
+    path = folder / "file.json"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def text(records, spaces=", "):
+    return "[" + spaces.join(json.dumps(r) for r in records) + "]"
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
+    max_leaves=12,
+)
+dictionaries = st.dictionaries(st.text(max_size=6), values, max_size=4)
+
+
+@quick
+@given(st.lists(dictionaries, max_size=12), st.integers(1, 64), st.sampled_from([None, 1, 4]), st.booleans())
+def test_records_are_those_of_json_whatever_the_block(tmp_path_factory, records, block, indent, escaped):
+    """Brackets, quotes and backslashes inside strings, blocks that end anywhere, spaces of any kind."""
+    path = put(tmp_path_factory.getbasetemp(), json.dumps(records, indent=indent, ensure_ascii=escaped).encode("utf-8", "surrogatepass"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stream, "BLOCK", block)
+        found = Records(path, dict)
+        try:
+            assert list(found) == json.loads(path.read_bytes())
+        except DamagedError:  # lone surrogates are JSON by the letter and text for nobody
+            assert any(0xD800 <= ord(c) < 0xE000 for c in json.dumps(records, ensure_ascii=False))
+            return
+    assert found.good == len(records)
+    assert found.bad == 0
+    assert found.read == path.stat().st_size
+
+
+def test_a_byte_order_mark_is_no_damage(tmp_path):
+    assert list(Records(put(tmp_path, b"\xef\xbb\xbf" + b'[{"a": 1}]'), dict)) == [{"a": 1}]
+
+
+def pack(path, content):
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(content))
+    elif path.suffix == ".xz":
+        path.write_bytes(lzma.compress(content))
+    elif path.suffix == ".zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("__MACOSX/x.json", b"")
+            archive.writestr("relationships.json", content)
+    else:
+        path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("packing", ["", ".gz", ".xz", ".zip"])
+@pytest.mark.parametrize("named", [True, False])
+def test_packings_are_told_by_their_first_bytes(tmp_path, packing, named):
+    path = pack(tmp_path / f"file.json{packing}", text([{"k": [i]} for i in range(100)]).encode())
+    if not named:
+        path = path.rename(tmp_path / "no-ending")
+    assert [r.k for r in Records(path, Keyed)] == [[i] for i in range(100)]
+
+
+def test_progress_tells_every_byte_on_disk(tmp_path):
+    path = pack(tmp_path / "file.json.gz", text([{"k": [i]} for i in range(5000)]).encode())
+    steps = []
+    list(Records(path, Keyed, moved=steps.append))
+    assert sum(steps) == path.stat().st_size
+    assert min(steps) >= 0
+
+
+def test_an_archive_of_several_files_is_refused(tmp_path):
+    path = tmp_path / "two.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.json", "[]")
+        archive.writestr("b.json", "[]")
+    with pytest.raises(ValueError, match=r"one \.json file, not a\.json, b\.json"):
+        list(Records(path, dict))
+
+
+GOOD = [{"k": [i, "x" * i], "n": i} for i in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is empty"),
+        (b"   ", "cut short"),
+        (b"[", "cut short"),
+        (b'{"k": []}', "no list of records: at byte 0 stands '{'"),
+        (b"PK", "no list of records: at byte 0"),
+        (b'[{"k": [1]}', "cut short: it ends at byte 11, after 1 records"),
+        (b'[{"k": [1]}, {"k": [2', "cut short: it ends at byte 21, inside record 2, which begins at byte 13"),
+        (b'[{"k": [1]}, {"k": [2}, {"k": [3]}]', "malformed at byte 21"),
+        (b'[{"k": [1]} {"k": [2]}]', "at byte 12, after 1 records, stands '{'"),
+        (b'[{"k": [1]},, {"k": [2]}]', "at byte 12"),
+        (b'[{"k": [1]},]', "at byte 12"),
+        (b'[{"k": [1]}] x', "at byte 13"),
+        (b'[{"k": [1]}, 7]', "at byte 13"),
+        (b'[{"k": [1]}, {"k": [tru]}]', "record 2, which begins at byte 13, is malformed at byte 2"),
+        (b'[{"k": [1]}, {"k": 5}]', "record 2, which begins at byte 13, is malformed at byte 13 (Expected `array`, got `int`"),
+        (b'[{"k": [1]}, {"other": 5}]', "record 2, which begins at byte 13, is malformed at byte 13 (Object missing required field `k`)"),
+        (b'[{"k": ["\xff"]}]', "record 1, which begins at byte 1, is malformed"),
+        (b'[{"k": ["a]}, {"k": [2]}]', "record 1, which begins at byte 1, is malformed at byte 16"),
+    ],
+)
+def test_damage_is_one_line_with_the_byte(tmp_path, content, words):
+    with pytest.raises(DamagedError) as told:
+        list(Records(put(tmp_path, content), Keyed))
+    assert words in str(told.value)
+    assert "file.json" in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("block", [7, 64, 1 << 20])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        b'{"k": 5}',  # a wrong value
+        b'{"k": [tru]}',  # wrong JSON, brackets in order
+        b'{"k": [1}',  # a bracket of the wrong kind
+        b'{"k": [1]',  # a brace missing
+        b'{"k": ["a]}',  # a quote missing
+        b'{"k": [1]}}',  # a brace too many: the record before it is whole
+        b"}",
+        b"garbage",
+        b"",  # a comma too many
+    ],
+)
+def test_bad_records_are_passed_over_and_counted(tmp_path, monkeypatch, bad, block):
+    """The good ones before and after survive, whatever is between."""
+    monkeypatch.setattr(stream, "BLOCK", block)
+    parts = [json.dumps(r).encode() for r in GOOD]
+    content = b"[" + b", ".join([*parts[:10], bad, *parts[10:]]) + b"]"
+    found = Records(put(tmp_path, content), Keyed, skip_bad=True)
+    assert [r.n for r in found if len(r.k) == 2] == list(range(20))
+    assert found.bad == 1
+    assert "at byte" in found.first_bad
+    with pytest.raises(DamagedError):
+        list(Records(put(tmp_path, content), Keyed))
+
+
+@quick
+@given(st.data())
+def test_a_file_cut_anywhere_keeps_its_whole_records(tmp_path_factory, data):
+    whole = text(GOOD).encode()
+    length = data.draw(st.integers(1, len(whole) - 1))
+    path = put(tmp_path_factory.getbasetemp(), whole[:length])
+    found = Records(path, Keyed, skip_bad=True)
+    ends = [len(text(GOOD[: i + 1])) - 1 for i in range(len(GOOD))]
+    assert [r.n for r in found] == list(range(sum(end <= length for end in ends)))
+    assert found.bad == 1
+    with pytest.raises(DamagedError, match=rf"cut short: it ends at byte {length:,}"):
+        list(Records(path, Keyed))
+
+
+@quick
+@given(st.data())
+def test_one_wrong_byte_costs_few_records(tmp_path_factory, data):
+    """Whatever byte changes to whatever: no other error than DamagedError, and records far from it are all there."""
+    whole = bytearray(text(GOOD).encode())
+    place = data.draw(st.integers(1, len(whole) - 2))
+    whole[place] = data.draw(st.integers(0, 255))
+    path = put(tmp_path_factory.getbasetemp(), bytes(whole))
+    ends = [len(text(GOOD[: i + 1])) - 1 for i in range(len(GOOD))]
+    hit = sum(end <= place for end in ends)
+    found = Records(path, Keyed, skip_bad=True)
+    numbers = [r.n for r in found]
+    assert set(range(len(GOOD))) - {hit - 1, hit, hit + 1} <= set(numbers)
+    strict = Records(path, Keyed)
+    if found.bad:
+        with pytest.raises(DamagedError, match="byte"):
+            list(strict)
+    else:
+        assert [r.n for r in strict] == numbers
+
+
+@pytest.mark.parametrize("packing", [".gz", ".xz", ".zip"])
+def test_a_broken_packing_is_told_with_the_byte(tmp_path, packing):
+    content = text([{"k": [i, str(i * 7919 % 10007)], "n": i} for i in range(3000)]).encode()
+    path = pack(tmp_path / f"file.json{packing}", content)
+    whole = path.read_bytes()
+    if packing == ".zip":  # the end of an archive is its table of contents: break the middle
+        path.write_bytes(whole[: len(whole) // 2] + bytes(64) + whole[len(whole) // 2 + 64 :])
+    else:
+        path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DamagedError, match="after byte"):
+        list(Records(path, Keyed))
+    found = Records(path, Keyed, skip_bad=True)
+    numbers = [r.n for r in found]
+    assert numbers == list(range(len(numbers)))
+    assert found.bad == 1
+    path.write_bytes(whole[:20] if packing == ".zip" else whole[:12])
+    with pytest.raises(DamagedError, match=r"file\.json"):
+        list(Records(path, Keyed))
+
+
+def test_a_record_without_end_is_not_collected_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr(stream, "BLOCK", 1 << 10)
+    parts = [json.dumps(r).encode() for r in GOOD]
+    open_record = b'{"k": [' + b"1, " * 5000
+    content = b"[" + b", ".join([*parts[:5], open_record, *parts[5:]]) + b"]"
+    found = Records(put(tmp_path, content), Keyed, skip_bad=True, longest=4000)
+    assert [r.n for r in found] == list(range(20))
+    assert found.bad == 1
+    with pytest.raises(DamagedError, match="record 6, which begins at byte"):
+        list(Records(put(tmp_path, content), Keyed, longest=4000))
+
+
+def test_memory_is_flat(tmp_path, monkeypatch):
+    """Ten times the file, the same memory."""
+    monkeypatch.setattr(stream, "BLOCK", 1 << 16)
+    peaks = []
+    for times in (1, 10):
+        path = put(tmp_path, text([{"k": ["x" * 100] * 20, "n": i} for i in range(200 * times)]))
+        sum(1 for _ in Records(path, Keyed))  # compiled
+        tracemalloc.start()
+        sum(1 for _ in Records(path, Keyed))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.3 * peaks[0] + 50_000
+
+
+def test_lines(tmp_path, monkeypatch):
+    monkeypatch.setattr(stream, "BLOCK", 3)
+    path = tmp_path / "lines.txt"
+    path.write_bytes("a\r\n\nlänger\nlast".encode())
+    with Opened(path) as file:
+        assert list(file.lines()) == ["a", "", "länger", "last"]
+    path.write_bytes(b"a\n\xff\n")
+    with Opened(path) as file, pytest.raises(DamagedError, match="line 2 is no UTF-8"):
+        list(file.lines())
+
+
+def test_a_broken_first_record_does_not_hide_the_rest(tmp_path):
+    found = Records(put(tmp_path, '[{"k": [1}, ' + text(GOOD)[1:]), Keyed, skip_bad=True)
+    assert [r.n for r in found] == list(range(20))
+    assert found.bad == 1
