@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,32 @@ def save_json(path: Path, content: Any) -> None:
         file.write("\n")
         file.flush()
         os.fsync(file.fileno())
+
+
+def load_json(path: Path, form: str, command: str) -> dict[str, Any]:
+    """A JSON file that `command` wrote and that calls its format `form`.
+
+    Raises:
+        DamagedError: it is not readable. ForeignDirectoryError: it is something else's.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise DamagedError(f"{path} is damaged ({error}): {command} makes it anew in another directory") from error
+    if not isinstance(content, dict) or content.get("format") != form:
+        raise ForeignDirectoryError(f"{path} was not made by {command}")
+    return content
+
+
+def versions(*libraries: str) -> dict[str, str]:
+    """What is installed of each, "unknown" where nothing says."""
+    found = {}
+    for name in libraries:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "unknown"
+    return found
 
 
 @contextlib.contextmanager

@@ -5,16 +5,14 @@ The manifest holds nothing that depends on the hour or the machine's speed, so i
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import simtown
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import SCHEMA, tasks
-from simtown.files import DamagedError, ForeignDirectoryError, save_json
+from simtown.files import DamagedError, load_json, save_json, versions
 from simtown.language.questions import vocabulary
 
 NAME, TIMINGS = "manifest.json", "timings.json"
@@ -23,24 +21,16 @@ FORMAT = "simtown dataset"
 
 def fresh(settings: Settings) -> dict[str, Any]:
     """The manifest of a data set of which nothing is written yet."""
-    libraries = ("numpy", "numba", "h5py", "hdf5plugin")
     return {
         "format": FORMAT,
         "schema": SCHEMA,
         "simtown": simtown.__version__,
-        "libraries": {name: _version(name) for name in libraries},
+        "libraries": versions("numpy", "numba", "h5py", "hdf5plugin"),
         "settings": settings.resolved(),
         "vocabulary": list(vocabulary()),
         "complete": False,
         "shards": {},
     }
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def load(directory: Path) -> dict[str, Any]:
@@ -52,12 +42,7 @@ def load(directory: Path) -> dict[str, Any]:
     path = directory / NAME
     if not path.is_file():
         raise FileNotFoundError(f"{directory} holds no simtown data set (no {NAME}): give a directory made by simtown generate")
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DamagedError(f"{path} is damaged ({error})") from error
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise ForeignDirectoryError(f"{path} was not made by simtown generate")
+    manifest = load_json(path, FORMAT, "simtown generate")
     missing = [key for key in ("schema", "settings", "shards", "vocabulary", "complete") if key not in manifest]
     if missing:
         raise DamagedError(f"{path} is damaged (no {', '.join(missing)})")

@@ -6,7 +6,6 @@ import json
 import platform
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from torch import nn
 
 import simtown
 from simtown.datasets.reader import Dataset
-from simtown.files import DamagedError, ForeignDirectoryError, replacing, save_json
+from simtown.files import DamagedError, ForeignDirectoryError, load_json, replacing, save_json, versions
 from simtown.training.results import FORMAT, RUN, TEST
 
 METRICS, STATE, WEIGHTS, CURVE = "metrics.jsonl", "state.pt", "weights.safetensors", "curve.png"
@@ -64,7 +63,6 @@ def digest(dataset: Dataset, split: str | None = None) -> str:
 def fresh(settings: FitSettings, dataset: Dataset) -> dict[str, Any]:
     """run.json of a run of which nothing is done yet."""
     data, device = dataset.settings, torch.device(settings.device)
-    libraries = ("torch", "numpy", "numba", "scipy", "safetensors")
     return {
         "format": FORMAT,
         "status": "running",
@@ -84,7 +82,7 @@ def fresh(settings: FitSettings, dataset: Dataset) -> dict[str, Any]:
             "test_id": digest(dataset, "test"),
         },
         "simtown": simtown.__version__,
-        "libraries": {name: _version(name) for name in libraries},
+        "libraries": versions("torch", "numpy", "numba", "scipy", "safetensors"),
         "machine": {
             "device": torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor() or platform.machine(),
             "threads": torch.get_num_threads(),
@@ -92,13 +90,6 @@ def fresh(settings: FitSettings, dataset: Dataset) -> dict[str, Any]:
         },
         "seconds": 0.0,
     }
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def load(directory: Path) -> dict[str, Any]:
@@ -110,12 +101,7 @@ def load(directory: Path) -> dict[str, Any]:
     path = directory / RUN
     if not path.is_file():
         raise FileNotFoundError(f"{directory} holds no run (no {RUN}): give a directory made by simtown fit")
-    try:
-        run = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DamagedError(f"{path} is damaged ({error})") from error
-    if not isinstance(run, dict) or run.get("format") != FORMAT:
-        raise ForeignDirectoryError(f"{path} was not made by simtown fit")
+    run = load_json(path, FORMAT, "simtown fit")
     try:
         FitSettings(**run["settings"])
         for key in ("status", "data", "seconds", "seed", "model", "train_size"):

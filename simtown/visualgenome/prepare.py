@@ -18,7 +18,6 @@ cleaned once each. Published counts (:mod:`simtown.visualgenome.published`) give
 from __future__ import annotations
 
 import contextlib
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -30,7 +29,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import simtown
-from simtown.files import DamagedError, ForeignDirectoryError, claimed, replacing, save_json
+from simtown.files import DamagedError, ForeignDirectoryError, claimed, load_json, replacing, save_json
 from simtown.visualgenome import clean, published, records
 
 NAME, FORMAT, SCHEMA = "prepared.json", "simtown visual genome", 1
@@ -121,11 +120,8 @@ def load(directory: Path) -> dict[str, Any]:
     path = directory / NAME
     if not path.is_file():
         raise FileNotFoundError(f"{directory} holds nothing prepared (no {NAME}): give a directory made by simtown vg prepare")
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DamagedError(f"{path} is damaged ({error}): prepare again") from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT or content.get("schema") != SCHEMA:
+    content = load_json(path, FORMAT, "simtown vg prepare")
+    if content.get("schema") != SCHEMA:
         raise ForeignDirectoryError(f"{path} was not made by this version of simtown vg prepare")
     return content
 

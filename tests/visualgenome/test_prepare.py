@@ -223,7 +223,7 @@ def test_damaged_directories_are_told(released, tmp_path):
     with pytest.raises(DamagedError, match=r"predicates\.parquet is damaged"):
         stats.statistics(tmp_path / "vg")
     (tmp_path / "vg" / prepare.NAME).write_text("{", encoding="utf-8")
-    with pytest.raises(DamagedError, match="prepare again"):
+    with pytest.raises(DamagedError, match="vg prepare makes it anew"):
         prepare.load(tmp_path / "vg")
     (tmp_path / "vg" / prepare.NAME).write_text("{}", encoding="utf-8")
     with pytest.raises(ForeignDirectoryError):
