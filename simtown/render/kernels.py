@@ -113,7 +113,7 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
             else:
                 density = light[L.DENSITY] * (F(0.25) if kinds[material] == CLOUD_KIND else F(1.0))
                 air = clear_air(density, (d0 + d1 + d2) * F(1.0 / 3.0))
-                packed[count] = _pack(fog_r + (r - fog_r) * air, fog_g + (g - fog_g) * air, fog_b + (b - fog_b) * air)
+                packed[count] = pack(fog_r + (r - fog_r) * air, fog_g + (g - fog_g) * air, fog_b + (b - fog_b) * air)
             owners[count] = k
             if not geometry:
                 continue
@@ -162,7 +162,7 @@ def _fill_clipped(samples, width, height, matrix, focal, cx, cy, atlas, t, tag):
 
 
 @kernel
-def _ground_spot(view, focal, cx, cy, x, y, out_x, out_y, i):
+def ground_spot(view, focal, cx, cy, x, y, out_x, out_y, i):
     """Sample coordinates of the ground point (x, y); False if it lies too near to be seen."""
     dx, dy, dz = x - view[0], y - view[1], -view[2]
     depth = view[9] * dx + view[10] * dy + view[11] * dz
@@ -200,7 +200,7 @@ def cast_shadows(view, light, atlas, casts, meshes, poses, width, height, scratc
             p0, p1, p2 = hulls[first + i, 0], hulls[first + i, 1], hulls[first + i, 2]
             above = max(z + scale * p2, F(0.0))
             gx, gy = x + scale * (c * p0 - s * p1) - slope_x * above, y + scale * (s * p0 + c * p1) - slope_y * above
-            seen = seen and _ground_spot(view, focal, cx, cy, gx, gy, sx, sy, i)
+            seen = seen and ground_spot(view, focal, cx, cy, gx, gy, sx, sy, i)
             order[i] = i
         size = hull(sx, sy, order, n, corners) if seen else 0
         if size < 3:
@@ -242,18 +242,18 @@ def pool_lamps(view, light, atlas, kinds, meshes, poses, width, height, scratch)
                 grow = F(1.0) - F(0.22) * F(ring)
                 seen = True
                 for j in range(12):
-                    u, v = reach * grow * _TURN[j, 0], across * grow * _TURN[j, 1]
-                    seen = seen and _ground_spot(view, focal, cx, cy, px + c * u - s * v, py + s * u + c * v, sx, sy, j)
+                    u, v = reach * grow * TURN[j, 0], across * grow * TURN[j, 1]
+                    seen = seen and ground_spot(view, focal, cx, cy, px + c * u - s * v, py + s * u + c * v, sx, sy, j)
                 if seen:
                     fill_convex(mask, width, height, sx, sy, 12, np.uint8(50 * (ring + 1)), ends)
 
 
-_TURN = np.array([(1.0, 0.0), (0.8660254, 0.5), (0.5, 0.8660254), (0.0, 1.0), (-0.5, 0.8660254), (-0.8660254, 0.5), (-1.0, 0.0),
+TURN = np.array([(1.0, 0.0), (0.8660254, 0.5), (0.5, 0.8660254), (0.0, 1.0), (-0.5, 0.8660254), (-0.8660254, 0.5), (-1.0, 0.0),
                   (-0.8660254, -0.5), (-0.5, -0.8660254), (0.0, -1.0), (0.5, -0.8660254), (0.8660254, -0.5)], dtype=np.float32)  # fmt: skip
 
 
 @kernel
-def _pack(r, g, b):
+def pack(r, g, b):
     """Three colours in [0, 1] as 16-bit lanes of a uint64, 255 * 16 for full: nine weighted samples (sum 16) fit a lane."""
     x = np.uint64(np.int32(min(max(r, F(0.0)), F(1.0)) * F(4080.0) + F(0.5)))
     y = np.uint64(np.int32(min(max(g, F(0.0)), F(1.0)) * F(4080.0) + F(0.5)))
@@ -278,13 +278,13 @@ def resolve_colour(view, light, width, height, grounds, scratch, out):
         r = light[L.HORIZON] + (light[L.TOP] - light[L.HORIZON]) * t
         g = light[L.HORIZON + 1] + (light[L.TOP + 1] - light[L.HORIZON + 1]) * t
         b = light[L.HORIZON + 2] + (light[L.TOP + 2] - light[L.HORIZON + 2]) * t
-        packed[0] = _pack(r + (fog_r - r) * haze, g + (fog_g - g) * haze, b + (fog_b - b) * haze)
+        packed[0] = pack(r + (fog_r - r) * haze, g + (fog_g - g) * haze, b + (fog_b - b) * haze)
         down = -(view[11] + slope * view[8])
         air = clear_air(density, view[2] / down) if down > F(1e-3) else F(0.0)
         for i in range(grounds):  # ground is at one depth all along a row, so its fog is a row's
             if flat[i, 1] <= y < flat[i, 2]:
                 k = flat[i, 0]
-                packed[k] = _pack(fog_r + (colours[k, 0] - fog_r) * air, fog_g + (colours[k, 1] - fog_g) * air,
+                packed[k] = pack(fog_r + (colours[k, 0] - fog_r) * air, fog_g + (colours[k, 1] - fog_g) * air,
                                   fog_b + (colours[k, 2] - fog_b) * air)  # fmt: skip
         row = samples[y]
         for x in range(np.uint32(wide)):
@@ -295,7 +295,7 @@ def resolve_colour(view, light, width, height, grounds, scratch, out):
                     c = line[x]
                     keep = F(1.0) - dark * F(shadow[y, x]) * air
                     r, g, b = F(np.int32(c & lane)), F(np.int32((c >> np.uint64(16)) & lane)), F(np.int32(c >> np.uint64(32)))
-                    line[x] = _pack(r * keep * F(1.0 / 4080.0), g * keep * F(1.0 / 4080.0), b * keep * F(1.0 / 4080.0))
+                    line[x] = pack(r * keep * F(1.0 / 4080.0), g * keep * F(1.0 / 4080.0), b * keep * F(1.0 / 4080.0))
         if lamps > 0 and pool[y, wide] > 0:
             for x in range(np.uint32(wide)):
                 if pool[y, x] > 0 and flags[row[x] & TAG] > 0:
@@ -303,7 +303,7 @@ def resolve_colour(view, light, width, height, grounds, scratch, out):
                     glow = lamps * F(pool[y, x]) * F(1.0 / 255.0) * air
                     r, g, b = F(np.int32(c & lane)), F(np.int32((c >> np.uint64(16)) & lane)), F(np.int32(c >> np.uint64(32)))
                     r, g, b = r * F(1.0 / 4080.0), g * F(1.0 / 4080.0), b * F(1.0 / 4080.0)
-                    line[x] = _pack(
+                    line[x] = pack(
                         r + glow * (r * F(1.1) + F(0.19)), g + glow * (g * F(1.1) + F(0.155)), b + glow * (b * F(1.1) + F(0.085))
                     )
         into = lines[y % 3]
