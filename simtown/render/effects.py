@@ -3,6 +3,8 @@
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from simtown.assets.palette import GLOW, TAILLAMP
@@ -117,7 +119,7 @@ def streak_cover(x, middle, half):
 def flake_cover(x, y, x0, y0, radius):
     """Share of pixel (x, y) that a flake covers."""
     dx, dy = F(x) + F(0.5) - x0, F(y) + F(0.5) - y0
-    return min(max(radius + F(0.5) - np.sqrt(dx * dx + dy * dy), F(0.0)), F(1.0))
+    return min(max(radius + F(0.5) - F(math.sqrt(dx * dx + dy * dy)), F(0.0)), F(1.0))
 
 
 @kernel

@@ -7,6 +7,8 @@ decided in whole numbers, and an edge shared by two triangles alike for both: no
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from simtown.exact import kernel, part_of_kernel
@@ -28,7 +30,7 @@ F = np.float32
 
 @kernel
 def ceiling(x):
-    return int(np.ceil(x))
+    return int(math.ceil(x))  # what it returns is a float on the card
 
 
 @kernel

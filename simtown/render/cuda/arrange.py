@@ -7,6 +7,8 @@ that equal depths are decided alike and two runs give the same bytes.
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import cuda, float32, int32
 
@@ -22,8 +24,10 @@ from simtown.scenes.camera import NEAR
 
 #: Threads of a block, at most; and consecutive triangles that a thread looks at before all agree on numbers.
 THREADS, SHARE = 256, 8
-#: Slots of a scene: ids are bytes.
-SLOTS = 256
+#: One more than the slots of a scene at most: ids are bytes.
+ENDS = 257
+#: Room that a convex hull's computation takes.
+HULL = 2 * CORNERS + 2
 F = np.float32
 
 object_to_camera = on_card(camera.object_to_camera)
@@ -38,7 +42,7 @@ TURN = kernels.TURN
 def arrange(town, scenes, work, wide, high):
     """Fill a scene's rows of `work` for pictures of wide x high samples. Launched with a block a scene."""
     n, me, team = cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x
-    ends = cuda.shared.array(SLOTS + 1, int32)
+    ends = cuda.shared.array(ENDS, int32)
     tally = cuda.shared.array(THREADS, int32)
     slots, first = scenes.meshes.shape[1], scenes.first[n]
     for k in range(me, slots, team):
@@ -103,8 +107,8 @@ def _place(town, scenes, work, n, k, wide):
         return 0
     focal, cx = F(2.0) * view[12], F(2.0) * view[13]
     lowest, highest = -cx / focal, (F(wide) - cx) / focal
-    beside = matrix[3] - lowest * matrix[11] < -radius * np.sqrt(F(1.0) + lowest * lowest)
-    if beside or matrix[3] - highest * matrix[11] > radius * np.sqrt(F(1.0) + highest * highest):
+    beside = matrix[3] - lowest * matrix[11] < -radius * F(math.sqrt(F(1.0) + lowest * lowest))
+    if beside or matrix[3] - highest * matrix[11] > radius * F(math.sqrt(F(1.0) + highest * highest)):
         return 0
     return town.triangle_start[mesh + 1] - town.triangle_start[mesh]
 
@@ -193,7 +197,7 @@ def _prepare(town, scenes, work, n, face, wide, high):
 
 @cuda.jit(device=True)
 def _snap(x):
-    return np.floor(x * SNAP + F(0.5))
+    return F(math.floor(x * SNAP + F(0.5)))
 
 
 @cuda.jit(device=True)
@@ -307,7 +311,7 @@ def _shadow(town, scenes, work, n, k, wide, high):
     view, light, mesh = scenes.views[n], scenes.lights[n], scenes.meshes[n, k]
     x, y = cuda.local.array(CORNERS, float32), cuda.local.array(CORNERS, float32)
     px, py = cuda.local.array(CORNERS, float32), cuda.local.array(CORNERS, float32)
-    order, corners = cuda.local.array(CORNERS, int32), cuda.local.array(2 * CORNERS + 2, int32)
+    order, corners = cuda.local.array(CORNERS, int32), cuda.local.array(HULL, int32)
     size = 0
     if k > 0 and mesh >= 0 and town.casts[mesh] > 0:
         pose = scenes.poses[n, k]

@@ -7,6 +7,8 @@ sample's depth has done its work: its bits then hold the shadow and the lampligh
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import cuda, float32, int32, uint16, uint32, uint64
 
@@ -152,7 +154,7 @@ def _fill(work, piece, top, bottom, first, stride, samples, x, step_x, y, step_y
 def _look(work, lamp, width, top, bottom, first, stride, samples):
     """Note whether a lamp whose pixel lies in these rows is in sight."""
     halo = work.halos[lamp]
-    x, y = int(np.floor(halo[0])), int(np.floor(halo[1]))
+    x, y = int(math.floor(halo[0])), int(math.floor(halo[1]))
     if halo[2] > 0 and 0 <= x < width and top <= y < bottom and in_sight(samples[(2 * y + 1 - first) * stride + 2 * x + 1], halo[3]):
         halo[5] = F(1.0)
 
@@ -253,22 +255,23 @@ def overlay(town, scenes, work, width, height, rows, rgb):
             _glow(town, scenes, work, n, i % width, top + i // width, rgb)
     count = falling(light) if light[L.AMOUNT] > 0 and kind > 0 else 0
     drops = cuda.shared.array((MOST_DROPS, 5), float32)
-    near_by = cuda.shared.array(MOST_DROPS + 1, int32)
+    near_by = cuda.shared.array(MOST_DROPS, int32)
+    found = cuda.shared.array(1, int32)
     for begin in range(0, count, MOST_DROPS):
         some = min(MOST_DROPS, count - begin)
         for j in range(me, some, team):
             drops[j, 0], drops[j, 1], drops[j, 2], drops[j, 3], drops[j, 4] = drop(kind, scenes.fall_seeds[n], begin + j, width, height)
         cuda.syncthreads()
         if me == 0:  # those that touch these rows, in their order
-            near_by[MOST_DROPS] = 0
+            found[0] = 0
             for j in range(some):
                 reach = drops[j, 3] + F(1.0)
                 if drops[j, 1] - reach < F(bottom) and drops[j, 1] + drops[j, 4] + reach > F(top):
-                    near_by[near_by[MOST_DROPS]] = j
-                    near_by[MOST_DROPS] += 1
+                    near_by[found[0]] = j
+                    found[0] += 1
         cuda.syncthreads()
         for i in range(me, (bottom - top) * width, team):
-            for j in range(near_by[MOST_DROPS]):
+            for j in range(found[0]):
                 _wet(kind, drops[near_by[j]], n, i % width, top + i // width, rgb)
         cuda.syncthreads()
 
