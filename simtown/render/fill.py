@@ -30,7 +30,7 @@ F = np.float32
 
 @kernel
 def ceiling(x):
-    return int(math.ceil(x))  # what it returns is a float on the card
+    return np.int64(math.ceil(x))  # on the card math.ceil is a float
 
 
 @kernel

@@ -85,7 +85,7 @@ def _meshes(a: Atlas) -> _Meshes:
 
 
 def tables() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Colour (c, 3) float32 and kind (c,) uint8 of every material, tints (3, TINTS, 3) float32, and which meshes cast a shadow (m,) uint8."""
+    """Colour (c, 3) float32 and kind (c,) uint8 of materials, tints (3, TINTS, 3) float32, which meshes cast a shadow (m,) uint8."""
     palette = np.array([m.colour for m in MATERIALS], dtype=np.float32)
     kinds = np.array([m.kind for m in MATERIALS], dtype=np.uint8)
     tints = np.stack([rgb_table(t) for t in (WALL_TINTS, ROOF_TINTS, CLOTH_TINTS)])

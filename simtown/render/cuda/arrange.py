@@ -16,7 +16,7 @@ from simtown.assets.palette import CLOUD as CLOUD_KIND
 from simtown.assets.palette import GLOW, GROUND, HEADLAMP, MATTE, ROAD
 from simtown.render import effects, fill, kernels, shading
 from simtown.render import light as L
-from simtown.render.cuda.card import on_card
+from simtown.render.cuda.card import entry, on_card
 from simtown.render.cuda.scenes import CORNERS, POOL_RINGS, SHADOW_RINGS
 from simtown.render.fill import MOST_TRIANGLES, SNAP
 from simtown.scenes import camera
@@ -38,7 +38,7 @@ ground_spot, halo = on_card(kernels.ground_spot), on_card(effects.halo)
 TURN = kernels.TURN
 
 
-@cuda.jit(cache=True)
+@entry
 def arrange(town, scenes, work, wide, high):
     """Fill a scene's rows of `work` for pictures of wide x high samples. Launched with a block a scene."""
     n, me, team = cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x
@@ -267,8 +267,10 @@ def _paint(town, scenes, work, n, row, t, place, depth):
     if kind == MATTE and light[L.SNOW] == 0:
         r, g, b = _matte(light, town.palette[material], max(nx * lx + ny * ly + nz * lz, F(0.0)), F(0.5) + F(0.5) * nz)
     else:
-        r, g, b = shade(light, town.palette, town.kinds, town.tints, material, scenes.styles[n, slot], town.parts[t], nx, ny, nz, lx, ly, lz)
-    flat = slot == 0 and (kind == GROUND or kind == ROAD or nz > F(0.5))
+        r, g, b = shade(
+            light, town.palette, town.kinds, town.tints, material, scenes.styles[n, slot], town.parts[t], nx, ny, nz, lx, ly, lz
+        )
+    flat = slot == 0 and (kind in (GROUND, ROAD) or nz > F(0.5))
     if not flat:
         air = clear_air(light[L.DENSITY] * (F(0.25) if kind == CLOUD_KIND else F(1.0)), depth)
         fog_r, fog_g, fog_b = light[L.FOG], light[L.FOG + 1], light[L.FOG + 2]

@@ -5,17 +5,18 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache
 from importlib import import_module
 from types import FunctionType
 from typing import Any
 
+import numpy as np
 from numba import config, cuda
 
 from simtown.render.engines import CardError
 
 
-@lru_cache(maxsize=None)
+@cache
 def on_card(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """The device function of a :data:`simtown.exact.kernel`, from the same source, and of the kernels that it calls."""
     source: Any = kernel.py_func  # type: ignore[attr-defined]
@@ -23,6 +24,10 @@ def on_card(kernel: Callable[..., Any]) -> Callable[..., Any]:
     names = {name: on_card(value) if hasattr(value, "py_func") else value for name, value in used.items()}
     own = {**names, "__name__": source.__module__, "__builtins__": builtins}
     return cuda.jit(device=True)(FunctionType(source.__code__, own, source.__name__))
+
+
+#: A decorator for kernels, compiled once a machine; 80 registers let three blocks of 256 threads share a multiprocessor of 65,536.
+entry = cuda.jit(cache=True) if config.ENABLE_CUDASIM else cuda.jit(cache=True, max_registers=80)
 
 
 @contextmanager
@@ -34,7 +39,7 @@ def uncontracted() -> Iterator[None]:
     if config.ENABLE_CUDASIM:
         yield
         return
-    nvvm = import_module("numba.cuda.cudadrv.nvvm")
+    nvvm: Any = import_module("numba.cuda.cudadrv.nvvm")
     before = nvvm.compile_ir
     nvvm.compile_ir = lambda code, **options: before(code, **options, fma=False)
     try:
@@ -43,20 +48,34 @@ def uncontracted() -> Iterator[None]:
         nvvm.compile_ir = before
 
 
+@cuda.jit
+def _touch(array):  # type: ignore[no-untyped-def]
+    array[0] = 1
+
+
 def check_card() -> None:
-    """Raises CardError, in one line, unless kernels can be run here."""
-    if config.ENABLE_CUDASIM:
-        return
+    """Raises CardError, in one line, unless a kernel can be compiled and run here."""
     try:
         if cuda.is_available():
-            cuda.current_context()
-            return
-        reason = str(getattr(cuda, "cuda_error", lambda: None)() or "no CUDA driver or no card was found")
+            touched = cuda.to_device(np.zeros(1, dtype=np.int32))
+            _touch[1, 1](touched)
+            if touched.copy_to_host()[0] == 1:
+                return
+        reason = str(cuda.cuda_error() or "no card was found")
     except Exception as error:  # numba's own kinds differ from version to version
         reason = f"{type(error).__name__}: {error}"
-    if "INSUFFICIENT_DRIVER" in reason or "UNSUPPORTED_PTX" in reason:
-        raise CardError("the graphics driver is too old for this CUDA: update it, or use --device cpu")
-    raise CardError(f"CUDA does not work here ({' '.join(reason.split())[:160]}): install a driver and 'simtown[cuda]', or use --device cpu")
+    raise CardError(f"{_why(' '.join(reason.split()))}, or use --device cpu")
+
+
+def _why(reason: str) -> str:
+    """What an error of CUDA means, and what to do."""
+    if any(word in reason for word in ("INSUFFICIENT_DRIVER", "UNSUPPORTED_PTX", "driver version is insufficient")):
+        return "the graphics driver is too old for this CUDA: update it"
+    if "driver library cannot be found" in reason or "libcuda" in reason:
+        return "there is no CUDA driver on this machine: install one"
+    if "nvvm" in reason.lower():
+        return "CUDA's compiler is not there: pip install 'simtown[cuda]'"
+    return f"CUDA does not work here ({reason[:160]}): mend it"
 
 
 def describe_card() -> dict[str, str]:
@@ -66,4 +85,9 @@ def describe_card() -> dict[str, str]:
     device = cuda.get_current_device()
     name = device.name.decode() if isinstance(device.name, bytes) else str(device.name)
     runtime = ".".join(map(str, cuda.runtime.get_version()))
-    return {"card": name, "capability": ".".join(map(str, device.compute_capability)), "cuda": runtime, "numba": getattr(cuda, "__version__", "")}
+    return {
+        "card": name,
+        "capability": ".".join(map(str, device.compute_capability)),
+        "cuda": runtime,
+        "numba": getattr(cuda, "__version__", ""),
+    }

@@ -14,7 +14,7 @@ from numba import cuda, float32, int32, uint16, uint32, uint64
 
 from simtown.render import effects, fill, kernels, shading
 from simtown.render import light as L
-from simtown.render.cuda.card import on_card
+from simtown.render.cuda.card import entry, on_card
 from simtown.render.cuda.scenes import POOL_RINGS, SHADOW_RINGS
 from simtown.render.fill import DEPTH, TAG, TAG_BITS
 
@@ -48,7 +48,7 @@ def bands(width: int, height: int) -> tuple[int, int, int]:
     return count, -(-height // count), stride
 
 
-@cuda.jit(cache=True)
+@entry
 def draw(scenes, work, width, height, rows, stride, geometry, rgb, depth, ids):
     """Pixel rows of a scene: launched with a grid of (bands, scenes), and room for a band's samples. Depth and ids only with `geometry`."""
     band, n, me, team = cuda.blockIdx.x, cuda.blockIdx.y, cuda.threadIdx.x, cuda.blockDim.x
@@ -83,7 +83,20 @@ def draw(scenes, work, width, height, rows, stride, geometry, rgb, depth, ids):
         skies[row] = pack(r, g, b)
         airs[row] = ground_air(view, light, first + row)
     cuda.syncthreads()
-    _mark(work, n * slots * SHADOW_RINGS, (n + 1) * slots * SHADOW_RINGS, SHADOW_RINGS, TAG_BITS, me, team, first, last, width, stride, samples)
+    _mark(
+        work,
+        n * slots * SHADOW_RINGS,
+        (n + 1) * slots * SHADOW_RINGS,
+        SHADOW_RINGS,
+        TAG_BITS,
+        me,
+        team,
+        first,
+        last,
+        width,
+        stride,
+        samples,
+    )
     if lamps:
         pools = len(scenes.meshes) * slots * SHADOW_RINGS
         _mark(work, pools + start * POOL_RINGS, pools + stop * POOL_RINGS, POOL_RINGS, TAG_BITS + SHADOW_RINGS, me, team, first, last,
@@ -154,7 +167,7 @@ def _fill(work, piece, top, bottom, first, stride, samples, x, step_x, y, step_y
 def _look(work, lamp, width, top, bottom, first, stride, samples):
     """Note whether a lamp whose pixel lies in these rows is in sight."""
     halo = work.halos[lamp]
-    x, y = int(math.floor(halo[0])), int(math.floor(halo[1]))
+    x, y = np.int64(math.floor(halo[0])), np.int64(math.floor(halo[1]))
     if halo[2] > 0 and 0 <= x < width and top <= y < bottom and in_sight(samples[(2 * y + 1 - first) * stride + 2 * x + 1], halo[3]):
         halo[5] = F(1.0)
 
@@ -244,7 +257,7 @@ def _measure(scenes, work, n, x, y, tag, depth, ids):
     ids[n, y, x] = work.owners[row]
 
 
-@cuda.jit(cache=True)
+@entry
 def overlay(town, scenes, work, width, height, rows, rgb):
     """Halos of lamps in sight, then rain or snow, over finished pictures: a grid of (bands, scenes), every pixel's own thread in order."""
     n, me, team = cuda.blockIdx.y, cuda.threadIdx.x, cuda.blockDim.x

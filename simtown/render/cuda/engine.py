@@ -28,7 +28,7 @@ from simtown.scenes.scene import SceneBatch
 #: Scenes of a launch at most: enough to keep every multiprocessor of the largest card busy.
 LAUNCH = 1024
 #: Threads of a block in numba's simulator, where each is one of Python's.
-SIMULATED = 16
+SIMULATED = 64
 
 
 class _Lane:
@@ -156,10 +156,10 @@ class Cuda:
         """Queue the kernels that draw a batch into `drawn`: pictures, and depth and ids if those are there."""
         (n, height, width), geometry = drawn[0].shape[:3], len(drawn) > 1
         with self._stage(lane, "upload"):
-            scenes = self._scenes(lane, batch, width, height)
-            rows, lamps = self._rows
+            scenes, rows, lamps = self._scenes(lane, batch, width, height)
             shapes = work_layout(n, scenes.meshes.shape[1], rows, lamps)
-            work = Work(*(lane.array(name, *shapes[name]) for name in Work._fields[:-1]), lane.sent("failed", np.array([-1], np.int32)))
+            work = Work(**{name: lane.array(name, *shape) for name, shape in shapes.items()})
+            work.failed.copy_to_device(np.array([-1], dtype=np.int32), stream=lane.stream)
         depth, ids = drawn[1:] if geometry else (lane.array("no depth", (1, 1, 1), np.float32), lane.array("no ids", (1, 1, 1), np.uint8))
         count, high, stride = bands(width, height)
         stream, threads, room = lane.stream, self._threads, 4 * stride * (2 * high + 1)
@@ -171,14 +171,14 @@ class Cuda:
             with self._stage(lane, "overlay"):
                 overlay[(count, n), threads, stream](self._town, scenes, work, width, height, high, drawn[0])
 
-    def _scenes(self, lane: _Lane, batch: SceneBatch, width: int, height: int) -> Scenes:
-        """A batch on the card."""
+    def _scenes(self, lane: _Lane, batch: SceneBatch, width: int, height: int) -> tuple[Scenes, int, int]:
+        """A batch on the card, and how many rows of triangles and lamps it needs."""
         meshes, poses, styles, _ = instances(batch)
         first, lamp_first = sizes(self._atlas, meshes)
-        self._rows = int(first[-1]), int(lamp_first[-1])
         light = lights(batch.weather, batch.intensity, batch.sun)
         own = Scenes(views(batch.camera, width, height), light, meshes, poses, styles, batch.fall_seed, first, lamp_first)
-        return Scenes(*(lane.sent(name, values) for name, values in zip(Scenes._fields, own, strict=True)))
+        sent = Scenes(*(lane.sent(name, values) for name, values in zip(Scenes._fields, own, strict=True)))
+        return sent, int(first[-1]), int(lamp_first[-1])
 
     @contextmanager
     def _stage(self, lane: _Lane, name: str) -> Iterator[None]:
