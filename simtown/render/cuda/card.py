@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from types import FunctionType
 from typing import Any
 
@@ -57,11 +58,15 @@ def check_card() -> None:
     """Raises CardError, in one line, unless a kernel can be compiled and run here."""
     try:
         if cuda.is_available():
+            if not config.ENABLE_CUDASIM and find_spec("numba_cuda") is None:
+                raise CardError("CUDA needs numba-cuda: pip install 'simtown[cuda]', or use --device cpu")
             touched = cuda.to_device(np.zeros(1, dtype=np.int32))
             _touch[1, 1](touched)
             if touched.copy_to_host()[0] == 1:
                 return
         reason = str(cuda.cuda_error() or "no card was found")
+    except CardError:
+        raise
     except Exception as error:  # numba's own kinds differ from version to version
         reason = f"{type(error).__name__}: {error}"
     raise CardError(f"{_why(' '.join(reason.split()))}, or use --device cpu")
@@ -78,16 +83,11 @@ def _why(reason: str) -> str:
     return f"CUDA does not work here ({reason[:160]}): mend it"
 
 
-def describe_card() -> dict[str, str]:
-    """Name, compute capability and driver of the card, and the version of numba's CUDA."""
+def describe_card() -> str:
+    """Name, compute capability and CUDA version of the card, in one line."""
     if config.ENABLE_CUDASIM:
-        return {"card": "simulator", "capability": "", "cuda": "", "numba": import_module("numba").__version__}
+        return "numba's CUDA simulator"
     device = cuda.get_current_device()
     name = device.name.decode() if isinstance(device.name, bytes) else str(device.name)
-    runtime = ".".join(map(str, cuda.runtime.get_version()))
-    return {
-        "card": name,
-        "capability": ".".join(map(str, device.compute_capability)),
-        "cuda": runtime,
-        "numba": getattr(cuda, "__version__", ""),
-    }
+    capability, runtime = (".".join(map(str, numbers)) for numbers in (device.compute_capability, cuda.runtime.get_version()))
+    return f"{name} (compute capability {capability}, CUDA {runtime})"
