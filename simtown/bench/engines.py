@@ -99,7 +99,7 @@ class CudaEngine:
         whole = perf_counter() - begun
         told: dict[str, float] = {}
         for stage, before, after in self._cuda.events:
-            _add(told, {stage: self._module.event_elapsed_time(before, after) / 1e3})
+            _add(told, {stage: before.elapsed_time(after) / 1e3})
         _add(self.stages, {**told, "host alone": max(whole - sum(told.values()), 0.0)})
         return whole
 
@@ -115,8 +115,7 @@ class CudaEngine:
         return self._there
 
     def memory(self) -> int:
-        free, total = self._module.current_context().get_memory_info()
-        return int(total - free)
+        return self._cuda.memory() + sum(a.size * a.dtype.itemsize for a in self._there)
 
 
 class OpenGLEngine(_OnProcessor):

@@ -98,10 +98,10 @@ class Stream:
     def _make(self, rows: np.ndarray) -> Batch:
         settings, examples = self.settings, sample(self.recipe, rows)
         table = told(columns(examples, rows, settings), settings, self.device)
-        table.image = as_input(self._pictures(examples.scene))
+        table.image = as_input(self.pictures(examples.scene))
         return table
 
-    def _pictures(self, scenes: SceneBatch) -> torch.Tensor:
+    def pictures(self, scenes: SceneBatch) -> torch.Tensor:
         """(n, h, w, 3) uint8 on the device: drawn there, without a copy, where the renderer can."""
         width, height = self.settings.width, self.settings.height
         if self.device.type == "cuda" and isinstance(self.renderer, CardRenderer):

@@ -165,3 +165,29 @@ def test_generate_draws_a_set_on_the_card_with_the_processors_bytes(tmp_path, si
         assert done.returncode == 0, done.stderr
     besides = ("timings.json", "preview.png")
     assert contents(tmp_path / "cuda", besides) == contents(tmp_path / "cpu", besides)
+
+
+@pytest.mark.slow  # whole streets in the simulator
+def test_bench_measures_the_card(tmp_path, simtown):
+    """In the simulator, whose clock is no clock: that every part of it runs."""
+    words = [
+        *simtown,
+        "bench",
+        "render",
+        "--device",
+        "cuda",
+        "--size",
+        "32",
+        "--scenes",
+        "1",
+        "--repeats",
+        "1",
+        "--out",
+        tmp_path / "a.csv",
+    ]
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()
+    assert [line.split(",")[0] for line in lines[2:]] == ["raster cuda", '"raster cuda']
+    assert "simulator" in lines[0]

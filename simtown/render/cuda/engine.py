@@ -52,6 +52,10 @@ class _Lane:
         target.copy_to_device(np.ascontiguousarray(values), stream=self.stream)
         return target
 
+    def held(self) -> Iterator[Any]:
+        """The arrays that are kept on the card."""
+        return (a for a in self._held.values() if not isinstance(a, np.ndarray))
+
     def forget(self) -> None:
         """Give all memory back."""
         self._held.clear()
@@ -113,6 +117,10 @@ class Cuda:
             raise ValueError(f"{len(batch)} scenes do not fit into an array of {n} pictures")
         arrays = [a if config.ENABLE_CUDASIM else cuda.as_cuda_array(a) for a in (rgb, depth, ids) if a is not None]
         self._in_lanes(n, lambda lane, rows: self._draw(lane, batch[rows], [a[rows] for a in arrays]), lambda rows, _: None)
+
+    def memory(self) -> int:
+        """Bytes of the card's memory that are kept for working."""
+        return sum(a.size * a.dtype.itemsize for a in (*self._lanes[0].held(), *self._lanes[1].held(), *self._town))
 
     def _in_lanes(self, n: int, begin: Callable[[_Lane, slice], Any], end: Callable[[slice, Any], None]) -> None:
         """Begin launches of n scenes in turn in both lanes, and end each when it is done; with halves where memory does not suffice."""
