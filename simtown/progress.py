@@ -35,7 +35,7 @@ class Progress:
 
     def say(self, line: str) -> None:
         """A line above the bar."""
-        self._console.print(line, highlight=False)
+        self._console.print(line, highlight=False, soft_wrap=True)
 
     def started(self, total: int, done: int) -> None:
         """See :class:`simtown.datasets.job.Watcher`."""

@@ -24,8 +24,11 @@ def _tell(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _renderer(engine: str, say: Callable[[str], None] = _tell) -> Renderer:
-    """The engine by name, ready: what numba compiles, once a machine, is compiled here, and announced if it takes long."""
+def _renderer(engine: str, say: Callable[[str], None] = _tell, device: str = "cpu") -> Renderer:
+    """The engine by name, ready: what numba compiles, once a machine, is compiled here, and announced if it takes long.
+
+    `device` is "cpu" or "cuda" for raster.
+    """
     if engine == "opengl":
         from simtown.render.opengl import OpenGL
 
@@ -43,9 +46,9 @@ def _renderer(engine: str, say: Callable[[str], None] = _tell) -> Renderer:
         from simtown.datasets.settings import Settings
         from simtown.datasets.shards import columns
         from simtown.language.sampler import sample
-        from simtown.render.raster import Raster
+        from simtown.render.engines import rasteriser
 
-        settings, renderer = Settings(distractor=True), Raster()
+        settings, renderer = Settings(distractor=True), rasteriser(device)
         examples = sample(settings.recipe("train"), np.arange(2))
         columns(examples, np.arange(2), settings)
         renderer.render(examples.scene, 32, 32)
@@ -73,6 +76,7 @@ def generate(
     shard: Annotated[int, typer.Option(help="Examples a file.")] = 2_000,
     out: Annotated[Path | None, typer.Option(help="Where to; by default simtown-ENTITIES-N, with what else differs.")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; by default one a processor. The bytes are the same.")] = None,
+    device: Annotated[str, typer.Option(help="What draws: cpu, cuda (a graphics card), or auto.")] = "cpu",
 ) -> None:
     """Make a data set: scenes, pictures, questions and answers, as HDF5 shards.
 
@@ -82,6 +86,7 @@ def generate(
     from simtown.datasets.settings import Settings
     from simtown.language.relations import RELATION_NAMES
     from simtown.progress import Progress
+    from simtown.render.engines import settled
     from simtown.scenes.weather import WEATHERS
 
     width, height = parse_size(size)
@@ -90,8 +95,9 @@ def generate(
     directory = out or Path(default_name(settings))
     settings.check()
     with Progress(f"generate {directory}") as watcher:
-        _renderer("raster", watcher.say)  # compile once, here, before the workers start
-        manifest = make(settings, directory, workers, watcher)
+        drawn_on = settled(device, watcher.say)
+        _renderer("raster", watcher.say, drawn_on)  # compile once, here, before the workers start
+        manifest = make(settings, directory, workers, watcher, drawn_on)
     size_on_disk = sum(entry["bytes"] for entry in manifest["shards"].values())
     if not (directory / "preview.png").exists():
         from simtown.datasets.preview import dataset_sheet
@@ -197,6 +203,7 @@ def render(
     ],
     size: Annotated[str, typer.Option(help="Pixels: 1024, or width x height.")] = "1024",
     renderer: Annotated[str, typer.Option(help="raster or opengl.")] = "raster",
+    device: Annotated[str, typer.Option(help="Where raster draws: cpu, cuda (a graphics card), or auto.")] = "cpu",
     depth: Annotated[bool, typer.Option("--depth", help="Also write depth: 16-bit PNG in millimetres, 0 for the sky.")] = False,
     masks: Annotated[bool, typer.Option("--masks", help="Also write instance ids: 8-bit PNG.")] = False,
     glb: Annotated[Path | None, typer.Option(help="Also write the scene for 3D viewers, binary glTF.")] = None,
@@ -208,13 +215,16 @@ def render(
     import numpy as np
 
     from simtown.datasets.locate import locate
+    from simtown.render.engines import settled
 
+    if renderer == "opengl" and device != "cpu":
+        raise RefusalError("--device chooses where raster draws: opengl has a card of its own choice")
     width, height = parse_size(size)
     scene, name = locate(where)
     path = out or Path(f"{name}.png")
     if path.suffix.lower() != ".png":
         raise RefusalError(f"--out {path} must end in .png")
-    frames = _renderer(renderer).render(scene, width, height)
+    frames = _renderer(renderer, device=settled(device, _tell)).render(scene, width, height)
     pictures = [(path, frames.rgb[0][..., ::-1])]
     if depth:
         millimetres = np.where(np.isfinite(frames.depth[0]), np.clip(frames.depth[0] * 1000 + 0.5, 0, 65535), 0)

@@ -24,6 +24,7 @@ from simtown.datasets.shards import STAGES, Clock, Task, checksum, read_tried, t
 from simtown.files import DamagedError, ForeignDirectoryError, claimed
 from simtown.language.sampler import ImpossibleError
 from simtown.processes import bind_to, default_workers, uninterrupted
+from simtown.render.engines import CardError, rasteriser
 
 #: Seconds after which a first start is announced as a compilation.
 PATIENCE = 2.0
@@ -51,13 +52,16 @@ class WorkerError(RuntimeError):
     """A worker process died; what is written is kept."""
 
 
-def generate(settings: Settings, directory: Path, workers: int | None = None, watcher: Watcher | None = None) -> dict[str, Any]:
-    """Make a data set in `directory`, or what is missing of it; returns the manifest.
+def generate(
+    settings: Settings, directory: Path, workers: int | None = None, watcher: Watcher | None = None, device: str = "cpu"
+) -> dict[str, Any]:
+    """Make a data set in `directory`, or what is missing of it; returns the manifest. Draws on "cpu" or "cuda".
 
     Raises:
         SettingsError: a setting that cannot be. ForeignDirectoryError: the directory holds something else, or a data set of other
         settings (the message says which differ). DamagedError: a finished shard does not match its checksum.
         ImpossibleError: some example cannot be sampled. OSError: the directory cannot be written, or the disk is full.
+        CardError: the device is "cuda" and cannot be used.
     """
     settings.check()
     workers = default_workers() if workers is None else workers
@@ -70,7 +74,7 @@ def generate(settings: Settings, directory: Path, workers: int | None = None, wa
         done = sum(settings.counts().values()) - sum(t.count for t in missing)
         watcher.started(sum(settings.counts().values()), done)
         clock, begun = Clock(), perf_counter()
-        for task in _run(directory, settings, missing, min(workers, len(missing)), watcher, clock):
+        for task in _run(directory, settings, missing, min(workers, len(missing)), watcher, clock, device):
             manifest["shards"][task.name] = _entry(directory / task.name, task)
             manifests.save(directory, manifest)
         if not manifest["complete"]:
@@ -164,20 +168,20 @@ def _note_timings(directory: Path, clock: Clock, wall: float, workers: int, exam
     manifests.save(directory, {"runs": runs}, manifests.TIMINGS)
 
 
-def _run(directory: Path, settings: Settings, missing: list[Task], workers: int, watcher: Watcher, clock: Clock) -> Iterator[Task]:
+def _run(
+    directory: Path, settings: Settings, missing: list[Task], workers: int, watcher: Watcher, clock: Clock, device: str
+) -> Iterator[Task]:
     """Make the missing shards; yields each when it is whole."""
     if workers <= 1:
-        yield from _run_here(directory, settings, missing, watcher, clock)
+        yield from _run_here(directory, settings, missing, watcher, clock, device)
     else:
-        yield from _run_workers(directory, settings, missing, workers, watcher, clock)
+        yield from _run_workers(directory, settings, missing, workers, watcher, clock, device)
 
 
-def _run_here(directory: Path, settings: Settings, missing: list[Task], watcher: Watcher, clock: Clock) -> Iterator[Task]:
-    from simtown.render.raster import Raster
-
+def _run_here(directory: Path, settings: Settings, missing: list[Task], watcher: Watcher, clock: Clock, device: str) -> Iterator[Task]:
     if not missing:
         return
-    renderer = Raster()
+    renderer = rasteriser(device)
     for task in missing:
         told = dict(clock.seconds)
 
@@ -189,12 +193,14 @@ def _run_here(directory: Path, settings: Settings, missing: list[Task], watcher:
         yield task
 
 
-def _run_workers(directory: Path, settings: Settings, missing: list[Task], workers: int, watcher: Watcher, clock: Clock) -> Iterator[Task]:
+def _run_workers(
+    directory: Path, settings: Settings, missing: list[Task], workers: int, watcher: Watcher, clock: Clock, device: str
+) -> Iterator[Task]:
     context = multiprocessing.get_context("spawn")
     todo, told = context.Queue(), context.Queue()
     for task in [*missing, *[None] * workers]:
         todo.put(task)
-    arguments = (str(directory), asdict(settings), todo, told, os.getpid())
+    arguments = (str(directory), asdict(settings), todo, told, os.getpid(), device)
     team = [context.Process(target=_work, args=arguments, daemon=True) for _ in range(workers)]
     with uninterrupted():
         for member in team:
@@ -231,14 +237,12 @@ def _run_workers(directory: Path, settings: Settings, missing: list[Task], worke
                 unfinished.unlink(missing_ok=True)
 
 
-def _work(directory: str, settings: dict[str, Any], todo: Any, told: Any, parent: int) -> None:
+def _work(directory: str, settings: dict[str, Any], todo: Any, told: Any, parent: int, device: str) -> None:
     """A worker process: takes tasks until there are none, or until its parent is gone."""
     if not bind_to(parent):
         return
-    from simtown.render.raster import Raster
-
     try:
-        renderer = Raster()
+        renderer = rasteriser(device)
         while (task := todo.get()) is not None:
             clock, last = Clock(), dict.fromkeys(STAGES, 0.0)
 
@@ -251,7 +255,7 @@ def _work(directory: str, settings: dict[str, Any], todo: Any, told: Any, parent
             write_shard(Path(directory), Settings(**settings), task, renderer, clock, progress)
             progress(0)
             told.put(("done", task))
-    except (ImpossibleError, SettingsError, MemoryError) as error:
+    except (ImpossibleError, SettingsError, CardError, MemoryError) as error:
         told.put(("error", error))
     except OSError as error:
         told.put(("error", OSError(error.errno, str(error))))

@@ -7,6 +7,8 @@ decided in whole numbers, and an edge shared by two triangles alike for both: no
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from simtown.exact import kernel, part_of_kernel
@@ -27,8 +29,8 @@ F = np.float32
 
 
 @kernel
-def _ceil(x):
-    return int(np.ceil(x))
+def ceiling(x):
+    return np.int64(math.ceil(x))  # on the card math.ceil is a float
 
 
 @kernel
@@ -42,25 +44,25 @@ def fill_triangle(samples, width, height, x0, y0, w0, x1, y1, w1, x2, y2, w2, ta
         return False
     if area < 0:  # corners run clockwise on the screen from here on
         x1, y1, w1, x2, y2, w2, area = x2, y2, w2, x1, y1, w1, -area
-    left, right, wide = _extent(x0, x1, x2, width)
-    top, bottom, high = _extent(y0, y1, y2, height)
+    left, right, wide = extent(x0, x1, x2, width)
+    top, bottom, high = extent(y0, y1, y2, height)
     if left >= right or top >= bottom:
         return False
-    value, step_x, step_y = _depth_plane(x0, y0, w0, x1, y1, w1, x2, y2, w2, area, left, top)
+    value, step_x, step_y = depth_plane(x0, y0, w0, x1, y1, w1, x2, y2, w2, area, left, top)
     if wide <= 256 * SMALL and high <= 65536:
         return _fill_small(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
     return _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
 
 
 @kernel
-def _extent(a, b, c, stop):
+def extent(a, b, c, stop):
     """First and last + 1 sample of 0 to stop - 1 that three coordinates span, and how far they lie apart."""
     low, high = min(a, b, c), max(a, b, c)
     return max((low + 255) >> 8, 0), min((high + 255) >> 8, stop), high - low
 
 
 @kernel
-def _depth_plane(x0, y0, w0, x1, y1, w1, x2, y2, w2, area, left, top):
+def depth_plane(x0, y0, w0, x1, y1, w1, x2, y2, w2, area, left, top):
     """The depth value of a triangle at the sample (left, top), and its steps to the right and down."""
     inverse = FULL / np.float64(area)
     aw, bw = np.float64(w1 - w0) * inverse, np.float64(w2 - w0) * inverse
@@ -71,7 +73,7 @@ def _depth_plane(x0, y0, w0, x1, y1, w1, x2, y2, w2, area, left, top):
 
 
 @kernel
-def _side(x, y, dx, dy, left, top):
+def side(x, y, dx, dy, left, top):
     """Edge function at the sample (left, top): not negative on the inner side of an edge from (x, y) along (dx, dy)."""
     return (256 * top - y) * dx - (256 * left - x) * dy - (0 if dy < 0 or (dy == 0 and dx > 0) else 1)
 
@@ -84,9 +86,9 @@ def _fill_small(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value
     ra, rb, rc = np.int32(256 * ax), np.int32(256 * bx), np.int32(256 * cx)
     block, raised = left, False
     while block < right:
-        a = np.int32(_side(x0, y0, ax, ay, block, top))
-        b = np.int32(_side(x1, y1, bx, by, block, top))
-        c = np.int32(_side(x2, y2, cx, cy, block, top))
+        a = np.int32(side(x0, y0, ax, ay, block, top))
+        b = np.int32(side(x1, y1, bx, by, block, top))
+        c = np.int32(side(x2, y2, cx, cy, block, top))
         place, rows = np.uint64(top) * np.uint64(samples.shape[1]) + np.uint64(block), np.uint64(bottom - top)
         raised |= raise_box(samples, place, rows, value, step_x, step_y, DEPTH, tag, a, sa, ra, b, sb, rb, c, sc, rc)
         block += LANES
@@ -160,7 +162,7 @@ def fill_convex(mask, width, height, px, py, n, level, ends):
     low, high = py[0], py[0]
     for i in range(1, n):
         low, high = min(low, py[i]), max(high, py[i])
-    top, bottom = max(_ceil(low), 0), min(_ceil(high), height)
+    top, bottom = max(ceiling(low), 0), min(ceiling(high), height)
     for y in range(top, bottom):
         ends[y, 0], ends[y, 1] = F(1e9), F(-1e9)
     for i in range(n):
@@ -168,7 +170,7 @@ def fill_convex(mask, width, height, px, py, n, level, ends):
         x0, y0, x1, y1 = px[i], py[i], px[j], py[j]
         if y1 < y0:
             x0, y0, x1, y1 = x1, y1, x0, y0
-        first, last = max(_ceil(y0), 0), min(_ceil(y1), height)
+        first, last = max(ceiling(y0), 0), min(ceiling(y1), height)
         if first < last:
             slope = (x1 - x0) / (y1 - y0)
             for y in range(first, last):
@@ -176,7 +178,7 @@ def fill_convex(mask, width, height, px, py, n, level, ends):
                 ends[y, 0], ends[y, 1] = min(ends[y, 0], x), max(ends[y, 1], x)
     for y in range(top, bottom):
         mask[y, width] = 1
-        left, right = max(_ceil(ends[y, 0]), 0), min(_ceil(ends[y, 1]), width)
+        left, right = max(ceiling(ends[y, 0]), 0), min(ceiling(ends[y, 1]), width)
         for x in range(np.uint64(left), np.uint64(max(right, left))):
             mask[np.uint64(y), x] = max(mask[np.uint64(y), x], level)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -44,6 +44,15 @@ class Renderer(Protocol):
 
     def render(self, batch: SceneBatch, width: int, height: int, geometry: bool = True) -> Frames:
         """Draw every scene of the batch at one size; depth and ids too unless `geometry` is off. ValueError for a size out of range."""
+        ...
+
+
+@runtime_checkable
+class CardRenderer(Renderer, Protocol):
+    """A renderer that can leave its pictures on a graphics card."""
+
+    def draw_into(self, batch: SceneBatch, rgb: Any, depth: Any = None, ids: Any = None) -> None:
+        """As render, into arrays on the card: shapes and dtypes as in :class:`Frames`, with ``__cuda_array_interface__``."""
         ...
 
 

@@ -113,7 +113,7 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
             else:
                 density = light[L.DENSITY] * (F(0.25) if kinds[material] == CLOUD_KIND else F(1.0))
                 air = clear_air(density, (d0 + d1 + d2) * F(1.0 / 3.0))
-                packed[count] = _pack(fog_r + (r - fog_r) * air, fog_g + (g - fog_g) * air, fog_b + (b - fog_b) * air)
+                packed[count] = pack(fog_r + (r - fog_r) * air, fog_g + (g - fog_g) * air, fog_b + (b - fog_b) * air)
             owners[count] = k
             if not geometry:
                 continue
@@ -162,7 +162,7 @@ def _fill_clipped(samples, width, height, matrix, focal, cx, cy, atlas, t, tag):
 
 
 @kernel
-def _ground_spot(view, focal, cx, cy, x, y, out_x, out_y, i):
+def ground_spot(view, focal, cx, cy, x, y, out_x, out_y, i):
     """Sample coordinates of the ground point (x, y); False if it lies too near to be seen."""
     dx, dy, dz = x - view[0], y - view[1], -view[2]
     depth = view[9] * dx + view[10] * dy + view[11] * dz
@@ -200,7 +200,7 @@ def cast_shadows(view, light, atlas, casts, meshes, poses, width, height, scratc
             p0, p1, p2 = hulls[first + i, 0], hulls[first + i, 1], hulls[first + i, 2]
             above = max(z + scale * p2, F(0.0))
             gx, gy = x + scale * (c * p0 - s * p1) - slope_x * above, y + scale * (s * p0 + c * p1) - slope_y * above
-            seen = seen and _ground_spot(view, focal, cx, cy, gx, gy, sx, sy, i)
+            seen = seen and ground_spot(view, focal, cx, cy, gx, gy, sx, sy, i)
             order[i] = i
         size = hull(sx, sy, order, n, corners) if seen else 0
         if size < 3:
@@ -242,18 +242,18 @@ def pool_lamps(view, light, atlas, kinds, meshes, poses, width, height, scratch)
                 grow = F(1.0) - F(0.22) * F(ring)
                 seen = True
                 for j in range(12):
-                    u, v = reach * grow * _TURN[j, 0], across * grow * _TURN[j, 1]
-                    seen = seen and _ground_spot(view, focal, cx, cy, px + c * u - s * v, py + s * u + c * v, sx, sy, j)
+                    u, v = reach * grow * TURN[j, 0], across * grow * TURN[j, 1]
+                    seen = seen and ground_spot(view, focal, cx, cy, px + c * u - s * v, py + s * u + c * v, sx, sy, j)
                 if seen:
                     fill_convex(mask, width, height, sx, sy, 12, np.uint8(50 * (ring + 1)), ends)
 
 
-_TURN = np.array([(1.0, 0.0), (0.8660254, 0.5), (0.5, 0.8660254), (0.0, 1.0), (-0.5, 0.8660254), (-0.8660254, 0.5), (-1.0, 0.0),
+TURN = np.array([(1.0, 0.0), (0.8660254, 0.5), (0.5, 0.8660254), (0.0, 1.0), (-0.5, 0.8660254), (-0.8660254, 0.5), (-1.0, 0.0),
                   (-0.8660254, -0.5), (-0.5, -0.8660254), (0.0, -1.0), (0.5, -0.8660254), (0.8660254, -0.5)], dtype=np.float32)  # fmt: skip
 
 
 @kernel
-def _pack(r, g, b):
+def pack(r, g, b):
     """Three colours in [0, 1] as 16-bit lanes of a uint64, 255 * 16 for full: nine weighted samples (sum 16) fit a lane."""
     x = np.uint64(np.int32(min(max(r, F(0.0)), F(1.0)) * F(4080.0) + F(0.5)))
     y = np.uint64(np.int32(min(max(g, F(0.0)), F(1.0)) * F(4080.0) + F(0.5)))
@@ -262,29 +262,68 @@ def _pack(r, g, b):
 
 
 @kernel
+def row_slope(view, y):
+    """Slope of the rays through row y of samples, against the view's axis."""
+    return (view[14] - F(0.5) * F(y)) / view[12]
+
+
+@kernel
+def sky_row(view, light, y):
+    """Colour of the sky in row y of samples."""
+    t = min(max(row_slope(view, y) * F(1.9), F(0.0)), F(1.0))
+    t = t * (F(2.0) - t)
+    haze = min(light[L.DENSITY] * F(28.0), F(1.0)) * (F(1.0) - F(0.5) * t)
+    r = light[L.HORIZON] + (light[L.TOP] - light[L.HORIZON]) * t
+    g = light[L.HORIZON + 1] + (light[L.TOP + 1] - light[L.HORIZON + 1]) * t
+    b = light[L.HORIZON + 2] + (light[L.TOP + 2] - light[L.HORIZON + 2]) * t
+    return r + (light[L.FOG] - r) * haze, g + (light[L.FOG + 1] - g) * haze, b + (light[L.FOG + 2] - b) * haze
+
+
+@kernel
+def ground_air(view, light, y):
+    """Share of light that crosses the air between the camera and the ground in row y of samples, which lies at one depth."""
+    down = -(view[11] + row_slope(view, y) * view[8])
+    return clear_air(light[L.DENSITY], view[2] / down) if down > F(1e-3) else F(0.0)
+
+
+@kernel
+def unpack(c):
+    """Inverse of :func:`pack`, times 4080."""
+    lane = np.uint64(0xFFFF)
+    return F(np.int32(c & lane)), F(np.int32((c >> np.uint64(16)) & lane)), F(np.int32(c >> np.uint64(32)))
+
+
+@kernel
+def darken(c, keep):
+    """A packed colour in shadow."""
+    r, g, b = unpack(c)
+    return pack(r * keep * F(1.0 / 4080.0), g * keep * F(1.0 / 4080.0), b * keep * F(1.0 / 4080.0))
+
+
+@kernel
+def lighten(c, glow):
+    """A packed colour in the light of lamps, which is warm."""
+    r, g, b = unpack(c)
+    r, g, b = r * F(1.0 / 4080.0), g * F(1.0 / 4080.0), b * F(1.0 / 4080.0)
+    return pack(r + glow * (r * F(1.1) + F(0.19)), g + glow * (g * F(1.1) + F(0.155)), b + glow * (b * F(1.1) + F(0.085)))
+
+
+@kernel
 def resolve_colour(view, light, width, height, grounds, scratch, out):
     """Samples to pixels: every sample row becomes a line of packed colours, then the tent filter makes pixels of three lines."""
     samples, packed, flags, flat = scratch.samples, scratch.packed, scratch.flags, scratch.flat
     colours, shadow, pool, line, lines = scratch.colours, scratch.shadow, scratch.pool, scratch.line, scratch.lines
-    density, lamps, dark = light[L.DENSITY], light[L.LAMPS], light[L.SHADOW] * F(1.0 / 255.0)
+    lamps, dark = light[L.LAMPS], light[L.SHADOW] * F(1.0 / 255.0)
     fog_r, fog_g, fog_b = light[L.FOG], light[L.FOG + 1], light[L.FOG + 2]
-    lane = np.uint64(0xFFFF)
     wide = 2 * width + 1
     for y in range(2 * height + 1):
-        slope = (view[14] - F(0.5) * F(y)) / view[12]  # of the ray through this row, against the view's axis
-        t = min(max(slope * F(1.9), F(0.0)), F(1.0))
-        t = t * (F(2.0) - t)
-        haze = min(density * F(28.0), F(1.0)) * (F(1.0) - F(0.5) * t)
-        r = light[L.HORIZON] + (light[L.TOP] - light[L.HORIZON]) * t
-        g = light[L.HORIZON + 1] + (light[L.TOP + 1] - light[L.HORIZON + 1]) * t
-        b = light[L.HORIZON + 2] + (light[L.TOP + 2] - light[L.HORIZON + 2]) * t
-        packed[0] = _pack(r + (fog_r - r) * haze, g + (fog_g - g) * haze, b + (fog_b - b) * haze)
-        down = -(view[11] + slope * view[8])
-        air = clear_air(density, view[2] / down) if down > F(1e-3) else F(0.0)
+        r, g, b = sky_row(view, light, y)
+        packed[0] = pack(r, g, b)
+        air = ground_air(view, light, y)
         for i in range(grounds):  # ground is at one depth all along a row, so its fog is a row's
             if flat[i, 1] <= y < flat[i, 2]:
                 k = flat[i, 0]
-                packed[k] = _pack(fog_r + (colours[k, 0] - fog_r) * air, fog_g + (colours[k, 1] - fog_g) * air,
+                packed[k] = pack(fog_r + (colours[k, 0] - fog_r) * air, fog_g + (colours[k, 1] - fog_g) * air,
                                   fog_b + (colours[k, 2] - fog_b) * air)  # fmt: skip
         row = samples[y]
         for x in range(np.uint32(wide)):
@@ -292,20 +331,11 @@ def resolve_colour(view, light, width, height, grounds, scratch, out):
         if shadow[y, wide] > 0:
             for x in range(np.uint32(wide)):
                 if shadow[y, x] > 0 and flags[row[x] & TAG] > 0:
-                    c = line[x]
-                    keep = F(1.0) - dark * F(shadow[y, x]) * air
-                    r, g, b = F(np.int32(c & lane)), F(np.int32((c >> np.uint64(16)) & lane)), F(np.int32(c >> np.uint64(32)))
-                    line[x] = _pack(r * keep * F(1.0 / 4080.0), g * keep * F(1.0 / 4080.0), b * keep * F(1.0 / 4080.0))
+                    line[x] = darken(line[x], F(1.0) - dark * F(shadow[y, x]) * air)
         if lamps > 0 and pool[y, wide] > 0:
             for x in range(np.uint32(wide)):
                 if pool[y, x] > 0 and flags[row[x] & TAG] > 0:
-                    c = line[x]
-                    glow = lamps * F(pool[y, x]) * F(1.0 / 255.0) * air
-                    r, g, b = F(np.int32(c & lane)), F(np.int32((c >> np.uint64(16)) & lane)), F(np.int32(c >> np.uint64(32)))
-                    r, g, b = r * F(1.0 / 4080.0), g * F(1.0 / 4080.0), b * F(1.0 / 4080.0)
-                    line[x] = _pack(
-                        r + glow * (r * F(1.1) + F(0.19)), g + glow * (g * F(1.1) + F(0.155)), b + glow * (b * F(1.1) + F(0.085))
-                    )
+                    line[x] = lighten(line[x], lamps * F(pool[y, x]) * F(1.0 / 255.0) * air)
         into = lines[y % 3]
         for x in range(np.uint32(width)):
             at = np.uint32(2) * np.uint32(x)

@@ -84,6 +84,16 @@ def _meshes(a: Atlas) -> _Meshes:
     return _Meshes(*(getattr(a, name) for name in _Meshes._fields))
 
 
+def tables() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Colour (c, 3) float32 and kind (c,) uint8 of materials, tints (3, TINTS, 3) float32, which meshes cast a shadow (m,) uint8."""
+    palette = np.array([m.colour for m in MATERIALS], dtype=np.float32)
+    kinds = np.array([m.kind for m in MATERIALS], dtype=np.uint8)
+    tints = np.stack([rgb_table(t) for t in (WALL_TINTS, ROOF_TINTS, CLOTH_TINTS)])
+    no_shadow = {*STREET["building"], *STREET["cloud"]}
+    casts = np.array([1] * len(ENTITIES) + [0 if p in no_shadow else 1 for p in PROPS] + [0], dtype=np.uint8)
+    return palette, kinds, tints, casts
+
+
 class Raster:
     """Draws batches of scenes on `threads` threads. Safe to call from several threads at once; the pixels never differ.
 
@@ -96,12 +106,8 @@ class Raster:
             raise ValueError(f"threads must be at least 1, not {threads}")
         self.threads = threads
         self._atlas = _meshes(atlas())
-        palette = np.array([m.colour for m in MATERIALS], dtype=np.float32)
-        kinds = np.array([m.kind for m in MATERIALS], dtype=np.uint8)
-        tints = np.stack([rgb_table(t) for t in (WALL_TINTS, ROOF_TINTS, CLOTH_TINTS)])
+        palette, kinds, tints, self._casts = tables()
         self._tables = (palette, kinds, tints)
-        no_shadow = {*STREET["building"], *STREET["cloud"]}
-        self._casts = np.array([1] * len(ENTITIES) + [0 if p in no_shadow else 1 for p in PROPS] + [0], dtype=np.uint8)
         self._most_vertices = int(np.diff(self._atlas.vertex_start).max())
         self._most_faces = int(np.diff(self._atlas.triangle_start).max())
         self._most_ground = int(np.diff(self._atlas.triangle_start)[atlas().ground])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
@@ -19,6 +20,7 @@ from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import SettingsError
 from simtown.files import DamagedError, claimed, save_json
 from simtown.processes import keep_memory
+from simtown.render.engines import rasteriser, settled
 from simtown.streams import Stream as Draws
 from simtown.training import run as runs
 from simtown.training.evaluation import logits_of, measure, references
@@ -151,9 +153,8 @@ class _Fit:
     def _training_source(self) -> Source:
         settings = self.settings
         if settings.stream:
-            from simtown.render.raster import Raster
-
-            return Stream(replace(self.dataset.settings, n=settings.train_size), Raster(), self.device)
+            drawn_on = settled("auto" if self.device.type == "cuda" else "cpu", warnings.warn)
+            return Stream(replace(self.dataset.settings, n=settings.train_size), rasteriser(drawn_on), self.device)
         return open_split(self.dataset.train, settings.train_size, self.dataset.settings, self.device)
 
     def whole(self) -> dict[str, Any]:

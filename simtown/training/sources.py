@@ -18,7 +18,8 @@ from simtown.datasets.reader import Split
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import columns
 from simtown.language.sampler import sample
-from simtown.render.frames import Renderer
+from simtown.render.frames import CardRenderer, Renderer
+from simtown.scenes.scene import SceneBatch
 from simtown.training.world import Batch
 
 #: Share of the memory now free that pictures may take before they are read from disk batch by batch.
@@ -96,10 +97,18 @@ class Stream:
 
     def _make(self, rows: np.ndarray) -> Batch:
         settings, examples = self.settings, sample(self.recipe, rows)
-        frames = self.renderer.render(examples.scene, settings.width, settings.height, geometry=False)
         table = told(columns(examples, rows, settings), settings, self.device)
-        table.image = as_input(torch.from_numpy(frames.rgb).to(self.device))
+        table.image = as_input(self.pictures(examples.scene))
         return table
+
+    def pictures(self, scenes: SceneBatch) -> torch.Tensor:
+        """(n, h, w, 3) uint8 on the device: drawn there, without a copy, where the renderer can."""
+        width, height = self.settings.width, self.settings.height
+        if self.device.type == "cuda" and isinstance(self.renderer, CardRenderer):
+            pixels = torch.empty((len(scenes), height, width, 3), dtype=torch.uint8, device=self.device)
+            self.renderer.draw_into(scenes, pixels)
+            return pixels
+        return torch.from_numpy(self.renderer.render(scenes, width, height, geometry=False).rgb).to(self.device)
 
     def batches(self, rows: np.ndarray, size: int) -> Iterator[Batch]:
         """See :class:`Source`."""

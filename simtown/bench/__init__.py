@@ -1,0 +1,1 @@
+"""What users measure on their own machines: `simtown bench`."""

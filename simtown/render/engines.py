@@ -1,0 +1,54 @@
+"""Choosing what draws: the rasteriser on the processor or on a graphics card."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from simtown.render.frames import Renderer
+
+DEVICES = ("cpu", "cuda", "auto")
+
+
+class CardError(ValueError):
+    """The graphics card cannot be used; the message says why and what to do."""
+
+
+def settled(device: str, say: Callable[[str], None]) -> str:
+    """ "cpu" or "cuda": "auto" is the card where it works, otherwise the processor, and `say` is told why, in one line.
+
+    Raises:
+        CardError: the device is "cuda" and cannot be used. ValueError: there is no such device.
+    """
+    if device not in DEVICES:
+        raise ValueError(f"unknown device '{device}': choose {', '.join(DEVICES[:-1])} or {DEVICES[-1]}")
+    if device == "cpu":
+        return device
+    try:
+        _check_card()
+    except CardError as error:
+        if device == "cuda":
+            raise
+        say(f"drawing on the processor: {error}")
+        return "cpu"
+    return "cuda"
+
+
+def rasteriser(device: str = "cpu") -> Renderer:
+    """The rasteriser on "cpu" or "cuda". Raises CardError where the card cannot be used."""
+    if device == "cuda":
+        _check_card()
+        from simtown.render.cuda.engine import Cuda
+
+        return Cuda()
+    from simtown.render.raster import Raster
+
+    return Raster()
+
+
+def _check_card() -> None:
+    """Raises CardError, in one line, unless kernels can be run here."""
+    try:
+        from simtown.render.cuda.card import check_card
+    except ImportError as error:
+        raise CardError(f"numba's CUDA is not there ({error}): pip install 'simtown[cuda]', or use --device cpu") from error
+    check_card()
