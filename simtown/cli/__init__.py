@@ -2,7 +2,7 @@
 
 from simtown.cli import town, training, visualgenome  # the commands register themselves, in the order in which --help lists them
 
-from simtown.cli import bench  # isort: skip
+from simtown.cli import lm, bench  # isort: skip
 from simtown.cli.app import main
 
-__all__ = ["bench", "main", "town", "training", "visualgenome"]
+__all__ = ["bench", "lm", "main", "town", "training", "visualgenome"]
