@@ -24,8 +24,13 @@ _RELEASED_PAST = {
 }  # fmt: skip
 #: Verbs that lemminflect does not know as irregular.
 _PAST = {"cheerlead": "cheerled", "wet": "wet"}
-#: Objects without an article. That a word is a mass noun is in no inflection table.
-_MASS = frozenset(("armour", "asparagus", "bread", "broccoli", "celery", "cheese", "corn", "lettuce", "parsley", "rice", "spinach"))
+#: Objects without an article. No inflection table says what is a mass noun.
+_MASS = frozenset((
+    "armour", "asparagus", "bread", "broccoli", "celery", "cheese", "corn", "garlic", "lettuce", "parsley", "rhubarb", "rice", "sandpaper",
+    "seaweed", "spinach",
+))  # fmt: skip
+#: Plurals that have no singular, so that a lemmatiser leaves them as they are.
+_PLURAL_ONLY = frozenset(("jeans", "pajamas", "pliers", "scissors"))
 
 
 @dataclass(frozen=True)
@@ -58,16 +63,14 @@ def past(verb: str, english: English = "corrected") -> str:
 
 
 def article(name: str, english: English = "corrected") -> str:
-    """A or An, by the first sound; the release goes by the first letter. Such nouns as begin otherwise than spelt are not in the data,
-    but for those with a "you" in front."""
-    vowel = name[0] in "aeiou" and (english == "released" or not re.match(r"uni[^n]|eu|uk|us[aeu]", name))
-    return "An" if vowel else "A"
+    """A or An: the release goes by the first letter, and so says "An unicycle"."""
+    return "An" if name[0] in "aeiou" and (english == "released" or not name.startswith("uni")) else "A"
 
 
 def is_plural(name: str) -> bool:
-    """Is an object's name a plural, such as "scissors"? By its last word, which then differs from its lemma."""
+    """Is an object's name a plural, such as "socks"? By its last word, which then differs from its lemma."""
     word = name.split()[-1]
-    return word.endswith("s") and _lemma(word, "NOUN") != word
+    return word in _PLURAL_ONLY or (word.endswith("s") and _lemma(word, "NOUN") != word)
 
 
 def plural_phrase(phrase: str) -> str:
@@ -80,7 +83,7 @@ def plural_phrase(phrase: str) -> str:
         rest = _inflected(noun[1], "NNS")
     if first == "has":
         rest = re.sub(r"^an? (\w+)", lambda m: _inflected(m[1], "NNS"), rest)
-    return f"{'are' if first == 'is' else _lemma(first, 'VERB')} {rest}"
+    return f"{'are' if first == 'is' else _lemma(first, 'VERB')} {rest.replace(' on it', ' on them')}"
 
 
 def _phrase(of: Property, english: English) -> str:
@@ -88,16 +91,12 @@ def _phrase(of: Property, english: English) -> str:
     return of.phrase if english == "released" or " " in of.phrase else f"is {of.phrase}"
 
 
-def _sentence(text: str, left: str, right: str) -> Sentence:
-    begin = re.search(rf"\b{re.escape(left)}\b", text)
-    if begin is None:
-        raise ValueError(f"'{left}' is not in '{text}'")
-    end = re.compile(rf"\b{re.escape(right)}s?\b").search(text, begin.end())  # "tool" also in "are tools"
-    if end is None:
-        end = re.search(rf"\b{re.escape(right)}s?\b", text)
-    if end is None:
+def _sentence(text: str, left: tuple[int, int], right: str) -> Sentence:
+    """The right word stands after the left one, as it is or with an s ("are tools")."""
+    found = re.compile(rf"\b{re.escape(right)}s?\b").search(text, left[1])
+    if found is None:
         raise ValueError(f"'{right}' is not in '{text}'")
-    return Sentence(text, begin.span(), end.span())
+    return Sentence(text, left, found.span())
 
 
 def object_property(of: Object, has: Property, english: English = "corrected") -> Sentence:
@@ -110,8 +109,7 @@ def object_property(of: Object, has: Property, english: English = "corrected") -
     else:
         text = f"{article(of.name, english)} {of.name} {phrase}."
     start = text.lower().index(of.name) + of.name.rindex(of.context)
-    sentence = _sentence(text, text[start : start + len(of.context)], has.context)
-    return Sentence(text, (start, start + len(of.context)), sentence.right)
+    return _sentence(text, (start, start + len(of.context)), has.context)
 
 
 def object_affordance(of: Object, verb: str, english: English = "corrected") -> Sentence:
@@ -124,7 +122,8 @@ def object_affordance(of: Object, verb: str, english: English = "corrected") -> 
 
 def affordance_property(verb: str, has: Property, english: English = "corrected") -> Sentence:
     """"If you can lift something, then it is squishy." """
-    return _sentence(f"If you can {verb} something, then it {_phrase(has, english)}.", verb, has.context)
+    start = len("If you can ")
+    return _sentence(f"If you can {verb} something, then it {_phrase(has, english)}.", (start, start + len(verb)), has.context)
 
 
 def sentence(release: Release, task: str, left: str, right: str, english: English = "corrected") -> Sentence:
