@@ -1,12 +1,10 @@
-"""Rows of Table 2 that read no text: a coin, the training majority, and the human expert (sections "Baselines", "Human performance")."""
+"""Rows of Table 2 that read no text: a coin and the training majority (section "Baselines")."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from simtown.probes.physical.datasets import Release
-from simtown.probes.physical.metrics import Scores, scores
-from simtown.probes.physical.tasks import Rows, Task
+from simtown.probes.physical.tasks import Task
 
 
 def random(task: Task, seed: int) -> np.ndarray:
@@ -24,11 +22,3 @@ def majority(task: Task) -> np.ndarray:
     first[train.right[::-1]] = train.label[::-1]  # written from the back: the first label stays
     answer = np.where(yes == no, first, yes > no)
     return answer[task.test.right]
-
-
-def human(release: Release, title: str) -> tuple[Scores, int]:
-    """Scores of the expert's answers to a task such as "situated-OA", and how many those are."""
-    answers = release.answers[title]
-    left, right = (np.unique([getattr(a, side) for a in answers], return_inverse=True)[1] for side in ("left", "right"))
-    rows = Rows(left, right, np.array([a.label for a in answers]), left)
-    return scores(rows, np.array([a.said for a in answers])), len(answers)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Literal
 
 import numpy as np
 
@@ -13,12 +15,15 @@ from simtown.probes.physical.tasks import Kind, Task
 from simtown.probes.scorers.base import Pooling, Scorer, UnableError
 
 
+StandIn = Literal["zeros", "random"]
+
+
 @dataclass(frozen=True)
 class Unknown:
     """Words of one side that a scorer has no vector for, among `of` different ones."""
 
     of: int
-    words: tuple[str, ...] = field(default=())
+    words: tuple[str, ...]
 
 
 def word_of(release: Release, kind: Kind, name: str) -> str:
@@ -28,36 +33,33 @@ def word_of(release: Release, kind: Kind, name: str) -> str:
     return release.properties[name].word if kind == "property" else name
 
 
-def words(release: Release, task: Task, pairs: Pairs, scorer: Scorer) -> tuple[Inputs, dict[str, Unknown]]:
-    """Static vectors of both words; unknown words are zeros, and reported by side ("object", "property", "affordance").
+def words(release: Release, task: Task, pairs: Pairs, scorer: Scorer, stand_in: StandIn) -> tuple[Inputs, dict[str, Unknown]]:
+    """Static vectors of both words; unknown ones are reported by side ("object", "property", "affordance"), and get what stands in for them.
+
+    "zeros", as released, makes all unknown words one. "random" gives each a vector of its own, as long as the known ones, that says nothing
+    but which word it is.
 
     Raises:
         ValueError: the scorer knows none of the words.
     """
     if "word_vector" not in scorer.abilities:
         raise UnableError(f"{scorer.name} has no vectors of single words: give glove:PATH, or another --as")
-    found: list[dict[int, np.ndarray]] = []
-    unknown = {}
-    for kind, names in zip(task.kinds, (task.lefts, task.rights), strict=True):
-        vectors, missing = {}, []
-        for i, name in enumerate(names):
-            word = word_of(release, kind, name)
-            vector = scorer.word_vector(word)
-            if vector is None:
-                missing.append(word)
-            else:
-                vectors[i] = vector
-        found.append(vectors)
-        unknown[kind] = Unknown(len(names), tuple(dict.fromkeys(missing)))
-    known = [v for side in found for v in side.values()]
+    asked = [[word_of(release, kind, name) for name in names] for kind, names in zip(task.kinds, (task.lefts, task.rights), strict=True)]
+    vectors = {word: scorer.word_vector(word) for side in asked for word in side}
+    known = [v for v in vectors.values() if v is not None]
     if not known:
-        raise ValueError(f"{scorer.name} knows none of the {sum(u.of for u in unknown.values())} words of {task.title}")
-    tables = []
-    for names, vectors in zip((task.lefts, task.rights), found, strict=True):
-        table = np.zeros((len(names), len(known[0])), dtype=np.float32)
-        for i, vector in vectors.items():
-            table[i] = vector
-        tables.append(table)
+        raise ValueError(f"{scorer.name} knows none of the {len(vectors)} words of {task.title}")
+    scale = float(np.std(known)) if stand_in == "random" else 0.0
+
+    def vector(word: str) -> np.ndarray:
+        if (found := vectors[word]) is not None:
+            return found
+        seed = int.from_bytes(blake2b(word.encode(), digest_size=8).digest(), "little")  # the same for a word in every task and run
+        return scale * np.random.default_rng(seed).standard_normal(len(known[0]))
+
+    tables = [np.array([vector(word) for word in side], dtype=np.float32) for side in asked]
+    unknown = {kind: Unknown(len(side), tuple(dict.fromkeys(w for w in side if vectors[w] is None)))
+               for kind, side in zip(task.kinds, asked, strict=True)}  # fmt: skip
     return Inputs(tuple(tables), (pairs.left, pairs.right), pairs.right, separate=True), unknown
 
 

@@ -1,15 +1,14 @@
-"""Scores of a task's decisions: the cells of Table 2, intervals over objects, accuracy by property category."""
+"""Scores of a task's decisions: the cells of Table 2, intervals over objects, F1 and accuracy by item."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from simtown.probes import statistics
-from simtown.probes.physical.datasets import CATEGORIES, Release
-from simtown.probes.physical.tasks import Rows, Task
+from simtown.probes.physical.tasks import Rows
 from simtown.probes.statistics import Confusion
 
 #: Bootstrap replicates of every interval.
@@ -48,13 +47,12 @@ def scores(rows: Rows, said: np.ndarray) -> Scores:
 Replicate = Callable[[np.ndarray], dict[str, np.ndarray]]
 
 
-def replicator(task: Task) -> Replicate:
-    """A function from decisions (n,) bool to {"left", "right", "micro": (replicates,)}, test objects drawn with replacement.
+def replicator(rows: Rows, objects: bool) -> Replicate:
+    """A function from decisions (n,) bool to {"left", "right", "micro": (replicates,)}, with the groups drawn with replacement.
 
-    All calls use the same draws, so the difference of two models' replicates is the bootstrap of their difference. A drawn object that
-    is itself the item counts as often as it was drawn.
+    All calls use the same draws, so the difference of two models' replicates is the bootstrap of their difference. Where the left items
+    are `objects`, which is what the groups are, one that is drawn twice is two items.
     """
-    rows = task.test
     present, group = np.unique(rows.group, return_inverse=True)
     draws = statistics.group_draws(len(present), REPLICATES, seed=0)
 
@@ -64,8 +62,6 @@ def replicator(task: Task) -> Replicate:
         shaped = (len(present), len(codes))
         return Confusion(*(draws @ c.reshape(shaped) for c in (each.tp, each.fp, each.fn, each.tn)))
 
-    objects = task.kinds[0] == "object"
-
     def replicate(said: np.ndarray) -> dict[str, np.ndarray]:
         left, right = counted(group if objects else rows.left, said), counted(rows.right, said)
         return {"left": statistics.macro_f1_of_means(left, draws if objects else 1.0), "right": statistics.macro_f1_of_means(right),
@@ -74,24 +70,15 @@ def replicator(task: Task) -> Replicate:
     return replicate
 
 
-def f1_by_item(rows: Rows, said: np.ndarray, names: tuple[str, ...], side: str) -> dict[str, float]:
-    """{name: F1} of every left or right item with a positive label among the rows (Figure 2 a)."""
-    items = getattr(rows, side)
-    counts = Confusion.per_item(items, rows.label, said, len(names))
+def f1_by_item(items: np.ndarray, label: np.ndarray, said: np.ndarray, names: Sequence[str]) -> dict[str, float]:
+    """{name: F1} of every item with a positive label (Figure 2 a). items: (n,) int64 into the names. label, said: (n,) bool."""
+    counts = Confusion.per_item(items, label, said, len(names))
     value = statistics.f1(counts.tp, counts.fp, counts.fn)
     return {name: float(value[i]) for i, name in enumerate(names) if counts.tp[i] + counts.fn[i] > 0}
 
 
-def accuracy_by_property(task: Task, said: np.ndarray) -> dict[str, float]:
-    """{property uid: accuracy} over the test rows (Figure 2 b)."""
-    right = task.test.right
-    correct = np.bincount(right, weights=said == task.test.label, minlength=len(task.rights))
-    return {name: float(correct[i] / n) for i, name in enumerate(task.rights) if (n := int((right == i).sum()))}
-
-
-def accuracy_by_category(release: Release, task: Task, said: np.ndarray) -> dict[str, float]:
-    """{category: mean accuracy of its properties}, in the order of CATEGORIES; empty for a task without properties."""
-    if task.kinds[1] != "property":
-        return {}
-    each = accuracy_by_property(task, said)
-    return {c: float(np.mean([a for uid, a in each.items() if release.properties[uid].category == c])) for c in CATEGORIES}
+def accuracy_by_item(items: np.ndarray, label: np.ndarray, said: np.ndarray, names: Sequence[str]) -> dict[str, float]:
+    """{name: accuracy} of every item that occurs (Figure 2 b). Arguments as for :func:`f1_by_item`."""
+    count = np.bincount(items, minlength=len(names))
+    right = np.bincount(items, weights=said == label, minlength=len(names))
+    return {name: float(right[i] / count[i]) for i, name in enumerate(names) if count[i]}

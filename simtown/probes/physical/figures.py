@@ -1,0 +1,139 @@
+"""Figure 2: F1 by item, accuracy by property category, F1 against frequency in text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simtown.files import replacing
+from simtown.probes.physical.datasets import CATEGORIES, Release
+from simtown.probes.physical.results import frequency_correlation
+
+_INK, _FAINT = "#333333", "#E4E4E4"
+#: Okabe and Ito's, told apart by the colour-blind.
+_COLOURS = {"functional": "#009E73", "encyclopedic": "#0072B2", "commonsense": "#E69F00", "perceptual": "#CC79A7"}
+_KINDS = {"object": "#555555", "property": "#0072B2", "affordance": "#D55E00"}
+_PLURAL = {"object": "objects", "property": "properties", "affordance": "affordances"}
+
+
+def figure2(title: str, model: str, task: dict[str, Any], release: Release, path: Path) -> None:
+    """The panels that the task has, as a PNG: (a) always, (b) and (c) with properties, (d) with affordances.
+
+    Args:
+        title: "situated-AP". task: its summary, as :func:`simtown.probes.physical.results.describe` gives it.
+    """
+    from matplotlib.figure import Figure
+
+    panels: list[Callable[[Any], None]] = [lambda axes: _by_item(axes, task["f1"])]
+    if "accuracy" in task:
+        panels.append(lambda axes: _by_category(axes, task["accuracy"], release))
+    for kind in ("property", "affordance"):
+        if kind in task["f1"]:
+            panels.append(lambda axes, kind=kind: _by_frequency(axes, kind, task["f1"][kind], release))  # type: ignore[misc]
+    rows = -(-len(panels) // 2)
+    figure = Figure(figsize=(10.5, 0.6 + 4.1 * rows), dpi=150, layout="constrained", facecolor="white")
+    figure.get_layout_engine().set(hspace=0.08, wspace=0.06)
+    axes: Any = figure.subplots(rows, 2, squeeze=False).ravel()
+    for place, panel, letter in zip(axes, panels, "abcd", strict=False):
+        _plain(place)
+        panel(place)
+        place.set_title(f"({letter}) {place.get_title()}", loc="left", fontsize=10, color=_INK)
+    for place in axes[len(panels) :]:
+        place.set_visible(False)
+    name = model if len(model) < 70 else f"…{model[-69:]}"
+    figure.suptitle(f"{title.replace('-', ' ')}, {name}: micro F1 {task['scores']['micro']:.2f}", fontsize=11, color=_INK)
+    with replacing(path) as temporary:
+        figure.savefig(temporary, format="png", metadata={"Software": None})
+
+
+def _plain(axes: Any) -> None:
+    """Two thin spines, a faint grid behind everything."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color("#888888")
+    axes.tick_params(colors=_INK, labelsize=8.5)
+    axes.grid(True, axis="y", color=_FAINT, linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def _swarm(values: np.ndarray, step: float, width: float) -> np.ndarray:
+    """Sideways places (n,) that keep near-equal values apart: rows of points centred on 0, no wider than `width`."""
+    places = np.zeros(len(values))
+    bins = np.round(values / step).astype(int)
+    widest = max(int(np.bincount(bins - bins.min()).max()), 1)
+    gap = min(0.055, width / widest)
+    for b in np.unique(bins):
+        inside = np.flatnonzero(bins == b)
+        inside = inside[np.argsort(values[inside], kind="stable")]
+        places[inside] = (np.arange(len(inside)) - (len(inside) - 1) / 2) * gap
+    return places
+
+
+def _by_item(axes: Any, f1: dict[str, dict[str, float]]) -> None:
+    """(a): every item's F1, a column a kind; the line is the mean."""
+    for x, (kind, each) in enumerate(reversed(f1.items())):
+        values = np.array(list(each.values()))
+        axes.scatter(x + _swarm(values, 0.025, 0.8), values, s=16, color=_KINDS[kind], alpha=0.65, linewidths=0)
+        axes.plot([x - 0.42, x + 0.42], [values.mean()] * 2, color=_INK, linewidth=1.2)
+        axes.annotate(f"{values.mean():.2f}", (x + 0.44, values.mean()), va="center", fontsize=8.5, color=_INK)
+    axes.set_xticks(range(len(f1)), [f"{len(each)} {_PLURAL[kind]}" for kind, each in reversed(f1.items())])
+    axes.set_xlim(-0.6, len(f1) - 0.3)
+    axes.set_ylim(-0.04, 1.04)
+    axes.set_ylabel("F1", fontsize=9, color=_INK)
+    axes.set_title("F1 by item; lines: means")
+
+
+def _by_category(axes: Any, accuracy: dict[str, float], release: Release) -> None:
+    """(b): every property's accuracy by category, with the quartiles behind."""
+    groups = {c: np.array([a for uid, a in accuracy.items() if release.properties[uid].category == c]) for c in CATEGORIES}
+    groups = {c: v for c, v in groups.items() if len(v)}
+    for x, (category, values) in enumerate(groups.items()):
+        low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+        axes.bar(x, high - low, bottom=low, width=0.62, color=_COLOURS[category], alpha=0.18)
+        axes.plot([x - 0.31, x + 0.31], [middle] * 2, color=_COLOURS[category], linewidth=2)
+        axes.scatter(x + _swarm(values, 0.012, 0.5), values, s=18, color=_COLOURS[category], linewidths=0)
+    axes.set_xticks(range(len(groups)), [f"{c}\n({len(v)})" for c, v in groups.items()])
+    lowest = min(v.min() for v in groups.values())
+    axes.set_ylim(max(0.0, lowest - 0.05), 1.02)
+    axes.set_ylabel("accuracy", fontsize=9, color=_INK)
+    axes.set_title("accuracy by kind of property; boxes: quartiles")
+
+
+def _by_frequency(axes: Any, kind: str, f1: dict[str, float], release: Release) -> None:
+    """(c), (d): F1 against relative frequency, with the least-squares line over the logarithm and one standard deviation around it."""
+    frequencies = release.frequencies[kind]
+    names = [n for n in f1 if frequencies.get(n, 0) > 0]
+    x, y = np.log10([frequencies[n] for n in names]), np.array([f1[n] for n in names])
+    colours = [_COLOURS[release.properties[n].category] for n in names] if kind == "property" else _KINDS[kind]
+    axes.scatter(10**x, y, s=18, c=colours, alpha=0.75, linewidths=0)
+    if len(names) > 2 and np.ptp(x) > 0:
+        slope, offset = np.polyfit(x, y, 1)
+        ends = np.array([x.min(), x.max()])
+        line = slope * ends + offset
+        deviation = float(np.std(y - slope * x - offset))
+        axes.plot(10**ends, line, color=_INK, linewidth=1.2)
+        axes.fill_between(10**ends, line - deviation, line + deviation, color=_INK, alpha=0.08, linewidth=0)
+    _label_ends(axes, names, x, y, release if kind == "property" else None)
+    found = frequency_correlation(f1, frequencies)
+    axes.set_xscale("log")
+    axes.set_ylim(-0.04, 1.04)
+    axes.set_xlabel("relative frequency in text", fontsize=9, color=_INK)
+    axes.set_ylabel("F1", fontsize=9, color=_INK)
+    axes.set_title(f"F1 of {_PLURAL[kind]} by frequency; ρ = {found.rho:.2f}, p = {found.p:.2g}")
+
+
+def _label_ends(axes: Any, names: Sequence[str], x: np.ndarray, y: np.ndarray, release: Release | None) -> None:
+    """Names of the two rarest, the two commonest, and the best: what a reader asks first; none on top of another."""
+    order = np.argsort(x, kind="stable")
+    wanted = dict.fromkeys([*order[:2], *order[-2:], *np.argsort(-y, kind="stable")[:2]])
+    told: list[tuple[float, float]] = []
+    for i in wanted:
+        if any(abs(x[i] - a) < 0.5 and abs(y[i] - b) < 0.07 for a, b in told):
+            continue
+        told.append((x[i], y[i]))
+        rightmost = x[i] > (x.min() + x.max()) / 2
+        name = release.properties[names[i]].word if release else names[i]
+        axes.annotate(name, (10 ** x[i], y[i]), xytext=(-5 if rightmost else 5, 0), textcoords="offset points", va="center",
+                      ha="right" if rightmost else "left", fontsize=7.5, color="#666666")  # fmt: skip
