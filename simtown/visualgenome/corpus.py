@@ -13,8 +13,8 @@ from pathlib import Path
 from simtown.visualgenome import records
 from simtown.visualgenome.stream import Opened
 
-# A number with its inner points or commas; a word with inner apostrophes and hyphens; any other visible character by itself.
-_TOKEN = re.compile(r"\d+(?:[.,:]\d+)*(?![^\W\d_])|[^\W_]+(?:['’\-][^\W_]+)*|[^\w\s]|_", re.UNICODE)
+#: A number with its inner points or commas; a word with inner apostrophes and hyphens; any other visible character by itself.
+TOKEN = re.compile(r"\d+(?:[.,:]\d+)*(?![^\W\d_])|[^\W_]+(?:['’\-][^\W_]+)*|[^\w\s]|_", re.UNICODE)
 _LIST = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*[{\]]")
 
 
@@ -26,7 +26,7 @@ def tokenise(phrase: str, *, punctuation: bool = False) -> list[str]:
     >>> tokenise("Stop!", punctuation=True)
     ['stop', '!']
     """
-    found = _TOKEN.findall(phrase.lower().replace("’", "'"))
+    found = TOKEN.findall(phrase.lower().replace("’", "'"))
     return found if punctuation else [token for token in found if token[0].isalnum()]
 
 

@@ -1,0 +1,1 @@
+"""Language models trained here: `simtown lm train`."""

@@ -1,0 +1,143 @@
+"""An n-gram model with interpolated Kneser-Ney smoothing (Kneser and Ney 1995; Chen and Goodman 1999)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from math import log
+from pathlib import Path
+
+import numpy as np
+
+from simtown.probes.scorers.base import Ability, Pooling, TokenScores, UnableError
+from simtown.probes.scorers.batching import distinct, metered
+from simtown.probes.scorers.gap import split_at_blank, words_of
+from simtown.probes.scorers.spelling import Policy, Tokens, spell
+
+#: Token numbers: begins a sentence, ends it, and stands for a word that the corpus has not.
+START, END, UNKNOWN = 0, 1, 2
+
+
+class NGram:
+    """An n-gram model of words in lower case and marks of punctuation, as :func:`simtown.visualgenome.corpus.tokenise` cuts them.
+
+    A gap is filled behind what stands before it; the rest of the context is not seen.
+
+    Args:
+        sentences: token lists. order: of the longest n-grams.
+        discount: taken from every count; by default estimated for each order as n1 / (n1 + 2 n2).
+    """
+
+    abilities: frozenset[Ability] = frozenset({"class_logprobs", "sequence_logprobs"})
+
+    def __init__(self, name: str, sentences: Iterable[Sequence[str]], order: int = 3, discount: float | None = None,
+                 policy: Policy = "left-to-right") -> None:  # fmt: skip
+        self.name, self.order, self._policy = name, order, policy
+        self._numbers: dict[str, int] = {}
+        grams: list[Counter[Tokens]] = [Counter() for _ in range(order)]
+        for sentence in sentences:
+            tokens = (START, *(self._numbers.setdefault(word, len(self._numbers) + 3) for word in sentence), END)
+            for k, counter in enumerate(grams, start=1):
+                counter.update(zip(*(tokens[i:] for i in range(k)), strict=False))
+        if not self._numbers:
+            raise ValueError(f"{name} holds no words")
+        del grams[0][START,]
+        self._levels = [_Level(counts, discount) for counts in _adjusted(grams)]
+        self._uniform = 1 / (len(self._numbers) + 2)  # all words, the end, and the unknown one
+
+    @classmethod
+    def read(cls, name: str, corpus: Path, *, policy: Policy = "left-to-right", progress: bool = False) -> NGram:
+        """A trigram model of a corpus (see :class:`simtown.visualgenome.corpus.Corpus`, which says what is raised)."""
+        from simtown.visualgenome.corpus import Corpus
+
+        with metered(name, 0, progress) as meter:
+
+            def counted() -> Iterable[list[str]]:
+                for sentence in Corpus(corpus).sentences(punctuation=True):
+                    yield sentence
+                    if meter:
+                        meter.advanced(1)
+
+            return cls(name, counted(), policy=policy)
+
+    def probability(self, token: int, history: Tokens) -> float:
+        """Of a token number behind at most order - 1 others."""
+        p = self._uniform
+        for k in range(len(history) + 1):
+            p = self._levels[k].probability(token, history[len(history) - k :], p)
+        return p
+
+    def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
+        """(n, c) float64; NaN for a target with a word that the corpus has not. See :class:`simtown.probes.scorers.base.Scorer`."""
+        spellings = spell(targets, self._known, self._policy)
+        begun, where = distinct(tuple(self._tokens(split_at_blank(context)[0])[0])[1 - self.order :] for context in contexts)
+        scores = np.array([[sum(self._logs(tokens, history)) for tokens in spellings.spellings] for history in begun])
+        return spellings.totals(scores.reshape(len(begun), len(spellings.spellings)))[where]
+
+    def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
+        """Log-probability of every token behind those before it; the end of a text is not counted."""
+        found = []
+        for text in texts:
+            (start, *tokens), words = self._tokens(text)
+            found.append(TokenScores(np.array(self._logs(tokens, (start,)), dtype=np.float64), words))
+        return found
+
+    def _logs(self, tokens: Sequence[int], history: Tokens) -> list[float]:
+        found = []
+        for token in tokens:
+            history = history[max(0, len(history) - self.order + 1) :]
+            found.append(log(self.probability(token, history)))
+            history = (*history, token)
+        return found
+
+    def _tokens(self, text: str) -> tuple[list[int], np.ndarray]:
+        """START and the token numbers of a text, and the words to which these belong."""
+        from simtown.visualgenome.corpus import TOKEN
+
+        text = text.lower().replace("’", "'")
+        found = list(TOKEN.finditer(text))
+        return [START, *(self._numbers.get(m[0], UNKNOWN) for m in found)], words_of(text, [m.span() for m in found])
+
+    def _known(self, word: str) -> Tokens | None:
+        (_, *tokens), _ = self._tokens(word)
+        return tuple(tokens) if tokens and UNKNOWN not in tokens else None
+
+    def embed(self, texts: Sequence[str], spans: Sequence[tuple[int, int]] | None = None, layer: int = -1,
+              pooling: Pooling = "mean") -> np.ndarray:  # fmt: skip
+        """Raises UnableError."""
+        raise UnableError(f"{self.name} is an n-gram model and has no vectors: give a neural model or word vectors")
+
+    def word_vector(self, word: str) -> np.ndarray | None:
+        """Raises UnableError."""
+        raise UnableError(f"{self.name} is an n-gram model and has no vectors: give a neural model or word vectors")
+
+
+class _Level:
+    """The n-grams of one order: a discounted share of their counts, and the rest for the order below."""
+
+    def __init__(self, counts: dict[Tokens, int], discount: float | None) -> None:
+        self._counts = counts
+        once, twice = (sum(n == k for n in counts.values()) for k in (1, 2))
+        self._discount = discount if discount is not None else (once / (once + 2 * twice) if once else 0.5)
+        self._sums: Counter[Tokens] = Counter()
+        self._kinds: Counter[Tokens] = Counter()
+        for gram, n in counts.items():
+            self._sums[gram[:-1]] += n
+            self._kinds[gram[:-1]] += 1
+
+    def probability(self, token: int, history: Tokens, below: float) -> float:
+        """Of a token behind a history of this order's length, given what the order below says."""
+        total = self._sums.get(history)
+        if not total:
+            return below
+        left = max(self._counts.get((*history, token), 0) - self._discount, 0.0)
+        return (left + self._discount * self._kinds[history] * below) / total
+
+
+def _adjusted(grams: list[Counter[Tokens]]) -> list[dict[Tokens, int]]:
+    """Counts of the longest n-grams; of shorter ones, how many different words stand before them, or counts where none can."""
+    found: list[dict[Tokens, int]] = []
+    for shorter, longer in zip(grams[:-1], grams[1:], strict=True):
+        before = Counter(gram[1:] for gram in longer)
+        found.append({gram: n if gram[0] == START else before[gram] for gram, n in shorter.items()})
+    return [*found, dict(grams[-1])]

@@ -1,0 +1,211 @@
+"""From a few words such as "hf:bert-base-uncased" to a scorer: the one place where models are opened."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from simtown.files import DamagedError
+from simtown.probes.scorers.base import Scorer
+from simtown.probes.scorers.cache import Cached, fingerprint
+from simtown.probes.scorers.spelling import POLICIES, Policy
+
+#: What can be opened, and by what words.
+KINDS = {
+    "hf": "hf:ID-OR-DIR, a masked or causal language model or an encoder in Hugging Face's layout",
+    "sentence": "sentence:ID-OR-DIR, an encoder in sentence-transformers' layout",
+    "clip": "clip:ID-OR-DIR, the text tower of a CLIP",
+    "lstm": "lstm:DIR, made by simtown lm train --arch lstm",
+    "glove": "glove:FILE, word vectors as text, .gz, or .npy with its words beside it",
+    "ngram": "ngram:CORPUS, a trigram model of a text file or of region_descriptions.json",
+    "oracle": "oracle:FILE, a JSON file with the answers",
+}
+DTYPES = ("float32", "bfloat16", "float16")
+#: What a model's directory may hold that matters here.
+_PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors"]
+
+
+def open_scorer(spec: str, *, device: str = "auto", dtype: str = "float32", policy: Policy = "left-to-right", variant: str = "original",
+                tokens: int = 4096, cache: Path | None = None, progress: bool = False) -> Scorer:  # fmt: skip
+    """A scorer by its kind and place, such as "hf:bert-base-uncased" or "glove:vectors.txt.gz"; see :data:`KINDS`.
+
+    Args:
+        device: auto, cpu, cuda, or another of PyTorch's names. dtype: of the weights: float32, bfloat16 or float16.
+        policy: for words of several sub-words: first, drop, joint or left-to-right (:mod:`simtown.probes.scorers.spelling`).
+        variant: of masked models' pseudo-log-likelihood: original, within_word_l2r or whole_word.
+        tokens: of a batch at most. cache: a directory that keeps the answers for another time; without one they are kept in memory.
+        progress: draw a bar on stderr when something takes seconds.
+
+    Raises:
+        ValueError: no such kind, choice or device, or a model that lacks what its kind needs. FileNotFoundError: nothing there, here or
+        on the hub. DamagedError: files that cannot be read. ImportError: a library is missing; the message names it.
+    """
+    kind, colon, place = spec.partition(":")
+    if kind not in KINDS or not colon or not place:
+        raise ValueError(f"'{spec}' names no model: write " + "; or ".join(KINDS.values()))
+    if policy not in POLICIES:
+        raise ValueError(f"unknown policy '{policy}' for words of several sub-words: choose {', '.join(POLICIES)}")
+    path = Path(place)
+    if kind == "glove":
+        from simtown.probes.scorers.vectors import Vectors
+
+        return Vectors.read(spec, path, progress=progress)
+    if kind == "oracle":
+        from simtown.probes.scorers.oracle import Oracle
+
+        return Oracle.read(spec, path)
+    if kind == "ngram":
+        from simtown.probes.scorers.ngram import NGram
+
+        scorer: Scorer = NGram.read(spec, path, policy=policy, progress=progress)
+        chosen: tuple[str, ...] = (policy,)
+    else:
+        from simtown.probes.scorers.transformer import VARIANTS, Settings
+
+        if variant not in VARIANTS:
+            raise ValueError(f"unknown variant '{variant}' of pseudo-log-likelihood: choose {', '.join(VARIANTS)}")
+        if dtype not in DTYPES:
+            raise ValueError(f"unknown dtype '{dtype}': choose {', '.join(DTYPES)}")
+        if tokens < 1:
+            raise ValueError(f"a batch needs at least 1 token, not {tokens}")
+        path = _directory(place, hub=kind != "lstm")
+        settings = Settings(_device(device), dtype, policy, variant, tokens, progress)  # type: ignore[arg-type]
+        scorer = _transformer(kind, spec, path, settings)
+        chosen = (dtype, policy, variant)
+    identity = " ".join((kind, *chosen, fingerprint(path))) if cache else ""
+    return Cached(scorer, identity, cache)
+
+
+def _device(name: str) -> str:
+    import torch
+
+    try:
+        device = torch.device(("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else name)
+    except RuntimeError:
+        raise ValueError(f"unknown device '{name}': choose auto, cpu or cuda") from None
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError("device cuda: PyTorch sees no CUDA device here; use cpu, or auto")
+    return str(device)
+
+
+def _directory(place: str, *, hub: bool) -> Path:
+    """The directory itself, or that of a model of the Hugging Face hub: what was fetched before, or else fetched now."""
+    path = Path(place)
+    if path.is_dir():
+        return path
+    if not hub or path.is_absolute() or place.startswith(".") or place.count("/") > 1:
+        raise FileNotFoundError(f"{place} is no directory with a model in it")
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(place, allow_patterns=_PATTERNS, local_files_only=True))
+    except HFValidationError:
+        raise FileNotFoundError(f"{place} is neither a directory nor a model's name on the Hugging Face hub") from None
+    except LocalEntryNotFoundError:
+        pass
+    try:
+        return Path(snapshot_download(place, allow_patterns=_PATTERNS))
+    except (HfHubHTTPError, OSError, ValueError) as error:
+        missing = type(error).__name__ == "RepositoryNotFoundError"
+        why = "the Hugging Face hub has no such model" if missing else "the Hugging Face hub cannot be reached"
+        raise FileNotFoundError(f"{place} is no directory here, and {why}: give a directory that holds the model") from None
+
+
+def _transformer(kind: str, spec: str, path: Path, settings: Any) -> Scorer:
+    """The scorer of a model's directory."""
+    config = _json(path / "config.json")
+    heads = config.get("architectures") or [""]
+    head, family = heads[0], config.get("model_type", "")
+    if kind == "lstm" and family != "simtown-lstm":
+        raise ValueError(f"{path} holds no LSTM made by simtown lm train: open it as hf:{path}")
+    if config.get("is_encoder_decoder"):
+        raise ValueError(f"{path} holds an encoder-decoder ({head}): a masked or a causal language model, or an encoder, is wanted")
+    import transformers
+
+    if family == "simtown-lstm":
+        from simtown.probes.lm import lstm  # noqa: F401  (makes transformers know it)
+    tokenizer = _loaded(path, lambda: transformers.AutoTokenizer.from_pretrained(path, local_files_only=True))
+    if kind == "clip" or (kind == "hf" and family in ("clip", "clip_text_model")):
+        from simtown.probes.scorers.encoder import Encoder
+
+        if family not in ("clip", "clip_text_model"):
+            raise ValueError(f"{path} holds no CLIP ({family or 'unknown kind'}): open it as hf:{path}")
+        model = _weights(path, transformers.CLIPTextModelWithProjection)
+        return Encoder(spec, model, tokenizer, settings, pooling="projection", normalise=True)
+    if kind == "sentence":
+        return _sentence(spec, path, tokenizer, settings)
+    if head.endswith(("ForMaskedLM", "ForPreTraining")) and family in transformers.MODEL_FOR_MASKED_LM_MAPPING_NAMES and family != "electra":
+        from simtown.probes.scorers.masked import Masked
+
+        return Masked(spec, _weights(path, transformers.AutoModelForMaskedLM), tokenizer, settings)
+    if head.endswith(("ForCausalLM", "LMHeadModel")):
+        from simtown.probes.scorers.causal import Causal
+
+        return Causal(spec, _weights(path, transformers.AutoModelForCausalLM), tokenizer, settings)
+    from simtown.probes.scorers.transformer import Transformer
+
+    return Transformer(spec, _weights(path, transformers.AutoModel), tokenizer, settings)
+
+
+def _sentence(spec: str, path: Path, tokenizer: Any, settings: Any) -> Scorer:
+    """The tower of a sentence encoder, pooled as its files say."""
+    import transformers
+
+    from simtown.probes.scorers.encoder import Encoder
+
+    modules = [str(m.get("type", "")).rpartition(".")[2] for m in _json(path / "modules.json")]
+    if modules[:2] != ["Transformer", "Pooling"] or not set(modules[2:]) <= {"Normalize"}:
+        raise ValueError(f"{path} is made of {', '.join(modules) or 'nothing'}: a transformer and pooling, and normalisation, are wanted")
+    pooling = _json(path / "1_Pooling" / "config.json")
+    names = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first", "pooling_mode_lasttoken": "last"}
+    chosen = [name for key, name in names.items() if pooling.get(key)]
+    if len(chosen) != 1:
+        raise ValueError(f"{path} pools otherwise than by the mean, the first or the last token")
+    scorer = Encoder(spec, _weights(path, transformers.AutoModel), tokenizer, settings, pooling=chosen[0], normalise="Normalize" in modules)
+    limits = path / "sentence_bert_config.json"
+    if limits.is_file():
+        scorer.longest = min(scorer.longest, _json(limits).get("max_seq_length") or scorer.longest)
+    return scorer
+
+
+def _json(path: Path) -> Any:
+    if not path.is_file():
+        raise FileNotFoundError(f"{path.parent} holds no model of this kind (no {path.name})")
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise DamagedError(f"{path} is damaged ({error})") from error
+
+
+def _weights(path: Path, auto: Any) -> Any:
+    """A model in float32, all of whose weights are in the directory's safetensors; poolers may be missing, since nothing here uses them."""
+    import torch
+
+    def load() -> Any:
+        return auto.from_pretrained(path, local_files_only=True, use_safetensors=True, output_loading_info=True, dtype=torch.float32)
+
+    model, told = _loaded(path, load)
+    missing = sorted(name for name in told["missing_keys"] if "pooler" not in name and "position_ids" not in name)
+    if missing:
+        raise ValueError(f"{path} lacks the weights {missing[0]} ({len(missing)} in all): it has not the head that its config.json claims")
+    return model
+
+
+def _loaded(path: Path, load: Callable[[], Any]) -> Any:
+    """What transformers makes of the directory, without its bars and warnings; whatever it raises becomes one line."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        return load()
+    except Exception as error:  # transformers, tokenizers, safetensors and torch each raise their own
+        raise DamagedError(f"{path} cannot be loaded ({type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else ''})") from error
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()

@@ -1,0 +1,89 @@
+"""A scorer whose answers are given: for tests, and for controls whose truth is known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simtown.files import DamagedError
+from simtown.probes.scorers.base import Ability, Pooling, TokenScores, UnableError
+from simtown.probes.scorers.gap import split_at_blank
+
+#: Which table an ability needs.
+_NEEDS: dict[Ability, str] = {"class_logprobs": "classes", "sequence_logprobs": "texts", "embed": "vectors", "word_vector": "vectors"}
+
+
+class Oracle:
+    """Answers from tables.
+
+    Args:
+        classes: {context: {word: probability}}; a word that is not there has none (NaN).
+        texts: {text: probabilities of its whitespace-separated words}. vectors: {word or text: numbers}.
+    """
+
+    def __init__(self, name: str = "oracle", *, classes: Mapping[str, Mapping[str, float]] | None = None,
+                 texts: Mapping[str, Sequence[float]] | None = None, vectors: Mapping[str, Sequence[float]] | None = None) -> None:  # fmt: skip
+        self.name = name
+        self._tables: dict[str, Any] = {"classes": classes, "texts": texts, "vectors": vectors}
+        self.abilities: frozenset[Ability] = frozenset(a for a, table in _NEEDS.items() if self._tables[table] is not None)
+
+    @classmethod
+    def read(cls, name: str, path: Path) -> Oracle:
+        """Tables of a JSON file: an object with any of "classes", "texts" and "vectors". Raises DamagedError, FileNotFoundError."""
+        if not path.is_file():
+            raise FileNotFoundError(f"{path} is not there: give a JSON file with classes, texts or vectors")
+        try:
+            return cls(name, **json.loads(path.read_text(encoding="utf-8")))
+        except (ValueError, TypeError) as error:
+            raise DamagedError(f"{path} is no table of an oracle, a JSON object with classes, texts or vectors ({error})") from error
+
+    def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
+        """(n, c) float64 logarithms of the table's probabilities; those of synonyms add up."""
+        found = np.full((len(contexts), len(targets)), np.nan)
+        for i, context in enumerate(contexts):
+            split_at_blank(context)
+            row = self._row("class_logprobs", context)
+            for j, target in enumerate(targets):
+                known = [row[word] for word in dict.fromkeys([target] if isinstance(target, str) else target) if word in row]
+                if known:
+                    with np.errstate(divide="ignore"):
+                        found[i, j] = np.log(sum(known))
+        return found
+
+    def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
+        """A token a word."""
+        found = []
+        for text in texts:
+            row = np.array(self._row("sequence_logprobs", text), dtype=np.float64)
+            if len(row) != len(text.split()):
+                raise ValueError(f"{self.name} has {len(row)} probabilities for the {len(text.split())} words of '{text}'")
+            with np.errstate(divide="ignore"):
+                found.append(TokenScores(np.log(row), np.arange(len(row))))
+        return found
+
+    def embed(self, texts: Sequence[str], spans: Sequence[tuple[int, int]] | None = None, layer: int = -1,
+              pooling: Pooling = "mean") -> np.ndarray:  # fmt: skip
+        """(n, d) float32 vectors of the texts, or of the spans of characters in them; layer and pooling make no difference."""
+        parts = list(texts) if spans is None else [text[a:b] for text, (a, b) in zip(texts, spans, strict=True)]
+        return np.array([self._row("embed", part) for part in parts], dtype=np.float32)
+
+    def word_vector(self, word: str) -> np.ndarray | None:
+        """(d,) float32."""
+        table = self._table("word_vector")
+        return np.array(table[word], dtype=np.float32) if word in table else None
+
+    def _table(self, ability: Ability) -> Mapping[str, Any]:
+        table = self._tables[_NEEDS[ability]]
+        if table is None:
+            raise UnableError(f"{self.name} has no table of {_NEEDS[ability]}")
+        return table
+
+    def _row(self, ability: Ability, key: str) -> Any:
+        table = self._table(ability)
+        if key not in table:
+            raise ValueError(f"{self.name} was not told about '{key}'")
+        return table[key]

@@ -1,0 +1,132 @@
+"""Static word vectors, as GloVe and word2vec are released: text (plain, .gz, with or without word2vec's first line), or .npy."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from simtown.files import DamagedError
+from simtown.probes.scorers.base import Ability, Pooling, TokenScores, UnableError
+from simtown.probes.scorers.batching import metered
+
+#: Vectors read before they are put together.
+BLOCK = 10_000
+
+
+class Vectors:
+    """Vectors of words without context.
+
+    Args:
+        words: in the rows' order; of a word that stands there twice the first counts. matrix: (n, d) floats.
+    """
+
+    abilities: frozenset[Ability] = frozenset({"word_vector"})
+
+    def __init__(self, name: str, words: Sequence[str], matrix: np.ndarray) -> None:
+        self.name, self._matrix = name, matrix
+        self._rows: dict[str, int] = {}
+        for row, word in enumerate(words):
+            self._rows.setdefault(word, row)
+
+    @classmethod
+    def read(cls, name: str, path: Path, *, progress: bool = False) -> Vectors:
+        """Vectors of a file. A .npy file needs its words, one a line, in a file of the same name that ends in .vocab or .txt.
+
+        Raises:
+            FileNotFoundError: no such file, or no words beside the .npy. DamagedError: a line or a shape that cannot be; both are named.
+        """
+        if not path.is_file():
+            raise FileNotFoundError(f"{path} is not there: give a file of word vectors")
+        words, matrix = _read_npy(path) if path.suffix == ".npy" else _read_text(path, progress)
+        return cls(name, words, matrix)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def word_vector(self, word: str) -> np.ndarray | None:
+        """(d,) float32 of the word as it is written, or else in lower case; None if neither is there."""
+        row = self._rows.get(word, self._rows.get(word.lower()))
+        return None if row is None else np.array(self._matrix[row], dtype=np.float32)
+
+    def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
+        """Raises UnableError."""
+        raise self._unable()
+
+    def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
+        """Raises UnableError."""
+        raise self._unable()
+
+    def embed(self, texts: Sequence[str], spans: Sequence[tuple[int, int]] | None = None, layer: int = -1,
+              pooling: Pooling = "mean") -> np.ndarray:  # fmt: skip
+        """Raises UnableError."""
+        raise self._unable()
+
+    def _unable(self) -> UnableError:
+        return UnableError(f"{self.name} holds vectors of single words: for texts give a language model or an encoder")
+
+
+def _read_npy(path: Path) -> tuple[list[str], np.ndarray]:
+    beside = [p for p in (path.with_suffix(".vocab"), path.with_suffix(".txt")) if p.is_file()]
+    if not beside:
+        raise FileNotFoundError(f"{path} needs its words, one a line, in {path.with_suffix('.vocab')}")
+    words = beside[0].read_text(encoding="utf-8").split("\n")
+    words = words[:-1] if words[-1] == "" else words
+    try:
+        matrix = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise DamagedError(f"{path} is no .npy file of numbers ({error})") from error
+    if matrix.ndim != 2 or len(matrix) != len(words) or matrix.dtype.kind != "f":
+        raise DamagedError(f"{path} must hold {len(words):,} rows of floats, as {beside[0]} has words, not {matrix.shape} {matrix.dtype}")
+    return words, matrix
+
+
+def _read_text(path: Path, progress: bool) -> tuple[list[str], np.ndarray]:
+    """A word and its numbers a line, separated by single spaces. Words may hold spaces: GloVe-840B has some."""
+    words: list[str] = []
+    blocks: list[np.ndarray] = []
+    rows: list[np.ndarray] = []
+    dimension = 0
+    with path.open("rb") as disk, metered(f"{path.name}, kB", path.stat().st_size // 1000, progress) as meter:
+        packed = disk.read(2) == b"\x1f\x8b"
+        disk.seek(0)
+        told = 0
+        try:
+            for number, line in enumerate(gzip.GzipFile(fileobj=disk) if packed else disk, start=1):
+                if number == 1:
+                    parts = line.split()
+                    dimension = len(parts) - 1
+                    if dimension == 1 and all(part.isdigit() for part in parts):  # word2vec: how many words, how many numbers
+                        dimension = int(parts[1])
+                        continue
+                word, row = _parsed(line, dimension, path, number)
+                words.append(word)
+                rows.append(row)
+                if len(rows) == BLOCK:
+                    blocks.append(np.stack(rows))
+                    rows.clear()
+                    if meter:
+                        meter.advanced(disk.tell() // 1000 - told)
+                        told = disk.tell() // 1000
+        except (EOFError, OSError) as error:
+            if not packed:
+                raise
+            raise DamagedError(f"{path} is damaged: unpacking fails ({error})") from error
+    if rows:
+        blocks.append(np.stack(rows))
+    if not blocks:
+        raise DamagedError(f"{path} holds no word vectors")
+    return words, np.concatenate(blocks)
+
+
+def _parsed(line: bytes, dimension: int, path: Path, number: int) -> tuple[str, np.ndarray]:
+    try:
+        word, *numbers = line.rstrip().rsplit(b" ", dimension)
+        row = np.array(numbers, dtype=np.float32)
+        if len(row) != dimension or not dimension:
+            raise ValueError
+        return word.decode(), row
+    except ValueError:
+        raise DamagedError(f"{path} line {number}: expected a word and {dimension or 'some'} numbers, not '{line[:40]!r}…'") from None
