@@ -14,7 +14,6 @@ from simtown.probes.physical.sentences import English, sentence
 from simtown.probes.physical.tasks import Kind, Task
 from simtown.probes.scorers.base import Pooling, Scorer, UnableError
 
-
 StandIn = Literal["zeros", "random"]
 
 
@@ -74,7 +73,9 @@ def tokens(release: Release, task: Task, pairs: Pairs, scorer: Scorer, english: 
 
 def sentences(release: Release, task: Task, pairs: Pairs, scorer: Scorer, english: English, pooling: Pooling) -> Inputs:
     """One vector of each pair's sentence: the last layer's mean over tokens, or its first token."""
-    texts = [sentence(release, task.name, task.lefts[i], task.rights[j], english).text for i, j in zip(pairs.left, pairs.right, strict=True)]
+    texts = [
+        sentence(release, task.name, task.lefts[i], task.rights[j], english).text for i, j in zip(pairs.left, pairs.right, strict=True)
+    ]
     return Inputs((_embedded(scorer, texts, None, pooling),), (np.arange(len(texts)),), pairs.right, separate=False)
 
 

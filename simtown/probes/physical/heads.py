@@ -73,7 +73,9 @@ class Perceptron:
             parts = [(t @ w)[i if pairs is None else i[pairs]] for t, w, i in zip(tables, first, index, strict=True)]
             return torch.sigmoid(torch.relu(sum(parts) + biases[0]) @ second + biases[1])
 
-        optimiser = torch.optim.SGD([*first, second, *biases], lr=self.learning_rate, momentum=self.momentum, weight_decay=self.weight_decay)
+        optimiser = torch.optim.SGD(
+            [*first, second, *biases], lr=self.learning_rate, momentum=self.momentum, weight_decay=self.weight_decay
+        )
         schedule = torch.optim.lr_scheduler.StepLR(optimiser, self.every, self.decay)
         shown = counts.nonzero()[:, 0]
         counts, positives = counts[shown], positives[shown]

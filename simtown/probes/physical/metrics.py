@@ -36,12 +36,13 @@ def scores(rows: Rows, said: np.ndarray) -> Scores:
     """Score decisions. said: (n,) bool, one a row."""
     left, right = (Confusion.per_item(items, rows.label, said, int(items.max()) + 1) for items in (rows.left, rows.right))
     return Scores(
-        *(float(f(c)) for f, c in (
-            (statistics.macro_f1_of_means, left), (statistics.macro_f1_of_means, right), (statistics.micro_f1, left),
-            (statistics.macro_f1, left), (statistics.macro_f1, right),
-        )),
-        accuracy=float((said == rows.label).mean()),
-    )  # fmt: skip
+        float(statistics.macro_f1_of_means(left)),
+        float(statistics.macro_f1_of_means(right)),
+        float(statistics.micro_f1(left)),
+        float(statistics.macro_f1(left)),
+        float(statistics.macro_f1(right)),
+        float((said == rows.label).mean()),
+    )
 
 
 Replicate = Callable[[np.ndarray], dict[str, np.ndarray]]

@@ -166,5 +166,3 @@ def _human(release: Release, task: Task) -> Judged:
     rows = Rows(left, right, np.array([a.label for a in answers]), left)
     said = np.array([a.said for a in answers])
     return Judged(task.kinds, names[0], names[1], names[0], rows, said, said.astype(np.float64))
-
-

@@ -80,10 +80,13 @@ def table2(release: Release, runs: Sequence[Path] = ()) -> list[Row]:
         for row, model in ((majority, "majority"), (human, "human")):
             judged = judge(release, task, Choices(model), None, lambda steps: lambda: None)
             _fill(row, task.title, metrics.scores(judged.rows, judged.said))
-    ours, correct = [], {t.title: {"Majority": baselines.majority(t) == t.test.label, "Random": baselines.random(t, 0) == t.test.label} for t in tasks}
+    ours = []
+    correct = {
+        t.title: {"Majority": baselines.majority(t) == t.test.label, "Random": baselines.random(t, 0) == t.test.label} for t in tasks
+    }
     for path in runs:
         content = results.load(path)
-        row = _row(path.name)
+        row = _row(path.name if [p.name for p in runs].count(path.name) == 1 else str(path))
         for task in tasks:
             if task.title not in content["tasks"]:
                 continue
@@ -116,5 +119,3 @@ def _significance(rows: Sequence[Row], correct: dict[str, dict[str, np.ndarray]]
                 found.append((row, title, statistics.mcnemar(each[best.name], each[row.name]).plain))
     for (row, title, p), q in zip(found, statistics.benjamini_hochberg([p for _, _, p in found]), strict=True):
         row.stars[title] = (statistics.stars(p), statistics.stars(float(q)))
-
-

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Literal
 
 from simtown.probes.physical.datasets import Object, Property, Release
@@ -42,14 +42,14 @@ class Sentence:
     right: tuple[int, int]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _inflected(word: str, tag: str) -> str:
     from lemminflect import getInflection
 
     return str(getInflection(word, tag=tag)[0])
 
 
-@lru_cache(maxsize=None)
+@cache
 def _lemma(word: str, kind: str) -> str:
     from lemminflect import getLemma
 
@@ -100,7 +100,7 @@ def _sentence(text: str, left: tuple[int, int], right: str) -> Sentence:
 
 
 def object_property(of: Object, has: Property, english: English = "corrected") -> Sentence:
-    """"An accordion is squishy." """
+    """ "An accordion is squishy." """
     phrase = _phrase(has, english)
     if english == "corrected" and is_plural(of.name):
         text = f"{of.name.capitalize()} {plural_phrase(phrase)}."
@@ -113,7 +113,7 @@ def object_property(of: Object, has: Property, english: English = "corrected") -
 
 
 def object_affordance(of: Object, verb: str, english: English = "corrected") -> Sentence:
-    """"He lifted the accordion." The left word is the object's, though it stands last."""
+    """ "He lifted the accordion." The left word is the object's, though it stands last."""
     done = past(verb, english)
     text = f"He {done} the {of.name}."
     start = text.rindex(of.context)
@@ -121,7 +121,7 @@ def object_affordance(of: Object, verb: str, english: English = "corrected") -> 
 
 
 def affordance_property(verb: str, has: Property, english: English = "corrected") -> Sentence:
-    """"If you can lift something, then it is squishy." """
+    """ "If you can lift something, then it is squishy." """
     start = len("If you can ")
     return _sentence(f"If you can {verb} something, then it {_phrase(has, english)}.", (start, start + len(verb)), has.context)
 

@@ -89,13 +89,14 @@ def build(release: Release, which: str, name: str) -> Task:
             continue
         for left in (one.object,) if name == "OP" else one.yes:
             triples += [(left, p, bool(v), one.object) for p, v in zip(release.properties, one.properties, strict=True)]
-    lefts, rights, groups = (tuple(dict.fromkeys(t[i] for t in triples)) for i in (0, 1, 3))
+    left, right, label, group = zip(*triples, strict=True)
+    lefts, rights, groups = (tuple(dict.fromkeys(side)) for side in (left, right, group))
     number = [{uid: i for i, uid in enumerate(names)} for names in (lefts, rights, groups)]
     rows = Rows(
-        np.array([number[0][t[0]] for t in triples]),
-        np.array([number[1][t[1]] for t in triples]),
-        np.array([t[2] for t in triples]),
-        np.array([number[2][t[3]] for t in triples]),
+        np.array([number[0][uid] for uid in left]),
+        np.array([number[1][uid] for uid in right]),
+        np.array(label),
+        np.array([number[2][uid] for uid in group]),
     )
     train, test = (np.isin(rows.group, [number[2][u] for u in release.splits[which, part] if u in number[2]]) for part in ("train", "test"))
     return Task(which, name, KINDS[name], lefts, rights, groups, rows.where(train), rows.where(test))
