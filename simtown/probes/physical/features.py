@@ -33,7 +33,7 @@ def word_of(release: Release, kind: Kind, name: str) -> str:
 
 
 def words(release: Release, task: Task, pairs: Pairs, scorer: Scorer, stand_in: StandIn) -> tuple[Inputs, dict[str, Unknown]]:
-    """Static vectors of both words; unknown ones are reported by side ("object", "property", "affordance"), and get what stands in for them.
+    """Static vectors of both words. Unknown ones are reported by kind ("object", "property", "affordance"); something stands in for them.
 
     "zeros", as released, makes all unknown words one. "random" gives each a vector of its own, as long as the known ones, that says nothing
     but which word it is.
@@ -57,7 +57,7 @@ def words(release: Release, task: Task, pairs: Pairs, scorer: Scorer, stand_in: 
         return scale * np.random.default_rng(seed).standard_normal(len(known[0]))
 
     tables = [np.array([vector(word) for word in side], dtype=np.float32) for side in asked]
-    unknown = {kind: Unknown(len(side), tuple(dict.fromkeys(w for w in side if vectors[w] is None)))
+    unknown: dict[str, Unknown] = {kind: Unknown(len(side), tuple(dict.fromkeys(w for w in side if vectors[w] is None)))
                for kind, side in zip(task.kinds, asked, strict=True)}  # fmt: skip
     return Inputs(tuple(tables), (pairs.left, pairs.right), pairs.right, separate=True), unknown
 

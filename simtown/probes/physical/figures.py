@@ -35,7 +35,6 @@ def figure2(title: str, model: str, task: dict[str, Any], release: Release, path
             panels.append(lambda axes, kind=kind: _by_frequency(axes, kind, task["f1"][kind], release))  # type: ignore[misc]
     rows = -(-len(panels) // 2)
     figure = Figure(figsize=(10.5, 0.6 + 4.1 * rows), dpi=150, layout="constrained", facecolor="white")
-    figure.get_layout_engine().set(hspace=0.08, wspace=0.06)
     axes: Any = figure.subplots(rows, 2, squeeze=False).ravel()
     for place, panel, letter in zip(axes, panels, "abcd", strict=False):
         _plain(place)

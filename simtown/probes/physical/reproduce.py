@@ -95,7 +95,8 @@ def table2(release: Release, runs: Sequence[Path] = ()) -> list[Row]:
                 correct[task.title][row.name] = found.said == found.rows.label
             _fill(row, task.title, metrics.scores(found.rows, found.said))
         ours.append(row)
-    _significance([random, majority, *ours], correct)
+    if ours:
+        _significance([random, majority, *ours], correct)
     return [random, majority, *ours, human]
 
 

@@ -32,6 +32,7 @@ from simtown.probes import statistics
 from simtown.probes.physical import metrics
 from simtown.probes.physical.datasets import CATEGORIES, Release
 from simtown.probes.physical.models import Choices, Judged
+from simtown.probes.physical.published import printed
 from simtown.probes.physical.tasks import ALL, KINDS, Kind, Rows
 
 NAME, FORMAT, SCHEMA = "summary.json", "simtown physical commonsense", 1
@@ -182,10 +183,10 @@ def write_tables(path: Path, content: dict[str, Any]) -> None:
 
     model = content["settings"]["model"]
     markdown = [f"# {model}", "", *_markdown(head, [[shown(c) for c in row] for row in rows]), "",
-                "macro_f1: harmonic mean of mean precision and mean recall, as the paper prints it; mean_f1: the usual mean of F1s; left and",
-                "right: over the first and the second of the task's two kinds; low, high: 95 % bootstrap interval over test objects."]  # fmt: skip
+                "macro_f1: harmonic mean of mean precision and mean recall, as the paper prints it; mean_f1: the usual mean of F1s;",
+                "left, right: over the first and second of the task's two kinds; low, high: 95 % bootstrap interval over test objects."]  # fmt: skip
     name = model.replace("\\", "/").replace("_", r"\_").replace("&", r"\&").replace("%", r"\%").replace("#", r"\#")
-    cells = [f"{v:.2f}"[1:] if v < 1 else "1.0" for row in rows for v in (float(x) for x in row[2:5])]
+    cells = [printed(float(value)).removeprefix("0") for row in rows for value in row[2:5]]
     groups = [f"\\multicolumn{{3}}{{c}}{{{row[0]}}}" for row in rows]
     tex = [f"\\begin{{tabular}}{{l{'rrr' * len(rows)}}}", "\\hline", " & ".join(["", *groups]) + r" \\",
            " & ".join(["", *(c.replace("μ", r"$\mu$") for row in rows for c in columns(str(row[0])))]) + r" \\", "\\hline",

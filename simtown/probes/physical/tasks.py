@@ -89,7 +89,7 @@ def build(release: Release, which: str, name: str) -> Task:
             continue
         for left in (one.object,) if name == "OP" else one.yes:
             triples += [(left, p, bool(v), one.object) for p, v in zip(release.properties, one.properties, strict=True)]
-    left, right, label, group = zip(*triples, strict=True)
+    left, right, label, group = (list(column) for column in zip(*triples, strict=True))
     lefts, rights, groups = (tuple(dict.fromkeys(side)) for side in (left, right, group))
     number = [{uid: i for i, uid in enumerate(names)} for names in (lefts, rights, groups)]
     rows = Rows(
