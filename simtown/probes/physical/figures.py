@@ -33,14 +33,12 @@ def figure2(title: str, model: str, task: dict[str, Any], release: Release, path
     for letter, kind in (("c", "property"), ("d", "affordance")):
         if kind in task["f1"]:
             panels[letter] = lambda axes, kind=kind: _by_frequency(axes, kind, task["f1"][kind], release)  # type: ignore[misc]
-    rows = -(-len(panels) // 2)
-    figure = Figure(figsize=(10.5, 0.6 + 4.1 * rows), dpi=150, layout="constrained", facecolor="white")
-    axes: Any = figure.subplots(rows, 2, squeeze=False).ravel()
-    for place, (letter, panel) in zip(axes, panels.items(), strict=False):
+    rows, across = (2, 2) if len(panels) == 4 else (1, len(panels))
+    figure = Figure(figsize=(5.25 * across, 0.6 + 4.1 * rows), dpi=150, layout="constrained", facecolor="white")
+    axes: Any = figure.subplots(rows, across).ravel()
+    for place, (letter, panel) in zip(axes, panels.items(), strict=True):
         _plain(place)
         place.set_title(f"({letter}) {panel(place)}", loc="left", fontsize=10, color=_INK, pad=9)
-    for place in axes[len(panels) :]:
-        place.set_visible(False)
     figure.suptitle(f"{title.replace('-', ' ')}, {short(model)}: micro F1 {task['scores']['micro']:.2f}", fontsize=11.5, color=_INK)
     with replacing(path) as temporary:
         figure.savefig(temporary, format="png", metadata={"Software": None})
@@ -132,9 +130,8 @@ def _label(axes: Any, words: Sequence[str], x: np.ndarray, y: np.ndarray) -> Non
     def free(low: float, high: float, at: float, own: int) -> bool:
         hidden = (across > low) & (across < high) & (np.abs(y - at) < 0.03)
         hidden[own] = False
-        return (
-            low > -0.03 and high < 1.03 and not hidden.any() and not any(low < h and high > lo and abs(at - b) < 0.05 for lo, h, b in boxes)
-        )
+        written = any(low < h and high > lo and abs(at - b) < 0.05 for lo, h, b in boxes)
+        return low > -0.03 and high < 1.03 and not hidden.any() and not written
 
     for i in dict.fromkeys([*np.argsort(x)[:3], *np.argsort(-x)[:3], *np.argsort(-y, kind="stable")[:4]]):
         wide = 0.035 + 0.0165 * len(words[i])
