@@ -64,7 +64,7 @@ def test_everything_is_written(made, glove, small, release):
             image.verify()
     assert content["tasks"]["situated-OP"]["unknown"]["object"]["words"] == ["bat"]
     tex = (out / "summary.tex").read_text()
-    assert r"glove:glove\_small.txt & " in tex
+    assert r"glove\_small.txt & " in tex
     assert tex.count(" & ") == 4 + 12 + 12
 
 
