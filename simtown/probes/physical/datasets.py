@@ -1,0 +1,263 @@
+"""The released data of the physical-commonsense study (Forbes, Holtzman & Choi 2019): objects, properties, affordances, human answers.
+
+Read as https://github.com/mbforbes/physical-commonsense holds them, from a clone, from its folder ``data``, or from a copy of that folder.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from simtown.files import DamagedError
+
+#: The annotated sets; "situated" objects stand in photographs.
+SETS = ("abstract", "situated")
+#: The four kinds of properties (Figure 2 b).
+CATEGORIES = ("functional", "encyclopedic", "commonsense", "perceptual")
+_SPLITS = ("train", "test")
+_HUMAN = ("abstract-OP", "situated-OP", "situated-OA", "situated-AP")
+_INSTANCE = ("cocoImgID", "cocoAnnID", "objectUID")
+
+
+@dataclass(frozen=True)
+class Object:
+    """An object: its name in a sentence, its one word for static vectors, its word to look up in a sentence."""
+
+    uid: str
+    name: str
+    word: str
+    context: str
+
+
+@dataclass(frozen=True)
+class Property:
+    """A property: what follows an object in a sentence ("is a tool"), its one word, its word in a sentence, its category."""
+
+    uid: str
+    phrase: str
+    word: str
+    context: str
+    category: str
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An object in a photograph: `properties` is (p,) int8 of 0 and 1 in the order of :attr:`Release.properties`."""
+
+    annotation: str
+    image: str
+    object: str
+    properties: np.ndarray
+    yes: tuple[str, ...]
+    no: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the expert said of one test item, and the truth."""
+
+    left: str
+    right: str
+    label: bool
+    said: bool
+
+
+@dataclass(frozen=True)
+class Release:
+    """Everything that the study needs.
+
+    Attributes:
+        objects, properties: by uid. abstract: {object uid: (p,) int8}, 1 yes, 0 no, -1 without agreement, -2 too hard to tell; in the
+        order of :attr:`properties`. instances: the situated objects. splits: {(set, "train" or "test"): object uids}.
+        answers: {"abstract-OP", ...: the human's}. frequencies: {"property" or "affordance": {uid or verb: relative frequency in text}}.
+        verbs: all affordances that could be chosen.
+    """
+
+    objects: dict[str, Object]
+    properties: dict[str, Property]
+    abstract: dict[str, np.ndarray]
+    instances: tuple[Instance, ...]
+    splits: dict[tuple[str, str], frozenset[str]]
+    answers: dict[str, tuple[Answer, ...]]
+    frequencies: dict[str, dict[str, float]]
+
+    @property
+    def verbs(self) -> tuple[str, ...]:
+        return tuple(self.frequencies["affordance"])
+
+
+def read(directory: Path) -> Release:
+    """Read the released files.
+
+    Args:
+        directory: the repository's clone, its folder ``data``, or a copy of that.
+
+    Raises:
+        FileNotFoundError: they are not there; the message says where to get them.
+        DamagedError: a file is malformed; the message names its row and column.
+    """
+    base = _base(Path(directory))
+    objects = {r["uid"]: Object(r["uid"], r["original"], r["word-embedding"], r["ctx"])
+               for r in _Table(base / "pc/objects.tsv", ("uid", "original", "word-embedding", "ctx")).rows}  # fmt: skip
+    properties = _properties(base / "pc/properties.tsv")
+    splits = {(s, part): _uids(base / f"pc/{s}-{part}-object-uids.txt", objects) for s in SETS for part in _SPLITS}
+    return Release(
+        objects,
+        properties,
+        _abstract(base / "pc/abstract.csv", objects, properties),
+        _instances(base / "pc", objects, properties),
+        splits,
+        {name: _answers(base / "human", name) for name in _HUMAN},
+        {
+            "property": _frequencies(base / "nl/prop-freqs-nl.csv", {p.word: p.uid for p in properties.values()}),
+            "affordance": _frequencies(base / "nl/aff-freqs-nl.csv", None),
+        },
+    )
+
+
+def _base(directory: Path) -> Path:
+    for base in (directory, directory / "data"):
+        if (base / "pc").is_dir():
+            return base
+    raise FileNotFoundError(
+        f"{directory} holds no physical-commonsense data (no folder pc or data/pc): clone github.com/mbforbes/physical-commonsense "
+        "and give the clone as --data"
+    )
+
+
+class _Table:
+    """Rows of a CSV or TSV file, as dictionaries, that can say where they are."""
+
+    def __init__(self, path: Path, columns: Sequence[str]) -> None:
+        self.path = path
+        try:
+            with open(path, encoding="utf-8", newline="") as file:
+                reader = csv.reader(file, delimiter="\t" if path.suffix == ".tsv" else ",")
+                head = next(reader, [])
+                lines = [row for row in reader if row]
+        except FileNotFoundError:
+            raise FileNotFoundError(f"{path} is missing: clone github.com/mbforbes/physical-commonsense again") from None
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise DamagedError(f"{path} is no table of text ({error})") from None
+        self.columns = tuple(head)
+        for column in columns:
+            if column not in head:
+                raise DamagedError(f"{path} has no column {column}: it begins with {', '.join(head)[:80] or 'nothing'}")
+        for number, row in enumerate(lines, 2):
+            if len(row) != len(head):
+                raise DamagedError(f"{path} is malformed: row {number} has {len(row)} columns instead of {len(head)}")
+        self.rows = [dict(zip(head, row, strict=True)) for row in lines]
+
+    def wrong(self, index: int, column: str, what: str) -> DamagedError:
+        """The error for a cell; row numbers count the header."""
+        return DamagedError(f"{self.path} is malformed: row {index + 2}, column {column}: '{self.rows[index].get(column)}' is {what}")
+
+    def known(self, column: str, names: Sequence[str] | dict[str, Object]) -> None:
+        """Every cell of the column is one of the names, none twice where it is the key of the table."""
+        for i, row in enumerate(self.rows):
+            if row[column] not in names:
+                raise self.wrong(i, column, "unknown")
+
+    def labels(self, names: Sequence[str], allowed: Sequence[int]) -> np.ndarray:
+        """(rows, names) int8 of cells that are one of the allowed numbers."""
+        table = {str(a): a for a in allowed}
+        result = np.empty((len(self.rows), len(names)), dtype=np.int8)
+        for i, row in enumerate(self.rows):
+            for j, name in enumerate(names):
+                if row[name] not in table:
+                    raise self.wrong(i, name, f"none of {', '.join(table)}")
+                result[i, j] = table[row[name]]
+        return result
+
+
+def _properties(path: Path) -> dict[str, Property]:
+    table = _Table(path, ("uid", "word-embedding", "sentence", "ctx", "categorization"))
+    for i, row in enumerate(table.rows):
+        if row["categorization"] not in CATEGORIES:
+            raise table.wrong(i, "categorization", f"none of {', '.join(CATEGORIES)}")
+    return {r["uid"]: Property(r["uid"], r["sentence"], r["word-embedding"], r["ctx"], r["categorization"]) for r in table.rows}
+
+
+def _uids(path: Path, objects: dict[str, Object]) -> frozenset[str]:
+    try:
+        uids = path.read_text(encoding="utf-8").split()
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path} is missing: clone github.com/mbforbes/physical-commonsense again") from None
+    for number, uid in enumerate(uids, 1):
+        if uid not in objects:
+            raise DamagedError(f"{path} is malformed: row {number}: '{uid}' is no object of objects.tsv")
+    return frozenset(uids)
+
+
+def _abstract(path: Path, objects: dict[str, Object], properties: dict[str, Property]) -> dict[str, np.ndarray]:
+    table = _Table(path, ("objectUID", *properties))
+    table.known("objectUID", objects)
+    labels = table.labels(tuple(properties), (-2, -1, 0, 1))
+    return {row["objectUID"]: labels[i] for i, row in enumerate(table.rows)}
+
+
+def _instances(folder: Path, objects: dict[str, Object], properties: dict[str, Property]) -> tuple[Instance, ...]:
+    told = _Table(folder / "situated-properties.csv", (*_INSTANCE, *properties))
+    done = _Table(folder / "situated-affordances-sampled.csv", (*_INSTANCE, "affordancesYes", "affordancesNo"))
+    for table in (told, done):
+        table.known("objectUID", objects)
+    labels = {row["cocoAnnID"]: values for row, values in zip(told.rows, told.labels(tuple(properties), (0, 1)), strict=True)}
+    result = []
+    for i, row in enumerate(done.rows):
+        if row["cocoAnnID"] not in labels:
+            raise done.wrong(i, "cocoAnnID", "not in situated-properties.csv")
+        verbs = {}
+        for column in ("affordancesYes", "affordancesNo"):
+            verbs[column] = tuple(v.strip() for v in row[column].split(","))
+            if not all(verbs[column]):
+                raise done.wrong(i, column, "no list of verbs with commas between")
+        annotation = row["cocoAnnID"]
+        result.append(Instance(annotation, row["cocoImgID"], row["objectUID"], labels[annotation], verbs["affordancesYes"],
+                               verbs["affordancesNo"]))  # fmt: skip
+    if len(result) != len(told.rows):
+        raise DamagedError(f"{done.path} has {len(result)} rows, situated-properties.csv {len(told.rows)}: they must be the same instances")
+    return tuple(result)
+
+
+def _answers(folder: Path, name: str) -> tuple[Answer, ...]:
+    """The annotated items: the first 50 of the 100 that were sampled; the others' cells are blank."""
+    path = folder / f"{name}-round1-annotations-first50.csv"
+    table = _Table(path, ())
+    if len(table.columns) != 2:
+        raise DamagedError(f"{path} is malformed: row 1 has {len(table.columns)} columns instead of 2")
+    pair, said = table.columns
+    gold_path = folder / f"{name}-round1-gold.txt"
+    try:
+        gold = gold_path.read_text(encoding="utf-8").split()
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{gold_path} is missing: clone github.com/mbforbes/physical-commonsense again") from None
+    result = []
+    for i, row in enumerate(table.rows):
+        if not row[said].strip():
+            continue
+        left, slash, right = row[pair].partition("/")
+        if not slash:
+            raise table.wrong(i, pair, "no pair with / between")
+        if row[said].strip() not in ("0", "1"):
+            raise table.wrong(i, said, "neither 0 nor 1")
+        if i >= len(gold) or gold[i] not in ("0", "1"):
+            raise DamagedError(f"{gold_path} is malformed: row {i + 1} is missing, or neither 0 nor 1")
+        result.append(Answer(left, right, gold[i] == "1", row[said].strip() == "1"))
+    return tuple(result)
+
+
+def _frequencies(path: Path, uids: dict[str, str] | None) -> dict[str, float]:
+    table = _Table(path, ("word", "freq"))
+    result = {}
+    for i, row in enumerate(table.rows):
+        try:
+            result[row["word"] if uids is None else uids[row["word"]]] = float(row["freq"])
+        except ValueError:
+            raise table.wrong(i, "freq", "no number") from None
+        except KeyError:
+            raise table.wrong(i, "word", "no word of properties.tsv") from None
+    return result

@@ -1,0 +1,208 @@
+"""A directory of results: one model, any of the tasks.
+
+=================== ==================================================================================================================
+file                content
+=================== ==================================================================================================================
+summary.json        the settings, and for each task its scores, their intervals, unknown words, tuning, F1 by item
+summary.csv .md     the scores, a row a task
+summary.tex         the model's row of Table 2
+SET-TASK.parquet    left, right, object (text), label, said (bool), score (float64): one row a decision
+SET-TASK.png        Figure 2
+=================== ==================================================================================================================
+
+The same settings continue where an earlier run ended; others are refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import simtown
+from simtown.files import DamagedError, ForeignDirectoryError, claimed, replacing, save_json
+from simtown.probes import statistics
+from simtown.probes.physical import metrics
+from simtown.probes.physical.datasets import CATEGORIES, Release
+from simtown.probes.physical.models import Choices, Judged
+from simtown.probes.physical.published import printed
+from simtown.probes.physical.tasks import ALL, KINDS, Kind, Rows
+
+NAME, FORMAT, SCHEMA = "summary.json", "simtown physical commonsense", 1
+TITLES = tuple(f"{s}-{t}" for s, t in ALL)
+_COLUMNS = ("left", "right", "object", "label", "said", "score")
+_OWN = {NAME, "summary.csv", "summary.md", "summary.tex", *(f"{t}{end}" for t in TITLES for end in (".parquet", ".png"))}
+
+
+class Directory:
+    """Results that are being written; open one with :func:`opened`."""
+
+    def __init__(self, path: Path, content: dict[str, Any]) -> None:
+        self.path, self.content = path, content
+
+    def has(self, title: str) -> bool:
+        return title in self.content["tasks"] and (self.path / f"{title}.parquet").is_file()
+
+    def add(self, title: str, judged: Judged, release: Release) -> dict[str, Any]:
+        """Write a task's decisions, then its summary, whose presence says that the decisions are whole."""
+        with replacing(self.path / f"{title}.parquet") as temporary:
+            pq.write_table(_table(judged), temporary)
+        found: dict[str, Any] = describe(judged, release)
+        self.content["tasks"][title] = found
+        save_json(self.path / NAME, self.content)
+        return found
+
+
+@contextmanager
+def opened(path: Path, choices: Choices, data: str) -> Iterator[Directory]:
+    """The directory, new or continued, kept for this process.
+
+    Args:
+        data: the fingerprint of the released files.
+
+    Raises:
+        ForeignDirectoryError: it holds something else, results with other settings, or is being written.
+    """
+    settings = {**asdict(choices), "data": data}
+    with claimed(path, "simtown probe physical"):
+        if (path / NAME).exists():
+            content = load(path)
+            changed = [f"{key}: {json.dumps(content['settings'].get(key))} there, {json.dumps(value)} now"
+                       for key, value in settings.items() if content["settings"].get(key) != value]  # fmt: skip
+            if changed:
+                raise ForeignDirectoryError(f"{path} holds results with other settings ({'; '.join(changed)}): give another --out")
+        else:
+            strange = sorted(p.name for p in path.iterdir() if p.name not in _OWN and not p.name.endswith(".tmp"))
+            if strange:
+                raise ForeignDirectoryError(f"{path} holds {strange[0]}, which simtown probe physical did not make: give another --out")
+            content = {"format": FORMAT, "schema": SCHEMA, "version": simtown.__version__, "settings": settings, "tasks": {}}
+            save_json(path / NAME, content)
+        yield Directory(path, content)
+
+
+def load(path: Path) -> dict[str, Any]:
+    """What summary.json says. Raises FileNotFoundError, DamagedError, ForeignDirectoryError."""
+    file = path / NAME
+    if not file.is_file():
+        raise FileNotFoundError(f"{path} holds no results (no {NAME}): make them with simtown probe physical")
+    try:
+        content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        known = (content["format"], content["schema"]) == (FORMAT, SCHEMA) and isinstance(content["tasks"], dict)
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedError(f"{file} is damaged ({error}): delete the directory and make it again") from error
+    if not known:
+        raise ForeignDirectoryError(f"{file} was not made by this version of simtown probe physical")
+    return content
+
+
+def decisions(path: Path, title: str) -> Judged:
+    """A task's decisions, read back. Raises DamagedError."""
+    file = path / f"{title}.parquet"
+    try:
+        table = pq.read_table(file, columns=list(_COLUMNS))
+    except (OSError, pa.ArrowException) as error:
+        raise DamagedError(f"{file} is missing or damaged ({error}): delete it and run simtown probe physical again") from error
+    names, codes = zip(*(np.unique(np.asarray(table[c]).astype(str), return_inverse=True) for c in _COLUMNS[:3]), strict=True)
+    lefts, rights, groups = (tuple(str(x) for x in n) for n in names)
+    label, said, score = (np.asarray(table[c]) for c in _COLUMNS[3:])
+    kinds: tuple[Kind, Kind] = KINDS[title.partition("-")[2]]
+    return Judged(kinds, lefts, rights, groups, Rows(codes[0], codes[1], label, codes[2]), said, score)
+
+
+def _table(judged: Judged) -> pa.Table:
+    rows = judged.rows
+    named = [pa.array(np.asarray(names, dtype=object)[codes]).cast(pa.string()) for names, codes in
+             ((judged.lefts, rows.left), (judged.rights, rows.right), (judged.groups, rows.group))]  # fmt: skip
+    return pa.table(dict(zip(_COLUMNS, [*named, rows.label, judged.said, judged.score], strict=True)))
+
+
+def describe(judged: Judged, release: Release) -> dict[str, Any]:
+    """The summary of one task: scores, 95 % intervals over objects, F1 and accuracy by item, correlations with frequency, notes."""
+    rows, said = judged.rows, judged.said
+    replicates = metrics.replicator(rows, judged.kinds[0] == "object")(said)
+    f1 = {kind: metrics.f1_by_item(items, rows.label, said, names)
+          for kind, items, names in ((judged.kinds[0], rows.left, judged.lefts), (judged.kinds[1], rows.right, judged.rights))}  # fmt: skip
+    content: dict[str, Any] = {
+        "decisions": len(rows),
+        "scores": asdict(metrics.scores(rows, said)),
+        "intervals": {name: statistics.interval(values) for name, values in replicates.items()},
+        "f1": f1,
+        "frequency": {kind: asdict(frequency_correlation(f1[kind], release.frequencies[kind])) for kind in f1 if kind != "object"},
+        **judged.notes,
+    }
+    if judged.kinds[1] == "property":
+        each = metrics.accuracy_by_item(rows.right, rows.label, said, judged.rights)
+        content["accuracy"] = each
+        content["accuracy_by_category"] = {
+            c: float(np.mean([a for uid, a in each.items() if release.properties[uid].category == c])) for c in CATEGORIES
+            if any(release.properties[uid].category == c for uid in each)
+        }  # fmt: skip
+    return _finite(content)
+
+
+def _finite(content: Any) -> Any:
+    """JSON has no NaN: null."""
+    if isinstance(content, dict):
+        return {k: _finite(v) for k, v in content.items()}
+    return None if isinstance(content, float) and not np.isfinite(content) else content
+
+
+def frequency_correlation(f1: dict[str, float], frequencies: dict[str, float]) -> statistics.Correlation:
+    """Spearman's correlation of items' F1 with how often they are written about (Figure 2 c, d)."""
+    names = [n for n in f1 if n in frequencies]
+    return statistics.spearman(np.array([frequencies[n] for n in names]), np.array([f1[n] for n in names]))
+
+
+def short(model: str) -> str:
+    """A model's name with its last folder alone: "sentence:all-minilm/model"."""
+    kind, colon, place = model.partition(":")
+    return f"{kind}{colon}{'/'.join(Path(place).parts[-2:])}"
+
+
+def columns(title: str) -> tuple[str, str, str]:
+    """What Table 2 calls a task's three columns: "obj", "prop", "μF1"."""
+    short = {"object": "obj", "property": "prop", "affordance": "aff"}
+    left, right = KINDS[title.partition("-")[2]]
+    return short[left], short[right], "μF1"
+
+
+def write_tables(path: Path, content: dict[str, Any]) -> None:
+    """summary.csv, .md and .tex, from what summary.json says."""
+    head = ("task", "decisions", "macro_f1_left", "macro_f1_right", "micro_f1", "micro_f1_low", "micro_f1_high", "mean_f1_left",
+            "mean_f1_right", "accuracy")  # fmt: skip
+    rows: list[tuple[str | float | int, ...]] = []
+    for title in (t for t in TITLES if t in content["tasks"]):
+        task = content["tasks"][title]
+        s = task["scores"]
+        rows.append((title, task["decisions"], s["left"], s["right"], s["micro"], *task["intervals"]["micro"], s["left_mean"],
+                     s["right_mean"], s["accuracy"]))  # fmt: skip
+
+    def shown(value: str | float | int) -> str:
+        return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+    model = short(content["settings"]["model"])
+    explained = (
+        "macro_f1: harmonic mean of mean precision and mean recall, as the paper prints it; mean_f1: the usual mean of F1s; left, right:",
+        "over the first and the second of the task's two kinds; low, high: 95 % bootstrap interval over test objects.",
+    )
+    markdown = [f"# {model}", "", *_markdown(head, [[shown(c) for c in row] for row in rows]), "", *explained]
+    name = model.replace("\\", "/").replace("_", r"\_").replace("&", r"\&").replace("%", r"\%").replace("#", r"\#")
+    cells = [printed(float(value)).removeprefix("0") for row in rows for value in row[2:5]]
+    groups = [f"\\multicolumn{{3}}{{c}}{{{row[0]}}}" for row in rows]
+    tex = [f"\\begin{{tabular}}{{l{'rrr' * len(rows)}}}", "\\hline", " & ".join(["", *groups]) + r" \\",
+           " & ".join(["", *(c.replace("μ", r"$\mu$") for row in rows for c in columns(str(row[0])))]) + r" \\", "\\hline",
+           " & ".join([name, *cells]) + r" \\", "\\hline", "\\end{tabular}"]  # fmt: skip
+    for end, lines in (("csv", [",".join(map(str, r)) for r in (head, *rows)]), ("md", markdown), ("tex", tex)):
+        with replacing(path / f"summary.{end}") as temporary:
+            temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    return [f"| {' | '.join(line)} |" for line in (head, ["---"] + ["---:"] * (len(head) - 1), *rows)]
