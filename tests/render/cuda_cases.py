@@ -76,12 +76,13 @@ def test_bands_fit_into_shared_memory(width, height):
     assert stride % 32 == 8
     assert (2 * rows + 1) * stride * 4 <= draw.SHARED
     assert 2 * rows + 1 <= draw.MOST_ROWS
-    assert draw.SHARED + draw.MOST_LARGE * 2 + 4 + draw.MOST_ROWS * 12 <= 48 * 1024
+    assert draw.SHARED + (draw.MOST_SMALL + draw.MOST_LARGE) * 2 + 8 + draw.MOST_ROWS * 12 <= 48 * 1024
 
 
 @simulated
-def test_large_triangles_beyond_the_queue_are_filled_all_the_same(card, corners, monkeypatch):
+def test_triangles_beyond_the_queues_are_filled_all_the_same(card, corners, monkeypatch):
     monkeypatch.setattr(draw, "MOST_LARGE", 3)
+    monkeypatch.setattr(draw, "MOST_SMALL", 20)
     equal(card.render(corners[:1], 32, 32), Raster().render(corners[:1], 32, 32))
 
 

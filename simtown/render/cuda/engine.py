@@ -27,7 +27,7 @@ from simtown.scenes.scene import SceneBatch
 
 #: Scenes of a launch at most: enough to keep every multiprocessor of the largest card busy.
 LAUNCH = 1024
-#: Threads of a block in numba's simulator, where each is one of Python's.
+#: Threads of a block in numba's simulator, where each is one of Python's: two warps.
 SIMULATED = 64
 
 
