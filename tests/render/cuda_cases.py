@@ -13,7 +13,7 @@ from simtown.datasets.settings import Settings
 from simtown.language.sampler import sample
 from simtown.render.cuda import arrange, draw, engine
 from simtown.render.cuda.engine import Cuda
-from simtown.render.engines import CardError, rasteriser, settled
+from simtown.render.engines import CardError, CardWarning, rasteriser, settled
 from simtown.render.frames import CardRenderer, Frames
 from simtown.render.raster import Raster
 from simtown.scenes.camera import Camera
@@ -94,7 +94,7 @@ def test_drops_come_in_groups_where_there_are_many(card, monkeypatch):
 
 
 def test_launches_take_turns_and_leave_the_pictures_as_they_are(corners, monkeypatch):
-    monkeypatch.setattr(engine, "LAUNCH", 1)
+    monkeypatch.setattr(engine, "BACK", 1)
     equal(Cuda().render(corners[:4], 32, 32), Raster().render(corners[:4], 32, 32))
 
 
@@ -151,15 +151,15 @@ def test_a_full_card_is_given_half_as_many_scenes(corners, monkeypatch):
         return array(lane, name, shape, *more, **rest)
 
     monkeypatch.setattr(engine._Lane, "array", small)
-    monkeypatch.setattr(engine, "LAUNCH", 4)
+    monkeypatch.setattr(engine, "BACK", 4)
     card = Cuda()
-    with pytest.warns(ResourceWarning, match="2 scenes at once"):
+    with pytest.warns(CardWarning, match="2 scenes at once"):
         equal(card.render(corners[:3], 32, 32), Raster().render(corners[:3], 32, 32))
     with warnings.catch_warnings():
-        warnings.simplefilter("error", ResourceWarning)
+        warnings.simplefilter("error", CardWarning)
         card.render(corners[:1], 32, 32, geometry=False)
     room = 0
-    with pytest.warns(ResourceWarning, match="1 scenes at once"), pytest.raises(CardError, match="one scene"):
+    with pytest.warns(CardWarning, match="1 scenes at once"), pytest.raises(CardError, match="one scene"):
         card.render(corners[:3], 32, 32)
 
 
