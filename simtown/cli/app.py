@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -32,6 +33,7 @@ class RefusalError(Exception):
 
 def main() -> NoReturn:
     """Entry point: every failure is one clear line on stderr and an exit code, never a traceback."""
+    warnings.formatwarning = _as_line
     try:
         code = app(standalone_mode=False)
         if code == INTERRUPTED:  # what typer makes of Ctrl-C
@@ -56,6 +58,14 @@ def main() -> NoReturn:
             _stop(error.format_message(), getattr(error, "exit_code", BAD_INPUT))
         _stop(*_explain(error))
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _as_line(message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None) -> str:
+    """A warning of ours without the place in the code that gave it; those of others as ever."""
+    return f"simtown: {message}\n" if category.__name__ == "CardWarning" else _FORMAT(message, category, filename, lineno, line)
+
+
+_FORMAT = warnings.formatwarning
 
 
 def _stop(message: str, code: int) -> NoReturn:

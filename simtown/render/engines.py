@@ -9,6 +9,10 @@ from simtown.render.frames import Renderer
 DEVICES = ("cpu", "cuda", "auto")
 
 
+class CardWarning(UserWarning):
+    """The graphics card does less than was asked for; the message says what happens instead."""
+
+
 class CardError(ValueError):
     """The graphics card cannot be used; the message says why and what to do."""
 

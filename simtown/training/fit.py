@@ -20,7 +20,7 @@ from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import SettingsError
 from simtown.files import DamagedError, claimed, save_json
 from simtown.processes import keep_memory
-from simtown.render.engines import rasteriser, settled
+from simtown.render.engines import CardWarning, rasteriser, settled
 from simtown.streams import Stream as Draws
 from simtown.training import run as runs
 from simtown.training.evaluation import logits_of, measure, references
@@ -153,7 +153,7 @@ class _Fit:
     def _training_source(self) -> Source:
         settings = self.settings
         if settings.stream:
-            drawn_on = settled("auto" if self.device.type == "cuda" else "cpu", warnings.warn)
+            drawn_on = settled("auto" if self.device.type == "cuda" else "cpu", lambda line: warnings.warn(line, CardWarning, stacklevel=2))
             return Stream(replace(self.dataset.settings, n=settings.train_size), rasteriser(drawn_on), self.device)
         return open_split(self.dataset.train, settings.train_size, self.dataset.settings, self.device)
 

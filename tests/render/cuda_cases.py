@@ -13,7 +13,7 @@ from simtown.datasets.settings import Settings
 from simtown.language.sampler import sample
 from simtown.render.cuda import arrange, draw, engine
 from simtown.render.cuda.engine import Cuda
-from simtown.render.engines import CardError, rasteriser, settled
+from simtown.render.engines import CardError, CardWarning, rasteriser, settled
 from simtown.render.frames import CardRenderer, Frames
 from simtown.render.raster import Raster
 from simtown.scenes.camera import Camera
@@ -76,12 +76,13 @@ def test_bands_fit_into_shared_memory(width, height):
     assert stride % 32 == 8
     assert (2 * rows + 1) * stride * 4 <= draw.SHARED
     assert 2 * rows + 1 <= draw.MOST_ROWS
-    assert draw.SHARED + draw.MOST_LARGE * 2 + 4 + draw.MOST_ROWS * 12 <= 48 * 1024
+    assert draw.SHARED + (draw.MOST_SMALL + draw.MOST_LARGE) * 2 + 8 + draw.MOST_ROWS * 12 <= 48 * 1024
 
 
 @simulated
-def test_large_triangles_beyond_the_queue_are_filled_all_the_same(card, corners, monkeypatch):
+def test_triangles_beyond_the_queues_are_filled_all_the_same(card, corners, monkeypatch):
     monkeypatch.setattr(draw, "MOST_LARGE", 3)
+    monkeypatch.setattr(draw, "MOST_SMALL", 20)
     equal(card.render(corners[:1], 32, 32), Raster().render(corners[:1], 32, 32))
 
 
@@ -93,7 +94,7 @@ def test_drops_come_in_groups_where_there_are_many(card, monkeypatch):
 
 
 def test_launches_take_turns_and_leave_the_pictures_as_they_are(corners, monkeypatch):
-    monkeypatch.setattr(engine, "LAUNCH", 1)
+    monkeypatch.setattr(engine, "BACK", 1)
     equal(Cuda().render(corners[:4], 32, 32), Raster().render(corners[:4], 32, 32))
 
 
@@ -150,15 +151,15 @@ def test_a_full_card_is_given_half_as_many_scenes(corners, monkeypatch):
         return array(lane, name, shape, *more, **rest)
 
     monkeypatch.setattr(engine._Lane, "array", small)
-    monkeypatch.setattr(engine, "LAUNCH", 4)
+    monkeypatch.setattr(engine, "BACK", 4)
     card = Cuda()
-    with pytest.warns(ResourceWarning, match="2 scenes at once"):
+    with pytest.warns(CardWarning, match="2 scenes at once"):
         equal(card.render(corners[:3], 32, 32), Raster().render(corners[:3], 32, 32))
     with warnings.catch_warnings():
-        warnings.simplefilter("error", ResourceWarning)
+        warnings.simplefilter("error", CardWarning)
         card.render(corners[:1], 32, 32, geometry=False)
     room = 0
-    with pytest.warns(ResourceWarning, match="1 scenes at once"), pytest.raises(CardError, match="one scene"):
+    with pytest.warns(CardWarning, match="1 scenes at once"), pytest.raises(CardError, match="one scene"):
         card.render(corners[:3], 32, 32)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from simtown.render import engines
-from simtown.render.engines import CardError, rasteriser, settled
+from simtown.render.engines import CardError, CardWarning, rasteriser, settled
 from simtown.render.raster import Raster
 
 CASES = Path(__file__).with_name("cuda_cases.py")
@@ -145,6 +145,13 @@ def test_auto_draws_the_same_without_a_card(cli, plain, tmp_path, no_card):
     assert "drawing on the processor" in outcome.err
     cli("render", f"{plain}/train:0", "--size", 48, "--out", tmp_path / "b.png").succeeds()
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+def test_our_warnings_are_one_line_and_others_are_as_ever():
+    from simtown.cli.app import _as_line
+
+    assert _as_line("half as many", CardWarning, "a.py", 3) == "simtown: half as many\n"
+    assert "a.py:3: UserWarning: other" in _as_line("other", UserWarning, "a.py", 3)
 
 
 def test_nothing_of_cuda_is_imported_unasked():

@@ -28,7 +28,8 @@ def on_card(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 #: A decorator for kernels, compiled once a machine; 80 registers let three blocks of 256 threads share a multiprocessor of 65,536.
-entry = cuda.jit(cache=True) if config.ENABLE_CUDASIM else cuda.jit(cache=True, max_registers=80)
+#: No optimisation at link time: the linker would contract what NVVM was told not to.
+entry = cuda.jit(cache=True) if config.ENABLE_CUDASIM else cuda.jit(cache=True, max_registers=80, lto=False)
 
 
 @contextmanager

@@ -19,9 +19,9 @@ from simtown.render.cuda.scenes import POOL_RINGS, SHADOW_RINGS
 from simtown.render.fill import DEPTH, TAG, TAG_BITS
 
 #: Bytes of shared memory that samples may take: with the rest of a block's, 48 KiB, which every card grants without being asked.
-SHARED = 47_520
-#: Rows of samples of a band at most, and triangles of a band that whole warps fill rather than single threads.
-MOST_ROWS, MOST_LARGE = 81, 320
+SHARED = 45_408
+#: Rows of samples of a band at most; triangles of a band that are queued for single threads, and for whole warps.
+MOST_ROWS, MOST_SMALL, MOST_LARGE = 81, 1024, 352
 #: Streaks or flakes laid over a picture at once.
 MOST_DROPS = 160
 #: Boxes of more samples are filled by a warp, in tiles of TILE columns by 32 / TILE rows.
@@ -53,8 +53,9 @@ def draw(scenes, work, width, height, rows, stride, geometry, rgb, depth, ids):
     """Pixel rows of a scene: launched with a grid of (bands, scenes), and room for a band's samples. Depth and ids only with `geometry`."""
     band, n, me, team = cuda.blockIdx.x, cuda.blockIdx.y, cuda.threadIdx.x, cuda.blockDim.x
     samples = cuda.shared.array(0, uint32)
+    small = cuda.shared.array(MOST_SMALL, uint16)
     large = cuda.shared.array(MOST_LARGE, uint16)
-    queue = cuda.shared.array(1, int32)
+    queued = cuda.shared.array(2, int32)
     skies = cuda.shared.array(MOST_ROWS, uint64)
     airs = cuda.shared.array(MOST_ROWS, float32)
     view, light = scenes.views[n], scenes.lights[n]
@@ -63,12 +64,17 @@ def draw(scenes, work, width, height, rows, stride, geometry, rgb, depth, ids):
     first, last = 2 * top, 2 * bottom + 1  # rows of samples
     for i in range(me, (last - first) * stride, team):
         samples[i] = 0
-    if me == 0:
-        queue[0] = 0
+    if me < 2:
+        queued[me] = 0
     cuda.syncthreads()
-    _fill_small(scenes, work, n, me, team, first, last, stride, samples, large, queue)
+    _queue(scenes, work, n, me, team, first, last, stride, samples, small, large, queued)
     cuda.syncthreads()
-    _fill_large(scenes, work, n, me, team, first, last, stride, samples, large, queue)
+    begin = 2 * scenes.first[n]
+    for i in range(me, min(queued[0], MOST_SMALL), team):
+        _fill(work, begin + np.int32(small[i]), first, last, stride, samples, 0, 1, 0, 1)
+    lane, warps = me % WARP, max(team // WARP, 1)
+    for i in range(me // WARP, min(queued[1], MOST_LARGE), warps):
+        _fill(work, begin + np.int32(large[i]), first, last, stride, samples, lane % TILE, TILE, lane // TILE, WARP // TILE)
     cuda.syncthreads()
     slots, lamps = scenes.meshes.shape[1], light[L.LAMPS] > 0
     start, stop = scenes.lamp_first[n * slots], scenes.lamp_first[(n + 1) * slots]
@@ -111,38 +117,36 @@ def draw(scenes, work, width, height, rows, stride, geometry, rgb, depth, ids):
 
 
 @cuda.jit(device=True)
-def _fill_small(scenes, work, n, me, team, first, last, stride, samples, large, queue):
-    """Every thread fills triangles of small boxes, and puts the others in the queue of large ones, as long as there is room."""
+def _queue(scenes, work, n, me, team, first, last, stride, samples, small, large, queued):
+    """Sort the triangles that touch these rows by the size of their boxes, so that later no thread waits for its neighbours.
+
+    What finds no room is filled at once.
+    """
     begin = 2 * scenes.first[n]
     for i in range(me, work.counts[n, 1], team):
         piece = begin + i
-        top, bottom = max(np.int32(work.boxes[2, piece]), first), min(np.int32(work.boxes[3, piece]), last)
-        if top >= bottom:
+        high = min(np.int32(work.boxes[3, piece]), last) - max(np.int32(work.boxes[2, piece]), first)
+        if high <= 0:
             continue
-        if (bottom - top) * (work.boxes[1, piece] - work.boxes[0, piece]) > LARGE:
-            place = cuda.atomic.add(queue, 0, 1)
+        if high * (work.boxes[1, piece] - work.boxes[0, piece]) <= LARGE:
+            place = cuda.atomic.add(queued, 0, 1)
+            if place < MOST_SMALL:
+                small[place] = i
+                continue
+        else:
+            place = cuda.atomic.add(queued, 1, 1)
             if place < MOST_LARGE:
                 large[place] = i
                 continue
-        _fill(work, piece, top, bottom, first, stride, samples, 0, 1, 0, 1)
+        _fill(work, piece, first, last, stride, samples, 0, 1, 0, 1)
 
 
 @cuda.jit(device=True)
-def _fill_large(scenes, work, n, me, team, first, last, stride, samples, large, queue):
-    """Every warp fills triangles of the queue, tile by tile."""
-    begin, lane, warps = 2 * scenes.first[n], me % WARP, max(team // WARP, 1)
-    wide, high = min(TILE, team), max(min(WARP, team) // TILE, 1)
-    for i in range(me // WARP, min(queue[0], MOST_LARGE), warps):
-        piece = begin + np.int32(large[i])
-        top, bottom = max(np.int32(work.boxes[2, piece]), first), min(np.int32(work.boxes[3, piece]), last)
-        _fill(work, piece, top, bottom, first, stride, samples, lane % wide, wide, lane // wide, high)
-
-
-@cuda.jit(device=True)
-def _fill(work, piece, top, bottom, first, stride, samples, x, step_x, y, step_y):
-    """Raise samples of a piece between two rows: those at x, x + step_x, ... of its box's columns and y, y + step_y, ... of the rows."""
+def _fill(work, piece, first, last, stride, samples, x, step_x, y, step_y):
+    """Raise samples of a piece in rows first to last - 1: those at x, x + step_x, ... of its box there, and y, y + step_y, ..."""
     left, right = np.int32(work.boxes[0, piece]) + x, np.int32(work.boxes[1, piece])
-    corners, row = work.corners, top + y
+    corners, bottom = work.corners, min(np.int32(work.boxes[3, piece]), last)
+    row = max(np.int32(work.boxes[2, piece]), first) + y
     x0, y0, x1 = np.int64(corners[0, piece]), np.int64(corners[1, piece]), np.int64(corners[2, piece])
     y1, x2, y2 = np.int64(corners[3, piece]), np.int64(corners[4, piece]), np.int64(corners[5, piece])
     ax, ay, bx, by, cx, cy = x1 - x0, y1 - y0, x2 - x1, y2 - y1, x0 - x2, y0 - y2

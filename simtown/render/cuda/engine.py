@@ -16,7 +16,7 @@ from simtown.render.cuda.arrange import THREADS, arrange
 from simtown.render.cuda.card import check_card, uncontracted
 from simtown.render.cuda.draw import bands, draw, overlay
 from simtown.render.cuda.scenes import CORNERS, Scenes, Town, Work, sizes, work_layout
-from simtown.render.engines import CardError
+from simtown.render.engines import CardError, CardWarning
 from simtown.render.fill import MOST_TRIANGLES
 from simtown.render.frames import Frames, check_size
 from simtown.render.instances import instances
@@ -27,7 +27,9 @@ from simtown.scenes.scene import SceneBatch
 
 #: Scenes of a launch at most: enough to keep every multiprocessor of the largest card busy.
 LAUNCH = 1024
-#: Threads of a block in numba's simulator, where each is one of Python's.
+#: And where pictures come back, so that a batch is several launches and one's copy runs beside another's drawing.
+BACK = 256
+#: Threads of a block in numba's simulator, where each is one of Python's: two warps.
 SIMULATED = 64
 
 
@@ -101,7 +103,7 @@ class Cuda:
             for whole, part in zip(kept, back, strict=True):
                 whole[rows] = part
 
-        self._in_lanes(len(batch), begin, end)
+        self._in_lanes(len(batch), BACK, begin, end)
         return frames
 
     def draw_into(self, batch: SceneBatch, rgb: Any, depth: Any = None, ids: Any = None) -> None:
@@ -116,29 +118,33 @@ class Cuda:
         if n != len(batch):
             raise ValueError(f"{len(batch)} scenes do not fit into an array of {n} pictures")
         arrays = [a if config.ENABLE_CUDASIM else cuda.as_cuda_array(a) for a in (rgb, depth, ids) if a is not None]
-        self._in_lanes(n, lambda lane, rows: self._draw(lane, batch[rows], [a[rows] for a in arrays]), lambda rows, _: None)
+        self._in_lanes(n, LAUNCH, lambda lane, rows: self._draw(lane, batch[rows], [a[rows] for a in arrays]), lambda rows, _: None)
 
     def memory(self) -> int:
         """Bytes of the card's memory that are kept for working."""
         return sum(a.size * a.dtype.itemsize for a in (*self._lanes[0].held(), *self._lanes[1].held(), *self._town))
 
-    def _in_lanes(self, n: int, begin: Callable[[_Lane, slice], Any], end: Callable[[slice, Any], None]) -> None:
-        """Begin launches of n scenes in turn in both lanes, and end each when it is done; with halves where memory does not suffice."""
+    def _in_lanes(self, n: int, most: int, begin: Callable[[_Lane, slice], Any], end: Callable[[slice, Any], None]) -> None:
+        """Begin launches of n scenes, at most so many each, in turn in both lanes, and end each when it is done.
+
+        Where memory does not suffice, goes on with halves.
+        """
         done = 0
         while done < n:
             waiting: deque[tuple[_Lane, slice, Any]] = deque()
+            size = min(most, self._launch)
             try:
-                for turn, start in enumerate(range(done, n, self._launch)):
+                for turn, start in enumerate(range(done, n, size)):
                     if turn >= len(self._lanes):
                         done = self._finish(waiting, end)
-                    lane, rows = self._lanes[turn % len(self._lanes)], slice(start, min(start + self._launch, n))
+                    lane, rows = self._lanes[turn % len(self._lanes)], slice(start, min(start + size, n))
                     waiting.append((lane, rows, begin(lane, rows)))
                 while waiting:
                     done = self._finish(waiting, end)
             except Exception as error:
                 if not _is_out_of_memory(error):
                     raise
-                self._shrink()
+                self._shrink(size)
 
     def _finish(self, waiting: deque[tuple[_Lane, slice, Any]], end: Callable[[slice, Any], None]) -> int:
         """Wait for the launch begun first; returns the number of scenes that are done."""
@@ -150,15 +156,15 @@ class Cuda:
         end(rows, result)
         return int(rows.stop)
 
-    def _shrink(self) -> None:
-        """Halve the launches, and tell."""
+    def _shrink(self, size: int) -> None:
+        """Halve the launches of so many scenes, and tell."""
         for lane in self._lanes:
             lane.stream.synchronize()
             lane.forget()
-        if self._launch == 1:
+        if size == 1:
             raise CardError("the card's memory does not suffice for one scene: end what else runs on it, or use --device cpu")
-        self._launch //= 2
-        warnings.warn(f"out of memory on the card: drawing {self._launch} scenes at once from here on", ResourceWarning, stacklevel=4)
+        self._launch = size // 2
+        warnings.warn(f"out of memory on the card: drawing {self._launch} scenes at once from here on", CardWarning, stacklevel=4)
 
     def _draw(self, lane: _Lane, batch: SceneBatch, drawn: list[Any]) -> None:
         """Queue the kernels that draw a batch into `drawn`: pictures, and depth and ids if those are there."""
