@@ -39,7 +39,7 @@ class Settings:
     dtype: str = "float32"
     policy: Policy = "left-to-right"
     variant: Variant = "original"
-    tokens: int = 4096
+    tokens: int = 1024
     progress: bool = False
 
 
