@@ -10,7 +10,7 @@ import numpy as np
 
 from simtown.files import replacing
 from simtown.probes.physical.datasets import CATEGORIES, Release
-from simtown.probes.physical.results import frequency_correlation
+from simtown.probes.physical.results import frequency_correlation, short
 
 _INK, _FAINT = "#333333", "#E4E4E4"
 #: Okabe and Ito's, told apart by the colour-blind.
@@ -27,23 +27,19 @@ def figure2(title: str, model: str, task: dict[str, Any], release: Release, path
     """
     from matplotlib.figure import Figure
 
-    panels: list[Callable[[Any], None]] = [lambda axes: _by_item(axes, task["f1"])]
+    panels: dict[str, Callable[[Any], str]] = {"a": lambda axes: _by_item(axes, task["f1"])}
     if "accuracy" in task:
-        panels.append(lambda axes: _by_category(axes, task["accuracy"], release))
-    for kind in ("property", "affordance"):
+        panels["b"] = lambda axes: _by_category(axes, task["accuracy"], release)
+    for letter, kind in (("c", "property"), ("d", "affordance")):
         if kind in task["f1"]:
-            panels.append(lambda axes, kind=kind: _by_frequency(axes, kind, task["f1"][kind], release))  # type: ignore[misc]
-    rows = -(-len(panels) // 2)
-    figure = Figure(figsize=(10.5, 0.6 + 4.1 * rows), dpi=150, layout="constrained", facecolor="white")
-    axes: Any = figure.subplots(rows, 2, squeeze=False).ravel()
-    for place, panel, letter in zip(axes, panels, "abcd", strict=False):
+            panels[letter] = lambda axes, kind=kind: _by_frequency(axes, kind, task["f1"][kind], release)  # type: ignore[misc]
+    rows, across = (2, 2) if len(panels) == 4 else (1, len(panels))
+    figure = Figure(figsize=(5.25 * across, 0.6 + 4.1 * rows), dpi=150, layout="constrained", facecolor="white")
+    axes: Any = figure.subplots(rows, across).ravel()
+    for place, (letter, panel) in zip(axes, panels.items(), strict=True):
         _plain(place)
-        panel(place)
-        place.set_title(f"({letter}) {place.get_title()}", loc="left", fontsize=10, color=_INK)
-    for place in axes[len(panels) :]:
-        place.set_visible(False)
-    name = model if len(model) < 70 else f"…{model[-69:]}"
-    figure.suptitle(f"{title.replace('-', ' ')}, {name}: micro F1 {task['scores']['micro']:.2f}", fontsize=11, color=_INK)
+        place.set_title(f"({letter}) {panel(place)}", loc="left", fontsize=10, color=_INK, pad=9)
+    figure.suptitle(f"{title.replace('-', ' ')}, {short(model)}: micro F1 {task['scores']['micro']:.2f}", fontsize=11.5, color=_INK)
     with replacing(path) as temporary:
         figure.savefig(temporary, format="png", metadata={"Software": None})
 
@@ -70,7 +66,7 @@ def _swarm(values: np.ndarray, step: float, width: float) -> np.ndarray:
     return places
 
 
-def _by_item(axes: Any, f1: dict[str, dict[str, float]]) -> None:
+def _by_item(axes: Any, f1: dict[str, dict[str, float]]) -> str:
     """(a): every item's F1, a column a kind; the line is the mean."""
     for x, (kind, each) in enumerate(reversed(f1.items())):
         values = np.array(list(each.values()))
@@ -81,10 +77,10 @@ def _by_item(axes: Any, f1: dict[str, dict[str, float]]) -> None:
     axes.set_xlim(-0.6, len(f1) - 0.3)
     axes.set_ylim(-0.04, 1.04)
     axes.set_ylabel("F1", fontsize=9, color=_INK)
-    axes.set_title("F1 by item; lines: means")
+    return "F1 by item; lines: means"
 
 
-def _by_category(axes: Any, accuracy: dict[str, float], release: Release) -> None:
+def _by_category(axes: Any, accuracy: dict[str, float], release: Release) -> str:
     """(b): every property's accuracy by category, with the quartiles behind."""
     groups = {c: np.array([a for uid, a in accuracy.items() if release.properties[uid].category == c]) for c in CATEGORIES}
     groups = {c: v for c, v in groups.items() if len(v)}
@@ -97,10 +93,10 @@ def _by_category(axes: Any, accuracy: dict[str, float], release: Release) -> Non
     lowest = min(v.min() for v in groups.values())
     axes.set_ylim(max(0.0, lowest - 0.05), 1.02)
     axes.set_ylabel("accuracy", fontsize=9, color=_INK)
-    axes.set_title("accuracy by kind of property; boxes: quartiles")
+    return "accuracy by kind of property; boxes: quartiles"
 
 
-def _by_frequency(axes: Any, kind: str, f1: dict[str, float], release: Release) -> None:
+def _by_frequency(axes: Any, kind: str, f1: dict[str, float], release: Release) -> str:
     """(c), (d): F1 against relative frequency, with the least-squares line over the logarithm and one standard deviation around it."""
     frequencies = release.frequencies[kind]
     names = [n for n in f1 if frequencies.get(n, 0) > 0]
@@ -114,25 +110,34 @@ def _by_frequency(axes: Any, kind: str, f1: dict[str, float], release: Release) 
         deviation = float(np.std(y - slope * x - offset))
         axes.plot(10**ends, line, color=_INK, linewidth=1.2)
         axes.fill_between(10**ends, line - deviation, line + deviation, color=_INK, alpha=0.08, linewidth=0)
-    _label_ends(axes, names, x, y, release if kind == "property" else None)
+    words = [release.properties[n].word for n in names] if kind == "property" else names
+    _label(axes, words, x, y)
     found = frequency_correlation(f1, frequencies)
     axes.set_xscale("log")
     axes.set_ylim(-0.04, 1.04)
     axes.set_xlabel("relative frequency in text", fontsize=9, color=_INK)
     axes.set_ylabel("F1", fontsize=9, color=_INK)
-    axes.set_title(f"F1 of {_PLURAL[kind]} by frequency; ρ = {found.rho:.2f}, p = {found.p:.2g}")
+    return f"F1 of {_PLURAL[kind]} by frequency; ρ = {found.rho:.2f}, p = {found.p:.2g}"
 
 
-def _label_ends(axes: Any, names: Sequence[str], x: np.ndarray, y: np.ndarray, release: Release | None) -> None:
-    """Names of the two rarest, the two commonest, and the best: what a reader asks first; none on top of another."""
-    order = np.argsort(x, kind="stable")
-    wanted = dict.fromkeys([*order[:2], *order[-2:], *np.argsort(-y, kind="stable")[:2]])
-    told: list[tuple[float, float]] = []
-    for i in wanted:
-        if any(abs(x[i] - a) < 0.5 and abs(y[i] - b) < 0.07 for a, b in told):
-            continue
-        told.append((x[i], y[i]))
-        rightmost = x[i] > (x.min() + x.max()) / 2
-        name = release.properties[names[i]].word if release else names[i]
-        axes.annotate(name, (10 ** x[i], y[i]), xytext=(-5 if rightmost else 5, 0), textcoords="offset points", va="center",
-                      ha="right" if rightmost else "left", fontsize=7.5, color="#666666")  # fmt: skip
+def _label(axes: Any, words: Sequence[str], x: np.ndarray, y: np.ndarray) -> None:
+    """Words of the rarest, the commonest and the best points: what a reader asks first. Left out where they would hide something."""
+    if not len(words):
+        return
+    across = (x - x.min()) / max(float(np.ptp(x)), 1e-9)
+    boxes: list[tuple[float, float, float]] = []
+
+    def free(low: float, high: float, at: float, own: int) -> bool:
+        hidden = (across > low) & (across < high) & (np.abs(y - at) < 0.03)
+        hidden[own] = False
+        written = any(low < h and high > lo and abs(at - b) < 0.05 for lo, h, b in boxes)
+        return low > -0.03 and high < 1.03 and not hidden.any() and not written
+
+    for i in dict.fromkeys([*np.argsort(x)[:3], *np.argsort(-x)[:3], *np.argsort(-y, kind="stable")[:4]]):
+        wide = 0.035 + 0.0165 * len(words[i])
+        for low, high, side, offset in ((across[i], across[i] + wide, "left", 5), (across[i] - wide, across[i], "right", -5)):
+            if free(low, high, y[i], i):
+                boxes.append((low, high, y[i]))
+                axes.annotate(words[i], (10 ** x[i], y[i]), xytext=(offset, 0), textcoords="offset points", va="center", ha=side,
+                              fontsize=7.5, color="#666666")  # fmt: skip
+                break

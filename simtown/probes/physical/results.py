@@ -160,6 +160,12 @@ def frequency_correlation(f1: dict[str, float], frequencies: dict[str, float]) -
     return statistics.spearman(np.array([frequencies[n] for n in names]), np.array([f1[n] for n in names]))
 
 
+def short(model: str) -> str:
+    """A model's name without the folders before it: "glove:vectors.txt"."""
+    kind, colon, place = model.partition(":")
+    return f"{kind}{colon}{Path(place).name}" if colon else kind
+
+
 def columns(title: str) -> tuple[str, str, str]:
     """What Table 2 calls a task's three columns: "obj", "prop", "μF1"."""
     short = {"object": "obj", "property": "prop", "affordance": "aff"}
@@ -181,10 +187,12 @@ def write_tables(path: Path, content: dict[str, Any]) -> None:
     def shown(value: str | float | int) -> str:
         return f"{value:.3f}" if isinstance(value, float) else str(value)
 
-    model = content["settings"]["model"]
-    markdown = [f"# {model}", "", *_markdown(head, [[shown(c) for c in row] for row in rows]), "",
-                "macro_f1: harmonic mean of mean precision and mean recall, as the paper prints it; mean_f1: the usual mean of F1s;",
-                "left, right: over the first and second of the task's two kinds; low, high: 95 % bootstrap interval over test objects."]  # fmt: skip
+    model = short(content["settings"]["model"])
+    explained = (
+        "macro_f1: harmonic mean of mean precision and mean recall, as the paper prints it; mean_f1: the usual mean of F1s; left, right:",
+        "over the first and the second of the task's two kinds; low, high: 95 % bootstrap interval over test objects.",
+    )
+    markdown = [f"# {model}", "", *_markdown(head, [[shown(c) for c in row] for row in rows]), "", *explained]
     name = model.replace("\\", "/").replace("_", r"\_").replace("&", r"\&").replace("%", r"\%").replace("#", r"\#")
     cells = [printed(float(value)).removeprefix("0") for row in rows for value in row[2:5]]
     groups = [f"\\multicolumn{{3}}{{c}}{{{row[0]}}}" for row in rows]

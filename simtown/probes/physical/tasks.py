@@ -87,9 +87,9 @@ def build(release: Release, which: str, name: str) -> Task:
         if name == "OA":
             triples += [(one.object, verb, verb in one.yes, one.object) for verb in (*one.yes, *one.no)]
             continue
-        for left in (one.object,) if name == "OP" else one.yes:
-            triples += [(left, p, bool(v), one.object) for p, v in zip(release.properties, one.properties, strict=True)]
-    left, right, label, group = (list(column) for column in zip(*triples, strict=True))
+        for subject in (one.object,) if name == "OP" else one.yes:
+            triples += [(subject, p, bool(v), one.object) for p, v in zip(release.properties, one.properties, strict=True)]
+    left, right, label, group = zip(*triples, strict=True)
     lefts, rights, groups = (tuple(dict.fromkeys(side)) for side in (left, right, group))
     number = [{uid: i for i, uid in enumerate(names)} for names in (lefts, rights, groups)]
     rows = Rows(
