@@ -81,7 +81,12 @@ TABLE9: dict[str, tuple[_CELL, _CELL, _CELL, _CELL]] = {
 
 #: Table 11 by relation: subjects with high and low ρ, BERT base and then Oscar base.
 TABLE11: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
-    "color": (("lace", "jacket", "design"), ("balloon", "jacket", "apple"), ("flush", "water faucet", "muffler"), ("hinge", "leg", "slack")),
+    "color": (
+        ("lace", "jacket", "design"),
+        ("balloon", "jacket", "apple"),
+        ("flush", "water faucet", "muffler"),
+        ("hinge", "leg", "slack"),
+    ),
     "shape": (("mirror", "vase", "container"), ("chair", "pizza", "vase"), ("connector", "log", "knot"), ("banana", "toast", "phone")),
     "material": (("wall", "tray", "board"), ("fence", "wall", "shelf"), ("sheep", "fabric", "patch"), ("elephant", "rug", "patch")),
 }

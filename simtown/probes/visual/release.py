@@ -53,8 +53,12 @@ class Release:
             if (folder / mark).is_dir():
                 self._data, self._prompts, self._results = folder / data, folder / prompts, folder / results
                 return
-        raise FileNotFoundError(f"{folder} holds no ViComTe (neither mine-data nor distributions): give a clone of github.com/ChenyuHeidiZhang/"
-                                "VL-commonsense, or a directory made by simtown probe visual mine")  # fmt: skip
+        raise FileNotFoundError(f"{folder} holds no ViComTe (neither mine-data nor distributions): give a clone of github.com/Chenyu"
+                                "HeidiZhang/VL-commonsense, or a directory made by simtown probe visual mine")  # fmt: skip
+
+    def tasks(self) -> tuple[str, ...]:
+        """What the study can ask about."""
+        return (*RELATIONS, "cooccurrence", "size")
 
     def counts(self, name: str) -> tuple[tuple[str, ...], np.ndarray]:
         """Subjects in file order and their (n, c) float64 counts. name: "color", "wiki-color", "coda", ..."""

@@ -7,16 +7,18 @@ of subjects the named ones stand.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
 
 import numpy as np
 
 from simtown.probes import statistics
-from simtown.probes.visual import metrics, published
+from simtown.probes.visual import metrics, published, results
 from simtown.probes.visual.classes import RELATIONS
 from simtown.probes.visual.dataset import GROUPS
+from simtown.probes.visual.mined import Mined
 from simtown.probes.visual.release import CODA_CLASSES, Release
 
 
@@ -42,6 +44,11 @@ class Table:
     rows: list[tuple[str, list[Cell]]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def printed(self) -> bool:
+        """Whether the paper has numbers for it."""
+        return any(cell.paper for _, cells in self.rows for cell in cells)
+
 
 def percent(value: float, digits: int = 1) -> str:
     """A share times 100 as the paper prints it, rounded half up; "" for NaN."""
@@ -60,8 +67,9 @@ def _printed(rho: float, sd: float, star: bool = False) -> str:
     return f"{rho:.1f} ± {sd:.1f}{'*' if star else ''}"
 
 
-def table1(release: Release) -> list[Table]:
+def table1(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Classes and pairs of every relation; and what a guess and a perfect ranking get in its test."""
+    _no_runs("Table 1", runs)
     made = Table("Table 1: the data", ("classes", "pairs"))
     for name, folder, classes, pairs in published.TABLE1:
         parts = ("train", "dev", "test") if folder.startswith("size") else ("train", "test")
@@ -145,11 +153,15 @@ def against_coda(release: Release, subjects: Sequence[str], counts: np.ndarray) 
     )  # fmt: skip
 
 
-def table2(release: Release, more: Iterable[tuple[str, Sequence[str], np.ndarray]] = ()) -> list[Table]:
-    """Sources of colours against CoDa. more: (name, subjects, (n, 12) counts) of other sources."""
+def table2(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
+    """Sources of colours against CoDa. runs: directories of simtown probe visual mine, which are sources too."""
     made = Table("Table 2: colours against CoDa's", ("ρ", "# subjs", "avg # occ", "top5 # occ", "btm5 # occ", "Acc@1", "95 %", "prior ρ",
                                                      "ceiling ρ"))  # fmt: skip
-    for source, subjects, counts in [("VG", *release.counts("color")), ("Wikipedia", *release.counts("wiki-color")), *more]:
+    for source, subjects, counts in [
+        ("VG", *release.counts("color")),
+        ("Wikipedia", *release.counts("wiki-color")),
+        *((path.name, *Mined(path).counts("color")) for path in runs),
+    ]:
         found = against_coda(release, subjects, counts)
         for group in ("all", *GROUPS):
             kept = np.ones(len(found.rho), dtype=bool) if group == "all" else found.groups == group
@@ -158,7 +170,11 @@ def table2(release: Release, more: Iterable[tuple[str, Sequence[str], np.ndarray
             rho, occurrences = found.rho[kept], found.occurrences[kept]
             order = np.argsort(-rho.round(12), kind="stable")
             p = published.TABLE2.get((source, group))
-            paper = ("",) * 6 if p is None else (_printed(p[0], p[1]), str(p[2]), *(f"{x:.1f}" for x in p[3:6]), "" if p[6] is None else str(p[6]))
+            paper = (
+                ("",) * 6
+                if p is None
+                else (_printed(p[0], p[1]), str(p[2]), *(f"{x:.1f}" for x in p[3:6]), "" if p[6] is None else str(p[6]))
+            )
             here = (spread(rho), str(len(rho)), f"{occurrences.mean():.1f}", f"{occurrences[order[:5]].mean():.1f}",
                     f"{occurrences[order[-5:]].mean():.1f}", percent(found.right[kept].mean()))  # fmt: skip
             cells = [Cell(a, b) for a, b in zip(paper, here, strict=True)]
@@ -167,13 +183,13 @@ def table2(release: Release, more: Iterable[tuple[str, Sequence[str], np.ndarray
     return [made]
 
 
-def table3(release: Release) -> list[Table]:
+def table3(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """ρ of the paper's models from their ρ by subject; the tests between BERT base and Oscar base; and what is above the prior."""
     found = release.by_subject()
     made = Table("Table 3: average template, before (N) and after (Y) tuning",
                  tuple(f"{c} {x}" for c in published.COLUMNS for x in ("ρ", "Acc@1") if (c, x) != ("cooccur", "Acc@1")))  # fmt: skip
     bound = Table("Table 3: between prior and ceiling", ("n", "ρ, 95 %", "prior ρ", "above the prior", "paired p", "ceiling ρ"))
-    test = Table("Table 3: Oscar base less BERT base", ("n", "difference", "95 %", "Welch p", "paired p", "printed as", "by Welch", "by paired"))
+    test = Table("Table 3: Oscar base less BERT base", ("n", "difference", "95 %", "Welch p", "paired p", "by Welch", "by paired"))
     given = {relation: _bounds_by_subject(release, relation) for relation in RELATIONS}
     for (model, tuned), printed in published.TABLE3.items():
         cells: list[Cell] = []
@@ -187,23 +203,30 @@ def table3(release: Release) -> list[Table]:
             if accuracy is not None:
                 cells.append(Cell(f"{accuracy:.1f}"))
             if column in given and each:
-                bound.rows.append((f"{column}, {published.MODELS[model]}, {'YN'[not tuned]}", _against_bounds(each, given[column])))
+                bound.rows.append((f"{column}, {published.MODELS[model]}, {'NY'[tuned]}", _against_bounds(each, given[column])))
         made.rows.append((f"{published.MODELS[model]}, {'Y' if tuned else 'N'}", cells))
     for tuned in (False, True):
         for column in published.COLUMNS:
             oscar, bert, told = _paired(found, column, tuned)
-            starred = {True: "same", False: "different"}
-            test.rows.append((f"{column}, {'YN'[not tuned]}", [
-                Cell(here=str(told.n)), Cell(here=percent(told.mean)), Cell(here=bracket(oscar - bert)), Cell(here=f"{told.welch:.2g}"),
-                Cell(here=f"{told.paired:.2g}"), Cell(here=starred[(column, tuned)  in published.SAME3]),
-                Cell(starred[(column, tuned) in published.SAME3], starred[told.welch > 0.05]), Cell(here=starred[told.paired > 0.05])]))  # fmt: skip
-    made.notes.append("* printed where BERT base and Oscar base do not differ by Welch's t (p > 0.05). Acc@1: no results by subject were released.")
+            verdict = {True: "same", False: "different"}
+            numbers = (str(told.n), percent(told.mean), bracket(oscar - bert), f"{told.welch:.2g}", f"{told.paired:.2g}")
+            by_welch = Cell(verdict[(column, tuned) in published.SAME3], verdict[told.welch > 0.05])
+            test.rows.append(
+                (f"{column}, {'NY'[tuned]}", [*(Cell(here=x) for x in numbers), by_welch, Cell(here=verdict[told.paired > 0.05])])
+            )
+    for mode in ("average", "tuned"):
+        made.rows += [(f"{name}, {'NY'[mode == 'tuned']}", cells[:-1]) for name, cells in _own(runs, mode, published.COLUMNS)]
+    made.notes.append(
+        "* printed where BERT base and Oscar base do not differ by Welch's t (p > 0.05). Acc@1: no results by subject were released."
+    )
     if found.get(("bert-large", "color", True)) == found.get(("bert-large", "color", False)):
         made.notes.append("BERT large, color: the released results after tuning are those before tuning, subject by subject.")
     return [made, test, bound]
 
 
-def _paired(found: dict[tuple[str, str, bool], dict[str, float]], column: str, tuned: bool) -> tuple[np.ndarray, np.ndarray, statistics.Difference]:
+def _paired(
+    found: dict[tuple[str, str, bool], dict[str, float]], column: str, tuned: bool
+) -> tuple[np.ndarray, np.ndarray, statistics.Difference]:
     """Oscar's and BERT's ρ of the subjects that both have; Welch's p over all that each has, as the paper's."""
     oscar, bert = (found.get((model, column, tuned), {}) for model in ("oscar-base", "bert-base"))
     both = [s for s in oscar if s in bert]
@@ -229,7 +252,7 @@ def _against_bounds(each: dict[str, float], given: dict[str, tuple[float, float]
                                    f"{told.paired:.2g}", percent(ceiling.mean()))]  # fmt: skip
 
 
-def table4(release: Release) -> list[Table]:
+def table4(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Rank partition of sizes, as printed; chance and a perfect ranking in the paper's direction and in the corrected one."""
     from simtown.probes.visual.size import limits
 
@@ -239,7 +262,34 @@ def table4(release: Release) -> list[Table]:
     for direction in ("paper", "corrected"):
         for name, values in limits(release.sizes(), direction).items():
             made.rows.append((f"{name}, {direction} direction", [Cell(here=percent(v)) for v in values]))
+        for path in runs:
+            found = results.load(path)["tasks"].get("size", {}).get("partition", {})
+            if found:
+                own = [found[f"{relation}, {direction}"]["mean"] for relation in ("larger", "smaller")]
+                made.rows.append((f"{path.name}, {direction} direction", [Cell(here=percent(value)) for value in own]))
     return [made]
+
+
+def _no_runs(name: str, runs: Sequence[Path]) -> None:
+    if runs:
+        raise ValueError(f"--with adds models or mined colours; {name} has neither")
+
+
+def _own(runs: Sequence[Path], mode: str, columns: Sequence[str], group: str = "all") -> list[tuple[str, list[Cell]]]:
+    """A row a directory that asked in this mode: for each column ρ and Acc@1."""
+    found = []
+    for path in runs:
+        tasks = results.load(path)["tasks"]
+        cells: list[Cell] = []
+        for column in columns:
+            asked = tasks.get("cooccurrence" if column == "cooccur" else column, {}).get("modes", {}).get(mode, {})
+            numbers = asked.get("groups", {}).get(group, {})
+            rho, accuracy = numbers.get("rho"), numbers.get("accuracy")
+            cells.append(Cell(here=f"{percent(rho['mean'])} ± {percent(rho['sd'])}" if rho and rho["mean"] is not None else ""))
+            cells.append(Cell(here=percent(accuracy["mean"]) if accuracy else ""))
+        if any(cell.here for cell in cells):
+            found.append((path.name, cells))
+    return found
 
 
 def _heads(release: Release, name: str) -> list[list[tuple[float, ...]]]:
@@ -255,23 +305,26 @@ def _head_cells(printed: Sequence[tuple[float, float, float | None]], found: Seq
     return cells
 
 
-def table5(release: Release) -> list[Table]:
+def table5(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Heads, from the released means."""
     made = Table("Table 5: a classification head", tuple(f"{c} {x}" for c in published.COLUMNS for x in ("ρ", "Acc@1")))
     for (model, printed), found in zip(published.TABLE5.items(), _heads(release, "file-cls"), strict=True):
         made.rows.append((model, _head_cells(printed, found)))
+    made.rows += _own(runs, "head", published.COLUMNS)
     return [made, bounds(release)]
 
 
-def table6(release: Release) -> list[Table]:
+def table6(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Heads by group, from the released means."""
     made = Table("Table 6: a classification head, by group", tuple(f"{c} {x}" for c in RELATIONS for x in ("ρ", "Acc@1")))
     for ((group, model), printed), found in zip(published.TABLE6.items(), _heads(release, "file-cls-groups"), strict=True):
         made.rows.append((f"{group}, {model}", _head_cells(printed, found)))
+    for group in GROUPS:
+        made.rows += [(f"{group}, {name}", cells) for name, cells in _own(runs, "head", tuple(RELATIONS), group)]
     return [made, bounds(release)]
 
 
-def table9(release: Release) -> list[Table]:
+def table9(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Best template; colour's ρ stands in the released numbers of Figure 2 too."""
     made = Table("Table 9: best template", tuple(f"{c} {x}" for c in published.COLUMNS for x in ("ρ", "Acc@1")))
     figure2 = release.table("heatmap_data")[1:]
@@ -279,13 +332,18 @@ def table9(release: Release) -> list[Table]:
         cells = []
         for column, (rho, sd, accuracy) in zip(published.COLUMNS, printed, strict=True):
             here = percent(float(figure2[i][2])) if column == "color" and i < len(figure2) else ""
-            cells += [Cell(_printed(rho, sd)) if not here else Cell(f"{rho:.1f}", here), Cell("" if accuracy is None else f"{accuracy:.1f}")]
+            cells += [
+                Cell(_printed(rho, sd)) if not here else Cell(f"{rho:.1f}", here),
+                Cell("" if accuracy is None else f"{accuracy:.1f}"),
+            ]
         made.rows.append((model, cells))
+    made.rows += _own(runs, "best", published.COLUMNS)
     return [made, bounds(release)]
 
 
-def table11(release: Release) -> list[Table]:
+def table11(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Where the named subjects stand among all: of untuned ρ by subject, 1 the highest (high) or the lowest (low)."""
+    _no_runs("Table 11", runs)
     found = release.by_subject()
     made = Table("Table 11: named subjects and their ranks, 1 the highest of the high and the lowest of the low",
                  ("BERT base, high", "Oscar base, high", "BERT base, low", "Oscar base, low"))  # fmt: skip
@@ -293,7 +351,7 @@ def table11(release: Release) -> list[Table]:
         cells = []
         for i, names in enumerate(columns):
             each = found[("bert-base", "oscar-base")[i % 2], relation, False]
-            order = sorted(each, key=lambda s: each[s], reverse=i < 2)  # noqa: B023
+            order = sorted(each, key=lambda s: each[s], reverse=i < 2)
             cells.append(Cell(here=", ".join(f"{n} {order.index(n) + 1}" if n in each else f"{n} -" for n in names) + f" of {len(order)}"))
         made.rows.append((relation, cells))
     made.notes.append("The paper does not say how it chose among the extremes.")
@@ -301,7 +359,7 @@ def table11(release: Release) -> list[Table]:
 
 
 #: Name on the command line: the function that makes the tables.
-TABLES: dict[str, Callable[[Release], list[Table]]] = {
+TABLES: dict[str, Callable[[Release, Sequence[Path]], list[Table]]] = {
     "vicomte-table1": table1, "vicomte-table2": table2, "vicomte-table3": table3, "vicomte-table4": table4, "vicomte-table5": table5,
     "vicomte-table6": table6, "vicomte-table9": table9, "vicomte-table11": table11,
 }  # fmt: skip

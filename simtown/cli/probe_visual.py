@@ -1,0 +1,121 @@
+"""What language models know of how things look: probe visual, and the tables of its paper for probe reproduce."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from simtown.cli.app import RefusalError
+from simtown.cli.probe import _need, probe
+
+if TYPE_CHECKING:
+    from simtown.probes.visual.tables import Table
+
+visual = typer.Typer(
+    name="visual",
+    help="Colour, shape, material, size and company of things: what a language model knows of them (Zhang et al. 2022).\n\n"
+    "Start with: simtown probe visual --task color --model glove:glove.txt --data VL-commonsense --out color-glove\n"
+    "(VL-commonsense: a clone of github.com/ChenyuHeidiZhang/VL-commonsense, or what simtown probe visual mine made).",
+    short_help="Colour, shape, material, size, company of things.",
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+probe.add_typer(visual)
+
+
+DataOption = Annotated[
+    Path | None,
+    typer.Option(help="A clone of github.com/ChenyuHeidiZhang/VL-commonsense, or a directory made by simtown probe visual mine."),
+]
+
+
+@visual.callback(invoke_without_command=True)
+def study(
+    context: typer.Context,
+    data: DataOption = None,
+    model: Annotated[
+        str | None, typer.Option(help="hf:ID-OR-DIR, sentence:ID-OR-DIR, clip:ID-OR-DIR, lstm:DIR, glove:FILE, ngram:CORPUS.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The directory to write; the same command again continues it.")] = None,
+    task: Annotated[str, typer.Option(help="color, shape, material, cooccurrence, size: names with commas between, or all.")] = "all",
+    use: Annotated[
+        str | None,
+        typer.Option("--as", help="How the model is used: prompts (zero-shot) or head (logistic regression on its vectors). "
+                     "Default: prompts where it has probabilities of words."),
+    ] = None,
+    protocol: Annotated[
+        str, typer.Option(help="Where they part: paper, release (its code) or corrected (see docs/reproduce/visual-commonsense.md).")
+    ] = "corrected",
+    seed: Annotated[int, typer.Option(help="Of the head's solver.")] = 0,
+) -> None:  # fmt: skip
+    """Ask a model what things look like, without training it or by a head on its vectors, and compare with what was seen.
+
+    Writes every subject's result as Parquet, the means with intervals, prior and ceiling as JSON, CSV and Markdown, and a picture a task.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    if data is None or model is None or out is None:
+        raise RefusalError("give --data, --model and --out, or one of the commands that simtown probe visual --help lists")
+    _need()
+    from simtown.probes.scorers import open_scorer
+    from simtown.probes.visual.results import TASKS
+    from simtown.probes.visual.sources import open_data
+    from simtown.probes.visual.study import Choices, run
+    from simtown.progress import Progress
+
+    wanted = TASKS if task == "all" else tuple(dict.fromkeys(part.strip() for part in task.split(",")))
+    if not wanted or set(wanted) - set(TASKS):
+        raise RefusalError(f"unknown --task {task}: give {', '.join(TASKS)}, several with commas between, or all")
+    choices = Choices(model, use, protocol, seed)  # type: ignore[arg-type]
+    choices.check()
+    source = open_data(data)
+    if task == "all":
+        wanted = tuple(t for t in TASKS if t in source.tasks())
+    with ExitStack() as bars:
+
+        def watch(title: str, steps: int) -> Callable[[], None]:
+            bars.close()
+            bar = bars.enter_context(Progress(f"{title}, templates"))
+            bar.started(steps, 0)
+            return lambda: bar.advanced(1, {})
+
+        run(source, wanted, choices, out, lambda policy: open_scorer(model, policy=policy, progress=True), watch)
+    print((out / "summary.md").read_text(encoding="utf-8"))
+    print(f"Everything is in {out}; figures: {out}/*.png")
+
+
+def reproduce(table: str, data: Path, runs: Sequence[Path]) -> None:
+    """Print a table of the visual study, cell by cell."""
+    from simtown.probes.visual.release import Release
+    from simtown.probes.visual.tables import TABLES
+
+    if table not in TABLES:
+        raise RefusalError(f"there is no table {table}: give {', '.join(TABLES)}")
+    made = TABLES[table](Release(data), runs)
+    show(made)
+    compared = [cell.same for one in made for _, cells in one.rows for cell in cells if cell.same is not None]
+    print(f"{sum(compared)} of {len(compared)} cells are as printed")
+
+
+def show(tables: Sequence[Table]) -> None:
+    """Tables with "paper / here" where the paper has a number, "!" where they differ."""
+    from rich.console import Console
+    from rich.table import Table as Drawn
+
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    with console.capture() as page:
+        for table in tables:
+            drawn = Drawn(title=table.title, title_justify="left", caption="\n".join(table.notes) or None, caption_justify="left")
+            drawn.add_column("")
+            for head in table.columns:
+                drawn.add_column(head, justify="right")
+            for name, cells in table.rows:
+                drawn.add_row(name, *(" / ".join(x for x in (c.paper or ("-" if c.here and table.printed else ""), c.here) if x)
+                                      + (" !" if c.same is False else "") for c in cells))  # fmt: skip
+            console.print(drawn)
+    sys.stdout.write(page.get())
