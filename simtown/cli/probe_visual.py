@@ -119,3 +119,46 @@ def show(tables: Sequence[Table]) -> None:
                                       + (" !" if c.same is False else "") for c in cells))  # fmt: skip
             console.print(drawn)
     sys.stdout.write(page.get())
+
+
+@visual.command(short_help="Count what things look like in annotations or text.")
+def mine(
+    out: Annotated[Path, typer.Option(help="The directory to write: data for --data.")],
+    attributes: Annotated[Path | None, typer.Option(help="Visual Genome's attributes.json: color, shape, material.")] = None,
+    graphs: Annotated[Path | None, typer.Option(help="Visual Genome's scene_graphs.json or objects.json: cooccurrence.")] = None,
+    text: Annotated[Path | None, typer.Option(help="Text, a sentence a line, or region_descriptions.json: all of them.")] = None,
+    coda: Annotated[Path | None, typer.Option(help="CoDa's folder projects/coda/data: color, from people's ratings.")] = None,
+    subjects: Annotated[
+        Path | None, typer.Option(help="Whose nouns to look for in --text: a ViComTe release or a mined directory.")
+    ] = None,
+    threshold: Annotated[
+        int | None,
+        typer.Option(help="Counts at or below it are noise. Default: color 5, material 2, shape 1, cooccurrence 8; of text 0 and 8."),
+    ] = None,
+    ordered: Annotated[
+        bool, typer.Option("--ordered", help="Count co-occurring pairs in the annotators' order, as the release does.")
+    ] = False,
+    window: Annotated[int, typer.Option(help="Tokens of text within which nouns co-occur.")] = 10,
+    seed: Annotated[
+        int | None, typer.Option(help="Of the split into train and test. Default: as released, 8 of every 10 in order.")
+    ] = None,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Pass over malformed records, and count them.")] = False,
+) -> None:
+    """Count how often things have each color, shape and material and which are seen together; write Parquet, a table a relation."""
+    _need()
+    from simtown.cli.visualgenome import _moved
+    from simtown.probes.visual.mine import Sources
+    from simtown.probes.visual.mine import mine as run
+    from simtown.progress import Progress
+
+    sources = Sources(attributes, graphs, text, coda, subjects, threshold, ordered, window, seed, skip_bad)
+    sources.check()
+    with Progress(f"mine {out}, kB") as watcher:
+        passes = 2 if graphs else 1
+        watcher.started(passes * sum(p.stat().st_size for p in sources.files()) // 1000, 0)
+        content = run(sources, out, _moved(watcher))
+    for relation, told in content["relations"].items():
+        print(f"{relation}: {told['subjects']:,} subjects, {len(told['classes']):,} classes, {told['counted']:,.0f} counted")
+    if content["told"]["bad_records"]:
+        print(f"{content['told']['bad_records']:,} malformed records passed over")
+    print(f"Ask about it: simtown probe visual --data {out} --model MODEL --out DIR")
