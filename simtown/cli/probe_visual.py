@@ -45,7 +45,9 @@ def study(
     task: Annotated[str, typer.Option(help="color, shape, material, cooccurrence, size: names with commas between, or all.")] = "all",
     use: Annotated[
         str | None,
-        typer.Option("--as", help="How the model is used: prompts (zero-shot) or head (logistic regression on its vectors). "
+        typer.Option("--as", help="How the model is used: prompts (zero-shot), head (logistic regression on its vectors), "
+                     "tuned (soft prompts at every layer of "
+                     "a masked model) or tuned-embeddings (at the first). "
                      "Default: prompts where it has probabilities of words."),
     ] = None,
     protocol: Annotated[
@@ -80,7 +82,7 @@ def study(
 
         def watch(title: str, steps: int) -> Callable[[], None]:
             bars.close()
-            bar = bars.enter_context(Progress(f"{title}, templates"))
+            bar = bars.enter_context(Progress(title))
             bar.started(steps, 0)
             return lambda: bar.advanced(1, {})
 
@@ -162,3 +164,28 @@ def mine(
     if content["told"]["bad_records"]:
         print(f"{content['told']['bad_records']:,} malformed records passed over")
     print(f"Ask about it: simtown probe visual --data {out} --model MODEL --out DIR")
+
+
+@visual.command(short_help="Teach a masked model what another one says.")
+def distill(
+    teacher: Annotated[str, typer.Option(help="A masked model, hf:ID-OR-DIR: a vision-language one, or any.")],
+    student: Annotated[str, typer.Option(help="A masked model with the same vocabulary, hf:ID-OR-DIR.")],
+    corpus: Annotated[Path, typer.Argument(help="Text, a sentence a line, or Visual Genome's region_descriptions.json; packed or not.")],
+    out: Annotated[Path, typer.Option(help="The directory to write: the student in Hugging Face's layout.")],
+    epochs: Annotated[int, typer.Option(help="Times that the corpus is read.")] = 1,
+    batch: Annotated[int, typer.Option(help="Sentences a step.")] = 64,
+    lr: Annotated[float, typer.Option(help="Learning rate at first; it falls linearly to zero.")] = 5e-5,
+    seed: Annotated[int, typer.Option(help="Of the order, the masks and dropout.")] = 0,
+) -> None:
+    """Train a student to give the teacher's distributions at every position of masked text (KL divergence, section 4.2)."""
+    _need()
+    from simtown.probes.scorers import open_scorer
+    from simtown.probes.visual.distill import Settings
+    from simtown.probes.visual.distill import distill as run
+
+    settings = Settings(epochs, batch, lr, seed)
+    settings.check()
+    told = run(open_scorer(teacher), open_scorer(student), corpus, out, settings)
+    print(f"{out}: divergence {told['divergence_first']:.3f} at first, {told['divergence_last']:.3f} at last, {told['texts']:,} sentences, "
+          f"{told['seconds']:.0f} s")  # fmt: skip
+    print(f"Ask it: simtown probe visual --model hf:{out} --data DATA --out DIR")

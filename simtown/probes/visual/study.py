@@ -17,8 +17,8 @@ from simtown.probes.scorers.spelling import Policy
 from simtown.probes.visual import elicit, figures, head, judging, metrics, results, size
 from simtown.probes.visual.dataset import Dataset
 
-Use = Literal["prompts", "head"]
-USES: tuple[Use, ...] = ("prompts", "head")
+Use = Literal["prompts", "head", "tuned", "tuned-embeddings"]
+USES: tuple[Use, ...] = ("prompts", "head", "tuned", "tuned-embeddings")
 #: Told a task and how many steps it has; gives what is called at each.
 Watch = Callable[[str, int], Callable[[], None]]
 
@@ -40,8 +40,9 @@ class Choices:
     """What decides the numbers, besides the data.
 
     Attributes:
-        model: how the scorer is opened. use: prompts, head, or None for what the model can do. protocol: see
-        :mod:`simtown.probes.visual.elicit`. seed: of the head's solver.
+        model: how the scorer is opened. use: prompts (zero-shot), head, tuned (soft prompts at every layer), tuned-embeddings (at the
+        first), or None: what the model can do. protocol: see :mod:`simtown.probes.visual.elicit`. seed: of the head's solver, and of the
+        order in which prompts are tuned.
     """
 
     model: str
@@ -82,7 +83,7 @@ def run(data: Data, tasks: Sequence[str], choices: Choices, out: Path, opening: 
                 continue
             scorer = scorer or opening(choices.policy)
             if isinstance(content, Dataset):
-                rows, told = _relation(content, scorer, choices, opening, watch)
+                rows, told = _relation(content, scorer, choices, opening, watch, out)
             else:
                 rows, told = _sizes(data, content, scorer, choices)
             directory.add(task, rows, {**told, "data": digest})
@@ -105,11 +106,18 @@ def _fingerprint(content: object) -> str:
 
 
 def _relation(data: Dataset, scorer: Scorer, choices: Choices, opening: Callable[[Policy], Scorer],
-              watch: Watch) -> tuple[dict[str, Any], dict[str, Any]]:  # fmt: skip
+              watch: Watch, out: Path) -> tuple[dict[str, Any], dict[str, Any]]:  # fmt: skip
+    notes: dict[str, Any]
     use = choices.use or ("prompts" if "class_logprobs" in scorer.abilities else "head")
     if use == "head":
-        step = watch(f"head, {data.relation}", len(data.templates) if "embed" in scorer.abilities else 1)
+        step = watch(f"head, {data.relation}, templates", len(data.templates) if "embed" in scorer.abilities else 1)
         one, notes = head.probe(scorer, data, choices.protocol, choices.seed, step)
+        asked = [one]
+    elif use in ("tuned", "tuned-embeddings"):
+        from simtown.probes.visual import tuning
+
+        step = watch(f"{use}, {data.relation}, passes", tuning.EPOCHS)
+        one, notes = tuning.tune(scorer, data, choices.seed, use == "tuned", out / "prompts" / f"{data.relation}.safetensors", step)
         asked = [one]
     else:
         asked, notes = _prompts(data, scorer, choices, opening)
@@ -164,7 +172,7 @@ def _sizes(data: Data, table: Mapping[str, Sequence[str]], scorer: Scorer, choic
         columns["size"] += names[sizes.size[which]].tolist()
         columns["score"] += scores.tolist()
 
-    if "class_logprobs" in scorer.abilities and choices.use != "head":
+    if "class_logprobs" in scorer.abilities and choices.use in (None, "prompts"):
         for relation in ("larger", "smaller"):
             logprobs = elicit.by_template(scorer, data.templates(f"size_{relation}"), [sizes.nouns[i] for i in sizes.subjects],
                                           [(noun,) for noun in sizes.nouns], choices.protocol)  # fmt: skip
