@@ -23,6 +23,8 @@ KINDS = {
     "oracle": "oracle:FILE, a JSON file with the answers",
 }
 DTYPES = ("float32", "bfloat16", "float16")
+#: Architectures that hold a masked language model's head besides another one.
+_PRETRAINED = ("BertForPreTraining", "AlbertForPreTraining", "MobileBertForPreTraining", "FNetForPreTraining", "MegatronBertForPreTraining")
 #: What a model's directory may hold that matters here.
 _PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors"]
 
@@ -137,11 +139,7 @@ def _transformer(kind: str, spec: str, path: Path, settings: Any) -> Scorer:
         return Encoder(spec, model, tokenizer, settings, pooling="projection", normalise=True)
     if kind == "sentence":
         return _sentence(spec, path, tokenizer, settings)
-    if (
-        head.endswith(("ForMaskedLM", "ForPreTraining"))
-        and family in transformers.MODEL_FOR_MASKED_LM_MAPPING_NAMES
-        and family != "electra"
-    ):
+    if head.endswith("ForMaskedLM") or head in _PRETRAINED:
         from simtown.probes.scorers.masked import Masked
 
         return Masked(spec, _weights(path, transformers.AutoModelForMaskedLM), tokenizer, settings)
