@@ -119,14 +119,20 @@ def compare(
 
 @probe.command(short_help="Print the paper's Table 1 or 2 beside ours.")
 def reproduce(
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="forbes-table1 or forbes-table2.")],
-    data: DataOption,
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="forbes-table1, forbes-table2, or vicomte-tableN with N 1 to 6, 9 or 11.")],
+    data: Annotated[Path, typer.Option(help="What the paper's authors released: a clone of their repository.")],
     runs: Annotated[
-        list[Path] | None, typer.Option("--with", help="A directory of simtown probe physical to add as a row of Table 2. Repeatable.")
+        list[Path] | None,
+        typer.Option("--with", help="A directory of simtown probe physical or visual to add to a table of models. Repeatable."),
     ] = None,
 ) -> None:
     """Print a table of a paper cell by cell: the printed number, and the one that comes out here."""
     _need()
+    if table.startswith("vicomte-"):
+        from simtown.cli.probe_visual import reproduce as visual_table
+
+        visual_table(table, data, runs or ())
+        return
     from simtown.probes.physical import reproduce as tables
     from simtown.probes.physical.datasets import read
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -143,3 +144,33 @@ def spearman(x: np.ndarray, y: np.ndarray) -> Correlation:
         return Correlation(len(x), float("nan"), float("nan"))
     found = stats.spearmanr(x, y)
     return Correlation(len(x), float(found.statistic), float(found.pvalue))
+
+
+def mean_interval(values: np.ndarray, level: float = 0.95, replicates: int = 2_000, seed: int = 0) -> tuple[float, float]:
+    """Bootstrap percentile interval of the mean over groups (subjects, objects), NaN left out. values: (n,)."""
+    kept = values[np.isfinite(values)]
+    if not len(kept):
+        return float("nan"), float("nan")
+    return interval(group_draws(len(kept), replicates, seed) @ kept / len(kept), level)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Mean of a less that of b over the same n subjects, and two-sided p-values: paired t, and Welch's t as if the subjects were others."""
+
+    n: int
+    mean: float
+    paired: float
+    welch: float
+
+
+def difference(a: np.ndarray, b: np.ndarray) -> Difference:
+    """a, b: (n,), of the same subjects; those where either is NaN are left out."""
+    kept = np.isfinite(a) & np.isfinite(b)
+    a, b = a[kept], b[kept]
+    if len(a) < 2 or (np.ptp(a - b) == 0 and a[0] == b[0]):
+        return Difference(len(a), float((a - b).mean()) if len(a) else float("nan"), 1.0, 1.0)
+    with np.errstate(invalid="ignore", divide="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # nearly equal differences
+        paired = 0.0 if np.ptp(a - b) == 0 else float(stats.ttest_rel(a, b).pvalue)
+        return Difference(len(a), float((a - b).mean()), paired, float(stats.ttest_ind(a, b, equal_var=False).pvalue))

@@ -1,0 +1,121 @@
+"""Knowledge distillation (section 4.2): a student that learns to say, of masked text, what a teacher says of it.
+
+Kullback-Leibler divergence of the student's distribution from the teacher's at every position, mean over sentences; temperature 1.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import torch
+
+import simtown
+from simtown.files import ForeignDirectoryError, claimed, save_json
+from simtown.probes.scorers.base import Scorer
+from simtown.probes.visual.tuning import masked_of
+from simtown.progress import Progress
+from simtown.visualgenome.corpus import Corpus
+
+NAME = "distill.json"
+#: Share of tokens that are masked; AdamW's weight decay; longest text in tokens.
+MASKED, DECAY, LONGEST = 0.15, 0.01, 35
+
+
+@dataclass(frozen=True)
+class Settings:
+    """epochs: passes over the corpus. batch: sentences. learning_rate: at first; it falls linearly to zero. seed: of order and masks."""
+
+    epochs: int = 1
+    batch: int = 64
+    learning_rate: float = 5e-5
+    seed: int = 0
+
+    def check(self) -> None:
+        """Raises ValueError for a number that cannot be."""
+        if self.epochs < 1 or self.batch < 1 or not self.learning_rate > 0:
+            raise ValueError("--epochs and --batch must be at least 1, --lr above 0")
+
+
+def divergence(teacher: torch.Tensor, student: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
+    """KL(teacher || student) summed over real positions, per sentence. (n, t, v) logits twice, (n, t) 1 where a token is."""
+    a, b = teacher.log_softmax(-1), student.log_softmax(-1)
+    return ((a.exp() * (a - b)).sum(-1) * real).sum() / len(real)
+
+
+def distill(teacher: Scorer, student: Scorer, corpus: Path, out: Path, settings: Settings) -> dict[str, Any]:
+    """Train the student, and write it in Hugging Face's layout; the content of distill.json.
+
+    Raises:
+        UnableError: one is no masked model. ValueError: their vocabularies differ, or the corpus has no text.
+        ForeignDirectoryError: `out` has anything in it.
+    """
+    settings.check()
+    a, b = masked_of(teacher), masked_of(student)
+    if a.tokenizer.get_vocab() != b.tokenizer.get_vocab():
+        raise ValueError(f"{teacher.name} and {student.name} have different vocabularies: their distributions cannot be compared")
+    with claimed(out, "simtown probe visual distill"):
+        there = sorted(p.name for p in out.iterdir())
+        if there:
+            raise ForeignDirectoryError(f"{out} holds {there[0]}: give another --out, or delete it")
+        texts = [
+            ids for sentence in Corpus(corpus) if len(ids := b.tokenizer(sentence, truncation=True, max_length=LONGEST)["input_ids"]) > 2
+        ]
+        if not texts:
+            raise ValueError(f"{corpus} holds no text")
+        begun = perf_counter()
+        losses = _train(a, b, texts, settings, out)
+        b.model.save_pretrained(out)
+        b.tokenizer.save_pretrained(out)
+        content = {"version": simtown.__version__, "teacher": teacher.name, "student": student.name, "corpus": str(corpus),
+                   **asdict(settings), "texts": len(texts), "divergence_first": float(np.mean(losses[:20])),
+                   "divergence_last": float(np.mean(losses[-20:])),
+                   "seconds": perf_counter() - begun}  # fmt: skip
+        save_json(out / NAME, json.loads(json.dumps(content)))
+    return content
+
+
+def _train(teacher: Any, student: Any, texts: list[list[int]], settings: Settings, out: Path) -> list[float]:
+    """The divergence of every batch."""
+    rng = np.random.default_rng(settings.seed)
+    model = student.model.requires_grad_(True).train()
+    optimiser = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=DECAY)
+    steps = settings.epochs * -(-len(texts) // settings.batch)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda i: max(0.0, 1 - i / steps))
+    losses: list[float] = []
+    with Progress(f"distill {out}, steps") as bar, torch.random.fork_rng():
+        torch.manual_seed(settings.seed)  # dropout
+        bar.started(steps, 0)
+        for ids, real in _batches(student, texts, settings, rng):
+            with torch.no_grad():
+                told = teacher.model(input_ids=ids, attention_mask=real).logits.float()
+            loss = divergence(told, model(input_ids=ids, attention_mask=real).logits.float(), real)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            schedule.step()
+            losses.append(float(loss.detach()))
+            bar.advanced(1, {})
+    model.eval().requires_grad_(False)
+    return losses
+
+
+def _batches(
+    scorer: Any, texts: list[list[int]], settings: Settings, rng: np.random.Generator
+) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Padded batches with some tokens masked, at least one a sentence; special tokens never."""
+    mask, special = scorer.tokenizer.mask_token_id, set(scorer.tokenizer.all_special_ids)
+    for _ in range(settings.epochs):
+        order = rng.permutation(len(texts))
+        for batch in np.array_split(order, -(-len(texts) // settings.batch)):
+            shown = []
+            for i in batch:
+                free = [k for k, token in enumerate(texts[i]) if token not in special]
+                hidden = {free[k] for k in rng.permutation(len(free))[: max(1, round(MASKED * len(free)))]} if free else set()
+                shown.append([mask if k in hidden else token for k, token in enumerate(texts[i])])
+            yield scorer._padded(shown)

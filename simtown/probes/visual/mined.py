@@ -1,0 +1,150 @@
+"""Distributions that simtown mined: a directory of Parquet tables, written once and read as data of the study.
+
+================ =====================================================================================================================
+file             content
+================ =====================================================================================================================
+mined.json       where it was counted and how, the classes of each relation, versions
+TASK.parquet     subject, train (bool), gold and other (class names), group_paper, group_release; classes and counts (lists of numbers
+                 of classes and how often each was seen, zeros left out): one row a subject
+size.parquet     relation (larger, smaller), subject, object, train: pairs of the nouns of Table 8
+================ =====================================================================================================================
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import simtown
+from simtown.files import DamagedError, ForeignDirectoryError, claimed, replacing, save_json
+from simtown.probes.visual.classes import RELATIONS, SIZES
+from simtown.probes.visual.dataset import Dataset, grouped
+from simtown.probes.visual.templates import TEMPLATES
+
+NAME, FORMAT, SCHEMA = "mined.json", "simtown mined visual commonsense", 1
+
+
+def split(n: int, seed: int | None) -> np.ndarray:
+    """(n,) bool, four fifths of them train. Without a seed as released: by the running number, 8 of every 10 from the first."""
+    if seed is None:
+        return np.arange(n) % 10 < 8
+    train = np.zeros(n, dtype=bool)
+    train[np.random.default_rng(seed).permutation(n)[: round(0.8 * n)]] = True
+    return train
+
+
+def others(counts: np.ndarray, seed: int) -> np.ndarray:
+    """(n,) int64: for each row a class at or below its median, drawn at random, to choose against."""
+    weight = np.where(counts <= np.median(counts, axis=1, keepdims=True), np.random.default_rng(seed).random(counts.shape), -1.0)
+    weight[np.arange(len(counts)), counts.argmax(axis=1)] = -2.0
+    return weight.argmax(axis=1)
+
+
+def size_pairs(seed: int, pairs: int = 2_000) -> dict[str, list[Any]]:
+    """Pairs of nouns of different sizes (section 3.1), drawn without repeats, half the rows for each relation."""
+    nouns = [(noun, i) for i, names in enumerate(SIZES.values()) for noun in names]
+    all_pairs = [(a, b) for a, i in nouns for b, j in nouns if i > j]  # a is larger than b
+    order = np.random.default_rng(seed).permutation(len(all_pairs))[:pairs]
+    drawn = [all_pairs[i] for i in order]
+    train = split(len(drawn), seed).tolist()
+    return {"relation": ["larger"] * len(drawn) + ["smaller"] * len(drawn), "subject": [a for a, _ in drawn] + [b for _, b in drawn],
+            "object": [b for _, b in drawn] + [a for a, _ in drawn], "train": train * 2}  # fmt: skip
+
+
+def write(
+    out: Path, tables: dict[str, tuple[Sequence[str], Sequence[str], np.ndarray]], told: dict[str, Any], seed: int | None
+) -> dict[str, Any]:
+    """Write the directory, mined.json last; its content.
+
+    Args:
+        tables: {relation: (classes, subjects, (n, c) counts)}. told: how they were counted. seed: of the split, None as released.
+
+    Raises:
+        ForeignDirectoryError: the directory has anything in it.
+    """
+    with claimed(out, "simtown probe visual mine"):
+        there = sorted(p.name for p in out.iterdir() if not p.name.endswith(".tmp"))
+        if there:
+            raise ForeignDirectoryError(f"{out} holds {there[0]}: give another --out, or delete it")
+        content: dict[str, Any] = {
+            "format": FORMAT,
+            "schema": SCHEMA,
+            "version": simtown.__version__,
+            "seed": seed,
+            "told": told,
+            "relations": {},
+        }
+        for relation, (classes, subjects, counts) in tables.items():
+            gold, other, train = counts.argmax(axis=1), others(counts, seed or 0), split(len(subjects), seed)
+            nonzero = [np.flatnonzero(row) for row in counts]
+            rows = {"subject": list(subjects), "train": train, "gold": [classes[i] for i in gold], "other": [classes[i] for i in other],
+                    "group_paper": grouped(counts, "paper"), "group_release": grouped(counts, "release"),
+                    "classes": nonzero, "counts": [row[i] for row, i in zip(counts, nonzero, strict=True)]}  # fmt: skip
+            with replacing(out / f"{relation}.parquet") as temporary:
+                pq.write_table(pa.table(rows), temporary)
+            content["relations"][relation] = {"classes": list(classes), "subjects": len(subjects), "counted": float(counts.sum())}
+        with replacing(out / "size.parquet") as temporary:
+            pq.write_table(pa.table(size_pairs(seed or 0)), temporary)
+        save_json(out / NAME, content)
+        return content
+
+
+class Mined:
+    """A directory that :func:`write` made. Raises DamagedError, ForeignDirectoryError."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        try:
+            self.content: dict[str, Any] = json.loads((folder / NAME).read_text(encoding="utf-8"))
+            known = (self.content["format"], self.content["schema"]) == (FORMAT, SCHEMA)
+        except (ValueError, KeyError, TypeError) as error:
+            raise DamagedError(f"{folder / NAME} is damaged ({error}): mine again") from error
+        if not known:
+            raise ForeignDirectoryError(f"{folder / NAME} was not made by this version of simtown probe visual mine")
+
+    def tasks(self) -> tuple[str, ...]:
+        """Relations that it has, and size."""
+        return (*self.content["relations"], "size")
+
+    def counts(self, relation: str) -> tuple[tuple[str, ...], np.ndarray]:
+        """Subjects and their (n, c) float64 counts."""
+        rows = self._rows(relation)
+        counts = np.zeros((len(rows["subject"]), len(self.content["relations"][relation]["classes"])))
+        for i, (classes, times) in enumerate(zip(rows["classes"], rows["counts"], strict=True)):
+            counts[i, classes] = times
+        return tuple(rows["subject"]), counts
+
+    def dataset(self, relation: str) -> Dataset:
+        """See :class:`simtown.probes.visual.dataset.Dataset`. Raises ValueError for a relation that was not mined."""
+        rows = self._rows(relation)
+        classes = tuple(self.content["relations"][relation]["classes"])
+        number = {c: i for i, c in enumerate(classes)}
+        words = tuple(RELATIONS[relation].words[c] if relation in RELATIONS else (c,) for c in classes)
+        subjects, counts = self.counts(relation)
+        return Dataset(relation, classes, words, subjects, np.array([number[c] for c in rows["gold"]], dtype=np.int64),
+                       np.array([number[c] for c in rows["other"]], dtype=np.int64), np.array(rows["train"], dtype=bool), counts,
+                       TEMPLATES[relation])  # fmt: skip
+
+    def sizes(self) -> dict[str, tuple[str, ...]]:
+        """Nouns by size, Table 8's."""
+        return SIZES
+
+    def templates(self, relation: str) -> tuple[str, ...]:
+        """Our own."""
+        return TEMPLATES[relation]
+
+    def _rows(self, relation: str) -> dict[str, list[Any]]:
+        if relation not in self.content["relations"]:
+            raise ValueError(f"{self.folder} has no {relation}: it has {', '.join(self.tasks())}")
+        path = self.folder / f"{relation}.parquet"
+        try:
+            rows: dict[str, list[Any]] = pq.read_table(path).to_pydict()
+        except (OSError, pa.ArrowException) as error:
+            raise DamagedError(f"{path} is missing or damaged ({error}): mine again") from error
+        return rows

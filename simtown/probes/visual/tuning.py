@@ -1,0 +1,222 @@
+"""Soft prompt tuning (section 4.2; Qin and Eisner 2021): templates whose words drift until the model says what is true.
+
+A template's words keep their embeddings; what is learned are offsets, zero at first, added at each of their positions to what enters the
+network, and with `deep` to what enters every layer. Subject, gap and special tokens have none, and the model itself stays as it is. The
+templates form a mixture, whose weights are fitted by expectation and maximisation: the loss is that of the mixture, whose gradient is the
+expected one, and after each pass a template's weight is its mean responsibility.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from simtown.files import replacing
+from simtown.probes.scorers.base import Scorer, UnableError
+from simtown.probes.scorers.masked import Masked
+from simtown.probes.scorers.spelling import spell
+from simtown.probes.visual.dataset import Dataset
+from simtown.probes.visual.judging import Judged, judged
+
+#: Adam's step, subjects a batch, most passes, passes without progress after which it stops (section 5.1 and the release).
+LEARNING_RATE, BATCH, EPOCHS, PATIENCE = 1e-3, 32, 16, 4
+#: Every so-many-th train subject is held out to stop by.
+HELD_OUT = 10
+
+
+def masked_of(scorer: Scorer) -> Masked:
+    """The masked model behind a scorer. Raises UnableError for any other kind."""
+    inner = getattr(scorer, "_scorer", scorer)
+    if not isinstance(inner, Masked):
+        raise UnableError(
+            f"{scorer.name} is no masked language model: soft prompts and distillation need one, such as hf:bert-base-uncased"
+        )
+    return inner
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Subjects in one template: (n, t) ids and real, (n) places of the gap, (n, w) places of the template's own tokens."""
+
+    ids: torch.Tensor
+    real: torch.Tensor
+    gap: torch.Tensor
+    own: torch.Tensor
+
+    def of(self, which: torch.Tensor) -> Rows:
+        return Rows(self.ids[which], self.real[which], self.gap[which], self.own[which])
+
+
+def rows(scorer: Masked, template: str, subjects: list[str]) -> Rows:
+    """Token numbers of a template filled with each subject and a mask."""
+    mask = int(scorer.tokenizer.mask_token_id)
+    enclosed = scorer.tokenizer(scorer.tokenizer.mask_token)["input_ids"]
+    at = enclosed.index(mask)
+    parts = [part.rstrip() for part in template.replace("[X]", "\0X\0").replace("[Y]", "\0Y\0").split("\0")]
+    ids: list[list[int]] = []
+    gaps: list[int] = []
+    own: list[list[int]] = []
+    for subject in subjects:
+        line = list(enclosed[:at])
+        mine: list[int] = []
+        gap = 0
+        for part in parts:
+            if part == "Y":
+                gap = len(line)
+                line.append(mask)
+            elif part == "X":
+                line += scorer._word(subject) or (scorer.tokenizer.unk_token_id,)
+            elif part:
+                tokens = scorer._plain(part)
+                mine += range(len(line), len(line) + len(tokens))
+                line += tokens
+        line += enclosed[at + 1 :]
+        ids.append(line)
+        gaps.append(gap)
+        own.append(mine)
+    padded, real = scorer._padded(ids)
+    return Rows(padded, real, scorer._tensor(gaps), scorer._tensor(np.array(own, dtype=np.int64).reshape(len(subjects), -1)))
+
+
+def _layers(model: Any) -> list[Any]:
+    """The layers of a transformer, in order. Raises UnableError where they are not found, or are one module used again and again."""
+    for path in ("encoder.layer", "transformer.layer"):
+        found = model.base_model
+        for name in path.split("."):
+            found = getattr(found, name, None)
+        if found is not None:
+            return list(found)
+    raise UnableError("this architecture's layers are shared or not known: tune embeddings alone, with --as tuned-embeddings")
+
+
+class Mixture(torch.nn.Module):
+    """Soft prompts of one relation. words: for each class the token numbers that count for it, made of first sub-words.
+
+    Attributes:
+        offsets: a parameter a template, (layers or 1, its own tokens, d). log_weights: (t,) of the mixture.
+    """
+
+    def __init__(self, scorer: Masked, templates: tuple[str, ...], own: list[int], members: list[list[int]], tokens: list[int], deep: bool):
+        super().__init__()
+        self._scorer, self._members, self.templates = scorer, members, templates
+        self._tokens = scorer._tensor(tokens)
+        self._layers = _layers(scorer.model) if deep else []
+        size = scorer.model.get_input_embeddings().embedding_dim
+        self.offsets = torch.nn.ParameterList([torch.zeros(max(len(self._layers), 1), n, size, device=scorer.device) for n in own])
+        self.register_buffer("log_weights", torch.full((len(templates),), -float(np.log(len(templates))), device=scorer.device))
+
+    def forward(self, number: int, these: Rows) -> torch.Tensor:
+        """(n, c) log-probability of the classes at the gap of template `number`, over the whole vocabulary."""
+        offsets = self.offsets[number]
+        embedded = self._scorer.model.get_input_embeddings()(these.ids)
+        embedded = self._add(embedded, offsets[0], these.own)
+        with self._perturbed(offsets, these.own):
+            logits, _ = self._scorer._run(
+                list(range(len(these.gap))), these.gap.tolist(), inputs_embeds=embedded, attention_mask=these.real
+            )
+        logprobs = (logits - logits.logsumexp(1, keepdim=True))[:, self._tokens]
+        floor = torch.full((len(logprobs),), -torch.inf, device=logprobs.device)
+        return torch.stack([logprobs[:, m].logsumexp(1) if m else floor for m in self._members], dim=1)
+
+    def mixed(self, every: list[Rows]) -> tuple[torch.Tensor, torch.Tensor]:
+        """(n, c) log-probability of the mixture, and (t, n, c) of each template with its weight."""
+        each = torch.stack([self(t, these) + self.log_weights[t] for t, these in enumerate(every)])
+        return each.logsumexp(0), each
+
+    @staticmethod
+    def _add(hidden: torch.Tensor, offset: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+        index = places[..., None].expand(-1, -1, hidden.shape[-1])
+        return hidden.scatter_add(1, index, offset.expand(len(hidden), -1, -1).to(hidden.dtype))
+
+    @contextmanager
+    def _perturbed(self, offsets: torch.Tensor, places: torch.Tensor) -> Iterator[None]:
+        """Offsets of the layers after the first, whose input is the embeddings with theirs."""
+
+        def hook(offset: torch.Tensor) -> Callable[[Any, Any], Any]:
+            return lambda module, given: (self._add(given[0], offset, places), *given[1:])
+
+        handles = [layer.register_forward_pre_hook(hook(offsets[i])) for i, layer in enumerate(self._layers) if i]
+        try:
+            yield
+        finally:
+            for handle in handles:
+                handle.remove()
+
+
+def tune(scorer: Scorer, data: Dataset, seed: int, deep: bool, save: Path | None = None,
+         step: Callable[[], None] = lambda: None) -> tuple[Judged, dict[str, Any]]:  # fmt: skip
+    """Prompts tuned on the train subjects' best classes, and what their mixture says of the test; notes with the losses by pass.
+
+    Args:
+        deep: offsets at every layer, or at the embeddings alone. save: a .safetensors file for the prompts. step: called for every pass.
+    """
+    model = masked_of(scorer)
+    spelled = spell(data.words, model._word, "first")
+    if any(not spelled.members[g] for g in np.unique(data.gold[data.train])):
+        unknown = [data.classes[g] for g in np.unique(data.gold[data.train]) if not spelled.members[g]]
+        raise ValueError(f"{scorer.name} cannot say {unknown[0]}, which is the best class of train subjects")
+    every = [rows(model, template, list(data.subjects)) for template in data.templates]
+    mixture = Mixture(
+        model, data.templates, [these.own.shape[1] for these in every], spelled.members, [s[0] for s in spelled.spellings], deep
+    )
+    gold = model._tensor(data.gold)
+    train = np.flatnonzero(data.train)
+    held = train[::HELD_OUT]
+    learned = np.setdiff1d(train, held)
+    optimiser = torch.optim.Adam(mixture.offsets.parameters(), lr=LEARNING_RATE)
+    order = np.random.default_rng(seed)
+    history = [_loss(mixture, every, gold, held)]
+    best, since = copy.deepcopy(mixture.state_dict()), 0
+    for _ in range(EPOCHS):
+        shares: list[torch.Tensor] = []
+        for batch in np.array_split(order.permutation(learned), -(-len(learned) // BATCH)):
+            which = model._tensor(batch)
+            total, each = mixture.mixed([these.of(which) for these in every])
+            right = gold[which][:, None]
+            loss = -total.gather(1, right).mean()
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            with torch.no_grad():
+                at = each.gather(2, right.expand(len(each), -1, 1))[..., 0]
+                shares.append((at - at.logsumexp(0)).exp())  # responsibilities
+        mixture.log_weights = torch.cat(shares, dim=1).mean(1).clamp_min(1e-12).log()
+        history.append(_loss(mixture, every, gold, held))
+        step()
+        if history[-1] < min(history[:-1]):
+            best, since = copy.deepcopy(mixture.state_dict()), 0
+        else:
+            since += 1
+            if since == PATIENCE:
+                break
+    mixture.load_state_dict(best)
+    if save is not None:
+        from safetensors.torch import save_file
+
+        save.parent.mkdir(exist_ok=True)
+        with replacing(save) as temporary:
+            save_file({k: v.contiguous().cpu() for k, v in mixture.state_dict().items()}, temporary)
+    notes = {"held_out_loss": history, "weights": dict(zip(data.templates, mixture.log_weights.exp().tolist(), strict=True))}
+    return judged(data, data.test, said(mixture, every, data.test), "tuned"), notes
+
+
+def said(mixture: Mixture, every: list[Rows], which: np.ndarray) -> np.ndarray:
+    """(m, c) float64 log-probabilities of the mixture."""
+    found = []
+    with torch.no_grad():
+        for batch in np.array_split(which, -(-len(which) // 64)):
+            place = torch.as_tensor(batch, device=every[0].ids.device)
+            found.append(mixture.mixed([these.of(place) for these in every])[0].double().cpu().numpy())
+    return np.concatenate(found)
+
+
+def _loss(mixture: Mixture, every: list[Rows], gold: torch.Tensor, which: np.ndarray) -> float:
+    scores = said(mixture, every, which)
+    return float(-scores[np.arange(len(which)), gold.cpu().numpy()[which]].mean())

@@ -1,0 +1,104 @@
+"""Metrics, groups, sizes, labels: against independent ways of computing them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import spearmanr
+
+from simtown.probes import statistics
+from simtown.probes.visual import coda, metrics, size
+from simtown.probes.visual.classes import RELATIONS, SIZES
+from simtown.probes.visual.dataset import grouped
+
+TABLES = arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(2, 8)), elements=st.integers(0, 4).map(float))
+
+
+@given(TABLES, st.integers(0, 10_000))
+@settings(deadline=None)
+def test_spearman_is_scipys(a, seed):
+    b = np.random.default_rng(seed).integers(0, 4, a.shape).astype(float)
+    for x, y, rho in zip(a, b, metrics.spearman_rows(a, b), strict=True):
+        if np.ptp(x) == 0 or np.ptp(y) == 0:
+            assert np.isnan(rho)
+        else:
+            assert rho == pytest.approx(spearmanr(x, y).statistic)
+
+
+@given(TABLES, st.integers(0, 10_000))
+@settings(deadline=None)
+def test_no_ranking_without_ties_is_above_the_ceiling(counts, seed):
+    ranking = np.random.default_rng(seed).permuted(np.tile(np.arange(counts.shape[1], dtype=float), (len(counts), 1)), axis=1)
+    rho, ceiling = metrics.spearman_rows(ranking, counts), metrics.ceiling_rows(counts)
+    assert (np.isnan(rho) == np.isnan(ceiling)).all()
+    assert (np.nan_to_num(rho) <= np.nan_to_num(ceiling) + 1e-9).all()
+
+
+def test_groups_by_both_thresholds():
+    counts = np.array([[82, 18, 0, 0, 0], [86, 14, 0, 0, 0], [40, 30, 15, 15, 0], [40, 30, 22, 5, 3], [30, 25, 20, 15, 10]])
+    assert grouped(counts, "paper").tolist() == ["single", "single", "multi", "multi", "any"]
+    assert grouped(counts, "release").tolist() == ["multi", "single", "any", "multi", "any"]
+
+
+def test_every_word_has_one_class():
+    for relation in RELATIONS.values():
+        words = [w for several in relation.words.values() for w in several]
+        assert len(words) == len(set(words))
+        assert list(relation.classes) == sorted(relation.classes)
+        assert all(relation.classes[relation.class_of()[w]] == c for c, several in relation.words.items() for w in several)
+    assert [len(r.classes) for r in RELATIONS.values()] == [12, 12, 18]
+    assert [len(nouns) for nouns in SIZES.values()] == [15, 33, 25, 16, 18]
+
+
+def test_rank_partition_of_a_perfect_and_of_random_rankings():
+    sizes = size.Sizes(SIZES)
+    rng = np.random.default_rng(0)
+    for direction in ("paper", "corrected"):
+        bound = size.limits(SIZES, direction)
+        for relation, place in (("larger", 0), ("smaller", 1)):
+            drawn = [
+                size.rank_partition(sizes, rng.random((len(sizes.subjects), len(sizes.nouns))), relation, direction).mean()
+                for _ in range(100)
+            ]
+            assert bound["chance"][place] == pytest.approx(np.mean(drawn), abs=4 * np.std(drawn) / 10)
+        assert (bound["perfect"] == (1.0, 1.0)) == (direction == "corrected")
+    assert size.limits(SIZES, "paper")["perfect"][0] < size.limits(SIZES, "paper")["chance"][0]
+
+
+def test_a_ranking_and_its_reverse_change_places_with_the_direction():
+    sizes = size.Sizes(SIZES)
+    scores = np.random.default_rng(1).random((len(sizes.subjects), len(sizes.nouns)))
+    for relation, other in (("larger", "smaller"), ("smaller", "larger")):
+        paper = size.rank_partition(sizes, scores, relation, "paper")
+        assert paper == pytest.approx(size.rank_partition(sizes, scores, other, "corrected"))
+
+
+def test_projection_is_a_cosine():
+    rng = np.random.default_rng(2)
+    vectors, small, large = rng.normal(size=(5, 4)), rng.normal(size=4), rng.normal(size=4)
+    expected = [v @ (large - small) / np.linalg.norm(v) / np.linalg.norm(large - small) for v in vectors]
+    assert size.projection(vectors, small, large) == pytest.approx(expected)
+
+
+def test_a_rating_that_contradicts_the_others_is_left_out():
+    good = np.array([[9.0, 3.0, 1.0, 0.0]] * 4)
+    bad = np.array([[0.0, 1.0, 3.0, 9.0]])
+    assert coda.agreed(np.vstack([good, bad])) == pytest.approx(good[0] / 13)
+    assert coda.agreed(bad) == pytest.approx(bad[0] / 13)
+
+
+def test_difference_is_scipys_and_of_the_same_none():
+    from scipy.stats import ttest_ind, ttest_rel
+
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(size=30), rng.normal(0.3, size=30)
+    a[3] = np.nan
+    kept = np.isfinite(a)
+    found = statistics.difference(a, b)
+    assert found.n == 29
+    assert found.paired == pytest.approx(ttest_rel(a[kept], b[kept]).pvalue)
+    assert found.welch == pytest.approx(ttest_ind(a[kept], b[kept], equal_var=False).pvalue)
+    assert statistics.difference(b, b).paired == 1.0
+    low, high = statistics.mean_interval(b)
+    assert low < b.mean() < high

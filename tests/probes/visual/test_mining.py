@@ -1,0 +1,172 @@
+"""Mining against brute force, on annotations and text made here."""
+
+import json
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("msgspec")
+pytest.importorskip("textblob")
+pq = pytest.importorskip("pyarrow.parquet")
+
+from simtown.probes.visual import mined, mining  # noqa: E402
+from simtown.probes.visual.classes import COLOR, MATERIAL, SHAPE  # noqa: E402
+from simtown.visualgenome.records import Thing  # noqa: E402
+
+
+def thing(name, *attributes):
+    return Thing(names=[name], attributes=list(attributes))
+
+
+def test_what_an_attribute_names():
+    words = COLOR.class_of()
+    named = {"maroon": "red", "Forest Green": "green", "yellow colored": "yellow", "red-colored": "red", "light grey": "gray", "tall": None,
+             "": None, "greenish": None, "green and white": "white"}  # fmt: skip
+    for attribute, name in named.items():
+        found = mining.class_in(attribute, words)
+        assert (None if found is None else COLOR.classes[found]) == name, attribute
+    assert MATERIAL.classes[mining.class_in("wood made", MATERIAL.class_of())] == "wood"
+    assert SHAPE.classes[mining.class_in("diamond shaped", SHAPE.class_of())] == "rhombus"
+
+
+def test_attributes_count_once_an_object_and_not_where_the_name_has_them():
+    cars = [thing("Cars", "red", "maroon", "blue"), thing("car", "red")]
+    named = [thing("green ball", "green", "red"), thing("grey wall", "gray"), thing("orange", "orange")]
+    rest = [thing("table", "wooden", "round"), thing("", "red"), thing("sky")]
+    images = [cars, named, rest]
+    found = mining.from_attributes(images)
+    color = {s: {COLOR.classes[i]: int(n) for i, n in enumerate(row) if n} for s, row in found["color"].table.items()}
+    assert color == {"car": {"red": 2, "blue": 1}, "green ball": {"red": 1}}
+    assert list(found["material"].table) == list(found["shape"].table) == ["table"]
+
+
+def test_threshold_is_of_cells_and_strict():
+    counts = mining.Counts(COLOR)
+    for n, subject in ((6, "car"), (5, "bus")):
+        for _ in range(n):
+            counts.add(subject, [0])
+    counts.add("car", [1])
+    subjects, table = counts.kept(5)
+    assert subjects == ["car"]
+    assert table.tolist() == [[6] + [0] * 11]
+
+
+def test_text_templates():
+    sentences = [s.split() for s in (
+        "the red car", "cars are blue", "a street light is black", "a table is made of wood", "wooden tables", "the light is white",
+        "a car is made of red", "the car was green", "car is a red", "round tables")]  # fmt: skip
+    found = mining.from_text(sentences, {"car", "street light", "light", "table"})
+    color = {s: {COLOR.classes[i]: int(n) for i, n in enumerate(row) if n} for s, row in found["color"].table.items()}
+    assert color == {"car": {"red": 1, "blue": 1}, "street light": {"black": 1}, "light": {"white": 1}}
+    assert found["material"].table["table"].sum() == 2
+    assert found["shape"].table["table"].sum() == 1
+
+
+IMAGES = st.lists(st.lists(st.sampled_from("abcdefg"), max_size=6), max_size=30)
+
+
+@given(IMAGES, st.integers(0, 3), st.booleans(), st.integers(1, 40))
+@settings(deadline=None)
+def test_cooccurrence_is_brute_force(images, threshold, ordered, block):
+    expected = Counter()
+    for nouns in images:
+        for a, b in combinations(dict.fromkeys(nouns), 2):
+            expected[a, b] += 1
+            if not ordered:
+                expected[b, a] += 1
+    expected = {pair: n for pair, n in expected.items() if n > threshold}
+    before, mining.BLOCK = mining.BLOCK, block  # many merges
+    try:
+        nouns, table = mining.cooccurrence(lambda: images, threshold, ordered=ordered)
+    finally:
+        mining.BLOCK = before
+    assert {(nouns[i], nouns[j]): int(table[i, j]) for i, j in zip(*table.nonzero(), strict=True)} == expected
+    if not ordered:
+        assert (table == table.T).all()
+
+
+@given(st.integers(1, 200), st.integers(0, 5))
+def test_split_and_wrong_classes(n, seed):
+    assert mined.split(n, None).tolist() == [i % 10 < 8 for i in range(n)]
+    assert mined.split(n, seed).sum() == round(0.8 * n)
+    counts = np.random.default_rng(seed).integers(0, 4, (n, 5))
+    counts[:, 0] += 1
+    other = mined.others(counts, seed)
+    best = counts.argmax(axis=1)
+    assert (other != best).all()
+    free = counts[np.arange(n), other] <= np.median(counts, axis=1)
+    assert free.all()
+
+
+def test_pairs_of_sizes_go_both_ways():
+    rows = mined.size_pairs(0)
+    assert len(rows["subject"]) == 4000
+    from simtown.probes.visual.classes import SIZES
+
+    place = {noun: i for i, nouns in enumerate(SIZES.values()) for noun in nouns}
+    for relation, a, b in zip(rows["relation"], rows["subject"], rows["object"], strict=True):
+        assert (place[a] > place[b]) == (relation == "larger")
+        assert place[a] != place[b]
+
+
+@pytest.fixture
+def genome(tmp_path):
+    """attributes.json and scene_graphs.json of forty images."""
+    rng = np.random.default_rng(0)
+    nouns, colors = ("car", "bus", "tree", "wall", "sock", "sky", "dog", "cup", "door", "kite", "sign"), ("red", "green", "white", "black")
+    images = []
+    for i in range(200):
+        names = rng.choice(nouns, 4, replace=False).tolist()
+        images.append({"image_id": i, "attributes": [{"object_id": 10 * i + k, "names": [n], "x": 1, "y": 1, "w": 5, "h": 5, "attributes":
+                       [colors[(nouns.index(n) + int(rng.random() < 0.3)) % 4]]} for k, n in enumerate(names)]})  # fmt: skip
+    (tmp_path / "attributes.json").write_text(json.dumps(images))
+    graphs = [{"image_id": image["image_id"], "objects": image["attributes"], "relationships": []} for image in images]
+    (tmp_path / "scene_graphs.json").write_text(json.dumps(graphs))
+    return tmp_path
+
+
+def test_mine_and_study(cli, genome, tmp_path):
+    out = tmp_path / "mined"
+    words = ("probe", "visual", "mine", "--attributes", genome / "attributes.json", "--graphs", genome / "scene_graphs.json", "--out", out)
+    assert "cooccurrence: 11 subjects" in cli(*words).succeeds().out
+    source = mined.Mined(out)
+    subjects, counts = source.counts("color")
+    assert len(subjects) == 11
+    brute = Counter()
+    for image in json.loads((genome / "attributes.json").read_text()):
+        for one in image["attributes"]:
+            brute[one["names"][0], one["attributes"][0]] += 1
+    expected = {pair: n for pair, n in brute.items() if n > 5}
+    assert {(s, COLOR.classes[j]): int(counts[i, j]) for i, s in enumerate(subjects) for j in counts[i].nonzero()[0]} == expected
+    rows = pq.read_table(out / "color.parquet").to_pydict()
+    assert set(rows) == {"subject", "train", "gold", "other", "group_paper", "group_release", "classes", "counts"}
+    cli(*words).refuses("another --out")
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("the red car and the green bus\na white tree\na black wall beside the sky\nthe dog is red\n" * 20)
+    done = cli(
+        "probe", "visual", "--data", out, "--model", f"ngram:{corpus}", "--task", "color,cooccurrence", "--out", tmp_path / "r"
+    ).succeeds()
+    assert "cooccurrence" in done.out
+    text = tmp_path / "text"
+    cli("probe", "visual", "mine", "--text", corpus, "--subjects", out, "--out", text, "--seed", 3).succeeds()
+    assert {"car", "bus", "tree", "wall", "dog"} <= set(mined.Mined(text).counts("color")[0])
+    assert set(mined.Mined(text).tasks()) == {"color", "cooccurrence", "size"}
+
+
+def test_refusals(cli, genome, tmp_path):
+    out = ("--out", tmp_path / "o")
+    cli("probe", "visual", "mine", *out).refuses("--attributes")
+    cli("probe", "visual", "mine", "--text", genome / "attributes.json", *out).refuses("--subjects")
+    cli("probe", "visual", "mine", "--graphs", tmp_path / "none.json", *out).refuses("none.json")
+    cli("probe", "visual", "mine", "--coda", tmp_path, *out).refuses("objects.jsonl")
+    cli("probe", "visual", "mine", "--attributes", genome / "attributes.json", "--threshold", 9999, *out).refuses("above the thresholds")
+    text = (genome / "attributes.json").read_text()
+    (genome / "attributes.json").write_text(text[: len(text) // 2])
+    cli("probe", "visual", "mine", "--attributes", genome / "attributes.json", *out).refuses("cut short", code=1)
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "mined.json").write_text("{")
+    cli("probe", "visual", "--data", tmp_path / "m", "--model", "ngram:x", *out).refuses("mined.json", code=1)

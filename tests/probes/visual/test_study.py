@@ -1,0 +1,168 @@
+"""Elicitation, heads and the commands on the small release."""
+
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+pq = pytest.importorskip("pyarrow.parquet")
+
+from PIL import Image  # noqa: E402
+
+from simtown.probes.scorers.ngram import NGram  # noqa: E402
+from simtown.probes.visual import elicit, head, judging, study  # noqa: E402
+from simtown.probes.visual.classes import RELATIONS, SIZES  # noqa: E402
+from tests.probes.visual.world import SUBJECTS, Knowing, write_release  # noqa: E402
+
+
+@pytest.fixture
+def glove(tmp_path):
+    rng = np.random.default_rng(0)
+    words = sorted({w for s in SUBJECTS for w in s.split()} | {n for nouns in SIZES.values() for n in nouns} | {"small", "large"})
+    path = tmp_path / "glove.txt"
+    path.write_text("".join(f"{w} {' '.join(f'{x:.4f}' for x in rng.normal(size=6))}\n" for w in words))
+    return path
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """Text that says of snow and of crows what color they are."""
+    path = tmp_path / "corpus.txt"
+    lines = [f"{s} has color {c} .\n{c} {s} .\n" for s, c in (("lemon", "yellow"), ("fence", "brown"), ("wall", "white"), ("sock", "red"))]
+    path.write_text(
+        "".join(lines * 3) + "the dog is larger than the bee and the sky is smaller\nround square oval\nwood metal\nred cat dog\n"
+    )
+    return path
+
+
+def test_who_knows_the_truth_is_at_the_ceiling(release):
+    data = release.dataset("color")
+    truth = dict(zip(data.subjects, data.counts, strict=True))
+    items = data.test
+    logprobs = elicit.by_template(Knowing(truth, data.classes), data.templates, [data.subjects[i] for i in items], data.words, "paper")
+    assert logprobs.shape == (2, len(items), 12)
+    for one in (judging.judged(data, items, elicit.averaged(logprobs, "paper"), "average"), judging.best_template(data, items, logprobs)):
+        assert one.rho == pytest.approx(np.ones(len(items)))
+        assert one.right.all()
+
+
+def test_best_template_is_never_below_a_template(release):
+    data = release.dataset("color")
+    logprobs = np.random.default_rng(0).normal(size=(3, len(data.test), 12))
+    best = judging.best_template(data, data.test, logprobs)
+    each = [judging.judged(data, data.test, scores, "x") for scores in logprobs]
+    assert (best.rho == np.max([one.rho for one in each], axis=0)).all()
+    assert (best.right == np.any([one.right for one in each], axis=0)).all()
+
+
+def test_average_is_the_mean_of_probabilities():
+    rng = np.random.default_rng(1)
+    p = rng.random((3, 4, 5)) / 9
+    assert np.exp(elicit.averaged(np.log(p), "paper")) == pytest.approx(p.mean(axis=0))
+    normed = p / p.sum(axis=2, keepdims=True)
+    assert np.exp(elicit.averaged(np.log(p), "corrected")) == pytest.approx(normed.mean(axis=0))
+
+
+def test_a_class_that_cannot_be_said_comes_last():
+    with_nan = np.log(np.array([[[0.2, np.nan, 0.5]]]))
+    found = elicit.averaged(np.where(np.isnan(with_nan), -np.inf, with_nan), "corrected")
+    assert found[0, 1] == -np.inf
+    assert np.exp(found[0, [0, 2]]) == pytest.approx([2 / 7, 5 / 7])
+
+
+def test_a_forward_model_reads_a_subject_behind_the_gap():
+    scorer = NGram("n", [["red", "sock", "."], ["white", "wall", "."], ["red", "wall", "."], ["white", "wall", "."]])
+    assert elicit.is_blind(scorer)
+    words = (("red",), ("white",))
+    blind, seeing = (elicit.by_template(scorer, ["[Y] [X] ."], ["sock", "wall"], words, p)[0] for p in ("paper", "corrected"))
+    assert blind[0] == pytest.approx(blind[1])
+    assert seeing[0].argmax() == 0
+    assert seeing[1].argmax() == 1
+    expected = scorer.sequence_logprobs(["red sock ."])[0].logprobs.sum()
+    assert seeing[0, 0] == pytest.approx(expected)
+
+
+def test_head_learns_what_vectors_tell(release):
+    data = release.dataset("color")
+
+    class Vectors:
+        name, abilities = "v", frozenset({"word_vector"})
+
+        def word_vector(self, word):
+            place = next(i for i, s in enumerate(data.subjects) if word in s.split())
+            return (20 * np.eye(12)[data.gold[place]]).astype(np.float32)
+
+    one, _ = head.probe(Vectors(), data, "corrected", 0)
+    learned = np.isin(data.gold[one.items], data.gold[data.train])
+    assert one.right[learned].all()
+    assert np.exp(one.scores).sum(axis=1) == pytest.approx(np.ones(len(one.items)))
+
+
+def test_prompts_command(cli, small, corpus, tmp_path):
+    out = tmp_path / "out"
+    words = ("probe", "visual", "--data", small, "--model", f"ngram:{corpus}", "--out", out)
+    done = cli(*words, "--task", "color,size").succeeds()
+    assert "average" in done.out
+    content = json.loads((out / "summary.json").read_text())
+    rows = pq.read_table(out / "color.parquet").to_pylist()
+    test = [s for i, s in enumerate(SUBJECTS) if i % 10 >= 8]
+    assert [r["subject"] for r in rows if r["mode"] == "average"] == test
+    means = {mode: np.mean([r["rho"] for r in rows if r["mode"] == mode]) for mode in ("best", "average")}
+    for mode, mean in means.items():
+        assert content["tasks"]["color"]["modes"][mode]["groups"]["all"]["rho"]["mean"] == pytest.approx(mean)
+    assert set(content["tasks"]["size"]["partition"]) == {f"{r}, {d}" for r in ("larger", "smaller") for d in ("paper", "corrected")}
+    for name in ("color.png", "size.png"):
+        with Image.open(out / name) as picture:
+            assert picture.width > 800
+    before = (out / "color.parquet").stat().st_mtime_ns
+    cli(*words, "--task", "color").succeeds()
+    assert (out / "color.parquet").stat().st_mtime_ns == before
+    cli(*words, "--task", "color", "--protocol", "paper").refuses("protocol", "other settings")
+
+
+@pytest.mark.parametrize("protocol", ["paper", "release", "corrected"])
+def test_protocols(cli, small, corpus, tmp_path, protocol):
+    out = tmp_path / protocol
+    cli("probe", "visual", "--data", small, "--model", f"ngram:{corpus}", "--out", out, "--task", "color,cooccurrence",
+        "--protocol", protocol).succeeds()  # fmt: skip
+
+
+def test_head_command_and_tables_with_it(cli, small, glove, tmp_path):
+    out = tmp_path / "out"
+    cli("probe", "visual", "--data", small, "--model", f"glove:{glove}", "--out", out).succeeds()
+    assert {p.name for p in out.iterdir()} >= {"summary.json", "summary.csv", "summary.md", "size.parquet", "cooccurrence.png"}
+    content = json.loads((out / "summary.json").read_text())
+    assert set(content["tasks"]) == {*RELATIONS, "cooccurrence", "size"}
+    assert content["tasks"]["size"]["projection"]["n"] == 107
+    assert "rho" not in content["tasks"]["cooccurrence"]["modes"]["head"]["groups"]["all"]
+    for table in ("3", "4"):
+        cli("probe", "reproduce", f"vicomte-table{table}", "--data", small, "--with", out).succeeds()
+
+
+@pytest.mark.parametrize("table", ["1", "2", "3", "4"])
+def test_tables_of_a_clone(cli, tmp_path, table):
+    clone = write_release(tmp_path / "clone", clone=True)
+    assert "cells are as printed" in cli("probe", "reproduce", f"vicomte-table{table}", "--data", clone).succeeds().out
+
+
+def test_refusals(cli, files, glove, tmp_path):
+    study_words = ("probe", "visual", "--model", f"glove:{glove}", "--out", tmp_path / "out")
+    cli("probe", "visual").refuses("--data", "--model", "--out")
+    cli(*study_words, "--data", tmp_path).refuses("ViComTe")
+    cli(*study_words, "--data", files, "--task", "smell").refuses("smell", "color")
+    cli(*study_words, "--data", files, "--as", "dream").refuses("dream")
+    cli(*study_words, "--data", files, "--protocol", "mine").refuses("mine")
+    cli(*study_words, "--data", files, "--task", "color", "--as", "prompts").refuses("probabilities")
+    cli("probe", "reproduce", "vicomte-table7", "--data", files).refuses("vicomte-table7")
+    cli("probe", "reproduce", "vicomte-table1", "--data", files, "--with", tmp_path).refuses("--with")
+    (files / "prompts/color.jsonl").write_text('{"template": "[X] is ."}\n')
+    cli(*study_words, "--data", files, "--task", "color").refuses("color.jsonl", code=1)
+    (files / "distributions/shape-dist.json.gz").write_bytes(b"\x1f\x8bxx")
+    cli(*study_words, "--data", files, "--task", "shape").refuses("shape-dist", code=1)
+
+
+def test_choices_are_checked():
+    with pytest.raises(ValueError, match="unknown use"):
+        study.Choices("x", use="guess").check()
+    assert study.Choices("x", protocol="paper").policy == "first"

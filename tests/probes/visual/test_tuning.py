@@ -1,0 +1,145 @@
+"""Soft prompts and distillation on tiny models."""
+
+import json
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+tokenizers = pytest.importorskip("tokenizers")
+
+from simtown.probes.scorers import UnableError, open_scorer  # noqa: E402
+from simtown.probes.scorers.base import BLANK  # noqa: E402
+from simtown.probes.scorers.spelling import spell  # noqa: E402
+from simtown.probes.visual import distill, elicit, tuning  # noqa: E402
+from simtown.probes.visual.classes import RELATIONS  # noqa: E402
+from tests.probes.visual.world import SUBJECTS, TEMPLATES  # noqa: E402
+
+
+def _bert(path, seed):
+    """A BERT of two layers of 32 with the small world's words, untrained."""
+    words = {w for s in SUBJECTS for w in s.split()} | {w for several in TEMPLATES.values() for t in several for w in t.split()}
+    words |= {w for r in RELATIONS.values() for several in r.words.values() for w in several} | {"this", "the", "a"}
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *sorted(w for w in words if not w.startswith("["))]
+    made = tokenizers.Tokenizer(tokenizers.models.WordLevel({w: i for i, w in enumerate(vocabulary)}, unk_token="[UNK]"))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    made.post_processor = tokenizers.processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=made, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]",
+                                                     sep_token="[SEP]", mask_token="[MASK]", model_max_length=64)  # fmt: skip
+    torch.manual_seed(seed)
+    config = transformers.BertConfig(vocab_size=len(vocabulary), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
+                                     intermediate_size=64, max_position_embeddings=64, initializer_range=0.2)  # fmt: skip
+    transformers.BertForMaskedLM(config).save_pretrained(path)
+    tokenizer.save_pretrained(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def bert(tmp_path_factory):
+    return _bert(tmp_path_factory.mktemp("bert") / "a", 0)
+
+
+@pytest.fixture(scope="session")
+def teacher(tmp_path_factory):
+    return _bert(tmp_path_factory.mktemp("bert") / "b", 1)
+
+
+def _mixture(scorer, data, deep):
+    model = tuning.masked_of(scorer)
+    spelled = spell(data.words, model._word, "first")
+    every = [tuning.rows(model, t, list(data.subjects)) for t in data.templates]
+    return tuning.Mixture(
+        model, data.templates, [r.own.shape[1] for r in every], spelled.members, [s[0] for s in spelled.spellings], deep
+    ), every
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_untuned_prompts_say_what_the_model_says(bert, release, deep):
+    """Zero offsets are the words themselves: the mixture is the average template."""
+    data = release.dataset("color")
+    scorer = open_scorer(f"hf:{bert}", policy="first")
+    mixture, every = _mixture(scorer, data, deep)
+    expected = elicit.averaged(elicit.by_template(scorer, data.templates, data.subjects, data.words, "paper"), "paper")
+    assert tuning.said(mixture, every, np.arange(len(data.subjects))) == pytest.approx(expected, abs=1e-4)
+
+
+def test_offsets_stand_at_the_templates_words_alone(bert):
+    model = tuning.masked_of(open_scorer(f"hf:{bert}"))
+    these = tuning.rows(model, "[X] has color [Y] .", ["fire engine", "snow"])
+    tokens = model.tokenizer.convert_ids_to_tokens
+    for i in range(2):
+        assert tokens(these.ids[i][these.own[i]].tolist()) == ["has", "color", "."]
+        assert tokens([int(these.ids[i][these.gap[i]])]) == ["[MASK]"]
+    assert model.tokenizer.decode(these.ids[1][these.real[1].bool()]) == "[CLS] snow has color [MASK] . [SEP]"
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_tuning_learns_and_leaves_the_model_alone(bert, release, deep, tmp_path, monkeypatch):
+    monkeypatch.setattr(tuning, "LEARNING_RATE", 0.05)
+    data = release.dataset("color")
+    scorer = open_scorer(f"hf:{bert}")
+    before = {k: v.clone() for k, v in tuning.masked_of(scorer).model.state_dict().items()}
+    one, notes = tuning.tune(scorer, data, 0, deep, tmp_path / "prompts" / "color.safetensors")
+    assert min(notes["held_out_loss"]) < notes["held_out_loss"][0]
+    assert sum(notes["weights"].values()) == pytest.approx(1)
+    assert (tmp_path / "prompts" / "color.safetensors").stat().st_size > 0
+    assert one.scores.shape == (len(data.test), 12)
+    after = tuning.masked_of(scorer).model.state_dict()
+    assert all(torch.equal(before[k], after[k]) for k in before)
+    again, _ = tuning.tune(open_scorer(f"hf:{bert}"), data, 0, deep)
+    assert again.scores == pytest.approx(one.scores, abs=1e-4)
+
+
+def test_tuned_command(cli, bert, small, tmp_path):
+    out = tmp_path / "out"
+    cli("probe", "visual", "--data", small, "--model", f"hf:{bert}", "--as", "tuned", "--task", "shape", "--out", out).succeeds()
+    content = json.loads((out / "summary.json").read_text())
+    assert "tuned" in content["tasks"]["shape"]["modes"]
+    cli("probe", "reproduce", "vicomte-table3", "--data", small, "--with", out).succeeds()
+
+
+def test_only_masked_models(tmp_path, small, cli):
+    corpus = tmp_path / "c.txt"
+    corpus.write_text("red round wood car\n")
+    with pytest.raises(UnableError):
+        tuning.masked_of(open_scorer(f"ngram:{corpus}"))
+    cli("probe", "visual", "--data", small, "--model", f"ngram:{corpus}", "--as", "tuned", "--task", "color", "--out",
+        tmp_path / "o").refuses("no masked language model")  # fmt: skip
+
+
+def test_divergence_is_torchs():
+    torch.manual_seed(0)
+    a, b = torch.randn(3, 4, 7), torch.randn(3, 4, 7)
+    real = torch.ones(3, 4)
+    expected = torch.nn.functional.kl_div(b.log_softmax(-1), a.log_softmax(-1), log_target=True, reduction="batchmean")
+    assert distill.divergence(a, b, real) == pytest.approx(float(expected), rel=1e-5)
+    assert float(distill.divergence(a, a, real)) == pytest.approx(0, abs=1e-6)
+
+
+def test_a_student_comes_to_say_what_its_teacher_says(cli, bert, teacher, tmp_path):
+    corpus = tmp_path / "corpus.txt"
+    colors, rng = RELATIONS["color"].classes, np.random.default_rng(0)
+    corpus.write_text("".join(f"{s} has color {colors[rng.integers(12)]} .\n" for s in SUBJECTS * 20))
+    out = tmp_path / "student"
+    words = ("probe", "visual", "distill", corpus, "--teacher", f"hf:{teacher}", "--student", f"hf:{bert}", "--out", out)
+    cli(*words, "--lr", "0.003", "--epochs", "8", "--batch", "32").succeeds()
+    told = json.loads((out / "distill.json").read_text())
+    assert told["divergence_last"] < 0.5 * told["divergence_first"]
+    asked = [f"{s} has color {BLANK} ." for s in SUBJECTS]
+    old, new, goal = (open_scorer(f"hf:{path}").class_logprobs(asked, list(colors)) for path in (bert, out, teacher))
+    assert np.abs(new - goal).mean() < 0.7 * np.abs(old - goal).mean()
+    cli(*words).refuses("another --out")
+
+
+def test_distill_refusals(cli, bert, tmp_path):
+    other = _bert(tmp_path / "other", 0)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(other)
+    tokenizer.add_tokens(["zebra"])
+    tokenizer.save_pretrained(other)
+    empty = tmp_path / "empty.txt"
+    empty.write_text("\n")
+    words = ("probe", "visual", "distill", empty, "--student", f"hf:{bert}", "--out", tmp_path / "s", "--teacher")
+    cli(*words, f"hf:{other}").refuses("different vocabularies")
+    cli(*words, f"hf:{bert}").refuses("no text")
+    cli(*words, f"hf:{bert}", "--epochs", "0").refuses("--epochs")
