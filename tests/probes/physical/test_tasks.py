@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from tests.probes.physical.world import OBJECTS, PROPERTIES, TEST, TRUTH
 
 from simtown.probes.physical import baselines, tasks
 from simtown.probes.physical.pairs import Decisions, Inputs, Pairs
+from tests.probes.physical.world import OBJECTS, PROPERTIES, TEST, TRUTH
 
 
 def _triples(task, rows):
