@@ -90,10 +90,10 @@ def fit(place: str, texts: list[str], pair: np.ndarray, label: np.ndarray, setti
 def _load(place: str, outputs: int) -> tuple[Any, Any]:
     import transformers
 
-    path = opening._directory(place, hub=True)
-    tokenizer = opening._loaded(path, lambda: transformers.AutoTokenizer.from_pretrained(path, local_files_only=True))
+    path = opening.model_directory(place, hub=True)
+    tokenizer = opening.loaded(path, lambda: transformers.AutoTokenizer.from_pretrained(path, local_files_only=True))
     auto = transformers.AutoModelForSequenceClassification
-    model = opening._loaded(path, lambda: auto.from_pretrained(path, num_labels=outputs, local_files_only=True, use_safetensors=True))
+    model = opening.loaded(path, lambda: auto.from_pretrained(path, num_labels=outputs, local_files_only=True, use_safetensors=True))
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     model.config.pad_token_id = tokenizer.pad_token_id

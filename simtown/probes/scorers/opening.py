@@ -73,7 +73,7 @@ def open_scorer(spec: str, *, device: str = "auto", dtype: str = "float32", poli
             raise ValueError(f"unknown dtype '{dtype}': choose {', '.join(DTYPES)}")
         if tokens < 1:
             raise ValueError(f"a batch needs at least 1 token, not {tokens}")
-        path = _directory(place, hub=kind != "lstm")
+        path = model_directory(place, hub=kind != "lstm")
         settings = Settings(_device(device), dtype, policy, variant, tokens, progress)
         scorer = _transformer(kind, spec, path, settings)
         chosen = (dtype, policy, variant)
@@ -93,7 +93,7 @@ def _device(name: str) -> str:
     return str(device)
 
 
-def _directory(place: str, *, hub: bool) -> Path:
+def model_directory(place: str, *, hub: bool) -> Path:
     """The directory itself, or that of a model of the Hugging Face hub: what was fetched before, or else fetched now."""
     path = Path(place)
     if path.is_dir():
@@ -130,7 +130,7 @@ def _transformer(kind: str, spec: str, path: Path, settings: Any) -> Scorer:
 
     if family == "simtown-lstm":
         from simtown.probes.lm import lstm  # noqa: F401  (makes transformers know it)
-    tokenizer = _loaded(path, lambda: transformers.AutoTokenizer.from_pretrained(path, local_files_only=True))
+    tokenizer = loaded(path, lambda: transformers.AutoTokenizer.from_pretrained(path, local_files_only=True))
     if kind == "clip" or (kind == "hf" and family in ("clip", "clip_text_model")):
         from simtown.probes.scorers.encoder import Encoder
 
@@ -190,14 +190,14 @@ def _weights(path: Path, auto: Any) -> Any:
     def load() -> Any:
         return auto.from_pretrained(path, local_files_only=True, use_safetensors=True, output_loading_info=True, dtype=torch.float32)
 
-    model, told = _loaded(path, load)
+    model, told = loaded(path, load)
     missing = sorted(name for name in told["missing_keys"] if "pooler" not in name and "position_ids" not in name)
     if missing:
         raise ValueError(f"{path} lacks the weights {missing[0]} ({len(missing)} in all): it has not the head that its config.json claims")
     return model
 
 
-def _loaded(path: Path, load: Callable[[], Any]) -> Any:
+def loaded(path: Path, load: Callable[[], Any]) -> Any:
     """What transformers makes of the directory, without its bars and warnings; whatever it raises becomes one line."""
     from transformers.utils import logging
 
