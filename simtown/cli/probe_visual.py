@@ -189,3 +189,22 @@ def distill(
     print(f"{out}: divergence {told['divergence_first']:.3f} at first, {told['divergence_last']:.3f} at last, {told['texts']:,} sentences, "
           f"{told['seconds']:.0f} s")  # fmt: skip
     print(f"Ask it: simtown probe visual --model hf:{out} --data DATA --out DIR")
+
+
+@visual.command(short_help="Draw a figure of the paper from the released results.")
+def figure(
+    number: Annotated[int, typer.Argument(help="2, 3, 5, 6, 7, 8 or 9; Figure 4 is in every study's own pictures.")],
+    data: Annotated[Path, typer.Option(help="A clone of github.com/ChenyuHeidiZhang/VL-commonsense.")],
+    out: Annotated[Path, typer.Option(help="The PNG to write; one that is there is replaced.")],
+) -> None:
+    """Draw a figure of Zhang et al. (2022) from their released results."""
+    _need()
+    from simtown.probes.visual.figures import FIGURES
+    from simtown.probes.visual.release import Release
+
+    if number not in FIGURES:
+        raise RefusalError(f"there is no figure {number}: give {', '.join(map(str, FIGURES))}")
+    if out.suffix.lower() != ".png":
+        raise RefusalError(f"--out {out} must end in .png")
+    FIGURES[number](Release(data), out)
+    print(out)
