@@ -208,3 +208,25 @@ def figure(
         raise RefusalError(f"--out {out} must end in .png")
     FIGURES[number](Release(data), out)
     print(out)
+
+
+@visual.command(short_help="Two models on the same subjects: paired and Welch tests.")
+def compare(
+    a: Annotated[Path, typer.Argument(help="Made by simtown probe visual.")],
+    b: Annotated[Path, typer.Argument(help="Made by simtown probe visual.")],
+) -> None:
+    """Print, for every task, mode and group that both have, the difference of ρ with its 95 % interval, and tests; McNemar's of Acc@1."""
+    _need()
+    from simtown.probes.visual.compare import compare as compared
+    from simtown.probes.visual.tables import Cell, Table, percent
+
+    table = Table(f"A: {a}   B: {b}", ("n", "ρ, A - B", "95 %", "paired p", "adjusted", "Welch p", "Acc@1 A", "Acc@1 B", "McNemar p"))
+    for one in compared(a, b):
+        low, high = one.interval
+        rho = ("", "", "", "", "", "")
+        if one.rho is not None:
+            rho = (str(one.rho.n), percent(one.rho.mean), f"[{percent(low)}, {percent(high)}]",
+                   *(f"{p:.2g}" for p in (one.rho.paired, one.adjusted, one.rho.welch)))  # type: ignore[assignment]  # fmt: skip
+        cells = (*rho, percent(one.accuracy[0]), percent(one.accuracy[1]), f"{one.right.exact:.2g}")
+        table.rows.append((f"{one.task}, {one.mode}, {one.group}", [Cell(here=text) for text in cells]))
+    show([table])

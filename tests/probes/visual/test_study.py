@@ -192,3 +192,22 @@ def test_labels_stand_apart_in_order():
     assert np.diff(found).min() >= 0.05 - 1e-12
     assert found[3:] == [0.5, 0.9]
     assert np.mean(found[:3]) == pytest.approx(0.11)
+
+
+def test_compare_command(cli, small, glove, corpus, tmp_path):
+    from scipy.stats import ttest_rel
+
+    from simtown.probes.visual import compare, results
+
+    a, b = tmp_path / "a", tmp_path / "b"
+    cli("probe", "visual", "--data", small, "--model", f"glove:{glove}", "--out", a, "--task", "color,cooccurrence").succeeds()
+    cli("probe", "visual", "--data", small, "--model", f"ngram:{corpus}", "--out", b, "--task", "color").succeeds()
+    cli("probe", "visual", "compare", b, a).succeeds()
+    found = {c.mode: c for c in compare.compare(b, a) if c.group == "all"}
+    assert set(found) == {"best", "average"}
+    rho = {path: {(m, s): r for m, s, r in zip(*(rows[k] for k in ("mode", "subject", "rho")), strict=True)}
+           for path in (a, b) for rows in [results.rows(path, "color")]}  # fmt: skip
+    subjects = [s for m, s in rho[b] if m == "average"]
+    expected = ttest_rel([rho[b]["average", s] for s in subjects], [rho[a]["head", s] for s in subjects]).pvalue
+    assert found["average"].rho.paired == pytest.approx(expected)
+    cli("probe", "visual", "compare", a, tmp_path / "none").refuses("no results")
