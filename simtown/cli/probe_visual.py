@@ -155,10 +155,10 @@ def mine(
 
     sources = Sources(attributes, graphs, text, coda, subjects, threshold, ordered, window, seed, skip_bad)
     sources.check()
-    with Progress(f"mine {out}, kB") as watcher:
-        passes = 2 if graphs else 1
-        watcher.started(passes * sum(p.stat().st_size for p in sources.files()) // 1000, 0)
-        content = run(sources, out, _moved(watcher))
+    amount, unit = sources.work()
+    with Progress(f"mine {out}, {'kB' if unit == 'bytes' else unit}") as watcher:
+        watcher.started(amount // 1000 if unit == "bytes" else amount, 0)
+        content = run(sources, out, _moved(watcher) if unit == "bytes" else lambda more: watcher.advanced(more, {}))
     for relation, told in content["relations"].items():
         print(f"{relation}: {told['subjects']:,} subjects, {len(told['classes']):,} classes, {told['counted']:,.0f} counted")
     if content["told"]["bad_records"]:
