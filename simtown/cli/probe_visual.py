@@ -155,10 +155,10 @@ def mine(
 
     sources = Sources(attributes, graphs, text, coda, subjects, threshold, ordered, window, seed, skip_bad)
     sources.check()
-    with Progress(f"mine {out}, kB") as watcher:
-        passes = 2 if graphs else 1
-        watcher.started(passes * sum(p.stat().st_size for p in sources.files()) // 1000, 0)
-        content = run(sources, out, _moved(watcher))
+    amount, unit = sources.work()
+    with Progress(f"mine {out}, {'kB' if unit == 'bytes' else unit}") as watcher:
+        watcher.started(amount // 1000 if unit == "bytes" else amount, 0)
+        content = run(sources, out, _moved(watcher) if unit == "bytes" else lambda more: watcher.advanced(more, {}))
     for relation, told in content["relations"].items():
         print(f"{relation}: {told['subjects']:,} subjects, {len(told['classes']):,} classes, {told['counted']:,.0f} counted")
     if content["told"]["bad_records"]:
@@ -189,3 +189,44 @@ def distill(
     print(f"{out}: divergence {told['divergence_first']:.3f} at first, {told['divergence_last']:.3f} at last, {told['texts']:,} sentences, "
           f"{told['seconds']:.0f} s")  # fmt: skip
     print(f"Ask it: simtown probe visual --model hf:{out} --data DATA --out DIR")
+
+
+@visual.command(short_help="Draw a figure of the paper from the released results.")
+def figure(
+    number: Annotated[int, typer.Argument(help="2, 3, 5, 6, 7, 8 or 9; Figure 4 is in every study's own pictures.")],
+    data: Annotated[Path, typer.Option(help="A clone of github.com/ChenyuHeidiZhang/VL-commonsense.")],
+    out: Annotated[Path, typer.Option(help="The PNG to write; one that is there is replaced.")],
+) -> None:
+    """Draw a figure of Zhang et al. (2022) from their released results."""
+    _need()
+    from simtown.probes.visual.figures import FIGURES
+    from simtown.probes.visual.release import Release
+
+    if number not in FIGURES:
+        raise RefusalError(f"there is no figure {number}: give {', '.join(map(str, FIGURES))}")
+    if out.suffix.lower() != ".png":
+        raise RefusalError(f"--out {out} must end in .png")
+    FIGURES[number](Release(data), out)
+    print(out)
+
+
+@visual.command(short_help="Two models on the same subjects: paired and Welch tests.")
+def compare(
+    a: Annotated[Path, typer.Argument(help="Made by simtown probe visual.")],
+    b: Annotated[Path, typer.Argument(help="Made by simtown probe visual.")],
+) -> None:
+    """Print, for every task, mode and group that both have, the difference of ρ with its 95 % interval, and tests; McNemar's of Acc@1."""
+    _need()
+    from simtown.probes.visual.compare import compare as compared
+    from simtown.probes.visual.tables import Cell, Table, percent
+
+    table = Table(f"A: {a}   B: {b}", ("n", "ρ, A - B", "95 %", "paired p", "adjusted", "Welch p", "Acc@1 A", "Acc@1 B", "McNemar p"))
+    for one in compared(a, b):
+        low, high = one.interval
+        rho = ("", "", "", "", "", "")
+        if one.rho is not None:
+            rho = (str(one.rho.n), percent(one.rho.mean), f"[{percent(low)}, {percent(high)}]",
+                   *(f"{p:.2g}" for p in (one.rho.paired, one.adjusted, one.rho.welch)))  # type: ignore[assignment]  # fmt: skip
+        cells = (*rho, percent(one.accuracy[0]), percent(one.accuracy[1]), f"{one.right.exact:.2g}")
+        table.rows.append((f"{one.task}, {one.mode}, {one.group}", [Cell(here=text) for text in cells]))
+    show([table])

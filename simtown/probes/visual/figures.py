@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from simtown.files import replacing
+from simtown.probes import statistics
 from simtown.probes.visual import results
 from simtown.probes.visual.classes import SIZES
 from simtown.probes.visual.dataset import GROUPS
+from simtown.probes.visual.release import CODA_CLASSES, Release
 
 _INK, _FAINT, _GREY = "#333333", "#E4E4E4", "#9A9A9A"
 #: Okabe and Ito's, told apart by the colour-blind.
@@ -147,3 +149,132 @@ def boxes(panel: Any, groups: dict[str, list[float]]) -> None:
             panel.scatter(i + spread, values, s=9, color=_PALETTE[0], alpha=0.7, linewidths=0)
     panel.set_xticks(range(len(groups)), list(groups))
     panel.set_ylabel("cosine with large − small", fontsize=9, color=_INK)
+
+
+def figure2(release: Release, path: Path) -> None:
+    """ρ of models with CoDa, Visual Genome and Wikipedia colours, best template, as released: a heat map."""
+    names = ("BERT base", "Oscar base", "Distilled", "RoBERTa base", "ALBERT base", "Vokenization")
+    table = np.array([[100 * float(x) for x in row[1:]] for row in release.table("heatmap_data")[1 : len(names) + 1]])
+    figure, (panel,) = canvas(1, 4.6, 4.4)
+    panel.grid(False)
+    panel.imshow(table, cmap="Blues", vmin=0, vmax=80, aspect="auto")
+    for (i, j), value in np.ndenumerate(table):
+        panel.text(j, i, f"{value:.1f}", ha="center", va="center", fontsize=9, color="white" if value > 50 else _INK)
+    panel.set_xticks(range(3), ["CoDa", "VG", "Wikipedia"])
+    panel.set_yticks(range(len(names)), names)
+    panel.set_title("Spearman ρ × 100, color, best template", fontsize=9.5, loc="left", color=_INK)
+    save(figure, path)
+
+
+def _projections(release: Release) -> dict[str, dict[str, list[float]]]:
+    """{model: {size: projections}} as released."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for _, model, size, value in release.table("size_sims")[1:]:
+        found.setdefault(model, {}).setdefault(size, []).append(float(value))
+    return found
+
+
+def figure3(release: Release, path: Path) -> None:
+    """The paper's projections on "large" less "small", by size and model."""
+    found = _projections(release)
+    figure, panels = canvas(len(found), 4.4 * len(found), 3.8)
+    for panel, (model, groups) in zip(panels, found.items(), strict=True):
+        boxes(panel, groups)
+        sizes = np.repeat(np.arange(len(groups)), [len(v) for v in groups.values()])
+        rho = statistics.spearman(np.concatenate([np.array(v) for v in groups.values()]), sizes).rho
+        panel.set_title(f"{model}; ρ with size {rho:.2f}", fontsize=9.5, loc="left", color=_INK)
+    save(figure, path)
+
+
+def figure5(release: Release, path: Path) -> None:
+    """Projections of the same nouns by BERT and by Oscar."""
+    found = _projections(release)
+    figure, (panel,) = canvas(1, 4.8, 4.4)
+    x, y = (np.concatenate([np.array(v) for v in found[model].values()]) for model in ("bert", "oscar"))
+    for (size, values), colour in zip(found["bert"].items(), _PALETTE, strict=False):
+        panel.scatter(values, found["oscar"][size], s=16, color=colour, label=size, linewidths=0)
+    panel.set_xlabel("BERT", fontsize=9, color=_INK)
+    panel.set_ylabel("Oscar", fontsize=9, color=_INK)
+    panel.legend(fontsize=8, frameon=False)
+    panel.set_title(f"cosine with large − small; ρ = {statistics.spearman(x, y).rho:.2f}", fontsize=9.5, loc="left", color=_INK)
+    save(figure, path)
+
+
+def _lines(release: Release, path: Path, first: tuple[str, bool, str], second: tuple[str, bool, str]) -> None:
+    """ρ of each relation's first ten test subjects under two conditions (model, tuned, how it is called), a line a subject."""
+    found = release.by_subject()
+    relations = ("color", "shape", "material", "cooccur")
+    figure, panels = canvas(len(relations), 3.4 * len(relations), 3.8)
+    for panel, relation in zip(panels, relations, strict=True):
+        a, b = (found[model, relation, tuned] for model, tuned, _ in (first, second))
+        both = [s for s in a if s in b]
+        for subject in both[:10]:
+            better = b[subject] >= a[subject]
+            panel.plot([0, 1], [a[subject], b[subject]], "-o", color=_PALETTE[0] if better else _PALETTE[4], linewidth=1.2, markersize=4)
+        ends = sorted((b[s], s) for s in both[:10])
+        heights = _apart([v for v, _ in ends], 0.055 * np.ptp([a[s] for s in both[:10]] + [b[s] for s in both[:10]]))
+        for height, (_, subject) in zip(heights, ends, strict=True):
+            panel.annotate(subject, (1.04, height), va="center", fontsize=7, color="#666666", annotation_clip=False)
+        change = np.sign([b[s] - a[s] for s in both])
+        panel.set_xticks([0, 1], [first[2], second[2]])
+        panel.set_xlim(-0.15, 1.75)
+        panel.set_title(
+            f"{relation}; of {len(both)}, {(change > 0).mean():.0%} rise, {(change < 0).mean():.0%} fall",
+            fontsize=9.5,
+            loc="left",
+            color=_INK,
+        )
+    panels[0].set_ylabel("Spearman ρ", fontsize=9, color=_INK)
+    save(figure, path)
+
+
+def _apart(values: Sequence[float], least: float) -> list[float]:
+    """Ascending values moved until each is at least so far above the one before; those that touch stay around their mean."""
+    clusters: list[list[float]] = []
+    for value in values:
+        clusters.append([value])
+        while len(clusters) > 1 and np.mean(clusters[-1]) - np.mean(clusters[-2]) < least * (len(clusters[-1]) + len(clusters[-2])) / 2:
+            clusters[-2:] = [clusters[-2] + clusters[-1]]
+    return [float(np.mean(c)) + (i - (len(c) - 1) / 2) * least for c in clusters for i in range(len(c))]
+
+
+def figure6(release: Release, path: Path) -> None:
+    """Oscar base before and after tuning, subject by subject."""
+    _lines(release, path, ("oscar-base", False, "untuned"), ("oscar-base", True, "tuned"))
+
+
+def figure7(release: Release, path: Path) -> None:
+    """BERT base and Oscar base after tuning, subject by subject."""
+    _lines(release, path, ("bert-base", True, "BERT"), ("oscar-base", True, "Oscar"))
+
+
+def _against_coda(release: Release, source: str, name: str, path: Path) -> None:
+    """The three subjects with the lowest and highest ρ between a source's colours and CoDa's."""
+    from simtown.probes.visual.tables import against_coda
+
+    found = against_coda(release, *release.counts(source))
+    order = np.argsort(found.rho, kind="stable")
+    figure, panels = canvas(6, 16.0, 2.9)
+    for panel, i in zip(panels, [*order[:3], *order[::-1][:3]], strict=True):
+        colors = np.argsort(-found.coda[i], kind="stable")
+        for shift, shares, label, colour in ((-0.2, found.coda[i], "CoDa", _GREY), (0.2, found.shares[i], name, _PALETTE[0])):
+            panel.bar(np.arange(len(colors)) + shift, shares[colors], 0.4, color=colour, label=label)
+        panel.set_xticks(range(len(colors)), [CODA_CLASSES[c] for c in colors], rotation=90, fontsize=7.5)
+        panel.set_title(f"{found.subjects[i]}; ρ = {found.rho[i]:.2f}", fontsize=9, loc="left", color=_INK)
+    panels[0].legend(fontsize=7.5, frameon=False)
+    panels[0].set_ylabel("share", fontsize=9, color=_INK)
+    save(figure, path)
+
+
+def figure8(release: Release, path: Path) -> None:
+    """Visual Genome and CoDa."""
+    _against_coda(release, "color", "VG", path)
+
+
+def figure9(release: Release, path: Path) -> None:
+    """Wikipedia and CoDa."""
+    _against_coda(release, "wiki-color", "Wikipedia", path)
+
+
+#: Figures that the released results alone decide; Figure 4 is the right half of every COLOR, SHAPE, MATERIAL picture of a study.
+FIGURES: dict[int, Callable[[Release, Path], None]] = {2: figure2, 3: figure3, 5: figure5, 6: figure6, 7: figure7, 8: figure8, 9: figure9}

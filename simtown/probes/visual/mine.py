@@ -16,6 +16,8 @@ from simtown.visualgenome import records
 from simtown.visualgenome.corpus import Corpus
 
 Moved = Callable[[int], None]
+#: Times that text is read: for attributes, for nouns, for their pairs.
+_PASSES = 3
 
 
 @dataclass(frozen=True)
@@ -53,9 +55,11 @@ class Sources:
         if self.window < 2:
             raise ValueError(f"--window must be at least 2 tokens, not {self.window}")
 
-    def files(self) -> list[Path]:
-        """What is read, for a progress bar."""
-        return [p for p in (self.attributes, self.graphs, self.text) if p]
+    def work(self) -> tuple[int, str]:
+        """How much `moved` will be told of, and in what: bytes of annotations, or sentences of text. A text is read once for this."""
+        if self.text:
+            return _PASSES * sum(1 for _ in Corpus(self.text, skip_bad=self.skip_bad).sentences()), "sentences"
+        return sum(times * p.stat().st_size for p, times in ((self.attributes, 1), (self.graphs, 2)) if p), "bytes"
 
 
 def mine(sources: Sources, out: Path, moved: Moved | None = None) -> dict[str, Any]:
@@ -85,10 +89,10 @@ def mine(sources: Sources, out: Path, moved: Moved | None = None) -> dict[str, A
 
         _add_cooccurrence(tables, images, COOCCURRENCE_THRESHOLD if sources.threshold is None else sources.threshold, sources.ordered)
     if sources.text and sources.subjects:
-        corpus = Corpus(sources.text, skip_bad=sources.skip_bad, moved=moved)
+        corpus = Corpus(sources.text, skip_bad=sources.skip_bad)
         nouns = _subjects(sources.subjects)
-        tables |= _kept(mining.from_text(corpus.sentences(), nouns), sources.threshold or 0)
-        _add_cooccurrence(tables, lambda: mining.windows(corpus.sentences(), nouns, sources.window),
+        tables |= _kept(mining.from_text(_counted(corpus, moved), nouns), sources.threshold or 0)
+        _add_cooccurrence(tables, lambda: mining.windows(_counted(corpus, moved), nouns, sources.window),
                           COOCCURRENCE_THRESHOLD if sources.threshold is None else sources.threshold, sources.ordered)  # fmt: skip
         bad += corpus.bad
     if sources.coda:
@@ -99,6 +103,13 @@ def mine(sources: Sources, out: Path, moved: Moved | None = None) -> dict[str, A
     if not tables:
         raise ValueError("nothing is above the thresholds: give more text or records, or a lower --threshold")
     return mined.write(out, tables, {**told, "bad_records": bad}, sources.seed)
+
+
+def _counted(corpus: Corpus, moved: Moved | None) -> Iterable[list[str]]:
+    for sentence in corpus.sentences():
+        yield sentence
+        if moved is not None:
+            moved(1)
 
 
 def _kept(found: dict[str, mining.Counts], threshold: int | None) -> dict[str, tuple[Sequence[str], Sequence[str], np.ndarray]]:

@@ -166,3 +166,48 @@ def test_choices_are_checked():
     with pytest.raises(ValueError, match="unknown use"):
         study.Choices("x", use="guess").check()
     assert study.Choices("x", protocol="paper").policy == "first"
+
+
+@pytest.mark.parametrize("number", [6, 7, 8, 9])
+def test_figures(cli, small, tmp_path, number):
+    cli("probe", "visual", "figure", number, "--data", small, "--out", tmp_path / "f.png").succeeds()
+    with Image.open(tmp_path / "f.png") as picture:
+        assert picture.width > 1000
+
+
+def test_figures_of_the_released_numbers(cli, reference, tmp_path):
+    for number in (2, 3, 5):
+        cli("probe", "visual", "figure", number, "--data", reference.folder, "--out", tmp_path / f"{number}.png").succeeds()
+
+
+def test_figures_that_are_not_there(cli, small, tmp_path):
+    cli("probe", "visual", "figure", 4, "--data", small, "--out", tmp_path / "f.png").refuses("no figure 4")
+    cli("probe", "visual", "figure", 8, "--data", small, "--out", tmp_path / "f.jpg").refuses(".png")
+
+
+def test_labels_stand_apart_in_order():
+    from simtown.probes.visual.figures import _apart
+
+    found = _apart([0.1, 0.11, 0.12, 0.5, 0.9], 0.05)
+    assert np.diff(found).min() >= 0.05 - 1e-12
+    assert found[3:] == [0.5, 0.9]
+    assert np.mean(found[:3]) == pytest.approx(0.11)
+
+
+def test_compare_command(cli, small, glove, corpus, tmp_path):
+    from scipy.stats import ttest_rel
+
+    from simtown.probes.visual import compare, results
+
+    a, b = tmp_path / "a", tmp_path / "b"
+    cli("probe", "visual", "--data", small, "--model", f"glove:{glove}", "--out", a, "--task", "color,cooccurrence").succeeds()
+    cli("probe", "visual", "--data", small, "--model", f"ngram:{corpus}", "--out", b, "--task", "color").succeeds()
+    cli("probe", "visual", "compare", b, a).succeeds()
+    found = {c.mode: c for c in compare.compare(b, a) if c.group == "all"}
+    assert set(found) == {"best", "average"}
+    rho = {path: {(m, s): r for m, s, r in zip(*(rows[k] for k in ("mode", "subject", "rho")), strict=True)}
+           for path in (a, b) for rows in [results.rows(path, "color")]}  # fmt: skip
+    subjects = [s for m, s in rho[b] if m == "average"]
+    expected = ttest_rel([rho[b]["average", s] for s in subjects], [rho[a]["head", s] for s in subjects]).pvalue
+    assert found["average"].rho.paired == pytest.approx(expected)
+    cli("probe", "visual", "compare", a, tmp_path / "none").refuses("no results")
