@@ -1,6 +1,6 @@
 """Images per second of training, against the plain PyTorch way, in the same run on the same examples.
 
-    python benchmarks/training.py [--n 1024] [--sizes 64x32,128x128] [--rounds 3] [--device cpu] [--precision float32] [--together]
+    python benchmarks/training.py [--n 512] [--sizes 64x32,128x128] [--rounds 2] [--device cpu] [--precision float32] [--together]
 
 Both ways train the same network (same layers, same batches of 128 in the same order, Adam at 1e-3) for an epoch:
 
@@ -111,9 +111,9 @@ class Way:
         return sum(len(batch) for batch in self.batches())
 
     def step(self) -> int:
-        for _ in range(8):
+        for _ in range(4):
             self.learn(self.one)
-        return 8 * SIZE
+        return 4 * SIZE
 
     def whole(self) -> int:
         examples = 0
@@ -234,9 +234,9 @@ def stacked(dataset: Dataset, count: int, device: torch.device) -> tuple[float, 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--n", type=int, default=1_024)
+    parser.add_argument("--n", type=int, default=512)
     parser.add_argument("--sizes", default="64x32,128x128")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--precision", default="float32", choices=["float32", "bf16"])
     parser.add_argument("--together", action="store_true")
