@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -43,7 +44,7 @@ class LSTMModel(PreTrainedModel):
         super().__init__(config)
         sizes = [config.embedding_size] + [config.hidden_size] * config.num_hidden_layers
         self.embeddings = nn.Embedding(config.vocab_size, config.embedding_size)
-        self.layers = nn.ModuleList(nn.LSTM(a, b, batch_first=True) for a, b in zip(sizes[:-1], sizes[1:], strict=True))
+        self.layers = nn.ModuleList(nn.LSTM(a, b, batch_first=True) for a, b in pairwise(sizes))
         self.dropout = nn.Dropout(config.dropout)
         self.post_init()
 

@@ -44,7 +44,7 @@ def buckets(rows: Sequence[Sequence[int]], budget: int, *, equal: bool = False) 
         yield batch
 
 
-def shared(rows: Sequence[Sequence[int]]) -> int:
+def shared(rows: Sequence[tuple[int, ...]]) -> int:
     """How many tokens all rows begin with."""
     low, high = min(rows), max(rows)
     n = min(len(low), len(high))

@@ -75,7 +75,7 @@ class Cached:
         """See :meth:`simtown.probes.scorers.base.Scorer.embed`."""
         keys = self._keys(["embed", layer, pooling], texts if spans is None else list(zip(texts, spans, strict=True)))
 
-        def ask(new: list[int]) -> list[tuple[np.ndarray, None]]:
+        def ask(new: list[int]) -> list[tuple[np.ndarray, np.ndarray | None]]:
             chosen = None if spans is None else [spans[i] for i in new]
             return [(row.astype(np.float64), None) for row in self._scorer.embed([texts[i] for i in new], chosen, layer, pooling)]
 
@@ -107,7 +107,10 @@ class Cached:
             new = [key for key in wanted if key not in found]
             if new:
                 told = dict(zip(new, ask([first[key] for key in new]), strict=True))
-                rows = [(key, a.astype(np.float64).tobytes(), None if b is None else b.astype(np.int64).tobytes()) for key, (a, b) in told.items()]
+                rows = [
+                    (key, a.astype(np.float64).tobytes(), None if b is None else b.astype(np.int64).tobytes())
+                    for key, (a, b) in told.items()
+                ]
                 self._store.execute("BEGIN")
                 self._store.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?)", rows)
                 self._store.execute("COMMIT")

@@ -20,7 +20,7 @@ SHARED = 8
 
 
 class Causal(Transformer):
-    """A causal language model. A text begins behind the token that begins texts (or ends them), so that its first word has a probability."""
+    """A causal language model. A text stands behind the token that begins texts (or ends them), so that its first word too is scored."""
 
     abilities: frozenset[Ability] = frozenset({"class_logprobs", "sequence_logprobs", "embed", "word_vector"})
 

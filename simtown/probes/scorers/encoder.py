@@ -16,7 +16,7 @@ class Encoder(Transformer):
     """A tower that was trained to give a text one vector. A text that is too long for it is cut, as its own library does.
 
     Args:
-        pooling: how it makes the vector: "mean" over all tokens, "first", "last", or "projection" where the model has one of its own (CLIP).
+        pooling: how it makes the vector: "mean" over all tokens, "first", "last", or "projection" where the model has its own (CLIP).
         normalise: whether to length 1.
     """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from math import log
 from pathlib import Path
 
@@ -50,10 +51,11 @@ class NGram:
         """A trigram model of a corpus (see :class:`simtown.visualgenome.corpus.Corpus`, which says what is raised)."""
         from simtown.visualgenome.corpus import Corpus
 
-        with metered(name, 0, progress) as meter:
+        sentences = list(Corpus(corpus).sentences(punctuation=True))
+        with metered(name, len(sentences), progress) as meter:
 
             def counted() -> Iterable[list[str]]:
-                for sentence in Corpus(corpus).sentences(punctuation=True):
+                for sentence in sentences:
                     yield sentence
                     if meter:
                         meter.advanced(1)
@@ -137,7 +139,7 @@ class _Level:
 def _adjusted(grams: list[Counter[Tokens]]) -> list[dict[Tokens, int]]:
     """Counts of the longest n-grams; of shorter ones, how many different words stand before them, or counts where none can."""
     found: list[dict[Tokens, int]] = []
-    for shorter, longer in zip(grams[:-1], grams[1:], strict=True):
+    for shorter, longer in pairwise(grams):
         before = Counter(gram[1:] for gram in longer)
         found.append({gram: n if gram[0] == START else before[gram] for gram, n in shorter.items()})
     return [*found, dict(grams[-1])]

@@ -71,7 +71,7 @@ def open_scorer(spec: str, *, device: str = "auto", dtype: str = "float32", poli
         if tokens < 1:
             raise ValueError(f"a batch needs at least 1 token, not {tokens}")
         path = _directory(place, hub=kind != "lstm")
-        settings = Settings(_device(device), dtype, policy, variant, tokens, progress)  # type: ignore[arg-type]
+        settings = Settings(_device(device), dtype, policy, variant, tokens, progress)
         scorer = _transformer(kind, spec, path, settings)
         chosen = (dtype, policy, variant)
     identity = " ".join((kind, *chosen, fingerprint(path))) if cache else ""
@@ -137,7 +137,11 @@ def _transformer(kind: str, spec: str, path: Path, settings: Any) -> Scorer:
         return Encoder(spec, model, tokenizer, settings, pooling="projection", normalise=True)
     if kind == "sentence":
         return _sentence(spec, path, tokenizer, settings)
-    if head.endswith(("ForMaskedLM", "ForPreTraining")) and family in transformers.MODEL_FOR_MASKED_LM_MAPPING_NAMES and family != "electra":
+    if (
+        head.endswith(("ForMaskedLM", "ForPreTraining"))
+        and family in transformers.MODEL_FOR_MASKED_LM_MAPPING_NAMES
+        and family != "electra"
+    ):
         from simtown.probes.scorers.masked import Masked
 
         return Masked(spec, _weights(path, transformers.AutoModelForMaskedLM), tokenizer, settings)
@@ -204,7 +208,9 @@ def _loaded(path: Path, load: Callable[[], Any]) -> Any:
     try:
         return load()
     except Exception as error:  # transformers, tokenizers, safetensors and torch each raise their own
-        raise DamagedError(f"{path} cannot be loaded ({type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else ''})") from error
+        raise DamagedError(
+            f"{path} cannot be loaded ({type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else ''})"
+        ) from error
     finally:
         logging.set_verbosity(level)
         if bars:

@@ -25,8 +25,14 @@ class Oracle:
         texts: {text: probabilities of its whitespace-separated words}. vectors: {word or text: numbers}.
     """
 
-    def __init__(self, name: str = "oracle", *, classes: Mapping[str, Mapping[str, float]] | None = None,
-                 texts: Mapping[str, Sequence[float]] | None = None, vectors: Mapping[str, Sequence[float]] | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        name: str = "oracle",
+        *,
+        classes: Mapping[str, Mapping[str, float]] | None = None,
+        texts: Mapping[str, Sequence[float]] | None = None,
+        vectors: Mapping[str, Sequence[float]] | None = None,
+    ) -> None:
         self.name = name
         self._tables: dict[str, Any] = {"classes": classes, "texts": texts, "vectors": vectors}
         self.abilities: frozenset[Ability] = frozenset(a for a, table in _NEEDS.items() if self._tables[table] is not None)

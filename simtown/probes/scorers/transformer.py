@@ -132,7 +132,7 @@ class Transformer:
             real[i, : len(row)] = 1
         return torch.from_numpy(ids).to(self.device), torch.from_numpy(real).to(self.device)
 
-    def _tensor(self, numbers: Sequence[int] | np.ndarray) -> torch.Tensor:
+    def _tensor(self, numbers: Sequence[int] | Sequence[Sequence[int]] | np.ndarray) -> torch.Tensor:
         return torch.as_tensor(np.asarray(numbers, dtype=np.int64), device=self.device)
 
     def _run(self, rows: Sequence[int], columns: Sequence[int], **inputs: Any) -> tuple[torch.Tensor, Any]:
@@ -150,7 +150,7 @@ class Transformer:
 
     def embed(self, texts: Sequence[str], spans: Sequence[tuple[int, int]] | None = None, layer: int = -1,
               pooling: Pooling = "mean") -> np.ndarray:  # fmt: skip
-        """(n, d) float32: hidden states of a layer (0: the embeddings, -1: the last) pooled over the tokens that touch a span of characters.
+        """(n, d) float32: hidden states of a layer (0: the embeddings, -1: the last) pooled over the tokens that touch a span.
 
         Without spans all tokens count, the special ones too, so that "first" is a BERT's [CLS]. Raises ValueError for a span that touches
         no token and for a layer that is not there.

@@ -1,0 +1,80 @@
+"""Language models of one's own: lm train."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from simtown.cli.app import RefusalError, app
+
+lm = typer.Typer(
+    name="lm",
+    help="Small language models for the probes, trained here on any text.\n\n"
+    "Start with: simtown lm train region_descriptions.json.zip --arch lstm --out lm/lstm",
+    short_help="Small language models for the probes.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+app.add_typer(lm)
+
+
+@lm.callback()
+def _lm() -> None:
+    pass
+
+
+def _need() -> None:
+    """One line instead of an ImportError where an extra is not installed."""
+    from importlib.util import find_spec
+
+    missing = [name for name in ("torch", "transformers", "tokenizers", "safetensors", "msgspec") if find_spec(name) is None]
+    if missing:
+        raise RefusalError(f"{missing[0]} is not installed: pip install 'simtown[probes,vg]'")
+
+
+@lm.command(short_help="Train a small language model on a text.")
+def train(
+    corpus: Annotated[Path, typer.Argument(help="Text, one phrase a line, or Visual Genome's region_descriptions.json; packed or not.")],
+    out: Annotated[Path, typer.Option(help="The directory to write: a model in Hugging Face's layout.")],
+    arch: Annotated[str, typer.Option(help="lstm, bert-mini or gpt-mini.")] = "lstm",
+    epochs: Annotated[int | None, typer.Option(help="Times that the corpus is read; by default 1.")] = None,
+    vocabulary: Annotated[
+        int | None, typer.Option(help="Words (lstm) or pieces of words at most; by default 5000, bert-mini 8000.")
+    ] = None,
+    batch: Annotated[int | None, typer.Option(help="Phrases a step; by default 128.")] = None,
+    lr: Annotated[float | None, typer.Option(help="Highest learning rate; by default 0.003, bert-mini and gpt-mini 0.001.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the initial weights, the order of phrases, dropout and masks.")] = 0,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+) -> None:
+    """Train a small language model; every probe can then ask it as lstm:OUT or hf:OUT.
+
+    One phrase in twenty is held out by its letters. Killed or stopped, the same command continues and ends with the same weights.
+    """
+    _need()
+    import torch
+
+    from simtown.probes.lm.architectures import ARCHITECTURES
+    from simtown.probes.lm.train import LMSettings
+    from simtown.probes.lm.train import train as run
+    from simtown.progress import Progress
+
+    if arch not in ARCHITECTURES:
+        raise RefusalError(f"unknown --arch {arch}: choose {', '.join(ARCHITECTURES)}")
+    usual = ARCHITECTURES[arch]
+    settings = LMSettings(
+        arch=arch,
+        epochs=usual.epochs if epochs is None else epochs,
+        vocabulary=usual.vocabulary if vocabulary is None else vocabulary,
+        batch=usual.batch if batch is None else batch,
+        learning_rate=usual.learning_rate if lr is None else lr,
+        seed=seed,
+        device=("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device,
+    )
+    with Progress(f"train {out}") as watcher:
+        told = run(settings, corpus, out, watcher)
+    print(f"{out}: validation perplexity {told['validation_perplexity']:.2f} on {told['phrases']['validation']:,} phrases; "
+          f"{told['parameters']:,} parameters, {told['vocabulary']:,} entries in the vocabulary, {told['seconds']:.0f} s")  # fmt: skip
+    print(f"Ask it as {'lstm' if arch == 'lstm' else 'hf'}:{out}")

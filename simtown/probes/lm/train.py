@@ -1,0 +1,337 @@
+"""Training a small language model on a corpus, so that every probe runs on a real model without any download.
+
+A run directory is a model in Hugging Face's layout (config.json, model.safetensors, tokenizer files) beside lm.json, which tells every
+choice and figure, and metrics.jsonl. Which phrases are held out depends on the phrases alone: none is trained on and validated on.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from hashlib import blake2b, file_digest
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
+
+import simtown
+from simtown.files import DamagedError, ForeignDirectoryError, claimed, replacing, save_json
+from simtown.probes.lm.architectures import ARCHITECTURES, Architecture, load_tokenizer
+from simtown.streams import Stream
+from simtown.visualgenome.corpus import Corpus
+
+RUN, METRICS, STATE, FORMAT = "lm.json", "metrics.jsonl", "state.pt", "simtown-lm"
+#: One phrase in so many is held out; at most so many of them are read at each validation but the last.
+HELD_OUT, LOOKED_AT = 20, 4_000
+#: Steps between two saved states. Batches are sorted by length within pools of so many.
+ROUND, POOL = 200, 50
+#: Longest text in tokens; the rest of a longer one is left out.
+LONGEST = 64
+
+
+@dataclass(frozen=True)
+class LMSettings:
+    """Every choice that decides a run's numbers, besides the corpus.
+
+    Attributes:
+        arch: a name of :data:`simtown.probes.lm.architectures.ARCHITECTURES`. epochs: times that every phrase is read.
+        vocabulary: words or pieces at most. batch: phrases a step. learning_rate: the highest of Adam's: it rises over the first twentieth
+        of the steps and falls to 0 over the rest. seed: of initial weights, order, dropout and masks. device: "cpu" or "cuda".
+    """
+
+    arch: str
+    epochs: int
+    vocabulary: int
+    batch: int
+    learning_rate: float
+    seed: int = 0
+    device: str = "cpu"
+
+
+class TrainingError(ValueError):
+    """Training cannot go on; the message says what to change."""
+
+
+class Watcher(Protocol):
+    """Whoever wants to know how a run goes; :class:`simtown.progress.Progress` is one."""
+
+    def started(self, total: int, done: int) -> None:
+        """So many phrases are to be read, and so many have been."""
+        ...
+
+    def advanced(self, examples: int, seconds: dict[str, float]) -> None:
+        """So many more have been."""
+        ...
+
+    def say(self, line: str) -> None:
+        """A validation's result."""
+        ...
+
+
+def check(settings: LMSettings) -> None:
+    """Raises ValueError, in one line, for a choice that cannot be."""
+    if settings.arch not in ARCHITECTURES:
+        raise ValueError(f"unknown architecture '{settings.arch}': choose {', '.join(ARCHITECTURES)}")
+    for name, value, low in (("epochs", settings.epochs, 1), ("vocabulary", settings.vocabulary, 10), ("batch", settings.batch, 1)):
+        if value < low:
+            raise ValueError(f"--{name} must be at least {low}, not {value}")
+    if not 0 < settings.learning_rate < 10:
+        raise ValueError(f"--lr must be above 0 and below 10, not {settings.learning_rate}")
+    if settings.device not in ("cpu", "cuda"):
+        raise ValueError(f"unknown device '{settings.device}': choose auto, cpu or cuda")
+    if settings.device == "cuda" and not torch.cuda.is_available():
+        raise ValueError("--device cuda: PyTorch sees no CUDA device here; use --device cpu, or auto")
+
+
+def train(settings: LMSettings, corpus: Path, directory: Path, watcher: Watcher) -> dict[str, Any]:
+    """Train into a directory, or finish what was begun there; returns what its lm.json says.
+
+    Killed at any moment and called again, it ends with the weights of a run that was never disturbed.
+
+    Raises:
+        ValueError: a choice that cannot be, or a corpus without enough text. DamagedError: a file of the corpus or of the run is.
+        ForeignDirectoryError: the directory holds another run, or something else. TrainingError: a loss that is no number.
+    """
+    check(settings)
+    with corpus.open("rb") as file:
+        digest = file_digest(file, "sha256").hexdigest()
+    with claimed(directory, "simtown lm train"):
+        run = _begin(directory, settings, corpus, digest)
+        if run["status"] == "done":
+            return run
+        return _Run(settings, corpus, directory, run, watcher).whole()
+
+
+def _begin(directory: Path, settings: LMSettings, corpus: Path, digest: str) -> dict[str, Any]:
+    """lm.json to go on with: a fresh one in an empty directory, the one that is there if it is of these settings and this corpus."""
+    fresh = {
+        "format": FORMAT,
+        "status": "running",
+        "settings": asdict(settings),
+        "corpus": {"path": str(corpus.resolve()), "sha256": digest},
+        "simtown": simtown.__version__,
+        "torch": torch.__version__,
+    }
+    path = directory / RUN
+    if not path.exists():
+        other = [p.name for p in directory.iterdir() if not p.name.startswith(".")]
+        if other:
+            raise ForeignDirectoryError(f"{directory} is not empty and holds no language model's run ({other[0]}): give another --out")
+        save_json(path, fresh)
+        return fresh
+    try:
+        there = json.loads(path.read_text(encoding="utf-8"))
+        differ = [f"{k} {there['settings'].get(k)}, now {v}" for k, v in asdict(settings).items() if there["settings"].get(k) != v]
+        differ += ["the corpus"] if there["corpus"]["sha256"] != digest else []
+        there["status"]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DamagedError(f"{path} is damaged ({error})") from error
+    if differ:
+        raise ForeignDirectoryError(f"{directory} holds a run of another configuration: {'; '.join(differ)}; give another --out")
+    return there
+
+
+def held_out(phrase: str) -> bool:
+    """Whether a phrase is for validation: decided by its letters, so that it is so wherever it occurs."""
+    return int.from_bytes(blake2b(" ".join(phrase.lower().split()).encode(), digest_size=8).digest()) % HELD_OUT == 0
+
+
+def addressed(seed: int, name: str, number: int) -> torch.Generator:
+    """A generator on the CPU that depends on the address alone."""
+    return torch.Generator().manual_seed(int(Stream(seed, "lm", name).bits(np.array([number]), 1)[0, 0] >> np.uint64(1)))
+
+
+class Texts:
+    """Token numbers of many texts, one after the other in one array.
+
+    Attributes:
+        tokens: (sum of lengths,) int32. starts: (n + 1,) int64, text i is tokens[starts[i] : starts[i + 1]].
+    """
+
+    def __init__(self, encoded: list[list[int]]) -> None:
+        self.starts = np.cumsum([0, *map(len, encoded)])
+        self.tokens = np.fromiter((token for row in encoded for token in row), dtype=np.int32, count=int(self.starts[-1]))
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def batch(self, rows: np.ndarray, pad: int) -> torch.Tensor:
+        """(n, t) int64 token numbers of the rows, filled up on the right."""
+        lengths = self.starts[rows + 1] - self.starts[rows]
+        columns = np.arange(lengths.max())
+        at = np.minimum(self.starts[rows, None] + columns, len(self.tokens) - 1)
+        return torch.from_numpy(np.where(columns < lengths[:, None], self.tokens[at], pad).astype(np.int64))
+
+    def batches(self, order: np.ndarray, size: int, shuffle: torch.Generator | None = None) -> list[np.ndarray]:
+        """Row numbers of each batch: those of like length together, from pools of neighbours in the given order."""
+        pool = size * POOL
+        lengths = np.diff(self.starts)
+        order = np.concatenate([part[np.argsort(lengths[part], kind="stable")] for part in _cut(order, pool)])
+        batches = _cut(order, size)
+        return batches if shuffle is None else [batches[i] for i in torch.randperm(len(batches), generator=shuffle).tolist()]
+
+
+def _cut(array: np.ndarray, size: int) -> list[np.ndarray]:
+    return [array[begin : begin + size] for begin in range(0, len(array), size)]
+
+
+class _Run:
+    """One run, from where it stands to its end."""
+
+    def __init__(self, settings: LMSettings, corpus: Path, directory: Path, run: dict[str, Any], watcher: Watcher) -> None:
+        self.settings, self.directory, self.run, self.watcher = settings, directory, run, watcher
+        self.architecture: Architecture = ARCHITECTURES[settings.arch]
+        phrases: tuple[list[str], list[str]] = ([], [])
+        for phrase in Corpus(corpus):
+            phrases[held_out(phrase)].append(phrase)
+        if not phrases[0] or not phrases[1]:
+            raise ValueError(f"{corpus} has {sum(map(len, phrases))} phrases, too few to train on some and hold out one in {HELD_OUT}")
+        self.tokenizer = self._tokenizer(phrases[0])
+        self.train, self.val = (self._encoded(part) for part in phrases)
+        self.device = torch.device(settings.device)
+        self.per_epoch = -(-len(self.train) // settings.batch)
+        self.total = settings.epochs * self.per_epoch
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(addressed(settings.seed, "weights", 0).initial_seed())
+            self.model = self.architecture.model(self.tokenizer)
+        self.model.to(self.device)
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=settings.learning_rate, weight_decay=0.01, fused=True)
+        self.step, self.seconds, self.rows = 0, 0.0, list[dict[str, float]]()
+        self._resume()
+
+    def _tokenizer(self, phrases: list[str]) -> Any:
+        """The run's own tokenizer, or a new one trained on the phrases."""
+        if not (self.directory / "tokenizer_config.json").is_file():
+            self.architecture.tokenizer(phrases, self.settings.vocabulary).save_pretrained(self.directory)
+        return load_tokenizer(self.directory)
+
+    def _encoded(self, phrases: list[str]) -> Texts:
+        rows = []
+        for begin in range(0, len(phrases), 10_000):
+            block = phrases[begin : begin + 10_000]
+            rows += self.tokenizer(block, truncation=True, max_length=LONGEST, return_attention_mask=False)["input_ids"]
+        return Texts(rows)
+
+    def _resume(self) -> None:
+        path = self.directory / STATE
+        if not path.exists():
+            return
+        try:
+            state = torch.load(path, map_location=self.device, weights_only=True)
+            self.model.load_state_dict(state["model"])
+            self.optimizer.load_state_dict(state["optimizer"])
+            self.step, self.seconds, self.rows = state["step"], state["seconds"], state["rows"]
+        except Exception as error:  # torch raises a dozen kinds
+            raise DamagedError(f"{path} is damaged ({type(error).__name__}): delete it to train again from the start") from error
+
+    def whole(self) -> dict[str, Any]:
+        """Rounds until the last step, then the final validation on everything held out."""
+        self.watcher.started(self.settings.epochs * len(self.train), self._read())
+        looks = max(self.total // 10, 1)
+        while self.step < self.total:
+            self._round()
+            if self.step // looks > (self.step - ROUND) // looks or self.step == self.total:
+                self._validated(self.val if self.step == self.total else None)
+            self._save()
+        self.model.eval().cpu().save_pretrained(self.directory)
+        self.run |= {
+            "status": "done",
+            "validation_perplexity": self.rows[-1]["validation_perplexity"],
+            "phrases": {"train": len(self.train), "validation": len(self.val)},
+            "tokens": {"train": len(self.train.tokens), "validation": len(self.val.tokens)},
+            "vocabulary": len(self.tokenizer),
+            "parameters": sum(p.numel() for p in self.model.parameters()),
+            "steps": self.step,
+            "seconds": self.seconds,
+        }
+        save_json(self.directory / RUN, self.run)
+        (self.directory / STATE).unlink(missing_ok=True)
+        return self.run
+
+    def _read(self) -> int:
+        """Phrases read so far, over all epochs."""
+        epochs, steps = divmod(self.step, self.per_epoch)
+        return epochs * len(self.train) + min(steps * self.settings.batch, len(self.train))
+
+    def _round(self) -> None:
+        """The next ROUND steps. Order, masks and dropout depend on the epoch, the step and the round, not on when they were done."""
+        entered, before = perf_counter(), self.step
+        losses = []
+        self.model.train()
+        with torch.random.fork_rng(devices=[self.device] if self.device.type == "cuda" else []):
+            torch.manual_seed(addressed(self.settings.seed, "round", before).initial_seed())
+            for rows in self._next(min(ROUND, self.total - before)):
+                losses.append(self._learn(rows))
+                self.step += 1
+                self.watcher.advanced(len(rows), {})
+        loss = float(torch.stack(losses).mean())
+        if not math.isfinite(loss):
+            raise TrainingError(
+                f"the loss is no longer a number at step {self.step}: give a smaller --lr than {self.settings.learning_rate}"
+            )
+        self.loss = loss
+        self.seconds += perf_counter() - entered
+
+    def _next(self, steps: int) -> Iterator[np.ndarray]:
+        """Row numbers of the next batches, into the next epoch if need be."""
+        while steps:
+            epoch, done = divmod(self.step, self.per_epoch)
+            generator = addressed(self.settings.seed, "order", epoch)
+            order = torch.randperm(len(self.train), generator=generator).numpy()
+            for rows in self.train.batches(order, self.settings.batch, generator)[done : done + steps]:
+                steps -= 1
+                yield rows
+
+    def _learn(self, rows: np.ndarray) -> torch.Tensor:
+        """One step of the optimiser; the mean loss in nats."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.settings.learning_rate * _schedule(self.step, self.total)
+        generator = addressed(self.settings.seed, "masks", self.step)
+        loss, n = self._loss(self.train.batch(rows, self.tokenizer.pad_token_id), generator)
+        loss = loss / max(n, 1)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        self.optimizer.step()
+        return loss.detach()
+
+    def _loss(self, ids: torch.Tensor, generator: torch.Generator) -> tuple[torch.Tensor, int]:
+        """Sum of the cross-entropies (nats) of what is to be predicted in a batch, and how many tokens that are."""
+        shown, at, wanted = self.architecture.task(ids, self.tokenizer, generator)
+        real = (ids != self.tokenizer.pad_token_id).long()
+        logits = self.architecture.logits(self.model, shown.to(self.device), real.to(self.device), at.to(self.device))
+        return cross_entropy(logits, wanted.to(self.device), reduction="sum"), len(wanted)
+
+    def _validated(self, texts: Texts | None) -> None:
+        """Perplexity on what is held out, or by default on the first of it; the same tokens are masked every time."""
+        self.model.eval()
+        chosen = np.arange(min(LOOKED_AT, len(self.val)) if texts is None else len(self.val))
+        loss, n = 0.0, 0
+        with torch.inference_mode():
+            for number, rows in enumerate(self.val.batches(chosen, self.settings.batch)):
+                more, tokens = self._loss(self.val.batch(rows, self.tokenizer.pad_token_id), addressed(0, "validation", number))
+                loss, n = loss + float(more), n + tokens
+        row = {"step": self.step, "train_loss": self.loss, "validation_perplexity": math.exp(loss / max(n, 1)), "tokens": n}
+        self.rows.append(row)
+        self.watcher.say(f"step {self.step:,} of {self.total:,}: training loss {self.loss:.3f}, "
+                         f"validation perplexity {row['validation_perplexity']:.2f} over {n:,} tokens")  # fmt: skip
+
+    def _save(self) -> None:
+        """State and metrics, each whole or not at all."""
+        state = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict(), "step": self.step, "seconds": self.seconds,
+                 "rows": self.rows}  # fmt: skip
+        with replacing(self.directory / STATE) as temporary:
+            torch.save(state, temporary)
+        with replacing(self.directory / METRICS) as temporary:
+            temporary.write_text("".join(json.dumps(row) + "\n" for row in self.rows), encoding="utf-8")
+
+
+def _schedule(step: int, total: int) -> float:
+    """Share of the highest learning rate: up over the first twentieth, then down to 0."""
+    up = max(total // 20, 1)
+    return min((step + 1) / up, max(total - step, 1) / max(total - up, 1))
