@@ -117,21 +117,29 @@ def compare(
     _show([_differences(a, b, compared(a, b))])
 
 
-@probe.command(short_help="Print the paper's Table 1 or 2 beside ours.")
+@probe.command(short_help="Print a paper's table beside ours.")
 def reproduce(
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="forbes-table1 or forbes-table2.")],
-    data: DataOption,
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="forbes-table1 or forbes-table2; spatial-figure3, spatial-analogy, "
+                                               "spatial-odd-one-out or spatial-similarity.")],
+    data: Annotated[Path, typer.Option(help="The released data; of forbes-... a clone of github.com/mbforbes/physical-commonsense.")],
     runs: Annotated[
-        list[Path] | None, typer.Option("--with", help="A directory of simtown probe physical to add as a row of Table 2. Repeatable.")
+        list[Path] | None,
+        typer.Option("--with", help="A directory of simtown probe physical or spatial to add, or for spatial-... vectors: glove:FILE. "
+                     "Repeatable."),
     ] = None,
-) -> None:
+) -> None:  # fmt: skip
     """Print a table of a paper cell by cell: the printed number, and the one that comes out here."""
     _need()
+    if table.startswith("spatial-"):
+        from simtown.cli.probe_spatial import reproduced
+
+        _show([reproduced(table, data, runs or [])])
+        return
     from simtown.probes.physical import reproduce as tables
     from simtown.probes.physical.datasets import read
 
     if table not in ("forbes-table1", "forbes-table2"):
-        raise RefusalError(f"there is no table {table}: give forbes-table1 or forbes-table2")
+        raise RefusalError(f"there is no table {table}: give forbes-table1, forbes-table2, or spatial-... (see --help)")
     if table == "forbes-table1":
         if runs:
             raise RefusalError("--with adds a row to forbes-table2; Table 1 is about the data")

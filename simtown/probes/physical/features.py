@@ -65,10 +65,10 @@ def words(release: Release, task: Task, pairs: Pairs, scorer: Scorer, stand_in: 
 def tokens(release: Release, task: Task, pairs: Pairs, scorer: Scorer, english: English) -> Inputs:
     """The last layer at the two words of each pair's sentence, a word of several tokens as their mean."""
     made = [sentence(release, task.name, task.lefts[i], task.rights[j], english) for i, j in zip(pairs.left, pairs.right, strict=True)]
-    texts = [s.text for s in made]
-    every = np.arange(len(texts))
-    left, right = (_embedded(scorer, texts, [getattr(s, side) for s in made], "mean") for side in ("left", "right"))
-    return Inputs((left, right), (every, every), pairs.right, separate=False)
+    spans = [s.left for s in made] + [s.right for s in made]
+    both = _embedded(scorer, 2 * [s.text for s in made], spans, "mean")  # in one request, so that each text is read once
+    every = np.arange(len(made))
+    return Inputs((both[: len(made)], both[len(made) :]), (every, every), pairs.right, separate=False)
 
 
 def sentences(release: Release, task: Task, pairs: Pairs, scorer: Scorer, english: English, pooling: Pooling) -> Inputs:

@@ -37,9 +37,11 @@ def run(release: Release, which: Sequence[tuple[str, str]], choices: Choices, ou
             if scorer is None and choices.opens():
                 scorer = opening()
             judged = judge(release, task, choices, scorer, lambda steps, title=task.title: watch(title, steps))  # type: ignore[misc]
+            (out / f"{task.title}.png").unlink(missing_ok=True)
             directory.add(task.title, judged, release)
-        for title, task_content in directory.content["tasks"].items():
-            figures.figure2(title, choices.model, task_content, release, out / f"{title}.png")
+        for title, found in directory.content["tasks"].items():
+            if not (out / f"{title}.png").is_file():
+                figures.figure2(title, choices.model, found, release, out / f"{title}.png")
         results.write_tables(out, directory.content)
         return directory.content
 
