@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from simtown.cli.app import RefusalError
+from simtown.cli.probe import _need, probe
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -14,10 +17,59 @@ if TYPE_CHECKING:
     from simtown.probes.spatial.reproduce import Line
     from simtown.probes.spatial.vectors import Space
 
+spatial = typer.Typer(
+    name="spatial",
+    short_help="Spatial relations: perplexity vectors of a language model.",
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+probe.add_typer(spatial)
+
+
+@spatial.callback(invoke_without_command=True)
+def study(
+    context: typer.Context,
+    model: Annotated[str | None, typer.Option(help="lstm:DIR, hf:ID-OR-DIR (causal or masked), ngram:CORPUS.")] = None,
+    corpus: Annotated[
+        Path | None, typer.Option(help="Text, one phrase a line, or Visual Genome's region_descriptions.json; packed or not.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The directory to write; the same command again continues it.")] = None,
+    rare: Annotated[int, typer.Option(help="Phrases with a word that the corpus has less often are dropped.")] = 20,
+    least: Annotated[int, typer.Option(help="Contexts with fewer phrases are left out.")] = 10,
+    most: Annotated[int, typer.Option(help="Phrases of a context at most, drawn at random.")] = 200,
+    held_out: Annotated[bool, typer.Option("--held-out", help="Only phrases that simtown lm train holds out.")] = False,
+    seed: Annotated[int, typer.Option(help="Of the sample of phrases.")] = 0,
+) -> None:
+    """Put every spatial relation in every other's place and see how perplexed a model is (Ghanimifard and Dobnik, 2019).
+
+    Phrases of the corpus are binned by the relation they hold. 67 relations in up to 57 such contexts make the matrix of perplexities; its
+    rows are the relations' P-vectors, which are tested by analogies, odd ones out and clusters. --model, --corpus and --out are needed.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    if model is None or corpus is None or out is None:
+        raise RefusalError("probe spatial needs --model, --corpus and --out (see --help), or a command: judge")
+    _need()
+    from simtown.probes.scorers import open_scorer
+    from simtown.probes.scorers.batching import metered
+    from simtown.probes.spatial.study import FIGURE, SUMMARY, Settings, run
+
+    run(
+        model,
+        corpus,
+        out,
+        Settings(rare, least, most, held_out, seed),
+        lambda: open_scorer(model),
+        lambda title, n: metered(title, n, True),
+    )
+    print((out / f"{SUMMARY}.md").read_text(encoding="utf-8"))
+    print(f"Everything is in {out}; the heat map is {out / FIGURE}.png and .svg")
+
 
 def reproduced(name: str, data: Path, runs: Sequence[Path]) -> Table:
     """A spatial table of `simtown probe reproduce`."""
-    from simtown.probes.spatial import released, reproduce
+    from simtown.probes.spatial import released, reproduce, study
+    from simtown.probes.spatial.tables import read_table
 
     tables = {
         "spatial-analogy": ("Analogies of opposites: accuracy", reproduce.analogy),
@@ -25,20 +77,22 @@ def reproduced(name: str, data: Path, runs: Sequence[Path]) -> Table:
         "spatial-similarity": ("Similarity of words: Spearman's correlation", reproduce.similarity),
     }
     if name == "spatial-figure3":
-        return _lines("Figure 3", reproduce.figure3(released.read(data), released.read_table(data / released.CELLS)))
+        others = [(run.name, study.load(run)[0]) for run in runs]
+        return _lines("Figure 3", reproduce.figure3(released.read(data), read_table(data / released.CELLS), others))
     if name not in tables:
         raise RefusalError(f"there is no table {name}: give spatial-figure3, {', '.join(tables)}")
     title, compute = tables[name]
-    return _lines(title, compute(released.read(data), _spaces(runs)))
+    return _lines(title, compute(released.read(data), [space for run in runs for space in _spaces(run)]))
 
 
-def _spaces(runs: Sequence[Path]) -> list[Space]:
-    """Vectors to add to a table."""
+def _spaces(run: Path) -> list[Space]:
+    """Vectors to add to a table: those of a run of probe spatial, or of a model."""
     from simtown.probes.scorers import open_scorer
+    from simtown.probes.spatial import study
     from simtown.probes.spatial.relations import RELATIONS
     from simtown.probes.spatial.vectors import embedded
 
-    return [embedded(open_scorer(str(run), progress=True), RELATIONS) for run in runs]
+    return study.load(run)[1] if run.is_dir() else [embedded(open_scorer(str(run), progress=True), RELATIONS)]
 
 
 def _lines(title: str, lines: Sequence[Line]) -> Table:
@@ -50,5 +104,6 @@ def _lines(title: str, lines: Sequence[Line]) -> Table:
     for line in lines:
         verdict = "" if line.same is None else "same" if line.same else "differs"
         paper = "" if line.paper is None else f"{line.paper:.2f}"
-        made.add_row(line.name, paper, f"{line.here:.3f}", f"{line.low:.3f} to {line.high:.3f}", verdict, line.note)
+        between = "" if line.low != line.low else f"{line.low:.3f} to {line.high:.3f}"
+        made.add_row(line.name, paper, f"{line.here:.3f}", between, verdict, line.note)
     return made

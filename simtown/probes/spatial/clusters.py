@@ -32,9 +32,9 @@ class Clusters:
 
 
 def cluster(relations: Sequence[str], vectors: np.ndarray, k: int, seed: int = 0) -> Clusters:
-    """k-means of (n, d) vectors of length 1. Raises ValueError for a k not in 2 to n - 1."""
-    if not 2 <= k < len(relations):
-        raise ValueError(f"{len(relations)} relations have 2 to {len(relations) - 1} clusters, not {k}")
+    """k-means of (n, d) vectors of length 1. Raises ValueError for a k below 2, or above n - 1 or the number of different vectors."""
+    if not 2 <= k <= _most(vectors):
+        raise ValueError(f"these {len(relations)} vectors have 2 to {_most(vectors)} clusters, not {k}")
     labels = KMeans(k, n_init=STARTS, random_state=seed).fit_predict(vectors)
     groups = [tuple(r for r, label in zip(relations, labels, strict=True) if label == c) for c in range(k)]
     families = {name: i for i, name in enumerate(dict.fromkeys(map(simple, relations)))}
@@ -47,4 +47,14 @@ def cluster(relations: Sequence[str], vectors: np.ndarray, k: int, seed: int = 0
 
 def chosen(relations: Sequence[str], vectors: np.ndarray, seed: int = 0) -> Clusters:
     """The clusters of the k, from 2 to two thirds of the relations, with the largest silhouette."""
-    return max((cluster(relations, vectors, k, seed) for k in range(2, max(3, 2 * len(relations) // 3))), key=lambda c: c.silhouette)
+    most = min(_most(vectors), 2 * len(relations) // 3)
+    return max((cluster(relations, vectors, k, seed) for k in range(2, max(3, most + 1))), key=lambda c: c.silhouette)
+
+
+def as_paper(relations: Sequence[str], vectors: np.ndarray, seed: int = 0) -> Clusters:
+    """The paper's number of clusters, or as many as there are different vectors if these are fewer."""
+    return cluster(relations, vectors, min(PAPER, _most(vectors)), seed)
+
+
+def _most(vectors: np.ndarray) -> int:
+    return min(len(np.unique(vectors.round(9), axis=0)), len(vectors) - 1)

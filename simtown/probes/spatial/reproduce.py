@@ -10,7 +10,8 @@ import numpy as np
 from simtown.probes import statistics
 from simtown.probes.spatial import judgements, published, vectors, wordtests
 from simtown.probes.spatial.relations import CONTEXTS, JUDGED, RELATIONS
-from simtown.probes.spatial.released import Release, Table
+from simtown.probes.spatial.released import Release
+from simtown.probes.spatial.tables import Table
 from simtown.probes.spatial.vectors import MEASURES, Space, cosine
 from simtown.probes.spatial.wordtests import Answers
 
@@ -88,10 +89,26 @@ def similarity(release: Release, others: Sequence[Space] = ()) -> list[Line]:
     return lines
 
 
-def figure3(release: Release, cells: Table) -> list[Line]:
-    """The share of the cells of Figure 3 that come out: P-vectors of the released perplexities against those read off it, to 8 decimals."""
+def figure3(release: Release, cells: Table, others: Sequence[tuple[str, Table]] = ()) -> list[Line]:
+    """The share of the cells of Figure 3 that come out: P-vectors of the released perplexities against those read off it, to 8 decimals.
+
+    others: matrices of perplexities under other models, and their names. Two of Spearman's correlations tell how alike each is to the
+    released one: of log-perplexities over all cells that both have, and of the similarities of P-vectors over all pairs of relations.
+    """
     same = np.abs(release.p_vectors().matrix(RELATIONS) - cells.block(RELATIONS, CONTEXTS)) < 1e-8
-    return [Line("cells that are the same", 1.0, float(same.mean()), *(float(same.mean()),) * 2, f"{same.sum():,} of {same.size:,} cells")]
+    share = float(same.mean())
+    lines = [Line("cells that are the same", 1.0, share, share, share, f"{same.sum():,} of {same.size:,} cells")]
+    for name, table in others:
+        contexts = tuple(c for c in CONTEXTS if c in table.columns)
+        here, there = table.block(RELATIONS, contexts), release.perplexities.block(RELATIONS, contexts)
+        rho = statistics.spearman(np.log(here).ravel(), np.log(there).ravel()).rho
+        alike = [cosine(vectors.p_vectors(block)) for block in (here, there)]
+        found = judgements.agreement(alike[0], alike[1])
+        lines += [
+            Line(f"{name}, log-perplexities", None, rho, float("nan"), float("nan"), f"{here.size:,} cells, {len(contexts)} contexts"),
+            Line(f"{name}, similarities", None, found.rho, found.low, found.high, f"{found.pairs:,} pairs, Mantel p = {found.p:.2g}"),
+        ]
+    return lines
 
 
 def _with(others: Sequence[Space], words: Sequence[str]) -> list[Space]:

@@ -5,6 +5,7 @@ import pytest
 
 from simtown.probes.spatial import clusters, released, reproduce
 from simtown.probes.spatial.relations import KINDS, OPPOSITES, RELATIONS
+from simtown.probes.spatial.tables import read_table
 from simtown.probes.spatial.vectors import unit
 
 
@@ -18,7 +19,7 @@ def of(lines):
 
 
 def test_every_cell_of_figure_three(release, reference):
-    (line,) = reproduce.figure3(release, released.read_table(reference / released.CELLS))
+    (line,) = reproduce.figure3(release, read_table(reference / released.CELLS))
     assert line.here == 1.0
 
 
