@@ -13,7 +13,9 @@ from simtown.probes.spatial.tables import Table, read_table, write_table
 from simtown.probes.spatial.vectors import p_vectors
 
 PLACES = ("table", "house", "street", "tree", "water", "field")
-PHRASES = [f"the {a} {r} the {b}" for r in RELATIONS for a in PLACES[:3] for b in PLACES[3:]]
+EVERY = [f"the {a} {r} the {b}" for r in RELATIONS for a in PLACES[:3] for b in PLACES[3:]]
+#: Relations differ in what stands beside them and how often.
+PHRASES = [phrase for i, phrase in enumerate(EVERY) for _ in range(1 + i * i % 11 % 3) if i * i % 7 != 2]
 SMALL = ("--rare", "1", "--least", "2", "--most", "4")
 
 
