@@ -107,3 +107,53 @@ def _lines(title: str, lines: Sequence[Line]) -> Table:
         between = "" if line.low != line.low else f"{line.low:.3f} to {line.high:.3f}"
         made.add_row(line.name, paper, f"{line.here:.3f}", between, verdict, line.note)
     return made
+
+
+@spatial.command(short_help="Ask people how alike relations are, on a local web page.")
+def judge(
+    out: Annotated[Path, typer.Option(help="The CSV file that keeps the answers; one that is there is gone on with.")],
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page on this machine; 0: any that is free.")] = 0,
+) -> None:
+    """Serve a page on this machine that asks for similarity judgements with a slider, as the paper's appendix D describes; Ctrl-C ends it.
+
+    66 pairs of words in random order, and catch trials between them: a relation with itself, a relation with "green".
+    """
+    from simtown.probes.spatial.judge.answers import Answers
+    from simtown.probes.spatial.judge.server import serve
+
+    if out.is_dir():
+        raise RefusalError(f"--out {out} is a directory: give a file")
+    with Answers(out) as answers, serve(answers, port) as server:
+        print(
+            f"http://127.0.0.1:{server.server_port}/ asks; {out} keeps the answers ({len(answers.all):,} so far); Ctrl-C ends.", flush=True
+        )
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print()
+    print(_agreement(out))
+
+
+@spatial.command(short_help="Clean judgements, and tell how far people agree.")
+def judgements(
+    file: Annotated[Path, typer.Argument(help="Made by simtown probe spatial judge.")],
+    out: Annotated[Path | None, typer.Option(help="A table of mean ratings to write (tab-separated).")] = None,
+) -> None:
+    """Take out workers by the paper's rule ("green" above 60 %, itself below 90 %) and print the others' agreement."""
+    if out is not None and out.exists():
+        raise RefusalError(f"--out {out} is there already: give another file")
+    print(_agreement(file, out))
+
+
+def _agreement(file: Path, out: Path | None = None) -> str:
+    """Told in words; the mean ratings are written to out."""
+    from simtown.probes.spatial.judge.answers import read
+    from simtown.probes.spatial.judge.trials import WORDS, agreement
+    from simtown.probes.spatial.tables import Table, write_table
+
+    found = agreement(read(file))
+    if out is not None:
+        write_table(out, Table(WORDS, WORDS, found.means))
+    removed = f"{len(found.removed)} taken out" + (f" ({', '.join(found.removed)})" if found.removed else "")
+    return (f"{found.workers} workers, {removed}; {found.ratings:,} ratings of pairs are kept; "
+            f"Krippendorff's α {found.alpha:.3f}, mean correlation of one with the others {found.one_out:.3f}")  # fmt: skip
