@@ -43,7 +43,7 @@ class Line:
 def analogy(release: Release, others: Sequence[Space] = ()) -> list[Line]:
     """Analogies of opposites: the language model's embeddings by dot products as in the paper and by cosines, P-vectors, chance."""
     questions = wordtests.analogies()
-    words = [w for q in questions for w in q.group]
+    words = list(dict.fromkeys(w for q in questions for w in q.candidates))
     spaces = [release.embeddings, release.p_vectors(), *_with(others, words)]
     found = {s.name: wordtests.answer_analogies(s, questions) for s in spaces}
     lines = _lines(found, published.ANALOGY)
@@ -56,7 +56,7 @@ def analogy(release: Release, others: Sequence[Space] = ()) -> list[Line]:
 def odd_one_out(release: Release, others: Sequence[Space] = ()) -> list[Line]:
     """The odd one out by cosine and by rank; spatial templates on the sets that have them."""
     questions = wordtests.trios()
-    words = [w for q in questions for w in (q.one, q.other, q.odd)]
+    words = list(dict.fromkeys(w for q in questions for w in (q.one, q.other, q.odd)))
     spaces = [release.embeddings, release.p_vectors(), *_with(others, words)]
     templates = Space("templates", {name: grid.ravel() for name, grid in release.templates.items()})
     drawn = [q for q in questions if templates.has((q.one, q.other, q.odd))]

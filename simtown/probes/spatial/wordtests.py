@@ -86,7 +86,7 @@ def answer_analogies(space: Space, questions: Sequence[Analogy], normalised: boo
 
     normalised: the candidates' vectors are brought to length 1 first (cosines). Raises ValueError for a word without a vector.
     """
-    words = list(dict.fromkeys(w for q in questions for w in (*q.group, *q.candidates)))
+    words = list(dict.fromkeys(w for q in questions for w in (q.a1, q.a2, q.b1, *q.candidates)))
     at, matrix = {w: i for i, w in enumerate(words)}, space.matrix(words)
     likeness = matrix @ (unit(matrix) if normalised else matrix).T
     right = []

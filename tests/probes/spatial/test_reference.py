@@ -30,6 +30,7 @@ def test_analogies(release):
     assert lines["P"].here == pytest.approx(75 / 120)
     assert all(line.same for line in lines.values() if line.paper is not None)
     assert "p = " in lines["P"].note
+    assert reproduce.analogy(release) == list(lines.values())  # chance too
 
 
 def test_odd_one_out(release):
