@@ -42,7 +42,7 @@ def train(
     arch: Annotated[str, typer.Option(help="lstm, bert-mini or gpt-mini.")] = "lstm",
     epochs: Annotated[int | None, typer.Option(help="Times that the corpus is read; by default 1.")] = None,
     vocabulary: Annotated[
-        int | None, typer.Option(help="Words (lstm) or pieces of words at most; by default 5000, bert-mini 8000.")
+        int | None, typer.Option(help="Words (lstm) or byte pairs at most; by default 5000, bert-mini 8000.")
     ] = None,
     batch: Annotated[int | None, typer.Option(help="Phrases a step; by default 128.")] = None,
     lr: Annotated[float | None, typer.Option(help="Highest learning rate; by default 0.003, bert-mini and gpt-mini 0.001.")] = None,

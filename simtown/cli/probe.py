@@ -114,7 +114,7 @@ def compare(
     _need()
     from simtown.probes.physical.compare import compare as compared
 
-    _show([_differences(a, b, compared(a, b))])
+    _show(_differences(a, b, compared(a, b)))
 
 
 @probe.command(short_help="Print a paper's table beside ours.")
@@ -169,12 +169,18 @@ def _show(tables: list[Table]) -> None:
     sys.stdout.write(page.get())
 
 
-def _table1(cells: list[tuple[str, Cell]]) -> Table:
+def _headed(title: str, *heads: str, left: int = 1) -> Table:
+    """An empty table whose first `left` columns hold words and the others numbers; no cell is broken in two lines."""
     from rich.table import Table
 
-    made = Table(title="Table 1", title_justify="left")
-    for head, side in (("", "left"), ("paper", "right"), ("here", "right"), ("", "left")):
-        made.add_column(head, justify=side)  # type: ignore[arg-type]
+    made = Table(title=title, title_justify="left")
+    for i, head in enumerate(heads):
+        made.add_column(head, justify="left" if i < left else "right", no_wrap=True)
+    return made
+
+
+def _table1(cells: list[tuple[str, Cell]]) -> Table:
+    made = _headed("Table 1", "", "paper", "here", "")
     for name, cell in cells:
         made.add_row(name, cell.paper, cell.here, "same" if cell.same else "differs")
     return made
@@ -182,50 +188,38 @@ def _table1(cells: list[tuple[str, Cell]]) -> Table:
 
 def _table2(rows: list[Row]) -> list[Table]:
     """A table a column group: paper and here for each of its columns."""
-    from rich.table import Table
-
     from simtown.probes.physical.published import TABLE2
     from simtown.probes.physical.results import TITLES, columns
 
     made = []
+    here = {row.name: row for row in rows}
     for title in TITLES:
-        table = Table(title=f"Table 2, {title.replace('-', ' ')}: paper / here", title_justify="left")
-        table.add_column("")
-        for name in columns(title):
-            table.add_column(name, justify="right")
-        for head in ("sig, paper", "sig, here", "adjusted"):
-            table.add_column(head)
-        here = {row.name: row for row in rows}
-        names = [*(n for n in TABLE2 if n != "Human"), *(n for n in here if n not in TABLE2), "Human"]
-        for name in names:
-            row = here.get(name)
-            paper = TABLE2.get(name, {}).get(title)
+        table = _headed(f"Table 2, {title.replace('-', ' ')}: paper / here", "", *columns(title), "sig: paper", "here", "adjusted")
+        for name in [*(n for n in TABLE2 if n != "Human"), *(n for n in here if n not in TABLE2), "Human"]:
+            row, paper = here.get(name), TABLE2.get(name, {}).get(title)
             if row is not None and (title, "micro") not in row.cells:
                 continue
             cells = []
             for i, part in enumerate(("left", "right", "micro")):
                 cell = row.cells[title, part] if row else None
-                ours = "-" if cell is None else cell.here if cell.spread is None else f"{cell.here} ± {cell.spread:.3f}"
+                ours = "-" if cell is None else cell.here if cell.spread is None else f"{cell.here}±{cell.spread:.3f}"
                 cells.append(f"{f'{paper[i]:.2f}' if paper else '-'} / {ours}{' !' if cell and cell.same is False else ''}")
-            stars = row.stars.get(title, ("", "")) if row else ("", "")
-            table.add_row(name, *cells, paper[3] if paper else "", *stars)
+            table.add_row(name, *cells, paper[3] if paper else "", *(row.stars.get(title, ("", "")) if row else ("", "")))
         made.append(table)
     return made
 
 
-def _differences(a: Path, b: Path, found: list[Compared]) -> Table:
-    from rich.table import Table
+def _differences(a: Path, b: Path, found: list[Compared]) -> list[Table]:
+    from simtown.probes.physical.results import columns
 
-    made = Table(title=f"A: {a}   B: {b}", title_justify="left")
-    for head in ("task", "F1", "A", "B", "A - B, 95 %", "only A / B right", "McNemar p", "corrected", "exact", "adjusted"):
-        made.add_column(head, justify="left" if head in ("task", "F1") else "right")
+    scores = _headed(f"F1, A: {a}, B: {b}", "task", "F1", "A", "B", "A - B", "95 % of objects", left=2)
+    tests = _headed("McNemar's test of the decisions", "task", "only A right", "only B right", "p", "corrected", "exact", "p, adjusted")
     for one in found:
-        test = one.test
-        p = tuple(f"{x:.2g}" for x in (test.plain, test.corrected, test.exact, one.adjusted))
-        for part in ("left", "right", "micro"):
+        for part, name in zip(("left", "right", "micro"), columns(one.title), strict=True):
             middle, low, high = one.difference[part]
-            last = part == "micro"
-            made.add_row(one.title if part == "left" else "", "μ" if last else f"macro {part}", f"{one.a[part]:.3f}", f"{one.b[part]:.3f}",
-                         f"{middle:+.3f} [{low:+.3f}, {high:+.3f}]", *((f"{test.only_a:,} / {test.only_b:,}", *p) if last else ("",) * 5),
-                         end_section=last)  # fmt: skip
-    return made
+            scores.add_row(one.title if part == "left" else "", name, f"{one.a[part]:.3f}", f"{one.b[part]:.3f}", f"{middle:+.3f}",
+                           f"{low:+.3f} to {high:+.3f}", end_section=part == "micro")  # fmt: skip
+        test = one.test
+        tests.add_row(one.title, f"{test.only_a:,}", f"{test.only_b:,}",
+                      *(f"{p:.2g}" for p in (test.plain, test.corrected, test.exact, one.adjusted)))  # fmt: skip
+    return [scores, tests]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from simtown.files import DamagedError
@@ -62,29 +62,18 @@ def _words(phrases: Iterable[str], size: int) -> PreTrainedTokenizerFast:
 
 
 def _pieces(phrases: Iterable[str], size: int) -> PreTrainedTokenizerFast:
-    """BERT's pieces of words in lower case."""
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.decoder = decoders.WordPiece()
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    tokenizer.train_from_iterator(phrases, trainers.WordPieceTrainer(vocab_size=size, special_tokens=special, show_progress=False))
-    _enclose(tokenizer, "[CLS]", "[SEP]")
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]",
-                                   mask_token="[MASK]", model_max_length=POSITIONS)  # fmt: skip
-
-
-def _bytes(phrases: Iterable[str], size: int) -> PreTrainedTokenizerFast:
-    """GPT-2's byte pairs. A text begins with <s> and ends with </s>."""
+    """Byte pairs in lower case, as GPT-2 and RoBERTa have them: training them gives the same every time, training WordPiece does not."""
     tokenizer = Tokenizer(models.BPE())
+    tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=["<pad>", "<s>", "</s>"], show_progress=False,
+    trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=["<pad>", "<s>", "</s>", "<mask>"], show_progress=False,
                                   initial_alphabet=pre_tokenizers.ByteLevel.alphabet())  # fmt: skip
     tokenizer.train_from_iterator(phrases, trainer)
     _enclose(tokenizer, "<s>", "</s>")
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="<pad>", bos_token="<s>", eos_token="</s>",
-                                   model_max_length=POSITIONS)  # fmt: skip
+    mask = AddedToken("<mask>", lstrip=True, special=True)  # it takes the space before it along, as a word's first piece does
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="<pad>", bos_token="<s>", eos_token="</s>", cls_token="<s>",
+                                   sep_token="</s>", mask_token=mask, model_max_length=POSITIONS)  # fmt: skip
 
 
 def _enclose(tokenizer: Tokenizer, first: str, last: str) -> None:
@@ -141,5 +130,5 @@ def load_tokenizer(directory: Path) -> Any:
 ARCHITECTURES = {
     "lstm": Architecture(_words, _lstm, next_token, epochs=1, vocabulary=5_000, batch=128, learning_rate=3e-3),
     "bert-mini": Architecture(_pieces, _bert, masked_token, epochs=1, vocabulary=8_000, batch=128, learning_rate=1e-3),
-    "gpt-mini": Architecture(_bytes, _gpt, next_token, epochs=1, vocabulary=5_000, batch=128, learning_rate=1e-3),
+    "gpt-mini": Architecture(_pieces, _gpt, next_token, epochs=1, vocabulary=5_000, batch=128, learning_rate=1e-3),
 }

@@ -231,7 +231,7 @@ class _Run:
 
     def whole(self) -> dict[str, Any]:
         """Rounds until the last step, then the final validation on everything held out."""
-        self.watcher.started(self.settings.epochs * len(self.train), self._read())
+        self.watcher.started(self.total * self.settings.batch, self.step * self.settings.batch)
         looks = max(self.total // 10, 1)
         while self.step < self.total:
             self._round()
@@ -253,11 +253,6 @@ class _Run:
         (self.directory / STATE).unlink(missing_ok=True)
         return self.run
 
-    def _read(self) -> int:
-        """Phrases read so far, over all epochs."""
-        epochs, steps = divmod(self.step, self.per_epoch)
-        return epochs * len(self.train) + min(steps * self.settings.batch, len(self.train))
-
     def _round(self) -> None:
         """The next ROUND steps. Order, masks and dropout depend on the epoch, the step and the round, not on when they were done."""
         entered, before = perf_counter(), self.step
@@ -268,7 +263,7 @@ class _Run:
             for rows in self._next(min(ROUND, self.total - before)):
                 losses.append(self._learn(rows))
                 self.step += 1
-                self.watcher.advanced(len(rows), {})
+                self.watcher.advanced(self.settings.batch, {})  # an epoch's short batch may come anywhere
         loss = float(torch.stack(losses).mean())
         if not math.isfinite(loss):
             raise TrainingError(

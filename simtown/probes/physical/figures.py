@@ -15,7 +15,7 @@ from simtown.probes.physical.results import frequency_correlation, short
 _INK, _FAINT = "#333333", "#E4E4E4"
 #: Okabe and Ito's, told apart by the colour-blind.
 _COLOURS = {"functional": "#009E73", "encyclopedic": "#0072B2", "commonsense": "#E69F00", "perceptual": "#CC79A7"}
-_KINDS = {"object": "#555555", "property": "#0072B2", "affordance": "#D55E00"}
+_KINDS = {"property": "#0072B2", "object": "#555555", "affordance": "#D55E00"}
 _PLURAL = {"object": "objects", "property": "properties", "affordance": "affordances"}
 
 
@@ -68,12 +68,13 @@ def _swarm(values: np.ndarray, step: float, width: float) -> np.ndarray:
 
 def _by_item(axes: Any, f1: dict[str, dict[str, float]]) -> str:
     """(a): every item's F1, a column a kind; the line is the mean."""
-    for x, (kind, each) in enumerate(reversed(f1.items())):
+    f1 = {kind: f1[kind] for kind in _KINDS if kind in f1}
+    for x, (kind, each) in enumerate(f1.items()):
         values = np.array(list(each.values()))
         axes.scatter(x + _swarm(values, 0.025, 0.8), values, s=16, color=_KINDS[kind], alpha=0.65, linewidths=0)
         axes.plot([x - 0.42, x + 0.42], [values.mean()] * 2, color=_INK, linewidth=1.2)
         axes.annotate(f"{values.mean():.2f}", (x + 0.44, values.mean()), va="center", fontsize=8.5, color=_INK)
-    axes.set_xticks(range(len(f1)), [f"{len(each)} {_PLURAL[kind]}" for kind, each in reversed(f1.items())])
+    axes.set_xticks(range(len(f1)), [f"{len(each)} {_PLURAL[kind]}" for kind, each in f1.items()])
     axes.set_xlim(-0.6, len(f1) - 0.3)
     axes.set_ylim(-0.04, 1.04)
     axes.set_ylabel("F1", fontsize=9, color=_INK)

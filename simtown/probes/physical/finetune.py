@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from simtown.probes.scorers import opening
+
 Loss = Literal["squared", "cross-entropy"]
 
 
@@ -39,7 +41,7 @@ def fit(place: str, texts: list[str], pair: np.ndarray, label: np.ndarray, setti
         texts: (u,) a sentence a pair. pair: (n,) int64, the text of each training row. label: (n,) bool.
 
     Raises:
-        ValueError: the model cannot be loaded.
+        FileNotFoundError: no such model, here or on the hub. DamagedError: it cannot be loaded.
     """
     import torch
     import torch.nn.functional as F
@@ -86,17 +88,12 @@ def fit(place: str, texts: list[str], pair: np.ndarray, label: np.ndarray, setti
 
 
 def _load(place: str, outputs: int) -> tuple[Any, Any]:
-    from transformers import AutoModelForSequenceClassification, AutoTokenizer
-    from transformers.utils import logging
+    import transformers
 
-    logging.set_verbosity_error()  # it warns of the new layer, which is the point
-    logging.disable_progress_bar()
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(place)
-        model = AutoModelForSequenceClassification.from_pretrained(place, num_labels=outputs)
-    except (OSError, ValueError, KeyError) as error:
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ValueError(f"{place} cannot be fine-tuned: {first}") from None
+    path = opening._directory(place, hub=True)
+    tokenizer = opening._loaded(path, lambda: transformers.AutoTokenizer.from_pretrained(path, local_files_only=True))
+    auto = transformers.AutoModelForSequenceClassification
+    model = opening._loaded(path, lambda: auto.from_pretrained(path, num_labels=outputs, local_files_only=True, use_safetensors=True))
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     model.config.pad_token_id = tokenizer.pad_token_id

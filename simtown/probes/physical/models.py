@@ -51,9 +51,11 @@ class Choices:
         if self.model in BASELINES:
             if self.use or self.tune:
                 raise ValueError(f"{self.model} is a baseline: it takes neither --as nor --tune")
-        elif ":" not in self.model:
+        elif not all(self.model.partition(":")):
             raise ValueError(f"unknown model '{self.model}': give {', '.join(BASELINES)}, or a language model such as glove:PATH, hf:DIR, "
                              "sentence:DIR or lstm:DIR")  # fmt: skip
+        elif self.use == "finetune" and not self.model.startswith(("hf:", "sentence:")):
+            raise ValueError(f"{self.model} cannot be fine-tuned: give hf:ID-OR-DIR or sentence:ID-OR-DIR, or another --as")
         elif self.tune and self.use in ("finetune", "yes-no"):
             raise ValueError(f"--tune is for heads on fixed vectors, not for --as {self.use}")
 

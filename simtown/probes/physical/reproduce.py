@@ -64,7 +64,9 @@ def table1(release: Release) -> list[tuple[str, Cell]]:
 
 
 def table2(release: Release, runs: Sequence[Path] = ()) -> list[Row]:
-    """Random, Majority, the given directories of results, and Human, cell by cell; the paper's own rows beside the first two and the last.
+    """Random, Majority, the given directories of results, and Human, cell by cell.
+
+    A directory that is called as a row of the paper, such as "GloVe", stands beside its numbers.
 
     Raises:
         FileNotFoundError, DamagedError, ValueError: a directory holds no results, or results about other items.
@@ -86,7 +88,8 @@ def table2(release: Release, runs: Sequence[Path] = ()) -> list[Row]:
     }
     for path in runs:
         content = results.load(path)
-        row = _row(path.name if [p.name for p in runs].count(path.name) == 1 else str(path))
+        taken = path.name in ("Random", "Majority", "Human") or [p.name for p in runs].count(path.name) > 1
+        row = _row(str(path) if taken else path.name)
         for task in tasks:
             if task.title not in content["tasks"]:
                 continue

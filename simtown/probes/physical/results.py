@@ -161,9 +161,9 @@ def frequency_correlation(f1: dict[str, float], frequencies: dict[str, float]) -
 
 
 def short(model: str) -> str:
-    """A model's name without the folders before it: "glove:vectors.txt"."""
+    """A model's name with its last folder alone: "sentence:all-minilm/model"."""
     kind, colon, place = model.partition(":")
-    return f"{kind}{colon}{Path(place).name}" if colon else kind
+    return f"{kind}{colon}{'/'.join(Path(place).parts[-2:])}"
 
 
 def columns(title: str) -> tuple[str, str, str]:

@@ -46,7 +46,9 @@ class Scorer(Protocol):
         """(n, c) float64 natural log-probability of each target at the gap (:data:`BLANK`) of each context.
 
         A target is a word, or several synonyms whose probabilities add up. Normalised over the model's whole vocabulary, not over the
-        targets; NaN for a target that the policy for words of several sub-words leaves out.
+        targets; NaN for a target that the policy for words of several sub-words leaves out, and for one with a word the model does not
+        know. A masked model sees both sides of the gap, any other only what stands before it. Raises ValueError for a context without
+        exactly one gap.
         """
         ...
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from simtown.files import DamagedError
 from simtown.probes.scorers.base import Ability, Pooling, Scorer, TokenScores
+from simtown.probes.scorers.gap import check_spans
 
 FILE = "answers.sqlite"
 #: What decides a model's answers: weights, vocabulary, configuration.
@@ -73,6 +74,7 @@ class Cached:
     def embed(self, texts: Sequence[str], spans: Sequence[tuple[int, int]] | None = None, layer: int = -1,
               pooling: Pooling = "mean") -> np.ndarray:  # fmt: skip
         """See :meth:`simtown.probes.scorers.base.Scorer.embed`."""
+        check_spans(texts, spans)
         keys = self._keys(["embed", layer, pooling], texts if spans is None else list(zip(texts, spans, strict=True)))
 
         def ask(new: list[int]) -> list[tuple[np.ndarray, np.ndarray | None]]:

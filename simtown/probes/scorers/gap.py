@@ -28,6 +28,12 @@ def words_of(text: str, offsets: Sequence[tuple[int, int]]) -> np.ndarray:
     return np.searchsorted(starts, np.array([visible(text, *span) for span in offsets], dtype=np.int64), side="right") - 1
 
 
+def check_spans(texts: Sequence[str], spans: Sequence[tuple[int, int]] | None) -> None:
+    """Raises ValueError where there is not a span for every text, though there are some."""
+    if spans is not None and len(spans) != len(texts):
+        raise ValueError(f"{len(texts)} texts need as many spans, not {len(spans)}")
+
+
 def visible(text: str, begin: int, end: int) -> int:
     """Where a token's first visible character is; byte-level tokenizers count the space before a word to it."""
     while begin < end - 1 and text[begin].isspace():

@@ -23,19 +23,22 @@ KINDS = {
     "oracle": "oracle:FILE, a JSON file with the answers",
 }
 DTYPES = ("float32", "bfloat16", "float16")
+#: Architectures that hold a masked language model's head besides another one.
+_PRETRAINED = ("BertForPreTraining", "AlbertForPreTraining", "MobileBertForPreTraining", "FNetForPreTraining", "MegatronBertForPreTraining")
 #: What a model's directory may hold that matters here.
 _PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors"]
 
 
 def open_scorer(spec: str, *, device: str = "auto", dtype: str = "float32", policy: Policy = "left-to-right", variant: str = "original",
-                tokens: int = 4096, cache: Path | None = None, progress: bool = False) -> Scorer:  # fmt: skip
+                tokens: int = 1024, cache: Path | None = None, progress: bool = False) -> Scorer:  # fmt: skip
     """A scorer by its kind and place, such as "hf:bert-base-uncased" or "glove:vectors.txt.gz"; see :data:`KINDS`.
 
     Args:
         device: auto, cpu, cuda, or another of PyTorch's names. dtype: of the weights: float32, bfloat16 or float16.
         policy: for words of several sub-words: first, drop, joint or left-to-right (:mod:`simtown.probes.scorers.spelling`).
         variant: of masked models' pseudo-log-likelihood: original, within_word_l2r or whole_word.
-        tokens: of a batch at most. cache: a directory that keeps the answers for another time; without one they are kept in memory.
+        tokens: of a batch at most; 1,024 suits a CPU, a GPU takes more.
+        cache: a directory that keeps the answers for another time; without one they are kept in memory.
         progress: draw a bar on stderr when something takes seconds.
 
     Raises:
@@ -137,11 +140,7 @@ def _transformer(kind: str, spec: str, path: Path, settings: Any) -> Scorer:
         return Encoder(spec, model, tokenizer, settings, pooling="projection", normalise=True)
     if kind == "sentence":
         return _sentence(spec, path, tokenizer, settings)
-    if (
-        head.endswith(("ForMaskedLM", "ForPreTraining"))
-        and family in transformers.MODEL_FOR_MASKED_LM_MAPPING_NAMES
-        and family != "electra"
-    ):
+    if head.endswith("ForMaskedLM") or head in _PRETRAINED:
         from simtown.probes.scorers.masked import Masked
 
         return Masked(spec, _weights(path, transformers.AutoModelForMaskedLM), tokenizer, settings)

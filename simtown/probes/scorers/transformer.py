@@ -16,7 +16,7 @@ import torch
 
 from simtown.probes.scorers.base import Ability, Pooling, TokenScores, UnableError
 from simtown.probes.scorers.batching import buckets, distinct, metered
-from simtown.probes.scorers.gap import touching
+from simtown.probes.scorers.gap import check_spans, touching
 from simtown.probes.scorers.spelling import Policy, Tokens
 
 Variant = Literal["original", "within_word_l2r", "whole_word"]
@@ -39,7 +39,7 @@ class Settings:
     dtype: str = "float32"
     policy: Policy = "left-to-right"
     variant: Variant = "original"
-    tokens: int = 4096
+    tokens: int = 1024
     progress: bool = False
 
 
@@ -155,8 +155,7 @@ class Transformer:
         Without spans all tokens count, the special ones too, so that "first" is a BERT's [CLS]. Raises ValueError for a span that touches
         no token and for a layer that is not there.
         """
-        if spans is not None and len(spans) != len(texts):
-            raise ValueError(f"{len(texts)} texts need as many spans, not {len(spans)}")
+        check_spans(texts, spans)
         unique, where = distinct(texts)
         encoded = self._encoded(unique, special=True)
         chosen: list[list[tuple[int, list[int]]]] = [[] for _ in unique]

@@ -64,7 +64,7 @@ def test_everything_is_written(made, glove, small, release):
             image.verify()
     assert content["tasks"]["situated-OP"]["unknown"]["object"]["words"] == ["bat"]
     tex = (out / "summary.tex").read_text()
-    assert r"glove:glove\_small.txt & " in tex
+    assert r"glove\_small.txt & " in tex
     assert tex.count(" & ") == 4 + 12 + 12
 
 
@@ -124,14 +124,18 @@ BAD = [
     (("--model", "glove:GLOVE", "--as", "yes-no", "--tune"), ("--tune is for heads",)),
     (("--model", "glove:/nowhere/vectors.txt"), ("/nowhere/vectors.txt",)),
     (("--model", "hf:/nowhere/model"), ("/nowhere/model",)),
-    (("--model", "hf:/nowhere/model", "--as", "finetune"), ("/nowhere/model", "fine-tuned")),
+    (("--model", "hf:/nowhere/model", "--as", "finetune"), ("/nowhere/model",)),
+    (("--model", "hf:DATA", "--as", "finetune"), ("cannot be loaded",)),
+    (("--model", "lstm:DATA", "--as", "finetune"), ("cannot be fine-tuned",)),
+    (("--model", "hf:"), ("unknown model 'hf:'",)),
 ]
 
 
 @pytest.mark.parametrize(("options", "words"), BAD)
 def test_one_clear_line(cli, small, tmp_path, glove, options, words):
-    filled = [o.replace("GLOVE", str(glove)) for o in options]
-    cli("probe", "physical", "--data", small, "--out", tmp_path / "out", *filled).refuses(*words)
+    filled = [o.replace("GLOVE", str(glove)).replace("DATA", str(small)) for o in options]
+    done = cli("probe", "physical", "--data", small, "--out", tmp_path / "out", *filled)
+    done.refuses(*words, code=1 if "cannot be loaded" in words else 2)
 
 
 def test_where_the_data_is_had(cli, tmp_path):
@@ -186,6 +190,8 @@ def test_reproduce_prints_ours_beside_the_papers(cli, small, made, release):
         for part in ("left", "right", "micro"):
             assert rows["mine"].cells[title, part].here == rows["Majority"].cells[title, part].here
             assert rows["mine"].cells[title, part].paper is None
+    best = max(("Random", "Majority"), key=lambda name: rows[name].cells["situated-AP", "micro"].here)
+    assert ("situated-AP" in rows["mine"].stars) is (best == "Random")
     done = cli("probe", "reproduce", "forbes-table2", "--data", small, "--with", run).succeeds()
     assert "mine" in done.out
     assert "36 cells are as printed" in done.out

@@ -1,0 +1,20 @@
+"""Tiny models for the tests of the probes, each made once."""
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory):
+    """The directory of a tiny model of a kind: model("bert")."""
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    from tests.probes.tiny import build
+
+    made = {}
+
+    def get(kind):
+        if kind not in made:
+            made[kind] = build(kind, tmp_path_factory.mktemp(kind))
+        return made[kind]
+
+    return get

@@ -1,0 +1,221 @@
+"""`simtown lm train`: it learns, goes on after a kill to the same weights, holds phrases out by their letters, and refuses in one line."""
+
+import itertools
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+pytest.importorskip("msgspec")
+
+from safetensors.torch import load_file  # noqa: E402
+
+from simtown.files import DamagedError, ForeignDirectoryError  # noqa: E402
+from simtown.probes.lm import train as training  # noqa: E402
+from simtown.probes.lm.architectures import ARCHITECTURES, load_tokenizer, masked_token, next_token  # noqa: E402
+from simtown.probes.lm.train import LMSettings, Texts, held_out, train  # noqa: E402
+from simtown.probes.scorers import open_scorer  # noqa: E402
+
+COLOURS = {"banana": "yellow", "sky": "blue", "grass": "green", "bus": "red", "snow": "white"}
+PLACES = ("in the town", "behind the wall", "near the street", "on the left", "over there", "today", "here", "as always")
+SMALL = {"epochs": 15, "vocabulary": 90, "batch": 16, "learning_rate": 3e-3}
+
+
+def settings_of(arch):
+    """The LSTM is small and takes more steps."""
+    return LMSettings(arch, **{**SMALL, "epochs": 60 if arch == "lstm" else 15})
+
+
+class Quiet:
+    """A watcher that counts, and stops the run where it is told to."""
+
+    def __init__(self, stop=None):
+        self.read, self.lines, self.stop, self.total = 0, [], stop, None
+
+    def started(self, total, done):
+        self.total, self.done = total, done
+
+    def advanced(self, examples, seconds):
+        self.read += examples
+        if self.stop is not None and self.read >= self.stop:
+            raise KeyboardInterrupt
+
+    def say(self, line):
+        self.lines.append(line)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """Things have one colour each."""
+    path = tmp_path_factory.mktemp("corpus") / "phrases.txt"
+    phrases = [f"the {thing} is {colour} {place}" for (thing, colour), place in itertools.product(COLOURS.items(), PLACES)]
+    path.write_text("\n".join(phrases * 3) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module", params=ARCHITECTURES)
+def made(request, corpus, tmp_path_factory):
+    """(architecture, directory of a finished run, what it says)."""
+    directory = tmp_path_factory.mktemp(request.param) / "lm"
+    return request.param, directory, train(settings_of(request.param), corpus, directory, Quiet())
+
+
+def test_it_learns_and_is_asked_like_any_model(made):
+    arch, directory, told = made
+    assert told["status"] == "done"
+    assert 1 < told["validation_perplexity"] < 0.3 * told["vocabulary"]
+    scorer = open_scorer(f"{'lstm' if arch == 'lstm' else 'hf'}:{directory}")
+    things, colours = list(COLOURS), list(COLOURS.values())
+    found = scorer.class_logprobs([f"the {thing} is [BLANK] here" for thing in things], colours)
+    if arch != "bert-mini":  # which is asked for one token in seven, and needs more steps than a test takes
+        assert (found.argmax(1) == np.arange(len(things))).mean() >= 0.8
+    assert scorer.embed(["the sky"]).shape[0] == 1
+    assert sorted(p.name for p in directory.iterdir()) == [
+        "config.json", *(["generation_config.json"] if (directory / "generation_config.json").exists() else []), "lm.json",
+        "metrics.jsonl", "model.safetensors", "tokenizer.json", "tokenizer_config.json",
+    ]  # fmt: skip
+
+
+def test_its_perplexity_is_that_of_its_scores(made, corpus):
+    arch, directory, told = made
+    if arch == "bert-mini":
+        pytest.skip("its perplexity is of masked tokens chosen at random")
+    phrases = [line for line in corpus.read_text().splitlines() if held_out(line)]
+    model, tokenizer = open_scorer(f"hf:{directory}")._scorer, load_tokenizer(directory)
+    ends = [
+        model._run([0], [len(row) - 1], input_ids=torch.tensor([row]))[0] for row in ((model._start, *model._plain(p)) for p in phrases)
+    ]
+    end = [torch.log_softmax(e[0], 0)[tokenizer.eos_token_id].item() for e in ends]
+    logprobs = np.concatenate([one.logprobs for one in model.sequence_logprobs(phrases)] + [np.array(end)])
+    assert np.exp(-logprobs.mean()) == pytest.approx(told["validation_perplexity"], rel=1e-4)
+
+
+@pytest.mark.parametrize(("arch", "stop"), [("lstm", 150), ("lstm", 300), ("bert-mini", 250)])
+def test_a_run_that_was_stopped_ends_with_the_same_weights(corpus, tmp_path, monkeypatch, arch, stop):
+    monkeypatch.setattr(training, "ROUND", 5)
+    settings = LMSettings(arch, **{**SMALL, "epochs": 3})
+    whole = train(settings, corpus, tmp_path / "whole", Quiet())
+    with pytest.raises(KeyboardInterrupt):
+        train(settings, corpus, tmp_path / "parts", Quiet(stop))
+    watcher = Quiet()
+    parts = train(settings, corpus, tmp_path / "parts", watcher)
+    assert 0 < watcher.done <= stop
+    assert watcher.done + watcher.read == watcher.total
+    weights = load_file(tmp_path / "parts" / "model.safetensors")
+    for name, value in load_file(tmp_path / "whole" / "model.safetensors").items():
+        assert torch.equal(weights[name], value), name
+    assert parts["validation_perplexity"] == whole["validation_perplexity"]
+    assert (tmp_path / "whole" / "metrics.jsonl").read_text() == (tmp_path / "parts" / "metrics.jsonl").read_text()
+
+
+def test_a_finished_run_is_left_alone_and_another_one_refused(made, corpus, contents, tmp_path):
+    arch, directory, told = made
+    before = contents(directory)
+    assert train(settings_of(arch), corpus, directory, Quiet()) == told
+    with pytest.raises(ForeignDirectoryError, match=r"epochs \d+, now 2"):
+        train(replace(settings_of(arch), epochs=2), corpus, directory, Quiet())
+    other = tmp_path / "other.txt"
+    other.write_text(corpus.read_text() + "more\n")
+    with pytest.raises(ForeignDirectoryError, match="the corpus"):
+        train(settings_of(arch), other, directory, Quiet())
+    assert contents(directory) == before
+
+
+def test_a_damaged_run_is_told(made, corpus, tmp_path):
+    arch, directory, _ = made
+    copy = shutil.copytree(directory, tmp_path / "copy")
+    (copy / "lm.json").write_text("{")
+    with pytest.raises(DamagedError, match=r"lm\.json is damaged"):
+        train(settings_of(arch), corpus, copy, Quiet())
+
+
+def test_phrases_are_held_out_by_their_letters():
+    phrases = [f"phrase {i}" for i in range(4_000)]
+    share = np.mean([held_out(p) for p in phrases])
+    assert 0.03 < share < 0.07
+    assert all(held_out(p) == held_out(f" {p.upper()} ") for p in phrases)
+
+
+def test_batches_hold_every_text_once_and_keep_its_tokens():
+    texts = [list(range(5, 5 + n)) for n in (3, 1, 7, 2, 2, 5, 1)]
+    packed = Texts(texts)
+    generator = torch.Generator().manual_seed(0)
+    batches = packed.batches(np.arange(len(texts)), 2, generator)
+    assert sorted(np.concatenate(batches).tolist()) == list(range(len(texts)))
+    for rows in batches:
+        for row, line in zip(rows, packed.batch(rows, 0), strict=True):
+            assert [t for t in line.tolist() if t] == texts[row]
+
+
+def test_what_is_to_be_predicted(made):
+    arch, directory, _ = made
+    tokenizer = load_tokenizer(directory)
+    ids = tokenizer(["the sky is blue here", "the sky"], padding=True, return_tensors="pt")["input_ids"]
+    if ARCHITECTURES[arch].task is next_token:
+        shown, at, wanted = next_token(ids, tokenizer, torch.Generator())
+        assert torch.equal(shown, ids)
+        flat = ids.flatten()
+        assert torch.equal(flat[at + 1], wanted)
+        assert len(wanted) == (ids != tokenizer.pad_token_id).sum() - len(ids)
+    else:
+        ids = ids.repeat(400, 1)
+        shown, at, wanted = masked_token(ids, tokenizer, torch.Generator().manual_seed(1))
+        special = torch.isin(ids, torch.tensor(tokenizer.all_special_ids))
+        assert torch.equal(ids.flatten()[at], wanted)
+        assert not special.flatten()[at].any()
+        assert torch.equal(shown[special], ids[special])
+        assert len(at) / (~special).sum() == pytest.approx(0.15, abs=0.02)
+        there = shown.flatten()[at]
+        assert (there == tokenizer.mask_token_id).float().mean() == pytest.approx(0.8, abs=0.05)
+        assert (there == wanted).float().mean() == pytest.approx(0.1, abs=0.04)
+
+
+def test_the_command_trains_and_says_how_to_ask(cli, corpus, tmp_path):
+    words = ["--epochs", 2, "--vocabulary", 50, "--batch", 8, "--lr", 0.01, "--seed", 3, "--device", "cpu"]
+    done = cli("lm", "train", corpus, "--arch", "lstm", "--out", tmp_path / "m", *words).succeeds()
+    told = json.loads((tmp_path / "m" / "lm.json").read_text())
+    assert told["settings"] == {
+        "arch": "lstm",
+        "epochs": 2,
+        "vocabulary": 50,
+        "batch": 8,
+        "learning_rate": 0.01,
+        "seed": 3,
+        "device": "cpu",
+    }
+    assert f"validation perplexity {told['validation_perplexity']:.2f}" in done.out
+    assert f"lstm:{tmp_path / 'm'}" in done.out
+    assert "validation perplexity" in done.err
+    cli("lm", "train", corpus, "--arch", "gpt-mini", "--out", tmp_path / "m").refuses("another configuration", "give another --out")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--arch", "rnn"], ["rnn", "lstm, bert-mini, gpt-mini"]),
+        (["--epochs", 0], ["--epochs", "at least 1"]),
+        (["--vocabulary", 3], ["--vocabulary", "at least 10"]),
+        (["--batch", 0], ["--batch", "at least 1"]),
+        (["--lr", 0], ["--lr", "above 0"]),
+        (["--lr", "nan"], ["--lr"]),
+        (["--device", "tpu"], ["tpu", "cuda"]),
+    ],
+)
+def test_choices_that_cannot_be_are_refused(cli, corpus, tmp_path, words, told):
+    cli("lm", "train", corpus, "--out", tmp_path / "m", *words).refuses(*told)
+    assert not (tmp_path / "m").exists()
+
+
+def test_bad_corpora_and_directories_are_refused(cli, corpus, tmp_path):
+    cli("lm", "train", tmp_path / "none.txt", "--out", tmp_path / "m").refuses("none.txt", "No such file")
+    (tmp_path / "one.txt").write_text("a b\n")
+    cli("lm", "train", tmp_path / "one.txt", "--out", tmp_path / "m").refuses("too few")
+    (tmp_path / "bytes.txt").write_bytes(b"a b\n\xff\xfe\xfd\n")
+    cli("lm", "train", tmp_path / "bytes.txt", "--out", tmp_path / "n").refuses("bytes.txt", code=1)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("mine")
+    cli("lm", "train", corpus, "--out", tmp_path / "full").refuses("is not empty", "mine.txt")

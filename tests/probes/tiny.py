@@ -1,0 +1,107 @@
+"""Tiny models with random weights, and tokenizers trained on a few sentences, saved as the hub keeps them."""
+
+from pathlib import Path
+
+import torch
+import transformers as tf
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+from simtown.probes.lm.lstm import LSTMConfig, LSTMForCausalLM
+
+SENTENCES = [
+    "the banana is yellow.",
+    "the sky is blue and the grass is green.",
+    "a turquoise car stands behind the red bus.",
+    "people wait at the unhappiest bus stop of the town.",
+    "he bought a yellowish, worn-out coat.",
+]
+SMALL = {"num_hidden_layers": 2, "num_attention_heads": 2, "hidden_size": 16, "intermediate_size": 24, "max_position_embeddings": 40}
+
+
+def _wordpiece() -> tf.PreTrainedTokenizerFast:
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    tokenizer.train_from_iterator(SENTENCES, trainers.WordPieceTrainer(vocab_size=90, special_tokens=special, show_progress=False))
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    return tf.PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]",
+                                      sep_token="[SEP]", mask_token="[MASK]", model_max_length=40)  # fmt: skip
+
+
+def _bytes(*, masked: bool) -> tf.PreTrainedTokenizerFast:
+    """GPT-2's tokenizer, or RoBERTa's, whose mask takes the space before it along."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"] if masked else ["<|endoftext|>"]
+    trainer = trainers.BpeTrainer(vocab_size=330, special_tokens=special, show_progress=False,
+                                  initial_alphabet=pre_tokenizers.ByteLevel.alphabet())  # fmt: skip
+    tokenizer.train_from_iterator(SENTENCES, trainer)
+    if not masked:
+        return tf.PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<|endoftext|>", eos_token="<|endoftext|>",
+                                          model_max_length=40)  # fmt: skip
+    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
+    return tf.PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", pad_token="<pad>", eos_token="</s>", cls_token="<s>",
+                                      sep_token="</s>", unk_token="<unk>", mask_token=AddedToken("<mask>", lstrip=True, special=True),
+                                      model_max_length=36)  # fmt: skip
+
+
+def _words() -> tf.PreTrainedTokenizerFast:
+    from simtown.probes.lm.architectures import ARCHITECTURES
+
+    return ARCHITECTURES["lstm"].tokenizer(SENTENCES, 60)
+
+
+def _model(kind: str, size: int) -> torch.nn.Module:
+    if kind == "bert":
+        return tf.BertForMaskedLM(tf.BertConfig(vocab_size=size, **SMALL))
+    if kind == "roberta":
+        return tf.RobertaForMaskedLM(tf.RobertaConfig(vocab_size=size, pad_token_id=1, bos_token_id=0, eos_token_id=2, **SMALL))
+    if kind == "distilbert":
+        return tf.DistilBertForMaskedLM(tf.DistilBertConfig(vocab_size=size, dim=16, hidden_dim=24, n_layers=2, n_heads=2))
+    if kind == "albert":
+        return tf.AlbertForMaskedLM(tf.AlbertConfig(vocab_size=size, embedding_size=8, **SMALL))
+    if kind == "gpt2":
+        return tf.GPT2LMHeadModel(tf.GPT2Config(vocab_size=size, n_embd=16, n_layer=2, n_head=2, n_positions=40, bos_token_id=0,
+                                                eos_token_id=0))  # fmt: skip
+    if kind == "llama":
+        small = {**SMALL, "num_key_value_heads": 1}
+        return tf.LlamaForCausalLM(tf.LlamaConfig(vocab_size=size, bos_token_id=0, eos_token_id=0, **small))
+    if kind == "lstm":
+        return LSTMForCausalLM(LSTMConfig(vocab_size=size, embedding_size=12, hidden_size=14, num_hidden_layers=2))
+    if kind == "encoder":
+        return tf.BertModel(tf.BertConfig(vocab_size=size, **SMALL))
+    assert kind == "clip"
+    text = {**SMALL, "vocab_size": size, "projection_dim": 10, "bos_token_id": 2, "eos_token_id": 3, "pad_token_id": 0}
+    picture = {
+        "hidden_size": 16,
+        "intermediate_size": 24,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "image_size": 8,
+        "patch_size": 4,
+    }
+    return tf.CLIPModel(tf.CLIPConfig(text_config=text, vision_config=picture, projection_dim=10))
+
+
+MASKED = ("bert", "roberta", "distilbert", "albert")
+CAUSAL = ("gpt2", "llama", "lstm")
+
+
+def build(kind: str, directory: Path) -> Path:
+    """Save a model of a kind; its weights are far enough from 0 that every position tells."""
+    if kind in ("gpt2", "llama", "roberta"):
+        tokenizer = _bytes(masked=kind == "roberta")
+    else:
+        tokenizer = _words() if kind == "lstm" else _wordpiece()
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        model = _model(kind, len(tokenizer))
+        for weights in model.parameters():
+            if weights.ndim > 1:
+                torch.nn.init.normal_(weights, std=0.3)
+    model.save_pretrained(directory)
+    tokenizer.save_pretrained(directory)
+    return directory
