@@ -43,10 +43,10 @@ class Progress:
         self._begun = self._told = monotonic()
         if done and done < total:
             self.say(f"continuing: {done:,} of {total:,} examples are there")
-        if self._console.is_terminal and done < total:
+        if self._console.is_terminal and (done < total or not total):
             self._bar = Bar(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
                             TimeRemainingColumn(), TextColumn("{task.fields[shares]}"), console=self._console)  # fmt: skip
-            self._task = self._bar.add_task(self._title, total=total, completed=done, rate="", shares="")
+            self._task = self._bar.add_task(self._title, total=total or None, completed=done, rate="", shares="")
             self._bar.start()
 
     def advanced(self, examples: int, seconds: dict[str, float]) -> None:
@@ -59,8 +59,9 @@ class Progress:
         elif monotonic() - self._told > EVERY:
             self._told = monotonic()
             left = (self._total - self._done) / max(self._rate(), 1e-9)
+            whole, end = (f" of {self._total:,}", f", {left:,.0f} s left") if self._total else ("", "")  # 0: nobody knows how many
             print(
-                f"{self._title}: {self._done:,} of {self._total:,}, {self._rate():,.0f}/s, {left:,.0f} s left; {self._shares()}",
+                f"{self._title}: {self._done:,}{whole}, {self._rate():,.0f}/s{end}; {self._shares()}",
                 file=sys.stderr,
                 flush=True,
             )

@@ -117,13 +117,22 @@ def compare(
     _show(_differences(a, b, compared(a, b)))
 
 
-@probe.command(short_help="Print the paper's Table 1 or 2 beside ours.")
+@probe.command(short_help="Print a paper's table beside ours.")
 def reproduce(
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="forbes-table1, forbes-table2, or vicomte-tableN with N 1 to 6, 9 or 11.")],
+    table: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE",
+            help="forbes-table1 or forbes-table2; vicomte-tableN with N 1 to 6, 9 or 11; spatial-figure3, spatial-analogy, "
+            "spatial-odd-one-out or spatial-similarity.",
+        ),
+    ],
     data: Annotated[Path, typer.Option(help="What the paper's authors released: a clone of their repository.")],
     runs: Annotated[
         list[Path] | None,
-        typer.Option("--with", help="A directory of simtown probe physical or visual to add to a table of models. Repeatable."),
+        typer.Option(
+            "--with", help="A directory of simtown probe to add to a table of models, or for spatial-... vectors: glove:FILE. Repeatable."
+        ),
     ] = None,
 ) -> None:
     """Print a table of a paper cell by cell: the printed number, and the one that comes out here."""
@@ -133,11 +142,16 @@ def reproduce(
 
         visual_table(table, data, runs or ())
         return
+    if table.startswith("spatial-"):
+        from simtown.cli.probe_spatial import reproduced
+
+        _show([reproduced(table, data, runs or [])])
+        return
     from simtown.probes.physical import reproduce as tables
     from simtown.probes.physical.datasets import read
 
     if table not in ("forbes-table1", "forbes-table2"):
-        raise RefusalError(f"there is no table {table}: give forbes-table1 or forbes-table2")
+        raise RefusalError(f"there is no table {table}: give one of forbes-, vicomte- or spatial-... (see --help)")
     if table == "forbes-table1":
         if runs:
             raise RefusalError("--with adds a row to forbes-table2; Table 1 is about the data")

@@ -1,0 +1,1 @@
+"""Judgements of how alike spatial relations are, asked of people on a local web page (appendix D)."""

@@ -1,0 +1,105 @@
+"""The file of answers: a tidy CSV that grows by a line an answer, on disk before the page goes on."""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import io
+import os
+import re
+from pathlib import Path
+from threading import Lock
+
+from simtown.files import DamagedError, ForeignDirectoryError
+from simtown.probes.spatial.judge.trials import Answer, Trial, trials_of
+
+HEAD = ("worker", "number", "kind", "first", "second", "rating", "seconds")
+#: A worker's name.
+NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
+
+
+class RejectedError(ValueError):
+    """An answer that cannot be taken; the message says why."""
+
+
+class Answers:
+    """Answers of all workers, and the file that keeps them; a context manager that keeps other processes from writing it.
+
+    Raises:
+        ForeignDirectoryError: the file holds something else, or another process is writing it. DamagedError: a line of it is damaged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._lock = Lock()
+        self._file = path.open("a+", encoding="utf-8", newline="")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.all = read(path)
+        except BlockingIOError:
+            self._file.close()
+            raise ForeignDirectoryError(f"{path} is being written by another simtown probe spatial judge: give another --out") from None
+        except BaseException:
+            self._file.close()
+            raise
+        if not path.stat().st_size:
+            self._append(HEAD)
+
+    def __enter__(self) -> Answers:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.close()
+
+    def next_of(self, worker: str) -> int:
+        """The number of the worker's first trial without an answer. Raises RejectedError for a name that is none."""
+        if not NAME.fullmatch(worker):
+            raise RejectedError("a name has 1 to 40 letters, digits, - or _")
+        return sum(a.worker == worker for a in self.all)
+
+    def add(self, worker: str, number: int, rating: int, seconds: float) -> None:
+        """Keep an answer; one that is kept already, sent again, changes nothing. Raises RejectedError."""
+        with self._lock:
+            due, trials = self.next_of(worker), trials_of(worker)
+            if not 0 <= number < len(trials) or number > due:
+                raise RejectedError(f"trial {number} is not to be answered now")
+            if not 0 <= rating <= 100:
+                raise RejectedError("a rating is a whole number from 0 to 100")
+            if not 0 <= seconds < 1e7:
+                raise RejectedError("seconds must be a number of at least 0")
+            if number < due:
+                return
+            answer = Answer(worker, number, trials[number], rating, round(seconds, 2))
+            self._append((worker, number, answer.trial.kind, answer.trial.first, answer.trial.second, rating, answer.seconds))
+            self.all.append(answer)
+
+    def _append(self, row: tuple[object, ...]) -> None:
+        line = io.StringIO()
+        csv.writer(line, lineterminator="\n").writerow(row)
+        self._file.write(line.getvalue())
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+
+def read(path: Path) -> list[Answer]:
+    """The answers of a file; none of an empty one. See :class:`Answers` for what is raised."""
+    try:
+        content = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ForeignDirectoryError(f"{path} holds no judgements: give another file") from None
+    if content and content.partition("\n")[0].split(",") != list(HEAD):
+        raise ForeignDirectoryError(f"{path} holds no judgements (its first line is not {','.join(HEAD)}): give another file")
+    found: list[Answer] = []
+    many: dict[str, int] = {}
+    for number, row in enumerate(csv.reader(content.splitlines()[1:]), start=2):
+        try:
+            worker, at, kind, first, second, rating, seconds = row
+            answer = Answer(worker, int(at), Trial(kind, first, second), int(rating), float(seconds))  # type: ignore[arg-type]
+            if answer.number != many.get(worker, 0) or answer.trial != trials_of(worker)[answer.number] or not 0 <= answer.rating <= 100:
+                raise ValueError
+        except (ValueError, IndexError):
+            raise DamagedError(f"{path} line {number} is no judgement: '{','.join(row)[:60]}'; take it out to go on") from None
+        many[worker] = answer.number + 1
+        found.append(answer)
+    if content and not content.endswith("\n"):
+        raise DamagedError(f"{path} line {len(content.splitlines())} is cut short: take it out to go on")
+    return found

@@ -1,0 +1,126 @@
+"""What one worker is asked: all pairs of words in random order, with catch trials between them; and which workers are to be believed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import combinations
+from typing import Literal, get_args
+
+import numpy as np
+from scipy import stats
+
+#: A pair of relations, a relation with itself, or a relation with "green".
+Kind = Literal["pair", "self", "green"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+#: What is compared, as the paper's figure of the ratings has it.
+WORDS: tuple[str, ...] = ("below", "under", "above", "over", "far from", "away from", "near to", "next to", "left", "right", "in", "on")
+GREEN = "green"
+#: Catch trials of each of the two sorts that a worker meets.
+CATCHES = 3
+#: The cleaning rule: everything of a worker goes who rates a catch with "green" above, or one with itself below.
+GREEN_MOST, SELF_LEAST = 60, 90
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Two words, the first above the second on the page."""
+
+    kind: Kind
+    first: str
+    second: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A worker's rating, 0 (dissimilar) to 100 (similar), of trial `number` (from 0), and how long it took."""
+
+    worker: str
+    number: int
+    trial: Trial
+    rating: int
+    seconds: float
+
+
+def trials_of(worker: str) -> list[Trial]:
+    """72 trials in an order that depends on the worker's name alone, so that whoever comes back goes on with the same ones."""
+    generator = np.random.default_rng(int.from_bytes(blake2b(worker.encode(), digest_size=8).digest()))
+    made = [Trial("pair", *(pair if generator.random() < 0.5 else pair[::-1])) for pair in combinations(WORDS, 2)]
+    same, green = (generator.choice(WORDS, CATCHES, replace=False).tolist() for _ in range(2))
+    made += [Trial("self", word, word) for word in same]
+    made += [Trial("green", *((GREEN, word) if generator.random() < 0.5 else (word, GREEN))) for word in green]
+    return [made[i] for i in generator.permutation(len(made))]
+
+
+def disbelieved(answers: Iterable[Answer]) -> set[str]:
+    """Workers whom the cleaning rule takes out."""
+    return {a.worker for a in answers
+            if (a.trial.kind == "green" and a.rating > GREEN_MOST) or (a.trial.kind == "self" and a.rating < SELF_LEAST)}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far workers agree about pairs, after cleaning.
+
+    Attributes:
+        workers: who answered anything, `removed` of them by the rule. ratings: of pairs that are kept.
+        alpha: Krippendorff's for interval data: 1 perfect, 0 chance, NaN where no pair has two ratings.
+        one_out: mean over workers of Spearman's correlation with the mean of the others, NaN where it cannot be had.
+        means: (12, 12) float64 mean rating of :data:`WORDS`, symmetric, NaN where nobody rated.
+    """
+
+    workers: int
+    removed: tuple[str, ...]
+    ratings: int
+    alpha: float
+    one_out: float
+    means: np.ndarray
+
+
+def agreement(answers: Iterable[Answer]) -> Agreement:
+    """Clean the answers and compare them."""
+    answers = list(answers)
+    out = disbelieved(answers)
+    workers = sorted({a.worker for a in answers})
+    kept = [w for w in workers if w not in out]
+    pairs = {frozenset(pair): i for i, pair in enumerate(combinations(WORDS, 2))}
+    table = np.full((len(kept), len(pairs)), np.nan)
+    for a in answers:
+        if a.worker not in out and a.trial.kind == "pair":
+            table[kept.index(a.worker), pairs[frozenset((a.trial.first, a.trial.second))]] = a.rating
+    means = np.full((len(WORDS), len(WORDS)), np.nan)
+    rated = np.isfinite(table)
+    sums = np.where(rated, table, 0).sum(axis=0)
+    mean = np.divide(sums, rated.sum(axis=0), out=np.full(len(pairs), np.nan), where=rated.any(axis=0))
+    i, j = np.triu_indices(len(WORDS), 1)
+    means[i, j] = means[j, i] = mean
+    return Agreement(len(workers), tuple(sorted(out)), int(rated.sum()), krippendorff(table), _one_out(table), means)
+
+
+def krippendorff(table: np.ndarray) -> float:
+    """Krippendorff's alpha for interval data of (workers, items) ratings, NaN where one is missing.
+
+    1 - observed / expected disagreement; items with one rating count for nothing.
+    """
+    columns = [column[np.isfinite(column)] for column in table.T]
+    columns = [c for c in columns if len(c) > 1]
+    values = np.concatenate(columns) if columns else np.empty(0)
+    if len(values) < 2 or np.ptp(values) == 0:
+        return float("nan")
+    # The sum of squared differences over ordered pairs of m numbers is 2 m² times their variance.
+    observed = sum(2 * len(c) ** 2 * c.var() / (len(c) - 1) for c in columns) / len(values)
+    expected = 2 * len(values) * values.var() / (len(values) - 1)
+    return float(1 - observed / expected)
+
+
+def _one_out(table: np.ndarray) -> float:
+    found = []
+    for i in range(len(table)):
+        others = np.delete(table, i, axis=0)
+        both = np.isfinite(table[i]) & np.isfinite(others).any(axis=0)
+        if both.sum() > 2:
+            mean = np.nanmean(others[:, both], axis=0)
+            if np.ptp(mean) and np.ptp(table[i][both]):
+                found.append(float(stats.spearmanr(table[i][both], mean).statistic))
+    return float(np.mean(found)) if found else float("nan")

@@ -1,0 +1,73 @@
+"""The matrix: how perplexed a model is by every relation in every context.
+
+Log-probabilities are taken frame by frame, each with all relations in turn, and kept in one file as they come; where it is there, only what
+is missing is asked for. The matrix is then a weighted sum: a frame counts in each context as often as it was seen there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from simtown.files import DamagedError, replacing
+from simtown.probes.scorers.base import Scorer
+from simtown.probes.spatial.perplexity import Form
+from simtown.probes.spatial.suites import Suites, substitute
+
+#: Texts of one request to the scorer.
+TEXTS = 4096
+
+
+def score(
+    scorer: Scorer, suites: Suites, relations: Sequence[str], path: Path, done: Callable[[int], None] = lambda texts: None
+) -> np.ndarray:
+    """Log-probabilities of every frame with every relation.
+
+    Args:
+        path: a .npy file that keeps them; what it holds already is not asked again. done: told how many more texts are scored.
+
+    Returns: (f, n, 2) float64: natural log-probability of the phrase, and its tokens.
+
+    Raises UnableError: a scorer without probabilities of texts. DamagedError: the file is not of these suites and relations.
+    """
+    table = _table(path, (len(suites.frames), len(relations), 2))
+    missing = np.flatnonzero(np.isnan(table).any(axis=(1, 2)))
+    done((len(suites.frames) - len(missing)) * len(relations))
+    each = max(1, TEXTS // len(relations))
+    for begin in range(0, len(missing), each):
+        rows = missing[begin : begin + each]
+        texts = [substitute(suites.frames[row], relation) for row in rows.tolist() for relation in relations]
+        found = [(one.logprobs.sum(), len(one.logprobs)) for one in scorer.sequence_logprobs(texts)]
+        table[rows] = np.array(found, dtype=np.float64).reshape(len(rows), len(relations), 2)
+        table.flush()
+        done(len(texts))
+    return np.array(table)
+
+
+def _table(path: Path, shape: tuple[int, int, int]) -> np.memmap:
+    """The file's array, to write to; made of NaN where there is none."""
+    if not path.is_file():
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            np.save(file, np.full(shape, np.nan))
+    try:
+        table = np.load(path, mmap_mode="r+", allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise DamagedError(f"{path} is damaged ({error}): delete it and run the same command again") from error
+    if table.shape != shape or table.dtype != np.float64:
+        raise DamagedError(f"{path} holds other phrases or relations: delete it and run the same command again")
+    return table
+
+
+def perplexities(scores: np.ndarray, counts: np.ndarray, form: Form = "token") -> np.ndarray:
+    """(n, m) perplexity of every relation in every context (equations 7 and 12).
+
+    Args:
+        scores: (f, n, 2) of :func:`score`. counts: (m, f) of :class:`simtown.probes.spatial.suites.Suites`.
+    """
+    totals = np.einsum("mf,fnk->nmk", counts.astype(np.float64), scores)
+    whole = totals[..., 1] if form == "token" else counts.sum(axis=1, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        result: np.ndarray = np.exp(-totals[..., 0] / whole)
+    return result

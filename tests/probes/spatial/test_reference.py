@@ -1,0 +1,93 @@
+"""The gate: the published numbers for single words come out of the released matrices."""
+
+import numpy as np
+import pytest
+
+from simtown.probes.spatial import clusters, released, reproduce
+from simtown.probes.spatial.relations import KINDS, OPPOSITES, RELATIONS
+from simtown.probes.spatial.tables import read_table
+from simtown.probes.spatial.vectors import unit
+
+
+@pytest.fixture(scope="module")
+def release(reference):
+    return released.read(reference)
+
+
+def of(lines):
+    return {line.name: line for line in lines}
+
+
+def test_every_cell_of_figure_three(release, reference):
+    (line,) = reproduce.figure3(release, read_table(reference / released.CELLS))
+    assert line.here == 1.0
+
+
+def test_analogies(release):
+    lines = of(reproduce.analogy(release))
+    assert lines["LM"].here == pytest.approx(103 / 120)  # by dot products, as the paper says: .86
+    assert lines["LM, cosine"].here == pytest.approx(107 / 120)
+    assert lines["P"].here == pytest.approx(75 / 120)
+    assert all(line.same for line in lines.values() if line.paper is not None)
+    assert "p = " in lines["P"].note
+    assert reproduce.analogy(release) == list(lines.values())  # chance too
+
+
+def test_odd_one_out(release):
+    lines = of(reproduce.odd_one_out(release))
+    expected = {"LM, cosine": 77 / 88, "P, cosine": 64 / 88, "LM, rank": 80 / 88, "P, rank": 62 / 88, "templates, cosine": 8 / 36}
+    for name, accuracy in expected.items():
+        assert lines[name].here == pytest.approx(accuracy), name
+        assert lines[name].low <= accuracy <= lines[name].high
+    assert all(line.same for line in lines.values() if line.paper is not None)
+    assert lines["random, cosine"].here == pytest.approx(1 / 3, abs=0.03)
+
+
+def test_similarity(release):
+    lines = of(reproduce.similarity(release))
+    expected = {"LM with association": 0.494, "LM with similarity": 0.157, "P with association": 0.482, "P with similarity": 0.197,
+                "association with similarity": 0.329}  # fmt: skip
+    for name, rho in expected.items():
+        assert lines[name].here == pytest.approx(rho, abs=5e-4), name
+        assert "55 pairs" in lines[name].note
+    assert [name for name, line in lines.items() if line.same is False] == ["LM with association"]  # .49, printed .48
+
+
+def test_relations_cluster_better_than_noise(release):
+    vectors = release.p_vectors().matrix(RELATIONS)
+    paper = clusters.cluster(RELATIONS, vectors, clusters.PAPER)
+    noise = unit(np.random.default_rng(0).standard_normal(vectors.shape))
+    assert paper.silhouette > clusters.cluster(RELATIONS, noise, clusters.PAPER).silhouette + 0.1
+    assert clusters.chosen(RELATIONS, vectors).silhouette >= paper.silhouette
+
+
+@pytest.mark.parametrize("name", ["spatial-figure3", "spatial-analogy", "spatial-odd-one-out", "spatial-similarity"])
+def test_the_command_prints_the_paper_beside_ours(cli, reference, name):
+    told = cli("probe", "reproduce", name, "--data", reference).succeeds().out
+    assert "paper" in told
+    assert "same" in told
+
+
+def test_vectors_can_stand_beside(cli, reference, tmp_path):
+    words = {w for group in (*OPPOSITES, *KINDS) for w in group}
+    file = tmp_path / "vectors.txt"
+    file.write_text("".join(f"{w} {i} {i * i} 1\n" for i, w in enumerate(sorted(words))))
+    assert "glove:" in cli("probe", "reproduce", "spatial-analogy", "--data", reference, "--with", f"glove:{file}").succeeds().out
+    file.write_text("left 1 2\nright 2 1\n")
+    cli("probe", "reproduce", "spatial-analogy", "--data", reference, "--with", f"glove:{file}").refuses("no vector of 'above'")
+
+
+def test_no_such_table(cli, reference):
+    cli("probe", "reproduce", "spatial-dance", "--data", reference).refuses("there is no table spatial-dance")
+
+
+def test_a_folder_without_the_data(cli, tmp_path):
+    cli("probe", "reproduce", "spatial-analogy", "--data", tmp_path).refuses("is not there")
+
+
+@pytest.mark.parametrize("damage", ["above\t1\t2\n", "above\tnan\n", "above\tx\n", ""])
+def test_a_damaged_table(cli, reference, tmp_path, damage):
+    for file in reference.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / released.SIMILARITY).write_text("row\tabove\n" + damage)
+    cli("probe", "reproduce", "spatial-similarity", "--data", tmp_path).refuses(released.SIMILARITY, code=1)

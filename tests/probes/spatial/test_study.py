@@ -1,0 +1,119 @@
+"""simtown probe spatial from end to end, with an n-gram model and a small LSTM."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from simtown.probes.lm.architectures import ARCHITECTURES
+from simtown.probes.spatial import figures, study
+from simtown.probes.spatial.relations import CONTEXTS, RELATIONS
+from simtown.probes.spatial.tables import Table, read_table, write_table
+from simtown.probes.spatial.vectors import p_vectors
+
+PLACES = ("table", "house", "street", "tree", "water", "field")
+EVERY = [f"the {a} {r} the {b}" for r in RELATIONS for a in PLACES[:3] for b in PLACES[3:]]
+#: Relations differ in what stands beside them and how often.
+PHRASES = [phrase for i, phrase in enumerate(EVERY) for _ in range(1 + i * i % 11 % 3) if i * i % 7 != 2]
+SMALL = ("--rare", "1", "--least", "2", "--most", "4")
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    path = tmp_path_factory.mktemp("corpus") / "phrases.txt"
+    path.write_text("\n".join(PHRASES) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def lstm(tmp_path_factory):
+    """An untrained one."""
+    torch.manual_seed(0)
+    made, path = ARCHITECTURES["lstm"], tmp_path_factory.mktemp("models") / "lstm"
+    tokenizer = made.tokenizer(PHRASES, 200)
+    made.model(tokenizer).save_pretrained(path)
+    tokenizer.save_pretrained(path)
+    return path
+
+
+def test_an_lstm(cli, corpus, lstm, tmp_path, contents):
+    out = tmp_path / "out"
+    told = cli("probe", "spatial", "--model", f"lstm:{lstm}", "--corpus", corpus, "--out", out, *SMALL).succeeds().out
+    assert f"67 relations in {len(CONTEXTS)} contexts" in told
+    matrix, vectors = read_table(out / study.MATRIX), read_table(out / study.VECTORS)
+    assert (matrix.rows, matrix.columns) == (RELATIONS, CONTEXTS)
+    assert np.allclose(vectors.values, p_vectors(matrix.values), atol=1e-8)
+    assert read_table(out / study.EMBEDDINGS).rows == RELATIONS
+    summary = json.loads((out / "summary.json").read_text())
+    assert {"analogy", "odd_one_out_cosine", "odd_one_out_rank", "clusters", "frequency", "functional"} <= set(summary)
+    assert {"P", "LM", "P_less_LM"} == set(summary["analogy"])
+    assert (out / "figure3.png").read_bytes()[:4] == b"\x89PNG"
+    assert "toward" in (out / "figure3.svg").read_text()
+    before = contents(out)
+    cli("probe", "spatial", "--model", f"lstm:{lstm}", "--corpus", corpus, "--out", out, *SMALL).succeeds()
+    assert contents(out) == before
+
+
+def test_a_run_stands_beside_the_released_one(cli, corpus, reference, tmp_path):
+    out = tmp_path / "run"
+    cli("probe", "spatial", "--model", f"ngram:{corpus}", "--corpus", corpus, "--out", out, *SMALL).succeeds()
+    told = cli("probe", "reproduce", "spatial-figure3", "--data", reference, "--with", out).succeeds().out
+    assert "run, log-perplexities" in told
+    assert "P, run" in cli("probe", "reproduce", "spatial-odd-one-out", "--data", reference, "--with", out).succeeds().out
+    cli("probe", "reproduce", "spatial-figure3", "--data", reference, "--with", tmp_path).refuses("no finished simtown probe spatial")
+
+
+def test_held_out_phrases_alone(cli, corpus, tmp_path):
+    cli("probe", "spatial", "--model", f"ngram:{corpus}", "--corpus", corpus, "--out", tmp_path / "out", "--rare", "1", "--least", "1",
+        "--held-out").succeeds()  # fmt: skip
+    suites = json.loads((tmp_path / "out" / "summary.json").read_text())["suites"]
+    assert 0 < suites["phrases"] < len(PHRASES) / 5
+
+
+def test_what_is_refused(cli, corpus, tmp_path):
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("on 1 2\nin 2 1\n")
+    given = {"--model": f"ngram:{corpus}", "--corpus": corpus, "--out": tmp_path / "out"}
+
+    def run(*more, **other):
+        words = given | {f"--{k}": v for k, v in other.items()}
+        return cli("probe", "spatial", *(w for pair in words.items() for w in pair), *more)
+
+    cli("probe", "spatial", "--model", "ngram:x").refuses("needs --model, --corpus and --out")
+    run(corpus=tmp_path / "none").refuses("none")
+    run(model="parrot:x").refuses("names no model")
+    run(model=f"glove:{vectors}").refuses("no probabilities of texts")
+    run("--least", "0").refuses("--least must be at least 1")
+    run("--rare", "1", "--least", "1000").refuses("too few spatial relations")
+    (tmp_path / "out" / "run.json").unlink()
+    (tmp_path / "out" / "mine.txt").write_text("precious")
+    run().refuses("mine.txt")
+    assert (tmp_path / "out" / "mine.txt").read_text() == "precious"
+
+
+def test_other_settings_and_damage(cli, corpus, tmp_path):
+    out = tmp_path / "out"
+    words = ("probe", "spatial", "--model", f"ngram:{corpus}", "--corpus", corpus, "--out", out)
+    cli(*words, *SMALL).succeeds()
+    cli(*words, *SMALL, "--seed", "1").refuses("seed: 0 there, 1 now")
+    (out / "run.json").write_text("{")
+    cli(*words, *SMALL).refuses("run.json", code=1)
+
+
+def test_tables_come_back(tmp_path):
+    table = Table(("on", "in front of"), ("a b", "c"), np.array([[1.5, 2e-9], [3e20, 4.0]]))
+    write_table(tmp_path / "t.tsv", table)
+    found = read_table(tmp_path / "t.tsv")
+    assert (found.rows, found.columns) == (table.rows, table.columns)
+    assert np.allclose(found.values, table.values)
+    with pytest.raises(ValueError, match="no 'under'"):
+        found.block(("under",), ("c",))
+
+
+def test_like_rows_stand_together():
+    """Two interleaved groups come apart."""
+    groups = np.arange(12) % 2
+    rows = np.eye(2)[groups] + 0.05 * np.random.default_rng(0).random((12, 2))
+    order = groups[figures.ordered(rows)]
+    assert np.abs(np.diff(order)).sum() == 1
