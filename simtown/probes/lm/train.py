@@ -22,6 +22,7 @@ from torch.nn.functional import cross_entropy
 import simtown
 from simtown.files import DamagedError, ForeignDirectoryError, claimed, replacing, save_json
 from simtown.probes.lm.architectures import ARCHITECTURES, Architecture, load_tokenizer
+from simtown.processes import keep_memory
 from simtown.streams import Stream
 from simtown.visualgenome.corpus import Corpus
 
@@ -104,6 +105,8 @@ def train(settings: LMSettings, corpus: Path, directory: Path, watcher: Watcher)
         run = _begin(directory, settings, corpus, digest)
         if run["status"] == "done":
             return run
+        if settings.device == "cpu":
+            keep_memory()
         return _Run(settings, corpus, directory, run, watcher).whole()
 
 
