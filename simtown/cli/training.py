@@ -60,6 +60,13 @@ def fit(
     stream: Annotated[
         bool, typer.Option("--stream", help="Train on endless fresh examples; --train-size is then an epoch's length.")
     ] = False,
+    cache: Annotated[
+        bool | None,
+        typer.Option(
+            "--cache/--no-cache",
+            help="Keep all pictures in memory, on a GPU the card's, or refuse; or read them batch by batch. By default: kept if they fit.",
+        ),
+    ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     precision: Annotated[str, typer.Option(help="float32; on a GPU also tf32 or bf16.")] = "float32",
     compile: Annotated[bool, typer.Option("--compile", help="Use torch.compile.")] = False,
@@ -90,7 +97,7 @@ def fit(
         name = f"{model.replace(':', '.')}-{size}-seed{number}"
         directory = (out / f"seed{number}" if len(many) > 1 else out) if out else Path("runs") / f"{dataset.resolve().name}-{name}"
         with FitDisplay(f"fit {directory}", settings) as watcher:
-            run = train(settings, data, directory, watcher)
+            run = train(settings, data, directory, watcher, cache)
         best, steps = run["best"], f"{run['epochs']} epochs ({run['steps']} steps)"
         print(f"{directory}: {_accuracy(run['test'])}; best of {steps} was {best['epoch']}; stopped: {run['stopped']}")
         print(_parts(run["test"], run["references"]))

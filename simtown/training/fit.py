@@ -87,10 +87,13 @@ def check(settings: FitSettings, dataset: Dataset) -> None:
         build(settings.model, World.of(dataset), settings.options)
 
 
-def fit(settings: FitSettings, data: Path | Dataset, directory: Path, watcher: Watcher | None = None) -> dict[str, Any]:
+def fit(
+    settings: FitSettings, data: Path | Dataset, directory: Path, watcher: Watcher | None = None, cache: bool | None = None
+) -> dict[str, Any]:
     """Train into a run directory, or finish what was begun there; returns what its run.json says.
 
-    Killed at any moment and called again, it ends with the numbers of a run that was never disturbed.
+    Killed at any moment and called again, it ends with the numbers of a run that was never disturbed. Where pictures lie (cache: see
+    :func:`simtown.training.sources.open_split`) changes no number.
 
     Raises:
         SettingsError: a choice that cannot be. ForeignDirectoryError: the directory holds another run, or something else.
@@ -105,7 +108,7 @@ def fit(settings: FitSettings, data: Path | Dataset, directory: Path, watcher: W
         if run["status"] == "done":
             return run
         try:
-            return _Fit(settings, dataset, directory, run, watcher or Silent()).whole()
+            return _Fit(settings, dataset, directory, run, watcher or Silent(), cache).whole()
         except FitError as error:
             save_json(directory / RUN, {**run, "status": "failed", "error": str(error)})
             raise
@@ -127,8 +130,11 @@ def order(seed: int, epoch: int, n: int) -> np.ndarray:
 class _Fit:
     """One run, from where it stands to its end."""
 
-    def __init__(self, settings: FitSettings, dataset: Dataset, directory: Path, run: dict[str, Any], watcher: Watcher) -> None:
+    def __init__(
+        self, settings: FitSettings, dataset: Dataset, directory: Path, run: dict[str, Any], watcher: Watcher, cache: bool | None
+    ) -> None:
         self.settings, self.dataset, self.directory, self.run, self.watcher = settings, dataset, directory, run, watcher
+        self.cache = cache
         self.device = device = torch.device(settings.device)
         self.state = State.load(directory, device)
         self._begin_anew(self.state.restarts if self.state else 0)
@@ -139,7 +145,7 @@ class _Fit:
             except (RuntimeError, ValueError, KeyError) as error:  # the user's own model has changed meanwhile
                 raise DamagedError(f"{directory / runs.STATE} is of another model: delete it to train again from the start") from error
         self.train = self._training_source()
-        self.val = open_split(dataset.val, len(dataset.val), dataset.settings, device)
+        self.val = open_split(dataset.val, len(dataset.val), dataset.settings, device, cache)
 
     def _begin_anew(self, restarts: int) -> None:
         """Weights that nothing has moved yet, other ones after every restart, and their optimiser."""
@@ -155,7 +161,7 @@ class _Fit:
         if settings.stream:
             drawn_on = settled("auto" if self.device.type == "cuda" else "cpu", lambda line: warnings.warn(line, CardWarning, stacklevel=2))
             return Stream(replace(self.dataset.settings, n=settings.train_size), rasteriser(drawn_on), self.device)
-        return open_split(self.dataset.train, settings.train_size, self.dataset.settings, self.device)
+        return open_split(self.dataset.train, settings.train_size, self.dataset.settings, self.device, self.cache)
 
     def whole(self) -> dict[str, Any]:
         """Train until it is time to stop, then test once."""

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from simtown.datasets.reader import Split
-from simtown.datasets.settings import Settings
+from simtown.datasets.settings import Settings, SettingsError
 from simtown.datasets.shards import columns
 from simtown.language.sampler import sample
 from simtown.render.frames import CardRenderer, Renderer
@@ -126,11 +126,20 @@ def _ahead(make: Callable[[np.ndarray], Batch], rows: np.ndarray, size: int) -> 
         yield waiting.result()
 
 
-def open_split(split: Split, n: int, settings: Settings, device: torch.device) -> Resident | FromDisk:
-    """The first n examples of a split, in memory if they fit there (on a GPU: on the card)."""
-    if n * settings.width * settings.height * 3 < MEMORY_SHARE * _free(device):
-        return Resident(split, n, settings, device)
-    return FromDisk(split, n, settings, device)
+def open_split(split: Split, n: int, settings: Settings, device: torch.device, cache: bool | None = None) -> Resident | FromDisk:
+    """The first n examples of a split, in memory (on a GPU: on the card) if they fit there.
+
+    cache: True to insist on it, False to read from disk batch by batch.
+
+    Raises SettingsError where insisted and they do not fit.
+    """
+    needed, free = n * settings.width * settings.height * 3, int(MEMORY_SHARE * _free(device))
+    if cache and needed >= free:
+        raise SettingsError(
+            f"--cache: {n} pictures take {needed / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB on {device} may be used: leave --cache out, "
+            "or train on fewer (--train-size)"
+        )
+    return (Resident if cache or (cache is None and needed < free) else FromDisk)(split, n, settings, device)
 
 
 def _free(device: torch.device) -> int:

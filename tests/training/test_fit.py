@@ -22,7 +22,7 @@ from simtown.training import run as runs  # noqa: E402
 from simtown.training.fit import FitError, fit, order  # noqa: E402
 from simtown.training.models import build  # noqa: E402
 from simtown.training.run import State  # noqa: E402
-from simtown.training.sources import FromDisk, Resident  # noqa: E402
+from simtown.training.sources import Resident  # noqa: E402
 from simtown.training.world import World  # noqa: E402
 from tests.training import towns  # noqa: E402
 from tests.training.towns import HERE, Interrupter, result, small, snapshot  # noqa: E402
@@ -202,9 +202,8 @@ def test_every_epoch_drops_out_others(data, tmp_path, monkeypatch):
     assert drawn[0] == drawn[4]
 
 
-def test_pictures_read_from_disk_train_the_same(data, tmp_path, undisturbed, monkeypatch):
-    monkeypatch.setattr(module, "open_split", FromDisk)
-    fit(CHOICES["pbn"], data, tmp_path / "run")
+def test_pictures_read_from_disk_train_the_same(data, tmp_path, undisturbed):
+    fit(CHOICES["pbn"], data, tmp_path / "run", cache=False)
     assert result(tmp_path / "run") == undisturbed("pbn")
 
 
@@ -216,7 +215,7 @@ def test_only_the_first_training_examples_are_visited_each_once_an_epoch(data, t
             visited.append((len(self.pixels), rows.tolist(), size))
             return super().batches(rows, size)
 
-    monkeypatch.setattr(module, "open_split", Spy)
+    monkeypatch.setattr(module, "open_split", lambda *split, cache=None: Spy(*split[:4]))
     fit(small("question-only", train_size=30, max_steps=6), data, tmp_path / "run")
     epochs = [v for v in visited if v[2] == 16]
     assert len(epochs) == 3

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.datasets.reader import open_dataset  # noqa: E402
-from simtown.datasets.settings import Settings  # noqa: E402
+from simtown.datasets.settings import Settings, SettingsError  # noqa: E402
 from simtown.language.relations import RELATION_NAMES  # noqa: E402
 from simtown.render.raster import Raster  # noqa: E402
 from simtown.training import sources  # noqa: E402
@@ -146,6 +146,12 @@ def test_pictures_stay_in_memory_only_where_they_fit(town, monkeypatch):
         opened = open_split(town.train, n, town.settings, CPU)
         assert type(opened) is kind
         assert len(opened.told.answer) == n
+        assert type(open_split(town.train, n, town.settings, CPU, False)) is FromDisk
+        if kind is Resident:
+            assert type(open_split(town.train, n, town.settings, CPU, True)) is Resident
+        else:
+            with pytest.raises(SettingsError, match="--cache: 20 pictures take"):
+                open_split(town.train, n, town.settings, CPU, True)
 
 
 def test_free_memory_is_measured():
