@@ -458,7 +458,7 @@ for i in range(count):
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                 main()
         except SystemExit as end:
-            code, lines = end.code or 0, err.getvalue().splitlines()
+            code, lines = end.code or 0, [line for line in err.getvalue().splitlines() if "first start" not in line]  # on a slow machine
             good = code == 0 and not lines or code == 1 and len(lines) == 1 and lines[0].startswith("simtown: ")
             if words[0] == "verify":
                 good = good and code == 1
