@@ -170,7 +170,7 @@ def test_an_interrupt_ends_with_one_line_and_the_same_command_continues(whom, tm
     cli("generate", *SHORT, "--workers", 1, "--out", directory).succeeds()
     assert contents(directory, besides=MADE_AFTER) == short
     assert hidden(directory) == []
-    lines = err.splitlines()
+    lines = [line for line in err.splitlines() if not line.startswith("generate ")]  # how far it is, on a slow machine
     assert len(lines) == 1, err
     assert lines[0].startswith("simtown: stopped"), err
 
