@@ -126,6 +126,22 @@ def contents():
 
 
 @pytest.fixture(scope="session")
+def reference_data():
+    """reference_data(name): a file or folder of the reference data; skips where there is none."""
+
+    def find(name):
+        folder = os.environ.get("SIMTOWN_REFERENCE_DATA")
+        if not folder:
+            pytest.skip("SIMTOWN_REFERENCE_DATA names no folder of reference data")
+        path = Path(folder) / name
+        if not path.exists():
+            pytest.skip(f"the reference data has no {name}")
+        return path
+
+    return find
+
+
+@pytest.fixture(scope="session")
 def rich(tmp_path_factory):
     """A data set with everything: three vehicles, moved cameras, masks, depth, all phrasings, 64x32, shards of 10."""
     settings = Settings(entities=40, n=24, val=8, test=6, width=64, height=32, seed=5, distractor=True, frequencies="zipf:0.5",

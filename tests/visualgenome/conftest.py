@@ -2,15 +2,12 @@
 
 import gzip
 import json
-import os
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from benchmarks import vg_files
-
-REFERENCE = os.environ.get("SIMTOWN_REFERENCE_DATA")
 
 
 @pytest.fixture(scope="session")
@@ -40,18 +37,3 @@ def _plain(path):
 def plain_json():
     """Content of a released file, whichever packing, by the standard library."""
     return _plain
-
-
-@pytest.fixture(scope="session")
-def reference():
-    """reference(name): a file or folder of the reference data; skips where there is none."""
-
-    def find(name):
-        if not REFERENCE:
-            pytest.skip("SIMTOWN_REFERENCE_DATA names no folder of reference data")
-        path = Path(REFERENCE) / name
-        if not path.exists():
-            pytest.skip(f"the reference data has no {name}")
-        return path
-
-    return find

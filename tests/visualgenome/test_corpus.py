@@ -81,9 +81,9 @@ def test_damage(released, tmp_path):
     assert corpus.bad == 1
 
 
-def test_the_published_part(reference):
+def test_the_published_part(reference_data):
     """Lines and empty ones as counted by others, exactly; tokens and what is left without rare words nearly: others cut words otherwise."""
-    corpus = Corpus(reference("vg-region-descriptions/vg_description_corpus_2M.txt.xz"))
+    corpus = Corpus(reference_data("vg-region-descriptions/vg_description_corpus_2M.txt.xz"))
     split = list(corpus.sentences())
     assert (len(split), corpus.empty) == (550_084 - 158, 158)
     assert max(map(len, split)) == 25

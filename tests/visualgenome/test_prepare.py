@@ -234,10 +234,10 @@ def test_damaged_directories_are_told(released, tmp_path):
 
 
 @pytest.fixture(scope="session")
-def counted(reference, tmp_path_factory):
+def counted(reference_data, tmp_path_factory):
     """The published counts, prepared."""
     directory = tmp_path_factory.mktemp("published") / "vg"
-    prepare.prepare(reference("vg-statistics"), directory)
+    prepare.prepare(reference_data("vg-statistics"), directory)
     return directory
 
 
@@ -271,8 +271,8 @@ def test_the_shipped_table_is_made_by_the_command(counted, cli, tmp_path):
     assert all((frequencies(str(tmp_path / "f.csv"), 100)[i] == frequencies("vg", 100)[i]).all() for i in range(2))
 
 
-def test_published_tables_are_read_as_they_are(reference):
-    folder = reference("vg-statistics")
+def test_published_tables_are_read_as_they_are(reference_data):
+    folder = reference_data("vg-statistics")
     assert sum(published.counts(published.find(folder, "relations_count")).values()) == 2_314_515
     found = published.triples(published.find(folder, "triples_150x50"))
     assert len(found) == 48_663

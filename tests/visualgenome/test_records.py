@@ -141,8 +141,8 @@ def test_aliases(tmp_path):
     assert records.aliases(path) == {"swans": "swan", "bikes": "bike", "bicycle": "bike"}
 
 
-def test_the_published_aliases(reference):
-    path = reference("vg-statistics/aliases/object_alias.txt")
+def test_the_published_aliases(reference_data):
+    path = reference_data("vg-statistics/aliases/object_alias.txt")
     found = records.aliases(path)
     lines = [line.split(",") for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     assert len(lines) == 3435

@@ -121,8 +121,8 @@ def test_nothing_marked_is_told(released, cli, tmp_path):
     cli("vg", "sparsity", released("image_data"), "--out", tmp_path / "a.png").refuses("nothing is marked")
 
 
-def test_published_annotations_give_the_derived_tables(reference, tmp_path):
-    folder = reference("vg-statistics")
+def test_published_annotations_give_the_derived_tables(reference_data, tmp_path):
+    folder = reference_data("vg-statistics")
     found = sparsity(Source(folder))
     place = {name: i for i, name in enumerate(found.names)}
     compared = 0

@@ -36,7 +36,7 @@ def compare(a: Path, b: Path) -> list[Compared]:
     Raises:
         ValueError: they share none, or their decisions are about different items.
     """
-    shared = [t for t in results.TITLES if all(t in results.load(p)["tasks"] for p in (a, b))]
+    shared = [t for t in results.TITLES if all(t in results.STUDY.load(p)["tasks"] for p in (a, b))]
     if not shared:
         raise ValueError(f"{a} and {b} have no task in common")
     pairs = [(title, *aligned(results.decisions(a, title), results.decisions(b, title), title)) for title in shared]

@@ -87,7 +87,7 @@ def table2(release: Release, runs: Sequence[Path] = ()) -> list[Row]:
         t.title: {"Majority": baselines.majority(t) == t.test.label, "Random": baselines.random(t, 0) == t.test.label} for t in tasks
     }
     for path in runs:
-        content = results.load(path)
+        content = results.STUDY.load(path)
         taken = path.name in ("Random", "Majority", "Human") or [p.name for p in runs].count(path.name) > 1
         row = _row(str(path) if taken else path.name)
         for task in tasks:

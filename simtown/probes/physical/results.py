@@ -15,100 +15,35 @@ The same settings continue where an earlier run ended; others are refused.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-import simtown
-from simtown.files import DamagedError, ForeignDirectoryError, claimed, replacing, save_json
+from simtown.files import replacing
 from simtown.probes import statistics
 from simtown.probes.physical import metrics
 from simtown.probes.physical.datasets import CATEGORIES, Release
-from simtown.probes.physical.models import Choices, Judged
+from simtown.probes.physical.models import Judged
 from simtown.probes.physical.published import printed
 from simtown.probes.physical.tasks import ALL, KINDS, Kind, Rows
+from simtown.probes.results import NAME, Study
 
-NAME, FORMAT, SCHEMA = "summary.json", "simtown physical commonsense", 1
 TITLES = tuple(f"{s}-{t}" for s, t in ALL)
 _COLUMNS = ("left", "right", "object", "label", "said", "score")
-_OWN = {NAME, "summary.csv", "summary.md", "summary.tex", *(f"{t}{end}" for t in TITLES for end in (".parquet", ".png"))}
-
-
-class Directory:
-    """Results that are being written; open one with :func:`opened`."""
-
-    def __init__(self, path: Path, content: dict[str, Any]) -> None:
-        self.path, self.content = path, content
-
-    def has(self, title: str) -> bool:
-        return title in self.content["tasks"] and (self.path / f"{title}.parquet").is_file()
-
-    def add(self, title: str, judged: Judged, release: Release) -> dict[str, Any]:
-        """Write a task's decisions, then its summary, whose presence says that the decisions are whole."""
-        with replacing(self.path / f"{title}.parquet") as temporary:
-            pq.write_table(_table(judged), temporary)
-        found: dict[str, Any] = describe(judged, release)
-        self.content["tasks"][title] = found
-        save_json(self.path / NAME, self.content)
-        return found
-
-
-@contextmanager
-def opened(path: Path, choices: Choices, data: str) -> Iterator[Directory]:
-    """The directory, new or continued, kept for this process.
-
-    Args:
-        data: the fingerprint of the released files.
-
-    Raises:
-        ForeignDirectoryError: it holds something else, results with other settings, or is being written.
-    """
-    settings = {**asdict(choices), "data": data}
-    with claimed(path, "simtown probe physical"):
-        if (path / NAME).exists():
-            content = load(path)
-            changed = [f"{key}: {json.dumps(content['settings'].get(key))} there, {json.dumps(value)} now"
-                       for key, value in settings.items() if content["settings"].get(key) != value]  # fmt: skip
-            if changed:
-                raise ForeignDirectoryError(f"{path} holds results with other settings ({'; '.join(changed)}): give another --out")
-        else:
-            strange = sorted(p.name for p in path.iterdir() if p.name not in _OWN and not p.name.endswith(".tmp"))
-            if strange:
-                raise ForeignDirectoryError(f"{path} holds {strange[0]}, which simtown probe physical did not make: give another --out")
-            content = {"format": FORMAT, "schema": SCHEMA, "version": simtown.__version__, "settings": settings, "tasks": {}}
-            save_json(path / NAME, content)
-        yield Directory(path, content)
-
-
-def load(path: Path) -> dict[str, Any]:
-    """What summary.json says. Raises FileNotFoundError, DamagedError, ForeignDirectoryError."""
-    file = path / NAME
-    if not file.is_file():
-        raise FileNotFoundError(f"{path} holds no results (no {NAME}): make them with simtown probe physical")
-    try:
-        content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        known = (content["format"], content["schema"]) == (FORMAT, SCHEMA) and isinstance(content["tasks"], dict)
-    except (ValueError, KeyError, TypeError) as error:
-        raise DamagedError(f"{file} is damaged ({error}): delete the directory and make it again") from error
-    if not known:
-        raise ForeignDirectoryError(f"{file} was not made by this version of simtown probe physical")
-    return content
+STUDY = Study(
+    "simtown probe physical",
+    "simtown physical commonsense",
+    frozenset({NAME, "summary.csv", "summary.md", "summary.tex", *(f"{t}{end}" for t in TITLES for end in (".parquet", ".png"))}),
+)
 
 
 def decisions(path: Path, title: str) -> Judged:
     """A task's decisions, read back. Raises DamagedError."""
-    file = path / f"{title}.parquet"
-    try:
-        table = pq.read_table(file, columns=list(_COLUMNS))
-    except (OSError, pa.ArrowException) as error:
-        raise DamagedError(f"{file} is missing or damaged ({error}): delete it and run simtown probe physical again") from error
+    table = STUDY.table(path, title)
     names, codes = zip(*(np.unique(np.asarray(table[c]).astype(str), return_inverse=True) for c in _COLUMNS[:3]), strict=True)
     lefts, rights, groups = (tuple(str(x) for x in n) for n in names)
     label, said, score = (np.asarray(table[c]) for c in _COLUMNS[3:])
@@ -116,7 +51,8 @@ def decisions(path: Path, title: str) -> Judged:
     return Judged(kinds, lefts, rights, groups, Rows(codes[0], codes[1], label, codes[2]), said, score)
 
 
-def _table(judged: Judged) -> pa.Table:
+def table(judged: Judged) -> pa.Table:
+    """A row a decision."""
     rows = judged.rows
     named = [pa.array(np.asarray(names, dtype=object)[codes]).cast(pa.string()) for names, codes in
              ((judged.lefts, rows.left), (judged.rights, rows.right), (judged.groups, rows.group))]  # fmt: skip
@@ -144,14 +80,7 @@ def describe(judged: Judged, release: Release) -> dict[str, Any]:
             c: float(np.mean([a for uid, a in each.items() if release.properties[uid].category == c])) for c in CATEGORIES
             if any(release.properties[uid].category == c for uid in each)
         }  # fmt: skip
-    return _finite(content)
-
-
-def _finite(content: Any) -> Any:
-    """JSON has no NaN: null."""
-    if isinstance(content, dict):
-        return {k: _finite(v) for k, v in content.items()}
-    return None if isinstance(content, float) and not np.isfinite(content) else content
+    return content
 
 
 def frequency_correlation(f1: dict[str, float], frequencies: dict[str, float]) -> statistics.Correlation:

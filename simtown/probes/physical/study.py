@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -25,11 +26,11 @@ def run(release: Release, which: Sequence[tuple[str, str]], choices: Choices, ou
         opening: opens the model, if a task is missing and the choices ask for one.
 
     Raises:
-        ValueError: a choice that cannot be. ForeignDirectoryError: see :func:`simtown.probes.physical.results.opened`.
+        ValueError: a choice that cannot be. ForeignDirectoryError: see :meth:`simtown.probes.results.Study.opened`.
     """
     choices.check()
     scorer: Scorer | None = None
-    with results.opened(out, choices, fingerprint(release)) as directory:
+    with results.STUDY.opened(out, {**asdict(choices), "data": fingerprint(release)}) as directory:
         for place, name in which:
             task = build(release, place, name)
             if directory.has(task.title):
@@ -38,7 +39,7 @@ def run(release: Release, which: Sequence[tuple[str, str]], choices: Choices, ou
                 scorer = opening()
             judged = judge(release, task, choices, scorer, lambda steps, title=task.title: watch(title, steps))  # type: ignore[misc]
             (out / f"{task.title}.png").unlink(missing_ok=True)
-            directory.add(task.title, judged, release)
+            directory.add(task.title, results.table(judged), results.describe(judged, release))
         for title, found in directory.content["tasks"].items():
             if not (out / f"{title}.png").is_file():
                 figures.figure2(title, choices.model, found, release, out / f"{title}.png")

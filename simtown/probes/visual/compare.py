@@ -38,7 +38,7 @@ def compare(a: Path, b: Path) -> list[Compared]:
     Raises:
         FileNotFoundError, DamagedError: a directory holds no results. ValueError: they have no subject in common.
     """
-    tasks = [t for t in results.TASKS if t != "size" and all(t in results.load(path)["tasks"] for path in (a, b))]
+    tasks = [t for t in results.TASKS if t != "size" and all(t in results.STUDY.load(path)["tasks"] for path in (a, b))]
     found: list[Compared] = []
     for task in tasks:
         one, other = _by_mode(results.rows(a, task)), _by_mode(results.rows(b, task))

@@ -14,97 +14,25 @@ The same settings continue where an earlier run ended; others are refused.
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-import simtown
-from simtown.files import DamagedError, ForeignDirectoryError, claimed, replacing, save_json
+from simtown.files import replacing
+from simtown.probes.results import NAME, Study
 from simtown.probes.visual.dataset import GROUPS
 
-NAME, FORMAT, SCHEMA = "summary.json", "simtown visual commonsense", 1
 TASKS = ("color", "shape", "material", "cooccurrence", "size")
-_OWN = {NAME, "summary.csv", "summary.md", "prompts", *(f"{t}{end}" for t in TASKS for end in (".parquet", ".png"))}
-
-
-class Directory:
-    """Results that are being written; open one with :func:`opened`."""
-
-    def __init__(self, path: Path, content: dict[str, Any]) -> None:
-        self.path, self.content = path, content
-
-    def has(self, task: str) -> bool:
-        return task in self.content["tasks"] and (self.path / f"{task}.parquet").is_file()
-
-    def add(self, task: str, rows: dict[str, Any], told: dict[str, Any]) -> None:
-        """Write a task's rows, then its summary, whose presence says that the rows are whole."""
-        with replacing(self.path / f"{task}.parquet") as temporary:
-            pq.write_table(pa.table(rows), temporary)
-        self.content["tasks"][task] = finite(told)
-        save_json(self.path / NAME, self.content)
-
-
-@contextmanager
-def opened(path: Path, settings: dict[str, Any]) -> Iterator[Directory]:
-    """The directory, new or continued, kept for this process.
-
-    Raises:
-        ForeignDirectoryError: it holds something else, results with other settings, or is being written.
-    """
-    with claimed(path, "simtown probe visual"):
-        if (path / NAME).exists():
-            content = load(path)
-            changed = [f"{key}: {json.dumps(content['settings'].get(key))} there, {json.dumps(value)} now"
-                       for key, value in settings.items() if content["settings"].get(key) != value]  # fmt: skip
-            if changed:
-                raise ForeignDirectoryError(f"{path} holds results with other settings ({'; '.join(changed)}): give another --out")
-        else:
-            strange = sorted(p.name for p in path.iterdir() if p.name not in _OWN and not p.name.endswith(".tmp"))
-            if strange:
-                raise ForeignDirectoryError(f"{path} holds {strange[0]}, which simtown probe visual did not make: give another --out")
-            content = {"format": FORMAT, "schema": SCHEMA, "version": simtown.__version__, "settings": settings, "tasks": {}}
-            save_json(path / NAME, content)
-        yield Directory(path, content)
-
-
-def load(path: Path) -> dict[str, Any]:
-    """What summary.json says. Raises FileNotFoundError, DamagedError, ForeignDirectoryError."""
-    file = path / NAME
-    if not file.is_file():
-        raise FileNotFoundError(f"{path} holds no results (no {NAME}): make them with simtown probe visual")
-    try:
-        content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        known = (content["format"], content["schema"]) == (FORMAT, SCHEMA) and isinstance(content["tasks"], dict)
-    except (ValueError, KeyError, TypeError) as error:
-        raise DamagedError(f"{file} is damaged ({error}): delete the directory and make it again") from error
-    if not known:
-        raise ForeignDirectoryError(f"{file} was not made by this version of simtown probe visual")
-    return content
+STUDY = Study(
+    "simtown probe visual",
+    "simtown visual commonsense",
+    frozenset({NAME, "summary.csv", "summary.md", "prompts", *(f"{t}{end}" for t in TASKS for end in (".parquet", ".png"))}),
+)
 
 
 def rows(path: Path, task: str) -> dict[str, list[Any]]:
     """A task's rows, read back by column. Raises DamagedError."""
-    file = path / f"{task}.parquet"
-    try:
-        found: dict[str, list[Any]] = pq.read_table(file).to_pydict()
-    except (OSError, pa.ArrowException) as error:
-        raise DamagedError(f"{file} is missing or damaged ({error}): delete it and run simtown probe visual again") from error
+    found: dict[str, list[Any]] = STUDY.table(path, task).to_pydict()
     return found
-
-
-def finite(content: Any) -> Any:
-    """JSON has no NaN: null."""
-    if isinstance(content, dict):
-        return {k: finite(v) for k, v in content.items()}
-    if isinstance(content, list):
-        return [finite(v) for v in content]
-    return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
 def lines(content: dict[str, Any]) -> list[dict[str, str]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import numpy as np
+import pyarrow as pa
 
 from simtown.files import ForeignDirectoryError
 from simtown.probes import statistics
@@ -68,11 +69,11 @@ def run(data: Data, tasks: Sequence[str], choices: Choices, out: Path, opening: 
 
     Raises:
         ValueError: a choice that cannot be. UnableError: the model cannot do what is asked. ForeignDirectoryError: see
-        :func:`simtown.probes.visual.results.opened`.
+        :meth:`simtown.probes.results.Study.opened`.
     """
     choices.check()
     source = {task: data.sizes() if task == "size" else data.dataset(task) for task in tasks}
-    with results.opened(out, asdict(choices)) as directory:
+    with results.STUDY.opened(out, asdict(choices)) as directory:
         scorer: Scorer | None = None
         for task, content in source.items():
             digest = _fingerprint(content)
@@ -86,7 +87,7 @@ def run(data: Data, tasks: Sequence[str], choices: Choices, out: Path, opening: 
                 rows, told = _relation(content, scorer, choices, opening, watch, out)
             else:
                 rows, told = _sizes(data, content, scorer, choices)
-            directory.add(task, rows, {**told, "data": digest})
+            directory.add(task, pa.table(rows), {**told, "data": digest})
         for task in directory.content["tasks"]:
             figures.task(out, task, directory.content)
         results.write_tables(out, directory.content)

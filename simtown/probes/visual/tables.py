@@ -263,7 +263,7 @@ def table4(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
         for name, values in limits(release.sizes(), direction).items():
             made.rows.append((f"{name}, {direction} direction", [Cell(here=percent(v)) for v in values]))
         for path in runs:
-            found = results.load(path)["tasks"].get("size", {}).get("partition", {})
+            found = results.STUDY.load(path)["tasks"].get("size", {}).get("partition", {})
             if found:
                 own = [found[f"{relation}, {direction}"]["mean"] for relation in ("larger", "smaller")]
                 made.rows.append((f"{path.name}, {direction} direction", [Cell(here=percent(value)) for value in own]))
@@ -279,7 +279,7 @@ def _own(runs: Sequence[Path], mode: str, columns: Sequence[str], group: str = "
     """A row a directory that asked in this mode: for each column ρ and Acc@1."""
     found = []
     for path in runs:
-        tasks = results.load(path)["tasks"]
+        tasks = results.STUDY.load(path)["tasks"]
         cells: list[Cell] = []
         for column in columns:
             asked = tasks.get("cooccurrence" if column == "cooccur" else column, {}).get("modes", {}).get(mode, {})

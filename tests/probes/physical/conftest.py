@@ -1,8 +1,5 @@
 """The small world's files, and the real release where it is."""
 
-import os
-from pathlib import Path
-
 import pytest
 
 pytest.importorskip("lemminflect")
@@ -11,8 +8,6 @@ pytest.importorskip("pyarrow")
 
 from simtown.probes.physical import datasets
 from tests.probes.physical.world import write_release
-
-REFERENCE = os.environ.get("SIMTOWN_REFERENCE_DATA")
 
 
 @pytest.fixture
@@ -33,11 +28,6 @@ def release(small):
 
 
 @pytest.fixture(scope="session")
-def reference():
+def reference(reference_data):
     """The real release."""
-    if not REFERENCE:
-        pytest.skip("SIMTOWN_REFERENCE_DATA names no folder of reference data")
-    path = Path(REFERENCE) / "forbes-physical-commonsense"
-    if not path.is_dir():
-        pytest.skip("the reference data has no forbes-physical-commonsense")
-    return path
+    return reference_data("forbes-physical-commonsense")

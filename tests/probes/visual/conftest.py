@@ -1,8 +1,5 @@
 """The small release, and the real one where it is."""
 
-import os
-from pathlib import Path
-
 import pytest
 
 pytest.importorskip("sklearn")
@@ -11,8 +8,6 @@ pytest.importorskip("matplotlib")
 
 from simtown.probes.visual.release import Release
 from tests.probes.visual.world import write_release
-
-REFERENCE = os.environ.get("SIMTOWN_REFERENCE_DATA")
 
 
 @pytest.fixture
@@ -31,20 +26,11 @@ def release(small):
     return Release(small)
 
 
-def _reference(name):
-    if not REFERENCE:
-        pytest.skip("SIMTOWN_REFERENCE_DATA names no folder of reference data")
-    path = Path(REFERENCE) / name
-    if not path.is_dir():
-        pytest.skip(f"the reference data has no {name}")
-    return path
+@pytest.fixture(scope="session")
+def reference(reference_data):
+    return Release(reference_data("vicomte"))
 
 
 @pytest.fixture(scope="session")
-def reference():
-    return Release(_reference("vicomte"))
-
-
-@pytest.fixture(scope="session")
-def coda_folder():
-    return _reference("coda")
+def coda_folder(reference_data):
+    return reference_data("coda")
