@@ -210,6 +210,31 @@ def figure(
     print(out)
 
 
+@visual.command(short_help="Colours of the town: what a model believes as reporting bias grows.")
+def bridge(
+    dataset: Annotated[Path, typer.Argument(help="A data set of the town; its training scenes are told in captions.")],
+    out: Annotated[Path, typer.Option(help="The directory to write; the same command again continues it.")],
+    bias: Annotated[str, typer.Option(help="Probabilities that a kind's typical colour is left unsaid, below 1.")] = "0,0.25,0.5,0.75,0.95",
+    epochs: Annotated[int, typer.Option(help="Times that each model reads its captions.")] = 2,
+) -> None:
+    """Train an LSTM on captions of the town for every reporting bias, ask it for the colours of vehicles, and compare with the truth.
+
+    Writes captions and model of every bias, all shares as Parquet, divergence and correlation as JSON and Markdown, and a picture.
+    """
+    _need()
+    from simtown.datasets.reader import open_dataset
+    from simtown.probes.visual.bridge import run
+    from simtown.progress import Progress
+
+    try:
+        biases = [float(part) for part in bias.split(",")]
+    except ValueError:
+        raise RefusalError(f"--bias {bias} is no list of probabilities: write 0,0.5,0.95") from None
+    run(open_dataset(dataset), biases, epochs, out, Progress)
+    print((out / "bridge.md").read_text(encoding="utf-8"))
+    print(f"Everything is in {out}; the picture is {out}/bridge.png")
+
+
 @visual.command(short_help="Two models on the same subjects: paired and Welch tests.")
 def compare(
     a: Annotated[Path, typer.Argument(help="Made by simtown probe visual.")],
