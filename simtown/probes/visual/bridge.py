@@ -175,7 +175,8 @@ def figure(kinds: Kinds, beliefs: Sequence[tuple[float, np.ndarray]], told: dict
 
     n = len(beliefs)
     drawn = Figure(figsize=(max(2.5 * n, 7.5), 5.8), dpi=150, layout="constrained", facecolor="white")
-    upper, lower = drawn.subfigures(2, 1, height_ratios=(1, 1.15))
+    halves: Any = drawn.subfigures(2, 1, height_ratios=(1, 1.15))
+    upper, lower = halves
     panels = upper.subplots(1, n, sharey=True, squeeze=False)[0]
     at = np.arange(len(kinds.names))
     typical = np.zeros(kinds.truth.shape, dtype=bool)
