@@ -95,6 +95,23 @@ def _spaces(run: Path) -> list[Space]:
     return study.load(run)[1] if run.is_dir() else [embedded(open_scorer(str(run), progress=True), RELATIONS)]
 
 
+def differences(a: Path, b: Path) -> list[Table]:
+    """Two runs of probe spatial: tests of their vectors question by question, and how alike their matrices are."""
+    from rich.table import Table
+
+    from simtown.probes.spatial.compare import compare
+
+    found, alike = compare(a, b)
+    made = Table(title=f"Accuracy, A: {a}, B: {b}", title_justify="left")
+    for head in ("test", "vectors", "A", "B", "A - B", "95 %", "McNemar p"):
+        made.add_column(head, justify="left" if head in ("test", "vectors") else "right")
+    for one in found:
+        d = one.difference
+        made.add_row(one.test, one.vectors, f"{one.a:.3f}", f"{one.b:.3f}", f"{d.difference:+.3f}", f"{d.low:+.3f} to {d.high:+.3f}",
+                     f"{d.p:.2g}")  # fmt: skip
+    return [made, _lines("Spearman's correlation", alike)]
+
+
 def _lines(title: str, lines: Sequence[Line]) -> Table:
     from rich.table import Table
 

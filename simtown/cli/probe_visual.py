@@ -235,18 +235,13 @@ def bridge(
     print(f"Everything is in {out}; the picture is {out}/bridge.png")
 
 
-@visual.command(short_help="Two models on the same subjects: paired and Welch tests.")
-def compare(
-    a: Annotated[Path, typer.Argument(help="Made by simtown probe visual.")],
-    b: Annotated[Path, typer.Argument(help="Made by simtown probe visual.")],
-) -> None:
+def compared(a: Path, b: Path) -> None:
     """Print, for every task, mode and group that both have, the difference of ρ with its 95 % interval, and tests; McNemar's of Acc@1."""
-    _need()
-    from simtown.probes.visual.compare import compare as compared
+    from simtown.probes.visual.compare import compare
     from simtown.probes.visual.tables import Cell, Table, percent
 
     table = Table(f"A: {a}   B: {b}", ("n", "ρ, A - B", "95 %", "paired p", "adjusted", "Welch p", "Acc@1 A", "Acc@1 B", "McNemar p"))
-    for one in compared(a, b):
+    for one in compare(a, b):
         low, high = one.interval
         rho = ("", "", "", "", "", "")
         if one.rho is not None:
