@@ -1,6 +1,6 @@
-"""How much faster the matrix of perplexities is than the naive loop, which puts one relation into one phrase and scores that.
+"""How much faster the matrix of perplexities is than the loop that anyone would write: a relation into a phrase, the text through the model.
 
-python benchmarks/spatial.py lstm:DIR CORPUS [CSV]: both are timed in turn on phrases of every context; a minute or two.
+python benchmarks/spatial.py lstm:DIR CORPUS [CSV]: both take turns on the paper's test suites, and must agree; under three minutes.
 """
 
 import csv
@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import numpy as np
+import torch
 
 from simtown.probes.scorers import open_scorer
 from simtown.probes.spatial import matrix, suites
@@ -17,40 +18,55 @@ from simtown.probes.spatial.relations import RELATIONS
 from simtown.probes.spatial.sharing import sharing
 from simtown.visualgenome.corpus import Corpus, vocabulary
 
-#: Phrases of a context; texts that the naive loop scores, and frames that the matrix scores, in each of so many rounds.
-MOST, NAIVE, FRAMES, ROUNDS = 100, 300, 150, 4
+#: Phrases of a context at most. In a turn the loop scores so many texts, and the matrix so many frames with all relations: seconds each.
+MOST, TEXTS, FRAMES = 100, 1_500, 300
+#: Turns that count, after one that does not.
+TURNS = 7
 
 
-def main(model: str, corpus: Path, table: Path | None) -> None:
+def naive(model, tokenizer, texts: list[str]) -> list[float]:
+    """Log-probability of each text without its end: one text at a time, as a user of transformers writes it."""
+    found = []
+    for text in texts:
+        ids = tokenizer(text, return_tensors="pt")["input_ids"]
+        with torch.inference_mode():
+            told = model(input_ids=ids).logits.log_softmax(-1)
+        found.append(float(told[0, :-2].gather(1, ids[0, 1:-1, None]).sum()))
+    return found
+
+
+def main(name: str, corpus: Path, table: Path | None) -> None:
     common = vocabulary(Corpus(corpus).sentences(), 20)
     bins = suites.collect(Corpus(corpus).sentences(), common=common, most=MOST)
-    phrases = int(bins.counts.sum())
-    scorer = sharing(open_scorer(model))
-    naive = open_scorer(model)._scorer
+    scorer = sharing(open_scorer(name))
     generator = np.random.default_rng(0)
-    rates: dict[str, list[float]] = {"naive": [], "matrix": []}
-    begin = int(generator.integers(len(bins.frames) - ROUNDS * FRAMES))
-    for number in range(ROUNDS):
-        pairs = zip(generator.integers(len(bins.frames), size=NAIVE), generator.integers(len(RELATIONS), size=NAIVE), strict=True)
-        texts = [suites.substitute(bins.frames[f], RELATIONS[r]) for f, r in pairs]
-        started = perf_counter()
-        for text in texts:
-            naive.sequence_logprobs([text])
-        rates["naive"].append(NAIVE / (perf_counter() - started))
-        first = begin + number * FRAMES
+    # A frame stands for as many phrases as left it: the loop has to score each of them.
+    phrases = bins.counts.sum() / len(bins.frames)
+    rates: list[tuple[float, float]] = []
+    for first in generator.permutation(len(bins.frames) // FRAMES)[: TURNS + 1] * FRAMES:
         some = suites.Suites(bins.contexts, bins.frames[first : first + FRAMES], bins.counts[:, first : first + FRAMES], {}, 0, 0)
+        frame, relation = generator.integers(FRAMES, size=TEXTS), generator.integers(len(RELATIONS), size=TEXTS)
+        texts = [suites.substitute(some.frames[f], RELATIONS[r]) for f, r in zip(frame, relation, strict=True)]
+        begun = perf_counter()
+        alone = naive(scorer.model, scorer.tokenizer, texts)
+        between = perf_counter()
         with TemporaryDirectory() as place:
-            started = perf_counter()
-            matrix.score(scorer, some, RELATIONS, Path(place) / "scores.npy")
-            # A frame stands for as many phrases as left it: the naive loop scores each of them.
-            rates["matrix"].append(FRAMES * len(RELATIONS) * (phrases / len(bins.frames)) / (perf_counter() - started))
-    rows = [(way, float(np.median(r)), float(min(r)), float(max(r))) for way, r in rates.items()]
+            together = matrix.score(scorer, some, RELATIONS, Path(place) / "scores.npy")
+        ended = perf_counter()
+        np.testing.assert_allclose(together[frame, relation, 0], alone, rtol=1e-4, atol=1e-4)
+        rates.append((TEXTS / (between - begun), FRAMES * len(RELATIONS) * phrases / (ended - between)))
+    counted = np.array(rates[1:])
+    rows = [("naive", *_spread(counted[:, 0])), ("matrix", *_spread(counted[:, 1])), ("times", *_spread(counted[:, 1] / counted[:, 0]))]
     for way, middle, low, high in rows:
-        print(f"{way:8} {middle:10,.0f} texts/s ({low:,.0f} to {high:,.0f})")
-    print(f"{rows[1][1] / rows[0][1]:.1f} times; {phrases:,} phrases leave {len(bins.frames):,} frames")
+        print(f"{way:8} {middle:10,.1f} ({low:,.1f} to {high:,.1f})")
+    print(f"texts a second, and times faster: medians of {TURNS} turns, least and most; {phrases:.2f} phrases leave the same frame")
     if table:
         with table.open("w", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([("way", "texts_per_second", "low", "high"), *rows])
+
+
+def _spread(values: np.ndarray) -> tuple[float, float, float]:
+    return float(np.median(values)), float(values.min()), float(values.max())
 
 
 if __name__ == "__main__":

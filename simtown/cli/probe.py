@@ -105,16 +105,34 @@ def physical(
     print(f"Everything is in {out}; figures: {out}/*.png")
 
 
-@probe.command(short_help="Two models on the same decisions: McNemar, bootstrap.")
+@probe.command(short_help="Two models on the same questions: tests and intervals.")
 def compare(
-    a: Annotated[Path, typer.Argument(help="Made by simtown probe physical.")],
-    b: Annotated[Path, typer.Argument(help="Made by simtown probe physical.")],
+    a: Annotated[Path, typer.Argument(help="Made by simtown probe physical, visual or spatial.")],
+    b: Annotated[Path, typer.Argument(help="Made by the same study.")],
 ) -> None:
-    """Print, for every task that both have, the differences of their F1s with 95 % intervals over test objects, and McNemar's test."""
-    _need()
-    from simtown.probes.physical.compare import compare as compared
+    """Print the differences of two models' scores with 95 % intervals, and paired tests, for all that both directories have.
 
-    _show(_differences(a, b, compared(a, b)))
+    physical: F1s, intervals over test objects, McNemar's test. visual: ρ over subjects, paired and Welch's t, McNemar's test of Acc@1.
+    spatial: analogies and odd ones out, McNemar's test, and how alike the matrices are.
+    """
+    _need()
+    from simtown.probes.studies import study_of
+
+    studies = study_of(a), study_of(b)
+    if studies[0] != studies[1]:
+        raise RefusalError(f"{a} was made by simtown probe {studies[0]} and {b} by simtown probe {studies[1]}: they cannot be compared")
+    if studies[0] == "visual":
+        from simtown.cli.probe_visual import compared as visual_comparison
+
+        visual_comparison(a, b)
+    elif studies[0] == "spatial":
+        from simtown.cli.probe_spatial import differences
+
+        _show(differences(a, b))
+    else:
+        from simtown.probes.physical.compare import compare as compared
+
+        _show(_differences(a, b, compared(a, b)))
 
 
 @probe.command(short_help="Print a paper's table beside ours.")

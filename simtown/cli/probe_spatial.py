@@ -95,6 +95,23 @@ def _spaces(run: Path) -> list[Space]:
     return study.load(run)[1] if run.is_dir() else [embedded(open_scorer(str(run), progress=True), RELATIONS)]
 
 
+def differences(a: Path, b: Path) -> list[Table]:
+    """Two runs of probe spatial: tests of their vectors question by question, and how alike their matrices are."""
+    from rich.table import Table
+
+    from simtown.probes.spatial.compare import compare
+
+    found, alike = compare(a, b)
+    made = Table(title=f"Accuracy, A: {a}, B: {b}", title_justify="left")
+    for head in ("test", "vectors", "A", "B", "A - B", "95 %", "McNemar p"):
+        made.add_column(head, justify="left" if head in ("test", "vectors") else "right")
+    for one in found:
+        d = one.difference
+        made.add_row(one.test, one.vectors, f"{one.a:.3f}", f"{one.b:.3f}", f"{d.difference:+.3f}", f"{d.low:+.3f} to {d.high:+.3f}",
+                     f"{d.p:.2g}")  # fmt: skip
+    return [made, _lines("Spearman's correlation", alike)]
+
+
 def _lines(title: str, lines: Sequence[Line]) -> Table:
     from rich.table import Table
 
@@ -159,47 +176,28 @@ def _agreement(file: Path, out: Path | None = None) -> str:
             f"Krippendorff's α {found.alpha:.3f}, mean correlation of one with the others {found.one_out:.3f}")  # fmt: skip
 
 
-@spatial.command(short_help="Write captions of generated scenes, one a line.")
-def captions(
-    out: Annotated[Path, typer.Option(help="The text file to write; simtown lm train learns from it.")],
-    n: Annotated[int, typer.Option(help="Scenes, a caption each.")] = 20_000,
-    entities: Annotated[int, typer.Option(help="Kinds of vehicles in them.")] = 20,
-    seed: Annotated[int, typer.Option(help="Of the scenes.")] = 0,
-) -> None:
-    """Say of two vehicles, scene after scene, one true relation from each one's side."""
-    from simtown.files import replacing
-    from simtown.probes.scorers.batching import metered
-    from simtown.probes.spatial.town import captions as told
-
-    if out.exists():
-        raise RefusalError(f"--out {out} is there already: give another file")
-    with metered("scenes", n, True) as meter:
-        texts = told(n, seed, entities=entities, done=meter.advanced if meter else lambda scenes: None).texts()
-    with replacing(out) as temporary:
-        temporary.write_text("\n".join(texts) + "\n", encoding="utf-8")
-    print(f"{out}: {n:,} captions, such as '{texts[0]}'")
-
-
 @spatial.command(short_help="Does a model of the town's captions know the town's space?")
 def town(
-    model: Annotated[str, typer.Option(help="A language model trained on captions of simtown probe spatial captions.")],
+    dataset: Annotated[Path, typer.Argument(help="The data set whose test scenes it is asked about.")],
+    model: Annotated[str, typer.Option(help="A language model trained on the captions that simtown captions DATASET wrote.")],
     out: Annotated[Path, typer.Option(help="The picture to write, as .png and .svg.")],
-    n: Annotated[int, typer.Option(help="New scenes that it is asked about.")] = 1000,
-    entities: Annotated[int, typer.Option(help="Kinds of vehicles in them, as in the captions that it learnt from.")] = 20,
-    seed: Annotated[int, typer.Option(help="Of the scenes; they are never those of captions.")] = 0,
 ) -> None:
     """Compare the P-vectors of the town's relations with their spatial templates, measured in the scenes."""
     _need()
+    from simtown.datasets.reader import open_dataset
+    from simtown.language.captions import WORDED, related
     from simtown.probes.scorers import open_scorer
     from simtown.probes.spatial import figures
     from simtown.probes.spatial.tables import Table as Numbers
-    from simtown.probes.spatial.town import WORDED, bridge
-    from simtown.probes.spatial.town import captions as told
+    from simtown.probes.spatial.town import bridge
 
     taken = [p for p in (out.with_suffix(".png"), out.with_suffix(".svg")) if p.exists()]
     if taken:
         raise RefusalError(f"{taken[0]} is there already: give another --out")
-    found = bridge(open_scorer(model, progress=True), told(n, seed, "test", entities))
+    source = open_dataset(dataset)
+    if not len(source.test):
+        raise RefusalError(f"{dataset} has no test scenes: make it with simtown generate --test 2000")
+    found = bridge(open_scorer(model, progress=True), related(source.test.scenes(), source.settings.seed, "test"))
     figures.town(Numbers(WORDED, WORDED, found.words), found.templates, f"cosines of P-vectors: {model}", out)
     print("perplexity of each relation (row) in captions of each (column):")
     for name, row in zip(WORDED, found.perplexities.values, strict=True):

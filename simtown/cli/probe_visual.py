@@ -210,18 +210,38 @@ def figure(
     print(out)
 
 
-@visual.command(short_help="Two models on the same subjects: paired and Welch tests.")
-def compare(
-    a: Annotated[Path, typer.Argument(help="Made by simtown probe visual.")],
-    b: Annotated[Path, typer.Argument(help="Made by simtown probe visual.")],
+@visual.command(short_help="Colours of the town: what a model believes as reporting bias grows.")
+def bridge(
+    dataset: Annotated[Path, typer.Argument(help="A data set of the town; its training scenes are told in captions.")],
+    out: Annotated[Path, typer.Option(help="The directory to write; the same command again continues it.")],
+    bias: Annotated[str, typer.Option(help="Probabilities that a kind's typical colour is left unsaid, below 1.")] = "0,0.25,0.5,0.75,0.95",
+    epochs: Annotated[int, typer.Option(help="Times that each model reads its captions.")] = 2,
 ) -> None:
-    """Print, for every task, mode and group that both have, the difference of ρ with its 95 % interval, and tests; McNemar's of Acc@1."""
+    """Train an LSTM on captions of the town for every reporting bias, ask it for the colours of vehicles, and compare with the truth.
+
+    Writes captions and model of every bias, all shares as Parquet, divergence and correlation as JSON and Markdown, and a picture.
+    """
     _need()
-    from simtown.probes.visual.compare import compare as compared
+    from simtown.datasets.reader import open_dataset
+    from simtown.probes.visual.bridge import run
+    from simtown.progress import Progress
+
+    try:
+        biases = [float(part) for part in bias.split(",")]
+    except ValueError:
+        raise RefusalError(f"--bias {bias} is no list of probabilities: write 0,0.5,0.95") from None
+    run(open_dataset(dataset), biases, epochs, out, Progress)
+    print((out / "bridge.md").read_text(encoding="utf-8"))
+    print(f"Everything is in {out}; the picture is {out}/bridge.png")
+
+
+def compared(a: Path, b: Path) -> None:
+    """Print, for every task, mode and group that both have, the difference of ρ with its 95 % interval, and tests; McNemar's of Acc@1."""
+    from simtown.probes.visual.compare import compare
     from simtown.probes.visual.tables import Cell, Table, percent
 
     table = Table(f"A: {a}   B: {b}", ("n", "ρ, A - B", "95 %", "paired p", "adjusted", "Welch p", "Acc@1 A", "Acc@1 B", "McNemar p"))
-    for one in compared(a, b):
+    for one in compare(a, b):
         low, high = one.interval
         rho = ("", "", "", "", "", "")
         if one.rho is not None:

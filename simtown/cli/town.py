@@ -303,3 +303,26 @@ def verify(
     if problems:
         raise typer.Exit(DAMAGED)
     print(f"{dataset}: {sum(settings.counts().values())} examples, all files and answers are right")
+
+
+@app.command(short_help="Say in words what a data set shows.")
+def captions(
+    dataset: Annotated[Path, typer.Argument(help="Directory of a data set.")],
+    out: Annotated[Path, typer.Option(help="The text file to write, a caption a line; simtown lm train learns from it.")],
+    bias: Annotated[float, typer.Option(help="Reporting bias: probability that a kind's typical colour is left unsaid.")] = 0.0,
+) -> None:
+    """Write region descriptions of the training scenes: how vehicles stand, their colours and the weather, what is in the street.
+
+    All are true. With a reporting bias, colours that everybody knows are said less often than they are seen.
+    """
+    from simtown.datasets.reader import open_dataset
+    from simtown.files import replacing
+    from simtown.language.captions import captions as told
+
+    if out.exists():
+        raise RefusalError(f"--out {out} is there already: give another file")
+    source = open_dataset(dataset)
+    lines = list(told(source.train.scenes(), source.settings.seed, "train", bias))
+    with replacing(out) as temporary:
+        temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    print(f"{out}: {len(lines):,} captions of {len(source.train):,} scenes, such as '{lines[1]}'")

@@ -99,16 +99,21 @@ def figure3(release: Release, cells: Table, others: Sequence[tuple[str, Table]] 
     share = float(same.mean())
     lines = [Line("cells that are the same", 1.0, share, share, share, f"{same.sum():,} of {same.size:,} cells")]
     for name, table in others:
-        contexts = tuple(c for c in CONTEXTS if c in table.columns)
-        here, there = table.block(RELATIONS, contexts), release.perplexities.block(RELATIONS, contexts)
-        rho = statistics.spearman(np.log(here).ravel(), np.log(there).ravel()).rho
-        alike = [cosine(vectors.p_vectors(block)) for block in (here, there)]
-        found = judgements.agreement(alike[0], alike[1])
-        lines += [
-            Line(f"{name}, log-perplexities", None, rho, float("nan"), float("nan"), f"{here.size:,} cells, {len(contexts)} contexts"),
-            Line(f"{name}, similarities", None, found.rho, found.low, found.high, f"{found.pairs:,} pairs, Mantel p = {found.p:.2g}"),
-        ]
+        lines += likeness(name, table, release.perplexities)
     return lines
+
+
+def likeness(name: str, a: Table, b: Table) -> list[Line]:
+    """How alike two models' matrices are over the contexts that both have: log-perplexities, and similarities of P-vectors."""
+    contexts = tuple(c for c in CONTEXTS if c in a.columns and c in b.columns)
+    here, there = a.block(RELATIONS, contexts), b.block(RELATIONS, contexts)
+    rho = statistics.spearman(np.log(here).ravel(), np.log(there).ravel()).rho
+    alike = [cosine(vectors.p_vectors(block)) for block in (here, there)]
+    found = judgements.agreement(alike[0], alike[1])
+    return [
+        Line(f"{name}, log-perplexities", None, rho, float("nan"), float("nan"), f"{here.size:,} cells, {len(contexts)} contexts"),
+        Line(f"{name}, similarities", None, found.rho, found.low, found.high, f"{found.pairs:,} pairs, Mantel p = {found.p:.2g}"),
+    ]
 
 
 def _with(others: Sequence[Space], words: Sequence[str]) -> list[Space]:

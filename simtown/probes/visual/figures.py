@@ -27,12 +27,17 @@ def canvas(columns: int, width: float, height: float, ratios: Sequence[float] | 
     figure = Figure(figsize=(width, height), dpi=150, layout="constrained", facecolor="white")
     panels = figure.subplots(1, columns, squeeze=False, gridspec_kw={"width_ratios": ratios} if ratios else None)[0]
     for panel in panels:
-        panel.spines[["top", "right"]].set_visible(False)
-        panel.spines[["left", "bottom"]].set_color("#888888")
-        panel.tick_params(colors=_INK, labelsize=8.5)
-        panel.grid(True, axis="y", color=_FAINT, linewidth=0.6)
-        panel.set_axisbelow(True)
+        plain(panel)
     return figure, list(panels)
+
+
+def plain(panel: Any) -> None:
+    """Nothing but faint lines across and two quiet axes."""
+    panel.spines[["top", "right"]].set_visible(False)
+    panel.spines[["left", "bottom"]].set_color("#888888")
+    panel.tick_params(colors=_INK, labelsize=8.5)
+    panel.grid(True, axis="y", color=_FAINT, linewidth=0.6)
+    panel.set_axisbelow(True)
 
 
 def save(figure: Any, path: Path) -> None:

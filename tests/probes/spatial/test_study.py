@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from simtown.probes.lm.architectures import ARCHITECTURES
-from simtown.probes.spatial import figures, study
+from simtown.probes.spatial import compare, figures, study
 from simtown.probes.spatial.relations import CONTEXTS, RELATIONS
 from simtown.probes.spatial.tables import Table, read_table, write_table
 from simtown.probes.spatial.vectors import p_vectors
@@ -53,6 +53,16 @@ def test_an_lstm(cli, corpus, lstm, tmp_path, contents):
     before = contents(out)
     cli("probe", "spatial", "--model", f"lstm:{lstm}", "--corpus", corpus, "--out", out, *SMALL).succeeds()
     assert contents(out) == before
+    same, alike = compare.compare(out, out)
+    assert {(one.test, one.vectors, one.difference.difference, one.difference.p) for one in same} == {
+        (test, kind, 0, 1) for test in ("analogy", "odd one out, cosine", "odd one out, rank") for kind in ("P", "LM")
+    }
+    assert [line.here for line in alike] == pytest.approx([1, 1])
+    other = tmp_path / "ngram"
+    cli("probe", "spatial", "--model", f"ngram:{corpus}", "--corpus", corpus, "--out", other, *SMALL).succeeds()
+    told = cli("probe", "compare", out, other).succeeds().out
+    assert "log-perplexities" in told
+    assert "McNemar p" in told
 
 
 def test_a_run_stands_beside_the_released_one(cli, corpus, reference, tmp_path):

@@ -202,7 +202,7 @@ def test_compare_command(cli, small, glove, corpus, tmp_path):
     a, b = tmp_path / "a", tmp_path / "b"
     cli("probe", "visual", "--data", small, "--model", f"glove:{glove}", "--out", a, "--task", "color,cooccurrence").succeeds()
     cli("probe", "visual", "--data", small, "--model", f"ngram:{corpus}", "--out", b, "--task", "color").succeeds()
-    cli("probe", "visual", "compare", b, a).succeeds()
+    cli("probe", "compare", b, a).succeeds()
     found = {c.mode: c for c in compare.compare(b, a) if c.group == "all"}
     assert set(found) == {"best", "average"}
     rho = {path: {(m, s): r for m, s, r in zip(*(rows[k] for k in ("mode", "subject", "rho")), strict=True)}
@@ -210,4 +210,4 @@ def test_compare_command(cli, small, glove, corpus, tmp_path):
     subjects = [s for m, s in rho[b] if m == "average"]
     expected = ttest_rel([rho[b]["average", s] for s in subjects], [rho[a]["head", s] for s in subjects]).pvalue
     assert found["average"].rho.paired == pytest.approx(expected)
-    cli("probe", "visual", "compare", a, tmp_path / "none").refuses("no results")
+    cli("probe", "compare", a, tmp_path / "none").refuses("no results")

@@ -1,0 +1,86 @@
+"""Colours in words: what a viewer sees of a vehicle's paint, and so how each kind's colours are truly distributed.
+
+A kind's mesh is painted once and for all; what of it faces the viewer depends on where it stands and how it is turned, which the latent
+scene tells. Tyres, glass, lamps and chassis are not paint.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from simtown.assets.atlas import atlas
+from simtown.assets.catalogue import ENTITIES
+from simtown.assets.palette import MATERIALS
+from simtown.exact import cos, sin
+from simtown.scenes.scene import SceneBatch
+
+#: {colour word: paints of the palette that it names}. Where Zhang et al. (2022, Table 7) merge two words, so do we.
+PAINTS: dict[str, tuple[str, ...]] = {
+    "black": ("black",),
+    "blue": ("blue", "sky", "navy"),
+    "brown": ("brown", "tan", "sand", "wood", "rust"),
+    "gray": ("grey", "charcoal", "concrete"),
+    "green": ("green", "lime", "forest", "olive", "teal", "mint"),
+    "orange": ("orange", "amber"),
+    "pink": ("pink", "coral", "magenta"),
+    "purple": ("purple", "lilac"),
+    "red": ("red", "crimson", "brick"),
+    "silver": ("silver",),
+    "white": ("white", "cream"),
+    "yellow": ("yellow", "gold", "hay"),
+}
+COLOURS: tuple[str, ...] = tuple(PAINTS)
+#: Vehicles looked at together.
+_BLOCK = 1000
+
+
+@lru_cache(maxsize=1)
+def _shown() -> np.ndarray:
+    """(materials, colours) float64, 1 where a material is a paint of that colour."""
+    table = [[material.name in paints for paints in PAINTS.values()] for material in MATERIALS]
+    return np.array(table, dtype=np.float64)
+
+
+def seen(scenes: SceneBatch) -> np.ndarray:
+    """Shares of each colour in the paint that faces the viewer: (n, v, c) float64, rows sum to 1; zeros for an empty slot.
+
+    A triangle counts by the solid angle it fills, whatever stands before it.
+    """
+    town, shares = atlas(), np.zeros((*scenes.entity.shape, len(COLOURS)))
+    camera, pose = scenes.camera.astype(np.float64), scenes.pose.astype(np.float64)
+    for kind in np.unique(scenes.entity[scenes.entity >= 0]):
+        own = slice(*town.triangle_start[kind : kind + 2])
+        colour = _shown()[town.materials[own]]
+        painted = colour.any(axis=1)
+        p, q, r = (town.vertices[town.triangles[own][painted, k]].astype(np.float64) for k in range(3))
+        area, middle = np.cross(q - p, r - p) / 2, (p + q + r) / 3
+        rows, slots = np.nonzero(scenes.entity == kind)
+        for begin in range(0, len(rows), _BLOCK):
+            row, slot = rows[begin : begin + _BLOCK], slots[begin : begin + _BLOCK]
+            x, y = (camera[row, :2] - pose[row, slot, :2]).T
+            s, c = sin(pose[row, slot, 2]), cos(pose[row, slot, 2])
+            eye = np.stack([x * c + y * s, y * c - x * s, camera[row, 2]], axis=1)
+            ray = eye[:, None] - middle
+            angle = np.maximum((ray * area).sum(axis=2), 0) / (ray * ray).sum(axis=2) ** 1.5
+            shares[row, slot] = angle @ colour[painted]
+    whole = shares.sum(axis=2, keepdims=True)
+    return np.divide(shares, whole, out=shares, where=whole > 0)
+
+
+def by_kind(entity: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """(entities, c) float64: the mean of :func:`seen` over all vehicles of each kind, NaN for one that does not occur.
+
+    This is the true distribution: how often each colour is said of a kind by people who name what they see, part by part.
+    """
+    there = entity >= 0
+    kinds = entity[there].astype(np.int64)
+    count = np.bincount(kinds, minlength=len(ENTITIES))
+    sums = np.stack([np.bincount(kinds, column, len(ENTITIES)) for column in shares[there].T], axis=1)
+    return np.divide(sums, count[:, None], out=np.full_like(sums, np.nan), where=count[:, None] > 0)
+
+
+def tells(kind: str) -> bool:
+    """Whether a kind's name has a colour in it, as "red truck" has: nobody says of one what colour it is."""
+    return any(word in COLOURS for word in kind.split())

@@ -1,0 +1,216 @@
+"""The bridge to the town: what a language model that read of its vehicles believes of their colours, as reporting bias grows.
+
+The town knows how each kind of vehicle is painted, and its captions leave out what is typical as often as they are told to. For each bias
+a model is trained on the captions alone, asked for the colour of every kind, and compared with the truth: an experiment that no natural
+corpus allows, for there neither the truth nor the bias is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from simtown.assets.catalogue import ENTITIES
+from simtown.datasets.reader import Dataset as Town
+from simtown.files import ForeignDirectoryError, claimed, replacing, save_json
+from simtown.language.captions import captions
+from simtown.language.colours import COLOURS, by_kind, seen, tells
+from simtown.probes import statistics
+from simtown.probes.lm.train import LMSettings, Watcher, train
+from simtown.probes.scorers import open_scorer
+from simtown.probes.scorers.base import Scorer
+from simtown.probes.visual import elicit, figures, metrics
+from simtown.probes.visual.dataset import GROUPS, grouped
+
+#: How captions tell a colour, and so how the model is asked.
+TEMPLATES = ("the [X] is [Y]", "the [Y] [X]")
+NAME, FORMAT = "bridge.json", "simtown bridge"
+#: Words that the model may have: more than captions use.
+VOCABULARY = 400
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """The kinds of a data set whose names tell no colour.
+
+    Attributes:
+        names: (k) of ENTITIES. truth: (k, 12) float64 how often each of COLOURS is seen, rows sum to 1.
+    """
+
+    names: tuple[str, ...]
+    truth: np.ndarray
+
+    @staticmethod
+    def of(town: Town) -> Kinds:
+        """Those of the training scenes. Raises ValueError for fewer than two."""
+        scenes = town.train.scenes()
+        truth = by_kind(scenes.entity, seen(scenes))
+        kept = [i for i, name in enumerate(ENTITIES) if np.isfinite(truth[i]).all() and not tells(name)]
+        if len(kept) < 2:
+            raise ValueError(
+                f"{town.path} shows {len(kept)} kinds of vehicles whose names tell no colour: two are needed, give --entities 20"
+            )
+        return Kinds(tuple(ENTITIES[i] for i in kept), truth[kept])
+
+    def said(self, bias: float) -> np.ndarray:
+        """(k, 12) how often each colour is expected among those that captions say of a kind: a faithful reader's belief. bias: below 1."""
+        spoken = self.truth.copy()
+        spoken[np.arange(len(spoken)), self.truth.argmax(axis=1)] *= 1 - bias
+        return spoken / spoken.sum(axis=1, keepdims=True)
+
+
+def recovered(scorer: Scorer, names: Sequence[str]) -> np.ndarray:
+    """(k, 12) float64 a model's distribution over COLOURS for every kind, the mean of the templates' distributions."""
+    logprobs = elicit.by_template(scorer, TEMPLATES, names, [(colour,) for colour in COLOURS], "corrected")
+    shares: np.ndarray = np.exp(elicit.averaged(logprobs, "corrected"))
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+def divergence(truth: np.ndarray, belief: np.ndarray) -> np.ndarray:
+    """(k,) bits by which a belief misses the truth, KL(truth ‖ belief); infinite where it rules out what is. Both (k, c)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(truth > 0, truth * np.log2(truth / belief), 0.0)
+    result: np.ndarray = terms.sum(axis=1)
+    return result
+
+
+def measured(truth: np.ndarray, belief: np.ndarray) -> dict[str, Any]:
+    """Divergence in bits, Spearman's ρ and whether the commonest colour comes first, each with its 95 % interval over kinds; by group."""
+    each = {"divergence": divergence(truth, belief), "rho": metrics.spearman_rows(belief, truth),
+            "first": (truth.argmax(axis=1) == belief.argmax(axis=1)).astype(float)}  # fmt: skip
+    member = grouped(truth, "release")
+    found: dict[str, Any] = {}
+    for name, values in each.items():
+        low, high = statistics.mean_interval(values)
+        groups = {g: float(values[member == g].mean()) for g in GROUPS if (member == g).any()}
+        found[name] = {"mean": float(values.mean()), "low": low, "high": high, **groups}
+    return found
+
+
+def run(
+    town: Town, biases: Sequence[float], epochs: int, out: Path, watching: Callable[[str], AbstractContextManager[Watcher]]
+) -> dict[str, Any]:
+    """Captions, model and measures for every bias, in a directory each; the content of bridge.json. What is there already is gone on with.
+
+    Raises:
+        ValueError: a bias that is not in [0, 1), or too few kinds. ForeignDirectoryError: the directory holds another experiment.
+    """
+    if not biases or any(not 0 <= bias < 1 for bias in biases):
+        raise ValueError("--bias lists probabilities from 0 to below 1, with commas between, such as 0,0.5,0.95")
+    kinds = Kinds.of(town)
+    settings = LMSettings("lstm", epochs, VOCABULARY, 128, 0.003, 0)
+    told: dict[str, Any] = {"format": FORMAT, "town": str(town.path), "epochs": epochs, "kinds": len(kinds.names), "bias": {}}
+    rows: dict[str, list[Any]] = {name: [] for name in ("bias", "kind", "color", "truth", "said", "recovered")}
+    beliefs = []
+    guess = np.tile(metrics.prior(kinds.truth), (len(kinds.names), 1))
+    told["prior"] = measured(kinds.truth, guess)
+    told["ceiling_rho"] = float(metrics.ceiling_rows(kinds.truth).mean())
+    with claimed(out, "simtown probe visual bridge"):
+        for bias in sorted(set(biases)):
+            place = out / f"bias-{bias:g}"
+            corpus = _captions(town, bias, place)
+            with watching(f"train {place / 'lm'}") as watcher:
+                run_told = train(settings, corpus, place / "lm", watcher)
+            belief, said = recovered(open_scorer(f"lstm:{place / 'lm'}"), kinds.names), kinds.said(bias)
+            beliefs.append((bias, belief))
+            told["bias"][f"{bias:g}"] = {"model": measured(kinds.truth, belief), "captions": measured(kinds.truth, said),
+                                         "model_to_captions": float(divergence(said, belief).mean()),
+                                         "validation_perplexity": run_told["validation_perplexity"]}  # fmt: skip
+            for i, kind in enumerate(kinds.names):
+                for c, colour in enumerate(COLOURS):
+                    for column, value in zip(rows, (bias, kind, colour, kinds.truth[i, c], said[i, c], belief[i, c]), strict=True):
+                        rows[column].append(value)
+        save_json(out / NAME, told)
+        with replacing(out / "bridge.parquet") as temporary:
+            pq.write_table(pa.table(rows), temporary)
+        with replacing(out / "bridge.md") as temporary:
+            temporary.write_text(table(told), encoding="utf-8")
+        figure(kinds, beliefs, told, out / "bridge.png")
+    return told
+
+
+def _captions(town: Town, bias: float, place: Path) -> Path:
+    """The captions' file, made if need be. Raises ForeignDirectoryError where other ones are."""
+    text = "".join(f"{line}\n" for line in captions(town.train.scenes(), town.settings.seed, "train", bias))
+    place.mkdir(exist_ok=True)
+    path = place / "captions.txt"
+    if path.exists() and path.read_text(encoding="utf-8") != text:
+        raise ForeignDirectoryError(f"{path} holds captions of other scenes: give another --out")
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    return path
+
+
+def table(told: dict[str, Any]) -> str:
+    """What was found, in Markdown: a line for every bias, and the prior."""
+
+    def cell(one: dict[str, float], times: float = 1.0, digits: int = 2) -> str:
+        return f"{times * one['mean']:.{digits}f} [{times * one['low']:.{digits}f}, {times * one['high']:.{digits}f}]"
+
+    heads = ("bias", "KL, bits", "of these, captions", "ρ × 100", "typical first, %", *(f"KL, {g}" for g in GROUPS))
+    lines = [heads, ("---:",) * len(heads)]
+    for bias, one in told["bias"].items():
+        model = one["model"]
+        lines.append((bias, cell(model["divergence"]), f"{one['captions']['divergence']['mean']:.2f}", cell(model["rho"], 100, 1),
+                      cell(model["first"], 100, 0), *(f"{model['divergence'].get(g, float('nan')):.2f}" for g in GROUPS)))  # fmt: skip
+    prior = told["prior"]
+    lines.append(("prior", cell(prior["divergence"]), "", cell(prior["rho"], 100, 1), cell(prior["first"], 100, 0),
+                  *(f"{prior['divergence'].get(g, float('nan')):.2f}" for g in GROUPS)))  # fmt: skip
+    text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return (f"{text}\n\nThe truth against a model's belief: means over {told['kinds']} kinds with 95 % intervals. Who believes just what "
+            f"captions say has the second number; the prior is the mean of all kinds. Ceiling of ρ × 100: "
+            f"{100 * told['ceiling_rho']:.1f}.\n")  # fmt: skip
+
+
+def figure(kinds: Kinds, beliefs: Sequence[tuple[float, np.ndarray]], told: dict[str, Any], path: Path) -> None:
+    """Above, true against recovered shares at every bias, a point a kind and colour; below, divergence and ρ as the bias grows."""
+    from matplotlib.figure import Figure
+
+    n = len(beliefs)
+    drawn = Figure(figsize=(max(2.5 * n, 7.5), 5.8), dpi=150, layout="constrained", facecolor="white")
+    halves: Any = drawn.subfigures(2, 1, height_ratios=(1, 1.15))
+    upper, lower = halves
+    panels = upper.subplots(1, n, sharey=True, squeeze=False)[0]
+    at = np.arange(len(kinds.names))
+    typical = np.zeros(kinds.truth.shape, dtype=bool)
+    typical[at, kinds.truth.argmax(axis=1)] = True
+    line = np.linspace(0, 1, 101)
+    for panel, (bias, belief) in zip(panels, beliefs, strict=True):
+        figures.plain(panel)
+        panel.plot([0, 1], [0, 1], color="#9A9A9A", linewidth=0.9)
+        panel.plot(line, line * (1 - bias) / np.maximum(1 - line * bias, 1e-9), "--", color="#333333", linewidth=1.1)
+        for chosen, colour, name in ((~typical, "#0072B2", "other colours"), (typical, "#D55E00", "the typical one")):
+            panel.scatter(kinds.truth[chosen], belief[chosen], s=11, color=colour, alpha=0.65, linewidths=0, label=name)
+        panel.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", xlabel="true share")
+        panel.set_title(f"bias {bias:g}", fontsize=9.5, loc="left", color="#333333")
+    panels[0].set_ylabel("recovered share")
+    panels[0].legend(fontsize=7.5, frameon=False, loc="upper left", handletextpad=0.1, borderpad=0)
+    x = [bias for bias, _ in beliefs]
+    left, right = lower.subplots(1, 2)
+    for panel, measure, times, title in (
+        (left, "divergence", 1, "KL(truth ‖ belief), bits: lower is better"),
+        (right, "rho", 100, "Spearman ρ × 100 with the truth: higher is better"),
+    ):
+        figures.plain(panel)
+        for source, style, colour, name in (
+            ("captions", "--", "#333333", "what captions say"),
+            ("model", "-o", "#D55E00", "the model; bars: 95 %"),
+        ):
+            found = [told["bias"][f"{bias:g}"][source][measure] for bias in x]
+            mean, low, high = (times * np.array([one[key] for one in found]) for key in ("mean", "low", "high"))
+            error = [mean - low, high - mean] if source == "model" else None
+            panel.errorbar(x, mean, error, fmt=style, color=colour, linewidth=1.4, markersize=4, label=name)
+        panel.axhline(times * told["prior"][measure]["mean"], color="#9A9A9A", linestyle=":", label="the mean of all kinds")
+        panel.set_title(title, fontsize=9.5, loc="left", color="#333333")
+        panel.set_xlabel("reporting bias: probability that a kind's typical colour goes unsaid", fontsize=8.5, color="#333333")
+    right.axhline(100 * told["ceiling_rho"], color="#009E73", linewidth=1, label="ceiling")
+    left.legend(fontsize=8, frameon=False)
+    right.legend(fontsize=8, frameon=False)
+    figures.save(drawn, path)

@@ -1,0 +1,153 @@
+"""Captions: every one is true of its scene, and what is left unsaid follows the dial alone."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from simtown.assets.catalogue import ENTITIES, PROPS, entity_mesh
+from simtown.assets.palette import MATERIALS, MATTE
+from simtown.datasets.reader import open_dataset
+from simtown.language import captions, colours
+from simtown.language.relations import LATERAL, RADIAL, RELATION_NAMES, RELATIONS
+from simtown.language.sampler import Recipe, sample
+from simtown.scenes.scene import Scene, SceneBatch, Vehicle
+from simtown.visualgenome.frequencies import frequencies
+
+KINDS = 30
+
+
+@pytest.fixture(scope="module")
+def scenes():
+    subject, obj = frequencies("uniform", KINDS)
+    return sample(Recipe(3, "train", subject, obj, relations=RELATION_NAMES), np.arange(600)).scene
+
+
+@pytest.fixture(scope="module")
+def told(scenes):
+    return captions.related(scenes, 3, "train")
+
+
+def test_every_relation_is_true(scenes, told):
+    assert told.true[np.arange(600), told.relation].all()
+    for i, text in enumerate(told.texts()):
+        first, second = text.split(" and the ")
+        spoken = [next(k for k, w in enumerate(captions.WORDED) if f" {w} " in half) for half in (first, second)]
+        assert spoken[0] == told.relation[i]
+        for r, sign in zip(spoken, (1, -1), strict=True):
+            relation = RELATIONS[r]
+            assert sign * relation.sign * told.separation[i, (LATERAL, RADIAL).index(relation.axis)] > relation.margin
+        assert {ENTITIES[e] for e in scenes.entity[i]} == {name for name in ENTITIES[:KINDS] if f" {name} " in f" {text} "} - _within(text)
+    assert set(told.relation) == set(range(len(RELATIONS)))
+
+
+def _within(text):
+    """Names that are only part of a longer one in the text: "motorcycle" in "police motorcycle"."""
+    return {a for a in ENTITIES[:KINDS] for b in ENTITIES if a != b and f" {a} " in f" {b} " and f" {b} " in f" {text} "}
+
+
+def test_captions_have_addresses(scenes, told):
+    assert captions.related(scenes[:40], 3, "train").texts() == told.texts()[:40]
+    assert captions.related(scenes, 3, "test").texts() != told.texts()
+    assert captions.surroundings(scenes[:40], 3, "train") == captions.surroundings(scenes, 3, "train")[:40]
+
+
+def test_colours_cover_the_paints():
+    """Every paint that some vehicle wears has one name, but for people's skin; nothing that is not paint has one."""
+    worn = {MATERIALS[m].name for name in ENTITIES for m in np.unique(entity_mesh(name).materials)}
+    named = Counter(paint for paints in colours.PAINTS.values() for paint in paints)
+    assert set(named.values()) == {1}
+    parts = {"tyre", "hub", "steel", "dark", "glass", "window", "skin", "skin dark", "cloth", "trim"}
+    assert {m.name for m in MATERIALS if m.name in worn and m.kind == MATTE} - parts == worn & set(named)
+
+
+def test_what_is_seen_is_what_faces_the_viewer():
+    """The commonest colour is that of most of the pixels that the renderer draws."""
+    from simtown.render.raster import Raster
+
+    names = ("school bus", "fire truck", "tank")
+    batch = SceneBatch.of([Scene([Vehicle(name, 0.0, -1.85, 0.0)]) for name in names])
+    shares = colours.seen(batch)[:, 0]
+    assert shares.sum(axis=1) == pytest.approx(1)
+    frames = Raster().render(batch, 512, 256)
+    palette = np.array([m.colour for m in MATERIALS])
+    kind = np.array([next((c for c, paints in enumerate(colours.PAINTS.values()) if m.name in paints), -1) for m in MATERIALS])
+    for i in range(len(names)):
+        pixels = frames.rgb[i][frames.ids[i] == 1] / 255.0
+        unit = palette / np.linalg.norm(palette, axis=1, keepdims=True)  # shading changes brightness more than hue
+        nearest = kind[(pixels @ unit.T / np.linalg.norm(pixels, axis=1, keepdims=True).clip(1e-6)).argmax(axis=1)]
+        assert np.bincount(nearest[nearest >= 0], minlength=12).argmax() == shares[i].argmax()
+    assert colours.COLOURS[shares[0].argmax()] == "yellow"
+    assert shares[2, colours.COLOURS.index("green")] > 0.99
+
+
+def test_seen_is_the_same_from_either_block_and_empty_slots_see_nothing(scenes):
+    batch = SceneBatch.of([Scene([Vehicle("taxi", 0.0, -1.85)]), Scene([Vehicle("bicycle", 1.0, 1.8), Vehicle("taxi", 0.0, -1.85)])])
+    shares = colours.seen(batch)
+    assert (shares[0, 1] == 0).all()
+    assert shares[0, 0] == pytest.approx(shares[1, 1])
+    true = colours.by_kind(batch.entity, shares)
+    assert np.isfinite(true).all(axis=1).sum() == 2
+    assert true[ENTITIES.index("taxi")] == pytest.approx(shares[0, 0])
+
+
+def _spoken(scenes, lines):
+    """(n, v) the colour said of each vehicle, -1 where none was."""
+    said = np.full(scenes.entity.shape, -1)
+    for i, line in enumerate(lines):
+        for j, e in enumerate(scenes.entity[i]):
+            name = ENTITIES[e]
+            found = [c for c, w in enumerate(colours.COLOURS) if f"the {w} {name} " in f"{line} " or f"the {name} is {w} " in f"{line} "]
+            said[i, j] = found[0] if found else -1
+    return said
+
+
+def test_the_dial_leaves_out_typical_colours_alone(scenes):
+    shares = colours.seen(scenes)
+    truth = colours.by_kind(scenes.entity, shares)
+    typical = truth.argmax(axis=1)[scenes.entity]
+    all_said = _spoken(scenes, captions.looks(scenes, 3, "train", 0.0))
+    named = np.array([[colours.tells(ENTITIES[e]) for e in row] for row in scenes.entity])
+    assert ((all_said < 0) == named).all()
+    assert (np.take_along_axis(shares, all_said[..., None].clip(0), axis=2)[~named] > 0).all()  # nothing is said that is not seen
+    before = all_said
+    for bias in (0.3, 0.7, 1.0):
+        said = _spoken(scenes, captions.looks(scenes, 3, "train", bias))
+        gone = (before >= 0) & (said < 0)
+        assert (said[~gone] == before[~gone]).all()
+        assert (all_said[gone] == typical[gone]).all()
+        once = (all_said == typical) & ~named
+        assert (said[once] < 0).mean() == pytest.approx(bias, abs=0.07)
+        before = said
+
+
+def test_colours_are_said_as_often_as_they_are_seen(scenes):
+    """Over all kinds together, within four standard errors."""
+    said = _spoken(scenes, captions.looks(scenes, 3, "train", 0.0))
+    kept = said >= 0
+    expected = colours.seen(scenes)[kept].sum(axis=0)
+    found = np.bincount(said[kept], minlength=len(colours.COLOURS))
+    assert (np.abs(found - expected) < 4 * np.sqrt(expected.clip(1))).all()
+
+
+def test_surroundings_are_there(scenes):
+    lines = captions.surroundings(scenes, 3, "train")
+    assert sum(map(bool, lines)) > 500
+    for i, line in enumerate(lines):
+        if line:
+            names = {f"bare {n.removesuffix(' bare')}" if n.endswith(" bare") else n for n in np.array(PROPS)[scenes.prop[i]]}
+            thing, house = (part.removeprefix("an ").removeprefix("a ") for part in line.split(" by "))
+            assert {thing, house} <= names
+
+
+def test_the_command(cli, plain, rich, tmp_path):
+    out = tmp_path / "captions.txt"
+    assert "of 20 scenes" in cli("captions", plain, "--out", out).succeeds().out
+    told = open_dataset(plain)
+    assert out.read_text().splitlines() == list(captions.captions(told.train.scenes(), told.settings.seed, "train"))
+    cli("captions", plain, "--out", out).refuses("is there already")
+    assert len(cli("captions", rich, "--out", tmp_path / "three", "--bias", "1").succeeds().out)
+    assert any(line.count(" and ") == 2 for line in (tmp_path / "three").read_text().splitlines())  # three vehicles
+    cli("captions", plain, "--out", tmp_path / "x", "--bias", "1.5").refuses("from 0 to 1")
+    cli("captions", tmp_path, "--out", tmp_path / "x").refuses("holds no")
+    assert not (tmp_path / "x").exists()

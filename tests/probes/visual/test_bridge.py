@@ -1,0 +1,101 @@
+"""The bridge to the town's colours: what is computed, against oracles, and the command with a small model."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import entropy
+
+from simtown.datasets.reader import open_dataset
+from simtown.language.colours import COLOURS
+from simtown.probes.scorers.base import TokenScores
+from simtown.probes.visual import bridge
+from simtown.probes.visual.classes import COLOR
+
+
+@pytest.fixture(scope="module")
+def kinds(many):
+    return bridge.Kinds.of(open_dataset(many))
+
+
+def test_the_towns_colours_are_the_studys():
+    assert set(COLOURS) == set(COLOR.classes)
+
+
+def test_kinds_whose_names_tell_their_colour_are_left_out(kinds):
+    assert kinds.names == ("sedan", "fire truck", "school bus", "taxi")  # and no red truck
+    assert kinds.truth.sum(axis=1) == pytest.approx(1)
+    assert [COLOURS[c] for c in kinds.truth.argmax(axis=1)] == ["blue", "red", "yellow", "yellow"]
+
+
+@given(st.floats(0, 0.99))
+def test_what_captions_say_is_the_truth_with_its_peak_cut(bias):
+    truth = np.array([[0.7, 0.2, 0.1], [0.4, 0.35, 0.25]])
+    said = bridge.Kinds(("a", "b"), truth).said(bias)
+    for row, p in zip(said, truth, strict=True):
+        kept = np.array([p[0] * (1 - bias), *p[1:]])
+        assert row == pytest.approx(kept / kept.sum())
+
+
+@given(st.lists(st.lists(st.floats(0.01, 1), min_size=4, max_size=4), min_size=2, max_size=2))
+def test_divergence_is_scipys(rows):
+    p, q = (np.array([row]) / sum(row) for row in rows)
+    assert bridge.divergence(p, q)[0] == pytest.approx(entropy(p[0], q[0], base=2))
+    assert bridge.divergence(p, p)[0] == pytest.approx(0)
+    assert bridge.divergence(np.array([[0.5, 0.5, 0.0]]), np.array([[0.5, 0.0, 0.5]]))[0] == np.inf
+
+
+class Oracle:
+    """Says of every kind what captions say, as a model that reads forward does: in gaps, and as the likelihood of whole sentences."""
+
+    name, abilities = "oracle", frozenset({"class_logprobs", "sequence_logprobs"})
+
+    def __init__(self, names, belief):
+        self.names, self.log = names, np.log(np.maximum(belief, 1e-12))
+
+    def class_logprobs(self, contexts, targets):
+        rows = [next((i for i, n in enumerate(self.names) if f"the {n} is" in c), None) for c in contexts]
+        return np.array([self.log[i] if i is not None else np.zeros(len(targets)) for i in rows])
+
+    def sequence_logprobs(self, texts):
+        found = []
+        for text in texts:
+            i = next(i for i, n in enumerate(self.names) if text.endswith(f" {n}"))
+            found.append(TokenScores(np.array([self.log[i, COLOURS.index(text.split()[1])]]), np.array([0])))
+        return found
+
+
+def test_who_knows_the_truth_shows_it(kinds):
+    belief = bridge.recovered(Oracle(kinds.names, kinds.truth), kinds.names)
+    assert belief == pytest.approx(kinds.truth, abs=1e-6)
+    told = bridge.measured(kinds.truth, belief)
+    assert told["divergence"]["mean"] == pytest.approx(0, abs=1e-5)
+    assert told["first"]["mean"] == 1
+
+
+def test_the_command(cli, many, tmp_path):
+    out = tmp_path / "bridge"
+    words = ("probe", "visual", "bridge", many, "--out", out, "--bias", "0,0.9", "--epochs", "1")
+    assert "KL, bits" in cli(*words).succeeds().out
+    told = json.loads((out / "bridge.json").read_text())
+    assert told["kinds"] == 4
+    at = {bias: one["captions"]["divergence"]["mean"] for bias, one in told["bias"].items()}
+    assert at["0"] == pytest.approx(0)
+    assert at["0.9"] > 0.2
+    assert (out / "bridge.png").read_bytes()[:4] == b"\x89PNG"
+    said = [(out / f"bias-{bias}" / "captions.txt").read_text().count("the school bus is yellow") for bias in ("0", "0.9")]
+    assert said[0] > 5 * max(said[1], 1)
+    before = (out / "bias-0" / "lm" / "model.safetensors").read_bytes()
+    cli(*words).succeeds()  # nothing is trained again
+    assert (out / "bias-0" / "lm" / "model.safetensors").read_bytes() == before
+    cli(*words[:-1], "2").refuses("another configuration")
+    (out / "bias-0" / "captions.txt").write_text("something else\n")
+    cli(*words).refuses("captions of other scenes")
+
+
+@pytest.mark.parametrize("bias", ["1", "-0.1", "x", ""])
+def test_what_is_no_bias(cli, many, tmp_path, bias):
+    cli("probe", "visual", "bridge", many, "--out", tmp_path / "b", "--bias", bias).refuses("--bias")
+    assert not (tmp_path / "b").exists()
