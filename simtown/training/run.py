@@ -31,7 +31,7 @@ class FitSettings:
         model: a name of :data:`simtown.training.models.MODELS` or package.module:Class. options: the model's own, resolved.
         train_size: the first so many training examples. seed: of initial weights, order and dropout.
         protocol: "paper" stops after `patience` epochs without better validation accuracy; "patient" counts them only after
-        `min_steps` steps, lets at least CLOSEST steps pass between two validations, and begins a dead network anew.
+            `min_steps` steps, lets at least CLOSEST steps pass between two validations, and begins a dead network anew.
         batch: examples a step. learning_rate: of Adam. max_steps: stop there at the latest (0: never).
         stream: train on fresh examples without end; train_size is then the length of an epoch.
         device: "cpu" or "cuda". precision: "float32", "tf32" or "bf16". compile: use torch.compile.

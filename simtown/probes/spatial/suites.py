@@ -26,8 +26,8 @@ class Suites:
     Attributes:
         contexts: (m,) names of the bins, in the order of Figure 3. frames: distinct ones, sorted.
         counts: (m, f) int64, how many phrases of each bin leave each frame.
-        seen: {surface form: phrases of the corpus that hold it as their relation}. phrases: how many were read, `kept` of which have only
-        words that are common enough.
+        seen: {surface form: phrases of the corpus that hold it as their relation}.
+        phrases: how many were read, `kept` of which have only words that are common enough.
     """
 
     contexts: tuple[str, ...]
