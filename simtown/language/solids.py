@@ -76,7 +76,13 @@ def facing(a: Solid, b: Solid) -> float:
     forward = np.array([np.cos(a.front), np.sin(a.front)])
     to = b.outline - a.middle
     ahead, aside = to @ forward, to @ np.array([-forward[1], forward[0]])
-    return float(min(aside.max(), -aside.min(), ahead.max()))
+    miss = float(min(aside.max(), -aside.min()))
+    if miss <= 0:
+        return miss
+    after, across = np.roll(ahead, -1), np.roll(aside, -1)
+    crosses = (aside < 0) != (across < 0)
+    met = ahead[crosses] + (after - ahead)[crosses] * aside[crosses] / (aside - across)[crosses]
+    return min(miss, float(met.max()))
 
 
 def overtaking(a: Solid, b: Solid) -> float:

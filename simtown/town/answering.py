@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, permutations, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -124,8 +124,7 @@ def _why(relation: str, labels: list[str], margin: float, holds: bool | None, se
     if not np.isfinite(margin):
         return f"the {labels[0]} is not {phrase}: they have not both moved the same way" if relation == "overtaking" else f"not {phrase}"
     if holds is None:
-        return (f"the {labels[0]} is {phrase} by {margin:.2f} m, and within {MARGINS[relation]} m of the limit it is neither true nor false: "
-                "move one of them")  # fmt: skip
+        return f"the {labels[0]} is {phrase} by {margin:.2f} m, too little to say: {MARGINS[relation]} m either way; move one of them"
     nearest = ", which comes nearest" if several and not holds else ""
     return f"the {labels[0]} is {'' if holds else 'not '}{phrase}{nearest}, by {abs(margin):.2f} m"
 
@@ -140,9 +139,10 @@ def describe(town: Town) -> str:
     parts = [f"{_WEATHER[town.weather.kind]}."]
     for car in cars:
         parts.append(f"{with_article(car.kind).capitalize() if car.kind == car.name else 'The ' + car.name} {_doing(car)}.")
-    for relation in ("left of", "in front of", "overtaking"):
-        for a, b in product(cars, cars):
-            if a is not b and truth(measure(relation, town.camera, a.solid(), b.solid()), MARGINS[relation]):
+    neighbours = [*pairwise(cars), *((b, a) for a, b in pairwise(cars))]
+    for relation, pairs in (("left of", neighbours), ("in front of", neighbours), ("overtaking", permutations(cars, 2))):
+        for a, b in pairs:
+            if truth(measure(relation, town.camera, a.solid(), b.solid()), MARGINS[relation]):
                 parts.append(f"The {a.name} is {relation} the {b.name}.")
     counts = {noun: sum(t.group == noun for t in town.props) for noun in ("building", "tree", "person")}
     counts["mailbox"] = sum(t.kind in ("mailbox", "pillar box") for t in town.props)

@@ -49,7 +49,7 @@ def walk(velocity: np.ndarray, desired: np.ndarray, away: np.ndarray, gaps: np.n
         velocity, desired: (2,) m/s. away: (n, 2) unit vectors from everything around, and gaps: (n,) metres to it.
     """
     c, s = math.cos(ASIDE), math.sin(ASIDE)
-    turned = away @ np.array([[c, -s], [s, c]])
+    turned = away @ np.array([[c, s], [-s, c]])
     pushes = PUSH * np.exp(-np.maximum(gaps, -REACH) / REACH)
     wanted: np.ndarray = (desired - velocity) / RELAXATION + (pushes[:, None] * turned).sum(axis=0)
     return wanted

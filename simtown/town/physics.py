@@ -28,7 +28,11 @@ TICK, SUBSTEPS = 1 / 60, 4
 #: How far beside a vehicle something may be and still count as ahead of it, and how far ahead it looks, metres.
 BESIDE, AHEAD = 0.3, 80.0
 #: How far around people look, metres.
-AROUND = 3.0
+AROUND = 2.0
+
+
+#: Force (newtons) and torque (newton metres) on a body, in its own frame.
+_Push = tuple[list[float], list[float]]
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,15 @@ class _Body:
     heading: float
 
 
+class _Around:
+    """A body as the others see it: its outline, and the box around that, metres."""
+
+    def __init__(self, body: _Body) -> None:
+        self.body, self.thing, self.outline = body, body.thing, body.thing.outline
+        (self.x0, self.y0), (self.x1, self.y1) = self.outline.min(axis=0).tolist(), self.outline.max(axis=0).tolist()
+        self.low, self.high = self.thing.low, self.thing.high
+
+
 def _bullet() -> Any:
     try:
         import pybullet
@@ -80,7 +93,7 @@ class Physics:
         self._client = bullet.connect(bullet.DIRECT)
         weakref.finalize(self, _disconnect, bullet, self._client)
         bullet.setGravity(0.0, 0.0, -GRAVITY, physicsClientId=self._client)
-        bullet.setPhysicsEngineParameter(deterministicOverlappingPairs=1, numSubSteps=SUBSTEPS, physicsClientId=self._client)
+        bullet.setPhysicsEngineParameter(deterministicOverlappingPairs=1, physicsClientId=self._client)
         plane = bullet.createCollisionShape(bullet.GEOM_PLANE, physicsClientId=self._client)
         self._ground = bullet.createMultiBody(0.0, plane, physicsClientId=self._client)
         bullet.changeDynamics(self._ground, -1, lateralFriction=1.0, physicsClientId=self._client)
@@ -122,15 +135,20 @@ class Physics:
         bullet, client = self._bullet, self._client
         ticks = max(1, math.ceil(dt / TICK - 1e-9))
         tick = dt / ticks
-        bullet.setTimeStep(tick, physicsClientId=client)
+        bullet.setTimeStep(tick / SUBSTEPS, physicsClientId=client)
         found: dict[tuple[str, str], Contact] = {}
+        fixed = [_Around(b) for b in self._bodies if not b.mass]
         for k in range(ticks):
-            outlines = [(b, b.thing.outline) for b in self._bodies]
-            for body in self._moving:
-                (self._drive if body.thing.group == "vehicle" else self._walk)(body, outlines, tick)
-            bullet.stepSimulation(physicsClientId=client)
+            around = {b.number: _Around(b) for b in self._moving}
+            outlines = [*around.values(), *fixed]
+            pushes = [(self._drive if b.thing.group == "vehicle" else self._walk)(around[b.number], outlines, tick) for b in self._moving]
+            for _ in range(SUBSTEPS):
+                for body, (force, torque) in zip(self._moving, pushes, strict=True):
+                    bullet.applyExternalForce(body.number, -1, force, [0.0, 0.0, 0.0], bullet.LINK_FRAME, physicsClientId=client)
+                    bullet.applyExternalTorque(body.number, -1, torque, bullet.LINK_FRAME, physicsClientId=client)
+                bullet.stepSimulation(physicsClientId=client)
+                self._touches(found, time + (k + 1) * tick, tick / SUBSTEPS)
             self._read()
-            self._touches(found, time + (k + 1) * tick, tick)
         return sorted(found.values(), key=lambda c: (c.time, c.first, c.second))
 
     def _read(self) -> None:
@@ -149,96 +167,74 @@ class Physics:
 
     def _touches(self, found: dict[tuple[str, str], Contact], time: float, tick: float) -> None:
         for point in self._bullet.getContactPoints(physicsClientId=self._client):
-            a, b, distance, force = point[1], point[2], point[8], point[9]
-            if self._ground in (a, b) or distance > 0.005:
+            a, b, force = point[1], point[2], point[9]
+            if self._ground in (a, b) or force <= 0:
                 continue
             pair = tuple(sorted((self._names[a], self._names[b])))
             before = found.get(pair)  # type: ignore[call-overload]
             first, at, sum_ = (time, point[5], 0.0) if before is None else (before.time, before.point, before.impulse)
             found[pair] = Contact(*pair, first, sum_ + force * tick, at)  # type: ignore[index]
 
-    def _push(self, body: _Body, acceleration: np.ndarray, yaw_rate: float, tick: float) -> None:
-        """Tyres' or soles' force, at most friction's; the yaw follows the wheels."""
-        most = GRIP * GRAVITY
-        size = float(np.hypot(*acceleration))
-        if size > most:
-            acceleration = acceleration * (most / size)
-        force = [*(body.mass * acceleration).tolist(), 0.0]
-        place, _ = self._bullet.getBasePositionAndOrientation(body.number, physicsClientId=self._client)
-        frame = self._bullet.WORLD_FRAME
-        self._bullet.applyExternalForce(body.number, -1, force, place, frame, physicsClientId=self._client)
+    def _push(self, body: _Body, along: float, left: float, yaw_rate: float, tick: float) -> _Push:
+        """Tyres' or soles' force for an acceleration in the body's own frame, at most friction's; the yaw follows the wheels."""
+        share = min(1.0, GRIP * GRAVITY / max(math.hypot(along, left), 1e-9))
         spin = min(max((yaw_rate - body.thing.spin) / tick, -12.0), 12.0)
-        self._bullet.applyExternalTorque(body.number, -1, [0.0, 0.0, body.inertia * spin], frame, physicsClientId=self._client)
+        return [body.mass * share * along, body.mass * share * left, 0.0], [0.0, 0.0, body.inertia * spin]
 
-    def _drive(self, body: _Body, outlines: list[tuple[_Body, np.ndarray]], tick: float) -> None:
-        thing = body.thing
-        forward = np.array([math.cos(thing.yaw), math.sin(thing.yaw)])
-        left = np.array([-forward[1], forward[0]])
-        velocity = np.array(thing.velocity[:2])
-        speed, slip = float(velocity @ forward), float(velocity @ left)
-        yaw_rate = 0.0
-        if thing.pace > 0:
-            gap, closing = self._ahead(body, outlines, speed)
-            along = driving.follow(speed, thing.pace, gap, closing)
-            along = max(along, -speed / tick)  # brakes stop, they do not push back
-            side = 1.0 if body.heading == 0.0 else -1.0
-            error = math.remainder(body.heading - thing.yaw, 2 * math.pi)
-            length = float(np.ptp(outline(thing.kind)[:, 0]))
-            yaw_rate = driving.steer(error, side * (thing.y - body.line), max(speed, 0.0), length)
-        else:
-            along = -speed / tick
-        self._push(body, along * forward - (slip / tick) * left, yaw_rate, tick)
-
-    def _ahead(self, body: _Body, outlines: list[tuple[_Body, np.ndarray]], speed: float) -> tuple[float, float]:
-        """Metres to the nearest thing on the way of a vehicle, and how much faster than it the vehicle is, m/s."""
+    def _drive(self, me: _Around, others: list[_Around], tick: float) -> _Push:
+        body, thing = me.body, me.thing
+        speed, slip = _turn(np.array(thing.velocity), -thing.yaw)
+        if thing.pace <= 0:
+            return self._push(body, -speed / tick, -slip / tick, 0.0, tick)
         side = 1.0 if body.heading == 0.0 else -1.0
-        mine = side * body.thing.outline
-        front, low, high = mine[:, 0].max(), mine[:, 1].min() - BESIDE, mine[:, 1].max() + BESIDE
-        gap, closing = math.inf, 0.0
-        for other, corners in outlines:
-            if other is body or other.thing.z > body.thing.high:
-                continue
-            theirs = side * corners
-            if theirs[:, 1].max() < low or theirs[:, 1].min() > high or theirs[:, 0].max() < front:
-                continue
-            distance = theirs[:, 0].min() - front
-            if distance < min(gap, AHEAD) and side * (other.thing.x - body.thing.x) > 0:
-                gap, closing = float(distance), speed - side * other.thing.velocity[0]
-        return gap, closing
+        along = driving.follow(speed, thing.pace, *_ahead(me, others, side, speed))
+        error = math.remainder(body.heading - thing.yaw, 2 * math.pi)
+        length = float(np.ptp(outline(thing.kind)[:, 0]))
+        yaw_rate = driving.steer(error, side * (thing.y - body.line), max(speed, 0.0), length)
+        return self._push(body, max(along, -speed / tick), -slip / tick, yaw_rate, tick)  # brakes stop, they do not push back
 
-    def _walk(self, body: _Body, outlines: list[tuple[_Body, np.ndarray]], tick: float) -> None:
-        thing = body.thing
+    def _walk(self, me: _Around, others: list[_Around], tick: float) -> _Push:
+        body, thing = me.body, me.thing
         velocity = np.array(thing.velocity[:2])
         if thing.pace <= 0:
-            self._push(body, -velocity / tick, 0.0, tick)
-            return
-        away, gaps = self._around(body, outlines)
+            return self._push(body, *_turn(-velocity / tick, -thing.yaw), 0.0, tick)
         desired = thing.pace * np.array([math.cos(body.heading), 0.15 * (body.line - thing.y)])
-        wanted = driving.walk(velocity, desired, away, gaps)
-        speed = float(np.hypot(*velocity))
+        wanted = driving.walk(velocity, desired, *_beside(me, others))
         rate = 0.0
-        if speed > 0.2:
+        if np.hypot(*velocity) > 0.2:
             yaw = math.atan2(velocity[1], velocity[0]) - turned_front(thing.kind)
             rate = 4.0 * math.remainder(yaw - thing.yaw, 2 * math.pi)
-        self._push(body, wanted, rate, tick)
+        return self._push(body, *_turn(wanted, -thing.yaw), rate, tick)
 
-    def _around(self, body: _Body, outlines: list[tuple[_Body, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-        """Unit vectors away from all that is near a walker, the edges of its sidewalk among it, and the metres to it."""
-        thing, mine = body.thing, body.thing.outline
-        here = np.array([thing.x, thing.y])
-        away, gaps = [], []
-        for other, corners in outlines:
-            if other is body or np.hypot(other.thing.x - thing.x, other.thing.y - thing.y) > AROUND + 12.0:
-                continue
-            gap = separation(mine, corners)
-            if gap < AROUND:
-                away.append(_outward(here, corners))
-                gaps.append(gap)
+
+def _ahead(me: _Around, others: list[_Around], side: float, speed: float) -> tuple[float, float]:
+    """Metres to the nearest thing on the way of a vehicle, and how much faster than it the vehicle is, m/s."""
+    front = max(side * me.x0, side * me.x1)
+    gap, closing = math.inf, 0.0
+    for other in others:
+        if other is me or other.low > me.high or other.y1 < me.y0 - BESIDE or other.y0 > me.y1 + BESIDE:
+            continue
+        distance = min(side * other.x0, side * other.x1) - front
+        if distance < min(gap, AHEAD) and side * (other.x0 + other.x1 - me.x0 - me.x1) > 0:
+            gap, closing = distance, speed - side * other.thing.velocity[0]
+    return gap, closing
+
+
+def _beside(me: _Around, others: list[_Around]) -> tuple[np.ndarray, np.ndarray]:
+    """Unit vectors away from all that is near a walker, the edges of its sidewalk among it, and the metres to it."""
+    thing = me.thing
+    here = np.array([thing.x, thing.y])
+    away, gaps = [], []
+    for other in others:
+        if other is me or max(other.x0 - me.x1, me.x0 - other.x1, other.y0 - me.y1, me.y0 - other.y1) > AROUND:
+            continue
+        away.append(_outward(here, other.outline))
+        gaps.append(separation(me.outline, other.outline))
+    if ROAD_EDGE < thing.y < PAVEMENT_EDGE + AROUND:
         for edge, direction in ((ROAD_EDGE, 1.0), (PAVEMENT_EDGE, -1.0)):
-            if ROAD_EDGE < thing.y < PAVEMENT_EDGE + 3.0:
-                away.append(np.array([0.0, direction]))
-                gaps.append(direction * (thing.y - edge))
-        return np.array(away).reshape(-1, 2), np.array(gaps)
+            away.append(np.array([0.0, direction]))
+            gaps.append(direction * (thing.y - edge))
+    return np.array(away).reshape(-1, 2), np.array(gaps)
 
 
 def _disconnect(bullet: Any, client: int) -> None:
@@ -246,6 +242,7 @@ def _disconnect(bullet: Any, client: int) -> None:
 
 
 def _turn(offset: np.ndarray, yaw: float) -> tuple[float, float]:
+    """The x and y of a vector, turned."""
     c, s = math.cos(yaw), math.sin(yaw)
     return c * offset[0] - s * offset[1], s * offset[0] + c * offset[1]
 

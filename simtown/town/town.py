@@ -332,7 +332,7 @@ class Town:
     def render(self, size: tuple[int, int] = SIZE) -> Frame:
         """The picture, (width, height) pixels. Raises TownError for a size out of range."""
         batch = self._batch(size)
-        frames = _raster().render(batch, *size)
+        frames = raster().render(batch, *size)
         return Frame(frames.rgb[0], frames.depth[0], frames.ids[0], self._ids(batch))
 
     def truth(self, size: tuple[int, int] = SIZE) -> Truth:
@@ -499,5 +499,6 @@ _GROUPS = ("vehicle", *STREET)
 
 
 @lru_cache(maxsize=1)
-def _raster() -> Raster:
+def raster() -> Raster:
+    """What draws towns, made once a process."""
     return Raster()

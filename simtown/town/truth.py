@@ -13,12 +13,12 @@ from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.exact import cos, sin
 from simtown.language.solids import SURFACES, on
-from simtown.render.raster import Raster
 from simtown.scenes.camera import Camera, views
 from simtown.scenes.footprints import number
-from simtown.scenes.scene import SceneBatch, Weather, empty_batch
+from simtown.scenes.scene import Weather, empty_batch
 from simtown.town.relating import MARGINS, table
 from simtown.town.things import Thing, TownError
+from simtown.town.town import raster
 
 if TYPE_CHECKING:
     from simtown.town.town import Town
@@ -223,9 +223,5 @@ def _alone(town: Town, things: list[Thing], width: int, height: int) -> list[int
             alone.entity[i, 0], alone.pose[i, 0] = ENTITIES.index(t.kind), (t.x, t.y, t.yaw)
         else:
             alone.prop[i, 0], alone.prop_pose[i, 0] = PROPS.index(t.kind), (t.x, t.y, t.z, t.yaw, t.scale)
-    rows = np.arange(len(things))
-    return [int((_draw(alone[rows[i : i + 1]], width, height) > 0).sum()) for i in rows]
+    return [int((raster().render(alone[slice(i, i + 1)], width, height).ids > 0).sum()) for i in range(len(things))]  # one by one: memory
 
-
-def _draw(batch: SceneBatch, width: int, height: int) -> np.ndarray:
-    return Raster().render(batch, width, height).ids

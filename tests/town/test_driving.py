@@ -30,12 +30,12 @@ def test_a_free_road_brings_the_wanted_speed():
     assert driving.follow(0.0, 10.0) == driving.ACCELERATION
 
 
-@quick
+@settings(quick, max_examples=25)
 @given(st.floats(3, 15), st.floats(20, 100), st.floats(0, 12))
 def test_nobody_hits_what_is_ahead(speed, gap, ahead):
     """Followed at the step of the physics, a car behind one that goes on at its speed, or stands, never closes the gap."""
     tick, v, s = 1 / 60, speed, max(gap, speed**2 / 4)
-    for _ in range(60 * 40):
+    for _ in range(60 * 70):
         v = max(v + tick * driving.follow(v, 15.0, s, v - ahead), 0.0)
         s += tick * (ahead - v)
         assert s > 0

@@ -129,7 +129,7 @@ def test_a_car_that_is_hit_from_the_side_skids():
 
 
 def test_buildings_do_not_move():
-    town = road(("monster truck", -20.0, 11.0), props=[Prop("cottage", 0.0, 11.0)])
+    town = road(("monster truck", -12.0, 11.0), props=[Prop("cottage", 0.0, 11.0)])
     town["monster truck"].velocity = (15.0, 0.0, 0.0)
     assert town.step(4.0)
     assert (town["cottage"].x, town["cottage"].y) == (0.0, 11.0)
