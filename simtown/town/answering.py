@@ -12,7 +12,7 @@ import numpy as np
 from simtown.language.parsing import any_of, match
 from simtown.language.questions import PHRASINGS, with_article, words
 from simtown.language.relations import RELATION_NAMES
-from simtown.language.solids import SOLID_RELATIONS, SURFACES, Solid, truth
+from simtown.language.solids import SURFACES, Solid, truth
 from simtown.scenes.footprints import GROUP
 from simtown.town.relating import MARGINS, measure
 from simtown.town.things import Thing, TownError
@@ -95,9 +95,7 @@ def _read(town: Town, question: str) -> tuple[str, list[tuple[str, str]]]:
     if found is None:
         raise TownError(f"the question is not understood: {_LIKE}; relations: {', '.join(MARGINS)}")
     spelled = {" ".join(words(n)): n for n in nouns}
-    return str(found["r"]), [
-        (found[f"{k}_article"] or "the", spelled[str(found[k])]) for k in "sop" if found.get(k)
-    ]
+    return str(found["r"]), [(found[f"{k}_article"] or "the", spelled[str(found[k])]) for k in "sop" if found.get(k)]
 
 
 def _meant(town: Town, article: str, noun: str) -> list[_Named]:

@@ -61,8 +61,7 @@ def traffic(seed: int, vehicles: int = 5, entities: int = 60, weather: str | Non
 def _clear(car: Thing, cars: list[Thing]) -> bool:
     half = half_sizes()[:, 0]
     return all(
-        (car.y > 0) != (other.y > 0)
-        or abs(car.x - other.x) > half[ENTITIES.index(car.kind)] + half[ENTITIES.index(other.kind)] + _APART
+        (car.y > 0) != (other.y > 0) or abs(car.x - other.x) > half[ENTITIES.index(car.kind)] + half[ENTITIES.index(other.kind)] + _APART
         for other in cars
     )
 
@@ -79,9 +78,11 @@ def _face(town: Town, person: Thing, right: bool) -> None:
 def frames(town: Town, seconds: float, fps: int, size: tuple[int, int]) -> Iterator[tuple[np.ndarray, list[Contact]]]:
     """(h, w, 3) uint8 pictures, the first as the town is now, `fps` to a second; and what touched since the one before."""
     contacts: list[Contact] = []
+    seed = town.weather.seed
     for k in range(max(1, round(seconds * fps))):
         if k:
             contacts = town.step(1 / fps)
+            town.weather.seed = (seed + k) % 2**32  # what falls is elsewhere in every picture
         yield town.render(size).rgb, contacts
 
 
@@ -130,7 +131,7 @@ def write(town: Town, path: Path, seconds: float = 4.0, fps: int = 25, size: tup
 def _mp4(pictures: Iterator[np.ndarray], path: Path, fps: int, size: tuple[int, int]) -> None:
     import cv2
 
-    writer = cv2.VideoWriter(str(path), cv2.VideoWriter_fourcc(*"mp4v"), fps, size)
+    writer = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*"mp4v"), fps, size)
     if not writer.isOpened():
         raise TownError("this OpenCV writes no MP4: pip install opencv-python-headless, or write a .gif")
     try:

@@ -14,8 +14,8 @@ import numpy as np
 #: The driver: greatest comfortable acceleration and braking (m/s²), time headway (s), gap at a standstill (m), exponent.
 ACCELERATION, BRAKING, HEADWAY, JAM_GAP, EXPONENT = 1.5, 2.0, 1.2, 2.0, 4
 #: The walker: seconds to regain pace, strength (m/s²) and reach (m) of what pushes it away, and how far from an edge it feels it.
-RELAXATION, PUSH, REACH = 0.5, 2.6, 0.45
-#: Pushes are turned by this (radians), so that two who meet head on pass on the right instead of standing.
+RELAXATION, PUSH, REACH = 0.5, 5.0, 0.4
+#: What people push is turned by this (radians), so that two who meet head on pass on the right instead of standing.
 ASIDE = 0.35
 
 
@@ -42,14 +42,15 @@ def steer(heading_error: float, offset: float, speed: float, length: float) -> f
     return speed / max(0.6 * length, 0.8) * math.tan(min(max(angle, -0.5), 0.5))
 
 
-def walk(velocity: np.ndarray, desired: np.ndarray, away: np.ndarray, gaps: np.ndarray) -> np.ndarray:
+def walk(velocity: np.ndarray, desired: np.ndarray, away: np.ndarray, gaps: np.ndarray, people: np.ndarray) -> np.ndarray:
     """The social force's acceleration, (2,) m/s².
 
     Args:
-        velocity, desired: (2,) m/s. away: (n, 2) unit vectors from everything around, and gaps: (n,) metres to it.
+        velocity, desired: (2,) m/s.
+        away: (n, 2) unit vectors from everything around. gaps: (n,) metres to it. people: (n,) bool, whether it is a person.
     """
     c, s = math.cos(ASIDE), math.sin(ASIDE)
-    turned = away @ np.array([[c, s], [-s, c]])
+    turned = np.where(people[:, None], away @ np.array([[c, s], [-s, c]]), away)
     pushes = PUSH * np.exp(-np.maximum(gaps, -REACH) / REACH)
     wanted: np.ndarray = (desired - velocity) / RELAXATION + (pushes[:, None] * turned).sum(axis=0)
     return wanted

@@ -8,6 +8,7 @@ vehicle along its heading and sideways with at most friction's force, so it brak
 from __future__ import annotations
 
 import math
+import os
 import weakref
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +28,8 @@ DENSITY = 110.0
 TICK, SUBSTEPS = 1 / 60, 4
 #: How far beside a vehicle something may be and still count as ahead of it, and how far ahead it looks, metres.
 BESIDE, AHEAD = 0.3, 80.0
-#: How far around people look, metres.
+#: Where people on the sidewalk like to walk, between the lamps and the furniture (y), and how far around they look, metres.
+STROLL = 4.8
 AROUND = 2.0
 
 
@@ -74,10 +76,16 @@ class _Around:
 
 
 def _bullet() -> Any:
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)  # where it is first imported, it writes when it was built
     try:
         import pybullet
     except ImportError as error:
         raise TownError("motion needs pybullet: pip install 'simtown[physics]'") from error
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
     return pybullet
 
 
@@ -127,8 +135,9 @@ class Physics:
         if moves:
             bullet.changeDynamics(body, -1, localInertiaDiagonal=[0.0, 0.0, inertia], physicsClientId=client)
             bullet.resetBaseVelocity(body, list(thing.velocity), [0.0, 0.0, thing.spin], physicsClientId=client)
-        along = math.cos(thing.front) >= 0
-        return _Body(thing, body, mass, offset, inertia, thing.y, 0.0 if along else math.pi)
+        strolls = thing.group == "person" and ROAD_EDGE < thing.y < PAVEMENT_EDGE
+        heading = 0.0 if math.cos(thing.front) >= 0 else math.pi
+        return _Body(thing, body, mass, offset, inertia, STROLL if strolls else thing.y, heading)
 
     def advance(self, dt: float, time: float) -> list[Contact]:
         """Let `dt` seconds pass from `time` on; returns what touched, each pair once, in order of first touch."""
@@ -162,7 +171,9 @@ class Physics:
             own = _turn(b.offset, thing.yaw)
             thing.x, thing.y = x - own[0], y - own[1]
             height = z - b.offset[2]
-            thing.z = 0.0 if thing.group == "vehicle" or height < 0.02 else height  # a scene's vehicles have no z; wheels are not quite round
+            thing.z = (
+                0.0 if thing.group == "vehicle" or height < 0.02 else height
+            )  # a scene's vehicles have no z; wheels are not quite round
             thing.velocity, thing.spin = (velocity[0], velocity[1], velocity[2]), spin[2]
 
     def _touches(self, found: dict[tuple[str, str], Contact], time: float, tick: float) -> None:
@@ -170,10 +181,10 @@ class Physics:
             a, b, force = point[1], point[2], point[9]
             if self._ground in (a, b) or force <= 0:
                 continue
-            pair = tuple(sorted((self._names[a], self._names[b])))
-            before = found.get(pair)  # type: ignore[call-overload]
+            one, other = sorted((self._names[a], self._names[b]))
+            before = found.get((one, other))
             first, at, sum_ = (time, point[5], 0.0) if before is None else (before.time, before.point, before.impulse)
-            found[pair] = Contact(*pair, first, sum_ + force * tick, at)  # type: ignore[index]
+            found[one, other] = Contact(one, other, first, sum_ + force * tick, at)
 
     def _push(self, body: _Body, along: float, left: float, yaw_rate: float, tick: float) -> _Push:
         """Tyres' or soles' force for an acceleration in the body's own frame, at most friction's; the yaw follows the wheels."""
@@ -198,7 +209,8 @@ class Physics:
         velocity = np.array(thing.velocity[:2])
         if thing.pace <= 0:
             return self._push(body, *_turn(-velocity / tick, -thing.yaw), 0.0, tick)
-        desired = thing.pace * np.array([math.cos(body.heading), 0.15 * (body.line - thing.y)])
+        aside = min(max(0.6 * (body.line - thing.y), -0.8), 0.8)
+        desired = thing.pace * np.array([math.cos(body.heading), aside]) / math.hypot(1.0, aside)
         wanted = driving.walk(velocity, desired, *_beside(me, others))
         rate = 0.0
         if np.hypot(*velocity) > 0.2:
@@ -220,21 +232,23 @@ def _ahead(me: _Around, others: list[_Around], side: float, speed: float) -> tup
     return gap, closing
 
 
-def _beside(me: _Around, others: list[_Around]) -> tuple[np.ndarray, np.ndarray]:
-    """Unit vectors away from all that is near a walker, the edges of its sidewalk among it, and the metres to it."""
+def _beside(me: _Around, others: list[_Around]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Unit vectors away from all that is near a walker, the edges of its sidewalk among it; the metres to it; whether it is a person."""
     thing = me.thing
     here = np.array([thing.x, thing.y])
-    away, gaps = [], []
+    away, gaps, people = [], [], []
     for other in others:
         if other is me or max(other.x0 - me.x1, me.x0 - other.x1, other.y0 - me.y1, me.y0 - other.y1) > AROUND:
             continue
         away.append(_outward(here, other.outline))
         gaps.append(separation(me.outline, other.outline))
+        people.append(other.thing.group == "person")
     if ROAD_EDGE < thing.y < PAVEMENT_EDGE + AROUND:
         for edge, direction in ((ROAD_EDGE, 1.0), (PAVEMENT_EDGE, -1.0)):
             away.append(np.array([0.0, direction]))
             gaps.append(direction * (thing.y - edge))
-    return np.array(away).reshape(-1, 2), np.array(gaps)
+            people.append(False)
+    return np.array(away).reshape(-1, 2), np.array(gaps), np.array(people, dtype=bool)
 
 
 def _disconnect(bullet: Any, client: int) -> None:

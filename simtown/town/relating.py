@@ -60,5 +60,3 @@ def _betweens(solids: list[Solid]) -> np.ndarray:
             out[:, b, c] = out[:, c, b] = np.minimum(whole, np.minimum(-inside[b], -inside[c]))
             out[[b, c], b, c] = out[[b, c], c, b] = np.nan
     return out
-
-

@@ -72,8 +72,8 @@ class Truth:
         rgb: (h, w, 3) uint8. ids: (h, w) uint8 instance ids, 0 for sky and ground. depth: (h, w) float32 metres, inf for the sky.
         things: one entry each, in the order of the ids.
         related: names of the n solid things that are seen, in the order of the arrays of `margins`.
-        margins: metres by which every relation holds (negative: fails), by name: (n, n) float64 subject, object; "between" has a third axis.
-            nan for a thing with itself, -inf where a relation cannot hold at all.
+        margins: metres by which every relation holds (negative: fails), by name: (n, n) float64 subject, object; "between" has one
+            axis more. nan for a thing with itself, -inf where a relation cannot hold at all.
         truths: the same as int8: 1 holds, -1 does not, 0 too close to say.
     """
 
@@ -126,7 +126,9 @@ class Truth:
                 "camera": asdict(self.camera),
                 "intrinsics": self.intrinsics.tolist(),
                 "extrinsics": self.extrinsics.tolist(),
-                "things": [asdict(t) | {"rle": {"size": list(self.ids.shape), "counts": run_lengths(self.ids == t.id)}} for t in self.things],
+                "things": [
+                    asdict(t) | {"rle": {"size": list(self.ids.shape), "counts": run_lengths(self.ids == t.id)}} for t in self.things
+                ],
                 "related": self.related,
                 "margins": {name: _rounded(m.tolist()) for name, m in self.margins.items()},
                 "truths": {name: t.tolist() for name, t in self.truths.items()},
@@ -169,8 +171,10 @@ def truth(town: Town, size: tuple[int, int]) -> Truth:
     with np.errstate(invalid="ignore"):
         truths = {r: np.where(m > MARGINS[r], 1, np.where(m < -MARGINS[r], -1, 0)).astype(np.int8) for r, m in margins.items()}
     scene = town.to_scene()
-    return Truth((width, height), town.time, scene.weather, scene.camera, intrinsics, extrinsics, frame.rgb, frame.ids, frame.depth, entries,
-                 [t.name for t in seen], margins, truths)  # fmt: skip
+    return Truth(
+        (width, height), town.time, scene.weather, scene.camera, intrinsics, extrinsics, frame.rgb, frame.ids, frame.depth,
+        entries, [t.name for t in seen], margins, truths,
+    )  # fmt: skip
 
 
 def _entry(thing: Thing, number_: int, things: list[Thing], ids: np.ndarray, depth: np.ndarray, alone: int, corners: np.ndarray,
@@ -224,4 +228,3 @@ def _alone(town: Town, things: list[Thing], width: int, height: int) -> list[int
         else:
             alone.prop[i, 0], alone.prop_pose[i, 0] = PROPS.index(t.kind), (t.x, t.y, t.z, t.yaw, t.scale)
     return [int((raster().render(alone[slice(i, i + 1)], width, height).ids > 0).sum()) for i in range(len(things))]  # one by one: memory
-

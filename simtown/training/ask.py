@@ -124,9 +124,7 @@ def parse(question: str, entities: int) -> tuple[int, int, int]:
     if found:
         s, r, o = names[str(found["s"])], RELATION_NAMES.index(str(found["r"])), names[str(found["o"])]
         if max(s, o) >= entities:
-            raise SettingsError(
-                f"the run has not seen {with_article(ENTITIES[max(s, o)])}: its world holds the first {entities} vehicles"
-            )
+            raise SettingsError(f"the run has not seen {with_article(ENTITIES[max(s, o)])}: its world holds the first {entities} vehicles")
         return s, r, o
     raise SettingsError(f"the question is not understood: {_LIKE}")
 

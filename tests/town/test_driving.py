@@ -55,10 +55,12 @@ def test_steering_comes_back_to_the_line(offset, heading, speed):
 
 def test_walkers_regain_their_pace_and_are_pushed_to_the_right():
     desired = np.array([1.4, 0.0])
-    none = np.zeros((0, 2)), np.zeros(0)
+    none = np.zeros((0, 2)), np.zeros(0), np.zeros(0, dtype=bool)
     assert np.allclose(driving.walk(np.zeros(2), desired, *none), desired / driving.RELAXATION)
     assert np.allclose(driving.walk(desired, desired, *none), 0.0)
-    ahead = driving.walk(desired, desired, np.array([[-1.0, 0.0]]), np.array([0.5]))
-    assert ahead[0] < 0 > ahead[1]  # right of someone who walks along +x
-    far = driving.walk(desired, desired, np.array([[-1.0, 0.0]]), np.array([3.0]))
-    assert np.hypot(*far) < 0.05 * np.hypot(*ahead)
+    for person in (True, False):
+        ahead = driving.walk(desired, desired, np.array([[-1.0, 0.0]]), np.array([0.5]), np.array([person]))
+        assert ahead[0] < 0
+        assert (ahead[1] < 0) == person  # right of someone who walks along +x
+        far = driving.walk(desired, desired, np.array([[-1.0, 0.0]]), np.array([3.0]), np.array([person]))
+        assert np.hypot(*far) < 0.05 * np.hypot(*ahead)

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from simtown.scenes.footprints import separation
+from simtown.assets.atlas import atlas
+from simtown.scenes.footprints import number, separation
 from simtown.scenes.scene import Prop, Scene, Vehicle
 from simtown.town import Town, TownError
 
 pytest.importorskip("pybullet")
-from simtown.town.physics import DENSITY, GRAVITY, GRIP  # noqa: E402
+from simtown.town.physics import DENSITY, GRAVITY, GRIP
 
 
 def road(*cars, props=()):
@@ -100,24 +101,22 @@ def test_collisions_keep_momentum_and_are_reported():
     town = road(("sedan", -10.0, -1.85), ("taxi", 0.0, -1.85))
     sedan, taxi = town.things
     sedan.velocity = (12.0, 0.0, 0.0)
-    contacts = []
-    before = after = None
-    while before is None:  # both brake all the while; look just before and just after
-        speeds = [t.velocity[0] for t in town.things]
+    before, contacts = np.zeros(2), []
+    while not contacts:  # both brake all the while: look just before the first touch and just after
+        before = np.array([t.velocity[0] for t in town.things])
         contacts = town.step(1 / 60)
         assert town.time < 3
-        if contacts:
-            before, after = speeds, [t.velocity[0] for t in town.things]
+    contacts += town.step(1 / 60)
+    after = np.array([t.velocity[0] for t in town.things])
     assert {contacts[0].first, contacts[0].second} == {"sedan", "taxi"}
-    assert contacts[0].impulse > 0
     assert abs(contacts[0].point[0] - (sedan.outline[:, 0].max() + taxi.outline[:, 0].min()) / 2) < 0.3
-    from simtown.assets.atlas import atlas
-    from simtown.scenes.footprints import number
-
-    mass = [DENSITY * np.prod(np.diff(atlas().bounds[number(t.kind)].astype(float), axis=0)) for t in town.things]
-    lost = np.dot(mass, before) - np.dot(mass, after)
+    mass = np.array([DENSITY * np.prod(np.diff(atlas().bounds[number(t.kind)].astype(float), axis=0)) for t in town.things])
+    tyres = mass * GRIP * GRAVITY * 2 / 60  # newton seconds that each can take in two ticks
     assert after[1] > 1.0 > before[1]
-    assert 0 <= lost <= sum(mass) * GRIP * GRAVITY / 60 * 1.5  # what the tyres of both take in one tick
+    assert -1.0 <= mass @ before - mass @ after <= tyres.sum() * 1.01
+    impulse = sum(c.impulse for c in contacts)
+    assert mass[1] * after[1] - 1.0 <= impulse <= mass[1] * after[1] + tyres[1] * 1.01
+    assert mass[0] * (before[0] - after[0]) - tyres[0] * 1.01 <= impulse <= mass[0] * (before[0] - after[0]) + 1.0
 
 
 def test_a_car_that_is_hit_from_the_side_skids():
