@@ -1,8 +1,9 @@
 """Motion: rigid bodies of the town's own shapes in Bullet, driven by :mod:`simtown.town.driving`.
 
-Vehicles and people are convex hulls of their meshes; buildings, trees and street furniture are their outlines, drawn up, and do not
-move. Everything keeps upright, as scenes can say no more than a place and a yaw: bodies turn about the vertical alone. Tyres hold a
-vehicle along its heading and sideways with at most friction's force, so it brakes no faster than a road allows and skids when hit.
+Vehicles are the convex hulls of their meshes' parts, people one hull; buildings, trees and street furniture are their outlines,
+drawn up, and do not move. Everything keeps upright, as scenes can say no more than a place and a yaw: bodies turn about the vertical
+alone. Tyres hold a vehicle along its heading and sideways with at most friction's force, so it brakes no faster than a road allows
+and skids when hit.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ import math
 import os
 import weakref
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from simtown.assets.atlas import atlas
 from simtown.assets.street.ground import PAVEMENT_EDGE, ROAD_EDGE
-from simtown.scenes.footprints import depths, heights, number, outline, separation
+from simtown.scenes.footprints import GROUP, depths, heights, number, outline, separation
 from simtown.town import driving
 from simtown.town.things import Thing, TownError, turned_front
 
@@ -114,15 +118,9 @@ class Physics:
         bullet, client = self._bullet, self._client
         mesh_low, mesh_high = atlas().bounds[number(thing.kind)].astype(np.float64)
         middle = (mesh_low + mesh_high) / 2
-        if moves := thing.group in ("vehicle", "person"):
-            start, stop = atlas().vertex_start[number(thing.kind) : number(thing.kind) + 2]
-            points = atlas().vertices[start:stop].astype(np.float64)
-        else:
-            low, high = heights(thing.kind)
-            points = np.concatenate([np.column_stack([outline(thing.kind), np.full(len(outline(thing.kind)), z)]) for z in (low, high)])
+        moves = thing.group in ("vehicle", "person")
         offset = thing.scale * np.array([middle[0], middle[1], mesh_low[2] if moves else 0.0])
-        points = np.unique(np.round(thing.scale * points - offset, 3), axis=0)
-        shape = bullet.createCollisionShape(bullet.GEOM_MESH, vertices=points.tolist(), physicsClientId=client)
+        shape = self._shape([np.unique(np.round(thing.scale * part - offset, 3), axis=0) for part in parts(thing.kind)])
         length, width, height = (mesh_high - mesh_low) * thing.scale
         mass = DENSITY * length * width * height if moves else 0.0
         inertia = mass * (length * length + width * width) / 12
@@ -138,6 +136,23 @@ class Physics:
         strolls = thing.group == "person" and ROAD_EDGE < thing.y < PAVEMENT_EDGE
         heading = 0.0 if math.cos(thing.front) >= 0 else math.pi
         return _Body(thing, body, mass, offset, inertia, STROLL if strolls else thing.y, heading)
+
+    def _shape(self, hulls: list[np.ndarray]) -> int:
+        """A rigid shape of convex hulls: Bullet takes more than one from files only."""
+        bullet, client = self._bullet, self._client
+        if len(hulls) == 1:
+            return int(bullet.createCollisionShape(bullet.GEOM_MESH, vertices=hulls[0].tolist(), physicsClientId=client))
+        lines, first = [], 1
+        for k, points in enumerate(hulls):
+            lines += [f"o part{k}", *("v {:.3f} {:.3f} {:.3f}".format(*p) for p in points.tolist())]
+            lines += [
+                f"f {first} {first + i} {first + i + 1}" for i in range(1, len(points) - 1)
+            ]  # names the points; hulls have their own faces
+            first += len(points)
+        with TemporaryDirectory(prefix="simtown-") as folder:
+            path = Path(folder) / "body.obj"
+            path.write_text("\n".join(lines) + "\n")
+            return int(bullet.createCollisionShape(bullet.GEOM_MESH, fileName=str(path), physicsClientId=client))
 
     def advance(self, dt: float, time: float) -> list[Contact]:
         """Let `dt` seconds pass from `time` on; returns what touched, each pair once, in order of first touch."""
@@ -249,6 +264,30 @@ def _beside(me: _Around, others: list[_Around]) -> tuple[np.ndarray, np.ndarray,
             gaps.append(direction * (thing.y - edge))
             people.append(False)
     return np.array(away).reshape(-1, 2), np.array(gaps), np.array(people, dtype=bool)
+
+
+@cache
+def parts(kind: str) -> list[np.ndarray]:
+    """Points whose convex hulls make up a kind, in its own frame: (k, 3) metres each.
+
+    A vehicle is its mesh's connected parts, so that one can stand on the bed of a truck, without trimmings; a person is one hull, and
+    what does not move is its outline drawn up.
+    """
+    if GROUP[kind] == "person":
+        return [atlas().mesh(number(kind)).vertices]
+    if GROUP[kind] != "vehicle":
+        return [np.concatenate([np.column_stack([outline(kind), np.full(len(outline(kind)), z)]) for z in heights(kind)])]
+    mesh = atlas().mesh(number(kind))
+    label = np.arange(len(mesh.vertices))
+    while True:  # every vertex takes the smallest number among its neighbours', until none changes
+        before = label.copy()
+        np.minimum.at(label, mesh.triangles.ravel(), np.repeat(label[mesh.triangles].min(axis=1), 3))
+        label = label[label]
+        if np.array_equal(label, before):
+            break
+    pieces = [mesh.vertices[label == k] for k in np.unique(label)]
+    solid = [p for p in pieces if np.ptp(p, axis=0).min() > 0.04 and np.ptp(p, axis=0).max() > 0.3]
+    return solid or pieces
 
 
 def _disconnect(bullet: Any, client: int) -> None:

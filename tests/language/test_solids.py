@@ -28,7 +28,7 @@ from simtown.scenes.footprints import GROUP, number
 from simtown.town.things import Thing
 
 spatial = pytest.importorskip("scipy.spatial")
-quick = settings(deadline=None, derandomize=True, max_examples=40)
+quick = settings(deadline=None, derandomize=True, max_examples=30)
 # Kinds whose outline is that of the whole mesh.
 whole = st.sampled_from([k for k, g in GROUP.items() if g in ("vehicle", "person")])
 things = st.builds(lambda k, x, y, yaw: Thing(k, x, y, yaw=yaw), whole, st.floats(-15, 15), st.floats(-8, 8), st.floats(-7, 7))

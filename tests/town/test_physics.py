@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from simtown.assets.atlas import atlas
-from simtown.scenes.footprints import number, separation
+from simtown.assets.catalogue import ENTITIES
+from simtown.scenes.footprints import depths, number, separation
 from simtown.scenes.scene import Prop, Scene, Vehicle
 from simtown.town import Town, TownError
 
@@ -49,7 +50,34 @@ def test_what_is_in_the_air_falls_by_gravity_and_lands():
     touched = town.step(1.0)
     assert man.z == pytest.approx(0.0, abs=0.02)
     assert any({c.first, c.second} == {"woman", "flatbed truck"} for c in touched)
-    assert 0.5 < town["woman"].z < 3.5  # on the hull of the truck
+    truck, woman = town["flatbed truck"], town["woman"]
+    assert woman.z == pytest.approx(truck.top(woman.x, woman.y), abs=0.06)  # on its bed
+    assert town.ask("Is the woman on the flatbed truck?")
+
+
+def test_what_was_put_on_a_truck_stays_on_it():
+    town = road(("flatbed truck", 0.0, -1.85))
+    man = town.place("man", on="flatbed truck", x=-2.2)
+    before = (man.x, man.y, man.z)
+    town.step(2.0)
+    assert (man.x, man.y, man.z) == pytest.approx(before, abs=0.03)
+
+
+@pytest.mark.parametrize("kind", ENTITIES[::4])
+def test_bodies_fill_their_outlines(kind):
+    """Rays from above meet a vehicle's body wherever they meet its mesh's solid parts, and never outside its outline."""
+    town = road((kind, 0.0, 0.0))
+    town.step(0.01)
+    physics, car = town._physics, town.vehicles[0]
+    low, high = car.outline.min(axis=0) - 0.3, car.outline.max(axis=0) + 0.3
+    points = np.random.default_rng(0).uniform(low, high, (150, 2))
+    rays = physics._bullet.rayTestBatch(
+        [[x, y, 9.0] for x, y in points], [[x, y, 0.05] for x, y in points], physicsClientId=physics._client
+    )
+    met = np.array([r[0] == physics._moving[0].number for r in rays])
+    over = np.array([np.isfinite(car.top(x, y)) for x, y in points])
+    assert (met == over).mean() > 0.85
+    assert not met[depths(points, car.outline) < -0.05].any()
 
 
 def test_a_car_alone_reaches_its_speed_and_keeps_its_line():

@@ -1,6 +1,8 @@
 """The town's verbs: what they change, what they refuse, and that stored examples come back as the same pictures."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -242,3 +244,15 @@ def test_the_scene_of_an_edited_town_is_what_was_placed(empty):
     empty.place("oak", x=4.0, y=8.0, yaw=1.0, scale=1.2, style=7)
     assert empty.to_scene().vehicles == [Vehicle("taxi", 1.0, -2.0, 0.3)]
     assert empty.to_scene().props == [Prop("oak", 4.0, 8.0, 0.0, 1.0, 1.2, 7)]
+
+
+def test_the_page_says_what_runs():
+    """Every example of docs/town.md, in order."""
+    pytest.importorskip("pybullet")
+    page = Path(__file__).parents[2] / "docs" / "town.md"
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(blocks) == 2
+    names = {}
+    for block in blocks:
+        exec(block, names)
+    assert names["town"].time == pytest.approx(4.0)
