@@ -1,6 +1,7 @@
 """simtown: a cartoon street that asks how visual question answering scales with the world.
 
-The verbs: :func:`generate` makes a data set, :func:`open_dataset` reads one, :func:`fit` trains a model on it (extra "train").
+The verbs: :func:`generate` makes a data set, :func:`open_dataset` reads one, :func:`fit` trains a model on it (extra "train");
+:class:`Town` is one street to play with.
 Nothing heavy is imported until one is used.
 """
 
@@ -16,10 +17,11 @@ if TYPE_CHECKING:
     from simtown.datasets.reader import open_dataset
     from simtown.datasets.settings import Settings
     from simtown.scenes.scene import Scene, SceneBatch
+    from simtown.town.town import Town
     from simtown.training.fit import fit
     from simtown.training.run import FitSettings
 
-__all__ = ["FitSettings", "Scene", "SceneBatch", "Settings", "fit", "generate", "open_dataset"]
+__all__ = ["FitSettings", "Scene", "SceneBatch", "Settings", "Town", "fit", "generate", "open_dataset"]
 
 _HOMES = {
     "generate": "simtown.datasets.job",
@@ -27,6 +29,7 @@ _HOMES = {
     "Settings": "simtown.datasets.settings",
     "Scene": "simtown.scenes.scene",
     "SceneBatch": "simtown.scenes.scene",
+    "Town": "simtown.town.town",
     "fit": "simtown.training.fit",
     "FitSettings": "simtown.training.run",
 }

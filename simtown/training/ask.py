@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.datasets.preview import OBJECT, SUBJECT
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import SettingsError
+from simtown.language.parsing import any_of, match
 from simtown.language.questions import PHRASINGS, encode, text, vocabulary, with_article, words
 from simtown.language.relations import RELATION_NAMES
 from simtown.training import run as runs
@@ -118,19 +118,14 @@ def parse(question: str, entities: int) -> tuple[int, int, int]:
     if unknown:
         raise SettingsError(f"the question's word '{unknown[0]}' is unknown: {_LIKE}")
     names = {name.lower(): i for i, name in enumerate(ENTITIES)}
-    relations = {name: i for i, name in enumerate(RELATION_NAMES)}
-    anyone, any_relation = ("|".join(sorted(map(re.escape, table), key=len, reverse=True)) for table in (names, relations))
-    parts = {"{s}": f"(?P<s>{anyone})", "{o}": f"(?P<o>{anyone})", "{r}": f"(?P<r>{any_relation})"}
-    parts |= {"{a_s}": f"an? {parts['{s}']}", "{a_o}": f"an? {parts['{o}']}"}
-    for form in PHRASINGS:
-        found = re.fullmatch(" ".join(parts.get(word, re.escape(word)) for word in words(form)), " ".join(words(question)))
-        if found:
-            s, r, o = names[found["s"]], relations[found["r"]], names[found["o"]]
-            if max(s, o) >= entities:
-                raise SettingsError(
-                    f"the run has not seen {with_article(ENTITIES[max(s, o)])}: its world holds the first {entities} vehicles"
-                )
-            return s, r, o
+    slots = {"{s}": any_of(names, "s"), "{o}": any_of(names, "o"), "{r}": any_of(RELATION_NAMES, "r")}
+    slots |= {"{a_s}": f"an? {slots['{s}']}", "{a_o}": f"an? {slots['{o}']}"}
+    found = match(question, PHRASINGS, slots)
+    if found:
+        s, r, o = names[str(found["s"])], RELATION_NAMES.index(str(found["r"])), names[str(found["o"])]
+        if max(s, o) >= entities:
+            raise SettingsError(f"the run has not seen {with_article(ENTITIES[max(s, o)])}: its world holds the first {entities} vehicles")
+        return s, r, o
     raise SettingsError(f"the question is not understood: {_LIKE}")
 
 

@@ -1,0 +1,107 @@
+"""Where things stand, exactly: outlines on the ground of every kind of thing, as convex polygons, and how far apart two are.
+
+The sampler uses boxes (:mod:`simtown.scenes.placement`), which batch well; a single town can afford outlines, which let a bicycle
+stand beside a tree. Everything here is metres; polygons are (k, 2) float64, counter-clockwise.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from simtown.assets.atlas import atlas
+from simtown.assets.catalogue import ENTITIES, PROPS, STREET
+
+#: What every kind belongs to: "vehicle", "building", "tree", "furniture", "person" or "cloud".
+GROUP: dict[str, str] = dict.fromkeys(ENTITIES, "vehicle") | {kind: group for group, kinds in STREET.items() for kind in kinds}
+#: Only what is lower than this is in anybody's way: one walks under awnings and lamps, and crowns of trees may meet.
+HEADROOM = {"building": 2.2, "furniture": 2.2, "tree": 0.5}
+
+
+def number(kind: str) -> int:
+    """The atlas number of a kind. Raises ValueError for a kind that the catalogue lacks."""
+    return ENTITIES.index(kind) if kind in ENTITIES else len(ENTITIES) + PROPS.index(kind)
+
+
+def hull(points: np.ndarray) -> np.ndarray:
+    """The convex hull of (n, 2) points, counter-clockwise, no three corners in line (Andrew's monotone chain)."""
+    ordered = np.unique(points, axis=0)
+
+    def chain(rows: np.ndarray) -> list[np.ndarray]:
+        out: list[np.ndarray] = []
+        for p in rows:
+            while len(out) > 1 and _cross(out[-1] - out[-2], p - out[-2]) <= 1e-12:
+                out.pop()
+            out.append(p)
+        return out[:-1]
+
+    return np.array(chain(ordered) + chain(ordered[::-1])) if len(ordered) > 2 else ordered
+
+
+def _cross(a: np.ndarray, b: np.ndarray) -> float:
+    return float(a[0] * b[1] - a[1] * b[0])
+
+
+@cache
+def outline(kind: str) -> np.ndarray:
+    """The footprint of a kind about its origin, unturned, at scale 1: the hull of what is lower than its group's headroom."""
+    mesh = atlas().mesh(number(kind))
+    v, head = mesh.vertices, HEADROOM.get(GROUP[kind], np.inf)
+    edges = np.concatenate([mesh.triangles[:, [0, 1]], mesh.triangles[:, [1, 2]], mesh.triangles[:, [2, 0]]])
+    a, b = v[edges[:, 0]], v[edges[:, 1]]
+    cut = (a[:, 2] < head) != (b[:, 2] < head)
+    a, b = a[cut], b[cut]
+    share = (head - a[:, 2:]) / (b[:, 2:] - a[:, 2:]) if len(a) else a[:, 2:]
+    found = hull(np.concatenate([v[v[:, 2] <= head], a + share * (b - a)])[:, :2])
+    found.setflags(write=False)
+    return found
+
+
+def heights(kind: str) -> tuple[float, float]:
+    """The lowest and the highest z of a kind's mesh at scale 1."""
+    low, high = atlas().bounds[number(kind), :, 2]
+    return float(low), float(high)
+
+
+def placed(polygon: np.ndarray, x: float, y: float, yaw: float, scale: float = 1.0) -> np.ndarray:
+    """A polygon scaled, turned by `yaw` radians and moved."""
+    c, s = np.cos(yaw), np.sin(yaw)
+    return scale * polygon @ np.array([[c, s], [-s, c]]) + [x, y]
+
+
+def top(kind: str, x: float, y: float) -> float:
+    """The greatest height of a kind's mesh above a point of its own frame; nan beside it."""
+    mesh = atlas().mesh(number(kind))
+    p = mesh.vertices[mesh.triangles]
+    (ax, ay), (bx, by), (cx, cy) = (p[:, k, :2].T for k in range(3))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        area = (bx - ax) * (cy - ay) - (cx - ax) * (by - ay)
+        v = ((x - ax) * (cy - ay) - (cx - ax) * (y - ay)) / area
+        w = ((bx - ax) * (y - ay) - (x - ax) * (by - ay)) / area
+        z = p[:, 0, 2] + v * (p[:, 1, 2] - p[:, 0, 2]) + w * (p[:, 2, 2] - p[:, 0, 2])
+        over = (v >= -1e-9) & (w >= -1e-9) & (v + w <= 1 + 1e-9)
+    return float(z[over].max()) if over.any() else float("nan")
+
+
+def depths(points: np.ndarray, polygon: np.ndarray) -> np.ndarray:
+    """How deep (n, 2) points lie inside a polygon: distance from its nearest edge, negative outside. (n,) float64."""
+    a, edge = polygon, np.roll(polygon, -1, axis=0) - polygon
+    to = points[:, None] - a
+    along = np.clip((to * edge).sum(-1) / (edge * edge).sum(-1), 0.0, 1.0)
+    nearest = np.sqrt(((to - along[..., None] * edge) ** 2).sum(-1)).min(axis=1)
+    inside = (edge[:, 0] * to[..., 1] - edge[:, 1] * to[..., 0] >= 0).all(axis=1)
+    return np.where(inside, nearest, -nearest)
+
+
+def separation(a: np.ndarray, b: np.ndarray) -> float:
+    """The distance of two polygons; where they overlap, minus the least move that takes them apart."""
+    apart = max(_widest(a, b), _widest(b, a))
+    return apart if apart <= 0 else float(min(-depths(a, b).max(), -depths(b, a).max()))
+
+
+def _widest(a: np.ndarray, b: np.ndarray) -> float:
+    """The widest gap between two polygons seen along an edge of the first (the separating-axis test)."""
+    edge = np.roll(a, -1, axis=0) - a
+    normal = np.stack([edge[:, 1], -edge[:, 0]], axis=1) / np.sqrt((edge * edge).sum(axis=1))[:, None]
+    return float(((normal @ b.T).min(axis=1) - (normal * a).sum(axis=1)).max())

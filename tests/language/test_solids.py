@@ -1,0 +1,154 @@
+"""Relations of solid things against brute force: points sampled on meshes and outlines, and SciPy."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simtown.assets.atlas import atlas
+from simtown.language.solids import (
+    BESIDE,
+    CONTACT,
+    FAR,
+    NEAR,
+    SOLID_RELATIONS,
+    SURFACES,
+    Solid,
+    between,
+    distance,
+    facing,
+    far_from,
+    near,
+    next_to,
+    on,
+    overtaking,
+    truth,
+)
+from simtown.scenes.footprints import GROUP, number
+from simtown.town.things import Thing
+
+spatial = pytest.importorskip("scipy.spatial")
+quick = settings(deadline=None, derandomize=True, max_examples=30)
+# Kinds whose outline is that of the whole mesh.
+whole = st.sampled_from([k for k, g in GROUP.items() if g in ("vehicle", "person")])
+things = st.builds(lambda k, x, y, yaw: Thing(k, x, y, yaw=yaw), whole, st.floats(-15, 15), st.floats(-8, 8), st.floats(-7, 7))
+
+
+def shadow(thing):
+    """The corners of a mesh's shadow on the ground, by SciPy, in the world's frame."""
+    points = atlas().mesh(number(thing.kind)).vertices[:, :2]
+    points = points[spatial.ConvexHull(points).vertices]
+    c, s = np.cos(thing.yaw), np.sin(thing.yaw)
+    return points @ np.array([[c, s], [-s, c]]) + [thing.x, thing.y]
+
+
+def within(points, cloud):
+    return spatial.Delaunay(cloud).find_simplex(points) >= 0
+
+
+@quick
+@given(things, things)
+def test_distance_and_what_follows_from_it(a, b):
+    one, two = a.solid(), b.solid()
+    found = distance(one, two)
+    hulls = [shadow(a), shadow(b)]
+    edges = [np.concatenate([p + t * (np.roll(p, -1, axis=0) - p) for t in np.linspace(0, 1, 60)]) for p in hulls]
+    brute = spatial.distance.cdist(*edges).min()
+    if found > 0:
+        assert found - 1e-6 <= brute <= found + 0.2
+    assert (next_to(one, two), near(one, two), far_from(one, two)) == (BESIDE - found, NEAR - found, found - FAR)
+    said = {name: truth(SOLID_RELATIONS[name].measure(one, two), SOLID_RELATIONS[name].margin) for name in ("next to", "near", "far from")}
+    assert not (said["next to"] and not said["near"])
+    assert not (said["near"] and said["far from"])
+    assert distance(two, one) == pytest.approx(found, abs=1e-9)
+
+
+@quick
+@given(things, things, things)
+def test_between_is_on_some_line_from_one_to_the_other(a, b, c):
+    found = between(a.solid(), b.solid(), c.solid())
+    assert between(a.solid(), c.solid(), b.solid()) == pytest.approx(found, abs=1e-9)
+    middle = np.array([[a.x, a.y]])
+    ends = [shadow(b), shadow(c)]
+    brute = within(middle, np.concatenate(ends))[0] and not any(within(middle, e)[0] for e in ends)
+    if abs(found) > 1e-6:
+        assert (found > 0) == brute
+    if found > 0.3:  # then a ball of that radius around the middle is between, too
+        ring = middle + 0.99 * found * np.stack([np.cos(np.arange(8)), np.sin(np.arange(8))], axis=1)
+        assert within(ring, np.concatenate(ends)).all()
+
+
+@quick
+@given(things, things)
+def test_facing_is_a_line_of_sight_that_meets_the_other(a, b):
+    found = facing(a.solid(), b.solid())
+    sight = np.array([a.x, a.y]) + np.linspace(0, 40, 2000)[:, None] * [np.cos(a.front), np.sin(a.front)]
+    meets = within(sight, shadow(b)).any()
+    inside = within(np.array([[a.x, a.y]]), shadow(b))[0]
+    if abs(found) > 0.05 and not inside:
+        assert (found > 0) == meets
+
+
+def test_vehicles_look_along_their_yaw_and_people_at_the_viewer():
+    taxi, man, jogger = Thing("taxi", 0, 0, yaw=0.5), Thing("man", 0, 0), Thing("jogger", 0, 0)
+    assert (taxi.front, jogger.front) == (0.5, 0.0)
+    assert np.isclose(man.front, -np.pi / 2)
+
+
+@quick
+@given(st.sampled_from(["flatbed truck", "bench", "taxi", "dump truck"]), st.floats(-3, 3), st.floats(-1.5, 1.5), st.floats(0, 3))
+def test_on_is_standing_where_the_other_ends(kind, x, y, z):
+    below, man = Thing(kind, 0, 0), Thing("man", x, y, z)
+    found = on(man.solid(), below.solid())
+    mesh = atlas().mesh(number(kind))
+    corners = mesh.vertices[mesh.triangles]
+    mix = np.random.default_rng(0).dirichlet(np.ones(3), (len(corners), 200))
+    points = np.einsum("tpk,tkd->tpd", mix, corners).reshape(-1, 3)
+    column = points[np.hypot(points[:, 0] - x, points[:, 1] - y) < 0.02]
+    if found > 0:
+        assert within(np.array([[x, y]]), shadow(below))[0]
+        height = below.top(x, y)
+        assert abs(z - height) <= CONTACT
+        assert not len(column) or column[:, 2].max() <= height + 0.3
+    elif len(column) and found < -0.3:
+        assert abs(z - below.top(x, y)) > 0.3 or not within(np.array([[x, y]]), shadow(below))[0]
+    top = below.top(x, y)
+    if np.isfinite(top):
+        assert on(Thing("man", x, y, top).solid(), below.solid()) >= 0
+
+
+def test_everything_is_on_one_part_of_the_ground():
+    for y, where in ((0.0, "road"), (-3.0, "road"), (5.0, "sidewalk"), (-4.5, "sidewalk"), (9.0, "lawn"), (-9.0, "lawn")):
+        solid = Thing("man", 0.0, y).solid()
+        assert [name for name, strips in SURFACES.items() if max(on(solid, s) for s in strips) > 0] == [where]
+        flying = Thing("man", 0.0, y, z=2.0).solid()
+        assert not [name for name, strips in SURFACES.items() if max(on(flying, s) for s in strips) > 0]
+
+
+def moving(xs, ys=0.0):
+    track = np.stack([np.asarray(xs, dtype=float), np.broadcast_to(ys, np.shape(xs))], axis=1)
+    return Solid(np.zeros((3, 2)), 0.0, lambda x, y: 0.0, track[-1], track=track)
+
+
+@quick
+@given(st.floats(-20, 20), st.floats(-10, 10), st.floats(-10, 10), st.floats(-3, 3))
+def test_overtaking_is_being_behind_first_and_ahead_at_last(start, fast, slow, turn):
+    t = np.linspace(0, 2, 21)
+    c, s = np.cos(turn), np.sin(turn)
+    spin = np.array([[c, s], [-s, c]])
+    a, b = (Solid(np.zeros((3, 2)), 0.0, lambda x, y: 0.0, m.track[-1], track=m.track @ spin)
+            for m in (moving(start + fast * t, 1.0), moving(slow * t)))  # fmt: skip
+    found = overtaking(a, b)
+    way = np.sign(slow)
+    went_past = fast * slow > 0 and way * start < 0 < way * (start + 2 * (fast - slow))
+    if np.isfinite(found) and abs(found) > 1e-6:
+        assert (found > 0) == went_past
+        assert overtaking(b, a) < 0 or found < 0
+    elif not np.isfinite(found):
+        assert not went_past
+
+
+def test_nothing_overtakes_without_having_moved():
+    still = moving([0.0, 0.0])
+    assert overtaking(moving([-3.0, 3.0]), still) == -np.inf
+    assert overtaking(Thing("taxi", 0, 0).solid(), still) == -np.inf

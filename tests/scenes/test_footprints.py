@@ -1,0 +1,101 @@
+"""Outlines and distances on the ground, against SciPy, against points sampled on meshes, and against pybullet's rays."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from simtown.assets.atlas import atlas
+from simtown.scenes.footprints import GROUP, HEADROOM, depths, hull, number, outline, placed, separation, top
+
+spatial = pytest.importorskip("scipy.spatial")
+quick = settings(deadline=None, derandomize=True, max_examples=60)
+KINDS = sorted(GROUP)
+kinds = st.sampled_from([k for k in KINDS if GROUP[k] != "cloud"])
+poses = st.tuples(kinds, st.floats(-12, 12), st.floats(-6, 6), st.floats(-7, 7), st.floats(0.5, 2)).map(
+    lambda p: placed(outline(p[0]), *p[1:])
+)
+
+
+def around(polygon, n=160):
+    """Points on a polygon's edges."""
+    t = np.linspace(0, 1, n, endpoint=False)[:, None]
+    return np.concatenate([a + t * (b - a) for a, b in zip(polygon, np.roll(polygon, -1, axis=0), strict=True)])
+
+
+def within(points, polygon):
+    return spatial.Delaunay(polygon).find_simplex(points) >= 0
+
+
+@pytest.mark.parametrize("group", ["vehicle", "building", "tree", "furniture", "person"])
+def test_outlines_are_the_hulls_of_what_is_in_the_way(group):
+    for kind in [k for k in KINDS if GROUP[k] == group]:
+        mine = outline(kind)
+        mesh = atlas().mesh(number(kind))
+        rng = np.random.default_rng(0)
+        mix = rng.dirichlet(np.ones(3), len(mesh.triangles) * 8)
+        corners = mesh.vertices[np.repeat(mesh.triangles, 8, axis=0)]
+        points = (mix[:, :, None] * corners).sum(axis=1)
+        low = points[points[:, 2] < HEADROOM.get(group, np.inf)][:, :2]
+        assert (depths(low, mine) > -1e-6).all(), kind
+        below = mesh.vertices[mesh.vertices[:, 2] <= HEADROOM.get(group, np.inf)][:, :2]
+        if group in ("vehicle", "person"):
+            theirs = spatial.ConvexHull(below)
+            assert np.isclose(theirs.volume, spatial.ConvexHull(mine).volume, rtol=1e-9), kind
+
+
+@quick
+@given(st.lists(st.tuples(st.integers(-20, 20), st.integers(-20, 20)), min_size=3, max_size=30))
+def test_hull_is_scipys(points):
+    points = np.array(points, dtype=float)
+    assume(np.linalg.matrix_rank(points - points[0]) == 2)
+    theirs = points[spatial.ConvexHull(points).vertices]
+    mine = hull(points)
+    assert {tuple(p) for p in mine} <= {tuple(p) for p in points}
+    assert np.isclose(spatial.ConvexHull(mine).volume, spatial.ConvexHull(theirs).volume)
+
+
+@quick
+@given(poses, poses)
+def test_separation_is_the_distance_of_sampled_edges(a, b):
+    found = separation(a, b)
+    brute = spatial.distance.cdist(around(a), around(b)).min()
+    inside = within(around(a), b).any() or within(around(b), a).any()
+    if found > 0:
+        assert found <= brute + 1e-9
+        assert brute <= found + 0.15
+        assert not inside
+    elif found < -0.05:
+        assert inside
+    assert separation(b, a) == pytest.approx(found, abs=1e-9)
+
+
+@quick
+@given(poses, st.lists(st.tuples(st.floats(-15, 15), st.floats(-10, 10)), min_size=1, max_size=20))
+def test_depth_is_the_distance_from_the_edge(polygon, points):
+    points = np.array(points)
+    found = depths(points, polygon)
+    brute = spatial.distance.cdist(points, around(polygon, 400)).min(axis=1)
+    assert np.allclose(np.abs(found), brute, atol=0.05)
+    clear = np.abs(found) > 1e-6
+    assert np.array_equal((found > 0)[clear], within(points, polygon)[clear])
+
+
+@pytest.mark.parametrize("kind", ["fire truck", "flatbed truck", "bench", "cottage", "oak", "man"])
+def test_top_is_what_a_ray_from_above_meets(kind):
+    bullet = pytest.importorskip("pybullet")
+    mesh = atlas().mesh(number(kind))
+    client = bullet.connect(bullet.DIRECT)
+    shape = bullet.createCollisionShape(bullet.GEOM_MESH, vertices=mesh.vertices.tolist(), indices=mesh.triangles.ravel().tolist(),
+                                        flags=bullet.GEOM_FORCE_CONCAVE_TRIMESH, physicsClientId=client)  # fmt: skip
+    bullet.createMultiBody(0, shape, physicsClientId=client)
+    low, high = mesh.bounds
+    points = np.random.default_rng(1).uniform(low[:2] - 0.2, high[:2] + 0.2, (60, 2))
+    hits = 0
+    for x, y in points:
+        (body, _, share, _, _) = bullet.rayTest([x, y, 50.0], [x, y, -1.0], physicsClientId=client)[0]
+        mine = top(kind, x, y)
+        hits += body >= 0
+        assert np.isnan(mine) if body < 0 else mine == pytest.approx(50.0 - 51.0 * share, abs=2e-3)
+    bullet.disconnect(client)
+    assert hits > 5

@@ -1,0 +1,93 @@
+"""simtown clip: files that players read, the same for the same seed, and never over another file."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from simtown.town import TownError
+from simtown.town.clip import traffic
+
+pytest.importorskip("pybullet")
+QUICK = ("--seconds", "0.5", "--fps", "10", "--size", "96x54", "--seed", "3")
+
+
+def shown(path):
+    """(n, h, w, 3) frames of an MP4 by OpenCV, or of a GIF by Pillow."""
+    if path.suffix == ".gif":
+        with Image.open(path) as gif:
+            pictures = []
+            for k in range(gif.n_frames):
+                gif.seek(k)
+                pictures.append(np.asarray(gif.convert("RGB")))
+            return np.stack(pictures)
+    import cv2
+
+    reader, pictures = cv2.VideoCapture(str(path)), []
+    while True:
+        good, picture = reader.read()
+        if not good:
+            return np.stack(pictures)
+        pictures.append(picture[..., ::-1])
+
+
+@pytest.mark.parametrize("ending", ["mp4", "gif"])
+def test_a_clip_shows_the_town_in_motion(cli, tmp_path, ending):
+    path = tmp_path / f"street.{ending}"
+    done = cli("clip", *QUICK, "--out", path).succeeds()
+    assert str(path) in done.out
+    found = shown(path).astype(int)
+    assert found.shape == (5, 54, 96, 3)
+    first = traffic(3).render((96, 54)).rgb
+    assert np.abs(found[0] - first).mean() < 12  # lossy
+    assert (np.abs(found[-1] - found[0]).max(axis=2) > 60).mean() > 0.01
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_the_same_seed_is_the_same_clip(cli, tmp_path):
+    for name in ("a.gif", "b.gif"):
+        cli("clip", *QUICK, "--out", tmp_path / name).succeeds()
+    assert (tmp_path / "a.gif").read_bytes() == (tmp_path / "b.gif").read_bytes()
+    cli("clip", *QUICK[:-1], "4", "--out", tmp_path / "c.gif").succeeds()
+    assert (tmp_path / "c.gif").read_bytes() != (tmp_path / "a.gif").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--out", "{}/street.avi"], ["street.avi", ".mp4 or .gif"]),
+        (["--out", "{}/nowhere/street.mp4"], ["no directory"]),
+        (["--out", "{}/there.gif"], ["there.gif exists"]),
+        (["--out", "{}/a.mp4", "--seconds", "0"], ["0.0 seconds"]),
+        (["--out", "{}/a.mp4", "--fps", "0"], ["0 frames"]),
+        (["--out", "{}/a.mp4", "--size", "95x54"], ["even"]),
+        (["--out", "{}/a.mp4", "--size", "9x9"], ["size"]),
+        (["--out", "{}/a.mp4", "--vehicles", "99"], ["99 vehicles"]),
+        (["--out", "{}/a.mp4", "--entities", "0"], ["0 kinds"]),
+        (["--out", "{}/a.mp4", "--weather", "hail"], ["unknown weather 'hail'"]),
+    ],
+)
+def test_what_cannot_be_filmed_is_refused_in_one_line(cli, tmp_path, options, words):
+    (tmp_path / "there.gif").write_text("mine")
+    cli("clip", *(o.format(tmp_path) for o in options)).refuses(*words)
+    assert (tmp_path / "there.gif").read_text() == "mine"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_traffic_drives_and_walks_and_no_vehicle_touches_anything():
+    for seed in range(3):
+        town = traffic(seed, vehicles=8)
+        assert len(town.vehicles) == 8
+        start = {t.name: t.x for t in town.things}
+        for _ in range(8):
+            for contact in town.step(0.5):
+                assert {town[contact.first].group, town[contact.second].group} <= {"person", "furniture"}
+                assert contact.impulse < 200  # people may brush past each other
+        assert min(abs(t.x - start[t.name]) for t in town.vehicles) > 2.0
+        people = [t for t in town.things if t.group == "person"]
+        assert np.mean([abs(t.x - start[t.name]) / (4 * t.pace) for t in people]) > 0.5
+        assert all(3.6 < t.y < 6.9 for t in people)
+
+
+def test_traffic_refuses_what_has_no_room():
+    with pytest.raises(TownError, match="vehicles"):
+        traffic(0, vehicles=-1)

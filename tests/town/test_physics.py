@@ -1,0 +1,236 @@
+"""Motion: falling, braking, following, colliding, walking, as mechanics has it; and the same every time."""
+
+import numpy as np
+import pytest
+
+from simtown.assets.atlas import atlas
+from simtown.assets.catalogue import ENTITIES
+from simtown.scenes.footprints import depths, number, separation
+from simtown.scenes.scene import Prop, Scene, Vehicle
+from simtown.town import Town, TownError
+
+pytest.importorskip("pybullet")
+from simtown.town.physics import DENSITY, GRAVITY, GRIP
+
+
+def road(*cars, props=()):
+    return Town.from_scene(Scene([Vehicle(*c) for c in cars], list(props)))
+
+
+def poses(town):
+    return np.array([(t.x, t.y, t.z, t.yaw, *t.velocity) for t in town.things])
+
+
+def test_what_stands_keeps_standing():
+    town = Town(seed=2)
+    before = poses(town)
+    assert town.step(2.0) == []
+    assert town.time == 2.0
+    assert np.abs(poses(town)[:, :4] - before[:, :4]).max() < 0.02
+
+
+def test_wheels_stay_on_the_road_and_everything_upright():
+    town = road(("double-decker bus", -20.0, -1.85), ("bicycle", 0.0, 1.85, np.pi))
+    town.drive("double-decker bus", 10.0)
+    town.step(3.0)
+    physics = town._physics
+    for body in physics._moving:
+        (_, _, z), turn = physics._bullet.getBasePositionAndOrientation(body.number, physicsClientId=physics._client)
+        roll, pitch, _ = physics._bullet.getEulerFromQuaternion(turn)
+        assert abs(z) < 0.02
+        assert max(abs(roll), abs(pitch)) < 1e-6
+
+
+def test_what_is_in_the_air_falls_by_gravity_and_lands():
+    town = road(("flatbed truck", 0.0, -1.85), props=[Prop("man", 20.0, 0.0, 10.0), Prop("woman", -1.0, -1.85, 4.0)])
+    town.step(1.0)
+    man = town["man"]
+    assert man.z == pytest.approx(10.0 - GRAVITY / 2, abs=0.1)
+    assert man.velocity[2] == pytest.approx(-GRAVITY, rel=0.01)
+    touched = town.step(1.0)
+    assert man.z == pytest.approx(0.0, abs=0.02)
+    assert any({c.first, c.second} == {"woman", "flatbed truck"} for c in touched)
+    truck, woman = town["flatbed truck"], town["woman"]
+    assert woman.z == pytest.approx(truck.top(woman.x, woman.y), abs=0.06)  # on its bed
+    assert town.ask("Is the woman on the flatbed truck?")
+
+
+def test_what_was_put_on_a_truck_stays_on_it():
+    town = road(("flatbed truck", 0.0, -1.85))
+    man = town.place("man", on="flatbed truck", x=-2.2)
+    before = (man.x, man.y, man.z)
+    town.step(2.0)
+    assert (man.x, man.y, man.z) == pytest.approx(before, abs=0.03)
+
+
+@pytest.mark.parametrize("kind", ENTITIES[::4])
+def test_bodies_fill_their_outlines(kind):
+    """Rays from above meet a vehicle's body wherever they meet its mesh's solid parts, and never outside its outline."""
+    town = road((kind, 0.0, 0.0))
+    town.step(0.01)
+    physics, car = town._physics, town.vehicles[0]
+    low, high = car.outline.min(axis=0) - 0.3, car.outline.max(axis=0) + 0.3
+    points = np.random.default_rng(0).uniform(low, high, (150, 2))
+    rays = physics._bullet.rayTestBatch(
+        [[x, y, 9.0] for x, y in points], [[x, y, 0.05] for x, y in points], physicsClientId=physics._client
+    )
+    met = np.array([r[0] == physics._moving[0].number for r in rays])
+    over = np.array([np.isfinite(car.top(x, y)) for x, y in points])
+    assert (met == over).mean() > 0.85
+    assert not met[depths(points, car.outline) < -0.05].any()
+
+
+def test_a_car_alone_reaches_its_speed_and_keeps_its_line():
+    town = road(("sedan", -50.0, -2.05))
+    sedan = town.drive("sedan", 8.0)
+    town.step(15.0)
+    assert sedan.velocity[0] == pytest.approx(8.0, abs=0.2)
+    assert sedan.y == pytest.approx(-2.05, abs=0.03)
+    assert sedan.yaw == pytest.approx(0.0, abs=0.01)
+    town.drive(sedan, 0.0)
+    x, speed = sedan.x, sedan.velocity[0]
+    town.step(4.0)
+    assert abs(sedan.velocity[0]) < 0.01
+    assert sedan.x - x == pytest.approx(speed**2 / (2 * GRIP * GRAVITY), rel=0.1)  # what friction allows
+
+
+def test_the_far_lane_drives_to_the_left():
+    town = road(("taxi", 10.0, 1.85, np.pi))
+    taxi = town.drive("taxi", 6.0)
+    town.step(5.0)
+    assert taxi.velocity[0] < -4.0
+    assert taxi.y == pytest.approx(1.85, abs=0.03)
+
+
+@pytest.mark.parametrize("ahead", [("fire truck", 30.0, -1.85), ("tram", 35.0, -1.6)])
+def test_a_car_brakes_for_one_that_stands(ahead):
+    town = road(("sedan", -20.0, -1.85), ahead)
+    sedan = town.drive("sedan", 12.0)
+    assert town.step(20.0) == []
+    gap = separation(sedan.outline, town[ahead[0]].outline)
+    assert 1.5 < gap < 3.5
+    assert abs(sedan.velocity[0]) < 0.1
+
+
+def test_a_car_brakes_for_a_person_on_the_road_and_follows_a_slower_one():
+    town = road(("sedan", -30.0, -1.85), props=[Prop("man", 10.0, -1.85)])
+    town.drive("sedan", 10.0)
+    assert town.step(15.0) == []
+    assert town["sedan"].velocity[0] < 0.1
+    town = road(("sports car", -30.0, -1.85), ("tractor", 0.0, -1.85))
+    town.drive("sports car", 14.0)
+    town.drive("tractor", 5.0)
+    for _ in range(60):
+        assert town.step(0.5) == []
+    assert town["sports car"].velocity[0] == pytest.approx(5.0, abs=0.2)
+
+
+def test_collisions_keep_momentum_and_are_reported():
+    town = road(("sedan", -10.0, -1.85), ("taxi", 0.0, -1.85))
+    sedan, taxi = town.things
+    sedan.velocity = (12.0, 0.0, 0.0)
+    before, contacts = np.zeros(2), []
+    while not contacts:  # both brake all the while: look just before the first touch and just after
+        before = np.array([t.velocity[0] for t in town.things])
+        contacts = town.step(1 / 60)
+        assert town.time < 3
+    contacts += town.step(1 / 60)
+    after = np.array([t.velocity[0] for t in town.things])
+    assert {contacts[0].first, contacts[0].second} == {"sedan", "taxi"}
+    assert abs(contacts[0].point[0] - (sedan.outline[:, 0].max() + taxi.outline[:, 0].min()) / 2) < 0.3
+    mass = np.array([DENSITY * np.prod(np.diff(atlas().bounds[number(t.kind)].astype(float), axis=0)) for t in town.things])
+    tyres = mass * GRIP * GRAVITY * 2 / 60  # newton seconds that each can take in two ticks
+    assert after[1] > 1.0 > before[1]
+    assert -1.0 <= mass @ before - mass @ after <= tyres.sum() * 1.01
+    impulse = sum(c.impulse for c in contacts)
+    assert mass[1] * after[1] - 1.0 <= impulse <= mass[1] * after[1] + tyres[1] * 1.01
+    assert mass[0] * (before[0] - after[0]) - tyres[0] * 1.01 <= impulse <= mass[0] * (before[0] - after[0]) + 1.0
+
+
+def test_a_car_that_is_hit_from_the_side_skids():
+    town = road(("sedan", -9.0, -1.85), ("taxi", 0.0, -0.6, np.pi / 2))
+    town["sedan"].velocity = (14.0, 0.0, 0.0)
+    assert any({c.first, c.second} == {"sedan", "taxi"} for c in town.step(3.0))
+    assert town["taxi"].x > 0.5
+    assert abs(town["taxi"].velocity[0]) < 0.2
+
+
+def test_buildings_do_not_move():
+    town = road(("monster truck", -12.0, 11.0), props=[Prop("cottage", 0.0, 11.0)])
+    town["monster truck"].velocity = (15.0, 0.0, 0.0)
+    assert town.step(4.0)
+    assert (town["cottage"].x, town["cottage"].y) == (0.0, 11.0)
+    assert town["monster truck"].x < 0
+
+
+def test_people_walk_on_the_sidewalk_and_pass_each_other():
+    street = [Prop("man", -8.0, 5.0), Prop("woman", 8.0, 5.0), Prop("mailbox", 0.0, 5.6), Prop("street lamp", 3.0, 4.1)]
+    town = road(props=street)
+    man, woman = town["man"], town["woman"]
+    town.turn(man, np.pi / 2)
+    town.turn(woman, -np.pi / 2)
+    town.drive(man, 1.4)
+    town.drive(woman, 1.2)
+    for _ in range(30):
+        town.step(0.5)
+        assert 3.7 < man.y < 6.9
+        assert 3.7 < woman.y < 6.9
+        assert separation(man.outline, woman.outline) > -0.02
+    assert man.x > 5.0
+    assert woman.x < -2.0
+
+
+def test_the_same_town_moves_the_same():
+    def run():
+        town = Town(seed=6)
+        for t in [*town.vehicles, *(t for t in town.things if t.group == "person")]:
+            town.drive(t, 2.0)
+        contacts = [town.step(0.1) for _ in range(20)]
+        return poses(town).tolist(), contacts, town.render((64, 36)).rgb.tobytes()
+
+    assert run() == run()
+
+
+def test_edits_and_motion_go_together():
+    town = road(("sedan", -20.0, -1.85))
+    sedan = town.drive("sedan", 8.0)
+    town.step(3.0)
+    speed = sedan.velocity[0]
+    wall = town.place("cottage", x=sedan.x + 60.0, y=-1.85)
+    town.step(0.1)
+    assert sedan.velocity[0] == pytest.approx(speed, abs=0.5)
+    town.step(30.0)
+    assert separation(sedan.outline, wall.outline) > 1.0
+    town.remove(wall)
+    town.step(5.0)
+    assert sedan.velocity[0] > 4.0
+
+
+def test_overtaking_is_seen_in_motion():
+    town = road(("motorcycle", -14.0, -0.9), ("bicycle", -4.0, -3.0), ("taxi", 30.0, 1.85, np.pi))
+    for name, speed in (("motorcycle", 12.0), ("bicycle", 2.0), ("taxi", 5.0)):
+        town.drive(name, speed)
+    assert town.ask("Is the motorcycle overtaking the bicycle?").truth is False
+    town["motorcycle"].velocity, town["bicycle"].velocity = (10.0, 0, 0), (2.0, 0, 0)
+    for _ in range(20):
+        assert town.step(0.1) == []
+    assert town["motorcycle"].x > town["bicycle"].x + 1
+    assert town.ask("Is the motorcycle overtaking the bicycle?")
+    assert not town.ask("Is the bicycle overtaking the motorcycle?")
+    assert not town.ask("Is the taxi overtaking a vehicle?")
+    assert "overtaking the bicycle" in town.describe()
+    truth = town.truth((128, 72))
+    assert truth["motorcycle"].velocity[0] > 5
+    assert {"subject": "motorcycle", "relation": "overtaking", "objects": ["bicycle"]}.items() <= next(
+        e for e in truth.graph()["edges"] if e["relation"] == "overtaking"
+    ).items()
+    town.move("motorcycle", dx=6.0)  # carried, not driven
+    assert town.ask("Is the motorcycle overtaking the bicycle?").truth is False
+
+
+def test_without_pybullet_the_error_says_what_to_install(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pybullet", None)
+    with pytest.raises(TownError, match=r"simtown\[physics\]"):
+        Town(0).step(0.1)

@@ -1,0 +1,258 @@
+"""The town's verbs: what they change, what they refuse, and that stored examples come back as the same pictures."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import simtown
+from simtown.assets.catalogue import ENTITIES, PROPS, STREET
+from simtown.render.raster import Raster
+from simtown.scenes.camera import Camera
+from simtown.scenes.footprints import separation
+from simtown.scenes.scene import Prop, Scene, SceneBatch, Vehicle, Weather
+from simtown.town import Thing, Town, TownError
+
+SMALL = (128, 72)
+
+
+def refuses(*words):
+    """A TownError whose message holds the words."""
+    pattern = "".join(f"(?=.*{w})" for w in words)
+    return pytest.raises(TownError, match=f"(?s){pattern}")
+
+
+@pytest.fixture
+def empty():
+    """A bare road."""
+    return Town.from_scene(Scene())
+
+
+def test_the_issues_example():
+    town = Town(seed=3)
+    car = town.place("fire truck", x=2.0, lane="near")
+    town.weather = "snow"
+    town.move(car, dx=3)
+    assert (car.x, car.y, town.weather.kind) == (5.0, -1.85, "snow")
+    town.remove(car)
+    assert car not in town.things
+    frame = town.render(size=(1024, 576))
+    assert frame.rgb.shape == (576, 1024, 3)
+
+
+def test_town_is_a_verb_of_the_package():
+    assert simtown.Town is Town
+    assert issubclass(TownError, ValueError)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_random_town_is_whole_and_the_same_every_time(seed):
+    one, two, other = Town(seed), Town(seed), Town(seed + 1)
+    assert one.to_scene() == two.to_scene() != other.to_scene()
+    assert len(one.vehicles) == len({t.kind for t in one.vehicles}) == 3
+    assert {t.group for t in one} >= {"vehicle", "building", "tree"}
+    assert np.array_equal(one.render(SMALL).rgb, two.render(SMALL).rgb)
+    for thing in one.things:
+        town = Town(seed)
+        town.move(thing.name)  # stays where it is: nothing of a random street stands in anything else
+
+
+@pytest.mark.parametrize("fixture", ["plain", "rich"])
+def test_stored_examples_come_back_as_the_same_bytes(fixture, request):
+    data = simtown.open_dataset(request.getfixturevalue(fixture))
+    for i in range(0, len(data.train), 3):
+        example = data.train[i]
+        town = Town.from_scene(example.scene)
+        assert town.to_scene() == example.scene
+        h, w = example.image.shape[:2]
+        frame = town.render((w, h))
+        assert np.array_equal(frame.rgb, example.image)
+        if example.mask is not None:
+            vehicles = len(example.scene.vehicles)
+            assert np.array_equal(np.where(frame.ids <= vehicles, frame.ids, 0), np.where(example.mask <= vehicles, example.mask, 0))
+            assert np.array_equal(frame.depth, example.depth)
+
+
+def test_a_town_survives_json():
+    town = Town(2)
+    town.place("bench")
+    assert Town.from_scene(Scene.from_json(town.to_scene().to_json())).to_scene() == town.to_scene()
+
+
+@pytest.mark.parametrize("kind", [*ENTITIES, *PROPS])
+def test_everything_in_the_catalogue_can_be_placed(kind):
+    town = Town.from_scene(Scene())
+    thing = town.place(kind, x=0.0)
+    frame = town.render(SMALL)
+    assert thing.name == kind
+    assert frame.names == ({1: kind} if kind in ENTITIES else {2: kind})
+    assert kind in STREET["cloud"] or frame.mask(thing).sum() > 2  # a cloud may be above the picture
+
+
+@pytest.mark.parametrize("group", ["vehicle", *STREET])
+def test_a_group_draws_one_of_its_kinds(group, empty):
+    drawn = [empty.place(group, x=20.0 * i) for i in range(9)]
+    assert {t.group for t in drawn} == {group}
+    assert len({t.kind for t in drawn}) > 1
+
+
+def test_without_a_place_a_free_one_is_found(empty):
+    for _ in range(4):
+        empty.place("taxi")
+    for kind in ("mailbox", "woman", "oak", "cottage"):
+        for _ in range(3):
+            empty.place(kind)
+    solid = empty.things
+    for i, a in enumerate(solid):
+        for b in solid[:i]:
+            assert separation(a.outline, b.outline) >= 0
+    assert [t.name for t in empty.vehicles] == ["taxi", "taxi 2", "taxi 3", "taxi 4"]
+    with refuses("no free place for a tram", "remove"):
+        for _ in range(9):
+            empty.place("tram")
+
+
+def test_lanes(empty):
+    near, far = empty.place("taxi", x=0, lane="near"), empty.place("sedan", x=0, lane="far")
+    assert (near.y, near.yaw) == (-1.85, 0.0)
+    assert (far.y, far.yaw) == (1.85, np.pi)
+    assert empty.place("scooter", lane="far").y > 0 > empty.place("microcar", lane="near").y
+
+
+def test_what_overlaps_is_refused_naming_both(empty):
+    empty.place("taxi", x=0.0)
+    with refuses("sedan", "overlap the taxi"):
+        empty.place("sedan", x=1.0)
+    assert len(empty) == 1
+    empty.place("sedan", x=6.0)
+    with refuses("sedan", "overlap the taxi"):
+        empty.move("sedan", dx=-4.0)
+    assert empty["sedan"].x == 6.0
+    empty.place("bus shelter", x=0.0, y=0.0)
+    with refuses("taxi", "overlap the bus shelter"):
+        empty.turn("taxi", np.pi / 2)
+    assert empty["taxi"].yaw == 0.0
+    empty.remove("bus shelter")
+    assert empty.turn("taxi", np.pi / 2).yaw == np.pi / 2
+
+
+@settings(deadline=None, derandomize=True, max_examples=40)
+@given(st.sampled_from(ENTITIES), st.sampled_from(ENTITIES), st.floats(-6, 6), st.floats(-3, 3), st.floats(-4, 4))
+def test_a_place_is_refused_exactly_where_outlines_meet(first, second, x, y, yaw):
+    town = Town.from_scene(Scene([Vehicle(first, 0.0, 0.0)]))
+    gap = separation(town.vehicles[0].outline, Thing(second, x, y, yaw=yaw).outline)
+    try:
+        town.place(second, x, y, yaw)
+    except TownError:
+        assert gap < 0
+    else:
+        assert gap >= -1e-6
+
+
+def test_things_can_stand_on_things(empty):
+    truck = empty.place("flatbed truck", x=0.0)
+    man = empty.place("man", on=truck, x=truck.x - 1.5)
+    assert man.z == truck.top(man.x, man.y) > 0.3
+    empty.move(man, dx=-0.2)
+    with refuses("not above the flatbed truck"):
+        empty.place("woman", on=truck, x=9.0)
+    with refuses("taxi", "leave out on"):
+        empty.place("taxi", on=truck)
+
+
+@pytest.mark.parametrize(
+    ("verb", "words"),
+    [
+        (lambda t: t.place("fire trucks"), ["unknown kind", "did you mean fire truck"]),
+        (lambda t: t.place("zzzz"), ["unknown kind", "preview"]),
+        (lambda t: t.place("sedan", lane="left"), ["lane 'left'", "'near' or 'far'"]),
+        (lambda t: t.place("bench", lane="near"), ["vehicles only"]),
+        (lambda t: t.place("sedan", x=float("nan")), ["finite"]),
+        (lambda t: t.place("bench", x=0.0, scale=0.0), ["scales"]),
+        (lambda t: t.place("bench", x=9999.0), ["500"]),
+        (lambda t: t.place("bench", x=0.0, z=-1.0), ["below the ground"]),
+        (lambda t: t.place("bench", x=0.0, style=-1), ["style -1"]),
+        (lambda t: t.move("taxi", dz=1.0), ["stands on the ground"]),
+        (lambda t: t.move("unicorn", dx=1.0), ["no 'unicorn'", "taxi"]),
+        (lambda t: t.remove(Thing("taxi", 0.0, 0.0)), ["not in this town"]),
+        (lambda t: t.clear("animals"), ["unknown group 'animals'"]),
+        (lambda t: setattr(t, "weather", "hail"), ["unknown weather 'hail'", "snow"]),
+        (lambda t: setattr(t, "light", (0.0, -1.0)), ["light"]),
+        (lambda t: setattr(t, "camera", Camera(focal=0.0)), ["focal"]),
+        (lambda t: t.render((8, 8)), ["size"]),
+        (lambda t: t.drive("bench", 3.0), ["does not go"]),
+        (lambda t: t.drive("taxi", -3.0), ["speed -3"]),
+        (lambda t: t.step(0.0), ["step of 0"]),
+        (lambda t: Town(0, vehicles=99), ["99 vehicles"]),
+        (lambda t: Town.from_scene(Scene([Vehicle("ufo", 0.0, 0.0)])), ["ufo"]),
+    ],
+)
+def test_what_cannot_be_is_one_clear_error_and_changes_nothing(verb, words, empty):
+    empty.place("taxi", x=0.0)
+    empty.place("bench", x=5.0)
+    before = empty.to_scene()
+    with refuses(*words) as refused:
+        verb(empty)
+    assert "\n" not in str(refused.value)
+    assert empty.to_scene() == before
+
+
+def test_a_damaged_weather_is_refused_when_it_is_drawn(empty):
+    empty.weather.intensity = 7.0
+    with refuses("intensity 7"):
+        empty.render(SMALL)
+
+
+def test_weather_light_and_camera_change_the_picture():
+    town = Town(1)
+    pictures = [town.render(SMALL).rgb]
+    town.weather = "night"
+    pictures.append(town.render(SMALL).rgb)
+    town.weather = Weather("clear", 1.0)
+    pictures.append(town.render(SMALL).rgb)
+    town.light = (-1.0, 0.2)
+    assert town.light.azimuth == -1.0
+    pictures.append(town.render(SMALL).rgb)
+    town.camera = replace(town.camera, x=3.0, yaw=0.2)
+    pictures.append(town.render(SMALL).rgb)
+    for i, a in enumerate(pictures):
+        assert all(not np.array_equal(a, b) for b in pictures[:i])
+
+
+def test_a_frame_shows_itself_and_knows_who_is_where(tmp_path):
+    cv2 = pytest.importorskip("cv2")
+    town = Town(4)
+    frame = town.render(SMALL)
+    decoded = cv2.imdecode(np.frombuffer(frame._repr_png_(), np.uint8), cv2.IMREAD_COLOR)[..., ::-1]
+    assert np.array_equal(decoded, frame.rgb)
+    assert town._repr_png_()[:4] == b"\x89PNG"
+    frame.save(tmp_path / "town.png")
+    expected = Raster().render(SceneBatch.of([town.to_scene()]), *SMALL)
+    assert np.array_equal(frame.depth, expected.depth[0])
+    assert set(np.unique(frame.ids)) <= {0, *frame.names}
+    assert np.isfinite(frame.depth[frame.mask(town.vehicles[0])]).all()
+    with refuses("no 'unicorn'"):
+        frame.mask("unicorn")
+
+
+def test_the_scene_of_an_edited_town_is_what_was_placed(empty):
+    empty.place("taxi", x=1.0, y=-2.0, yaw=0.3)
+    empty.place("oak", x=4.0, y=8.0, yaw=1.0, scale=1.2, style=7)
+    assert empty.to_scene().vehicles == [Vehicle("taxi", 1.0, -2.0, 0.3)]
+    assert empty.to_scene().props == [Prop("oak", 4.0, 8.0, 0.0, 1.0, 1.2, 7)]
+
+
+def test_the_page_says_what_runs():
+    """Every example of docs/town.md, in order."""
+    pytest.importorskip("pybullet")
+    page = Path(__file__).parents[2] / "docs" / "town.md"
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(blocks) == 2
+    names = {}
+    for block in blocks:
+        exec(block, names)
+    assert names["town"].time == pytest.approx(4.0)
