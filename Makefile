@@ -12,6 +12,7 @@ DEMO := .venv-demo/bin
 TEST := .venv-test/bin
 INSTALL := -m pip install --quiet --disable-pip-version-check -c constraints.txt
 OPENGL_PACKAGES := libegl1 libegl-mesa0 libgl1-mesa-dri libgl1 libosmesa6
+BROWSER_PACKAGES := chromium chromium-driver
 
 .PHONY: help
 help:
@@ -49,6 +50,7 @@ demo: python
 .venv-test/.complete: pyproject.toml constraints.txt
 	@$(MAKE) python
 	@bash tools/debian-packages.sh 'The OpenGL tests (they skip without)' $(OPENGL_PACKAGES)
+	@bash tools/debian-packages.sh 'The browser tests (they skip without)' $(BROWSER_PACKAGES)
 	rm -rf .venv-test
 	$(PYTHON) -m venv .venv-test
 	$(TEST)/python $(INSTALL) -e '.[dev]'
