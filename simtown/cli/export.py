@@ -59,10 +59,10 @@ def gallery(
     dataset: Annotated[Path, typer.Argument(help="Directory of a data set.")],
     out: Annotated[Path | None, typer.Option(help="The directory to write; by default DIR-gallery.")] = None,
 ) -> None:
-    """Write a page to look at a data set, in any browser and without a server: index.html, and a folder of thumbnails that it reads piece
-    by piece.
+    """Write a page to look at a data set: index.html, for any browser, without a server, and a folder beside it that it reads bit by bit.
 
-    Filters by split, answer, relation, weather and entity; boxes and masks; why an answer is what it is; distributions against their target.
+    It filters by split, answer, relation, weather and entity, shows boxes, masks, and why an answer is what it is, and plots distributions
+    against their target.
     """
     from simtown.datasets.export import choose_splits
     from simtown.datasets.gallery import gallery as write

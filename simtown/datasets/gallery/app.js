@@ -400,10 +400,10 @@ const simtown = (() => {
     return `<svg class="plan" viewBox="${-half} ${-far} ${2 * half} ${far - near}" role="img"
       aria-label="The street from above: ${vehicles.map((v) => `${escape(v.name)} ${v.side.toFixed(1)} metres to the right and ${v.far.toFixed(1)} metres away`).join(", ")}">
       <polygon points="${road}" fill="var(--road)"/>${edges}${helpers}${bodies}
-      <path class="measure" d="M${p}${across}M${p}L${q}${across}"/>
-      <text class="measured" x="${(p[0] + q[0]) / 2 + (relation.axis ? 0.4 : 0)}" y="${(p[1] + q[1]) / 2 - (relation.axis ? -0.25 : 0.35)}"
-      text-anchor="${relation.axis ? "start" : "middle"}">${Math.abs(margin).toFixed(2)} m</text>${names}
-      <text x="0" y="${-near - 0.4}" text-anchor="middle">▲ viewer, ${near} m below</text></svg>`;
+      ${names}<path class="measure" d="M${p}${across}M${p}L${q}${across}"/>
+      <text class="measured" x="${(p[0] + q[0]) / 2 + (relation.axis ? 0.4 : 0)}" y="${(p[1] + q[1]) / 2 + (relation.axis ? 0.25 : 1.05)}"
+      text-anchor="${relation.axis ? "start" : "middle"}">${Math.abs(margin).toFixed(2)} m</text>
+      <text x="0" y="${-near - 0.35}" text-anchor="middle">▼ viewer</text></svg>`;
   }
 
   // ---------------------------------------------------------------- distributions
@@ -424,30 +424,44 @@ const simtown = (() => {
       : ", filtered: no target to compare with."}</p>
       <div class="cards"><section id="chart-answer"><h2>Answers</h2></section><section id="chart-relation"><h2>Relations</h2></section>
       <section id="chart-weather"><h2>Weather</h2></section><section id="chart-margin" class="wide"><h2>Margins, by answer</h2></section>
-      <section id="chart-entity" class="wide"><h2>Entities, by rank</h2><div class="two"><div><h3>as subject</h3></div><div><h3>as object</h3></div></div></section></div>`;
+      <section id="chart-entity" class="wide"><h2>Entities, most expected subjects first</h2><div class="two"><div><h3>as subject</h3></div><div><h3>as object</h3></div></div></section></div>`;
     if (!n) return;
     const occurring = about.weathers.map((name) => (about.occurring.includes(name) ? 1 / about.occurring.length : 0));
     bars($("chart-answer"), facets[1], tally(columns.answer, 2), expected && [0.5, 0.5], (value) => ["no", "yes"][value]);
     bars($("chart-relation"), facets[2], tally(columns.relation, about.relations.length), null);
     bars($("chart-weather"), facets[3], tally(columns.weather, about.weathers.length), expected && occurring);
     const order = about.entities.map((_, e) => e).sort((x, y) => mixed0[y] - mixed0[x]);
-    ["subject", "object"].forEach((role, i) => bars(page.querySelectorAll(".two > div")[i],
-      { key: role, names: about.entities, order, hidden: () => false }, tally(columns[role], k), expected && mixed(role)));
+    const sides = ["subject", "object"].map((role) => [role, tally(columns[role], k), expected && mixed(role)]);
+    const top = Math.max(...sides.map(([, counts, target]) => highest(counts, target))); // one scale for both
+    sides.forEach(([role, counts, target], i) =>
+      bars(page.querySelectorAll(".two > div")[i], { key: role, names: about.entities, order }, counts, target, undefined, top));
     histogram($("chart-margin"));
   }
   let mixed0; // the order of entities: by their target as subjects in the first split
 
+  /** Width inside an element's padding. */
+  function room(host) {
+    const style = getComputedStyle(host);
+    return host.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+  }
+
+  /** The largest share, counted or expected. */
+  function highest(counts, target) {
+    const n = counts.reduce((a, b) => a + b, 0);
+    return Math.max(...counts.map((c) => c / n), ...(target || []));
+  }
+
   /** Horizontal bars; a name is a link that filters by it. */
-  function bars(host, facet, counts, target, tone = () => "") {
+  function bars(host, facet, counts, target, tone = () => "", top = 0) {
     const order = facet.order ?? facet.names.map((_, i) => i).filter((i) => !facet.inputs[i].parentElement.hidden);
-    const n = counts.reduce((a, b) => a + b, 0), step = 22, left = 128, right = 52, wide = Math.max(240, host.clientWidth);
-    const most = Math.max(...order.map((i) => Math.max(counts[i] / n, target ? target[i] : 0))), room = wide - left - right;
+    const n = counts.reduce((a, b) => a + b, 0), step = 22, left = 128, right = 52, wide = Math.max(240, room(host));
+    const most = top || highest(counts, target), length = (x) => (x / most) * (wide - left - right);
     const rows = order.map((i, row) => {
-      const y = row * step, length = (counts[i] / n / most) * room, tick = target ? left + (target[i] / most) * room : 0;
+      const y = row * step, tick = target ? left + length(target[i]) : 0;
       const words = `${facet.names[i]}: ${share(counts[i] / n)}, ${count(counts[i])} examples${target ? `, target ${share(target[i])}` : ""}`;
       return `<a href="#" data-value="${i}" aria-label="${escape(words)}"><title>${escape(words)}</title>
         <text x="${left - 8}" y="${y + 15}" text-anchor="end">${escape(facet.names[i])}</text>
-        <rect class="bar ${tone(i)}" x="${left}" y="${y + 5}" width="${Math.max(length, counts[i] ? 1 : 0)}" height="12" rx="2"/>
+        <rect class="bar ${tone(i)}" x="${left}" y="${y + 5}" width="${Math.max(length(counts[i] / n), counts[i] ? 1 : 0)}" height="12" rx="2"/>
         ${target ? `<path class="target" d="M${tick} ${y + 2}v18"/>` : ""}
         <text class="soft" x="${wide}" y="${y + 15}" text-anchor="end">${share(counts[i] / n)}</text></a>`;
     }).join("");
@@ -474,7 +488,7 @@ const simtown = (() => {
     for (const g of matches) {
       counts[columns.answer[g]][Math.min(size - 1, Math.max(0, Math.floor((columns.margin[g] + most) / step)))]++;
     }
-    const wide = host.clientWidth - 36, high = 150, peak = Math.max(...counts[0], ...counts[1]), width = wide / size;
+    const wide = room(host), high = 150, peak = Math.max(...counts[0], ...counts[1]), width = wide / size;
     const blocks = counts.map((values, answer) => [...values].map((value, i) => value && `<rect class="bar ${["no", "yes"][answer]}"
       x="${i * width + 1}" y="${high - (value / peak) * (high - 10)}" width="${width - 2}" height="${(value / peak) * (high - 10)}" rx="1.5"><title>${
       ["no", "yes"][answer]}, ${(i * step - most) / 100} to ${((i + 1) * step - most) / 100} m: ${count(value)}</title></rect>`).join("")).join("");

@@ -41,7 +41,7 @@ def test_the_index_is_the_data_set(made):
         for role in ("subject", "object"):
             assert sum(split["target"][role]) == pytest.approx(1, abs=1e-5)
             assert [about["entities"][e] for e in here[role]] == [getattr(e, role) for e in examples]
-        third = [set(v.entity for v in e.scene.vehicles) - {e.subject, e.object} for e in examples]
+        third = [{v.entity for v in e.scene.vehicles} - {e.subject, e.object} for e in examples]
         assert [{about["entities"][e]} for e in here["other"]] == third
         assert [ANSWERS[a] == "yes" for a in here["answer"]] == [e.answer for e in examples]
         assert [about["relations"][r]["name"] for r in here["relation"]] == [e.relation for e in examples]
