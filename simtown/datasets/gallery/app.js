@@ -486,7 +486,8 @@ const simtown = (() => {
   function histogram(host) {
     const step = 50, most = 1300, size = (2 * most) / step, counts = [new Float64Array(size), new Float64Array(size)];
     for (const g of matches) {
-      counts[columns.answer[g]][Math.min(size - 1, Math.max(0, Math.floor((columns.margin[g] + most) / step)))]++;
+      const margin = columns.margin[g], place = (margin + most) / step;
+      counts[columns.answer[g]][Math.min(size - 1, Math.max(0, margin > 0 ? Math.floor(place) : Math.ceil(place) - 1))]++;
     }
     const wide = room(host), high = 150, peak = Math.max(...counts[0], ...counts[1]), width = wide / size;
     const blocks = counts.map((values, answer) => [...values].map((value, i) => value && `<rect class="bar ${["no", "yes"][answer]}"

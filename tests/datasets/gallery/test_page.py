@@ -322,7 +322,8 @@ def test_everything_has_a_name(small):
     page.open("at=train:1&open=1&boxes=1")
     nameless = page.js(
         "[...document.querySelectorAll('button, input, [role=option], [role=img], [role=listbox], dialog, form, aside')].filter((e) =>"
-        "!((e.innerText ?? '').trim() || e.ariaLabel || e.labels?.length || e.getAttribute('aria-labelledby') || e.closest('dialog:not([open])'))"
+        "!((e.innerText ?? '').trim() || e.ariaLabel || e.labels?.length || e.getAttribute('aria-labelledby')"
+        "|| e.closest('dialog:not([open])'))"
         ").map((e) => e.outerHTML.slice(0, 120))"
     )
     assert nameless == []
