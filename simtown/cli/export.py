@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 
 def _default(dataset: Path, suffix: str) -> Path:
-    """Beside the data set: town, town-coco."""
-    return dataset.with_name(f"{dataset.resolve().name}-{suffix}") if dataset.name else Path(f"{dataset.resolve().name}-{suffix}")
+    """Beside the data set: town, town-coco; also where the data set is given as "."."""
+    home = dataset.resolve() if dataset.name in ("", "..") else dataset
+    return home.with_name(f"{home.name}-{suffix}")
 
 
 def _shown(title: str, data: Dataset, splits: Sequence[str], write: Callable[[Callable[[int], None]], None]) -> None:

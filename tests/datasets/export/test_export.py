@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import sys
 
@@ -26,7 +25,6 @@ def test_the_same_data_set_gives_the_same_bytes(form, exported, contents, tmp_pa
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_command_writes_what_the_function_writes(form, exported, contents, cli, copy, rich):
     town = copy(rich, f"{form}-town")
-    shutil.copytree(rich, town, dirs_exist_ok=True)
     before = contents(town)
     done = cli("export", town, "--to", form, "--split", "val,test").succeeds()
     assert done.out == f"{town}-{form}: 8 val, 6 test examples for {form}\n"
@@ -51,6 +49,26 @@ def test_bad_input_is_one_line(cli, plain, tmp_path, copy):
     (town / "train-00000.h5").write_bytes((town / "train-00000.h5").read_bytes()[:2000])
     cli("export", town, "--to", "png").refuses("train-00000.h5", "simtown verify", code=1)
     assert not list(tmp_path.glob("*copy-png*"))
+
+
+def test_a_stopped_export_says_so_and_leaves_nothing(cli, plain, tmp_path, monkeypatch):
+    from simtown.datasets.export import png
+
+    def stop(data, splits, directory):
+        assert (directory / "questions.jsonl").stat().st_size > 0
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(png, "finish", stop)
+    cli("export", plain, "--to", "png", "--out", tmp_path / "x").refuses("stopped", "nothing was kept", code=130)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_export_lies_beside_its_data_set(cli, plain, copy, monkeypatch):
+    town = copy(plain, "town")
+    monkeypatch.chdir(town)
+    cli("export", ".", "--to", "png", "--split", "val").succeeds()
+    assert (town.parent / "town-png" / "questions.jsonl").is_file()
+    assert not (town / "town-png").exists()
 
 
 def test_an_empty_split_is_refused_by_name_and_left_out_otherwise(cli, tmp_path, contents):
