@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -79,3 +80,24 @@ def claimed(directory: Path, command: str) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+@contextlib.contextmanager
+def whole(directory: Path, command: str) -> Iterator[Path]:
+    """A directory to fill: it takes the name `directory` when the block ends well, and goes otherwise.
+
+    Raises:
+        ForeignDirectoryError: something is there already, or another process is writing it.
+    """
+    if directory.is_symlink() or directory.is_file() or (directory.is_dir() and any(directory.iterdir())):
+        raise ForeignDirectoryError(f"{directory} is there already, and {command} writes over nothing: move it away or give another --out")
+    temporary = directory.with_name(f".{directory.name}.simtown-partial")
+    with claimed(temporary, command):
+        try:
+            for leftover in temporary.iterdir():  # of a run that was killed
+                shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
+            yield temporary
+            temporary.rename(directory)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise

@@ -273,7 +273,7 @@ def test_render_writes_a_model_for_viewers(rich, here, cli):
         assert np.allclose(found.min(axis=0), upright.min(axis=0), atol=2e-3), node
         assert np.allclose(found.max(axis=0), upright.max(axis=0), atol=2e-3), node
         assert len(world.geometry[name].faces) == len(mesh.triangles)
-    colours = np.concatenate([g.visual.vertex_colors for g in world.geometry.values()])
+    colours = np.concatenate([g.visual.vertex_attributes["color"] for g in world.geometry.values()])
     assert len(np.unique(colours, axis=0)) > 20
 
 

@@ -70,6 +70,9 @@ _PARTS = [
 #: Every material of the town; a triangle stores an index into this tuple.
 MATERIALS: tuple[Material, ...] = tuple(Material(n, c) for n, c in _PAINTS.items()) + tuple(_PARTS)
 
+#: Names of the plain paints, which come first.
+PAINTS: tuple[str, ...] = tuple(_PAINTS)
+
 _INDEX = {m.name: i for i, m in enumerate(MATERIALS)}
 
 #: Colours an instance's ``tint`` chooses among, by slot: walls, roofs, clothes.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import trimesh
@@ -43,14 +44,23 @@ def glb(scene: SceneBatch, path: Path) -> None:
         ):
             face[kinds[mesh.materials] == kind] = rgb_table(tints)[pick % TINTS]
         corners = mesh.vertices[mesh.triangles].reshape(-1, 3)  # unshared, so that every face keeps its colour
-        rgba = np.concatenate([np.repeat(face, 3, axis=0), np.ones((len(corners), 1))], axis=1)
+        linear = np.where(face <= 0.04045, face / 12.92, ((face + 0.055) / 1.055) ** 2.4)  # glTF's colours are linear light
+        rgba = np.concatenate([np.repeat(linear, 3, axis=0), np.ones((len(corners), 1))], axis=1)
         solid = trimesh.Trimesh(
             corners, np.arange(len(corners)).reshape(-1, 3), vertex_colors=(rgba * 255 + 0.5).astype(np.uint8), process=False
         )
         turn = np.array([[c, -s, 0, x], [s, c, 0, y], [0, 0, 1, z], [0, 0, 0, 1]]) @ np.diag([scale, scale, scale, 1])
         upright = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1.0]])  # z up to y up
         world.add_geometry(solid, node_name=f"{k:02d} {names[k]}", geom_name=f"{k:02d} {names[k]}", transform=upright @ turn)
-    path.write_bytes(world.export(file_type="glb"))
+    path.write_bytes(world.export(file_type="glb", tree_postprocessor=_matte))
+
+
+def _matte(tree: dict[str, Any]) -> None:
+    """Give every mesh a matte material: glTF's default is metal, which is black wherever there is nothing to mirror."""
+    tree["materials"] = [{"pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 0.9}}]
+    for mesh in tree["meshes"]:
+        for primitive in mesh["primitives"]:
+            primitive["material"] = 0
 
 
 def _names(scene: SceneBatch) -> list[str]:

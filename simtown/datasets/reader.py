@@ -21,6 +21,9 @@ from simtown.files import DamagedError
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene, SceneBatch, plausible
 
+#: The columns that hold a latent scene.
+SCENE_COLUMNS: tuple[str, ...] = tuple(f"scene/{f.name}" for f in fields(SceneBatch))
+
 
 @dataclass(frozen=True)
 class Example:
@@ -94,9 +97,26 @@ class Split(Sequence[Example]):
         except (OSError, KeyError, RuntimeError, ValueError, TypeError, IndexError) as error:
             raise DamagedError(f"{self._paths[number]} is damaged ({error}): run simtown verify") from error
 
+    def stream(self, names: Sequence[str], size: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+        """All rows in order, at most `size` at a time, read when asked for and not kept.
+
+        Yields the number of the first row and, by name, the columns or pictures `names`. Raises DamagedError on the way.
+        """
+        for number, count in enumerate(np.diff(self._starts).tolist()):
+            for begin in range(0, count, size):
+                with self._reading(number) as file:
+                    part = {name: file[name][begin : begin + size] for name in names}
+                yield self._starts[number] + begin, part
+            if number in self._files:
+                self._files.pop(number).close()
+
     def scenes(self, rows: slice | np.ndarray = slice(None)) -> SceneBatch:
         """Latent scenes of some rows, ready for a renderer."""
-        scenes = SceneBatch(**{f.name: self.column(f"scene/{f.name}")[rows] for f in fields(SceneBatch)})
+        return self.scenes_of({name: self.column(name)[rows] for name in SCENE_COLUMNS})
+
+    def scenes_of(self, columns: dict[str, np.ndarray]) -> SceneBatch:
+        """The scenes that some rows of SCENE_COLUMNS hold. Raises DamagedError for numbers of things that do not exist."""
+        scenes = SceneBatch(**{name.removeprefix("scene/"): columns[name] for name in SCENE_COLUMNS})
         if not plausible(scenes).all():
             raise DamagedError(f"a shard of {self._paths[0].parent} holds numbers of things that do not exist: run simtown verify")
         return scenes

@@ -14,15 +14,19 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
 
 
+def used(*words):
+    """Largest resident size, in megabytes, of any process of one run of a command."""
+    launch = [sys.executable, "-S", "-c", LAUNCH, *map(str, words)]
+    return int(subprocess.run(launch, check=True, capture_output=True, text=True).stdout) * 1024 / MEGABYTE
+
+
 @pytest.fixture
 def peak(simtown, tmp_path):
-    """Largest resident size, in megabytes, of any process of one run of generate."""
+    """Memory of one run of generate."""
 
     def run(**options):
         words = [word for name, value in options.items() for word in (f"--{name}", *([] if value is True else [str(value)]))]
-        fixed = ["--entities", "20", "--val", "0", "--test", "0", "--out", str(tmp_path / "-".join(words))]
-        launch = [sys.executable, "-S", "-c", LAUNCH, *simtown, "generate", *fixed, *words]
-        return int(subprocess.run(launch, check=True, capture_output=True, text=True).stdout) * 1024 / MEGABYTE
+        return used(*simtown, "generate", "--entities", 20, "--val", 0, "--test", 0, "--out", tmp_path / "-".join(words), *words)
 
     return run
 
@@ -41,3 +45,16 @@ def test_the_largest_pictures_are_drawn_a_few_at_a_time(peak):
     few, more = (peak(n=n, size=1024, workers=1, masks=True, depth=True) for n in (20, 80))
     assert 50 < few < 1024
     assert more < few + 60
+
+
+@pytest.mark.slow
+def test_exports_and_the_gallery_read_as_they_write(simtown, tmp_path):
+    sizes = {}
+    for n in (1_000, 7_000):
+        town = tmp_path / f"town-{n}"
+        generate = [*simtown, "generate", "--entities", 20, "--n", n, "--val", 0, "--test", 0, "--size", 96, "--shard", 500, "--out", town]
+        subprocess.run(list(map(str, generate)), check=True, capture_output=True)
+        sizes[n] = [used(*simtown, "export", town, "--to", form) for form in ("png", "coco", "parquet")] + [used(*simtown, "gallery", town)]
+    for small, large in zip(sizes[1_000], sizes[7_000], strict=True):
+        assert 50 < small < 1024
+        assert large < small + 60

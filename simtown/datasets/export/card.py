@@ -1,0 +1,132 @@
+"""The dataset card of a Parquet export: what each column is, as Hugging Face's YAML header and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from simtown.assets.catalogue import ENTITIES
+from simtown.datasets.export.portion import ANSWERS
+from simtown.datasets.export.yaml import yaml
+from simtown.datasets.reader import Dataset
+from simtown.datasets.settings import Settings
+from simtown.language.relations import RELATION_NAMES
+from simtown.scenes.weather import WEATHERS
+
+#: What the columns are, in words.
+MEANING: dict[str, str] = {
+    "image": "the picture",
+    "mask": "instance ids: 0 sky and ground, 1 + i vehicle i, then street furniture",
+    "index": "number in its split",
+    "question": "what is asked",
+    "answer": "the truth, from the scene's geometry",
+    "subject": "the entity the question is about",
+    "relation": "the relation asked about",
+    "object": "the entity it is compared with",
+    "subject_slot": "which of `vehicles` the subject is",
+    "object_slot": "which of `vehicles` the object is",
+    "margin": "metres by which the relation holds; negative where it does not",
+    "weather": "the weather",
+    "intensity": "its strength, 0 to 1",
+    "vehicles": "each vehicle: entity, box (x0, y0, x1, y1 in pixels, hidden parts included), x and y (metres; x to the viewer's right, "
+    "y away from the viewer), yaw (radians, counter-clockwise from above), share that no other vehicle hides",
+}
+
+
+def features(settings: Settings) -> dict[str, Any]:
+    """Columns by name: a dtype, "image", "box", a tuple of class names, or a dict for a list of such records."""
+    entities = ENTITIES[: settings.entities]
+    vehicle = {"entity": entities, "box": "box", "x": "float32", "y": "float32", "yaw": "float32", "visible": "float32"}
+    return {
+        "image": "image",
+        **({"mask": "image"} if settings.masks else {}),
+        "index": "int64",
+        "question": "string",
+        "answer": ANSWERS,
+        "subject": entities,
+        "relation": RELATION_NAMES,
+        "object": entities,
+        "subject_slot": "int64",
+        "object_slot": "int64",
+        "margin": "float32",
+        "weather": WEATHERS,
+        "intensity": "float32",
+        "vehicles": vehicle,
+    }
+
+
+def description(data: Dataset) -> str:
+    """The data set in two sentences."""
+    s = data.settings
+    return (
+        f"Yes/no questions about where vehicles stand on a cartoon 3D street, with pictures of {s.width} x {s.height} pixels. "
+        f"The town has {s.entities} kinds of vehicles, {s.vehicles} in every scene, with frequencies {s.frequencies}; "
+        f"made by simtown {data.manifest['simtown']} with seed {s.seed}."
+    )
+
+
+def card(data: Dataset, splits: Sequence[str], directory: Path) -> str:
+    """README.md of an export that lies in `directory`."""
+    files = {split: sorted((directory / "data").glob(f"{split}-*.parquet")) for split in splits}
+    size = sum(path.stat().st_size for paths in files.values() for path in paths)
+    total, columns = sum(len(data[split]) for split in splits), features(data.settings)
+    header = {
+        "pretty_name": f"simtown, {data.settings.entities} entities",
+        "language": ["en"],
+        "task_categories": ["visual-question-answering"],
+        "tags": ["simtown", "synthetic", "spatial-relations"],
+        "size_categories": [_size(total)],
+        "configs": [
+            {"config_name": "default", "data_files": [{"split": split, "path": f"data/{split}-*.parquet"} for split in splits]},
+        ],
+        "dataset_info": {
+            "features": [{"name": name, **_feature(feature)} for name, feature in columns.items()],
+            "splits": [
+                {"name": split, "num_bytes": sum(p.stat().st_size for p in files[split]), "num_examples": len(data[split])}
+                for split in splits
+            ],
+            "download_size": size,
+            "dataset_size": size,
+        },
+    }
+    rows = "".join(f"| `{name}` | {MEANING[name]} |\n" for name in columns)
+    counts = ", ".join(f"{len(data[split]):,} {split}" for split in splits)
+    return f"""---
+{yaml(header)}---
+
+# {header["pretty_name"]}
+
+{description(data)} Examples: {counts}. In every split half the answers are yes.
+
+```python
+from datasets import load_dataset
+
+data = load_dataset("DIRECTORY")  # where this file lies
+data["{splits[0]}"][0]["image"]
+```
+
+| column | what |
+| --- | --- |
+{rows}
+`train` and `val` follow the frequencies above, `test` draws every entity alike.
+"""
+
+
+def _feature(feature: Any) -> dict[str, Any]:
+    """A column as the YAML header has it."""
+    if isinstance(feature, dict):
+        return {"list": [{"name": name, **_feature(inner)} for name, inner in feature.items()]}
+    if isinstance(feature, tuple):
+        return {"dtype": {"class_label": {"names": {str(i): name for i, name in enumerate(feature)}}}}
+    return {"sequence": "float32", "length": 4} if feature == "box" else {"dtype": feature}
+
+
+def _size(n: int) -> str:
+    """Hugging Face's name for a range of sizes."""
+    low = "n"
+    for limit, name in ((1_000, "1K"), (10_000, "10K"), (100_000, "100K"), (1_000_000, "1M"), (10_000_000, "10M"), (100_000_000, "100M")):
+        if n < limit:
+            return f"n<{name}" if low == "n" else f"{low}<n<{name}"
+        low = name
+    return "100M<n<1B"

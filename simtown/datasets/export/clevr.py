@@ -1,0 +1,138 @@
+"""CLEVR's layout and field names (Johnson et al., 2017): pictures, scene graphs, and questions with functional programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simtown.assets.atlas import atlas
+from simtown.assets.catalogue import ENTITIES
+from simtown.assets.palette import MATERIALS, PAINTS
+from simtown.datasets.export.listing import listing
+from simtown.datasets.export.portion import ANSWERS, Batch, Portion, plain
+from simtown.datasets.reader import Dataset
+from simtown.exact import cos, sin
+from simtown.language.relations import RELATION_NAMES, RELATIONS, margins, separations, truths
+from simtown.scenes.camera import views
+
+#: CLEVR's words for our relations, in their order.
+DIRECTIONS = ("left", "right", "front", "behind")
+#: Vehicles at least so long, in metres, are "large".
+LARGE = 5.0
+
+
+def write(portion: Portion, directory: Path) -> None:
+    """images/SPLIT/CLEVR_SPLIT_000000.png ..., scenes/CLEVR_SPLIT_scenes.json and questions/CLEVR_SPLIT_questions.json."""
+    split, s = portion.name, portion.data.settings
+    pictures = directory / "images" / split
+    for folder in (pictures, directory / "scenes", directory / "questions"):
+        folder.mkdir(parents=True, exist_ok=True)
+    head = {"info": {"split": split, "version": portion.data.manifest["simtown"], "license": "", "date": ""}}
+    with ExitStack() as stack:
+        add_scene, add_question = (
+            stack.enter_context(listing(directory / what / f"CLEVR_{split}_{what}.json", head, what))[0] for what in ("scenes", "questions")
+        )
+        for batch in portion.batches():
+            graphs = _graphs(batch, s.width, s.height)
+            for row, number in batch.numbers():
+                name = f"CLEVR_{split}_{number:06d}.png"
+                (pictures / name).write_bytes(batch.png(row))
+                about = {"split": split, "image_index": number, "image_filename": name}
+                add_scene({**about, **graphs[row]})
+                add_question({**about, "question_index": number, **_question(batch, row)})
+
+
+def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
+    """Nothing more."""
+
+
+def _question(batch: Batch, row: int) -> dict[str, Any]:
+    """ "Is there a SUBJECT left of the OBJECT?" as CLEVR's functions: of all shapes, the one OBJECT; what is left of it; any SUBJECT?"""
+    c = batch.columns
+    relation, phrasing = int(c["relation"][row]), int(c["phrasing"][row])
+    steps = [
+        ("scene", None),
+        ("filter_shape", ENTITIES[c["object"][row]]),
+        ("unique", None),
+        ("relate", DIRECTIONS[relation]),
+        ("filter_shape", ENTITIES[c["subject"][row]]),
+        ("exist", None),
+    ]
+    return {
+        "question": c["question"][row].decode(),
+        "answer": ANSWERS[int(c["answer"][row])],
+        "question_family_index": phrasing * len(RELATIONS) + relation,
+        "program": [
+            {"function": name, "inputs": [i - 1] if i else [], "value_inputs": [] if value is None else [value]}
+            for i, (name, value) in enumerate(steps)
+        ],
+    }
+
+
+def _graphs(batch: Batch, width: int, height: int) -> list[dict[str, Any]]:
+    """Objects, directions and relationships of every scene. Pairs within a relation's margin, where it is undefined, are in no list."""
+    scenes = batch.scenes
+    n, v = scenes.entity.shape
+    rise = atlas().bounds[scenes.entity, 1, 2] / 2
+    middle = np.concatenate([scenes.pose[..., :2], rise[..., None]], axis=2).astype(np.float64)
+    view = views(scenes.camera, width, height).astype(np.float64)
+    eye, axes, focal, centre = view[:, None, :3], view[:, 3:12].reshape(n, 3, 3), view[:, 12], view[:, None, 13:15]
+    right_up_forward = np.einsum("nij,nvj->nvi", axes, middle - eye)
+    depth = right_up_forward[..., 2:]
+    pixels = centre + focal[:, None, None] * np.array([1, -1]) * right_up_forward[..., :2] / depth
+    holds = _holding(scenes.pose, scenes.camera)
+    turn = scenes.camera[:, 3].astype(np.float64)
+    c, s = cos(turn), sin(turn)
+    graphs = []
+    for i in range(n):
+        right, behind = (plain(c[i]), plain(s[i]), 0.0), (plain(-s[i]), plain(c[i]), 0.0)
+        objects = [
+            {
+                "shape": ENTITIES[entity],
+                **_looks(int(entity)),
+                "3d_coords": [plain(x) for x in middle[i, slot]],
+                "pixel_coords": [plain(x) for x in (*pixels[i, slot], depth[i, slot, 0])],
+                "rotation": plain(np.degrees(scenes.pose[i, slot, 2])),
+            }
+            for slot, entity in enumerate(scenes.entity[i])
+        ]
+        directions = {
+            "right": list(right),
+            "left": [-x for x in right],
+            "behind": list(behind),
+            "front": [-x for x in behind],
+            "above": [0.0, 0.0, 1.0],
+            "below": [0.0, 0.0, -1.0],
+        }
+        relationships = {name: [[j for j in range(v) if holds[r][i, j, slot]] for slot in range(v)] for r, name in enumerate(DIRECTIONS)}
+        graphs.append({"objects": objects, "directions": directions, "relationships": relationships})
+    return graphs
+
+
+def _holding(pose: np.ndarray, camera: np.ndarray) -> list[np.ndarray]:
+    """For every relation (n, v, v) bool: whether vehicle [:, i] stands so to vehicle [:, , j]."""
+    n, v = pose.shape[:2]
+    separation = separations(pose, camera)
+    out = [np.zeros((n, v, v), dtype=bool) for _ in RELATION_NAMES]
+    for r, held in enumerate(out):
+        number = np.full(n, r)
+        for i in range(v):
+            for j in range(v):
+                held[:, i, j] = truths(margins(separation, number, np.full(n, i), np.full(n, j)), number) > 0
+    return out
+
+
+@cache
+def _looks(entity: int) -> dict[str, str]:
+    """CLEVR's attributes of an entity: the paint that covers most of it, wood or metal, and its size."""
+    mesh = atlas().mesh(entity)
+    a, b, c = mesh.vertices[mesh.triangles].astype(np.float64).transpose(1, 0, 2)
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+    paint = PAINTS[int(np.bincount(mesh.materials, weights=area, minlength=len(MATERIALS))[: len(PAINTS)].argmax())]
+    length = atlas().bounds[entity, 1, 0] - atlas().bounds[entity, 0, 0]
+    return {"color": paint, "material": "wood" if paint == "wood" else "metal", "size": "large" if length >= LARGE else "small"}

@@ -1,0 +1,111 @@
+"""Parquet with the pictures inside, a dataset card and Croissant metadata: what Hugging Face datasets loads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simtown.datasets.export import card, croissant
+from simtown.datasets.export.portion import Batch, Portion, png
+from simtown.datasets.reader import Dataset
+
+try:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+except ImportError as error:  # pragma: no cover
+    raise ImportError("--to parquet needs pyarrow: pip install 'simtown[export]'") from error
+
+#: Bytes after which a new file begins.
+_LARGEST = 400_000_000
+#: Examples a row group: what a viewer must read to show one.
+_GROUP = 256
+
+
+def write(portion: Portion, directory: Path) -> None:
+    """data/SPLIT-00000.parquet ..., a row an example."""
+    data = directory / "data"
+    data.mkdir(exist_ok=True)
+    features = card.features(portion.data.settings)
+    schema = pa.schema([pa.field(name, _arrow(feature)) for name, feature in features.items()])
+    told = {"info": {"features": {name: _huggingface(feature) for name, feature in features.items()}}}
+    schema = schema.with_metadata({"huggingface": json.dumps(told)})
+    tables = (_table(batch, portion.name, schema) for batch in portion.batches())
+    number, table = 0, next(tables, None)
+    while table is not None:
+        with pq.ParquetWriter(
+            data / f"{portion.name}-{number:05d}.parquet", schema, compression="zstd", use_dictionary=["question"]
+        ) as file:
+            written = 0
+            while table is not None and written < _LARGEST:
+                file.write_table(table, row_group_size=_GROUP)
+                written += table.nbytes
+                table = next(tables, None)
+        number += 1
+
+
+def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
+    """README.md, the dataset card, and croissant.json."""
+    (directory / "README.md").write_text(card.card(data, splits, directory), encoding="utf-8")
+    croissant.write(data, splits, directory)
+
+
+def _table(batch: Batch, split: str, schema: Any) -> Any:
+    c, n = batch.columns, len(batch)
+    slots = c["scene/entity"].shape[1]
+    vehicles = pa.StructArray.from_arrays(
+        [
+            pa.array(c["scene/entity"].ravel().astype(np.int64)),
+            pa.FixedSizeListArray.from_arrays(pa.array(c["boxes"].ravel()), 4),
+            *(pa.array(c["scene/pose"][..., axis].ravel()) for axis in range(3)),
+            pa.array(c["visible"].ravel()),
+        ],
+        fields=list(schema.field("vehicles").type.value_type),
+    )
+    pictures: dict[str, Iterator[bytes]] = {"image": map(batch.png, range(n))}
+    if batch.ids is not None:
+        pictures["mask"] = map(png, batch.ids)
+    names = [f"{split}-{number:06d}.png" for _, number in batch.numbers()]
+    columns: dict[str, Any] = {
+        **{
+            name: pa.StructArray.from_arrays([pa.array(list(files), pa.binary()), pa.array(names)], fields=list(schema.field(name).type))
+            for name, files in pictures.items()
+        },
+        "index": pa.array(np.arange(batch.start, batch.start + n)),
+        "question": pa.array([text.decode() for text in c["question"]]),
+        **{name: pa.array(c[name].astype(np.int64)) for name in ("answer", "subject", "relation", "object", "subject_slot", "object_slot")},
+        "margin": pa.array(c["margin"]),
+        "weather": pa.array(batch.scenes.weather.astype(np.int64)),
+        "intensity": pa.array(batch.scenes.intensity),
+        "vehicles": pa.ListArray.from_arrays(pa.array(np.arange(n + 1, dtype=np.int32) * slots), vehicles),
+    }
+    return pa.table([columns[name] for name in schema.names], schema=schema)
+
+
+def _arrow(feature: Any) -> Any:
+    """The Arrow type of a feature of :func:`card.features`."""
+    if isinstance(feature, dict):
+        return pa.list_(pa.struct([pa.field(name, _arrow(inner)) for name, inner in feature.items()]))
+    if isinstance(feature, tuple):
+        return pa.int64()
+    if feature == "image":
+        return pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
+    if feature == "box":
+        return pa.list_(pa.float32(), 4)
+    return getattr(pa, feature)()
+
+
+def _huggingface(feature: Any) -> Any:
+    """The same as datasets' Features are written in JSON."""
+    if isinstance(feature, dict):
+        return [{name: _huggingface(inner) for name, inner in feature.items()}]
+    if isinstance(feature, tuple):
+        return {"names": list(feature), "_type": "ClassLabel"}
+    if feature == "image":
+        return {"_type": "Image"}
+    if feature == "box":
+        return {"feature": {"dtype": "float32", "_type": "Value"}, "length": 4, "_type": "Sequence"}
+    return {"dtype": feature, "_type": "Value"}

@@ -1,0 +1,115 @@
+"""What every format is given: one split as a stream of batches, and an example in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import cv2
+import numpy as np
+
+from simtown.assets.catalogue import ENTITIES
+from simtown.datasets.reader import SCENE_COLUMNS, Dataset
+from simtown.language.relations import RELATION_NAMES
+from simtown.render.engines import rasteriser
+from simtown.scenes.scene import SceneBatch
+from simtown.scenes.weather import WEATHERS
+
+ANSWERS = ("no", "yes")
+#: Most pixels, and most examples, of a batch.
+_PIXELS, _MOST = 8_000_000, 256
+_COLUMNS = ("images", "question", "answer", "subject", "relation", "object", "subject_slot", "object_slot", "phrasing", "margin",
+            "boxes", "visible", *SCENE_COLUMNS)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Batch:
+    """n consecutive examples of a split.
+
+    Attributes:
+        start: the first one's number. columns: by name, as :data:`simtown.datasets.shards.LAYOUT` has them. scenes: the latent state.
+        ids: (n, h, w) uint8 instance ids as in :class:`~simtown.render.frames.Frames`, or None.
+    """
+
+    start: int
+    columns: dict[str, np.ndarray]
+    scenes: SceneBatch
+    ids: np.ndarray | None
+
+    def __len__(self) -> int:
+        return len(self.scenes)
+
+    def numbers(self) -> Iterator[tuple[int, int]]:
+        """Row in the batch and number in the split of every example."""
+        return enumerate(range(self.start, self.start + len(self)))
+
+    def png(self, row: int) -> bytes:
+        """A picture as PNG."""
+        return png(self.columns["images"][row][..., ::-1])
+
+
+class Portion:
+    """One split on its way out.
+
+    Attributes:
+        name: of the split. count: its examples. data: the data set it is of.
+    """
+
+    def __init__(self, data: Dataset, name: str, step: Callable[[int], None]) -> None:
+        self.data, self.name, self._step = data, name, step
+        self.count = len(data[name])
+
+    def batches(self, masks: bool = False) -> Iterator[Batch]:
+        """All examples in order. With `masks` the ids are there: stored ones, or drawn again from the latent scene; the same pixels."""
+        s, split = self.data.settings, self.data[self.name]
+        renderer = rasteriser() if masks and not s.masks else None
+        size = max(1, min(_MOST, _PIXELS // (s.width * s.height)))
+        for start, columns in split.stream((*_COLUMNS, "masks") if s.masks else _COLUMNS, size):
+            scenes = split.scenes_of(columns)
+            ids = columns.get("masks")
+            if renderer is not None:
+                ids = renderer.render(scenes, s.width, s.height).ids
+            yield Batch(start, columns, scenes, ids)
+            self._step(len(scenes))
+
+
+def png(pixels: np.ndarray) -> bytes:
+    """A PNG file of (h, w) or blue-green-red (h, w, 3) uint8 pixels. Raises ValueError where they cannot be encoded."""
+    good, data = cv2.imencode(".png", pixels)
+    if not good:
+        raise ValueError(f"cannot encode a picture of shape {pixels.shape}")
+    return data.tobytes()
+
+
+def plain(x: Any) -> float:
+    """A measure as JSON gets it: four decimals, a tenth of a millimetre."""
+    return round(float(x), 4)
+
+
+def record(batch: Batch, row: int, number: int) -> dict[str, Any]:
+    """An example in words and numbers, as JSON has it: boxes x0, y0, x1, y1 in pixels, places in metres, yaw in radians."""
+    c, scenes = batch.columns, batch.scenes
+    vehicles = [
+        {
+            "entity": ENTITIES[entity],
+            "box": [plain(edge) for edge in c["boxes"][row, slot]],
+            "visible": plain(c["visible"][row, slot]),
+            **dict(zip(("x", "y", "yaw"), map(plain, scenes.pose[row, slot]), strict=True)),
+        }
+        for slot, entity in enumerate(scenes.entity[row])
+    ]
+    return {
+        "index": number,
+        "question": c["question"][row].decode(),
+        "answer": ANSWERS[int(c["answer"][row])],
+        "subject": ENTITIES[c["subject"][row]],
+        "relation": RELATION_NAMES[c["relation"][row]],
+        "object": ENTITIES[c["object"][row]],
+        "subject_slot": int(c["subject_slot"][row]),
+        "object_slot": int(c["object_slot"][row]),
+        "margin": plain(c["margin"][row]),
+        "weather": WEATHERS[scenes.weather[row]],
+        "intensity": plain(scenes.intensity[row]),
+        "vehicles": vehicles,
+    }

@@ -1,0 +1,44 @@
+"""WebDataset: tar files of samples, SPLIT-000000.tar and so on, whose files share a key and differ in their ending."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from simtown.datasets.export.portion import Portion, png, record
+from simtown.datasets.reader import Dataset
+
+#: Samples a tar file.
+SAMPLES = 1_000
+
+
+def write(portion: Portion, directory: Path) -> None:
+    """A sample: KEY.png, KEY.json (everything in words), KEY.cls (0 no, 1 yes), and KEY.mask.png where masks are stored."""
+    with ExitStack() as stack:
+        for batch in portion.batches():
+            for row, number in batch.numbers():
+                if number % SAMPLES == 0:
+                    stack.close()
+                    path = directory / f"{portion.name}-{number // SAMPLES:06d}.tar"
+                    tar = stack.enter_context(tarfile.open(path, "w", format=tarfile.USTAR_FORMAT))
+                key = f"{portion.name}{number:09d}"
+                _add(tar, f"{key}.png", batch.png(row))
+                _add(tar, f"{key}.json", json.dumps(record(batch, row, number)).encode())
+                _add(tar, f"{key}.cls", str(int(batch.columns["answer"][row])).encode())
+                if batch.ids is not None:
+                    _add(tar, f"{key}.mask.png", png(batch.ids[row]))
+
+
+def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
+    """Nothing more."""
+
+
+def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
+    """A file without an owner or a time, so that the bytes are the same whenever it is written."""
+    member = tarfile.TarInfo(name)
+    member.size = len(content)
+    tar.addfile(member, io.BytesIO(content))

@@ -1,0 +1,24 @@
+"""YAML in block style, as far as headers and settings need it; strings are quoted as in JSON, which YAML reads alike."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def yaml(value: Any, indent: int = 0) -> str:
+    """Lines of a dict of dicts, lists, strings, numbers and booleans."""
+    margin, out = " " * indent, ""
+    for key, item in value.items():
+        name = key if isinstance(key, str) and key.isidentifier() else json.dumps(key)
+        if isinstance(item, dict) and item:
+            out += f"{margin}{name}:\n{yaml(item, indent + 2)}"
+        elif isinstance(item, list) and item:
+            out += f"{margin}{name}:\n" + "".join(f"{margin}- {_entry(entry, indent + 2)}" for entry in item)
+        else:
+            out += f"{margin}{name}: {json.dumps(item)}\n"
+    return out
+
+
+def _entry(item: Any, indent: int) -> str:
+    return yaml(item, indent)[indent:] if isinstance(item, dict) else f"{json.dumps(item)}\n"

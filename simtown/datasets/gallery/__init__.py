@@ -1,0 +1,155 @@
+"""A page to look at a data set: index.html, which holds all of its own code, and a folder data/ beside it that it reads piece by piece.
+
+Browsers let a page opened from disk read pictures and scripts but no other files, so what the page reads are sheets of thumbnails and
+scripts that call one of its functions: ``data/index.js`` (a few bytes an example: what is filtered and counted), ``data/SPLIT-00000.jpg``
+(SHEET x SHEET pictures) and ``data/SPLIT-00000.js`` (DETAILS examples: question, boxes, places, masks).
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+
+from simtown.assets.catalogue import ENTITIES
+from simtown.datasets.export import choose_splits
+from simtown.datasets.export.masks import runs, seen
+from simtown.datasets.export.portion import Batch, Portion, plain
+from simtown.datasets.marginals import targets
+from simtown.datasets.reader import Dataset
+from simtown.files import whole
+from simtown.language.relations import RELATIONS
+from simtown.scenes.placement import half_sizes
+from simtown.scenes.weather import WEATHERS
+
+#: Thumbnails along each side of a sheet, examples in a file of details, longest side of a thumbnail in pixels.
+SHEET, DETAILS, THUMB = 8, 256, 192
+_QUALITY = [cv2.IMWRITE_JPEG_QUALITY, 88, cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444]
+#: Columns of the index: names, and dtypes as typed arrays have them (little-endian). 255 in `other`: there is no third vehicle.
+INDEX = {"answer": "u1", "relation": "u1", "weather": "u1", "subject": "u1", "object": "u1", "other": "u1", "margin": "<i2"}
+
+
+def gallery(data: Dataset, out: Path, step: Callable[[int], None] = lambda n: None) -> None:
+    """Write the page of a data set, whole or not at all; `step` is told of every batch's examples. Memory grows by 8 bytes an example.
+
+    Raises:
+        ForeignDirectoryError: `out` is not empty. DamagedError: a shard cannot be read.
+    """
+    splits = choose_splits(data, [])
+    with whole(out, "simtown gallery") as directory:
+        pieces = directory / "data"
+        pieces.mkdir()
+        index = [_write_split(Portion(data, name, step), pieces) for name in splits]
+        columns = {name: np.concatenate([part[name] for part in index]) for name in INDEX}
+        _write_script(pieces / "index.js", "begin", {**_about(data, splits), "columns": {k: _base64(v) for k, v in columns.items()}})
+        (directory / "index.html").write_text(page(data.path.resolve().name), encoding="utf-8")
+
+
+def page(title: str) -> str:
+    """index.html: our markup with our style and script inside."""
+    markup, style, script = ((files(__name__) / name).read_text(encoding="utf-8") for name in ("page.html", "style.css", "app.js"))
+    return markup.replace("/* style */", style).replace("/* script */", script).replace("{title}", html.escape(title))
+
+
+def thumb_size(width: int, height: int) -> tuple[int, int]:
+    """Width and height of a thumbnail in pixels: the picture's own, or less."""
+    scale = min(1.0, THUMB / max(width, height))
+    return max(1, round(width * scale)), max(1, round(height * scale))
+
+
+def _about(data: Dataset, splits: list[str]) -> dict[str, Any]:
+    """What the page must know besides the examples."""
+    s, told = data.settings, data.manifest["settings"]
+    followed = targets(np.array(told["subject_frequencies"]), np.array(told["object_frequencies"]), s.distractor)
+    uniform = {role: np.full(s.entities, 1 / s.entities) for role in followed}
+    return {
+        "path": str(data.path),
+        "size": [s.width, s.height],
+        "thumb": thumb_size(s.width, s.height),
+        "sheet": SHEET,
+        "details": DETAILS,
+        "frequencies": s.frequencies,
+        "entities": ENTITIES[: s.entities],
+        "footprints": [[plain(2 * x) for x in half] for half in half_sizes()[: s.entities]],
+        "relations": [asdict(relation) for relation in RELATIONS],
+        "asked": s.relations,
+        "weathers": WEATHERS,
+        "occurring": s.weathers,
+        "splits": [
+            {
+                "name": name,
+                "count": len(data[name]),
+                "target": {
+                    role: [round(float(p), 7) for p in shares] for role, shares in (uniform if name == "test" else followed).items()
+                },
+            }
+            for name in splits
+        ],
+    }
+
+
+def _write_split(portion: Portion, pieces: Path) -> dict[str, np.ndarray]:
+    """Sheets and details of one split; returns its part of the index."""
+    s = portion.data.settings
+    wide, high = thumb_size(s.width, s.height)
+    sheet, details = np.zeros((SHEET * high, SHEET * wide, 3), dtype=np.uint8), []
+    index: list[dict[str, np.ndarray]] = []
+    for batch in portion.batches(masks=True):
+        assert batch.ids is not None
+        index.append(_index(batch))
+        for row, number in batch.numbers():
+            picture, ids = batch.columns["images"][row][..., ::-1], batch.ids[row]
+            if (wide, high) != (s.width, s.height):
+                picture = cv2.resize(picture, (wide, high), interpolation=cv2.INTER_AREA)
+                ids = cv2.resize(ids, (wide, high), interpolation=cv2.INTER_NEAREST)
+            last = number == portion.count - 1
+            place = number % SHEET**2
+            y, x = place // SHEET * high, place % SHEET * wide
+            sheet[y : y + high, x : x + wide] = picture
+            if place == SHEET**2 - 1 or last:
+                (pieces / f"{portion.name}-{number // SHEET**2:05d}.jpg").write_bytes(cv2.imencode(".jpg", sheet, _QUALITY)[1].tobytes())
+                sheet[:] = 0
+            details.append(_detail(batch, row, ids))
+            if len(details) == DETAILS or last:
+                _write_script(pieces / f"{portion.name}-{number // DETAILS:05d}.js", "detail", portion.name, number // DETAILS, details)
+                details = []
+    return {name: np.concatenate([part[name] for part in index]) for name in INDEX}
+
+
+def _index(batch: Batch) -> dict[str, np.ndarray]:
+    c, entity, rows = batch.columns, batch.scenes.entity, np.arange(len(batch))
+    other = entity[rows, 3 - c["subject_slot"] - c["object_slot"]] if entity.shape[1] == 3 else np.full(len(batch), 255)
+    given = {**c, "weather": batch.scenes.weather, "other": other, "margin": np.rint(c["margin"] * 100)}  # centimetres
+    return {name: given[name].astype(kind) for name, kind in INDEX.items()}
+
+
+def _detail(batch: Batch, row: int, ids: np.ndarray) -> list[Any]:
+    """What is shown of one example: question, slots, margin, intensity, camera's place, and for each vehicle all that is known."""
+    c, scenes = batch.columns, batch.scenes
+    vehicles = []
+    for slot, entity in enumerate(scenes.entity[row].tolist()):
+        found = seen(ids, slot)
+        place = [plain(x) for x in scenes.pose[row, slot]]
+        box = [round(float(edge), 1) for edge in c["boxes"][row, slot]]
+        vehicles.append([entity, *place, *box, plain(c["visible"][row, slot]), runs(found[0]) if found else ""])
+    camera = [plain(x) for x in scenes.camera[row]]
+    return [c["question"][row].decode(), int(c["subject_slot"][row]), int(c["object_slot"][row]), plain(c["margin"][row]),
+            plain(scenes.intensity[row]), [camera[0], camera[1], camera[3], camera[5]], vehicles]  # fmt: skip
+
+
+def _write_script(path: Path, function: str, *values: Any) -> None:
+    """A script that calls a function of the page."""
+    words = ", ".join(json.dumps(value, separators=(",", ":")) for value in values)
+    path.write_text(f"simtown.{function}({words})\n", encoding="utf-8")
+
+
+def _base64(column: np.ndarray) -> str:
+    return base64.b64encode(column.tobytes()).decode("ascii")

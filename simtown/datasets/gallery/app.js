@@ -1,0 +1,631 @@
+"use strict";
+
+// The scripts in data/ call simtown.begin once and simtown.detail for every piece that was asked for.
+const simtown = (() => {
+  const $ = (id) => document.getElementById(id);
+  const ROLES = ["any", "subject", "object"];
+  const TINTS = { subject: [38, 104, 216], object: [230, 110, 20], other: [150, 80, 205] };
+  const GAP = 12, WIDTH = 190, CAPTION = 50, FLYING = 6, KEPT = 160;
+
+  let about, columns, facets, total, starts;
+  let matches = new Int32Array(0);
+  let at = 0; // place of the selected example in matches
+  const state = { entity: -1, role: "any", boxes: false, masks: false, charts: false, open: false };
+
+  // ---------------------------------------------------------------- reading
+
+  const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const escape = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+  const count = (n) => n.toLocaleString("en");
+  const share = (x) => `${(100 * x).toFixed(1)}%`;
+
+  /** Loads what is wanted, the first wish first and few at a time; keeps the latest. start(key, done) gives done a value or null. */
+  function loader(start, ready) {
+    const have = new Map(), flying = new Set(), failed = new Set();
+    let wanted = [];
+    function next() {
+      for (const key of wanted) {
+        if (flying.size >= FLYING) return;
+        if (have.has(key) || flying.has(key) || failed.has(key)) continue;
+        flying.add(key);
+        start(key, (value) => {
+          flying.delete(key);
+          if (value === null) failed.add(key);
+          else have.set(key, value);
+          for (const old of have.keys()) {
+            if (have.size <= KEPT) break;
+            if (!wanted.includes(old)) have.delete(old);
+          }
+          ready(key);
+          next();
+        });
+      }
+    }
+    return { get: (key) => have.get(key), want: (keys) => { wanted = keys; next(); } };
+  }
+
+  const arrived = new Map();
+  function script(key, done) {
+    const element = document.createElement("script");
+    element.onload = () => { element.remove(); const rows = arrived.get(key); arrived.delete(key); done(rows ?? null); };
+    element.onerror = () => { element.remove(); done(null); };
+    element.src = `data/${key}.js`;
+    document.head.append(element);
+  }
+  function picture(key, done) {
+    const image = new Image();
+    image.onload = () => done(image);
+    image.onerror = () => done(null);
+    image.src = `data/${key}.jpg`;
+  }
+  const sheets = loader(picture, refresh), details = loader(script, refresh);
+
+  const splitOf = (g) => facets[0].values[g];
+  const numberOf = (g) => g - starts[splitOf(g)];
+  const piece = (g, size) => `${about.splits[splitOf(g)].name}-${String(Math.floor(numberOf(g) / size)).padStart(5, "0")}`;
+  const sheetOf = (g) => piece(g, about.sheet ** 2);
+  const nameOf = (g) => `${about.splits[splitOf(g)].name} ${count(numberOf(g))}`;
+
+  /** What is known of an example, once it has been read. */
+  function detailOf(g) {
+    const row = details.get(piece(g, about.details))?.[numberOf(g) % about.details];
+    if (!row) return null;
+    const [question, subject, object, margin, intensity, [x, y, yaw, focal], vehicles] = row;
+    const s = Math.sin(yaw), c = Math.cos(yaw);
+    return {
+      question, subject, object, margin, intensity, focal, eye: { x, y, yaw },
+      vehicles: vehicles.map(([entity, vx, vy, turn, x0, y0, x1, y1, visible, runs], slot) => ({
+        name: about.entities[entity], size: about.footprints[entity], x: vx, y: vy, yaw: turn, box: [x0, y0, x1, y1], visible, runs,
+        role: slot === subject ? "subject" : slot === object ? "object" : "other",
+        side: (vx - x) * c + (vy - y) * s, far: (vy - y) * c - (vx - x) * s, turn: turn - yaw,
+      })),
+    };
+  }
+
+  // ---------------------------------------------------------------- filters
+
+  /** Examples that pass every filter; and how many would, for every value of a facet, if that facet's other filters were dropped. */
+  function filter() {
+    const found = new Int32Array(total), counts = facets.map((f) => new Uint32Array(f.names.length));
+    const { entity, role } = state, { subject, object, other } = columns;
+    let n = 0;
+    for (let g = 0; g < total; g++) {
+      if (entity >= 0) {
+        const there = (role !== "object" && subject[g] === entity) || (role !== "subject" && object[g] === entity)
+          || (role === "any" && other[g] === entity);
+        if (!there) continue;
+      }
+      let missed = -1;
+      for (let f = 0; f < facets.length; f++) {
+        if (facets[f].chosen.size && !facets[f].chosen.has(facets[f].values[g])) missed = missed === -1 ? f : -2;
+      }
+      if (missed === -1) {
+        found[n++] = g;
+        for (let f = 0; f < facets.length; f++) counts[f][facets[f].values[g]]++;
+      } else if (missed >= 0) counts[missed][facets[missed].values[g]]++;
+    }
+    return { found: found.slice(0, n), counts };
+  }
+
+  function refilter() {
+    const kept = matches[at];
+    const { found, counts } = filter();
+    matches = found;
+    at = Math.max(0, found.indexOf(kept));
+    facets.forEach((facet, f) => facet.outputs.forEach((output, value) => {
+      output.value = count(counts[f][value]);
+      output.parentElement.classList.toggle("none", !counts[f][value]);
+    }));
+    $("found").innerHTML = `<span><b>${count(found.length)}</b> of ${count(total)}</span>`;
+    $("clear").hidden = !filtered();
+    $("nothing").hidden = found.length > 0 || state.charts;
+    for (const cell of cells.values()) cell.remove();
+    cells.clear();
+    if (!found.length) state.open = false;
+    layout();
+    if (found.length) reveal();
+    show();
+  }
+
+  const filtered = (besides) => state.entity >= 0 || facets.some((f) => f.key !== besides && f.chosen.size);
+
+  function clear() {
+    for (const facet of facets) { facet.chosen.clear(); facet.inputs.forEach((input) => { input.checked = false; }); }
+    state.entity = -1;
+    state.role = "any";
+    sync();
+    refilter();
+  }
+
+  function chooseEntity() {
+    const text = $("entity").value.trim().toLowerCase();
+    const number = about.entities.findIndex((name) => name.toLowerCase() === text);
+    $("entity").setAttribute("aria-invalid", String(text !== "" && number < 0));
+    if (number === state.entity) return;
+    state.entity = number;
+    refilter();
+  }
+
+  function buildFilters() {
+    for (const facet of facets) {
+      const set = document.createElement("fieldset");
+      set.innerHTML = `<legend>${facet.title}</legend>`;
+      facet.names.forEach((name, value) => {
+        const label = document.createElement("label");
+        label.className = "facet";
+        label.innerHTML = `<input type="checkbox" name="${facet.key}" value="${name}"><span>${name}</span><output></output>`;
+        label.hidden = !facet.values.includes(value);
+        const input = label.firstChild;
+        input.onchange = () => { facet.chosen[input.checked ? "add" : "delete"](value); refilter(); };
+        facet.inputs.push(input);
+        facet.outputs.push(label.lastChild);
+        set.append(label);
+      });
+      $("facets").append(set);
+    }
+    $("entities").innerHTML = about.entities.map((name) => `<option value="${escape(name)}">`).join("");
+    $("entity").oninput = chooseEntity;
+    for (const role of ROLES) {
+      const label = document.createElement("label");
+      label.innerHTML = `<input type="radio" name="role" value="${role}">${role === "any" ? "anywhere" : `as ${role}`}`;
+      label.firstChild.onchange = () => { state.role = role; refilter(); };
+      $("roles").append(label);
+    }
+    $("clear").onclick = clear;
+    $("filters").onsubmit = (event) => event.preventDefault();
+  }
+
+  /** Controls as the state has them. */
+  function sync() {
+    $("entity").value = about.entities[state.entity] ?? "";
+    document.querySelector(`[name=role][value=${state.role}]`).checked = true;
+    for (const key of ["boxes", "masks"]) $(key).setAttribute("aria-pressed", String(state[key]));
+    $("show-charts").setAttribute("aria-pressed", String(state.charts));
+    $("show-examples").setAttribute("aria-pressed", String(!state.charts));
+  }
+
+  // ---------------------------------------------------------------- the grid: only cells in sight exist
+
+  const grid = $("grid"), cells = new Map();
+  const shape = { across: 1, width: WIDTH, picture: WIDTH, row: WIDTH };
+
+  function layout() {
+    const room = grid.clientWidth - 2 * GAP;
+    shape.across = Math.max(1, Math.floor((room + GAP) / (WIDTH + GAP)));
+    shape.width = Math.floor((room - GAP * (shape.across - 1)) / shape.across);
+    shape.picture = Math.round((shape.width * about.thumb[1]) / about.thumb[0]);
+    shape.row = shape.picture + CAPTION + GAP;
+    $("spacer").style.height = `${Math.ceil(matches.length / shape.across) * shape.row + GAP}px`;
+    for (const [place, cell] of cells) put(cell, place);
+    drawGrid();
+  }
+
+  function put(cell, place) {
+    cell.style.cssText = `left:${GAP + (place % shape.across) * (shape.width + GAP)}px;`
+      + `top:${GAP + Math.floor(place / shape.across) * shape.row}px;width:${shape.width}px;height:${shape.picture + CAPTION}px`;
+    cell.firstChild.style.height = `${shape.picture}px`;
+  }
+
+  function drawGrid() {
+    if (state.charts) return want();
+    const first = Math.max(0, Math.floor(grid.scrollTop / shape.row) - 1) * shape.across;
+    const last = Math.min(matches.length, Math.ceil((grid.scrollTop + grid.clientHeight) / shape.row + 1) * shape.across);
+    for (const [place, cell] of cells) if (place < first || place >= last) { cell.remove(); cells.delete(place); }
+    for (let place = first; place < last; place++) {
+      let cell = cells.get(place);
+      if (!cell) {
+        cell = document.createElement("div");
+        cell.className = "cell";
+        cell.id = `example-${matches[place]}`;
+        cell.setAttribute("role", "option");
+        cell.setAttribute("aria-posinset", place + 1);
+        cell.setAttribute("aria-setsize", matches.length);
+        cell.innerHTML = '<div class="picture"><canvas aria-hidden="true"></canvas><svg aria-hidden="true"></svg></div><p></p>';
+        cell.onclick = () => { select(place); open(); grid.focus({ preventScroll: true }); };
+        put(cell, place);
+        cells.set(place, cell);
+        $("spacer").append(cell);
+      }
+      cell.setAttribute("aria-selected", String(place === at));
+      drawCell(cell, matches[place]);
+    }
+    if (matches.length) grid.setAttribute("aria-activedescendant", `example-${matches[at]}`);
+    else grid.removeAttribute("aria-activedescendant");
+    want();
+  }
+
+  function drawCell(cell, g) {
+    const detail = detailOf(g), answer = columns.answer[g] ? "yes" : "no";
+    const drawn = `${sheets.get(sheetOf(g)) ? 1 : 0}${detail ? 1 : 0}${state.boxes}${state.masks}`;
+    if (cell.dataset.drawn === drawn) return;
+    cell.dataset.drawn = drawn;
+    draw(cell.firstChild, g, detail);
+    cell.lastChild.innerHTML = `<span>${escape(detail?.question ?? "")}</span><b class="answer ${answer}">${answer}</b>`;
+    cell.setAttribute("aria-label", `${nameOf(g)}: ${detail?.question ?? ""} ${answer}`);
+  }
+
+  /** A picture with its masks and boxes; nothing where the pieces have yet to come. */
+  function draw(frame, g, detail) {
+    const [canvas, svg] = frame.children, [w, h] = about.thumb, sheet = sheets.get(sheetOf(g));
+    if (sheet) {
+      const place = numberOf(g) % about.sheet ** 2, pen = canvas.getContext("2d");
+      [canvas.width, canvas.height] = [w, h];
+      pen.drawImage(sheet, (place % about.sheet) * w, Math.floor(place / about.sheet) * h, w, h, 0, 0, w, h);
+      if (state.masks && detail) for (const vehicle of detail.vehicles) pen.drawImage(mask(vehicle.runs, w, h, TINTS[vehicle.role]), 0, 0);
+    }
+    svg.setAttribute("viewBox", `0 0 ${about.size.join(" ")}`);
+    svg.setAttribute("preserveAspectRatio", "none");
+    svg.innerHTML = state.boxes && detail ? detail.vehicles.map(({ box: [x0, y0, x1, y1], role }) =>
+      `<rect class="frame ${role}" x="${x0}" y="${y0}" width="${x1 - x0}" height="${y1 - y0}"/>`).join("") : "";
+  }
+
+  /** COCO's compressed run lengths (column by column, from a run of zeros on) as a tinted picture. */
+  function mask(text, w, h, [red, green, blue]) {
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [w, h];
+    const pen = canvas.getContext("2d"), image = pen.createImageData(w, h), counts = [];
+    for (let i = 0, place = 0; i < text.length; place++) {
+      let number = 0, shift = 0, more = true;
+      while (more) {
+        const c = text.charCodeAt(i++) - 48;
+        number |= (c & 31) << shift;
+        shift += 5;
+        more = (c & 32) !== 0;
+        if (!more && c & 16) number |= -1 << shift;
+      }
+      counts.push(number + (place > 2 ? counts[place - 2] : 0));
+    }
+    let p = 0;
+    counts.forEach((run, i) => {
+      for (const end = p + run; p < end; p++) {
+        if (i % 2) image.data.set([red, green, blue, 165], 4 * ((p % h) * w + Math.floor(p / h)));
+      }
+    });
+    pen.putImageData(image, 0, 0);
+    return canvas;
+  }
+
+  /** Ask for the pieces of what is in sight, the selected example's first. */
+  function want() {
+    const seen = [...(state.open ? [at] : []), ...(state.charts ? [] : [...cells.keys()].sort((a, b) => a - b))].map((place) => matches[place]);
+    sheets.want([...new Set(seen.map(sheetOf))]);
+    details.want([...new Set(seen.map((g) => piece(g, about.details)))]);
+  }
+
+  let pending = false;
+  function refresh() {
+    if (pending) return;
+    pending = true;
+    requestAnimationFrame(() => { pending = false; drawGrid(); drawInspector(); });
+  }
+
+  function select(place) {
+    at = Math.min(Math.max(place, 0), Math.max(matches.length - 1, 0));
+    reveal();
+    drawGrid();
+    drawInspector();
+    remember();
+  }
+
+  function reveal() {
+    const top = Math.floor(at / shape.across) * shape.row;
+    if (top < grid.scrollTop) grid.scrollTop = top;
+    else if (top + shape.row + GAP > grid.scrollTop + grid.clientHeight) grid.scrollTop = top + shape.row + GAP - grid.clientHeight;
+  }
+
+  // ---------------------------------------------------------------- one example
+
+  function open() {
+    if (!matches.length) return;
+    state.open = true;
+    show();
+  }
+
+  function close() {
+    state.open = false;
+    show();
+    grid.focus();
+  }
+
+  function drawInspector() {
+    const panel = $("inspector");
+    if (!state.open || !matches.length) return;
+    const g = matches[at], detail = detailOf(g), answer = columns.answer[g] ? "yes" : "no";
+    const drawn = `${g} ${sheets.get(sheetOf(g)) ? 1 : 0}${detail ? 1 : 0}${state.boxes}${state.masks} ${at} ${matches.length}`;
+    if (panel.dataset.drawn === drawn) return;
+    panel.dataset.drawn = drawn;
+    const held = panel.contains(document.activeElement) ? document.activeElement.dataset.step : undefined;
+    panel.innerHTML = `<nav><b>${nameOf(g)}</b><button type="button" class="icon" data-step="-1" aria-label="The one before">←</button>
+      <button type="button" class="icon" data-step="1" aria-label="The next one">→</button>
+      <button type="button" class="icon" data-step="0" aria-label="Close">✕</button></nav>
+      <div class="picture"><canvas role="img" aria-label="${escape(detail?.question ?? nameOf(g))}"></canvas><svg aria-hidden="true"></svg></div>`;
+    for (const button of panel.querySelectorAll("button")) {
+      button.onclick = () => (button.dataset.step === "0" ? close() : select(at + Number(button.dataset.step)));
+    }
+    const frame = panel.querySelector(".picture");
+    frame.style.aspectRatio = `${about.size[0]} / ${about.size[1]}`;
+    draw(frame, g, detail);
+    if (detail) panel.insertAdjacentHTML("beforeend", told(g, detail, answer));
+    if (held !== undefined) panel.querySelector(`[data-step="${held}"]`).focus();
+  }
+
+  function told(g, detail, answer) {
+    const relation = about.relations[columns.relation[g]], split = about.splits[splitOf(g)].name;
+    const weather = about.weathers[columns.weather[g]];
+    const rows = detail.vehicles.map((v) => `<tr><td><i class="dot ${v.role}"></i>${escape(v.name)}</td><td>${v.role}</td><td>${v.x.toFixed(2)}</td>
+      <td>${v.y.toFixed(2)}</td><td>${Math.round((v.yaw * 180) / Math.PI)}°</td><td>${Math.round(100 * v.visible)}%</td></tr>`).join("");
+    return `<p class="question">${escape(detail.question)} <span class="answer ${answer}">${answer}</span></p>
+      <p class="why">${why(relation, detail, answer)}</p>${plan(relation, detail)}
+      <table><thead><tr><th scope="col">vehicle</th><th scope="col">role</th><th scope="col">x, m</th><th scope="col">y, m</th>
+      <th scope="col">heading</th><th scope="col">in sight</th></tr></thead><tbody>${rows}</tbody></table>
+      <p class="why">Weather: <b>${weather}</b>, strength ${detail.intensity.toFixed(2)}. Boxes hold hidden parts, too.</p>
+      <code>simtown render ${escape(about.path)}/${split}:${numberOf(g)} --size 1024</code>`;
+  }
+
+  /** The reason of an answer, in words. */
+  function why(relation, detail, answer) {
+    const subject = detail.vehicles[detail.subject], object = detail.vehicles[detail.object];
+    const signed = detail.margin * relation.sign; // to the right, or away from the viewer
+    const [along, words] = relation.axis === 0 ? ["Across the view", ["to the left of", "to the right of"]] : ["Along the view", ["nearer than", "farther than"]];
+    return `${along}, the ${escape(subject.name)} stands <b>${Math.abs(signed).toFixed(2)} m</b> ${words[signed > 0 ? 1 : 0]} the
+      ${escape(object.name)}. “${relation.name}” holds from ${relation.margin} m ${words[relation.sign > 0 ? 1 : 0].replace(/ (of|than)$/, "")} on: <b>${answer}</b>.`;
+  }
+
+  /** The street from above, as the viewer sees it: x to the right, distance upwards, metres. */
+  function plan(relation, { vehicles, subject, object, margin, focal, eye }) {
+    const far = 21, near = 7.5, half = 12.5;
+    const turn = ([x, y]) => {
+      const s = Math.sin(eye.yaw), c = Math.cos(eye.yaw), dx = x - eye.x, dy = y - eye.y;
+      return `${dx * c + dy * s},${dx * s - dy * c}`;
+    };
+    const road = [[-60, -3.7], [60, -3.7], [60, 3.7], [-60, 3.7]].map(turn).join(" ");
+    const edges = [-1, 1].map((side) => `<path d="M0 0L${(side * far * 0.5) / focal} ${-far}" stroke="var(--line)" stroke-width="0.08"/>`).join("");
+    const bodies = vehicles.map((v) => {
+      const [l, w] = v.size, degrees = (-v.turn * 180) / Math.PI;
+      return `<path class="ray ${v.role}" d="M0 0L${v.side} ${-v.far}"${v.role === "other" || relation.axis ? ' style="display:none"' : ""}/>
+        <g transform="translate(${v.side} ${-v.far}) rotate(${degrees})"><rect class="vehicle ${v.role}" x="${-l / 2}" y="${-w / 2}" width="${l}"
+        height="${w}" rx="0.25"/><path class="nose ${v.role}" d="M${l / 2 - 0.2} 0l-0.7 -0.4v0.8z"/></g>`;
+    }).join("");
+    const names = vehicles.map((v) => {
+      const below = vehicles.some((u) => u !== v && Math.abs(u.far - v.far) < 2.5 && Math.abs(u.side - v.side) < 5 && u.side < v.side);
+      return `<text class="name ${v.role}" x="${v.side}" y="${-v.far + (v.far < 14.6 !== below ? v.size[1] / 2 + 0.85 : -v.size[1] / 2 - 0.35)}"
+        text-anchor="middle">${escape(v.name)}</text>`;
+    }).join("");
+    const a = vehicles[subject], b = vehicles[object], middle = (a.far + b.far) / 2;
+    const [p, q] = relation.axis === 0
+      ? [[(a.side / a.far) * middle, -middle], [(b.side / b.far) * middle, -middle]]
+      : [[(a.side + b.side) / 2, -a.far], [(a.side + b.side) / 2, -b.far]];
+    const across = relation.axis === 0 ? "v-0.35v0.7" : "h-0.35h0.7";
+    const helpers = relation.axis === 0 ? "" : [[a, p], [b, q]].map(([v, [x, y]]) => `<path class="ray ${v.role}" d="M${v.side} ${-v.far}L${x} ${y}"/>`).join("");
+    return `<svg class="plan" viewBox="${-half} ${-far} ${2 * half} ${far - near}" role="img"
+      aria-label="The street from above: ${vehicles.map((v) => `${escape(v.name)} ${v.side.toFixed(1)} metres to the right and ${v.far.toFixed(1)} metres away`).join(", ")}">
+      <polygon points="${road}" fill="var(--road)"/>${edges}${helpers}${bodies}
+      ${names}<path class="measure" d="M${p}${across}M${p}L${q}${across}"/>
+      <text class="measured" x="${(p[0] + q[0]) / 2 + (relation.axis ? 0.4 : 0)}" y="${(p[1] + q[1]) / 2 + (relation.axis ? 0.25 : 1.05)}"
+      text-anchor="${relation.axis ? "start" : "middle"}">${Math.abs(margin).toFixed(2)} m</text>
+      <text x="0" y="${-near - 0.35}" text-anchor="middle">▼ viewer</text></svg>`;
+  }
+
+  // ---------------------------------------------------------------- distributions
+
+  function drawCharts() {
+    const n = matches.length, k = about.entities.length;
+    const tally = (values, size) => { const out = new Float64Array(size); for (const g of matches) out[values[g]]++; return out; };
+    const inSplit = tally(facets[0].values, about.splits.length);
+    const expected = !filtered("split") && n > 0;
+    const mixed = (of) => { // the target of what is shown: each split's, by its share
+      const out = new Float64Array(k);
+      about.splits.forEach((split, s) => split.target[of].forEach((p, e) => { out[e] += (p * inSplit[s]) / n; }));
+      return out;
+    };
+    const page = $("charts");
+    page.innerHTML = `<p class="note">${count(n)} examples${expected
+      ? ". A tick marks what was asked for: " + (about.frequencies === "vg" ? "Visual Genome’s frequencies" : escape(about.frequencies)) + " in train and val, uniform in test."
+      : ", filtered: no target to compare with."}</p>
+      <div class="cards"><section id="chart-answer"><h2>Answers</h2></section><section id="chart-relation"><h2>Relations</h2></section>
+      <section id="chart-weather"><h2>Weather</h2></section><section id="chart-margin" class="wide"><h2>Margins, by answer</h2></section>
+      <section id="chart-entity" class="wide"><h2>Entities, most expected subjects first</h2><div class="two"><div><h3>as subject</h3></div><div><h3>as object</h3></div></div></section></div>`;
+    if (!n) return;
+    const occurring = about.weathers.map((name) => (about.occurring.includes(name) ? 1 / about.occurring.length : 0));
+    bars($("chart-answer"), facets[1], tally(columns.answer, 2), expected && [0.5, 0.5], (value) => ["no", "yes"][value]);
+    bars($("chart-relation"), facets[2], tally(columns.relation, about.relations.length), null);
+    bars($("chart-weather"), facets[3], tally(columns.weather, about.weathers.length), expected && occurring);
+    const order = about.entities.map((_, e) => e).sort((x, y) => mixed0[y] - mixed0[x]);
+    const sides = ["subject", "object"].map((role) => [role, tally(columns[role], k), expected && mixed(role)]);
+    const top = Math.max(...sides.map(([, counts, target]) => highest(counts, target))); // one scale for both
+    sides.forEach(([role, counts, target], i) =>
+      bars(page.querySelectorAll(".two > div")[i], { key: role, names: about.entities, order }, counts, target, undefined, top));
+    histogram($("chart-margin"));
+  }
+  let mixed0; // the order of entities: by their target as subjects in the first split
+
+  /** Width inside an element's padding. */
+  function room(host) {
+    const style = getComputedStyle(host);
+    return host.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+  }
+
+  /** The largest share, counted or expected. */
+  function highest(counts, target) {
+    const n = counts.reduce((a, b) => a + b, 0);
+    return Math.max(...counts.map((c) => c / n), ...(target || []));
+  }
+
+  /** Horizontal bars; a name is a link that filters by it. */
+  function bars(host, facet, counts, target, tone = () => "", top = 0) {
+    const order = facet.order ?? facet.names.map((_, i) => i).filter((i) => !facet.inputs[i].parentElement.hidden);
+    const n = counts.reduce((a, b) => a + b, 0), step = 22, left = 128, right = 52, wide = Math.max(240, room(host));
+    const most = top || highest(counts, target), length = (x) => (x / most) * (wide - left - right);
+    const rows = order.map((i, row) => {
+      const y = row * step, tick = target ? left + length(target[i]) : 0;
+      const words = `${facet.names[i]}: ${share(counts[i] / n)}, ${count(counts[i])} examples${target ? `, target ${share(target[i])}` : ""}`;
+      return `<a href="#" data-value="${i}" aria-label="${escape(words)}"><title>${escape(words)}</title>
+        <text x="${left - 8}" y="${y + 15}" text-anchor="end">${escape(facet.names[i])}</text>
+        <rect class="bar ${tone(i)}" x="${left}" y="${y + 5}" width="${Math.max(length(counts[i] / n), counts[i] ? 1 : 0)}" height="12" rx="2"/>
+        ${target ? `<path class="target" d="M${tick} ${y + 2}v18"/>` : ""}
+        <text class="soft" x="${wide}" y="${y + 15}" text-anchor="end">${share(counts[i] / n)}</text></a>`;
+    }).join("");
+    host.insertAdjacentHTML("beforeend", `<svg viewBox="0 0 ${wide} ${order.length * step}" height="${order.length * step}">${rows}</svg>`);
+    for (const link of host.querySelectorAll("a")) {
+      link.onclick = (event) => {
+        event.preventDefault();
+        const value = Number(link.dataset.value);
+        if (facet.chosen) {
+          facet.chosen.clear();
+          facet.chosen.add(value);
+          facet.inputs.forEach((input, i) => { input.checked = i === value; });
+        } else [state.entity, state.role] = [value, facet.key];
+        state.charts = false;
+        sync();
+        refilter();
+      };
+    }
+  }
+
+  /** Signed margins in steps of half a metre. */
+  function histogram(host) {
+    const step = 50, most = 1300, size = (2 * most) / step, counts = [new Float64Array(size), new Float64Array(size)];
+    for (const g of matches) {
+      const margin = columns.margin[g], place = (margin + most) / step;
+      counts[columns.answer[g]][Math.min(size - 1, Math.max(0, margin > 0 ? Math.floor(place) : Math.ceil(place) - 1))]++;
+    }
+    const wide = room(host), high = 150, peak = Math.max(...counts[0], ...counts[1]), width = wide / size;
+    const blocks = counts.map((values, answer) => [...values].map((value, i) => value && `<rect class="bar ${["no", "yes"][answer]}"
+      x="${i * width + 1}" y="${high - (value / peak) * (high - 10)}" width="${width - 2}" height="${(value / peak) * (high - 10)}" rx="1.5"><title>${
+      ["no", "yes"][answer]}, ${(i * step - most) / 100} to ${((i + 1) * step - most) / 100} m: ${count(value)}</title></rect>`).join("")).join("");
+    const ticks = [-12, -9, -6, -3, 0, 3, 6, 9, 12].map((m) => `<text class="soft" x="${((m * 100 + most) / step) * width}" y="${high + 18}"
+      text-anchor="middle">${m} m</text>`).join("");
+    host.insertAdjacentHTML("beforeend", `<svg viewBox="0 0 ${wide} ${high + 24}" height="${high + 24}" role="img"
+      aria-label="How far relations hold or fail, in metres"><path class="axis" d="M0 ${high}H${wide}"/>${blocks}${ticks}</svg>
+      <p class="why" style="margin:6px 0 0;color:var(--soft)">Metres by which what is asked holds (<b class="answer yes">yes</b>) or fails
+      (<b class="answer no">no</b>). Near 0 a relation is undefined and never asked.</p>`);
+  }
+
+  // ---------------------------------------------------------------- the whole
+
+  /** Everything that follows from the state. */
+  function show() {
+    sync();
+    $("charts").hidden = !state.charts;
+    grid.hidden = state.charts;
+    $("nothing").hidden = matches.length > 0 || state.charts;
+    $("inspector").hidden = !state.open || state.charts;
+    if (state.charts) drawCharts();
+    else layout();
+    drawInspector();
+    remember();
+  }
+
+  function toggle(key) {
+    state[key] = !state[key];
+    show();
+    if (key === "charts" && !state.charts) grid.focus();
+  }
+
+  /** The address says what is shown, so that it can be kept and passed on. */
+  function remember() {
+    const words = new URLSearchParams();
+    for (const f of facets) if (f.chosen.size) words.set(f.key, [...f.chosen].map((value) => f.names[value]).join(","));
+    if (state.entity >= 0) words.set("entity", about.entities[state.entity]);
+    if (state.role !== "any") words.set("role", state.role);
+    for (const key of ["boxes", "masks", "charts", "open"]) if (state[key]) words.set(key, "1");
+    if (matches.length && at) words.set("at", `${about.splits[splitOf(matches[at])].name}:${numberOf(matches[at])}`);
+    try { history.replaceState(null, "", `#${words}`); } catch { /* an address may not be changed here */ }
+  }
+
+  function recall() {
+    const words = new URLSearchParams(location.hash.slice(1));
+    for (const f of facets) for (const name of (words.get(f.key) ?? "").split(",")) {
+      const value = f.names.indexOf(name);
+      if (value >= 0) { f.chosen.add(value); f.inputs[value].checked = true; }
+    }
+    state.entity = about.entities.indexOf(words.get("entity"));
+    state.role = ROLES.includes(words.get("role")) ? words.get("role") : "any";
+    for (const key of ["boxes", "masks", "charts", "open"]) state[key] = words.has(key);
+    const [name, number] = (words.get("at") ?? "").split(":"), split = about.splits.findIndex((s) => s.name === name);
+    return split >= 0 ? starts[split] + Number(number) : -1;
+  }
+
+  function setTheme(theme, keep) {
+    document.documentElement.dataset.theme = theme;
+    if (keep) try { localStorage.setItem("simtown-theme", theme); } catch { /* nothing is kept here */ }
+  }
+
+  function startTheme() {
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    let kept = null;
+    try { kept = localStorage.getItem("simtown-theme"); } catch { /* nothing is kept here */ }
+    setTheme(kept ?? (dark.matches ? "dark" : "light"));
+    dark.onchange = () => { if (!kept) setTheme(dark.matches ? "dark" : "light"); };
+    $("theme").onclick = () => { kept = document.documentElement.dataset.theme === "dark" ? "light" : "dark"; setTheme(kept, true); };
+  }
+
+  function keys(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || $("keys").open) return;
+    const typing = event.target.matches("input[type=search]");
+    if (event.key === "Escape") {
+      if (typing) grid.focus();
+      else if (state.open) close();
+      return;
+    }
+    if (typing) return;
+    const page = Math.max(1, Math.floor(grid.clientHeight / shape.row)) * shape.across;
+    const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -shape.across, ArrowDown: shape.across, PageUp: -page, PageDown: page, Home: -Infinity, End: Infinity };
+    const free = event.target === grid || event.target === document.body || $("inspector").contains(event.target);
+    if (event.key in steps && free && !state.charts) {
+      const place = at + steps[event.key];
+      if (place >= 0 && place < matches.length) select(place);
+      else if (["Home", "PageUp"].includes(event.key)) select(0);
+      else if (["End", "PageDown"].includes(event.key)) select(matches.length - 1);
+    } else if (event.key === "Enter" && event.target === grid) open();
+    else if (event.key === "/") $("entity").focus();
+    else if (event.key === "?") $("keys").showModal();
+    else {
+      const action = { b: () => toggle("boxes"), m: () => toggle("masks"), d: () => toggle("charts"), c: clear, t: () => $("theme").click() }[event.key.toLowerCase()];
+      if (!action) return;
+      action();
+    }
+    event.preventDefault();
+  }
+
+  function begin(given) {
+    about = given;
+    columns = Object.fromEntries(Object.entries(given.columns).map(([name, text]) => [name, bytes(text)]));
+    columns.margin = new Int16Array(columns.margin.buffer);
+    total = columns.answer.length;
+    starts = [];
+    const split = new Uint8Array(total);
+    about.splits.reduce((start, { count: n }, s) => { starts.push(start); split.fill(s, start, start + n); return start + n; }, 0);
+    const facet = (key, title, names, values) => ({ key, title, names, values, chosen: new Set(), inputs: [], outputs: [] });
+    facets = [
+      facet("split", "Split", about.splits.map((s) => s.name), split),
+      facet("answer", "Answer", ["no", "yes"], columns.answer),
+      facet("relation", "Relation", about.relations.map((r) => r.name), columns.relation),
+      facet("weather", "Weather", about.weathers, columns.weather),
+    ];
+    mixed0 = about.splits[0].target.subject;
+    $("about").textContent = `${about.entities.length} entities · ${about.splits.map((s) => `${count(s.count)} ${s.name}`).join(" · ")} · ${about.size.join(" × ")} pixels`;
+    buildFilters();
+    const place = recall();
+    refilter();
+    if (place >= 0 && matches.includes(place)) select(matches.indexOf(place));
+    grid.onscroll = refresh;
+    new ResizeObserver(() => (state.charts ? drawCharts() : layout())).observe(document.querySelector("main"));
+    document.onkeydown = keys;
+    for (const key of ["boxes", "masks"]) $(key).onclick = () => toggle(key);
+    for (const key of ["charts", "examples"]) $(`show-${key}`).onclick = () => { state.charts = key === "charts"; show(); };
+    $("help").onclick = () => $("keys").showModal();
+    grid.focus();
+    document.documentElement.dataset.ready = "1";
+  }
+
+  startTheme();
+  return { begin, detail: (split, number, rows) => arrived.set(`${split}-${String(number).padStart(5, "0")}`, rows) };
+})();
+
+{
+  const script = document.createElement("script");
+  script.src = "data/index.js";
+  script.onerror = () => { document.body.innerHTML = '<p id="broken">The folder data/ is missing: it belongs beside index.html.</p>'; };
+  document.head.append(script);
+}

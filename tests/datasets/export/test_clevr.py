@@ -1,0 +1,92 @@
+"""CLEVR: the release's fields, programs that give the answers, and coordinates that meet the masks."""
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from simtown.datasets.settings import SPLITS
+
+
+@pytest.fixture(params=SPLITS)
+def split(request, exported):
+    out, data = exported("clevr")
+    name = request.param
+    scenes, questions = (json.loads((out / what / f"CLEVR_{name}_{what}.json").read_text()) for what in ("scenes", "questions"))
+    assert scenes["info"]["split"] == questions["info"]["split"] == name
+    return out / "images" / name, scenes["scenes"], questions["questions"], data[name]
+
+
+def test_fields_are_those_of_the_release(split):
+    _, scenes, questions, _ = split
+    assert set(scenes[0]) == {"split", "image_index", "image_filename", "objects", "directions", "relationships"}
+    assert set(scenes[0]["objects"][0]) == {"color", "size", "rotation", "shape", "3d_coords", "material", "pixel_coords"}
+    assert set(scenes[0]["directions"]) == {"right", "behind", "above", "below", "left", "front"}
+    assert set(scenes[0]["relationships"]) == {"right", "behind", "front", "left"}
+    assert set(questions[0]) == {
+        "question_index", "question_family_index", "image_index", "question", "answer", "image_filename", "split", "program"}  # fmt: skip
+    assert set(questions[0]["program"][0]) == {"inputs", "function", "value_inputs"}
+
+
+def run(program, scene):
+    """What a CLEVR program gives on a CLEVR scene: an executor of the functions that occur."""
+    results = []
+    for step in program:
+        inputs, values = [results[i] for i in step["inputs"]], step["value_inputs"]
+        match step["function"]:
+            case "scene":
+                result = list(range(len(scene["objects"])))
+            case "filter_shape":
+                result = [i for i in inputs[0] if scene["objects"][i]["shape"] == values[0]]
+            case "unique":
+                (result,) = inputs[0]
+            case "relate":
+                result = scene["relationships"][values[0]][inputs[0]]
+            case "exist":
+                result = "yes" if inputs[0] else "no"
+        results.append(result)
+    return results[-1]
+
+
+def test_programs_give_the_answers(split):
+    pictures, scenes, questions, data = split
+    assert [q["image_index"] for q in questions] == [s["image_index"] for s in scenes] == list(range(len(data)))
+    for scene, question, example in zip(scenes, questions, data, strict=True):
+        assert run(question["program"], scene) == question["answer"] == ("yes" if example.answer else "no")
+        assert question["question"] == example.question
+        assert np.array_equal(np.array(Image.open(pictures / question["image_filename"])), example.image)
+
+
+def test_relationships_are_opposite_and_follow_the_directions(split):
+    _, scenes, _, _ = split
+    for scene in scenes:
+        related, places = scene["relationships"], np.array([o["3d_coords"] for o in scene["objects"]])
+        for name, opposite in (("left", "right"), ("front", "behind")):
+            pairs = {(i, j) for i, found in enumerate(related[name]) for j in found}
+            assert pairs == {(j, i) for i, found in enumerate(related[opposite]) for j in found}
+        for i, found in enumerate(related["behind"]):
+            assert all((places[j] - places[i]) @ scene["directions"]["behind"] > 1.49 for j in found)
+        for i, found in enumerate(related["right"]):
+            x = [o["pixel_coords"][0] for o in scene["objects"]]
+            assert all(x[j] > x[i] for j in found)
+
+
+def test_pixel_coordinates_lie_in_the_boxes(split):
+    _, scenes, _, data = split
+    for scene, example in zip(scenes, data, strict=True):
+        for thing, (x0, y0, x1, y1) in zip(scene["objects"], example.boxes, strict=True):
+            x, y, depth = thing["pixel_coords"]
+            assert x0 <= x <= x1
+            assert y0 <= y <= y1
+            nearest = example.depth[np.isfinite(example.depth)].min()
+            assert nearest < depth < 40
+
+
+def test_attributes_are_what_a_person_would_say():
+    from simtown.assets.catalogue import ENTITIES
+    from simtown.datasets.export.clevr import _looks
+
+    looks = {name: _looks(e) for e, name in enumerate(ENTITIES)}
+    assert [looks[name]["color"] for name in ("red truck", "green car", "school bus", "white van")] == ["red", "green", "yellow", "white"]
+    assert (looks["city bus"]["size"], looks["bicycle"]["size"]) == ("large", "small")

@@ -1,0 +1,138 @@
+"""What holds for every format: whole or not there, never over anything, the same bytes, one line for bad input."""
+
+import json
+import os
+import signal
+import sys
+
+import numpy as np
+import pytest
+
+from simtown.datasets.export import FORMATS, export
+from simtown.datasets.export.listing import listing
+from simtown.datasets.export.yaml import yaml
+from simtown.datasets.reader import open_dataset
+from simtown.files import ForeignDirectoryError, whole
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_same_data_set_gives_the_same_bytes(form, exported, contents, tmp_path):
+    out, data = exported(form)
+    export(data, form, [], tmp_path / "again")
+    assert contents(out) == contents(tmp_path / "again")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_command_writes_what_the_function_writes(form, exported, contents, cli, copy, rich):
+    town = copy(rich, f"{form}-town")
+    before = contents(town)
+    done = cli("export", town, "--to", form, "--split", "val,test").succeeds()
+    assert done.out == f"{town}-{form}: 8 val, 6 test examples for {form}\n"
+    assert contents(town) == before
+    made = contents(town.with_name(f"{town.name}-{form}"))
+    shared = {name: digest for name, digest in contents(exported(form)[0]).items() if name in made and "val" in name}
+    assert shared
+    assert all(made[name] == digest for name, digest in shared.items())
+    assert not [name for name in made if "train" in name]
+
+
+def test_bad_input_is_one_line(cli, plain, tmp_path, copy):
+    cli("export", plain, "--to", "xml").refuses("unknown format 'xml'", "coco, clevr")
+    cli("export", plain, "--to", "png", "--split", "dev").refuses("unknown split 'dev'", "train")
+    cli("export", plain, "--to", "png", "--split", "").refuses("unknown split ''")
+    cli("export", tmp_path, "--to", "png").refuses("holds no simtown data set")
+    cli("export", plain, "--to", "png", "--out", plain).refuses("is there already", "--out")
+    (tmp_path / "file").write_text("mine")
+    cli("export", plain, "--to", "png", "--out", tmp_path / "file").refuses("is there already")
+    assert (tmp_path / "file").read_text() == "mine"
+    town = copy(plain)
+    (town / "train-00000.h5").write_bytes((town / "train-00000.h5").read_bytes()[:2000])
+    cli("export", town, "--to", "png").refuses("train-00000.h5", "simtown verify", code=1)
+    assert not list(tmp_path.glob("*copy-png*"))
+
+
+def test_a_stopped_export_says_so_and_leaves_nothing(cli, plain, tmp_path, monkeypatch):
+    from simtown.datasets.export import png
+
+    def stop(data, splits, directory):
+        assert (directory / "questions.jsonl").stat().st_size > 0
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(png, "finish", stop)
+    cli("export", plain, "--to", "png", "--out", tmp_path / "x").refuses("stopped", "nothing was kept", code=130)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_export_lies_beside_its_data_set(cli, plain, copy, monkeypatch):
+    town = copy(plain, "town")
+    monkeypatch.chdir(town)
+    cli("export", ".", "--to", "png", "--split", "val").succeeds()
+    assert (town.parent / "town-png" / "questions.jsonl").is_file()
+    assert not (town / "town-png").exists()
+
+
+def test_an_empty_split_is_refused_by_name_and_left_out_otherwise(cli, tmp_path, contents):
+    cli("generate", "--entities", 5, "--n", 4, "--val", 0, "--test", 0, "--size", 32, "--workers", 1, "--out", tmp_path / "t").succeeds()
+    cli("export", tmp_path / "t", "--to", "png", "--split", "val").refuses("has no val examples")
+    cli("export", tmp_path / "t", "--to", "png").succeeds()
+    assert {name.split("/")[0] for name in contents(tmp_path / "t-png")} == {"train", "questions.jsonl"}
+
+
+def test_a_library_that_is_missing_is_named_with_its_extra(plain, tmp_path, cli, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.delitem(sys.modules, "simtown.datasets.export.parquet", raising=False)
+    cli("export", plain, "--to", "parquet", "--out", tmp_path / "p").refuses("--to parquet needs pyarrow: pip install 'simtown[export]'")
+    assert not (tmp_path / "p").exists()
+
+
+def test_a_directory_appears_whole_or_not_at_all(tmp_path):
+    out = tmp_path / "out"
+    with pytest.raises(FileNotFoundError), whole(out, "simtown export") as inside:
+        (inside / "half" / "way").write_text("x")
+    assert not list(tmp_path.iterdir())
+    out.mkdir()  # an empty one may be there
+    with whole(out, "simtown export") as inside:
+        (inside / "file").write_text("x")
+        with pytest.raises(ForeignDirectoryError, match="another simtown export"), whole(out, "simtown export"):
+            pass
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+    with pytest.raises(ForeignDirectoryError, match="is there already"), whole(out, "simtown export"):
+        pass
+
+
+def test_a_killed_run_leaves_nothing_that_hinders_the_next(tmp_path):
+    child = os.fork()
+    if not child:
+        with whole(tmp_path / "out", "simtown export") as inside:
+            (inside / "sub").mkdir()
+            (inside / "sub" / "leftover").write_text("x")
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert not (tmp_path / "out").exists()
+    with whole(tmp_path / "out", "simtown export") as inside:
+        (inside / "file").write_text("x")
+    assert [str(p.relative_to(tmp_path)) for p in sorted(tmp_path.rglob("*"))] == ["out", "out/file"]
+
+
+def test_long_lists_are_the_json_they_should_be(tmp_path):
+    with listing(tmp_path / "x.json", {"info": {"a": "é"}}, "some", "none", "more") as (some, _, more):
+        for i in range(3):
+            some({"i": i})
+            more([i])
+    expected = {"info": {"a": "é"}, "some": [{"i": 0}, {"i": 1}, {"i": 2}], "none": [], "more": [[0], [1], [2]]}
+    assert json.loads((tmp_path / "x.json").read_text()) == expected
+
+
+def test_yaml_is_read_back():
+    reader = pytest.importorskip("yaml")
+    value = {"a": {"0": "no", 1: "yes"}, "b": [{"c": [1, 2.5], "d": {"e": True}}, "text: # no"], "f": [], "g-h": None, "i": {}}
+    assert reader.safe_load(yaml(value)) == value
+
+
+def test_rows_are_streamed_as_they_are_stored(rich):
+    data = open_dataset(rich)
+    for size in (1, 4, 7, 100):
+        parts = list(data.train.stream(("answer", "images", "scene/pose"), size))
+        assert [start for start, _ in parts] == list(np.cumsum([0, *(len(part["answer"]) for _, part in parts[:-1])]))
+        for name, expected in (("answer", data.train.column("answer")), ("images", data.train.images(range(24)))):
+            assert np.array_equal(np.concatenate([part[name] for _, part in parts]), expected)

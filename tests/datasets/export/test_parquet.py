@@ -1,0 +1,87 @@
+"""Parquet as its users load it: Hugging Face datasets, pyarrow, and Croissant's own reader."""
+
+import logging
+
+import numpy as np
+import pytest
+
+from simtown.assets.catalogue import ENTITIES
+from simtown.datasets.settings import SPLITS
+
+
+@pytest.fixture(scope="module")
+def load(tmp_path_factory):
+    datasets = pytest.importorskip("datasets")
+    cache = str(tmp_path_factory.mktemp("cache"))
+    return lambda *words, **more: datasets.load_dataset(*words, cache_dir=cache, **more)
+
+
+@pytest.mark.parametrize("which", ["rich", "plain"])
+def test_the_directory_loads_with_its_card(which, exported, load):
+    out, data = exported("parquet", which)
+    loaded = load(str(out))
+    assert {name: len(split) for name, split in loaded.items()} == {name: len(data[name]) for name in SPLITS}
+    for name in SPLITS:
+        for number, (row, example) in enumerate(zip(loaded[name], data[name], strict=True)):
+            assert row["index"] == number
+            assert np.array_equal(np.array(row["image"]), example.image)
+            if which == "rich":
+                assert np.array_equal(np.array(row["mask"]), example.mask)
+            assert row["question"] == example.question
+            assert row["answer"] == example.answer
+            vehicles = row["vehicles"]
+            assert [ENTITIES[v["entity"]] for v in vehicles] == [v.entity for v in example.scene.vehicles]
+            assert ENTITIES[row["subject"]] == example.subject == ENTITIES[vehicles[row["subject_slot"]]["entity"]]
+            assert ENTITIES[row["object"]] == example.object == ENTITIES[vehicles[row["object_slot"]]["entity"]]
+            assert np.array_equal(np.array([v["box"] for v in vehicles], dtype=np.float32), example.boxes)
+            assert [np.float32(v["visible"]) for v in vehicles] == example.visible.tolist()
+            assert (row["margin"], vehicles[0]["x"]) == (example.margin, example.scene.vehicles[0].x)
+    features = loaded["train"].features
+    assert features["relation"].int2str(data.train.column("relation").tolist()) == [e.relation for e in data.train]
+    assert features["weather"].int2str(0) == "clear"
+
+
+def test_bare_files_keep_their_features(exported, load):
+    """load_dataset("parquet") never sees the card: the features stand in the files' schema, too."""
+    out, _ = exported("parquet")
+    bare = load("parquet", data_files={"train": str(out / "data" / "train-*.parquet")})["train"]
+    assert type(bare.features["image"]).__name__ == "Image"
+    assert bare.features == load(str(out))["train"].features
+    assert next(iter(load(str(out), split="test", streaming=True)))["image"].size == (64, 32)
+
+
+def test_the_card_counts_what_is_there(exported):
+    yaml, pq = pytest.importorskip("yaml"), pytest.importorskip("pyarrow.parquet")
+    out, data = exported("parquet")
+    header = yaml.safe_load((out / "README.md").read_text().split("---\n")[1])
+    assert [split["num_examples"] for split in header["dataset_info"]["splits"]] == [len(data[name]) for name in SPLITS]
+    assert header["dataset_info"]["download_size"] == sum(path.stat().st_size for path in out.glob("data/*"))
+    assert [f["name"] for f in header["dataset_info"]["features"]] == pq.read_schema(out / "data" / "train-00000.parquet").names
+    assert header["size_categories"] == ["n<1K"]
+
+
+def test_a_large_split_goes_into_several_files(exported, monkeypatch, tmp_path, load):
+    from simtown.datasets.export import export, parquet, portion
+
+    monkeypatch.setattr(parquet, "_LARGEST", 1)
+    monkeypatch.setattr(portion, "_MOST", 7)
+    data = exported("parquet")[1]
+    export(data, "parquet", ["train"], tmp_path / "parts")
+    parts = [path.name for path in sorted(tmp_path.glob("parts/data/*"))]
+    assert parts == [f"train-{i:05d}.parquet" for i in range(5)]  # shards of 10, 10 and 4
+    assert load(str(tmp_path / "parts"), split="train")["index"][:] == list(range(24))
+
+
+def test_croissant_is_valid_and_gives_the_records(exported, caplog):
+    mlcroissant = pytest.importorskip("mlcroissant")
+    out, data = exported("parquet")
+    with caplog.at_level(logging.WARNING):
+        croissant = mlcroissant.Dataset(jsonld=str(out / "croissant.json"))
+        rows = list(croissant.records("test"))
+    assert not croissant.metadata.issues.errors
+    assert "not standard" not in caplog.text
+    assert len(rows) == len(data.test)
+    for row, example in zip(rows, data.test, strict=True):
+        assert np.array_equal(np.array(row["test/image"]), example.image)
+        assert row["test/question"].decode() == example.question
+        assert row["test/answer"] == example.answer

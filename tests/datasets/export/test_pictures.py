@@ -1,0 +1,90 @@
+"""PNG files and COCO, by the readers their users have: Pillow and pycocotools."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from PIL import Image
+
+from simtown.assets.catalogue import ENTITIES
+from simtown.datasets.export.masks import runs, seen
+from simtown.datasets.settings import SPLITS
+from simtown.render.raster import Raster
+
+
+def test_png_and_its_questions(exported):
+    out, data = exported("png")
+    lines = [json.loads(line) for line in (out / "questions.jsonl").read_text().splitlines()]
+    assert [line["split"] for line in lines] == [split for split in SPLITS for _ in range(len(data[split]))]
+    for line in lines:
+        example = data[line["split"]][line["index"]]
+        assert np.array_equal(np.array(Image.open(out / line["image"])), example.image)
+        assert np.array_equal(np.array(Image.open(out / line["mask"])), example.mask)
+        assert (line["question"], line["answer"]) == (example.question, "yes" if example.answer else "no")
+        assert (line["subject"], line["relation"], line["object"]) == (example.subject, example.relation, example.object)
+        assert line["vehicles"][line["subject_slot"]]["entity"] == example.subject
+        assert line["vehicles"][line["object_slot"]]["entity"] == example.object
+        assert line["margin"] == pytest.approx(example.margin, abs=1e-4)
+        assert line["weather"] == example.scene.weather.kind
+        for slot, vehicle in enumerate(line["vehicles"]):
+            assert vehicle["box"] == pytest.approx(example.boxes[slot].tolist(), abs=1e-4)
+            assert vehicle["x"] == pytest.approx(example.scene.vehicles[slot].x, abs=1e-4)
+
+
+@given(arrays(bool, st.tuples(st.integers(1, 40), st.integers(1, 40))))
+def test_run_lengths_are_those_of_pycocotools(mask):
+    coco = pytest.importorskip("pycocotools.mask")
+    theirs = coco.encode(np.asfortranarray(mask.astype(np.uint8)))
+    assert runs(mask) == theirs["counts"].decode()
+    ids = mask.astype(np.uint8)
+    if mask.any():
+        x, y, w, h = coco.toBbox(theirs)
+        assert seen(ids, 0)[1] == (x, y, x + w, y + h)
+    else:
+        assert seen(ids, 0) is None
+
+
+@pytest.mark.parametrize("which", ["rich", "plain"])
+def test_coco_in_pycocotools(which, exported):
+    """Masks decode to those stored, or, where none are, to what the renderer draws from the scene."""
+    coco = pytest.importorskip("pycocotools.coco")
+    out, data = exported("coco", which)
+    for split in SPLITS:
+        if not len(data[split]):
+            continue
+        reader = coco.COCO(out / "annotations" / f"instances_{split}.json")
+        assert sorted(reader.getImgIds()) == list(range(len(data[split])))
+        names = {c["id"]: c["name"] for c in reader.loadCats(reader.getCatIds())}
+        assert list(names.values()) == list(ENTITIES[: data.settings.entities])
+        ids = Raster().render(data[split].scenes(), data.settings.width, data.settings.height).ids
+        for number, example in enumerate(data[split]):
+            image = reader.imgs[number]
+            assert np.array_equal(np.array(Image.open(out / split / image["file_name"])), example.image)
+            assert image["question"] == example.question
+            if example.mask is not None:
+                assert np.array_equal(ids[number], example.mask)
+            found = reader.imgToAnns[number]
+            assert len(found) == len(np.intersect1d(ids[number], 1 + np.arange(len(example.boxes))))
+            for annotation in found:
+                slot = [v.entity for v in example.scene.vehicles].index(names[annotation["category_id"]])
+                mask = reader.annToMask(annotation)
+                assert np.array_equal(mask, ids[number] == slot + 1)
+                assert annotation["area"] == mask.sum()
+                x, y, w, h = annotation["bbox"]
+                assert mask[y : y + h, x : x + w].sum() == mask.sum()
+                assert all(edge.any() for edge in (mask[y], mask[y + h - 1], mask[:, x], mask[:, x + w - 1]))
+
+
+def test_coco_evaluates_itself_as_perfect(exported, capsys):
+    coco, evaluation = pytest.importorskip("pycocotools.coco"), pytest.importorskip("pycocotools.cocoeval")
+    out, _ = exported("coco")
+    truth = coco.COCO(out / "annotations" / "instances_train.json")
+    results = [{k: a[k] for k in ("image_id", "category_id", "segmentation")} | {"score": 1.0} for a in truth.anns.values()]
+    judge = evaluation.COCOeval(truth, truth.loadRes(results), "segm")
+    judge.evaluate()
+    judge.accumulate()
+    judge.summarize()
+    assert judge.stats[0] == pytest.approx(1.0)

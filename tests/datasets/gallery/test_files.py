@@ -1,0 +1,131 @@
+"""What lies beside the page, against the data set it is of."""
+
+import base64
+import json
+import re
+
+import cv2
+import numpy as np
+import pytest
+
+from simtown.datasets.export.portion import ANSWERS
+from simtown.datasets.gallery import DETAILS, INDEX, SHEET, THUMB, gallery, thumb_size
+from simtown.datasets.reader import open_dataset
+from simtown.datasets.settings import SPLITS
+
+CALL = re.compile(r"simtown\.(begin|detail)\((.*)\)\n", re.DOTALL)
+
+
+def called(path):
+    """The values of the one call that a script holds."""
+    return json.loads(f"[{CALL.fullmatch(path.read_text())[2]}]")
+
+
+@pytest.fixture(scope="module")
+def made(rich, tmp_path_factory):
+    out = tmp_path_factory.mktemp("gallery") / "page"
+    gallery(open_dataset(rich), out)
+    return out, open_dataset(rich)
+
+
+def test_the_index_is_the_data_set(made):
+    out, data = made
+    (about,) = called(out / "data" / "index.js")
+    columns = {name: np.frombuffer(base64.b64decode(about["columns"][name]), dtype=kind) for name, kind in INDEX.items()}
+    start = 0
+    for split, name in zip(about["splits"], SPLITS, strict=True):
+        examples = data[name]
+        here = {key: column[start : start + split["count"]] for key, column in columns.items()}
+        start += split["count"]
+        assert (split["name"], split["count"]) == (name, len(examples))
+        for role in ("subject", "object"):
+            assert sum(split["target"][role]) == pytest.approx(1, abs=1e-5)
+            assert [about["entities"][e] for e in here[role]] == [getattr(e, role) for e in examples]
+        third = [{v.entity for v in e.scene.vehicles} - {e.subject, e.object} for e in examples]
+        assert [{about["entities"][e]} for e in here["other"]] == third
+        assert [ANSWERS[a] == "yes" for a in here["answer"]] == [e.answer for e in examples]
+        assert [about["relations"][r]["name"] for r in here["relation"]] == [e.relation for e in examples]
+        assert [about["weathers"][w] for w in here["weather"]] == [e.scene.weather.kind for e in examples]
+        assert here["margin"] / 100 == pytest.approx([e.margin for e in examples], abs=0.006)
+    assert start == len(columns["answer"])
+
+
+def test_details_sheets_and_masks_are_the_examples(made):
+    coco = pytest.importorskip("pycocotools.mask")
+    out, data = made
+    for name in SPLITS:
+        split, number, rows = called(out / "data" / f"{name}-00000.js")
+        assert (split, number, len(rows)) == (name, 0, len(data[name]))
+        sheet = cv2.imread(str(out / "data" / f"{name}-00000.jpg"))[..., ::-1].astype(int)
+        assert sheet.shape == (SHEET * 32, SHEET * 64, 3)
+        for i, (row, example) in enumerate(zip(rows, data[name], strict=True)):
+            question, subject, obj, margin, _, _, vehicles = row
+            assert (question, subject, obj) == (example.question, example.subject_slot, example.object_slot)
+            assert margin == pytest.approx(example.margin, abs=1e-4)
+            for slot, vehicle in enumerate(vehicles):
+                there = example.scene.vehicles[slot]
+                assert vehicle[1:4] == pytest.approx([there.x, there.y, there.yaw], abs=1e-4)
+                assert vehicle[4:8] == pytest.approx(example.boxes[slot].tolist(), abs=0.06)
+                mask = example.mask == slot + 1
+                assert np.array_equal(coco.decode({"size": mask.shape, "counts": vehicle[9].encode()}) if vehicle[9] else mask * 0, mask)
+            y, x = i // SHEET * 32, i % SHEET * 64
+            assert np.abs(sheet[y : y + 32, x : x + 64] - example.image).mean() < 8
+
+
+def test_large_pictures_get_smaller_thumbnails(cli, tmp_path):
+    assert thumb_size(128, 64) == (128, 64)
+    assert thumb_size(1024, 512) == (THUMB, THUMB // 2)
+    cli(
+        "generate", "--entities", 5, "--n", 4, "--val", 0, "--test", 0, "--size", "400x200", "--workers", 1, "--out", tmp_path / "t"
+    ).succeeds()
+    cli("gallery", tmp_path / "t").succeeds()
+    data = open_dataset(tmp_path / "t")
+    sheet = cv2.imread(str(tmp_path / "t-gallery" / "data" / "train-00000.jpg"))[..., ::-1].astype(int)
+    assert sheet.shape == (SHEET * THUMB // 2, SHEET * THUMB, 3)
+    small = cv2.resize(data.train[1].image, (THUMB, THUMB // 2), interpolation=cv2.INTER_AREA)
+    assert np.abs(sheet[: THUMB // 2, THUMB : 2 * THUMB] - small).mean() < 8
+
+
+def test_pieces_follow_each_other(many, tmp_path):
+    data = open_dataset(many)
+    gallery(data, tmp_path / "page")
+    for name in SPLITS:
+        sizes = [len(called(path)[2]) for path in sorted((tmp_path / "page" / "data").glob(f"{name}-*.js"))]
+        assert sum(sizes) == len(data[name])
+        assert set(sizes[:-1]) <= {DETAILS}
+        assert len(list((tmp_path / "page" / "data").glob(f"{name}-*.jpg"))) == -(-len(data[name]) // SHEET**2)
+    last = called(tmp_path / "page" / "data" / "train-00002.js")[2][-1]
+    assert last[0] == data.train[599].question
+
+
+def test_the_page_names_nothing_outside_it(made):
+    """No address of another host, no module, no fetch: what a page on a disk may not have."""
+    text = (made[0] / "index.html").read_text()
+    assert not re.findall(r"https?://|@import|fetch\(|XMLHttpRequest|<link(?![^>]*data:,)", text)
+    assert {path.name for path in made[0].iterdir()} == {"index.html", "data"}
+
+
+def test_the_same_bytes_and_never_over_anything(made, contents, cli, tmp_path, rich):
+    done = cli("gallery", rich, "--out", tmp_path / "again").succeeds()
+    assert "index.html" in done.out
+    assert contents(tmp_path / "again") == contents(made[0])
+    cli("gallery", rich, "--out", tmp_path / "again").refuses("is there already")
+    cli("gallery", tmp_path, "--out", tmp_path / "other").refuses("holds no simtown data set")
+    assert not (tmp_path / "other").exists()
+
+
+def luminance(colour):
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))]
+    return np.dot([0.2126, 0.7152, 0.0722], linear)
+
+
+@pytest.mark.parametrize("theme", [":root", ':root[data-theme="dark"]'])
+def test_words_are_legible(theme, made):
+    """Contrast of at least 4.5 (WCAG AA) of every colour of words against what is under them."""
+    style = (made[0] / "index.html").read_text().split("<style>")[1]
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})\b", style[style.index(f"{theme} {{") :].split("}")[0]))
+    for ink in ("ink", "soft", "yes", "no", "subject", "object", "other", "accent"):
+        for ground in ("card", "paper"):
+            least = 3 if ink in ("subject", "object", "other") else 4.5  # marks and large words
+            light, dark = sorted((luminance(colours[ink]), luminance(colours[ground])), reverse=True)
+            assert (light + 0.05) / (dark + 0.05) >= least, (ink, ground)

@@ -1,0 +1,383 @@
+"""The page in a real browser, opened from disk."""
+
+import base64
+import io
+import json
+import re
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from simtown.assets.catalogue import ENTITIES
+from simtown.datasets.gallery import DETAILS, SHEET, gallery
+from simtown.datasets.marginals import targets
+from simtown.datasets.reader import open_dataset
+from simtown.datasets.settings import SPLITS
+from simtown.language.relations import RELATION_NAMES
+from simtown.scenes.weather import WEATHERS
+
+
+class Page:
+    """The gallery in the browser."""
+
+    def __init__(self, driver, path):
+        self.driver, self.path = driver, path
+
+    def open(self, hash="", theme="light"):
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": theme}]})
+        self.driver.get("about:blank")
+        self.driver.get_log("browser")
+        self.driver.get(f"file://{self.path}/index.html#{hash}")
+        self.wait("document.documentElement.dataset.ready")
+        self.settle()
+        return self
+
+    def js(self, code):
+        return self.driver.execute_script(f"return {code}")
+
+    def wait(self, code, seconds=20):
+        end = time.monotonic() + seconds
+        while not self.js(code):
+            assert time.monotonic() < end, code
+            time.sleep(0.02)
+
+    def settle(self):
+        """Until every cell in sight has its picture and its words."""
+        self.wait("[...document.querySelectorAll('.cell')].every((c) => c.dataset.drawn.startsWith('11'))")
+
+    def keys(self, *keys):
+        from selenium.webdriver import ActionChains
+
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+    def click(self, selector):
+        self.js(
+            f"document.querySelector({json.dumps(selector)}).dispatchEvent(new MouseEvent('click', {{bubbles: true, cancelable: true}}))"
+        )
+
+    def text(self, selector):
+        return self.js(f"((e) => e.innerText ?? e.textContent)(document.querySelector({json.dumps(selector)}))")
+
+    def found(self):
+        return int(self.text("#found b").replace(",", ""))
+
+    def picture(self, selector):
+        from selenium.webdriver.common.by import By
+
+        return np.array(
+            Image.open(io.BytesIO(self.driver.find_element(By.CSS_SELECTOR, selector).screenshot_as_png)).convert("RGB")
+        ).astype(int)
+
+    def selected(self):
+        return self.js("document.querySelector('[aria-selected=true]').id")
+
+
+@pytest.fixture(scope="module")
+def make(browser, tmp_path_factory):
+    def build(dataset):
+        out = tmp_path_factory.mktemp("gallery") / "page"
+        gallery(open_dataset(dataset), out)
+        return Page(browser, out), open_dataset(dataset)
+
+    return build
+
+
+@pytest.fixture(scope="module")
+def large(many, make):
+    return make(many)
+
+
+@pytest.fixture(scope="module")
+def small(rich, make):
+    return make(rich)
+
+
+@pytest.fixture(autouse=True)
+def quiet(browser):
+    """No test leaves an error in the console."""
+    yield
+    browser.execute_script("localStorage.clear()")
+    assert [line for line in browser.get_log("browser") if line["level"] == "SEVERE"] == []
+
+
+def together(data, name):
+    return np.concatenate([data[split].column(name) for split in SPLITS])
+
+
+def test_filters_count_as_numpy_does(large):
+    page, data = large
+    page.open()
+    split = np.repeat(np.arange(3), [len(data[name]) for name in SPLITS])
+    columns = {"split": split, "answer": together(data, "answer"), "relation": together(data, "relation"),
+               "weather": together(data, "scene/weather")}  # fmt: skip
+    names = {"split": SPLITS, "answer": ("no", "yes"), "relation": RELATION_NAMES, "weather": WEATHERS}
+    assert page.found() == 1300
+    for key, column in columns.items():
+        for value, name in enumerate(names[key]):
+            facet = f"[name={key}][value='{name}']"
+            assert int(page.text(f"label:has({facet}) output").replace(",", "")) == (column == value).sum()
+            page.click(facet)
+            assert page.found() == (column == value).sum()
+            page.click(facet)
+    for facet in ("[name=split][value=test]", "[name=answer][value=yes]", "[name=weather][value=snow]", "[name=weather][value=night]"):
+        page.click(facet)
+    wanted = (split == 2) & columns["answer"] & np.isin(columns["weather"], [WEATHERS.index("snow"), WEATHERS.index("night")])
+    assert page.found() == wanted.sum()
+    counts = np.bincount(columns["relation"][wanted], minlength=4)
+    assert [int(page.text(f"label:has([value='{name}']) output")) for name in RELATION_NAMES] == counts.tolist()
+    page.click("#clear")
+    assert page.found() == 1300
+    assert page.js("document.querySelectorAll('#facets :checked').length") == 0
+
+
+@pytest.mark.parametrize("role", ["any", "subject", "object"])
+def test_an_entity_is_found_in_its_role(role, small):
+    page, data = small
+    page.open(f"entity=taxi&role={role}")
+    taxi = ENTITIES.index("taxi")
+    there = {"any": (together(data, "scene/entity") == taxi).any(axis=1), "subject": together(data, "subject") == taxi,
+             "object": together(data, "object") == taxi}[role]  # fmt: skip
+    assert page.found() == there.sum()
+    assert page.js("document.querySelector('[name=role]:checked').value") == role
+
+
+def test_typing_an_entity(small):
+    page, data = small
+    page.open()
+    page.keys("/", "Taxi")
+    assert page.found() == (together(data, "scene/entity") == ENTITIES.index("taxi")).any(axis=1).sum()
+    page.keys("x")
+    assert page.js("document.getElementById('entity').getAttribute('aria-invalid')") == "true"
+    assert page.found() == 38
+
+
+def test_cells_show_their_examples(small):
+    page, data = small
+    page.open("split=train")
+    for number in (0, 7, 8):
+        cell = f"#example-{number}"
+        example = data.train[number]
+        assert page.text(f"{cell} p span") == example.question
+        assert page.text(f"{cell} .answer") == ("yes" if example.answer else "no")
+        assert page.js(f"document.querySelector('{cell}').getAttribute('aria-label')").startswith(f"train {number}: {example.question}")
+        shown = page.picture(f"{cell} canvas")
+        there = np.array(Image.fromarray(example.image).resize(shown.shape[1::-1], Image.Resampling.BILINEAR)).astype(int)
+        others = [np.abs(np.array(Image.fromarray(data.train[i].image).resize(shown.shape[1::-1])) - shown).mean() for i in range(24)]
+        assert np.abs(shown - there).mean() < 10
+        assert int(np.argmin(others)) == number
+
+
+def test_boxes_and_masks_lie_on_their_vehicles(small):
+    page, data = small
+    page.open("at=val:3&open=1")
+    page.wait("document.querySelector('#inspector .question')")
+    example = data.val[3]
+    plain = page.picture("#inspector .picture")
+    page.keys("b")
+    page.settle()
+    boxes = page.js(
+        "[...document.querySelectorAll('#inspector .picture rect')].map((r) => [r.x, r.y, r.width, r.height].map((l) => l.baseVal.value))"
+    )
+    expected = np.concatenate([example.boxes[:, :2], example.boxes[:, 2:] - example.boxes[:, :2]], axis=1)
+    assert np.array(boxes) == pytest.approx(expected, abs=0.11)
+    assert page.js("document.querySelectorAll('.cell rect').length") == 3 * page.js("document.querySelectorAll('.cell').length")
+    page.keys("b", "m")
+    page.settle()
+    changed = np.abs(page.picture("#inspector .picture") - plain).sum(axis=2) > 30
+    mask = np.isin(example.mask, [1, 2, 3]).astype(np.uint8)
+    mask = np.array(Image.fromarray(mask).resize(changed.shape[::-1], Image.Resampling.NEAREST)).astype(bool)
+    assert (changed & mask).sum() / (changed | mask).sum() > 0.8
+
+
+def test_the_reason_is_the_margin_and_the_places(small):
+    from selenium.webdriver import Keys
+
+    page, data = small
+    page.open("split=test&open=1")
+    for number, example in enumerate(data.test):
+        page.wait(f"document.querySelector('#inspector code')?.innerText.includes('/test:{number} ')")
+        words = page.text("#inspector .why")
+        assert f"{abs(example.margin):.2f} m" in words
+        assert page.text("#inspector .measured") == f"{abs(example.margin):.2f} m"
+        assert words.startswith("Across" if example.relation in ("left of", "right of") else "Along")
+        # the line that is drawn is as long as the margin that is stored
+        a, b = page.js(
+            "(() => { const path = document.querySelector('#inspector .measure').getAttribute('d');"
+            "const d = path.match(/M([^vh]+)[vh][^M]+M([^L]+)L([^vh]+)/);"
+            "return [d[2], d[3]].map((p) => p.split(',').map(Number)); })()"
+        )
+        length = np.hypot(a[0] - b[0], a[1] - b[1])
+        assert length == pytest.approx(abs(example.margin), abs=0.01)
+        rows = page.js("[...document.querySelectorAll('#inspector tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))")
+        for row, vehicle in zip(rows, example.scene.vehicles, strict=True):
+            assert row[0] == vehicle.entity
+            assert [float(x) for x in row[2:4]] == pytest.approx([vehicle.x, vehicle.y], abs=0.006)
+        page.keys(Keys.RIGHT)
+
+
+def test_the_command_that_is_shown_works(small, cli, tmp_path):
+    page, _ = small
+    page.open("at=val:2&open=1")
+    page.wait("document.querySelector('#inspector code')")
+    program, *words = page.text("#inspector code").split()
+    assert program == "simtown"
+    cli(*words, "--out", tmp_path / "x.png").succeeds()
+    assert Image.open(tmp_path / "x.png").size == (1024, 1024)
+
+
+def test_the_keyboard_does_everything(large):
+    from selenium.webdriver import Keys
+
+    page, _ = large
+    page.open()
+    across = page.js("new Set([...document.querySelectorAll('.cell')].map((c) => c.style.left)).size")
+    assert across > 2
+    assert page.selected() == "example-0"
+    for key, expected in ((Keys.RIGHT, 1), (Keys.DOWN, 1 + across), (Keys.LEFT, across), (Keys.UP, 0), (Keys.LEFT, 0), (Keys.END, 1299)):
+        page.keys(key)
+        page.settle()
+        assert page.selected() == f"example-{expected}"
+        assert page.js("document.getElementById('grid').getAttribute('aria-activedescendant')") == f"example-{expected}"
+    inside = (
+        "(() => { const c = document.querySelector('[aria-selected=true]').getBoundingClientRect(), g = document.getElementById('grid')"
+    )
+    assert page.js(f"{inside}.getBoundingClientRect(); return c.top >= g.top && c.bottom <= g.bottom; }})()")
+    page.keys(Keys.HOME, Keys.PAGE_DOWN)
+    assert int(page.selected().split("-")[1]) % across == 0
+    page.keys(Keys.HOME, Keys.ENTER)
+    page.wait("document.querySelector('#inspector .question')")
+    page.keys(Keys.RIGHT)
+    page.wait("document.querySelector('#inspector nav b').innerText === 'train 1'")
+    page.keys(Keys.ESCAPE)
+    assert page.js("document.getElementById('inspector').hidden")
+    page.keys("d")
+    assert not page.js("document.getElementById('charts').hidden")
+    page.keys("d", "?")
+    assert page.js("document.getElementById('keys').open")
+    page.keys(Keys.ESCAPE)
+    assert not page.js("document.getElementById('keys').open")
+    before = page.js("getComputedStyle(document.body).backgroundColor")
+    page.keys("t")
+    assert page.js("getComputedStyle(document.body).backgroundColor") != before
+
+
+def test_only_what_is_in_sight_exists(large):
+    page, _ = large
+    page.open()
+    assert page.js("document.querySelectorAll('.cell').length") < 100
+    page.js("document.getElementById('grid').scrollTop = 1e9")
+    page.wait("document.getElementById('example-1299')")
+    page.settle()
+    assert page.js("document.querySelectorAll('.cell').length") < 100
+    assert not page.js("document.getElementById('example-0')")
+
+
+def test_distributions_and_their_targets(small):
+    page, data = small
+    page.open("charts=1&split=train")
+    told = data.manifest["settings"]
+    target = targets(np.array(told["subject_frequencies"]), np.array(told["object_frequencies"]), distractor=True)
+    for place, role in enumerate(("subject", "object")):
+        labels = page.js(
+            f"[...document.querySelectorAll('.two > div')[{place}].querySelectorAll('a')].map((a) => a.getAttribute('aria-label'))"
+        )
+        counts = np.bincount(data.train.column(role), minlength=40)
+        assert sorted(labels) == sorted(
+            f"{ENTITIES[e]}: {100 * counts[e] / 24:.1f}%, {counts[e]} examples, target {100 * target[role][e]:.1f}%" for e in range(40)
+        )
+    assert "yes: 50.0%, 12 examples, target 50.0%" in page.js("document.querySelector('#chart-answer').innerHTML")
+    page.click("#chart-weather a")
+    assert page.found() == (data.train.column("scene/weather") == 0).sum()
+    page.keys("d")
+    assert page.js("document.querySelectorAll('#charts .target').length") == 0
+
+
+def test_an_address_brings_everything_back(small):
+    page, _ = small
+    page.open()
+    page.click("[name=answer][value=yes]")
+    page.keys("b")
+    page.click("#example-1, #example-0")
+    kept, found = page.js("location.hash.slice(1)"), page.found()
+    words = page.text("#inspector .question")
+    page.open(kept)
+    page.wait("document.querySelector('#inspector .question')")
+    assert (page.found(), page.text("#inspector .question")) == (found, words)
+    assert page.js("document.getElementById('boxes').getAttribute('aria-pressed')") == "true"
+
+
+def test_light_and_dark_follow_the_system_until_chosen(small):
+    page, _ = small
+    colours = [page.open(theme=theme).js("getComputedStyle(document.body).backgroundColor") for theme in ("light", "dark")]
+    assert colours[0] != colours[1]
+    page.click("#theme")
+    assert page.js("getComputedStyle(document.body).backgroundColor") == colours[0]
+    assert page.open(theme="dark").js("getComputedStyle(document.body).backgroundColor") == colours[0]
+
+
+def test_everything_has_a_name(small):
+    page, _ = small
+    page.open("at=train:1&open=1&boxes=1")
+    nameless = page.js(
+        "[...document.querySelectorAll('button, input, [role=option], [role=img], [role=listbox], dialog, form, aside')].filter((e) =>"
+        "!((e.innerText ?? '').trim() || e.ariaLabel || e.labels?.length || e.getAttribute('aria-labelledby')"
+        "|| e.closest('dialog:not([open])'))"
+        ").map((e) => e.outerHTML.slice(0, 120))"
+    )
+    assert nameless == []
+    assert page.js("document.documentElement.lang") == "en"
+
+
+def test_nothing_found_says_so(small):
+    page, _ = small
+    page.open("entity=taxi&role=subject&weather=clear&answer=yes&relation=behind&split=test&open=1")
+    if page.found():
+        pytest.skip("this data set has such an example")
+    assert not page.js("document.getElementById('nothing').hidden")
+    assert page.js("document.getElementById('inspector').hidden")
+
+
+def test_a_page_without_its_folder_says_so(small, tmp_path):
+    page, _ = small
+    (tmp_path / "index.html").write_bytes((page.path / "index.html").read_bytes())
+    page.driver.get(f"file://{tmp_path}/index.html")
+    page.wait("document.getElementById('broken')")
+    page.driver.get_log("browser")
+
+
+@pytest.mark.slow
+def test_sixty_thousand_examples(large, tmp_path):
+    """The same pieces over and over, 60,000 examples: quick to open, to filter and to scroll, and never many cells."""
+    page, _ = large
+    (tmp_path / "data").mkdir()
+    (tmp_path / "index.html").write_bytes((page.path / "index.html").read_bytes())
+    begin = (page.path / "data" / "index.js").read_text()
+    about = json.loads(begin[len("simtown.begin(") : -2])
+    for name, text in about["columns"].items():
+        column = np.frombuffer(base64.b64decode(text), dtype="<i2" if name == "margin" else "u1")[:512]
+        about["columns"][name] = base64.b64encode(np.resize(column, 60_160).tobytes()).decode()
+    about["splits"] = [{**about["splits"][0], "count": 60_160}]
+    (tmp_path / "data" / "index.js").write_text(f"simtown.begin({json.dumps(about)})")
+    for i in range(60_160 // DETAILS):
+        source = (page.path / "data" / f"train-{i % 2:05d}.js").read_text()
+        (tmp_path / "data" / f"train-{i:05d}.js").write_text(re.sub(r"(?<=^simtown.detail\(\"train\", )\d+", str(i), source))
+    for i in range(60_160 // SHEET**2):
+        (tmp_path / "data" / f"train-{i:05d}.jpg").hardlink_to(page.path / "data" / f"train-{i % 8:05d}.jpg")
+    big = Page(page.driver, tmp_path)
+    begun = time.monotonic()
+    big.open()
+    assert time.monotonic() - begun < 10
+    assert big.found() == 60_160
+    filtering = big.js(
+        "(() => { const begun = performance.now(); document.querySelector('[name=answer][value=yes]').click();"
+        "return performance.now() - begun; })()"
+    )
+    assert big.found() == 30_080
+    assert filtering < 250
+    for share in (0.1, 0.9, 0.5):
+        big.js(f"document.getElementById('grid').scrollTop = {share} * document.getElementById('grid').scrollHeight")
+        big.wait("document.querySelector('.cell')")
+        big.settle()
+        assert big.js("document.querySelectorAll('.cell').length") < 100
