@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -62,20 +63,20 @@ def information(split: Split, settings: Settings, name: str, seed: int = 0) -> F
 
     answer, table = split.column("answer").astype(bool), features(split, settings)
     drawn = list(null_answers(answer, DRAWS, seed))
-    told = []
+    told: list[dict[str, Any]] = []
     for what, numbers in table.items():
         found = mutual_information(numbers, answer)
         null = np.array([mutual_information(numbers, other) for other in drawn])
         mean, variance = float(null.mean()), float(null.var(ddof=1))
         p = float(gamma.sf(found, mean * mean / variance, scale=variance / mean)) if variance > 1e-18 else float(found <= mean + 1e-9)
         told.append({"feature": what, "bits": found - mean, "plain_bits": found, "values": int(numbers.max()) + 1, "p": p})
-    told.sort(key=lambda row: (row["p"], -float(row["bits"])))
+    told.sort(key=lambda row: (row["p"], -row["bits"]))
     first = told[0]
     return Finding(
         "information", name, f"most about the answer: {first['feature']}, {first['bits']:+.4f} bits (p {first['p']:.2g})",
         "The answer can be guessed without understanding the picture: find out why it depends on "
-        f"{', '.join(str(row['feature']) for row in told if float(row['p']) < 1e-4) or first['feature']}, and make the data anew.",
-        min(1.0, float(first["p"]) * len(told)), details={"features": told},
+        f"{', '.join(str(row['feature']) for row in told if row['p'] < 1e-4) or first['feature']}, and make the data anew.",
+        min(1.0, first["p"] * len(told)), details={"features": told},
     )  # fmt: skip
 
 

@@ -67,16 +67,20 @@ def probe(dataset: Dataset, watch: Callable[[str], None]) -> Iterator[Finding]:
     `watch` is told the name of each probe when it has ended.
     """
     from scipy.stats import binom
+    from threadpoolctl import threadpool_limits
 
     settings, n = dataset.settings, min(len(dataset.train), MOST) // 10 * 10
     for name, (see, model) in PROBES.items():
         if n < LEAST:
-            yield Finding(f"{name} only", "train", f"too few examples to tell: {len(dataset.train):,}, {LEAST} are needed", "", status="note")
+            yield Finding(
+                f"{name} only", "train", f"too few examples to tell: {len(dataset.train):,}, {LEAST} are needed", "", status="note"
+            )
             watch(name)
             continue
         cut, answer = n * 4 // 5, dataset.train.column("answer").astype(bool)
         seen = see(dataset.train, np.arange(n), settings)
-        trained = model().fit(seen[:cut], answer[:cut])
+        with threadpool_limits(1):  # so little work is done soonest alone
+            trained = model().fit(seen[:cut], answer[:cut])
         said = {"train, held out": (trained.predict(seen[cut:]), answer[cut:n])}
         if len(dataset.test):
             rows = np.arange(min(len(dataset.test), MOST))
@@ -87,7 +91,7 @@ def probe(dataset: Dataset, watch: Callable[[str], None]) -> Iterator[Finding]:
             low, high = wilson(right, count)
             yield Finding(
                 f"{name} only", where, f"{right / count:.1%} right (95 %: {low:.1%} to {high:.1%}) of {count:,}; chance {chance:.1%}",
-                f"A small model that sees only the {name} beats chance: find what gives the answer away, and make the data anew without it.",
+                f"A small model that sees only the {name} beats chance: find what gives the answer away and make the data anew.",
                 float(binom.sf(right - 1, count, chance)),
                 details={"right": right, "n": count, "low": low, "high": high, "chance": float(chance), "learned_from": cut},
             )  # fmt: skip
