@@ -304,14 +304,14 @@ def verify(
     pictures: Annotated[int, typer.Option(help="Pictures a shard to draw again and compare, 0 for none.")] = 8,
 ) -> None:
     """Check every file against its checksum, and every answer against its scene. Exit code 1 if anything is wrong."""
-    from simtown.datasets.manifest import load
     from simtown.datasets.settings import Settings
+    from simtown.datasets.stores import store_of
     from simtown.datasets.verify import verify as check
     from simtown.progress import Progress
 
     if pictures < 0:
         raise RefusalError(f"--pictures must be at least 0, not {pictures}")
-    settings = Settings.from_resolved(load(dataset)["settings"])
+    settings = Settings.from_resolved(store_of(dataset).load_manifest()["settings"])
     with Progress(f"verify {dataset}") as watcher:
         watcher.started(sum(settings.counts().values()), 0)
         problems = check(dataset, _renderer("raster") if pictures else None, pictures, lambda n: watcher.advanced(n, {}))

@@ -9,7 +9,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -132,6 +131,8 @@ class Remote:
         """Whatever the network library raises is an OSError that names the URL."""
         try:
             yield
+        except FileNotFoundError as error:
+            raise FileNotFoundError(f"{self.url}: {error}") from error
         except OSError as error:
             if type(error) is OSError or error.filename:
                 raise
@@ -233,14 +234,9 @@ class Mirror:
         if path.exists():
             return
         with replacing(path) as temporary:
-            self.remote.get(path.name, temporary)
+            try:
+                self.remote.get(path.name, temporary)
+            except FileNotFoundError as error:
+                raise DamagedError(f"{self.remote.url} lacks its shard {path.name}: run the command that made it again") from error
             if checksum(temporary) != self.manifest["shards"][path.name]["sha256"]:
                 raise DamagedError(f"{self.remote.url}/{path.name} does not match its checksum: make it anew")
-
-    def save(self, name: str) -> None:
-        """Upload a file that was made in the mirror."""
-        self.remote.put(self.path / name, name)
-
-    def forget(self) -> None:
-        """Remove everything that was brought here."""
-        shutil.rmtree(self.path)
