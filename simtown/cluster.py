@@ -40,6 +40,8 @@ class Cluster:
     """
 
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
+        if workers is not None and workers < 1:
+            raise ClusterError(f"there must be at least 1 worker, not {workers}")
         self.address, self.workers = address, workers
 
     def __enter__(self) -> Cluster:
@@ -68,20 +70,17 @@ class Cluster:
         return min(there, self.workers or there)
 
     def map(
-        self, function: Callable[..., Any], pieces: Iterable[T], shared: tuple[Any, ...], card: bool = False
+        self, function: Callable[..., Any], pieces: Iterable[T], shared: tuple[Any, ...], card: bool = False, retries: int = RETRIES
     ) -> Iterator[tuple[T, Any]]:
         """Call function(piece, *shared) for every piece somewhere; yields each piece with its result as it ends.
 
-        An exception of the function is raised here as it was there. A few pieces more than there are processors wait in the cluster, so
-        that nobody is idle and an autoscaler sees that there is more to do.
-
-        Raises:
-            WorkerError: a piece died RETRIES times with its worker, or the cluster is gone.
+        An exception of the function is its result; where a piece's worker died more than `retries` times, a WorkerError is. A few
+        pieces more than there are processors wait in the cluster, so that nobody is idle and an autoscaler sees that there is more to do.
         """
         ray, waiting = self._ray, iter(pieces)
         running: dict[Any, T] = {}
         keep = [ray.put(thing) for thing in shared]
-        remote = ray.remote(_call).options(num_cpus=1, num_gpus=CARD_SHARE if card else 0, max_retries=RETRIES, retry_exceptions=False)
+        remote = ray.remote(_call).options(num_cpus=1, num_gpus=CARD_SHARE if card else 0, max_retries=retries, retry_exceptions=False)
         try:
             while True:
                 wanted = self.workers or 2 * self.size()
@@ -90,23 +89,23 @@ class Cluster:
                 if not running:
                     return
                 for ended in ray.wait(list(running), timeout=LOOK)[0]:
-                    yield running.pop(ended), self._result(ended)
+                    yield running.pop(ended), self._result(ended, retries)
         finally:
             for left in running:
                 with contextlib.suppress(Exception):
                     ray.cancel(left, force=True)
 
-    def _result(self, reference: Any) -> Any:
+    def _result(self, reference: Any, retries: int) -> Any:
         errors = self._ray.exceptions
         try:
             return self._ray.get(reference)
         except errors.RayTaskError as error:
-            raise error.cause if isinstance(error.cause, Exception) else WorkerError(_first(error)) from None
+            return error.cause if isinstance(error.cause, Exception) else WorkerError(_first(error))
         except errors.RayError as error:
-            raise WorkerError(
-                f"a piece of work died {RETRIES} times with its worker ({type(error).__name__}; out of memory?): "
+            return WorkerError(
+                f"a piece of work died {retries + 1} times with its worker ({type(error).__name__}; out of memory?): "
                 "run the same command again to continue"
-            ) from error
+            )
 
 
 def _call(function: Callable[..., Any], version: str, piece: Any, *shared: Any) -> Any:

@@ -138,8 +138,6 @@ def connected(engine: str, address: str | None, workers: int | None) -> Iterator
 
     if engine not in ENGINES:
         raise RefusalError(f"unknown --engine {engine}: choose {' or '.join(ENGINES)}")
-    if workers is not None and workers < 1:
-        raise RefusalError(f"--workers must be at least 1, not {workers}")
     if engine == "local":
         if address is not None:
             raise RefusalError("--address is where a Ray cluster answers: give --engine ray with it")

@@ -166,7 +166,10 @@ class OnCluster:
 
     def make(self, job: Job, missing: list[Task], tell: Tell) -> Iterator[tuple[Task, Entry]]:
         """See :class:`Engine`."""
-        for task, (made, seconds) in self.cluster.map(_piece, missing, (job,), card=job.device == "cuda"):
+        for task, result in self.cluster.map(_piece, missing, (job,), card=job.device == "cuda"):
+            if isinstance(result, Exception):
+                raise result
+            made, seconds = result
             tell(task.count, seconds)
             yield task, made
         job.store.tidy()  # what machines that died had begun

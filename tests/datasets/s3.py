@@ -12,6 +12,8 @@ def bucket():
     import fsspec
     from moto.server import ThreadedMotoServer
 
+    forget = fsspec.get_filesystem_class("s3").clear_instance_cache  # file systems remember where they lead
+    forget()
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -24,3 +26,4 @@ def bucket():
             yield f"s3://{name}"
     finally:
         server.stop()
+        forget()
