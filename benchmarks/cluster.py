@@ -62,7 +62,8 @@ def main() -> None:
         wall, busy = perf_counter(), process_time()
         list(cluster.map(nothing, range(args.pieces), ()))
         wall, busy = perf_counter() - wall, process_time() - busy
-    rows += [("Ray: ms a piece of work, wall, one worker", wall / args.pieces * 1e3), ("Ray: ms a piece of work, driver's processor", busy / args.pieces * 1e3)]  # fmt: skip
+    rows += [(f"Ray: ms a piece of work, {what}", spent / args.pieces * 1e3)
+             for what, spent in (("wall, one worker", wall), ("driver's processor", busy))]  # fmt: skip
     table = Table("what", "measured", title=machine("ray", "h5py"))
     for name, value in rows:
         table.add_row(name, f"{value:,.3f}")

@@ -58,7 +58,10 @@ class Cluster:
         try:
             ray.init(**chosen, logging_level="error", log_to_driver=False)
         except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
-            raise ClusterError(f"no Ray cluster answers at {self.address or 'this machine'}: {_first(error)}") from error
+            token = (
+                "; where it asks for a token, set RAY_AUTH_MODE and the token here as on its machines, or use --address auto on one of them"
+            )
+            raise ClusterError(f"no Ray cluster answers at {self.address or 'this machine'}: {_first(error)}{token}") from error
         return self
 
     def __exit__(self, *_: object) -> None:
