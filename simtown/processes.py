@@ -11,6 +11,10 @@ import threading
 from collections.abc import Iterator
 
 
+class WorkerError(RuntimeError):
+    """A worker process died; what is written is kept."""
+
+
 def default_workers() -> int:
     """Processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

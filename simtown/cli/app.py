@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+
+if TYPE_CHECKING:
+    from simtown.cluster import Cluster
 
 BAD_INPUT, DAMAGED, INTERRUPTED = 2, 1, 130
 
@@ -115,6 +120,31 @@ def parse_size(text: str) -> tuple[int, int]:
 
     check_size(width, height)
     return width, height
+
+
+EngineOption = Annotated[
+    str, typer.Option(help="Who works: local (processes of this machine) or ray (a cluster). The results are the same.")
+]
+AddressOption = Annotated[
+    str | None,
+    typer.Option(help="With --engine ray: HOST:PORT, ray://HOST:PORT or auto, of a cluster that runs; by default one starts here."),
+]
+
+
+@contextmanager
+def connected(engine: str, address: str | None, workers: int | None) -> Iterator[Cluster | None]:
+    """The Ray cluster that was asked for, None for local work."""
+    from simtown.cluster import ENGINES, Cluster
+
+    if engine not in ENGINES:
+        raise RefusalError(f"unknown --engine {engine}: choose {' or '.join(ENGINES)}")
+    if engine == "local":
+        if address is not None:
+            raise RefusalError("--address is where a Ray cluster answers: give --engine ray with it")
+        yield None
+        return
+    with Cluster(address, workers) as cluster:
+        yield cluster
 
 
 def save_picture(image: Any, path: Path) -> None:

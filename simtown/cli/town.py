@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from simtown.cli.app import DAMAGED, RefusalError, app, parse_size, save_picture
+from simtown.cli.app import DAMAGED, AddressOption, EngineOption, RefusalError, app, connected, parse_size, save_picture
 
 if TYPE_CHECKING:
     from simtown.datasets.settings import Settings
     from simtown.render.frames import Renderer
+
+
+PREVIEW = "preview.png"
 
 
 def _names(text: str, everything: tuple[str, ...]) -> tuple[str, ...]:
@@ -74,16 +77,25 @@ def generate(
     masks: Annotated[bool, typer.Option("--masks", help="Store instance masks.")] = False,
     depth: Annotated[bool, typer.Option("--depth", help="Store depth in metres.")] = False,
     shard: Annotated[int, typer.Option(help="Examples a file.")] = 2_000,
-    out: Annotated[Path | None, typer.Option(help="Where to; by default simtown-ENTITIES-N, with what else differs.")] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes; by default one a processor. The bytes are the same.")] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            help="Where to, a directory or a URL such as s3://BUCKET/NAME; by default simtown-ENTITIES-N, with what else differs."
+        ),
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Shards at once; by default one a processor. The bytes are the same.")] = None,
     device: Annotated[str, typer.Option(help="What draws: cpu, cuda (a graphics card), or auto.")] = "cpu",
+    engine: EngineOption = "local",
+    address: AddressOption = None,
 ) -> None:
     """Make a data set: scenes, pictures, questions and answers, as HDF5 shards.
 
     Killed or stopped, the same command continues. For the paper's hardest world: simtown generate --entities 60 --n 60000 --distractor
     """
+    from simtown.datasets.engines import OnCluster
     from simtown.datasets.job import generate as make
     from simtown.datasets.settings import Settings
+    from simtown.datasets.stores import store_of
     from simtown.language.relations import RELATION_NAMES
     from simtown.progress import Progress
     from simtown.render.engines import settled
@@ -92,21 +104,26 @@ def generate(
     width, height = parse_size(size)
     settings = Settings(entities, n, val, test, width, height, seed, distractor, frequencies, _names(relations, RELATION_NAMES),
                         phrasing, _names(weather, WEATHERS), jitter, masks, depth, shard)  # fmt: skip
-    directory = out or Path(default_name(settings))
+    store = store_of(out or default_name(settings))
     settings.check()
-    with Progress(f"generate {directory}") as watcher:
-        drawn_on = settled(device, watcher.say)
-        _renderer("raster", watcher.say, drawn_on)  # compile once, here, before the workers start
-        manifest = make(settings, directory, workers, watcher, drawn_on)
+    with Progress(f"generate {store}") as watcher, connected(engine, address, workers) as cluster:
+        drawn_on = device if cluster and device == "cuda" else settled(device, watcher.say)  # the cluster's cards, not this machine's
+        if cluster:
+            manifest = make(settings, str(store), watcher=watcher, device=drawn_on, engine=OnCluster(cluster))
+        else:
+            _renderer("raster", watcher.say, drawn_on)  # compile once, here, before the workers start
+            manifest = make(settings, str(store), workers, watcher, drawn_on)
     size_on_disk = sum(entry["bytes"] for entry in manifest["shards"].values())
-    if not (directory / "preview.png").exists():
+    if PREVIEW not in store.sizes():
         from simtown.datasets.preview import dataset_sheet
         from simtown.datasets.reader import open_dataset
 
-        save_picture(dataset_sheet(open_dataset(directory), _renderer("raster")), directory / "preview.png")
+        sheet = dataset_sheet(open_dataset(str(store)), _renderer("raster"))
+        with store.making(PREVIEW) as place:
+            save_picture(sheet, place / PREVIEW)
     made = f"{n} train, {val} val, {test} test examples"
-    print(f"{directory}: {made}, {size_on_disk / 1e6:,.1f} MB in {len(manifest['shards'])} shards; {watcher.summary()}")
-    print(f"Look at {directory / 'preview.png'}; check it with: simtown verify {directory}")
+    print(f"{store}: {made}, {size_on_disk / 1e6:,.1f} MB in {len(manifest['shards'])} shards; {watcher.summary()}")
+    print(f"Look at {store}/{PREVIEW}; check it with: simtown verify {store}")
 
 
 def default_name(settings: Settings) -> str:
@@ -287,14 +304,14 @@ def verify(
     pictures: Annotated[int, typer.Option(help="Pictures a shard to draw again and compare, 0 for none.")] = 8,
 ) -> None:
     """Check every file against its checksum, and every answer against its scene. Exit code 1 if anything is wrong."""
-    from simtown.datasets.manifest import load
     from simtown.datasets.settings import Settings
+    from simtown.datasets.stores import store_of
     from simtown.datasets.verify import verify as check
     from simtown.progress import Progress
 
     if pictures < 0:
         raise RefusalError(f"--pictures must be at least 0, not {pictures}")
-    settings = Settings.from_resolved(load(dataset)["settings"])
+    settings = Settings.from_resolved(store_of(dataset).load_manifest()["settings"])
     with Progress(f"verify {dataset}") as watcher:
         watcher.started(sum(settings.counts().values()), 0)
         problems = check(dataset, _renderer("raster") if pictures else None, pictures, lambda n: watcher.advanced(n, {}))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simtown.cli.app import DAMAGED, RefusalError, app, save_picture
+from simtown.cli.app import DAMAGED, AddressOption, EngineOption, RefusalError, app, connected, save_picture
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -177,14 +177,18 @@ def sweep(
     out: Annotated[Path | None, typer.Option(help="Where to; by default sweep-PRESET.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Runs at once, each in a process; by default one a processor, on a GPU 4.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    engine: EngineOption = "local",
+    address: AddressOption = None,
     plan: Annotated[bool, typer.Option("--plan", help="Only list the runs.")] = False,
 ) -> None:
     """Run a grid: make the data it needs, train what is missing, go on where it was stopped, try again what failed.
 
     A preset is a TOML file with version, size, and [[grid]] tables of entities, distractor, models, train_sizes and seeds; [fit] and
-    [data] may hold other choices of simtown fit and simtown generate. Then: simtown complexity OUT
+    [data] may hold other choices of simtown fit and simtown generate. With --engine ray, OUT is a directory that all machines share.
+    Then: simtown complexity OUT
     """
     _train_extra()
+    from simtown.datasets.stores import url_of
     from simtown.processes import default_workers
     from simtown.progress import Progress
     from simtown.training import sweep as sweeps
@@ -204,9 +208,12 @@ def sweep(
     many = jobs if jobs is not None else (4 if kind == "cuda" else default_workers())
     if many < 1:
         raise RefusalError(f"--jobs must be at least 1, not {many}")
-    sweeps.prepare(planned, directory, Progress)
-    with SweepDisplay(planned) as watcher:
-        outcome = sweeps.sweep(planned, directory, many, watcher)
+    if url_of(directory):
+        raise RefusalError(f"--out {directory}: runs are written into a directory that all machines share, not behind a URL")
+    with connected(engine, address, jobs) as cluster:
+        sweeps.prepare(planned, directory, Progress, cluster)
+        with SweepDisplay(planned) as watcher:
+            outcome = sweeps.sweep(planned, directory, many, watcher, cluster)
     print(f"{directory}: {outcome.before + outcome.now} of {len(planned.cells)} runs are done, {outcome.now} of them now")
     for name, reason in outcome.failed.items():
         print(f"simtown: {name} failed: {reason}", file=sys.stderr)

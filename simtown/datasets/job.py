@@ -1,4 +1,4 @@
-"""The generation job: shards that are missing are made, by worker processes, and written down in the manifest.
+"""The generation job: shards that are missing are made, by an engine, and written down in the manifest.
 
 A shard is either whole under its own name or not there. So a job that was killed at any moment continues when it is run
 again, and ends with the bytes of one that was never disturbed.
@@ -8,26 +8,22 @@ from __future__ import annotations
 
 import errno
 import json
-import multiprocessing
-import os
-import queue
-import re
-from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Protocol
 
 from simtown.datasets import manifest as manifests
-from simtown.datasets.settings import Settings, SettingsError, differences
-from simtown.datasets.shards import STAGES, Clock, Task, checksum, read_tried, tasks, write_shard
-from simtown.files import DamagedError, ForeignDirectoryError, claimed
-from simtown.language.sampler import ImpossibleError
-from simtown.processes import bind_to, default_workers, uninterrupted
-from simtown.render.engines import CardError, rasteriser
+from simtown.datasets.engines import Engine, Job, Processes, entry
+from simtown.datasets.settings import Settings, differences
+from simtown.datasets.shards import STAGES, Clock, Task, checksum, tasks
+from simtown.datasets.stores import Directory, Remote, store_of
+from simtown.files import DamagedError, ForeignDirectoryError
+from simtown.processes import WorkerError, default_workers
 
-#: Seconds after which a first start is announced as a compilation.
-PATIENCE = 2.0
+__all__ = ["Silent", "Watcher", "WorkerError", "generate", "is_disk_full"]
+
+#: Writing the manifest down takes at most about this share of a job's time, however many shards it lists.
+MANIFEST_SHARE = 0.05
 
 
 class Watcher(Protocol):
@@ -48,98 +44,114 @@ class Silent:
     def advanced(self, examples: int, seconds: dict[str, float]) -> None: ...
 
 
-class WorkerError(RuntimeError):
-    """A worker process died; what is written is kept."""
-
-
 def generate(
-    settings: Settings, directory: Path, workers: int | None = None, watcher: Watcher | None = None, device: str = "cpu"
+    settings: Settings,
+    directory: str | Path,
+    workers: int | None = None,
+    watcher: Watcher | None = None,
+    device: str = "cpu",
+    engine: Engine | None = None,
 ) -> dict[str, Any]:
     """Make a data set in `directory`, or what is missing of it; returns the manifest. Draws on "cpu" or "cuda".
+
+    Args:
+        directory: a path, or a URL that fsspec knows, such as s3://bucket/town. workers: processes, by default one a processor.
+        engine: who makes the shards; by default processes of this machine.
 
     Raises:
         SettingsError: a setting that cannot be. ForeignDirectoryError: the directory holds something else, or a data set of other
         settings (the message says which differ). DamagedError: a finished shard does not match its checksum.
         ImpossibleError: some example cannot be sampled. OSError: the directory cannot be written, or the disk is full.
-        CardError: the device is "cuda" and cannot be used.
+        CardError: the device is "cuda" and cannot be used. WorkerError: a worker died; what is written is kept.
     """
     settings.check()
-    workers = default_workers() if workers is None else workers
-    if workers < 1:
-        raise SettingsError(f"--workers must be at least 1, not {workers}")
-    watcher = watcher or Silent()
-    with claimed(directory, "simtown generate"):
-        manifest = _begin(directory, settings)
-        missing = _missing(directory, settings, manifest)
+    engine = engine or Processes(default_workers() if workers is None else workers)
+    watcher, store = watcher or Silent(), store_of(directory)
+    with store.claimed("simtown generate"):
+        manifest = _begin(store, settings)
+        missing = _missing(store, settings, manifest)
         done = sum(settings.counts().values()) - sum(t.count for t in missing)
         watcher.started(sum(settings.counts().values()), done)
-        clock, begun = Clock(), perf_counter()
-        for task in _run(directory, settings, missing, min(workers, len(missing)), watcher, clock, device):
-            manifest["shards"][task.name] = _entry(directory / task.name, task)
-            manifests.save(directory, manifest)
+        clock, begun, book = Clock(), perf_counter(), _Book(store, manifest)
+
+        def tell(n: int, seconds: dict[str, float]) -> None:
+            for stage in STAGES:
+                clock.seconds[stage] += seconds[stage]
+            watcher.advanced(n, seconds)
+
+        for task, made in engine.make(Job(store, settings, device), missing, tell):
+            book.enter(task, made)
         if not manifest["complete"]:
             manifest["acceptance"] = _acceptance(manifest)
             manifest["complete"] = True
-            manifests.save(directory, manifest)
+            book.save()
         if missing:
-            _note_timings(directory, clock, perf_counter() - begun, workers, sum(t.count for t in missing))
+            _note_timings(store, clock, perf_counter() - begun, engine.workers, sum(t.count for t in missing))
     return manifest
 
 
-def _begin(directory: Path, settings: Settings) -> dict[str, Any]:
-    """The directory's manifest: a fresh one in an empty directory, the one that is there if its settings are these."""
-    for leftover in directory.iterdir():
-        if _ours(leftover):
-            leftover.unlink(missing_ok=True)
-    if not (directory / manifests.NAME).exists():
-        other = [p.name for p in directory.iterdir()]
-        if other:
-            raise ForeignDirectoryError(f"{directory} is not empty and holds no simtown data set ({other[0]}): give another --out")
+class _Book:
+    """Writes the manifest down while shards come in; one that was not yet written down is found by the next run."""
+
+    def __init__(self, store: Directory | Remote, manifest: dict[str, Any]) -> None:
+        self.store, self.manifest, self.due = store, manifest, 0.0
+
+    def enter(self, task: Task, made: dict[str, Any]) -> None:
+        self.manifest["shards"][task.name] = made
+        if perf_counter() >= self.due:
+            self.save()
+
+    def save(self) -> None:
+        begun = perf_counter()
+        self.store.save_json(manifests.NAME, self.manifest)
+        self.due = perf_counter() + (perf_counter() - begun) / MANIFEST_SHARE
+
+
+def _begin(store: Directory | Remote, settings: Settings) -> dict[str, Any]:
+    """The store's manifest: a fresh one in an empty store, the one that is there if its settings are these."""
+    store.tidy()
+    there = store.sizes()
+    if manifests.NAME not in there:
+        if there:
+            raise ForeignDirectoryError(f"{store} is not empty and holds no simtown data set ({min(there)}): give another --out")
         manifest = manifests.fresh(settings)
-        manifests.save(directory, manifest)
+        store.save_json(manifests.NAME, manifest)
         return manifest
-    manifest = manifests.load(directory)
+    manifest = store.load_manifest()
     now = json.loads(json.dumps(settings.resolved()))
     differ = differences(manifest["settings"], now)
     if differ:
         raise ForeignDirectoryError(
-            f"{directory} holds a data set of other settings: {'; '.join(differ)}; give another --out or the same settings"
+            f"{store} holds a data set of other settings: {'; '.join(differ)}; give another --out or the same settings"
         )
     made_by, here = manifest["simtown"], manifests.fresh(settings)["simtown"]
     if made_by != here and not manifest["complete"]:
         raise ForeignDirectoryError(
-            f"{directory} was begun by simtown {made_by}, this is {here}: finish it with that version or give another --out"
+            f"{store} was begun by simtown {made_by}, this is {here}: finish it with that version or give another --out"
         )
     return manifest
 
 
-def _ours(path: Path) -> bool:
-    """Whether a file is a temporary one of a generation job that was killed."""
-    return re.fullmatch(r"\.((train|val|test)-\d{5,}\.h5|manifest\.json|timings\.json|preview\.png)\.\d+\.tmp", path.name) is not None
+def _missing(store: Directory | Remote, settings: Settings, manifest: dict[str, Any]) -> list[Task]:
+    """Shards still to be made; those that are there are checked against the manifest, or entered into it.
 
-
-def _missing(directory: Path, settings: Settings, manifest: dict[str, Any]) -> list[Task]:
-    """Shards still to be made; those that are there are checked against the manifest, or entered into it."""
-    missing = []
+    Behind a URL a shard's size alone is looked at: reading all of them again would cost as much as making them.
+    """
+    missing, sizes = [], store.sizes()
     for task in tasks(settings):
-        path, entry = directory / task.name, manifest["shards"].get(task.name)
-        if not path.exists():
-            if entry is not None:
+        size, told = sizes.get(task.name), manifest["shards"].get(task.name)
+        if size is None:
+            if told is not None:
                 manifest["complete"] = False
             missing.append(task)
-        elif entry is None:  # whole, but the job was killed before it could write it down
-            manifest["shards"][task.name] = _entry(path, task)
-        elif path.stat().st_size != entry["bytes"] or checksum(path) != entry["sha256"]:
-            raise DamagedError(f"{path} does not match its checksum: move it away and run the same command again to make it anew")
+        elif told is None:  # whole, but the job was killed before it could write it down
+            with store.reading(task.name) as path:
+                manifest["shards"][task.name] = entry(path, task)
+        elif size != told["bytes"] or (isinstance(store, Directory) and checksum(store.path / task.name) != told["sha256"]):
+            raise DamagedError(
+                f"{store}/{task.name} does not match its checksum: move it away and run the same command again to make it anew"
+            )
     return missing
-
-
-def _entry(path: Path, task: Task) -> dict[str, Any]:
-    try:
-        tried = read_tried(path)
-    except (OSError, KeyError, ValueError) as error:
-        raise DamagedError(f"{path} is damaged ({error}): move it away and run the same command again") from error
-    return {"sha256": checksum(path), "bytes": path.stat().st_size, "examples": task.count, "tried": tried}
 
 
 def _acceptance(manifest: dict[str, Any]) -> dict[str, dict[str, float]]:
@@ -155,112 +167,16 @@ def _acceptance(manifest: dict[str, Any]) -> dict[str, dict[str, float]]:
     return out
 
 
-def _note_timings(directory: Path, clock: Clock, wall: float, workers: int, examples: int) -> None:
+def _note_timings(store: Directory | Remote, clock: Clock, wall: float, workers: int, examples: int) -> None:
     """Append this run to timings.json."""
-    path = directory / manifests.TIMINGS
     try:
-        runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
+        runs = store.load_json(manifests.TIMINGS)["runs"]
     except (OSError, ValueError, KeyError, TypeError):
         runs = []
     busy = sum(clock.seconds.values())
     shares = {stage: clock.seconds[stage] / busy if busy else 0.0 for stage in STAGES}
     runs.append({"examples": examples, "wall_seconds": wall, "workers": workers, "stage_seconds": clock.seconds, "stage_shares": shares})
-    manifests.save(directory, {"runs": runs}, manifests.TIMINGS)
-
-
-def _run(
-    directory: Path, settings: Settings, missing: list[Task], workers: int, watcher: Watcher, clock: Clock, device: str
-) -> Iterator[Task]:
-    """Make the missing shards; yields each when it is whole."""
-    if workers <= 1:
-        yield from _run_here(directory, settings, missing, watcher, clock, device)
-    else:
-        yield from _run_workers(directory, settings, missing, workers, watcher, clock, device)
-
-
-def _run_here(directory: Path, settings: Settings, missing: list[Task], watcher: Watcher, clock: Clock, device: str) -> Iterator[Task]:
-    if not missing:
-        return
-    renderer = rasteriser(device)
-    for task in missing:
-        told = dict(clock.seconds)
-
-        def progress(n: int, told: dict[str, float] = told) -> None:
-            watcher.advanced(n, {s: clock.seconds[s] - told[s] for s in STAGES})
-            told.update(clock.seconds)
-
-        write_shard(directory, settings, task, renderer, clock, progress)
-        yield task
-
-
-def _run_workers(
-    directory: Path, settings: Settings, missing: list[Task], workers: int, watcher: Watcher, clock: Clock, device: str
-) -> Iterator[Task]:
-    context = multiprocessing.get_context("spawn")
-    todo, told = context.Queue(), context.Queue()
-    for task in [*missing, *[None] * workers]:
-        todo.put(task)
-    arguments = (str(directory), asdict(settings), todo, told, os.getpid(), device)
-    team = [context.Process(target=_work, args=arguments, daemon=True) for _ in range(workers)]
-    with uninterrupted():
-        for member in team:
-            member.start()
-    left = len(missing)
-    try:
-        while left:
-            try:
-                kind, content = told.get(timeout=1.0)
-            except queue.Empty:
-                codes = [m.exitcode for m in team if m.exitcode not in (None, 0)]
-                if codes:
-                    raise WorkerError(
-                        f"a worker process ended with code {codes[0]} (out of memory?): run the same command again to continue"
-                    ) from None
-                continue
-            if kind == "progress":
-                examples, seconds = content
-                for stage in STAGES:
-                    clock.seconds[stage] += seconds[stage]
-                watcher.advanced(examples, seconds)
-            elif kind == "done":
-                left -= 1
-                yield content
-            else:
-                raise content
-    finally:
-        for member in team:
-            if left:
-                member.terminate()
-        for member in team:
-            member.join()
-            for unfinished in directory.glob(f".*.{member.pid}.tmp"):
-                unfinished.unlink(missing_ok=True)
-
-
-def _work(directory: str, settings: dict[str, Any], todo: Any, told: Any, parent: int, device: str) -> None:
-    """A worker process: takes tasks until there are none, or until its parent is gone."""
-    if not bind_to(parent):
-        return
-    try:
-        renderer = rasteriser(device)
-        while (task := todo.get()) is not None:
-            clock, last = Clock(), dict.fromkeys(STAGES, 0.0)
-
-            def progress(n: int, clock: Clock = clock, last: dict[str, float] = last) -> None:
-                if os.getppid() != parent:
-                    os._exit(1)
-                told.put(("progress", (n, {s: clock.seconds[s] - last[s] for s in STAGES})))
-                last.update(clock.seconds)
-
-            write_shard(Path(directory), Settings(**settings), task, renderer, clock, progress)
-            progress(0)
-            told.put(("done", task))
-    except (ImpossibleError, SettingsError, CardError, MemoryError) as error:
-        told.put(("error", error))
-    except OSError as error:
-        told.put(("error", OSError(error.errno, str(error))))
-    except Exception as error:
-        told.put(("error", WorkerError(f"{type(error).__name__}: {error}")))
+    store.save_json(manifests.TIMINGS, {"runs": runs})
 
 
 def is_disk_full(error: OSError) -> bool:

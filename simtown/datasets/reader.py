@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -14,9 +14,9 @@ import hdf5plugin  # noqa: F401  (registers the filters)
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
-from simtown.datasets import manifest as manifests
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.datasets.shards import LAYOUT, PICTURES
+from simtown.datasets.stores import Directory, Mirror, Remote, store_of
 from simtown.files import DamagedError
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene, SceneBatch, plausible
@@ -56,8 +56,8 @@ class Example:
 class Split(Sequence[Example]):
     """Examples of one split: ``split[i]``, ``len(split)``, whole columns, batches of images, and :meth:`torch`."""
 
-    def __init__(self, paths: list[Path], counts: list[int]) -> None:
-        self._paths, self._starts = paths, [0]
+    def __init__(self, paths: list[Path], counts: list[int], fetch: Callable[[Path], None] | None = None) -> None:
+        self._paths, self._starts, self._fetch = paths, [0], fetch
         for count in counts:
             self._starts.append(self._starts[-1] + count)
         self._files: dict[int, h5py.File] = {}
@@ -71,6 +71,8 @@ class Split(Sequence[Example]):
 
     def _file(self, number: int) -> h5py.File:
         if number not in self._files:
+            if self._fetch is not None:
+                self._fetch(self._paths[number])
             try:
                 self._files[number] = h5py.File(self._paths[number], "r")
             except OSError as error:
@@ -217,17 +219,18 @@ class Dataset:
     """A data set on disk: ``dataset.train``, ``dataset.val``, ``dataset.test``, or ``dataset["train"]``.
 
     Attributes:
-        path: its directory. manifest: everything its manifest says. settings: its settings. vocabulary: token texts by id.
+        path: its directory (of a remote one, its mirror). manifest: everything its manifest says. settings: its settings.
+        vocabulary: token texts by id.
     """
 
-    def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
+    def __init__(self, path: Path, manifest: dict[str, Any], fetch: Callable[[Path], None] | None = None) -> None:
         self.path, self.manifest = path, manifest
         self.settings = Settings.from_resolved(manifest["settings"])
         self.vocabulary: list[str] = manifest["vocabulary"]
         self._splits = {}
         for split in SPLITS:
             names = sorted((n for n in manifest["shards"] if n.startswith(f"{split}-")), key=lambda n: (len(n), n))
-            self._splits[split] = Split([path / n for n in names], [manifest["shards"][n]["examples"] for n in names])
+            self._splits[split] = Split([path / n for n in names], [manifest["shards"][n]["examples"] for n in names], fetch)
 
     def __getitem__(self, split: str) -> Split:
         """A split by name. Raises KeyError for one there is not."""
@@ -250,17 +253,28 @@ class Dataset:
         return f"<simtown data set {self.path}: {sizes}, {self.settings.entities} entities, {self.settings.width}x{self.settings.height}>"
 
 
-def open_dataset(path: str | Path) -> Dataset:
-    """Open a data set for reading.
+def open_dataset(place: str | Path) -> Dataset:
+    """Open a data set for reading: a directory, or a URL that fsspec knows, such as s3://bucket/town.
+
+    A shard behind a URL is fetched when something of it is first read, checked, and kept (:class:`simtown.datasets.stores.Mirror`).
 
     Raises:
         FileNotFoundError: no data set there. DamagedError: unreadable or unfinished. ForeignDirectoryError: something else.
+        OSError: the URL cannot be read.
     """
-    path = Path(path)
-    manifest = manifests.load(path)
-    if not manifest["complete"]:
-        raise DamagedError(f"{path} is unfinished: run the simtown generate command that began it again")
-    missing = [name for name in manifest["shards"] if not (path / name).is_file()]
+    store = store_of(place)
+    if isinstance(store, Remote):
+        mirror = Mirror(store)
+        _check_complete(store, mirror.manifest)
+        return Dataset(mirror.path, mirror.manifest, mirror.fetch)
+    manifest = store.load_manifest()
+    _check_complete(store, manifest)
+    missing = [name for name in manifest["shards"] if not (store.path / name).is_file()]
     if missing:
-        raise DamagedError(f"{path} lacks its shard {missing[0]}: run the simtown generate command that made it again")
-    return Dataset(path, manifest)
+        raise DamagedError(f"{store} lacks its shard {missing[0]}: run the simtown generate command that made it again")
+    return Dataset(store.path, manifest)
+
+
+def _check_complete(store: Directory | Remote, manifest: dict[str, Any]) -> None:
+    if not manifest["complete"]:
+        raise DamagedError(f"{store} is unfinished: run the simtown generate command that began it again")

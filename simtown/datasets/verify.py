@@ -10,9 +10,9 @@ import h5py
 import hdf5plugin  # noqa: F401  (registers the filters)
 import numpy as np
 
-from simtown.datasets import manifest as manifests
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import PICTURES, Task, checksum, layout, tasks
+from simtown.datasets.stores import store_of
 from simtown.language.questions import PHRASINGS, ask
 from simtown.language.relations import RELATIONS, margins, separations, truths
 from simtown.render.frames import Renderer
@@ -22,28 +22,35 @@ from simtown.scenes.silhouette import boxes, visibility
 
 
 def verify(
-    directory: Path, renderer: Renderer | None = None, pictures: int = 8, progress: Callable[[int], None] = lambda n: None
+    place: str | Path, renderer: Renderer | None = None, pictures: int = 8, progress: Callable[[int], None] = lambda n: None
 ) -> list[str]:
     """Every problem found, in words; empty if the data set is whole and true.
 
     Args:
-        directory: of the data set. renderer: if given, `pictures` a shard are drawn again and compared with what is stored.
+        place: of the data set, a directory or a URL.
+        renderer: if given, `pictures` a shard are drawn again and compared with what is stored.
         progress: told of the examples of every shard that was checked.
 
     Raises:
         FileNotFoundError, DamagedError, ForeignDirectoryError: as :func:`simtown.datasets.manifest.load`.
     """
-    manifest = manifests.load(directory)
+    store = store_of(place)
+    manifest, sizes = store.load_manifest(), store.sizes()
     settings = Settings.from_resolved(manifest["settings"])
-    problems = [] if manifest["complete"] else [f"{directory} is unfinished: run simtown generate again"]
+    problems = [] if manifest["complete"] else [f"{store} is unfinished: run simtown generate again"]
     balance: dict[str, int] = {}
     for task in tasks(settings):
-        found = list(_check_file(directory, manifest["shards"].get(task.name), task))
+        entry = manifest["shards"].get(task.name)
+        found = list(_check_listing(sizes.get(task.name), entry, task))
         if not found:
             try:
-                with h5py.File(directory / task.name, "r") as file:
-                    found = list(_check_content(file, settings, task, renderer, pictures))
-                    balance[task.split] = balance.get(task.split, 0) + int(file["answer"][:].sum())
+                with store.reading(task.name) as path:
+                    if checksum(path) != entry["sha256"]:
+                        found = [f"{task.name} does not match its checksum: a byte was changed"]
+                    else:
+                        with h5py.File(path, "r") as file:
+                            found = list(_check_content(file, settings, task, renderer, pictures))
+                            balance[task.split] = balance.get(task.split, 0) + int(file["answer"][:].sum())
             except (OSError, KeyError, ValueError, TypeError, RuntimeError, IndexError) as error:
                 found = [f"{task.name} cannot be read: {error}"]
         problems += found
@@ -54,16 +61,13 @@ def verify(
     return problems
 
 
-def _check_file(directory: Path, entry: dict[str, object] | None, task: Task) -> Iterator[str]:
-    path = directory / task.name
-    if not path.is_file():
+def _check_listing(size: int | None, entry: dict[str, object] | None, task: Task) -> Iterator[str]:
+    if size is None:
         yield f"{task.name} is missing"
     elif entry is None:
         yield f"{task.name} is not in the manifest"
-    elif path.stat().st_size != entry["bytes"]:
-        yield f"{task.name} has {path.stat().st_size} bytes, not {entry['bytes']}: it was cut short or written over"
-    elif checksum(path) != entry["sha256"]:
-        yield f"{task.name} does not match its checksum: a byte was changed"
+    elif size != entry["bytes"]:
+        yield f"{task.name} has {size} bytes, not {entry['bytes']}: it was cut short or written over"
 
 
 def _wrong_form(file: h5py.File, settings: Settings, task: Task) -> str:

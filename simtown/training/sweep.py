@@ -13,15 +13,19 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Protocol
 
+from simtown.cluster import Cluster
+from simtown.datasets.engines import OnCluster
 from simtown.datasets.job import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.files import claimed, save_json
-from simtown.processes import bind_to, default_workers, uninterrupted
+from simtown.processes import WorkerError, bind_to, default_workers, uninterrupted
 from simtown.training import run as runs
 from simtown.training.plan import Cell, Plan
 
 DATA, RUNS = "data", "runs"
+#: How often a run is begun again where a machine of the cluster died under it, before it counts as failed.
+RETRIES = 3
 
 
 class Watcher(Protocol):
@@ -47,18 +51,19 @@ def dataset_path(out: Path, settings: Settings) -> Path:
     return out / DATA / f"{settings.entities}{third}-{settings.n}"
 
 
-def prepare(plan: Plan, out: Path, watcher: Any) -> None:
+def prepare(plan: Plan, out: Path, watcher: Any, cluster: Cluster | None = None) -> None:
     """Make the data sets of a plan that are not there yet; `watcher(title)` makes a context manager and data watcher for each."""
     for settings in plan.data():
         with watcher(f"data {dataset_path(out, settings).name}") as progress:
-            generate(settings, dataset_path(out, settings), watcher=progress)
+            generate(settings, dataset_path(out, settings), watcher=progress, engine=OnCluster(cluster) if cluster else None)
 
 
-def sweep(plan: Plan, out: Path, jobs: int, watcher: Watcher) -> Outcome:
+def sweep(plan: Plan, out: Path, jobs: int, watcher: Watcher, cluster: Cluster | None = None) -> Outcome:
     """Run every cell of a plan that is not done; its data must be there (:func:`prepare`).
 
     Each of `jobs` worker processes takes one cell after another; the numbers are those of running them alone. A cell that fails, or
-    whose process dies, does not stop the others, and is tried again by the next call.
+    whose process dies, does not stop the others, and is tried again by the next call. With a `cluster` its machines take the cells
+    instead, a processor each; all of them must reach `out` under the same path.
     """
     with claimed(out, "simtown sweep"):
         save_json(out / "sweep.json", {"preset": plan.preset, "cells": [cell.name for cell in plan.cells]})
@@ -67,7 +72,8 @@ def sweep(plan: Plan, out: Path, jobs: int, watcher: Watcher) -> Outcome:
             watcher.changed(cell, "done" if cell.name in done else "waiting", done.get(cell.name, {}))
         missing = [cell for cell in plan.cells if cell.name not in done]
         failed: dict[str, str] = {}
-        for cell, error in _run(missing, out, min(jobs, len(missing)), watcher):
+        ended = _on_cluster(missing, out, cluster, watcher) if cluster else _run(missing, out, min(jobs, len(missing)), watcher)
+        for cell, error in ended:
             if error:
                 failed[cell.name] = error
         return Outcome(len(done), len(missing) - len(failed), failed)
@@ -109,6 +115,29 @@ def _run(missing: list[Cell], out: Path, jobs: int, watcher: Watcher) -> Iterato
         for worker in team.values():
             worker.process.terminate()
             worker.process.join()
+
+
+def _on_cluster(missing: list[Cell], out: Path, cluster: Cluster, watcher: Watcher) -> Iterator[tuple[Cell, str]]:
+    """The same on the machines of a cluster."""
+    card = any(cell.fit.device == "cuda" for cell in missing)
+    for cell, told in cluster.map(_fit_there, missing, (str(out.resolve()),), card, RETRIES):
+        if isinstance(told, Exception):
+            error = str(told) if isinstance(told, WorkerError) else f"{type(told).__name__}: {told}"
+            watcher.changed(cell, "failed", {"error": error})
+            yield cell, error
+        else:
+            watcher.changed(cell, "done", told)
+            yield cell, ""
+
+
+def _fit_there(cell: Cell, out: str) -> dict[str, Any]:
+    """On a machine of the cluster: one run on one thread, from where it was left; what its run.json says."""
+    import torch
+
+    from simtown.training.fit import fit
+
+    torch.set_num_threads(1)
+    return fit(cell.fit, dataset_path(Path(out), cell.data), Path(out) / RUNS / cell.name)
 
 
 class _Worker:

@@ -1,0 +1,78 @@
+"""What a cluster adds to making shards: Ray's own cost a piece of work, and the manifest's, which one process writes.
+
+    python benchmarks/cluster.py [--pieces 2000] [--shards 500,50000,500000]
+
+Prints a table and writes it to benchmarks/results/cluster.csv. Pieces of work do nothing, on a Ray cluster of this machine with one
+worker; manifests list shards as large data sets do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import tempfile
+from pathlib import Path
+from time import perf_counter, process_time
+
+from machine import machine
+from rich.console import Console
+from rich.table import Table
+
+from simtown.cluster import Cluster
+from simtown.datasets import manifest as manifests
+from simtown.datasets.settings import Settings
+from simtown.datasets.shards import tasks
+
+RESULT = Path(__file__).parent / "results" / "cluster.csv"
+
+
+def nothing(piece: int) -> int:
+    return piece
+
+
+def manifest_of(shards: int) -> tuple[float, float, float]:
+    """(megabytes, processor seconds to write, processor seconds to read and check) of a manifest of so many shards."""
+    settings = Settings(entities=20, n=2_000 * shards, val=0, test=0)
+    manifest = manifests.fresh(settings)
+    told = {"entity": (2150, 2000), "placement": (4213, 2000), "question": (4021, 2000)}
+    for task in tasks(settings):
+        manifest["shards"][task.name] = {"sha256": "0" * 64, "bytes": 30_773_332, "examples": task.count, "tried": told}
+    with tempfile.TemporaryDirectory() as scratch:
+        begun = process_time()
+        manifests.save(Path(scratch), manifest)
+        written = process_time() - begun
+        size = (Path(scratch) / manifests.NAME).stat().st_size
+        begun = process_time()
+        manifests.load(Path(scratch))
+        return size / 1e6, written, process_time() - begun
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pieces", type=int, default=2000)
+    parser.add_argument("--shards", default="500,50000,500000")
+    args = parser.parse_args()
+    rows = []
+    for count in map(int, args.shards.split(",")):
+        size, written, read = manifest_of(count)
+        rows += [(f"manifest of {count:,} shards: MB", size), (f"manifest of {count:,} shards: s to write", written),
+                 (f"manifest of {count:,} shards: s to read", read)]  # fmt: skip
+    with Cluster(workers=1) as cluster:
+        list(cluster.map(nothing, range(20), ()))
+        wall, busy = perf_counter(), process_time()
+        list(cluster.map(nothing, range(args.pieces), ()))
+        wall, busy = perf_counter() - wall, process_time() - busy
+    rows += [(f"Ray: ms a piece of work, {what}", spent / args.pieces * 1e3)
+             for what, spent in (("wall, one worker", wall), ("driver's processor", busy))]  # fmt: skip
+    table = Table("what", "measured", title=machine("ray", "h5py"))
+    for name, value in rows:
+        table.add_row(name, f"{value:,.3f}")
+    Console(width=120).print(table)
+    with open(RESULT, "w", newline="", encoding="utf-8") as file:
+        file.write(f"# {machine('ray', 'h5py')}; {args.pieces} pieces\n")
+        csv.writer(file).writerows([("what", "measured"), *((name, round(value, 4)) for name, value in rows)])
+    print(f"written to {RESULT}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""Many machines: independent pieces of work on a Ray cluster, each to its end whatever dies meanwhile.
+
+Ray is imported here alone, and only when a cluster is asked for. A piece of work is a function of its arguments that may be called
+again: where a worker or its machine dies, Ray calls it elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+import simtown
+from simtown.processes import WorkerError, default_workers
+
+T = TypeVar("T")
+#: Seconds to wait for an address to answer, and to look again how large the cluster is.
+ANSWER, LOOK = 5.0, 2.0
+#: How often a piece of work is begun again where its worker or machine died, before the job gives up.
+RETRIES = 16
+#: Share of a card that a piece of work gets: as many of them draw or train on one as keep it busy.
+CARD_SHARE = 0.25
+ENGINES = ("local", "ray")
+
+
+class ClusterError(ValueError):
+    """There is no cluster to work on; the message says why and what to do."""
+
+
+class Cluster:
+    """A connection to a Ray cluster, as a context manager: the one at `address`, or one of this machine's processors alone.
+
+    Args:
+        address: "HOST:PORT", "ray://HOST:PORT", "auto" (the cluster this machine belongs to); None starts one here.
+        workers: pieces of work at once at most; None: as many as the cluster has processors.
+
+    Raises:
+        ClusterError: Ray is not installed, or nothing answers at the address.
+    """
+
+    def __init__(self, address: str | None = None, workers: int | None = None) -> None:
+        if workers is not None and workers < 1:
+            raise ClusterError(f"there must be at least 1 worker, not {workers}")
+        self.address, self.workers = address, workers
+
+    def __enter__(self) -> Cluster:
+        try:
+            import ray
+        except ImportError:
+            raise ClusterError("--engine ray needs Ray: pip install 'simtown[cluster]'") from None
+        self._ray = ray
+        if self.address is not None and self.address != "auto":
+            _knock(self.address)
+        chosen: dict[str, Any] = {"address": self.address}
+        if self.address is None:
+            chosen = {"address": "local", "num_cpus": self.workers or default_workers(), "include_dashboard": False}
+        try:
+            ray.init(**chosen, logging_level="error", log_to_driver=False)
+        except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
+            token = (
+                "; where it asks for a token, set RAY_AUTH_MODE and the token here as on its machines, or use --address auto on one of them"
+            )
+            raise ClusterError(f"no Ray cluster answers at {self.address or 'this machine'}: {_first(error)}{token}") from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ray.shutdown()
+
+    def size(self) -> int:
+        """Pieces of work at once: processors of the cluster as it is now."""
+        there = max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+        return min(there, self.workers or there)
+
+    def map(
+        self, function: Callable[..., Any], pieces: Iterable[T], shared: tuple[Any, ...], card: bool = False, retries: int = RETRIES
+    ) -> Iterator[tuple[T, Any]]:
+        """Call function(piece, *shared) for every piece somewhere; yields each piece with its result as it ends.
+
+        An exception of the function is its result; where a piece's worker died more than `retries` times, a WorkerError is. A few
+        pieces more than there are processors wait in the cluster, so that nobody is idle and an autoscaler sees that there is more to do.
+        """
+        ray, waiting = self._ray, iter(pieces)
+        running: dict[Any, T] = {}
+        keep = [ray.put(thing) for thing in shared]
+        remote = ray.remote(_call).options(num_cpus=1, num_gpus=CARD_SHARE if card else 0, max_retries=retries, retry_exceptions=False)
+        try:
+            while True:
+                wanted = self.workers or 2 * self.size()
+                while len(running) < wanted and (piece := next(waiting, None)) is not None:
+                    running[remote.remote(function, simtown.__version__, piece, *keep)] = piece
+                if not running:
+                    return
+                for ended in ray.wait(list(running), timeout=LOOK)[0]:
+                    yield running.pop(ended), self._result(ended, retries)
+        finally:
+            for left in running:
+                with contextlib.suppress(Exception):
+                    ray.cancel(left, force=True)
+
+    def _result(self, reference: Any, retries: int) -> Any:
+        errors = self._ray.exceptions
+        try:
+            return self._ray.get(reference)
+        except errors.RayTaskError as error:
+            return error.cause if isinstance(error.cause, Exception) else WorkerError(_first(error))
+        except errors.RayError as error:
+            return WorkerError(
+                f"a piece of work died {retries + 1} times with its worker ({type(error).__name__}; out of memory?): "
+                "run the same command again to continue"
+            )
+
+
+def _call(function: Callable[..., Any], version: str, piece: Any, *shared: Any) -> Any:
+    """On a machine of the cluster."""
+    if simtown.__version__ != version:
+        raise ClusterError(f"{socket.gethostname()} has simtown {simtown.__version__}, this machine has {version}: install the same")
+    return function(piece, *shared)
+
+
+def _knock(address: str) -> None:
+    """Raises ClusterError unless something listens at the address: Ray itself would try for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        raise ClusterError(f"--address {address} is no address: write HOST:PORT, ray://HOST:PORT, or auto")
+    try:
+        socket.create_connection((host, int(port)), timeout=ANSWER).close()
+    except (OSError, OverflowError) as error:
+        raise ClusterError(
+            f"no Ray cluster answers at {address} ({error}): start one with ray start --head, or give another --address"
+        ) from error
+
+
+def _first(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,97 @@
+"""Does anything but the street as it stands hint at the answer? Shares of "yes", and mutual information."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from simtown.datasets.audit.columns import features, groups
+from simtown.datasets.audit.findings import Finding, wilson
+from simtown.datasets.reader import Split
+from simtown.datasets.settings import Settings
+
+#: Draws from the null distribution of a mutual information.
+DRAWS = 300
+
+
+def overall(split: Split, name: str) -> Finding:
+    """The share of "yes" in a split against one half."""
+    from scipy.stats import binomtest
+
+    answer = split.column("answer")
+    yes, n = int(answer.sum()), len(answer)
+    low, high = wilson(yes, n)
+    return Finding(
+        "answers", name, f"{yes / n:.1%} yes (95 %: {low:.1%} to {high:.1%})",
+        "Make as many questions with the answer yes as with no: half of each keeps a constant answer at 50 %.",
+        float(binomtest(yes, n).pvalue), details={"yes": yes, "n": n, "low": low, "high": high},
+    )  # fmt: skip
+
+
+def by_group(split: Split, settings: Settings, name: str) -> Iterator[Finding]:
+    """The share of "yes" in every group (relation, entity, position) against one half; intervals hold for all groups together."""
+    from scipy.stats import binom
+
+    answer = split.column("answer").astype(np.int64)
+    for what, (numbers, names) in groups(split, settings).items():
+        n = np.bincount(numbers, minlength=len(names))
+        there = np.flatnonzero(n)
+        n, yes = n[there], np.bincount(numbers, weights=answer, minlength=len(names))[there].astype(np.int64)
+        p = np.minimum(1.0, 2 * binom.cdf(np.minimum(yes, n - yes), n, 0.5))
+        low, high = wilson(yes, n, len(there))
+        worst = int(np.argmin(p))
+        label = names[there[worst]]
+        yield Finding(
+            f"answers by {what}", name,
+            f"furthest from half: {label} {yes[worst] / n[worst]:.1%} yes ({low[worst]:.1%} to {high[worst]:.1%}) of {n[worst]:,}",
+            f"Draw answers anew so that each {what} is answered yes as often as no, or weight the examples; first look at: {label}.",
+            min(1.0, float(p[worst]) * len(there)),
+            details={"groups": [{"name": names[g], "yes": int(y), "n": int(m), "low": float(lo), "high": float(hi)}
+                                for g, y, m, lo, hi in zip(there, yes, n, low, high, strict=True)]},
+        )  # fmt: skip
+
+
+def information(split: Split, settings: Settings, name: str, seed: int = 0) -> Finding:
+    """Mutual information of the answer with every feature it must not depend on, less what chance alone would give.
+
+    The null distribution is that of the data set's own design: where answers come in pairs of opposites, each pair is exchanged by
+    a coin; otherwise answers are permuted. Its tail is a gamma distribution with the mean and variance of DRAWS draws.
+    """
+    from scipy.stats import gamma
+
+    answer, table = split.column("answer").astype(bool), features(split, settings)
+    drawn = list(null_answers(answer, DRAWS, seed))
+    told: list[dict[str, Any]] = []
+    for what, numbers in table.items():
+        found = mutual_information(numbers, answer)
+        null = np.array([mutual_information(numbers, other) for other in drawn])
+        mean, variance = float(null.mean()), float(null.var(ddof=1))
+        p = float(gamma.sf(found, mean * mean / variance, scale=variance / mean)) if variance > 1e-18 else float(found <= mean + 1e-9)
+        told.append({"feature": what, "bits": found - mean, "plain_bits": found, "values": int(numbers.max()) + 1, "p": p})
+    told.sort(key=lambda row: (row["p"], -row["bits"]))
+    first = told[0]
+    return Finding(
+        "information", name, f"most about the answer: {first['feature']}, {first['bits']:+.4f} bits (p {first['p']:.2g})",
+        "The answer can be guessed without understanding the picture: find out why it depends on "
+        f"{', '.join(str(row['feature']) for row in told if row['p'] < 1e-4) or first['feature']}, and make the data anew.",
+        min(1.0, first["p"] * len(told)), details={"features": told},
+    )  # fmt: skip
+
+
+def null_answers(answer: np.ndarray, draws: int, seed: int) -> Iterator[np.ndarray]:
+    """Answers (n,) bool as they could as well have been, if they depended on nothing."""
+    rng, n = np.random.default_rng(seed), len(answer)
+    paired = n % 2 == 0 and bool((answer[0::2] ^ answer[1::2]).all())
+    for _ in range(draws):
+        yield answer ^ np.repeat(rng.random(n // 2) < 0.5, 2) if paired else rng.permutation(answer)
+
+
+def mutual_information(numbers: np.ndarray, answer: np.ndarray) -> float:
+    """Plug-in estimate in bits of I(feature; answer), for (n,) int64 from 0 up and (n,) bool."""
+    n = len(answer)
+    joint = np.bincount(2 * numbers + answer, minlength=2 * (int(numbers.max()) + 1)).reshape(-1, 2).astype(np.float64)
+    expected = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0) / n
+    seen = joint > 0
+    return float((joint[seen] * np.log2(joint[seen] / expected[seen])).sum() / n)

@@ -1,0 +1,98 @@
+"""Small models that see only a part of each example: what they get right beyond chance is a shortcut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from simtown.datasets.audit.columns import role_boxes, triples
+from simtown.datasets.audit.findings import Finding, wilson
+from simtown.datasets.reader import Dataset, Split
+from simtown.datasets.settings import Settings
+
+#: Examples a probe learns from at most; fewer than LEAST teach it nothing. Its pictures have SIDE × SIDE pixels.
+MOST, LEAST, SIDE = 12_000, 200, 10
+
+
+def question(split: Split, rows: np.ndarray, settings: Settings) -> np.ndarray:
+    """(n, 6) int64: subject, relation, object, phrasing, subject with relation, and the whole triple."""
+    subject, relation, obj, phrasing = (split.column(c)[rows].astype(np.int64) for c in ("subject", "relation", "object", "phrasing"))
+    return np.stack([subject, relation, obj, phrasing, subject * 100 + relation, triples(split)[rows]], axis=1)
+
+
+def picture(split: Split, rows: np.ndarray, settings: Settings) -> np.ndarray:
+    """(n, SIDE * SIDE * 3) float32: the picture, very small."""
+    import cv2
+
+    small = [cv2.resize(image, (SIDE, SIDE), interpolation=cv2.INTER_AREA) for part in np.array_split(rows, len(rows) // 500 + 1)
+             for image in split.images(part)]  # fmt: skip
+    return np.stack(small).reshape(len(rows), -1).astype(np.float32)
+
+
+def position(split: Split, rows: np.ndarray, settings: Settings) -> np.ndarray:
+    """(n, 11) float64: both boxes, their sizes' ratio and their middles' distances."""
+    boxes = role_boxes(split, settings)[rows]
+    middle, size = (boxes[..., :2] + boxes[..., 2:]) / 2, np.maximum(boxes[..., 2:] - boxes[..., :2], 1e-6)
+    ratio = size[:, 0].prod(axis=1, keepdims=True) / size[:, 1].prod(axis=1, keepdims=True)
+    return np.concatenate([boxes.reshape(len(rows), -1), ratio, middle[:, 0] - middle[:, 1]], axis=1)
+
+
+def _words() -> Any:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    return make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression(C=0.3, solver="liblinear", random_state=0))
+
+
+def _trees() -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, learning_rate=0.1, early_stopping=False, random_state=0)
+
+
+#: By what they see: how it becomes numbers, and the model.
+PROBES: dict[str, tuple[Callable[[Split, np.ndarray, Settings], np.ndarray], Callable[[], Any]]] = {
+    "question": (question, _words),
+    "picture": (picture, _trees),
+    "position": (position, _trees),
+}
+
+
+def probe(dataset: Dataset, watch: Callable[[str], None]) -> Iterator[Finding]:
+    """Train each probe on four fifths of the first MOST training examples; test on the last fifth, and on the test split.
+
+    `watch` is told the name of each probe when it has ended.
+    """
+    from scipy.stats import binom
+    from threadpoolctl import threadpool_limits
+
+    settings, n = dataset.settings, min(len(dataset.train), MOST) // 10 * 10
+    for name, (see, model) in PROBES.items():
+        if n < LEAST:
+            yield Finding(
+                f"{name} only", "train", f"too few examples to tell: {len(dataset.train):,}, {LEAST} are needed", "", status="note"
+            )
+            watch(name)
+            continue
+        cut, answer = n * 4 // 5, dataset.train.column("answer").astype(bool)
+        seen = see(dataset.train, np.arange(n), settings)
+        with threadpool_limits(1):  # so little work is done soonest alone
+            trained = model().fit(seen[:cut], answer[:cut])
+        said = {"train, held out": (trained.predict(seen[cut:]), answer[cut:n])}
+        if len(dataset.test):
+            rows = np.arange(min(len(dataset.test), MOST))
+            said["test"] = (trained.predict(see(dataset.test, rows, settings)), dataset.test.column("answer")[rows].astype(bool))
+        for where, (predicted, truth) in said.items():
+            right, count = int((predicted == truth).sum()), len(truth)
+            chance = max(truth.mean(), 1 - truth.mean())
+            low, high = wilson(right, count)
+            yield Finding(
+                f"{name} only", where, f"{right / count:.1%} right (95 %: {low:.1%} to {high:.1%}) of {count:,}; chance {chance:.1%}",
+                f"A small model that sees only the {name} beats chance: find what gives the answer away and make the data anew.",
+                float(binom.sf(right - 1, count, chance)),
+                details={"right": right, "n": count, "low": low, "high": high, "chance": float(chance), "learned_from": cut},
+            )  # fmt: skip
+        watch(name)

@@ -1,0 +1,195 @@
+"""Who makes the shards of a job: processes of this machine, or a Ray cluster. Both give the same bytes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import queue
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from simtown.cluster import Cluster
+from simtown.datasets.settings import Settings, SettingsError
+from simtown.datasets.shards import STAGES, Clock, Task, checksum, read_tried, write_shard
+from simtown.datasets.stores import Store
+from simtown.files import DamagedError
+from simtown.language.sampler import ImpossibleError
+from simtown.processes import WorkerError, bind_to, uninterrupted
+from simtown.render.engines import CardError, rasteriser
+from simtown.render.frames import Renderer
+
+#: Told of examples that were made and the seconds of each stage since the last call.
+Tell = Callable[[int, dict[str, float]], None]
+Entry = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is the same for all shards: where they go, what they are made of, and what draws ("cpu" or "cuda")."""
+
+    store: Store
+    settings: Settings
+    device: str
+
+
+class Engine(Protocol):
+    """Makes shards. It may call for any of them again, anywhere: a shard is whole or not there, and its bytes are always the same."""
+
+    @property
+    def workers(self) -> int:
+        """How many shards are made at once at most."""
+        ...
+
+    def make(self, job: Job, missing: list[Task], tell: Tell) -> Iterator[tuple[Task, Entry]]:
+        """Make the missing shards; yields each, when it is whole, with its entry of the manifest."""
+        ...
+
+
+def entry(path: Path, task: Task) -> Entry:
+    """What the manifest says of a shard. Raises DamagedError for a file that is none."""
+    try:
+        tried = read_tried(path)
+    except (OSError, KeyError, ValueError) as error:
+        raise DamagedError(f"{path} is damaged ({error}): move it away and run the same command again") from error
+    return {"sha256": checksum(path), "bytes": path.stat().st_size, "examples": task.count, "tried": tried}
+
+
+def _make(job: Job, task: Task, renderer: Renderer, tell: Tell) -> Entry:
+    """Make one shard, here."""
+    clock, told = Clock(), dict.fromkeys(STAGES, 0.0)
+
+    def progress(n: int) -> None:
+        tell(n, {s: clock.seconds[s] - told[s] for s in STAGES})
+        told.update(clock.seconds)
+
+    with job.store.making(task.name) as directory:
+        write_shard(directory, job.settings, task, renderer, clock, progress)
+        made = entry(directory / task.name, task)
+    progress(0)
+    return made
+
+
+class Processes:
+    """Worker processes of this machine; one makes its shards in this process."""
+
+    def __init__(self, workers: int) -> None:
+        if workers < 1:
+            raise SettingsError(f"--workers must be at least 1, not {workers}")
+        self.workers = workers
+
+    def make(self, job: Job, missing: list[Task], tell: Tell) -> Iterator[tuple[Task, Entry]]:
+        """See :class:`Engine`."""
+        many = min(self.workers, len(missing))
+        if many > 1:
+            yield from _team(job, missing, many, tell)
+        elif missing:
+            renderer = rasteriser(job.device)
+            for task in missing:
+                yield task, _make(job, task, renderer, tell)
+
+
+def _team(job: Job, missing: list[Task], workers: int, tell: Tell) -> Iterator[tuple[Task, Entry]]:
+    context = multiprocessing.get_context("spawn")
+    todo, told = context.Queue(), context.Queue()
+    for task in [*missing, *[None] * workers]:
+        todo.put(task)
+    team = [context.Process(target=_work, args=(job, todo, told, os.getpid()), daemon=True) for _ in range(workers)]
+    with uninterrupted():
+        for member in team:
+            member.start()
+    left = len(missing)
+    try:
+        while left:
+            try:
+                kind, content = told.get(timeout=1.0)
+            except queue.Empty:
+                codes = [m.exitcode for m in team if m.exitcode not in (None, 0)]
+                if codes:
+                    raise WorkerError(
+                        f"a worker process ended with code {codes[0]} (out of memory?): run the same command again to continue"
+                    ) from None
+                continue
+            if kind == "progress":
+                tell(*content)
+            elif kind == "done":
+                left -= 1
+                yield content
+            else:
+                raise content
+    finally:
+        for member in team:
+            if left:
+                member.terminate()
+        for member in team:
+            member.join()
+        job.store.tidy()
+
+
+def _work(job: Job, todo: Any, told: Any, parent: int) -> None:
+    """A worker process: takes tasks until there are none, or until its parent is gone."""
+    if not bind_to(parent):
+        return
+
+    def tell(n: int, seconds: dict[str, float]) -> None:
+        if os.getppid() != parent:
+            os._exit(1)
+        told.put(("progress", (n, seconds)))
+
+    try:
+        renderer = rasteriser(job.device)
+        while (task := todo.get()) is not None:
+            told.put(("done", (task, _make(job, task, renderer, tell))))
+    except Exception as error:
+        told.put(("error", _portable(error)))
+
+
+def _portable(error: Exception) -> Exception:
+    """An exception that can be sent to another process and says there what it says here."""
+    if isinstance(error, (ImpossibleError, SettingsError, CardError, MemoryError)):
+        return error
+    return OSError(error.errno, str(error)) if isinstance(error, OSError) else WorkerError(f"{type(error).__name__}: {error}")
+
+
+class OnCluster:
+    """A Ray cluster: every shard is a piece of work of one processor. The store must be one that all its machines reach."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+
+    @property
+    def workers(self) -> int:
+        """See :class:`Engine`."""
+        return self.cluster.size()
+
+    def make(self, job: Job, missing: list[Task], tell: Tell) -> Iterator[tuple[Task, Entry]]:
+        """See :class:`Engine`."""
+        for task, result in self.cluster.map(_piece, missing, (job,), card=job.device == "cuda"):
+            if isinstance(result, Exception):
+                raise result
+            made, seconds = result
+            tell(task.count, seconds)
+            yield task, made
+        job.store.tidy()  # what machines that died had begun
+
+
+@lru_cache(maxsize=1)
+def _renderer(device: str) -> Renderer:
+    """Kept by a worker of the cluster from one shard to the next."""
+    return rasteriser(device)
+
+
+def _piece(task: Task, job: Job) -> tuple[Entry, dict[str, float]]:
+    """On a machine of the cluster: the shard's entry, and the seconds of each stage."""
+    seconds = dict.fromkeys(STAGES, 0.0)
+
+    def tell(n: int, more: dict[str, float]) -> None:
+        for stage in STAGES:
+            seconds[stage] += more[stage]
+
+    try:
+        return _make(job, task, _renderer(job.device), tell), seconds
+    except Exception as error:
+        raise _portable(error) from None

@@ -1,0 +1,242 @@
+"""Where a data set's files lie: a directory of this machine, or behind a URL of fsspec such as s3://bucket/town.
+
+A shard comes into being whole in either: renamed in a directory, uploaded in one piece behind a URL.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from simtown.datasets import manifest as manifests
+from simtown.datasets.shards import checksum
+from simtown.files import DamagedError, claimed, replacing, save_json
+
+#: What a URL looks like, also where a Path has swallowed one of its slashes.
+_URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+]+):/{1,2}(?P<rest>[^/].*)", re.DOTALL)
+_OURS = re.compile(r"\.((train|val|test)-\d{5,}\.h5|manifest\.json|timings\.json|preview\.png)\.\d+\.tmp")
+#: Environment variable with the directory in which files from behind URLs are kept.
+CACHE = "SIMTOWN_CACHE"
+
+
+class Store(Protocol):
+    """A place of files by name. It can be sent to another process or machine."""
+
+    def claimed(self, command: str) -> AbstractContextManager[None]:
+        """Make the place if need be and, where the system can, keep other processes of the command out of it."""
+        ...
+
+    def sizes(self) -> dict[str, int]:
+        """Bytes of every file there."""
+        ...
+
+    def tidy(self) -> None:
+        """Remove temporary files of jobs that were killed."""
+        ...
+
+    def load_manifest(self) -> dict[str, Any]:
+        """See :func:`simtown.datasets.manifest.load`."""
+        ...
+
+    def load_json(self, name: str) -> Any:
+        """Raises OSError where there is none, ValueError where it is no JSON."""
+        ...
+
+    def save_json(self, name: str, content: Any) -> None:
+        """Write a JSON file whole or not at all."""
+        ...
+
+    def making(self, name: str) -> AbstractContextManager[Path]:
+        """A directory in which to make the file of this name; it is in the store when the block ends well."""
+        ...
+
+    def reading(self, name: str) -> AbstractContextManager[Path]:
+        """The file as one of this machine."""
+        ...
+
+
+class Directory:
+    """Files in a directory of this machine, or of a file system that all machines of a cluster share."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def claimed(self, command: str) -> AbstractContextManager[None]:
+        return claimed(self.path, command)
+
+    def sizes(self) -> dict[str, int]:
+        return {p.name: p.stat().st_size for p in self.path.iterdir()}
+
+    def tidy(self) -> None:
+        for leftover in self.path.iterdir():
+            if _OURS.fullmatch(leftover.name):
+                leftover.unlink(missing_ok=True)
+
+    def load_manifest(self) -> dict[str, Any]:
+        return manifests.load(self.path)
+
+    def load_json(self, name: str) -> Any:
+        return json.loads((self.path / name).read_text(encoding="utf-8"))
+
+    def save_json(self, name: str, content: Any) -> None:
+        save_json(self.path / name, content)
+
+    @contextmanager
+    def making(self, name: str) -> Iterator[Path]:
+        yield self.path
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[Path]:
+        yield self.path / name
+
+
+class Remote:
+    """Files behind a URL. Credentials and endpoints are those of the environment (AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL, ...).
+
+    Nobody can be kept out of it; two jobs of the same settings write the same bytes, and one of other settings refuses.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url.rstrip("/")
+
+    def __str__(self) -> str:
+        return self.url
+
+    def _files(self) -> Any:
+        """The file system; every error of opening it is one line."""
+        try:
+            import fsspec
+        except ImportError:
+            raise ValueError(f"{self.url}: reading and writing URLs needs fsspec: pip install 'simtown[cluster]'") from None
+        try:
+            return fsspec.core.url_to_fs(self.url, use_listings_cache=False)[0]
+        except (ImportError, ValueError) as error:  # ImportError: "Install gcsfs to access GCS"
+            raise ValueError(f"{self.url}: {error}") from error
+
+    def claimed(self, command: str) -> AbstractContextManager[None]:
+        return self._explained()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Whatever the network library raises is an OSError that names the URL."""
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise FileNotFoundError(f"{self.url}: {error}") from error
+        except OSError as error:
+            if type(error) is OSError or error.filename:
+                raise
+            raise OSError(error.errno or 5, f"{self.url}: {error}") from error
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] in ("botocore", "aiobotocore", "s3fs", "gcsfs", "aiohttp", "google"):
+                raise OSError(5, f"{self.url}: {error}") from error
+            raise
+
+    def sizes(self) -> dict[str, int]:
+        files = self._files()
+        with self._explained():
+            try:
+                return {entry["name"].rsplit("/", 1)[1]: int(entry["size"] or 0) for entry in files.ls(self.url, detail=True)}
+            except FileNotFoundError:
+                return {}
+
+    def tidy(self) -> None: ...
+
+    def load_manifest(self) -> dict[str, Any]:
+        with tempfile.TemporaryDirectory(prefix="simtown-") as scratch:
+            try:
+                self.get(manifests.NAME, Path(scratch) / manifests.NAME)
+            except FileNotFoundError:
+                raise FileNotFoundError(
+                    f"{self.url} holds no simtown data set (no {manifests.NAME}): give a URL that simtown generate wrote to"
+                ) from None
+            return manifests.load(Path(scratch))
+
+    def load_json(self, name: str) -> Any:
+        files = self._files()
+        with self._explained():
+            return json.loads(files.cat_file(f"{self.url}/{name}"))
+
+    def save_json(self, name: str, content: Any) -> None:
+        with self.making(name) as scratch:
+            save_json(scratch / name, content)
+
+    @contextmanager
+    def making(self, name: str) -> Iterator[Path]:
+        with tempfile.TemporaryDirectory(prefix="simtown-") as scratch:
+            yield Path(scratch)
+            self.put(Path(scratch) / name, name)
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[Path]:
+        with tempfile.TemporaryDirectory(prefix="simtown-") as scratch:
+            self.get(name, Path(scratch) / name)
+            yield Path(scratch) / name
+
+    def put(self, path: Path, name: str) -> None:
+        """Upload a whole file; it appears under its name when all of it is there."""
+        files = self._files()
+        with self._explained():
+            files.put_file(str(path), f"{self.url}/{name}")
+
+    def get(self, name: str, path: Path) -> None:
+        """Download a file."""
+        files = self._files()
+        with self._explained():
+            files.get_file(f"{self.url}/{name}", str(path))
+
+
+def url_of(place: str | Path) -> str | None:
+    """The URL that a place is, None for a path; a Path made of a URL, which has lost a slash, is one too."""
+    found = _URL.fullmatch(str(place))
+    return f"{found['scheme']}://{found['rest']}" if found and found["scheme"] != "file" else None
+
+
+def path_of(place: str | Path) -> Path:
+    """The path that a place is, with or without "file://" before it."""
+    text = str(place)
+    return Path("/" + text[len("file:") :].lstrip("/")) if text.startswith("file:/") else Path(place)
+
+
+def store_of(place: str | Path) -> Directory | Remote:
+    """Where the files of a data set lie: a path, file://PATH, or another URL that fsspec knows."""
+    url = url_of(place)
+    return Remote(url) if url else Directory(path_of(place))
+
+
+class Mirror:
+    """A directory of this machine into which a remote data set's shards come when they are first read, and stay.
+
+    It is of one state of the data set: another manifest behind the same URL has another mirror.
+    """
+
+    def __init__(self, remote: Remote) -> None:
+        self.remote = remote
+        self.manifest = remote.load_manifest()
+        content = json.dumps(self.manifest, sort_keys=True)
+        home = os.environ.get(CACHE) or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "simtown"
+        self.path = Path(home) / "data" / hashlib.sha256(f"{remote.url}\n{content}".encode()).hexdigest()[:16]
+        self.path.mkdir(parents=True, exist_ok=True)
+        save_json(self.path / manifests.NAME, self.manifest)
+
+    def fetch(self, path: Path) -> None:
+        """Bring a shard of the mirror into being, if it is not there. Raises DamagedError where it is not what the manifest says."""
+        if path.exists():
+            return
+        with replacing(path) as temporary:
+            try:
+                self.remote.get(path.name, temporary)
+            except FileNotFoundError as error:
+                raise DamagedError(f"{self.remote.url} lacks its shard {path.name}: run the command that made it again") from error
+            if checksum(temporary) != self.manifest["shards"][path.name]["sha256"]:
+                raise DamagedError(f"{self.remote.url}/{path.name} does not match its checksum: make it anew")

@@ -1,0 +1,257 @@
+"""The audit: planted biases are found by the check they belong to, and what has none passes at the rate it promises."""
+
+import json
+from math import comb, sqrt
+
+import h5py
+import hdf5plugin  # noqa: F401
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import mutual_info_score
+
+from simtown.datasets.audit import balance, columns, probes, run, scenes
+from simtown.datasets.audit.findings import LEVEL, Finding, judged, wilson
+from simtown.datasets.job import generate
+from simtown.datasets.reader import open_dataset
+from simtown.datasets.settings import Settings
+from simtown.language.relations import RELATION_NAMES
+
+SETTINGS = Settings(entities=8, n=1_600, val=40, test=600, width=32, height=32, shard=800)
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("clean") / "town"
+    generate(SETTINGS, directory, workers=1)
+    return directory
+
+
+def plant(directory, change, splits=("train", "test")):
+    """Let `change(columns, rng)` write over arrays of every shard of some splits."""
+    for path in sorted(directory.glob("*.h5")):
+        if path.name.split("-")[0] in splits:
+            with h5py.File(path, "r+") as file:
+                change(file, np.random.default_rng(len(path.name)))
+    return directory
+
+
+def warned(directory):
+    """Names of the checks that warn, by the splits in which they do."""
+    out = {}
+    for f in run.audit(open_dataset(directory)):
+        if f.status == "warn":
+            out.setdefault(f.check, set()).add(f.where)
+    return out
+
+
+def lean(file, rng, where, yes=0.85):
+    """Among examples `where`, the answer becomes yes with this probability."""
+    answer = file["answer"][:]
+    answer[where] = rng.random(int(where.sum())) < yes
+    file["answer"][:] = answer
+
+
+def test_a_clean_data_set_passes(clean, cli, tmp_path):
+    told = cli("audit", clean, "--strict", "--json", tmp_path / "audit.json").succeeds()
+    assert "no warnings" in told.out
+    content = json.loads((tmp_path / "audit.json").read_text())
+    assert content["status"] == "pass"
+    assert {f["status"] for f in content["findings"]} == {"pass", "note"}
+    assert {f["check"] for f in content["findings"]} >= {"answers", "information", "question only", "picture only", "position only"}
+    assert sum(g["n"] for f in content["findings"] if f["check"] == "answers by subject" for g in f["details"]["groups"]) == 2_240
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_other_clean_worlds_pass(seed, tmp_path):
+    world = {"entities": 5 * seed, "n": 400, "val": 0, "test": 200, "width": 32, "height": 32, "seed": seed}
+    one_sided = {"relations": ("left of",)} if seed == 2 else {"relations": RELATION_NAMES, "phrasing": "varied"}
+    generate(Settings(**world, **one_sided, distractor=seed == 3), tmp_path / "town", workers=1)
+    assert not warned(tmp_path / "town")
+
+
+def test_answers_that_lean_are_found(clean, copy, cli):
+    biased = plant(copy(clean), lambda file, rng: lean(file, rng, np.ones(len(file["answer"]), dtype=bool), 0.6))
+    assert warned(biased)["answers"] == {"train", "test"}
+    cli("audit", biased).succeeds()
+    told = cli("audit", biased, "--strict")
+    assert told.code == 1
+    assert "answers (train): Make as many questions" in told.out
+
+
+def test_answers_by_entity_are_found(clean, copy):
+    found = warned(plant(copy(clean), lambda file, rng: lean(file, rng, file["subject"][:] == 0)))
+    assert "train" in found["answers by subject"]
+    assert "train" in found["information"]
+    both = plant(copy(clean, "both"), lambda file, rng: lean(file, rng, np.ones(len(file["answer"]), bool), file["subject"][:] % 2))
+    assert warned(both)["question only"] == {"train, held out", "test"}
+
+
+def test_answers_by_a_pair_of_entities_are_found(clean, copy):
+    """Each entity alone is balanced: only their combination tells."""
+
+    def change(file, rng):
+        parity = (file["subject"][:] + file["object"][:]) % 2
+        lean(file, rng, np.ones(len(parity), dtype=bool), 0.15 + 0.7 * parity)
+
+    biased = plant(copy(clean), change)
+    assert "question only" in warned(biased)
+    (finding,) = (f for f in run.audit(open_dataset(biased)) if f.check == "information" and f.where == "train")
+    assert "subject and object" in finding.advice
+
+
+def test_answers_by_position_are_found(clean, copy):
+    def change(file, rng):
+        rows = np.arange(len(file["answer"]))
+        left = file["boxes"][:][rows, file["subject_slot"][:], 0] < 10
+        lean(file, rng, left)
+        lean(file, rng, ~left, 0.15)
+
+    found = warned(plant(copy(clean), change))
+    assert found["answers by subject's position"] == {"train", "test"}
+    assert found["position only"] == {"train, held out", "test"}
+    assert "question only" not in found
+
+
+def test_answers_in_the_picture_are_found(clean, copy):
+    def change(file, rng):
+        answer = file["answer"][:]
+        file["images"][:] = np.clip(file["images"][:].astype(int) + 12 * answer[:, None, None, None], 0, 255).astype(np.uint8)
+
+    assert warned(plant(copy(clean), change)) == {"picture only": {"train, held out", "test"}}
+
+
+def test_answers_by_weather_are_found(clean, copy):
+    biased = plant(copy(clean), lambda file, rng: lean(file, rng, file["scene/weather"][:] == 4, 0.95), splits=("train",))
+    (finding,) = (f for f in run.audit(open_dataset(biased)) if f.check == "information" and f.where == "train")
+    assert finding.status == "warn"
+    assert finding.details["features"][0]["feature"] == "weather"
+    assert "weather" in finding.advice
+
+
+def test_repeated_scenes_and_leaked_tests_are_found(clean, copy):
+    def repeat(file, rng):
+        for name in ("entity", "pose", "camera"):
+            rows = file[f"scene/{name}"][:]
+            rows[-7:] = rows[:7]
+            file[f"scene/{name}"][:] = rows
+
+    found = warned(plant(copy(clean), repeat, splits=("train",)))
+    assert found == {"duplicate scenes": {"train"}}
+    leaked = copy(clean, "leaked")
+    with h5py.File(clean / "train-00001.h5") as train, h5py.File(leaked / "test-00000.h5", "r+") as test:
+        for name in ("scene/entity", "scene/pose", "scene/camera"):
+            test[name][:3] = train[name][10:13]
+    (finding,) = (f for f in run.audit(open_dataset(leaked)) if f.status == "warn")
+    assert (finding.check, finding.where) == ("scenes seen in training", "test")
+    assert finding.details == {"seen": 3, "n": 600, "first": [0, 1, 2]}
+
+
+def test_seen_questions_are_told_apart_from_seen_scenes(clean):
+    data = open_dataset(clean)
+    known = {(int(s), int(r), int(o)) for s, r, o in zip(*(data.train.column(c) for c in ("subject", "relation", "object")), strict=True)}
+    asked = list(zip(*(data.test.column(c) for c in ("subject", "relation", "object")), strict=True))
+    (finding,) = (f for f in scenes.repeated(data) if (f.check, f.where) == ("questions seen in training", "test"))
+    assert finding.status == "note"
+    assert finding.details["seen"] == sum((int(s), int(r), int(o)) in known for s, r, o in asked)
+
+
+def test_close_margins_and_hidden_vehicles_are_found(clean, copy):
+    def change(file, rng):
+        file["margin"][3] = -0.2
+        visible = file["visible"][:]
+        visible[5, 0] = 0.1
+        file["visible"][:] = visible
+
+    found = warned(plant(copy(clean), change, splits=("test",)))
+    assert found == {"ambiguous margins": {"test"}, "occlusion": {"test"}}
+
+
+def answers_anew(directory, seed):
+    """The data set with each pair's answers exchanged by a coin: without bias by construction."""
+    data = open_dataset(directory)
+    for name in ("train", "val", "test"):
+        (fresh,) = balance.null_answers(data[name].column("answer"), 1, seed)
+        data[name]._columns["answer"] = fresh
+    return data
+
+
+def without_probes(data):
+    found = []
+    for name in ("train", "val", "test"):
+        found += [balance.overall(data[name], name), *balance.by_group(data[name], data.settings, name)]
+        found.append(balance.information(data[name], data.settings, name))
+    return judged(found)
+
+
+def rate(audits):
+    """How many audits warn, and the most that LEVEL allows (with a chance of one in a thousand to see more)."""
+    bad = sum(any(f.status == "warn" for f in findings) for findings in audits)
+    n, below, most = len(audits), 0.0, -1
+    while below < 0.999:
+        most += 1
+        below += comb(n, most) * LEVEL**most * (1 - LEVEL) ** (n - most)
+    return bad, most
+
+
+def test_chance_alone_warns_as_rarely_as_promised(clean):
+    bad, most = rate([without_probes(answers_anew(clean, seed)) for seed in range(12)])
+    assert bad <= most
+
+
+@pytest.mark.slow
+def test_chance_alone_warns_as_rarely_as_promised_over_many_seeds(clean):
+    bad, most = rate([run.audit(answers_anew(clean, seed)) for seed in range(150)])
+    assert bad <= most
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_by_its_definition(ps):
+    """Reject the k smallest where each passes its own threshold LEVEL / (m - rank)."""
+    found = judged([Finding("answers", str(i), "", "", p) for i, p in enumerate(ps)])
+    ordered, kept = sorted(ps), 0
+    while kept < len(ps) and ordered[kept] < LEVEL / (len(ps) - kept):
+        kept += 1
+    assert sorted(f.p for f in found if f.status == "warn") == ordered[:kept]
+
+
+@given(st.integers(1, 500), st.data())
+def test_wilson_solves_the_score_equation(n, data):
+    right = data.draw(st.integers(0, n))
+    for end in wilson(right, n):
+        z = abs(right / n - end) / sqrt(max(end * (1 - end), 1e-30) / n)
+        assert z == pytest.approx(1.959964, abs=1e-4) or min(end, 1 - end) < 1e-9
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=2, max_size=60))
+def test_mutual_information_is_that_of_another_library(pairs):
+    numbers, answer = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
+    assert balance.mutual_information(numbers, answer) == pytest.approx(mutual_info_score(numbers, answer) / np.log(2), abs=1e-9)
+
+
+def test_the_null_keeps_the_design(clean):
+    answer = open_dataset(clean).train.column("answer")
+    for drawn in balance.null_answers(answer, 3, 0):
+        assert (drawn[0::2] ^ drawn[1::2]).all()
+        assert 0.4 < (drawn == answer).mean() < 0.6
+    lopsided = np.arange(101) < 30
+    assert all(drawn.sum() == 30 for drawn in balance.null_answers(lopsided, 3, 0))
+
+
+def test_where_the_subject_stands_counts_only_if_opposites_are_asked():
+    assert columns.mirrored(Settings())
+    assert columns.mirrored(Settings(relations=("in front of", "behind")))
+    assert not columns.mirrored(Settings(relations=("left of", "behind")))
+
+
+def test_too_few_examples_are_said_to_be_too_few(plain):
+    told = list(probes.probe(open_dataset(plain), lambda name: None))
+    assert {f.status for f in told} == {"note"}
+
+
+def test_what_is_no_data_set_is_refused(cli, tmp_path):
+    cli("audit", tmp_path).refuses("no simtown data set")

@@ -1,0 +1,162 @@
+"""Data sets behind URLs: a real S3 server on this machine holds the bytes that a directory holds."""
+
+import pickle
+import shutil
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from simtown.datasets.job import generate
+from simtown.datasets.reader import open_dataset
+from simtown.datasets.settings import Settings
+from simtown.datasets.stores import Directory, Remote, path_of, store_of, url_of
+from simtown.datasets.verify import verify
+from simtown.files import DamagedError, ForeignDirectoryError
+
+pytest.importorskip("s3fs")
+pytest.importorskip("moto.server")
+
+import fsspec
+
+from tests.datasets.s3 import bucket
+
+SETTINGS = Settings(entities=20, n=20, val=4, test=4, width=32, height=32, shard=10)
+WORDS = ["--entities", 20, "--n", 20, "--val", 4, "--test", 4, "--size", 32, "--shard", 10, "--workers", 1]
+
+
+@pytest.fixture(scope="module")
+def s3():
+    with bucket() as url:
+        yield url
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SIMTOWN_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def local(tmp_path, contents):
+    generate(SETTINGS, tmp_path / "local", workers=1)
+    return contents(tmp_path / "local", besides=("timings.json", "preview.png"))
+
+
+@pytest.fixture
+def town(s3, request):
+    """A URL nothing lies behind."""
+    return f"{s3}/{request.node.name}"
+
+
+def fetched(url, tmp_path):
+    target = tmp_path / "fetched"
+    shutil.rmtree(target, ignore_errors=True)
+    fsspec.filesystem("s3").get(url, str(target), recursive=True)
+    return target
+
+
+def test_generate_writes_the_same_bytes_behind_a_url(town, tmp_path, local, contents, cli):
+    told = cli("generate", *WORDS, "--out", town).succeeds()
+    assert told.out.startswith(f"{town}: 20 train")
+    assert f"{town}/preview.png" in told.out
+    there = fetched(town, tmp_path)
+    assert contents(there, besides=("timings.json", "preview.png")) == local
+    assert {p.name for p in there.iterdir()} - set(local) == {"timings.json", "preview.png"}
+    assert "all files and answers are right" in cli("verify", town).succeeds().out
+    assert town.removeprefix("s3://") in cli("info", town).succeeds().out
+    assert "nothing was missing" in cli("generate", *WORDS, "--out", town).succeeds().out
+    other = cli("generate", *WORDS, "--seed", 3, "--out", town)
+    assert other.code == 2
+    assert "--seed 0, now 3" in other.err
+
+
+def test_what_is_missing_is_made_again_and_what_was_not_written_down_is_found(town, tmp_path, local, contents):
+    manifest = generate(SETTINGS, town, workers=1)
+    files = fsspec.filesystem("s3")
+    files.rm(f"{town}/train-00001.h5")
+    del manifest["shards"]["test-00000.h5"]
+    manifest["complete"] = False
+    Remote(town).save_json("manifest.json", manifest)
+    before = files.info(f"{town}/train-00000.h5", refresh=True)["LastModified"]
+    generate(SETTINGS, town, workers=1)
+    assert contents(fetched(town, tmp_path), besides=("timings.json",)) == local
+    assert files.info(f"{town}/train-00000.h5", refresh=True)["LastModified"] == before
+
+
+def test_a_killed_job_continues_behind_its_url(town, tmp_path, local, contents, started, cli):
+    process = started("generate", *WORDS, "--out", town, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    end = time.monotonic() + 120
+    while "train-00000.h5" not in Remote(town).sizes() and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    cli("generate", *WORDS, "--out", town).succeeds()
+    assert contents(fetched(town, tmp_path), besides=("timings.json", "preview.png")) == local
+
+
+def test_reading_fetches_each_shard_once_and_only_when_it_is_needed(town, tmp_path, cache):
+    generate(SETTINGS, town, workers=1)
+    generate(SETTINGS, tmp_path / "local", workers=1)
+    data, same = open_dataset(town), open_dataset(tmp_path / "local")
+
+    def shards():
+        return {p.name: p.stat().st_mtime_ns for p in cache.rglob("*.h5")}
+
+    assert not shards()
+    assert np.array_equal(data.val.images([2, 0]), same.val.images([2, 0]))
+    assert list(shards()) == ["val-00000.h5"]
+    assert data.train[13].question == same.train[13].question
+    before = shards()
+    copied = pickle.loads(pickle.dumps(data.train))
+    assert np.array_equal(copied.images([19]), same.train.images([19]))
+    assert np.array_equal(open_dataset(town).train.column("tokens"), same.train.column("tokens"))
+    assert shards() == before
+
+
+def test_damage_behind_a_url_is_found(town):
+    generate(SETTINGS, town, workers=1)
+    files = fsspec.filesystem("s3")
+    whole = files.cat_file(f"{town}/val-00000.h5")
+    files.pipe_file(f"{town}/val-00000.h5", whole[:-1] + bytes([whole[-1] ^ 1]))
+    with pytest.raises(DamagedError, match="does not match its checksum"):
+        open_dataset(town).val.images([0])
+    assert verify(town) == ["val-00000.h5 does not match its checksum: a byte was changed"]
+    files.rm(f"{town}/test-00000.h5")
+    with pytest.raises(DamagedError, match=r"lacks its shard test-00000\.h5"):
+        open_dataset(town).test.images([0])
+    files.pipe_file(f"{town}/val-00000.h5", whole[:-1])
+    with pytest.raises(DamagedError, match="does not match its checksum"):
+        generate(SETTINGS, town, workers=1)
+
+
+def test_what_is_not_ours_is_left_alone(town):
+    fsspec.filesystem("s3").pipe_file(f"{town}/letters.txt", b"dear")
+    with pytest.raises(ForeignDirectoryError, match=r"letters\.txt"):
+        generate(SETTINGS, town, workers=1)
+    with pytest.raises(FileNotFoundError, match="holds no simtown data set"):
+        open_dataset(town)
+
+
+def test_a_url_that_leads_nowhere_is_one_line(s3, cli):
+    for url in ("s3://no-such-bucket-here/town", "nowhere://town/x"):
+        told = cli("generate", *WORDS, "--out", url)
+        assert told.code == 2
+        line = told.err.splitlines()[-1]
+        assert line.startswith("simtown: ")
+        assert url.split("/")[2] in line
+    cli("info", "s3://no-such-bucket-here/town").refuses("no-such-bucket-here")
+
+
+def test_a_file_url_is_a_directory(tmp_path, local, contents, cli):
+    cli("generate", *WORDS, "--out", f"file://{tmp_path}/there").succeeds()
+    assert contents(tmp_path / "there", besides=("timings.json", "preview.png")) == local
+
+
+def test_places_by_their_words(tmp_path):
+    assert url_of("s3://b/x") == url_of(path_of("s3://b/x")) == "s3://b/x"
+    assert url_of("out/demo") is url_of("/abs/x") is url_of("file:///abs/x") is None
+    assert isinstance(store_of("file:///abs/x"), Directory)
+    assert str(store_of("file:///abs/x")) == "/abs/x"
+    assert str(store_of("s3://b/x/")) == "s3://b/x"

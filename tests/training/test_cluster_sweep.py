@@ -1,0 +1,67 @@
+"""A sweep on a Ray cluster: the runs are those of `simtown fit`, and a machine that dies under one costs nothing but time."""
+
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("ray")
+
+from simtown.training.fit import fit  # noqa: E402
+from simtown.training.plan import read  # noqa: E402
+from simtown.training.sweep import dataset_path  # noqa: E402
+from tests.datasets.test_cluster import nodes  # noqa: E402
+from tests.training import towns  # noqa: E402, F401  (one thread)
+from tests.training.test_sweep import preset, runs_of  # noqa: E402
+from tests.training.towns import result  # noqa: E402
+
+#: Dies with its worker once, the first time that anyone trains it.
+ONCE = """
+import os, signal
+from pathlib import Path
+import torch
+
+HERE = Path(__file__).parent
+
+
+class Once(torch.nn.Module):
+    def __init__(self, world):
+        super().__init__()
+        self.bias = torch.nn.Embedding(world.entities, 1)
+
+    def forward(self, batch):
+        if not (HERE / "died").exists():
+            (HERE / "died").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return self.bias(batch.subject).squeeze(1)
+
+
+class Failing(Once):
+    def forward(self, batch):
+        raise RuntimeError("a tree fell on the line")
+"""
+
+
+@pytest.mark.slow
+def test_a_sweep_on_a_cluster_ends_as_its_runs_alone(tmp_path, cli, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "towns_once.py").write_text(ONCE)
+    path = preset(tmp_path, ["towns_once:Once", "towns_once:Failing", "question-only"], [20, 10])
+    with nodes(2) as (cluster, _, _):
+        done = cli("sweep", "--preset", path, "--device", "cpu", "--engine", "ray", "--address", cluster.address, "--out", "out")
+    assert done.code == 1
+    assert "out: 4 of 6 runs are done, 4 of them now" in done.out
+    assert sum("a tree fell on the line" in line and line.startswith("simtown: ") for line in done.err.splitlines()) == 2
+    assert (tmp_path / "died").exists()
+    runs = runs_of("out")
+    for cell in read(str(path), "cpu").cells:
+        if "Failing" not in cell.name:
+            assert runs[cell.name]["machine"]["threads"] == 1
+            fit(cell.fit, dataset_path(Path("out"), cell.data), tmp_path / "alone" / cell.name)
+            assert result(Path("out/runs") / cell.name) == result(tmp_path / "alone" / cell.name)
+
+
+def test_runs_do_not_go_behind_a_url(tmp_path, cli):
+    path = preset(tmp_path, ["question-only"], [2])
+    cli("sweep", "--preset", path, "--device", "cpu", "--out", "s3://bucket/sweep").refuses("a directory that all machines share")
