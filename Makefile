@@ -20,6 +20,7 @@ help:
 	@echo 'make test    linter, types and tests, in a fresh virtual environment'
 	@echo 'make slow    the slow tests, in the environment of make test'
 	@echo 'make lint    linter, formatter and types only, in the same environment'
+	@echo 'make docs    the documentation as a site, in out/docs, in the same environment'
 	@echo 'make format  let the linter and formatter change the files'
 	@echo 'make clean   remove what these commands made'
 	@echo 'PYTHON=python3.13 chooses the interpreter; PYTEST_ARGS="-k raster" goes to pytest.'
@@ -62,6 +63,10 @@ test:
 	@$(MAKE) .venv-test/.complete
 	@$(MAKE) lint
 	$(TEST)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+.PHONY: docs
+docs: .venv-test/.complete
+	DISABLE_MKDOCS_2_WARNING=true NO_MKDOCS_2_WARNING=1 $(TEST)/mkdocs build --quiet --strict
 
 .PHONY: lint
 lint: .venv-test/.complete

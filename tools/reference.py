@@ -11,7 +11,7 @@ nav = mkdocs_gen_files.Nav()
 for path in sorted((ROOT / "simtown").rglob("*.py")):
     name = path.relative_to(ROOT)
     parts = name.with_suffix("").parts
-    if name.as_posix().startswith(LEFT_OUT) or parts[-1].startswith("_") and parts[-1] != "__init__":
+    if name.as_posix().startswith(LEFT_OUT) or (parts[-1].startswith("_") and parts[-1] != "__init__"):
         continue
     parts = parts[:-1] if parts[-1] == "__init__" else parts
     page = Path(*parts, "index.md") if path.name == "__init__.py" else Path(*parts).with_suffix(".md")
