@@ -19,9 +19,9 @@ from simtown.probes.spatial.sharing import sharing
 from simtown.visualgenome.corpus import Corpus, vocabulary
 
 #: Phrases of a context at most. In a turn the loop scores so many texts, and the matrix so many frames with all relations: seconds each.
-MOST, TEXTS, FRAMES = 100, 1_500, 300
+MOST, TEXTS, FRAMES = 100, 1_000, 300
 #: Turns that count, after one that does not.
-TURNS = 7
+TURNS = 6
 
 
 def naive(model, tokenizer, texts: list[str]) -> list[float]:

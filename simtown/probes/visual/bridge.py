@@ -34,6 +34,8 @@ TEMPLATES = ("the [X] is [Y]", "the [Y] [X]")
 NAME, FORMAT = "bridge.json", "simtown bridge"
 #: Words that the model may have: more than captions use.
 VOCABULARY = 400
+#: Captions a step: few, for colours take many steps to learn and not many tokens.
+BATCH = 32
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def run(
     if not biases or any(not 0 <= bias < 1 for bias in biases):
         raise ValueError("--bias lists probabilities from 0 to below 1, with commas between, such as 0,0.5,0.95")
     kinds = Kinds.of(town)
-    settings = LMSettings("lstm", epochs, VOCABULARY, 128, 0.003, 0)
+    settings = LMSettings("lstm", epochs, VOCABULARY, BATCH, 0.003, 0)
     told: dict[str, Any] = {"format": FORMAT, "town": str(town.path), "epochs": epochs, "kinds": len(kinds.names), "bias": {}}
     rows: dict[str, list[Any]] = {name: [] for name in ("bias", "kind", "color", "truth", "said", "recovered")}
     beliefs = []
