@@ -28,7 +28,7 @@ def _tell(line: str) -> None:
 
 
 def _renderer(engine: str, say: Callable[[str], None] = _tell, device: str = "cpu") -> Renderer:
-    """The engine by name, ready: what numba compiles, once a machine, is compiled here, and announced if it takes long.
+    """The engine by name, ready: what numba compiles, once a machine, is compiled here, and announced.
 
     `device` is "cpu" or "cuda" for raster.
     """
@@ -38,25 +38,32 @@ def _renderer(engine: str, say: Callable[[str], None] = _tell, device: str = "cp
         return OpenGL()
     if engine != "raster":
         raise RefusalError(f"unknown renderer '{engine}': choose raster or opengl")
-    from threading import Timer
+    import numpy as np
+    from numba.core import event
 
-    notice = Timer(2.5, say, ["first start: compiling for this machine, once, in about 20 seconds ..."])
-    notice.daemon = True
-    notice.start()
-    try:
-        import numpy as np
+    from simtown.datasets.settings import Settings
+    from simtown.datasets.shards import columns
+    from simtown.language.sampler import sample
+    from simtown.render.engines import rasteriser
 
-        from simtown.datasets.settings import Settings
-        from simtown.datasets.shards import columns
-        from simtown.language.sampler import sample
-        from simtown.render.engines import rasteriser
+    class Notice(event.Listener):
+        """Told of what is compiled indeed, not of what numba finds on disk."""
 
+        said = False
+
+        def on_start(self, event: object) -> None:
+            if not self.said:
+                say("first start: compiling for this machine, once, in about 20 seconds ...")
+            self.said = True
+
+        def on_end(self, event: object) -> None:
+            """Nothing to say."""
+
+    with event.install_listener("numba:compile", Notice()):
         settings, renderer = Settings(distractor=True), rasteriser(device)
         examples = sample(settings.recipe("train"), np.arange(2))
         columns(examples, np.arange(2), settings)
         renderer.render(examples.scene, 32, 32)
-    finally:
-        notice.cancel()
     return renderer
 
 

@@ -119,7 +119,7 @@ def likeness(name: str, a: Table, b: Table) -> list[Line]:
 def _with(others: Sequence[Space], words: Sequence[str]) -> list[Space]:
     """The other spaces. Raises ValueError for one that lacks a word."""
     for space in others:
-        space.matrix(list(dict.fromkeys(words)))
+        space.matrix(sorted(set(words)))
     return list(others)
 
 

@@ -27,7 +27,7 @@ class Space:
 
     def matrix(self, words: Sequence[str]) -> np.ndarray:
         """(n, d) float64. Raises ValueError for a word that it has not."""
-        missing = sorted(w for w in words if w not in self.vectors)
+        missing = [w for w in words if w not in self.vectors]
         if missing:
             raise ValueError(f"{self.name} has no vector of '{missing[0]}'")
         return np.array([self.vectors[w] for w in words], dtype=np.float64)
