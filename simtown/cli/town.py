@@ -111,7 +111,7 @@ def generate(
     width, height = parse_size(size)
     settings = Settings(entities, n, val, test, width, height, seed, distractor, frequencies, _names(relations, RELATION_NAMES),
                         phrasing, _names(weather, WEATHERS), jitter, masks, depth, shard)  # fmt: skip
-    store = store_of(out or default_name(settings))
+    store = store_of(default_name(settings) if out is None else out)
     settings.check()
     with Progress(f"generate {store}") as watcher, connected(engine, address, workers) as cluster:
         drawn_on = device if cluster and device == "cuda" else settled(device, watcher.say)  # the cluster's cards, not this machine's
