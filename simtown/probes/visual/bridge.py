@@ -69,10 +69,10 @@ class Kinds:
 
 
 def recovered(scorer: Scorer, names: Sequence[str]) -> np.ndarray:
-    """(k, 12) float64 a model's distribution over COLOURS for every kind, the mean of the templates' distributions."""
+    """(t, k, 12) float64 a model's distribution over COLOURS for every kind, by each of TEMPLATES; its belief is their mean."""
     logprobs = elicit.by_template(scorer, TEMPLATES, names, [(colour,) for colour in COLOURS], "corrected")
-    shares: np.ndarray = np.exp(elicit.averaged(logprobs, "corrected"))
-    return shares / shares.sum(axis=1, keepdims=True)
+    result: np.ndarray = np.exp(logprobs - np.logaddexp.reduce(logprobs, axis=2, keepdims=True))
+    return result
 
 
 def divergence(truth: np.ndarray, belief: np.ndarray) -> np.ndarray:
@@ -120,10 +120,12 @@ def run(
             corpus = _captions(town, bias, place)
             with watching(f"train {place / 'lm'}") as watcher:
                 run_told = train(settings, corpus, place / "lm", watcher)
-            belief, said = recovered(open_scorer(f"lstm:{place / 'lm'}"), kinds.names), kinds.said(bias)
+            told_by, said = recovered(open_scorer(f"lstm:{place / 'lm'}"), kinds.names), kinds.said(bias)
+            belief = told_by.mean(axis=0)
             beliefs.append((bias, belief))
             told["bias"][f"{bias:g}"] = {"model": measured(kinds.truth, belief), "captions": measured(kinds.truth, said),
-                                         "model_to_captions": float(divergence(said, belief).mean()),
+                                         "templates": {template: float(divergence(kinds.truth, one).mean())
+                                                       for template, one in zip(TEMPLATES, told_by, strict=True)},
                                          "validation_perplexity": run_told["validation_perplexity"]}  # fmt: skip
             for i, kind in enumerate(kinds.names):
                 for c, colour in enumerate(COLOURS):
@@ -156,14 +158,23 @@ def table(told: dict[str, Any]) -> str:
     def cell(one: dict[str, float], times: float = 1.0, digits: int = 2) -> str:
         return f"{times * one['mean']:.{digits}f} [{times * one['low']:.{digits}f}, {times * one['high']:.{digits}f}]"
 
-    heads = ("bias", "KL, bits", "of these, captions", "ρ × 100", "typical first, %", *(f"KL, {g}" for g in GROUPS))
+    heads = (
+        "bias",
+        "KL, bits",
+        "captions' own",
+        *(f"KL, {t}" for t in TEMPLATES),
+        "ρ × 100",
+        "typical first, %",
+        *(f"KL, {g}" for g in GROUPS),
+    )
     lines = [heads, ("---:",) * len(heads)]
     for bias, one in told["bias"].items():
         model = one["model"]
-        lines.append((bias, cell(model["divergence"]), f"{one['captions']['divergence']['mean']:.2f}", cell(model["rho"], 100, 1),
+        lines.append((bias, cell(model["divergence"]), f"{abs(one['captions']['divergence']['mean']):.2f}",
+                      *(f"{one['templates'][t]:.2f}" for t in TEMPLATES), cell(model["rho"], 100, 1),
                       cell(model["first"], 100, 0), *(f"{model['divergence'].get(g, float('nan')):.2f}" for g in GROUPS)))  # fmt: skip
-    prior = told["prior"]
-    lines.append(("prior", cell(prior["divergence"]), "", cell(prior["rho"], 100, 1), cell(prior["first"], 100, 0),
+    prior, blank = told["prior"], ("",) * (1 + len(TEMPLATES))
+    lines.append(("prior", cell(prior["divergence"]), *blank, cell(prior["rho"], 100, 1), cell(prior["first"], 100, 0),
                   *(f"{prior['divergence'].get(g, float('nan')):.2f}" for g in GROUPS)))  # fmt: skip
     text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     return (f"{text}\n\nThe truth against a model's belief: means over {told['kinds']} kinds with 95 % intervals. Who believes just what "
@@ -176,8 +187,8 @@ def figure(kinds: Kinds, beliefs: Sequence[tuple[float, np.ndarray]], told: dict
     from matplotlib.figure import Figure
 
     n = len(beliefs)
-    drawn = Figure(figsize=(max(2.5 * n, 7.5), 5.8), dpi=150, layout="constrained", facecolor="white")
-    halves: Any = drawn.subfigures(2, 1, height_ratios=(1, 1.15))
+    drawn = Figure(figsize=(max(2.4 * n, 7.5), 6.6), dpi=150, layout="constrained", facecolor="white")
+    halves: Any = drawn.subfigures(2, 1, height_ratios=(1, 1.1))
     upper, lower = halves
     panels = upper.subplots(1, n, sharey=True, squeeze=False)[0]
     at = np.arange(len(kinds.names))
@@ -190,9 +201,10 @@ def figure(kinds: Kinds, beliefs: Sequence[tuple[float, np.ndarray]], told: dict
         panel.plot(line, line * (1 - bias) / np.maximum(1 - line * bias, 1e-9), "--", color="#333333", linewidth=1.1)
         for chosen, colour, name in ((~typical, "#0072B2", "other colours"), (typical, "#D55E00", "the typical one")):
             panel.scatter(kinds.truth[chosen], belief[chosen], s=11, color=colour, alpha=0.65, linewidths=0, label=name)
-        panel.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", xlabel="true share")
+        panel.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), box_aspect=1)
+        panel.set_xlabel("true share", fontsize=8.5, color="#333333")
         panel.set_title(f"bias {bias:g}", fontsize=9.5, loc="left", color="#333333")
-    panels[0].set_ylabel("recovered share")
+    panels[0].set_ylabel("recovered share", fontsize=8.5, color="#333333")
     panels[0].legend(fontsize=7.5, frameon=False, loc="upper left", handletextpad=0.1, borderpad=0)
     x = [bias for bias, _ in beliefs]
     left, right = lower.subplots(1, 2)
@@ -202,7 +214,7 @@ def figure(kinds: Kinds, beliefs: Sequence[tuple[float, np.ndarray]], told: dict
     ):
         figures.plain(panel)
         for source, style, colour, name in (
-            ("captions", "--", "#333333", "what captions say"),
+            ("captions", "--", "#333333", "what captions say (dashed above, too)"),
             ("model", "-o", "#D55E00", "the model; bars: 95 %"),
         ):
             found = [told["bias"][f"{bias:g}"][source][measure] for bias in x]
@@ -212,7 +224,7 @@ def figure(kinds: Kinds, beliefs: Sequence[tuple[float, np.ndarray]], told: dict
         panel.axhline(times * told["prior"][measure]["mean"], color="#9A9A9A", linestyle=":", label="the mean of all kinds")
         panel.set_title(title, fontsize=9.5, loc="left", color="#333333")
         panel.set_xlabel("reporting bias: probability that a kind's typical colour goes unsaid", fontsize=8.5, color="#333333")
-    right.axhline(100 * told["ceiling_rho"], color="#009E73", linewidth=1, label="ceiling")
-    left.legend(fontsize=8, frameon=False)
-    right.legend(fontsize=8, frameon=False)
+    right.axhline(100 * told["ceiling_rho"], color="#009E73", linewidth=1, label="ceiling of a ranking without ties")
+    left.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(0, 0.9))
+    right.legend(fontsize=8, frameon=False, loc="lower left", bbox_to_anchor=(0, 0.06))
     figures.save(drawn, path)
