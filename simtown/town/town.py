@@ -84,6 +84,9 @@ class Frame:
         """Write the picture, in the format that the path's ending names."""
         self.image.save(path)
 
+    def __repr__(self) -> str:
+        return f"<Frame {self.rgb.shape[1]} x {self.rgb.shape[0]}: {', '.join(self.names.values())}>"
+
     def _repr_png_(self) -> bytes:
         data = io.BytesIO()
         self.image.save(data, format="PNG")
