@@ -26,7 +26,8 @@ class Engine(Protocol):
     """Something that draws scenes at one size and is done when it returns.
 
     Attributes:
-        name: as the table tells it. stages: seconds of each stage, added up since they were last cleared.
+        name: as the table tells it.
+        stages: seconds of each stage, added up since they were last cleared.
     """
 
     name: str

@@ -36,8 +36,13 @@ class Row:
     """One engine at one size with one batch.
 
     Attributes:
-        engine: its name. size: pixels, both ways. scenes: drawn at once. fps, fps_low, fps_high: median, least and most frames/s.
-        triangles_per_second: of the scenes, whether they face the camera or not. milliseconds: a frame. stages: share of each stage.
+        engine: its name.
+        size: pixels, both ways.
+        scenes: drawn at once.
+        fps, fps_low, fps_high: median, least and most frames/s.
+        triangles_per_second: of the scenes, whether they face the camera or not.
+        milliseconds: a frame.
+        stages: share of each stage.
         megabytes: in use (of the card for an engine on it).
     """
 

@@ -55,7 +55,8 @@ def generate(
     """Make a data set in `directory`, or what is missing of it; returns the manifest. Draws on "cpu" or "cuda".
 
     Args:
-        directory: a path, or a URL that fsspec knows, such as s3://bucket/town. workers: processes, by default one a processor.
+        directory: a path, or a URL that fsspec knows, such as s3://bucket/town.
+        workers: processes, by default one a processor.
         engine: who makes the shards; by default processes of this machine.
 
     Raises:

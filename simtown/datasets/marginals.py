@@ -45,7 +45,8 @@ def targets(subject: np.ndarray, obj: np.ndarray, distractor: bool) -> dict[str,
     """Marginals of subject and object, each (k,) float64, given that all entities of a scene differ.
 
     Args:
-        subject, obj: (k,) frequencies of equation 4. distractor: whether a third is drawn, by the mean of the two.
+        subject, obj: (k,) frequencies of equation 4.
+        distractor: whether a third is drawn, by the mean of the two.
     """
     joint = np.outer(subject, obj)
     np.fill_diagonal(joint, 0.0)
@@ -106,7 +107,9 @@ def plot(found: Mapping[str, Marginals], frequencies: str, path: Path) -> None:
     """Figures 12 and 13 in one PNG: shares by rank on logarithmic axes; a band holds 95 of 100 counts that follow the target.
 
     Args:
-        found: of :func:`marginals`. frequencies: what the target is called. path: the PNG to write.
+        found: of :func:`marginals`.
+        frequencies: what the target is called.
+        path: the PNG to write.
     """
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter

@@ -30,10 +30,18 @@ class Example:
     """One example, by name.
 
     Attributes:
-        image: (h, w, 3) uint8. question: text. tokens: (16,) uint8. answer: the truth.
-        subject, relation, object: their names. boxes: (v, 4) float32 x0, y0, x1, y1 in pixels. visible: (v,) float32 shares.
-        subject_slot, object_slot: rows of boxes asked about. margin: metres. scene: the complete latent state.
-        mask: (h, w) uint8 instance ids, or None. depth: (h, w) float32 metres, or None.
+        image: (h, w, 3) uint8.
+        question: text.
+        tokens: (16,) uint8.
+        answer: the truth.
+        subject, relation, object: their names.
+        boxes: (v, 4) float32 x0, y0, x1, y1 in pixels.
+        visible: (v,) float32 shares.
+        subject_slot, object_slot: rows of boxes asked about.
+        margin: metres.
+        scene: the complete latent state.
+        mask: (h, w) uint8 instance ids, or None.
+        depth: (h, w) float32 metres, or None.
     """
 
     image: np.ndarray
@@ -219,7 +227,9 @@ class Dataset:
     """A data set on disk: ``dataset.train``, ``dataset.val``, ``dataset.test``, or ``dataset["train"]``.
 
     Attributes:
-        path: its directory (of a remote one, its mirror). manifest: everything its manifest says. settings: its settings.
+        path: its directory (of a remote one, its mirror).
+        manifest: everything its manifest says.
+        settings: its settings.
         vocabulary: token texts by id.
     """
 

@@ -29,11 +29,18 @@ class Settings:
     """Every choice that decides the bytes of a data set.
 
     Attributes:
-        entities: how many kinds of vehicles exist (the first of the catalogue). n, val, test: examples in each split, all even.
-        width, height: pixels. seed: any integer. distractor: whether a third vehicle stands in every scene.
+        entities: how many kinds of vehicles exist (the first of the catalogue).
+        n, val, test: examples in each split, all even.
+        width, height: pixels.
+        seed: any integer.
+        distractor: whether a third vehicle stands in every scene.
         frequencies: "vg", "uniform", "zipf:S" or a CSV file: entity frequencies of train and val (test is uniform).
-        relations: names of what is asked. phrasing: "paper" or "varied". weathers: kinds that occur.
-        jitter: largest random shift of the camera, metres. masks, depth: whether to store them. shard: examples a file.
+        relations: names of what is asked.
+        phrasing: "paper" or "varied".
+        weathers: kinds that occur.
+        jitter: largest random shift of the camera, metres.
+        masks, depth: whether to store them.
+        shard: examples a file.
     """
 
     entities: int = 60

@@ -33,7 +33,9 @@ class Related:
     """How the first two vehicles of n scenes stand, one true relation from each one's side; a caption each, cut around its first relation.
 
     Attributes:
-        before, after: n texts around it. relation: (n,) int64, its number. true: (n, 4) bool, every one of the first to the other.
+        before, after: n texts around it.
+        relation: (n,) int64, its number.
+        true: (n, 4) bool, every one of the first to the other.
         separation: (n, 2) float64 metres from the second vehicle to the first, to the right and away from the viewer.
     """
 

@@ -49,7 +49,8 @@ def separations(pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
     """How vehicle j stands to vehicle i, in the viewer's frame.
 
     Args:
-        pose: (n, v, 3) x, y (metres), yaw. camera: (n, 7) rows.
+        pose: (n, v, 3) x, y (metres), yaw.
+        camera: (n, 7) rows.
 
     Returns:
         (n, 2, v, v) float64 metres, [:, axis, i, j] positive where i is right of / farther than j. The lateral separation is

@@ -43,11 +43,14 @@ class Recipe:
     """What examples are sampled from.
 
     Attributes:
-        seed: the data set's seed. split: "train", "val" or "test".
+        seed: the data set's seed.
+        split: "train", "val" or "test".
         subject, object: (k,) probabilities of each entity as subject and as object (equation 4).
         distractor: whether a third vehicle stands in every scene.
-        relations: names of the relations asked about. phrasing: a key of STYLES.
-        weathers: kinds that may occur. jitter: largest random shift of the camera, metres (0 fixes it).
+        relations: names of the relations asked about.
+        phrasing: a key of STYLES.
+        weathers: kinds that may occur.
+        jitter: largest random shift of the camera, metres (0 fixes it).
     """
 
     seed: int
@@ -67,8 +70,11 @@ class Examples:
 
     Attributes:
         scene: the complete latent scenes.
-        answer: (n,) bool. subject, object: (n,) int64 vehicle slots asked about. relation: (n,) int64 of RELATIONS.
-        phrasing: (n,) int64 of PHRASINGS. margin: (n,) float32 metres by which the relation holds (negative: by which it fails).
+        answer: (n,) bool.
+        subject, object: (n,) int64 vehicle slots asked about.
+        relation: (n,) int64 of RELATIONS.
+        phrasing: (n,) int64 of PHRASINGS.
+        margin: (n,) float32 metres by which the relation holds (negative: by which it fails).
         visible: (n, v) float32 visible share of each vehicle.
         tried: (proposed, accepted) counts of every rejection loop, by name.
     """

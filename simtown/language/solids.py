@@ -26,8 +26,12 @@ class Solid:
     """A thing as these relations see it.
 
     Attributes:
-        outline: (k, 2) convex, counter-clockwise, metres. base: its lowest height. top: its height above a point (x, y), nan beside it.
-        middle: (2,) its origin. front: the direction it looks in, radians. track: (t, 2) where its middle was, last one now, or None.
+        outline: (k, 2) convex, counter-clockwise, metres.
+        base: its lowest height.
+        top: its height above a point (x, y), nan beside it.
+        middle: (2,) its origin.
+        front: the direction it looks in, radians.
+        track: (t, 2) where its middle was, last one now, or None.
     """
 
     outline: np.ndarray

@@ -44,7 +44,9 @@ class Study:
     """A kind of results.
 
     Attributes:
-        command: that makes them. form: what summary.json calls its format. own: names of the files that the command writes.
+        command: that makes them.
+        form: what summary.json calls its format.
+        own: names of the files that the command writes.
     """
 
     command: str

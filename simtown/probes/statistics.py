@@ -24,7 +24,8 @@ class Confusion:
         """Count decisions by item.
 
         Args:
-            items: (n,) int, the item of each decision, below `count`. label, said: (n,) bool.
+            items: (n,) int, the item of each decision, below `count`.
+            label, said: (n,) bool.
         """
 
         def of(mask: np.ndarray) -> np.ndarray:

@@ -249,7 +249,9 @@ def _shade(light: np.ndarray, materials: np.ndarray, style: np.ndarray, part: np
     """(t, 3) colours of faces before fog, as shading.shade.
 
     Args:
-        materials, style, part: (t,) integers. up_z: (t,) normals' z. facing: (t,) cosine towards the sun, at least 0.
+        materials, style, part: (t,) integers.
+        up_z: (t,) normals' z.
+        facing: (t,) cosine towards the sun, at least 0.
     """
     kind = _KINDS[materials]
     own = _PALETTE[materials].copy()

@@ -15,7 +15,9 @@ class Cell:
     """One picture of a sheet.
 
     Attributes:
-        image: (h, w, 3) uint8. lines: (text, colour or None) under it. boxes: (x0, y0, x1, y1 pixels, colour) drawn on it.
+        image: (h, w, 3) uint8.
+        lines: (text, colour or None) under it.
+        boxes: (x0, y0, x1, y1 pixels, colour) drawn on it.
     """
 
     image: np.ndarray

@@ -31,7 +31,9 @@ class Answer:
     """What a town says; ``bool(answer)`` raises TownError where it cannot say.
 
     Attributes:
-        question: as it was asked. truth: yes, no, or None where it is too close to say. margin: metres by which it holds (negative: fails).
+        question: as it was asked.
+        truth: yes, no, or None where it is too close to say.
+        margin: metres by which it holds (negative: fails).
         why: in words.
     """
 

@@ -23,8 +23,10 @@ def follow(speed: float, desired: float, gap: float = math.inf, closing: float =
     """The Intelligent Driver Model's acceleration, m/s².
 
     Args:
-        speed: now, m/s. desired: on a free road, m/s, above 0.
-        gap: metres to the bumper ahead, inf where nothing is. closing: how much faster than it one is, m/s.
+        speed: now, m/s.
+        desired: on a free road, m/s, above 0.
+        gap: metres to the bumper ahead, inf where nothing is.
+        closing: how much faster than it one is, m/s.
     """
     free = 1.0 - (max(speed, 0.0) / desired) ** EXPONENT
     if math.isinf(gap):
@@ -47,7 +49,9 @@ def walk(velocity: np.ndarray, desired: np.ndarray, away: np.ndarray, gaps: np.n
 
     Args:
         velocity, desired: (2,) m/s.
-        away: (n, 2) unit vectors from everything around. gaps: (n,) metres to it. people: (n,) bool, whether it is a person.
+        away: (n, 2) unit vectors from everything around.
+        gaps: (n,) metres to it.
+        people: (n,) bool, whether it is a person.
     """
     c, s = math.cos(ASIDE), math.sin(ASIDE)
     turned = np.where(people[:, None], away @ np.array([[c, s], [-s, c]]), away)

@@ -46,7 +46,9 @@ class Contact:
     """Two things that touched.
 
     Attributes:
-        first, second: their names. time: seconds of the town's clock when they first touched in this step. impulse: newton seconds in all.
+        first, second: their names.
+        time: seconds of the town's clock when they first touched in this step.
+        impulse: newton seconds in all.
         point: x, y, z in metres where they first touched.
     """
 

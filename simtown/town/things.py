@@ -24,9 +24,15 @@ class Thing:
     """A vehicle, a building, a tree, a mailbox, a person ... of a town. Read it; the verbs of its town change it.
 
     Attributes:
-        kind: its name in the catalogue. name: what the town calls it: its kind, or "taxi 2" where there is another.
-        x, y, z: place, metres. yaw: radians counter-clockwise. scale: 1 is the catalogue's size. style: picks tints and lit windows.
-        velocity: metres a second. spin: radians a second. pace: the speed it wants, metres a second; 0 stands.
+        kind: its name in the catalogue.
+        name: what the town calls it: its kind, or "taxi 2" where there is another.
+        x, y, z: place, metres.
+        yaw: radians counter-clockwise.
+        scale: 1 is the catalogue's size.
+        style: picks tints and lit windows.
+        velocity: metres a second.
+        spin: radians a second.
+        pace: the speed it wants, metres a second; 0 stands.
     """
 
     kind: str

@@ -56,7 +56,9 @@ class Frame:
     """One picture of a town; shows itself in notebooks.
 
     Attributes:
-        rgb: (h, w, 3) uint8. depth: (h, w) float32 metres along the view's axis, inf for the sky. ids: (h, w) uint8, 0 for sky and ground.
+        rgb: (h, w, 3) uint8.
+        depth: (h, w) float32 metres along the view's axis, inf for the sky.
+        ids: (h, w) uint8, 0 for sky and ground.
         names: the thing of every id.
     """
 
@@ -228,8 +230,8 @@ class Town:
         """Put something new into the town.
 
         Args:
-            kind: any of the catalogue (`simtown preview --entity all`; simtown.assets.catalogue.STREET), or a group, such as
-                "building", of which one is drawn.
+            kind: any of the catalogue (`simtown preview --entity all`; simtown.assets.catalogue.STREET), or a group, such as "building", of
+                which one is drawn.
             x, y, z: where, metres. Without x a free place is found; without y it is what suits the kind: a lane, the sidewalk, the row of
                 houses.
             yaw: radians; without it vehicles head along their lane and everything else looks at the viewer.

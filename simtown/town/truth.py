@@ -29,12 +29,18 @@ class ThingTruth:
     """What is true of one thing.
 
     Attributes:
-        name, kind, group: what it is. id: its number in the mask picture.
-        x, y, z, yaw, scale, front: its pose, metres and radians; front is the direction it looks in. velocity: metres a second.
-        ground: "road", "sidewalk" or "lawn", whichever it stands on, or None. on: names of the things it stands on.
-        centre, size: of its 3D box, metres; size is along, across and up, in the frame turned by yaw. corners: (8, 3) of that box.
+        name, kind, group: what it is.
+        id: its number in the mask picture.
+        x, y, z, yaw, scale, front: its pose, metres and radians; front is the direction it looks in.
+        velocity: metres a second.
+        ground: "road", "sidewalk" or "lawn", whichever it stands on, or None.
+        on: names of the things it stands on.
+        centre, size: of its 3D box, metres; size is along, across and up, in the frame turned by yaw.
+        corners: (8, 3) of that box.
         box: x0, y0, x1, y1 pixels around all of it, hidden parts included, cut at the picture's edges; None outside the picture.
-        seen: the same around what is seen of it. pixels: how many are seen. visible: their share of what would be seen if it stood alone.
+        seen: the same around what is seen of it.
+        pixels: how many are seen.
+        visible: their share of what would be seen if it stood alone.
         depth: (nearest, farthest) metres along the view of what is seen, or None.
     """
 
@@ -66,14 +72,18 @@ class Truth:
     """Everything that is true of one picture of a town.
 
     Attributes:
-        size: width, height in pixels. time: seconds since the town began. weather, camera: as they were.
+        size: width, height in pixels.
+        time: seconds since the town began.
+        weather, camera: as they were.
         intrinsics: (3, 3) pixels; a point (X right, Y down, Z forward) of the camera's frame is seen at its product over Z.
         extrinsics: (4, 4) from the world's frame to (right, down, forward), metres.
-        rgb: (h, w, 3) uint8. ids: (h, w) uint8 instance ids, 0 for sky and ground. depth: (h, w) float32 metres, inf for the sky.
+        rgb: (h, w, 3) uint8.
+        ids: (h, w) uint8 instance ids, 0 for sky and ground.
+        depth: (h, w) float32 metres, inf for the sky.
         things: one entry each, in the order of the ids.
         related: names of the n solid things that are seen, in the order of the arrays of `margins`.
-        margins: metres by which every relation holds (negative: fails), by name: (n, n) float64 subject, object; "between" has one
-            axis more. nan for a thing with itself, -inf where a relation cannot hold at all.
+        margins: metres by which every relation holds (negative: fails), by name: (n, n) float64 subject, object; "between" has one axis
+            more. nan for a thing with itself, -inf where a relation cannot hold at all.
         truths: the same as int8: 1 holds, -1 does not, 0 too close to say.
     """
 

@@ -79,7 +79,8 @@ class Answer:
     """What a model says.
 
     Attributes:
-        yes: probability of yes. boxes: (2, 4) x0, y0, x1, y1 in pixels where the model thinks subject and object are, if it says so.
+        yes: probability of yes.
+        boxes: (2, 4) x0, y0, x1, y1 in pixels where the model thinks subject and object are, if it says so.
     """
 
     yes: float

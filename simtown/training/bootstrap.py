@@ -149,7 +149,9 @@ def median(samples: np.ndarray, smallest: float, limits: np.ndarray) -> float:
     """Kaplan-Meier median of N* over seeds: where the share of seeds that have not reached the target falls to one half.
 
     Args:
-        samples: (K,) N* of every seed. smallest: size. limits: (K,) largest size of every seed, where it is right-censored.
+        samples: (K,) N* of every seed.
+        smallest: size.
+        limits: (K,) largest size of every seed, where it is right-censored.
     """
     if np.isnan(samples).any():
         return float("nan")

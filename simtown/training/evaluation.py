@@ -36,7 +36,9 @@ class Share:
     """A share of right answers.
 
     Attributes:
-        accuracy: right / n. low, high: its 95 % Wilson score interval. n: questions.
+        accuracy: right / n.
+        low, high: its 95 % Wilson score interval.
+        n: questions.
     """
 
     accuracy: float
@@ -90,7 +92,8 @@ def measure(dataset: Dataset, test: np.ndarray, val: np.ndarray, train_size: int
     """Accuracy on the uniform test set, overall and in parts, and on validation reweighted by equation 1.
 
     Args:
-        test, val: (n,) float logits of the whole split. train_size: training examples seen (None for an endless stream).
+        test, val: (n,) float logits of the whole split.
+        train_size: training examples seen (None for an endless stream).
 
     Returns:
         Shares with Wilson intervals: "accuracy", "low", "high", "n" of the test set; "relations" by name; "deciles" by number, a

@@ -18,7 +18,8 @@ def slopes(entities: np.ndarray, samples: np.ndarray, smallest: np.ndarray, larg
     uncensored: there the likelihood alone would not bound the slope.
 
     Args:
-        entities, smallest, largest: (W,) of each world, the sizes trained there. samples: (R, W) N*.
+        entities, smallest, largest: (W,) of each world, the sizes trained there.
+        samples: (R, W) N*.
     """
     exact = np.isfinite(samples) & (samples != BELOW)
     z = np.log(np.where(exact, samples, np.where(samples == BELOW, smallest, largest)))

@@ -42,7 +42,8 @@ class Plan:
     """Cells in the order in which they are run.
 
     Attributes:
-        preset: name of the preset, or its file's. cells: all different.
+        preset: name of the preset, or its file's.
+        cells: all different.
     """
 
     preset: str

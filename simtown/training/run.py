@@ -28,13 +28,19 @@ class FitSettings:
     """Every choice that decides a run's numbers, besides the data.
 
     Attributes:
-        model: a name of :data:`simtown.training.models.MODELS` or package.module:Class. options: the model's own, resolved.
-        train_size: the first so many training examples. seed: of initial weights, order and dropout.
-        protocol: "paper" stops after `patience` epochs without better validation accuracy; "patient" counts them only after
-            `min_steps` steps, lets at least CLOSEST steps pass between two validations, and begins a dead network anew.
-        batch: examples a step. learning_rate: of Adam. max_steps: stop there at the latest (0: never).
+        model: a name of :data:`simtown.training.models.MODELS` or package.module:Class.
+        options: the model's own, resolved.
+        train_size: the first so many training examples.
+        seed: of initial weights, order and dropout.
+        protocol: "paper" stops after `patience` epochs without better validation accuracy; "patient" counts them only after `min_steps`
+            steps, lets at least CLOSEST steps pass between two validations, and begins a dead network anew.
+        batch: examples a step.
+        learning_rate: of Adam.
+        max_steps: stop there at the latest (0: never).
         stream: train on fresh examples without end; train_size is then the length of an epoch.
-        device: "cpu" or "cuda". precision: "float32", "tf32" or "bf16". compile: use torch.compile.
+        device: "cpu" or "cuda".
+        precision: "float32", "tf32" or "bf16".
+        compile: use torch.compile.
     """
 
     model: str
@@ -141,9 +147,12 @@ class State:
     The order of examples and dropout's random numbers are functions of (seed, epoch), so the epoch is all there is to know of them.
 
     Attributes:
-        epoch, step: done so far. best: {"epoch", "step", "val_accuracy", "val_loss"} of the best validation. stale: validations
-        since then that count towards patience. model, optimizer: their state_dict().
-        restarts: times the network was found dead and begun anew. begun: the step of the last beginning.
+        epoch, step: done so far.
+        best: {"epoch", "step", "val_accuracy", "val_loss"} of the best validation.
+        stale: validations since then that count towards patience.
+        model, optimizer: their state_dict().
+        restarts: times the network was found dead and begun anew.
+        begun: the step of the last beginning.
     """
 
     epoch: int

@@ -19,8 +19,11 @@ class World:
     """Sizes a model is built for.
 
     Attributes:
-        entities: kinds of vehicles. relations: all relations there are. words: tokens of the vocabulary, padding (0) included.
-        length: tokens of a question. width, height: pixels.
+        entities: kinds of vehicles.
+        relations: all relations there are.
+        words: tokens of the vocabulary, padding (0) included.
+        length: tokens of a question.
+        width, height: pixels.
     """
 
     entities: int
@@ -42,8 +45,10 @@ class Batch:
     """b examples on one device.
 
     Attributes:
-        image: (b, 3, height, width) float32 in [-1, 1], in channels-last memory. tokens: (b, length) int64, padded with 0.
-        subject, relation, object: (b,) int64. answer: (b,) float32, 0 or 1.
+        image: (b, 3, height, width) float32 in [-1, 1], in channels-last memory.
+        tokens: (b, length) int64, padded with 0.
+        subject, relation, object: (b,) int64.
+        answer: (b,) float32, 0 or 1.
         boxes: (b, 2, 4) float32, subject then object: centre x, centre y, width, height as shares of the picture.
     """
 

@@ -267,7 +267,8 @@ class Rare:
     """Step 6: a predicate that was counted fewer than `threshold` times comes back empty.
 
     Args:
-        counts: how often each cleaned predicate is stated. threshold: 1 keeps all.
+        counts: how often each cleaned predicate is stated.
+        threshold: 1 keeps all.
     """
 
     name = "rare"

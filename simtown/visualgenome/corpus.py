@@ -34,11 +34,13 @@ class Corpus:
     """Phrases of a file, in its order, as often as one iterates; empty ones are left out. :meth:`sentences` gives them as tokens.
 
     Args:
-        path: region_descriptions.json or a text file, packed or not. skip_bad: pass over malformed records, and count them in `bad`.
+        path: region_descriptions.json or a text file, packed or not.
+        skip_bad: pass over malformed records, and count them in `bad`.
         moved: told how many more bytes on disk were read.
 
     Attributes:
-        bad: records passed over in the last iteration. empty: phrases without a visible character in it.
+        bad: records passed over in the last iteration.
+        empty: phrases without a visible character in it.
 
     Raises (while iterating):
         DamagedError: a malformed record, or text that is not UTF-8. OSError: as from open.

@@ -54,8 +54,9 @@ class Choices:
     """What decides the outcome.
 
     Attributes:
-        steps: names of the preprocessing steps (:data:`simtown.visualgenome.clean.STEPS`). threshold: statements below which a predicate is
-        rare. once: count what is said again of the same two things of an image once.
+        steps: names of the preprocessing steps (:data:`simtown.visualgenome.clean.STEPS`).
+        threshold: statements below which a predicate is rare.
+        once: count what is said again of the same two things of an image once.
     """
 
     steps: tuple[str, ...] = clean.STEPS
@@ -82,8 +83,10 @@ def prepare(source: Path, directory: Path, choices: Choices | None = None, *, fu
     """Prepare relationships.json or scene_graphs.json, or a folder of published counts; returns what prepared.json holds.
 
     Args:
-        source: the file, packed or not, or the folder. further: other released files to count for Table 1, told apart by their names.
-        skip_bad: pass over malformed records and count them. moved: told how many more bytes on disk were read.
+        source: the file, packed or not, or the folder.
+        further: other released files to count for Table 1, told apart by their names.
+        skip_bad: pass over malformed records and count them.
+        moved: told how many more bytes on disk were read.
 
     Raises:
         ValueError: a choice that cannot be, a file whose name says nothing, or no statement at all. DamagedError: a malformed record or

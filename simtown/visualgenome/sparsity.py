@@ -32,9 +32,12 @@ class Sparsity:
     """Counts over the n most frequent entities, most frequent first.
 
     Attributes:
-        names: (n,). boxes: (n,) int64, how many are marked. images: how many images have any thing marked. together: (n, n) int64,
-        symmetric: images in which both occur; on the diagonal, in which two or more of it do. left: (n, n) int64: pairs of boxes in one
-        image, the first of the row's entity with its centre left of the second's. apart: the same, the first ending before the second.
+        names: (n,).
+        boxes: (n,) int64, how many are marked.
+        images: how many images have any thing marked.
+        together: (n, n) int64, symmetric: images in which both occur; on the diagonal, in which two or more of it do.
+        left: (n, n) int64: pairs of boxes in one image, the first of the row's entity with its centre left of the second's.
+        apart: the same, the first ending before the second.
         bad: records passed over.
     """
 

@@ -28,8 +28,11 @@ class Entry:
     """An entry of Table 2.
 
     Attributes:
-        group: Spatial, Physical or Action. printed: the paper's name. count: the paper's number. predicates: those of ours that it seems to
-        hold, added up. note: why it may differ, "" for an entry that is one predicate of the same name.
+        group: Spatial, Physical or Action.
+        printed: the paper's name.
+        count: the paper's number.
+        predicates: those of ours that it seems to hold, added up.
+        note: why it may differ, "" for an entry that is one predicate of the same name.
     """
 
     group: str
@@ -73,8 +76,10 @@ class Statistics:
     """What `simtown vg stats` prints.
 
     Attributes:
-        content: prepared.json. table2: our count of every entry of :data:`TABLE2`. unique: (threshold, predicates, share of statements):
-        predicates with at least so many statements. subjects, objects, entities, relations: (name, count), most frequent first.
+        content: prepared.json.
+        table2: our count of every entry of :data:`TABLE2`.
+        unique: (threshold, predicates, share of statements): predicates with at least so many statements.
+        subjects, objects, entities, relations: (name, count), most frequent first.
     """
 
     content: Mapping[str, Any]

@@ -135,8 +135,10 @@ def _cut(data, position, state, found):  # type: ignore[no-untyped-def]
     """Walk over data[position:] and note where records (the items of the outermost array) begin and end.
 
     Args:
-        data: (n,) uint8. position: where to go on. state: (4,) int64: depth, in a string, what may come next, bits of open brackets (1 a
-            brace), kept from block to block. found: (2m,) int64, filled with the offsets of a begin and the end after it, in turn.
+        data: (n,) uint8.
+        position: where to go on.
+        state: (4,) int64: depth, in a string, what may come next, bits of open brackets (1 a brace), kept from block to block.
+        found: (2m,) int64, filled with the offsets of a begin and the end after it, in turn.
 
     Returns:
         How many offsets were written, where the walk stopped, and whether it stopped at a byte that cannot stand there.
@@ -198,11 +200,15 @@ class Records(Generic[T]):
     """Iterate over the records of a file that holds one JSON array of objects.
 
     Args:
-        path: plain, .gz, .xz or .zip. kind: the msgspec type of a record. skip_bad: pass over malformed records and count them.
-        longest: bytes; what is longer is no record. moved: told, after every block, how many more bytes of the file on disk were taken in.
+        path: plain, .gz, .xz or .zip.
+        kind: the msgspec type of a record.
+        skip_bad: pass over malformed records and count them.
+        longest: bytes; what is longer is no record.
+        moved: told, after every block, how many more bytes of the file on disk were taken in.
 
     Attributes:
-        good, bad: records decoded and passed over so far. read: uncompressed bytes read so far.
+        good, bad: records decoded and passed over so far.
+        read: uncompressed bytes read so far.
         first_bad: what was wrong with the first record that was passed over.
 
     Raises (while iterating):

@@ -16,9 +16,12 @@ class Finding:
     """The result of one check.
 
     Attributes:
-        check: its name. where: the split or splits it looked at. found: the figure, in words.
+        check: its name.
+        where: the split or splits it looked at.
+        found: the figure, in words.
         p: chance of such a figure in a data set without bias; None where chance plays no part, and `status` is final.
-        status: "pass", "warn", or "note" where a figure is told and none is wrong. advice: what to do about it, one sentence.
+        status: "pass", "warn", or "note" where a figure is told and none is wrong.
+        advice: what to do about it, one sentence.
         details: everything measured, as JSON keeps it.
     """
 

@@ -28,7 +28,9 @@ class Batch:
     """n consecutive examples of a split.
 
     Attributes:
-        start: the first one's number. columns: by name, as :data:`simtown.datasets.shards.LAYOUT` has them. scenes: the latent state.
+        start: the first one's number.
+        columns: by name, as :data:`simtown.datasets.shards.LAYOUT` has them.
+        scenes: the latent state.
         ids: (n, h, w) uint8 instance ids as in :class:`~simtown.render.frames.Frames`, or None.
     """
 
@@ -53,7 +55,9 @@ class Portion:
     """One split on its way out.
 
     Attributes:
-        name: of the split. count: its examples. data: the data set it is of.
+        name: of the split.
+        count: its examples.
+        data: the data set it is of.
     """
 
     def __init__(self, data: Dataset, name: str, step: Callable[[int], None]) -> None:

@@ -30,7 +30,9 @@ class Architecture:
     """One kind.
 
     Attributes:
-        tokenizer: trains one on phrases, with at most so many entries. model: untrained, for a tokenizer. task: what is predicted.
+        tokenizer: trains one on phrases, with at most so many entries.
+        model: untrained, for a tokenizer.
+        task: what is predicted.
         epochs, vocabulary, batch, learning_rate: what the command takes by default.
     """
 

@@ -40,9 +40,13 @@ class LMSettings:
     """Every choice that decides a run's numbers, besides the corpus.
 
     Attributes:
-        arch: a name of :data:`simtown.probes.lm.architectures.ARCHITECTURES`. epochs: times that every phrase is read.
-        vocabulary: words or pieces at most. batch: phrases a step. learning_rate: the highest of Adam's: it rises over the first twentieth
-        of the steps and falls to 0 over the rest. seed: of initial weights, order, dropout and masks. device: "cpu" or "cuda".
+        arch: a name of :data:`simtown.probes.lm.architectures.ARCHITECTURES`.
+        epochs: times that every phrase is read.
+        vocabulary: words or pieces at most.
+        batch: phrases a step.
+        learning_rate: the highest of Adam's: it rises over the first twentieth of the steps and falls to 0 over the rest.
+        seed: of initial weights, order, dropout and masks.
+        device: "cpu" or "cuda".
     """
 
     arch: str
@@ -153,7 +157,8 @@ class Texts:
     """Token numbers of many texts, one after the other in one array.
 
     Attributes:
-        tokens: (sum of lengths,) int32. starts: (n + 1,) int64, text i is tokens[starts[i] : starts[i + 1]].
+        tokens: (sum of lengths,) int32.
+        starts: (n + 1,) int64, text i is tokens[starts[i] : starts[i + 1]].
     """
 
     def __init__(self, encoded: list[list[int]]) -> None:

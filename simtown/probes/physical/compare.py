@@ -18,7 +18,9 @@ class Compared:
     """Two models on one task.
 
     Attributes:
-        a, b: {"left", "right", "micro": F1}. difference: {the same: (a - b, low, high)}, 95 % over test objects. test: on the decisions.
+        a, b: {"left", "right", "micro": F1}.
+        difference: {the same: (a - b, low, high)}, 95 % over test objects.
+        test: on the decisions.
         adjusted: the plain p-value, adjusted for all tasks compared (Benjamini-Hochberg).
     """
 

@@ -71,10 +71,12 @@ class Release:
     """Everything that the study needs.
 
     Attributes:
-        objects, properties: by uid. abstract: {object uid: (p,) int8}, 1 yes, 0 no, -1 without agreement, -2 too hard to tell; in the
-        order of :attr:`properties`. instances: the situated objects. splits: {(set, "train" or "test"): object uids}.
-        answers: {"abstract-OP", ...: the human's}. frequencies: {"property" or "affordance": {uid or verb: relative frequency in text}}.
-        verbs: all affordances that could be chosen.
+        objects, properties: by uid.
+        abstract: {object uid: (p,) int8}, 1 yes, 0 no, -1 without agreement, -2 too hard to tell; in the order of :attr:`properties`.
+        instances: the situated objects.
+        splits: {(set, "train" or "test"): object uids}.
+        answers: {"abstract-OP", ...: the human's}.
+        frequencies: {"property" or "affordance": {uid or verb: relative frequency in text}}. verbs: all affordances that could be chosen.
     """
 
     objects: dict[str, Object]

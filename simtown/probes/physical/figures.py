@@ -23,7 +23,8 @@ def figure2(title: str, model: str, task: dict[str, Any], release: Release, path
     """The panels that the task has, as a PNG: (a) always, (b) and (c) with properties, (d) with affordances.
 
     Args:
-        title: "situated-AP". task: its summary, as :func:`simtown.probes.physical.results.describe` gives it.
+        title: "situated-AP".
+        task: its summary, as :func:`simtown.probes.physical.results.describe` gives it.
     """
     from matplotlib.figure import Figure
 

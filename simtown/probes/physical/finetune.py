@@ -38,7 +38,9 @@ def fit(place: str, texts: list[str], pair: np.ndarray, label: np.ndarray, setti
 
     Args:
         place: hub id or local directory of the pretrained model.
-        texts: (u,) a sentence a pair. pair: (n,) int64, the text of each training row. label: (n,) bool.
+        texts: (u,) a sentence a pair.
+        pair: (n,) int64, the text of each training row.
+        label: (n,) bool.
 
     Raises:
         FileNotFoundError: no such model, here or on the hub. DamagedError: it cannot be loaded.

@@ -20,7 +20,9 @@ class Scores:
     """One row of one column group of Table 2, as shares.
 
     Attributes:
-        left, right: macro F1 over left and right items in the paper's form. micro: micro F1. left_mean, right_mean: the usual macro F1.
+        left, right: macro F1 over left and right items in the paper's form.
+        micro: micro F1.
+        left_mean, right_mean: the usual macro F1.
         accuracy: of all decisions.
     """
 

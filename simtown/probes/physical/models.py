@@ -69,7 +69,10 @@ class Judged:
     """Decisions about items.
 
     Attributes:
-        kinds, lefts, rights, groups: as in :class:`Task`. rows: the items. said: (n,) bool. score: (n,) float64, what was cut to decide.
+        kinds, lefts, rights, groups: as in :class:`Task`.
+        rows: the items.
+        said: (n,) bool.
+        score: (n,) float64, what was cut to decide.
         notes: how it came about, for the summary.
     """
 

@@ -16,7 +16,10 @@ class Protocol:
     """What differs.
 
     Attributes:
-        english: of the sentences. folds: of cross-validation. loss: of fine-tuning. unknown: what stands in for a word without a vector.
+        english: of the sentences.
+        folds: of cross-validation.
+        loss: of fine-tuning.
+        unknown: what stands in for a word without a vector.
         pooling: of a language model's sentence vector: its first token, or the mean.
     """
 

@@ -42,7 +42,10 @@ class Task:
     """One column group of Table 2.
 
     Attributes:
-        set, name: "situated", "AP". kinds: what left and right are. lefts, rights: uids or verbs. groups: object uids.
+        set, name: "situated", "AP".
+        kinds: what left and right are.
+        lefts, rights: uids or verbs.
+        groups: object uids.
         train, test: :class:`Rows`. Labels repeat for every instance of an object and are not merged.
     """
 

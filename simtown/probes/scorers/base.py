@@ -28,7 +28,8 @@ class TokenScores:
     """Log-probabilities (natural logarithm) of one text's tokens.
 
     Attributes:
-        logprobs: (t,) float64. words: (t,) int64, the number of the whitespace-separated word that each token belongs to, from 0.
+        logprobs: (t,) float64.
+        words: (t,) int64, the number of the whitespace-separated word that each token belongs to, from 0.
     """
 
     logprobs: np.ndarray

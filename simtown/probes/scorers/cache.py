@@ -39,7 +39,8 @@ class Cached:
     """A scorer in front of another one, which asks it only for what is new.
 
     Args:
-        scorer: the one that knows. identity: all that decides its answers, besides the request (see :func:`fingerprint`).
+        scorer: the one that knows.
+        identity: all that decides its answers, besides the request (see :func:`fingerprint`).
         directory: where to keep the answers; made if need be. None: in memory, for as long as this object lives.
 
     Raises DamagedError where the directory's file is no cache.

@@ -25,7 +25,8 @@ class NGram:
     A gap is filled behind what stands before it; the rest of the context is not seen.
 
     Args:
-        sentences: token lists. order: of the longest n-grams.
+        sentences: token lists.
+        order: of the longest n-grams.
         discount: taken from every count; by default estimated for each order as n1 / (n1 + 2 n2).
     """
 

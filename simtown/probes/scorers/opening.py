@@ -34,7 +34,8 @@ def open_scorer(spec: str, *, device: str = "auto", dtype: str = "float32", poli
     """A scorer by its kind and place, such as "hf:bert-base-uncased" or "glove:vectors.txt.gz"; see :data:`KINDS`.
 
     Args:
-        device: auto, cpu, cuda, or another of PyTorch's names. dtype: of the weights: float32, bfloat16 or float16.
+        device: auto, cpu, cuda, or another of PyTorch's names.
+        dtype: of the weights: float32, bfloat16 or float16.
         policy: for words of several sub-words: first, drop, joint or left-to-right (:mod:`simtown.probes.scorers.spelling`).
         variant: of masked models' pseudo-log-likelihood: original, within_word_l2r or whole_word.
         tokens: of a batch at most; 1,024 suits a CPU, a GPU takes more.

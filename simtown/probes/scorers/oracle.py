@@ -22,7 +22,8 @@ class Oracle:
 
     Args:
         classes: {context: {word: probability}}; a word that is not there has none (NaN).
-        texts: {text: probabilities of its whitespace-separated words}. vectors: {word or text: numbers}.
+        texts: {text: probabilities of its whitespace-separated words}.
+        vectors: {word or text: numbers}.
     """
 
     def __init__(

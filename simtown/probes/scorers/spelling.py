@@ -28,8 +28,11 @@ class Step:
     """One look at a gap.
 
     Attributes:
-        length: sub-words of the spellings it serves. filled: those already written, from the left. at: which one is looked at.
-        tokens: (w,) int64 whose log-probabilities are wanted. cells: for each of them, the numbers of the spellings it counts for.
+        length: sub-words of the spellings it serves.
+        filled: those already written, from the left.
+        at: which one is looked at.
+        tokens: (w,) int64 whose log-probabilities are wanted.
+        cells: for each of them, the numbers of the spellings it counts for.
     """
 
     length: int
@@ -44,7 +47,8 @@ class Spellings:
     """Targets as token numbers: each distinct spelling once.
 
     Attributes:
-        spellings: distinct token sequences, none empty. members: for every target the numbers of its spellings, [] where it has none.
+        spellings: distinct token sequences, none empty.
+        members: for every target the numbers of its spellings, [] where it has none.
     """
 
     spellings: list[Tokens]

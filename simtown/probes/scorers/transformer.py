@@ -30,9 +30,12 @@ class Settings:
     """How a model is run and read.
 
     Attributes:
-        device: "auto", "cpu", "cuda", or any name PyTorch knows. dtype: of the weights, "float32", "bfloat16" or "float16"; logits are
-        normalised in float32 whatever it is. policy: see :mod:`simtown.probes.scorers.spelling`. variant: of pseudo-log-likelihood.
-        tokens: of a batch at most, padding included. progress: whether long work draws a bar on stderr.
+        device: "auto", "cpu", "cuda", or any name PyTorch knows.
+        dtype: of the weights, "float32", "bfloat16" or "float16"; logits are normalised in float32 whatever it is.
+        policy: see :mod:`simtown.probes.scorers.spelling`.
+        variant: of pseudo-log-likelihood.
+        tokens: of a batch at most, padding included.
+        progress: whether long work draws a bar on stderr.
     """
 
     device: str = "auto"
@@ -47,8 +50,10 @@ class Transformer:
     """A tower with a tokenizer: hidden states of texts, and vectors of words. What has a head says more: see the subclasses.
 
     Args:
-        name: as reports call it. model: any module that takes input_ids and attention_mask as transformers' models do.
-        tokenizer: a fast one. truncate: cut texts that are too long for the model instead of refusing them.
+        name: as reports call it.
+        model: any module that takes input_ids and attention_mask as transformers' models do.
+        tokenizer: a fast one.
+        truncate: cut texts that are too long for the model instead of refusing them.
     """
 
     abilities: frozenset[Ability] = frozenset({"embed", "word_vector"})

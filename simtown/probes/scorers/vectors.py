@@ -20,7 +20,8 @@ class Vectors:
     """Vectors of words without context.
 
     Args:
-        words: in the rows' order; of a word that stands there twice the first counts. matrix: (n, d) floats.
+        words: in the rows' order; of a word that stands there twice the first counts.
+        matrix: (n, d) floats.
     """
 
     abilities: frozenset[Ability] = frozenset({"word_vector"})

@@ -22,7 +22,8 @@ class Clusters:
     """A partition.
 
     Attributes:
-        groups: relations of each cluster, larger clusters first. silhouette: mean over the relations, of cosine distances.
+        groups: relations of each cluster, larger clusters first.
+        silhouette: mean over the relations, of cosine distances.
         rand: adjusted Rand index against the families of variants ("back", "on the back of", ...): 1 the same, about 0 by chance.
     """
 

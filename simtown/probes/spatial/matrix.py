@@ -26,7 +26,8 @@ def score(
     """Log-probabilities of every frame with every relation.
 
     Args:
-        path: a .npy file that keeps them; what it holds already is not asked again. done: told how many more texts are scored.
+        path: a .npy file that keeps them; what it holds already is not asked again.
+        done: told how many more texts are scored.
 
     Returns: (f, n, 2) float64: natural log-probability of the phrase, and its tokens.
 
@@ -64,7 +65,8 @@ def perplexities(scores: np.ndarray, counts: np.ndarray, form: Form = "token") -
     """(n, m) perplexity of every relation in every context (equations 7 and 12).
 
     Args:
-        scores: (f, n, 2) of :func:`score`. counts: (m, f) of :class:`simtown.probes.spatial.suites.Suites`.
+        scores: (f, n, 2) of :func:`score`.
+        counts: (m, f) of :class:`simtown.probes.spatial.suites.Suites`.
     """
     totals = np.einsum("mf,fnk->nmk", counts.astype(np.float64), scores)
     whole = totals[..., 1] if form == "token" else counts.sum(axis=1, dtype=np.float64)

@@ -22,7 +22,8 @@ def cross_entropy(logprobs: np.ndarray, p: np.ndarray | None = None) -> float:
     """H(p, q) of equation 3 in bits; of equation 5, and 9, where every outcome is equally likely.
 
     Args:
-        logprobs: (n,) natural log-probabilities under the model q. p: (n,) probabilities of the outcomes; None: 1 / n each.
+        logprobs: (n,) natural log-probabilities under the model q.
+        p: (n,) probabilities of the outcomes; None: 1 / n each.
 
     Raises ValueError for nothing, for a log-probability above 0 or NaN, and for a p that is no distribution.
     """
@@ -53,7 +54,8 @@ def of_sentences(sentences: Sequence[np.ndarray], form: Form = "token") -> float
     """Perplexity of a collection of sentences.
 
     Args:
-        sentences: for each the (t,) natural log-probabilities of its tokens. form: see :data:`Form`.
+        sentences: for each the (t,) natural log-probabilities of its tokens.
+        form: see :data:`Form`.
 
     Raises ValueError for no sentences, for one without tokens, and as :func:`cross_entropy`.
     """

@@ -25,8 +25,9 @@ class Release:
     """What was released.
 
     Attributes:
-        perplexities: 97 relations in 97 contexts, by token. embeddings: of the paper's language model, 57 single words (and sums of
-        them). templates: {relation: (7, 7) float64 mean acceptability, 0 to 9}, Logan and Sadler's (1996).
+        perplexities: 97 relations in 97 contexts, by token.
+        embeddings: of the paper's language model, 57 single words (and sums of them).
+        templates: {relation: (7, 7) float64 mean acceptability, 0 to 9}, Logan and Sadler's (1996).
         similarity, association: (11, 11) float64 of :data:`JUDGED`, symmetric, in levels 0 to 255 of the figures' colours.
     """
 

@@ -24,7 +24,10 @@ class Line:
     """A number of the paper beside ours.
 
     Attributes:
-        name: what it is of. paper: None where the paper has none. here: ours, `low` and `high` its 95 % interval. note: a test's outcome.
+        name: what it is of.
+        paper: None where the paper has none.
+        here: ours, `low` and `high` its 95 % interval.
+        note: a test's outcome.
     """
 
     name: str

@@ -47,8 +47,11 @@ class Settings:
     """Every choice that decides the numbers, besides the model and the corpus.
 
     Attributes:
-        rare: phrases with a word that the corpus has less often are dropped. least: contexts with fewer phrases are left out.
-        most: phrases of a context at most. held_out: only phrases that simtown lm train holds out. seed: of the sample of phrases.
+        rare: phrases with a word that the corpus has less often are dropped.
+        least: contexts with fewer phrases are left out.
+        most: phrases of a context at most.
+        held_out: only phrases that simtown lm train holds out.
+        seed: of the sample of phrases.
     """
 
     rare: int = 20

@@ -24,7 +24,8 @@ class Suites:
     """Bins of a corpus.
 
     Attributes:
-        contexts: (m,) names of the bins, in the order of Figure 3. frames: distinct ones, sorted.
+        contexts: (m,) names of the bins, in the order of Figure 3.
+        frames: distinct ones, sorted.
         counts: (m, f) int64, how many phrases of each bin leave each frame.
         seen: {surface form: phrases of the corpus that hold it as their relation}.
         phrases: how many were read, `kept` of which have only words that are common enough.
@@ -61,8 +62,10 @@ def collect(sentences: Iterable[Sequence[str]], *, contexts: Sequence[str] = CON
     """Read the sentences once and keep a random sample of each context's.
 
     Args:
-        sentences: token lists in lower case. common: words that a phrase may have; None: any.
-        least: contexts with fewer phrases are left out. most: phrases of a context that are kept at most (a reservoir: all are as likely).
+        sentences: token lists in lower case.
+        common: words that a phrase may have; None: any.
+        least: contexts with fewer phrases are left out.
+        most: phrases of a context that are kept at most (a reservoir: all are as likely).
         seed: of the sample.
 
     Raises ValueError where no two contexts have enough phrases.

@@ -43,7 +43,8 @@ class Bridge:
     """What a model makes of the town's relations.
 
     Attributes:
-        perplexities: the relations in each other's captions. words: (4, 4) cosines of P-vectors.
+        perplexities: the relations in each other's captions.
+        words: (4, 4) cosines of P-vectors.
         space: (4, 4) correlations of templates, which are (4, CELLS, CELLS).
         correlation: Pearson's, of words and space over the 6 pairs.
         opposite, across: mean cosine of the two pairs of opposites, and of the four pairs of different axes.

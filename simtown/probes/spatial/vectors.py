@@ -19,7 +19,8 @@ class Space:
     """A vector for each of some words.
 
     Attributes:
-        name: as tables call it. vectors: {word: (d,) float64}.
+        name: as tables call it.
+        vectors: {word: (d,) float64}.
     """
 
     name: str

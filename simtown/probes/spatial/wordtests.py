@@ -55,7 +55,8 @@ class Answers:
     """What a space got right.
 
     Attributes:
-        right: (n,) bool. groups: (n,) int64, questions with the same number are drawn together.
+        right: (n,) bool.
+        groups: (n,) int64, questions with the same number are drawn together.
     """
 
     right: np.ndarray

@@ -43,7 +43,8 @@ class Kinds:
     """The kinds of a data set whose names tell no colour.
 
     Attributes:
-        names: (k) of ENTITIES. truth: (k, 12) float64 how often each of COLOURS is seen, rows sum to 1.
+        names: (k) of ENTITIES.
+        truth: (k, 12) float64 how often each of COLOURS is seen, rows sum to 1.
     """
 
     names: tuple[str, ...]

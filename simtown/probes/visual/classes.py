@@ -10,7 +10,8 @@ class Relation:
     """A relation between a noun and one of a few classes.
 
     Attributes:
-        name: "color", "shape", "material". words: {class: the words that count for it, itself first}, in the alphabet's order.
+        name: "color", "shape", "material".
+        words: {class: the words that count for it, itself first}, in the alphabet's order.
         threshold: a noun's count of a class at or below this is noise, and taken for zero (section 3.1).
     """
 

@@ -18,7 +18,9 @@ class Compared:
     """A task, mode and group of two models, on the subjects that both have. ρ is NaN-free; None where a task has no ρ.
 
     Attributes:
-        rho: a less b. interval: 95 % of it, over subjects. adjusted: `rho.paired` for the false discovery rate over all that is compared.
+        rho: a less b.
+        interval: 95 % of it, over subjects.
+        adjusted: `rho.paired` for the false discovery rate over all that is compared.
         accuracy: McNemar's test of who came first.
     """
 

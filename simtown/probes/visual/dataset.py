@@ -19,8 +19,12 @@ class Dataset:
     """Subjects of a relation, in their source's order.
 
     Attributes:
-        relation: "color". classes: (c) names. words: (c) tuples of the words that count for a class.
-        subjects: (n) nouns. gold: (n,) int64, the class that fits best. other: (n,) int64, a class that does not fit, to choose against.
+        relation: "color".
+        classes: (c) names.
+        words: (c) tuples of the words that count for a class.
+        subjects: (n) nouns.
+        gold: (n,) int64, the class that fits best.
+        other: (n,) int64, a class that does not fit, to choose against.
         train: (n,) bool, whether a subject is there to learn from; the others are the test.
         counts: (n, c) float64 how often a class was seen of a subject, or None where only the best is known.
         templates: sentences with [X] for the subject and [Y] for the class.
@@ -46,8 +50,9 @@ def grouped(counts: np.ndarray, thresholds: Thresholds = "paper") -> np.ndarray:
     """Reporting-bias groups (section 3.2). (n,) str: single, multi, any.
 
     Args:
-        counts: (n, c), each row with something in it. thresholds: the paper says Single from 80 % and Multi from 90 % in four classes; the
-            released groups were made with 85 % and three classes.
+        counts: (n, c), each row with something in it.
+        thresholds: the paper says Single from 80 % and Multi from 90 % in four classes; the released groups were made with 85 % and three
+            classes.
     """
     most, classes, together = _GROUPING[thresholds]
     shares = -np.sort(-counts / counts.sum(axis=1, keepdims=True), axis=1)

@@ -17,8 +17,11 @@ class Judged:
     """One way of asking.
 
     Attributes:
-        mode: "best", "average", "head", "tuned". items: (m,) int64 numbers of subjects. scores: (m, c) float64, higher fits better.
-        rho: (m,) with the counts, NaN where there are none. right: (m,) bool, whether the best class came first.
+        mode: "best", "average", "head", "tuned".
+        items: (m,) int64 numbers of subjects.
+        scores: (m, c) float64, higher fits better.
+        rho: (m,) with the counts, NaN where there are none.
+        right: (m,) bool, whether the best class came first.
     """
 
     mode: str

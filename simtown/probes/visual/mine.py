@@ -25,10 +25,16 @@ class Sources:
     """What is counted, and how.
 
     Attributes:
-        attributes: attributes.json. graphs: scene_graphs.json or objects.json. text: a corpus; needs subjects. coda: CoDa's data folder.
-        subjects: a release or a mined directory whose subjects are looked for in text. threshold: counts at or below it are taken for zero;
-        None: the paper's, and 0 for text. ordered: co-occurrence as the release counts it. window: tokens of text in which nouns co-occur.
-        seed: of the split and of the wrong classes; None: the split by running number. skip_bad: pass over malformed records.
+        attributes: attributes.json.
+        graphs: scene_graphs.json or objects.json.
+        text: a corpus; needs subjects.
+        coda: CoDa's data folder.
+        subjects: a release or a mined directory whose subjects are looked for in text.
+        threshold: counts at or below it are taken for zero; None: the paper's, and 0 for text.
+        ordered: co-occurrence as the release counts it.
+        window: tokens of text in which nouns co-occur.
+        seed: of the split and of the wrong classes; None: the split by running number.
+        skip_bad: pass over malformed records.
     """
 
     attributes: Path | None = None

@@ -63,7 +63,9 @@ def write(
     """Write the directory, mined.json last; its content.
 
     Args:
-        tables: {relation: (classes, subjects, (n, c) counts)}. told: how they were counted. seed: of the split, None as released.
+        tables: {relation: (classes, subjects, (n, c) counts)}.
+        told: how they were counted.
+        seed: of the split, None as released.
 
     Raises:
         ForeignDirectoryError: the directory has anything in it.

@@ -41,7 +41,8 @@ class Choices:
     """What decides the numbers, besides the data.
 
     Attributes:
-        model: how the scorer is opened. protocol: see :mod:`simtown.probes.visual.elicit`.
+        model: how the scorer is opened.
+        protocol: see :mod:`simtown.probes.visual.elicit`.
         use: prompts (zero-shot), head, tuned (soft prompts at every layer), tuned-embeddings (at the first), or None: what it can do.
         seed: of the head's solver, and of the order in which prompts are tuned.
     """

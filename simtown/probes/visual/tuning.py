@@ -100,7 +100,8 @@ class Mixture(torch.nn.Module):
     """Soft prompts of one relation. words: for each class the token numbers that count for it, made of first sub-words.
 
     Attributes:
-        offsets: a parameter a template, (layers or 1, its own tokens, d). log_weights: (t,) of the mixture.
+        offsets: a parameter a template, (layers or 1, its own tokens, d).
+        log_weights: (t,) of the mixture.
     """
 
     def __init__(self, scorer: Masked, templates: tuple[str, ...], own: list[int], members: list[list[int]], tokens: list[int], deep: bool):
@@ -155,7 +156,9 @@ def tune(scorer: Scorer, data: Dataset, seed: int, deep: bool, save: Path | None
     """Prompts tuned on the train subjects' best classes, and what their mixture says of the test; notes with the losses by pass.
 
     Args:
-        deep: offsets at every layer, or at the embeddings alone. save: a .safetensors file for the prompts. step: called for every pass.
+        deep: offsets at every layer, or at the embeddings alone.
+        save: a .safetensors file for the prompts.
+        step: called for every pass.
     """
     model = masked_of(scorer)
     spelled = spell(data.words, model._word, "first")

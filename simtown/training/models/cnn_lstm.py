@@ -16,7 +16,9 @@ class CnnLstm(nn.Module):
     the question's words; both joined and topped with the perceptron of section 6.5 and one logit.
 
     Args:
-        world: sizes. embedding: size of a word's embedding. dropout: share of channels dropped after each convolution.
+        world: sizes.
+        embedding: size of a word's embedding.
+        dropout: share of channels dropped after each convolution.
         init: see :data:`simtown.training.models.layers.INITS`.
     """
 

@@ -18,7 +18,9 @@ class LabelledConvolution(nn.Module):
     Equal to the plain form (:meth:`plain`) up to rounding.
 
     Args:
-        embedding: size of a label's embedding. filters: output channels. height, width: of the picture, pixels.
+        embedding: size of a label's embedding.
+        filters: output channels.
+        height, width: of the picture, pixels.
     """
 
     inside: torch.Tensor
@@ -81,9 +83,13 @@ class PlaceBinder(nn.Module):
     loss = binary cross-entropy + box_weight × smooth L1 of the two boxes.
 
     Args:
-        world: sizes. embedding: size of an entity's embedding. predicate: size of a relation's embedding.
-        dropout: share of channels dropped after each convolution. hidden: size of the final perceptron's two hidden layers.
-        box_weight: weight of the boxes' loss. init: see :data:`simtown.training.models.layers.INITS`.
+        world: sizes.
+        embedding: size of an entity's embedding.
+        predicate: size of a relation's embedding.
+        dropout: share of channels dropped after each convolution.
+        hidden: size of the final perceptron's two hidden layers.
+        box_weight: weight of the boxes' loss.
+        init: see :data:`simtown.training.models.layers.INITS`.
     """
 
     def __init__(

@@ -64,7 +64,8 @@ class Agreement:
     """How far workers agree about pairs, after cleaning.
 
     Attributes:
-        workers: who answered anything, `removed` of them by the rule. ratings: of pairs that are kept.
+        workers: who answered anything, `removed` of them by the rule.
+        ratings: of pairs that are kept.
         alpha: Krippendorff's for interval data: 1 perfect, 0 chance, NaN where no pair has two ratings.
         one_out: mean over workers of Spearman's correlation with the mean of the others, NaN where it cannot be had.
         means: (12, 12) float64 mean rating of :data:`WORDS`, symmetric, NaN where nobody rated.
