@@ -98,8 +98,6 @@ class Frame:
 class Town:
     """A street that can be built, asked and set in motion.
 
-    ::
-
         town = Town(seed=3)
         engine = town.place("fire truck", x=-4.0, lane="far")
         town.weather = "snow"

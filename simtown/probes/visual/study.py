@@ -69,8 +69,9 @@ def run(data: Data, tasks: Sequence[str], choices: Choices, out: Path, opening: 
     """Ask about every task that the directory lacks, and write everything; the content of summary.json.
 
     Raises:
-        ValueError: a choice that cannot be. UnableError: the model cannot do what is asked. ForeignDirectoryError: see
-        :meth:`simtown.probes.results.Study.opened`.
+        ValueError: a choice that cannot be.
+        UnableError: the model cannot do what is asked.
+        ForeignDirectoryError: see :meth:`simtown.probes.results.Study.opened`.
     """
     choices.check()
     source = {task: data.sizes() if task == "size" else data.dataset(task) for task in tasks}
