@@ -1,6 +1,7 @@
 """The command line: what every command prints and writes, and that whatever is wrong is one clear line and an exit code."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -477,3 +478,13 @@ def test_bytes_damaged_at_random_never_end_in_a_traceback(rich, tmp_path):
     )
     assert done.returncode == 0, f"the process died of signal {-done.returncode}: {done.stderr[-500:]}"
     assert json.loads(done.stdout.splitlines()[-1]) == []
+
+
+def test_the_shell_completes_commands(shell):
+    done = shell(env={**os.environ, "_SIMTOWN_COMPLETE": "complete_bash", "COMP_WORDS": "simtown gene", "COMP_CWORD": "1"})
+    assert done.succeeds().out.split() == ["generate"]
+
+
+def test_completion_is_installed(shell, tmp_path):
+    shell("--install-completion", "bash", env={**os.environ, "HOME": str(tmp_path)}).succeeds()
+    assert "simtown" in (tmp_path / ".bashrc").read_text(encoding="utf-8")
