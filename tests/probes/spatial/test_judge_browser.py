@@ -1,37 +1,19 @@
 """The judging page in a real browser: sliders moved by mouse and by keyboard, a reload in the middle, the end, the export."""
 
 import csv
-import shutil
 import threading
 
 import pytest
 
 pytest.importorskip("selenium")
 
-from selenium import webdriver
-from selenium.webdriver import ActionChains, ChromeOptions, ChromeService, Keys
+from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
 from simtown.probes.spatial.judge.answers import Answers, read
 from simtown.probes.spatial.judge.server import serve
 from simtown.probes.spatial.judge.trials import trials_of
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Headless Chromium of this machine; nothing is fetched."""
-    chromium, driver = (next(filter(None, map(shutil.which, names)), None) for names in (("chromium", "google-chrome"), ("chromedriver",)))
-    if not chromium or not driver:
-        pytest.skip("no Chromium with its chromedriver is installed")
-    options = ChromeOptions()
-    options.binary_location = chromium
-    for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=1000,760"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    running = webdriver.Chrome(options, ChromeService(driver))
-    yield running
-    running.quit()
 
 
 @pytest.fixture
@@ -116,6 +98,7 @@ def test_from_the_first_trial_to_the_export(page, cli):
 
 
 def test_by_keyboard_alone(page):
+    page.until(lambda: page.browser.switch_to.active_element.get_attribute("id") == "worker")  # autofocus waits for a frame
     page.browser.switch_to.active_element.send_keys("eve", Keys.ENTER)
     page.until(lambda: page.at("trial").is_displayed())
     for number in range(3):
