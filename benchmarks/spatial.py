@@ -1,4 +1,4 @@
-"""How much faster the matrix of perplexities is than the loop anyone would write: a relation into a phrase, the text through the model.
+"""How much faster the matrix of perplexities is than the loop that anyone would write: a relation into a phrase, that through the model.
 
 python benchmarks/spatial.py lstm:DIR CORPUS [CSV]: both take turns on the paper's test suites, and must agree; under three minutes.
 """

@@ -260,6 +260,7 @@ def test_two_commands_do_not_write_one_run(cli, data, tmp_path):
 
 def test_ctrl_c_is_one_line_and_the_same_command_continues(cli, data, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore Ctrl-C
         patch.setattr(display.FitDisplay, "validated", lambda *_: signal.raise_signal(signal.SIGINT))
         cli("fit", data, *AGAIN, "--out", "run").refuses("the same command continues", code=130)
     assert os.path.exists("run/state.pt")
