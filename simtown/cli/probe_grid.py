@@ -1,0 +1,56 @@
+"""Many studies in one go: probe grid."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from simtown.cli.app import DAMAGED, AddressOption, EngineOption, RefusalError, connected
+from simtown.cli.probe import probe
+
+
+@probe.command(short_help="Many models, data and ways of asking at once.")
+def grid(
+    file: Annotated[Path, typer.Argument(help="A TOML file of that form.")],
+    out: Annotated[Path, typer.Option(help="Where each cell gets a directory; with --engine ray one that all machines share.")],
+    jobs: Annotated[int | None, typer.Option(help="Cells at once, each a process; by default one a processor.")] = None,
+    engine: EngineOption = "local",
+    address: AddressOption = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Only list the commands.")] = False,
+) -> None:
+    """Run simtown probe physical, visual or spatial for every cell of a grid; go on where it was stopped, try again what failed.
+
+    The file has version = 1 and [[grid]] tables of a study and its command's options, without the dashes; a list stands for several cells:
+
+    study = "physical", data = "physical-commonsense", model = ["glove:glove.txt", "majority"], task = ["OP", "OA"]
+    """
+    from simtown.probes import grid as grids
+    from simtown.processes import default_workers
+    from simtown.progress import Progress
+
+    cells = grids.read(file)
+    if plan:
+        for cell in cells:
+            print("simtown probe", *cell.words, "--out", out / cell.name)
+        return
+    many = default_workers() if jobs is None else jobs
+    if many < 1:
+        raise RefusalError(f"--jobs must be at least 1, not {many}")
+    with connected(engine, address, jobs) as cluster, Progress(f"probe grid {out}, cells") as bar:
+        bar.started(len(cells), 0)
+
+        def done(cell: grids.Cell, error: str) -> None:
+            bar.advanced(1, {})
+            if not error:
+                bar.say(f"{cell.name} is done")
+
+        outcome = grids.run(cells, out, many, done, cluster)
+    print(f"{out}: {outcome.before + outcome.now} of {len(cells)} cells are done, {outcome.now} of them now")
+    for name, reason in outcome.failed.items():
+        print(f"simtown: {name} failed: {reason}", file=sys.stderr)
+    if outcome.failed:
+        raise typer.Exit(DAMAGED)
+    print(f"Now: simtown probe compare {out}/A {out}/B, or simtown probe reproduce TABLE --data DATA --with {out}/A")

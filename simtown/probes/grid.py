@@ -1,0 +1,154 @@
+"""A grid of studies: models x data x ways of asking, each cell a command `simtown probe STUDY ...` with a directory of its own.
+
+A TOML file says which. Every key but `study` is an option of the study's command; a list stands for several cells:
+
+    version = 1
+    [[grid]]
+    study = "physical"
+    data = "physical-commonsense"
+    model = ["glove:glove.840B.300d.txt", "hf:bert-base-uncased", "majority"]
+    task = ["OP", "OA"]
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from itertools import chain, product
+from pathlib import Path
+
+from simtown.cluster import Cluster
+from simtown.files import DamagedError, claimed, load_json, save_json
+from simtown.processes import default_workers
+
+STUDIES = ("physical", "visual", "spatial")
+NAME, FORMAT, VERSION = "grid.json", "simtown probe grid", 1
+
+
+class GridError(ValueError):
+    """A grid that cannot be; the message names the file and the key."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One study of one model.
+
+    Attributes:
+        name: of its directory.
+        words: of its command, from the study's name on, without --out.
+    """
+
+    name: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a grid ended: cells done before and now, and the failed ones with what they said."""
+
+    before: int
+    now: int
+    failed: dict[str, str]
+
+
+def read(path: Path) -> list[Cell]:
+    """The cells of a TOML file, in its order. Raises FileNotFoundError, GridError."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise GridError(f"{path} is no TOML: {error}") from error
+    if content.get("version") != VERSION or not isinstance(content.get("grid"), list) or set(content) != {"version", "grid"}:
+        raise GridError(f"{path} must have version = {VERSION} and [[grid]] tables, and nothing else")
+    cells = [cell for table in content["grid"] for cell in _cells(path, table)]
+    names = [cell.name for cell in cells]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise GridError(f"{path}: two cells are {twice[0]}: each may stand there once")
+    return cells
+
+
+def _cells(path: Path, table: dict[str, object]) -> Iterator[Cell]:
+    study = table.get("study")
+    if study not in STUDIES:
+        raise GridError(f"{path}: study must be {', '.join(STUDIES)}, not {study!r}")
+    axes = {key: value if isinstance(value, list) else [value] for key, value in table.items() if key != "study"}
+    for key, values in axes.items():
+        told = bool(values) and all(isinstance(v, str | int | float) for v in values)
+        if not told or key == "out" or not re.fullmatch(r"[a-z][a-z-]*", key):
+            raise GridError(f"{path}: '{key}' must be an option of simtown probe {study} with a text, a number or true, or a list of such")
+    for chosen in product(*axes.values()):
+        options = dict(zip(axes, chosen, strict=True))
+        differ = [str(value) for key, value in options.items() if key == "model" or len(axes[key]) > 1]
+        name = "-".join(re.sub(r"[^\w.]+", ".", part).strip(".")[-60:] for part in (str(study), *differ))
+        words = [(f"--{key}",) if value is True else (f"--{key}", str(value)) for key, value in options.items() if value is not False]
+        yield Cell(name, (str(study), *chain(*words)))
+
+
+def run(cells: list[Cell], out: Path, jobs: int, done: Callable[[Cell, str], None], cluster: Cluster | None = None) -> Outcome:
+    """Run every cell that is not done: `jobs` at once, or on the machines of a cluster, all of which must reach `out` under the same path.
+
+    A cell that fails does not stop the others, and is tried again by the next call.
+
+    Args:
+        done: told of every cell as it ends, with what went wrong or "".
+
+    Raises:
+        ForeignDirectoryError: `out` is something else. DamagedError: its grid.json cannot be read.
+    """
+    with claimed(out, FORMAT):
+        there = _there(out)
+        missing = [cell for cell in cells if there.get(cell.name) != list(cell.words)]
+        before, failed = len(cells) - len(missing), dict[str, str]()
+        save_json(out / NAME, {"format": FORMAT, "done": there})
+        for cell, error in _on_cluster(missing, out, cluster) if cluster else _here(missing, out, jobs):
+            if error:
+                failed[cell.name] = error
+            else:
+                there[cell.name] = list(cell.words)
+                save_json(out / NAME, {"format": FORMAT, "done": there})
+            done(cell, error)
+        return Outcome(before, len(missing) - len(failed), failed)
+
+
+def _there(out: Path) -> dict[str, list[str]]:
+    """The cells that are done, and their commands."""
+    if not (out / NAME).exists():
+        return {}
+    found = load_json(out / NAME, FORMAT, FORMAT).get("done")
+    if not isinstance(found, dict):
+        raise DamagedError(f"{out / NAME} is damaged: delete it, and the cells are looked through again")
+    return found
+
+
+def _here(cells: list[Cell], out: Path, jobs: int) -> Iterator[tuple[Cell, str]]:
+    threads = max(1, default_workers() // jobs)
+    with ThreadPoolExecutor(jobs) as pool:
+        running = {pool.submit(_study, cell, str(out.resolve()), os.getcwd(), threads): cell for cell in cells}
+        try:
+            for ended in as_completed(running):
+                yield running[ended], ended.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _on_cluster(cells: list[Cell], out: Path, cluster: Cluster) -> Iterator[tuple[Cell, str]]:
+    for cell, told in cluster.map(_study, cells, (str(out.resolve()), os.getcwd(), 1)):
+        yield cell, f"{type(told).__name__}: {told}" if isinstance(told, Exception) else told
+
+
+def _study(cell: Cell, out: str, home: str, threads: int) -> str:
+    """The command in a process of its own, which continues what an earlier one left; what went wrong, or ""."""
+    words = [sys.executable, "-c", "from simtown.cli import main; main()", "probe", *cell.words, "--out", str(Path(out) / cell.name)]
+    environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    ended = subprocess.run(words, cwd=home, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if not ended.returncode:
+        return ""
+    said = [line.removeprefix("simtown: ") for line in ended.stderr.splitlines() if line.strip()]
+    return said[-1] if said else f"its process ended with code {ended.returncode}"

@@ -1,0 +1,118 @@
+"""simtown probe grid: cells of a TOML file, here and on a cluster; what is done is not done again, what fails harms nobody."""
+
+import json
+import subprocess
+
+import pytest
+
+pytest.importorskip("torch")
+
+from simtown.probes import grid
+from simtown.probes.grid import GridError, read
+
+FILE = """
+version = 1
+[[grid]]
+study = "physical"
+data = "{data}"
+model = {models}
+task = ["OP", "OA"]
+set = "situated"
+seed = 3
+"""
+
+
+@pytest.fixture
+def plan(tmp_path, small):
+    """plan(models): a file with two cells for each."""
+
+    def write(models):
+        path = tmp_path / "grid.toml"
+        path.write_text(FILE.format(data=small, models=json.dumps(models)))
+        return path
+
+    return write
+
+
+def test_cells_are_the_product_of_lists_in_their_order(plan, small):
+    cells = read(plan(["majority", "glove:/some where/v.txt"]))
+    assert [c.name for c in cells] == [
+        "physical-majority-OP", "physical-majority-OA", "physical-glove.some.where.v.txt-OP", "physical-glove.some.where.v.txt-OA"
+    ]  # fmt: skip
+    first = ("physical", "--data", str(small), "--model", "majority", "--task", "OP", "--set", "situated", "--seed", "3")
+    assert cells[0].words == first
+
+
+def test_true_is_a_flag_and_false_is_none(tmp_path):
+    path = tmp_path / "grid.toml"
+    path.write_text('version = 1\n[[grid]]\nstudy = "physical"\nmodel = "m"\ntune = [true, false]\n')
+    assert [c.words for c in read(path)] == [("physical", "--model", "m", "--tune"), ("physical", "--model", "m")]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("version = 2", "version = 1"),
+        ("version = 1\n[[grid]]\nstudy = 'chemical'", "study must be"),
+        ("version = 1\n[[grid]]\nstudy = 'physical'\nout = 'x'", "'out' must be"),
+        ("version = 1\n[[grid]]\nstudy = 'physical'\nmodel = []", "'model' must be"),
+        ("version = 1\n[[grid]]\nstudy = 'physical'\nmodel = {a = 1}", "'model' must be"),
+        ("version = 1\n[[grid]]\nstudy = 'physical'\nmodel = ['a', 'a']", "two cells are physical-a"),
+        ("version = ", "is no TOML"),
+    ],
+)
+def test_a_grid_that_cannot_be_is_refused(text, says, tmp_path, cli):
+    path = tmp_path / "grid.toml"
+    path.write_text(text)
+    with pytest.raises(GridError, match=says.replace("[", r"\[")):
+        read(path)
+    cli("probe", "grid", path, "--out", tmp_path / "out").refuses(says)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_grid_is_its_commands_and_goes_on(plan, tmp_path, cli, small, monkeypatch):
+    out = tmp_path / "out"
+    done = cli("probe", "grid", plan(["majority", "glove:missing.txt"]), "--out", out, "--jobs", 2)
+    assert done.code == 1
+    assert "2 of 4 cells are done, 2 of them now" in done.out
+    failed = [line for line in done.err.splitlines() if line.startswith("simtown: ")]
+    assert len(failed) == 2
+    assert all("missing.txt" in line for line in failed)
+    for task in ("OP", "OA"):
+        cli("probe", "physical", "--data", small, "--model", "majority", "--task", task, "--set", "situated", "--seed", 3,
+            "--out", tmp_path / task).succeeds()  # fmt: skip
+        for name in ("summary.json", f"situated-{task}.parquet"):
+            assert (out / f"physical-majority-{task}" / name).read_bytes() == (tmp_path / task / name).read_bytes()
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("what is done was run again"))
+    assert "2 of 2 cells are done, 0 of them now" in cli("probe", "grid", plan(["majority"]), "--out", out).succeeds().out
+
+
+def test_the_plan_is_told_and_nothing_is_done(plan, tmp_path, cli):
+    told = cli("probe", "grid", plan(["majority"]), "--out", tmp_path / "out", "--plan").succeeds().out.splitlines()
+    assert len(told) == 2
+    assert told[0].startswith("simtown probe physical --data ")
+    assert not (tmp_path / "out").exists()
+
+
+def test_another_directory_is_left_alone(plan, tmp_path, cli):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / grid.NAME).write_text('{"format": "something else"}')
+    cli("probe", "grid", plan(["majority"]), "--out", tmp_path / "out").refuses("was not made by")
+    assert (tmp_path / "out" / grid.NAME).read_text() == '{"format": "something else"}'
+
+
+@pytest.mark.slow
+def test_a_cluster_gives_the_same(plan, tmp_path, cli):
+    pytest.importorskip("ray")
+    from tests.datasets.test_cluster import nodes
+
+    file = plan(["majority", "random"])
+    cli("probe", "grid", file, "--out", tmp_path / "here").succeeds()
+    with nodes(2) as (cluster, _, _):
+        done = cli("probe", "grid", file, "--out", tmp_path / "there", "--engine", "ray", "--address", cluster.address)
+    assert "4 of 4 cells are done, 4 of them now" in done.succeeds().out
+    for cell in read(file):
+        here, there = (tmp_path / place / cell.name for place in ("here", "there"))
+        assert sorted(p.name for p in here.iterdir()) == sorted(p.name for p in there.iterdir())
+        for name in ("summary.json", "summary.csv"):
+            assert (here / name).read_bytes() == (there / name).read_bytes()
