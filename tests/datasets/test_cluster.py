@@ -118,18 +118,21 @@ def disturb(cluster, there, mark, marked, made, done):
         while made() < count and not done.is_set():
             time.sleep(0.05)
 
+    def kill_a_worker():
+        while not (found := workers_of(mark, marked)) and not done.is_set():
+            time.sleep(0.02)  # all are between two pieces
+        for pid in found[:1]:
+            os.kill(pid, signal.SIGKILL)
+            killed.append(("worker", made()))
+
     killed = []
     until(6)
-    for pid in workers_of(mark, marked)[:1]:
-        os.kill(pid, signal.SIGKILL)
-        killed.append(("worker", made()))
+    kill_a_worker()
     until(20)
     cluster.remove_node(there[0], allow_graceful=False)
     killed.append(("node", made()))
     until(30)
-    for pid in workers_of(mark, marked)[:1]:
-        os.kill(pid, signal.SIGKILL)
-        killed.append(("worker", made()))
+    kill_a_worker()
     return killed
 
 
