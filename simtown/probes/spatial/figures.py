@@ -58,7 +58,8 @@ def town(words: Table, grids: np.ndarray, title: str, path: Path) -> None:
     figure = Figure(figsize=(1.9 * n, 5.4), layout="constrained")
     halves: Any = figure.subfigures(2, 1, height_ratios=(1, 1.5))
     upper, lower = halves
-    upper.suptitle("where each relation holds (centre: the landmark; far above, near below)", fontsize=9, color=_INK)
+    where = "where each relation holds (centre: the landmark; far above, near below; white: nobody stands there)"
+    upper.suptitle(where, fontsize=9, color=_INK)
     panels = upper.subplots(1, n)
     for panel, name, grid in zip(panels, words.rows, grids, strict=True):
         image = panel.imshow(grid, cmap="viridis", vmin=0, vmax=1)
@@ -67,11 +68,11 @@ def town(words: Table, grids: np.ndarray, title: str, path: Path) -> None:
     upper.colorbar(image, ax=panels, shrink=0.7, aspect=12).ax.tick_params(labelsize=7, colors=_INK)
     axes = lower.subplots()
     image = axes.imshow(words.values, cmap="viridis")
-    axes.set_xticks(range(n), words.columns, fontsize=7, color=_INK)
+    axes.set_xticks(range(n), [name.replace(" the ", "\nthe ") for name in words.columns], fontsize=7, color=_INK)
     axes.set_yticks(range(n), words.rows, fontsize=7, color=_INK)
     dark = words.values < (words.values.min() + words.values.max()) / 2
     for i, j in np.ndindex(n, n):
-        axes.text(j, i, f"{words.values[i, j]:.2f}", ha="center", va="center", fontsize=8, color="white" if dark[i, j] else _INK)
+        axes.text(j, i, f"{words.values[i, j]:.3f}", ha="center", va="center", fontsize=8, color="white" if dark[i, j] else _INK)
     axes.set_title(title, fontsize=9, color=_INK)
     _save(figure, path)
 
