@@ -42,6 +42,9 @@ def train(
     arch: Annotated[str, typer.Option(help="lstm, bert-mini or gpt-mini.")] = "lstm",
     epochs: Annotated[int | None, typer.Option(help="Times that the corpus is read; by default 1.")] = None,
     vocabulary: Annotated[int | None, typer.Option(help="Words (lstm) or byte pairs at most; by default 5000, bert-mini 8000.")] = None,
+    tokenizer: Annotated[
+        Path | None, typer.Option(help="A model made by this command whose vocabulary to take: only such models can be distilled.")
+    ] = None,
     batch: Annotated[int | None, typer.Option(help="Phrases a step; by default 128.")] = None,
     lr: Annotated[float | None, typer.Option(help="Highest learning rate; by default 0.003, bert-mini and gpt-mini 0.001.")] = None,
     seed: Annotated[int, typer.Option(help="Of the initial weights, the order of phrases, dropout and masks.")] = 0,
@@ -61,6 +64,8 @@ def train(
 
     if arch not in ARCHITECTURES:
         raise RefusalError(f"unknown --arch {arch}: choose {', '.join(ARCHITECTURES)}")
+    if tokenizer is not None and vocabulary is not None:
+        raise RefusalError("--vocabulary cannot be chosen with --tokenizer, which has its own: leave one out")
     usual = ARCHITECTURES[arch]
     settings = LMSettings(
         arch=arch,
@@ -70,6 +75,7 @@ def train(
         learning_rate=usual.learning_rate if lr is None else lr,
         seed=seed,
         device=("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device,
+        tokenizer=None if tokenizer is None else str(tokenizer.resolve()),
     )
     with Progress(f"train {out}") as watcher:
         told = run(settings, corpus, out, watcher)

@@ -21,12 +21,15 @@ from torch.nn.functional import cross_entropy
 
 import simtown
 from simtown.files import DamagedError, ForeignDirectoryError, claimed, replacing, save_json
-from simtown.probes.lm.architectures import ARCHITECTURES, Architecture, load_tokenizer
+from simtown.probes.lm.architectures import ARCHITECTURES, Architecture, load_tokenizer, masked_token
+from simtown.probes.quiet import quietly
 from simtown.processes import keep_memory
 from simtown.streams import Stream
 from simtown.visualgenome.corpus import Corpus
 
 RUN, METRICS, STATE, FORMAT = "lm.json", "metrics.jsonl", "state.pt", "simtown-lm"
+#: The file that is there once a directory's tokenizer is whole.
+TOKENIZER = "tokenizer_config.json"
 #: One phrase in so many is held out; at most so many of them are read at each validation but the last.
 HELD_OUT, LOOKED_AT = 20, 4_000
 #: Steps between two saved states. Batches are sorted by length within pools of so many.
@@ -47,6 +50,7 @@ class LMSettings:
         learning_rate: the highest of Adam's: it rises over the first twentieth of the steps and falls to 0 over the rest.
         seed: of initial weights, order, dropout and masks.
         device: "cpu" or "cuda".
+        tokenizer: directory of another run whose vocabulary to take; by default one is learnt from the corpus.
     """
 
     arch: str
@@ -56,6 +60,7 @@ class LMSettings:
     learning_rate: float
     seed: int = 0
     device: str = "cpu"
+    tokenizer: str | None = None
 
 
 class TrainingError(ValueError):
@@ -91,6 +96,11 @@ def check(settings: LMSettings) -> None:
         raise ValueError(f"unknown device '{settings.device}': choose auto, cpu or cuda")
     if settings.device == "cuda" and not torch.cuda.is_available():
         raise ValueError("--device cuda: PyTorch sees no CUDA device here; use --device cpu, or auto")
+    if settings.tokenizer is not None:
+        if not (Path(settings.tokenizer) / TOKENIZER).is_file():
+            raise ValueError(f"--tokenizer {settings.tokenizer} holds no tokenizer: give a directory made by simtown lm train")
+        if ARCHITECTURES[settings.arch].task is masked_token and load_tokenizer(Path(settings.tokenizer)).mask_token_id is None:
+            raise ValueError(f"the tokenizer of {settings.tokenizer} has no mask, which {settings.arch} needs: give a bert-mini's")
 
 
 def train(settings: LMSettings, corpus: Path, directory: Path, watcher: Watcher) -> dict[str, Any]:
@@ -213,9 +223,11 @@ class _Run:
         self._resume()
 
     def _tokenizer(self, phrases: list[str]) -> Any:
-        """The run's own tokenizer, or a new one trained on the phrases."""
-        if not (self.directory / "tokenizer_config.json").is_file():
-            self.architecture.tokenizer(phrases, self.settings.vocabulary).save_pretrained(self.directory)
+        """The run's own tokenizer; at first another run's, or a new one trained on the phrases."""
+        if not (self.directory / TOKENIZER).is_file():
+            other = self.settings.tokenizer
+            made = self.architecture.tokenizer(phrases, self.settings.vocabulary) if other is None else load_tokenizer(Path(other))
+            made.save_pretrained(self.directory)
         return load_tokenizer(self.directory)
 
     def _encoded(self, phrases: list[str]) -> Texts:
@@ -246,7 +258,8 @@ class _Run:
             if self.step // looks > (self.step - ROUND) // looks or self.step == self.total:
                 self._validated(self.val if self.step == self.total else None)
             self._save()
-        self.model.eval().cpu().save_pretrained(self.directory)
+        with quietly():
+            self.model.eval().cpu().save_pretrained(self.directory)
         self.run |= {
             "status": "done",
             "validation_perplexity": self.rows[-1]["validation_perplexity"],

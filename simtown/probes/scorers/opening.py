@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from simtown.files import DamagedError
+from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.scorers.cache import Cached, fingerprint
 from simtown.probes.scorers.spelling import POLICIES, Policy
@@ -200,18 +201,10 @@ def _weights(path: Path, auto: Any) -> Any:
 
 def loaded(path: Path, load: Callable[[], Any]) -> Any:
     """What transformers makes of the directory, without its bars and warnings; whatever it raises becomes one line."""
-    from transformers.utils import logging
-
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
     try:
-        return load()
+        with quietly():
+            return load()
     except Exception as error:  # transformers, tokenizers, safetensors and torch each raise their own
         raise DamagedError(
             f"{path} cannot be loaded ({type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else ''})"
         ) from error
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()

@@ -17,6 +17,7 @@ import torch
 
 import simtown
 from simtown.files import ForeignDirectoryError, claimed, save_json
+from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.visual.tuning import masked_of
 from simtown.progress import Progress
@@ -70,7 +71,8 @@ def distill(teacher: Scorer, student: Scorer, corpus: Path, out: Path, settings:
             raise ValueError(f"{corpus} holds no text")
         begun = perf_counter()
         losses = _train(a, b, texts, settings, out)
-        b.model.save_pretrained(out)
+        with quietly():
+            b.model.save_pretrained(out)
         b.tokenizer.save_pretrained(out)
         content = {"version": simtown.__version__, "teacher": teacher.name, "student": student.name, "corpus": str(corpus),
                    **asdict(settings), "texts": len(texts), "divergence_first": float(np.mean(losses[:20])),

@@ -186,11 +186,26 @@ def test_the_command_trains_and_says_how_to_ask(cli, corpus, tmp_path):
         "learning_rate": 0.01,
         "seed": 3,
         "device": "cpu",
+        "tokenizer": None,
     }
     assert f"validation perplexity {told['validation_perplexity']:.2f}" in done.out
     assert f"lstm:{tmp_path / 'm'}" in done.out
     assert "validation perplexity" in done.err
+    assert "model shards" not in done.err
     cli("lm", "train", corpus, "--arch", "gpt-mini", "--out", tmp_path / "m").refuses("another configuration", "give another --out")
+
+
+def test_another_run_lends_its_vocabulary(cli, made, corpus, tmp_path):
+    arch, directory, told = made
+    other = tmp_path / "other.txt"
+    other.write_text("".join(f"a cat says word{i}\n" for i in range(60)))
+    words = ["--tokenizer", directory, "--epochs", 1, "--batch", 8, "--device", "cpu"]
+    cli("lm", "train", other, "--arch", arch, "--out", tmp_path / "m", *words).succeeds()
+    assert load_tokenizer(tmp_path / "m").get_vocab() == load_tokenizer(directory).get_vocab()
+    assert json.loads((tmp_path / "m" / "lm.json").read_text())["vocabulary"] == told["vocabulary"]
+    if arch == "lstm":
+        cli("lm", "train", other, "--arch", "bert-mini", "--out", tmp_path / "n", *words).refuses("has no mask", "bert-mini")
+        assert not (tmp_path / "n").exists()
 
 
 @pytest.mark.parametrize(
@@ -203,6 +218,8 @@ def test_the_command_trains_and_says_how_to_ask(cli, corpus, tmp_path):
         (["--lr", 0], ["--lr", "above 0"]),
         (["--lr", "nan"], ["--lr"]),
         (["--device", "tpu"], ["tpu", "cuda"]),
+        (["--tokenizer", "none"], ["--tokenizer", "none", "simtown lm train"]),
+        (["--tokenizer", "none", "--vocabulary", 50], ["--vocabulary", "leave one out"]),
     ],
 )
 def test_choices_that_cannot_be_are_refused(cli, corpus, tmp_path, words, told):
