@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from simtown.cli.app import DAMAGED, AddressOption, EngineOption, RefusalError, connected
-from simtown.cli.probe import probe
+from simtown.cli.probe import _need, probe
 
 
 @probe.command(short_help="Many models, data and ways of asking at once.")
@@ -36,6 +36,7 @@ def grid(
         for cell in cells:
             print("simtown probe", *cell.words, "--out", out / cell.name)
         return
+    _need()
     many = default_workers() if jobs is None else jobs
     if many < 1:
         raise RefusalError(f"--jobs must be at least 1, not {many}")

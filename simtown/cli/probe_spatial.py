@@ -135,6 +135,7 @@ def judge(
 
     66 pairs of words in random order, and catch trials between them: a relation with itself, a relation with "green".
     """
+    _need()
     from simtown.probes.spatial.judge.answers import Answers
     from simtown.probes.spatial.judge.server import serve
 
@@ -157,6 +158,7 @@ def judgements(
     out: Annotated[Path | None, typer.Option(help="A table of mean ratings to write (tab-separated).")] = None,
 ) -> None:
     """Take out workers by the paper's rule ("green" above 60 %, itself below 90 %) and print the others' agreement."""
+    _need()
     if out is not None and out.exists():
         raise RefusalError(f"--out {out} is there already: give another file")
     print(_agreement(file, out))
