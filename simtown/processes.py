@@ -9,10 +9,20 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 
 class WorkerError(RuntimeError):
     """A worker process died; what is written is kept."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How many cells, each a process's work, ended: cells done before and now, and the failed ones with the reason."""
+
+    before: int
+    now: int
+    failed: dict[str, str]
 
 
 def default_workers() -> int:

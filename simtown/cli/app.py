@@ -14,6 +14,7 @@ import typer
 
 if TYPE_CHECKING:
     from simtown.cluster import Cluster
+    from simtown.processes import Outcome
 
 BAD_INPUT, DAMAGED, INTERRUPTED = 2, 1, 130
 
@@ -145,6 +146,16 @@ def connected(engine: str, address: str | None, workers: int | None) -> Iterator
         return
     with Cluster(address, workers) as cluster:
         yield cluster
+
+
+def report(outcome: Outcome, out: Path, what: str) -> None:
+    """Say how many cells of a grid are done and which failed, if any: then the command ends here."""
+    done = outcome.before + outcome.now
+    print(f"{out}: {done} of {done + len(outcome.failed)} {what} are done, {outcome.now} of them now")
+    for name, reason in outcome.failed.items():
+        print(f"simtown: {name} failed: {reason}", file=sys.stderr)
+    if outcome.failed:
+        raise typer.Exit(DAMAGED)
 
 
 def save_picture(image: Any, path: Path) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from simtown.cli.app import DAMAGED, AddressOption, EngineOption, RefusalError, connected
+from simtown.cli.app import AddressOption, EngineOption, RefusalError, connected, report
 from simtown.cli.probe import _need, probe
 
 
@@ -49,9 +48,5 @@ def grid(
                 bar.say(f"{cell.name} is done")
 
         outcome = grids.run(cells, out, many, done, cluster)
-    print(f"{out}: {outcome.before + outcome.now} of {len(cells)} cells are done, {outcome.now} of them now")
-    for name, reason in outcome.failed.items():
-        print(f"simtown: {name} failed: {reason}", file=sys.stderr)
-    if outcome.failed:
-        raise typer.Exit(DAMAGED)
+    report(outcome, out, "cells")
     print(f"Now: simtown probe compare {out}/A {out}/B, or simtown probe reproduce TABLE --data DATA --with {out}/A")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from simtown.cli.app import DAMAGED, AddressOption, EngineOption, RefusalError, app, connected, save_picture
+from simtown.cli.app import AddressOption, EngineOption, RefusalError, app, connected, report, save_picture
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -214,11 +214,7 @@ def sweep(
         sweeps.prepare(planned, directory, Progress, cluster)
         with SweepDisplay(planned) as watcher:
             outcome = sweeps.sweep(planned, directory, many, watcher, cluster)
-    print(f"{directory}: {outcome.before + outcome.now} of {len(planned.cells)} runs are done, {outcome.now} of them now")
-    for name, reason in outcome.failed.items():
-        print(f"simtown: {name} failed: {reason}", file=sys.stderr)
-    if outcome.failed:
-        raise typer.Exit(DAMAGED)
+    report(outcome, directory, "runs")
     print(f"Now: simtown complexity {directory}")
 
 

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from simtown.cluster import Cluster
 from simtown.files import DamagedError, claimed, load_json, save_json
-from simtown.processes import default_workers
+from simtown.processes import Outcome, default_workers
 
 STUDIES = ("physical", "visual", "spatial")
 NAME, FORMAT, VERSION = "grid.json", "simtown probe grid", 1
@@ -46,15 +46,6 @@ class Cell:
 
     name: str
     words: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a grid ended: cells done before and now, and the failed ones with what they said."""
-
-    before: int
-    now: int
-    failed: dict[str, str]
 
 
 def read(path: Path) -> list[Cell]:

@@ -7,13 +7,17 @@ from pathlib import Path
 from typing import Literal
 
 from simtown.files import DamagedError, ForeignDirectoryError
+from simtown.probes.physical import results as physical
+from simtown.probes.results import NAME
+from simtown.probes.spatial import study as spatial
+from simtown.probes.visual import results as visual
 
 Study = Literal["physical", "visual", "spatial"]
 #: What each study writes: its file's name, and what that calls its format.
 _MARKS: dict[Study, tuple[str, str]] = {
-    "physical": ("summary.json", "simtown physical commonsense"),
-    "visual": ("summary.json", "simtown visual commonsense"),
-    "spatial": ("run.json", "simtown spatial relations"),
+    "physical": (NAME, physical.STUDY.form),
+    "visual": (NAME, visual.STUDY.form),
+    "spatial": (spatial.RUN, spatial.FORMAT),
 }
 
 

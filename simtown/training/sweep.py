@@ -8,7 +8,7 @@ import multiprocessing
 import os
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,7 +19,7 @@ from simtown.datasets.job import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.files import claimed, save_json
-from simtown.processes import WorkerError, bind_to, default_workers, uninterrupted
+from simtown.processes import Outcome, WorkerError, bind_to, default_workers, uninterrupted
 from simtown.training import run as runs
 from simtown.training.plan import Cell, Plan
 
@@ -34,15 +34,6 @@ class Watcher(Protocol):
     def changed(self, cell: Cell, state: str, told: dict[str, Any]) -> None:
         """A cell is "waiting", "running" (`told`: a row of its metrics), "done" (`told`: its run.json) or "failed" (`told`: error)."""
         ...
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a sweep ended: cells done before and now, and the failed ones with the reason."""
-
-    before: int
-    now: int
-    failed: dict[str, str]
 
 
 def dataset_path(out: Path, settings: Settings) -> Path:

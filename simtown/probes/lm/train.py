@@ -20,7 +20,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 import simtown
-from simtown.files import DamagedError, ForeignDirectoryError, claimed, replacing, save_json
+from simtown.files import DamagedError, ForeignDirectoryError, claimed, load_json, replacing, save_json
 from simtown.probes.lm.architectures import ARCHITECTURES, Architecture, load_tokenizer, masked_token
 from simtown.probes.quiet import quietly
 from simtown.processes import keep_memory
@@ -141,12 +141,12 @@ def _begin(directory: Path, settings: LMSettings, corpus: Path, digest: str) -> 
             raise ForeignDirectoryError(f"{directory} is not empty and holds no language model's run ({other[0]}): give another --out")
         save_json(path, fresh)
         return fresh
+    there = load_json(path, FORMAT, "simtown lm train")
     try:
-        there = json.loads(path.read_text(encoding="utf-8"))
         differ = [f"{k} {there['settings'].get(k)}, now {v}" for k, v in asdict(settings).items() if there["settings"].get(k) != v]
         differ += ["the corpus"] if there["corpus"]["sha256"] != digest else []
         there["status"]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise DamagedError(f"{path} is damaged ({error})") from error
     if differ:
         raise ForeignDirectoryError(f"{directory} holds a run of another configuration: {'; '.join(differ)}; give another --out")
