@@ -168,7 +168,9 @@ def test_predict_takes_any_kind_of_picture(cli, run, picture, tmp_path):
     street, question = picture
     for mode, name in (("RGBA", "a.png"), ("L", "b.png"), ("P", "c.gif"), ("RGB", "d.jpg"), ("1", "e.bmp")):
         Image.open(street).convert(mode).resize((50, 70)).save(tmp_path / name)
-        cli("predict", run("cnn-lstm"), tmp_path / name, question).succeeds()
+        assert re.match(
+            r"(yes|no) \(yes with probability 0\.\d{3}\)", cli("predict", run("cnn-lstm"), tmp_path / name, question).succeeds().out
+        )
 
 
 def test_predict_refuses_in_one_line(cli, run, picture, tmp_path):

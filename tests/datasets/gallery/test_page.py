@@ -346,6 +346,7 @@ def test_a_page_without_its_folder_says_so(small, tmp_path):
     (tmp_path / "index.html").write_bytes((page.path / "index.html").read_bytes())
     page.driver.get(f"file://{tmp_path}/index.html")
     page.wait("document.getElementById('broken')")
+    assert "data/ is missing" in page.js("document.body.innerText")
     page.driver.get_log("browser")
 
 

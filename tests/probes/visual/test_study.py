@@ -126,6 +126,11 @@ def test_protocols(cli, small, corpus, tmp_path, protocol):
     out = tmp_path / protocol
     cli("probe", "visual", "--data", small, "--model", f"ngram:{corpus}", "--out", out, "--task", "color,cooccurrence",
         "--protocol", protocol).succeeds()  # fmt: skip
+    content = json.loads((out / "summary.json").read_text())
+    assert content["settings"]["protocol"] == protocol
+    groups = content["tasks"]["color"]["modes"]["average"]["groups"]
+    assert -1 <= groups["all"]["rho"]["low"] <= groups["all"]["rho"]["mean"] <= groups["all"]["rho"]["high"] <= 1
+    assert set(content["tasks"]) == {"color", "cooccurrence"}
 
 
 def test_head_command_and_tables_with_it(cli, small, glove, tmp_path):
@@ -178,6 +183,8 @@ def test_figures(cli, small, tmp_path, number):
 def test_figures_of_the_released_numbers(cli, reference, tmp_path):
     for number in (2, 3, 5):
         cli("probe", "visual", "figure", number, "--data", reference.folder, "--out", tmp_path / f"{number}.png").succeeds()
+        with Image.open(tmp_path / f"{number}.png") as picture:
+            assert picture.width > 1000
 
 
 def test_figures_that_are_not_there(cli, small, tmp_path):
