@@ -131,7 +131,7 @@ def write(town: Town, path: Path, seconds: float = 4.0, fps: int = 25, size: tup
 def _mp4(pictures: Iterator[np.ndarray], path: Path, fps: int, size: tuple[int, int]) -> None:
     import cv2
 
-    writer = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*"mp4v"), fps, size)
+    writer = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*"vp09"), fps, size)  # VP9: browsers play no MPEG-4 part 2
     if not writer.isOpened():
         raise TownError("this OpenCV writes no MP4: pip install opencv-python-headless, or write a .gif")
     try:

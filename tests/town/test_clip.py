@@ -43,6 +43,18 @@ def test_a_clip_shows_the_town_in_motion(cli, tmp_path, ending):
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
+def test_a_browser_plays_the_mp4(cli, browser, tmp_path):
+    cli("clip", *QUICK, "--out", tmp_path / "street.mp4").succeeds()
+    (tmp_path / "page.html").write_text('<video id="v" src="street.mp4" muted autoplay></video>')
+    browser.get(f"file://{tmp_path}/page.html")
+    found = browser.execute_async_script("""
+        const done = arguments[0], video = document.getElementById("v"), told = () => done([video.videoWidth, video.error && 1]);
+        if (video.readyState > 1 || video.error) told();
+        else video.onloadeddata = video.onerror = told;
+    """)
+    assert found == [96, None]
+
+
 def test_the_same_seed_is_the_same_clip(cli, tmp_path):
     for name in ("a.gif", "b.gif"):
         cli("clip", *QUICK, "--out", tmp_path / name).succeeds()
