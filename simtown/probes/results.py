@@ -100,6 +100,6 @@ def finite(content: Any) -> Any:
     """JSON has no NaN: null."""
     if isinstance(content, dict):
         return {k: finite(v) for k, v in content.items()}
-    if isinstance(content, list):
+    if isinstance(content, (list, tuple)):
         return [finite(v) for v in content]
     return None if isinstance(content, float) and not math.isfinite(content) else content

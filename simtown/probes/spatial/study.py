@@ -6,7 +6,6 @@ and by sentence, ``p-vectors.tsv`` and ``embeddings.tsv`` the vectors, ``figure3
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
@@ -17,8 +16,9 @@ from typing import Any, Protocol
 import numpy as np
 
 import simtown
-from simtown.files import DamagedError, ForeignDirectoryError, claimed, replacing, save_json
+from simtown.files import DamagedError, ForeignDirectoryError, claimed, load_json, replacing, save_json
 from simtown.probes import statistics
+from simtown.probes.results import finite
 from simtown.probes.scorers.base import Scorer, UnableError
 from simtown.probes.scorers.cache import fingerprint
 from simtown.probes.spatial import clusters, effects, figures, matrix, suites, wordtests
@@ -101,7 +101,7 @@ def run(model: str, corpus: Path, directory: Path, settings: Settings, opened: C
             write_table(directory / EMBEDDINGS, _as_table(lm))
             spaces.append(Space("LM", lm.vectors))
         figures.heat_map(p, f"P-vectors: {model}", directory / FIGURE)
-        summary = _finite({"suites": _told(bins), **_known(tokens, bins.seen, spaces)})
+        summary = finite({"suites": _told(bins), **_known(tokens, bins.seen, spaces)})
         save_json(directory / f"{SUMMARY}.json", summary)
         with replacing(directory / f"{SUMMARY}.md") as temporary:
             temporary.write_text(_markdown(model, summary), encoding="utf-8")
@@ -117,10 +117,11 @@ def _begin(directory: Path, wanted: dict[str, Any]) -> None:
             raise ForeignDirectoryError(f"{directory} holds {other[0]}, which simtown probe spatial did not make: give another --out")
         save_json(path, {"format": FORMAT, "version": simtown.__version__, "settings": wanted})
         return
+    content = load_json(path, FORMAT, "simtown probe spatial")
     try:
-        there = json.loads(path.read_text(encoding="utf-8"))["settings"]
+        there = content["settings"]
         changed = [f"{key}: {there.get(key)} there, {value} now" for key, value in wanted.items() if there.get(key) != value]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (KeyError, AttributeError) as error:
         raise DamagedError(f"{path} is damaged ({error}): give another --out") from error
     if changed:
         raise ForeignDirectoryError(f"{directory} holds results with other settings ({'; '.join(changed)}): give another --out")
@@ -189,13 +190,6 @@ def _known(tokens: Table, seen: dict[str, int], spaces: Sequence[Space]) -> dict
 def _as_table(space: Space) -> Table:
     values = np.array(list(space.vectors.values()))
     return Table(tuple(space.vectors), tuple(map(str, range(values.shape[1] if values.ndim == 2 else 0))), values)
-
-
-def _finite(content: Any) -> Any:
-    """JSON has no NaN: null."""
-    if isinstance(content, dict):
-        return {key: _finite(value) for key, value in content.items()}
-    return None if isinstance(content, float) and not np.isfinite(content) else content
 
 
 def _markdown(model: str, summary: dict[str, Any]) -> str:
