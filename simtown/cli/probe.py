@@ -1,10 +1,10 @@
-"""What language models know of the world: probe physical, probe compare, probe reproduce."""
+"""What the studies' commands share: their group, the extra they need, and tables on a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -12,9 +12,6 @@ from simtown.cli.app import RefusalError, app
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-    from simtown.probes.physical.compare import Compared
-    from simtown.probes.physical.reproduce import Cell, Row
 
 probe = typer.Typer(
     name="probe",
@@ -27,10 +24,8 @@ probe = typer.Typer(
 )
 app.add_typer(probe)
 
-DataOption = Annotated[Path, typer.Option(help="A clone of github.com/mbforbes/physical-commonsense, or its folder data.")]
 
-
-def _need() -> None:
+def need() -> None:
     """One line instead of an ImportError where the extra is not installed."""
     from importlib.util import find_spec
 
@@ -41,165 +36,18 @@ def _need() -> None:
             raise RefusalError(f"{package} is not installed: pip install 'simtown[probes]'")
 
 
-@probe.command(short_help="Objects, properties, affordances: run a model on the tasks.")
-def physical(
-    data: DataOption,
-    model: Annotated[
-        str, typer.Option(help="glove:PATH, hf:ID-OR-DIR, sentence:ID-OR-DIR, lstm:DIR; or a baseline: majority, random, human.")
-    ],
-    out: Annotated[Path, typer.Option(help="The directory to write; the same command again continues it.")],
-    task: Annotated[
-        str, typer.Option(help="OP (object, property), OA (object, affordance), AP (affordance, property), or all.")
-    ] = "all",
-    which: Annotated[str, typer.Option("--set", help="abstract (has only OP), situated, or all.")] = "all",
-    use: Annotated[
-        str | None,
-        typer.Option("--as", help="How the model is used: words, tokens (words in a sentence), sentence, finetune, yes-no. "
-                     "Default: words for word vectors, sentence for sentence encoders, tokens for others."),
-    ] = None,
-    head: Annotated[str, typer.Option(help="What learns from fixed vectors: mlp, as in the paper, or logistic.")] = "mlp",
-    protocol: Annotated[
-        str, typer.Option(help="Where they part: paper, release (its code) or corrected (see docs/reproduce/physical-commonsense.md).")
-    ] = "corrected",
-    tune: Annotated[bool, typer.Option("--tune", help="Choose the head's hyperparameters by 5-fold cross-validation.")] = False,
-    seed: Annotated[int, typer.Option(help="Of the head's first weights, of folds, of the coin.")] = 0,
-) -> None:  # fmt: skip
-    """Ask which objects have which properties, what can be done with them, and what the one says of the other (Forbes et al., 2019).
-
-    Writes every decision as Parquet, the scores as JSON, CSV, Markdown and LaTeX, and Figure 2 as a picture a task.
-    """
-    _need()
-    from simtown.probes.physical import study
-    from simtown.probes.physical.datasets import read
-    from simtown.probes.physical.models import Choices
-    from simtown.probes.physical.tasks import chosen
-    from simtown.probes.scorers import open_scorer
-    from simtown.progress import Progress
-
-    wanted = chosen(task, which)
-    choices = Choices(model, use, head, protocol, tune, seed)
-    choices.check()
-    release = read(data)
-
-    bars: list[Progress] = []
-
-    def watch(title: str, steps: int) -> Callable[[], None]:
-        for bar in bars:
-            bar.__exit__(None, None, None)
-        bar = Progress(f"{title}, steps")
-        bars[:] = [bar]
-        bar.started(steps, 0)
-        return lambda: bar.advanced(1, {})
-
-    try:
-        content = study.run(release, wanted, choices, out, lambda: open_scorer(model, progress=True), watch)
-    finally:
-        for bar in bars:
-            bar.__exit__(None, None, None)
-    print((out / "summary.md").read_text(encoding="utf-8"))
-    for title, found in content["tasks"].items():
-        for kind, unknown in found.get("unknown", {}).items():
-            if unknown["words"]:
-                some = ", ".join(unknown["words"][:5]) + (", …" if len(unknown["words"]) > 5 else "")
-                print(f"{title}: {len(unknown['words'])} words unknown, of {unknown['of']} {kind} names: {some}")
-    print(f"Everything is in {out}; figures: {out}/*.png")
-
-
-@probe.command(short_help="Two models on the same questions: tests and intervals.")
-def compare(
-    a: Annotated[Path, typer.Argument(help="Made by simtown probe physical, visual or spatial.")],
-    b: Annotated[Path, typer.Argument(help="Made by the same study.")],
-) -> None:
-    """Print the differences of two models' scores with 95 % intervals, and paired tests, for all that both directories have.
-
-    physical: F1s, intervals over test objects, McNemar's test. visual: ρ over subjects, paired and Welch's t, McNemar's test of Acc@1.
-    spatial: analogies and odd ones out, McNemar's test, and how alike the matrices are.
-    """
-    _need()
-    from simtown.probes.studies import study_of
-
-    studies = study_of(a), study_of(b)
-    if studies[0] != studies[1]:
-        raise RefusalError(f"{a} was made by simtown probe {studies[0]} and {b} by simtown probe {studies[1]}: they cannot be compared")
-    if studies[0] == "visual":
-        from simtown.cli.probe_visual import compared as visual_comparison
-
-        visual_comparison(a, b)
-    elif studies[0] == "spatial":
-        from simtown.cli.probe_spatial import differences
-
-        _show(differences(a, b))
-    else:
-        from simtown.probes.physical.compare import compare as compared
-
-        _show(_differences(a, b, compared(a, b)))
-
-
-@probe.command(short_help="Print a paper's table beside ours.")
-def reproduce(
-    table: Annotated[
-        str,
-        typer.Argument(
-            metavar="TABLE",
-            help="forbes-table1 or forbes-table2; vicomte-tableN with N 1 to 6, 9 or 11; spatial-figure3, spatial-analogy, "
-            "spatial-odd-one-out or spatial-similarity.",
-        ),
-    ],
-    data: Annotated[Path, typer.Option(help="What the paper's authors released: a clone of their repository.")],
-    runs: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--with", help="A directory of simtown probe to add to a table of models, or for spatial-... vectors: glove:FILE. Repeatable."
-        ),
-    ] = None,
-) -> None:
-    """Print a table of a paper cell by cell: the printed number, and the one that comes out here."""
-    _need()
-    if table.startswith("vicomte-"):
-        from simtown.cli.probe_visual import reproduce as visual_table
-
-        visual_table(table, data, runs or ())
-        return
-    if table.startswith("spatial-"):
-        from simtown.cli.probe_spatial import reproduced
-
-        _show([reproduced(table, data, runs or [])])
-        return
-    from simtown.probes.physical import reproduce as tables
-    from simtown.probes.physical.datasets import read
-
-    if table not in ("forbes-table1", "forbes-table2"):
-        raise RefusalError(f"there is no table {table}: give one of forbes-, vicomte- or spatial-... (see --help)")
-    if table == "forbes-table1":
-        if runs:
-            raise RefusalError("--with adds a row to forbes-table2; Table 1 is about the data")
-        cells = tables.table1(read(data))
-        _show([_table1(cells)])
-        print(_count([cell for _, cell in cells]))
-        return
-    rows = tables.table2(read(data), runs or ())
-    _show(_table2(rows))
-    print(_count([cell for row in rows for cell in row.cells.values()]))
-
-
-def _count(cells: list[Cell]) -> str:
-    compared = [c.same for c in cells if c.same is not None]
-    return f"{sum(compared)} of {len(compared)} cells are as printed"
-
-
-def _show(tables: list[Table]) -> None:
-    import sys
-
+def show(tables: Sequence[Table]) -> None:
+    """Print tables, wide where nobody's terminal decides."""
     from rich.console import Console
 
-    console = Console(width=None if sys.stdout.isatty() else 120)
+    console = Console(width=None if sys.stdout.isatty() else 160)
     with console.capture() as page:
         for table in tables:
             console.print(table)
     sys.stdout.write(page.get())
 
 
-def _headed(title: str, *heads: str, left: int = 1) -> Table:
+def headed(title: str, *heads: str, left: int = 1) -> Table:
     """An empty table whose first `left` columns hold words and the others numbers; no cell is broken in two lines."""
     from rich.table import Table
 
@@ -207,49 +55,3 @@ def _headed(title: str, *heads: str, left: int = 1) -> Table:
     for i, head in enumerate(heads):
         made.add_column(head, justify="left" if i < left else "right", no_wrap=True)
     return made
-
-
-def _table1(cells: list[tuple[str, Cell]]) -> Table:
-    made = _headed("Table 1", "", "paper", "here", "")
-    for name, cell in cells:
-        made.add_row(name, cell.paper, cell.here, "same" if cell.same else "differs")
-    return made
-
-
-def _table2(rows: list[Row]) -> list[Table]:
-    """A table a column group: paper and here for each of its columns."""
-    from simtown.probes.physical.published import TABLE2
-    from simtown.probes.physical.results import TITLES, columns
-
-    made = []
-    here = {row.name: row for row in rows}
-    for title in TITLES:
-        table = _headed(f"Table 2, {title.replace('-', ' ')}: paper / here", "", *columns(title), "sig: paper", "here", "adjusted")
-        for name in [*(n for n in TABLE2 if n != "Human"), *(n for n in here if n not in TABLE2), "Human"]:
-            row, paper = here.get(name), TABLE2.get(name, {}).get(title)
-            if row is not None and (title, "micro") not in row.cells:
-                continue
-            cells = []
-            for i, part in enumerate(("left", "right", "micro")):
-                cell = row.cells[title, part] if row else None
-                ours = "-" if cell is None else cell.here if cell.spread is None else f"{cell.here}±{cell.spread:.3f}"
-                cells.append(f"{f'{paper[i]:.2f}' if paper else '-'} / {ours}{' !' if cell and cell.same is False else ''}")
-            table.add_row(name, *cells, paper[3] if paper else "", *(row.stars.get(title, ("", "")) if row else ("", "")))
-        made.append(table)
-    return made
-
-
-def _differences(a: Path, b: Path, found: list[Compared]) -> list[Table]:
-    from simtown.probes.physical.results import columns
-
-    scores = _headed(f"F1, A: {a}, B: {b}", "task", "F1", "A", "B", "A - B", "95 % of objects", left=2)
-    tests = _headed("McNemar's test of the decisions", "task", "only A right", "only B right", "p", "corrected", "exact", "p, adjusted")
-    for one in found:
-        for part, name in zip(("left", "right", "micro"), columns(one.title), strict=True):
-            middle, low, high = one.difference[part]
-            scores.add_row(one.title if part == "left" else "", name, f"{one.a[part]:.3f}", f"{one.b[part]:.3f}", f"{middle:+.3f}",
-                           f"{low:+.3f} to {high:+.3f}", end_section=part == "micro")  # fmt: skip
-        test = one.test
-        tests.add_row(one.title, f"{test.only_a:,}", f"{test.only_b:,}",
-                      *(f"{p:.2g}" for p in (test.plain, test.corrected, test.exact, one.adjusted)))  # fmt: skip
-    return [scores, tests]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from simtown.cli.app import AddressOption, EngineOption, RefusalError, connected, report
-from simtown.cli.probe import _need, probe
+from simtown.cli.probe import need, probe
 
 
 @probe.command(short_help="Many models, data and ways of asking at once.")
@@ -35,7 +35,7 @@ def grid(
         for cell in cells:
             print("simtown probe", *cell.words, "--out", out / cell.name)
         return
-    _need()
+    need()
     many = default_workers() if jobs is None else jobs
     if many < 1:
         raise RefusalError(f"--jobs must be at least 1, not {many}")

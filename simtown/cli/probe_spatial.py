@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simtown.cli.app import RefusalError
-from simtown.cli.probe import _need, probe
+from simtown.cli.probe import headed, need, probe
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -49,7 +49,7 @@ def study(
         return
     if model is None or corpus is None or out is None:
         raise RefusalError("probe spatial needs --model, --corpus and --out (see --help), or a command: judge")
-    _need()
+    need()
     from simtown.probes.scorers import open_scorer
     from simtown.probes.scorers.batching import metered
     from simtown.probes.spatial.study import FIGURE, SUMMARY, Settings, run
@@ -66,8 +66,8 @@ def study(
     print(f"Everything is in {out}; the heat map is {out / FIGURE}.png and .svg")
 
 
-def reproduced(name: str, data: Path, runs: Sequence[Path]) -> Table:
-    """A spatial table of `simtown probe reproduce`."""
+def reproduced(name: str, data: Path, runs: Sequence[Path]) -> tuple[list[Table], str]:
+    """A table of the paper, whose lines say themselves what differs."""
     from simtown.probes.spatial import released, reproduce, study
     from simtown.probes.spatial.tables import read_table
 
@@ -78,11 +78,11 @@ def reproduced(name: str, data: Path, runs: Sequence[Path]) -> Table:
     }
     if name == "spatial-figure3":
         others = [(run.name, study.load(run)[0]) for run in runs]
-        return _lines("Figure 3", reproduce.figure3(released.read(data), read_table(data / released.CELLS), others))
+        return [_lines("Figure 3", reproduce.figure3(released.read(data), read_table(data / released.CELLS), others))], ""
     if name not in tables:
         raise RefusalError(f"there is no table {name}: give spatial-figure3, {', '.join(tables)}")
     title, compute = tables[name]
-    return _lines(title, compute(released.read(data), [space for run in runs for space in _spaces(run)]))
+    return [_lines(title, compute(released.read(data), [space for run in runs for space in _spaces(run)]))], ""
 
 
 def _spaces(run: Path) -> list[Space]:
@@ -95,16 +95,12 @@ def _spaces(run: Path) -> list[Space]:
     return study.load(run)[1] if run.is_dir() else [embedded(open_scorer(str(run), progress=True), RELATIONS)]
 
 
-def differences(a: Path, b: Path) -> list[Table]:
+def compared(a: Path, b: Path) -> list[Table]:
     """Two runs of probe spatial: tests of their vectors question by question, and how alike their matrices are."""
-    from rich.table import Table
-
     from simtown.probes.spatial.compare import compare
 
     found, alike = compare(a, b)
-    made = Table(title=f"Accuracy, A: {a}, B: {b}", title_justify="left")
-    for head in ("test", "vectors", "A", "B", "A - B", "95 %", "McNemar p"):
-        made.add_column(head, justify="left" if head in ("test", "vectors") else "right")
+    made = headed(f"Accuracy, A: {a}, B: {b}", "test", "vectors", "A", "B", "A - B", "95 %", "McNemar p", left=2)
     for one in found:
         d = one.difference
         made.add_row(one.test, one.vectors, f"{one.a:.3f}", f"{one.b:.3f}", f"{d.difference:+.3f}", f"{d.low:+.3f} to {d.high:+.3f}",
@@ -135,7 +131,7 @@ def judge(
 
     66 pairs of words in random order, and catch trials between them: a relation with itself, a relation with "green".
     """
-    _need()
+    need()
     from simtown.probes.spatial.judge.answers import Answers
     from simtown.probes.spatial.judge.server import serve
 
@@ -158,7 +154,7 @@ def judgements(
     out: Annotated[Path | None, typer.Option(help="A table of mean ratings to write (tab-separated).")] = None,
 ) -> None:
     """Take out workers by the paper's rule ("green" above 60 %, itself below 90 %) and print the others' agreement."""
-    _need()
+    need()
     if out is not None and out.exists():
         raise RefusalError(f"--out {out} is there already: give another file")
     print(_agreement(file, out))
@@ -185,7 +181,7 @@ def town(
     out: Annotated[Path, typer.Option(help="The picture to write, as .png and .svg.")],
 ) -> None:
     """Compare the P-vectors of the town's relations with their spatial templates, measured in the scenes."""
-    _need()
+    need()
     from simtown.datasets.reader import open_dataset
     from simtown.language.captions import WORDED, related
     from simtown.probes.scorers import open_scorer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simtown.cli.app import RefusalError
-from simtown.cli.probe import _need, probe
+from simtown.cli.probe import need, probe
 
 if TYPE_CHECKING:
+    from rich.table import Table as Drawn
+
     from simtown.probes.visual.tables import Table
 
 visual = typer.Typer(
@@ -63,7 +64,7 @@ def study(
         return
     if data is None or model is None or out is None:
         raise RefusalError("give --data, --model and --out, or one of the commands that simtown probe visual --help lists")
-    _need()
+    need()
     from simtown.probes.scorers import open_scorer
     from simtown.probes.visual.results import TASKS
     from simtown.probes.visual.sources import open_data
@@ -91,36 +92,30 @@ def study(
     print(f"Everything is in {out}; figures: {out}/*.png")
 
 
-def reproduce(table: str, data: Path, runs: Sequence[Path]) -> None:
-    """Print a table of the visual study, cell by cell."""
+def reproduced(table: str, data: Path, runs: Sequence[Path]) -> tuple[list[Drawn], str]:
+    """A table of the paper, and how many of its cells are as printed."""
     from simtown.probes.visual.release import Release
     from simtown.probes.visual.tables import TABLES
 
     if table not in TABLES:
         raise RefusalError(f"there is no table {table}: give {', '.join(TABLES)}")
     made = TABLES[table](Release(data), runs)
-    show(made)
-    compared = [cell.same for one in made for _, cells in one.rows for cell in cells if cell.same is not None]
-    print(f"{sum(compared)} of {len(compared)} cells are as printed")
+    cells = [cell.same for one in made for _, row in one.rows for cell in row if cell.same is not None]
+    return [_drawn(one) for one in made], f"{sum(cells)} of {len(cells)} cells are as printed"
 
 
-def show(tables: Sequence[Table]) -> None:
-    """Tables with "paper / here" where the paper has a number, "!" where they differ."""
-    from rich.console import Console
+def _drawn(table: Table) -> Drawn:
+    """With "paper / here" where the paper has a number, "!" where they differ."""
     from rich.table import Table as Drawn
 
-    console = Console(width=None if sys.stdout.isatty() else 160)
-    with console.capture() as page:
-        for table in tables:
-            drawn = Drawn(title=table.title, title_justify="left", caption="\n".join(table.notes) or None, caption_justify="left")
-            drawn.add_column("")
-            for head in table.columns:
-                drawn.add_column(head, justify="right")
-            for name, cells in table.rows:
-                drawn.add_row(name, *(" / ".join(x for x in (c.paper or ("-" if c.here and table.printed else ""), c.here) if x)
-                                      + (" !" if c.same is False else "") for c in cells))  # fmt: skip
-            console.print(drawn)
-    sys.stdout.write(page.get())
+    drawn = Drawn(title=table.title, title_justify="left", caption="\n".join(table.notes) or None, caption_justify="left")
+    drawn.add_column("")
+    for head in table.columns:
+        drawn.add_column(head, justify="right")
+    for name, cells in table.rows:
+        drawn.add_row(name, *(" / ".join(x for x in (c.paper or ("-" if c.here and table.printed else ""), c.here) if x)
+                              + (" !" if c.same is False else "") for c in cells))  # fmt: skip
+    return drawn
 
 
 @visual.command(short_help="Count what things look like in annotations or text.")
@@ -147,7 +142,7 @@ def mine(
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Pass over malformed records, and count them.")] = False,
 ) -> None:
     """Count how often things have each color, shape and material and which are seen together; write Parquet, a table a relation."""
-    _need()
+    need()
     from simtown.cli.visualgenome import _moved
     from simtown.probes.visual.mine import Sources
     from simtown.probes.visual.mine import mine as run
@@ -178,7 +173,7 @@ def distill(
     seed: Annotated[int, typer.Option(help="Of the order, the masks and dropout.")] = 0,
 ) -> None:
     """Train a student to give the teacher's distributions at every position of masked text (KL divergence, section 4.2)."""
-    _need()
+    need()
     from simtown.probes.scorers import open_scorer
     from simtown.probes.visual.distill import Settings
     from simtown.probes.visual.distill import distill as run
@@ -198,7 +193,7 @@ def figure(
     out: Annotated[Path, typer.Option(help="The PNG to write; one that is there is replaced.")],
 ) -> None:
     """Draw a figure of Zhang et al. (2022) from their released results."""
-    _need()
+    need()
     from simtown.probes.visual.figures import FIGURES
     from simtown.probes.visual.release import Release
 
@@ -221,7 +216,7 @@ def bridge(
 
     Writes captions and model of every bias, all shares as Parquet, divergence and correlation as JSON and Markdown, and a picture.
     """
-    _need()
+    need()
     from simtown.datasets.reader import open_dataset
     from simtown.probes.visual.bridge import run
     from simtown.progress import Progress
@@ -235,8 +230,8 @@ def bridge(
     print(f"Everything is in {out}; the picture is {out}/bridge.png")
 
 
-def compared(a: Path, b: Path) -> None:
-    """Print, for every task, mode and group that both have, the difference of ρ with its 95 % interval, and tests; McNemar's of Acc@1."""
+def compared(a: Path, b: Path) -> list[Drawn]:
+    """For every task, mode and group that both have, the difference of ρ with its 95 % interval, and tests; McNemar's of Acc@1."""
     from simtown.probes.visual.compare import compare
     from simtown.probes.visual.tables import Cell, Table, percent
 
@@ -249,4 +244,4 @@ def compared(a: Path, b: Path) -> None:
                    *(f"{p:.2g}" for p in (one.rho.paired, one.adjusted, one.rho.welch)))  # type: ignore[assignment]  # fmt: skip
         cells = (*rho, percent(one.accuracy[0]), percent(one.accuracy[1]), f"{one.right.exact:.2g}")
         table.rows.append((f"{one.task}, {one.mode}, {one.group}", [Cell(here=text) for text in cells]))
-    show([table])
+    return [_drawn(table)]
