@@ -45,6 +45,7 @@ def train(
     tokenizer: Annotated[
         Path | None, typer.Option(help="A model made by this command whose vocabulary to take: only such models can be distilled.")
     ] = None,
+    rare: Annotated[int, typer.Option(help="Phrases with a word that the corpus has less often are dropped.")] = 1,
     batch: Annotated[int | None, typer.Option(help="Phrases a step; by default 128.")] = None,
     lr: Annotated[float | None, typer.Option(help="Highest learning rate; by default 0.003, bert-mini and gpt-mini 0.001.")] = None,
     seed: Annotated[int, typer.Option(help="Of the initial weights, the order of phrases, dropout and masks.")] = 0,
@@ -75,6 +76,7 @@ def train(
         learning_rate=usual.learning_rate if lr is None else lr,
         seed=seed,
         device=("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device,
+        rare=rare,
         tokenizer=None if tokenizer is None else str(tokenizer.resolve()),
     )
     with Progress(f"train {out}") as watcher:

@@ -25,7 +25,7 @@ from simtown.probes.lm.architectures import ARCHITECTURES, Architecture, load_to
 from simtown.probes.quiet import quietly
 from simtown.processes import keep_memory
 from simtown.streams import Stream
-from simtown.visualgenome.corpus import Corpus
+from simtown.visualgenome.corpus import Corpus, tokenise, vocabulary
 
 RUN, METRICS, STATE, FORMAT = "lm.json", "metrics.jsonl", "state.pt", "simtown-lm"
 #: The file that is there once a directory's tokenizer is whole.
@@ -50,6 +50,7 @@ class LMSettings:
         learning_rate: the highest of Adam's: it rises over the first twentieth of the steps and falls to 0 over the rest.
         seed: of initial weights, order, dropout and masks.
         device: "cpu" or "cuda".
+        rare: phrases with a word that the corpus has less often are dropped.
         tokenizer: directory of another run whose vocabulary to take; by default one is learnt from the corpus.
     """
 
@@ -60,6 +61,7 @@ class LMSettings:
     learning_rate: float
     seed: int = 0
     device: str = "cpu"
+    rare: int = 1
     tokenizer: str | None = None
 
 
@@ -87,7 +89,8 @@ def check(settings: LMSettings) -> None:
     """Raises ValueError, in one line, for a choice that cannot be."""
     if settings.arch not in ARCHITECTURES:
         raise ValueError(f"unknown architecture '{settings.arch}': choose {', '.join(ARCHITECTURES)}")
-    for name, value, low in (("epochs", settings.epochs, 1), ("vocabulary", settings.vocabulary, 10), ("batch", settings.batch, 1)):
+    for name, value, low in (("epochs", settings.epochs, 1), ("vocabulary", settings.vocabulary, 10), ("batch", settings.batch, 1),
+                             ("rare", settings.rare, 1)):  # fmt: skip
         if value < low:
             raise ValueError(f"--{name} must be at least {low}, not {value}")
     if not 0 < settings.learning_rate < 10:
@@ -158,6 +161,15 @@ def held_out(phrase: str) -> bool:
     return int.from_bytes(blake2b(" ".join(phrase.lower().split()).encode(), digest_size=8).digest()) % HELD_OUT == 0
 
 
+def _common(corpus: Path, rare: int) -> Iterator[str]:
+    """The phrases, but those with a word that the corpus has less often; it is then read twice."""
+    if rare == 1:
+        yield from Corpus(corpus)
+        return
+    words = vocabulary(map(tokenise, Corpus(corpus)), rare)
+    yield from (phrase for phrase in Corpus(corpus) if words.keys() >= set(tokenise(phrase)))
+
+
 def addressed(seed: int, name: str, number: int) -> torch.Generator:
     """A generator on the CPU that depends on the address alone."""
     return torch.Generator().manual_seed(int(Stream(seed, "lm", name).bits(np.array([number]), 1)[0, 0] >> np.uint64(1)))
@@ -205,7 +217,7 @@ class _Run:
         self.settings, self.directory, self.run, self.watcher = settings, directory, run, watcher
         self.architecture: Architecture = ARCHITECTURES[settings.arch]
         phrases: tuple[list[str], list[str]] = ([], [])
-        for phrase in Corpus(corpus):
+        for phrase in _common(corpus, settings.rare):
             phrases[held_out(phrase)].append(phrase)
         if not phrases[0] or not phrases[1]:
             raise ValueError(f"{corpus} has {sum(map(len, phrases))} phrases, too few to train on some and hold out one in {HELD_OUT}")

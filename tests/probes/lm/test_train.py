@@ -186,6 +186,7 @@ def test_the_command_trains_and_says_how_to_ask(cli, corpus, tmp_path):
         "learning_rate": 0.01,
         "seed": 3,
         "device": "cpu",
+        "rare": 1,
         "tokenizer": None,
     }
     assert f"validation perplexity {told['validation_perplexity']:.2f}" in done.out
@@ -193,6 +194,18 @@ def test_the_command_trains_and_says_how_to_ask(cli, corpus, tmp_path):
     assert "validation perplexity" in done.err
     assert "model shards" not in done.err
     cli("lm", "train", corpus, "--arch", "gpt-mini", "--out", tmp_path / "m").refuses("another configuration", "give another --out")
+
+
+def test_phrases_with_a_rare_word_are_dropped(cli, corpus, tmp_path):
+    phrases = corpus.read_text()
+    mixed = tmp_path / "mixed.txt"
+    mixed.write_text(phrases.upper() + "".join(f"the bus is red, word{k}\n" for k in [*range(50), *[7] * 8]))
+    cli("lm", "train", mixed, "--out", tmp_path / "m", "--rare", 10, "--epochs", 1, "--device", "cpu").succeeds()
+    told = json.loads((tmp_path / "m" / "lm.json").read_text())
+    assert sum(told["phrases"].values()) == len(phrases.splitlines())
+    words = load_tokenizer(tmp_path / "m").get_vocab()
+    assert "bus" in words
+    assert "word7" not in words
 
 
 def test_another_run_lends_its_vocabulary(cli, made, corpus, tmp_path):
@@ -216,6 +229,7 @@ def test_another_run_lends_its_vocabulary(cli, made, corpus, tmp_path):
         (["--vocabulary", 3], ["--vocabulary", "at least 10"]),
         (["--batch", 0], ["--batch", "at least 1"]),
         (["--lr", 0], ["--lr", "above 0"]),
+        (["--rare", 0], ["--rare", "at least 1"]),
         (["--lr", "nan"], ["--lr"]),
         (["--device", "tpu"], ["tpu", "cuda"]),
         (["--tokenizer", "none"], ["--tokenizer", "none", "simtown lm train"]),
