@@ -36,6 +36,8 @@ HELD_OUT, LOOKED_AT = 20, 4_000
 ROUND, POOL = 200, 50
 #: Longest text in tokens; the rest of a longer one is left out.
 LONGEST = 64
+#: To train on, and held out.
+Phrases = tuple[list[str], list[str]]
 
 
 @dataclass(frozen=True)
@@ -122,13 +124,15 @@ def train(settings: LMSettings, corpus: Path, directory: Path, watcher: Watcher)
         run = _begin(directory, settings, corpus, digest)
         if run["status"] == "done":
             return run
+        phrases = _phrases(corpus, settings.rare)
+        save_json(directory / RUN, run)
         if settings.device == "cpu":
             keep_memory()
-        return _Run(settings, corpus, directory, run, watcher).whole()
+        return _Run(settings, phrases, directory, run, watcher).whole()
 
 
 def _begin(directory: Path, settings: LMSettings, corpus: Path, digest: str) -> dict[str, Any]:
-    """lm.json to go on with: a fresh one in an empty directory, the one that is there if it is of these settings and this corpus."""
+    """lm.json to go on with: a fresh one, not yet written, or the one that is there, if of these settings and this corpus."""
     fresh = {
         "format": FORMAT,
         "status": "running",
@@ -142,7 +146,6 @@ def _begin(directory: Path, settings: LMSettings, corpus: Path, digest: str) -> 
         other = [p.name for p in directory.iterdir() if not p.name.startswith(".")]
         if other:
             raise ForeignDirectoryError(f"{directory} is not empty and holds no language model's run ({other[0]}): give another --out")
-        save_json(path, fresh)
         return fresh
     there = load_json(path, FORMAT, "simtown lm train")
     try:
@@ -168,6 +171,17 @@ def _common(corpus: Path, rare: int) -> Iterator[str]:
         return
     words = vocabulary(map(tokenise, Corpus(corpus)), rare)
     yield from (phrase for phrase in Corpus(corpus) if words.keys() >= set(tokenise(phrase)))
+
+
+def _phrases(corpus: Path, rare: int) -> Phrases:
+    """Those to train on and those held out. Raises ValueError where either has none."""
+    phrases: Phrases = ([], [])
+    for phrase in _common(corpus, rare):
+        phrases[held_out(phrase)].append(phrase)
+    if not all(phrases):
+        kept = f" without words rarer than --rare {rare}" if rare > 1 else ""
+        raise ValueError(f"{corpus} has {sum(map(len, phrases))} phrases{kept}, too few to train on some and hold out one in {HELD_OUT}")
+    return phrases
 
 
 def addressed(seed: int, name: str, number: int) -> torch.Generator:
@@ -213,14 +227,9 @@ def _cut(array: np.ndarray, size: int) -> list[np.ndarray]:
 class _Run:
     """One run, from where it stands to its end."""
 
-    def __init__(self, settings: LMSettings, corpus: Path, directory: Path, run: dict[str, Any], watcher: Watcher) -> None:
+    def __init__(self, settings: LMSettings, phrases: Phrases, directory: Path, run: dict[str, Any], watcher: Watcher) -> None:
         self.settings, self.directory, self.run, self.watcher = settings, directory, run, watcher
         self.architecture: Architecture = ARCHITECTURES[settings.arch]
-        phrases: tuple[list[str], list[str]] = ([], [])
-        for phrase in _common(corpus, settings.rare):
-            phrases[held_out(phrase)].append(phrase)
-        if not phrases[0] or not phrases[1]:
-            raise ValueError(f"{corpus} has {sum(map(len, phrases))} phrases, too few to train on some and hold out one in {HELD_OUT}")
         self.tokenizer = self._tokenizer(phrases[0])
         self.train, self.val = (self._encoded(part) for part in phrases)
         self.device = torch.device(settings.device)

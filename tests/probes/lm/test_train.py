@@ -245,6 +245,9 @@ def test_bad_corpora_and_directories_are_refused(cli, corpus, tmp_path):
     cli("lm", "train", tmp_path / "none.txt", "--out", tmp_path / "m").refuses("none.txt", "No such file")
     (tmp_path / "one.txt").write_text("a b\n")
     cli("lm", "train", tmp_path / "one.txt", "--out", tmp_path / "m").refuses("too few")
+    cli("lm", "train", corpus, "--rare", 9999, "--out", tmp_path / "m").refuses("0 phrases", "--rare 9999")
+    assert not (tmp_path / "m" / "lm.json").exists()  # so that a better command may use it
+    cli("lm", "train", corpus, "--epochs", 1, "--out", tmp_path / "m").succeeds()
     (tmp_path / "bytes.txt").write_bytes(b"a b\n\xff\xfe\xfd\n")
     cli("lm", "train", tmp_path / "bytes.txt", "--out", tmp_path / "n").refuses("bytes.txt", code=1)
     (tmp_path / "full").mkdir()
