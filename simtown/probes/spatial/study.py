@@ -84,8 +84,9 @@ def run(model: str, corpus: Path, directory: Path, settings: Settings, opened: C
     weights = fingerprint(place) if place.exists() else ""
     wanted = {"model": model, "weights": weights, "corpus": digest, **asdict(settings)}
     with claimed(directory, "simtown probe spatial"):
-        _begin(directory, wanted)
+        begun = _begin(directory, wanted)
         bins = _suites(corpus, settings, watch)
+        save_json(directory / RUN, begun)
         with watch("phrases scored", len(bins.frames) * len(RELATIONS)) as meter:
             scores = matrix.score(sharing(scorer), bins, RELATIONS, directory / SCORES, meter.advanced if meter else lambda more: None)
         tokens, sentences = (
@@ -108,15 +109,14 @@ def run(model: str, corpus: Path, directory: Path, settings: Settings, opened: C
     return summary
 
 
-def _begin(directory: Path, wanted: dict[str, Any]) -> None:
-    """Write run.json into an empty directory, or see that the one there is of the same settings."""
+def _begin(directory: Path, wanted: dict[str, Any]) -> dict[str, Any]:
+    """run.json to go on with: a fresh one, not yet written, for an empty directory, or the one there, if of the same settings."""
     path = directory / RUN
     if not path.exists():
         other = sorted(p.name for p in directory.iterdir() if not p.name.startswith("."))
         if other:
             raise ForeignDirectoryError(f"{directory} holds {other[0]}, which simtown probe spatial did not make: give another --out")
-        save_json(path, {"format": FORMAT, "version": simtown.__version__, "settings": wanted})
-        return
+        return {"format": FORMAT, "version": simtown.__version__, "settings": wanted}
     content = load_json(path, FORMAT, "simtown probe spatial")
     try:
         there = content["settings"]
@@ -125,6 +125,7 @@ def _begin(directory: Path, wanted: dict[str, Any]) -> None:
         raise DamagedError(f"{path} is damaged ({error}): give another --out") from error
     if changed:
         raise ForeignDirectoryError(f"{directory} holds results with other settings ({'; '.join(changed)}): give another --out")
+    return content
 
 
 def _suites(corpus: Path, settings: Settings, watch: Watch) -> suites.Suites:
