@@ -48,6 +48,7 @@ def train(
     rare: Annotated[int, typer.Option(help="Phrases with a word that the corpus has less often are dropped.")] = 1,
     batch: Annotated[int | None, typer.Option(help="Phrases a step; by default 128.")] = None,
     lr: Annotated[float | None, typer.Option(help="Highest learning rate; by default 0.003, bert-mini and gpt-mini 0.001.")] = None,
+    dropout: Annotated[float | None, typer.Option(help="Share dropped while training; by default 0.2, bert-mini and gpt-mini 0.1.")] = None,
     seed: Annotated[int, typer.Option(help="Of the initial weights, the order of phrases, dropout and masks.")] = 0,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
 ) -> None:
@@ -78,6 +79,7 @@ def train(
         device=("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device,
         rare=rare,
         tokenizer=None if tokenizer is None else str(tokenizer.resolve()),
+        dropout=dropout,
     )
     with Progress(f"train {out}") as watcher:
         told = run(settings, corpus, out, watcher)

@@ -31,13 +31,13 @@ class Architecture:
 
     Attributes:
         tokenizer: trains one on phrases, with at most so many entries.
-        model: untrained, for a tokenizer.
+        model: untrained, for a tokenizer; with a share that dropout drops, or None for the architecture's own.
         task: what is predicted.
         epochs, vocabulary, batch, learning_rate: what the command takes by default.
     """
 
     tokenizer: Callable[[Iterable[str], int], PreTrainedTokenizerFast]
-    model: Callable[[Any], Any]
+    model: Callable[[Any, float | None], Any]
     task: Task
     epochs: int
     vocabulary: int
@@ -84,21 +84,27 @@ def _enclose(tokenizer: Tokenizer, first: str, last: str) -> None:
     tokenizer.post_processor = processors.TemplateProcessing(single=f"{first} $A {last}", special_tokens=special)
 
 
-def _lstm(tokenizer: Any) -> Any:
-    return LSTMForCausalLM(LSTMConfig(vocab_size=len(tokenizer), **_special(tokenizer)))
+def _lstm(tokenizer: Any, dropout: float | None = None) -> Any:
+    return LSTMForCausalLM(LSTMConfig(vocab_size=len(tokenizer), **_special(tokenizer), **_shares(dropout, "dropout")))
 
 
-def _bert(tokenizer: Any) -> Any:
+def _bert(tokenizer: Any, dropout: float | None = None) -> Any:
+    more = _special(tokenizer) | _shares(dropout, "hidden_dropout_prob", "attention_probs_dropout_prob")
     return BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), hidden_size=192, num_hidden_layers=4, num_attention_heads=3,
-                                      intermediate_size=768, max_position_embeddings=POSITIONS, **_special(tokenizer)))  # fmt: skip
+                                      intermediate_size=768, max_position_embeddings=POSITIONS, **more))  # fmt: skip
 
 
-def _gpt(tokenizer: Any) -> Any:
-    return GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer), n_embd=192, n_layer=4, n_head=3, n_positions=POSITIONS,
-                                      **_special(tokenizer)))  # fmt: skip
+def _gpt(tokenizer: Any, dropout: float | None = None) -> Any:
+    more = _special(tokenizer) | _shares(dropout, "resid_pdrop", "embd_pdrop", "attn_pdrop")
+    return GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer), n_embd=192, n_layer=4, n_head=3, n_positions=POSITIONS, **more))
 
 
-def _special(tokenizer: Any) -> dict[str, int | None]:
+def _shares(dropout: float | None, *names: str) -> dict[str, Any]:
+    """A configuration's entries for dropout; none where it is to keep its own."""
+    return {} if dropout is None else dict.fromkeys(names, dropout)
+
+
+def _special(tokenizer: Any) -> dict[str, Any]:
     return {f"{name}_token_id": getattr(tokenizer, f"{name}_token_id") for name in ("pad", "bos", "eos")}
 
 

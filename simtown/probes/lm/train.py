@@ -54,6 +54,7 @@ class LMSettings:
         device: "cpu" or "cuda".
         rare: phrases with a word that the corpus has less often are dropped.
         tokenizer: directory of another run whose vocabulary to take; by default one is learnt from the corpus.
+        dropout: share of the numbers that are dropped while training; by default the architecture's own.
     """
 
     arch: str
@@ -65,6 +66,7 @@ class LMSettings:
     device: str = "cpu"
     rare: int = 1
     tokenizer: str | None = None
+    dropout: float | None = None
 
 
 class TrainingError(ValueError):
@@ -97,6 +99,8 @@ def check(settings: LMSettings) -> None:
             raise ValueError(f"--{name} must be at least {low}, not {value}")
     if not 0 < settings.learning_rate < 10:
         raise ValueError(f"--lr must be above 0 and below 10, not {settings.learning_rate}")
+    if settings.dropout is not None and not 0 <= settings.dropout < 1:
+        raise ValueError(f"--dropout must be at least 0 and below 1, not {settings.dropout}")
     if settings.device not in ("cpu", "cuda"):
         raise ValueError(f"unknown device '{settings.device}': choose auto, cpu or cuda")
     if settings.device == "cuda" and not torch.cuda.is_available():
@@ -237,7 +241,7 @@ class _Run:
         self.total = settings.epochs * self.per_epoch
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(addressed(settings.seed, "weights", 0).initial_seed())
-            self.model = self.architecture.model(self.tokenizer)
+            self.model = self.architecture.model(self.tokenizer, settings.dropout)
         self.model.to(self.device)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=settings.learning_rate, weight_decay=0.01, fused=True)
         self.step, self.seconds, self.rows = 0, 0.0, list[dict[str, float]]()

@@ -188,11 +188,13 @@ def test_the_command_trains_and_says_how_to_ask(cli, corpus, tmp_path):
         "device": "cpu",
         "rare": 1,
         "tokenizer": None,
+        "dropout": None,
     }
     assert f"validation perplexity {told['validation_perplexity']:.2f}" in done.out
     assert f"lstm:{tmp_path / 'm'}" in done.out
     assert "validation perplexity" in done.err
     assert "model shards" not in done.err
+    cli("lm", "train", corpus, *words, "--dropout", 0, "--out", tmp_path / "m").refuses("dropout None, now 0.0")
     cli("lm", "train", corpus, "--arch", "gpt-mini", "--out", tmp_path / "m").refuses("another configuration", "give another --out")
 
 
@@ -206,6 +208,21 @@ def test_phrases_with_a_rare_word_are_dropped(cli, corpus, tmp_path):
     words = load_tokenizer(tmp_path / "m").get_vocab()
     assert "bus" in words
     assert "word7" not in words
+
+
+def test_dropout_is_what_was_asked_for(made):
+    """Without any, a model that is trained says what one says that is asked; by default and with more it does not."""
+    arch, directory, _ = made
+    ids = torch.tensor([[1, 5, 6, 7]])
+
+    def moved(dropout):
+        model = ARCHITECTURES[arch].model(load_tokenizer(directory), dropout)
+        with torch.random.fork_rng(), torch.no_grad():
+            return (model.train()(input_ids=ids).logits - model.eval()(input_ids=ids).logits).abs().max().item()
+
+    assert moved(0.0) == pytest.approx(0, abs=1e-5)
+    assert moved(None) > 1e-3
+    assert moved(0.5) > 1e-3
 
 
 def test_another_run_lends_its_vocabulary(cli, made, corpus, tmp_path):
@@ -231,6 +248,8 @@ def test_another_run_lends_its_vocabulary(cli, made, corpus, tmp_path):
         (["--lr", 0], ["--lr", "above 0"]),
         (["--rare", 0], ["--rare", "at least 1"]),
         (["--lr", "nan"], ["--lr"]),
+        (["--dropout", 1], ["--dropout", "below 1"]),
+        (["--dropout", "nan"], ["--dropout"]),
         (["--device", "tpu"], ["tpu", "cuda"]),
         (["--tokenizer", "none"], ["--tokenizer", "none", "simtown lm train"]),
         (["--tokenizer", "none", "--vocabulary", 50], ["--vocabulary", "leave one out"]),
