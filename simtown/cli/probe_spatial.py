@@ -48,7 +48,7 @@ def study(
     if context.invoked_subcommand is not None:
         return
     if model is None or corpus is None or out is None:
-        raise RefusalError("probe spatial needs --model, --corpus and --out (see --help), or a command: judge")
+        raise RefusalError("probe spatial needs --model, --corpus and --out (see --help), or a command: judge, judgements, town")
     need()
     from simtown.probes.scorers import open_scorer
     from simtown.probes.scorers.batching import metered
