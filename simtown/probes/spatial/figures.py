@@ -45,7 +45,7 @@ def heat_map(table: Table, title: str, path: Path) -> None:
     axes.set_title(title, fontsize=9, loc="left", color=_INK)
     bar = figure.colorbar(image, ax=axes, shrink=0.5, aspect=30, pad=0.02)
     bar.set_label("P-vector, logarithmic", fontsize=8, color=_INK)
-    bar.ax.tick_params(labelsize=7, colors=_INK)
+    bar.ax.tick_params(which="both", labelsize=7, colors=_INK)  # minor ticks are labelled too
     bar.outline.set_visible(False)
     _save(figure, path)
 
