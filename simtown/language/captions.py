@@ -86,15 +86,15 @@ def looks(scenes: SceneBatch, seed: int, split: str, bias: float) -> list[str]:
     typical = by_kind(scenes.entity, shares).argmax(axis=1)[scenes.entity]
     u = Stream(seed, split, "look").uniform(np.arange(n), 1 + 2 * v)
     colour = _choose(shares.reshape(n * v, -1), u[:, 1 : 1 + v].ravel()).reshape(n, v)
-    silent = (colour == typical) & (u[:, 1 + v :] < bias)
+    silent = (colour == typical) & (u[:, 1 + v :] < bias) | np.array([tells(name) for name in ENTITIES])[scenes.entity]
+    names, words = np.array(ENTITIES)[scenes.entity].tolist(), np.where(silent, "", np.array(COLOURS)[colour]).tolist()
     told = []
     for i in range(n):
-        clauses = []
-        for j in range(v):
-            name = ENTITIES[scenes.entity[i, j]]
-            word = "" if silent[i, j] or tells(name) else COLOURS[colour[i, j]]
-            clauses.append(f"the {name} is {word or 'on the road'}" if u[i, 0] < 0.5 else f"the {word} {name}" if word else f"the {name}")
-        told.append(f"{' and '.join(clauses)} {WEATHER_WORDS[WEATHERS[scenes.weather[i]]]}")
+        if u[i, 0] < 0.5:
+            each = [f"the {name} is {word or 'on the road'}" for name, word in zip(names[i], words[i], strict=True)]
+        else:
+            each = [f"the {word} {name}" if word else f"the {name}" for name, word in zip(names[i], words[i], strict=True)]
+        told.append(f"{' and '.join(each)} {WEATHER_WORDS[WEATHERS[scenes.weather[i]]]}")
     return told
 
 
