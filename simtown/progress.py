@@ -13,6 +13,14 @@ from rich.progress import Progress as Bar
 #: Seconds between plain lines.
 EVERY = 5.0
 
+#: What every plain line of progress begins with: time decides whether there is one, so it must be told from a message.
+PREFIX = "progress: "
+
+
+def report(line: str) -> None:
+    """Print one plain line of progress on stderr."""
+    print(f"{PREFIX}{line}", file=sys.stderr, flush=True)
+
 
 class Progress:
     """A watcher (:class:`simtown.datasets.job.Watcher`) that draws itself on stderr."""
@@ -34,8 +42,11 @@ class Progress:
             self._bar.stop()
 
     def say(self, line: str) -> None:
-        """A line above the bar."""
-        self._console.print(line, highlight=False, soft_wrap=True)
+        """A line above the bar; a plain line where there is no terminal."""
+        if self._console.is_terminal:
+            self._console.print(line, highlight=False, soft_wrap=True)
+        else:
+            report(line)
 
     def started(self, total: int, done: int) -> None:
         """See :class:`simtown.datasets.job.Watcher`."""
@@ -60,11 +71,7 @@ class Progress:
             self._told = monotonic()
             left = (self._total - self._done) / max(self._rate(), 1e-9)
             whole, end = (f" of {self._total:,}", f", {left:,.0f} s left") if self._total else ("", "")  # 0: nobody knows how many
-            print(
-                f"{self._title}: {self._done:,}{whole}, {self._rate():,.0f}/s{end}; {self._shares()}",
-                file=sys.stderr,
-                flush=True,
-            )
+            report(f"{self._title}: {self._done:,}{whole}, {self._rate():,.0f}/s{end}; {self._shares()}")
 
     def _rate(self) -> float:
         return (self._done - self._before) / max(monotonic() - self._begun, 1e-9)

@@ -1,5 +1,6 @@
 """What several folders of tests share: the command line in and out of this process, and small data sets made once."""
 
+import atexit
 import contextlib
 import functools
 import hashlib
@@ -9,15 +10,40 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+import time
 import uuid
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from simtown.datasets.job import generate
 from simtown.datasets.settings import Settings
 from simtown.language.relations import RELATION_NAMES
+from simtown.progress import PREFIX
+
+# A verdict depends on the program alone: not on who runs the tests, from which shell and with which settings at home, ...
+_OTHERS = ("AWS_", "CLICOLOR", "COLUMNS", "FORCE_COLOR", "FSSPEC_", "HF_", "IPYTHON", "JUPYTER", "LANG", "LC_", "LINES", "MATPLOTLIB", "MPL",
+           "NO_COLOR", "NLTK_", "PIP_", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONWARNINGS", "RAY_", "TERM", "TORCH", "TRANSFORMERS_", "TTY_",
+           "XDG_", "_SIMTOWN", "_TYPER")  # fmt: skip
+for _name in [name for name in os.environ if name.startswith(_OTHERS)]:
+    del os.environ[_name]
+os.environ.update({"LC_ALL": "C.UTF-8", "HF_HUB_OFFLINE": "1", "TERM": "dumb"})
+if "PYTEST_XDIST_WORKER" not in os.environ:  # the workers of this process share its home
+    os.environ["HOME"] = tempfile.mkdtemp(prefix="simtown-tests-")
+    atexit.register(shutil.rmtree, os.environ["HOME"], ignore_errors=True)
+
+# ... nor on how busy the machine is or what hypothesis found here before.
+hypothesis.settings.register_profile(
+    "simtown", deadline=None, derandomize=True, suppress_health_check=[hypothesis.HealthCheck.too_slow], print_blob=True
+)
+hypothesis.settings.load_profile("simtown")
+
+#: Seconds after which something is taken to hang. Far more than anything here takes on the busiest machine: nothing waits for it to pass.
+HANGS = 1800
 
 _HERE = Path(sys.executable).with_name("simtown")
 SIMTOWN = [str(_HERE)] if _HERE.exists() else [sys.executable, "-c", "from simtown.cli import main; main()"]
@@ -31,9 +57,14 @@ class Outcome:
     out: str
     err: str
 
+    @property
+    def messages(self) -> list[str]:
+        """The lines of stderr without those of progress, which a slow machine prints and a quick one does not."""
+        return [line for line in self.err.splitlines() if not line.startswith(PREFIX)]
+
     def refuses(self, *words: str, code: int = 2) -> None:
-        """One line on stderr that begins with the program's name and holds the words, nothing on stdout, and this exit code."""
-        lines = self.err.splitlines()
+        """One message, which begins with the program's name and holds the words, nothing on stdout, and this exit code."""
+        lines = self.messages
         assert len(lines) == 1, self.err
         assert lines[0].startswith("simtown: "), self.err
         assert self.code == code, self.err
@@ -45,6 +76,13 @@ class Outcome:
         assert self.code == 0, self.err
         assert "Traceback" not in self.err, self.err
         return self
+
+
+def pytest_terminal_summary(terminalreporter):
+    """One line: what was not tested, and how to have it tested."""
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", []))
+    if reasons:
+        terminalreporter.write_line("not tested: " + "; ".join(f"{n} x {reason}" for reason, n in sorted(reasons.items())))
 
 
 @pytest.fixture(scope="session")
@@ -73,10 +111,25 @@ def shell():
     """Run a command in a process of its own; keyword arguments go to subprocess.run."""
 
     def run(*words, **more):
-        done = subprocess.run([*SIMTOWN, *map(str, words)], capture_output=True, text=True, timeout=300, **more)
+        done = subprocess.run([*SIMTOWN, *map(str, words)], capture_output=True, text=True, timeout=HANGS, **more)
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     return run
+
+
+def _until(condition, seconds=HANGS, pause=0.005):
+    """Wait for a condition, and return what it gave; fails the test if it never comes."""
+    end = time.monotonic() + seconds
+    while not (outcome := condition()):
+        assert time.monotonic() < end, f"waited {seconds} s in vain"
+        time.sleep(pause)
+    return outcome
+
+
+@pytest.fixture(scope="session")
+def until():
+    """until(condition): an event instead of a sleep."""
+    return _until
 
 
 @pytest.fixture
@@ -132,7 +185,7 @@ def reference_data():
     def find(name):
         folder = os.environ.get("SIMTOWN_REFERENCE_DATA")
         if not folder:
-            pytest.skip("SIMTOWN_REFERENCE_DATA names no folder of reference data")
+            pytest.skip("needs the reference data: SIMTOWN_REFERENCE_DATA=FOLDER (docs/reference-data.md)")
         path = Path(folder) / name
         if not path.exists():
             pytest.skip(f"the reference data has no {name}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,7 +26,7 @@ def _tell(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _renderer(engine: str, say: Callable[[str], None] = _tell, device: str = "cpu") -> Renderer:
+def _renderer(engine: str, device: str = "cpu") -> Renderer:
     """The engine by name, ready: what numba compiles, once a machine, is compiled here, and announced.
 
     `device` is "cpu" or "cuda" for raster.
@@ -44,6 +43,7 @@ def _renderer(engine: str, say: Callable[[str], None] = _tell, device: str = "cp
     from simtown.datasets.settings import Settings
     from simtown.datasets.shards import columns
     from simtown.language.sampler import sample
+    from simtown.progress import report
     from simtown.render.engines import rasteriser
 
     class Notice(event.Listener):
@@ -53,7 +53,7 @@ def _renderer(engine: str, say: Callable[[str], None] = _tell, device: str = "cp
 
         def on_start(self, event: object) -> None:
             if not self.said:
-                say("first start: compiling for this machine, once, in about 20 seconds ...")
+                report("compiling for this machine, once, in about 20 seconds ...")
             self.said = True
 
         def on_end(self, event: object) -> None:
@@ -114,11 +114,11 @@ def generate(
     store = store_of(default_name(settings) if out is None else out)
     settings.check()
     with Progress(f"generate {store}") as watcher, connected(engine, address, workers) as cluster:
-        drawn_on = device if cluster and device == "cuda" else settled(device, watcher.say)  # the cluster's cards, not this machine's
+        drawn_on = device if cluster and device == "cuda" else settled(device, _tell)  # the cluster's cards, not this machine's
         if cluster:
             manifest = make(settings, str(store), watcher=watcher, device=drawn_on, engine=OnCluster(cluster))
         else:
-            _renderer("raster", watcher.say, drawn_on)  # compile once, here, before the workers start
+            _renderer("raster", drawn_on)  # compile once, here, before the workers start
             manifest = make(settings, str(store), workers, watcher, drawn_on)
     size_on_disk = sum(entry["bytes"] for entry in manifest["shards"].values())
     if PREVIEW not in store.sizes():

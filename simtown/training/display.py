@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from simtown.progress import EVERY
+from simtown.progress import EVERY, report
 
 if TYPE_CHECKING:
     from simtown.training.plan import Cell, Plan
@@ -62,7 +61,7 @@ class FitDisplay:
             self._bar.update(self._task, told=told)
         elif monotonic() - self._told > EVERY:
             self._told = monotonic()
-            print(f"{self._title}: {told}", file=sys.stderr, flush=True)
+            report(f"{self._title}: {told}")
 
     def _left(self, row: dict[str, float], best: dict[str, float]) -> str:
         """Least time left: until patience can run out, if nothing gets better."""
@@ -102,7 +101,7 @@ class SweepDisplay:
             ended = sum(s in ("done", "failed") for s, _ in self._state.values())
             word = f"test accuracy {told['test']['accuracy']:.3f}" if state == "done" else f"failed: {told['error']}"
             minutes = (monotonic() - self._begun) / 60
-            print(f"{ended} of {len(self._plan.cells)} after {minutes:.1f} min: {cell.name} {word}", file=sys.stderr, flush=True)
+            report(f"{ended} of {len(self._plan.cells)} after {minutes:.1f} min: {cell.name} {word}")
 
     def _table(self) -> Table:
         sizes = sorted({cell.fit.train_size for cell in self._plan.cells})
