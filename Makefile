@@ -7,6 +7,10 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
+# Where PyTorch's builds for processors alone are, 3 GB smaller than PyPI's with CUDA. Empty, or out of reach: PyPI's.
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+# Names of runs, for some of make stress; without any it does all.
+STRESS ?=
 
 DEMO := .venv-demo/bin
 TEST := .venv-test/bin
@@ -20,6 +24,9 @@ help:
 	@echo 'make test    linter, types and tests, in a fresh virtual environment'
 	@echo 'make slow    the slow tests, in the environment of make test'
 	@echo 'make lint    linter, formatter and types only, in the same environment'
+	@echo 'make stress  the tests on a busy machine, in other orders, with other processors'"'"' arithmetic; hours, continues where it stopped'
+	@echo 'make resolve whether every extra can be installed with every Python on every platform; installs nothing'
+	@echo 'make constraints  bring constraints.txt up to date'
 	@echo 'make docs    the documentation as a site, in out/docs, in the same environment'
 	@echo 'make format  let the linter and formatter change the files'
 	@echo 'make clean   remove what these commands made'
@@ -54,6 +61,14 @@ demo: python
 	@bash tools/debian-packages.sh 'The tests of pages in a browser (they skip without)' $(BROWSER_PACKAGES)
 	rm -rf .venv-test
 	$(PYTHON) -m venv .venv-test
+	$(TEST)/python $(INSTALL) --upgrade pip
+	@if [[ -n '$(TORCH_INDEX)' ]] && $(PYTHON) -c 'import urllib.request as u; u.urlopen("$(TORCH_INDEX)/torch/", timeout=10)' 2>/dev/null; \
+	then \
+	    echo 'Installing about 4 GB into .venv-test. PyTorch comes from $(TORCH_INDEX).'; \
+	    $(TEST)/python $(INSTALL) --no-deps --index-url '$(TORCH_INDEX)' torch; \
+	else \
+	    echo 'Installing into .venv-test: about 7 GB if PyPI gives PyTorch with CUDA, 4 GB if not (TORCH_INDEX=URL names another index for it).'; \
+	fi
 	$(TEST)/python $(INSTALL) -e '.[dev]'
 	@touch $@
 
@@ -63,6 +78,18 @@ test:
 	@$(MAKE) .venv-test/.complete
 	@$(MAKE) lint
 	$(TEST)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+.PHONY: stress
+stress: .venv-test/.complete
+	$(TEST)/python -m tools.stress $(STRESS)
+
+.PHONY: resolve
+resolve: .venv-test/.complete
+	$(TEST)/python tools/resolve.py
+
+.PHONY: constraints
+constraints: .venv-test/.complete
+	$(TEST)/python tools/resolve.py --write
 
 .PHONY: docs
 docs: .venv-test/.complete

@@ -13,7 +13,7 @@ from rich.progress import Progress as Bar
 #: Seconds between plain lines.
 EVERY = 5.0
 
-#: What every plain line of progress begins with: time decides whether there is one, so it must be told from a message.
+#: What every plain line of progress begins with. Time decides whether it is printed: this tells it from a message.
 PREFIX = "progress: "
 
 
@@ -42,11 +42,8 @@ class Progress:
             self._bar.stop()
 
     def say(self, line: str) -> None:
-        """A line above the bar; a plain line where there is no terminal."""
-        if self._console.is_terminal:
-            self._console.print(line, highlight=False, soft_wrap=True)
-        else:
-            report(line)
+        """A line above the bar."""
+        self._console.print(line, highlight=False, soft_wrap=True)
 
     def started(self, total: int, done: int) -> None:
         """See :class:`simtown.datasets.job.Watcher`."""

@@ -26,12 +26,12 @@ from simtown.language.relations import RELATION_NAMES
 from simtown.progress import PREFIX
 
 # A verdict depends on the program alone: not on who runs the tests, from which shell and with which settings at home, ...
-_OTHERS = ("AWS_", "CLICOLOR", "COLUMNS", "FORCE_COLOR", "FSSPEC_", "HF_", "IPYTHON", "JUPYTER", "LANG", "LC_", "LINES", "MATPLOTLIB", "MPL",
-           "NO_COLOR", "NLTK_", "PIP_", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONWARNINGS", "RAY_", "TERM", "TORCH", "TRANSFORMERS_", "TTY_",
-           "XDG_", "_SIMTOWN", "_TYPER")  # fmt: skip
+_OTHERS = ("AWS_", "CLICOLOR", "COLUMNS", "FORCE_COLOR", "FSSPEC_", "HF_", "IPYTHON", "JUPYTER", "LANG", "LC_", "LINES", "MATPLOTLIB",
+           "MPL", "NO_COLOR", "NLTK_", "PIP_", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONWARNINGS", "RAY_", "TERM", "TORCH", "TRANSFORMERS_",
+           "TTY_", "XDG_", "_SIMTOWN", "_TYPER")  # fmt: skip
 for _name in [name for name in os.environ if name.startswith(_OTHERS)]:
     del os.environ[_name]
-os.environ.update({"LC_ALL": "C.UTF-8", "HF_HUB_OFFLINE": "1", "TERM": "dumb"})
+os.environ.update({"LC_ALL": "C.UTF-8", "HF_HUB_OFFLINE": "1", "TERM": "dumb", "COLUMNS": "80"})
 if "PYTEST_XDIST_WORKER" not in os.environ:  # the workers of this process share its home
     os.environ["HOME"] = tempfile.mkdtemp(prefix="simtown-tests-")
     atexit.register(shutil.rmtree, os.environ["HOME"], ignore_errors=True)
@@ -78,11 +78,14 @@ class Outcome:
         return self
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_terminal_summary(terminalreporter):
-    """One line: what was not tested, and how to have it tested."""
+    """One line at the very end: what was not tested, and how to have it tested."""
+    result = yield
     reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", []))
     if reasons:
         terminalreporter.write_line("not tested: " + "; ".join(f"{n} x {reason}" for reason, n in sorted(reasons.items())))
+    return result
 
 
 @pytest.fixture(scope="session")
@@ -188,7 +191,7 @@ def reference_data():
             pytest.skip("needs the reference data: SIMTOWN_REFERENCE_DATA=FOLDER (docs/reference-data.md)")
         path = Path(folder) / name
         if not path.exists():
-            pytest.skip(f"the reference data has no {name}")
+            pytest.skip(f"needs {name} in the reference data: docs/reference-data.md")
         return path
 
     return find
@@ -233,10 +236,10 @@ def copy(tmp_path):
 @pytest.fixture(scope="session")
 def browser():
     """Headless Chromium, 1440 x 900, driven by selenium; WebGL is drawn by the processor. Skips where something is missing."""
-    selenium = pytest.importorskip("selenium.webdriver")
+    selenium = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install '.[dev]'")
     places = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
     if None in places:
-        pytest.skip("needs chromium and chromedriver (Debian: chromium, chromium-driver)")
+        pytest.skip("needs Chromium: apt-get install chromium chromium-driver")
     options = selenium.ChromeOptions()
     options.binary_location = places[0]
     for word in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "window-size=1440,900", "force-device-scale-factor=1",
@@ -244,5 +247,7 @@ def browser():
         options.add_argument(f"--{word}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = selenium.Chrome(options=options, service=selenium.ChromeService(executable_path=places[1]))
+    driver.set_script_timeout(HANGS)
+    driver.set_page_load_timeout(HANGS)
     yield driver
     driver.quit()

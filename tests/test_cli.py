@@ -1,10 +1,12 @@
 """The command line: what every command prints and writes, and that whatever is wrong is one clear line and an exit code."""
 
+import contextlib
+import importlib.metadata
 import json
 import os
+import re
 import subprocess
 import sys
-import time
 
 import cv2
 import h5py
@@ -17,10 +19,12 @@ import simtown
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.datasets.reader import open_dataset
+from simtown.progress import PREFIX
 from simtown.render.instances import instances
 from simtown.render.raster import Raster
 from simtown.scenes.scene import Scene, SceneBatch
 from simtown.scenes.weather import WEATHERS
+from tests.conftest import HANGS
 
 COMMANDS = ("generate", "preview", "render", "info", "verify")
 SMALL = ["--entities", 20, "--n", 4, "--val", 0, "--test", 2, "--size", 32, "--workers", 1]
@@ -41,42 +45,55 @@ def town(rich, copy):
 # help, version, and the process as a whole
 
 
-def test_help_is_quick(simtown):
-    times = []
-    for _ in range(5):
-        begun = time.perf_counter()
-        done = subprocess.run([*simtown, "--help"], capture_output=True, text=True)
-        times.append(time.perf_counter() - begun)
-        assert done.returncode == 0
-        assert all(command in done.stdout for command in COMMANDS)
-    print(f"simtown --help: {min(times):.3f} s")  # noqa: T201
-    assert min(times) < 1.0
+def test_help_lists_the_commands(shell):
+    out = shell("--help").succeeds().out
+    assert all(command in out for command in COMMANDS)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("word", ["--help", "-h"])
 def test_every_command_has_help(command, word, cli):
     outcome = cli(command, word).succeeds()
-    assert not outcome.err
+    assert not outcome.messages
     assert "Usage:" in outcome.out
     assert "--help" in outcome.out
     options = {"generate": "--entities", "preview": "--random", "render": "--glb", "info": "dataset", "verify": "--pictures"}
     assert options[command] in outcome.out.replace("DATASET", "dataset")
 
 
-def test_help_loads_nothing_heavy(simtown):
+def test_help_loads_nothing_heavy():
+    """So that it is quick: of other packages, what prints the help and what that needs; of this one, the commands' words."""
     script = """
 import sys
+before = set(sys.modules)
 sys.argv = ["simtown", "--help"]
 from simtown.cli import main
 try:
     main()
 except SystemExit:
     pass
-print(sorted({"numpy", "numba", "h5py", "cv2", "trimesh", "PIL"} & set(sys.modules)))
+import importlib.metadata, json
+packages = importlib.metadata.packages_distributions()
+loaded = {name.split(".")[0] for name in set(sys.modules) - before}
+print(json.dumps(sorted({made.lower() for name in loaded for made in packages.get(name, [])})))
+print(json.dumps(sorted(name for name in sys.modules if name.startswith("simtown."))))
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.stdout.splitlines()[-1] == "[]"
+    packages, own = (json.loads(line) for line in done.stdout.splitlines()[-2:])
+    assert set(packages) <= {"simtown", *needed_by("typer"), *needed_by("rich")}
+    assert {name.split(".")[1] for name in own} <= {"cli", "progress"}, own
+
+
+def needed_by(package):
+    """The names of a package and of all that it requires, as they are installed here."""
+    found, waiting = set(), [package]
+    while waiting:
+        name = waiting.pop().lower()
+        if name not in found:
+            found.add(name)
+            with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+                waiting += [re.match(r"[\w.-]+", line)[0] for line in importlib.metadata.requires(name) or [] if "extra ==" not in line]
+    return found
 
 
 def test_the_version(cli):
@@ -100,11 +117,12 @@ def test_commands_work_as_processes(rich, shell, tmp_path):
 @pytest.mark.parametrize("command", ["info", "--help"])
 def test_a_reader_that_goes_away_is_no_error(command, simtown, rich):
     words = [*simtown, command, *([rich] if command == "info" else [])]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    process.stdout.close()
-    assert process.stderr.read() == ""
-    process.stderr.close()
-    assert process.wait() == 0
+    reader, writer = os.pipe()
+    os.close(reader)  # gone before there is a word to read
+    done = subprocess.run(words, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert [line for line in done.stderr.splitlines() if not line.startswith(PREFIX)] == []
+    assert done.returncode == 0
 
 
 # generate
@@ -402,19 +420,19 @@ def test_unfinished_and_incomplete_sets_are_told_of(command, littered, cli):
     cli(command, word).refuses("unfinished", code=1)
 
 
-@pytest.mark.parametrize("damage", ["not HDF5", "cut short", "empty", "no images", "no answers"])
-@pytest.mark.parametrize("words", [["preview", "town"], ["info", "town"], ["render", "town/train-00000.h5:2"], ["render", "town/train:2"]],
-                         ids=" ".join)  # fmt: skip
+READERS = (["preview", "town"], ["info", "town"], ["render", "town/train-00000.h5:2"], ["render", "town/train:2"])
+#: Each damage with all that it is in the way of: only a preview shows the images, and a picture drawn again shows no answer.
+DAMAGES = [(damage, words) for damage in ("not HDF5", "cut short", "empty") for words in READERS]
+DAMAGES += [("no images", READERS[0]), *(("no answers", words) for words in READERS[:3])]
+
+
+@pytest.mark.parametrize(("damage", "words"), DAMAGES, ids=lambda x: x if isinstance(x, str) else " ".join(x))
 def test_damaged_shards_are_told_of(damage, words, littered, cli):
     path = littered / "town" / "train-00000.h5"
     if damage == "no images":
-        if words[0] != "preview":
-            pytest.skip("nothing else reads images")
         with h5py.File(path, "r+") as file:
             del file["images"]
     elif damage == "no answers":
-        if words[0] == "render" and "/train:" in words[1]:
-            pytest.skip("the answer is not needed")
         with h5py.File(path, "r+") as file:
             del file["answer"]
     else:
@@ -440,6 +458,7 @@ CORRUPT = """
 import contextlib, io, json, random, shutil, sys
 from pathlib import Path
 from simtown.cli import main
+from simtown.progress import PREFIX
 
 source, place, count = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 chance, bad = random.Random(4), []
@@ -449,7 +468,8 @@ for i in range(count):
     shutil.copytree(source, place)
     data = bytearray(whole)
     at = chance.randrange(len(data) if i % 2 else len(data) // 8)
-    data[at : at + (1, 30, 300)[i % 3]] = chance.randbytes((1, 30, 300)[i % 3])
+    for place_of_byte in range(at, min(at + (1, 30, 300)[i % 3], len(data))):
+        data[place_of_byte] ^= chance.randrange(1, 256)  # another byte than was there
     (place / "train-00000.h5").write_bytes(data)
     render = ["render", f"{place}/train:3", "--size", "32", "--out", place / "x.png"]
     for words in (["preview", place], ["info", place], ["verify", place], render):
@@ -459,7 +479,7 @@ for i in range(count):
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                 main()
         except SystemExit as end:
-            code, lines = end.code or 0, [line for line in err.getvalue().splitlines() if "first start" not in line]  # on a slow machine
+            code, lines = end.code or 0, [line for line in err.getvalue().splitlines() if not line.startswith(PREFIX)]
             good = code == 0 and not lines or code == 1 and len(lines) == 1 and lines[0].startswith("simtown: ")
             if words[0] == "verify":
                 good = good and code == 1
@@ -474,7 +494,7 @@ print(json.dumps(bad))
 def test_bytes_damaged_at_random_never_end_in_a_traceback(rich, tmp_path):
     """Every command either works or says in one line, with exit code 1, that data is damaged; verify always finds it."""
     done = subprocess.run(
-        [sys.executable, "-c", CORRUPT, str(rich), str(tmp_path / "town"), "24"], capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", CORRUPT, str(rich), str(tmp_path / "town"), "24"], capture_output=True, text=True, timeout=HANGS
     )
     assert done.returncode == 0, f"the process died of signal {-done.returncode}: {done.stderr[-500:]}"
     assert json.loads(done.stdout.splitlines()[-1]) == []
@@ -485,6 +505,10 @@ def test_the_shell_completes_commands(shell):
     assert done.succeeds().out.split() == ["generate"]
 
 
-def test_completion_is_installed(shell, tmp_path):
-    shell("--install-completion", "bash", env={**os.environ, "HOME": str(tmp_path)}).succeeds()
+def test_completion_is_installed(simtown, tmp_path):
+    """From a bash that waits for it: the program looks for its shell among the processes that started it."""
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    words = ["bash", "--norc", "-c", '"$@"; exit $?', "bash", *simtown, "--install-completion", "bash"]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
     assert "simtown" in (tmp_path / ".bashrc").read_text(encoding="utf-8")

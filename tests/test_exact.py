@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from simtown.exact import cos, sin, sincos
 
-quick = settings(deadline=None, derandomize=True, max_examples=400)
+quick = settings(max_examples=400)
 angles = st.floats(-1e5, 1e5, allow_nan=False)
 
 

@@ -10,6 +10,8 @@ import pytest
 from typer.main import get_command
 
 from simtown.cli.app import app
+from simtown.progress import PREFIX
+from tests.conftest import HANGS
 
 #: Modules of the extras' packages whose names differ from the packages'.
 MODULES = {"scikit-learn": "sklearn", "pyopengl": "OpenGL", "numba-cuda": "numba_cuda", "pyspellchecker": "spellchecker"}
@@ -97,7 +99,7 @@ def words_of(name, arguments):
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory, plain):
-    """(name, extra, exit code, stderr) of every call, where no module of an extra can be imported."""
+    """(name, extra, exit code, stderr without progress) of every call, where no module of an extra can be imported."""
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
 
     def package(requirement):
@@ -113,10 +115,13 @@ def told(tmp_path_factory, plain):
     (folder / "grid.toml").write_text('version = 1\n[[grid]]\nstudy = "physical"\ndata = "data"\nmodel = "ngram:words.txt"\n')
     named = [(name, extra, words_of(name, arguments)) for extra, calls in CALLS.items() for name, arguments in calls.items()]
     done = subprocess.run([sys.executable, "-c", RUN], input=json.dumps([modules, [words for _, _, words in named]]), cwd=folder,
-                          capture_output=True, text=True, timeout=300)  # fmt: skip
+                          capture_output=True, text=True, timeout=HANGS)  # fmt: skip
     assert done.returncode == 0, done.stderr
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
-    return [(name, extra, code, err) for (name, extra, _), (code, err) in zip(named, lines, strict=True)]
+    ends = []
+    for (name, extra, _), line in zip(named, done.stdout.splitlines(), strict=True):
+        code, err = json.loads(line)
+        ends.append((name, extra, code, "\n".join(words for words in err.splitlines() if not words.startswith(PREFIX))))
+    return ends
 
 
 def test_every_command_is_tried():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 from simtown.render.frames import Renderer
@@ -51,6 +52,8 @@ def rasteriser(device: str = "cpu") -> Renderer:
 
 def _check_card() -> None:
     """Raises CardError, in one line, unless kernels can be run here."""
+    if sys.platform == "darwin":  # the extra "cuda" installs nothing there
+        raise CardError("macOS has no CUDA: use --device cpu")
     try:
         from simtown.render.cuda.card import check_card
     except ImportError as error:

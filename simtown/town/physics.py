@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 import os
+import platform
+import sys
 import weakref
 from dataclasses import dataclass
 from functools import cache
@@ -81,13 +83,23 @@ class _Around:
         self.low, self.high = self.thing.low, self.thing.high
 
 
+def _how_to_install() -> str:
+    """How to install pybullet on this machine. Where it has no wheel, the extra installs nothing (its marker in pyproject.toml)."""
+    if sys.version_info < (3, 12) and sys.platform == "linux" and platform.machine() == "x86_64":
+        return "motion needs pybullet: pip install 'simtown[physics]'"
+    return (
+        f"motion needs pybullet, which has no wheel for Python {platform.python_version()} on {platform.system()} {platform.machine()}: "
+        "pip install 'simtown[physics]' under Python 3.11 on Linux x86-64, or build it (a C++ compiler, some minutes): pip install pybullet"
+    )
+
+
 def _bullet() -> Any:
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)  # where it is first imported, it writes when it was built
     try:
         import pybullet
     except ImportError as error:
-        raise TownError("motion needs pybullet: pip install 'simtown[physics]'") from error
+        raise TownError(_how_to_install()) from error
     finally:
         os.dup2(kept, 2)
         os.close(kept)

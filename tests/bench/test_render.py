@@ -72,13 +72,15 @@ def test_scenes_repeat_beyond_those_that_differ(monkeypatch):
     assert not np.array_equal(scenes.pose[5], scenes.pose[0])
 
 
-def test_the_rasterisers_stages_are_its_whole_time():
+@pytest.mark.parametrize(("clock", "stages"), [
+    ((0.0, 5.0, 5.0, 6.0), {"prepare": 1.0, "draw": 4.0}),
+    ((0.0, 5.0, 5.0, 15.0), {"prepare": 5.0, "draw": 0.0}),  # something else had the processor meanwhile
+])  # fmt: skip
+def test_the_rasterisers_stages_are_its_whole_time(clock, stages, monkeypatch):
     engine = RasterEngine(32)
-    engine.draw(the_scenes(2))
-    engine.stages.clear()
-    took = engine.draw(the_scenes(2))
-    assert sum(engine.stages.values()) == pytest.approx(took)
-    assert min(engine.stages.values()) > 0
+    monkeypatch.setattr(engines, "perf_counter", iter(clock).__next__)
+    assert engine.draw(the_scenes(2)) == 5.0
+    assert engine.stages == stages
     assert engine.memory() > 2**20
 
 
@@ -91,6 +93,7 @@ def test_parts_of_a_batch_are_all_of_it():
 
 def test_the_command_prints_a_table_and_writes_a_csv_and_a_picture(cli, tmp_path, monkeypatch):
     monkeypatch.setattr(render, "makers", lambda device: [("raster cpu", RasterEngine)])
+    monkeypatch.setattr(render, "PATIENCE", float("inf"))  # no batch is left out, however busy the machine is
     out = tmp_path / "speed.csv"
     outcome = cli("bench", "render", "--device", "cpu", "--size", "32,48", "--scenes", "1,3", "--repeats", 2, "--out", out).succeeds()
     assert "raster cpu" in outcome.out
@@ -102,7 +105,8 @@ def test_the_command_prints_a_table_and_writes_a_csv_and_a_picture(cli, tmp_path
     assert [(r["size"], r["scenes"]) for r in rows] == [(s, n) for s in ("32", "48") for n in ("1", "3")]
     for row in rows:
         assert float(row["fps_low"]) <= float(row["fps"]) <= float(row["fps_high"])
-        assert float(row["fps"]) * float(row["milliseconds"]) == pytest.approx(1000, rel=1e-2)
+        rounding = 0.05 * float(row["milliseconds"]) + 0.5e-5 * float(row["fps"])
+        assert float(row["fps"]) * float(row["milliseconds"]) == pytest.approx(1000, abs=1.01 * rounding)
     with Image.open(out.with_suffix(".png")) as picture:
         assert picture.width > 1000
         assert len(picture.convert("RGB").getcolors(10**6)) > 20

@@ -4,17 +4,18 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
-import time
 import uuid
 from dataclasses import replace
-from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
-pytest.importorskip("ray")
+pytest.importorskip("ray", reason="needs Ray: pip install 'simtown[cluster]'")
 
 from simtown.cluster import Cluster
 from simtown.datasets.engines import OnCluster
@@ -23,6 +24,8 @@ from simtown.datasets.settings import Settings
 from simtown.datasets.stores import Remote, store_of
 from simtown.language.sampler import ImpossibleError
 from simtown.processes import WorkerError
+from tests.conftest import Outcome
+from tests.datasets.conftest import Moment
 from tests.datasets.s3 import bucket
 
 SETTINGS = Settings(entities=20, n=40, val=10, test=10, width=32, height=32, shard=10)
@@ -35,27 +38,22 @@ NODE = {"object_store_memory": 80_000_000, "include_dashboard": False}
 
 @contextlib.contextmanager
 def nodes(count):
-    """A cluster with a head and so many nodes of one processor; the processes it starts are marked in their environment."""
+    """A cluster with a head and so many nodes of one processor; the processes it starts are marked in their environment.
+
+    Its folder is its own, for every user of the machine, and its name is short: sockets demand that.
+    """
     from ray.cluster_utils import Cluster as Nodes
 
-    before, mark = os.environ.get("SIMTOWN_TEST"), uuid.uuid4().hex
-    os.environ["SIMTOWN_TEST"] = mark
-    cluster = Nodes(initialize_head=True, head_node_args={"num_cpus": 0, **NODE})
-    try:
-        yield cluster, [cluster.add_node(num_cpus=1, **NODE) for _ in range(count)], mark
-    finally:
-        cluster.shutdown()
-        os.environ.pop("SIMTOWN_TEST") if before is None else os.environ.update(SIMTOWN_TEST=before)
-
-
-def workers_of(mark, marked):
-    """Processes of the cluster that are at work on a piece."""
-    found = []
-    for pid in marked(mark):
-        with contextlib.suppress(OSError):
-            if b"ray::_call" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                found.append(pid)
-    return found
+    mark = uuid.uuid4().hex
+    with (
+        tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True) as own,
+        patch.dict(os.environ, RAY_TMPDIR=own, SIMTOWN_TEST=mark),
+    ):
+        cluster = Nodes(initialize_head=True, head_node_args={"num_cpus": 0, **NODE})
+        try:
+            yield cluster, [cluster.add_node(num_cpus=1, **NODE) for _ in range(count)], mark
+        finally:
+            cluster.shutdown()
 
 
 class Witness(Silent):
@@ -111,55 +109,64 @@ def _die(piece):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def disturb(cluster, there, mark, marked, made, done):
-    """When a tenth is made, kill a worker; when a third is, a whole node; then a second worker; `done` stops waiting."""
+SHARD = r"(train|val|test)-\d+\.h5"
 
-    def until(count):
-        while made() < count and not done.is_set():
-            time.sleep(0.05)
 
-    def kill_a_worker():
-        while not (found := workers_of(mark, marked)) and not done.is_set():
-            time.sleep(0.02)  # all are between two pieces
-        for pid in found[:1]:
-            os.kill(pid, signal.SIGKILL)
-            killed.append(("worker", made()))
+class Disturber(Witness):
+    """At each of its counts of examples it shuts the gate; in a thread of its own it kills what comes to it, and opens it again."""
 
-    killed = []
-    until(6)
-    kill_a_worker()
-    until(20)
-    cluster.remove_node(there[0], allow_graceful=False)
-    killed.append(("node", made()))
-    until(30)
-    kill_a_worker()
-    return killed
+    def __init__(self, gate, until, deeds):
+        super().__init__()
+        self.gate, self.until, self.deeds, self.done, self.thread = gate, until, dict(deeds), [], None
+
+    def advanced(self, examples, seconds):
+        super().advanced(examples, seconds)
+        if self.deeds and self.made >= min(self.deeds):
+            self.finish()
+            self.gate.shut()
+            self.thread = threading.Thread(target=self._do, args=self.deeds.pop(min(self.deeds)))
+            self.thread.start()
+
+    def _do(self, workers, deed):
+        """Once so many workers wait, each with a whole shard that has no name yet."""
+        try:
+            self.until(lambda: len(self.gate.waiting("worker")) >= workers)
+            deed(self.gate.waiting("worker"))
+            self.done.append(deed)
+        finally:
+            self.gate.open()
+
+    def finish(self):
+        if self.thread:
+            self.thread.join()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("where", ["a shared directory", "S3"])
-def test_a_worker_and_a_node_die_and_nothing_is_lost_or_doubled(where, tmp_path, contents, marked):
+def test_a_worker_and_a_node_die_and_nothing_is_lost_or_doubled(where, tmp_path, contents, gate, until):
+    """A worker dies when a tenth is made, a whole node when a third is, then another worker; each is at work."""
     generate(LARGE, tmp_path / "alone", workers=1)
-    with bucket() if where == "S3" else contextlib.nullcontext(str(tmp_path)) as base, nodes(3) as (cluster, there, mark):
-        place, witness, done, killed = f"{base}/town", Witness(), threading.Event(), []
-        store = store_of(place)
+    stop = gate(Moment("worker", "os.rename", SHARD))
+    stop.open()
+    with bucket() if where == "S3" else contextlib.nullcontext(str(tmp_path)) as base, nodes(3) as (cluster, there, _):
+        place = f"{base}/town"
 
-        def made():
-            return sum(name.endswith(".h5") and not name.startswith(".") for name in store.sizes()) if witness.total else 0
+        def kill_a_worker(waiting):
+            os.kill(waiting[0], signal.SIGKILL)
 
-        storm = threading.Thread(target=lambda: killed.extend(disturb(cluster, there, mark, marked, made, done)))
-        storm.start()
+        def remove_a_node(waiting):
+            cluster.remove_node(there[0], allow_graceful=False)
+
+        witness = Disturber(stop, until, {300: (3, kill_a_worker), 1_000: (3, remove_a_node), 1_500: (2, kill_a_worker)})
         try:
             with Cluster(cluster.address) as connected:
                 manifest = generate(LARGE, place, watcher=witness, engine=OnCluster(connected))
         finally:
-            done.set()
-            storm.join()
-        assert [what for what, _ in killed] == ["worker", "node", "worker"]
-        assert all(count < 62 for _, count in killed), "the kills came too late to show anything"
+            witness.finish()
+        assert witness.done == [kill_a_worker, remove_a_node, kill_a_worker]
         assert witness.made == witness.total == 3_040
         assert len(manifest["shards"]) == 62
-        town = tmp_path / "town"
+        town, store = tmp_path / "town", store_of(place)
         if isinstance(store, Remote):
             town.mkdir()
             for name in store.sizes():
@@ -168,27 +175,31 @@ def test_a_worker_and_a_node_die_and_nothing_is_lost_or_doubled(where, tmp_path,
 
 
 @pytest.mark.slow
-def test_a_driver_that_is_killed_is_continued(tmp_path, contents, started, cli):
+def test_a_driver_that_is_killed_is_continued(tmp_path, contents, gate, started, until, cli):
     settings = replace(LARGE, n=1_000)
     generate(settings, tmp_path / "alone", workers=1)
     words = ["generate", "--entities", 20, "--n", 1_000, "--val", 20, "--test", 20, "--size", 64, "--masks", "--shard", 50,
              "--engine", "ray", "--out", tmp_path / "town"]  # fmt: skip
     with nodes(2) as (cluster, _, _):
         words += ["--address", cluster.address]
+        stop = gate(Moment("parent", "os.rename", r"manifest\.json", 2))  # where it writes the first shard down
         process = started(*words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while len(list((tmp_path / "town").glob("*.h5"))) < 4:
-            assert process.poll() is None
-            time.sleep(0.05)
+        until(stop.waiting)
         process.kill()
         process.wait()
+        stop.open()
+        assert json.loads((tmp_path / "town" / "manifest.json").read_text())["shards"] == {}
         cli(*words).succeeds()
     assert contents(tmp_path / "town", besides=MADE_AFTER) == contents(tmp_path / "alone", besides=MADE_AFTER)
 
 
 def test_without_an_answer_there_is_one_line(tmp_path, cli):
-    for address, *said in (("127.0.0.1:9", "no Ray cluster answers at 127.0.0.1:9"), ("ray://127.0.0.1:9", "no Ray cluster answers"),
-                           ("somewhere", "is no address")):  # fmt: skip
-        cli("generate", *WORDS, "--engine", "ray", "--address", address, "--out", tmp_path / "town").refuses(*said)
+    with socket.socket() as silent:  # it has a port and does not listen there
+        silent.bind(("127.0.0.1", 0))
+        nobody = "{}:{}".format(*silent.getsockname())
+        for address, *said in ((nobody, f"no Ray cluster answers at {nobody}"), (f"ray://{nobody}", "no Ray cluster answers"),
+                               ("somewhere", "is no address")):  # fmt: skip
+            cli("generate", *WORDS, "--engine", "ray", "--address", address, "--out", tmp_path / "town").refuses(*said)
     cli("generate", *WORDS, "--engine", "slurm", "--out", tmp_path / "town").refuses("unknown --engine slurm", "local or ray")
     cli("generate", *WORDS, "--address", "127.0.0.1:9", "--out", tmp_path / "town").refuses("--engine ray")
     cli("generate", *WORDS, "--engine", "ray", "--workers", 0, "--out", tmp_path / "town").refuses("at least 1 worker")
@@ -204,7 +215,6 @@ def test_without_ray_there_is_one_line_and_local_work_does_not_import_it(tmp_pat
         "main()"
     )
     refused = subprocess.run([sys.executable, "-c", script, "--engine ray"], capture_output=True, text=True)
-    assert refused.returncode == 2
-    assert refused.stderr == "simtown: --engine ray needs Ray: pip install 'simtown[cluster]'\n"
+    Outcome(refused.returncode, refused.stdout, refused.stderr).refuses("--engine ray needs Ray: pip install 'simtown[cluster]'")
     fine = subprocess.run([sys.executable, "-c", script, "--engine local"], capture_output=True, text=True)
     assert fine.returncode == 0, fine.stderr

@@ -60,16 +60,16 @@ def three() -> str:
     """three.js with its glTF loader, as trimesh bundles it for notebooks."""
     bundle = files("trimesh") / "resources" / "templates" / "viewer.zip"
     if not bundle.is_file():
-        pytest.skip("this trimesh bundles no three.js")
+        pytest.skip("needs a trimesh that bundles three.js: pip install -c constraints.txt trimesh")
     with zipfile.ZipFile(io.BytesIO(bundle.read_bytes())) as archive:
         page = archive.read("viewer.html.template").decode()
     start, end = page.index("<script>") + len("<script>"), page.find("var camera,controls,scene")
     if end < 0 or "THREE.GLTFLoader=" not in page:
-        pytest.skip("this trimesh's three.js is bundled in another way")
+        pytest.skip("needs a trimesh that bundles three.js as page: pip install -c constraints.txt trimesh")
     return page[start:end]
 
 
-def test_three_js_shows_what_raster_shows(scene, file, browser, tmp_path):
+def test_three_js_shows_what_raster_shows(scene, file, browser, until, tmp_path):
     view = views(scene.camera, WIDE, HIGH)[0].astype(float)
     x, y, z, focal, cx, cy = *view[:3], *view[12:15]
     assert view[3:12] == pytest.approx([1, 0, 0, 0, 0, 1, 0, 1, 0], abs=0.05)  # the camera looks along y, but for its jitter
@@ -90,9 +90,7 @@ def test_three_js_shows_what_raster_shows(scene, file, browser, tmp_path):
     )
     browser.get_log("browser")
     browser.get(f"file://{tmp_path}/page.html")
-    names = browser.execute_async_script(
-        "const done = arguments[0], ask = () => window.names ? done(window.names) : setTimeout(ask, 20); ask()"
-    )
+    names = until(lambda: browser.execute_script("return window.names"))
     assert [line for line in browser.get_log("browser") if line["level"] == "SEVERE"] == []
     assert {ENTITIES[e].replace(" ", "_") for e in scene.entity[0]} <= {name[3:].replace(" ", "_") for name in names}
     shown = np.array(Image.open(io.BytesIO(base64.b64decode(browser.execute_script("return draw(true)")))).convert("RGB"))[..., 2]

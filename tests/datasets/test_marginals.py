@@ -9,10 +9,10 @@ from PIL import Image
 from simtown.datasets.marginals import Fit, goodness, marginals, targets
 from simtown.datasets.reader import open_dataset
 
-pytest.importorskip("scipy")
+pytest.importorskip("scipy", reason="needs scipy: pip install 'simtown[train]'")
 from scipy import stats
 
-quick = settings(deadline=None, derandomize=True, max_examples=40)
+quick = settings(max_examples=40)
 weights = st.lists(st.floats(0.01, 1), min_size=4, max_size=8)
 
 

@@ -32,7 +32,7 @@ def rewrite(directory, change, name=SHARD):
 
 def told(outcome, *problems):
     """Exit code 1, and exactly one line on stderr for each problem, holding its words."""
-    lines = outcome.err.splitlines()
+    lines = outcome.messages
     assert outcome.code == 1, outcome.err
     assert not outcome.out
     assert len(lines) == len(problems), outcome.err
@@ -47,7 +47,7 @@ def test_a_whole_data_set_is_right(which, request, cli, contents):
     directory = request.getfixturevalue(which)
     before = contents(directory)
     outcome = cli("verify", directory).succeeds()
-    assert not outcome.err
+    assert not outcome.messages
     assert outcome.out.endswith("all files and answers are right\n")
     assert str(sum(open_dataset(directory).settings.counts().values())) in outcome.out
     assert contents(directory) == before
@@ -161,7 +161,7 @@ def test_a_moved_vehicle(town, cli):
     rewrite(town, put("scene/pose", 5, lambda row: row[::-1].copy()))
     outcome = cli("verify", town, "--pictures", 10)
     assert outcome.code == 1
-    lines = outcome.err.splitlines()
+    lines = outcome.messages
     assert all(line.startswith(f"simtown: {SHARD}: ") for line in lines)
     assert all("example 15" in line for line in lines)
     assert any("boxes" in line for line in lines)
@@ -259,8 +259,8 @@ def test_no_manifest_that_lost_or_changed_a_value_ends_in_a_traceback(plain, cop
                     tracebacks.append((words[0], ".".join(path), value, repr(error)))
                     continue
                 assert outcome.code in (0, 1, 2)
-                assert (outcome.code == 0) == (not outcome.err)
-                assert all(line.startswith("simtown: ") for line in outcome.err.splitlines())
+                assert (outcome.code == 0) == (not outcome.messages)
+                assert all(line.startswith("simtown: ") for line in outcome.messages)
     assert not tracebacks, tracebacks
 
 

@@ -19,7 +19,7 @@ from simtown.language.relations import (
 from simtown.scenes.camera import Camera
 
 LEFT, RIGHT, FRONT, BEHIND = (RELATION_NAMES.index(n) for n in ("left of", "right of", "in front of", "behind"))
-quick = settings(deadline=None, derandomize=True, max_examples=60)
+quick = settings(max_examples=60)
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-pytest.importorskip("scipy")
-metrics = pytest.importorskip("sklearn.metrics")
+pytest.importorskip("scipy", reason="needs scipy: pip install 'simtown[probes]'")
+metrics = pytest.importorskip("sklearn.metrics", reason="needs scikit-learn: pip install 'simtown[probes]'")
 
 from simtown.probes import statistics  # noqa: E402
 from simtown.probes.statistics import Confusion  # noqa: E402

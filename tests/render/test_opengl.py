@@ -21,6 +21,7 @@ from simtown.scenes.camera import NEAR, views
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.weather import WEATHERS
 from simtown.visualgenome.frequencies import frequencies
+from tests.conftest import HANGS
 
 SIZE = 256
 #: Objects of fewer pixels than this in both pictures are not judged alone.
@@ -44,7 +45,7 @@ def engine() -> OpenGL:
     try:
         return OpenGL()
     except NoOpenGLError as error:
-        pytest.skip(str(error))
+        pytest.skip(f"needs pyrender and OpenGL: {error}")
 
 
 def scenes(n: int, distractor: bool, weathers: tuple[str, ...] = WEATHERS, jitter: float = 0.0, seed: int = 1) -> SceneBatch:
@@ -245,7 +246,7 @@ CREATE = "import simtown.render.opengl as m\ntry:\n    m.OpenGL()\nexcept Import
 
 def created(code: str, **environment: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", code], env=os.environ | environment, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", code], env=os.environ | environment, capture_output=True, text=True, timeout=HANGS, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -257,7 +258,7 @@ def test_says_that_pyrender_is_missing() -> None:
 
 
 def test_says_what_gives_a_platform() -> None:
-    pytest.importorskip("OpenGL")
+    pytest.importorskip("OpenGL", reason="needs PyOpenGL: pip install 'simtown[opengl]'")
     said = created(CREATE, PYOPENGL_PLATFORM="osmesa")
     assert said.startswith("NoOpenGLError no OpenGL through osmesa")
     assert "libegl1 libegl-mesa0 libgl1-mesa-dri" in said

@@ -19,6 +19,7 @@ from simtown.render.raster import Raster
 from simtown.scenes.camera import NEAR, Camera, views
 from simtown.scenes.scene import Prop, Scene, SceneBatch, Vehicle, Weather, empty_batch
 from simtown.scenes.weather import WEATHERS
+from tests.conftest import HANGS
 
 SETTINGS = Settings(entities=102, frequencies="uniform", distractor=True, jitter=1.0, seed=11)
 
@@ -483,6 +484,6 @@ Raster().render(scenes, 33, 47)
 def test_no_index_leaves_its_array(tmp_path):
     """Compiled with every index checked, all weathers are drawn, from the street too."""
     environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, timeout=600)
+    done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, timeout=HANGS)
     assert done.returncode == 0, done.stderr
     assert list(tmp_path.rglob("*.nbi")), "nothing was compiled anew"

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy import spatial
 
 from simtown.assets.atlas import atlas
 from simtown.scenes.footprints import GROUP, HEADROOM, depths, hull, number, outline, placed, separation, top
 
-spatial = pytest.importorskip("scipy.spatial")
-quick = settings(deadline=None, derandomize=True, max_examples=60)
+quick = settings(max_examples=60)
 KINDS = sorted(GROUP)
 kinds = st.sampled_from([k for k in KINDS if GROUP[k] != "cloud"])
 poses = st.tuples(kinds, st.floats(-12, 12), st.floats(-6, 6), st.floats(-7, 7), st.floats(0.5, 2)).map(
@@ -61,7 +61,7 @@ def test_separation_is_the_distance_of_sampled_edges(a, b):
     found = separation(a, b)
     brute = spatial.distance.cdist(around(a), around(b)).min()
     inside = within(around(a), b).any() or within(around(b), a).any()
-    if found > 0:
+    if found > 1e-6:
         assert found <= brute + 1e-9
         assert brute <= found + 0.15
         assert not inside
@@ -81,9 +81,31 @@ def test_depth_is_the_distance_from_the_edge(polygon, points):
     assert np.array_equal((found > 0)[clear], within(points, polygon)[clear])
 
 
-@pytest.mark.parametrize("kind", ["fire truck", "flatbed truck", "bench", "cottage", "oak", "man"])
+TOPS = ["fire truck", "flatbed truck", "bench", "cottage", "oak", "man"]
+
+
+@pytest.mark.parametrize("kind", TOPS)
+def test_top_is_the_highest_triangle_over_a_point(kind):
+    """Of the triangles around whose three sides the point is on one hand, by the heights of their planes there."""
+    mesh = atlas().mesh(number(kind))
+    corners = mesh.vertices[mesh.triangles]
+    sides = np.roll(corners, -1, axis=1) - corners
+    normal = np.cross(sides[:, 0], sides[:, 1])
+    low, high = mesh.bounds
+    hits = 0
+    for point in np.random.default_rng(1).uniform(low[:2] - 0.2, high[:2] + 0.2, (60, 2)):
+        to = point - corners[:, :, :2]
+        turns = sides[..., 0] * to[..., 1] - sides[..., 1] * to[..., 0]
+        around = (turns > 0).all(axis=1) | (turns < 0).all(axis=1)
+        heights = corners[around, 0, 2] - (to[around, 0] * normal[around, :2]).sum(axis=1) / normal[around, 2]
+        hits += len(heights) > 0
+        assert top(kind, *point) == pytest.approx(max(heights, default=np.nan), abs=1e-6, nan_ok=True)
+    assert hits > 5
+
+
+@pytest.mark.parametrize("kind", TOPS)
 def test_top_is_what_a_ray_from_above_meets(kind):
-    bullet = pytest.importorskip("pybullet")
+    bullet = pytest.importorskip("pybullet", reason="needs pybullet: pip install 'simtown[physics]' under Python 3.11 on Linux x86-64")
     mesh = atlas().mesh(number(kind))
     client = bullet.connect(bullet.DIRECT)
     shape = bullet.createCollisionShape(bullet.GEOM_MESH, vertices=mesh.vertices.tolist(), indices=mesh.triangles.ravel().tolist(),

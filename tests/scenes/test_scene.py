@@ -13,7 +13,7 @@ from simtown.scenes.camera import Camera
 from simtown.scenes.scene import Prop, Scene, SceneBatch, Vehicle, Weather, empty_batch
 from simtown.scenes.weather import WEATHERS
 
-quick = settings(deadline=None, derandomize=True, max_examples=60)
+quick = settings(max_examples=60)
 
 exact = st.floats(-1000, 1000)
 single = st.floats(-1000, 1000, width=32).map(lambda x: x + 0.0)

@@ -15,7 +15,7 @@ from simtown.scenes.street import _HEDGES, BACK, BUILDINGS, CLOUDS, FRONT, LAMPS
 from simtown.scenes.weather import WEATHERS, draw_weather
 from simtown.streams import Stream
 
-quick = settings(deadline=None, derandomize=True, max_examples=40)
+quick = settings(max_examples=40)
 COUNT = 420
 INDEX = np.arange(COUNT)
 ENDS = np.cumsum([0, BUILDINGS, LAMPS, PAVEMENT, LAWN, BACK, CLOUDS])

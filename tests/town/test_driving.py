@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import integrate
 
 from simtown.town import driving
 
-quick = settings(deadline=None, derandomize=True, max_examples=100)
-integrate = pytest.importorskip("scipy.integrate")
+quick = settings(max_examples=100)
 
 
 @quick

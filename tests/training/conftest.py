@@ -1,12 +1,49 @@
-"""What the tests of sample complexity share: learning curves whose truth is known, and runs that follow them."""
+"""What the tests of training share: one state of PyTorch, learning curves whose truth is known, and runs that follow them."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from simtown.training.results import Run
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """A model's numbers depend on how many threads share a sum; and one works quickest here, even beside other jobs."""
+    torch = sys.modules.get("torch")  # whoever needs it has imported it
+    before = torch.get_num_threads() if torch else 1
+    if torch:
+        torch.set_num_threads(1)
+    yield
+    if torch:
+        torch.set_num_threads(before)
+
+
+@pytest.fixture(autouse=True)
+def same_torch(monkeypatch):
+    """Every test begins with the same random numbers, leaves none behind, and sees no graphics card: "--device auto" is the processor."""
+    torch = sys.modules.get("torch")
+    if not torch:
+        yield
+        return
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        yield
+
+
+@pytest.fixture
+def own_modules(tmp_path, monkeypatch):
+    """What the test adds to the import path is forgotten, and so is what it imports from its own directory."""
+    monkeypatch.setattr(sys, "path", [p for p in sys.path if p])  # "" would be the working directory, which a test changes
+    yield
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None)).startswith(f"{tmp_path}/"):
+            del sys.modules[name]
+
 
 _SIZES = np.array([500, 1000, 2000, 5000, 10000, 20000])
 

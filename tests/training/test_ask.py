@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'simtown[train]'")
 
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
@@ -26,9 +26,9 @@ from simtown.training.ask import Answer, draw, open_run, parse, predict  # noqa:
 from simtown.training.fit import fit  # noqa: E402
 from simtown.training.sources import Resident  # noqa: E402
 from tests.training import towns  # noqa: E402
-from tests.training.towns import small, snapshot  # noqa: E402
+from tests.training.towns import HERE, small, snapshot  # noqa: E402
 
-quick = settings(deadline=None, derandomize=True, max_examples=150)
+quick = settings(max_examples=150)
 entity = st.integers(0, len(ENTITIES) - 1)
 
 
@@ -114,11 +114,12 @@ def test_a_prediction_is_what_the_test_said(run, data, tmp_path):
     examples = open_dataset(data).test
     for model in ("pbn", "cnn-lstm", "question-only"):
         with np.load(run(model) / "test.npz") as test:
-            wanted = 1 / (1 + np.exp(-test["logit"]))
+            wanted = 1 / (1 + np.exp(-test["logit"][:4]))
+        assert np.ptp(wanted) > 1e-3  # examples differ by more than rounding
         for i in range(4):
             Image.fromarray(examples[i].image).save(tmp_path / "street.png")
             answer = predict(run(model), tmp_path / "street.png", examples[i].question)
-            assert answer.yes == pytest.approx(wanted[i], abs=1e-5)
+            assert answer.yes == pytest.approx(wanted[i], abs=1e-4)
             assert (answer.boxes is not None) == (model == "pbn")
 
 
@@ -127,15 +128,15 @@ def test_found_boxes_are_corners_in_pixels_of_the_picture_that_was_given(run, da
     Image.fromarray(example.image).save(tmp_path / "small.png")
     Image.fromarray(example.image).resize((128, 64), Image.Resampling.NEAREST).save(tmp_path / "large.png")
     small_one, large = (predict(run("pbn"), tmp_path / name, example.question) for name in ("small.png", "large.png"))
-    assert large.yes == pytest.approx(small_one.yes, abs=1e-5)
-    np.testing.assert_allclose(large.boxes, small_one.boxes * [4, 2, 4, 2], atol=1e-3)
+    assert large.yes == pytest.approx(small_one.yes, abs=1e-4)
+    np.testing.assert_allclose(large.boxes, small_one.boxes * [4, 2, 4, 2], atol=0.01)
     model, _, _ = open_run(run("pbn"))
     batch = next(evaluation_batches(data))
     with torch.no_grad():
         x, y, w, h = model.boxes(batch)[:, 0].numpy().T * 32
     w, h = np.maximum(w, 0), np.maximum(h, 0)
     assert (small_one.boxes[:, 2:] >= small_one.boxes[:, :2]).all()
-    np.testing.assert_allclose(small_one.boxes, np.stack([x - w / 2, y - h / 2, x + w / 2, y + h / 2], 1), atol=1e-3)
+    np.testing.assert_allclose(small_one.boxes, np.stack([x - w / 2, y - h / 2, x + w / 2, y + h / 2], 1), atol=0.01)
     assert encode(example.question).tolist() == batch.tokens[0].tolist()
 
 
@@ -169,7 +170,7 @@ def test_predict_takes_any_kind_of_picture(cli, run, picture, tmp_path):
     for mode, name in (("RGBA", "a.png"), ("L", "b.png"), ("P", "c.gif"), ("RGB", "d.jpg"), ("1", "e.bmp")):
         Image.open(street).convert(mode).resize((50, 70)).save(tmp_path / name)
         assert re.match(
-            r"(yes|no) \(yes with probability 0\.\d{3}\)", cli("predict", run("cnn-lstm"), tmp_path / name, question).succeeds().out
+            r"(yes|no) \(yes with probability [01]\.\d{3}\)", cli("predict", run("cnn-lstm"), tmp_path / name, question).succeeds().out
         )
 
 
@@ -194,8 +195,8 @@ def test_predict_refuses_in_one_line(cli, run, picture, tmp_path):
 def test_boxes_that_cannot_be_drawn_are_refused(model, name, words, cli, run, picture, tmp_path):
     done = cli("predict", run(model), *picture, "--out", tmp_path / name)
     assert done.code == 2
-    assert len(done.err.splitlines()) == 1
-    assert all(word in done.err for word in words)
+    (told,) = done.messages
+    assert all(word in told for word in words)
     assert not (tmp_path / name).exists()
 
 
@@ -203,12 +204,21 @@ def test_boxes_that_cannot_be_drawn_are_refused(model, name, words, cli, run, pi
 
 
 def test_evaluation_repeats_the_test_of_the_run(cli, run, data, tmp_path):
-    told = json.loads((run("pbn") / "run.json").read_text())
-    done = cli("evaluate", run("pbn"), data, "--json", tmp_path / "told.json").succeeds()
+    directory = run(f"{HERE}:Entities")  # without sums, so that no rounding decides an answer
+    told = json.loads((directory / "run.json").read_text())
+    done = cli("evaluate", directory, data, "--json", tmp_path / "told.json").succeeds()
     again = json.loads((tmp_path / "told.json").read_text())
     wanted = {k: v for k, v in told["test"].items() if k != "loss"}
     assert again == {**wanted, "references": told["references"]}
     assert f"test accuracy {again['accuracy']:.3f}" in done.out
+
+
+def test_evaluation_of_a_network_repeats_the_test_of_the_run_but_for_rounding(cli, run, data, tmp_path):
+    cli("evaluate", run("pbn"), data, "--json", tmp_path / "told.json").succeeds()
+    answer = open_dataset(data).test.column("answer")
+    with np.load(run("pbn") / "test.npz") as test:
+        lead = np.where(answer, test["logit"], -test["logit"])  # above 0: right
+    assert (lead > 1e-4).mean() <= json.loads((tmp_path / "told.json").read_text())["accuracy"] <= (lead > -1e-4).mean()
 
 
 def test_evaluation_on_another_data_set_tells_its_own_accuracy(cli, run, tmp_path):

@@ -4,14 +4,13 @@ from pathlib import Path
 
 import pytest
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("ray")
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'simtown[train]'")
+pytest.importorskip("ray", reason="needs Ray: pip install 'simtown[cluster]'")
 
 from simtown.training.fit import fit  # noqa: E402
 from simtown.training.plan import read  # noqa: E402
 from simtown.training.sweep import dataset_path  # noqa: E402
 from tests.datasets.test_cluster import nodes  # noqa: E402
-from tests.training import towns  # noqa: E402, F401  (one thread)
 from tests.training.test_sweep import preset, runs_of  # noqa: E402
 from tests.training.towns import result  # noqa: E402
 
@@ -43,7 +42,7 @@ class Failing(Once):
 
 
 @pytest.mark.slow
-def test_a_sweep_on_a_cluster_ends_as_its_runs_alone(tmp_path, cli, monkeypatch):
+def test_a_sweep_on_a_cluster_ends_as_its_runs_alone(tmp_path, cli, monkeypatch, own_modules):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "towns_once.py").write_text(ONCE)

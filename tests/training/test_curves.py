@@ -8,7 +8,7 @@ from scipy import optimize
 
 from simtown.training.curves import ABOVE, BELOW, RULES, isotonic_fit, power_fit, power_misfit
 
-quick = settings(deadline=None, derandomize=True, max_examples=60)
+quick = settings(max_examples=60)
 TARGETS = np.array([0.75, 0.85, 0.9, 0.95])
 curves = st.integers(1, 8).flatmap(
     lambda s: st.tuples(

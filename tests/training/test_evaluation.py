@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'simtown[train]'")
 
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
@@ -26,9 +26,8 @@ from simtown.training.evaluation import (  # noqa: E402
 from simtown.training.models import build  # noqa: E402
 from simtown.training.sources import Resident  # noqa: E402
 from simtown.training.world import World  # noqa: E402
-from tests.training import towns  # noqa: E402, F401  (one thread)
 
-quick = settings(deadline=None, derandomize=True, max_examples=100)
+quick = settings(max_examples=100)
 TRAIN = 50
 
 
@@ -188,9 +187,11 @@ def test_logits_do_not_depend_on_how_many_are_asked_at_once(name, town, monkeypa
         monkeypatch.setattr(evaluation, "BATCH", size)
         found[size] = logits_of(model, source, 100)
     assert not model.training
+    rounding = 1e-4  # about 10^3 times what it is; examples differ by far more
+    assert np.ptp(found[512][0]) > 100 * rounding
     for size in (1, 7):
-        np.testing.assert_allclose(found[size][0], found[512][0], atol=1e-5)
-        assert found[size][1] == pytest.approx(found[512][1], abs=1e-5)
+        np.testing.assert_allclose(found[size][0], found[512][0], rtol=0, atol=rounding)
+        assert found[size][1] == pytest.approx(found[512][1], abs=rounding)
     assert all(torch.equal(v, before[k]) for k, v in model.state_dict().items())
     logits, loss = found[512]
     y, z = town.val.column("answer"), logits.astype(np.float64)

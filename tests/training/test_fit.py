@@ -4,13 +4,15 @@ import json
 import random
 import re
 import shutil
-import time
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'simtown[train]'")
 
 from safetensors.torch import load_file  # noqa: E402
 
@@ -24,6 +26,7 @@ from simtown.training.models import build  # noqa: E402
 from simtown.training.run import State  # noqa: E402
 from simtown.training.sources import Resident  # noqa: E402
 from simtown.training.world import World  # noqa: E402
+from tests.conftest import HANGS  # noqa: E402
 from tests.training import towns  # noqa: E402
 from tests.training.towns import HERE, Interrupter, result, small, snapshot  # noqa: E402
 
@@ -32,6 +35,8 @@ CHOICES = {name: small(name, options=given) for name, given in WITH_DROPOUT.item
     "stream": small("question-only", stream=True),
     "patient": small("question-only", protocol="patient", min_steps=40, patience=2, max_steps=0),
 }
+#: What the order of additions may change in a logit of these runs: far more than it does, far less than examples differ by.
+ROUNDING = 1e-4
 WORDS = ["--train-size", 60, "--protocol", "paper", "--batch", 16, "--max-steps", 20, "--device", "cpu"]
 
 
@@ -116,48 +121,56 @@ def test_a_run_that_dies_between_two_files_ends_as_one_that_did_not(place, data,
     assert result(directory) == undisturbed("pbn")
 
 
-def kill_and_finish(kills, seed, name, words, data, directory, started, monkeypatch):
-    """Kill the command at random moments of its work, then let it finish."""
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    chance, metrics = random.Random(seed), directory / "metrics.jsonl"
+#: `simtown fit` that kills itself just before it runs the so-manieth line of the modules that train a run and write its files.
+KILLED = """
+import os, signal, sys
+import simtown.files, simtown.training.fit, simtown.training.run
+from simtown.cli import main
 
-    def rows():
-        return metrics.read_text().count("\n") if metrics.exists() else 0
+left = int(sys.argv.pop(1))
+counted = {sys.modules[name].__file__ for name in ("simtown.files", "simtown.training.fit", "simtown.training.run")}
 
-    def start():
-        return started("fit", data, "--model", name, *WORDS, *words, "--out", directory)
+def count(frame, event, _):
+    global left
+    if frame.f_code.co_filename not in counted:
+        return None
+    left -= event == "line"
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return count
 
-    landed = 0
-    for _ in range(kills):
-        process, before, end = start(), rows(), time.monotonic() + 120
-        while process.poll() is None and rows() < before + chance.randint(0, 1) + (before == 0) and time.monotonic() < end:
-            time.sleep(0.001)
-        time.sleep(chance.uniform(0, 0.1))
-        landed += process.poll() is None
-        process.kill()
-        process.wait()
-    assert landed >= (kills + 1) // 2, "the kills came too late to show anything"
-    last = start()
-    out, err = last.communicate(timeout=240)
-    assert last.returncode == 0, err
-    assert "test accuracy" in out
+sys.settrace(count)
+main()
+"""
+#: So many of these lines a whole run has at least (some 1,180); one that goes on has at least as many less those before.
+LINES = 900
 
 
-@pytest.mark.parametrize("name", ["pbn", pytest.param("cnn-lstm", marks=pytest.mark.slow)])
-def test_a_command_that_is_killed_ends_as_one_that_was_not(name, data, tmp_path, started, undisturbed, monkeypatch):
-    words = [w for k, v in WITH_DROPOUT[name].items() for w in ("--option", f"{k}={v}")]
-    kill_and_finish(1, 3, name, words, data, tmp_path / "run", started, monkeypatch)
+def kill_and_finish(moments, name, data, directory, shell, monkeypatch):
+    """Kill the command before these lines of its work, then let it finish."""
+    for threads in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.setenv(threads, "1")
+    choices = [w for k, v in WITH_DROPOUT[name].items() for w in ("--option", f"{k}={v}")]
+    words = [str(w) for w in ("fit", data, "--model", name, *WORDS, *choices, "--out", directory)]
+    for line in moments:
+        killed = subprocess.run([sys.executable, "-c", KILLED, str(line), *words], capture_output=True, text=True, timeout=HANGS)
+        assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert "test accuracy" in shell(*words).succeeds().out
+
+
+@pytest.mark.parametrize(("name", "line"), [("pbn", 800), pytest.param("cnn-lstm", 600, marks=pytest.mark.slow)])
+def test_a_command_that_is_killed_ends_as_one_that_was_not(name, line, data, tmp_path, shell, undisturbed, monkeypatch):
+    kill_and_finish([line], name, data, tmp_path / "run", shell, monkeypatch)
     assert result(tmp_path / "run") == undisturbed(name)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["pbn", "cnn-lstm"])
-def test_a_command_that_is_killed_again_and_again_ends_as_one_that_was_not(name, data, tmp_path, started, undisturbed, monkeypatch):
-    words = [w for k, v in WITH_DROPOUT[name].items() for w in ("--option", f"{k}={v}")]
-    for seed in range(3):
-        directory = tmp_path / f"run{seed}"
-        kill_and_finish(3, seed, name, words, data, directory, started, monkeypatch)
-        assert result(directory) == undisturbed(name)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_command_that_is_killed_again_and_again_ends_as_one_that_was_not(name, seed, data, tmp_path, shell, undisturbed, monkeypatch):
+    moments = [random.Random(seed).randrange(1, LINES // 3) for _ in range(3)]
+    kill_and_finish(moments, name, data, tmp_path / "run", shell, monkeypatch)
+    assert result(tmp_path / "run") == undisturbed(name)
 
 
 def test_a_finished_run_is_left_as_it_is(data, undisturbed):
@@ -171,15 +184,14 @@ def test_a_finished_run_is_left_as_it_is(data, undisturbed):
 
 
 def test_a_run_neither_feels_nor_touches_the_random_numbers_of_others(data, tmp_path, undisturbed):
-    torch.manual_seed(5)
-    np.random.seed(5)  # noqa: NPY002
-    random.seed(5)
-    before = torch.get_rng_state().clone(), np.random.get_state()[1].copy(), random.getstate()  # noqa: NPY002
+    wanted = undisturbed("cnn-lstm")
+    torch.rand(3), np.random.random(3), random.random()  # noqa: NPY002  (the next ones are others than before that run)
+    before = torch.get_rng_state().clone(), np.random.get_state(), random.getstate()  # noqa: NPY002
     fit(CHOICES["cnn-lstm"], data, tmp_path / "run")
     assert torch.equal(torch.get_rng_state(), before[0])
-    assert (np.random.get_state()[1] == before[1]).all()  # noqa: NPY002
+    assert all(np.array_equal(*pair) for pair in zip(np.random.get_state(), before[1], strict=True))  # noqa: NPY002
     assert random.getstate() == before[2]
-    assert result(tmp_path / "run") == undisturbed("cnn-lstm")
+    assert result(tmp_path / "run") == wanted
 
 
 def test_seeds_differ_in_weights_order_and_dropout(data, tmp_path, undisturbed):
@@ -312,10 +324,11 @@ def test_what_run_json_says_of_the_test_follows_from_the_weights(name, data, und
     (batch,) = Resident(dataset.test, 40, dataset.settings, torch.device("cpu")).batches(np.arange(40), 40)
     with torch.no_grad():
         logits = model.eval()(batch).numpy()
+    assert np.ptp(logits) > 100 * ROUNDING
     with np.load(directory / "test.npz") as test:
         assert set(test.files) == {"correct", "logit"}
-        np.testing.assert_allclose(test["logit"], logits, atol=1e-5)
-        assert (test["correct"] == ((logits > 0) == dataset.test.column("answer"))).all()
+        np.testing.assert_allclose(test["logit"], logits, rtol=0, atol=ROUNDING)
+        assert (test["correct"] == ((test["logit"] > 0) == dataset.test.column("answer"))).all()
         assert (test["logit"].dtype, test["correct"].dtype) == (np.float32, bool)
         assert told["test"]["accuracy"] == test["correct"].mean()
     best = max(rows, key=lambda row: row["val_accuracy"])
@@ -323,7 +336,9 @@ def test_what_run_json_says_of_the_test_follows_from_the_weights(name, data, und
     assert told["parameters"] == sum(p.numel() for p in model.parameters())
     (batch,) = Resident(dataset.val, 40, dataset.settings, torch.device("cpu")).batches(np.arange(40), 40)
     with torch.no_grad():
-        assert ((model(batch) > 0) == (batch.answer > 0.5)).float().mean().item() == pytest.approx(best["val_accuracy"])
+        lead = model(batch) * (2 * batch.answer - 1)  # above 0: right
+    surely, perhaps = ((lead > limit).double().mean().item() for limit in (ROUNDING, -ROUNDING))
+    assert surely - 1e-9 <= best["val_accuracy"] <= perhaps + 1e-9
 
 
 def test_a_run_directory_holds_what_is_promised(undisturbed):
@@ -334,7 +349,7 @@ def test_a_run_directory_holds_what_is_promised(undisturbed):
     assert (directory / "curve.png").read_bytes().startswith(b"\x89PNG")
     assert list((directory / "tensorboard").iterdir())
     whole = json.loads((directory / "run.json").read_text())
-    assert whole["libraries"]["torch"] == torch.__version__
+    assert whole["libraries"]["torch"].partition("+")[0] == torch.__version__.partition("+")[0]  # either may tell the build after a "+"
     assert re.fullmatch("[0-9a-f]{64}", whole["data"]["sha256"])
     assert whole["seconds"] > 0
     assert told["settings"]["learning_rate"] == 1e-3

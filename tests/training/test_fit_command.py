@@ -4,13 +4,13 @@ import json
 import os
 import shutil
 import signal
-import sys
 from pathlib import Path
 
 import pytest
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'simtown[train]'")
 
+from simtown.cli.training import _device  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.datasets.settings import Settings  # noqa: E402
 from simtown.files import claimed  # noqa: E402
@@ -28,11 +28,10 @@ def data(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def somewhere(tmp_path, monkeypatch):
-    """Every command is run in an empty directory, and what it adds to the import path is forgotten."""
+def somewhere(tmp_path, monkeypatch, own_modules):
+    """Every command is run in an empty directory, and what it imports from there is forgotten."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    monkeypatch.setattr(sys, "path", [*sys.path])
 
 
 def test_a_run_says_how_it_went(cli, data):
@@ -59,9 +58,8 @@ def test_every_choice_arrives(cli, data):
         "--device", "auto", "--out", "there").succeeds()  # fmt: skip
     told = json.loads(Path("there/run.json").read_text())["settings"]
     assert told.pop("options").items() >= {"dropout": 0.25, "embedding": 8}.items()
-    device = "cuda" if torch.cuda.is_available() else "cpu"
     assert told == {"model": "cnn-lstm", "train_size": 30, "seed": 7, "protocol": "patient", "min_steps": 2, "patience": 1, "max_steps": 3,
-                    "batch": 15, "learning_rate": 0.01, "stream": True, "device": device, "precision": "float32",
+                    "batch": 15, "learning_rate": 0.01, "stream": True, "device": "cpu", "precision": "float32",
                     "compile": False}  # fmt: skip
 
 
@@ -142,7 +140,13 @@ def test_a_choice_that_cannot_be_is_one_line_and_leaves_no_trace(words, told, cl
     assert os.listdir() == []
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+@pytest.mark.parametrize(("there", "name"), [(True, "cuda"), (False, "cpu")])
+def test_auto_is_the_card_where_there_is_one(there, name, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
+    assert _device("auto") == name
+    assert (_device("cpu"), _device("cuda")) == ("cpu", "cuda")
+
+
 def test_cuda_where_there_is_none_is_refused(cli, data):
     cli("fit", data, "--device", "cuda", "--out", "run").refuses("--device cuda", "CUDA", "cpu")
     assert os.listdir() == []
@@ -259,10 +263,13 @@ def test_two_commands_do_not_write_one_run(cli, data, tmp_path):
 
 
 def test_ctrl_c_is_one_line_and_the_same_command_continues(cli, data, tmp_path, monkeypatch):
-    with monkeypatch.context() as patch:
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore Ctrl-C
-        patch.setattr(display.FitDisplay, "validated", lambda *_: signal.raise_signal(signal.SIGINT))
-        cli("fit", data, *AGAIN, "--out", "run").refuses("the same command continues", code=130)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore Ctrl-C
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(display.FitDisplay, "validated", lambda *_: signal.raise_signal(signal.SIGINT))
+            cli("fit", data, *AGAIN, "--out", "run").refuses("the same command continues", code=130)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert os.path.exists("run/state.pt")
     cli("fit", data, *AGAIN, "--out", "run").succeeds()
     fit(small("question-only", max_steps=8), data, tmp_path / "whole")

@@ -1,8 +1,9 @@
 """What the models share: sizes, initialisation, and a first layer that Adam does not kill."""
 
+import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'simtown[train]'")
 
 from torch import nn  # noqa: E402
 
@@ -19,7 +20,7 @@ def test_half_is_what_a_convolution_leaves(size):
 
 def test_wide_is_a_plain_layer_in_another_unit():
     torch.manual_seed(0)
-    wide, plain, x = Wide(400, 7), nn.Linear(400, 7), torch.rand(5, 400)
+    wide, plain, x = Wide(400, 7).double(), nn.Linear(400, 7).double(), torch.rand(5, 400).double()
     with torch.no_grad():
         wide.weight.copy_(plain.weight * 20)  # the root of 400
         wide.bias.copy_(plain.bias)
@@ -43,9 +44,9 @@ def test_orthogonal_layers_keep_the_signal_and_default_ones_lose_it():
     assert spread["orthogonal"] > 5 * spread["default"]
 
 
-def alive(plain, steps=60):
-    """Share of the first layer's ReLU units that still differ between inputs, after Adam on labels that nothing explains."""
-    torch.manual_seed(1)
+def dead(plain, seed, steps=60):
+    """Share of the first layer's ReLU units that no longer differ between inputs, after Adam on labels that nothing explains."""
+    torch.manual_seed(seed)
     x = torch.relu(torch.randn(1024, 3000)) / 2
     head = perceptron(3000, *HEAD)
     if plain:
@@ -61,12 +62,14 @@ def alive(plain, steps=60):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    return float((torch.relu(head[0](x)).std(0) > 1e-6).float().mean())
+    return float((torch.relu(head[0](x)).std(0) <= 1e-6).float().mean())
 
 
 def test_adam_kills_a_plain_first_layer_and_not_a_wide_one():
-    assert alive(plain=False) > 0.95
-    assert alive(plain=True) < 0.8
+    """Some 36 % against none. How many exactly, the order of additions decides: so the means of two seeds, and far apart."""
+    plain, wide = (np.mean([dead(kind, seed) for seed in range(2)]) for kind in (True, False))
+    assert plain > 0.1
+    assert wide < plain / 4
 
 
 def test_unknown_init_is_refused():

@@ -1,11 +1,9 @@
 """The models: sizes as in section 6.5, the exact short form of the labelled convolution, losses and their gradients."""
 
-import sys
-
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'simtown[train]'")
 
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
@@ -19,7 +17,7 @@ from simtown.training.models.pbn import LabelledConvolution  # noqa: E402
 from simtown.training.world import Batch  # noqa: E402
 from tests.training.towns import noise, world  # noqa: E402
 
-quick = settings(deadline=None, derandomize=True, max_examples=40)
+quick = settings(max_examples=40)
 HIDDEN = [128, 100, 50, 25, 25, 4]
 ON = [0.0, 1.0]
 
@@ -32,6 +30,16 @@ def make(name, seed=0, sizes=None, **chosen):
 def double(batch):
     """The same examples in float64."""
     return Batch(*(v.double() if v.is_floating_point() else v for v in vars(batch).values()))
+
+
+def exact(name, b=8, **chosen):
+    """A fresh model and examples for it in float64, where rounding is too small to look like anything else."""
+    return make(name, **chosen).double().eval(), double(noise(world(), b))
+
+
+def differ(one, other):
+    """Which numbers of two float64 tensors differ by more than rounding."""
+    return (one - other).abs() > 1e-9
 
 
 # The labelled convolution
@@ -64,7 +72,13 @@ def test_the_short_form_is_the_plain_one_in_value_and_gradient(height, width, sl
 def test_the_short_form_is_the_plain_one_in_the_precision_and_memory_layout_of_training():
     look = LabelledConvolution(32, 32, 64, 64)
     image, labels = torch.rand(4, 3, 64, 64).contiguous(memory_format=torch.channels_last), torch.randn(2, 4, 32)
-    torch.testing.assert_close(look(image, labels), look.plain(image, labels), rtol=1e-4, atol=2e-5)
+    short, plain = look(image, labels), look.plain(image, labels)
+    terms = look.conv.weight[0].numel()
+    with torch.no_grad():
+        look.conv.weight.abs_()
+        most = terms * torch.finfo(torch.float32).eps * look.plain(image, labels.abs())  # what rounding does to two such sums at most
+    assert ((short - plain).abs() <= most).all()
+    assert plain.std() > 100 * most.max()
 
 
 def test_what_a_label_adds_depends_on_the_border_and_nothing_else():
@@ -134,45 +148,45 @@ def test_the_last_layer_of_a_perceptron_is_linear_and_an_unknown_init_is_refused
 
 
 def test_the_slots_share_their_weights():
-    model, batch = make("pbn").eval(), noise(world())
+    model, batch = exact("pbn")
     boxes = model.boxes(batch)
     batch.subject, batch.object = batch.object, batch.subject
     torch.testing.assert_close(model.boxes(batch), boxes.flip(0))
-    assert not torch.allclose(boxes[0], boxes[1])
+    assert differ(boxes[0], boxes[1]).any()
 
 
 def test_a_box_depends_on_the_picture_and_its_own_entity_alone():
-    model, batch = make("pbn").eval(), noise(world())
+    model, batch = exact("pbn")
     boxes = model.boxes(batch)
     batch.object, batch.relation, batch.tokens = (batch.object + 1) % 5, (batch.relation + 1) % 4, batch.tokens * 0
     other = model.boxes(batch)
     torch.testing.assert_close(other[0], boxes[0])
-    assert (other[1] != boxes[1]).any(-1).all()
+    assert differ(other[1], boxes[1]).any(-1).all()
     batch.image = batch.image.flip(0)
-    assert (model.boxes(batch)[0] != boxes[0]).any(-1).all()
+    assert differ(model.boxes(batch)[0], boxes[0]).any(-1).all()
 
 
 def test_the_answer_depends_on_relation_and_order():
-    model, batch = make("pbn").eval(), noise(world())
+    model, batch = exact("pbn")
     boxes, logits = model.boxes(batch), model(batch)
     torch.testing.assert_close(model.decide(boxes, batch.relation), logits)
-    assert (model.decide(boxes, (batch.relation + 1) % 4) != logits).all()
-    assert (model.decide(boxes.flip(0), batch.relation) != logits).any()
+    assert differ(model.decide(boxes, (batch.relation + 1) % 4), logits).all()
+    assert differ(model.decide(boxes.flip(0), batch.relation), logits).any()
 
 
 @pytest.mark.parametrize(("name", "picture", "words"), [("cnn-lstm", True, True), ("question-only", False, True), ("pbn", True, False)])
 def test_who_looks_at_pictures_and_who_reads(name, picture, words):
-    model, batch = make(name).eval(), noise(world())
+    model, batch = exact(name)
     logits = model(batch)
     image, batch.image = batch.image, batch.image.flip(0)
-    assert bool((model(batch) != logits).any()) is picture
+    assert bool(differ(model(batch), logits).any()) is picture
     batch.image, batch.tokens = image, batch.tokens.flip(0)
-    assert bool((model(batch) != logits).any()) is words
+    assert bool(differ(model(batch), logits).any()) is words
 
 
 def test_padding_is_not_read():
     torch.manual_seed(0)
-    encoder = QuestionEncoder(30, 6, 8)
+    encoder = QuestionEncoder(30, 6, 8).double()
     lengths = [1, 2, 7, 15, 16]
     tokens = torch.zeros(len(lengths), 16, dtype=torch.int64)
     for row, length in zip(tokens, lengths, strict=True):
@@ -189,9 +203,9 @@ def test_padding_is_not_read():
 
 @pytest.mark.parametrize("weight", [0.0, 1.0, 30.0])
 def test_the_joint_loss_by_hand(weight):
-    model, batch = make("pbn", box_weight=weight).eval(), noise(world(), 16)
+    model, batch = exact("pbn", 16, box_weight=weight)
     loss, logits = loss_of(model, batch)
-    z, y = logits.detach().double().numpy(), batch.answer.numpy()
+    z, y = logits.detach().numpy(), batch.answer.numpy()
     p = 1 / (1 + np.exp(-z))
     right = -(y * np.log(p) + (1 - y) * np.log(1 - p)).mean()
     off = np.abs(model.boxes(batch).detach().numpy().transpose(1, 0, 2) - batch.boxes.numpy())
@@ -201,25 +215,25 @@ def test_the_joint_loss_by_hand(weight):
 
 
 def test_the_loss_of_a_model_without_its_own_is_cross_entropy():
-    model, batch = make("cnn-lstm").eval(), noise(world(), 16)
+    model, batch = exact("cnn-lstm", 16)
     loss, logits = loss_of(model, batch)
-    z, y = logits.detach().double().numpy(), batch.answer.numpy()
+    z, y = logits.detach().numpy(), batch.answer.numpy()
     assert loss.item() == pytest.approx(np.where(y == 1, np.log1p(np.exp(-z)), np.log1p(np.exp(z))).mean(), rel=1e-5)
 
 
 @pytest.mark.parametrize(("weight", "felt"), [(0.0, False), (30.0, True)])
 def test_true_boxes_teach_only_with_a_weight(weight, felt):
-    batch, grads = noise(world()), []
+    grads = []
     for shift in (0.0, 0.5):
-        model = make("pbn", box_weight=weight).eval()
+        model, batch = exact("pbn", box_weight=weight)
         batch.boxes = batch.boxes + shift
         loss_of(model, batch)[0].backward()
         grads.append(torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None]))
-    assert torch.equal(*grads) is not felt
+    assert bool(differ(*grads).any()) is felt
 
 
 def test_both_parts_of_the_loss_reach_the_place_finder():
-    model, batch = make("pbn", box_weight=0.0).eval(), noise(world())
+    model, batch = exact("pbn", box_weight=0.0)
     loss_of(model, batch)[0].backward()
     assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in model.parameters())
 
@@ -256,21 +270,28 @@ class _Loss(nn.Module):
         return loss_of(self.model, batch)[0]
 
 
-@pytest.mark.parametrize(("name", "steps", "rate"), [("pbn", 300, 3e-3), ("cnn-lstm", 150, 3e-3)])
-def test_one_batch_can_be_learned_by_heart(name, steps, rate):
+def by_heart(batch, logits, loss, first):
+    """Every answer is right, and both losses are a tenth: the answers' of a coin's, all of it of a fresh model's."""
+    right = ((logits > 0) == (batch.answer > 0.5)).all()
+    return right and nn.functional.binary_cross_entropy_with_logits(logits, batch.answer) < np.log(2) / 10 and loss < first / 10
+
+
+@pytest.mark.parametrize("name", ["pbn", "cnn-lstm"])
+def test_one_batch_can_be_learned_by_heart(name):
+    """In some 120 steps; but how many, the order of additions decides, so ten times as many may be taken."""
     sizes = world(width=16, height=16)
     batch = noise(sizes, 32)
     model = make(name, sizes=sizes, dropout=0.0).train()
-    adam = torch.optim.Adam(model.parameters(), lr=rate)
+    adam = torch.optim.Adam(model.parameters(), lr=3e-3)
     first = loss_of(model, batch)[0].item()
-    for _ in range(steps):
+    for _ in range(1_500):
         loss, logits = loss_of(model, batch)
+        if by_heart(batch, logits, loss.item(), first):
+            return
         adam.zero_grad()
         loss.backward()
         adam.step()
-    assert ((logits > 0) == (batch.answer > 0.5)).all()
-    assert nn.functional.binary_cross_entropy_with_logits(logits, batch.answer) < 0.05
-    assert loss.item() < 0.1 * first
+    pytest.fail(f"not learned: loss {loss.item()} of {first} at first, {int(((logits > 0) == (batch.answer > 0.5)).sum())} of 32 right")
 
 
 # Models by name
@@ -326,7 +347,7 @@ def test_an_option_that_cannot_be_is_refused(given, words):
     assert all(word in str(refused.value) for word in words)
 
 
-def test_a_model_of_ones_own_is_found_in_the_working_directory(tmp_path, monkeypatch):
+def test_a_model_of_ones_own_is_found_in_the_working_directory(tmp_path, monkeypatch, own_modules):
     (tmp_path / "towns_own_model.py").write_text(
         "from torch import nn\n\n\n"
         "class Own(nn.Module):\n"
@@ -334,7 +355,6 @@ def test_a_model_of_ones_own_is_found_in_the_working_directory(tmp_path, monkeyp
         "        super().__init__()\n        self.world, self.wide, self.sharp = world, wide, sharp\n"
     )
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [p for p in sys.path if p])
     name = "towns_own_model:Own"
     assert options(name, {}) == {"wide": 3, "sharp": False}
     assert [options(name, {"sharp": text})["sharp"] for text in ("true", "1", "yes", "no", "false", "0")] == [True] * 3 + [False] * 3

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-pytest.importorskip("torch")
+pytest.importorskip("torch", reason="needs PyTorch: pip install 'simtown[train]'")
 
 from simtown.datasets.settings import SettingsError
 from simtown.training.models import options

@@ -1,20 +1,22 @@
 """A sweep in worker processes: what is missing is run, what is done is left, what fails harms nobody else."""
 
 import json
-import sys
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'simtown[train]'")
+
+from rich.console import Console  # noqa: E402
 
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.files import claimed  # noqa: E402
+from simtown.training import display  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
 from simtown.training.plan import read  # noqa: E402
 from simtown.training.sweep import dataset_path  # noqa: E402
-from tests.training import towns  # noqa: E402, F401  (one thread)
 from tests.training.towns import result, snapshot  # noqa: E402
 
 PRESET = """
@@ -74,17 +76,18 @@ def preset(tmp_path, models, sizes):
 
 
 @pytest.fixture(autouse=True)
-def somewhere(tmp_path, monkeypatch):
+def somewhere(tmp_path, monkeypatch, own_modules):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
 
 
 @contextmanager
 def threads(n):
     before = torch.get_num_threads()
     torch.set_num_threads(n)
-    yield
-    torch.set_num_threads(before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def made(path, out):
@@ -127,7 +130,6 @@ def test_what_fails_or_dies_is_told_harms_nobody_and_is_tried_again(tmp_path, cl
     (tmp_path / "storm").unlink()
     done = cli(*words).succeeds()
     assert "3 of 3 runs are done, 2 of them now" in done.out
-    assert sum("test accuracy" in line for line in done.err.splitlines()) == 2
     assert {run["status"] for run in runs_of("out").values()} == {"done"}
     assert snapshot(good) == before
     as_if_alone(path, "out", tmp_path)
@@ -153,10 +155,23 @@ def test_a_sweep_makes_its_data_once_and_runs_its_cells_as_if_alone(tmp_path, cl
     as_if_alone(path, "sweep-mine", tmp_path)
 
 
+def test_a_run_that_ends_is_a_line_of_progress_where_there_is_no_terminal(tmp_path, monkeypatch):
+    lines = []
+    monkeypatch.setattr(display, "report", lines.append)
+    monkeypatch.setattr(display, "Console", partial(Console, force_terminal=False))
+    plan = read(str(preset(tmp_path, ["pbn"], [20])), "cpu")
+    (cell,) = plan.cells
+    with display.SweepDisplay(plan) as watcher:
+        for state, told in (("waiting", {}), ("running", {"best": 0.5}), ("done", {"test": {"accuracy": 0.75}})):
+            watcher.changed(cell, state, told)
+    (line,) = lines
+    assert line.startswith("1 of 1 after")
+    assert line.endswith(f"{cell.name} test accuracy 0.750")
+
+
 def test_two_sweeps_do_not_write_one_directory(tmp_path, cli):
     path = preset(tmp_path, ["question-only"], [2])
     made(path, "out")
     with claimed(tmp_path / "out", "simtown sweep"):
         refused = cli("sweep", "--preset", path, "--device", "cpu", "--out", "out")
-    assert refused.code == 2
-    assert "being written by another simtown sweep" in refused.err.splitlines()[-1]
+    refused.refuses("being written by another simtown sweep")

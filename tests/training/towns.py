@@ -16,8 +16,6 @@ from simtown.training.models import options
 from simtown.training.run import FitSettings
 from simtown.training.world import Batch, World
 
-torch.set_num_threads(1)  # so little work is done sooner alone; and then a machine at work elsewhere does not matter
-
 #: What a run's directory may hold in other words each time it is made.
 MACHINE = ("seconds", "machine", "libraries", "simtown")
 HERE = "tests.training.towns"

@@ -10,7 +10,7 @@ from simtown.visualgenome import clean
 from simtown.visualgenome.clean import Be, Cleaner, Determiners, Lemmas, Nouns, Rare, Spelling, Triple, plain, steps
 from simtown.visualgenome.frequencies import table
 
-quick = settings(deadline=None, derandomize=True, max_examples=80)
+quick = settings(max_examples=80)
 
 
 @pytest.mark.parametrize(

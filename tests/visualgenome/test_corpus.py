@@ -12,7 +12,7 @@ from benchmarks import vg_files
 from simtown.files import DamagedError
 from simtown.visualgenome.corpus import Corpus, known, tokenise, vocabulary
 
-quick = settings(deadline=None, derandomize=True, max_examples=100)
+quick = settings(max_examples=100)
 
 
 @pytest.mark.parametrize("packing", ["", ".zip", ".gz"])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from simtown.visualgenome.frequencies import frequencies, table
 
-quick = settings(deadline=None, derandomize=True, max_examples=40)
+quick = settings(max_examples=40)
 
 
 def test_the_table_has_a_hundred_entities_most_common_first():

@@ -1,6 +1,8 @@
 """simtown vg prepare, stats and frequencies: against json.load and plain loops, in every release and packing, and on published counts."""
 
+import gzip
 import json
+import lzma
 from collections import Counter
 
 import numpy as np
@@ -231,6 +233,49 @@ def test_damaged_directories_are_told(released, tmp_path):
 
 
 # the published counts
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """A folder of published counts in small: plain, .gz and .xz, with the lemmatiser's slips, a rare predicate and one that is empty."""
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    stated = [("on", 50), ("have", 30), ("rid on", 14), ("ride on", 3), ("on leave side of", 13), ("atop", 12), ("is the", 2)]
+    (folder / "relations_count.tsv").write_text("name\tcount\n" + "".join(f"{p}\t{n}\n" for p, n in stated), encoding="utf-8")
+    triples = [("the man", "rid on", "horses", 9, 1), ("man", "ride on", "horse", 2, 0), ("man", "have", "hat", 5, 5),
+               ("hat", "on leave side of", "man", 3, 0), ("man", "atop", "horse", 4, 0), ("..", "on", "horse", 7, 7)]  # fmt: skip
+    rows = "subject\tpredicate\tobject\ttrain\ttest\n" + "".join("\t".join(map(str, row)) + "\n" for row in triples)
+    (folder / "triples_150x50.tsv.gz").write_bytes(gzip.compress(rows.encode()))
+    (folder / "objects_count.tsv.xz").write_bytes(lzma.compress(b"name\tcount\nman\t20\nhat\t4\n"))
+    return folder
+
+
+def test_counts_of_others_are_prepared_like_files(tables, cli, tmp_path):
+    """Slips undone, cleaned, rare predicates left out, both splits added; Table 1, marginals and the frequency table follow."""
+    cli("vg", "prepare", tables, "--out", tmp_path / "vg").succeeds()
+    content = prepare.load(tmp_path / "vg")
+    assert content["table1"] == {"relationships": 124, "objects": 24}
+    assert content["statements"] == {"stated": 124, "without_an_end": 0, "emptied": 2, "repeated": 0, "rare": 12, "kept": 110}
+    found = prepare.read(tmp_path / "vg", prepare.PREDICATES).to_pylist()
+    assert [(r["predicate"], r["count"], r["kept"]) for r in found] == [
+        ("on", 50, True), ("have", 30, True), ("ride on", 17, True), ("on left side of", 13, True), ("atop", 12, False),
+    ]  # fmt: skip
+    told = prepare.read(tmp_path / "vg", prepare.COUNTS).to_pylist()
+    assert [(r["subject"], r["predicate"], r["object"], r["count"]) for r in told] == [
+        ("man", "ride on", "horse", 12), ("man", "have", "hat", 10), ("hat", "on left side of", "man", 3),
+    ]  # fmt: skip
+    assert not (tmp_path / "vg" / prepare.TRIPLES).exists()
+    by_name = {e.printed: n for e, n in zip(stats.TABLE2, stats.statistics(tmp_path / "vg").table2, strict=True)}
+    assert {name: n for name, n in by_name.items() if n} == {"On": 50, "Have": 30}
+    unique = {threshold: (count, share) for threshold, count, share in stats.statistics(tmp_path / "vg").unique}
+    assert unique[13] == (4, pytest.approx(110 / 122))
+    assert stats.frequency_table(tmp_path / "vg", 3) == [("man", 22, 3), ("hat", 3, 10), ("horse", 0, 12)]
+
+
+@pytest.mark.parametrize("name", ["relations_count.tsv", "triples_150x50.tsv.gz"])
+def test_counts_without_a_table_are_refused(tables, cli, tmp_path, name):
+    (tables / name).unlink()
+    cli("vg", "prepare", tables, "--out", tmp_path / "vg").refuses(name.split(".")[0])
 
 
 @pytest.fixture(scope="session")

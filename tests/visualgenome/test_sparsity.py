@@ -121,6 +121,29 @@ def test_nothing_marked_is_told(released, cli, tmp_path):
     cli("vg", "sparsity", released("image_data"), "--out", tmp_path / "a.png").refuses("nothing is marked")
 
 
+@pytest.mark.parametrize("packing", ["", ".gz"])
+def test_annotations_of_others_against_plain_loops(released, plain_json, tmp_path, packing):
+    """The same boxes in the published form, an image without any among them, say what objects.json says."""
+    images = things(plain_json(released("objects")))
+    classes = sorted({name for image in images for name, *_ in image})
+    (tmp_path / "objects_150.json").write_text(json.dumps(classes), encoding="utf-8")
+    marked = [{"objs": [{"cls": classes.index(name), "bbox": [x, y, x + w, y + h]} for name, x, y, w, h in image]} for image in images]
+    content = json.dumps([["a.jpg", image] for image in marked] + [["b.jpg", None]]).encode()
+    (tmp_path / f"annotations_test.json{packing}").write_bytes(gzip.compress(content) if packing else content)
+    found = sparsity(Source(tmp_path), top=12, steps=())
+    together, left, apart = by_loops(images, found.names)
+    assert found.images == 60
+    for i, a in enumerate(found.names):
+        for j, b in enumerate(found.names):
+            counted = found.together[i, j], found.left[i, j], found.apart[i, j]
+            assert counted == (together[frozenset([a, b])], left[a, b], apart[a, b])
+    write_tables(found, tmp_path / "t.csv")
+    with open(tmp_path / "t.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 12 * 11
+    assert all(int(row["a_left_of_b"]) == left[row["a"], row["b"]] for row in rows)
+
+
 def test_published_annotations_give_the_derived_tables(reference_data, tmp_path):
     folder = reference_data("vg-statistics")
     found = sparsity(Source(folder))

@@ -16,7 +16,7 @@ from simtown.files import DamagedError
 from simtown.visualgenome import stream
 from simtown.visualgenome.stream import Opened, Records
 
-quick = settings(deadline=None, derandomize=True, max_examples=60)
+quick = settings(max_examples=60)
 
 
 class Keyed(msgspec.Struct):

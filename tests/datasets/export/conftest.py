@@ -1,14 +1,11 @@
-"""Exports made once, and readers that stay at home."""
+"""Exports made once."""
 
-import os
 from functools import cache
 
 import pytest
 
 from simtown.datasets.export import export
 from simtown.datasets.reader import open_dataset
-
-os.environ |= {"HF_HUB_OFFLINE": "1", "HF_DATASETS_DISABLE_PROGRESS_BARS": "1", "TQDM_DISABLE": "1"}
 
 
 @pytest.fixture(scope="session")

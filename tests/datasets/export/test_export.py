@@ -1,8 +1,8 @@
 """What holds for every format: whole or not there, never over anything, the same bytes, one line for bad input."""
 
 import json
-import os
 import signal
+import subprocess
 import sys
 
 import numpy as np
@@ -101,13 +101,16 @@ def test_a_directory_appears_whole_or_not_at_all(tmp_path):
 
 
 def test_a_killed_run_leaves_nothing_that_hinders_the_next(tmp_path):
-    child = os.fork()
-    if not child:
-        with whole(tmp_path / "out", "simtown export") as inside:
-            (inside / "sub").mkdir()
-            (inside / "sub" / "leftover").write_text("x")
-            os.kill(os.getpid(), signal.SIGKILL)
-    os.waitpid(child, 0)
+    killed = (
+        "import os, pathlib, signal, sys\n"
+        "from simtown.files import whole\n"
+        "with whole(pathlib.Path(sys.argv[1]), 'simtown export') as inside:\n"
+        "    (inside / 'sub').mkdir()\n"
+        "    (inside / 'sub' / 'leftover').write_text('x')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", killed, tmp_path / "out"]).returncode == -signal.SIGKILL
+    assert len(list(tmp_path.rglob("leftover"))) == 1
     assert not (tmp_path / "out").exists()
     with whole(tmp_path / "out", "simtown export") as inside:
         (inside / "file").write_text("x")
@@ -124,7 +127,7 @@ def test_long_lists_are_the_json_they_should_be(tmp_path):
 
 
 def test_yaml_is_read_back():
-    reader = pytest.importorskip("yaml")
+    reader = pytest.importorskip("yaml", reason="needs PyYAML: pip install 'simtown[dev]'")
     value = {"a": {"0": "no", 1: "yes"}, "b": [{"c": [1, 2.5], "d": {"e": True}}, "text: # no"], "f": [], "g-h": None, "i": {}}
     assert reader.safe_load(yaml(value)) == value
 

@@ -4,7 +4,6 @@ import base64
 import io
 import json
 import re
-import time
 
 import numpy as np
 import pytest
@@ -22,8 +21,8 @@ from simtown.scenes.weather import WEATHERS
 class Page:
     """The gallery in the browser."""
 
-    def __init__(self, driver, path):
-        self.driver, self.path = driver, path
+    def __init__(self, driver, path, until):
+        self.driver, self.path, self.until = driver, path, until
 
     def open(self, hash="", theme="light"):
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": theme}]})
@@ -37,15 +36,15 @@ class Page:
     def js(self, code):
         return self.driver.execute_script(f"return {code}")
 
-    def wait(self, code, seconds=20):
-        end = time.monotonic() + seconds
-        while not self.js(code):
-            assert time.monotonic() < end, code
-            time.sleep(0.02)
+    def wait(self, code):
+        self.until(lambda: self.js(code))
 
     def settle(self):
-        """Until every cell in sight has its picture and its words."""
-        self.wait("[...document.querySelectorAll('.cell')].every((c) => c.dataset.drawn.startsWith('11'))")
+        """Until every cell in sight, and the inspector where it is open, has its picture and its words."""
+        self.wait(
+            "[...document.querySelectorAll('.cell')].every((c) => c.dataset.drawn.startsWith('11'))"
+            "&& ((panel) => panel.hidden || panel.dataset.drawn.split(' ')[1].startsWith('11'))(document.getElementById('inspector'))"
+        )
 
     def keys(self, *keys):
         from selenium.webdriver import ActionChains
@@ -75,11 +74,11 @@ class Page:
 
 
 @pytest.fixture(scope="module")
-def make(browser, tmp_path_factory):
+def make(browser, tmp_path_factory, until):
     def build(dataset):
         out = tmp_path_factory.mktemp("gallery") / "page"
         gallery(open_dataset(dataset), out)
-        return Page(browser, out), open_dataset(dataset)
+        return Page(browser, out, until), open_dataset(dataset)
 
     return build
 
@@ -198,6 +197,7 @@ def test_the_reason_is_the_margin_and_the_places(small):
     page.open("split=test&open=1")
     for number, example in enumerate(data.test):
         page.wait(f"document.querySelector('#inspector code')?.innerText.includes('/test:{number} ')")
+        page.settle()
         words = page.text("#inspector .why")
         assert f"{abs(example.margin):.2f} m" in words
         assert page.text("#inspector .measured") == f"{abs(example.margin):.2f} m"
@@ -335,8 +335,7 @@ def test_everything_has_a_name(small):
 def test_nothing_found_says_so(small):
     page, _ = small
     page.open("entity=taxi&role=subject&weather=clear&answer=yes&relation=behind&split=test&open=1")
-    if page.found():
-        pytest.skip("this data set has such an example")
+    assert page.found() == 0  # this data set asks for left and right only
     assert not page.js("document.getElementById('nothing').hidden")
     assert page.js("document.getElementById('inspector').hidden")
 
@@ -352,7 +351,7 @@ def test_a_page_without_its_folder_says_so(small, tmp_path):
 
 @pytest.mark.slow
 def test_sixty_thousand_examples(large, tmp_path):
-    """The same pieces over and over, 60,000 examples: quick to open, to filter and to scroll, and never many cells."""
+    """The same pieces over and over, 60,000 examples: never many cells, and few pieces are read."""
     page, _ = large
     (tmp_path / "data").mkdir()
     (tmp_path / "index.html").write_bytes((page.path / "index.html").read_bytes())
@@ -365,22 +364,21 @@ def test_sixty_thousand_examples(large, tmp_path):
     (tmp_path / "data" / "index.js").write_text(f"simtown.begin({json.dumps(about)})")
     for i in range(60_160 // DETAILS):
         source = (page.path / "data" / f"train-{i % 2:05d}.js").read_text()
-        (tmp_path / "data" / f"train-{i:05d}.js").write_text(re.sub(r"(?<=^simtown.detail\(\"train\", )\d+", str(i), source))
+        piece = re.sub(r"(?<=^simtown.detail\(\"train\", )\d+", str(i), source)
+        (tmp_path / "data" / f"train-{i:05d}.js").write_text(f"(window.read ??= new Set()).add({i}); {piece}")
     for i in range(60_160 // SHEET**2):
         (tmp_path / "data" / f"train-{i:05d}.jpg").hardlink_to(page.path / "data" / f"train-{i % 8:05d}.jpg")
-    big = Page(page.driver, tmp_path)
-    begun = time.monotonic()
+    big = Page(page.driver, tmp_path, page.until)
     big.open()
-    assert time.monotonic() - begun < 10
     assert big.found() == 60_160
-    filtering = big.js(
-        "(() => { const begun = performance.now(); document.querySelector('[name=answer][value=yes]').click();"
-        "return performance.now() - begun; })()"
-    )
+    big.click("[name=answer][value=yes]")
     assert big.found() == 30_080
-    assert filtering < 250
     for share in (0.1, 0.9, 0.5):
         big.js(f"document.getElementById('grid').scrollTop = {share} * document.getElementById('grid').scrollHeight")
-        big.wait("document.querySelector('.cell')")
+        big.wait(
+            "((grid) => [...document.querySelectorAll('.cell')].some((c) => c.getBoundingClientRect().top >= grid.top"
+            "&& c.getBoundingClientRect().top < grid.bottom))(document.getElementById('grid').getBoundingClientRect())"
+        )
         big.settle()
         assert big.js("document.querySelectorAll('.cell').length") < 100
+    assert 4 <= big.js("window.read.size") < 40  # of hundreds of pieces: those with what was in sight

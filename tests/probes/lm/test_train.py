@@ -1,5 +1,6 @@
 """`simtown lm train`: it learns, goes on after a kill to the same weights, holds phrases out by their letters, and refuses in one line."""
 
+import functools
 import itertools
 import json
 import shutil
@@ -8,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("transformers")
-pytest.importorskip("msgspec")
+torch = pytest.importorskip("torch", reason="needs torch: pip install 'simtown[probes]'")
+pytest.importorskip("transformers", reason="needs transformers: pip install 'simtown[probes]'")
+pytest.importorskip("msgspec", reason="needs msgspec: pip install 'simtown[vg]'")
 
 from safetensors.torch import load_file  # noqa: E402
 
@@ -19,6 +20,7 @@ from simtown.probes.lm import train as training  # noqa: E402
 from simtown.probes.lm.architectures import ARCHITECTURES, load_tokenizer, masked_token, next_token  # noqa: E402
 from simtown.probes.lm.train import LMSettings, Texts, held_out, train  # noqa: E402
 from simtown.probes.scorers import open_scorer  # noqa: E402
+from tests.probes.tiny import redrawn  # noqa: E402
 
 COLOURS = {"banana": "yellow", "sky": "blue", "grass": "green", "bus": "red", "snow": "white"}
 PLACES = ("in the town", "behind the wall", "near the street", "on the left", "over there", "today", "here", "as always")
@@ -57,11 +59,22 @@ def corpus(tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module", params=ARCHITECTURES)
-def made(request, corpus, tmp_path_factory):
+@pytest.fixture(scope="module")
+def run_of(corpus, tmp_path_factory):
+    """run_of(architecture): the directory of a finished run and what it says. Each is trained once."""
+
+    @functools.cache
+    def get(arch):
+        directory = tmp_path_factory.mktemp(arch) / "lm"
+        return directory, train(settings_of(arch), corpus, directory, Quiet())
+
+    return get
+
+
+@pytest.fixture(params=ARCHITECTURES)
+def made(request, run_of):
     """(architecture, directory of a finished run, what it says)."""
-    directory = tmp_path_factory.mktemp(request.param) / "lm"
-    return request.param, directory, train(settings_of(request.param), corpus, directory, Quiet())
+    return request.param, *run_of(request.param)
 
 
 def test_it_learns_and_is_asked_like_any_model(made):
@@ -80,10 +93,10 @@ def test_it_learns_and_is_asked_like_any_model(made):
     ]  # fmt: skip
 
 
-def test_its_perplexity_is_that_of_its_scores(made, corpus):
-    arch, directory, told = made
-    if arch == "bert-mini":
-        pytest.skip("its perplexity is of masked tokens chosen at random")
+@pytest.mark.parametrize("arch", [name for name, one in ARCHITECTURES.items() if one.task is next_token])
+def test_its_perplexity_is_that_of_its_scores(run_of, corpus, arch):
+    """Not bert-mini's, which is of masked tokens chosen at random."""
+    directory, told = run_of(arch)
     phrases = [line for line in corpus.read_text().splitlines() if held_out(line)]
     model, tokenizer = open_scorer(f"hf:{directory}")._scorer, load_tokenizer(directory)
     ends = [
@@ -162,7 +175,7 @@ def test_what_is_to_be_predicted(made):
         assert torch.equal(flat[at + 1], wanted)
         assert len(wanted) == (ids != tokenizer.pad_token_id).sum() - len(ids)
     else:
-        ids = ids.repeat(400, 1)
+        ids = ids.repeat(4000, 1)
         shown, at, wanted = masked_token(ids, tokenizer, torch.Generator().manual_seed(1))
         special = torch.isin(ids, torch.tensor(tokenizer.all_special_ids))
         assert torch.equal(ids.flatten()[at], wanted)
@@ -216,13 +229,16 @@ def test_dropout_is_what_was_asked_for(made):
     ids = torch.tensor([[1, 5, 6, 7]])
 
     def moved(dropout):
-        model = ARCHITECTURES[arch].model(load_tokenizer(directory), dropout)
+        """As a share of the largest logit."""
         with torch.random.fork_rng(), torch.no_grad():
-            return (model.train()(input_ids=ids).logits - model.eval()(input_ids=ids).logits).abs().max().item()
+            torch.manual_seed(0)
+            model = redrawn(ARCHITECTURES[arch].model(load_tokenizer(directory), dropout), 0, 0.1)
+            usual = model.eval()(input_ids=ids).logits
+            return ((model.train()(input_ids=ids).logits - usual).abs().max() / usual.abs().max()).item()
 
-    assert moved(0.0) == pytest.approx(0, abs=1e-5)
-    assert moved(None) > 1e-3
-    assert moved(0.5) > 1e-3
+    assert moved(0.0) < 1e-4
+    assert moved(None) > 1e-2
+    assert moved(0.5) > 1e-2
 
 
 def test_another_run_lends_its_vocabulary(cli, made, corpus, tmp_path):

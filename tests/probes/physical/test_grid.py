@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-pytest.importorskip("torch")
+pytest.importorskip("torch", reason="needs torch: pip install 'simtown[probes]'")
 
 from simtown.probes import grid
 from simtown.probes.grid import GridError, read
@@ -103,7 +103,7 @@ def test_another_directory_is_left_alone(plan, tmp_path, cli):
 
 @pytest.mark.slow
 def test_a_cluster_gives_the_same(plan, tmp_path, cli):
-    pytest.importorskip("ray")
+    pytest.importorskip("ray", reason="needs ray: pip install 'simtown[cluster]'")
     from tests.datasets.test_cluster import nodes
 
     file = plan(["majority", "random"])

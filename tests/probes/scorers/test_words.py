@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-pytest.importorskip("msgspec")
+pytest.importorskip("msgspec", reason="needs msgspec: pip install 'simtown[vg]'")
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +24,7 @@ WORDS = ["bus", "Paris", "at name@x.org"]
 def _write(path, header=False, rows=MATRIX):
     lines = [f"{w} {' '.join(map(str, r))}" for w, r in zip(WORDS, rows.tolist(), strict=True)]
     text = "\n".join(([f"{len(WORDS)} 3"] if header else []) + lines) + "\n"
-    (gzip.open if path.suffix == ".gz" else open)(path, "wt", encoding="utf-8").write(text)
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
 
 
 @pytest.mark.parametrize(("name", "header"), [("v.txt", False), ("v.txt", True), ("v.txt.gz", False), ("v.npy", False)])

@@ -2,8 +2,9 @@
 
 import pytest
 
-pytest.importorskip("sklearn")
-pytest.importorskip("matplotlib")
+pytest.importorskip("torch", reason="needs torch: pip install 'simtown[probes]'")
+pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'simtown[probes]'")
+pytest.importorskip("matplotlib", reason="needs matplotlib: pip install 'simtown[probes]'")
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ import json
 import re
 import signal
 import threading
-import time
 from itertools import combinations
 
 import numpy as np
@@ -18,6 +17,7 @@ from simtown.files import DamagedError, ForeignDirectoryError
 from simtown.probes.spatial.judge.answers import HEAD, Answers, RejectedError, read
 from simtown.probes.spatial.judge.server import serve
 from simtown.probes.spatial.judge.trials import CATCHES, GREEN, WORDS, Answer, Trial, agreement, disbelieved, krippendorff, trials_of
+from tests.conftest import HANGS
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def page(file):
         thread.start()
 
         def ask(method, path, body=None, **headers):
-            link = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+            link = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=HANGS)
             content = body if isinstance(body, (bytes, type(None))) else json.dumps(body).encode()
             link.request(method, path, content, {"Host": f"127.0.0.1:{server.server_port}", **headers})
             reply = link.getresponse()
@@ -206,14 +206,13 @@ def test_a_foreign_file_is_not_touched(file, cli):
 def test_the_commands(started, cli, file, tmp_path):
     process = started("probe", "spatial", "judge", "--out", file)
     address = re.search(r"http://127\.0\.0\.1:(\d+)/", process.stdout.readline())
-    link = http.client.HTTPConnection("127.0.0.1", int(address[1]), timeout=20)
+    link = http.client.HTTPConnection("127.0.0.1", int(address[1]), timeout=HANGS)
     for number, answer in enumerate(rate("carl", sound)):
         link.request("POST", "/answer", json.dumps({"worker": "carl", "number": number, "rating": answer.rating, "seconds": 2.0}))
         assert link.getresponse().read()
     link.close()
-    time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=HANGS)
     assert process.returncode == 0, err
     assert "1 workers, 0 taken out; 66 ratings" in out
     table = tmp_path / "means.tsv"

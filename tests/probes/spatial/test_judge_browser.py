@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-pytest.importorskip("selenium")
+pytest.importorskip("selenium", reason="needs selenium: pip install 'simtown[dev]'")
 
 from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.common.by import By
@@ -14,6 +14,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 from simtown.probes.spatial.judge.answers import Answers, read
 from simtown.probes.spatial.judge.server import serve
 from simtown.probes.spatial.judge.trials import trials_of
+from tests.conftest import HANGS
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ class Person:
         return self.browser.find_element(By.ID, name)
 
     def until(self, condition):
-        WebDriverWait(self.browser, 20, 0.02).until(lambda _: condition())
+        WebDriverWait(self.browser, HANGS, 0.02).until(lambda _: condition())
 
     def begin(self, name):
         self.at("worker").send_keys(name)

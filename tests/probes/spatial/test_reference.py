@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from simtown.probes.spatial import clusters, released, reproduce
-from simtown.probes.spatial.relations import KINDS, OPPOSITES, RELATIONS
+from simtown.probes.spatial.relations import RELATIONS
 from simtown.probes.spatial.tables import read_table
 from simtown.probes.spatial.vectors import unit
 
@@ -66,28 +66,3 @@ def test_the_command_prints_the_paper_beside_ours(cli, reference, name):
     told = cli("probe", "reproduce", name, "--data", reference).succeeds().out
     assert "paper" in told
     assert "same" in told
-
-
-def test_vectors_can_stand_beside(cli, reference, tmp_path):
-    words = {w for group in (*OPPOSITES, *KINDS) for w in group}
-    file = tmp_path / "vectors.txt"
-    file.write_text("".join(f"{w} {i} {i * i} 1\n" for i, w in enumerate(sorted(words))))
-    assert "glove:" in cli("probe", "reproduce", "spatial-analogy", "--data", reference, "--with", f"glove:{file}").succeeds().out
-    file.write_text("left 1 2\nright 2 1\n")
-    cli("probe", "reproduce", "spatial-analogy", "--data", reference, "--with", f"glove:{file}").refuses("no vector of 'above'")
-
-
-def test_no_such_table(cli, reference):
-    cli("probe", "reproduce", "spatial-dance", "--data", reference).refuses("there is no table spatial-dance")
-
-
-def test_a_folder_without_the_data(cli, tmp_path):
-    cli("probe", "reproduce", "spatial-analogy", "--data", tmp_path).refuses("is not there")
-
-
-@pytest.mark.parametrize("damage", ["above\t1\t2\n", "above\tnan\n", "above\tx\n", ""])
-def test_a_damaged_table(cli, reference, tmp_path, damage):
-    for file in reference.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    (tmp_path / released.SIMILARITY).write_text("row\tabove\n" + damage)
-    cli("probe", "reproduce", "spatial-similarity", "--data", tmp_path).refuses(released.SIMILARITY, code=1)

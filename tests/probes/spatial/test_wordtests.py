@@ -58,7 +58,7 @@ def test_kinds_far_apart_leave_no_doubt(measure):
 
 
 def test_a_tie_is_no_answer():
-    space = Space("flat", {w: np.ones(3) for kind in KINDS for w in kind})
+    space = Space("flat", {w: np.ones(4) for kind in KINDS for w in kind})  # whose cosines are 1 in whatever order they are added up
     assert wordtests.answer_trios(space, wordtests.trios()).accuracy == 0.0
 
 
@@ -77,7 +77,7 @@ def test_comparison_with_itself_and_with_other_questions():
 matrices = st.integers(4, 8).flatmap(lambda n: st.lists(st.integers(0, 6), min_size=n * n, max_size=n * n))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(matrices, st.randoms())
 def test_agreement_is_spearmans_correlation_over_pairs(values, random):
     n = int(np.sqrt(len(values)))

@@ -1,8 +1,10 @@
 """Metrics, groups, sizes, labels: against independent ways of computing them."""
 
+import json
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import spearmanr
@@ -11,12 +13,12 @@ from simtown.probes import statistics
 from simtown.probes.visual import coda, metrics, size
 from simtown.probes.visual.classes import RELATIONS, SIZES
 from simtown.probes.visual.dataset import grouped
+from simtown.probes.visual.release import CODA_CLASSES
 
 TABLES = arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(2, 8)), elements=st.integers(0, 4).map(float))
 
 
 @given(TABLES, st.integers(0, 10_000))
-@settings(deadline=None)
 def test_spearman_is_scipys(a, seed):
     b = np.random.default_rng(seed).integers(0, 4, a.shape).astype(float)
     for x, y, rho in zip(a, b, metrics.spearman_rows(a, b), strict=True):
@@ -27,7 +29,6 @@ def test_spearman_is_scipys(a, seed):
 
 
 @given(TABLES, st.integers(0, 10_000))
-@settings(deadline=None)
 def test_no_ranking_without_ties_is_above_the_ceiling(counts, seed):
     ranking = np.random.default_rng(seed).permuted(np.tile(np.arange(counts.shape[1], dtype=float), (len(counts), 1)), axis=1)
     rho, ceiling = metrics.spearman_rows(ranking, counts), metrics.ceiling_rows(counts)
@@ -86,6 +87,20 @@ def test_a_rating_that_contradicts_the_others_is_left_out():
     bad = np.array([[0.0, 1.0, 3.0, 9.0]])
     assert coda.agreed(np.vstack([good, bad])) == pytest.approx(good[0] / 13)
     assert coda.agreed(bad) == pytest.approx(bad[0] / 13)
+
+
+def test_labels_from_the_files_of_ratings(tmp_path):
+    """Ratings that were not included, of nothing and of unknown objects do not count; one that contradicts the others is left out."""
+    told = [("a", [9, 3, 1], True)] * 4 + [("a", [0, 0, 0, *[1] * 8], True), ("a", [0, 9, 0], False), ("b", [0], True), ("c", [1], True)]
+    rows = [
+        {"class_id": number, "included": kept, **dict.fromkeys(CODA_CLASSES, 0), **dict(zip(CODA_CLASSES, rating, strict=False))}
+        for number, rating, kept in told
+    ]
+    (tmp_path / "annotations.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "objects.jsonl").write_text('{"class_id": "a", "ngram": "apple"}\n{"class_id": "b", "ngram": "bus"}\n')
+    made = coda.labels(tmp_path)
+    assert set(made) == {"apple"}
+    assert made["apple"] == pytest.approx(np.array([9, 3, 1, *[0] * (len(CODA_CLASSES) - 3)]) / 13)
 
 
 def test_difference_is_scipys_and_of_the_same_none():

@@ -6,12 +6,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-pytest.importorskip("msgspec")
-pytest.importorskip("textblob")
-pq = pytest.importorskip("pyarrow.parquet")
+pytest.importorskip("msgspec", reason="needs msgspec: pip install 'simtown[vg]'")
+pytest.importorskip("textblob", reason="needs textblob: pip install 'simtown[vg]'")
+pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install 'simtown[probes]'")
 
 from simtown.probes.visual import mined, mining  # noqa: E402
 from simtown.probes.visual.classes import COLOR, MATERIAL, SHAPE  # noqa: E402
@@ -70,7 +70,6 @@ IMAGES = st.lists(st.lists(st.sampled_from("abcdefg"), max_size=6), max_size=30)
 
 
 @given(IMAGES, st.integers(0, 3), st.booleans(), st.integers(1, 40))
-@settings(deadline=None)
 def test_cooccurrence_is_brute_force(images, threshold, ordered, block):
     expected = Counter()
     for nouns in images:

@@ -1,19 +1,21 @@
 """Soft prompts and distillation on tiny models."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
-tokenizers = pytest.importorskip("tokenizers")
+torch = pytest.importorskip("torch", reason="needs torch: pip install 'simtown[probes]'")
+transformers = pytest.importorskip("transformers", reason="needs transformers: pip install 'simtown[probes]'")
+tokenizers = pytest.importorskip("tokenizers", reason="needs tokenizers: pip install 'simtown[probes]'")
 
 from simtown.probes.scorers import UnableError, open_scorer  # noqa: E402
 from simtown.probes.scorers.base import BLANK  # noqa: E402
 from simtown.probes.scorers.spelling import spell  # noqa: E402
 from simtown.probes.visual import distill, elicit, tuning  # noqa: E402
 from simtown.probes.visual.classes import RELATIONS  # noqa: E402
+from tests.probes.tiny import redrawn  # noqa: E402
 from tests.probes.visual.world import SUBJECTS, TEMPLATES  # noqa: E402
 
 
@@ -27,10 +29,9 @@ def _bert(path, seed):
     made.post_processor = tokenizers.processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=made, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]",
                                                      sep_token="[SEP]", mask_token="[MASK]", model_max_length=64)  # fmt: skip
-    torch.manual_seed(seed)
     config = transformers.BertConfig(vocab_size=len(vocabulary), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
-                                     intermediate_size=64, max_position_embeddings=64, initializer_range=0.2)  # fmt: skip
-    transformers.BertForMaskedLM(config).save_pretrained(path)
+                                     intermediate_size=64, max_position_embeddings=64)  # fmt: skip
+    redrawn(transformers.BertForMaskedLM(config), seed, 0.2).save_pretrained(path)
     tokenizer.save_pretrained(path)
     return path
 
@@ -76,12 +77,15 @@ def test_offsets_stand_at_the_templates_words_alone(bert):
 
 @pytest.mark.parametrize("deep", [False, True])
 def test_tuning_learns_and_leaves_the_model_alone(bert, release, deep, tmp_path, monkeypatch):
-    monkeypatch.setattr(tuning, "LEARNING_RATE", 0.05)
+    """Where every subject has one color, prompts learn to say it of subjects that were held out."""
+    for name, value in (("LEARNING_RATE", 0.2), ("EPOCHS", 30), ("PATIENCE", 30)):
+        monkeypatch.setattr(tuning, name, value)
     data = release.dataset("color")
+    data = replace(data, gold=np.full_like(data.gold, 3))
     scorer = open_scorer(f"hf:{bert}")
     before = {k: v.clone() for k, v in tuning.masked_of(scorer).model.state_dict().items()}
     one, notes = tuning.tune(scorer, data, 0, deep, tmp_path / "prompts" / "color.safetensors")
-    assert min(notes["held_out_loss"]) < notes["held_out_loss"][0]
+    assert min(notes["held_out_loss"]) < 0.75 * notes["held_out_loss"][0]
     assert sum(notes["weights"].values()) == pytest.approx(1)
     assert (tmp_path / "prompts" / "color.safetensors").stat().st_size > 0
     assert one.scores.shape == (len(data.test), 12)
@@ -109,12 +113,11 @@ def test_only_masked_models(tmp_path, small, cli):
 
 
 def test_divergence_is_torchs():
-    torch.manual_seed(0)
-    a, b = torch.randn(3, 4, 7), torch.randn(3, 4, 7)
+    a, b = (torch.from_numpy(np.random.default_rng(seed).normal(size=(3, 4, 7))) for seed in (0, 1))
     real = torch.ones(3, 4)
     expected = torch.nn.functional.kl_div(b.log_softmax(-1), a.log_softmax(-1), log_target=True, reduction="batchmean")
-    assert distill.divergence(a, b, real) == pytest.approx(float(expected), rel=1e-5)
-    assert float(distill.divergence(a, a, real)) == pytest.approx(0, abs=1e-6)
+    assert float(distill.divergence(a, b, real)) == pytest.approx(float(expected))
+    assert float(distill.divergence(a, a, real)) == pytest.approx(0, abs=1e-9)
 
 
 def test_a_student_comes_to_say_what_its_teacher_says(cli, bert, teacher, tmp_path):
@@ -125,10 +128,10 @@ def test_a_student_comes_to_say_what_its_teacher_says(cli, bert, teacher, tmp_pa
     words = ("probe", "visual", "distill", corpus, "--teacher", f"hf:{teacher}", "--student", f"hf:{bert}", "--out", out)
     cli(*words, "--lr", "0.003", "--epochs", "8", "--batch", "32").succeeds()
     told = json.loads((out / "distill.json").read_text())
-    assert told["divergence_last"] < 0.5 * told["divergence_first"]
+    assert told["divergence_last"] < 0.75 * told["divergence_first"]
     asked = [f"{s} has color {BLANK} ." for s in SUBJECTS]
     old, new, goal = (open_scorer(f"hf:{path}").class_logprobs(asked, list(colors)) for path in (bert, out, teacher))
-    assert np.abs(new - goal).mean() < 0.7 * np.abs(old - goal).mean()
+    assert np.abs(new - goal).mean() < 0.75 * np.abs(old - goal).mean()
     cli(*words).refuses("another --out")
 
 

@@ -6,6 +6,7 @@ import json
 import numpy as np
 
 from simtown.probes.scorers.base import BLANK
+from simtown.probes.visual import published
 from simtown.probes.visual.classes import RELATIONS, SIZES
 
 SUBJECTS = ("snow", "coal", "grass", "fire engine", "penguin", "shirt", "banana", "car", "sky", "brick", "milk", "crow",
@@ -78,6 +79,14 @@ def write_release(folder, clone=False):
            for relation in ("color", "shape", "material", "cooccur")
            for tuned in (False, True) for i, s in enumerate(SUBJECTS) if i % 10 >= 8]  # fmt: skip
     _write(results / "pt_corrs.csv", rho * 2)
+    for name, printed in (("file-cls", published.TABLE5), ("file-cls-groups", published.TABLE6)):  # heads, just as the paper prints them
+        cells = ([f'"({rho / 100:.3f}, {sd / 100:.3f}, {accuracy or 0.0})"' for rho, sd, accuracy in row] for row in printed.values())
+        _write(results / f"{name}.csv", ["heads", *(",".join([str(i), *row]) for i, row in enumerate(cells))])
+    color = [row[0][0] / 100 for row in published.TABLE9.values()]
+    _write(results / "heatmap_data.csv", [",coda,color,wiki-color", *(f"{i},0.{40 + i},{rho:.3f},0.3" for i, rho in enumerate(color))])
+    sizes = [(model, size, 0.1 * i + 0.01 * k) for model in ("bert", "oscar") for i, (size, names) in enumerate(SIZES.items())
+             for k in range(len(names))]  # fmt: skip
+    _write(results / "size_sims.csv", [",model,group,cos_sim", *(f"{i},{m},{size},{x:.3f}" for i, (m, size, x) in enumerate(sizes))])
     return folder
 
 

@@ -1,0 +1,68 @@
+"""A gate: processes stop where a test wants them, for as long as it wants, however quick or slow the machine is."""
+
+import fcntl
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pytest
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The nth time, and every later one, that a "worker" or the "parent" of workers comes to an event of sys.audit with this name.
+
+    The event is "import" of a module, "open" of a file, or "os.rename" to a file: its name is matched with a regular expression.
+    """
+
+    role: str
+    event: str
+    name: str
+    nth: int = 1
+
+
+class Gate:
+    """Shut at first. Processes that start while it stands wait at its moments until it is open; one that is killed waits no more."""
+
+    def __init__(self, place: Path, moments: tuple[Moment, ...]) -> None:
+        self.place = place
+        (place / "moments.json").write_text(json.dumps([asdict(moment) for moment in moments]))
+        self._handle = os.open(place / "gate", os.O_CREAT | os.O_RDWR)
+        self.shut()
+
+    def shut(self) -> None:
+        fcntl.flock(self._handle, fcntl.LOCK_EX)
+
+    def open(self) -> None:
+        fcntl.flock(self._handle, fcntl.LOCK_UN)
+
+    def waiting(self, role: str = "*") -> list[int]:
+        """Processes that wait now."""
+        return sorted(pid for sign in self.place.glob(f"[0-9]*.{role}") if self._lives(pid := int(sign.stem)))
+
+    def _lives(self, pid: int) -> bool:
+        """A process that was killed while it waited left its sign behind."""
+        try:
+            return f"SIMTOWN_GATE={self.place}".encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        os.close(self._handle)
+
+
+@pytest.fixture
+def gate(tmp_path_factory, monkeypatch, started):
+    """gate(moment, ...): a Gate for the processes that are started from now on. It opens before `started` waits for them to end."""
+    made, paths = [], [str(Path(__file__).with_name("gate")), os.environ.get("PYTHONPATH")]
+
+    def build(*moments):
+        made.append(Gate(tmp_path_factory.mktemp("gate"), moments))
+        monkeypatch.setenv("SIMTOWN_GATE", str(made[-1].place))
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
+        return made[-1]
+
+    yield build
+    for one in made:
+        one.close()

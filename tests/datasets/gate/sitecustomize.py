@@ -1,0 +1,64 @@
+"""Runs first in every Python that is started while a Gate of tests/datasets/conftest.py stands: the process waits at its moments.
+
+A moment is named by what sys.audit tells of: "import" of a module, "open" of a file, "os.rename" to a name.
+"""
+
+import fcntl
+import json
+import os
+import re
+import sys
+
+
+def _role():
+    """Whether this is a worker (of multiprocessing or of a Ray cluster) or what starts the workers."""
+    words = " ".join(sys.orig_argv)
+    if "resource_tracker" in words:
+        return "tracker"
+    return "worker" if "--multiprocessing-fork" in words or "default_worker.py" in words else "parent"
+
+
+def _stand():
+    place, role, busy = os.environ["SIMTOWN_GATE"], _role(), []
+    with open(f"{place}/moments.json") as file:
+        moments = [moment for moment in json.load(file) if moment["role"] == role]
+    seen = [0] * len(moments)
+
+    def look(event, arguments):
+        if busy or event not in ("import", "open", "os.rename"):
+            return
+        subject = arguments[1 if event == "os.rename" else 0]
+        if isinstance(subject, int) or subject is None:
+            return
+        name = os.path.basename(os.fsdecode(subject))
+        for i, moment in enumerate(moments):
+            if event == moment["event"] and re.fullmatch(moment["name"], name):
+                seen[i] += 1
+                if seen[i] >= moment["nth"]:
+                    busy.append(True)
+                    try:
+                        _pass(place, role)
+                    finally:
+                        busy.pop()
+
+    if moments:
+        sys.addaudithook(look)
+
+
+def _pass(place, role):
+    """Wait here as long as the gate is shut; "PID.ROLE" says that somebody waits."""
+    handle = os.open(f"{place}/gate", os.O_RDWR)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sign = f"{place}/{os.getpid()}.{role}"
+            os.close(os.open(sign, os.O_CREAT | os.O_WRONLY))
+            fcntl.flock(handle, fcntl.LOCK_SH)
+            os.unlink(sign)
+    finally:
+        os.close(handle)
+
+
+if "SIMTOWN_GATE" in os.environ:
+    _stand()

@@ -1,0 +1,111 @@
+"""The paper's tables on a made release: each number against a plain loop or what was put there, and the command's refusals."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from simtown.probes.spatial import released, reproduce, wordtests
+from simtown.probes.spatial.relations import CONTEXTS, JUDGED, KINDS, OPPOSITES, RELATIONS
+from simtown.probes.spatial.tables import Table, read_table
+from tests.probes.spatial.world import embeddings, write_release
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    return write_release(tmp_path_factory.mktemp("spatial") / "release")
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A release that the test may damage."""
+    return write_release(tmp_path / "release")
+
+
+@pytest.fixture(scope="module")
+def release(small):
+    return released.read(small)
+
+
+def of(lines):
+    return {line.name: line for line in lines}
+
+
+def test_cells_that_come_out_are_counted(release, small):
+    cells = read_table(small / released.CELLS)
+    assert reproduce.figure3(release, cells)[0].here == 1.0
+    wrong = cells.values.copy()
+    wrong[3, :5] += 1e-6
+    count = len(RELATIONS) * len(CONTEXTS)
+    assert reproduce.figure3(release, Table(cells.rows, cells.columns, wrong))[0].here == pytest.approx(1 - 5 / count)
+
+
+def test_analogies_are_a_loop(release):
+    vectors = embeddings()
+    right = []
+    for q in wordtests.analogies():
+        target = vectors[q.a2] - vectors[q.a1] + vectors[q.b1]
+        right.append(max(q.candidates, key=lambda word, target=target: vectors[word] @ target) == q.b2)
+    lines = of(reproduce.analogy(release))
+    assert lines["LM"].here == pytest.approx(np.mean(right))
+    assert {"LM", "LM, cosine", "P", "random"} <= set(lines)
+    assert "p = " in lines["P"].note
+    assert reproduce.analogy(release) == list(lines.values())  # chance too
+
+
+def test_the_odd_one_out_of_clear_kinds(release):
+    lines = of(reproduce.odd_one_out(release))
+    assert lines["LM, cosine"].here == 1.0
+    for name in ("P, cosine", "P, rank", "templates, cosine", "random, cosine"):
+        assert lines[name].here < 0.7, name
+        assert lines[name].low <= lines[name].here <= lines[name].high
+
+
+def test_agreement_with_people(release):
+    lines = of(reproduce.similarity(release))
+    assert lines["LM with similarity"].here == pytest.approx(1)
+    upper = np.triu_indices(len(JUDGED), 1)
+    expected = stats.spearmanr(release.association[upper], release.similarity[upper]).statistic
+    for name in ("association with similarity", "LM with association"):
+        assert lines[name].here == pytest.approx(expected)
+        assert "55 pairs" in lines[name].note
+
+
+@pytest.mark.parametrize("name", ["spatial-figure3", "spatial-analogy", "spatial-odd-one-out", "spatial-similarity"])
+def test_the_command_prints_the_paper_beside_ours(cli, small, name):
+    told = cli("probe", "reproduce", name, "--data", small).succeeds().out
+    assert "paper" in told
+    assert "same" in told or "differs" in told
+
+
+def test_vectors_can_stand_beside(cli, small, tmp_path):
+    words = {w for group in (*OPPOSITES, *KINDS) for w in group}
+    file = tmp_path / "vectors.txt"
+    file.write_text("".join(f"{w} {i} {i * i} 1\n" for i, w in enumerate(sorted(words))))
+    assert "glove:" in cli("probe", "reproduce", "spatial-analogy", "--data", small, "--with", f"glove:{file}").succeeds().out
+    file.write_text("left 1 2\nright 2 1\n")
+    cli("probe", "reproduce", "spatial-analogy", "--data", small, "--with", f"glove:{file}").refuses("no vector of 'above'")
+
+
+def test_no_such_table(cli, small):
+    cli("probe", "reproduce", "spatial-dance", "--data", small).refuses("there is no table spatial-dance")
+
+
+def test_a_folder_without_the_data(cli, tmp_path):
+    cli("probe", "reproduce", "spatial-analogy", "--data", tmp_path).refuses("is not there")
+
+
+@pytest.mark.parametrize("damage", ["above\t1\t2\n", "above\tnan\n", "above\tx\n", ""])
+def test_a_damaged_table(cli, files, damage):
+    (files / released.SIMILARITY).write_text("row\tabove\n" + damage)
+    cli("probe", "reproduce", "spatial-similarity", "--data", files).refuses(released.SIMILARITY, code=1)
+
+
+def test_a_matrix_stands_beside_the_released_one(release):
+    """Likeness is 1 with itself, in whatever unit, and 0 or so with another."""
+    itself, other = release.perplexities, np.exp(np.random.default_rng(5).normal(size=release.perplexities.values.shape))
+    named = [("twice", Table(itself.rows, itself.columns, 2 * itself.values)), ("other", Table(itself.rows, itself.columns, other))]
+    cells = Table(RELATIONS, CONTEXTS, release.p_vectors().matrix(RELATIONS))
+    lines = of(reproduce.figure3(release, cells, named))
+    for part in ("log-perplexities", "similarities"):
+        assert lines[f"twice, {part}"].here == pytest.approx(1)
+        assert abs(lines[f"other, {part}"].here) < 0.2

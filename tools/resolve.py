@@ -1,0 +1,158 @@
+"""Which extras install where: every one is resolved, and nothing installed, for each Python and platform that simtown supports.
+
+    python tools/resolve.py            # against PyPI's wheels, with and without constraints.txt; exits 1 if anything does not resolve
+    python tools/resolve.py --write    # bring constraints.txt up to date; pins that still fit are kept, so delete the ones to renew
+
+uv resolves, since pip evaluates markers for the Python that runs it whatever --python-version says. Only wheels count, so that nothing here
+needs a compiler; SOURCE_ONLY names the exceptions, which are pure Python. uv sees PyPI alone: no configuration, no local wheels.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from uv import find_uv_bin
+
+UV = find_uv_bin()
+ROOT = Path(__file__).resolve().parent.parent
+CONSTRAINTS = ROOT / "constraints.txt"
+#: Debian 12's own Python is 3.11.2: some packages want 3.11.4.
+PYTHONS = ("3.11.2", "3.12", "3.13", "3.14")
+#: uv's name of a platform, and what markers see there.
+PLATFORMS = {
+    "Linux x86-64": ("x86_64-manylinux_2_28", {"sys_platform": "linux", "platform_machine": "x86_64"}),
+    "Linux aarch64": ("aarch64-manylinux_2_28", {"sys_platform": "linux", "platform_machine": "aarch64"}),
+    "macOS arm64": ("aarch64-apple-darwin", {"sys_platform": "darwin", "platform_machine": "arm64"}),
+    "Windows x86-64": ("x86_64-pc-windows-msvc", {"sys_platform": "win32", "platform_machine": "AMD64"}),
+}
+#: Pure Python without a wheel: pip builds them without a compiler.
+SOURCE_ONLY = ("pyopengl", "jsonpath-rw")
+HEAD = """\
+# Exact versions that work together: CPython 3.11 (3.11.2 and newer) to 3.14; Linux, macOS and Windows. Every install uses this file:
+#   pip install -c constraints.txt -e '.[dev]'
+# It installs nothing by itself; it says which version, where something is wanted. `make constraints` brings it up to date in one go,
+# `make resolve` shows that every extra resolves with it.
+# PyPI's torch for Linux has CUDA, and decides the versions of the CUDA packages. Its builds for processors alone have the same number.
+"""
+
+
+class UnresolvableError(Exception):
+    """uv's reason, in its own words."""
+
+
+def compile_requirements(extras: Sequence[str], *options: str) -> None:
+    """Resolve the core and these extras; raises UnresolvableError."""
+    words = [UV, "pip", "compile", str(ROOT / "pyproject.toml"), "--no-config", "--quiet", "--index-url", "https://pypi.org/simple",
+             "--only-binary", ":all:", *(word for name in SOURCE_ONLY for word in ("--no-binary", name)),
+             *(word for name in extras for word in ("--extra", name)), *options]  # fmt: skip
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("UV_", "PIP_"))}
+    environment.update({name: value for name, value in os.environ.items() if name == "UV_CACHE_DIR"})
+    done = subprocess.run(words, capture_output=True, text=True, env={**environment, "MACOSX_DEPLOYMENT_TARGET": "14.0"})
+    if done.returncode:
+        raise UnresolvableError(" ".join(done.stderr.split()))
+
+
+def resolve(extras: Sequence[str], python: str, platform: str, constrained: bool) -> str:
+    """The reason why these extras do not resolve there, or "" if they do."""
+    constraints = ("--constraints", str(CONSTRAINTS)) if constrained else ()
+    try:
+        compile_requirements(extras, "--python-version", python, "--python-platform", PLATFORMS[platform][0], *constraints)
+    except UnresolvableError as error:
+        return str(error)
+    return ""
+
+
+def is_empty(name: str, extras: dict[str, list[str]], python: str, platform: str) -> bool:
+    """Whether markers leave nothing of an extra there."""
+    target = {"python_version": ".".join(python.split(".")[:2]), "python_full_version": python, **PLATFORMS[platform][1]}
+    requirements = [Requirement(line) for line in extras[name]]
+    return not any(requirement.marker is None or requirement.marker.evaluate(target) for requirement in requirements)
+
+
+def failures(extras: dict[str, list[str]], python: str, platform: str, constrained: bool) -> dict[str, str]:
+    """The extras that do not resolve there ("" is the core), with the reason.
+
+    If all resolve together, each resolves alone: only if they do not are they tried one by one.
+    """
+    if not resolve(tuple(extras), python, platform, constrained):
+        return {}
+    reasons = {name: resolve((name,) if name else (), python, platform, constrained) for name in ("", *extras)}
+    unresolved = {name: reason for name, reason in reasons.items() if reason}
+    return unresolved or {"all extras together": resolve(tuple(extras), python, platform, constrained)}
+
+
+def check(extras: dict[str, list[str]]) -> int:
+    """Resolve everything everywhere, print a line for each extra, and return how many do not resolve."""
+    cells = [(python, platform, constrained) for platform in PLATFORMS for python in PYTHONS for constrained in (True, False)]
+    print(f"Resolving the core and {len(extras)} extras {len(cells)} times over; the first time that takes some minutes.", flush=True)
+    with ThreadPoolExecutor(4) as pool:
+        outcomes = dict(zip(cells, pool.map(lambda cell: failures(extras, *cell), cells), strict=True))
+    width = max(map(len, extras)) + 2
+    print(f"{'':{width}}" + "".join(f"{platform:<24}" for platform in PLATFORMS).rstrip())
+    print(f"{'':{width}}" + "".join(f"{' '.join('.'.join(python.split('.')[:2]) for python in PYTHONS):<24}" for _ in PLATFORMS).rstrip())
+    for name in ("", *extras):
+        row = ""
+        for platform in PLATFORMS:
+            marks = []
+            for python in PYTHONS:
+                broken = any(name in outcomes[python, platform, constrained] for constrained in (True, False))
+                marks.append("NO" if broken else "-" if name and is_empty(name, extras, python, platform) else "yes")
+            row += f"{' '.join(f'{mark:<4}' for mark in marks):<24}"
+        print(f"{name or 'core':{width}}{row}".rstrip())
+    print("yes: its wheels are on PyPI; -: there is none, and the extra installs nothing there.")
+    count = 0
+    for (python, platform, constrained), reasons in outcomes.items():
+        for name, reason in reasons.items():
+            count += 1
+            which = "with" if constrained else "without"
+            print(f"\n{name or 'core'}, Python {python}, {platform}, {which} constraints.txt:\n  {reason[:1000]}")
+    return count
+
+
+def write(extras: dict[str, list[str]]) -> None:
+    """Write constraints.txt: one version of each package, which fits every Python and platform; torch stays at its pin."""
+    pins = CONSTRAINTS.read_text(encoding="utf-8")
+    torch = next(line for line in pins.splitlines() if line.startswith("torch=="))
+    draft, kept = ROOT / "constraints.txt.draft", ROOT / "constraints.txt.torch"
+    try:
+        draft.write_text(pins, encoding="utf-8")
+        kept.write_text(torch + "\n", encoding="utf-8")
+        compile_requirements(tuple(extras), "--universal", "--fork-strategy", "fewest", "--python-version", PYTHONS[0], "--no-annotate",
+                             "--no-header", "--constraints", str(kept), "--output-file", str(draft))  # fmt: skip
+        lines = [line.split(" ;")[0].strip() for line in draft.read_text(encoding="utf-8").splitlines()]
+    finally:
+        draft.unlink(missing_ok=True)
+        kept.unlink(missing_ok=True)
+    lines = sorted({line for line in lines if "==" in line}, key=str.lower)
+    names = [line.split("==")[0] for line in lines]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UnresolvableError(f"constraints.txt: no one version of {', '.join(twice)} fits everywhere: delete these lines and try again")
+    CONSTRAINTS.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="bring constraints.txt up to date instead")
+    options = parser.parse_args()
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    if not options.write:
+        return min(check(extras), 1)
+    try:
+        write(extras)
+    except UnresolvableError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
