@@ -20,11 +20,6 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from simtown.datasets.job import generate
-from simtown.datasets.settings import Settings
-from simtown.language.relations import RELATION_NAMES
-from simtown.progress import PREFIX
-
 # A verdict depends on the program alone: not on who runs the tests, from which shell and with which settings at home, ...
 _OTHERS = ("AWS_", "CLICOLOR", "COLUMNS", "FORCE_COLOR", "FSSPEC_", "HF_", "IPYTHON", "JUPYTER", "LANG", "LC_", "LINES", "MATPLOTLIB",
            "MPL", "NO_COLOR", "NLTK_", "PIP_", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONWARNINGS", "RAY_", "TERM", "TORCH", "TRANSFORMERS_",
@@ -32,9 +27,16 @@ _OTHERS = ("AWS_", "CLICOLOR", "COLUMNS", "FORCE_COLOR", "FSSPEC_", "HF_", "IPYT
 for _name in [name for name in os.environ if name.startswith(_OTHERS)]:
     del os.environ[_name]
 os.environ.update({"LC_ALL": "C.UTF-8", "HF_HUB_OFFLINE": "1", "TERM": "dumb", "COLUMNS": "80"})
+# ... and one thread adds up each sum: threads that wait for each other on a busy machine take many times as long as one.
+os.environ.update({"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
 if "PYTEST_XDIST_WORKER" not in os.environ:  # the workers of this process share its home
     os.environ["HOME"] = tempfile.mkdtemp(prefix="simtown-tests-")
     atexit.register(shutil.rmtree, os.environ["HOME"], ignore_errors=True)
+
+from simtown.datasets.job import generate  # noqa: E402  (NumPy reads its variables when it is first imported)
+from simtown.datasets.settings import Settings  # noqa: E402
+from simtown.language.relations import RELATION_NAMES  # noqa: E402
+from simtown.progress import PREFIX  # noqa: E402
 
 # ... nor on how busy the machine is or what hypothesis found here before.
 hypothesis.settings.register_profile(
