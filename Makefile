@@ -20,16 +20,16 @@ BROWSER_PACKAGES := chromium chromium-driver
 
 .PHONY: help
 help:
-	@echo 'make demo    a small data set in out/demo, in a fresh virtual environment'
-	@echo 'make test    linter, types and tests, in a fresh virtual environment'
-	@echo 'make slow    the slow tests, in the environment of make test'
-	@echo 'make lint    linter, formatter and types only, in the same environment'
-	@echo 'make stress  the tests on a busy machine, in other orders, with other processors'"'"' arithmetic; hours, continues where it stopped'
-	@echo 'make resolve whether every extra can be installed with every Python on every platform; installs nothing'
-	@echo 'make constraints  bring constraints.txt up to date'
-	@echo 'make docs    the documentation as a site, in out/docs, in the same environment'
-	@echo 'make format  let the linter and formatter change the files'
-	@echo 'make clean   remove what these commands made'
+	@echo 'make demo        a small data set in out/demo, in a fresh virtual environment'
+	@echo 'make test        linter, types and tests, in a fresh virtual environment'
+	@echo 'make slow        the slow tests, in the environment of make test'
+	@echo 'make lint        linter, formatter and types only, in the same environment'
+	@echo 'make stress      the tests on a busy machine, in other orders, with other processors'"'"' arithmetic; hours, continues where it stopped'
+	@echo 'make resolve     whether every extra can be installed with every Python on every platform; installs nothing'
+	@echo 'make constraints bring constraints.txt up to date'
+	@echo 'make docs        the documentation as a site, in out/docs, in the same environment'
+	@echo 'make format      let the linter and formatter change the files'
+	@echo 'make clean       remove what these commands made'
 	@echo 'PYTHON=python3.13 chooses the interpreter; PYTEST_ARGS="-k raster" goes to pytest.'
 
 .PHONY: python
