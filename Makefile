@@ -24,7 +24,7 @@ help:
 	@echo 'make test        linter, types and tests, in a fresh virtual environment'
 	@echo 'make slow        the slow tests, in the environment of make test'
 	@echo 'make lint        linter, formatter and types only, in the same environment'
-	@echo 'make stress      the tests on a busy machine, in other orders, with other processors'"'"' arithmetic; hours, continues where it stopped'
+	@echo 'make stress      the tests on a busy machine, in other orders, with other processors'"'"' arithmetic; an hour or more, continues where it stopped'
 	@echo 'make resolve     whether every extra can be installed with every Python on every platform; installs nothing'
 	@echo 'make constraints bring constraints.txt up to date'
 	@echo 'make docs        the documentation as a site, in out/docs, in the same environment'
