@@ -1,6 +1,6 @@
 """Spatial relations as logical forms over the latent scene.
 
-The viewer's frame: "left of" and "right of" as the viewer sees it, "in front of" is nearer to the viewer, "behind" farther.
+The viewer's frame: "left of" and "right of" as the viewer sees it, "in front of" is less far ahead of the camera, "behind" farther.
 Each relation is a signed distance in metres; within :attr:`Relation.margin` of zero its truth is undefined and never asked.
 """
 
@@ -53,8 +53,9 @@ def separations(pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
         camera: (n, 7) rows.
 
     Returns:
-        (n, 2, v, v) float64 metres, [:, axis, i, j] positive where i is right of / farther than j. The lateral separation is
-        the angle between the two as the viewer sees it, as metres at their mean distance.
+        (n, 2, v, v) float64 metres, [:, axis, i, j] positive where i is right of / farther than j. The radial separation is the difference
+        of distances ahead of the camera, along the ground in the direction of its yaw. The lateral separation is the difference of slopes
+        (metres to the right by metres ahead of the camera) times the mean of both distances ahead.
     """
     eye = camera[:, None, :].astype(np.float64)
     yaw = camera[:, 3].astype(np.float64)

@@ -57,5 +57,5 @@ def _check_card() -> None:
     try:
         from simtown.render.cuda.card import check_card
     except ImportError as error:
-        raise CardError(f"numba's CUDA is not there ({error}): pip install 'simtown[cuda]', or use --device cpu") from error
+        raise CardError(f"numba's CUDA cannot be imported ({error}): pip install 'simtown[cuda]', or use --device cpu") from error
     check_card()

@@ -23,7 +23,7 @@ def instances(batch: SceneBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
     """
     n, v, p = len(batch), batch.entity.shape[1], batch.prop.shape[1]
     if v + p > 255:
-        raise ValueError(f"a scene of {v} vehicles and {p} props has more things than there are instance ids: at most 255 together")
+        raise ValueError(f"a scene of {v} vehicles and {p} props has more things than masks can number: give at most 255 in all")
     meshes = np.full((n, 1 + v + p), -1, dtype=np.int32)
     meshes[:, 0] = len(ENTITIES) + len(PROPS)
     meshes[:, 1 : 1 + v] = batch.entity

@@ -117,7 +117,7 @@ def _offscreen() -> Any:
         raise _no_platform(error) from error
     atexit.register(screen.delete)
     if not screen._platform.supports_framebuffers():
-        raise _no_platform(ValueError("it has no framebuffers to multisample in"))
+        raise _no_platform(ValueError("it has no framebuffers, which smooth edges need"))
     return screen
 
 

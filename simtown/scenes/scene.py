@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field, fields
+from difflib import get_close_matches
 
 import numpy as np
 
@@ -162,5 +163,7 @@ def plausible(batch: SceneBatch) -> np.ndarray:
 
 def _index(name: str, names: tuple[str, ...], what: str) -> int:
     if name not in names:
-        raise ValueError(f"unknown {what} '{name}'; one of: {', '.join(names)}")
+        near = get_close_matches(str(name), names, 3, 0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"the names are {', '.join(names[:8])}{', ...' if names[8:] else ''}"
+        raise ValueError(f"unknown {what} '{name}': {hint}")
     return names.index(name)

@@ -35,8 +35,8 @@ def _boxes(view, entity, pose, turn, columns, vertex_start, spots, out):
 
 
 @kernel
-def _all_boxes(view, entity, pose, turn, columns, vertex_start, out):
-    spots = np.zeros((4, 4096), dtype=np.float32)
+def _all_boxes(view, entity, pose, turn, columns, vertex_start, most, out):
+    spots = np.zeros((4, most), dtype=np.float32)
     for n in range(entity.shape[0]):
         _boxes(view[n], entity[n], pose[n], turn[n], columns, vertex_start, spots, out[n])
 
@@ -92,10 +92,10 @@ def _draw(mask, window, view, entity, pose, turn, columns, vertex_start, triangl
 
 
 @kernel
-def _visible(view, camera, entity, pose, turn, boxes, bounds, columns, vertex_start, triangles, triangle_start, width, height, last, least,
-             out):  # fmt: skip
+def _visible(view, camera, entity, pose, turn, boxes, bounds, columns, vertex_start, triangles, triangle_start, most, width, height, last,
+             least, out):  # fmt: skip
     count = entity.shape[1]
-    spots = np.zeros((4, 4096), dtype=np.float32)
+    spots = np.zeros((4, most), dtype=np.float32)
     own, others = np.zeros((height, (width + 63) // 64), dtype=np.uint64), np.zeros((height, (width + 63) // 64), dtype=np.uint64)
     for n in range(entity.shape[0]):
         box = boxes[n]
@@ -170,6 +170,11 @@ def _extent(entity, pose, turn, bounds):
     return pose[1] - reach, pose[1] + reach
 
 
+def _most_vertices(vertex_start: np.ndarray) -> int:
+    """Vertices of the largest mesh: the room that kernels need to project any one of them."""
+    return int(np.diff(vertex_start).max())
+
+
 def _turns(pose: np.ndarray) -> np.ndarray:
     yaw = pose[..., 2].astype(np.float64)
     return np.stack([cos(yaw), sin(yaw)], axis=-1).astype(np.float32)
@@ -185,7 +190,8 @@ def unclipped_boxes(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray, wi
     """As :func:`boxes` for (n, v) entities, (n, v, 3) poses and (n, 7) cameras, running on beyond the picture's edges."""
     a = atlas()
     out = np.zeros((*entity.shape, 4), dtype=np.float32)
-    _all_boxes(views(camera, width, height), entity, pose, _turns(pose), a.columns, a.vertex_start, out)
+    most = _most_vertices(a.vertex_start)
+    _all_boxes(views(camera, width, height), entity, pose, _turns(pose), a.columns, a.vertex_start, most, out)
     return out
 
 
@@ -202,5 +208,5 @@ def visibility(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray, box: np
     if before is not None:
         out[:, :-1] = before
     _visible(views(camera, *NOMINAL), camera, entity, pose, _turns(pose), box, a.bounds, a.columns, a.vertex_start, a.triangles,
-             a.triangle_start, *NOMINAL, before is not None, least, out)  # fmt: skip
+             a.triangle_start, _most_vertices(a.vertex_start), *NOMINAL, before is not None, least, out)  # fmt: skip
     return out

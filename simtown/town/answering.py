@@ -14,16 +14,21 @@ from simtown.language.questions import PHRASINGS, with_article, words
 from simtown.language.relations import RELATION_NAMES
 from simtown.language.solids import SURFACES, Solid, truth
 from simtown.scenes.footprints import GROUP
+from simtown.town.checks import TownError, text
+from simtown.town.nouns import NOUNS, label, meant
+from simtown.town.pictures import SIZE
+from simtown.town.reasons import reason
 from simtown.town.relating import MARGINS, measure
-from simtown.town.things import Thing, TownError
+from simtown.town.things import Thing
+from simtown.town.truth import pixels_alone
 
 if TYPE_CHECKING:
     from simtown.town.town import Town
 
-#: Words for groups of things.
-GROUP_NOUNS = {"vehicle": "vehicle", "building": "building", "tree": "tree", "person": "person", "pedestrian": "person", "cloud": "cloud"}
-_LIKE = "ask like 'Is the taxi left of a building?' or 'Is the man between the bus and the tree?'"
+_LIKE = "ask like 'Is a taxi left of a building?' or 'Is a man between a bus and a tree?'"
 _TWO_PLACE = [name for name in MARGINS if name != "between"]
+#: The longest question that is read, characters.
+_LONGEST = 400
 
 
 @dataclass(frozen=True)
@@ -33,8 +38,8 @@ class Answer:
     Attributes:
         question: as it was asked.
         truth: yes, no, or None where it is too close to say.
-        margin: metres by which it holds (negative: fails).
-        why: in words.
+        margin: metres by which it holds (negative: fails), -inf where it cannot hold at all.
+        why: in words: the distance that was measured, and the one that counts.
     """
 
     question: str
@@ -53,80 +58,105 @@ class Answer:
 
 @dataclass(frozen=True)
 class _Named:
-    label: str
-    solid: Solid
+    """Something that a noun phrase may stand for; the ground has several pieces."""
+
+    name: str
+    solids: tuple[Solid, ...]
 
 
-def answer(town: Town, question: str) -> Answer:
+def answer(town: Town, question: str, everywhere: bool = False) -> Answer:
     """See :meth:`simtown.town.town.Town.ask`."""
-    relation, phrases = _read(town, question)
-    if relation in RELATION_NAMES and any(noun in SURFACES for _, noun in phrases):
-        raise TownError(f"nothing is {relation} the ground: ask whether it is on the {next(n for _, n in phrases if n in SURFACES)}")
-    if phrases[0][1] in SURFACES or (relation != "on" and any(noun in SURFACES for _, noun in phrases)):
-        raise TownError(f"the {next(n for _, n in phrases if n in SURFACES)} is only what things are on: {_LIKE}")
-    candidates = [_meant(town, article, noun) for article, noun in phrases]
-    best: tuple[float, tuple[_Named, ...]] | None = None
-    for chosen in product(*candidates):
-        if len({c.label for c in chosen}) == len(chosen):
-            margin = measure(relation, town.camera, *(c.solid for c in chosen))
-            if best is None or margin > best[0]:
-                best = margin, chosen
-    if best is None:
-        missing = [noun for (_, noun), found in zip(phrases, candidates, strict=True) if not found]
-        why = f"there is no {missing[0]} in the town" if missing else f"there is no other {phrases[0][1]} in the town"
-        return Answer(question, False, -float("inf"), why)
-    margin, chosen = best
-    if len(chosen) == 2 and all(c.label in SURFACES for c in chosen[1:]):
-        margin = max(measure(relation, town.camera, chosen[0].solid, s) for s in SURFACES[chosen[1].label])
+    relation, phrases = _read(town, text(question, "the question", "Is the taxi left of a building?"))
+    _check_ground(relation, [noun for _, noun in phrases])
+    candidates = [_candidates(town, article, noun, everywhere) for article, noun in phrases]
+    cases = [chosen for chosen in product(*candidates) if len({c.name for c in chosen}) == len(chosen)]
+    if not cases:
+        return Answer(question, False, -float("inf"), _nothing(town, phrases, candidates, everywhere))
+    best, margin, chosen, solids = -1, -float("inf"), cases[0], tuple(c.solids[0] for c in cases[0])
+    for k, case in enumerate(cases):
+        for pieces in product(*(c.solids for c in case)):
+            by = measure(relation, town.camera, *pieces)
+            if best < 0 or by > margin:
+                best, margin, chosen, solids = k, by, case, pieces
     holds = truth(margin, MARGINS[relation])
-    return Answer(question, holds, margin, _why(relation, [c.label for c in chosen], margin, holds, len(list(product(*candidates))) > 1))
+    why = reason(relation, [c.name for c in chosen], solids, town.camera, margin, holds)
+    nearest = len(cases) > 1 and not holds and np.isfinite(margin)
+    return Answer(question, holds, margin, f"at best, {why}" if nearest else why)
 
 
 def _read(town: Town, question: str) -> tuple[str, list[tuple[str, str]]]:
     """The relation and the (article, noun) of subject and objects. Raises TownError."""
+    if len(question) > _LONGEST:
+        raise TownError(f"the question has {len(question)} characters, more than {_LONGEST}: {_LIKE}")
     names = [t.name for t in town.things] + [f"{t.kind} 1" for t in town.things]
-    nouns = [*GROUP, *GROUP_NOUNS, *SURFACES, *names]
+    nouns = [*GROUP, *NOUNS, *SURFACES, *names]
     forms = list(dict.fromkeys(re.sub(r"\{a_(.)\}|the \{(.)\}", lambda m: f"{{{(m[1] or m[2])}}}", p) for p in PHRASINGS))
     vocabulary = {w for phrase in [*forms, *nouns, *MARGINS, "a an the and"] for w in words(phrase)}
     unknown = [w for w in words(question) if w not in vocabulary]
     if unknown:
-        raise TownError(f"the question's word '{unknown[0]}' is unknown: {_LIKE}")
+        raise TownError(f"the question's word '{unknown[0]}' is not known in this town: {_LIKE}")
     slots = {f"{{{k}}}": f"(?:(?P<{k}_article>an?|the) )?{any_of(nouns, k)}" for k in "sop"}
     found = match(question, forms, slots | {"{r}": any_of(_TWO_PLACE, "r")})
     found = found or match(question, [f.replace("{o}", "{o} and {p}") for f in forms], slots | {"{r}": "(?P<r>between)"})
     if found is None:
-        raise TownError(f"the question is not understood: {_LIKE}; relations: {', '.join(MARGINS)}")
+        raise TownError(f"the question is not understood: {_LIKE}; the relations are {', '.join(MARGINS)}")
     spelled = {" ".join(words(n)): n for n in nouns}
     return str(found["r"]), [(found[f"{k}_article"] or "the", spelled[str(found[k])]) for k in "sop" if found.get(k)]
 
 
-def _meant(town: Town, article: str, noun: str) -> list[_Named]:
+def _check_ground(relation: str, nouns: list[str]) -> None:
+    """Raises TownError for a question that asks of the ground more than what is on it."""
+    ground = next((noun for noun in nouns if noun in SURFACES), None)
+    if ground is None:
+        return
+    if relation in RELATION_NAMES:
+        raise TownError(f"nothing is {relation} the {ground}: ask whether it is on the {ground}, or {_LIKE}")
+    if relation != "on" or nouns[0] in SURFACES:
+        raise TownError(f"of the {ground} one can only ask what is on it, such as 'Is a taxi on the {ground}?': or {_LIKE}")
+
+
+def _candidates(town: Town, article: str, noun: str, everywhere: bool) -> list[_Named]:
     """What a noun phrase may stand for. Raises TownError for "the" where there is none, or more than one."""
     if noun in SURFACES:
-        return [_Named(noun, SURFACES[noun][0])]
-    group = GROUP_NOUNS.get(noun)
-    found = [t for t in town.things if noun in (t.kind, f"{t.name} 1") or t.group == group]
-    found = found or [t for t in town.things if t.name == noun]
-    if article == "the" and len(found) != 1:
+        return [_Named(noun, SURFACES[noun])]
+    there = meant(town.things, noun)
+    seen = there if everywhere else _seen(town, there)
+    if article == "the" and not there:
+        raise TownError(f"there is no {noun} in this town: place one, or ask about {with_article(noun)}")
+    if article == "the" and not seen:
+        raise TownError(f"{_unseen(town, noun, there)}: move things or the camera, or ask(..., everywhere=True)")
+    if article == "the" and len(seen) > 1:
+        first = ", ".join(label(t) for t in seen[:4]) + (", ..." if len(seen) > 4 else "")
+        raise TownError(f"there are {len(seen)} of what '{noun}' may mean ({first}): ask about {with_article(noun)}, or use a name")
+    return [_Named(t.name, (t.solid(),)) for t in seen]
+
+
+def _nothing(town: Town, phrases: list[tuple[str, str]], candidates: list[list[_Named]], everywhere: bool) -> str:
+    """Why a question has nothing to measure."""
+    for (_, noun), found in zip(phrases, candidates, strict=True):
         if not found:
-            raise TownError(f"there is no {noun} in this town: place one, or ask about {with_article(noun)}")
-        first = ", ".join(_label(t) for t in found[:4]) + (", ..." if len(found) > 4 else "")
-        raise TownError(f"there are {len(found)} of what '{noun}' may mean ({first}): ask about {with_article(noun)}, or use a name")
-    return [_Named(t.name, t.solid()) for t in found]
+            there = meant(town.things, noun)
+            return _unseen(town, noun, there) if there else f"there is no {noun} in the town"
+    noun = phrases[-1][1]
+    there = meant(town.things, noun)
+    seen = there if everywhere else _seen(town, there)
+    unseen = [t for t in there if t not in seen]
+    if not unseen:
+        return f"there is no other {noun} in the town"
+    return f"there is no other {noun} in the picture, and {_unseen(town, noun, unseen)}"
 
 
-def _label(thing: Thing) -> str:
-    return f"{thing.kind} 1" if thing.name == thing.kind else thing.name
+def _seen(town: Town, things: list[Thing]) -> list[Thing]:
+    seen = town.seen() if things else set()
+    return [t for t in things if t.name in seen]
 
 
-def _why(relation: str, labels: list[str], margin: float, holds: bool | None, several: bool) -> str:
-    phrase = f"{relation} the {' and the '.join(labels[1:])}"
-    if not np.isfinite(margin):
-        return f"the {labels[0]} is not {phrase}: they have not both moved the same way" if relation == "overtaking" else f"not {phrase}"
-    if holds is None:
-        return f"the {labels[0]} is {phrase} by {margin:.2f} m, too little to say: {MARGINS[relation]} m either way; move one of them"
-    nearest = ", which comes nearest" if several and not holds else ""
-    return f"the {labels[0]} is {'' if holds else 'not '}{phrase}{nearest}, by {abs(margin):.2f} m"
+def _unseen(town: Town, noun: str, things: list[Thing]) -> str:
+    """Why none of some things is seen."""
+    if len(things) > 1:
+        return f"{len(things)} things that '{noun}' may mean are outside the picture or hidden"
+    hidden = pixels_alone(town, things, *SIZE)[0] > 0
+    return f"the {things[0]} is {'hidden by what stands before it' if hidden else 'outside the picture'}"
 
 
 _WEATHER = {"clear": "The sky is clear", "cloudy": "It is cloudy", "rain": "It is raining", "fog": "It is foggy", "snow": "It is snowing",

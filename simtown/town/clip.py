@@ -13,8 +13,9 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.scenes.placement import LANES, SWAY, half_sizes
 from simtown.scenes.scene import Weather
 from simtown.streams import Stream
+from simtown.town.checks import TownError, whole
 from simtown.town.physics import Contact
-from simtown.town.things import Thing, TownError, overlapping
+from simtown.town.things import Thing, overlapping
 from simtown.town.town import Town
 
 #: Speeds that drivers and walkers like, metres a second, and the least distance between two vehicles of a lane at first, metres.
@@ -33,8 +34,8 @@ def traffic(seed: int, vehicles: int = 5, entities: int = 60, weather: str | Non
     Raises:
         TownError: numbers out of range.
     """
-    if not 0 <= vehicles <= 40 or not 1 <= entities <= len(ENTITIES):
-        raise TownError(f"{vehicles} vehicles of {entities} kinds: from 0 to 40 vehicles, of 1 to {len(ENTITIES)} kinds")
+    if not 0 <= whole(vehicles, "vehicles") <= 40 or not 1 <= whole(entities, "entities") <= len(ENTITIES):
+        raise TownError(f"{vehicles} vehicles of {entities} kinds: give from 0 to 40 vehicles, of 1 to {len(ENTITIES)} kinds")
     town = Town(seed, vehicles=0)
     if weather is not None:
         town.weather = Weather(weather, town.weather.intensity, *town.light, town.weather.seed)
@@ -48,7 +49,7 @@ def traffic(seed: int, vehicles: int = 5, entities: int = 60, weather: str | Non
                 town.drive(town.place(car.kind, car.x, car.y, car.yaw), _DRIVE[0] + pace * (_DRIVE[1] - _DRIVE[0]))
                 break
         else:
-            raise TownError(f"{vehicles} vehicles found no room: give fewer")
+            raise TownError(f"{vehicles} vehicles find no room on the road: give fewer")
     people = [t for t in town.things if t.group == "person"]
     for person, (turn, pace) in zip(people, Stream(seed, "clip", "walk").uniform(np.arange(len(people)), 2), strict=True):
         _face(town, person, right=turn < 0.5)
@@ -89,13 +90,13 @@ def frames(town: Town, seconds: float, fps: int, size: tuple[int, int]) -> Itera
 def check(path: Path, seconds: float, fps: int, size: tuple[int, int]) -> None:
     """Raises TownError, before anything is drawn, for what :func:`write` cannot write."""
     if path.suffix.lower() not in (".mp4", ".gif"):
-        raise TownError(f"{path} is no clip: end it in .mp4 or .gif")
+        raise TownError(f"{path} does not end as a clip does: end it in .mp4 or .gif")
     if path.exists():
         raise TownError(f"{path} exists: give another --out, or remove it")
     if not path.parent.is_dir():
         raise TownError(f"{path.parent} is no directory: make it first")
     if not 0 < seconds <= LONGEST or not 1 <= fps <= FASTEST:
-        raise TownError(f"{seconds} seconds at {fps} frames a second: up to {LONGEST:.0f} seconds, 1 to {FASTEST} frames")
+        raise TownError(f"{seconds} seconds at {fps} frames a second: give up to {LONGEST:.0f} seconds, and from 1 to {FASTEST} frames")
     if path.suffix.lower() == ".mp4" and any(side % 2 for side in size):
         raise TownError(f"MP4 needs even sides, not {size[0]}x{size[1]}: give another --size, or write a .gif")
     if path.suffix.lower() == ".gif" and fps > 50:

@@ -25,7 +25,8 @@ from simtown.assets.atlas import atlas
 from simtown.assets.street.ground import PAVEMENT_EDGE, ROAD_EDGE
 from simtown.scenes.footprints import GROUP, depths, heights, number, outline, separation
 from simtown.town import driving
-from simtown.town.things import Thing, TownError, turned_front
+from simtown.town.checks import TownError
+from simtown.town.things import Thing, turned_front, write
 
 GRAVITY, GRIP = 9.81, 0.8
 #: Kilograms a cubic metre of a thing's box: a car of about 1.3 t, a person of about 70 kg.
@@ -196,14 +197,12 @@ class Physics:
             velocity, spin = self._bullet.getBaseVelocity(b.number, physicsClientId=self._client)
             thing, before = b.thing, b.thing.yaw
             turned = 2 * math.atan2(s, c)
-            thing.yaw = before + math.remainder(turned - before, 2 * math.pi)
-            own = _turn(b.offset, thing.yaw)
-            thing.x, thing.y = x - own[0], y - own[1]
+            yaw = before + math.remainder(turned - before, 2 * math.pi)
+            own = _turn(b.offset, yaw)
             height = z - b.offset[2]
-            thing.z = (
-                0.0 if thing.group == "vehicle" or height < 0.02 else height
-            )  # a scene's vehicles have no z; wheels are not quite round
-            thing.velocity, thing.spin = (velocity[0], velocity[1], velocity[2]), spin[2]
+            if thing.group == "vehicle" or height < 0.02:  # a scene's vehicles have no z; wheels are not quite round
+                height = 0.0
+            write(thing, x=x - own[0], y=y - own[1], z=height, yaw=yaw, velocity=tuple(velocity), spin=spin[2])
 
     def _touches(self, found: dict[tuple[str, str], Contact], time: float, tick: float) -> None:
         for point in self._bullet.getContactPoints(physicsClientId=self._client):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simtown.language.relations import RELATIONS, margins, separations
+from simtown.language.relations import LATERAL, RELATIONS, margins, separations
 from simtown.language.solids import BESIDE, FAR, NEAR, SOLID_RELATIONS, Solid, distance, facing, on, overtaking
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import depths, hull
@@ -15,7 +15,7 @@ _PLANAR = tuple(r.name for r in RELATIONS)
 
 
 def measure(relation: str, camera: Camera, subject: Solid, *objects: Solid) -> float:
-    """Metres by which a relation holds (negative: by which it fails) between things as `camera` sees them."""
+    """Metres by which a relation holds (negative: by which it fails) between things as `camera` sees them; -inf where it cannot hold."""
     if relation in _PLANAR:
         return float(_planar(camera, [subject, objects[0]])[relation][0, 1])
     return float(SOLID_RELATIONS[relation].measure(subject, *objects))
@@ -38,15 +38,27 @@ def table(camera: Camera, solids: list[Solid]) -> dict[str, np.ndarray]:
     return {name: found[name] for name in MARGINS}
 
 
+def behind_camera(camera: Camera, solid: Solid) -> bool:
+    """Whether a thing's middle is beside or behind the camera, where left and right mean nothing."""
+    dx, dy = solid.middle - np.array([camera.x, camera.y])
+    return bool(dy * np.cos(camera.yaw) - dx * np.sin(camera.yaw) <= 0)
+
+
 def _planar(camera: Camera, solids: list[Solid]) -> dict[str, np.ndarray]:
     n = len(solids)
     poses = np.array([[*s.middle, 0.0] for s in solids], dtype=np.float32).reshape(1, n, 3)
-    separation = separations(poses, camera.row()[None])
+    with np.errstate(divide="ignore", invalid="ignore"):  # beside the camera
+        separation = separations(poses, camera.row()[None])
     i, j = (k.ravel() for k in np.indices((n, n)))
-    return {
+    found = {
         name: margins(np.broadcast_to(separation, (n * n, 2, n, n)), np.full(n * n, r), i, j).reshape(n, n)
         for r, name in enumerate(_PLANAR)
     }
+    behind = np.array([behind_camera(camera, s) for s in solids], dtype=bool)
+    for relation in RELATIONS:
+        if relation.axis == LATERAL:
+            found[relation.name][behind[:, None] | behind] = -np.inf
+    return found
 
 
 def _betweens(solids: list[Solid]) -> np.ndarray:

@@ -2,30 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simtown.language.solids import Solid
 from simtown.scenes.footprints import GROUP, heights, outline, placed, separation, top
+from simtown.town.checks import TownError, number, velocity, whole
+from simtown.town.nouns import kinds_of
+
+if TYPE_CHECKING:
+    from simtown.town.town import Town
 
 #: People who walk look along +x in their own frame; the others towards -y, as every street kind does.
 _WALKERS = ("jogger", "person with dog", "person with pram")
 #: Two things closer than this touch, metres; what rests on another may sink so far into it.
 TOUCH = 0.03
+#: How fast things of a group can be told to go, metres a second; the others stand.
+FASTEST = {"vehicle": 30.0, "person": 4.0}
 
 
-class TownError(ValueError):
-    """Something a town cannot do; the message says what to change."""
+def _kind(value: object, what: str) -> str:
+    kinds = kinds_of(value)
+    if len(kinds) > 1:
+        raise TownError(f"{what} is '{value}', which is several: give one of {', '.join(kinds[:8])}{', ...' if kinds[8:] else ''}")
+    return kinds[0]
+
+
+_place = partial(number, low=-500.0, high=500.0)
+#: What can be set of a thing, each with its check.
+SETTABLE: dict[str, Callable[[object, str], Any]] = {
+    "kind": _kind,
+    "x": _place,
+    "y": _place,
+    "z": _place,
+    "yaw": number,
+    "scale": partial(number, low=0.05, high=20.0),
+    "style": partial(whole, low=0, high=65535),
+    "velocity": velocity,
+    "spin": partial(number, low=-100.0, high=100.0),
+    "pace": partial(number, low=0.0),
+}
 
 
 @dataclass(eq=False)
 class Thing:
-    """A vehicle, a building, a tree, a mailbox, a person ... of a town. Read it; the verbs of its town change it.
+    """A vehicle, a building, a tree, a mailbox, a person ... of a town.
+
+    What is assigned is checked as :meth:`Town.change <simtown.town.town.Town.change>` checks it: ``taxi.x = 3.0`` raises TownError, and
+    changes nothing, where something else stands.
 
     Attributes:
         kind: its name in the catalogue.
-        name: what the town calls it: its kind, or "taxi 2" where there is another.
+        name: what the town calls it: its kind, or "taxi 2" where there is another. Its town gives it.
         x, y, z: place, metres.
         yaw: radians counter-clockwise.
         scale: 1 is the catalogue's size.
@@ -33,6 +65,8 @@ class Thing:
         velocity: metres a second.
         spin: radians a second.
         pace: the speed it wants, metres a second; 0 stands.
+        track: (t, 2) where it was in the last seconds, metres, or None. Its town keeps it.
+        town: where it stands, or None.
     """
 
     kind: str
@@ -47,6 +81,15 @@ class Thing:
     spin: float = 0.0
     pace: float = 0.0
     track: np.ndarray | None = field(default=None, repr=False)
+    town: Town | None = field(default=None, repr=False, init=False)
+
+    def __setattr__(self, attribute: str, value: object) -> None:
+        if self.town is not None:
+            self.town.change(self, **{attribute: value})
+        elif attribute in ("name", "track"):  # as the constructor does
+            write(self, **{attribute: value})
+        else:
+            write(self, **{attribute: checked(attribute, value)})
 
     @property
     def group(self) -> str:
@@ -72,8 +115,8 @@ class Thing:
         return self.z + self.scale * heights(self.kind)[1]
 
     def top(self, x: float, y: float) -> float:
-        """How high it is above a point of the ground, metres; nan where it is not above it."""
-        c, s, dx, dy = np.cos(self.yaw), np.sin(self.yaw), x - self.x, y - self.y
+        """How high it is above a point of the ground, metres; nan where it is not above it. Raises TownError for no numbers."""
+        c, s, dx, dy = np.cos(self.yaw), np.sin(self.yaw), number(x, "x") - self.x, number(y, "y") - self.y
         return self.z + self.scale * top(self.kind, (c * dx + s * dy) / self.scale, (c * dy - s * dx) / self.scale)
 
     def solid(self) -> Solid:
@@ -82,6 +125,31 @@ class Thing:
 
     def __str__(self) -> str:
         return self.name or self.kind
+
+
+def write(thing: Thing, **values: object) -> None:
+    """Set attributes without any check: for a thing's town and what moves it."""
+    vars(thing).update(values)
+
+
+def checked(attribute: str, value: object) -> Any:
+    """The value of an attribute in its own type. Raises TownError for what cannot be set, and for values out of range."""
+    if attribute not in SETTABLE:
+        raise TownError(f"'{attribute}' of a thing cannot be set: what can is {', '.join(SETTABLE)}")
+    return SETTABLE[attribute](value, attribute)
+
+
+def check(thing: Thing) -> None:
+    """Raises TownError for a thing that no town can hold, wherever the others stand."""
+    vehicle = thing.group == "vehicle"
+    if vehicle and (thing.z or thing.scale != 1.0 or thing.style):
+        raise TownError(f"the {thing} stands on the ground, in its own size and colours: leave out z, dz, on, scale and style")
+    if thing.group != "cloud" and thing.z < 0:
+        raise TownError(f"the {thing} would stand {-thing.z:.2f} m below the ground: give a z of 0 or more")
+    most = FASTEST.get(thing.group, 0.0)
+    if thing.pace > most:
+        hint = f"give a speed from 0 to {most:g} metres a second" if most else "only vehicles and people go"
+        raise TownError(f"the {thing} cannot go at {thing.pace:g} metres a second: {hint}")
 
 
 def turned_front(kind: str) -> float:

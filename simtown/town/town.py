@@ -4,19 +4,15 @@ programmatically" (the paper's section 2.1).
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from simtown.assets.catalogue import ENTITIES, STREET
-from simtown.render.frames import check_size
-from simtown.render.raster import Raster
+from simtown.assets.catalogue import ENTITIES
+from simtown.render.fill import MOST_TRIANGLES
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP
 from simtown.scenes.placement import GAP, LANES, draw_poses, framed, half_sizes, overlap
@@ -24,24 +20,30 @@ from simtown.scenes.scene import Prop, Scene, SceneBatch, Vehicle, Weather
 from simtown.scenes.street import FRONT, draw_street
 from simtown.scenes.weather import WEATHERS, draw_weather
 from simtown.streams import Stream
-from simtown.town.things import Thing, TownError, overlapping
+from simtown.town import checks
+from simtown.town.checks import TownError, number, shown, whole
+from simtown.town.nouns import kinds_of, meant
+from simtown.town.pictures import SIZE, Frame, raster
+from simtown.town.things import SETTABLE, Thing, check, checked, overlapping, write
 
 if TYPE_CHECKING:
-    from PIL import Image
-
     from simtown.town.answering import Answer
     from simtown.town.physics import Contact, Physics
     from simtown.town.truth import Truth
 
-#: The picture's width and height, pixels, where nobody says otherwise.
-SIZE = (1024, 576)
 #: Where things of each group stand unless told, y in metres, and how far to either side they are tried, metres.
 _PLACES = {"building": FRONT + 0.4, "tree": 7.9, "furniture": 5.6, "person": 5.0, "cloud": 92.0}
 _SPREAD = {"building": 25.0, "tree": 13.0, "furniture": 10.0, "person": 10.0, "cloud": 60.0}
 #: How many places are tried before a town counts as full, and how many ids a picture has.
 _TRIES, MOST_THINGS = 400, 250
+#: How high clouds float, metres.
+_SKY = 26.0
 #: Seconds that tracks reach back, for what can only be told from motion.
 MEMORY = 6.0
+
+
+#: What decides where a thing is in the way of others.
+_SPACE = {"kind", "x", "y", "z", "yaw", "scale"}
 
 
 class Light(NamedTuple):
@@ -51,48 +53,8 @@ class Light(NamedTuple):
     elevation: float
 
 
-@dataclass(frozen=True)
-class Frame:
-    """One picture of a town; shows itself in notebooks.
-
-    Attributes:
-        rgb: (h, w, 3) uint8.
-        depth: (h, w) float32 metres along the view's axis, inf for the sky.
-        ids: (h, w) uint8, 0 for sky and ground.
-        names: the thing of every id.
-    """
-
-    rgb: np.ndarray
-    depth: np.ndarray
-    ids: np.ndarray
-    names: dict[int, str]
-
-    @property
-    def image(self) -> Image.Image:
-        """The picture for Pillow."""
-        from PIL import Image
-
-        return Image.fromarray(self.rgb)
-
-    def mask(self, name: object) -> np.ndarray:
-        """(h, w) bool, where a thing (or its name) is seen. Raises TownError for one that the town had not."""
-        numbers = [i for i, n in self.names.items() if n == str(name)]
-        if not numbers:
-            raise TownError(f"there is no '{name}' in this picture: its names are those of frame.names")
-        found: np.ndarray = self.ids == numbers[0]
-        return found
-
-    def save(self, path: str | Path) -> None:
-        """Write the picture, in the format that the path's ending names."""
-        self.image.save(path)
-
-    def __repr__(self) -> str:
-        return f"<Frame {self.rgb.shape[1]} x {self.rgb.shape[0]}: {', '.join(self.names.values())}>"
-
-    def _repr_png_(self) -> bytes:
-        data = io.BytesIO()
-        self.image.save(data, format="PNG")
-        return data.getvalue()
+class _NoRoomError(TownError):
+    """Something else stands there; another kind or place may do."""
 
 
 class Town:
@@ -105,7 +67,8 @@ class Town:
         town.ask("Is the fire truck left of a building?")
 
     Metres and radians; x along the road to the viewer's right, y away from the viewer, z up (docs/data-format.md). The same seed
-    and the same verbs make the same town, picture and motion.
+    and the same verbs make the same town, picture and motion. Verbs take a :class:`Thing`, its name ("taxi 2"), or a noun that only one
+    thing has ("bus").
 
     Args:
         seed: which random street. Everything in it, and every place that is left to chance later on, follows from it.
@@ -117,8 +80,8 @@ class Town:
 
     def __init__(self, seed: int = 0, vehicles: int = 3) -> None:
         self._start(seed)
-        if not 0 <= vehicles <= 8:
-            raise TownError(f"{vehicles} vehicles do not fit on the road that is seen: from 0 to 8; place more with x")
+        if not 0 <= whole(vehicles, "vehicles") <= 8:
+            raise TownError(f"{vehicles} vehicles do not fit on the road that is seen: give from 0 to 8, and place more with x")
         index = np.array([0])
         drawn = draw_weather(Stream(seed, "town", "weather"), index, WEATHERS)
         street = draw_street(Stream(seed, "town", "street"), index, drawn.weather)
@@ -133,42 +96,48 @@ class Town:
                     self._add(self._somewhere(Thing(ENTITIES[kind], 0.0, 0.0)))
 
     def _start(self, seed: int) -> None:
-        self._seed, self._draws, self.time = seed, 0, 0.0
+        self._seed, self._draws, self._time = whole(seed, "seed"), 0, 0.0
         self._things: list[Thing] = []
-        self._counts: dict[str, int] = {}
         self._weather, self._camera = Weather(), Camera()
         self._physics: Physics | None = None
-        self._tracks: list[tuple[float, dict[int, tuple[float, float]]]] = []
+        self._tracks: list[tuple[float, dict[Thing, tuple[float, float]]]] = []
+        self._view: tuple[tuple[Scene, list[str]], Frame] | None = None
 
     def _fill(self, scene: Scene) -> None:
-        self._weather, self._camera = replace(scene.weather), scene.camera
+        self._weather, self._camera = checks.weather(scene.weather), checks.camera(scene.camera)
+        if len(scene.vehicles) + len(scene.props) > MOST_THINGS:
+            raise TownError(f"{len(scene.vehicles)} vehicles and {len(scene.props)} props: a town holds at most {MOST_THINGS} things")
         for car in scene.vehicles:
             self._add(Thing(car.entity, car.x, car.y, 0.0, car.yaw))
         for prop in scene.props:
             self._add(Thing(prop.kind, prop.x, prop.y, prop.z, prop.yaw, prop.scale, prop.style))
+        if len(self.vehicles) != len(scene.vehicles):
+            raise TownError(f"vehicles {', '.join(v.entity for v in scene.vehicles)} and props {', '.join(p.kind for p in scene.props)}: "
+                            "put vehicles among the vehicles of the scene, and everything else among its props")  # fmt: skip
 
     @classmethod
     def from_scene(cls, scene: Scene, seed: int = 0) -> Town:
-        """The town of a scene, such as a stored example's: ``Town.from_scene(open_dataset(path).train[0].scene)``."""
+        """The town of a scene, such as a stored example's: ``Town.from_scene(open_dataset(path).train[0].scene)``.
+
+        Raises:
+            TownError: what is given is no scene, or holds kinds or numbers that no town has.
+        """
         town = cls.__new__(cls)
         town._start(seed)
+        if not isinstance(scene, Scene):
+            raise TownError(f"the scene is {shown(scene)}: give a Scene, such as open_dataset(path).train[0].scene")
         try:
-            SceneBatch.of([scene])
-        except ValueError as error:
-            raise TownError(str(error)) from error
-        town._fill(scene)
+            town._fill(scene)
+        except (TypeError, AttributeError) as error:
+            raise TownError(f"the scene does not hold a list of Vehicle and a list of Prop: {error}") from error
         return town
 
     def to_scene(self) -> Scene:
         """The town as it is now: what a data set stores, and any renderer draws."""
-        w = self._weather
-        if w.kind not in WEATHERS or not 0 <= w.intensity <= 1:
-            raise TownError(f"weather '{w.kind}' of intensity {w.intensity}: the kind is one of {', '.join(WEATHERS)}, and the intensity "
-                            "from 0 to 1")  # fmt: skip
         return Scene(
             [Vehicle(t.kind, t.x, t.y, t.yaw) for t in self.vehicles],
             [Prop(t.kind, t.x, t.y, t.z, t.yaw, t.scale, t.style) for t in self.props],
-            replace(w),
+            checks.weather(self._weather),
             self._camera,
         )
 
@@ -192,6 +161,11 @@ class Town:
     def seed(self) -> int:
         return self._seed
 
+    @property
+    def time(self) -> float:
+        """Seconds that :meth:`step` has let pass."""
+        return self._time
+
     def __iter__(self) -> Iterator[Thing]:
         return iter(self.things)
 
@@ -199,7 +173,7 @@ class Town:
         return len(self._things)
 
     def __getitem__(self, name: str) -> Thing:
-        """The thing of a name. Raises TownError for a name that nothing has."""
+        """The thing of a name, or of a noun that only one thing has. Raises TownError for any other word."""
         return self._find(name)
 
     def __repr__(self) -> str:
@@ -214,12 +188,16 @@ class Town:
             if not any(thing is t for t in self._things):
                 raise TownError(f"the {thing} is not in this town: it was removed, or belongs to another; place it first")
             return thing
-        for t in self._things:
-            if t.name == thing:
-                return t
-        alike = [t.name for t in self._things if t.kind == thing]
-        hint = f"there is {', '.join(alike)}" if alike else f"place it, or take one of: {', '.join(t.name for t in self.things)}"
-        raise TownError(f"there is no '{thing}' in this town: {hint}")
+        alike: list[Thing] = []
+        if isinstance(thing, str):
+            alike = [t for t in self._things if t.name == thing] or meant(self._things, thing)
+        if len(alike) == 1:
+            return alike[0]
+        names = [t.name for t in alike or self.things]
+        listed = ", ".join(names[:12]) + (", ..." if names[12:] else "")
+        if alike:
+            raise TownError(f"'{thing}' may mean {len(alike)} things of this town: use a name ({listed})")
+        raise TownError(f"there is no {shown(thing)} in this town: {f'place it, or use a name ({listed})' if names else 'it is empty'}")
 
     # Verbs
 
@@ -240,59 +218,92 @@ class Town:
         Raises:
             TownError: an unknown kind, numbers out of range, no room, or a place where something else stands (both are named).
         """
-        kind = self._kind(kind)
-        vehicle = GROUP[kind] == "vehicle"
+        kinds = self._kinds(kind)
         if len(self._things) >= MOST_THINGS:
-            raise TownError(f"a town holds at most {MOST_THINGS} things: remove some")
-        if lane is not None and (not vehicle or lane not in ("near", "far")):
-            raise TownError(f"lane '{lane}' for a {kind}: it is 'near' or 'far', for vehicles only")
-        if vehicle and (on is not None or z or scale != 1.0):
-            raise TownError(f"a {kind} stands on the ground in its own size: leave out on, z and scale")
-        if style is None:
-            style = int(self._uniform("style") * 65536)
-        thing = Thing(kind, 0.0, 0.0, z, 0.0, scale, 0 if vehicle else style)
-        if on is not None:
-            below = self._find(on)
-            thing.x, thing.y = below.x if x is None else x, below.y if y is None else y
-            thing.yaw = yaw or 0.0
-            height = below.top(thing.x, thing.y)
-            if not np.isfinite(height):
-                raise TownError(f"({thing.x:.2f}, {thing.y:.2f}) is not above the {below}: give an x and a y that are")
-            thing.z = z + height
-        elif x is None:
-            return self._add(self._somewhere(thing, lane, y, yaw))
-        else:
+            raise TownError(f"a town holds at most {MOST_THINGS} things: remove some first")
+        if lane is not None and not (isinstance(lane, str) and lane in ("near", "far")):
+            raise TownError(f"lane is {shown(lane)}: give 'near' or 'far'")
+        x, y, yaw = (None if v is None else checked(name, v) for name, v in (("x", x), ("y", y), ("yaw", yaw)))
+        z, scale, below = checked("z", z), checked("scale", scale), None if on is None else self._find(on)
+        drawn = int(self._uniform("style") * 65536) if style is None else checked("style", style)
+
+        def make(kind: str) -> Thing:
+            vehicle = GROUP[kind] == "vehicle"
+            if lane is not None and not vehicle:
+                raise TownError(f"a {kind} has no lane: leave out lane, which is for vehicles")
+            thing = Thing(kind, 0.0, 0.0, z, 0.0, scale, 0 if vehicle and style is None else drawn)
+            if below is not None:
+                return self._on_top(thing, below, x, y, yaw)
+            if x is None:
+                check(thing)
+                return self._somewhere(thing, lane, y, yaw)
             side = LANES[0 if lane != "far" else 1] if vehicle else (_PLACES[thing.group], 0.0)
-            thing.x, thing.y, thing.yaw = x, side[0] if y is None else y, side[1] if yaw is None else yaw
-        if thing.group == "cloud" and not z:
-            thing.z = 26.0
-        return self._add(self._fitting(thing))
+            height = _SKY if thing.group == "cloud" and not z else z
+            return self._fitting(replace(thing, x=x, y=side[0] if y is None else y, z=height, yaw=side[1] if yaw is None else yaw))
+
+        return self._add(_first(kind, kinds, make))
+
+    def change(self, thing: Thing | str, **values: object) -> Thing:
+        """Change what a thing is, or where and how it stands; ``taxi.x = 3.0`` is ``town.change(taxi, x=3.0)``.
+
+        Args:
+            thing: what is changed.
+            values: any of kind, x, y, z, yaw, scale, style, velocity, spin and pace, as :class:`Thing` has them. A thing of another kind
+                gets that kind's name.
+
+        Raises:
+            TownError: values of a wrong type or out of range, or a place where something else stands. Then nothing is changed.
+        """
+        thing = self._find(thing)
+        noun = values.pop("kind", thing.kind)
+        kinds = self._kinds(noun)
+        given = {attribute: checked(attribute, value) for attribute, value in values.items()}
+
+        def make(kind: str) -> Thing:
+            own: dict[str, Any] = {} if kind == thing.kind else {"kind": kind, "name": "", **({"style": 0} if kind in ENTITIES else {})}
+            changed = replace(thing, **own, **given)
+            return self._fitting(changed, but=thing) if own or _SPACE & set(given) else changed
+
+        to = _first(str(noun), kinds, make)
+        check(to)
+        if to.kind != thing.kind:
+            write(thing, name=self._free_name(to.kind, but=thing))
+        write(thing, **{attribute: getattr(to, attribute) for attribute in SETTABLE})
+        self._physics = None
+        if to.kind != thing.kind or _SPACE & set(given):
+            write(thing, track=None)
+            for _, places in self._tracks:
+                places.pop(thing, None)  # what was carried has not driven there
+        return thing
 
     def move(self, thing: Thing | str, dx: float = 0.0, dy: float = 0.0, dz: float = 0.0, *, x: float | None = None,
              y: float | None = None, z: float | None = None) -> Thing:  # fmt: skip
         """Move a thing by (dx, dy, dz) metres, or to an x, y or z. Raises TownError, and moves nothing, where something else stands."""
         thing = self._find(thing)
-        to = replace(
-            thing, x=(thing.x if x is None else x) + dx, y=(thing.y if y is None else y) + dy, z=(thing.z if z is None else z) + dz
-        )
-        return self._change(thing, to)
+        old, to, by = (thing.x, thing.y, thing.z), (x, y, z), (dx, dy, dz)
+        place = {
+            name: (before if given is None else checked(name, given)) + number(more, f"d{name}")
+            for name, before, given, more in zip("xyz", old, to, by, strict=True)
+        }
+        return self.change(thing, **place)
 
     def turn(self, thing: Thing | str, by: float) -> Thing:
         """Turn a thing by so many radians counter-clockwise. Raises TownError, and turns nothing, where it would hit something."""
         thing = self._find(thing)
-        return self._change(thing, replace(thing, yaw=thing.yaw + by))
+        return self.change(thing, yaw=thing.yaw + number(by, "by"))
 
     def remove(self, *things: Thing | str) -> None:
         """Take things out of the town. Raises TownError for what is not in it, and takes nothing out."""
         gone = [self._find(t) for t in things]
         self._things = [t for t in self._things if not any(t is g for g in gone)]
+        for thing in gone:
+            write(thing, town=None, track=None)
         self._physics = None
 
-    def clear(self, group: str | None = None) -> None:
-        """Take everything out, or all of a group: "vehicle", "building", "tree", "furniture", "person", "cloud"."""
-        if group is not None and group not in _GROUPS:
-            raise TownError(f"unknown group '{group}': one of {', '.join(_GROUPS)}")
-        self.remove(*[t for t in self._things if group in (None, t.group)])
+    def clear(self, noun: str | None = None) -> None:
+        """Take everything out, or all that a noun means: "vehicle", "building", "tree", "car", "taxi"."""
+        kinds = None if noun is None else kinds_of(noun)
+        self.remove(*[t for t in self._things if kinds is None or t.kind in kinds])
 
     @property
     def weather(self) -> Weather:
@@ -301,10 +312,7 @@ class Town:
 
     @weather.setter
     def weather(self, value: str | Weather) -> None:
-        kind = value if isinstance(value, str) else value.kind
-        if kind not in WEATHERS:
-            raise TownError(f"unknown weather '{kind}': one of {', '.join(WEATHERS)}")
-        self._weather = replace(self._weather, kind=kind) if isinstance(value, str) else replace(value)
+        self._weather = checks.weather(replace(self._weather, kind=value) if isinstance(value, str) else value)
 
     @property
     def light(self) -> Light:
@@ -313,10 +321,8 @@ class Town:
 
     @light.setter
     def light(self, value: tuple[float, float]) -> None:
-        azimuth, elevation = value
-        if not (np.isfinite(azimuth) and 0.05 <= elevation <= np.pi / 2):
-            raise TownError(f"light ({azimuth}, {elevation}): an azimuth, and an elevation from 0.05 to 1.57 radians")
-        self._weather = replace(self._weather, sun_azimuth=float(azimuth), sun_elevation=float(elevation))
+        azimuth, elevation = checks.light(value)
+        self._weather = replace(self._weather, sun_azimuth=azimuth, sun_elevation=elevation)
 
     @property
     def camera(self) -> Camera:
@@ -325,17 +331,18 @@ class Town:
 
     @camera.setter
     def camera(self, value: Camera) -> None:
-        if not np.isfinite(value.row()).all() or not 0.2 <= value.focal <= 20 or abs(value.pitch) > 1.2 or value.z < 0.3:
-            raise TownError("a camera has finite numbers, a focal length from 0.2 to 20, a pitch from -1.2 to 1.2 and stands 0.3 m high "
-                            "at least")  # fmt: skip
-        self._camera = value
+        self._camera = checks.camera(value)
 
     # Pictures, truth and words
 
     def render(self, size: tuple[int, int] = SIZE) -> Frame:
-        """The picture, (width, height) pixels. Raises TownError for a size out of range."""
-        batch = self._batch(size)
-        frames = raster().render(batch, *size)
+        """The picture, (width, height) pixels. Raises TownError for a size out of range, or more things than can be drawn."""
+        width, height = checks.picture_size(size)
+        batch = SceneBatch.of([self.to_scene()])
+        try:
+            frames = raster().render(batch, width, height)
+        except ValueError as error:
+            raise TownError(f"the picture shows more triangles than {MOST_TRIANGLES}: take things out of the town") from error
         return Frame(frames.rgb[0], frames.depth[0], frames.ids[0], self._ids(batch))
 
     def truth(self, size: tuple[int, int] = SIZE) -> Truth:
@@ -344,18 +351,29 @@ class Town:
 
         return truth(self, size)
 
-    def ask(self, question: str) -> Answer:
+    def ask(self, question: str, everywhere: bool = False) -> Answer:
         """Answer a question such as "Is the fire truck left of a taxi?" from the truth: :class:`~simtown.town.answering.Answer`.
 
+        Args:
+            question: about things in the picture: "the taxi" is the one that is seen.
+            everywhere: whether things that are outside the picture or hidden count, too.
+
         Raises:
-            TownError: a question that is not understood (which word), or "the" where there is none or more than one.
+            TownError: a question that is not understood (which word), or "the" where none or more than one is seen.
         """
         from simtown.town.answering import answer
 
-        return answer(self, question)
+        return answer(self, question, everywhere)
+
+    def seen(self) -> set[str]:
+        """Names of the things of which at least one pixel is seen in a picture of the usual size."""
+        drawn = self.to_scene(), [t.name for t in self.things]
+        if self._view is None or self._view[0] != drawn:
+            self._view = drawn, self.render()
+        return self._view[1].seen()
 
     def describe(self) -> str:
-        """The town in a few sentences."""
+        """The town in a few sentences: all that is there, seen or not."""
         from simtown.town.answering import describe
 
         return describe(self)
@@ -364,15 +382,7 @@ class Town:
 
     def drive(self, thing: Thing | str, speed: float) -> Thing:
         """Let a vehicle go along the road, or a person walk, the way it looks, at up to so many metres a second; 0 stops it."""
-        thing = self._find(thing)
-        if thing.group not in ("vehicle", "person"):
-            raise TownError(f"a {thing} does not go: only vehicles and people do")
-        most = 30.0 if thing.group == "vehicle" else 4.0
-        if not 0 <= speed <= most:
-            raise TownError(f"speed {speed} of the {thing}: from 0 to {most:.0f} metres a second")
-        thing.pace = float(speed)
-        self._physics = None
-        return thing
+        return self.change(thing, pace=number(speed, "speed", 0.0))
 
     def step(self, dt: float) -> list[Contact]:
         """Let `dt` seconds pass, under gravity, tyres, drivers and walkers (extra "physics"); returns what touched what.
@@ -380,42 +390,36 @@ class Town:
         Raises:
             TownError: pybullet is missing, or dt is not from 0.001 to 60.
         """
-        if not 0.001 <= dt <= 60:
-            raise TownError(f"a step of {dt} seconds: from 0.001 to 60")
+        dt = number(dt, "the step in seconds", 0.001, 60.0)
         if self._physics is None:
             from simtown.town.physics import Physics
 
             self._physics = Physics(self.things)
         if not self._tracks:
             self._remember()
-        contacts = self._physics.advance(dt, self.time)
-        self.time += dt
+        contacts = self._physics.advance(dt, self._time)
+        self._time += dt
         self._remember()
         return contacts
 
     def _remember(self) -> None:
-        self._tracks.append((self.time, {id(t): (t.x, t.y) for t in self._things}))
+        self._tracks.append((self._time, {t: (t.x, t.y) for t in self._things}))
         while self._tracks[-1][0] - self._tracks[0][0] > MEMORY:
             del self._tracks[0]
         for thing in self._things:
-            places = [places[id(thing)] for _, places in self._tracks if id(thing) in places]
-            thing.track = np.array(places) if len(places) == len(self._tracks) else None
+            places = [places[thing] for _, places in self._tracks if thing in places]
+            write(thing, track=np.array(places) if len(places) == len(self._tracks) else None)
 
     # Inside
 
-    def _kind(self, kind: str) -> str:
-        if kind in ("vehicle", *STREET):
-            kinds = ENTITIES if kind == "vehicle" else STREET[kind]
-            kinds = tuple(k for k in kinds if not k.endswith(" bare") or self._weather.kind == "snow")
-            return kinds[int(self._uniform("kind") * len(kinds))]
-        if kind not in GROUP:
-            from difflib import get_close_matches
-
-            near = get_close_matches(kind, [*GROUP, "vehicle", *STREET], 3, 0.5)
-            raise TownError(
-                f"unknown kind '{kind}': {'did you mean ' + ' or '.join(near) if near else 'see simtown preview --entity all'}?"
-            )
-        return kind
+    def _kinds(self, noun: object) -> list[str]:
+        """The kinds that a noun stands for, in a random order. Raises TownError for an unknown noun."""
+        kinds = [k for k in kinds_of(noun) if not k.endswith(" bare") or self._weather.kind == "snow" or k == noun]
+        if len(kinds) == 1:
+            return kinds
+        first = kinds[int(self._uniform("kind") * len(kinds))]
+        order = Stream(self._seed, "town", "kinds").bits(np.array([self._draws]), len(kinds))[0].argsort(kind="stable")
+        return [first, *(kinds[i] for i in order if kinds[i] != first)]
 
     def _uniform(self, what: str, draws: int = 1) -> float:
         self._draws += 1
@@ -438,70 +442,65 @@ class Town:
         for column, given in ((1, y), (2, yaw)):
             if given is not None:
                 poses[:, column] = given
-        for pose in poses[fine].tolist():
-            there = replace(thing, x=pose[0], y=pose[1], yaw=pose[2], z=26.0 if thing.group == "cloud" else thing.z)
-            if self._roomy(there) and overlapping(there, self._things) is None:
-                return self._fitting(there)
-        raise TownError(f"no free place for a {thing.kind} in {_TRIES} tries: remove something, or say where with x and y")
+        fine &= self._roomy(thing, poses)
+        for x, y_, yaw_ in poses[fine].tolist():
+            there = replace(thing, x=x, y=y_, yaw=yaw_, z=_SKY if thing.group == "cloud" else thing.z)
+            if overlapping(there, self._things) is None:
+                return there
+        raise _NoRoomError(f"no free place for a {thing.kind} in {_TRIES} tries: remove something, or say where with x and y")
 
-    def _roomy(self, thing: Thing) -> bool:
-        """Whether a vehicle keeps the gap that data sets keep; other things need none."""
+    def _roomy(self, thing: Thing, poses: np.ndarray) -> np.ndarray:
+        """Whether a vehicle keeps, at each of (n, 3) poses, the gap that data sets keep: (n,) bool. Other things need none."""
         cars = self.vehicles
         if thing.group != "vehicle" or not cars:
-            return True
+            return np.ones(len(poses), dtype=bool)
         half = half_sizes()
-        pose = np.array([[t.x, t.y, t.yaw] for t in cars])
-        mine = np.array([thing.x, thing.y, thing.yaw])
-        return not overlap(mine, half[ENTITIES.index(thing.kind)], pose, half[[ENTITIES.index(t.kind) for t in cars]], GAP).any()
+        others = np.array([[t.x, t.y, t.yaw] for t in cars])
+        other_halves = half[[ENTITIES.index(t.kind) for t in cars]]
+        close = overlap(poses[:, None], half[ENTITIES.index(thing.kind)], others, other_halves, GAP)
+        return np.logical_not(close).all(axis=1, keepdims=False, out=np.zeros(len(poses), dtype=bool))
+
+    def _on_top(self, thing: Thing, below: Thing, x: float | None, y: float | None, yaw: float | None) -> Thing:
+        """The thing standing on another one, at its middle if no place is given."""
+        x, y = below.x if x is None else x, below.y if y is None else y
+        height = below.top(x, y)
+        if not np.isfinite(height):
+            raise TownError(f"({x:.2f}, {y:.2f}) is not above the {below}: give an x and a y that are")
+        return self._fitting(replace(thing, x=x, y=y, z=thing.z + height, yaw=yaw or 0.0))
 
     def _fitting(self, thing: Thing, but: Thing | None = None) -> Thing:
-        numbers = (thing.x, thing.y, thing.z, thing.yaw, thing.scale, thing.style)
-        if not np.isfinite(numbers).all() or max(map(abs, numbers[:3])) > 500 or not 0.05 <= thing.scale <= 20:
-            raise TownError(f"a {thing.kind} at {thing.x}, {thing.y}, {thing.z}, yaw {thing.yaw}, scale {thing.scale}: places are within "
-                            "500 metres, scales from 0.05 to 20, and all numbers finite")  # fmt: skip
-        if not 0 <= thing.style < 65536:
-            raise TownError(f"style {thing.style} of the {thing.kind}: a whole number from 0 to 65535")
-        if thing.group == "vehicle" and thing.z:
-            raise TownError(f"the {thing} stands on the ground: leave out dz and z")
-        if thing.group != "cloud" and thing.z < 0:
-            raise TownError(f"the {thing} would stand {-thing.z:.2f} m below the ground: z is 0 or more")
+        """The thing itself. Raises TownError for one that no town can hold, and where something `but` itself stands."""
+        check(thing)
         other = overlapping(thing, [t for t in self._things if t is not but])
         if other is not None:
-            raise TownError(f"the {thing} at ({thing.x:.2f}, {thing.y:.2f}) would overlap the {other} at ({other.x:.2f}, {other.y:.2f}): "
-                            "give another place, or move or remove one of them")  # fmt: skip
-        return thing
-
-    def _change(self, thing: Thing, to: Thing) -> Thing:
-        self._fitting(to, but=thing)
-        thing.x, thing.y, thing.z, thing.yaw = to.x, to.y, to.z, to.yaw
-        thing.track, self._physics = None, None
-        for _, places in self._tracks:
-            places.pop(id(thing), None)  # what was carried has not driven there
+            place, its_place = (f"({t.x:.2f}, {t.y:.2f})" for t in (thing, other))
+            raise _NoRoomError(
+                f"the {thing} at {place} would overlap the {other} at {its_place}: give another place, or move or remove one of them"
+            )
         return thing
 
     def _add(self, thing: Thing) -> Thing:
-        self._counts[thing.kind] = count = self._counts.get(thing.kind, 0) + 1
-        thing.name = thing.kind if count == 1 else f"{thing.kind} {count}"
+        check(thing)
+        write(thing, name=self._free_name(thing.kind), town=self)
         self._things.append(thing)
         self._physics = None
         return thing
 
-    def _batch(self, size: tuple[int, int]) -> SceneBatch:
-        try:
-            check_size(*size)
-        except (ValueError, TypeError) as error:
-            raise TownError(f"size {size}: {error}") from error
-        return SceneBatch.of([self.to_scene()])
+    def _free_name(self, kind: str, but: Thing | None = None) -> str:
+        """The kind itself, or the first of "taxi 2", "taxi 3" ... that nothing else is called."""
+        taken = {t.name for t in self._things if t is not but}
+        return next(name for name in (kind, *(f"{kind} {i}" for i in range(2, MOST_THINGS + 2))) if name not in taken)
 
     def _ids(self, batch: SceneBatch) -> dict[int, str]:
         props = 1 + batch.entity.shape[1]
         return {1 + i: t.name for i, t in enumerate(self.vehicles)} | {props + j: t.name for j, t in enumerate(self.props)}
 
 
-_GROUPS = ("vehicle", *STREET)
-
-
-@lru_cache(maxsize=1)
-def raster() -> Raster:
-    """What draws towns, made once a process."""
-    return Raster()
+def _first(noun: str, kinds: list[str], make: Callable[[str], Thing]) -> Thing:
+    """What `make` makes of the first kind that finds room. Raises TownError if none does."""
+    for kind in kinds:
+        try:
+            return make(kind)
+        except _NoRoomError as error:
+            reason = str(error)
+    raise TownError(reason if len(kinds) == 1 else f"no kind of {noun} finds room: {reason}")

@@ -16,9 +16,10 @@ from simtown.language.solids import SURFACES, on
 from simtown.scenes.camera import Camera, views
 from simtown.scenes.footprints import number
 from simtown.scenes.scene import Weather, empty_batch
+from simtown.town.checks import TownError, picture_size, shown
+from simtown.town.pictures import raster
 from simtown.town.relating import MARGINS, table
-from simtown.town.things import Thing, TownError
-from simtown.town.town import raster
+from simtown.town.things import Thing
 
 if TYPE_CHECKING:
     from simtown.town.town import Town
@@ -106,7 +107,7 @@ class Truth:
         for thing in self.things:
             if thing.name == str(name):
                 return thing
-        raise TownError(f"nothing is called '{name}' here: one of {', '.join(t.name for t in self.things)}")
+        raise TownError(f"nothing is called {shown(str(name))} here: give one of {', '.join(t.name for t in self.things)}")
 
     def mask(self, name: object) -> np.ndarray:
         """(h, w) bool, where a thing is seen."""
@@ -162,8 +163,8 @@ def _rounded(values: Any) -> Any:
 
 def truth(town: Town, size: tuple[int, int]) -> Truth:
     """See :class:`Truth`. Raises TownError for a size out of range."""
-    frame, things = town.render(size), town.things
-    width, height = size
+    width, height = picture_size(size)
+    frame, things = town.render((width, height)), town.things
     row = town.camera.row()[None]
     view = views(row, width, height)[0].astype(np.float64)
     intrinsics = np.array([[view[12], 0.0, view[13]], [0.0, view[12], view[14]], [0.0, 0.0, 1.0]])
@@ -171,7 +172,7 @@ def truth(town: Town, size: tuple[int, int]) -> Truth:
     extrinsics = np.eye(4)
     extrinsics[:3, :3], extrinsics[:3, 3] = turn, -turn @ view[:3]
     ids = {name: i for i, name in frame.names.items()}
-    alone = _alone(town, things, width, height)
+    alone = pixels_alone(town, things, width, height)
     entries = [
         _entry(t, ids[t.name], things, frame.ids, frame.depth, alone[k], _corners(t), _project(t, intrinsics, extrinsics, width, height))
         for k, t in enumerate(things)
@@ -228,7 +229,7 @@ def _project(thing: Thing, intrinsics: np.ndarray, extrinsics: np.ndarray, width
     return [float(x0), float(y0), float(x1), float(y1)] if x0 < x1 and y0 < y1 else None
 
 
-def _alone(town: Town, things: list[Thing], width: int, height: int) -> list[int]:
+def pixels_alone(town: Town, things: list[Thing], width: int, height: int) -> list[int]:
     """How many pixels each thing would fill if nothing else stood in the town."""
     alone = empty_batch(len(things), 1, 1)
     alone.camera[:] = town.camera.row()

@@ -94,6 +94,7 @@ def test_empty_batch_is_the_default_scene():
     ("scene", "message"),
     [
         (Scene([Vehicle("hovercraft", 0.0, 0.0)]), "unknown vehicle 'hovercraft'"),
+        (Scene([Vehicle("school buss", 0.0, 0.0)]), "unknown vehicle 'school buss': did you mean school bus"),
         (Scene(props=[Prop("dragon", 0.0, 0.0)]), "unknown street kind 'dragon'"),
         (Scene(weather=Weather("hail")), "unknown weather 'hail'"),
     ],

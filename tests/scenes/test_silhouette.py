@@ -1,11 +1,14 @@
 """Picture boxes against brute force, and visible shares against the pictures themselves."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
 from simtown.render.raster import Raster
+from simtown.scenes import silhouette
 from simtown.scenes.camera import NOMINAL, Camera
 from simtown.scenes.placement import apart, draw_poses, framed
 from simtown.scenes.scene import empty_batch
@@ -129,3 +132,27 @@ def test_a_third_vehicle_hides_more(hiding):
     with_third = visibility(three[fine], where[fine], camera[fine])
     assert (with_third[:, :2] <= shares[fine]).all()
     assert (with_third[:, :2] < shares[fine]).any()
+
+
+def test_a_mesh_of_any_size_has_room(monkeypatch):
+    """An entity of 20,000 vertices: boxes and shares are those of the same shape with few."""
+    plain, number = atlas(), ENTITIES.index("sedan")
+    start, stop = plain.vertex_start[number : number + 2]
+    repeats = np.full(len(plain.vertices), 1)
+    repeats[start:stop] = 20000 // (stop - start) + 1
+    moved = np.cumsum(np.concatenate([[0], repeats]))  # where every vertex's first copy is
+    large = replace(
+        plain,
+        vertices=np.repeat(plain.vertices, repeats, axis=0),
+        columns=np.ascontiguousarray(np.repeat(plain.columns, repeats, axis=1)),
+        vertex_start=moved[plain.vertex_start],
+        triangles=(moved[plain.triangles + 1] - 1).astype(np.int32),  # the last copies, so that all room is used
+    )
+    entity = np.array([[number, ENTITIES.index("bicycle")]], dtype=np.int16)
+    pose = np.array([[[0.0, 1.85, 0.3], [0.2, -1.85, 0.0]]], dtype=np.float32)
+    camera = Camera().row()[None]
+    expected = unclipped_boxes(entity, pose, camera, *NOMINAL), visibility(entity, pose, camera)
+    monkeypatch.setattr(silhouette, "atlas", lambda: large)
+    assert np.array_equal(unclipped_boxes(entity, pose, camera, *NOMINAL), expected[0])
+    assert np.array_equal(visibility(entity, pose, camera), expected[1])
+    assert 0 < expected[1].min() < 1

@@ -210,14 +210,14 @@ def test_overtaking_is_seen_in_motion():
     town = road(("motorcycle", -14.0, -0.9), ("bicycle", -4.0, -3.0), ("taxi", 30.0, 1.85, np.pi))
     for name, speed in (("motorcycle", 12.0), ("bicycle", 2.0), ("taxi", 5.0)):
         town.drive(name, speed)
-    assert town.ask("Is the motorcycle overtaking the bicycle?").truth is False
+    assert town.ask("Is the motorcycle overtaking the bicycle?", everywhere=True).truth is False
     town["motorcycle"].velocity, town["bicycle"].velocity = (10.0, 0, 0), (2.0, 0, 0)
     for _ in range(20):
         assert town.step(0.1) == []
     assert town["motorcycle"].x > town["bicycle"].x + 1
     assert town.ask("Is the motorcycle overtaking the bicycle?")
     assert not town.ask("Is the bicycle overtaking the motorcycle?")
-    assert not town.ask("Is the taxi overtaking a vehicle?")
+    assert not town.ask("Is the taxi overtaking a vehicle?", everywhere=True)
     assert "overtaking the bicycle" in town.describe()
     truth = town.truth((128, 72))
     assert truth["motorcycle"].velocity[0] > 5
@@ -225,4 +225,4 @@ def test_overtaking_is_seen_in_motion():
         e for e in truth.graph()["edges"] if e["relation"] == "overtaking"
     ).items()
     town.move("motorcycle", dx=6.0)  # carried, not driven
-    assert town.ask("Is the motorcycle overtaking the bicycle?").truth is False
+    assert town.ask("Is the motorcycle overtaking the bicycle?", everywhere=True).truth is False

@@ -162,7 +162,7 @@ def test_things_can_stand_on_things(empty):
     empty.move(man, dx=-0.2)
     with refuses("not above the flatbed truck"):
         empty.place("woman", on=truck, x=9.0)
-    with refuses("taxi", "leave out on"):
+    with refuses("taxi", "leave out .* on"):
         empty.place("taxi", on=truck)
 
 
@@ -171,24 +171,24 @@ def test_things_can_stand_on_things(empty):
     [
         (lambda t: t.place("fire trucks"), ["unknown kind", "did you mean fire truck"]),
         (lambda t: t.place("zzzz"), ["unknown kind", "preview"]),
-        (lambda t: t.place("sedan", lane="left"), ["lane 'left'", "'near' or 'far'"]),
-        (lambda t: t.place("bench", lane="near"), ["vehicles only"]),
+        (lambda t: t.place("sedan", lane="left"), ["lane is 'left'", "'near' or 'far'"]),
+        (lambda t: t.place("bench", lane="near"), ["no lane", "for vehicles"]),
         (lambda t: t.place("sedan", x=float("nan")), ["finite"]),
-        (lambda t: t.place("bench", x=0.0, scale=0.0), ["scales"]),
+        (lambda t: t.place("bench", x=0.0, scale=0.0), ["scale is 0.0", "0.05"]),
         (lambda t: t.place("bench", x=9999.0), ["500"]),
         (lambda t: t.place("bench", x=0.0, z=-1.0), ["below the ground"]),
-        (lambda t: t.place("bench", x=0.0, style=-1), ["style -1"]),
+        (lambda t: t.place("bench", x=0.0, style=-1), ["style is -1"]),
         (lambda t: t.move("taxi", dz=1.0), ["stands on the ground"]),
         (lambda t: t.move("unicorn", dx=1.0), ["no 'unicorn'", "taxi"]),
         (lambda t: t.remove(Thing("taxi", 0.0, 0.0)), ["not in this town"]),
-        (lambda t: t.clear("animals"), ["unknown group 'animals'"]),
+        (lambda t: t.clear("animals"), ["unknown kind 'animals'"]),
         (lambda t: setattr(t, "weather", "hail"), ["unknown weather 'hail'", "snow"]),
-        (lambda t: setattr(t, "light", (0.0, -1.0)), ["light"]),
+        (lambda t: setattr(t, "light", (0.0, -1.0)), ["elevation is -1.0"]),
         (lambda t: setattr(t, "camera", Camera(focal=0.0)), ["focal"]),
         (lambda t: t.render((8, 8)), ["size"]),
-        (lambda t: t.drive("bench", 3.0), ["does not go"]),
-        (lambda t: t.drive("taxi", -3.0), ["speed -3"]),
-        (lambda t: t.step(0.0), ["step of 0"]),
+        (lambda t: t.drive("bench", 3.0), ["bench cannot go", "vehicles and people"]),
+        (lambda t: t.drive("taxi", -3.0), ["speed is -3"]),
+        (lambda t: t.step(0.0), ["step in seconds is 0.0"]),
         (lambda t: Town(0, vehicles=99), ["99 vehicles"]),
         (lambda t: Town.from_scene(Scene([Vehicle("ufo", 0.0, 0.0)])), ["ufo"]),
     ],
@@ -205,7 +205,7 @@ def test_what_cannot_be_is_one_clear_error_and_changes_nothing(verb, words, empt
 
 def test_a_damaged_weather_is_refused_when_it_is_drawn(empty):
     empty.weather.intensity = 7.0
-    with refuses("intensity 7"):
+    with refuses("intensity is 7"):
         empty.render(SMALL)
 
 
@@ -236,7 +236,7 @@ def test_a_frame_shows_itself_and_knows_who_is_where(tmp_path):
     assert np.array_equal(frame.depth, expected.depth[0])
     assert set(np.unique(frame.ids)) <= {0, *frame.names}
     assert np.isfinite(frame.depth[frame.mask(town.vehicles[0])]).all()
-    with refuses("no 'unicorn'"):
+    with refuses("nothing is called 'unicorn'"):
         frame.mask("unicorn")
 
 

@@ -80,8 +80,8 @@ def _why(reason: str) -> str:
     if "driver library cannot be found" in reason or "libcuda" in reason:
         return "there is no CUDA driver on this machine: install one"
     if "nvvm" in reason.lower():
-        return "CUDA's compiler is not there: pip install 'simtown[cuda]'"
-    return f"CUDA does not work here ({reason[:160]}): mend it"
+        return "CUDA's compiler is not installed: pip install 'simtown[cuda]'"
+    return f"CUDA does not work on this machine ({reason[:160]}): repair its installation"
 
 
 def describe_card() -> str:

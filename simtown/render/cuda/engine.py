@@ -75,7 +75,9 @@ class Cuda:
         check_card()
         a, (palette, kinds, tints, casts) = atlas(), tables()
         if np.diff(a.hull_start).max() > CORNERS:
-            raise ValueError(f"a hull has more than {CORNERS} corners")
+            raise ValueError(
+                f"a kind's convex hull has more than {CORNERS} corners, for which the CUDA kernels have no room: use --device cpu"
+            )
         own = {"palette": palette, "kinds": kinds, "tints": tints, "casts": casts}
         self._atlas, self._launch = a, LAUNCH
         self._town = Town(*(cuda.to_device(own[name] if name in own else getattr(a, name)) for name in Town._fields))
@@ -116,7 +118,7 @@ class Cuda:
         n, height, width, _ = rgb.shape
         check_size(width, height)
         if n != len(batch):
-            raise ValueError(f"{len(batch)} scenes do not fit into an array of {n} pictures")
+            raise ValueError(f"{len(batch)} scenes and an array of {n} pictures: give one picture a scene")
         arrays = [a if config.ENABLE_CUDASIM else cuda.as_cuda_array(a) for a in (rgb, depth, ids) if a is not None]
         self._in_lanes(n, LAUNCH, lambda lane, rows: self._draw(lane, batch[rows], [a[rows] for a in arrays]), lambda rows, _: None)
 
@@ -162,9 +164,9 @@ class Cuda:
             lane.stream.synchronize()
             lane.forget()
         if size == 1:
-            raise CardError("the card's memory does not suffice for one scene: end what else runs on it, or use --device cpu")
+            raise CardError("the card has too little free memory for one scene: end other programs that use it, or use --device cpu")
         self._launch = size // 2
-        warnings.warn(f"out of memory on the card: drawing {self._launch} scenes at once from here on", CardWarning, stacklevel=4)
+        warnings.warn(f"the card's memory is full: from now on it draws {self._launch} scenes at once", CardWarning, stacklevel=4)
 
     def _draw(self, lane: _Lane, batch: SceneBatch, drawn: list[Any]) -> None:
         """Queue the kernels that draw a batch into `drawn`: pictures, and depth and ids if those are there."""

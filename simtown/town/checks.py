@@ -1,0 +1,116 @@
+"""What a town is given, checked where it comes in: each value in the type it should have, or a :class:`TownError`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import fields
+from numbers import Integral, Real
+
+import numpy as np
+
+from simtown.render.frames import check_size
+from simtown.scenes.camera import Camera
+from simtown.scenes.scene import Weather
+from simtown.scenes.weather import WEATHERS
+
+#: Elevations at which the sun may stand, radians.
+LOWEST_SUN, HIGHEST_SUN = 0.05, math.pi / 2
+
+
+class TownError(ValueError):
+    """Something a town cannot do; the message says what to change."""
+
+
+def shown(value: object) -> str:
+    """A value as messages show it: one line, not too long."""
+    line = " ".join(repr(value).split())
+    return line if len(line) <= 60 else f"{line[:57]}..."
+
+
+def number(value: object, what: str, low: float = -math.inf, high: float = math.inf) -> float:
+    """A finite float from `low` to `high`. Raises TownError, with `what` it should be, for anything else."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TownError(f"{what} is {shown(value)}: give a number")
+    try:
+        found = float(value)
+    except OverflowError:
+        found = math.inf
+    if not math.isfinite(found):
+        raise TownError(f"{what} is {shown(value)}: give a finite number")
+    if not low <= found <= high:
+        limits = f"from {low:g} to {high:.4g}" if high < math.inf else f"of {low:g} or more"
+        raise TownError(f"{what} is {shown(value)}: give a number {limits}")
+    return found
+
+
+def whole(value: object, what: str, low: int | None = None, high: int | None = None) -> int:
+    """An int from `low` to `high`. Raises TownError for anything else."""
+    limits = "" if low is None else f" from {low} to {high}"
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TownError(f"{what} is {shown(value)}: give a whole number{limits}")
+    if low is not None and high is not None and not low <= int(value) <= high:
+        raise TownError(f"{what} is {shown(value)}: give a whole number{limits}")
+    return int(value)
+
+
+def text(value: object, what: str, such_as: str) -> str:
+    """A string. Raises TownError, with an example, for anything else."""
+    if not isinstance(value, str):
+        raise TownError(f"{what} is {shown(value)}: give a text such as '{such_as}'")
+    return value
+
+
+def several(value: object, what: str, parts: Sequence[str]) -> list[object]:
+    """As many values as there are parts. Raises TownError for another count, or for what is no sequence."""
+    if not isinstance(value, list | tuple | np.ndarray) or len(value) != len(parts):
+        raise TownError(f"{what} is {shown(value)}: give ({', '.join(parts)})")
+    return list(value)
+
+
+def velocity(value: object, what: str) -> tuple[float, float, float]:
+    """Three speeds of at most 100 metres a second. Raises TownError for anything else."""
+    x, y, z = (number(v, what, -100.0, 100.0) for v in several(value, what, ("x", "y", "z")))
+    return x, y, z
+
+
+def picture_size(value: object) -> tuple[int, int]:
+    """Width and height in pixels. Raises TownError for what no renderer draws."""
+    parts = ("width", "height")
+    width, height = (whole(v, f"the {part} of the picture") for v, part in zip(several(value, "size", parts), parts, strict=True))
+    try:
+        check_size(width, height)
+    except ValueError as error:
+        raise TownError(f"size {shown(value)}: {error}") from error
+    return width, height
+
+
+def light(value: object) -> tuple[float, float]:
+    """The sun's azimuth and elevation, radians. Raises TownError for anything else."""
+    azimuth, elevation = several(value, "light", ("azimuth", "elevation"))
+    return number(azimuth, "the sun's azimuth"), number(elevation, "the sun's elevation", LOWEST_SUN, HIGHEST_SUN)
+
+
+def weather(value: object) -> Weather:
+    """A weather that renderers can draw, as a copy. Raises TownError for anything else."""
+    if not isinstance(value, Weather):
+        raise TownError(f"the weather is {shown(value)}: give one of {', '.join(WEATHERS)}, or a Weather")
+    if value.kind not in WEATHERS:
+        raise TownError(f"unknown weather {shown(value.kind)}: give one of {', '.join(WEATHERS)}")
+    intensity = number(value.intensity, "the weather's intensity", 0.0, 1.0)
+    return Weather(
+        value.kind, intensity, *light((value.sun_azimuth, value.sun_elevation)), whole(value.seed, "the weather's seed", 0, 2**32 - 1)
+    )
+
+
+#: What a camera's numbers may be, where not any finite number; metres and radians.
+_ANYWHERE = (-500.0, 500.0)
+_CAMERA = {"x": _ANYWHERE, "y": _ANYWHERE, "z": (0.3, 500.0), "pitch": (-1.2, 1.2), "focal": (0.2, 20.0), "bottom": (-20.0, 20.0)}
+
+
+def camera(value: object) -> Camera:
+    """A camera that renderers can look through. Raises TownError for anything else."""
+    if not isinstance(value, Camera):
+        raise TownError(f"the camera is {shown(value)}: give a Camera, for example replace(town.camera, x=2.0)")
+    anything = (-math.inf, math.inf)
+    return Camera(*(number(getattr(value, f.name), f"the camera's {f.name}", *_CAMERA.get(f.name, anything)) for f in fields(Camera)))

@@ -1,0 +1,245 @@
+"""What a town answers: about what is seen, in words that give distances, by the formulas of docs/town.md."""
+
+import itertools
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import simtown
+from simtown.assets.catalogue import ENTITIES, STREET
+from simtown.scenes.camera import Camera
+from simtown.scenes.footprints import GROUP, separation
+from simtown.scenes.scene import Prop, Scene, Vehicle
+from simtown.town import Town, TownError
+from simtown.town.nouns import NOUNS
+from simtown.town.relating import MARGINS, measure, table
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "town.md").read_text(encoding="utf-8")
+
+
+def blocks(path):
+    return re.findall(r"```python\n(.*?)```", (ROOT / path).read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.fixture
+def far_taxi():
+    """A fire truck that is seen, a taxi 80 m to the right of it."""
+    return Town.from_scene(Scene([Vehicle("fire truck", 0.0, -1.85), Vehicle("taxi", 80.0, -1.85)]))
+
+
+def test_what_is_outside_the_picture_gives_no_answer(far_taxi):
+    for question in ("Is the taxi right of the fire truck?", "Is the fire truck left of the taxi?", "Is the taxi on the road?"):
+        with pytest.raises(TownError, match=r"the taxi is outside the picture: .*everywhere=True"):
+            far_taxi.ask(question)
+    for question in ("Is a taxi right of the fire truck?", "Is the fire truck far from a vehicle?"):
+        answer = far_taxi.ask(question)
+        assert answer.truth is False
+        assert "outside the picture" in answer.why
+        assert far_taxi.ask(question, everywhere=True)
+    assert far_taxi.ask("Is the taxi right of the fire truck?", everywhere=True)
+    far_taxi.camera = replace(far_taxi.camera, x=80.0)
+    assert far_taxi.ask("Is the taxi on the road?")
+    with pytest.raises(TownError, match="the fire truck is outside the picture"):
+        far_taxi.ask("Is the fire truck on the road?")
+
+
+def test_what_is_hidden_gives_no_answer():
+    town = Town.from_scene(Scene([Vehicle("double-decker bus", 0.0, -1.85), Vehicle("kick scooter", 0.0, 1.85)]))
+    with pytest.raises(TownError, match="the kick scooter is hidden"):
+        town.ask("Is the kick scooter behind the double-decker bus?")
+    assert town.ask("Is the kick scooter behind the double-decker bus?", everywhere=True)
+    town.move("kick scooter", dx=6.0)
+    assert town.ask("Is the kick scooter behind the double-decker bus?")
+
+
+def test_the_taxi_is_the_one_that_is_seen(far_taxi):
+    far_taxi.place("taxi", x=6.0, y=-1.85)
+    assert far_taxi.ask("Is the taxi right of the fire truck?").why.startswith("the taxi 2 ")
+    with pytest.raises(TownError, match="taxi 1, taxi 2"):
+        far_taxi.ask("Is the taxi right of the fire truck?", everywhere=True)
+
+
+def test_what_is_seen_is_what_truth_relates():
+    town = Town(seed=5)
+    town.place("taxi", x=40.0)
+    related = town.truth().related
+    for thing in [t for t in town.things if t.group != "cloud"]:
+        name = f"{thing.name} 1" if thing.name == thing.kind else thing.name
+        if thing.name in related:
+            town.ask(f"Is {name} on the road?")
+            continue
+        with pytest.raises(TownError, match=r"outside the picture|is hidden"):
+            town.ask(f"Is {name} on the road?")
+
+
+def test_left_and_right_mean_nothing_behind_the_camera():
+    town = Town.from_scene(Scene([Vehicle("fire truck", 0.0, -1.85), Vehicle("taxi", 9.0, -30.0)]))
+    for relation, other in itertools.product(("left of", "right of"), ("taxi", "fire truck")):
+        answer = town.ask(f"Is a vehicle {relation} the {other}?", everywhere=True)
+        assert answer.truth is False
+        assert "the taxi is behind the camera" in answer.why
+    assert town.ask("Is the taxi in front of the fire truck?", everywhere=True)
+
+
+@pytest.mark.parametrize("path", ["README.md", "docs/town.md"])
+def test_the_first_question_of_a_page_has_a_clear_answer(path):
+    code = next(b for b in blocks(path) if ".ask(" in b)
+    names = {"simtown": simtown}
+    for line in code.splitlines():
+        if ".ask(" in line:
+            answer = eval(line, names)
+            break
+        exec(line, names)
+    assert answer.truth is not None, answer
+    assert str(answer).startswith(line.split("  # ")[1].removesuffix(" ..."))
+
+
+def test_the_answers_of_the_page_are_those_of_its_town():
+    names = {}
+    exec("\n".join(next(b for b in blocks("docs/town.md") if ".ask(" in b).splitlines()[:4]), names)
+    rows = re.findall(r"^\| (Is the [^|]*\?) \| (.*?) \|$", PAGE, re.MULTILINE)
+    assert len(rows) == 5
+    for question, expected in rows:
+        try:
+            said = str(names["town"].ask(question))
+        except TownError as error:
+            said = f"refused: {error}"
+        assert said == expected
+
+
+def test_examples_in_messages_are_understood():
+    said = []
+    for question in ("What?", "Is the zebra left of a taxi?", "Is the road on the road?"):
+        with pytest.raises(TownError) as refused:
+            Town.from_scene(Scene()).ask(question)
+        said += re.findall(r"'(Is [^']*\?)'", str(refused.value))
+    assert len(said) >= 6
+    for town in (Town.from_scene(Scene()), Town(3)):
+        for question in said:
+            town.ask(question)
+    one_each = Town.from_scene(Scene([Vehicle("city bus", 0.0, -1.85)], [Prop("man", 2.0, 5.0), Prop("oak", 4.0, 8.0)]))
+    assert one_each.ask("Is the man between the bus and the tree?").truth is not None
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_group_nouns_work_wherever_a_noun_is_taken(noun):
+    town = Town.from_scene(Scene())
+    thing = town.place(noun, x=0.0)
+    assert thing.kind in NOUNS[noun]
+    assert town[noun] is town.move(noun, dx=1.0) is thing
+    assert town.ask(f"Is the {noun} on the road?", everywhere=True).truth is (thing.group == "vehicle")
+    town.place(noun, x=60.0)
+    with pytest.raises(TownError, match="there are 2"):
+        town.ask(f"Is the {noun} on the road?", everywhere=True)
+    with pytest.raises(TownError, match=f"'{noun}' may mean 2 things .*{thing.name}"):
+        town[noun]
+    town.place("fountain" if noun != "furniture" else "taxi", x=30.0)
+    town.clear(noun)
+    assert len(town) == 1
+
+
+def test_nouns_hold_the_kinds_that_are_called_so():
+    for noun, kinds in NOUNS.items():
+        assert set(kinds) <= set(GROUP)
+        assert noun not in GROUP  # a kind's name means that kind alone
+        assert {k for k in GROUP if k.endswith(f" {noun}") and GROUP[k] == GROUP[kinds[0]]} <= set(kinds)
+    assert {"vehicle", "car", "bus", "truck", "van", *STREET} <= set(NOUNS)
+
+
+ROAD = [Vehicle("taxi", -3.0, -1.85), Vehicle("city bus", 2.0, 1.85, np.pi)]
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("Is the {a} near the {b}?", "apart; near means under 4 m"),
+        ("Is the {a} next to the {b}?", "apart; next to means under 1.5 m"),
+        ("Is the {a} far from the {b}?", "apart; far from means over 10 m"),
+    ],
+)
+@pytest.mark.parametrize("dx", [0.0, 1.5, 2.2, 3.5, 6.0, 7.5])
+def test_reasons_give_the_distance_of_outlines(question, words, dx):
+    town = Town.from_scene(Scene([Vehicle("scooter", -6.0, -1.85), Vehicle("bicycle", -3.8 + dx, -1.85)]))
+    gap = separation(town["scooter"].outline, town["bicycle"].outline)
+    answer = town.ask(question.format(a="scooter", b="bicycle"))
+    assert f"{gap:.2f} m {words}" in answer.why
+    assert ("too close to say" in str(answer)) is (answer.truth is None)
+
+
+@pytest.mark.parametrize(
+    ("question", "truth", "why"),
+    [
+        ("Is the taxi left of the city bus?", True, r"the taxi is \d\.\d\d m left of the city bus as the viewer sees them; over 0\.5 m"),
+        ("Is the taxi right of the city bus?", False, r"the taxi is \d\.\d\d m left of the city bus"),
+        ("Is the taxi in front of the city bus?", True, r"the taxi is 3\.70 m nearer to the viewer than the city bus; over 1\.5 m"),
+        ("Is the taxi behind the city bus?", False, r"the taxi is 3\.70 m nearer to the viewer than the city bus"),
+        ("Is the city bus behind the taxi?", True, r"the city bus is 3\.70 m farther from the viewer than the taxi"),
+        ("Is the taxi on the road?", True, r"the taxi stands on the road, its middle \d\.\d\d m from the edge"),
+        ("Is the man on the road?", False, r"the middle of the man is 1\.20 m beside the road"),
+        ("Is the woman on the flatbed truck?", True, r"the woman stands on the flatbed truck, its middle \d\.\d\d m from the edge"),
+        ("Is the child on the flatbed truck?", False, r"the foot of the child is \d\.\d\d m above the flatbed truck"),
+        ("Is the man between the taxi and the tree?", True, r"the middle of the man is \d\.\d\d m inside the space between the taxi"),
+        ("Is the man between the city bus and the flatbed truck?", False, r"the middle of the man is \d\.\d\d m outside the space between"),
+        ("Is the woman between the flatbed truck and the tree?", False, r"the middle of the woman is \d\.\d\d m inside the outline"),
+        ("Is the taxi facing the flatbed truck?", True, r"the line straight ahead of the taxi meets the flatbed truck, \d\.\d\d m inside"),
+        ("Is the taxi facing the city bus?", False, r"the line straight ahead of the taxi passes the city bus at \d\.\d\d m"),
+        ("Is the flatbed truck facing the taxi?", False, r"the taxi is behind the flatbed truck"),
+        ("Is the taxi overtaking the city bus?", False, r"the taxi and the city bus have not both moved the same way"),
+        ("Is the taxi near a building?", False, "no: there is no building in the town"),
+        ("Is the man facing the tree?", False, "the oak is behind the man"),
+    ],
+)
+def test_reasons_say_what_was_measured(question, truth, why):
+    town = Town.from_scene(Scene([*ROAD, Vehicle("flatbed truck", 5.5, -1.85)], [Prop("man", -3.0, 4.9), Prop("oak", -3.0, 12.0)]))
+    truck = town["flatbed truck"]
+    town.place("woman", on=truck, x=truck.x - 1.5)
+    town.place("child", on=truck, x=truck.x - 2.5, z=1.0)
+    answer = town.ask(question, everywhere=True)
+    assert answer.truth is truth, answer
+    assert re.search(why, str(answer)), answer
+
+
+def test_of_several_the_nearest_case_is_told():
+    town = Town.from_scene(Scene([Vehicle("taxi", -5.0, -1.85), Vehicle("sedan", 5.0, -1.85), Vehicle("bicycle", 4.0, 1.85)]))
+    assert str(town.ask("Is a bicycle near the taxi?")).startswith("no: the bicycle and the taxi are")
+    assert str(town.ask("Is the taxi near a vehicle?")).startswith("no: at best, the taxi and the sedan are 6.")
+
+
+FORMULAS = dict(re.findall(r"^\| ([a-z ]+) \| `(.*?)` \|", PAGE, re.MULTILINE))
+FRAME = dict(re.findall(r"`(right|ahead) = (.*?)`", PAGE))
+places = st.tuples(st.floats(-20, 20), st.floats(-8, 20), st.floats(-7, 7))
+cameras = st.builds(
+    Camera, st.floats(-4, 4), st.floats(-20, -12), st.floats(3, 9), st.floats(-0.3, 0.3), st.floats(-0.3, 0.3), st.floats(0.5, 2)
+)
+
+
+def test_the_page_gives_the_formula_and_the_margin_of_every_relation():
+    rows = re.findall(r"^\| ([a-z ]+) \|.*\| ([\d.]+) m \|$", PAGE, re.MULTILINE)
+    assert {name: float(least) for name, least in rows} == MARGINS
+    assert set(FORMULAS) == {"left of", "right of", "in front of", "behind", "next to", "near", "far from"}
+    assert set(FRAME) == {"right", "ahead"}
+
+
+@settings(max_examples=200)
+@given(st.sampled_from(ENTITIES), st.sampled_from(ENTITIES), places, places, cameras)
+def test_the_formulas_of_the_page_are_the_code(subject, other, first, second, camera):
+    town = Town.from_scene(Scene([Vehicle(subject, *first), Vehicle(other, *second)], camera=camera))
+    things = town.vehicles
+    cos, sin = np.cos, np.sin
+    names = {"gap": separation(things[0].outline, things[1].outline)}
+    for letter, thing in zip("so", things, strict=True):
+        for axis, formula in FRAME.items():
+            names[f"{axis}_{letter}"] = eval(formula, {"x": thing.x, "y": thing.y, "camera": camera, "cos": cos, "sin": sin})
+    assume(min(names["ahead_s"], names["ahead_o"]) > 1.0)
+    matrices = table(camera, [t.solid() for t in things])
+    for relation, formula in FORMULAS.items():
+        expected = eval(formula, names)
+        found = measure(relation, camera, things[0].solid(), things[1].solid())
+        assert found == pytest.approx(expected, rel=1e-4, abs=1e-4)
+        assert matrices[relation][0, 1] == pytest.approx(found, abs=1e-9)
