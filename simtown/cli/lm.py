@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from simtown.cli.app import RefusalError, app
+from simtown.extras import need
 
 lm = typer.Typer(
     name="lm",
@@ -28,11 +29,7 @@ def _lm() -> None:
 
 def _need() -> None:
     """One line instead of an ImportError where an extra is not installed."""
-    from importlib.util import find_spec
-
-    missing = [name for name in ("torch", "transformers", "tokenizers", "safetensors", "msgspec") if find_spec(name) is None]
-    if missing:
-        raise RefusalError(f"{missing[0]} is not installed: pip install 'simtown[probes,vg]'")
+    need("this command", ("torch", "transformers", "tokenizers", "safetensors", "msgspec"), "probes", "vg")
 
 
 @lm.command(short_help="Train a small language model on a text.")

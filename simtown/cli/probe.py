@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from simtown.cli.app import RefusalError, app
+from simtown import extras
+from simtown.cli.app import app
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -27,13 +28,7 @@ app.add_typer(probe)
 
 def need() -> None:
     """One line instead of an ImportError where the extra is not installed."""
-    from importlib.util import find_spec
-
-    wanted = {"torch": "torch", "transformers": "transformers", "sklearn": "scikit-learn", "scipy": "scipy", "lemminflect": "lemminflect",
-              "pyarrow": "pyarrow", "matplotlib": "matplotlib"}  # fmt: skip
-    for module, package in wanted.items():
-        if find_spec(module) is None:
-            raise RefusalError(f"{package} is not installed: pip install 'simtown[probes]'")
+    extras.need("this command", ("torch", "transformers", "sklearn", "scipy", "lemminflect", "pyarrow", "matplotlib"), "probes")
 
 
 def show(tables: Sequence[Table]) -> None:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from simtown import stopping
 from simtown.cli.app import RefusalError
 from simtown.cli.probe import headed, need, probe
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from simtown.probes.spatial.released import Release
     from simtown.probes.spatial.reproduce import Line
     from simtown.probes.spatial.vectors import Space
 
@@ -67,22 +69,34 @@ def study(
 
 
 def reproduced(name: str, data: Path, runs: Sequence[Path]) -> tuple[list[Table], str]:
-    """A table of the paper, whose lines say themselves what differs."""
+    """A table of the paper, how many of its numbers are as printed, and what the release lacks for the others."""
     from simtown.probes.spatial import released, reproduce, study
-    from simtown.probes.spatial.tables import read_table
 
     tables = {
         "spatial-analogy": ("Analogies of opposites: accuracy", reproduce.analogy),
         "spatial-odd-one-out": ("Odd one out: accuracy", reproduce.odd_one_out),
         "spatial-similarity": ("Similarity of words: Spearman's correlation", reproduce.similarity),
     }
-    if name == "spatial-figure3":
-        others = [(run.name, study.load(run)[0]) for run in runs]
-        return [_lines("Figure 3", reproduce.figure3(released.read(data), read_table(data / released.CELLS), others))], ""
-    if name not in tables:
+    if name not in ("spatial-figure3", *tables):
         raise RefusalError(f"there is no table {name}: give spatial-figure3, {', '.join(tables)}")
-    title, compute = tables[name]
-    return [_lines(title, compute(released.read(data), [space for run in runs for space in _spaces(run)]))], ""
+    release = released.read(data)
+    if name == "spatial-figure3":
+        title, lines = "Figure 3", reproduce.figure3(release, [(run.name, study.load(run)[0]) for run in runs])
+    else:
+        title, compute = tables[name]
+        lines = compute(release, [space for run in runs for space in _spaces(run)])
+    return [_lines(title, lines)], "\n".join(_told(release, lines))
+
+
+def _told(release: Release, lines: Sequence[Line]) -> list[str]:
+    """How many printed numbers came out, and the parts of the release without which lines are empty."""
+    printed = [line for line in lines if line.paper is not None]
+    compared = [line.same for line in printed if line.same is not None]
+    told = [f"{sum(compared)} of {len(compared)} numbers are as printed"] if compared else []
+    if len(compared) < len(printed):
+        told.append(f"{len(printed) - len(compared)} of the paper's {len(printed)} numbers cannot be computed from this folder:")
+    empty = [part for part in release.missing if any(part in line.note and line.here != line.here for line in lines)]
+    return told + [f"no {part}: {release.missing[part]}" for part in empty]
 
 
 def _spaces(run: Path) -> list[Space]:
@@ -117,8 +131,9 @@ def _lines(title: str, lines: Sequence[Line]) -> Table:
     for line in lines:
         verdict = "" if line.same is None else "same" if line.same else "differs"
         paper = "" if line.paper is None else f"{line.paper:.2f}"
+        here = "" if line.here != line.here else f"{line.here:.3f}"
         between = "" if line.low != line.low else f"{line.low:.3f} to {line.high:.3f}"
-        made.add_row(line.name, paper, f"{line.here:.3f}", between, verdict, line.note)
+        made.add_row(line.name, paper, here, between, verdict, line.note)
     return made
 
 
@@ -144,6 +159,7 @@ def judge(
         try:
             server.serve_forever()
         except KeyboardInterrupt:
+            stopping.resume()
             print()
     print(_agreement(out))
 

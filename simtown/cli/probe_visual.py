@@ -93,15 +93,14 @@ def study(
 
 
 def reproduced(table: str, data: Path, runs: Sequence[Path]) -> tuple[list[Drawn], str]:
-    """A table of the paper, and how many of its cells are as printed."""
+    """A table of the paper, how many of its cells are as printed, and which of them are only copied."""
     from simtown.probes.visual.release import Release
     from simtown.probes.visual.tables import TABLES
 
     if table not in TABLES:
         raise RefusalError(f"there is no table {table}: give {', '.join(TABLES)}")
     made = TABLES[table](Release(data), runs)
-    cells = [cell.same for one in made for _, row in one.rows for cell in row if cell.same is not None]
-    return [_drawn(one) for one in made], f"{sum(cells)} of {len(cells)} cells are as printed"
+    return [_drawn(one) for one in made], "\n".join(f"{one.title}: {verdict}" for one in made if (verdict := one.verdict()))
 
 
 def _drawn(table: Table) -> Drawn:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simtown.cli.app import RefusalError, app
+from simtown.extras import need
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,11 +43,7 @@ def _steps(text: str) -> tuple[str, ...]:
 
 def _need() -> None:
     """One line instead of an ImportError where the extra is not installed."""
-    from importlib.util import find_spec
-
-    missing = [name for name in ("msgspec", "pyarrow", "lemminflect", "spellchecker", "textblob", "matplotlib") if find_spec(name) is None]
-    if missing:
-        raise RefusalError(f"{missing[0]} is not installed: pip install 'simtown[vg]'")
+    need("this command", ("msgspec", "pyarrow", "lemminflect", "spellchecker", "textblob", "matplotlib"), "vg")
 
 
 @vg.command(short_help="Clean the triples of relationships.json; write Parquet.")
@@ -130,7 +127,7 @@ def stats(
 def _tables(found: Statistics, top: int) -> Sequence[Table]:
     from rich.table import Table
 
-    from simtown.visualgenome.stats import TABLE1, TABLE2
+    from simtown.visualgenome.stats import TABLE1, TABLE2, TOLERANCE, agreement
 
     def table(title: str, *heads: str, left: tuple[str, ...] = ()) -> Table:
         made = Table(title=title, title_justify="left")
@@ -142,8 +139,11 @@ def _tables(found: Statistics, top: int) -> Sequence[Table]:
     for name, printed in TABLE1:
         here = found.content["table1"].get(name)
         one.add_row(name, printed, "-" if here is None else f"{here:,}")
-    two = table("Table 2: relationships", "group", "printed", "paper", "here", "differs", "counted as", "note",
-                left=("group", "printed", "counted as", "note"))  # fmt: skip
+    two = table("Table 2: relationships", "group", "printed", "paper", "here", "differs", "counted as", "conjecture",
+                left=("group", "printed", "counted as", "conjecture"))  # fmt: skip
+    agree, named = agreement(found.table2)
+    two.caption = f"{agree} of {len(TABLE2)} counts are within {TOLERANCE:.1%} of the paper's, {named} of them under the printed name"
+    two.caption_justify = "left"
     for i, (entry, here) in enumerate(zip(TABLE2, found.table2, strict=True)):
         two.add_row(entry.group if not i or TABLE2[i - 1].group != entry.group else "", entry.printed, f"{entry.count:,}", f"{here:,}",
                     f"{here / entry.count - 1:+.2%}", " + ".join(entry.predicates), entry.note,

@@ -14,18 +14,18 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, product
 from pathlib import Path
 
 from simtown.cluster import Cluster
 from simtown.files import DamagedError, claimed, load_json, save_json
-from simtown.processes import Outcome, default_workers
+from simtown.processes import Outcome, Subprocesses, default_workers, ending
 
 STUDIES = ("physical", "visual", "spatial")
 NAME, FORMAT, VERSION = "grid.json", "simtown probe grid", 1
@@ -53,14 +53,14 @@ def read(path: Path) -> list[Cell]:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise GridError(f"{path} is no TOML: {error}") from error
+        raise GridError(f"{path} cannot be read as TOML: {error}") from error
     if content.get("version") != VERSION or not isinstance(content.get("grid"), list) or set(content) != {"version", "grid"}:
         raise GridError(f"{path} must have version = {VERSION} and [[grid]] tables, and nothing else")
     cells = [cell for table in content["grid"] for cell in _cells(path, table)]
     names = [cell.name for cell in cells]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise GridError(f"{path}: two cells are {twice[0]}: each may stand there once")
+        raise GridError(f"{path}: two cells have the same settings, {twice[0]}: remove one")
     return cells
 
 
@@ -72,7 +72,10 @@ def _cells(path: Path, table: dict[str, object]) -> Iterator[Cell]:
     for key, values in axes.items():
         told = bool(values) and all(isinstance(v, str | int | float) for v in values)
         if not told or key == "out" or not re.fullmatch(r"[a-z][a-z-]*", key):
-            raise GridError(f"{path}: '{key}' must be an option of simtown probe {study} with a text, a number or true, or a list of such")
+            raise GridError(
+                f"{path}: '{key}' must be an option of simtown probe {study} without its dashes, "
+                "and its value a text, a number, true, or a list of these"
+            )
     for chosen in product(*axes.values()):
         options = dict(zip(axes, chosen, strict=True))
         differ = [str(value) for key, value in options.items() if key == "model" or len(axes[key]) > 1]
@@ -97,13 +100,14 @@ def run(cells: list[Cell], out: Path, jobs: int, done: Callable[[Cell, str], Non
         missing = [cell for cell in cells if there.get(cell.name) != list(cell.words)]
         before, failed = len(cells) - len(missing), dict[str, str]()
         save_json(out / NAME, {"format": FORMAT, "done": there})
-        for cell, error in _on_cluster(missing, out, cluster) if cluster else _here(missing, out, jobs):
-            if error:
-                failed[cell.name] = error
-            else:
-                there[cell.name] = list(cell.words)
-                save_json(out / NAME, {"format": FORMAT, "done": there})
-            done(cell, error)
+        with closing(_on_cluster(missing, out, cluster) if cluster else _here(missing, out, jobs)) as ended:
+            for cell, error in ended:
+                if error:
+                    failed[cell.name] = error
+                else:
+                    there[cell.name] = list(cell.words)
+                    save_json(out / NAME, {"format": FORMAT, "done": there})
+                done(cell, error)
         return Outcome(before, len(missing) - len(failed), failed)
 
 
@@ -113,33 +117,37 @@ def _there(out: Path) -> dict[str, list[str]]:
         return {}
     found = load_json(out / NAME, FORMAT, FORMAT).get("done")
     if not isinstance(found, dict):
-        raise DamagedError(f"{out / NAME} is damaged: delete it, and the cells are looked through again")
+        raise DamagedError(
+            f"{out / NAME} is damaged: delete it and run the same command again, which then finds out what each cell has done"
+        )
     return found
 
 
-def _here(cells: list[Cell], out: Path, jobs: int) -> Iterator[tuple[Cell, str]]:
+def _here(cells: list[Cell], out: Path, jobs: int) -> Generator[tuple[Cell, str], None, None]:
     threads = max(1, default_workers() // jobs)
+    studies = Subprocesses()
     with ThreadPoolExecutor(jobs) as pool:
-        running = {pool.submit(_study, cell, str(out.resolve()), os.getcwd(), threads): cell for cell in cells}
+        running = {pool.submit(_study, cell, str(out.resolve()), os.getcwd(), threads, studies): cell for cell in cells}
         try:
             for ended in as_completed(running):
                 yield running[ended], ended.result()
         except BaseException:
-            pool.shutdown(cancel_futures=True)
+            pool.shutdown(wait=False, cancel_futures=True)
+            studies.stop()
             raise
 
 
-def _on_cluster(cells: list[Cell], out: Path, cluster: Cluster) -> Iterator[tuple[Cell, str]]:
+def _on_cluster(cells: list[Cell], out: Path, cluster: Cluster) -> Generator[tuple[Cell, str], None, None]:
     for cell, told in cluster.map(_study, cells, (str(out.resolve()), os.getcwd(), 1)):
         yield cell, f"{type(told).__name__}: {told}" if isinstance(told, Exception) else told
 
 
-def _study(cell: Cell, out: str, home: str, threads: int) -> str:
+def _study(cell: Cell, out: str, home: str, threads: int, studies: Subprocesses | None = None) -> str:
     """The command in a process of its own, which continues what an earlier one left; what went wrong, or ""."""
-    words = [sys.executable, "-c", "from simtown.cli import main; main()", "probe", *cell.words, "--out", str(Path(out) / cell.name)]
+    words = [sys.executable, "-m", "simtown", "probe", *cell.words, "--out", str(Path(out) / cell.name)]
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    ended = subprocess.run(words, cwd=home, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    if not ended.returncode:
+    code, err = (studies or Subprocesses()).run(words, cwd=home, env=environment)
+    if not code:
         return ""
-    said = [line.removeprefix("simtown: ") for line in ended.stderr.splitlines() if line.strip()]
-    return said[-1] if said else f"its process ended with code {ended.returncode}"
+    lines = [line.removeprefix("simtown: ") for line in err.splitlines() if line.strip()]
+    return lines[-1] if lines else f"its process {ending(code)}"

@@ -82,9 +82,9 @@ class Study:
             raise FileNotFoundError(f"{path} holds no results (no {NAME}): make them with {self.command}")
         content = load_json(file, self.form, self.command)
         if content.get("schema") != SCHEMA:
-            raise ForeignDirectoryError(f"{file} was not made by this version of {self.command}")
+            raise ForeignDirectoryError(f"{file} was made by another version of {self.command}: run it again with another --out")
         if not isinstance(content.get("tasks"), dict) or not isinstance(content.get("settings"), dict):
-            raise DamagedError(f"{file} is damaged (no tasks): delete the directory and make it again")
+            raise DamagedError(f"{file} is damaged (it lists no tasks): run {self.command} again with another --out")
         return content
 
     def table(self, path: Path, task: str) -> pa.Table:

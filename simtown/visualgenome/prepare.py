@@ -133,7 +133,9 @@ def read(directory: Path, name: str, columns: list[str] | None = None) -> pa.Tab
     """A table of a prepared directory. Raises FileNotFoundError or DamagedError."""
     path = directory / name
     if not path.is_file():
-        raise FileNotFoundError(f"{path} is missing: prepare again, or from relationships instead of published counts")
+        raise FileNotFoundError(
+            f"{path} is missing: run simtown vg prepare again with another --out, from relationships.json if you gave published counts"
+        )
     try:
         return pq.read_table(path, columns=columns)
     except (pa.ArrowException, OSError) as error:

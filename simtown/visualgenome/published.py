@@ -43,7 +43,7 @@ def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[list[str]]:
 
 def _number(path: Path, text: str) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise DamagedError(f"{path} is damaged: '{text}' is no count")
+        raise DamagedError(f"{path} is damaged: '{text}' is no count, which is a whole number of at least 0; fetch it again")
     return int(text)
 
 
@@ -107,4 +107,4 @@ def marked(path: Path, names: list[str]) -> list[Objects]:
             for number, (_, image) in enumerate(content)
         ]  # fmt: skip
     except (msgspec.MsgspecError, UnicodeDecodeError, IndexError) as error:
-        raise DamagedError(f"{path} is no file of annotations ({error})") from error
+        raise DamagedError(f"{path} must be a JSON list of images with their annotations ({error}): fetch it again") from error

@@ -229,7 +229,7 @@ def synsets(path: Path) -> dict[str, str]:
             raise ValueError("neither an object nor a list")
         return {name: _first(told) for name, told in content.items()}
     except (msgspec.MsgspecError, KeyError, TypeError, ValueError, IndexError) as error:
-        raise DamagedError(f"{path} is no file of synsets ({error})") from error
+        raise DamagedError(f"{path} must be JSON, synsets by name or a list of them ({error}): fetch it again") from error
 
 
 def aliases(path: Path) -> dict[str, str]:

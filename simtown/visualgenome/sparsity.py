@@ -138,12 +138,14 @@ class Source:
     def _published(self) -> Iterator[_Image]:
         names = self._path / "objects_150.json"
         if not names.is_file():
-            raise FileNotFoundError(f"{names} is missing: the annotations name their classes by number")
+            raise FileNotFoundError(
+                f"{names} is missing: it holds the names of the classes, which the annotations give by number; put it beside them"
+            )
         with Opened(names) as file:
             try:
                 classes = msgspec.json.decode(file.read(), type=list[str])
             except msgspec.MsgspecError as error:
-                raise DamagedError(f"{names} is no list of names ({error})") from error
+                raise DamagedError(f"{names} must be a JSON list of names ({error}): fetch it again") from error
         for path in sorted(self._path.glob("annotations_*.json*")):
             for record in published.marked(path, classes):
                 yield _image(record.objects)

@@ -6,8 +6,8 @@ import pytest
 @pytest.fixture(scope="session")
 def model(tmp_path_factory):
     """The directory of a tiny model of a kind: model("bert")."""
-    pytest.importorskip("torch", reason="needs torch: pip install 'simtown[probes]'")
-    pytest.importorskip("transformers", reason="needs transformers: pip install 'simtown[probes]'")
+    pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
+    pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
     from tests.probes.tiny import build
 
     made = {}

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-pytest.importorskip("scipy", reason="needs scipy: pip install 'simtown[probes]'")
-metrics = pytest.importorskip("sklearn.metrics", reason="needs scikit-learn: pip install 'simtown[probes]'")
+pytest.importorskip("scipy", reason="needs scipy: pip install '.[probes]'")
+metrics = pytest.importorskip("sklearn.metrics", reason="needs scikit-learn: pip install '.[probes]'")
 
 from simtown.probes import statistics  # noqa: E402
 from simtown.probes.statistics import Confusion  # noqa: E402

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-pytest.importorskip("torch", reason="needs torch: pip install 'simtown[probes]'")
-pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'simtown[probes]'")
+pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
+pytest.importorskip("sklearn", reason="needs scikit-learn: pip install '.[probes]'")
 
 
 def make(path, name, content):

@@ -131,7 +131,7 @@ def test_synsets(tmp_path):
     assert records.synsets(path) == {"trees": "tree.n.01", "oak": "oak.n.02"}
     for wrong in ("", "7", "[7]", '[{"synset_name": "x"}]', '{"a": '):
         path.write_text(wrong, encoding="utf-8")
-        with pytest.raises(DamagedError, match="no file of synsets"):
+        with pytest.raises(DamagedError, match="synsets by name or a list"):
             records.synsets(path)
 
 

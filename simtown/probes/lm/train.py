@@ -109,7 +109,10 @@ def check(settings: LMSettings) -> None:
         if not (Path(settings.tokenizer) / TOKENIZER).is_file():
             raise ValueError(f"--tokenizer {settings.tokenizer} holds no tokenizer: give a directory made by simtown lm train")
         if ARCHITECTURES[settings.arch].task is masked_token and load_tokenizer(Path(settings.tokenizer)).mask_token_id is None:
-            raise ValueError(f"the tokenizer of {settings.tokenizer} has no mask, which {settings.arch} needs: give a bert-mini's")
+            raise ValueError(
+                f"the tokenizer of {settings.tokenizer} has no token for a masked word, which "
+                f"{settings.arch} needs: give the directory of a bert-mini"
+            )
 
 
 def train(settings: LMSettings, corpus: Path, directory: Path, watcher: Watcher) -> dict[str, Any]:
@@ -149,7 +152,7 @@ def _begin(directory: Path, settings: LMSettings, corpus: Path, digest: str) -> 
     if not path.exists():
         other = [p.name for p in directory.iterdir() if not p.name.startswith(".")]
         if other:
-            raise ForeignDirectoryError(f"{directory} is not empty and holds no language model's run ({other[0]}): give another --out")
+            raise ForeignDirectoryError(f"{directory} holds {other[0]}, which simtown lm train did not make: give another --out")
         return fresh
     there = load_json(path, FORMAT, "simtown lm train")
     try:
@@ -157,9 +160,11 @@ def _begin(directory: Path, settings: LMSettings, corpus: Path, digest: str) -> 
         differ += ["the corpus"] if there["corpus"]["sha256"] != digest else []
         there["status"]
     except (KeyError, TypeError, AttributeError) as error:
-        raise DamagedError(f"{path} is damaged ({error})") from error
+        raise DamagedError(f"{path} is damaged ({error}): train again with another --out") from error
     if differ:
-        raise ForeignDirectoryError(f"{directory} holds a run of another configuration: {'; '.join(differ)}; give another --out")
+        raise ForeignDirectoryError(
+            f"{directory} holds a run with other settings or another corpus: {'; '.join(differ)}; give another --out"
+        )
     return there
 
 
@@ -184,7 +189,10 @@ def _phrases(corpus: Path, rare: int) -> Phrases:
         phrases[held_out(phrase)].append(phrase)
     if not all(phrases):
         kept = f" without words rarer than --rare {rare}" if rare > 1 else ""
-        raise ValueError(f"{corpus} has {sum(map(len, phrases))} phrases{kept}, too few to train on some and hold out one in {HELD_OUT}")
+        raise ValueError(
+            f"{corpus} has {sum(map(len, phrases))} phrases{kept}: too few to train on most "
+            f"and test on one in {HELD_OUT}; give a larger corpus"
+        )
     return phrases
 
 

@@ -1,11 +1,12 @@
 """The released data of the physical-commonsense study (Forbes, Holtzman & Choi 2019): objects, properties, affordances, human answers.
 
-Read as https://github.com/mbforbes/physical-commonsense holds them, from a clone, from its folder ``data``, or from a copy of that folder.
+Read from a clone of https://github.com/mbforbes/physical-commonsense, from its folder ``data``, or from a copy of that folder.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from simtown.files import DamagedError
+from simtown.probes.release_files import ReleaseFiles, read_text
 
+#: Where the files lie: in a clone, and in its folder data. The clone has a Python package pc/ as well, which holds no data.
+FILES = ReleaseFiles(
+    "github.com/mbforbes/physical-commonsense", {part: (f"data/{part}/{{}}", f"{part}/{{}}") for part in ("pc", "human", "nl")}
+)
 #: The annotated sets; "situated" objects stand in photographs.
 SETS = ("abstract", "situated")
 #: The four kinds of properties (Figure 2 b).
@@ -102,32 +108,29 @@ def read(directory: Path) -> Release:
         FileNotFoundError: they are not there; the message says where to get them.
         DamagedError: a file is malformed; the message names its row and column.
     """
-    base = _base(Path(directory))
+
+    def place(part: str, name: str) -> Path:
+        return FILES.path(Path(directory), part, name)
+
     objects = {r["uid"]: Object(r["uid"], r["original"], r["word-embedding"], r["ctx"])
-               for r in _Table(base / "pc/objects.tsv", ("uid", "original", "word-embedding", "ctx")).rows}  # fmt: skip
-    properties = _properties(base / "pc/properties.tsv")
-    splits = {(s, part): _uids(base / f"pc/{s}-{part}-object-uids.txt", objects) for s in SETS for part in _SPLITS}
+               for r in _Table(place("pc", "objects.tsv"), ("uid", "original", "word-embedding", "ctx")).rows}  # fmt: skip
+    properties = _properties(place("pc", "properties.tsv"))
+    labels = _Table(place("pc", "situated-properties.csv"), (*_INSTANCE, *properties))
+    verbs = _Table(place("pc", "situated-affordances-sampled.csv"), (*_INSTANCE, "affordancesYes", "affordancesNo"))
     return Release(
         objects,
         properties,
-        _abstract(base / "pc/abstract.csv", objects, properties),
-        _instances(base / "pc", objects, properties),
-        splits,
-        {name: _answers(base / "human", name) for name in _HUMAN},
+        _abstract(place("pc", "abstract.csv"), objects, properties),
+        _instances(labels, verbs, objects, properties),
+        {(s, part): _uids(place("pc", f"{s}-{part}-object-uids.txt"), objects) for s in SETS for part in _SPLITS},
         {
-            "property": _frequencies(base / "nl/prop-freqs-nl.csv", {p.word: p.uid for p in properties.values()}),
-            "affordance": _frequencies(base / "nl/aff-freqs-nl.csv", None),
+            name: _answers(place("human", f"{name}-round1-annotations-first50.csv"), place("human", f"{name}-round1-gold.txt"))
+            for name in _HUMAN
         },
-    )
-
-
-def _base(directory: Path) -> Path:
-    for base in (directory, directory / "data"):
-        if (base / "pc").is_dir():
-            return base
-    raise FileNotFoundError(
-        f"{directory} holds no physical-commonsense data (no folder pc or data/pc): clone github.com/mbforbes/physical-commonsense "
-        "and give the clone as --data"
+        {
+            "property": _frequencies(place("nl", "prop-freqs-nl.csv"), {p.word: p.uid for p in properties.values()}),
+            "affordance": _frequencies(place("nl", "aff-freqs-nl.csv"), None),
+        },
     )
 
 
@@ -136,15 +139,13 @@ class _Table:
 
     def __init__(self, path: Path, columns: Sequence[str]) -> None:
         self.path = path
+        delimiter = "\t" if ".tsv" in path.suffixes else ","
         try:
-            with open(path, encoding="utf-8", newline="") as file:
-                reader = csv.reader(file, delimiter="\t" if path.suffix == ".tsv" else ",")
-                head = next(reader, [])
-                lines = [row for row in reader if row]
-        except FileNotFoundError:
-            raise FileNotFoundError(f"{path} is missing: clone github.com/mbforbes/physical-commonsense again") from None
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise DamagedError(f"{path} is no table of text ({error})") from None
+            reader = csv.reader(io.StringIO(read_text(path), newline=""), delimiter=delimiter)
+            head = next(reader, [])
+            lines = [row for row in reader if row]
+        except csv.Error as error:
+            raise DamagedError(f"{path} is no table of text ({error}): fetch it again") from None
         self.columns = tuple(head)
         for column in columns:
             if column not in head:
@@ -185,10 +186,7 @@ def _properties(path: Path) -> dict[str, Property]:
 
 
 def _uids(path: Path, objects: dict[str, Object]) -> frozenset[str]:
-    try:
-        uids = path.read_text(encoding="utf-8").split()
-    except FileNotFoundError:
-        raise FileNotFoundError(f"{path} is missing: clone github.com/mbforbes/physical-commonsense again") from None
+    uids = read_text(path).split()
     for number, uid in enumerate(uids, 1):
         if uid not in objects:
             raise DamagedError(f"{path} is malformed: row {number}: '{uid}' is no object of objects.tsv")
@@ -202,9 +200,7 @@ def _abstract(path: Path, objects: dict[str, Object], properties: dict[str, Prop
     return {row["objectUID"]: labels[i] for i, row in enumerate(table.rows)}
 
 
-def _instances(folder: Path, objects: dict[str, Object], properties: dict[str, Property]) -> tuple[Instance, ...]:
-    told = _Table(folder / "situated-properties.csv", (*_INSTANCE, *properties))
-    done = _Table(folder / "situated-affordances-sampled.csv", (*_INSTANCE, "affordancesYes", "affordancesNo"))
+def _instances(told: _Table, done: _Table, objects: dict[str, Object], properties: dict[str, Property]) -> tuple[Instance, ...]:
     for table in (told, done):
         table.known("objectUID", objects)
     labels = {row["cocoAnnID"]: values for row, values in zip(told.rows, told.labels(tuple(properties), (0, 1)), strict=True)}
@@ -225,18 +221,13 @@ def _instances(folder: Path, objects: dict[str, Object], properties: dict[str, P
     return tuple(result)
 
 
-def _answers(folder: Path, name: str) -> tuple[Answer, ...]:
+def _answers(path: Path, gold_path: Path) -> tuple[Answer, ...]:
     """The annotated items: the first 50 of the 100 that were sampled; the others' cells are blank."""
-    path = folder / f"{name}-round1-annotations-first50.csv"
     table = _Table(path, ())
     if len(table.columns) != 2:
         raise DamagedError(f"{path} is malformed: row 1 has {len(table.columns)} columns instead of 2")
     pair, said = table.columns
-    gold_path = folder / f"{name}-round1-gold.txt"
-    try:
-        gold = gold_path.read_text(encoding="utf-8").split()
-    except FileNotFoundError:
-        raise FileNotFoundError(f"{gold_path} is missing: clone github.com/mbforbes/physical-commonsense again") from None
+    gold = read_text(gold_path).split()
     result = []
     for i, row in enumerate(table.rows):
         if not row[said].strip():

@@ -57,7 +57,10 @@ class Cached:
             self._store = sqlite3.connect(self._path or ":memory:", timeout=60.0, isolation_level=None)
             self._store.execute("CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, logprobs BLOB, words BLOB) WITHOUT ROWID")
         except sqlite3.DatabaseError as error:
-            raise DamagedError(f"{self._path} is damaged or no cache of simtown ({error}): delete it") from error
+            raise DamagedError(
+                f"{self._path} is damaged, or simtown did not write it ({error}): delete it if it is a cache of simtown, "
+                "or give another folder as cache"
+            ) from error
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
         """See :meth:`simtown.probes.scorers.base.Scorer.class_logprobs`."""
@@ -119,5 +122,7 @@ class Cached:
                 self._store.execute("COMMIT")
                 found |= told
         except sqlite3.DatabaseError as error:
-            raise DamagedError(f"the cache {self._path} cannot be used ({error}): delete it") from error
+            raise DamagedError(
+                f"the cache {self._path} cannot be read or written ({error}): allow both, or delete it, and the model is asked again"
+            ) from error
         return [found[key] for key in keys]

@@ -29,7 +29,10 @@ class Causal(Transformer):
         starts = (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.cls_token_id)
         start = next((token for token in starts if token is not None), None)
         if start is None:
-            raise ValueError(f"{name} has no token to begin a text with (bos_token, eos_token)")
+            raise ValueError(
+                f"{name} has no token that begins a text (neither bos_token nor eos_token in its tokenizer), "
+                "so the first word would have no probability: give another model"
+            )
         self._start = int(start)
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:

@@ -30,7 +30,7 @@ class Masked(Transformer):
     def __init__(self, name: str, model: Any, tokenizer: Any, settings: Settings) -> None:
         super().__init__(name, model, tokenizer, settings)
         if tokenizer.mask_token_id is None:
-            raise ValueError(f"{name} has no mask token: it is no masked language model")
+            raise ValueError(f"{name} has no mask token in its tokenizer, which a masked language model needs: give another model")
         self._mask: int = tokenizer.mask_token_id
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
@@ -69,7 +69,7 @@ class Masked(Transformer):
         for context, one, (before, _) in zip(contexts, self._encoded(masked, special=True), halves, strict=True):
             ids = tuple(one.ids)
             if ids.count(self._mask) != 1:
-                raise ValueError(f"a context has one gap and no {self.tokenizer.mask_token} of its own: '{context}'")
+                raise ValueError(f"a sentence must have one gap and must not hold {self.tokenizer.mask_token} itself: '{context}'")
             at = ids.index(self._mask)
             found.append((ids[:at], ids[at + 1 :], lead_of(before)))
         return found

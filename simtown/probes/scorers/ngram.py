@@ -42,7 +42,7 @@ class NGram:
             for k, counter in enumerate(grams, start=1):
                 counter.update(zip(*(tokens[i:] for i in range(k)), strict=False))
         if not self._numbers:
-            raise ValueError(f"{name} holds no words")
+            raise ValueError(f"{name} holds no words: give a text with words in it")
         del grams[0][START,]
         self._levels = [_Level(counts, discount) for counts in _adjusted(grams)]
         self._uniform = 1 / (len(self._numbers) + 2)  # all words, the end, and the unknown one

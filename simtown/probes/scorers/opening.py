@@ -127,7 +127,10 @@ def _transformer(kind: str, spec: str, path: Path, settings: Any) -> Scorer:
     if kind == "lstm" and family != "simtown-lstm":
         raise ValueError(f"{path} holds no LSTM made by simtown lm train: open it as hf:{path}")
     if config.get("is_encoder_decoder"):
-        raise ValueError(f"{path} holds an encoder-decoder ({head}): a masked or a causal language model, or an encoder, is wanted")
+        raise ValueError(
+            f"{path} holds an encoder-decoder model ({head}), which cannot be asked here: give "
+            "a masked or a causal language model, or an encoder"
+        )
     import transformers
 
     if family == "simtown-lstm":
@@ -163,12 +166,15 @@ def _sentence(spec: str, path: Path, tokenizer: Any, settings: Any) -> Scorer:
 
     modules = [str(m.get("type", "")).rpartition(".")[2] for m in _json(path / "modules.json")]
     if modules[:2] != ["Transformer", "Pooling"] or not set(modules[2:]) <= {"Normalize"}:
-        raise ValueError(f"{path} is made of {', '.join(modules) or 'nothing'}: a transformer and pooling, and normalisation, are wanted")
+        raise ValueError(
+            f"{path} is made of {', '.join(modules) or 'nothing'}: only a transformer, pooling and "
+            "perhaps normalisation can be read; give another encoder"
+        )
     pooling = _json(path / "1_Pooling" / "config.json")
     names = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first", "pooling_mode_lasttoken": "last"}
     chosen = [name for key, name in names.items() if pooling.get(key)]
     if len(chosen) != 1:
-        raise ValueError(f"{path} pools otherwise than by the mean, the first or the last token")
+        raise ValueError(f"{path} pools in a way that is not known here (known: mean, first token, last token): give another encoder")
     scorer = Encoder(spec, _weights(path, transformers.AutoModel), tokenizer, settings, pooling=chosen[0], normalise="Normalize" in modules)
     limits = path / "sentence_bert_config.json"
     if limits.is_file():
@@ -182,7 +188,7 @@ def _json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise DamagedError(f"{path} is damaged ({error})") from error
+        raise DamagedError(f"{path} is damaged ({error}): fetch the model again") from error
 
 
 def _weights(path: Path, auto: Any) -> Any:
@@ -195,7 +201,10 @@ def _weights(path: Path, auto: Any) -> Any:
     model, told = loaded(path, load)
     missing = sorted(name for name in told["missing_keys"] if "pooler" not in name and "position_ids" not in name)
     if missing:
-        raise ValueError(f"{path} lacks the weights {missing[0]} ({len(missing)} in all): it has not the head that its config.json claims")
+        raise ValueError(
+            f"{path} lacks {len(missing)} of the weights that its config.json names, such as {missing[0]}: "
+            "give a model that was saved with its language-modelling head"
+        )
     return model
 
 

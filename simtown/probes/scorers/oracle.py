@@ -45,8 +45,10 @@ class Oracle:
             raise FileNotFoundError(f"{path} is not there: give a JSON file with classes, texts or vectors")
         try:
             return cls(name, **json.loads(path.read_text(encoding="utf-8")))
-        except (ValueError, TypeError) as error:
-            raise DamagedError(f"{path} is no table of an oracle, a JSON object with classes, texts or vectors ({error})") from error
+        except ValueError as error:
+            raise DamagedError(f"{path} is not JSON ({error}): it must be an object with classes, texts or vectors") from error
+        except TypeError as error:
+            raise DamagedError(f"{path} must be a JSON object with nothing but classes, texts or vectors") from error
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
         """(n, c) float64 logarithms of the table's probabilities; those of synonyms add up."""
@@ -92,5 +94,5 @@ class Oracle:
     def _row(self, ability: Ability, key: str) -> Any:
         table = self._table(ability)
         if key not in table:
-            raise ValueError(f"{self.name} was not told about '{key}'")
+            raise ValueError(f"{self.name} has no answer for '{key}': add it to the file")
         return table[key]

@@ -60,7 +60,10 @@ class Transformer:
 
     def __init__(self, name: str, model: Any, tokenizer: Any, settings: Settings, *, truncate: bool = False) -> None:
         if not getattr(tokenizer, "is_fast", False):
-            raise ValueError(f"{name} has no fast tokenizer (tokenizer.json), which tells where in a text its tokens stand")
+            raise ValueError(
+                f"{name} has no fast tokenizer (tokenizer.json), which is needed to find where "
+                "in a text each token stands: give another model"
+            )
         self.name, self.tokenizer, self.settings, self.truncate = name, tokenizer, settings, truncate
         auto = "cuda" if torch.cuda.is_available() else "cpu"
         self.device = torch.device(auto if settings.device == "auto" else settings.device)
@@ -115,7 +118,9 @@ class Transformer:
 
     def _check(self, tokens: int, text: str) -> None:
         if tokens > self.longest:
-            raise ValueError(f"{self.name} takes {self.longest} tokens, and this text has {tokens}: '{text[:60]}…'")
+            raise ValueError(
+                f"{self.name} takes at most {self.longest} tokens, and this text has {tokens}; give shorter texts: '{text[:60]}…'"
+            )
 
     # Batches ---------------------------------------------------------------------------------------------------------------------------
 

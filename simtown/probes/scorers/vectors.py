@@ -72,7 +72,7 @@ class Vectors:
 def _read_npy(path: Path) -> tuple[list[str], np.ndarray]:
     beside = [p for p in (path.with_suffix(".vocab"), path.with_suffix(".txt")) if p.is_file()]
     if not beside:
-        raise FileNotFoundError(f"{path} needs its words, one a line, in {path.with_suffix('.vocab')}")
+        raise FileNotFoundError(f"{path} needs a file of its words beside it, one a line: {path.with_suffix('.vocab')}")
     words = beside[0].read_text(encoding="utf-8").split("\n")
     words = words[:-1] if words[-1] == "" else words
     try:

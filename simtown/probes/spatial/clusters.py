@@ -35,7 +35,7 @@ class Clusters:
 def cluster(relations: Sequence[str], vectors: np.ndarray, k: int, seed: int = 0) -> Clusters:
     """k-means of (n, d) vectors of length 1. Raises ValueError for a k below 2, or above n - 1 or the number of different vectors."""
     if not 2 <= k <= _most(vectors):
-        raise ValueError(f"these {len(relations)} vectors have 2 to {_most(vectors)} clusters, not {k}")
+        raise ValueError(f"{len(relations)} vectors can be put in 2 to {_most(vectors)} clusters, not in {k}")
     labels = KMeans(k, n_init=STARTS, random_state=seed).fit_predict(vectors)
     groups = [tuple(r for r, label in zip(relations, labels, strict=True) if label == c) for c in range(k)]
     families = {name: i for i, name in enumerate(dict.fromkeys(map(simple, relations)))}

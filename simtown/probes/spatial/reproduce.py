@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,9 +13,13 @@ from simtown.probes.spatial import judgements, published, vectors, wordtests
 from simtown.probes.spatial.relations import CONTEXTS, JUDGED, RELATIONS
 from simtown.probes.spatial.released import Release
 from simtown.probes.spatial.tables import Table
-from simtown.probes.spatial.vectors import MEASURES, Space, cosine
-from simtown.probes.spatial.wordtests import Answers
+from simtown.probes.spatial.vectors import MEASURES, Measure, Space, cosine
+from simtown.probes.spatial.wordtests import Answers, Trio
 
+#: The part of the release that each space of vectors is made of.
+_PARTS = {"LM": "embeddings", "P": "perplexities"}
+#: What the row of Figure 3 is called.
+CELLS = "P-vectors, cells equal to the table's"
 #: Draws of random vectors, and their dimension.
 DRAWS, DIMENSION = 200, 57
 
@@ -26,7 +31,7 @@ class Line:
     Attributes:
         name: what it is of.
         paper: None where the paper has none.
-        here: ours, `low` and `high` its 95 % interval.
+        here: ours, NaN where the release lacks what it is computed from; `low` and `high` its 95 % interval.
         note: a test's outcome.
     """
 
@@ -40,18 +45,17 @@ class Line:
     @property
     def same(self) -> bool | None:
         """None where nothing is to be compared."""
-        return None if self.paper is None else published.same(self.paper, self.here)
+        return None if self.paper is None or math.isnan(self.here) else published.same(self.paper, self.here)
 
 
 def analogy(release: Release, others: Sequence[Space] = ()) -> list[Line]:
     """Analogies of opposites: the language model's embeddings by dot products as in the paper and by cosines, P-vectors, chance."""
     questions = wordtests.analogies()
     words = list(dict.fromkeys(w for q in questions for w in q.candidates))
-    spaces = [release.embeddings, release.p_vectors(), *_with(others, words)]
-    found = {s.name: wordtests.answer_analogies(s, questions) for s in spaces}
-    lines = _lines(found, published.ANALOGY)
-    normalised = wordtests.answer_analogies(release.embeddings, questions, normalised=True)
-    lines.insert(1, _line("LM, cosine", None, normalised))
+    found = {s.name: wordtests.answer_analogies(s, questions) for s in _spaces(release, others, words)}
+    lines = _lines(release, found, published.ANALOGY)
+    if release.embeddings is not None:
+        lines.insert(1, _line("LM, cosine", None, wordtests.answer_analogies(release.embeddings, questions, normalised=True)))
     drawn = [wordtests.answer_analogies(vectors.random(words, DIMENSION, seed), questions).accuracy for seed in range(DRAWS)]
     return [*lines, _chance(published.ANALOGY["random"], drawn)]
 
@@ -60,17 +64,24 @@ def odd_one_out(release: Release, others: Sequence[Space] = ()) -> list[Line]:
     """The odd one out by cosine and by rank; spatial templates on the sets that have them."""
     questions = wordtests.trios()
     words = list(dict.fromkeys(w for q in questions for w in (q.one, q.other, q.odd)))
-    spaces = [release.embeddings, release.p_vectors(), *_with(others, words)]
-    templates = Space("templates", {name: grid.ravel() for name, grid in release.templates.items()})
-    drawn = [q for q in questions if templates.has((q.one, q.other, q.odd))]
+    spaces = _spaces(release, others, words)
     lines = []
     for name, measure in MEASURES.items():
         printed = published.ODD_ONE_OUT[name]
         found = {s.name: wordtests.answer_trios(s, questions, measure) for s in spaces}
-        each = [*_lines(found, printed), _line("templates", printed["templates"], wordtests.answer_trios(templates, drawn, measure))]
         chance = [wordtests.answer_trios(vectors.random(words, DIMENSION, seed), questions, measure).accuracy for seed in range(DRAWS)]
-        lines += [_renamed(line, f"{line.name}, {name}") for line in (*each, _chance(None, chance))]
+        each = [*_lines(release, found, printed), _templates(release, questions, measure, printed["templates"]), _chance(None, chance)]
+        lines += [_renamed(line, f"{line.name}, {name}") for line in each]
     return lines
+
+
+def _templates(release: Release, questions: Sequence[Trio], measure: Measure, paper: float) -> Line:
+    """The odd one out by the similarity of spatial templates."""
+    if release.templates is None:
+        return _lacking(release, "templates", paper, "templates")
+    space = Space("templates", {name: grid.ravel() for name, grid in release.templates.items()})
+    drawn = [q for q in questions if space.has((q.one, q.other, q.odd))]
+    return _line("templates", paper, wordtests.answer_trios(space, drawn, measure))
 
 
 def similarity(release: Release, others: Sequence[Space] = ()) -> list[Line]:
@@ -78,31 +89,50 @@ def similarity(release: Release, others: Sequence[Space] = ()) -> list[Line]:
 
     P-vectors as published take "next" for "next to" in all 97 contexts.
     """
-    people = {"association": release.association, "similarity": release.similarity}
     lm, p = release.embeddings, release.p_vectors(whole=True)
+    spaces: dict[str, Space | None] = {"LM": lm, "P": p, **{space.name: space for space in _with(others, JUDGED)}}
+    people = {"association": release.association, "similarity": release.similarity}
     lines = []
-    for space in (lm, Space("P", p.vectors), *_with(others, JUDGED)):
-        alike = cosine(space.matrix(JUDGED))
-        for name, judged in people.items():
-            lines.append(_agreed(f"{space.name} with {name}", published.SIMILARITY.get((space.name, name)), alike, judged))
-    for name, judged in people.items():
-        middle, low, high = judgements.difference(cosine(lm.matrix(JUDGED)), cosine(p.matrix(JUDGED)), judged)
-        lines.append(Line(f"LM less P, with {name}", None, middle, low, high))
-    lines.append(_agreed("association with similarity", published.SIMILARITY["association", "similarity"], *people.values()))
-    return lines
+    for name, space in spaces.items():
+        for kind, judged in people.items():
+            title, paper = f"{name} with {kind}", published.SIMILARITY.get((name, kind))
+            if space is None or judged is None:
+                lines.append(
+                    _lacking(release, title, paper, *((_PARTS[name],) if space is None else ()), *((kind,) if judged is None else ()))
+                )
+            else:
+                lines.append(_agreed(title, paper, cosine(space.matrix(JUDGED)), judged))
+    for kind, judged in people.items():
+        if lm is not None and p is not None and judged is not None:
+            middle, low, high = judgements.difference(cosine(lm.matrix(JUDGED)), cosine(p.matrix(JUDGED)), judged)
+            lines.append(Line(f"LM less P, with {kind}", None, middle, low, high))
+    title, paper = "association with similarity", published.SIMILARITY["association", "similarity"]
+    if release.association is None or release.similarity is None:
+        return [*lines, _lacking(release, title, paper, *people)]
+    return [*lines, _agreed(title, paper, release.association, release.similarity)]
 
 
-def figure3(release: Release, cells: Table, others: Sequence[tuple[str, Table]] = ()) -> list[Line]:
-    """The share of the cells of Figure 3 that come out: P-vectors of the released perplexities against those read off it, to 8 decimals.
+def figure3(release: Release, others: Sequence[tuple[str, Table]] = ()) -> list[Line]:
+    """The P-vectors that Figure 3 shows: whether those computed here from the released perplexities equal the table's, to 8 decimals.
+
+    The table was itself computed from these perplexities by the same formula: this checks that both are read right, not the figure.
 
     others: matrices of perplexities under other models, and their names. Two of Spearman's correlations tell how alike each is to the
     released one: of log-perplexities over all cells that both have, and of the similarities of P-vectors over all pairs of relations.
     """
-    same = np.abs(release.p_vectors().matrix(RELATIONS) - cells.block(RELATIONS, CONTEXTS)) < 1e-8
-    share = float(same.mean())
-    lines = [Line("cells that are the same", 1.0, share, share, share, f"{same.sum():,} of {same.size:,} cells")]
+    space, matrix = release.p_vectors(), release.perplexities
+    if space is None or matrix is None or release.derived is None:
+        lines = [_lacking(release, CELLS, None, "perplexities", "P-vectors")]
+    else:
+        same = np.abs(space.matrix(RELATIONS) - release.derived.block(RELATIONS, CONTEXTS)) < 1e-8
+        share = float(same.mean())
+        lines = [
+            Line(CELLS, None, share, math.nan, math.nan, f"{same.sum():,} of {same.size:,} cells; the table was made by the same formula")
+        ]
     for name, table in others:
-        lines += likeness(name, table, release.perplexities)
+        if matrix is None:
+            raise ValueError(f"{name} cannot be compared with the released matrix: {release.missing['perplexities']}")
+        lines += likeness(name, table, matrix)
     return lines
 
 
@@ -126,15 +156,32 @@ def _with(others: Sequence[Space], words: Sequence[str]) -> list[Space]:
     return list(others)
 
 
-def _lines(found: dict[str, Answers], printed: dict[str, float]) -> list[Line]:
-    """A line a space, and below it how it compares with the first."""
-    first, *rest = found
-    lines = [_line(first, printed.get(first), found[first])]
-    for name in rest:
-        test = wordtests.compare(found[name], found[first])
-        note = f"{test.difference:+.3f} [{test.low:+.3f}, {test.high:+.3f}] against {first}, McNemar p = {test.p:.2g}"
-        lines.append(_renamed(_line(name, printed.get(name), found[name]), name, note))
+def _spaces(release: Release, others: Sequence[Space], words: Sequence[str]) -> list[Space]:
+    """The released spaces that are there, and the other ones."""
+    return [s for s in (release.embeddings, release.p_vectors()) if s is not None] + _with(others, words)
+
+
+def _lines(release: Release, found: dict[str, Answers], printed: dict[str, float]) -> list[Line]:
+    """A line a space, and how it compares with the first; a line for each released space that is missing."""
+    lines = []
+    for name in (*_PARTS, *(name for name in found if name not in _PARTS)):
+        if name not in found:
+            lines.append(_lacking(release, name, printed.get(name), _PARTS[name]))
+            continue
+        line, first = _line(name, printed.get(name), found[name]), next(iter(found))
+        if name != first:
+            test = wordtests.compare(found[name], found[first])
+            line = _renamed(
+                line, name, f"{test.difference:+.3f} [{test.low:+.3f}, {test.high:+.3f}] against {first}, McNemar p = {test.p:.2g}"
+            )
+        lines.append(line)
     return lines
+
+
+def _lacking(release: Release, name: str, paper: float | None, *parts: str) -> Line:
+    """The line of a number that cannot be computed because the release lacks some of these parts."""
+    lacking = [part for part in parts if part in release.missing]
+    return Line(name, paper, math.nan, math.nan, math.nan, f"no {', no '.join(lacking)}")
 
 
 def _line(name: str, paper: float | None, answers: Answers) -> Line:

@@ -27,7 +27,8 @@ def rank_partition(sizes: Sizes, scores: np.ndarray, relation: Literal["larger",
 
     With n nouns larger than X and m smaller: the mean of two overlaps, of the ranking's top with one set and of its bottom with the other.
     What fits behind "larger than" is *smaller* than X, so the corrected direction wants the m smaller nouns on top and the n larger ones at
-    the bottom. The paper's wants the n larger ones on top: what is perfect comes out below chance.
+    the bottom. The paper's text wants the n larger ones on top: what is perfect comes out below chance. (The numbers that the paper prints
+    are made in a third way: :func:`released_limits`.)
 
     Args:
         scores: (s, c), row i of how well each noun fits as [Y] of subject i. Equal scores stand in the nouns' order.
@@ -54,6 +55,38 @@ def limits(table: Mapping[str, Sequence[str]], direction: Direction) -> dict[str
     return {"chance": (float(np.mean(chance)),) * 2, "perfect": (perfect[0], perfect[1])}
 
 
+def released_limits(table: Mapping[str, Sequence[str]], subjects: Sequence[Sequence[str]]) -> dict[str, tuple[float, float]]:
+    """{"chance", "perfect", "reversed"}: bounds of the metric that the released program computes, which Table 4 prints.
+
+    It is not the one that the paper describes. For the subject of each test pair it ranks the n larger and m smaller nouns alone,
+    without those of :data:`UNREAD`. Behind "larger than" it wants the n larger ones first, behind "smaller than" the m smaller ones; the
+    score is the share of the n + m nouns that stand in their part. What fits the sentence is the reverse. So "perfect", all nouns in the
+    order of their sizes, scores |n - m| / (n + m); "reversed" scores 1; and "chance" is expected to score (n² + m²) / (n + m)².
+
+    Args:
+        table: {size: nouns}, from the smallest.
+        subjects: those of the test pairs of "larger", with repeats, and those of "smaller".
+
+    Raises ValueError for a subject that is none of the nouns.
+    """
+    size_of = {noun: i for i, nouns in enumerate(table.values()) for noun in nouns}
+    read = np.array([0 if size in UNREAD else len(nouns) for size, nouns in table.items()])
+    bounds: dict[str, list[float]] = {"chance": [], "perfect": [], "reversed": []}
+    for each in subjects:
+        unknown = [subject for subject in each if subject not in size_of]
+        if unknown:
+            raise ValueError(f"'{unknown[0]}', the subject of a test pair, is in none of the lists of nouns by size")
+        larger = np.array([read[size_of[subject] + 1 :].sum() for subject in each])
+        smaller = np.array([read[: size_of[subject]].sum() for subject in each])
+        both = larger + smaller
+        bounds["chance"].append(float(((larger**2 + smaller**2) / both**2).mean()))
+        bounds["perfect"].append(float((abs(larger - smaller) / both).mean()))
+        bounds["reversed"].append(1.0)
+    return {name: (values[0], values[1]) for name, values in bounds.items()}
+
+
+#: Sizes whose nouns the released program does not read: it looks for them in a file of another name.
+UNREAD = ("huge",)
 #: A perfect ranking of [Y]: the smallest first behind "larger than", the largest first behind "smaller than".
 _WAYS = (("larger", -1.0), ("smaller", 1.0))
 

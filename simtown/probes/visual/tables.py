@@ -1,8 +1,8 @@
 """The paper's tables beside ours: every cell as printed and as it comes out of the released files, with the prior and the ceiling.
 
 Table 1: what there is. Table 2: colours counted in Visual Genome and in Wikipedia against CoDa's. Table 3: prompts before and after tuning,
-from the paper's own ρ by subject. Tables 5, 6: heads, from the paper's own means. Tables 4, 9: printed only. Table 11: where in the order
-of subjects the named ones stand.
+averaged from the release's ρ by subject. Tables 5, 6, 9: the release's own summaries, copied. Table 4: printed, beside chance and a perfect
+ranking. Table 11: where in the order of subjects the named ones stand.
 """
 
 from __future__ import annotations
@@ -37,12 +37,25 @@ class Cell:
 
 @dataclass
 class Table:
-    """A title, the columns' heads, and rows of a name and cells; notes go below it."""
+    """A title, the columns' heads, and rows of a name and cells; notes go below it.
+
+    Attributes:
+        copied: the release's file of summaries that the paper's numbers stand beside; "" where ours are computed.
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: list[tuple[str, list[Cell]]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    copied: str = ""
+
+    def verdict(self) -> str:
+        """How many cells agree, and what that says; "" where nothing can be compared."""
+        compared = [cell.same for _, cells in self.rows for cell in cells if cell.same is not None]
+        if not compared:
+            return ""
+        agree = f"{sum(compared)} of {len(compared)} cells are as printed"
+        return f"{agree}: copied from the release's {self.copied}, not computed here" if self.copied else agree
 
     @property
     def printed(self) -> bool:
@@ -216,9 +229,10 @@ def table3(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
             )
     for mode in ("average", "tuned"):
         made.rows += [(f"{name}, {'NY'[mode == 'tuned']}", cells[:-1]) for name, cells in _own(runs, mode, published.COLUMNS)]
-    made.notes.append(
-        "* printed where BERT base and Oscar base do not differ by Welch's t (p > 0.05). Acc@1: no results by subject were released."
-    )
+    made.notes += [
+        "* printed where BERT base and Oscar base do not differ by Welch's t (p > 0.05). Acc@1: no results by subject were released.",
+        "ρ ± sd and * are computed from the release's ρ by subject; no model was asked again.",
+    ]
     if found.get(("bert-large", "color", True)) == found.get(("bert-large", "color", False)):
         made.notes.append("BERT large, color: the released results after tuning are those before tuning, subject by subject.")
     return [made, test, bound]
@@ -253,20 +267,31 @@ def _against_bounds(each: dict[str, float], given: dict[str, tuple[float, float]
 
 
 def table4(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
-    """Rank partition of sizes, as printed; chance and a perfect ranking in the paper's direction and in the corrected one."""
-    from simtown.probes.visual.size import limits
+    """Rank partition of sizes as printed, with chance and a perfect ranking by the released metric, the text's and the corrected one.
+
+    Runs of our own are scored by the last two.
+    """
+    from simtown.probes.visual.size import Direction, limits, released_limits
 
     made = Table("Table 4: sizes by rank partition, per cent correct", ("larger", "smaller"))
     for (model, tuned), (larger, smaller) in published.TABLE4.items():
         made.rows.append((f"{published.MODELS[model]}, {'Y' if tuned else 'N'}", [Cell(f"{larger:.1f}"), Cell(f"{smaller:.1f}")]))
-    for direction in ("paper", "corrected"):
+    subjects = [[pair.subject for pair in release.pairs(f"size_{relation}", "test")] for relation in ("larger", "smaller")]
+    for name, values in released_limits(release.sizes(), subjects).items():
+        made.rows.append((f"{name}, released metric", [Cell(here=percent(v)) for v in values]))
+    ways: dict[Direction, str] = {"paper": "metric of the text", "corrected": "corrected metric"}
+    for direction, way in ways.items():
         for name, values in limits(release.sizes(), direction).items():
-            made.rows.append((f"{name}, {direction} direction", [Cell(here=percent(v)) for v in values]))
+            made.rows.append((f"{name}, {way}", [Cell(here=percent(v)) for v in values]))
         for path in runs:
             found = results.STUDY.load(path)["tasks"].get("size", {}).get("partition", {})
             if found:
                 own = [found[f"{relation}, {direction}"]["mean"] for relation in ("larger", "smaller")]
-                made.rows.append((f"{path.name}, {direction} direction", [Cell(here=percent(value)) for value in own]))
+                made.rows.append((f"{path.name}, {way}", [Cell(here=percent(value)) for value in own]))
+    made.notes += [
+        "The printed numbers are by the released metric, in which a perfect ranking lies below chance: compare them with its rows alone.",
+        "No results by subject were released, so the printed numbers themselves cannot be computed.",
+    ]
     return [made]
 
 
@@ -307,7 +332,9 @@ def _head_cells(printed: Sequence[tuple[float, float, float | None]], found: Seq
 
 def table5(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Heads, from the released means."""
-    made = Table("Table 5: a classification head", tuple(f"{c} {x}" for c in published.COLUMNS for x in ("ρ", "Acc@1")))
+    made = Table(
+        "Table 5: a classification head", tuple(f"{c} {x}" for c in published.COLUMNS for x in ("ρ", "Acc@1")), copied="file-cls.csv"
+    )
     for (model, printed), found in zip(published.TABLE5.items(), _heads(release, "file-cls"), strict=True):
         made.rows.append((model, _head_cells(printed, found)))
     made.rows += _own(runs, "head", published.COLUMNS)
@@ -316,7 +343,11 @@ def table5(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
 
 def table6(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Heads by group, from the released means."""
-    made = Table("Table 6: a classification head, by group", tuple(f"{c} {x}" for c in RELATIONS for x in ("ρ", "Acc@1")))
+    made = Table(
+        "Table 6: a classification head, by group",
+        tuple(f"{c} {x}" for c in RELATIONS for x in ("ρ", "Acc@1")),
+        copied="file-cls-groups.csv",
+    )
     for ((group, model), printed), found in zip(published.TABLE6.items(), _heads(release, "file-cls-groups"), strict=True):
         made.rows.append((f"{group}, {model}", _head_cells(printed, found)))
     for group in GROUPS:
@@ -326,7 +357,7 @@ def table6(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
 
 def table9(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Best template; colour's ρ stands in the released numbers of Figure 2 too."""
-    made = Table("Table 9: best template", tuple(f"{c} {x}" for c in published.COLUMNS for x in ("ρ", "Acc@1")))
+    made = Table("Table 9: best template", tuple(f"{c} {x}" for c in published.COLUMNS for x in ("ρ", "Acc@1")), copied="heatmap_data.csv")
     figure2 = release.table("heatmap_data")[1:]
     for i, (model, printed) in enumerate(published.TABLE9.items()):
         cells = []

@@ -93,7 +93,7 @@ def _layers(model: Any) -> list[Any]:
             found = getattr(found, name, None)
         if found is not None:
             return list(found)
-    raise UnableError("this architecture's layers are shared or not known: tune embeddings alone, with --as tuned-embeddings")
+    raise UnableError("this model shares weights between its layers, or has layers of an unknown kind: give --as tuned-embeddings")
 
 
 class Mixture(torch.nn.Module):
@@ -164,7 +164,9 @@ def tune(scorer: Scorer, data: Dataset, seed: int, deep: bool, save: Path | None
     spelled = spell(data.words, model._word, "first")
     if any(not spelled.members[g] for g in np.unique(data.gold[data.train])):
         unknown = [data.classes[g] for g in np.unique(data.gold[data.train]) if not spelled.members[g]]
-        raise ValueError(f"{scorer.name} cannot say {unknown[0]}, which is the best class of train subjects")
+        raise ValueError(
+            f"{scorer.name} does not know the word '{unknown[0]}', the right answer for some train subjects: give another model"
+        )
     every = [rows(model, template, list(data.subjects)) for template in data.templates]
     mixture = Mixture(
         model, data.templates, [these.own.shape[1] for these in every], spelled.members, [s[0] for s in spelled.spellings], deep

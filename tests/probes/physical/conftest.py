@@ -2,9 +2,9 @@
 
 import pytest
 
-pytest.importorskip("lemminflect", reason="needs lemminflect: pip install 'simtown[probes]'")
-pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'simtown[probes]'")
-pytest.importorskip("pyarrow", reason="needs pyarrow: pip install 'simtown[probes]'")
+pytest.importorskip("lemminflect", reason="needs lemminflect: pip install '.[probes]'")
+pytest.importorskip("sklearn", reason="needs scikit-learn: pip install '.[probes]'")
+pytest.importorskip("pyarrow", reason="needs pyarrow: pip install '.[probes]'")
 
 from simtown.probes.physical import datasets
 from tests.probes.physical.world import write_release

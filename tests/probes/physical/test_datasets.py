@@ -28,6 +28,18 @@ def test_a_clone_or_its_folder(small, tmp_path, inside):
     assert len(datasets.read(tmp_path / "clone").objects) == 12
 
 
+def test_a_clone_has_a_python_package_of_the_name_too(small, tmp_path, cli):
+    """The repository keeps its programs in pc/, beside the data in data/pc/."""
+    clone = tmp_path / "clone"
+    shutil.copytree(small, clone / "data")
+    (clone / "pc").mkdir()
+    (clone / "pc/data.py").touch()
+    assert len(datasets.read(clone).objects) == 12
+    cli("probe", "reproduce", "forbes-table1", "--data", clone).succeeds()
+    out = tmp_path / "out"
+    cli("probe", "physical", "--data", clone, "--model", "majority", "--task", "OA", "--out", out).succeeds()
+
+
 DAMAGES = [
     ("pc/abstract.csv", "carrot,0,1", "carrot,7,1", ("row 5", "column a_tool", "'7'")),
     ("pc/abstract.csv", "carrot,0,1", "karotte,0,1", ("row 5", "objectUID", "karotte")),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs torch: pip install 'simtown[probes]'")
+torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
 
 from simtown.probes.physical import tasks, tuning  # noqa: E402
 from simtown.probes.physical.heads import Logistic, Perceptron  # noqa: E402
@@ -63,7 +63,7 @@ def test_seeds_decide(release):
 
 
 def test_logistic_regression_on_counts_is_on_rows(release):
-    linear_model = pytest.importorskip("sklearn.linear_model", reason="needs scikit-learn: pip install 'simtown[probes]'")
+    linear_model = pytest.importorskip("sklearn.linear_model", reason="needs scikit-learn: pip install '.[probes]'")
     task, pairs, inputs, train = _case(release, "situated", "AP", separate=False)
     rows = inputs.standardised(train.counts).matrix()
     model = linear_model.LogisticRegression(max_iter=1000).fit(rows[pairs.train], task.train.label)

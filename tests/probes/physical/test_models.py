@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("torch", reason="needs torch: pip install 'simtown[probes]'")
+pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
 
 from simtown.probes.physical import models, tasks, yesno
 from simtown.probes.physical.models import Choices
@@ -120,7 +120,7 @@ def test_tuning_is_noted_with_both_kinds_of_folds(release):
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
     """A BERT of random weights that knows the letters."""
-    transformers = pytest.importorskip("transformers", reason="needs transformers: pip install 'simtown[probes]'")
+    transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
     from tests.probes.tiny import redrawn
 
     folder = tmp_path_factory.mktemp("bert")

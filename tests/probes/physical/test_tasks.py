@@ -60,7 +60,7 @@ def test_pairs_add_up_to_the_rows(release, which, name):
 
 
 def test_standardised_inputs_are_scikit_learns(release):
-    preprocessing = pytest.importorskip("sklearn.preprocessing", reason="needs scikit-learn: pip install 'simtown[probes]'")
+    preprocessing = pytest.importorskip("sklearn.preprocessing", reason="needs scikit-learn: pip install '.[probes]'")
     task = tasks.build(release, "situated", "AP")
     pairs = Pairs.of(task)
     random = np.random.default_rng(0)

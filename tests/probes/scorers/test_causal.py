@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs torch: pip install 'simtown[probes]'")
-transformers = pytest.importorskip("transformers", reason="needs transformers: pip install 'simtown[probes]'")
+torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
+transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
 
 from simtown.probes.scorers import causal, open_scorer  # noqa: E402
 from tests.probes.tiny import CAUSAL, CLOSE, SENTENCES  # noqa: E402

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs torch: pip install 'simtown[probes]'")
-transformers = pytest.importorskip("transformers", reason="needs transformers: pip install 'simtown[probes]'")
+torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
+transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
 
 from simtown.probes.scorers import UnableError, open_scorer  # noqa: E402
 from tests.probes.tiny import CLOSE  # noqa: E402
@@ -105,7 +105,7 @@ def test_a_sentence_encoder_cuts_what_is_too_long(sentence):
 
 
 def test_other_poolings_and_modules_are_refused(sentence):
-    with pytest.raises(ValueError, match="pools otherwise"):
+    with pytest.raises(ValueError, match="pools in a way that is not known"):
         open_scorer(f"sentence:{sentence('max_tokens')}")
     path = sentence()
     (path / "modules.json").write_text(json.dumps([{"type": "x.WordEmbeddings"}]))

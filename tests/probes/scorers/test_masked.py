@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs torch: pip install 'simtown[probes]'")
-transformers = pytest.importorskip("transformers", reason="needs transformers: pip install 'simtown[probes]'")
+torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
+transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
 
 from simtown.probes.scorers import open_scorer  # noqa: E402
 from tests.probes.tiny import CLOSE, MASKED  # noqa: E402
@@ -147,8 +147,8 @@ def test_unknown_words_have_no_probability(model):
 
 @pytest.mark.parametrize(
     ("context", "told"),
-    [("no gap", "one [BLANK], not 0"), ("[BLANK] [BLANK]", "not 2"), ("the [MASK] is [BLANK]", "no [MASK] of its own"),
-     ("[BLANK] " + "bus " * 60, "takes 40 tokens")],
+    [("no gap", "one [BLANK], not 0"), ("[BLANK] [BLANK]", "not 2"), ("the [MASK] is [BLANK]", "must not hold [MASK] itself"),
+     ("[BLANK] " + "bus " * 60, "takes at most 40 tokens")],
 )  # fmt: skip
 def test_contexts_that_cannot_be_are_refused(model, context, told):
     with pytest.raises(ValueError, match=told.replace("[", r"\[").replace("]", r"\]")):

@@ -2,9 +2,9 @@
 
 import pytest
 
-pytest.importorskip("torch", reason="needs torch: pip install 'simtown[probes]'")
-pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'simtown[probes]'")
-pytest.importorskip("matplotlib", reason="needs matplotlib: pip install 'simtown[probes]'")
+pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
+pytest.importorskip("sklearn", reason="needs scikit-learn: pip install '.[probes]'")
+pytest.importorskip("matplotlib", reason="needs matplotlib: pip install '.[probes]'")
 
 
 @pytest.fixture(scope="session")

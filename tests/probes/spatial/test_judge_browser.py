@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-pytest.importorskip("selenium", reason="needs selenium: pip install 'simtown[dev]'")
+pytest.importorskip("selenium", reason="needs selenium: pip install '.[dev]'")
 
 from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.common.by import By

@@ -1,5 +1,8 @@
 """The paper's tables on a made release: each number against a plain loop or what was put there, and the command's refusals."""
 
+import shutil
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -7,7 +10,9 @@ from scipy import stats
 from simtown.probes.spatial import released, reproduce, wordtests
 from simtown.probes.spatial.relations import CONTEXTS, JUDGED, KINDS, OPPOSITES, RELATIONS
 from simtown.probes.spatial.tables import Table, read_table
-from tests.probes.spatial.world import embeddings, write_release
+from tests.probes.spatial.world import embeddings, write_clone, write_release
+
+TABLES = ["spatial-figure3", "spatial-analogy", "spatial-odd-one-out", "spatial-similarity"]
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +37,11 @@ def of(lines):
 
 def test_cells_that_come_out_are_counted(release, small):
     cells = read_table(small / released.CELLS)
-    assert reproduce.figure3(release, cells)[0].here == 1.0
+    assert reproduce.figure3(release)[0].here == 1.0
     wrong = cells.values.copy()
     wrong[3, :5] += 1e-6
-    count = len(RELATIONS) * len(CONTEXTS)
-    assert reproduce.figure3(release, Table(cells.rows, cells.columns, wrong))[0].here == pytest.approx(1 - 5 / count)
+    changed = replace(release, derived=Table(cells.rows, cells.columns, wrong))
+    assert reproduce.figure3(changed)[0].here == pytest.approx(1 - 5 / (len(RELATIONS) * len(CONTEXTS)))
 
 
 def test_analogies_are_a_loop(release):
@@ -70,11 +75,58 @@ def test_agreement_with_people(release):
         assert "55 pairs" in lines[name].note
 
 
-@pytest.mark.parametrize("name", ["spatial-figure3", "spatial-analogy", "spatial-odd-one-out", "spatial-similarity"])
+@pytest.mark.parametrize("name", TABLES)
 def test_the_command_prints_the_paper_beside_ours(cli, small, name):
     told = cli("probe", "reproduce", name, "--data", small).succeeds().out
     assert "paper" in told
-    assert "same" in told or "differs" in told
+    assert ("the table was made by the same formula" if name == "spatial-figure3" else "numbers are as printed") in told
+
+
+def test_a_clone_holds_the_same_numbers(small, release, tmp_path):
+    """All lines but those about people, whose answers are in no clone."""
+    clone = released.read(write_clone(tmp_path / "clone", small))
+    assert set(clone.missing) == {"similarity", "association", "P-vectors"}
+    assert of(reproduce.odd_one_out(clone)).keys() == of(reproduce.odd_one_out(release)).keys()
+    for make in (reproduce.analogy, reproduce.odd_one_out):
+        assert [line.here for line in make(clone)] == pytest.approx([line.here for line in make(release)])
+    assert (clone.perplexities.values == release.perplexities.values).all()
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_of_a_clone(cli, small, tmp_path, name):
+    clone = write_clone(tmp_path / "clone", small)
+    told = cli("probe", "reproduce", name, "--data", clone).succeeds().out
+    if name in ("spatial-figure3", "spatial-similarity"):
+        assert "no clone has it" in told
+    else:
+        assert "numbers are as printed" in told
+        assert "cannot be computed" not in told
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_clone_with_one_broken_file(cli, small, tmp_path, name):
+    """What there is without the model's arrays, and with templates that end too early: the paper's numbers, and why there are no others."""
+    clone = write_clone(tmp_path / "clone", small)
+    shutil.rmtree(clone / "models")
+    whole = (clone / "logan_sadler.npy").read_bytes()
+    (clone / "logan_sadler.npy").write_bytes(whole[: len(whole) * 3 // 4])
+    told = cli("probe", "reproduce", name, "--data", clone).succeeds().out
+    assert "perplexity_vectors.npy" in told
+    if name == "spatial-odd-one-out":
+        assert "6 of the paper's 6 numbers cannot be computed" in told
+        assert "logan_sadler.npy ends too early" in told
+
+
+@pytest.mark.parametrize(("file", "array"), [("words_contexts.npy", np.zeros((2, 3))), ("words_contexts.npy", np.array(["on"])),
+                                             ("perplexity_vectors.npy", np.zeros(3)), ("spatial_lexicon.npy", np.array(["on", "in"])),
+                                             ("embeddings.npy", np.array(["on"])), ("spatial_lexicon.npy", None)])  # fmt: skip
+def test_arrays_that_do_not_fit_each_other_are_named(small, tmp_path, file, array):
+    path = write_clone(tmp_path / "clone", small) / "models/visual_genome_phrases" / file
+    path.unlink()
+    if array is not None:
+        np.save(path, array)
+    missing = released.read(tmp_path / "clone").missing
+    assert any(file in why for part, why in missing.items() if part in ("perplexities", "embeddings"))
 
 
 def test_vectors_can_stand_beside(cli, small, tmp_path):
@@ -91,7 +143,8 @@ def test_no_such_table(cli, small):
 
 
 def test_a_folder_without_the_data(cli, tmp_path):
-    cli("probe", "reproduce", "spatial-analogy", "--data", tmp_path).refuses("is not there")
+    cli("probe", "reproduce", "spatial-analogy", "--data", tmp_path).refuses("has no part of", "spatial_relations_vectors_sltc2018")
+    cli("probe", "reproduce", "spatial-analogy", "--data", tmp_path / "none").refuses("there is no folder")
 
 
 @pytest.mark.parametrize("damage", ["above\t1\t2\n", "above\tnan\n", "above\tx\n", ""])
@@ -104,8 +157,7 @@ def test_a_matrix_stands_beside_the_released_one(release):
     """Likeness is 1 with itself, in whatever unit, and 0 or so with another."""
     itself, other = release.perplexities, np.exp(np.random.default_rng(5).normal(size=release.perplexities.values.shape))
     named = [("twice", Table(itself.rows, itself.columns, 2 * itself.values)), ("other", Table(itself.rows, itself.columns, other))]
-    cells = Table(RELATIONS, CONTEXTS, release.p_vectors().matrix(RELATIONS))
-    lines = of(reproduce.figure3(release, cells, named))
+    lines = of(reproduce.figure3(release, named))
     for part in ("log-perplexities", "similarities"):
         assert lines[f"twice, {part}"].here == pytest.approx(1)
         assert abs(lines[f"other, {part}"].here) < 0.2

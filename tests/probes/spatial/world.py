@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import pickle
 
 import numpy as np
 
@@ -49,4 +50,30 @@ def write_release(folder):
     write_table(
         folder / released.ASSOCIATION, Table(JUDGED, JUDGED, generator.integers(0, 256, levels.shape).astype(float))
     )  # ... or at random
+    return folder
+
+
+def save_dictionary(path, content):
+    """A .npy file as NumPy saves a dictionary, with the pickle protocol of the release."""
+    saved = np.empty((), dtype=object)
+    saved[()] = content
+    with path.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(saved))
+        pickle.dump(saved, file, protocol=2)
+    return path
+
+
+def write_clone(folder, tables):
+    """A clone of the repository with the release's arrays, made of its tables: it has nothing of what people said."""
+    model = folder / "models/visual_genome_phrases"
+    model.mkdir(parents=True)
+    read = released.read(tables)
+    save_dictionary(folder / "logan_sadler.npy", {name.replace(" ", "_"): grid for name, grid in read.templates.items()})
+    np.save(model / "perplexity_vectors.npy", read.perplexities.values)
+    np.save(model / "words_contexts.npy", (read.perplexities.rows, read.perplexities.columns))
+    words = [word for word in read.embeddings.vectors if word != "next to"]
+    np.save(model / "embeddings.npy", read.embeddings.matrix(words).astype(np.float32))
+    np.save(model / "spatial_lexicon.npy", words)
+    for name in ("embeddings.py", "bucketing.py", "evaluate_embeddings.ipynb"):
+        (folder / name).touch()
     return folder

@@ -91,7 +91,7 @@ def test_the_command(cli, many, tmp_path):
     before = (out / "bias-0" / "lm" / "model.safetensors").read_bytes()
     cli(*words).succeeds()  # nothing is trained again
     assert (out / "bias-0" / "lm" / "model.safetensors").read_bytes() == before
-    cli(*words[:-1], "2").refuses("another configuration")
+    cli(*words[:-1], "2").refuses("other settings or another corpus")
     (out / "bias-0" / "captions.txt").write_text("something else\n")
     cli(*words).refuses("captions of other scenes")
 

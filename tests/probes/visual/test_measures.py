@@ -67,6 +67,29 @@ def test_rank_partition_of_a_perfect_and_of_random_rankings():
     assert size.limits(SIZES, "paper")["perfect"][0] < size.limits(SIZES, "paper")["chance"][0]
 
 
+def test_bounds_of_the_released_metric_are_a_loop():
+    """Rank the nouns of other sizes, the huge ones left out, and count those that stand in their part: as the released program does."""
+    rng = np.random.default_rng(0)
+    size_of = {noun: i for i, nouns in enumerate(SIZES.values()) for noun in nouns}
+    read = [noun for name, nouns in SIZES.items() if name != "huge" for noun in nouns]
+    subjects = [rng.choice([n for name in size.SUBJECTS for n in SIZES[name]], 20).tolist() for _ in range(2)]
+    bounds = size.released_limits(SIZES, subjects)
+    assert set(bounds) == {"chance", "perfect", "reversed"}
+    for place, (each, first) in enumerate(zip(subjects, (1, -1), strict=True)):  # the larger ones are wanted first, or the smaller ones
+        found = {"chance": [], "perfect": [], "reversed": []}
+        for subject in each:
+            others = np.array([size_of[noun] - size_of[subject] for noun in read if size_of[noun] != size_of[subject]])
+            wanted = first * others > 0
+            rankings = {"perfect": [first * others], "reversed": [-first * others], "chance": rng.random((500, len(others)))}
+            for name, keys in rankings.items():
+                tops = [wanted[np.argsort(key, kind="stable")][: wanted.sum()] for key in keys]
+                found[name].append(np.mean([(top.sum() + (~wanted).sum() - (~top).sum()) / len(others) for top in tops]))
+        for name, values in found.items():
+            assert bounds[name][place] == pytest.approx(np.mean(values), abs=0.01 if name == "chance" else 1e-9), name
+    with pytest.raises(ValueError, match="'moon'"):
+        size.released_limits(SIZES, [["dog"], ["moon"]])
+
+
 def test_a_ranking_and_its_reverse_change_places_with_the_direction():
     sizes = size.Sizes(SIZES)
     scores = np.random.default_rng(1).random((len(sizes.subjects), len(sizes.nouns)))

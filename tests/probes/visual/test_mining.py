@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-pytest.importorskip("msgspec", reason="needs msgspec: pip install 'simtown[vg]'")
-pytest.importorskip("textblob", reason="needs textblob: pip install 'simtown[vg]'")
-pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install 'simtown[probes]'")
+pytest.importorskip("msgspec", reason="needs msgspec: pip install '.[vg]'")
+pytest.importorskip("textblob", reason="needs textblob: pip install '.[vg]'")
+pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '.[probes]'")
 
 from simtown.probes.visual import mined, mining  # noqa: E402
 from simtown.probes.visual.classes import COLOR, MATERIAL, SHAPE  # noqa: E402

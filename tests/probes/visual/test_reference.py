@@ -41,6 +41,16 @@ def test_table_three_is_all_there(reference):
     assert sum(cell.same is True for *_, cell in _cells(made)) == 48
 
 
+def test_table_four_lies_below_chance_where_it_is_perfect(reference):
+    """By the metric that printed it: tuned models are nearer to a perfect ranking than to chance."""
+    bounds = {name: [cell.here for cell in cells] for name, cells in tables.table4(reference)[0].rows}
+    assert bounds["chance, released metric"] == ["76.6", "67.0"]
+    assert bounds["perfect, released metric"] == ["68.5", "55.3"]
+    assert bounds["chance, metric of the text"] == ["37.6", "37.6"]
+    assert bounds["perfect, metric of the text"] == ["9.9", "9.9"]
+    assert bounds["perfect, corrected metric"] == ["100.0", "100.0"]
+
+
 def test_heads(reference):
     assert _differing(tables.table5(reference)) == {}
     assert _differing(tables.table6(reference)) == {("multi, BERT base", "color ρ"): ("49.7 ± 21.2", "47.9 ± 21.2")}

@@ -6,8 +6,8 @@ import os
 import numpy as np
 import pytest
 
-pytest.importorskip("torch", reason="needs torch: pip install 'simtown[probes]'")
-pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install 'simtown[probes]'")
+pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
+pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '.[probes]'")
 
 from PIL import Image  # noqa: E402
 
@@ -150,7 +150,11 @@ def test_head_command_and_tables_with_it(cli, small, glove, tmp_path):
 @pytest.mark.parametrize("table", ["1", "2", "3", "4", "5", "6", "9", "11"])
 def test_tables_of_a_clone(cli, tmp_path, table):
     clone = write_release(tmp_path / "clone", clone=True)
-    assert "cells are as printed" in cli("probe", "reproduce", f"vicomte-table{table}", "--data", clone).succeeds().out
+    told = cli("probe", "reproduce", f"vicomte-table{table}", "--data", clone).succeeds().out
+    assert ("cells are as printed" in told) == (table not in ("4", "11"))
+    assert ("not computed here" in told) == (table in ("5", "6", "9"))
+    assert "0 of 0" not in told
+    assert ("lies below chance" in told) == (table == "4")
 
 
 @pytest.mark.parametrize(("make", "count"), [(tables.table5, 21), (tables.table6, 51), (tables.table9, 6)])
@@ -166,7 +170,7 @@ def test_released_numbers_stand_beside_the_printed_ones(files, make, count):
 def test_refusals(cli, files, glove, tmp_path):
     study_words = ("probe", "visual", "--model", f"glove:{glove}", "--out", tmp_path / "out")
     cli("probe", "visual").refuses("--data", "--model", "--out")
-    cli(*study_words, "--data", tmp_path).refuses("ViComTe")
+    cli(*study_words, "--data", tmp_path).refuses("color-dist", "VL-commonsense")
     cli(*study_words, "--data", files, "--task", "smell").refuses("smell", "color")
     cli(*study_words, "--data", files, "--as", "dream").refuses("dream")
     cli(*study_words, "--data", files, "--protocol", "mine").refuses("mine")
@@ -185,9 +189,11 @@ def test_choices_are_checked():
     assert study.Choices("x", protocol="paper").policy == "first"
 
 
+@pytest.mark.parametrize("clone", [False, True], ids=["side by side", "clone"])
 @pytest.mark.parametrize("number", [2, 3, 5, 6, 7, 8, 9])
-def test_figures(cli, small, tmp_path, number):
-    cli("probe", "visual", "figure", number, "--data", small, "--out", tmp_path / "f.png").succeeds()
+def test_figures(cli, tmp_path, number, clone):
+    data = write_release(tmp_path / "release", clone)
+    cli("probe", "visual", "figure", number, "--data", data, "--out", tmp_path / "f.png").succeeds()
     with Image.open(tmp_path / "f.png") as picture:
         assert picture.width > 600
         assert picture.height > 400

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs torch: pip install 'simtown[probes]'")
-transformers = pytest.importorskip("transformers", reason="needs transformers: pip install 'simtown[probes]'")
-tokenizers = pytest.importorskip("tokenizers", reason="needs tokenizers: pip install 'simtown[probes]'")
+torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
+transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
+tokenizers = pytest.importorskip("tokenizers", reason="needs tokenizers: pip install '.[probes]'")
 
 from simtown.probes.scorers import UnableError, open_scorer  # noqa: E402
 from simtown.probes.scorers.base import BLANK  # noqa: E402

@@ -34,10 +34,13 @@ def _write(path, lines, packed=False):
 
 
 def write_release(folder, clone=False):
-    """The files, side by side, or as in a clone."""
+    """The files, side by side, or each in its place in a clone."""
     data = folder / "mine-data" if clone else folder
     prompts = folder / "soft-prompts/prompts/vl" if clone else folder / "prompts"
-    results = folder if clone else folder / "reference-results"
+
+    def results(name, place):
+        return folder / (place if clone else "reference-results") / f"{name}.csv"
+
     for relation, templates in TEMPLATES.items():
         _write(prompts / f"{relation}.jsonl", [{"template": t} for t in templates])
     for name, relation in RELATIONS.items():
@@ -78,15 +81,15 @@ def write_release(folder, clone=False):
            ("bert-base", "oscar-base", "distil_bert-base", "bert-large", "oscar-large")
            for relation in ("color", "shape", "material", "cooccur")
            for tuned in (False, True) for i, s in enumerate(SUBJECTS) if i % 10 >= 8]  # fmt: skip
-    _write(results / "pt_corrs.csv", rho * 2)
+    _write(results("pt_corrs", "soft-prompts"), rho * 2)
     for name, printed in (("file-cls", published.TABLE5), ("file-cls-groups", published.TABLE6)):  # heads, just as the paper prints them
         cells = ([f'"({rho / 100:.3f}, {sd / 100:.3f}, {accuracy or 0.0})"' for rho, sd, accuracy in row] for row in printed.values())
-        _write(results / f"{name}.csv", ["heads", *(",".join([str(i), *row]) for i, row in enumerate(cells))])
+        _write(results(name, "probing"), ["heads", *(",".join([str(i), *row]) for i, row in enumerate(cells))])
     color = [row[0][0] / 100 for row in published.TABLE9.values()]
-    _write(results / "heatmap_data.csv", [",coda,color,wiki-color", *(f"{i},0.{40 + i},{rho:.3f},0.3" for i, rho in enumerate(color))])
+    _write(results("heatmap_data", ""), [",coda,color,wiki-color", *(f"{i},0.{40 + i},{rho:.3f},0.3" for i, rho in enumerate(color))])
     sizes = [(model, size, 0.1 * i + 0.01 * k) for model in ("bert", "oscar") for i, (size, names) in enumerate(SIZES.items())
              for k in range(len(names))]  # fmt: skip
-    _write(results / "size_sims.csv", [",model,group,cos_sim", *(f"{i},{m},{size},{x:.3f}" for i, (m, size, x) in enumerate(sizes))])
+    _write(results("size_sims", "probing"), [",model,group,cos_sim", *(f"{i},{m},{size},{x:.3f}" for i, (m, size, x) in enumerate(sizes))])
     return folder
 
 
