@@ -2,42 +2,51 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from simtown.assets.catalogue import ENTITIES
+from simtown.assets.catalogue import VERSION as CATALOGUE_VERSION
 from simtown.datasets import manifest as manifests
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.datasets.shards import STAGES
+from simtown.datasets.stores import Directory, Remote, store_of
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.weather import WEATHERS
 
 _BAR = 20
 
 
-def show(path: Path) -> None:
-    """Print everything. Raises what :func:`~simtown.datasets.reader.open_dataset` raises."""
-    dataset = open_dataset(path)
+def show(place: str | Path) -> None:
+    """Print everything about a data set, in a directory or behind a URL.
+
+    Raises what :func:`~simtown.datasets.reader.open_dataset` raises.
+    """
+    dataset = open_dataset(place)
     console = Console()
     with console.capture() as page:
-        _print(path, dataset, console)
+        _print(store_of(place), dataset, console)
     sys.stdout.write(page.get())
 
 
-def _print(path: Path, dataset: Dataset, console: Console) -> None:
+def _print(store: Directory | Remote, dataset: Dataset, console: Console) -> None:
     s = dataset.settings
     size = sum(e["bytes"] for e in dataset.manifest["shards"].values())
-    console.print(f"[bold]{path}[/]: {s.entities} entities, {s.width} x {s.height} pixels, {s.vehicles} vehicles a scene, seed {s.seed}, "
-                  f"frequencies {s.frequencies}; {size / 1e6:,.1f} MB, simtown {dataset.manifest['simtown']}", highlight=False)  # fmt: skip
+    about = f"{s.entities} entities, {s.width} x {s.height} pixels, {s.vehicles} vehicles a scene, seed {s.seed}"
+    made = f"frequencies {s.frequencies}; {size / 1e6:,.1f} MB, simtown {dataset.manifest['simtown']}"
+    console.print(f"[bold]{escape(str(store))}[/]: {escape(f'{about}, {made}')}", highlight=False)
+    if s.other_world:
+        other = f"It shows version {s.catalogue} of the world; this program has version {CATALOGUE_VERSION}."
+        console.print(f"{other} Names may be those of other things; what has no name here is a number.", highlight=False)
     console.print(_splits(dataset))
     console.print(_acceptance(dataset))
-    timings = _timings(path)
+    timings = _timings(store)
     if timings:
         console.print(timings)
     console.print(_frequencies(dataset))
@@ -51,10 +60,12 @@ def _splits(dataset: Dataset) -> Table:
     table.add_row("examples", *(f"{len(s):,}" for s in splits.values()))
     table.add_row("answered yes", *(f"{s.column('answer').mean():.1%}" for s in splits.values()))
     for column_name, names in (("relation", RELATION_NAMES), ("scene/weather", WEATHERS)):
-        counts = np.array([np.bincount(s.column(column_name), minlength=len(names)) / len(s) for s in splits.values()])
-        for name, shares in zip(names, counts.T, strict=True):
+        columns = [s.column(column_name) for s in splits.values()]
+        kinds = max(int(column.max()) for column in columns) + 1
+        counts = np.array([np.bincount(column, minlength=kinds) / len(column) for column in columns])
+        for number, shares in enumerate(counts.T):
             if shares.any():
-                table.add_row(name, *(f"{share:.1%}" for share in shares))
+                table.add_row(_name(names, number), *(f"{share:.1%}" for share in shares))
     table.add_row("median |margin|, m", *(f"{np.median(np.abs(s.column('margin'))):.2f}" for s in splits.values()))
     table.add_row("hidden in part", *(f"{(s.column('visible') < 1).any(axis=1).mean():.1%}" for s in splits.values()))
     return table
@@ -69,9 +80,9 @@ def _acceptance(dataset: Dataset) -> Table:
     return table
 
 
-def _timings(path: Path) -> Table | None:
+def _timings(store: Directory | Remote) -> Table | None:
     try:
-        runs = json.loads((path / manifests.TIMINGS).read_text(encoding="utf-8"))["runs"]
+        runs = store.load_json(manifests.TIMINGS)["runs"]
         table = Table(title="How it was made, and the share of each stage", title_justify="left")
         for head in ("made", "s", "workers", "per s", *STAGES):
             table.add_column(head, justify="right")
@@ -99,8 +110,13 @@ def _frequencies(dataset: Dataset) -> Table:
         table.add_column(head, justify="right" if head in ("subject", "object") else "left")
     for e in range(s.entities):
         cells = [cell for f, t in zip(found, target, strict=True) for cell in (f"{f[e]:.2%}", _bar(f[e], t[e], top))]
-        table.add_row(ENTITIES[e], *cells)
+        table.add_row(_name(ENTITIES, e), *cells)
     return table
+
+
+def _name(names: tuple[str, ...], number: int) -> str:
+    """The name for a number, which another version of the world may have without this one."""
+    return names[number] if number < len(names) else f"number {number}"
 
 
 def _different(p: np.ndarray, q: np.ndarray) -> np.ndarray:

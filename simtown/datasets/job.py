@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import json
+from contextlib import closing
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Protocol
@@ -80,10 +81,11 @@ def generate(
                 clock.seconds[stage] += seconds[stage]
             watcher.advanced(n, seconds)
 
-        for task, made in engine.make(Job(store, settings, device), missing, tell):
-            book.enter(task, made)
-        if not manifest["complete"]:
-            manifest["acceptance"] = _acceptance(manifest)
+        with closing(engine.make(Job(store, settings, device), missing, tell)) as shards:
+            for task, made in shards:
+                book.enter(task, made)
+        if not manifest["complete"] or manifests.SEAL not in manifest:  # an older simtown's manifest has no checksum of itself
+            manifest["acceptance"] = manifests.acceptance(manifest["shards"])
             manifest["complete"] = True
             book.save()
         if missing:
@@ -104,7 +106,7 @@ class _Book:
 
     def save(self) -> None:
         begun = perf_counter()
-        self.store.save_json(manifests.NAME, self.manifest)
+        self.store.save_manifest(self.manifest)
         self.due = perf_counter() + (perf_counter() - begun) / MANIFEST_SHARE
 
 
@@ -114,9 +116,9 @@ def _begin(store: Directory | Remote, settings: Settings) -> dict[str, Any]:
     there = store.sizes()
     if manifests.NAME not in there:
         if there:
-            raise ForeignDirectoryError(f"{store} is not empty and holds no simtown data set ({min(there)}): give another --out")
+            raise ForeignDirectoryError(f"{store} holds other files ({min(there)}) and no simtown data set: give another --out")
         manifest = manifests.fresh(settings)
-        store.save_json(manifests.NAME, manifest)
+        store.save_manifest(manifest)
         return manifest
     manifest = store.load_manifest()
     now = json.loads(json.dumps(settings.resolved()))
@@ -150,22 +152,9 @@ def _missing(store: Directory | Remote, settings: Settings, manifest: dict[str, 
                 manifest["shards"][task.name] = entry(path, task)
         elif size != told["bytes"] or (isinstance(store, Directory) and checksum(store.path / task.name) != told["sha256"]):
             raise DamagedError(
-                f"{store}/{task.name} does not match its checksum: move it away and run the same command again to make it anew"
+                f"{store}/{task.name} does not match its checksum: move it away and run the same command again, which makes it"
             )
     return missing
-
-
-def _acceptance(manifest: dict[str, Any]) -> dict[str, dict[str, float]]:
-    """Proposals, acceptances and their ratio of every rejection loop, over all shards."""
-    out: dict[str, dict[str, float]] = {}
-    for name in sorted(manifest["shards"]):
-        for loop, (proposed, accepted) in manifest["shards"][name]["tried"].items():
-            total = out.setdefault(loop, {"proposed": 0, "accepted": 0})
-            total["proposed"] += proposed
-            total["accepted"] += accepted
-    for total in out.values():
-        total["rate"] = total["accepted"] / max(total["proposed"], 1)
-    return out
 
 
 def _note_timings(store: Directory | Remote, clock: Clock, wall: float, workers: int, examples: int) -> None:

@@ -2,47 +2,103 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import h5py
 import hdf5plugin  # noqa: F401  (registers the filters)
+import numpy as np
 
-from simtown.datasets.reader import open_dataset
+from simtown.datasets.reader import SCENE_COLUMNS, open_dataset
 from simtown.datasets.settings import SPLITS
+from simtown.datasets.shards import LAYOUT, PICTURES
 from simtown.files import DamagedError
 from simtown.scenes.scene import SceneBatch, plausible
 
+_ADDRESS = re.compile(r"(?P<place>.+):(?P<number>[0-9]+)", re.DOTALL)
+_HOW = "write DIR/SPLIT:INDEX, such as data/train:7, or SHARD:INDEX, such as data/train-00000.h5:7"
 
-def locate(where: str) -> tuple[SceneBatch, str]:
-    """A batch of the one scene at "SHARD:INDEX" or "DIR/SPLIT:INDEX", and a name for its picture.
+
+@dataclass(frozen=True)
+class Address:
+    """Where an example is stored.
+
+    Attributes:
+        shard: its file on this machine; of a data set behind a URL, in its mirror.
+        row: its row there.
+        name: for its picture, such as "train-7".
+    """
+
+    shard: Path
+    row: int
+    name: str
+
+    def read(self, names: tuple[str, ...]) -> dict[str, np.ndarray]:
+        """Its row of these columns, (1, ...) each. Raises DamagedError for a file that is no shard."""
+        try:
+            with h5py.File(self.shard, "r") as file:
+                return {name: file[name][self.row : self.row + 1] for name in names}
+        except (OSError, KeyError, RuntimeError, TypeError, ValueError) as error:
+            raise DamagedError(f"{self.shard} is no shard that can be read ({error}): run simtown verify on its data set") from error
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """All that is stored of it but pictures, (1, ...) each. Raises DamagedError."""
+        return self.read(tuple(name for name in LAYOUT if name not in PICTURES))
+
+    def scene(self) -> SceneBatch:
+        """Its scene, a batch of one. Raises DamagedError, also for numbers of things that do not exist."""
+        columns = self.read(SCENE_COLUMNS)
+        scene = SceneBatch(**{name.removeprefix("scene/"): rows for name, rows in columns.items()})
+        if not plausible(scene).all():
+            raise DamagedError(
+                f"{self.shard} has numbers in row {self.row} that stand for nothing in the town: run simtown verify on its data set"
+            )
+        return scene
+
+
+def is_address(where: str) -> bool:
+    """Whether words look like the address of an example, and are no name of a file or directory."""
+    return _ADDRESS.fullmatch(where) is not None and not Path(where).exists()
+
+
+def find(where: str) -> Address:
+    """The example at "SHARD:INDEX" or "DIR/SPLIT:INDEX"; DIR may be a URL.
 
     Raises:
-        ValueError: the words are no such place, or the index is out of range. FileNotFoundError, DamagedError: nothing readable.
+        ValueError: the words are no such place, or the index is out of range.
+        FileNotFoundError, DamagedError: nothing readable.
     """
-    text, _, number = where.rpartition(":")
-    if not text or not number.isdigit():
-        raise ValueError(
-            f"'{where}' is no example: write SHARD:INDEX, such as data/train-00000.h5:7, or DIR/SPLIT:INDEX, such as data/train:7"
-        )
-    path, index = Path(text), int(number)
+    match = _ADDRESS.fullmatch(where)
+    if match is None:
+        raise ValueError(f"'{where}' is no example: {_HOW}")
+    text, index = match["place"], int(match["number"])
+    path = Path(text)
     if path.name in SPLITS and not path.exists():
         split = open_dataset(path.parent)[path.name]
         _check(index, len(split), text)
-        return split.scenes(slice(index, index + 1)), f"{path.name}-{index}"
+        return Address(*split.address(index), f"{path.name}-{index}")
     if not path.is_file():
-        raise FileNotFoundError(f"there is no shard {path}: write SHARD:INDEX or DIR/SPLIT:INDEX")
+        raise FileNotFoundError(f"there is no shard {path}: {_HOW}")
+    _check(index, _rows(path), text)
+    return Address(path, index, f"{path.stem}-{index}")
+
+
+def locate(where: str) -> tuple[SceneBatch, str]:
+    """A batch of the one scene at an address, and a name for its picture. Raises what :func:`find` and :meth:`Address.scene` raise."""
+    address = find(where)
+    return address.scene(), address.name
+
+
+def _rows(path: Path) -> int:
     try:
         with h5py.File(path, "r") as file:
-            _check(index, len(file["answer"]), text)
-            scene = SceneBatch(**{f.name: file[f"scene/{f.name}"][index : index + 1] for f in fields(SceneBatch)})
+            return len(file["answer"])
     except (OSError, KeyError, RuntimeError, TypeError) as error:
-        raise DamagedError(f"{path} is no readable shard ({error})") from error
-    if not plausible(scene).all():
-        raise DamagedError(f"{path} holds numbers of things that do not exist: run simtown verify")
-    return scene, f"{path.stem}-{index}"
+        raise DamagedError(f"{path} is no shard that can be read ({error}): run simtown verify on its data set") from error
 
 
 def _check(index: int, count: int, text: str) -> None:
     if index >= count:
-        raise ValueError(f"{text} holds examples 0 to {count - 1}, not {index}")
+        held = f"holds examples 0 to {count - 1}" if count else "holds no example"
+        raise ValueError(f"{text} {held}, so there is no example {index}")

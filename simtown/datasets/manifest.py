@@ -1,51 +1,80 @@
 """manifest.json: what a data set is, in full; and timings.json: how long it took.
 
-The manifest holds nothing that depends on the hour or the machine's speed, so it too is the same after any interruption.
+The manifest holds nothing that depends on the hour or the machine's speed, so it too is the same after any interruption. It ends in
+a checksum of itself, so that a changed byte of it is found whoever reads it; :func:`simtown.datasets.verify.verify` proves the rest.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import simtown
-from simtown.datasets.settings import Settings
-from simtown.datasets.shards import SCHEMA, tasks
+from simtown.datasets.settings import Settings, Tables
+from simtown.datasets.shards import SCHEMA, tasks, together
 from simtown.files import DamagedError, load_json, save_json, versions
 from simtown.language.questions import vocabulary
 
 NAME, TIMINGS = "manifest.json", "timings.json"
 FORMAT = "simtown dataset"
+#: The key of the manifest's checksum of itself.
+SEAL = "sha256"
+_RESTORE = "put back a copy of it, or run simtown generate again with another --out"
 
 
-def fresh(settings: Settings) -> dict[str, Any]:
-    """The manifest of a data set of which nothing is written yet."""
+def fresh(settings: Settings, tables: Tables | None = None) -> dict[str, Any]:
+    """The manifest of a data set of which nothing is written yet; `tables` as for :meth:`Settings.resolved`."""
     return {
         "format": FORMAT,
         "schema": SCHEMA,
         "simtown": simtown.__version__,
         "libraries": versions("numpy", "numba", "h5py", "hdf5plugin"),
-        "settings": settings.resolved(),
+        "settings": settings.resolved(tables),
         "vocabulary": list(vocabulary()),
         "complete": False,
         "shards": {},
     }
 
 
+def acceptance(shards: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Proposals, acceptances and their ratio of every rejection loop, over all shards of a manifest."""
+    total = together(shards[name]["tried"] for name in sorted(shards))
+    return {loop: {"proposed": p, "accepted": a, "rate": a / max(p, 1)} for loop, (p, a) in total.items()}
+
+
+def sealed(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The manifest with the checksum of all the rest of it: of its JSON with sorted keys and without blanks."""
+    rest = {key: value for key, value in manifest.items() if key != SEAL}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    return {**rest, SEAL: hashlib.sha256(text.encode()).hexdigest()}
+
+
+def save(directory: Path, manifest: Mapping[str, Any]) -> None:
+    """Write the manifest, sealed."""
+    save_json(directory / NAME, sealed(manifest))
+
+
 def load(directory: Path) -> dict[str, Any]:
-    """The manifest of a data set.
+    """The manifest of a data set. One that an older simtown wrote has no checksum of itself.
 
     Raises:
-        FileNotFoundError: there is none. DamagedError: it is not readable. ForeignDirectoryError: it is something else's.
+        FileNotFoundError: there is none.
+        DamagedError: it is not readable, or not what was written.
+        ForeignDirectoryError: it is something else's.
     """
     path = directory / NAME
     if not path.is_file():
         raise FileNotFoundError(f"{directory} holds no simtown data set (no {NAME}): give a directory made by simtown generate")
     manifest = load_json(path, FORMAT, "simtown generate")
+    if SEAL in manifest and manifest[SEAL] != sealed(manifest)[SEAL]:
+        raise DamagedError(f"{path} is damaged: it does not match its own checksum, so something in it was changed; {_RESTORE}")
     missing = [key for key in ("schema", "settings", "shards", "vocabulary", "complete") if key not in manifest]
     if missing:
-        raise DamagedError(f"{path} is damaged (no {', '.join(missing)})")
+        raise DamagedError(f"{path} is damaged: it lacks {', '.join(missing)}; {_RESTORE}")
     if manifest["schema"] != SCHEMA:
         raise DamagedError(
             f"{path} has layout version {manifest['schema']}, this simtown reads version {SCHEMA}: use the simtown that made it"
@@ -53,14 +82,19 @@ def load(directory: Path) -> dict[str, Any]:
     try:
         _check_settings(manifest["settings"])
         _check_rest(manifest)
-    except (TypeError, AttributeError, ValueError, KeyError) as error:
-        raise DamagedError(f"{path} is damaged ({error})") from error
+    except KeyError as error:
+        raise DamagedError(f"{path} is damaged: it lacks {error}; {_RESTORE}") from error
+    except (TypeError, AttributeError, ValueError) as error:
+        raise DamagedError(f"{path} is damaged: {error}; {_RESTORE}") from error
     return manifest
+
+
+_KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a whole number", (int, float): "a number"}
 
 
 def _expect(value: Any, kind: type | tuple[type, ...], what: str) -> None:
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise TypeError(f"{what} is {value!r}")
+        raise TypeError(f"{what} is {value!r}, not {_KINDS[kind]}")
 
 
 def _check_settings(told: Any) -> None:
@@ -68,13 +102,18 @@ def _check_settings(told: Any) -> None:
     _expect(told, dict, "settings")
     for name, default in asdict(Settings()).items():
         kinds: dict[type, type | tuple[type, ...]] = {tuple: list, float: (int, float)}
+        if name not in told:
+            raise KeyError(f"settings.{name}")
         _expect(told[name], kinds.get(type(default), type(default)), f"settings.{name}")
+    unknown = sorted(set(told) - set(asdict(Settings())) - {"subject_frequencies", "object_frequencies"})
+    if unknown:
+        raise ValueError(f"there is no setting '{unknown[0]}'")
     settings = Settings.from_resolved(told)
     settings.check_apart_from_frequencies()
     for role in ("subject_frequencies", "object_frequencies"):
-        _expect(told[role], list, role)
+        _expect(told[role], list, f"settings.{role}")
         if len(told[role]) != settings.entities or not all(isinstance(p, int | float) and 0 <= p <= 1 for p in told[role]):
-            raise ValueError(f"{role} are not {settings.entities} probabilities")
+            raise ValueError(f"settings.{role} is not a list of {settings.entities} probabilities")
 
 
 def _check_rest(manifest: dict[str, Any]) -> None:
@@ -87,22 +126,24 @@ def _check_rest(manifest: dict[str, Any]) -> None:
     _expect(manifest["shards"], dict, "shards")
     counts = {task.name: task.count for task in tasks(Settings.from_resolved(manifest["settings"]))}
     for name, entry in manifest["shards"].items():
-        if name not in counts or not isinstance(entry, dict) or entry["examples"] != counts[name]:
-            raise ValueError(f"shards.{name} is not as its settings say")
+        if name not in counts:
+            raise ValueError(f"it lists a shard {name}, which data sets of these settings do not have")
+        if not isinstance(entry, dict) or entry["examples"] != counts[name]:
+            raise ValueError(f"shards.{name} is not of {counts[name]} examples, as its settings make it")
         _expect(entry["sha256"], str, f"shards.{name}.sha256")
         _expect(entry["bytes"], int, f"shards.{name}.bytes")
-        for proposed, accepted in entry["tried"].values():
-            _expect(proposed, int, f"shards.{name}.tried")
-            _expect(accepted, int, f"shards.{name}.tried")
+        _expect(entry["tried"], dict, f"shards.{name}.tried")
+        for loop, counted in entry["tried"].items():
+            if not isinstance(counted, list) or len(counted) != 2:
+                raise TypeError(f"shards.{name}.tried.{loop} is {counted!r}, not two whole numbers")
+            for number in counted:
+                _expect(number, int, f"shards.{name}.tried.{loop}")
     if manifest["complete"]:
         unlisted = sorted(set(counts) - set(manifest["shards"]))
         if unlisted:
-            raise ValueError(f"complete, but {unlisted[0]} is not listed")
+            raise ValueError(f"it is called complete but does not list the shard {unlisted[0]}")
+        _expect(manifest["acceptance"], dict, "acceptance")
         for loop, total in manifest["acceptance"].items():
+            _expect(total, dict, f"acceptance.{loop}")
             for key in ("proposed", "accepted", "rate"):
                 _expect(total[key], (int, float), f"acceptance.{loop}.{key}")
-
-
-def save(directory: Path, manifest: dict[str, Any], name: str = NAME) -> None:
-    """Write the manifest, or another JSON file beside it."""
-    save_json(directory / name, manifest)

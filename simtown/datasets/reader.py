@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -84,14 +85,14 @@ class Split(Sequence[Example]):
             try:
                 self._files[number] = h5py.File(self._paths[number], "r")
             except OSError as error:
-                raise DamagedError(f"{self._paths[number]} cannot be read ({error}): run simtown verify") from error
+                raise DamagedError(f"{self._paths[number]} cannot be read ({error}): run simtown verify on its data set") from error
         return self._files[number]
 
     def column(self, name: str) -> np.ndarray:
         """A whole column such as "answer", "tokens" or "scene/pose", the example first; kept in memory. KeyError for an unknown one."""
         if name not in self._columns:
             if name not in LAYOUT or name in PICTURES:
-                raise KeyError(f"there is no column '{name}'")
+                raise KeyError(f"there is no column '{name}': one of {', '.join(known for known in LAYOUT if known not in PICTURES)}")
             parts = []
             for number in range(len(self._paths)):
                 with self._reading(number) as file:
@@ -105,7 +106,7 @@ class Split(Sequence[Example]):
         try:
             yield self._file(number)
         except (OSError, KeyError, RuntimeError, ValueError, TypeError, IndexError) as error:
-            raise DamagedError(f"{self._paths[number]} is damaged ({error}): run simtown verify") from error
+            raise DamagedError(f"{self._paths[number]} is damaged ({error}): run simtown verify on its data set") from error
 
     def stream(self, names: Sequence[str], size: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
         """All rows in order, at most `size` at a time, read when asked for and not kept.
@@ -120,6 +121,44 @@ class Split(Sequence[Example]):
             if number in self._files:
                 self._files.pop(number).close()
 
+    def digests(self, sizes: Iterable[int], advanced: Callable[[int], None] = lambda examples: None) -> dict[int, str]:
+        """What identifies the first n examples, for every n of `sizes`: a SHA-256 in hexadecimal.
+
+        It does not depend on the shards that the examples lie in, nor on the examples that follow. Every column is hashed alone, then all
+        hashes together; masks and depth are left out, since the same examples may be stored without them. The split is read once.
+
+        Args:
+            sizes: numbers of examples, from 0 to the split's length.
+            advanced: called with the number of examples read since the last call.
+
+        Raises:
+            IndexError: the split has fewer examples. DamagedError: a shard cannot be read.
+        """
+        ends = sorted(set(sizes))
+        for end in ends:
+            if not 0 <= end <= len(self):
+                raise IndexError(f"the first {end} examples of a split of {len(self)}")
+        columns = self._hashed([name for name in LAYOUT if name not in PICTURES], 4096, ends, lambda examples: None)
+        images = self._hashed(["images"], 32, ends, advanced)
+        return {end: sha256("\n".join(columns[end] + images[end]).encode()).hexdigest() for end in ends}
+
+    def _hashed(self, names: Sequence[str], size: int, ends: list[int], advanced: Callable[[int], None]) -> dict[int, list[str]]:
+        """By end (ascending): the SHA-256 of the first so many rows of each column, read `size` rows at a time."""
+        hashes, done = [sha256() for _ in names], 0
+        hexes = {end: [h.hexdigest() for h in hashes] for end in ends[:1] if end == 0}
+        for first, block in self.stream(names, size) if ends and ends[-1] else ():
+            after = min(first + len(block[names[0]]), ends[-1])
+            for stop in sorted({after, *(end for end in ends if first < end < after)}):
+                for name, column_hash in zip(names, hashes, strict=True):
+                    column_hash.update(block[name][done - first : stop - first].tobytes())
+                advanced(stop - done)
+                done = stop
+                if stop in ends:
+                    hexes[stop] = [column_hash.hexdigest() for column_hash in hashes]
+            if done == ends[-1]:
+                break
+        return hexes
+
     def scenes(self, rows: slice | np.ndarray = slice(None)) -> SceneBatch:
         """Latent scenes of some rows, ready for a renderer."""
         return self.scenes_of({name: self.column(name)[rows] for name in SCENE_COLUMNS})
@@ -128,8 +167,17 @@ class Split(Sequence[Example]):
         """The scenes that some rows of SCENE_COLUMNS hold. Raises DamagedError for numbers of things that do not exist."""
         scenes = SceneBatch(**{name.removeprefix("scene/"): columns[name] for name in SCENE_COLUMNS})
         if not plausible(scenes).all():
-            raise DamagedError(f"a shard of {self._paths[0].parent} holds numbers of things that do not exist: run simtown verify")
+            raise DamagedError(
+                f"a shard of {self._paths[0].parent} holds numbers that stand for nothing in the town: run simtown verify on it"
+            )
         return scenes
+
+    def address(self, i: int) -> tuple[Path, int]:
+        """The shard's file that holds example i (from 0 on), and its row there; of a remote data set, the file is fetched."""
+        number = bisect_right(self._starts, i) - 1
+        if self._fetch is not None:
+            self._fetch(self._paths[number])
+        return self._paths[number], i - self._starts[number]
 
     def images(self, rows: Sequence[int] | np.ndarray, name: str = "images") -> np.ndarray:
         """(len(rows), h, w, 3) uint8 pictures, in any order; or the masks or the depth, by `name`."""
@@ -139,7 +187,7 @@ class Split(Sequence[Example]):
             out = np.zeros((len(rows), *file[name].shape[1:]), dtype=file[name].dtype)
         for place, row in enumerate(rows):
             if not 0 <= int(row) < len(self):
-                raise IndexError(f"example {row} of a split of {len(self)}")
+                raise IndexError(f"there is no example {row}: the split holds {len(self)}, numbered from 0")
             number = bisect_right(self._starts, int(row)) - 1
             with self._reading(number) as file:
                 file[name].read_direct(out, np.s_[int(row) - self._starts[number]], np.s_[place])
@@ -150,7 +198,7 @@ class Split(Sequence[Example]):
             return [self[j] for j in range(*i.indices(len(self)))]
         i = int(i) + len(self) * (i < 0)
         if not 0 <= i < len(self):
-            raise IndexError(f"example {i} of a split of {len(self)}")
+            raise IndexError(f"there is no example {i}: the split holds {len(self)}, numbered from 0")
         c = {name: self.column(name)[i] for name in _SMALL}
         has = self._file(0)
         return Example(
@@ -209,7 +257,7 @@ class TorchView:
 
     def __getitem__(self, i: int) -> dict[str, Any]:
         if not -len(self) <= i < len(self):
-            raise IndexError(f"example {i} of a split of {len(self)}")
+            raise IndexError(f"there is no example {i}: the split holds {len(self)}, numbered from 0")
         i %= len(self)
         image, column = self.split.images([i])[0], self.split.column
         slots = [column("subject_slot")[i], column("object_slot")[i]]
@@ -281,10 +329,10 @@ def open_dataset(place: str | Path) -> Dataset:
     _check_complete(store, manifest)
     missing = [name for name in manifest["shards"] if not (store.path / name).is_file()]
     if missing:
-        raise DamagedError(f"{store} lacks its shard {missing[0]}: run the simtown generate command that made it again")
+        raise DamagedError(f"{store} lacks its shard {missing[0]}: run the same simtown generate again, which makes it")
     return Dataset(store.path, manifest)
 
 
 def _check_complete(store: Directory | Remote, manifest: dict[str, Any]) -> None:
     if not manifest["complete"]:
-        raise DamagedError(f"{store} is unfinished: run the simtown generate command that began it again")
+        raise DamagedError(f"{store} is unfinished: run the same simtown generate again, which continues")

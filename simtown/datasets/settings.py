@@ -19,6 +19,9 @@ from simtown.visualgenome.frequencies import frequencies
 
 SPLITS = ("train", "val", "test")
 
+#: Subject and object frequencies: two (entities,) float64.
+Tables = tuple[np.ndarray, np.ndarray]
+
 
 class SettingsError(ValueError):
     """A setting that cannot be; the message says which and what it may be."""
@@ -63,6 +66,8 @@ class Settings:
 
     def check(self) -> None:
         """Raises SettingsError, in one line, for a choice that cannot be."""
+        if self.other_world:
+            raise SettingsError(f"this simtown makes version {CATALOGUE_VERSION} of the world, not version {self.catalogue}")
         self.check_apart_from_frequencies()
         try:
             draw_entities(self.recipe("train"), np.arange(0), {})  # are there enough that ever occur?
@@ -72,7 +77,7 @@ class Settings:
     def check_apart_from_frequencies(self) -> None:
         """As :meth:`check` where the table of frequencies may be gone: a finished data set keeps them in its manifest."""
         least = 3 if self.distractor else 2
-        if not least <= self.entities <= len(ENTITIES):
+        if self.entities < least or (self.entities > len(ENTITIES) and not self.other_world):
             also = " with --distractor" if self.distractor else ""
             raise SettingsError(f"--entities must be from {least}{also} to {len(ENTITIES)}, not {self.entities}")
         for name, count, low in (("n", self.n, 2), ("val", self.val, 0), ("test", self.test, 0)):
@@ -86,25 +91,46 @@ class Settings:
             raise SettingsError(f"unknown phrasing '{self.phrasing}': choose among {', '.join(STYLES)}")
         unknown = [w for w in self.weathers if w not in WEATHERS]
         if unknown or not self.weathers:
-            raise SettingsError(f"unknown weather '{','.join(unknown)}': choose among all, {', '.join(WEATHERS)}")
+            what = f"unknown weather '{', '.join(unknown)}'" if unknown else "no weather"
+            raise SettingsError(f"{what}: choose among all, {', '.join(WEATHERS)}")
         try:
             check_size(self.width, self.height)
             relation_numbers(self.relations)
         except ValueError as error:
             raise SettingsError(str(error)) from error
 
-    def recipe(self, split: str) -> Recipe:
-        """What examples of a split are sampled from: the chosen frequencies, or uniform ones for the test split."""
-        subject, obj = frequencies("uniform" if split == "test" else self.frequencies, self.entities)
+    @property
+    def other_world(self) -> bool:
+        """Whether this is a version of the world that this program can neither sample nor draw."""
+        return self.catalogue != CATALOGUE_VERSION
+
+    @property
+    def table_from_file(self) -> bool:
+        """Whether the frequencies come from a CSV file, which a manifest outlives, and not from the program."""
+        return self.frequencies not in ("vg", "uniform") and not self.frequencies.startswith("zipf:")
+
+    def tables(self) -> Tables:
+        """Subject and object frequencies of train and val. Raises ValueError or OSError if there is no such table."""
+        return frequencies(self.frequencies, self.entities)
+
+    def recipe(self, split: str, tables: Tables | None = None) -> Recipe:
+        """What examples of a split are sampled from: the chosen frequencies, or uniform ones for the test split.
+
+        `tables` takes the place of :meth:`tables`, for a data set whose CSV file may be gone.
+        """
+        subject, obj = frequencies("uniform", self.entities) if split == "test" else tables or self.tables()
         return Recipe(self.seed, split, subject, obj, self.distractor, self.relations, self.phrasing, self.weathers, self.jitter)
 
     def counts(self) -> dict[str, int]:
         """Examples in each split."""
         return {"train": self.n, "val": self.val, "test": self.test}
 
-    def resolved(self) -> dict[str, Any]:
-        """As JSON keeps it: names, numbers, and the frequencies themselves, so that a changed CSV file is a changed setting."""
-        subject, obj = frequencies(self.frequencies, self.entities)
+    def resolved(self, tables: Tables | None = None) -> dict[str, Any]:
+        """As JSON keeps it: names, numbers, and the frequencies themselves, so that a changed CSV file is a changed setting.
+
+        `tables` takes the place of :meth:`tables`, as for :meth:`recipe`.
+        """
+        subject, obj = tables or self.tables()
         told = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
         return {**told, "subject_frequencies": _plain(subject), "object_frequencies": _plain(obj)}
 

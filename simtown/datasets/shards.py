@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from io import FileIO
@@ -33,6 +33,8 @@ from simtown.scenes.street import SLOTS
 #: Version of the layout of a shard and of the manifest.
 SCHEMA = 1
 STAGES = ("sample", "question", "render", "encode", "write")
+#: (proposed, accepted) counts of rejection loops, by name.
+Tried = dict[str, tuple[int, int]]
 #: Pixels drawn at once; bounds the memory of a worker whatever the picture size.
 _PIXELS = 8_000_000
 
@@ -194,11 +196,10 @@ def _fill(
     depth = (
         file.create_dataset("depth", (n, h, w), "f4", chunks=(1, h, w), **hdf5plugin.Bitshuffle(cname="lz4")) if settings.depth else None
     )
-    recipe, size = settings.recipe(task.split), max(2, min(512, _PIXELS // (w * h)))
+    recipe = settings.recipe(task.split)
     kept: list[dict[str, np.ndarray]] = []
-    tried: dict[str, tuple[int, int]] = {}
-    for begin in range(0, n, size):
-        end = min(begin + size, n)
+    tried: Tried = {}
+    for begin, end in batches(settings, n):
         index = np.arange(task.start + begin, task.start + end)
         examples = sample(recipe, index, clock.stage)
         with clock.stage("question"):
@@ -211,14 +212,35 @@ def _fill(
                 masks[begin:end] = frames.ids
             if depth is not None:
                 depth[begin:end] = frames.depth
-        for loop, (proposed, accepted) in examples.tried.items():
-            tried[loop] = (tried.get(loop, (0, 0))[0] + proposed, tried.get(loop, (0, 0))[1] + accepted)
+        tried = together([tried, examples.tried])
         target.check()
         progress(end - begin)
     with clock.stage("encode"):
         for name in kept[0]:
             file.create_dataset(name, data=np.concatenate([k[name] for k in kept]), chunks=True, **hdf5plugin.Zstd(clevel=3))
-    file.attrs.update(schema=SCHEMA, split=task.split, start=task.start, count=n, tried=json.dumps(tried, sort_keys=True))
+    file.attrs.update(attributes(task, tried))
+
+
+def attributes(task: Task, tried: Tried) -> dict[str, int | str]:
+    """What a shard's file says of itself."""
+    told: dict[str, int | str] = {"schema": SCHEMA, "split": task.split, "start": task.start, "count": task.count}
+    return {**told, "tried": json.dumps(tried, sort_keys=True)}
+
+
+def batches(settings: Settings, count: int) -> Iterator[tuple[int, int]]:
+    """(begin, end) of the rows of a shard that are sampled and drawn at once."""
+    size = max(2, min(512, _PIXELS // (settings.width * settings.height)))
+    return ((begin, min(begin + size, count)) for begin in range(0, count, size))
+
+
+def together(parts: Iterable[Tried]) -> Tried:
+    """(proposed, accepted) counts of rejection loops, added up by name."""
+    total: Tried = {}
+    for part in parts:
+        for loop, (proposed, accepted) in part.items():
+            before = total.get(loop, (0, 0))
+            total[loop] = (before[0] + proposed, before[1] + accepted)
+    return total
 
 
 def checksum(path: Path) -> str:
@@ -227,7 +249,7 @@ def checksum(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def read_tried(path: Path) -> dict[str, tuple[int, int]]:
+def read_tried(path: Path) -> Tried:
     """(proposed, accepted) counts of a shard's rejection loops. Raises OSError or KeyError for a file that is no shard."""
     with h5py.File(path, "r") as file:
         return {k: (int(p), int(a)) for k, (p, a) in json.loads(file.attrs["tried"]).items()}

@@ -17,13 +17,28 @@ from typing import Any, Protocol
 
 from simtown.datasets import manifest as manifests
 from simtown.datasets.shards import checksum
-from simtown.files import DamagedError, claimed, replacing, save_json
+from simtown.extras import how_to_install
+from simtown.files import DamagedError, ForeignDirectoryError, claimed, replacing, save_json
 
 #: What a URL looks like, also where a Path has swallowed one of its slashes.
 _URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+]+):/{1,2}(?P<rest>[^/].*)", re.DOTALL)
 _OURS = re.compile(r"\.((train|val|test)-\d{5,}\.h5|manifest\.json|timings\.json|preview\.png)\.\d+\.tmp")
 #: Environment variable with the directory in which files from behind URLs are kept.
 CACHE = "SIMTOWN_CACHE"
+
+
+def is_leftover(name: str) -> bool:
+    """Whether a file of this name is what a killed job leaves: one of ours that was not whole yet."""
+    return _OURS.fullmatch(name) is not None
+
+
+def _kind(path: Path) -> str:
+    """What a path is that is no plain file; empty for one that is."""
+    if path.is_symlink():
+        return "a symbolic link"
+    if path.is_dir():
+        return "a directory"
+    return "" if path.is_file() else "a special file"
 
 
 class Store(Protocol):
@@ -43,6 +58,14 @@ class Store(Protocol):
 
     def load_manifest(self) -> dict[str, Any]:
         """See :func:`simtown.datasets.manifest.load`."""
+        ...
+
+    def save_manifest(self, manifest: dict[str, Any]) -> None:
+        """See :func:`simtown.datasets.manifest.save`."""
+        ...
+
+    def irregular(self) -> dict[str, str]:
+        """What is there and no plain file: by name, "a directory", "a symbolic link" or "a special file"."""
         ...
 
     def load_json(self, name: str) -> Any:
@@ -75,15 +98,21 @@ class Directory:
         return claimed(self.path, command)
 
     def sizes(self) -> dict[str, int]:
-        return {p.name: p.stat().st_size for p in self.path.iterdir()}
+        return {p.name: (p.stat() if p.exists() else p.lstat()).st_size for p in self.path.iterdir()}
+
+    def irregular(self) -> dict[str, str]:
+        return {p.name: kind for p in self.path.iterdir() if (kind := _kind(p))}
 
     def tidy(self) -> None:
         for leftover in self.path.iterdir():
-            if _OURS.fullmatch(leftover.name):
+            if is_leftover(leftover.name):
                 leftover.unlink(missing_ok=True)
 
     def load_manifest(self) -> dict[str, Any]:
         return manifests.load(self.path)
+
+    def save_manifest(self, manifest: dict[str, Any]) -> None:
+        manifests.save(self.path, manifest)
 
     def load_json(self, name: str) -> Any:
         return json.loads((self.path / name).read_text(encoding="utf-8"))
@@ -117,7 +146,7 @@ class Remote:
         try:
             import fsspec
         except ImportError:
-            raise ValueError(f"{self.url}: reading and writing URLs needs fsspec: pip install 'simtown[cluster]'") from None
+            raise ValueError(f"{self.url}: reading and writing URLs needs fsspec: {how_to_install('cluster')}") from None
         try:
             return fsspec.core.url_to_fs(self.url, use_listings_cache=False)[0]
         except (ImportError, ValueError) as error:  # ImportError: "Install gcsfs to access GCS"
@@ -143,10 +172,16 @@ class Remote:
             raise
 
     def sizes(self) -> dict[str, int]:
+        return {name: int(entry["size"] or 0) for name, entry in self._listing().items()}
+
+    def irregular(self) -> dict[str, str]:
+        return {name: "a directory" for name, entry in self._listing().items() if entry["type"] == "directory"}
+
+    def _listing(self) -> dict[str, dict[str, Any]]:
         files = self._files()
         with self._explained():
             try:
-                return {entry["name"].rsplit("/", 1)[1]: int(entry["size"] or 0) for entry in files.ls(self.url, detail=True)}
+                return {entry["name"].rstrip("/").rsplit("/", 1)[1]: entry for entry in files.ls(self.url, detail=True)}
             except FileNotFoundError:
                 return {}
 
@@ -160,7 +195,13 @@ class Remote:
                 raise FileNotFoundError(
                     f"{self.url} holds no simtown data set (no {manifests.NAME}): give a URL that simtown generate wrote to"
                 ) from None
-            return manifests.load(Path(scratch))
+            try:
+                return manifests.load(Path(scratch))
+            except (DamagedError, ForeignDirectoryError) as error:
+                raise type(error)(str(error).replace(f"{scratch}/", f"{self.url}/")) from error
+
+    def save_manifest(self, manifest: dict[str, Any]) -> None:
+        self.save_json(manifests.NAME, manifests.sealed(manifest))
 
     def load_json(self, name: str) -> Any:
         files = self._files()
@@ -237,6 +278,10 @@ class Mirror:
             try:
                 self.remote.get(path.name, temporary)
             except FileNotFoundError as error:
-                raise DamagedError(f"{self.remote.url} lacks its shard {path.name}: run the command that made it again") from error
+                raise DamagedError(
+                    f"{self.remote.url} lacks its shard {path.name}: run the same simtown generate again, which makes it"
+                ) from error
             if checksum(temporary) != self.manifest["shards"][path.name]["sha256"]:
-                raise DamagedError(f"{self.remote.url}/{path.name} does not match its checksum: make it anew")
+                raise DamagedError(
+                    f"{self.remote.url}/{path.name} does not match its checksum: remove it and run the same simtown generate again"
+                )

@@ -1,133 +1,231 @@
-"""Checking a data set: its files against their checksums, and every answer against its scene."""
+"""Proving a data set: everything in it is made again from its settings and compared, so that nothing in it needs to be believed.
+
+Files are compared with their checksums, the manifest with what the settings make, and every stored scene, question and answer with those
+that are sampled again from (settings, split, index); some pictures, or all, are drawn again. Whatever does not belong is named.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import h5py
 import hdf5plugin  # noqa: F401  (registers the filters)
 import numpy as np
 
+from simtown.assets.catalogue import VERSION as CATALOGUE_VERSION
+from simtown.datasets import manifest as manifests
+from simtown.datasets.checks import form, rows
+from simtown.datasets.checks.manifest import check as check_manifest
+from simtown.datasets.checks.manifest import tables_of, unproven
+from simtown.datasets.checks.problems import Problem, in_words
 from simtown.datasets.settings import Settings
-from simtown.datasets.shards import PICTURES, Task, checksum, layout, tasks
-from simtown.datasets.stores import store_of
-from simtown.language.questions import PHRASINGS, ask
-from simtown.language.relations import RELATIONS, margins, separations, truths
+from simtown.datasets.shards import Task, Tried, attributes, checksum, tasks
+from simtown.datasets.stores import Directory, Remote, is_leftover, store_of
+from simtown.language.sampler import ImpossibleError
 from simtown.render.frames import Renderer
-from simtown.scenes.placement import LEAST_VISIBLE, apart
-from simtown.scenes.scene import SceneBatch, plausible
-from simtown.scenes.silhouette import boxes, visibility
+from simtown.streams import Stream
+
+#: Pictures drawn again if nothing else is asked for.
+PICTURES = 256
+#: Files beside the shards that commands write into a data set. Only the manifest holds data.
+_BESIDE = (manifests.NAME, manifests.TIMINGS, "preview.png", "marginals.png")
+
+
+@dataclass(frozen=True)
+class Report:
+    """What :func:`verify` found.
+
+    Attributes:
+        problems: a line each; empty if all is right.
+        summary: one sentence that says what was proven, and what was not; empty if there are problems.
+    """
+
+    problems: list[str]
+    summary: str
 
 
 def verify(
-    place: str | Path, renderer: Renderer | None = None, pictures: int = 8, progress: Callable[[int], None] = lambda n: None
-) -> list[str]:
-    """Every problem found, in words; empty if the data set is whole and true.
+    place: str | Path,
+    renderer: Renderer | None = None,
+    pictures: int | None = PICTURES,
+    quick: bool = False,
+    progress: Callable[[int], None] = lambda n: None,
+) -> Report:
+    """Compare a data set with what its settings make.
 
     Args:
         place: of the data set, a directory or a URL.
-        renderer: if given, `pictures` a shard are drawn again and compared with what is stored.
-        progress: told of the examples of every shard that was checked.
+        renderer: draws pictures again; None draws none.
+        pictures: how many of the whole set are drawn again, None for all. The manifest's checksum chooses which, so nobody knows
+            beforehand which pictures of a set that is being made will be looked at.
+        quick: samples nothing again; checks only that each example agrees with itself.
+        progress: told of examples that were checked.
 
     Raises:
         FileNotFoundError, DamagedError, ForeignDirectoryError: as :func:`simtown.datasets.manifest.load`.
     """
     store = store_of(place)
-    manifest, sizes = store.load_manifest(), store.sizes()
-    settings = Settings.from_resolved(manifest["settings"])
-    problems = [] if manifest["complete"] else [f"{store} is unfinished: run simtown generate again"]
-    balance: dict[str, int] = {}
-    for task in tasks(settings):
-        entry = manifest["shards"].get(task.name)
-        found = list(_check_listing(sizes.get(task.name), entry, task))
-        if not found:
-            try:
-                with store.reading(task.name) as path:
-                    if checksum(path) != entry["sha256"]:
-                        found = [f"{task.name} does not match its checksum: a byte was changed"]
-                    else:
-                        with h5py.File(path, "r") as file:
-                            found = list(_check_content(file, settings, task, renderer, pictures))
-                            balance[task.split] = balance.get(task.split, 0) + int(file["answer"][:].sum())
-            except (OSError, KeyError, ValueError, TypeError, RuntimeError, IndexError) as error:
-                found = [f"{task.name} cannot be read: {error}"]
-        problems += found
-        progress(task.count)
-    for split, true in balance.items():
-        if not problems and 2 * true != settings.counts()[split]:
-            problems.append(f"{split}: {true} of {settings.counts()[split]} answers are yes, not half")
-    return problems
+    manifest = store.load_manifest()
+    return _Verification(store, manifest, renderer, pictures, quick, progress).report()
 
 
-def _check_listing(size: int | None, entry: dict[str, object] | None, task: Task) -> Iterator[str]:
+class _Verification:
+    """One run of :func:`verify`."""
+
+    def __init__(
+        self,
+        store: Directory | Remote,
+        manifest: dict[str, Any],
+        renderer: Renderer | None,
+        pictures: int | None,
+        quick: bool,
+        progress: Callable[[int], None],
+    ) -> None:
+        self.store, self.manifest, self.progress = store, manifest, progress
+        self.settings = Settings.from_resolved(manifest["settings"])
+        self.total = sum(self.settings.counts().values())
+        self.sampled = not quick and not self.settings.other_world
+        self.renderer = None if self.settings.other_world else renderer
+        self.chosen = None if pictures is None or pictures >= self.total else _chosen(manifest, self.total, pictures)
+
+    def report(self) -> Report:
+        """Check everything."""
+        sizes, irregular = self.store.sizes(), self.store.irregular()
+        listed = tasks(self.settings)
+        problems = list(self._directory(irregular, sizes, {task.name for task in listed}))
+        try:
+            tables = tables_of(self.manifest, self.settings)
+        except ValueError as error:
+            problems.append(Problem(manifests.NAME, f"'settings.frequencies' cannot be: {error}"))
+            return Report(in_words(problems), "")
+        tried: dict[str, Tried] = {}
+        foreign, drawn, first = [], 0, 0
+        for task in listed:
+            own = self._own(first, task.count)
+            first += task.count
+            if task.name in irregular:
+                self.progress(task.count)
+                continue
+            findings = self._shard(task, sizes.get(task.name), tables, own)
+            problems += findings.problems
+            drawn += findings.pictures
+            if findings.foreign:
+                foreign.append(task.name)
+            elif findings.tried is not None:
+                tried[task.name] = findings.tried
+        with self.store.reading(manifests.NAME) as path:
+            of_manifest = list(check_manifest(path.read_bytes(), self.manifest, self.settings, tables, tried))
+        if len(foreign) == len(listed):
+            problems = [problem for problem in problems if problem.kind != rows.FOREIGN] + [self._foreign()]
+        problems = of_manifest + problems
+        return Report(in_words(problems), "" if problems else self._summary(drawn))
+
+    def _own(self, first: int, count: int) -> np.ndarray:
+        """Rows of a shard, whose first example is number `first` of all, of which pictures are drawn again."""
+        if self.chosen is None:
+            return np.arange(count)
+        result: np.ndarray = self.chosen[slice(*np.searchsorted(self.chosen, [first, first + count]))] - first
+        return result
+
+    def _directory(self, irregular: dict[str, str], sizes: dict[str, int], shards: set[str]) -> Iterator[Problem]:
+        """Whatever in the directory does not belong there, or is no plain file."""
+        for name in sorted({*sizes, *irregular}):
+            if name not in shards and name not in _BESIDE:
+                if is_leftover(name):
+                    yield Problem(name, "a job that was killed left it: run the same simtown generate again, which removes it")
+                else:
+                    yield Problem(name, "it does not belong in this data set: move it away")
+            elif name in irregular:
+                yield Problem(name, f"it is {irregular[name]}: put the file itself there")
+
+    def _shard(self, task: Task, size: int | None, tables: Any, own: np.ndarray) -> rows.Findings:
+        """Check one shard; `own` are its rows of which pictures are drawn again."""
+        listing = _listing_problem(task, size, self.manifest["shards"].get(task.name))
+        if listing is not None:
+            self.progress(task.count)
+            return rows.Findings([listing])
+        done = 0
+
+        def progress(n: int) -> None:
+            nonlocal done
+            done += n
+            self.progress(n)
+
+        try:
+            with self.store.reading(task.name) as path:
+                return self._content(path, task, tables, own, progress)
+        except ImpossibleError as error:
+            return rows.Findings([Problem(task.name, f"its settings make no such examples: {error}")])
+        except (OSError, KeyError, ValueError, TypeError, RuntimeError, IndexError, AttributeError) as error:
+            return rows.Findings([Problem(task.name, "it cannot be read", f": {error}")])
+        finally:
+            self.progress(task.count - done)
+
+    def _content(self, path: Path, task: Task, tables: Any, own: np.ndarray, progress: Callable[[int], None]) -> rows.Findings:
+        entry = self.manifest["shards"][task.name]
+        if checksum(path) != entry["sha256"]:
+            return rows.Findings([Problem(task.name, "it does not match its checksum: a byte of it was changed")])
+        problems = list(form.bytes_outside(path, task))
+        with h5py.File(path, "r") as file:
+            problems += form.strangers(file, self.settings, task)
+            unreadable = form.wrong_arrays(file, self.settings, task)
+            if unreadable:
+                return rows.Findings(problems + unreadable)
+            if self.sampled:
+                findings = rows.compare(file, self.settings, tables, task, self.renderer, own, progress)
+            else:
+                findings = rows.check_itself(file, self.settings, task, self.renderer, own, progress)
+            wanted = attributes(task, findings.tried or entry["tried"])
+            findings.problems = [*problems, *form.wrong_attributes(file, wanted, task), *findings.problems]
+        return findings
+
+    def _foreign(self) -> Problem:
+        return Problem(
+            str(self.store),
+            f"none of its {self.total:,} examples is what these settings make, though each agrees with itself: they are of another seed, "
+            f"of another version of simtown (the manifest names {self.manifest['simtown']}), or scenes of your own",
+        )
+
+    def _summary(self, drawn: int) -> str:
+        s = self.settings
+        about = f"{s.entities} entities, seed {s.seed}"
+        if s.other_world:
+            text = (
+                f"version {s.catalogue} of the world cannot be sampled or drawn by this program (it has version {CATALOGUE_VERSION}): "
+                f"files, checksums and answers of {self.total:,} examples were checked, scenes and pictures were not"
+            )
+        elif not self.sampled:
+            text = (
+                f"{self.total:,} examples agree with themselves; {self._drawn(drawn)} from the stored scenes; not proven is that these "
+                "settings make them: leave out --quick"
+            )
+        else:
+            text = f"{self.total:,} examples are what these settings make; {self._drawn(drawn)}"
+        return "; ".join([f"{about}: {text}", *unproven(self.manifest, s)])
+
+    def _drawn(self, drawn: int) -> str:
+        if drawn == 0:
+            return "no picture was drawn again"
+        return f"{'all ' if drawn == self.total else ''}{drawn:,} pictures drawn again"
+
+
+def _listing_problem(task: Task, size: int | None, entry: dict[str, Any] | None) -> Problem | None:
     if size is None:
-        yield f"{task.name} is missing"
-    elif entry is None:
-        yield f"{task.name} is not in the manifest"
-    elif size != entry["bytes"]:
-        yield f"{task.name} has {size} bytes, not {entry['bytes']}: it was cut short or written over"
+        return Problem(task.name, "it is missing: run the same simtown generate again, which makes it")
+    if entry is None:
+        return Problem(task.name, "the manifest does not list it: run the same simtown generate again, which enters it")
+    if size != entry["bytes"]:
+        return Problem(task.name, "it was cut short or written over", f": it has {size:,} bytes, the manifest says {entry['bytes']:,}")
+    return None
 
 
-def _wrong_form(file: h5py.File, settings: Settings, task: Task) -> str:
-    """What is wrong with the names, shapes and types of a shard's arrays; empty if nothing is."""
-    for name, (shape, kind) in layout(settings).items():
-        if name not in file:
-            return f"the array '{name}' is missing"
-        if file[name].shape != (task.count, *shape) or file[name].dtype != kind:
-            return f"'{name}' is {file[name].dtype} {file[name].shape}, not {kind} {(task.count, *shape)}"
-    return ""
-
-
-def _check_content(file: h5py.File, settings: Settings, task: Task, renderer: Renderer | None, pictures: int) -> Iterator[str]:
-    wrong_form = _wrong_form(file, settings, task)
-    if wrong_form:
-        yield f"{task.name}: {wrong_form}"
-        return
-    n, rows = task.count, np.arange(task.count)
-    c = {name: file[name][:] for name in layout(settings) if name not in PICTURES and not name.startswith("scene/")}
-    scene = SceneBatch(**{f.name: file[f"scene/{f.name}"][:] for f in fields(SceneBatch)})
-
-    def complain(wrong: np.ndarray, what: str) -> Iterator[str]:
-        if wrong.any():
-            first = task.start + int(np.flatnonzero(wrong)[0])
-            yield f"{task.name}: {what} of {int(wrong.sum())} examples, first of example {first}"
-
-    strange = ~plausible(scene) | (scene.entity < 0).any(axis=1) | (scene.entity >= settings.entities).any(axis=1)
-    strange |= (c["relation"] >= len(RELATIONS)) | (c["phrasing"] >= len(PHRASINGS))
-    strange |= (np.maximum(c["subject_slot"], c["object_slot"]) >= 2) | (c["subject_slot"] == c["object_slot"])
-    strange |= (np.minimum(c["subject"], c["object"]) < 0) | (np.maximum(c["subject"], c["object"]) >= settings.entities)
-    if strange.any():
-        yield from complain(strange, "numbers that name nothing there is are stored")
-        return
-    if not np.array_equal(c["index"], np.arange(task.start, task.start + n)):
-        yield f"{task.name} does not hold examples {task.start} to {task.start + n - 1} in order"
-    subject, obj = (scene.entity[rows, c[f"{role}_slot"]] for role in ("subject", "object"))
-    margin = margins(separations(scene.pose, scene.camera), c["relation"], c["subject_slot"], c["object_slot"])
-    yield from complain((subject != c["subject"]) | (obj != c["object"]), "the entities asked about are not in the scene")
-    yield from complain(truths(margin, c["relation"]) != np.where(c["answer"], 1, -1), "the answer contradicts the scene")
-    yield from complain(np.abs(margin - c["margin"]) > 1e-6, "the margin is not the scene's")
-    question, tokens = ask(c["subject"], c["relation"], c["object"], c["phrasing"])
-    yield from complain((question != c["question"]) | (tokens != c["tokens"]).any(axis=1), "the words are not the question")
-    yield from complain(
-        np.add.reduceat(c["answer"].astype(int), np.arange(0, n, 2)).repeat(2)[:n] != 1, "the pair of answers is not balanced"
-    )
-    yield from complain((boxes(scene, settings.width, settings.height) != c["boxes"]).any(axis=(1, 2)), "the boxes are not the scene's")
-    entity = scene.entity.astype(np.int64)
-    yield from complain(~apart(entity, scene.pose), "vehicles overlap")
-    shares = visibility(scene.entity, scene.pose, scene.camera)
-    yield from complain(
-        (np.abs(shares - c["visible"]) > 1e-6).any(axis=1) | (shares < LEAST_VISIBLE).any(axis=1), "visible shares are wrong"
-    )
-    if renderer is not None:
-        again = np.linspace(0, n - 1, min(pictures, n)).astype(int)
-        frames = renderer.render(scene[again], settings.width, settings.height)
-        wrong = np.zeros(n, dtype=bool)
-        for place, row in enumerate(again):
-            wrong[row] = (frames.rgb[place] != file["images"][row]).any()
-            if "masks" in file:
-                wrong[row] |= (frames.ids[place] != file["masks"][row]).any()
-            if "depth" in file:
-                wrong[row] |= (frames.depth[place] != file["depth"][row]).any()
-        yield from complain(wrong, "the picture is not the scene's")
+def _chosen(manifest: dict[str, Any], total: int, count: int) -> np.ndarray:
+    """(count,) int64 numbers of examples over all shards, ascending: one at a place of its own in each of `count` equal stretches."""
+    bounds = np.arange(count + 1) * total // max(count, 1)
+    seed = int(manifests.sealed(manifest)[manifests.SEAL], 16)
+    within = Stream(seed, "verify", "pictures").uniform(np.arange(count), 1)[:, 0]
+    result: np.ndarray = bounds[:-1] + (within * np.diff(bounds)).astype(np.int64)
+    return result

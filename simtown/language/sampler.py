@@ -283,7 +283,7 @@ def _question(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.
         if not len(pending):
             return out
     raise ImpossibleError(
-        f"no question with the drawn answer was found in {CAP} attempts: --relations {','.join(recipe.relations)} is too narrow"
+        f"no question with the drawn answer was found in {CAP} attempts: --relations {','.join(recipe.relations)} are too few, name more"
     )
 
 

@@ -198,7 +198,7 @@ def test_the_torch_view_needs_no_torch(dataset, monkeypatch):
 
 
 def test_a_data_loader_collates_the_view(rich):
-    torch = pytest.importorskip("torch", reason="needs torch: pip install 'simtown[train]'")
+    torch = pytest.importorskip("torch", reason="needs torch: pip install '.[train]'")
     dataset = open_dataset(rich)
     batch = next(iter(torch.utils.data.DataLoader(dataset.train.torch(), batch_size=6)))
     assert batch["image"].shape == (6, 3, 32, 64)

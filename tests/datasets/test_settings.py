@@ -92,4 +92,9 @@ def test_a_data_set_outlives_its_table_of_frequencies(table, tmp_path):
     generate(settings, tmp_path / "town", workers=1)
     table.unlink()
     assert len(open_dataset(tmp_path / "town").train) == 6
-    assert verify(tmp_path / "town") == []
+    assert verify(tmp_path / "town").problems == []
+
+
+def test_another_version_of_the_world_is_not_made():
+    with pytest.raises(SettingsError, match="makes version 1 of the world, not version 2"):
+        Settings(catalogue=2).check()

@@ -291,4 +291,5 @@ def test_manifests_are_replaced_whole(tmp_path):
     with pytest.raises(TypeError):
         manifests.save(tmp_path, {"b": object()})
     assert (tmp_path / "manifest.json").read_bytes() == first
-    assert json.loads(first) == {"a": [1.5], "b": 1}
+    seal = hashlib.sha256(b'{"a":[1.5],"b":1}').hexdigest()
+    assert json.loads(first) == {"a": [1.5], "b": 1, "sha256": seal}

@@ -14,8 +14,8 @@ from simtown.datasets.stores import Directory, Remote, path_of, store_of, url_of
 from simtown.datasets.verify import verify
 from simtown.files import DamagedError, ForeignDirectoryError
 
-pytest.importorskip("s3fs", reason="needs s3fs: pip install 'simtown[cluster]'")
-pytest.importorskip("moto.server", reason="needs moto and flask: pip install 'simtown[dev]'")
+pytest.importorskip("s3fs", reason="needs s3fs: pip install '.[cluster]'")
+pytest.importorskip("moto.server", reason="needs moto and flask: pip install '.[dev]'")
 
 import fsspec
 
@@ -64,8 +64,11 @@ def test_generate_writes_the_same_bytes_behind_a_url(town, tmp_path, local, cont
     there = fetched(town, tmp_path)
     assert contents(there, besides=("timings.json", "preview.png")) == local
     assert {p.name for p in there.iterdir()} - set(local) == {"timings.json", "preview.png"}
-    assert "all files and answers are right" in cli("verify", town).succeeds().out
-    assert town.removeprefix("s3://") in cli("info", town).succeeds().out
+    assert cli("verify", town).succeeds().out == (
+        f"{town}: 20 entities, seed 0: 28 examples are what these settings make; all 28 pictures drawn again\n"
+    )
+    assert town in cli("info", town).succeeds().out.replace("\n", "")
+    assert open_dataset(town).test[3].question in cli("info", f"{town}/test:3").succeeds().out
     assert "nothing was missing" in cli("generate", *WORDS, "--out", town).succeeds().out
     other = cli("generate", *WORDS, "--seed", 3, "--out", town)
     assert other.code == 2
@@ -78,7 +81,7 @@ def test_what_is_missing_is_made_again_and_what_was_not_written_down_is_found(to
     files.rm(f"{town}/train-00001.h5")
     del manifest["shards"]["test-00000.h5"]
     manifest["complete"] = False
-    Remote(town).save_json("manifest.json", manifest)
+    Remote(town).save_manifest(manifest)
     put, written = Remote.put, []
     monkeypatch.setattr(Remote, "put", lambda self, path, name: (written.append(name), put(self, path, name)))
     generate(SETTINGS, town, workers=1)
@@ -124,7 +127,15 @@ def test_damage_behind_a_url_is_found(town):
     files.pipe_file(f"{town}/val-00000.h5", whole[:-1] + bytes([whole[-1] ^ 1]))
     with pytest.raises(DamagedError, match="does not match its checksum"):
         open_dataset(town).val.images([0])
-    assert verify(town) == ["val-00000.h5 does not match its checksum: a byte was changed"]
+    assert verify(town).problems == ["val-00000.h5: it does not match its checksum: a byte of it was changed"]
+    files.pipe_file(f"{town}/notes/list.txt", b"milk")
+    files.pipe_file(f"{town}/copy.h5", b"HDF5")
+    assert [line.split(":")[0] for line in verify(town).problems] == ["copy.h5", "notes", "val-00000.h5"]
+    manifest = files.cat_file(f"{town}/manifest.json")
+    files.pipe_file(f"{town}/manifest.json", manifest.replace(b'"seed": 0', b'"seed": 8'))
+    with pytest.raises(DamagedError, match=f"{town}/manifest.json is damaged: it does not match its own checksum"):
+        verify(town)
+    files.pipe_file(f"{town}/manifest.json", manifest)
     files.rm(f"{town}/test-00000.h5")
     with pytest.raises(DamagedError, match=r"lacks its shard test-00000\.h5"):
         open_dataset(town).test.images([0])

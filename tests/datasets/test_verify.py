@@ -1,4 +1,4 @@
-"""Checking a data set: every kind of damage is found and told in one line each, and nothing else is."""
+"""Checking a data set: what each kind of damage is called, a line each, and that nothing else is found (every fault: test_faults.py)."""
 
 import json
 
@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from simtown.datasets import manifest as manifests
+from simtown.datasets.job import generate
 from simtown.datasets.reader import open_dataset
+from simtown.datasets.settings import Settings
 from simtown.datasets.shards import checksum
-from simtown.datasets.verify import verify
+from simtown.datasets.verify import _chosen, verify
 from simtown.render.raster import Raster
 
 SHARD = "train-00001.h5"  # examples 10 to 19
@@ -31,10 +33,11 @@ def rewrite(directory, change, name=SHARD):
 
 
 def told(outcome, *problems):
-    """Exit code 1, and exactly one line on stderr for each problem, holding its words."""
-    lines = outcome.messages
+    """Exit code 1, and exactly one line on stderr for each problem, holding its words, then one that counts them."""
+    *lines, last = outcome.messages
     assert outcome.code == 1, outcome.err
     assert not outcome.out
+    assert f"is not what its settings make: {len(lines)} problem{'s' if len(lines) > 1 else ''}" in last, outcome.err
     assert len(lines) == len(problems), outcome.err
     for line, words in zip(lines, problems, strict=True):
         assert line.startswith("simtown: ")
@@ -48,15 +51,20 @@ def test_a_whole_data_set_is_right(which, request, cli, contents):
     before = contents(directory)
     outcome = cli("verify", directory).succeeds()
     assert not outcome.messages
-    assert outcome.out.endswith("all files and answers are right\n")
-    assert str(sum(open_dataset(directory).settings.counts().values())) in outcome.out
+    settings = open_dataset(directory).settings
+    total = sum(settings.counts().values())
+    drawn = f"all {total}" if total <= 256 else "256"
+    assert outcome.out == (f"{directory}: {settings.entities} entities, seed {settings.seed}: {total:,} examples are what these settings "
+                           f"make; {drawn} pictures drawn again\n")  # fmt: skip
     assert contents(directory) == before
 
 
 def test_progress_hears_of_every_example(rich):
     heard = []
-    assert verify(rich, progress=heard.append) == []
-    assert sum(heard) == 24 + 8 + 6
+    for quick in (False, True):
+        assert verify(rich, quick=quick, progress=heard.append).problems == []
+        assert sum(heard) == 24 + 8 + 6
+        heard.clear()
 
 
 @pytest.mark.parametrize("at", [0.0, 0.3, 0.999])
@@ -72,7 +80,7 @@ def test_a_missing_a_short_and_a_long_shard_have_a_line_each(town, cli):
     short, long = town / "val-00000.h5", town / "train-00000.h5"
     short.write_bytes(short.read_bytes()[:-1])
     long.write_bytes(long.read_bytes() + b"\0")
-    told(cli("verify", town), [long.name, "bytes"], [SHARD, "missing"], [short.name, "bytes"])
+    told(cli("verify", town), [long.name, "bytes"], [short.name, "bytes"], [SHARD, "missing"])
 
 
 def test_an_unfinished_set(town, cli):
@@ -87,7 +95,9 @@ def test_a_shard_the_manifest_does_not_know(town, cli):
     manifest = manifests.load(town)
     del manifest["shards"][SHARD]
     manifests.save(town, manifest)
-    told(cli("verify", town), [SHARD, "manifest"])
+    cli("verify", town).refuses("manifest.json", "does not list", SHARD, code=1)
+    manifests.save(town, {**manifest, "complete": False})
+    told(cli("verify", town), ["unfinished"], [SHARD, "the manifest does not list it"])
 
 
 def test_shards_that_changed_places(town, cli):
@@ -100,7 +110,8 @@ def test_shards_that_changed_places(town, cli):
     entries = manifest["shards"]
     entries[one.name], entries[two.name] = entries[two.name], entries[one.name]
     manifests.save(town, manifest)
-    told(cli("verify", town), [one.name, "in order"], [two.name, "in order"])
+    kinds = "its attribute 'start'", "none of its examples is what these settings make", "not in order"
+    told(cli("verify", town), *([name, kind] for kind in kinds for name in (one.name, two.name)))
 
 
 def flip_answer(file):
@@ -120,31 +131,36 @@ def put(name, row, value):
     return change
 
 
+STRANGE = "does not exist"
+
+
 @pytest.mark.parametrize(
-    ("change", "problems"),
+    ("change", "problem", "quick"),
     [
-        (flip_answer, [["contradicts the scene", "1 examples", "example 13"], ["not balanced", "example 12"]]),
-        (flip_pair, [["contradicts the scene", "2 examples", "example 12"]]),
-        (put("question", 4, b"Is a bus left of a taxi?"), [["words", "example 14"]]),
-        (put("tokens", 5, lambda row: row[::-1].copy()), [["words", "example 15"]]),
-        (put("boxes", 6, lambda row: row + 1), [["boxes", "example 16"]]),
-        (put("visible", 7, lambda row: row * 0.5), [["visible", "example 17"]]),
-        (put("images", 9, lambda row: row ^ 1), [["picture", "example 19"]]),
-        (put("masks", 8, lambda row: row + 1), [["picture", "example 18"]]),
-        (put("depth", 0, lambda row: row + 1), [["picture", "example 10"]]),
-        (put("margin", 2, lambda row: row + 3), [["margin", "example 12"]]),
-        (put("index", 0, 7), [["in order"]]),
-        (put("scene/prop_style", 1, lambda row: row ^ 0x5555), [["picture", "example 11"]]),
-        (put("relation", 2, 200), [[SHARD]]),
-        (put("phrasing", 2, 200), [[SHARD]]),
-        (put("subject_slot", 2, 9), [[SHARD]]),
+        (flip_answer, ["wrong answer", "example 13", "yes"], [["contradicts the scene", "example 13"], ["not exactly one", "example 12"]]),
+        (flip_pair, ["wrong answer", "example 12 and 1 more"], [["contradicts the scene", "example 12 and 1 more"]]),
+        (put("question", 4, b"Is a bus left of a taxi?"), ["words", "example 14", "'Is a bus left of a taxi?'"], [["words", "example 14"]]),
+        (put("tokens", 5, lambda row: row[::-1].copy()), ["tokens", "example 15"], [["words", "example 15"]]),
+        (put("boxes", 6, lambda row: row + 1), ["boxes", "example 16"], [["boxes", "example 16"]]),
+        (put("visible", 7, lambda row: row * 0.5), ["visible", "example 17"], [["visible", "example 17"]]),
+        (put("images", 9, lambda row: row ^ 1), ["picture", "example 19"], [["picture", "example 19"]]),
+        (put("masks", 8, lambda row: row + 1), ["mask", "example 18"], [["mask", "example 18"]]),
+        (put("depth", 0, lambda row: row + 1), ["depth", "example 10"], [["depth", "example 10"]]),
+        (put("margin", 2, lambda row: row + 3), ["margin", "example 12"], [["margin", "example 12"]]),
+        (put("index", 0, 7), ["number", "example 10", "7"], [["in order"]]),
+        (put("scene/prop_style", 1, lambda row: row ^ 0x5555), ["styles of things", "example 11"], [["picture", "example 11"]]),
+        (put("scene/weather", 1, 200), ["weather", "number 200, which is none"], [[STRANGE]]),
+        (put("relation", 2, 200), ["relation", "number 200, which is none"], [[STRANGE]]),
+        (put("phrasing", 2, 200), ["wording", "200"], [[STRANGE]]),
+        (put("subject_slot", 2, 9), ["subject_slot", "9"], [[STRANGE]]),
     ],
     ids=["answer", "pair of answers", "question", "tokens", "boxes", "visible", "images", "masks", "depth", "margin", "index", "style",
-         "relation out of range", "phrasing out of range", "slot out of range"],
+         "weather out of range", "relation out of range", "phrasing out of range", "slot out of range"],
 )  # fmt: skip
-def test_content_that_is_not_the_scenes(change, problems, town, cli):
+def test_content_that_is_not_the_scenes(change, problem, quick, town, cli):
     rewrite(town, change)
-    told(cli("verify", town, "--pictures", 10), *problems)
+    told(cli("verify", town, "--all"), [SHARD, *problem])
+    told(cli("verify", town, "--all", "--quick"), *([SHARD, *words] for words in quick))
 
 
 @pytest.mark.parametrize("name", ["weather", "entity", "prop"])
@@ -157,21 +173,29 @@ def test_scenes_of_numbers_that_do_not_exist(name, town, shell):
 
 
 def test_a_moved_vehicle(town, cli):
-    """Many things are wrong with it, and its own shard alone is blamed."""
+    """Sampled again, its place alone is wrong; in itself, many things disagree with it. Its own shard and row are named."""
     rewrite(town, put("scene/pose", 5, lambda row: row[::-1].copy()))
-    outcome = cli("verify", town, "--pictures", 10)
+    told(cli("verify", town, "--all"), [SHARD, "wrong places of vehicles in example 15"])
+    outcome = cli("verify", town, "--all", "--quick")
     assert outcome.code == 1
-    lines = outcome.messages
+    *lines, _ = outcome.messages
     assert all(line.startswith(f"simtown: {SHARD}: ") for line in lines)
     assert all("example 15" in line for line in lines)
     assert any("boxes" in line for line in lines)
-    assert any("picture" in line for line in lines)
+    assert not any("picture" in line for line in lines), "none is drawn of a scene that is wrong"
 
 
 @pytest.mark.parametrize("name", ["images", "masks", "depth", "answer", "tokens", "scene", "scene/pose"])
 def test_an_array_that_is_gone(name, town, cli):
     rewrite(town, lambda file: file.__delitem__(name))
     told(cli("verify", town), [SHARD])
+
+
+def test_masks_in_a_set_without_masks(plain, copy, cli):
+    """A name on the list of arrays, but not of these settings."""
+    town = copy(plain)
+    rewrite(town, lambda file: file.create_dataset("masks", data=np.zeros((20, 48, 48), np.uint8)), "train-00000.h5")
+    told(cli("verify", town), ["train-00000.h5", "'masks', which does not belong there"])
 
 
 @pytest.mark.parametrize("name", ["answer", "masks", "scene/weather", "boxes"])
@@ -187,23 +211,54 @@ def test_an_array_of_another_shape(name, town, cli):
 
 def test_pictures_are_compared_as_often_as_asked(town, cli):
     rewrite(town, put("images", 4, lambda row: row ^ 1))
-    told(cli("verify", town, "--pictures", 10), ["picture", "example 14"])
-    cli("verify", town, "--pictures", 0).succeeds()
-    cli("verify", town, "--pictures", 2).succeeds()  # the first and the last of the shard
-    assert verify(town) == []
-    assert len(verify(town, Raster(), 10)) == 1
+    told(cli("verify", town), ["picture", "example 14"])  # 256 are more than there are
+    told(cli("verify", town, "--all", "--pictures", 1), ["picture", "example 14"])
+    assert "no picture was drawn again" in cli("verify", town, "--pictures", 0).succeeds().out
+    found = [bool(verify(town, Raster(), n).problems) for n in (*range(0, 38, 6), 38, None)]
+    assert found[0] is False
+    assert found[-2:] == [True, True]
+    assert verify(town).problems == []
+
+
+def test_pictures_to_draw_again_lie_all_over_the_set_and_differ_between_sets(rich, plain):
+    """Where they lie depends on the manifest's checksum: nobody who makes a set knows them beforehand."""
+    manifest = manifests.load(rich)
+    for total, count in ((1000, 7), (1000, 256), (10, 9), (256, 256), (5, 0)):
+        chosen = _chosen(manifest, total, count)
+        assert len(chosen) == len(set(chosen.tolist())) == count
+        assert all(j * total // count <= row < (j + 1) * total // count for j, row in enumerate(chosen.tolist()))
+    assert np.array_equal(_chosen(manifest, 1000, 50), _chosen(manifest, 1000, 50))
+    assert not np.array_equal(_chosen(manifest, 1000, 50), _chosen(manifests.load(plain), 1000, 50))
 
 
 def test_a_negative_number_of_pictures_is_bad_input(rich, cli):
     cli("verify", rich, "--pictures", -1).refuses("--pictures", code=2)
 
 
-def test_an_unbalanced_split_is_told_of_once(town):
-    def all_yes(file):
-        file["answer"][:] = True
+def test_many_files_with_the_same_problem_are_counted(tmp_path):
+    generate(Settings(entities=20, n=20, val=0, test=0, width=32, height=32, shard=2), tmp_path, workers=1)
+    for path in tmp_path.glob("train-*.h5"):
+        path.unlink()
+    lines = verify(tmp_path).problems
+    assert len(lines) == 6
+    assert lines[-1].startswith("train-00005.h5 to train-00009.h5: it is missing")
+    assert lines[-1].endswith("in 5 more files")
 
-    rewrite(town, all_yes)
-    assert any("not balanced" in line for line in verify(town))
+
+def test_another_version_of_the_world_is_checked_as_far_as_it_can_be(town, cli):
+    """Its files, its checksums and whether its answers are those of its scenes; the rest needs its own catalogue."""
+    manifest = manifests.load(town)
+    manifest["settings"].update(catalogue=7, entities=300)
+    for role in ("subject", "object"):
+        manifest["settings"][f"{role}_frequencies"] += [0.0] * 260
+    manifests.save(town, manifest)
+    rewrite(town, put("scene/entity", 4, lambda row: np.where(np.arange(3) == 2, 299, row)))
+    out = cli("verify", town).succeeds().out
+    assert "version 7 of the world cannot be sampled or drawn by this program (it has version 1)" in out
+    assert "scenes and pictures were not" in out
+    cli("info", town)  # whatever it says, in lines of its own
+    rewrite(town, flip_pair)
+    told(cli("verify", town), [SHARD, "contradicts the scene"])
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"format": "simtown dataset"', "\xff\xfe", '{"format": "simtown dataset"}'])
@@ -271,9 +326,6 @@ def test_the_verifier_is_no_rubber_stamp(town):
         images = file["images"][:]
         file["images"][0], file["images"][1] = images[1], images[0]
 
-    assert verify(town, Raster(), 10) == []
+    assert verify(town, Raster(), None).problems == []
     rewrite(town, swap)
-    problems = verify(town, Raster(), 10)
-    assert len(problems) == 1
-    assert "2 examples" in problems[0]
-    assert np.array_equal(open_dataset(town).train.images([10, 11]).shape, (2, 32, 64, 3))
+    assert verify(town, Raster(), None).problems == [f"{SHARD}: wrong picture in example 10 and 1 more: drawn again, it is another one"]

@@ -566,7 +566,7 @@ def test_impossible_settings_are_value_errors():
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"relations": ("above",)}, "unknown or repeated relation 'above'"), ({"weathers": ("hail",)}, "unknown weather 'hail'")],
+    [({"relations": ("above",)}, "unknown relation 'above'"), ({"weathers": ("hail",)}, "unknown weather 'hail'")],
 )
 def test_unknown_options_are_errors(options, message):
     with pytest.raises(ValueError, match=message):

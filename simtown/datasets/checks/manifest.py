@@ -1,0 +1,125 @@
+"""Whether a manifest says what its settings make, in the bytes that simtown writes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from simtown.datasets import manifest as manifests
+from simtown.datasets.checks.problems import Problem
+from simtown.datasets.settings import Settings, Tables
+from simtown.datasets.shards import Tried
+from simtown.files import json_text
+
+#: How versions are written.
+_VERSION = re.compile(r"unknown|\d[\w.+!-]*")
+
+
+def tables_of(manifest: dict[str, Any], settings: Settings) -> Tables:
+    """The frequencies that the settings name; the manifest's own where a CSV file or another world gave them.
+
+    Raises ValueError for a name of none.
+    """
+    if not settings.table_from_file and not settings.other_world:
+        return settings.tables()
+    subject, obj = (np.array(manifest["settings"][f"{role}_frequencies"], dtype=np.float64) for role in ("subject", "object"))
+    return subject, obj
+
+
+def check(content: bytes, manifest: dict[str, Any], settings: Settings, tables: Tables, tried: dict[str, Tried]) -> Iterator[Problem]:
+    """Compare a manifest with the one of these settings.
+
+    Args:
+        content: of the file.
+        manifest: what was read from it.
+        settings: its own.
+        tables: subject and object frequencies of train and val.
+        tried: the counts that the settings make, of shards that were sampled again.
+    """
+    if manifests.SEAL not in manifest:
+        yield _problem("it has no checksum of itself, as those of older versions: run the same simtown generate again, which adds it")
+    elif content != json_text(manifest).encode():
+        yield _problem(
+            "it says the right things in other bytes than simtown writes (blanks, line ends or keys twice): put back a copy of it"
+        )
+    if not manifest["complete"]:
+        yield _problem("the data set is unfinished: run the same simtown generate again, which makes the rest")
+    for name, version in (("simtown", manifest["simtown"]), *_versions(manifest)):
+        if not isinstance(version, str) or not _VERSION.fullmatch(version):
+            yield _problem(f"the version of {name} is '{version}', which is no version")
+    yield from map(_problem, _differences(manifest, _wanted(manifest, settings, tables, tried)))
+
+
+def _problem(kind: str) -> Problem:
+    return Problem(manifests.NAME, kind)
+
+
+def _versions(manifest: dict[str, Any]) -> list[tuple[str, Any]]:
+    libraries = manifest.get("libraries")
+    return list(libraries.items()) if isinstance(libraries, dict) else []
+
+
+def unproven(manifest: dict[str, Any], settings: Settings) -> list[str]:
+    """What a right manifest says that nothing can prove, each as a clause of a sentence."""
+    clauses = []
+    if settings.table_from_file:
+        clauses.append(f"entities are as frequent as in the manifest's own table, said to be of {settings.frequencies}")
+    here = manifests.fresh(Settings())
+    if any(manifest[key] != here[key] for key in ("simtown", "libraries")):
+        libraries = ", ".join(f"{name} {version}" for name, version in manifest["libraries"].items())
+        clauses.append(f"that simtown {manifest['simtown']} made them with {libraries} cannot be proven")
+    return clauses
+
+
+def _wanted(manifest: dict[str, Any], settings: Settings, tables: Tables, tried: dict[str, Tried]) -> dict[str, Any]:
+    """The manifest as simtown writes it for these settings and these files. Checksums and sizes are compared with the files elsewhere."""
+    wanted = manifests.fresh(settings, tables)
+    wanted["shards"] = {
+        name: {**{key: entry[key] for key in ("sha256", "bytes", "examples")}, "tried": _as_lists(tried.get(name, entry["tried"]))}
+        for name, entry in manifest["shards"].items()
+    }
+    if manifest["complete"]:
+        wanted["acceptance"] = manifests.acceptance(manifest["shards"])
+    elif "acceptance" in manifest:  # of the set that was whole before a shard of it was lost
+        wanted["acceptance"] = manifest["acceptance"]
+    if settings.other_world:
+        wanted["vocabulary"] = manifest["vocabulary"]
+    libraries = {name: version if isinstance(version, str) else "" for name, version in _versions(manifest) if name in wanted["libraries"]}
+    return {**wanted, "simtown": manifest["simtown"], "libraries": {**wanted["libraries"], **libraries}, "complete": manifest["complete"]}
+
+
+def _as_lists(tried: dict[str, Any]) -> dict[str, list[int]]:
+    return {loop: list(counts) for loop, counts in tried.items()}
+
+
+def _differences(there: Any, wanted: Any, name: str = "") -> Iterator[str]:
+    """Where two JSON values differ, each in words."""
+    if isinstance(there, dict) and isinstance(wanted, dict):
+        for key in sorted({*there, *wanted}):
+            if (name, key) == ("", manifests.SEAL):
+                continue
+            path = f"{name}.{key}".lstrip(".")
+            if key not in wanted:
+                yield f"it holds '{path}', which does not belong there"
+            elif key not in there:
+                yield f"it lacks '{path}'"
+            else:
+                yield from _differences(there[key], wanted[key], path)
+    elif isinstance(there, list) and isinstance(wanted, list) and len(there) == len(wanted):
+        unlike = [i for i, (one, other) in enumerate(zip(there, wanted, strict=True)) if not _same(one, other)]
+        if unlike:
+            more = f", and {len(unlike) - 1:,} more of its values differ" if len(unlike) > 1 else ""
+            first = unlike[0]
+            yield f"'{name}' has {there[first]!r} at place {first}, these settings make {wanted[first]!r}{more}"
+    elif isinstance(wanted, list) and isinstance(there, list):
+        yield f"'{name}' has {len(there):,} values, these settings make {len(wanted):,}"
+    elif not _same(there, wanted):
+        yield f"'{name}' is {there!r}, these settings make {wanted!r}"
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two JSON values are written alike: 1 is not 1.0, and 0.0 not -0.0."""
+    return json_text(one) == json_text(other)

@@ -1,0 +1,225 @@
+"""Every row of a shard, made again from the settings and compared with what is stored, and some of the pictures drawn again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import h5py
+import numpy as np
+
+from simtown.assets.catalogue import ENTITIES, PROPS
+from simtown.datasets.checks.consistency import inconsistent, stored_scenes
+from simtown.datasets.checks.problems import Problem, examples
+from simtown.datasets.settings import Settings, Tables
+from simtown.datasets.shards import PICTURES, Task, Tried, batches, columns, layout, together
+from simtown.language.relations import RELATION_NAMES
+from simtown.language.sampler import sample
+from simtown.render.frames import Renderer
+from simtown.scenes.scene import SceneBatch
+from simtown.scenes.weather import WEATHERS
+
+#: What every array holds, in words.
+HOLDS = {
+    "images": "picture", "masks": "mask", "depth": "depth", "index": "number", "question": "words of the question",
+    "tokens": "tokens of the question", "answer": "answer", "subject": "subject", "relation": "relation", "object": "object",
+    "subject_slot": "vehicle asked about (subject_slot)", "object_slot": "vehicle asked about (object_slot)", "phrasing": "wording",
+    "margin": "margin", "boxes": "boxes", "visible": "visible shares", "scene/entity": "vehicles", "scene/pose": "places of vehicles",
+    "scene/prop": "things in the street", "scene/prop_pose": "places of things in the street",
+    "scene/prop_style": "styles of things in the street", "scene/weather": "weather", "scene/intensity": "intensity of the weather",
+    "scene/sun": "place of the sun", "scene/fall_seed": "seed of rain and snow", "scene/camera": "camera",
+}  # fmt: skip
+#: Numbers that stand for names.
+_NAMES: dict[str, tuple[str, ...]] = {
+    "answer": ("no", "yes"), "subject": ENTITIES, "object": ENTITIES, "relation": RELATION_NAMES, "scene/entity": ENTITIES,
+    "scene/prop": PROPS, "scene/weather": WEATHERS,
+}  # fmt: skip
+#: The kind of the problem that a shard of other examples has.
+FOREIGN = "none of its examples is what these settings make"
+#: Draws of its own of every example: where all of them differ, the whole example is another one.
+_OWN = ("scene/pose", "scene/prop_pose", "scene/fall_seed", "scene/sun")
+
+
+@dataclass
+class Findings:
+    """What the comparison of one shard found.
+
+    Attributes:
+        problems: in words.
+        tried: counts of the rejection loops as the settings make them, None if they were not made or the shard is foreign.
+        foreign: whether no row of it is what the settings make, though each agrees with itself.
+        pictures: how many were drawn again.
+    """
+
+    problems: list[Problem] = field(default_factory=list)
+    tried: Tried | None = None
+    foreign: bool = False
+    pictures: int = 0
+
+
+Progress = Callable[[int], None]
+
+
+def _wrong_pictures(
+    file: h5py.File, scenes: SceneBatch, rows: np.ndarray, begin: int, settings: Settings, renderer: Renderer
+) -> dict[str, np.ndarray]:
+    """Which pictures of the `rows` of a shard differ from those of their `scenes` (a batch that begins at row `begin`), by array."""
+    frames = renderer.render(scenes[rows - begin], settings.width, settings.height, geometry=settings.masks or settings.depth)
+    drawn = {"images": frames.rgb, "masks": frames.ids, "depth": frames.depth}
+    return {name: rows[different(file[name][rows], drawn[name])] for name in PICTURES if name in layout(settings)}
+
+
+def different(stored: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """(n,) bool, which rows of two arrays of one shape and type differ in a byte."""
+    n = len(stored)
+    one, other = (np.ascontiguousarray(a).view(np.uint8).reshape(n, -1) for a in (stored, wanted))
+    result: np.ndarray = (one != other).any(axis=1)
+    return result
+
+
+def compare(
+    file: h5py.File, settings: Settings, tables: Tables, task: Task, renderer: Renderer | None, rows: np.ndarray, progress: Progress
+) -> Findings:
+    """Sample every example of a shard again and compare all that is stored of it; draw the pictures of some `rows` again.
+
+    Args:
+        file: a shard whose form is right (:func:`simtown.datasets.checks.form.wrong_arrays`).
+        tables: subject and object frequencies of train and val.
+        renderer: None draws nothing.
+        rows: (k,) int64, in ascending order.
+        progress: told of the examples of every batch.
+
+    Raises:
+        ImpossibleError: these settings make no such examples.
+    """
+    recipe, comparison, findings = settings.recipe(task.split, tables), _Comparison(file, task), Findings()
+    wrong_pictures: dict[str, list[np.ndarray]] = {}
+    tried: list[Tried] = []
+    for begin, end in batches(settings, task.count):
+        index = np.arange(task.start + begin, task.start + end)
+        sampled = sample(recipe, index)
+        comparison.add(begin, end, columns(sampled, index, settings))
+        tried.append(sampled.tried)
+        chosen = rows[(rows >= begin) & (rows < end)]
+        if renderer is not None and len(chosen):
+            for name, wrong in _wrong_pictures(file, sampled.scene, chosen, begin, settings, renderer).items():
+                wrong_pictures.setdefault(name, []).append(wrong)
+            findings.pictures += len(chosen)
+        progress(end - begin)
+    findings.problems = list(comparison.problems())
+    findings.foreign = comparison.foreign
+    if findings.foreign:
+        disagreeing = [p for begin, end in batches(settings, task.count) for p in inconsistent(file, settings, task, begin, end)]
+        findings.problems += disagreeing
+        findings.foreign = not disagreeing
+        return findings
+    edited = {name: [rows[~comparison.other[rows]] for rows in parts] for name, parts in wrong_pictures.items()}
+    findings.problems += _picture_problems(task, edited)
+    findings.tried = together(tried)
+    return findings
+
+
+def check_itself(
+    file: h5py.File, settings: Settings, task: Task, renderer: Renderer | None, rows: np.ndarray, progress: Progress
+) -> Findings:
+    """Whether a shard agrees with itself, and the pictures of some `rows` with their stored scenes; arguments as for :func:`compare`."""
+    findings = Findings()
+    wrong_pictures: dict[str, list[np.ndarray]] = {}
+    for begin, end in batches(settings, task.count):
+        wrong = list(inconsistent(file, settings, task, begin, end))
+        findings.problems += wrong
+        chosen = rows[(rows >= begin) & (rows < end)]
+        if renderer is not None and len(chosen) and not wrong:
+            for name, differing in _wrong_pictures(file, stored_scenes(file, begin, end), chosen, begin, settings, renderer).items():
+                wrong_pictures.setdefault(name, []).append(differing)
+            findings.pictures += len(chosen)
+        progress(end - begin)
+    findings.problems += _picture_problems(task, wrong_pictures)
+    return findings
+
+
+def _picture_problems(task: Task, wrong: dict[str, list[np.ndarray]]) -> Iterator[Problem]:
+    """A problem for every array of pictures of which `wrong` names rows."""
+    for name, parts in wrong.items():
+        rows = np.concatenate(parts)
+        if len(rows):
+            yield Problem(task.name, f"wrong {HOLDS[name]}", f" in {examples(task, rows)}: drawn again, it is another one")
+
+
+class _Comparison:
+    """Rows of a shard beside those that the settings make, batch by batch."""
+
+    def __init__(self, file: h5py.File, task: Task) -> None:
+        self.file, self.task = file, task
+        self.rows: dict[str, np.ndarray] = {}
+        self.first: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        self.stored_poses: list[np.ndarray] = []
+        self.wanted_poses: list[np.ndarray] = []
+
+    def add(self, begin: int, end: int, wanted: dict[str, np.ndarray]) -> None:
+        """Compare the rows `begin` to `end` - 1 with what is wanted of them."""
+        stored = {name: self.file[name][begin:end] for name in wanted}
+        differs = {name: different(stored[name], values.astype(stored[name].dtype, copy=False)) for name, values in wanted.items()}
+        other = np.all([differs[name] for name in _OWN], axis=0)
+        for name, rows in differs.items():
+            self.rows.setdefault(name, np.zeros(self.task.count, dtype=bool))[begin:end] = rows
+            edited = rows & ~other
+            if edited.any() and name not in self.first:
+                self.first[name] = stored[name][edited][0], wanted[name][edited][0]
+        self.stored_poses.append(stored["scene/pose"])
+        self.wanted_poses.append(wanted["scene/pose"])
+
+    @property
+    def other(self) -> np.ndarray:
+        """(n,) bool, which rows are other examples altogether."""
+        result: np.ndarray = np.all([self.rows[name] for name in _OWN], axis=0)
+        return result
+
+    @property
+    def foreign(self) -> bool:
+        """Whether no row is what the settings make, in any place of this shard."""
+        return bool(self.other.all()) and not self._places()
+
+    def _places(self) -> dict[int, int]:
+        """Rows that are other examples and stand in another row's place: that row."""
+        stored, wanted = (np.concatenate(part) for part in (self.stored_poses, self.wanted_poses))
+        row_of = {pose.tobytes(): row for row, pose in enumerate(wanted)}
+        return {int(row): row_of[stored[row].tobytes()] for row in np.flatnonzero(self.other) if stored[row].tobytes() in row_of}
+
+    def problems(self) -> Iterator[Problem]:
+        """In words: the rows that are other examples together, then array by array."""
+        name, start = self.task.name, self.task.start
+        places, other = self._places(), np.flatnonzero(self.other)
+        if places:
+            row, place = min(places.items())
+            more = f", and {len(places) - 1:,} more are out of place" if len(places) > 1 else ""
+            yield Problem(name, "examples are out of place or there twice", f": example {start + row} is example {start + place}{more}")
+            other = np.array([row for row in other.tolist() if row not in places], dtype=np.int64)
+        if len(other) == self.task.count:
+            yield Problem(name, FOREIGN, f": all {len(other):,} are of another seed, split or place")
+        elif len(other):
+            yield Problem(name, "other examples than these settings make", f": {examples(self.task, other)}")
+        for array, rows in self.rows.items():
+            wrong = np.flatnonzero(rows & ~self.other)
+            if len(wrong):
+                stored, wanted = (_brief(array, value) for value in _unlike(*self.first[array]))
+                values = f": {stored}, these settings make {wanted}"
+                yield Problem(name, f"wrong {HOLDS[array]}", f" in {examples(self.task, wrong)}{values}")
+
+
+def _unlike(stored: np.ndarray, wanted: np.ndarray) -> tuple[Any, Any]:
+    """The first values in which two rows differ, in a byte."""
+    one, other = np.atleast_1d(stored).reshape(-1), np.atleast_1d(wanted).reshape(-1)
+    place = np.flatnonzero(different(one, other.astype(one.dtype, copy=False)))[0]
+    return one[place], other[place]
+
+
+def _brief(array: str, value: Any) -> str:
+    """A value by its name where it has one."""
+    if isinstance(value, bytes):
+        return f"'{value.decode(errors='replace')}'"
+    names = _NAMES.get(array)
+    if names is None:
+        return str(value)
+    return names[int(value)] if 0 <= int(value) < len(names) else f"{'nothing' if value == -1 else f'number {value}, which is none'}"
