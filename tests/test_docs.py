@@ -1,23 +1,31 @@
 """The documentation: the site has no broken link or reference, and the notebook runs from its first cell to its last."""
 
+import html
+import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
+from simtown.cli.commands import app
 from tests.conftest import HANGS
 
 ROOT = Path(__file__).parent.parent
-NOTEBOOK = "needs nbclient and ipykernel: pip install 'simtown[docs]'"
+NOTEBOOK = "needs nbclient and ipykernel: pip install '.[docs]'"
 
 
-@pytest.mark.slow
-def test_the_site_is_built_without_a_warning(tmp_path):
-    pytest.importorskip("mkdocs", reason="needs MkDocs: pip install 'simtown[docs]'")
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", tmp_path / "site"],
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The documentation as it is built: without a warning."""
+    pytest.importorskip("mkdocs", reason="needs MkDocs: pip install '.[docs]'")
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(  # with --quiet, MkDocs counts no warnings, and --strict lets broken links pass
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
         cwd=ROOT,
         env={**os.environ, "DISABLE_MKDOCS_2_WARNING": "true", "NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
@@ -25,18 +33,94 @@ def test_the_site_is_built_without_a_warning(tmp_path):
         timeout=HANGS,
     )
     assert done.returncode == 0, done.stderr
-    page = (tmp_path / "site" / "reference" / "simtown" / "town" / "town" / "index.html").read_text(encoding="utf-8")
+    return folder
+
+
+def text_of(page):
+    """The words of a page, as a browser shows them."""
+    return html.unescape(re.sub(r"<[^>]+>", "", page.read_text(encoding="utf-8")))
+
+
+@pytest.mark.slow
+def test_the_reference_describes_methods(site):
+    page = (site / "reference" / "simtown" / "town" / "town" / "index.html").read_text(encoding="utf-8")
     assert "simtown.town.town.Town.place" in page
+
+
+@pytest.mark.slow
+def test_pages_of_the_reference_are_called_as_their_modules(site):
+    pages = sorted((site / "reference").rglob("index.html"))
+    assert len(pages) > 100
+    for page in pages:
+        module = ".".join(page.parent.relative_to(site / "reference").parts)
+        words = page.read_text(encoding="utf-8")
+        assert re.findall("<title>(.*)</title>", words) == [f"{module} - simtown"]
+        assert len(re.findall("<h1[ >]", words)) == 1, page
+    start = (site / "index.html").read_text(encoding="utf-8")
+    assert "Index" not in re.sub(r"<[^>]+>", "\n", start).split()
+
+
+@pytest.mark.slow
+def test_no_role_is_shown_as_it_is_written(site):
+    role = re.compile(r":(?:py:)?(?:class|func|meth|data|mod|attr|obj|exc):`?\S*")
+    raw = {str(page.relative_to(site)): found for page in site.rglob("*.html") if (found := role.findall(text_of(page)))}
+    assert raw == {}
+
+
+@pytest.mark.slow
+def test_the_search_finds_how_to_add_a_vehicle(site):
+    sections = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))["docs"]
+    (section,) = (section for section in sections if {"add", "vehicle"} <= set(section["title"].lower().split()))
+    assert section["location"].startswith("contributing/#")
+    assert "catalogue.py" in section["text"]
+    assert 'href="../reference-data/"' in (site / "contributing" / "index.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
 def test_the_tutorial_runs(tmp_path):
     nbclient = pytest.importorskip("nbclient", reason=NOTEBOOK)
     nbformat = pytest.importorskip("nbformat", reason=NOTEBOOK)
-    pytest.importorskip("torch", reason="needs PyTorch: pip install 'simtown[train]'")
+    pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
     notebook = nbformat.read(ROOT / "docs" / "tutorial.ipynb", as_version=4)
     place = {"metadata": {"path": str(tmp_path)}}
     nbclient.NotebookClient(notebook, timeout=HANGS, startup_timeout=HANGS, kernel_name="python3", resources=place).execute()
     said = "".join(output.get("text", "") for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs)
     reached = float(said.split("pbn        1000 examples: ")[1][:5])
     assert reached > 0.65, said  # six standard errors from chance, on the 400 test examples; how well it learns is measured elsewhere
+
+
+def commands_of(text):
+    """The words of every call of simtown in a page: in the lines of its blocks of code, and in code among other words."""
+    blocks = re.findall(r"^```[a-z]*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    lines += re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
+    for line in lines:
+        words = shlex.split(line.strip().removeprefix("RUN "), comments=True) if line.strip().startswith("simtown ") else []
+        if words and not words[1].startswith("-"):
+            yield words[1:]
+
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_commands_of_a_page_exist_with_their_options(page):
+    for words in commands_of(page.read_text(encoding="utf-8")):
+        command, options = get_command(app), {"--help"}
+        for word in words:
+            if word in getattr(command, "commands", {}):
+                command = command.commands[word]
+            options |= {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
+        wrong = [word for word in words if word.startswith("--") and word.split("=")[0] not in options]
+        assert not wrong, f"simtown {' '.join(words)}"
+        assert not hasattr(command, "commands") or len(words) == 1 or command.invoke_without_command, f"simtown {' '.join(words)}"
+
+
+def test_what_the_map_of_the_code_names_is_there():
+    map_of_code = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("```")[1]
+    names = re.findall(r"\w+\.(?:py|html|css|js)|(?<=[\s/])\w+(?=/)", map_of_code)
+    assert len(names) > 100
+    here = {path.name for path in (ROOT / "simtown").rglob("*")} | {"simtown"}
+    assert [name for name in names if name not in here] == []
+    modules = {path.name for path in (ROOT / "simtown").iterdir() if path.is_dir() or path.suffix == ".py"} - {"__pycache__", "__main__.py"}
+    assert modules - {"__init__.py"} - set(names) == set()

@@ -1,0 +1,83 @@
+"""Lists every message a user can meet: python -m tools.messages [FOLDER or FILE ...], by default simtown.
+
+A message is the text of an error, of a warning or of a printed line; or any other text of three words and more, since many are put
+together before they are shown. Left out are docstrings and the help of options, which --help shows. Each is printed with its place,
+for somebody who reads them all in one go, and with where it goes: the name of the function or error that takes it, or of the variable,
+or return or yield. Values stand in braces. What pages say in JavaScript is not listed.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+#: Calls whose text is shown, however short; those of errors and warnings are known by the ends of their names.
+SHOWN = ("print", "warn", "echo", "say", "report", "complain", "input", "exit", "Error", "Warning", "Exit", "Finding")
+
+
+def text_of(node: ast.AST) -> str:
+    """The words of a string, an f-string, a sum or a choice of them, with values in braces; "" for anything else."""
+    match node:
+        case ast.Constant(value=str() as text):
+            return text
+        case ast.JoinedStr(values=parts):
+            return "".join(text_of(part) for part in parts)
+        case ast.FormattedValue(value=value):
+            return "{" + ast.unparse(value) + "}"
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            texts = [text_of(left), text_of(right)]
+            return (
+                "".join(text or "{" + ast.unparse(side) + "}" for text, side in zip(texts, (left, right), strict=True))
+                if any(texts)
+                else ""
+            )
+        case ast.IfExp(body=body, orelse=orelse):
+            return " / ".join(filter(None, (text_of(body), text_of(orelse))))
+    return ""
+
+
+def name_of(node: ast.AST) -> str:
+    """The last part of a dotted name, or of what is called or indexed; "" for anything else."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case ast.Call(func=inner) | ast.Subscript(value=inner):
+            return name_of(inner)
+    return ""
+
+
+def messages(node: ast.AST, where: str = "") -> Iterator[tuple[int, str, str]]:
+    """Line, where it goes, and text of every message in a piece of a program."""
+    text = text_of(node)
+    if text:
+        if any(letter.isalpha() for letter in text) and (text.count(" ") > 1 or where.endswith(SHOWN)):
+            yield node.lineno, where, " ".join(text.split())  # type: ignore[attr-defined]
+        return
+    match node:
+        case ast.Expr(value=ast.Constant()):
+            return  # a docstring
+        case ast.keyword(arg="help" | "short_help"):
+            return
+        case ast.Call():
+            where = name_of(node) or where
+        case ast.Return() | ast.Yield():
+            where = type(node).__name__.lower()
+        case ast.Assign(targets=[target, *_]) | ast.AnnAssign(target=target) | ast.AugAssign(target=target):
+            where = name_of(target)
+        case ast.keyword(arg=str() as name) if not where.endswith(SHOWN):
+            where = name
+    for child in ast.iter_child_nodes(node):
+        yield from messages(child, where)
+
+
+def main(places: list[str]) -> None:
+    for place in map(Path, places or ["simtown"]):
+        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+            for line, where, text in sorted(messages(ast.parse(path.read_text(encoding="utf-8")))):
+                print(f"{path}:{line}: {where or '-'}: {text}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
