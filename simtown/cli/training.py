@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from simtown.cli.app import AddressOption, EngineOption, RefusalError, app, connected, report, save_picture
+from simtown.extras import need
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from simtown.training.plan import Plan
+
 
 def _train_extra(*names: str) -> None:
     """The libraries of the extra "train", or those named, are there, or one line says how to get them."""
-    from importlib.util import find_spec
-
-    missing = [name for name in names or ("torch", "tensorboard", "safetensors", "scipy", "matplotlib") if find_spec(name) is None]
-    if missing:
-        raise RefusalError(f"training needs {', '.join(missing)}: pip install 'simtown[train]'")
+    need("this command", names or ("torch", "tensorboard", "safetensors", "scipy", "matplotlib"), "train")
 
 
 def _device(name: str) -> str:
@@ -36,7 +35,7 @@ def parse_seeds(text: str) -> list[int]:
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
         if not first.isdigit() or (dash and not last.isdigit()) or (dash and int(last) < int(first)):
-            raise RefusalError(f"--seeds {text} is no list of seeds: write 3, 0-4 or 0,2,7")
+            raise RefusalError(f"--seeds {text} cannot be read as seeds: write 3, 0-4 or 0,2,7")
         seeds += range(int(first), int(last or first) + 1)
     return list(dict.fromkeys(seeds))
 
@@ -118,11 +117,26 @@ def _parts(test: dict[str, Any], references: dict[str, float]) -> str:
     lines = [line("by relation", test["relations"]), line("by tenth of the entities, frequent first", test["deciles"])]
     lines += [line("triples of the training set and others", unlike)] if unlike else []
     if "reweighted" in test:
-        weighed = test["reweighted"]
-        lines.append(f"  validation: {test['validation']['accuracy']:.3f}; weighted by 1/frequency {weighed['accuracy']:.3f} "
-                     f"(as good as {weighed['effective_n']:.0f} examples)")  # fmt: skip
+        lines += [
+            f"  on the validation set: {test['validation']['accuracy']:.3f} (n {test['validation']['n']})",
+            _reweighted(test["reweighted"]),
+        ]
     lines.append("  for comparison: " + ", ".join(f"{k.replace('_', ' ')} {v:.3f}" for k, v in references.items()))
     return "\n".join(lines)
+
+
+#: An accuracy on fewer examples than this tells nothing: its 95 % interval is wider than 0.3.
+_FEW = 30
+
+
+def _reweighted(share: dict[str, Any]) -> str:
+    """The paper's reweighted accuracy, and how much it is worth, as lines."""
+    effective = share["effective_n"]
+    line = (
+        f"    if rare vehicles counted as much as frequent ones (weights 1/frequency): {share['accuracy']:.3f}\n"
+        f"    rare questions then carry most of the weight, so this is as uncertain as an accuracy on {effective:.0f} examples"
+    )
+    return line + (": too few to mean anything" if effective < _FEW else "")
 
 
 @app.command(short_help="Test a trained model on a data set.")
@@ -149,26 +163,40 @@ def evaluate(
 @app.command(short_help="Ask a trained model about a picture.")
 def predict(
     run: Annotated[Path, typer.Argument(help="Directory of a run.")],
-    image: Annotated[Path, typer.Argument(help="A picture of a street, such as simtown render writes.")],
+    image: Annotated[Path, typer.Argument(help="A picture of a street, such as simtown render writes; framed as those of the run.")],
     question: Annotated[str, typer.Argument(help='Such as "Is a sedan left of a fire truck?"')],
     out: Annotated[Path | None, typer.Option(help="Draw the boxes the model found into this PNG.")] = None,
 ) -> None:
-    """Ask a trained model one question about one picture; the Place-Binder Network also says where it looked."""
+    """Ask a trained model one question about one picture; the Place-Binder Network also says where it looked.
+
+    A model learns from pictures that hold both vehicles of the question, so it cannot answer that one is missing.
+    """
     _train_extra()
+    if out is not None and out.suffix.lower() != ".png":
+        raise RefusalError(f"--out {out} must end in .png")
     from simtown.training.ask import draw
     from simtown.training.ask import predict as ask
 
     answer = ask(run, image, question)
-    print(f"{'yes' if answer.yes > 0.5 else 'no'} (yes with probability {answer.yes:.3f})")
-    for name, box in zip(("subject", "object"), [] if answer.boxes is None else answer.boxes, strict=False):
-        print(f"  {name} found at x {box[0]:.0f} to {box[2]:.0f}, y {box[1]:.0f} to {box[3]:.0f} pixels")
+    tested = "" if answer.accuracy is None else f"; the run answered {answer.accuracy:.1%} of its test questions correctly"
+    print(f"{'yes' if answer.yes > 0.5 else 'no'} (yes with probability {answer.yes:.3f}{tested})")
+    if answer.cut:
+        print(f"  the picture was cut to what the run's pictures show: {_pixels(answer.frame)}")
+    for role, name, box in zip(("subject", "object"), answer.vehicles, [] if answer.boxes is None else answer.boxes, strict=False):
+        print(f"  where the model places the {role}, {name}: {_pixels(box)}")
+    for doubt in answer.doubts():
+        print(f"  {doubt}")
+    look = "; look at the boxes with --out FILE.png" if answer.boxes is not None and out is None else ""
+    print(f"  the model cannot answer that a vehicle is missing: it learned from pictures that hold both{look}")
     if out is not None:
         if answer.boxes is None:
             raise RefusalError("--out: this model finds no boxes; ask a pbn run")
-        if out.suffix.lower() != ".png":
-            raise RefusalError(f"--out {out} must end in .png")
         save_picture(draw(image, answer), out)
         print(out)
+
+
+def _pixels(box: Any) -> str:
+    return f"x {box[0]:.0f} to {box[2]:.0f}, y {box[1]:.0f} to {box[3]:.0f} pixels"
 
 
 @app.command(short_help="Run a grid of trainings.")
@@ -179,9 +207,11 @@ def sweep(
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     engine: EngineOption = "local",
     address: AddressOption = None,
-    plan: Annotated[bool, typer.Option("--plan", help="Only list the runs.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Only list the runs, those that are done, and how long the others take.")] = False,
 ) -> None:
     """Run a grid: make the data it needs, train what is missing, go on where it was stopped, try again what failed.
+
+    A grid may grow: with more sizes, seeds or worlds and the same --out, finished runs are kept.
 
     A preset is a TOML file with version, size, and [[grid]] tables of entities, distractor, models, train_sizes and seeds; [fit] and
     [data] may hold other choices of simtown fit and simtown generate. With --engine ray, OUT is a directory that all machines share.
@@ -198,24 +228,46 @@ def sweep(
     kind = _device(device)
     planned = read(preset, kind)
     directory = out or Path(f"sweep-{Path(preset).stem}")
-    if plan:
-        for cell in planned.cells:
-            print(cell.name)
-        print(
-            f"{len(planned.cells)} runs on {len(planned.data())} data sets of {sum(s.n for s in planned.data()):,} training examples in all"
-        )
-        return
     many = jobs if jobs is not None else (4 if kind == "cuda" else default_workers())
     if many < 1:
         raise RefusalError(f"--jobs must be at least 1, not {many}")
+    if plan:
+        _list(planned, sweeps.begun(planned, directory), many)
+        return
     if url_of(directory):
         raise RefusalError(f"--out {directory}: runs are written into a directory that all machines share, not behind a URL")
     with connected(engine, address, jobs) as cluster:
-        sweeps.prepare(planned, directory, Progress, cluster)
-        with SweepDisplay(planned) as watcher:
-            outcome = sweeps.sweep(planned, directory, many, watcher, cluster)
+        done = sweeps.begin(planned, directory, Progress, cluster)
+        with SweepDisplay(planned, cluster.size() if cluster else many) as watcher:
+            outcome = sweeps.sweep(planned, directory, done, many, watcher, cluster)
     report(outcome, directory, "runs")
     print(f"Now: simtown complexity {directory}")
+
+
+def _list(plan: Plan, begun: dict[str, dict[str, Any]], jobs: int) -> None:
+    """Print the cells of a plan, what they need, and how long those take that are not done; `begun`: run.json by name."""
+    from simtown.training.forecast import Forecast, seconds_a_step
+
+    forecast, done = Forecast(plan, jobs), 0
+    for cell in plan.cells:
+        run = begun.get(cell.name, {})
+        print(f"{cell.name} {run['status']}" if run else cell.name)
+        if run.get("status") == "done":
+            forecast.changed(cell, "done", run)
+            done += 1
+    examples = sum(settings.n for settings in plan.data())
+    print(f"{len(plan.cells)} runs, {done} of them done, on {len(plan.data())} data sets of {examples:,} training examples in all")
+    timed = {cell.fit.model: seconds_a_step(cell, jobs) for cell in forecast.unknown}
+    for model, seconds in timed.items():
+        if seconds is not None:
+            forecast.timed(model, seconds)
+    if done == len(plan.cells):
+        return
+    print(f"{forecast} with {jobs} run{'s' * (jobs > 1)} at once, if the machine does nothing else")
+    if not forecast.bounded:
+        print("(each run taken to be as long as the finished one of its model that is nearest in training examples)")
+    elif told := [f"{model} {seconds:.2f} s" for model, seconds in timed.items() if seconds is not None]:
+        print(f"(a step timed here, {', '.join(told)}, times the fewest steps of each run; a run goes on as long as it gets better)")
 
 
 def _complexity_table(rows: list[dict[str, str]]) -> Table:
@@ -256,4 +308,6 @@ def complexity(
     directory = out or runs[0] / "complexity"
     told = report(runs, directory, replicates=replicates, seed=seed)
     Console(width=None if sys.stdout.isatty() else 110).print(_complexity_table(told.table()))
+    for note in told.notes:
+        print(f"Note: {note}.")
     print(f"Look at {directory / 'samples.png'} and {directory / 'learning.png'}; more in {directory / 'complexity.md'}")

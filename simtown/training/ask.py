@@ -18,6 +18,8 @@ from simtown.datasets.settings import SettingsError
 from simtown.language.parsing import any_of, match
 from simtown.language.questions import PHRASINGS, encode, text, vocabulary, with_article, words
 from simtown.language.relations import RELATION_NAMES
+from simtown.scenes.camera import WIDEST
+from simtown.training import identity
 from simtown.training import run as runs
 from simtown.training.evaluation import logits_of, measure, references
 from simtown.training.models import build
@@ -56,20 +58,35 @@ def evaluate(directory: Path, data: Path, device: torch.device) -> dict[str, Any
     }
     if "test" not in logits:
         raise SettingsError(f"{data} has no test examples: generate it with some")
-    same = runs.digest(dataset) == run["data"]["sha256"] and not run["settings"]["stream"]
-    shares = measure(dataset, logits["test"], logits.get("val", np.zeros(0)), run["train_size"] if same else None)
+    shares = measure(dataset, logits["test"], logits.get("val", np.zeros(0)), run["train_size"] if _trained_on(dataset, run) else None)
     return {**shares, "references": references(dataset)}
+
+
+def _trained_on(dataset: Dataset, run: dict[str, Any]) -> bool:
+    """Whether the run's training examples are the first ones of this data set."""
+    if run["settings"]["stream"] or len(dataset.train) < run["train_size"]:
+        return False
+    if "examples" not in run["data"]:
+        return identity.shards_digest(dataset) == str(run["data"]["sha256"])
+    same: bool = dataset.train.digests([run["train_size"]])[run["train_size"]] == run["data"]["examples"]["train"]
+    return same
 
 
 def _comparable(world: World, dataset: Dataset) -> None:
     other = World.of(dataset)
     if (other.width, other.height) != (world.width, world.height):
         raise SettingsError(
-            f"{dataset.path} has pictures of {other.width}x{other.height}, the run was trained on {world.width}x{world.height}"
+            f"{dataset.path} has pictures of {other.width}x{other.height}, the run was trained on {world.width}x{world.height}: "
+            f"give a data set of that size (simtown generate --size {world.width}x{world.height})"
         )
     if other.entities > world.entities:
-        raise SettingsError(f"{dataset.path} has {other.entities} entities, the run knows {world.entities}")
+        raise SettingsError(
+            f"{dataset.path} has {other.entities} entities, the run knows {world.entities}: give a data set of at most {world.entities}"
+        )
 
+
+#: Two boxes that share more than this of their union cover one place.
+_SAME = 0.3
 
 _LIKE = f"ask like '{text(ENTITIES[0], RELATION_NAMES[0], ENTITIES[1])}', about vehicles of simtown preview --entity all"
 
@@ -81,26 +98,78 @@ class Answer:
     Attributes:
         yes: probability of yes.
         boxes: (2, 4) x0, y0, x1, y1 in pixels where the model thinks subject and object are, if it says so.
+        frame: x0, y0, x1, y1 in pixels of the part of the picture that the model was shown.
+        cut: whether that is less than the whole picture.
+        vehicles: names of subject and object.
+        accuracy: share of its test questions that the model answered right; None if it was not tested yet.
     """
 
     yes: float
     boxes: np.ndarray | None
+    frame: tuple[float, float, float, float]
+    cut: bool = False
+    vehicles: tuple[str, str] = ("subject", "object")
+    accuracy: float | None = None
+
+    def doubts(self) -> list[str]:
+        """What about the boxes tells that they do not hold two vehicles. No doubt is no proof that they do."""
+        if self.boxes is None:
+            return []
+        low = np.maximum(self.boxes[:, :2], self.frame[:2])
+        high = np.minimum(self.boxes[:, 2:], self.frame[2:])
+        found = []
+        for name, box, seen in zip(("subject", "object"), self.boxes, (high - low).min(axis=1), strict=True):
+            if (box[2:] - box[:2]).min() < 1:
+                found.append(f"the {name}'s box is empty: the model found no {name}")
+            elif seen <= 0:
+                found.append(f"the {name}'s box lies outside the picture: the model found no {name}")
+        shared = np.maximum(high.min(axis=0) - low.max(axis=0), 0).prod()
+        areas = np.maximum(high - low, 0).prod(axis=1)
+        if not found and shared > _SAME * (areas.sum() - shared):
+            found.append("both boxes cover the same place: they can hardly hold two vehicles")
+        return found
+
+
+def framed(size: tuple[int, int], world: World) -> tuple[float, float, float, float]:
+    """x0, y0, x1, y1 in pixels: the part of a picture of this size that shows what the pictures of a world show.
+
+    The camera anchors a picture's lower edge and the width of the road (:mod:`simtown.scenes.camera`), so a taller picture shows more sky
+    and one wider than 2:1 more street at both sides. What is more is cut off.
+
+    Raises:
+        SettingsError: the picture shows less than those of the world.
+    """
+    width, height = size
+    scale = min(width, WIDEST * height) / min(world.width, WIDEST * world.height)
+    seen = world.width * scale, world.height * scale
+    if seen[0] > width + 1 or seen[1] > height + 1:
+        less, times = "street" if seen[0] > width + 1 else "sky", max(1, round(width / world.width))
+        raise SettingsError(
+            f"the picture has {width}x{height} pixels and shows less {less} than the run's pictures of {world.width}x{world.height}: "
+            f"draw it in their shape, such as with simtown render --size {times * world.width}x{times * world.height}"
+        )
+    left, top = max((width - seen[0]) / 2, 0), max(height - seen[1], 0)
+    return left, top, min(left + seen[0], width), height
 
 
 @torch.inference_mode()
 def predict(directory: Path, image: Path, question: str) -> Answer:
-    """Ask a run's model one question about one picture, which is scaled to the size the model knows.
+    """Ask a run's model one question about one picture, which is cut (:func:`framed`) and scaled to what the model knows.
 
     Raises:
-        SettingsError: a question that is not understood (the message says which word), or a file that is no picture.
+        SettingsError: a question that is not understood (the message says which word), a file that is no picture, or a picture that shows
+            less than those of the run.
     """
-    model, world, _ = open_run(directory)
+    model, world, run = open_run(directory)
     subject, relation, obj = parse(question, world.entities)
     try:
         with Image.open(image) as opened:
-            size, small = opened.size, opened.convert("RGB").resize((world.width, world.height), Image.Resampling.BOX)
+            frame, (width, height) = framed(opened.size, world), opened.size
+            small = opened.convert("RGB").resize((world.width, world.height), Image.Resampling.BOX, box=frame)
     except (UnidentifiedImageError, OSError) as error:
         raise SettingsError(f"{image} cannot be read as a picture: {error}") from error
+    except SettingsError as error:
+        raise SettingsError(f"{image}: {error}") from None
     pixels = as_input(torch.from_numpy(np.asarray(small).copy())[None])
     tokens = torch.from_numpy(encode(question).astype(np.int64))[None]
     s, r, o = (torch.tensor([number]) for number in (subject, relation, obj))
@@ -109,8 +178,11 @@ def predict(directory: Path, image: Path, question: str) -> Answer:
     if hasattr(model, "boxes"):
         middle, extent = np.split(model.boxes(batch)[:, 0].numpy(), 2, axis=1)
         extent = np.maximum(extent, 0)  # a regression may well say otherwise
-        boxes = np.concatenate([middle - extent / 2, middle + extent / 2], axis=1) * [*size, *size]
-    return Answer(float(torch.sigmoid(model(batch))[0]), boxes)
+        left, top, right, bottom = frame
+        shares = np.concatenate([middle - extent / 2, middle + extent / 2], axis=1)
+        boxes = shares * [right - left, bottom - top, right - left, bottom - top] + [left, top, left, top]
+    yes, cut = float(torch.sigmoid(model(batch))[0]), (frame[2] - frame[0] + 1 <= width) or (frame[3] - frame[1] + 1 <= height)
+    return Answer(yes, boxes, frame, cut, (ENTITIES[subject], ENTITIES[obj]), run.get("test", {}).get("accuracy"))
 
 
 def parse(question: str, entities: int) -> tuple[int, int, int]:
@@ -131,10 +203,13 @@ def parse(question: str, entities: int) -> tuple[int, int, int]:
 
 
 def draw(image: Path, answer: Answer) -> Image.Image:
-    """The picture with the boxes the model found: subject blue, object orange, as in simtown preview."""
+    """The picture with the boxes the model found: subject blue, object orange, as in simtown preview. What it was not shown is darker."""
     with Image.open(image) as opened:
         picture = opened.convert("RGB")
-    pen = ImageDraw.Draw(picture)
+    left, top, right, bottom = (round(edge) for edge in answer.frame)
+    dark = picture.point(lambda level: level // 2)
+    dark.paste(picture.crop((left, top, right, bottom)), (left, top))
+    pen = ImageDraw.Draw(dark)
     for box, colour in zip([] if answer.boxes is None else answer.boxes.tolist(), (SUBJECT, OBJECT), strict=False):
         pen.rectangle(box, outline=colour, width=max(1, picture.width // 200))
-    return picture
+    return dark

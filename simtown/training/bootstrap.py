@@ -31,7 +31,6 @@ class Curve:
     seeds: tuple[int, ...]
     runs: np.ndarray  #: (S, K) accuracy of every run, NaN where there is none
     items: int  #: test items of the smallest test set
-    tests: frozenset[str]  #: identities of the test sets
     accuracy: np.ndarray  #: (S,) mean over the seeds
     low: np.ndarray  #: (S,) ends of the interval of accuracy
     high: np.ndarray
@@ -111,7 +110,7 @@ def curve_of(runs: Sequence[Run], accuracies: np.ndarray, targets: np.ndarray, s
     alone = _each_seed(sizes, cube[0], answers, targets)
     return Curve(
         model, entities, distractor, sizes, seeds, np.where(there, cube[0], np.nan), min(len(run.correct) for run in runs),
-        frozenset(run.test_id for run in runs), mean[0], low, high, samples,
+        mean[0], low, high, samples,
         {name: np.array([median(n, sizes[0], limits) for n in ns]) for name, (ns, limits) in alone.items()},
         {name: (ns < ABOVE).sum(axis=1) for name, (ns, _) in alone.items()}, power_misfit(sizes, mean[0], weight),
     )  # fmt: skip

@@ -46,9 +46,9 @@ def estimate(
     if not len(levels) or not ((levels > 0) & (levels < 1)).all():
         raise ValueError(f"targets must be accuracies between 0 and 1, not {', '.join(map(str, targets)) or 'none'}")
     if replicates < 40:
-        raise ValueError(f"{replicates} replicates tell no {LEVEL:.0%} interval: take at least 40, better 1,000")
+        raise ValueError(f"--replicates {replicates} are too few for a {LEVEL:.0%} interval: give at least 40, better 1,000")
     if not runs:
-        raise ValueError("no runs")
+        raise ValueError("there are no finished runs to compare: give directories that simtown fit or sweep has finished")
     order = sorted(range(len(runs)), key=lambda i: _order(runs[i]))
     runs = [runs[i] for i in order]
     accuracies = resampled_accuracies(runs, replicates, seed)
@@ -60,10 +60,10 @@ def estimate(
         for group in _watched(list(groups.values()), "sample complexity")
     ]
     rows = [row for curve in curves for row in _rows(curve, levels)]
-    growing, notes = _reaching(curves)
+    growing, unreached = _reaching(curves)
+    notes = _tests(runs) + unreached
     exponents = _exponents(growing, levels)
-    compared, unpaired = _ratios(growing, levels)
-    notes += unpaired
+    compared = _ratios(growing, levels)
     return Report(tuple(levels.tolist()), replicates, seed, len(runs), dict(skipped or {}), curves, rows, exponents, compared, notes)
 
 
@@ -94,6 +94,15 @@ def _rows(curve: Curve, targets: np.ndarray) -> Iterator[Row]:
                 float(curve.medians[rule][t]), int(curve.reached[rule][t]), len(curve.seeds), curve.fewest, curve.items,
                 int(curve.sizes[0]), int(curve.sizes[-1]), _misfit(curve, rule),
             )  # fmt: skip
+
+
+def _tests(runs: Sequence[Run]) -> list[str]:
+    """A note about each world whose runs were not all tested on the same items."""
+    tests: dict[str, set[str]] = {}
+    for run in runs:
+        tests.setdefault(world_name(run.entities, run.distractor), set()).add(run.test_id)
+    words = "their accuracies also differ by the choice of items, and ratios are not paired where models share no test set"
+    return [f"{world}: the runs were tested on {len(ids)} test sets, so {words}" for world, ids in tests.items() if len(ids) > 1]
 
 
 def _reaching(curves: Sequence[Curve]) -> tuple[list[Curve], list[str]]:
@@ -170,17 +179,14 @@ def _worst(*misfits: float) -> float:
     return float(np.max(misfits))  # NaN if any is: there is no law, or nothing that it was fitted to
 
 
-def _ratios(curves: Sequence[Curve], targets: np.ndarray) -> tuple[list[Ratio], list[str]]:
-    result, notes = [], []
+def _ratios(curves: Sequence[Curve], targets: np.ndarray) -> list[Ratio]:
+    result = []
     reference = {(c.entities, c.distractor): c for c in curves if c.model == REFERENCE}
     for rule in RULES:
         for curve in curves:
             other = reference.get((curve.entities, curve.distractor))
             if other is None or curve is other:
                 continue
-            if curve.tests != other.tests:
-                where = f"{curve.model} and {other.model}, {world_name(curve.entities, curve.distractor)}"
-                notes.append(f"{where}: tested on different items, so their ratio is not paired")
             for t, target in enumerate(targets):
                 a, b = curve.samples[rule][t], other.samples[rule][t]
                 if np.isnan(a[0]) or np.isnan(b[0]):
@@ -189,4 +195,4 @@ def _ratios(curves: Sequence[Curve], targets: np.ndarray) -> tuple[list[Ratio], 
                 models, worst = (curve.model, other.model), _worst(_misfit(curve, rule), _misfit(other, rule))
                 ends = float(least[0]), float(most[0]), interval(least[1:])[0], interval(most[1:])[1]
                 result.append(Ratio(*models, curve.entities, curve.distractor, float(target), rule, *ends, worst))
-    return result, list(dict.fromkeys(notes))
+    return result

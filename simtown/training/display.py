@@ -6,16 +6,21 @@ from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from simtown.progress import EVERY, report
+from simtown.training.forecast import Forecast, duration
 
 if TYPE_CHECKING:
     from simtown.training.plan import Cell, Plan
     from simtown.training.run import FitSettings
+
+
+#: Seconds after which a sweep without a terminal says how it goes, though no run has ended.
+_QUIET = 60.0
 
 
 class FitDisplay:
@@ -28,7 +33,7 @@ class FitDisplay:
         self._title, self._settings = title, settings
         self._console = Console(stderr=True)
         self._begun = self._told = monotonic()
-        self._examples = 0
+        self._compared = self._examples = 0
         self._bar: Progress | None = None
 
     def __enter__(self) -> FitDisplay:
@@ -42,6 +47,16 @@ class FitDisplay:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+    def compared(self, examples: int) -> None:
+        """See :class:`simtown.training.fit.Watcher`."""
+        self._compared += examples
+        told = f"reading examples, to know the run by them: {self._compared:,}"
+        if self._bar is not None:
+            self._bar.update(self._task, told=told)
+        elif monotonic() - self._told > EVERY:
+            self._told = monotonic()
+            report(f"{self._title}: {told}")
 
     def stepped(self, examples: int) -> None:
         """See :class:`simtown.training.fit.Watcher`."""
@@ -71,16 +86,19 @@ class FitDisplay:
         if settings.max_steps:
             last = min(last, settings.max_steps)
         seconds = max(last - row["step"], 0) * settings.batch / max(row["images_per_second"], 1e-9)
-        return f"{seconds:,.0f} s left at least"
+        return f"at least {duration(seconds)} left"
 
 
 class SweepDisplay:
-    """A watcher (:class:`simtown.training.sweep.Watcher`): a table of worlds and sizes that fills, in a terminal; else a line a run."""
+    """A watcher (:class:`simtown.training.sweep.Watcher`): a table of worlds and sizes that fills, in a terminal; else a line a run.
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
+    Both tell the time left, as :class:`simtown.training.forecast.Forecast` knows it.
+    """
+
+    def __init__(self, plan: Plan, jobs: int) -> None:
+        self._plan, self._forecast = plan, Forecast(plan, jobs)
         self._console = Console(stderr=True)
-        self._begun = monotonic()
+        self._begun = self._told = monotonic()
         self._state: dict[str, tuple[str, str]] = {}
         self._live = Live(console=self._console, refresh_per_second=2, get_renderable=self._table) if self._console.is_terminal else None
 
@@ -97,16 +115,27 @@ class SweepDisplay:
         """See :class:`simtown.training.sweep.Watcher`."""
         before = self._state.get(cell.name, ("", ""))[0]
         self._state[cell.name] = (state, _brief(state, told))
-        if self._live is None and state in ("done", "failed") and before:
-            ended = sum(s in ("done", "failed") for s, _ in self._state.values())
-            word = f"test accuracy {told['test']['accuracy']:.3f}" if state == "done" else f"failed: {told['error']}"
-            minutes = (monotonic() - self._begun) / 60
-            report(f"{ended} of {len(self._plan.cells)} after {minutes:.1f} min: {cell.name} {word}")
+        self._forecast.changed(cell, state, told)
+        if self._live is not None or not before:
+            return
+        if state == "done":
+            word = f"test accuracy {told['test']['accuracy']:.3f}"
+        elif state == "failed":
+            word = f"failed: {told['error']}"
+        elif state == "running" and monotonic() - self._told > _QUIET:
+            word = f"at step {told['step']:.0f}, best validation accuracy {told['best']:.3f}"
+        else:
+            return
+        self._told = monotonic()
+        report("; ".join(filter(None, (f"{self._so_far()}: {cell.name} {word}", str(self._forecast)))))
 
-    def _table(self) -> Table:
-        sizes = sorted({cell.fit.train_size for cell in self._plan.cells})
+    def _so_far(self) -> str:
         ended = sum(state in ("done", "failed") for state, _ in self._state.values())
-        table = Table(title=f"{self._plan.preset}: {ended} of {len(self._plan.cells)} runs, {(monotonic() - self._begun) / 60:.0f} min")
+        return f"{ended} of {len(self._plan.cells)} runs after {duration(monotonic() - self._begun)}"
+
+    def _table(self) -> Group:
+        sizes = sorted({cell.fit.train_size for cell in self._plan.cells})
+        table = Table()
         for name in ("world", "model", *(f"{n:,}" for n in sizes)):
             table.add_column(name, justify="right" if name[0].isdigit() else "left")
         rows: dict[tuple[str, str], dict[int, list[str]]] = {}
@@ -116,7 +145,8 @@ class SweepDisplay:
             row.setdefault(cell.fit.train_size, []).append(self._state.get(cell.name, ("", "·"))[1])
         for (world, model), row in rows.items():
             table.add_row(world, model, *(" ".join(row.get(n, [])) for n in sizes))
-        return table
+        title = f"{self._plan.preset}: {self._so_far()}"
+        return Group(", ".join(filter(None, (title, str(self._forecast)))), table)
 
 
 def _brief(state: str, told: dict[str, Any]) -> str:

@@ -41,7 +41,11 @@ class FitError(ValueError):
 
 
 class Watcher(Protocol):
-    """Whoever wants to know how a run goes."""
+    """Receives the progress of a training run."""
+
+    def compared(self, examples: int) -> None:
+        """So many examples were read before training, to know the run by them."""
+        ...
 
     def stepped(self, examples: int) -> None:
         """A step was taken on so many examples."""
@@ -54,6 +58,8 @@ class Watcher(Protocol):
 
 class Silent:
     """A watcher that says nothing."""
+
+    def compared(self, examples: int) -> None: ...
 
     def stepped(self, examples: int) -> None: ...
 
@@ -103,12 +109,13 @@ def fit(
     check(settings, dataset)
     if settings.device == "cpu":
         keep_memory()
+    watcher = watcher or Silent()
     with claimed(directory, "simtown fit"):
-        run = runs.begin(directory, settings, dataset)
+        run = runs.begin(directory, settings, dataset, watcher.compared)
         if run["status"] == "done":
             return run
         try:
-            return _Fit(settings, dataset, directory, run, watcher or Silent(), cache).whole()
+            return _Fit(settings, dataset, directory, run, watcher, cache).whole()
         except FitError as error:
             save_json(directory / RUN, {**run, "status": "failed", "error": str(error)})
             raise

@@ -68,14 +68,16 @@ def read(preset: str, device: str) -> Plan:
     try:
         return _plan(preset, tomllib.loads(text), device)
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{preset} is no TOML file: {error}") from error
-    except (KeyError, TypeError, AttributeError) as error:
-        raise SettingsError(f"{preset} is no preset ({type(error).__name__}: {error}); compare simtown sweep --help") from error
+        raise SettingsError(f"{preset} cannot be read as TOML: {error}") from error
+    except KeyError as error:
+        raise SettingsError(f"{preset}: a [[grid]] lacks the key {error}; it needs {', '.join(_AXES)}") from error
+    except (TypeError, AttributeError) as error:
+        raise SettingsError(f"{preset} cannot be read as a preset: a value has the wrong kind ({error}); see simtown sweep -h") from error
 
 
 def _plan(preset: str, told: dict[str, Any], device: str) -> Plan:
     if told.pop("version", None) != VERSION:
-        raise SettingsError(f"{preset} must say version = {VERSION}")
+        raise SettingsError(f"{preset} lacks the line version = {VERSION}, the form of presets that this simtown reads")
     width, height = _size(preset, told.pop("size", "128"))
     data, fit, grids = told.pop("data", {}), told.pop("fit", {}), told.pop("grid", [])
     unknown = [*told, *(f"data.{k}" for k in set(data) - _DATA), *(f"fit.{k}" for k in set(fit) - _FIT)]
@@ -85,7 +87,7 @@ def _plan(preset: str, told: dict[str, Any], device: str) -> Plan:
     for key, value in fit.items():
         usual = getattr(FitSettings("", 2), key)
         if type(value) is not type(usual) and not (isinstance(usual, float) and type(value) is int):
-            raise SettingsError(f"{preset}: fit.{key} must be like {usual!r}, not {value!r}")
+            raise SettingsError(f"{preset}: fit.{key} must be a value like {usual!r}, not {value!r}")
     chosen: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
     base = Settings(width=width, height=height, **chosen)
     asked = [cell for grid in grids for cell in _cells(base, FitSettings("", 2, device=device, **fit), grid)]
@@ -100,7 +102,7 @@ def _plan(preset: str, told: dict[str, Any], device: str) -> Plan:
 def _size(preset: str, text: str) -> tuple[int, int]:
     parts = str(text).split("x")
     if len(parts) > 2 or not all(p.isdigit() for p in parts):
-        raise SettingsError(f'{preset}: size = "{text}" is no size: write "128" or, as width and height, "64x32"')
+        raise SettingsError(f'{preset}: size = "{text}" is not a size of pictures: write "128" or, as width and height, "64x32"')
     return int(parts[0]), int(parts[-1])
 
 

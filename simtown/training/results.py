@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from simtown.files import DamagedError
+from simtown.training.conditions import conditions, refuse_mixture
 
 #: What a run directory holds of use here, and what its run.json calls itself.
 RUN, TEST, FORMAT = "run.json", "test.npz", "simtown-run"
@@ -42,7 +43,7 @@ def read_runs(paths: Iterable[Path]) -> list[Run]:
 
     Raises:
         FileNotFoundError: a path is not there, or holds no finished run. DamagedError: a file is not what `simtown fit` writes.
-        ValueError: two directories hold the same cell.
+        ValueError: two directories hold the same cell. MixtureError: runs that were not made alike.
     """
     return read_and_count(paths)[0]
 
@@ -55,9 +56,8 @@ def read_and_count(paths: Iterable[Path]) -> tuple[list[Run], dict[str, int]]:
         if not path.exists():
             raise FileNotFoundError(f"{path} is not there: give directories made by simtown fit or simtown sweep")
         files |= {f.resolve() for f in ([path] if path.is_file() else path.rglob(RUN))}
-    cells: dict[tuple[Any, ...], tuple[Run, Path]] = {}
+    done: list[tuple[Path, dict[str, Any], Run]] = []
     others: Counter[str] = Counter()
-    items: dict[str, tuple[int, Path]] = {}
     for file in sorted(files):
         told = _json(file)
         if told.get("format") != FORMAT:
@@ -65,14 +65,21 @@ def read_and_count(paths: Iterable[Path]) -> tuple[list[Run], dict[str, int]]:
         if told.get("status") != "done":
             others[str(told.get("status"))] += 1
             continue
-        run = _run(file, told)
+        done.append((file, told, _run(file, told)))
+    refuse_mixture([(file.parent, conditions(told)) for file, told, _ in done])
+    cells: dict[tuple[Any, ...], tuple[Run, Path]] = {}
+    items: dict[str, tuple[int, Path]] = {}
+    for file, _, run in done:
         key = (run.model, run.distractor, run.entities, run.train_size, run.seed)
         if key in cells:
-            raise ValueError(f"{cells[key][1]} and {file.parent} hold the same run ({_name(run)}): leave one out")
+            raise ValueError(f"{cells[key][1]} and {file.parent} hold the same run ({_name(run)}): give only one of the two")
         cells[key] = run, file.parent
         count, first = items.setdefault(run.test_id, (len(run.correct), file.parent))
         if count != len(run.correct):
-            raise DamagedError(f"{file.parent / 'test.npz'} has {len(run.correct)} items, {first} has {count} of the same test set")
+            raise DamagedError(
+                f"{file.parent / TEST} holds answers to {len(run.correct)} test questions, {first / TEST} to {count} of the same test set: "
+                "one of the two is damaged; train that run again"
+            )
     if not cells:
         where = ", ".join(map(str, paths)) or "nowhere"
         unfinished = f" ({counts(others)})" if others else ""
@@ -80,13 +87,17 @@ def read_and_count(paths: Iterable[Path]) -> tuple[list[Run], dict[str, int]]:
     return [cells[key][0] for key in sorted(cells)], dict(sorted(others.items()))
 
 
+#: What an error calls a kind of value.
+_KINDS = {str: "a text", int: "a whole number", bool: "true or false"}
+
+
 def _json(file: Path) -> dict[str, Any]:
     try:
         told = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise DamagedError(f"{file} is damaged ({error})") from error
+        raise DamagedError(f"{file} is damaged ({error}): train this run again") from error
     if not isinstance(told, dict):
-        raise DamagedError(f"{file} is damaged (no object)")
+        raise DamagedError(f"{file} is damaged (it holds no settings): train this run again")
     return told
 
 
@@ -99,12 +110,12 @@ def _run(file: Path, told: dict[str, Any]) -> Run:
         for kind, values in kinds.items():
             for value in values:
                 if type(value) is not kind:
-                    raise TypeError(f"{value!r} is no {kind.__name__}")
+                    raise TypeError(f"{value!r} where {_KINDS[kind]} belongs")
         if min(told["train_size"], data["entities"]) < 1:
-            raise ValueError("a size below 1")
+            raise ValueError("fewer than one training example or entity")
         accuracy = float(told["test"]["accuracy"])
     except (KeyError, TypeError, ValueError) as error:
-        reason = f"no {error}" if isinstance(error, KeyError) else str(error)
+        reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
         raise DamagedError(f"{file} is damaged ({reason}): train this run again") from error
     path = file.parent / TEST
     try:
@@ -113,9 +124,9 @@ def _run(file: Path, told: dict[str, Any]) -> Run:
     except (OSError, KeyError, ValueError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
         raise DamagedError(f"{path} is damaged ({error}): train this run again") from error
     if correct.ndim != 1 or correct.dtype != np.bool_ or not len(correct):
-        raise DamagedError(f"{path} is damaged ('correct' is {correct.dtype} {correct.shape}, not bool (T,)): train this run again")
+        raise DamagedError(f"{path} is damaged (its array 'correct' is not a list of right and wrong answers): train this run again")
     if not abs(accuracy - correct.mean()) < 0.5 / len(correct):
-        raise DamagedError(f"{path} is damaged (accuracy {correct.mean():.4f}, run.json says {accuracy:.4f}): train this run again")
+        raise DamagedError(f"{path} is damaged (its accuracy is {correct.mean():.4f}, run.json says {accuracy:.4f}): train this run again")
     return Run(told["model"], data["entities"], data["distractor"], told["train_size"], told["seed"], data["test_id"], correct)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import platform
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from torch import nn
 import simtown
 from simtown.datasets.reader import Dataset
 from simtown.files import DamagedError, ForeignDirectoryError, load_json, replacing, save_json, versions
+from simtown.training import identity
 from simtown.training.results import FORMAT, RUN, TEST
 
 METRICS, STATE, WEIGHTS, CURVE = "metrics.jsonl", "state.pt", "weights.safetensors", "curve.png"
@@ -59,16 +60,9 @@ class FitSettings:
     compile: bool = False
 
 
-def digest(dataset: Dataset, split: str | None = None) -> str:
-    """SHA-256 over the checksums of a data set's shards, or of one split's."""
-    shards = dataset.manifest["shards"]
-    names = sorted(name for name in shards if split is None or name.startswith(f"{split}-"))
-    return sha256("".join(shards[name]["sha256"] for name in names).encode()).hexdigest()
-
-
-def fresh(settings: FitSettings, dataset: Dataset) -> dict[str, Any]:
-    """run.json of a run of which nothing is done yet."""
-    data, device = dataset.settings, torch.device(settings.device)
+def fresh(settings: FitSettings, dataset: Dataset, examples: dict[str, str]) -> dict[str, Any]:
+    """run.json of a run of which nothing is done yet; `examples` as :func:`examples_of` gives them."""
+    device = torch.device(settings.device)
     return {
         "format": FORMAT,
         "status": "running",
@@ -78,14 +72,9 @@ def fresh(settings: FitSettings, dataset: Dataset) -> dict[str, Any]:
         "settings": asdict(settings),
         "data": {
             "path": str(dataset.path.resolve()),
-            "entities": data.entities,
-            "distractor": data.distractor,
-            "width": data.width,
-            "height": data.height,
-            "seed": data.seed,
-            "relations": list(data.relations),
-            "sha256": digest(dataset),
-            "test_id": digest(dataset, "test"),
+            **identity.world(dataset.settings),
+            "examples": examples,
+            "test_id": examples["test"],
         },
         "simtown": simtown.__version__,
         "libraries": versions("torch", "numpy", "numba", "scipy", "safetensors"),
@@ -112,31 +101,50 @@ def load(directory: Path) -> dict[str, Any]:
         FitSettings(**run["settings"])
         for key in ("status", "data", "seconds", "seed", "model", "train_size"):
             run[key]
-        for key in ("entities", "width", "height", "sha256"):
+        for key in ("entities", "width", "height"):
             run["data"][key]
+        for split in ("train", "val", "test") if "examples" in run["data"] else ():
+            run["data"]["examples"][split]
+        if "examples" not in run["data"]:
+            run["data"]["sha256"]  # an older simtown's
     except (KeyError, TypeError) as error:
-        raise DamagedError(f"{path} is damaged ({error})") from error
+        what = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise DamagedError(f"{path} is damaged ({what}): put back a copy of it, or train again into another --out") from error
     return run
 
 
-def begin(directory: Path, settings: FitSettings, dataset: Dataset) -> dict[str, Any]:
-    """run.json to go on with: a fresh one in an empty directory, the one that is there if it is of these settings and data.
+def examples_of(settings: FitSettings, dataset: Dataset, advanced: Callable[[int], None]) -> dict[str, str]:
+    """Digests of the examples that a run reads, by split; `advanced` as in :meth:`simtown.datasets.reader.Split.digests`."""
+    if settings.stream:
+        return {**identity.examples_read(dataset, [0], advanced)[0], "train": identity.endless(dataset)}
+    return identity.examples_read(dataset, [settings.train_size], advanced)[settings.train_size]
+
+
+def begin(
+    directory: Path, settings: FitSettings, dataset: Dataset, advanced: Callable[[int], None] = lambda examples: None
+) -> dict[str, Any]:
+    """run.json to go on with: a fresh one in an empty directory, the one that is there if it has these settings and read these examples.
+
+    Args:
+        advanced: as in :meth:`simtown.datasets.reader.Split.digests`.
 
     Raises:
         ForeignDirectoryError: the directory holds something else, or a run that differs; the message says in what.
     """
-    now = json.loads(json.dumps(fresh(settings, dataset)))
     if not (directory / RUN).exists():
-        other = [p.name for p in directory.iterdir() if not p.name.startswith(".")]
-        if other:
-            raise ForeignDirectoryError(f"{directory} is not empty and holds no run ({other[0]}): give another --out")
-        save_json(directory / RUN, now)
-        return now
+        strangers = sorted(p.name for p in directory.iterdir() if not p.name.startswith("."))
+        if strangers:
+            raise ForeignDirectoryError(f"{directory} is not empty and holds no run (but {strangers[0]}): give another --out")
+        begun: dict[str, Any] = json.loads(json.dumps(fresh(settings, dataset, examples_of(settings, dataset, advanced))))
+        save_json(directory / RUN, begun)
+        return begun
     there = load(directory)
-    differ = [f"{k} {there['settings'].get(k)}, now {v}" for k, v in now["settings"].items() if there["settings"].get(k) != v]
-    differ += ["the data set's content"] if there["data"]["sha256"] != now["data"]["sha256"] else []
+    differ = identity.other_settings(there, settings, dataset.settings)
     if differ:
-        raise ForeignDirectoryError(f"{directory} holds a run of another configuration: {'; '.join(differ)}; give another --out")
+        raise ForeignDirectoryError(f"{directory} holds a run with other settings: {'; '.join(differ)}; give another --out")
+    others = identity.other_examples(there, examples_of(settings, dataset, advanced), dataset)
+    if others:
+        raise ForeignDirectoryError(f"{directory} holds a run that read {others} than {dataset.path} has; give another --out")
     return there
 
 

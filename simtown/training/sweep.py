@@ -4,32 +4,34 @@ from __future__ import annotations
 
 import contextlib
 import json
-import multiprocessing
 import os
-from collections import deque
-from collections.abc import Iterator
-from dataclasses import asdict
-from multiprocessing.connection import Connection, wait
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from simtown.cluster import Cluster
+from simtown.datasets import manifest as manifests
 from simtown.datasets.engines import OnCluster
 from simtown.datasets.job import generate
 from simtown.datasets.reader import open_dataset
-from simtown.datasets.settings import Settings
-from simtown.files import claimed, save_json
-from simtown.processes import Outcome, WorkerError, bind_to, default_workers, uninterrupted
+from simtown.datasets.settings import Settings, differences
+from simtown.files import DamagedError, ForeignDirectoryError, claimed, save_json
+from simtown.processes import Outcome, WorkerError, default_workers, team
+from simtown.training import identity
 from simtown.training import run as runs
 from simtown.training.plan import Cell, Plan
 
 DATA, RUNS = "data", "runs"
 #: How often a run is begun again where a machine of the cluster died under it, before it counts as failed.
 RETRIES = 3
+#: Runs that an error names; it counts the others.
+_NAMED = 3
 
 
 class Watcher(Protocol):
-    """Whoever wants to know how a sweep goes."""
+    """Receives the progress of a sweep."""
 
     def changed(self, cell: Cell, state: str, told: dict[str, Any]) -> None:
         """A cell is "waiting", "running" (`told`: a row of its metrics), "done" (`told`: its run.json) or "failed" (`told`: error)."""
@@ -42,15 +44,101 @@ def dataset_path(out: Path, settings: Settings) -> Path:
     return out / DATA / f"{settings.entities}{third}-{settings.n}"
 
 
+def begun(plan: Plan, out: Path) -> dict[str, dict[str, Any]]:
+    """run.json of the plan's cells that were begun, by name.
+
+    A run that cannot be read is left out: what is wrong with it is told when it is its turn, and harms no other.
+
+    Raises:
+        ForeignDirectoryError: some of them have other settings than the plan; the message names both.
+    """
+    found, others = {}, defaultdict(list)
+    for cell in plan.cells:
+        try:
+            run = runs.load(out / RUNS / cell.name)
+        except (FileNotFoundError, DamagedError, ForeignDirectoryError):
+            continue
+        found[cell.name] = run
+        if differ := identity.other_settings(run, cell.fit, cell.data):
+            others["; ".join(differ)].append(cell.name)
+    if others:
+        told = "; ".join(f"{differ} ({_some(names)})" for differ, names in others.items())
+        raise ForeignDirectoryError(
+            f"{out / RUNS} holds {_counted(others)} with other settings: {told}; give the settings they were made with, or another --out"
+        )
+    return found
+
+
+def _counted(others: dict[str, list[str]]) -> str:
+    count = sum(map(len, others.values()))
+    return f"{count} run{'s' * (count != 1)}"
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+def begin(plan: Plan, out: Path, watcher: Any, cluster: Cluster | None = None) -> dict[str, dict[str, Any]]:
+    """Everything before the first run: refuse what cannot go on, make the data, compare the runs that are there with it.
+
+    Args:
+        watcher: watcher(title) makes a context manager and data watcher for each data set.
+
+    Returns:
+        run.json of the cells that are done, by name.
+
+    Raises:
+        ForeignDirectoryError: a data set or a run in `out` has other settings than the plan, or a run read other examples.
+    """
+    there = begun(plan, out)
+    for settings in plan.data():
+        _check_data(settings, dataset_path(out, settings))
+    prepare(plan, out, watcher, cluster)
+    others = defaultdict(list)
+    for settings in plan.data():
+        cells = [cell for cell in plan.cells if cell.data == settings and cell.name in there]
+        if not cells:
+            continue
+        dataset, sizes = open_dataset(dataset_path(out, settings)), {cell.fit.train_size for cell in cells}
+        with watcher(f"compare {dataset.path.name}") as progress:
+            progress.started(max(sizes) + len(dataset.val) + len(dataset.test), 0)
+            examples = identity.examples_read(dataset, sizes, partial(_advance, progress))
+        for cell in cells:
+            if other := identity.other_examples(there[cell.name], examples[cell.fit.train_size], dataset):
+                others[other].append(cell.name)
+    if others:
+        told = "; ".join(f"{other} ({_some(names)})" for other, names in others.items())
+        raise ForeignDirectoryError(f"{out / RUNS} holds {_counted(others)} of {told} than {out / DATA} has; give another --out")
+    return {name: run for name, run in there.items() if run["status"] == "done"}
+
+
+def _advance(progress: Any, examples: int) -> None:
+    progress.advanced(examples, {})
+
+
+def _check_data(settings: Settings, path: Path) -> None:
+    """Raises ForeignDirectoryError if a data set of other settings is there."""
+    try:
+        there = manifests.load(path)
+    except FileNotFoundError:
+        return
+    differ = differences(there["settings"], json.loads(json.dumps(settings.resolved())))
+    if differ:
+        raise ForeignDirectoryError(
+            f"{path} holds a data set of other settings: {'; '.join(differ)}; give another --out or the same settings"
+        )
+
+
 def prepare(plan: Plan, out: Path, watcher: Any, cluster: Cluster | None = None) -> None:
-    """Make the data sets of a plan that are not there yet; `watcher(title)` makes a context manager and data watcher for each."""
+    """Make the data sets of a plan that are not there yet; `watcher` as in :func:`begin`."""
     for settings in plan.data():
         with watcher(f"data {dataset_path(out, settings).name}") as progress:
             generate(settings, dataset_path(out, settings), watcher=progress, engine=OnCluster(cluster) if cluster else None)
 
 
-def sweep(plan: Plan, out: Path, jobs: int, watcher: Watcher, cluster: Cluster | None = None) -> Outcome:
-    """Run every cell of a plan that is not done; its data must be there (:func:`prepare`).
+def sweep(plan: Plan, out: Path, done: dict[str, dict[str, Any]], jobs: int, watcher: Watcher, cluster: Cluster | None = None) -> Outcome:
+    """Run every cell of a plan that is not `done`, as :func:`begin` found it.
 
     Each of `jobs` worker processes takes one cell after another; the numbers are those of running them alone. A cell that fails, or
     whose process dies, does not stop the others, and is tried again by the next call. With a `cluster` its machines take the cells
@@ -58,57 +146,33 @@ def sweep(plan: Plan, out: Path, jobs: int, watcher: Watcher, cluster: Cluster |
     """
     with claimed(out, "simtown sweep"):
         save_json(out / "sweep.json", {"preset": plan.preset, "cells": [cell.name for cell in plan.cells]})
-        done = {cell.name: told for cell in plan.cells if (told := _done(cell, out))}
         for cell in plan.cells:
             watcher.changed(cell, "done" if cell.name in done else "waiting", done.get(cell.name, {}))
         missing = [cell for cell in plan.cells if cell.name not in done]
         failed: dict[str, str] = {}
         ended = _on_cluster(missing, out, cluster, watcher) if cluster else _run(missing, out, min(jobs, len(missing)), watcher)
-        for cell, error in ended:
-            if error:
-                failed[cell.name] = error
+        with contextlib.closing(ended):
+            for cell, error in ended:
+                if error:
+                    failed[cell.name] = error
         return Outcome(len(done), len(missing) - len(failed), failed)
 
 
-def _done(cell: Cell, out: Path) -> dict[str, Any]:
-    """run.json of a cell that is done with these settings and data, {} otherwise (what is there of others, `fit` will refuse)."""
-    try:
-        told = runs.load(out / RUNS / cell.name)
-        data = runs.digest(open_dataset(dataset_path(out, cell.data)))
-    except (FileNotFoundError, RuntimeError, ValueError):
-        return {}
-    same = told["settings"] == json.loads(json.dumps(asdict(cell.fit))) and told["data"]["sha256"] == data
-    return told if same and told["status"] == "done" else {}
-
-
-def _run(missing: list[Cell], out: Path, jobs: int, watcher: Watcher) -> Iterator[tuple[Cell, str]]:
+def _run(missing: list[Cell], out: Path, jobs: int, watcher: Watcher) -> Generator[tuple[Cell, str], None, None]:
     """Yields each cell as it ends, with what went wrong or ""."""
-    todo = deque(missing)
-    team: dict[Any, _Worker] = {}
-    try:
-        while todo or team:
-            while todo and len(team) < jobs:
-                worker = _Worker(out, jobs)
-                worker.take(todo.popleft())
-                team[worker.pipe] = worker
-            for pipe in wait(list(team)):
-                worker = team[pipe]
-                state, told = worker.hear()
-                watcher.changed(worker.cell, state, told)
-                if state == "running":
-                    continue
-                yield worker.cell, told["error"] if state == "failed" else ""
-                if worker.alive and todo:
-                    worker.take(todo.popleft())
-                else:
-                    team.pop(pipe).end()
-    finally:
-        for worker in team.values():
-            worker.process.terminate()
-            worker.process.join()
+    if not missing:
+        return
+    with _threads(jobs), contextlib.closing(team(_fit_in_worker, missing, (str(out), jobs), jobs)) as events:
+        for cell, kind, content in events:
+            if kind == "told":
+                watcher.changed(cell, "running", content)
+                continue
+            state, told = ("failed", {"error": f"its process {content}"}) if kind == "died" else content
+            watcher.changed(cell, state, told)
+            yield cell, told["error"] if state == "failed" else ""
 
 
-def _on_cluster(missing: list[Cell], out: Path, cluster: Cluster, watcher: Watcher) -> Iterator[tuple[Cell, str]]:
+def _on_cluster(missing: list[Cell], out: Path, cluster: Cluster, watcher: Watcher) -> Generator[tuple[Cell, str], None, None]:
     """The same on the machines of a cluster."""
     card = any(cell.fit.device == "cuda" for cell in missing)
     for cell, told in cluster.map(_fit_there, missing, (str(out.resolve()),), card, RETRIES):
@@ -131,39 +195,6 @@ def _fit_there(cell: Cell, out: str) -> dict[str, Any]:
     return fit(cell.fit, dataset_path(Path(out), cell.data), Path(out) / RUNS / cell.name)
 
 
-class _Worker:
-    """A process that takes cells, and the parent's end of the pipe to it."""
-
-    cell: Cell
-
-    def __init__(self, out: Path, jobs: int) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_work, args=(theirs, str(out), jobs, os.getpid()), daemon=True)
-        with uninterrupted(), _threads(jobs):
-            self.process.start()
-        theirs.close()
-        self.alive = True
-
-    def take(self, cell: Cell) -> None:
-        self.cell = cell
-        with contextlib.suppress(OSError):  # it has died since: hear() will tell
-            self.pipe.send(cell)
-
-    def hear(self) -> tuple[str, dict[str, Any]]:
-        try:
-            return self.pipe.recv()
-        except (EOFError, OSError):
-            self.alive = False
-            self.process.join()
-            return "failed", {"error": f"its process ended with code {self.process.exitcode} (out of memory?)"}
-
-    def end(self) -> None:
-        with contextlib.suppress(OSError):
-            self.pipe.send(None)
-        self.process.join()
-
-
 @contextlib.contextmanager
 def _threads(jobs: int) -> Iterator[None]:
     """Processes started here share the processors: several of one thread get more done than one of several."""
@@ -183,30 +214,25 @@ def _threads(jobs: int) -> Iterator[None]:
 class _Reporter:
     """A fit's watcher that tells the parent."""
 
-    def __init__(self, pipe: Connection, parent: int) -> None:
-        self.pipe, self.parent = pipe, parent
+    def __init__(self, tell: Callable[[dict[str, Any]], None]) -> None:
+        self.tell = tell
+
+    def compared(self, examples: int) -> None: ...
 
     def stepped(self, examples: int) -> None: ...
 
     def validated(self, row: dict[str, float], best: dict[str, float]) -> None:
-        if os.getppid() != self.parent:
-            os._exit(1)
-        self.pipe.send(("running", {**row, "best": best["val_accuracy"]}))
+        self.tell({**row, "best": best["val_accuracy"]})
 
 
-def _work(pipe: Connection, out: str, jobs: int, parent: int) -> None:
-    """A worker process: takes cells until there are none, or until its parent is gone."""
-    if not bind_to(parent):
-        return
+def _fit_in_worker(cell: Cell, tell: Callable[[dict[str, Any]], None], out: str, jobs: int) -> tuple[str, dict[str, Any]]:
+    """In a worker process: one run; "done" and its run.json, or "failed" and the error."""
     import torch
 
     from simtown.training.fit import fit
 
     torch.set_num_threads(max(1, default_workers() // jobs))
-    while (cell := pipe.recv()) is not None:
-        try:
-            directory = Path(out) / RUNS / cell.name
-            run = fit(cell.fit, dataset_path(Path(out), cell.data), directory, _Reporter(pipe, parent))
-            pipe.send(("done", run))
-        except Exception as error:
-            pipe.send(("failed", {"error": f"{type(error).__name__}: {error}"}))
+    try:
+        return "done", fit(cell.fit, dataset_path(Path(out), cell.data), Path(out) / RUNS / cell.name, _Reporter(tell))
+    except Exception as error:
+        return "failed", {"error": f"{type(error).__name__}: {error}"}

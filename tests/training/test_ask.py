@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'simtown[train]'")
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
@@ -21,8 +21,10 @@ from simtown.datasets.reader import open_dataset  # noqa: E402
 from simtown.datasets.settings import SettingsError  # noqa: E402
 from simtown.language.questions import PHRASINGS, encode, text  # noqa: E402
 from simtown.language.relations import RELATION_NAMES  # noqa: E402
+from simtown.language.sampler import sample  # noqa: E402
+from simtown.render.engines import rasteriser  # noqa: E402
 from simtown.training import evaluation  # noqa: E402
-from simtown.training.ask import Answer, draw, open_run, parse, predict  # noqa: E402
+from simtown.training.ask import Answer, draw, framed, open_run, parse, predict  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
 from simtown.training.sources import Resident  # noqa: E402
 from tests.training import towns  # noqa: E402
@@ -126,10 +128,10 @@ def test_a_prediction_is_what_the_test_said(run, data, tmp_path):
 def test_found_boxes_are_corners_in_pixels_of_the_picture_that_was_given(run, data, tmp_path):
     example = open_dataset(data).test[0]
     Image.fromarray(example.image).save(tmp_path / "small.png")
-    Image.fromarray(example.image).resize((128, 64), Image.Resampling.NEAREST).save(tmp_path / "large.png")
+    Image.fromarray(example.image).resize((128, 128), Image.Resampling.NEAREST).save(tmp_path / "large.png")
     small_one, large = (predict(run("pbn"), tmp_path / name, example.question) for name in ("small.png", "large.png"))
     assert large.yes == pytest.approx(small_one.yes, abs=1e-4)
-    np.testing.assert_allclose(large.boxes, small_one.boxes * [4, 2, 4, 2], atol=0.01)
+    np.testing.assert_allclose(large.boxes, small_one.boxes * 4, atol=0.01)
     model, _, _ = open_run(run("pbn"))
     batch = next(evaluation_batches(data))
     with torch.no_grad():
@@ -140,6 +142,80 @@ def test_found_boxes_are_corners_in_pixels_of_the_picture_that_was_given(run, da
     assert encode(example.question).tolist() == batch.tokens[0].tolist()
 
 
+@pytest.mark.parametrize(
+    ("shape", "run_shape"),
+    [
+        *(((256, 256), other) for other in ((32, 32), (64, 32), (32, 18))),  # a square one shows more sky than low ones
+        *(((256, 400), other) for other in ((32, 32), (64, 32), (24, 32))),
+        *(((640, 256), other) for other in ((64, 32), (80, 32))),  # a wide one shows more street at both sides
+        ((251, 133), (64, 32)),
+    ],
+)
+def test_a_picture_of_another_shape_is_framed_as_the_runs(shape, run_shape):
+    """What is cut out of a picture is what the camera shows in the run's size."""
+    scene = sample(towns.TOWN.recipe("test"), np.arange(1)).scene
+
+    def drawn(width, height):
+        return Image.fromarray(rasteriser("cpu").render(scene, width, height, geometry=False).rgb[0])
+
+    frame = framed(shape, towns.world(width=run_shape[0], height=run_shape[1]))
+    cut, whole = (
+        np.asarray(picture.resize(run_shape, Image.Resampling.BOX, box=box), float)
+        for picture, box in ((drawn(*shape), frame), (drawn(run_shape[0] * 8, run_shape[1] * 8), None))
+    )
+    shifted = np.roll(whole, 2, axis=1)
+    assert np.abs(cut - whole).mean() < np.abs(cut - shifted).mean() / 3
+
+
+@pytest.mark.parametrize(
+    ("shape", "run_shape", "word"), [((256, 128), (32, 32), "sky"), ((256, 256), (96, 32), "street"), ((400, 128), (32, 32), "sky")]
+)
+def test_a_picture_that_shows_less_cannot_be_framed(shape, run_shape, word):
+    with pytest.raises(SettingsError, match=f"{shape[0]}x{shape[1]} pixels and shows less {word} .* {run_shape[0]}x{run_shape[1]}"):
+        framed(shape, towns.world(width=run_shape[0], height=run_shape[1]))
+
+
+def test_a_square_picture_is_asked_about_where_a_low_one_would_look(cli, run, data, tmp_path):
+    directory = run("pbn")
+    scene = open_dataset(data).test.scenes(slice(0, 1))
+    question = open_dataset(data).test[0].question
+    for name, size in (("square", (512, 512)), ("tall", (512, 700))):
+        Image.fromarray(rasteriser("cpu").render(scene, *size, geometry=False).rgb[0]).save(tmp_path / f"{name}.png")
+    square, tall = (predict(directory, tmp_path / f"{name}.png", question) for name in ("square", "tall"))
+    assert tall.yes == pytest.approx(square.yes, abs=0.02)
+    np.testing.assert_allclose(tall.boxes - [0, 188, 0, 188], square.boxes, atol=10)
+    assert "x 0 to 512, y 188 to 700" in cli("predict", directory, tmp_path / "tall.png", question).succeeds().out
+    assert "was cut" not in cli("predict", directory, tmp_path / "square.png", question).succeeds().out
+
+
+def test_a_picture_that_shows_less_than_the_runs_is_refused(cli, run, picture, tmp_path):
+    street, question = picture
+    Image.open(street).resize((128, 64)).save(tmp_path / "low.png")
+    cli("predict", run("pbn"), tmp_path / "low.png", question).refuses("low.png", "128x64", "32x32", "--size 128x128")
+
+
+def test_an_answer_says_how_sure_it_is_and_what_the_model_cannot_say(cli, run, picture):
+    told = cli("predict", run("pbn"), *picture).succeeds().out
+    accuracy = json.loads((run("pbn") / "run.json").read_text())["test"]["accuracy"]
+    assert f"answered {accuracy:.1%} of its test questions correctly" in told
+    assert "cannot answer that a vehicle is missing" in told
+
+
+@pytest.mark.parametrize(
+    ("boxes", "words"),
+    [
+        ([[10, 10, 50, 50], [12, 10, 52, 50]], "the same place"),
+        ([[10, 10, 50, 50], [200, 10, 250, 50]], ""),
+        ([[10, 10, 10, 50], [200, 10, 250, 50]], "subject's box is empty"),
+        ([[10, 10, 50, 50], [-90, 10, -20, 50]], "object's box lies outside"),
+    ],
+)
+def test_boxes_that_hold_no_two_vehicles_are_told(boxes, words):
+    doubts = Answer(0.5, np.array(boxes, float), (0, 0, 300, 100)).doubts()
+    assert words in " ".join(doubts)
+    assert bool(doubts) == bool(words)
+
+
 def evaluation_batches(data):
     dataset = open_dataset(data)
     return Resident(dataset.test, 1, dataset.settings, torch.device("cpu")).batches(np.arange(1), 1)
@@ -147,7 +223,7 @@ def evaluation_batches(data):
 
 def test_boxes_are_drawn_where_they_were_found(tmp_path):
     Image.new("RGB", (60, 40)).save(tmp_path / "black.png")
-    drawn = np.asarray(draw(tmp_path / "black.png", Answer(0.5, np.array([[5.0, 6, 20, 30], [30, 10, 50, 20]]))))
+    drawn = np.asarray(draw(tmp_path / "black.png", Answer(0.5, np.array([[5.0, 6, 20, 30], [30, 10, 50, 20]]), (0, 0, 60, 40))))
     for colour, (x0, y0, x1, y1) in ((SUBJECT, (5, 6, 20, 30)), (OBJECT, (30, 10, 50, 20))):
         ys, xs = np.nonzero((drawn == Image.new("RGB", (1, 1), colour).getpixel((0, 0))).all(-1))
         assert (xs.min(), ys.min(), xs.max(), ys.max()) == (x0, y0, x1, y1)
@@ -157,12 +233,12 @@ def test_predict_answers_and_draws(cli, run, picture, tmp_path):
     street, question = picture
     done = cli("predict", run("pbn"), street, question, "--out", tmp_path / "found.png").succeeds()
     answer = predict(run("pbn"), street, question)
-    assert done.out.startswith(f"{'yes' if answer.yes > 0.5 else 'no'} (yes with probability {answer.yes:.3f})")
-    assert re.search(r"subject found at x -?\d+ to -?\d+, y -?\d+ to -?\d+ pixels", done.out)
-    assert "object found at" in done.out
+    assert done.out.startswith(f"{'yes' if answer.yes > 0.5 else 'no'} (yes with probability {answer.yes:.3f}")
+    assert re.search(r"subject, .*: x -?\d+ to -?\d+, y -?\d+ to -?\d+ pixels", done.out)
+    assert "object, " in done.out
     with Image.open(tmp_path / "found.png") as found:
         assert (found.format, found.size) == ("PNG", (32, 32))
-    assert "found" not in cli("predict", run("cnn-lstm"), street, question).succeeds().out
+    assert "places" not in cli("predict", run("cnn-lstm"), street, question).succeeds().out
 
 
 def test_predict_takes_any_kind_of_picture(cli, run, picture, tmp_path):
@@ -170,7 +246,7 @@ def test_predict_takes_any_kind_of_picture(cli, run, picture, tmp_path):
     for mode, name in (("RGBA", "a.png"), ("L", "b.png"), ("P", "c.gif"), ("RGB", "d.jpg"), ("1", "e.bmp")):
         Image.open(street).convert(mode).resize((50, 70)).save(tmp_path / name)
         assert re.match(
-            r"(yes|no) \(yes with probability [01]\.\d{3}\)", cli("predict", run("cnn-lstm"), tmp_path / name, question).succeeds().out
+            r"(yes|no) \(yes with probability [01]\.\d{3}", cli("predict", run("cnn-lstm"), tmp_path / name, question).succeeds().out
         )
 
 
@@ -233,6 +309,14 @@ def test_evaluation_on_another_data_set_tells_its_own_accuracy(cli, run, tmp_pat
     assert again["accuracy"] == ((logits > 0) == dataset.test.column("answer")).mean()
     assert again["n"] == 30
     assert "seen" not in again  # its training examples are not the run's
+
+
+def test_evaluation_on_a_grown_data_set_knows_the_examples_of_training(cli, run, tmp_path):
+    generate(replace(towns.TOWN, n=80, shard=50), tmp_path / "grown", workers=1)
+    directory = run(f"{HERE}:Entities")
+    cli("evaluate", directory, tmp_path / "grown", "--json", tmp_path / "told.json").succeeds()
+    told = json.loads((tmp_path / "told.json").read_text())
+    assert told["seen"] == json.loads((directory / "run.json").read_text())["test"]["seen"]
 
 
 def test_evaluation_refuses_what_cannot_be_compared(cli, run, plain, many, tmp_path):

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'simtown[train]'")
-pytest.importorskip("ray", reason="needs Ray: pip install 'simtown[cluster]'")
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
+pytest.importorskip("ray", reason="needs Ray: pip install '.[cluster]'")
 
 from simtown.training.fit import fit  # noqa: E402
 from simtown.training.plan import read  # noqa: E402

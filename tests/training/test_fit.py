@@ -9,13 +9,15 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import h5py
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'simtown[train]'")
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
 from safetensors.torch import load_file  # noqa: E402
 
+from simtown.datasets.job import generate  # noqa: E402
 from simtown.datasets.reader import open_dataset  # noqa: E402
 from simtown.datasets.settings import SettingsError  # noqa: E402
 from simtown.files import DamagedError, ForeignDirectoryError  # noqa: E402
@@ -350,7 +352,8 @@ def test_a_run_directory_holds_what_is_promised(undisturbed):
     assert list((directory / "tensorboard").iterdir())
     whole = json.loads((directory / "run.json").read_text())
     assert whole["libraries"]["torch"].partition("+")[0] == torch.__version__.partition("+")[0]  # either may tell the build after a "+"
-    assert re.fullmatch("[0-9a-f]{64}", whole["data"]["sha256"])
+    assert set(whole["data"]["examples"]) == {"train", "val", "test"}
+    assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in whole["data"]["examples"].values())
     assert whole["seconds"] > 0
     assert told["settings"]["learning_rate"] == 1e-3
     assert [row["epoch"] for row in rows] == [1, 2, 3, 4, 5]
@@ -464,10 +467,25 @@ def test_another_configuration_is_refused_and_named(data, tmp_path):
 
 def test_another_data_set_is_refused_wherever_it_lies(data, many, tmp_path):
     fit(small(f"{HERE}:Entities"), data, tmp_path / "run")
-    with pytest.raises(ForeignDirectoryError, match="the data set's content"):
+    with pytest.raises(ForeignDirectoryError, match=r"data\.entities 3, now 5"):
         fit(small(f"{HERE}:Entities"), many, tmp_path / "run")
     moved = shutil.copytree(data, tmp_path / "moved")
     assert fit(small(f"{HERE}:Entities"), moved, tmp_path / "run")["status"] == "done"
+
+
+def test_a_run_is_known_by_the_examples_it_read(data, tmp_path):
+    done = fit(small(f"{HERE}:Entities", train_size=40), data, tmp_path / "run")
+    before = snapshot(tmp_path / "run")
+    generate(replace(towns.TOWN, n=80, shard=30, masks=True), tmp_path / "larger", workers=1)
+    assert fit(small(f"{HERE}:Entities", train_size=40), tmp_path / "larger", tmp_path / "run") == done
+    changed = shutil.copytree(data, tmp_path / "changed")
+    with h5py.File(changed / "train-00000.h5", "r+") as file:
+        file["answer"][39] = ~file["answer"][39]
+    with pytest.raises(ForeignDirectoryError, match="a run that read other training examples"):
+        fit(small(f"{HERE}:Entities", train_size=40), changed, tmp_path / "run")
+    assert snapshot(tmp_path / "run") == before
+    assert fit(small(f"{HERE}:Entities", train_size=39), changed, tmp_path / "less")["status"] == "done"
+    assert fit(small(f"{HERE}:Entities", train_size=39), data, tmp_path / "less")["status"] == "done"
 
 
 @pytest.fixture

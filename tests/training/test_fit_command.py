@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'simtown[train]'")
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
-from simtown.cli.training import _device  # noqa: E402
+from simtown.cli.training import _device, _reweighted  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.datasets.settings import Settings  # noqa: E402
 from simtown.files import claimed  # noqa: E402
@@ -99,6 +99,14 @@ def test_a_model_of_ones_own_trains_with_the_same_command(cli, data):
     assert row["objective"] < 0.5 < row["train_loss"]  # its own loss, a mean square; and cross-entropy
     cli("fit", data, *words, "--option", "depth=6").refuses("depth", "width")
     cli("evaluate", "own", data).succeeds()
+
+
+@pytest.mark.parametrize(("effective", "warned"), [(2.3, True), (534, False)])
+def test_a_reweighted_accuracy_says_how_many_examples_it_is_worth(effective, warned):
+    told = _reweighted({"accuracy": 1.0, "effective_n": effective, "n": 1000})
+    assert "if rare vehicles counted as much as frequent ones" in told
+    assert f"as uncertain as an accuracy on {effective:.0f} examples" in told
+    assert ("too few to mean anything" in told) == warned
 
 
 @pytest.mark.parametrize(
@@ -267,7 +275,7 @@ def test_ctrl_c_is_one_line_and_the_same_command_continues(cli, data, tmp_path, 
     try:
         with monkeypatch.context() as patch:
             patch.setattr(display.FitDisplay, "validated", lambda *_: signal.raise_signal(signal.SIGINT))
-            cli("fit", data, *AGAIN, "--out", "run").refuses("the same command continues", code=130)
+            cli("fit", data, *AGAIN, "--out", "run").refuses("the same command finishes", code=130)
     finally:
         signal.signal(signal.SIGINT, before)
     assert os.path.exists("run/state.pt")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'simtown[train]'")
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
 from torch import nn  # noqa: E402
 

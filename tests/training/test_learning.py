@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'simtown[train]'")
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
 from scipy.stats import binom  # noqa: E402
 

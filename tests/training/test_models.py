@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'simtown[train]'")
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402

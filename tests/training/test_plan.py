@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-pytest.importorskip("torch", reason="needs PyTorch: pip install 'simtown[train]'")
+pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
 from simtown.datasets.settings import SettingsError
 from simtown.training.models import options
@@ -151,8 +151,11 @@ def test_a_preset_without_a_grid_or_a_file_is_one_line(tmp_path, cli, monkeypatc
 def test_a_plan_is_listed_and_nothing_else_happens(tmp_path, cli, monkeypatch, plan):
     monkeypatch.chdir(tmp_path)
     told = cli("sweep", "--preset", "mine.toml", "--device", "cpu", "--plan").succeeds().out.splitlines()
-    assert told[:-1] == [cell.name for cell in plan.cells]
-    assert told[-1] == "33 runs on 4 data sets of 400 training examples in all"
+    assert told[:33] == [cell.name for cell in plan.cells]
+    assert told[33] == "33 runs, 0 of them done, on 4 data sets of 400 training examples in all"
+    assert told[34].startswith("at least ")
+    assert "pbn " in told[35]
+    assert "cnn-lstm " in told[35]
     assert [p.name for p in tmp_path.iterdir()] == ["mine.toml"]
 
 

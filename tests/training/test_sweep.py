@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'simtown[train]'")
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
 from rich.console import Console  # noqa: E402
 
@@ -121,7 +121,7 @@ def test_what_fails_or_dies_is_told_harms_nobody_and_is_tried_again(tmp_path, cl
     assert "Traceback" not in failed.err
     dying, failing = sorted(line for line in failed.err.splitlines() if line.startswith("simtown: "))
     assert "towns_wild.Dying-3-20-seed0" in dying
-    assert "-9" in dying
+    assert "SIGKILL" in dying
     assert "towns_wild.Failing-3-20-seed0" in failing
     assert "a tree fell on the line" in failing
     good = Path("out/runs/pbn-3-20-seed0")
@@ -140,8 +140,7 @@ def test_what_fails_or_dies_is_told_harms_nobody_and_is_tried_again(tmp_path, cl
     other = preset(tmp_path, ["pbn"], [20])
     other.write_text(other.read_text().replace("[fit]", "[fit]\npatience = 7"))
     changed = cli(*words)
-    assert changed.code == 1
-    assert "patience 10, now 7" in changed.err
+    changed.refuses("patience 10, now 7", "pbn-3-20-seed0")
     assert snapshot("out/runs") | snapshot("out/data") == before
 
 
@@ -161,11 +160,11 @@ def test_a_run_that_ends_is_a_line_of_progress_where_there_is_no_terminal(tmp_pa
     monkeypatch.setattr(display, "Console", partial(Console, force_terminal=False))
     plan = read(str(preset(tmp_path, ["pbn"], [20])), "cpu")
     (cell,) = plan.cells
-    with display.SweepDisplay(plan) as watcher:
+    with display.SweepDisplay(plan, 1) as watcher:
         for state, told in (("waiting", {}), ("running", {"best": 0.5}), ("done", {"test": {"accuracy": 0.75}})):
             watcher.changed(cell, state, told)
     (line,) = lines
-    assert line.startswith("1 of 1 after")
+    assert line.startswith("1 of 1 runs after")
     assert line.endswith(f"{cell.name} test accuracy 0.750")
 
 

@@ -74,6 +74,8 @@ class Interrupter:
     def __init__(self, steps=None, validations=None):
         self.steps, self.validations, self.rows = steps, validations, []
 
+    def compared(self, examples): ...
+
     def stepped(self, examples):
         if self.steps is not None:
             self.steps -= 1

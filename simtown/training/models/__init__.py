@@ -43,7 +43,7 @@ def find(name: str) -> type[nn.Module]:
     except (ImportError, AttributeError) as error:
         raise ModelError(f"cannot import the model '{name}': {error}") from error
     if not (isinstance(kind, type) and issubclass(kind, nn.Module)):
-        raise ModelError(f"the model '{name}' is no torch.nn.Module class")
+        raise ModelError(f"the model '{name}' is not a class derived from torch.nn.Module")
     return kind
 
 
@@ -62,7 +62,7 @@ def options(name: str, given: dict[str, str]) -> dict[str, Any]:
         try:
             out[key] = _FLAGS[text.lower()] if kind is bool else kind(text)
         except (KeyError, TypeError, ValueError):
-            raise ModelError(f"--option {key}={text}: a value like {out[key]!r} is needed") from None
+            raise ModelError(f"--option {key}={text}: '{text}' cannot be read as a value like {out[key]!r}, its default") from None
     return out
 
 

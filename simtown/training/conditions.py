@@ -1,0 +1,55 @@
+"""What runs must have in common to stand in one table: how they were trained, and the world they saw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+#: Choices of `simtown fit` that decide what an accuracy means, by their names in run.json.
+_FIT = ("protocol", "patience", "max_steps", "batch", "learning_rate", "stream", "precision")
+#: The same of the data set, besides the size of its pictures. Its seed is not among them: another one is another sample of the same world.
+_DATA = ("relations", "frequencies", "phrasing", "weathers", "jitter", "catalogue", "val")
+
+
+class MixtureError(ValueError):
+    """Runs that cannot be compared; the message says in what they differ."""
+
+
+def conditions(run: Mapping[str, Any]) -> dict[str, str]:
+    """The conditions of a run.json by name, as words. What an older simtown did not record is left out."""
+    settings, data = run.get("settings"), run["data"]
+    found: dict[str, str] = {}
+    if isinstance(settings, dict):
+        found |= {name: str(settings[name]) for name in _FIT if name in settings}
+        if settings.get("protocol") == "patient" and "min_steps" in settings:
+            found["min_steps"] = str(settings["min_steps"])
+        if settings.get("options"):
+            found[f"options of {run['model']}"] = ", ".join(f"{name} {value}" for name, value in sorted(settings["options"].items()))
+    if "width" in data and "height" in data:
+        found["picture size"] = f"{data['width']}x{data['height']}"
+    for name in _DATA:
+        if name in data:
+            found[name] = ", ".join(map(str, data[name])) if isinstance(data[name], list) else str(data[name])
+    return found
+
+
+def refuse_mixture(runs: Sequence[tuple[Path, Mapping[str, str]]]) -> None:
+    """Compare the conditions of runs, each with its directory.
+
+    Raises:
+        MixtureError: they differ; the message says in what, how many runs there are of each kind, and where one is.
+    """
+    differences = []
+    for name in dict.fromkeys(name for _, found in runs for name in found):
+        places: dict[str, list[Path]] = {}
+        for directory, found in runs:
+            if name in found:
+                places.setdefault(found[name], []).append(directory)
+        if len(places) > 1:
+            kinds = (f"{value}: {len(those)} run{'s' * (len(those) != 1)}, such as {those[0]}" for value, those in sorted(places.items()))
+            differences.append(f"{name} ({'; '.join(kinds)})")
+    if differences:
+        raise MixtureError(
+            f"these runs cannot stand in one table, since they differ in {' and '.join(differences)}: give only directories of one kind"
+        )

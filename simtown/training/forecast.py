@@ -1,0 +1,137 @@
+"""How long a sweep will still take, told from what is known: its finished and running runs, or steps timed here."""
+
+from __future__ import annotations
+
+from math import ceil, log
+from time import perf_counter
+from typing import Any
+
+import torch
+
+from simtown.language.questions import vocabulary
+from simtown.processes import default_workers
+from simtown.training.fit import CLOSEST, loss_of, seeded
+from simtown.training.models import build
+from simtown.training.plan import Cell, Plan
+from simtown.training.run import FitSettings
+from simtown.training.world import Batch, World
+
+#: Steps that :func:`seconds_a_step` takes before it times any, and that it times.
+_WARM, _TIMED = 2, 3
+
+
+def least_steps(settings: FitSettings) -> int:
+    """Steps that a run takes at least: it stops `patience` validations after its best, or at `max_steps`."""
+    epoch = ceil(settings.train_size / settings.batch)
+    between = epoch
+    uncounted = 1  # validations before patience counts: the first is always the best so far
+    if settings.protocol == "patient":
+        between = epoch * ceil(CLOSEST / epoch)
+        uncounted = max(settings.min_steps // between, 1)
+    least = (uncounted + settings.patience) * between
+    return min(least, ceil(settings.max_steps / between) * between) if settings.max_steps else least
+
+
+def duration(seconds: float) -> str:
+    """In words, such as "50 s", "12 min", "3.5 h" or "3 days"."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.0f} days"
+
+
+class Forecast:
+    """The time that the runs of a plan still take, `jobs` of them at once.
+
+    A run is taken to need as many steps, of as many seconds, as the finished run of its model that is nearest in training examples. Of a
+    model without one, only the least number of steps is known.
+    """
+
+    def __init__(self, plan: Plan, jobs: int) -> None:
+        self._left = {cell.name: cell for cell in plan.cells}
+        self._jobs = jobs
+        self._ended: dict[str, list[tuple[int, int, float]]] = {}  # by model: training examples, steps, seconds
+        self._pace: dict[str, float] = {}  # by model: seconds a step, of a run that is not finished
+        self._steps: dict[str, float] = {}  # by cell: steps done
+
+    def changed(self, cell: Cell, state: str, told: dict[str, Any]) -> None:
+        """As :meth:`simtown.training.sweep.Watcher.changed`."""
+        if state == "running" and "images_per_second" in told:
+            self._steps[cell.name] = told["step"]
+            self._pace[cell.fit.model] = cell.fit.batch / max(told["images_per_second"], 1e-9)
+        elif state in ("done", "failed"):
+            self._left.pop(cell.name, None)
+        if state == "done" and told.get("steps"):
+            self._ended.setdefault(cell.fit.model, []).append((cell.fit.train_size, told["steps"], told["seconds"]))
+
+    def timed(self, model: str, seconds: float) -> None:
+        """A step of a model was timed."""
+        self._pace[model] = seconds
+
+    @property
+    def unknown(self) -> list[Cell]:
+        """Of each model of which nothing is known yet, the first cell that is left."""
+        first: dict[str, Cell] = {}
+        for cell in self._left.values():
+            if cell.fit.model not in self._ended and cell.fit.model not in self._pace:
+                first.setdefault(cell.fit.model, cell)
+        return list(first.values())
+
+    @property
+    def bounded(self) -> bool:
+        """Whether some model has no finished run yet, so that the time is known from below only."""
+        return any(cell.fit.model not in self._ended for cell in self._left.values())
+
+    def _seconds(self, cell: Cell) -> float:
+        steps, pace = float(least_steps(cell.fit)), self._pace.get(cell.fit.model, 0.0)
+        if ended := self._ended.get(cell.fit.model):
+            _, taken, seconds = min(ended, key=lambda run: abs(log(run[0] / cell.fit.train_size)))
+            steps, pace = max(steps, taken), seconds / taken
+        return max(steps - self._steps.get(cell.name, 0.0), 0.0) * pace
+
+    def __str__(self) -> str:
+        """Such as "about 12 min left", "at least 50 s left", or until when that is unknown; "" where nothing is left."""
+        if not self._left:
+            return ""
+        if self.unknown:
+            return f"time left unknown until a run of {self.unknown[0].fit.model} was validated"
+        each = [self._seconds(cell) for cell in self._left.values()]
+        return f"{'at least' if self.bounded else 'about'} {duration(max(sum(each) / self._jobs, *each))} left"
+
+
+def seconds_a_step(cell: Cell, jobs: int) -> float | None:
+    """Seconds that a training step of a cell takes in one of `jobs` processes, timed on noise; None if its model refuses noise."""
+    settings, threads = cell.fit, torch.get_num_threads()
+    world = World(cell.data.entities, cell.data.width, cell.data.height, len(vocabulary()))
+    device = torch.device(settings.device)
+    torch.set_num_threads(max(1, default_workers() // jobs))
+    try:
+        with seeded(0, "timing", 0, device):
+            model = build(settings.model, world, settings.options).to(device, memory_format=torch.channels_last)
+            optimizer = torch.optim.Adam(model.parameters(), fused=True)
+            batch = _noise(world, min(settings.batch, settings.train_size), device)
+            for step in range(_WARM + _TIMED):
+                if step == _WARM:
+                    entered = perf_counter()
+                loss, _ = loss_of(model, batch)
+                optimizer.zero_grad(set_to_none=True)
+                loss.backward()
+                optimizer.step()
+                float(loss.detach())  # a card works on its own until somebody waits for it
+            return (perf_counter() - entered) / _TIMED
+    except Exception:  # a user's own model may refuse noise in its own way
+        return None
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _noise(world: World, b: int, device: torch.device) -> Batch:
+    """b examples that mean nothing."""
+
+    def below(top: int, *shape: int) -> torch.Tensor:
+        return torch.randint(top, (b, *shape), device=device)
+
+    image = torch.rand(b, 3, world.height, world.width, device=device).contiguous(memory_format=torch.channels_last)
+    tokens, boxes = 1 + below(world.words - 1, world.length), torch.rand(b, 2, 4, device=device)
+    return Batch(image, tokens, below(world.entities), below(world.relations), below(world.entities), boxes, below(2).float())

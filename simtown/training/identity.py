@@ -1,0 +1,69 @@
+"""What a run is known by: its settings and the examples that it reads, never the files in which these lie.
+
+So a run stays what it is if its data set grows, moves or is stored in other shards.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from simtown.datasets.reader import Dataset
+from simtown.datasets.settings import Settings
+
+if TYPE_CHECKING:
+    from simtown.training.run import FitSettings
+
+#: Settings of a data set that do not change its training examples: how many there are, what else is stored of them, and how.
+_STORAGE = ("n", "val", "test", "masks", "depth", "shard")
+#: What an error calls the examples of each split.
+_NAMES = {"train": "training", "val": "validation", "test": "test"}
+
+
+def world(settings: Settings) -> dict[str, Any]:
+    """The settings of a data set as run.json repeats them: those that decide which examples are there, and the sizes of val and test."""
+    plain: dict[str, Any] = json.loads(json.dumps(asdict(settings)))
+    return {name: value for name, value in plain.items() if name not in _STORAGE or name in ("val", "test")}
+
+
+def examples_read(
+    dataset: Dataset, train_sizes: Iterable[int], advanced: Callable[[int], None] = lambda examples: None
+) -> dict[int, dict[str, str]]:
+    """By training size: the digests of the examples that such a run reads, by split.
+
+    Reads the training examples, and all of validation and test, once; `advanced` as in :meth:`simtown.datasets.reader.Split.digests`.
+    """
+    val, test = (split.digests([len(split)], advanced)[len(split)] for split in (dataset.val, dataset.test))
+    return {n: {"train": train, "val": val, "test": test} for n, train in dataset.train.digests(train_sizes, advanced).items()}
+
+
+def endless(dataset: Dataset) -> str:
+    """What stands for the training examples of a run that draws fresh ones: SHA-256 of the settings that decide them."""
+    drawn = {name: value for name, value in dataset.manifest["settings"].items() if name not in _STORAGE}
+    return sha256(json.dumps(drawn, sort_keys=True).encode()).hexdigest()
+
+
+def shards_digest(dataset: Dataset) -> str:
+    """SHA-256 over the checksums of a data set's shards: what the runs of an older simtown are known by."""
+    shards = dataset.manifest["shards"]
+    return sha256("".join(shards[name]["sha256"] for name in sorted(shards)).encode()).hexdigest()
+
+
+def other_settings(run: dict[str, Any], settings: FitSettings, data: Settings) -> list[str]:
+    """In what the settings of a run.json differ from these, such as "patience 10, now 7" or "data.seed 0, now 5"."""
+    now = json.loads(json.dumps(asdict(settings)))
+    differ = [f"{name} {run['settings'].get(name)}, now {value}" for name, value in now.items() if run["settings"].get(name) != value]
+    told = run["data"]
+    return differ + [f"data.{name} {told[name]}, now {value}" for name, value in world(data).items() if told.get(name, value) != value]
+
+
+def other_examples(run: dict[str, Any], examples: dict[str, str], dataset: Dataset) -> str:
+    """Which examples of a run.json differ from those of a data set (`examples`: their digests), "" if none do."""
+    told = run["data"].get("examples")
+    if told is None:
+        return "" if run["data"]["sha256"] == shards_digest(dataset) else "another data set (an older simtown recorded it by its shards)"
+    splits = [name for split, name in _NAMES.items() if told.get(split) != examples[split]]
+    return f"other {' and '.join(splits)} examples" if splits else ""

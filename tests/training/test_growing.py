@@ -1,0 +1,129 @@
+"""A sweep grows: other sizes, seeds and worlds leave what is done as it is; other settings are refused before anything starts."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
+
+from simtown.datasets import job  # noqa: E402
+from simtown.datasets.reader import open_dataset  # noqa: E402
+from simtown.training import sweep as sweeps  # noqa: E402
+from simtown.training.fit import fit  # noqa: E402
+from simtown.training.identity import shards_digest  # noqa: E402
+from tests.training.towns import snapshot  # noqa: E402
+
+PRESET = """
+version = 1
+size = "32"
+[[grid]]
+entities = {entities}
+distractor = [false]
+models = ["question-only"]
+train_sizes = {sizes}
+seeds = {seeds}
+[data]
+val = 20
+test = 20
+{data}
+[fit]
+protocol = "paper"
+batch = 16
+max_steps = 4
+{fit}
+"""
+
+
+@pytest.fixture
+def sweep(tmp_path, cli, monkeypatch):
+    """sweep(sizes=[10, 20]): `simtown sweep` of a grid into "out", in this process instead of in workers."""
+
+    def here(missing, out, jobs, watcher):
+        for cell in missing:
+            fit(cell.fit, sweeps.dataset_path(out, cell.data), out / sweeps.RUNS / cell.name)
+            yield cell, ""
+
+    monkeypatch.setattr(sweeps, "_run", here)
+    monkeypatch.setattr(job, "default_workers", lambda: 1)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*more, entities=(3,), sizes=(10,), seeds=(0,), data="", fit=""):
+        axes = {"entities": list(entities), "sizes": list(sizes), "seeds": list(seeds)}
+        Path("grid.toml").write_text(PRESET.format(**axes, data=data, fit=fit))
+        return cli("sweep", "--preset", "grid.toml", "--device", "cpu", "--jobs", 1, "--out", "out", *more)
+
+    return run
+
+
+def told(name):
+    return json.loads(Path(f"out/runs/{name}/run.json").read_text())
+
+
+def test_a_grid_grows_in_sizes_seeds_and_worlds_and_does_nothing_again(sweep):
+    assert "1 of 1 runs are done, 1 of them now" in sweep().succeeds().out
+    grown = [
+        ({"sizes": [10, 20]}, "2 of 2 runs are done, 1 of them now"),
+        ({"sizes": [10, 20], "seeds": [0, 1]}, "4 of 4 runs are done, 2 of them now"),
+        ({"sizes": [6, 10, 20], "seeds": [1, 0], "entities": [3, 4]}, "12 of 12 runs are done, 8 of them now"),
+        ({"sizes": [10], "seeds": [0]}, "1 of 1 runs are done, 0 of them now"),
+    ]
+    for axes, words in grown:
+        before = snapshot("out/runs") | snapshot("out/data")
+        assert words in sweep(**axes).succeeds().out
+        assert {path: content for path, content in (snapshot("out/runs") | snapshot("out/data")).items() if path in before} == before
+
+
+def test_a_run_that_was_stopped_goes_on_in_a_larger_grid(sweep):
+    sweep().succeeds()
+    path = Path("out/runs/question-only-3-10-seed0/run.json")
+    path.write_text(json.dumps({**told("question-only-3-10-seed0"), "status": "running"}))
+    assert "2 of 2 runs are done, 2 of them now" in sweep(sizes=[10, 20]).succeeds().out
+    assert told("question-only-3-10-seed0")["status"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"fit": "patience = 7"}, ["patience 10, now 7"]),
+        ({"data": 'weathers = ["fog"]'}, ["data.weathers"]),
+        ({"data": "seed = 5", "sizes": [10, 20]}, ["data.seed 0, now 5"]),
+        ({"data": 'weathers = ["fog"]', "sizes": [10, 20]}, ["data.weathers"]),
+    ],
+)
+def test_another_setting_is_refused_once_before_anything_starts(sweep, change, words):
+    grid = {"sizes": [10], "seeds": [0, 1], "entities": [3, 4]}
+    sweep(**grid).succeeds()
+    before = snapshot("out")
+    changed = sweep(**(grid | {"seeds": [0, 1, 2]} | change))  # runs that are not there yet must not begin
+    changed.refuses("out", *words, "--out")
+    assert snapshot("out") == before
+
+
+def test_runs_of_other_settings_are_named_and_counted(sweep):
+    sweep(seeds=[0, 1, 2, 3, 4]).succeeds()
+    refused = sweep(seeds=[0, 1, 2, 3, 4, 5], fit="patience = 7")
+    refused.refuses("5 runs", "question-only-3-10-seed0", "patience 10, now 7")
+
+
+def test_runs_of_other_examples_are_refused_before_anything_starts(sweep):
+    sweep(seeds=[0, 1]).succeeds()
+    path = Path("out/runs/question-only-3-10-seed1/run.json")
+    run = told("question-only-3-10-seed1")
+    run["data"]["examples"]["train"] = "0" * 64
+    path.write_text(json.dumps(run))
+    before = snapshot("out")
+    sweep(seeds=[0, 1, 2]).refuses("question-only-3-10-seed1", "other training examples", "--out")
+    assert snapshot("out") == before
+
+
+def test_a_run_from_before_examples_were_digested_is_known_by_its_shards(sweep):
+    sweep().succeeds()
+    path = Path("out/runs/question-only-3-10-seed0/run.json")
+    run = told("question-only-3-10-seed0")
+    del run["data"]["examples"]
+    run["data"]["sha256"] = shards_digest(open_dataset("out/data/3-10"))
+    path.write_text(json.dumps(run))
+    before = snapshot("out/runs")
+    assert "1 of 1 runs are done, 0 of them now" in sweep().succeeds().out
+    assert snapshot("out/runs") == before
