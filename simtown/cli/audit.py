@@ -8,42 +8,44 @@ from typing import Annotated
 
 import typer
 
-from simtown.cli.app import DAMAGED, RefusalError, app
+from simtown.cli.app import DAMAGED, app
+from simtown.cli.places import local_file
+from simtown.extras import need
 
 
 @app.command(short_help="Look for shortcuts, repetitions and leaks.")
 def audit(
-    dataset: Annotated[Path, typer.Argument(help="Directory of a data set.")],
+    dataset: Annotated[str, typer.Argument(help="Directory or URL of a data set.")],
     json: Annotated[Path | None, typer.Option(help="Also write everything found as JSON.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if there is any warning.")] = False,
 ) -> None:
     """Look for what would let a model answer without understanding: answers that lean, that depend on what they should not, or that small
-    models guess from a part of the example; scenes that repeat or leak into the test; questions too close to call or hidden.
+    models guess from a part of the example; scenes and pictures that repeat or leak into the test, also nearly; questions too close to
+    call or hidden; and files that were changed.
 
     A data set without any of it passes with a probability of 99 %, all tests taken together.
     """
-    from importlib.util import find_spec
-
-    missing = [package for module, package in (("sklearn", "scikit-learn"), ("scipy", "scipy")) if find_spec(module) is None]
-    if missing:
-        raise RefusalError(f"{missing[0]} is not installed: pip install 'simtown[audit]'")
+    need("this command", ("sklearn", "scipy"), "audit")
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
     from simtown.datasets.audit import run
     from simtown.datasets.reader import open_dataset
+    from simtown.datasets.stores import store_of
     from simtown.files import save_json
     from simtown.progress import Progress
 
+    report_file = local_file(json, "--json") if json else None
+    name = str(store_of(dataset))
     data = open_dataset(dataset)
-    with Progress(f"audit {dataset}") as watcher:
+    with Progress(f"audit {name}") as watcher:
         watcher.started(run.STEPS, 0)
         findings = run.audit(data, lambda name: watcher.advanced(1, {}))
-    told = run.report(dataset, findings)
-    if json is not None:
-        save_json(json, told)
-    table = Table(title=f"Audit of {dataset}", box=box.SIMPLE_HEAD, pad_edge=False)
+    summary = run.report(name, findings)
+    if report_file:
+        save_json(report_file, summary)
+    table = Table(title=f"Audit of {name}", box=box.SIMPLE_HEAD, pad_edge=False)
     for head in ("", "check", "split", "found"):
         table.add_column(head, no_wrap=head in ("", "check"))
     colours = {"pass": "green", "warn": "bold red", "note": "dim"}
@@ -53,6 +55,6 @@ def audit(
     for f in findings:
         if f.status == "warn":
             print(f"{f.check} ({f.where}): {f.advice}")
-    print(f"{dataset}: {told['warnings'] or 'no'} warning{'' if told['warnings'] == 1 else 's'} in {len(findings)} checks")
-    if strict and told["warnings"]:
+    print(f"{name}: {summary['warnings'] or 'no'} warning{'' if summary['warnings'] == 1 else 's'} in {len(findings)} checks")
+    if strict and summary["warnings"]:
         raise typer.Exit(DAMAGED)

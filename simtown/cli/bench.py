@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from simtown.cli.app import RefusalError, app
+from simtown.cli.places import local_file
+from simtown.extras import need
 
 bench = typer.Typer(help="Measure speed on this machine.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(bench, name="bench")
@@ -29,10 +31,11 @@ def bench_render(
     repeats: Annotated[int, typer.Option(help="Drawings of which the median counts, after one that warms up.")] = 5,
     out: Annotated[Path, typer.Option(help="The CSV to write; the picture goes beside it.")] = Path("bench-render.csv"),
 ) -> None:
-    """Frames a second of all engines that are installed, with depth and ids: a table, a CSV file, and a picture.
+    """Frames a second of all engines that are installed, with depth and ids: a table, a CSV file, and a picture (extra "train").
 
     On a graphics card: simtown bench render --scenes 1,128,1024,16384. A batch that would take an engine over 20 seconds is left out.
     """
+
     from rich.console import Console
     from rich.table import Table
 
@@ -48,6 +51,8 @@ def bench_render(
         raise RefusalError(f"--repeats must be at least 1, not {repeats}")
     if out.suffix.lower() != ".csv":
         raise RefusalError(f"--out {out} must end in .csv")
+    out = local_file(out)
+    need("the picture of what is measured", ("matplotlib",), "train")
     rows: list[study.Row] = []
     with Progress("bench render") as watcher:
         drawn_on = settled(device, watcher.say)
@@ -65,8 +70,5 @@ def bench_render(
     print(where)
     study.save(rows, where, out)
     print(out)
-    try:
-        study.plot(rows, where, out.with_suffix(".png"))
-    except ImportError:
-        raise RefusalError(f"{out} is written; the picture needs matplotlib: pip install 'simtown[train]'") from None
+    study.plot(rows, where, out.with_suffix(".png"))
     print(out.with_suffix(".png"))

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from simtown.cli.app import app, parse_size
+from simtown.cli.places import local
 
 
 @app.command(short_help="Film a street in motion: MP4 or GIF.")
@@ -30,7 +31,7 @@ def clip(
     from simtown.progress import Progress
     from simtown.town import clip as clips
 
-    extent = parse_size(size)
+    extent, out = parse_size(size), local(out)
     clips.check(out, seconds, fps, extent)
     with Progress(f"clip {out}") as watcher:
         town = clips.traffic(seed, vehicles, entities, weather)

@@ -8,16 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from simtown.cli.app import INTERRUPTED, RefusalError, app
+from simtown.cli.app import app
+from simtown.cli.places import beside, local
 
 if TYPE_CHECKING:
     from simtown.datasets.reader import Dataset
-
-
-def _default(dataset: Path, suffix: str) -> Path:
-    """Beside the data set: town, town-coco; also where the data set is given as "."."""
-    home = dataset.resolve() if dataset.name in ("", "..") else dataset
-    return home.with_name(f"{home.name}-{suffix}")
 
 
 def _shown(title: str, data: Dataset, splits: Sequence[str], write: Callable[[Callable[[int], None]], None]) -> None:
@@ -26,18 +21,15 @@ def _shown(title: str, data: Dataset, splits: Sequence[str], write: Callable[[Ca
 
     with Progress(title) as watcher:
         watcher.started(sum(len(data[name]) for name in splits), 0)
-        try:
-            write(lambda n: watcher.advanced(n, {}))
-        except KeyboardInterrupt:
-            raise RefusalError("stopped, and nothing was kept: the same command begins again", INTERRUPTED) from None
+        write(lambda n: watcher.advanced(n, {}))
 
 
 @app.command(short_help="Write a data set in another tool's format.")
 def export(
-    dataset: Annotated[Path, typer.Argument(help="Directory of a data set.")],
+    dataset: Annotated[str, typer.Argument(help="Directory or URL of a data set.")],
     to: Annotated[str, typer.Option(help="coco, clevr, webdataset, parquet, yolo or png.")],
     split: Annotated[str, typer.Option(help="Splits: all, or train, val, test with commas between.")] = "all",
-    out: Annotated[Path | None, typer.Option(help="The directory to write; by default DIR-FORMAT.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The directory to write; by default DIR-FORMAT, here if DIR is a URL.")] = None,
 ) -> None:
     """Write a data set in another tool's format: COCO, CLEVR, WebDataset, Parquet for Hugging Face, YOLO, or plain PNG files.
 
@@ -48,17 +40,17 @@ def export(
     from simtown.datasets.reader import open_dataset
 
     find_format(to)
+    directory = local(out) if out else beside(dataset, to)
     data = open_dataset(dataset)
     splits = choose_splits(data, [] if split == "all" else [name.strip() for name in split.split(",")])
-    directory = out or _default(dataset, to)
     _shown(f"export {directory}", data, splits, lambda step: write(data, to, splits, directory, step))
     print(f"{directory}: {', '.join(f'{len(data[name]):,} {name}' for name in splits)} examples for {to}")
 
 
 @app.command(short_help="Write a page to look at a data set.")
 def gallery(
-    dataset: Annotated[Path, typer.Argument(help="Directory of a data set.")],
-    out: Annotated[Path | None, typer.Option(help="The directory to write; by default DIR-gallery.")] = None,
+    dataset: Annotated[str, typer.Argument(help="Directory or URL of a data set.")],
+    out: Annotated[Path | None, typer.Option(help="The directory to write; by default DIR-gallery, here if DIR is a URL.")] = None,
 ) -> None:
     """Write a page to look at a data set: index.html, for any browser, without a server, and a folder beside it that it reads bit by bit.
 
@@ -69,7 +61,7 @@ def gallery(
     from simtown.datasets.gallery import gallery as write
     from simtown.datasets.reader import open_dataset
 
+    directory = local(out) if out else beside(dataset, "gallery")
     data = open_dataset(dataset)
-    directory = out or _default(dataset, "gallery")
     _shown(f"gallery {directory}", data, choose_splits(data, []), lambda step: write(data, directory, step))
     print(f"Open {directory / 'index.html'} in a browser; keep the folder data beside it")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simtown.cli.app import DAMAGED, AddressOption, EngineOption, RefusalError, app, connected, parse_size, save_picture
+from simtown.cli.places import local_file, name_of
+from simtown.extras import need
 
 if TYPE_CHECKING:
     from simtown.datasets.settings import Settings
@@ -75,22 +77,26 @@ def generate(
     test: Annotated[int, typer.Option(help="Test examples, entities drawn uniformly.")] = 2_000,
     distractor: Annotated[bool, typer.Option("--distractor", help="Put a third vehicle into every scene.")] = False,
     size: Annotated[str, typer.Option(help="Pixels: 128, or width x height such as 64x32.")] = "128",
-    seed: Annotated[int, typer.Option(help="Another seed is another data set.")] = 0,
-    frequencies: Annotated[str, typer.Option(help="How common entities are: vg, uniform, zipf:S, or a CSV file.")] = "vg",
-    relations: Annotated[str, typer.Option(help="What is asked: names with commas between, or all.")] = "left of,right of",
-    phrasing: Annotated[str, typer.Option(help="paper: one wording; varied: several.")] = "paper",
-    weather: Annotated[str, typer.Option(help="Weathers that occur: all, or names with commas between.")] = "all",
+    seed: Annotated[int, typer.Option(help="Of all random choices: another seed makes another data set.")] = 0,
+    frequencies: Annotated[
+        str, typer.Option(help="How common entities are: vg (Visual Genome), uniform, zipf:EXPONENT, or a CSV file.")
+    ] = "vg",
+    relations: Annotated[
+        str, typer.Option(help="What is asked: names with commas between, or all (also in front of, behind).")
+    ] = "left of,right of",
+    phrasing: Annotated[str, typer.Option(help="paper: every question in the paper's one wording; varied: in several.")] = "paper",
+    weather: Annotated[str, typer.Option(help="Weathers that occur: all, or names with commas between, such as clear,snow,night.")] = "all",
     jitter: Annotated[float, typer.Option(help="Move the camera at random by up to this many metres, at most 1.")] = 0.0,
     masks: Annotated[bool, typer.Option("--masks", help="Store instance masks.")] = False,
     depth: Annotated[bool, typer.Option("--depth", help="Store depth in metres.")] = False,
-    shard: Annotated[int, typer.Option(help="Examples a file.")] = 2_000,
+    shard: Annotated[int, typer.Option(help="Examples in each file.")] = 2_000,
     out: Annotated[
         str | None,
         typer.Option(
             help="Where to, a directory or a URL such as s3://BUCKET/NAME; by default simtown-ENTITIES-N, with what else differs."
         ),
     ] = None,
-    workers: Annotated[int | None, typer.Option(help="Shards at once; by default one a processor. The bytes are the same.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes at work; by default one a processor. The bytes are the same.")] = None,
     device: Annotated[str, typer.Option(help="What draws: cpu, cuda (a graphics card), or auto.")] = "cpu",
     engine: EngineOption = "local",
     address: AddressOption = None,
@@ -155,18 +161,18 @@ def default_name(settings: Settings) -> str:
 
 @app.command(short_help="Draw a contact sheet of a data set or the catalogue.")
 def preview(
-    dataset: Annotated[Path | None, typer.Argument(help="Directory of a data set.")] = None,
+    dataset: Annotated[str | None, typer.Argument(help="Directory or URL of a data set.")] = None,
     random: Annotated[bool, typer.Option("--random", help="Fresh examples, without a data set.")] = False,
     entity: Annotated[str | None, typer.Option(help="The catalogue: all, or names with commas between.")] = None,
     weather: Annotated[str | None, typer.Option(help="One street in these weathers: all, or names.")] = None,
     split: Annotated[str, typer.Option(help="train, val or test.")] = "train",
     count: Annotated[int, typer.Option("--n", help="How many examples.")] = 24,
-    large: Annotated[bool, typer.Option("--large", help="Draw them anew, larger.")] = False,
+    large: Annotated[bool, typer.Option("--large", help="Draw the examples again, larger than they are stored.")] = False,
     distractor: Annotated[bool, typer.Option("--distractor", help="With --random: a third vehicle.")] = False,
     entities: Annotated[int, typer.Option(help="With --random: how many kinds exist.")] = 60,
     seed: Annotated[int, typer.Option(help="With --random or --weather: which street.")] = 0,
     renderer: Annotated[str, typer.Option(help="raster or opengl.")] = "raster",
-    out: Annotated[Path | None, typer.Option(help="The PNG to write.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The PNG to write; by default NAME-preview.png, in the working directory.")] = None,
 ) -> None:
     """Write a contact sheet: pictures with questions, answers and boxes (subject blue, object orange).
 
@@ -183,30 +189,36 @@ def preview(
         raise RefusalError(f"give one of DIR, --random, --entity and --weather, not {' and '.join(chosen) or 'none'}")
     if count < 1 or split not in SPLITS:
         raise RefusalError(f"--n must be at least 1 and --split one of {', '.join(SPLITS)}")
+    usual = {"--random": "simtown-random.png", "--entity": "simtown-entities.png", "--weather": "simtown-weather.png"}
+    path = _png(out or Path(f"{name_of(dataset)}-{PREVIEW}" if dataset else usual[chosen[0]]))
     settings = Settings(entities=entities, distractor=distractor, seed=seed)
     settings.check()
     if dataset is not None:
         data = open_dataset(dataset)
         if not len(data[split]):
             raise RefusalError(f"{dataset} has no {split} examples: choose another --split")
-        sheet, path = sheets.dataset_sheet(data, _renderer(renderer), split, count, large), dataset / "preview.png"
+        sheet = sheets.dataset_sheet(data, _renderer(renderer), split, count, large)
     elif random:
         side = 512 if large else 160
-        sheet, path = sheets.random_sheet(settings, _renderer(renderer), count, side, side), Path("simtown-random.png")
+        sheet = sheets.random_sheet(settings, _renderer(renderer), count, side, side)
     elif entity is not None:
         numbers = [_entity(name, ENTITIES) for name in _names(entity, ENTITIES) or [entity]]
-        sheet, path = sheets.entity_sheet(_renderer(renderer), numbers, 384 if large else 192), Path("simtown-entities.png")
+        sheet = sheets.entity_sheet(_renderer(renderer), numbers, 384 if large else 192)
     else:
         names = list(_names(weather or "", WEATHERS))
         unknown = [w for w in names if w not in WEATHERS]
         if unknown or not names:
             raise RefusalError(f"unknown weather '{', '.join(unknown)}': choose among all, {', '.join(WEATHERS)}")
-        sheet, path = sheets.weather_sheet(settings, _renderer(renderer), names, 512 if large else 256), Path("simtown-weather.png")
-    path = out or path
-    if path.suffix.lower() != ".png":
-        raise RefusalError(f"--out {path} must end in .png")
+        sheet = sheets.weather_sheet(settings, _renderer(renderer), names, 512 if large else 256)
     save_picture(sheet, path)
     print(f"{path}: {sheet.width} x {sheet.height} pixels")
+
+
+def _png(path: Path) -> Path:
+    """A picture that can be written. Raises RefusalError."""
+    if path.suffix.lower() != ".png":
+        raise RefusalError(f"--out {path} must end in .png")
+    return local_file(path)
 
 
 def _entity(name: str, entities: tuple[str, ...]) -> int:
@@ -242,12 +254,11 @@ def render(
     from simtown.render.engines import settled
 
     if renderer == "opengl" and device != "cpu":
-        raise RefusalError("--device chooses where raster draws: opengl has a card of its own choice")
+        raise RefusalError("--device chooses where raster draws; with --renderer opengl leave it out")
     width, height = parse_size(size)
     scene, name = locate(where)
-    path = out or Path(f"{name}.png")
-    if path.suffix.lower() != ".png":
-        raise RefusalError(f"--out {path} must end in .png")
+    path = _png(out or Path(f"{name}.png"))
+    glb, json = (local_file(file, option) if file else None for file, option in ((glb, "--glb"), (json, "--json")))
     frames = _renderer(renderer, device=settled(device, _tell)).render(scene, width, height)
     pictures = [(path, frames.rgb[0][..., ::-1])]
     if depth:
@@ -271,24 +282,30 @@ def render(
         print(json)
 
 
-@app.command(short_help="Tell what a data set holds, and how it was made.")
+@app.command(short_help="Tell what a data set or one example holds.")
 def info(
-    dataset: Annotated[Path, typer.Argument(help="Directory of a data set.")],
-    plot: Annotated[bool, typer.Option("--plot", help="Also draw subjects and objects against their target: DIR/marginals.png.")] = False,
+    dataset: Annotated[str, typer.Argument(help="Directory or URL of a data set; DIR/SPLIT:INDEX for one example, such as data/test:3.")],
+    plot: Annotated[bool, typer.Option("--plot", help="Also draw subjects and objects against their target: NAME-marginals.png.")] = False,
 ) -> None:
     """Tell what a data set holds: counts, balance, acceptance rates, timings, and entity frequencies against their target.
+
+    Of one example (DIR/SPLIT:INDEX or SHARD:INDEX): the question, the answer, where its vehicles stand, and what else is in the street.
 
     --plot draws the paper's Figures 12 and 13: frequencies asked for against generated ones, and training against test, with a chi-square
     test of how well they fit.
     """
     from simtown.datasets.info import show
+    from simtown.datasets.locate import is_address
 
+    if is_address(dataset):
+        from simtown.datasets.describe import show_example
+
+        if plot:
+            raise RefusalError(f"--plot draws a whole data set: give its directory, not the example {dataset}")
+        show_example(dataset)
+        return
     if plot:
-        from importlib.util import find_spec
-
-        missing = [name for name in ("scipy", "matplotlib") if find_spec(name) is None]
-        if missing:
-            raise RefusalError(f"--plot needs {missing[0]}: pip install 'simtown[vg]'")
+        need("--plot", ("scipy", "matplotlib"), "vg")
     show(dataset)
     if plot:
         from simtown.datasets import marginals as study
@@ -296,7 +313,7 @@ def info(
 
         data = open_dataset(dataset)
         found = study.marginals(data)
-        path = dataset / "marginals.png"
+        path = Path(f"{name_of(dataset)}-marginals.png")
         study.plot(found, data.settings.frequencies, path)
         for split, m in found.items():
             for role, fit in m.fit.items():
@@ -305,12 +322,20 @@ def info(
         print(f"Figures 12 and 13: {path}")
 
 
-@app.command(short_help="Check every file and every answer.")
+@app.command(short_help="Prove that a data set is what its settings make.")
 def verify(
-    dataset: Annotated[Path, typer.Argument(help="Directory of a data set.")],
-    pictures: Annotated[int, typer.Option(help="Pictures a shard to draw again and compare, 0 for none.")] = 8,
+    dataset: Annotated[str, typer.Argument(help="Directory or URL of a data set.")],
+    pictures: Annotated[int, typer.Option(help="How many pictures of the whole set to draw again and compare, 0 for none.")] = 256,
+    everything: Annotated[bool, typer.Option("--all", help="Draw every picture again.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Sample nothing again: only check that files and examples agree with themselves.")
+    ] = False,
 ) -> None:
-    """Check every file against its checksum, and every answer against its scene. Exit code 1 if anything is wrong."""
+    """Prove that a data set is what its settings make: every file, scene, question and answer, and a sample of the pictures.
+
+    Scenes, questions and answers are sampled again from the settings and compared. Whatever is wrong or does not belong is named, a line
+    each. Exit code 1 if anything is wrong.
+    """
     from simtown.datasets.settings import Settings
     from simtown.datasets.stores import store_of
     from simtown.datasets.verify import verify as check
@@ -318,20 +343,27 @@ def verify(
 
     if pictures < 0:
         raise RefusalError(f"--pictures must be at least 0, not {pictures}")
-    settings = Settings.from_resolved(store_of(dataset).load_manifest()["settings"])
-    with Progress(f"verify {dataset}") as watcher:
+    store = store_of(dataset)
+    settings = Settings.from_resolved(store.load_manifest()["settings"])
+    renderer = _renderer("raster")  # compiled here, also for what samples
+    with Progress(f"verify {store}") as watcher:
         watcher.started(sum(settings.counts().values()), 0)
-        problems = check(dataset, _renderer("raster") if pictures else None, pictures, lambda n: watcher.advanced(n, {}))
-    for problem in problems:
-        print(f"simtown: {problem}", file=sys.stderr)
-    if problems:
+        drawn = None if everything else pictures
+        report = check(str(store), renderer if drawn != 0 else None, drawn, quick, lambda n: watcher.advanced(n, {}))
+    for problem in report.problems:
+        _tell(f"simtown: {problem}")
+    if report.problems:
+        count = len(report.problems)
+        of_shards = any(".h5: " in problem for problem in report.problems)
+        remedy = "; a shard that is moved away is made again by the same simtown generate" if of_shards else ""
+        _tell(f"simtown: {store} is not what its settings make: {count} problem{'s' if count > 1 else ''}{remedy}")
         raise typer.Exit(DAMAGED)
-    print(f"{dataset}: {sum(settings.counts().values())} examples, all files and answers are right")
+    print(f"{store}: {report.summary}")
 
 
 @app.command(short_help="Say in words what a data set shows.")
 def captions(
-    dataset: Annotated[Path, typer.Argument(help="Directory of a data set.")],
+    dataset: Annotated[str, typer.Argument(help="Directory or URL of a data set.")],
     out: Annotated[Path, typer.Option(help="The text file to write, a caption a line; simtown lm train learns from it.")],
     bias: Annotated[float, typer.Option(help="Reporting bias: probability that a kind's typical colour is left unsaid.")] = 0.0,
 ) -> None:
@@ -343,6 +375,7 @@ def captions(
     from simtown.files import replacing
     from simtown.language.captions import captions as told
 
+    out = local_file(out)
     if out.exists():
         raise RefusalError(f"--out {out} is there already: give another file")
     source = open_dataset(dataset)

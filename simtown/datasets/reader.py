@@ -17,7 +17,7 @@ import numpy as np
 from simtown.assets.catalogue import ENTITIES
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.datasets.shards import LAYOUT, PICTURES
-from simtown.datasets.stores import Directory, Mirror, Remote, store_of
+from simtown.datasets.stores import Directory, Mirror, Remote, name_of, store_of
 from simtown.files import DamagedError
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene, SceneBatch, plausible
@@ -276,13 +276,17 @@ class Dataset:
 
     Attributes:
         path: its directory (of a remote one, its mirror).
+        place: its directory or its URL, in words.
+        name: the last part of its place.
         manifest: everything its manifest says.
         settings: its settings.
         vocabulary: token texts by id.
     """
 
-    def __init__(self, path: Path, manifest: dict[str, Any], fetch: Callable[[Path], None] | None = None) -> None:
+    def __init__(self, path: Path, manifest: dict[str, Any], fetch: Callable[[Path], None] | None = None, place: str = "") -> None:
         self.path, self.manifest = path, manifest
+        self.place = place or str(path)
+        self.name = name_of(self.place)
         self.settings = Settings.from_resolved(manifest["settings"])
         self.vocabulary: list[str] = manifest["vocabulary"]
         self._splits = {}
@@ -324,7 +328,7 @@ def open_dataset(place: str | Path) -> Dataset:
     if isinstance(store, Remote):
         mirror = Mirror(store)
         _check_complete(store, mirror.manifest)
-        return Dataset(mirror.path, mirror.manifest, mirror.fetch)
+        return Dataset(mirror.path, mirror.manifest, mirror.fetch, str(store))
     manifest = store.load_manifest()
     _check_complete(store, manifest)
     missing = [name for name in manifest["shards"] if not (store.path / name).is_file()]

@@ -249,6 +249,15 @@ def path_of(place: str | Path) -> Path:
     return Path("/" + text[len("file:") :].lstrip("/")) if text.startswith("file:/") else Path(place)
 
 
+def name_of(place: str | Path) -> str:
+    """What a data set is called: the last part of its path, or of its URL with nothing but letters, digits and ._+-; "" if none is left."""
+    url = url_of(place)
+    if url is None:
+        return os.path.basename(os.path.abspath(path_of(place)))
+    last = url.partition("://")[2].partition("?")[0].rstrip("/").rpartition("/")[2]
+    return re.sub(r"[^\w.+-]+", "-", last).strip(".-")
+
+
 def store_of(place: str | Path) -> Directory | Remote:
     """Where the files of a data set lie: a path, file://PATH, or another URL that fsspec knows."""
     url = url_of(place)

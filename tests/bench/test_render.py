@@ -2,6 +2,7 @@
 
 import csv
 import io
+import sys
 
 import numpy as np
 import pytest
@@ -110,6 +111,16 @@ def test_the_command_prints_a_table_and_writes_a_csv_and_a_picture(cli, tmp_path
     with Image.open(out.with_suffix(".png")) as picture:
         assert picture.width > 1000
         assert len(picture.convert("RGB").getcolors(10**6)) > 20
+
+
+def test_a_missing_library_is_noticed_before_anything_is_measured(cli, tmp_path, monkeypatch):
+    def measure(*arguments):
+        raise AssertionError("measured first")
+
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr(render, "measure", measure)
+    cli("bench", "render", "--device", "cpu", "--out", tmp_path / "a.csv").refuses("matplotlib", "'.[train]'")
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_picture_shows_every_engine(tmp_path):

@@ -8,17 +8,19 @@ import hdf5plugin  # noqa: F401
 import numpy as np
 import pytest
 
-pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'simtown[audit]'")
+pytest.importorskip("sklearn", reason="needs scikit-learn: pip install '.[audit]'")
 
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
-from simtown.datasets.audit import balance, columns, probes, run, scenes
+from simtown.datasets import manifest as manifests
+from simtown.datasets.audit import balance, columns, near, pictures, probes, run, scenes
 from simtown.datasets.audit.findings import LEVEL, Finding, judged, wilson
 from simtown.datasets.job import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
+from simtown.datasets.shards import checksum
 from simtown.language.relations import RELATION_NAMES
 
 SETTINGS = Settings(entities=8, n=1_600, val=40, test=600, width=32, height=32, shard=800)
@@ -37,6 +39,15 @@ def plant(directory, change, splits=("train", "test")):
         if path.name.split("-")[0] in splits:
             with h5py.File(path, "r+") as file:
                 change(file, np.random.default_rng(len(path.name)))
+    return seal(directory)
+
+
+def seal(directory):
+    """Write the checksums of the shards as they are now into the manifest, as whoever hides a change does."""
+    manifest = manifests.load(directory)
+    for name, entry in manifest["shards"].items():
+        entry |= {"sha256": checksum(directory / name), "bytes": (directory / name).stat().st_size}
+    manifests.save(directory, manifest)
     return directory
 
 
@@ -80,7 +91,7 @@ def test_answers_that_lean_are_found(clean, copy, cli):
     cli("audit", biased).succeeds()
     told = cli("audit", biased, "--strict")
     assert told.code == 1
-    assert "answers (train): Make as many questions" in told.out
+    assert "answers (train): Ask as many questions" in told.out
 
 
 def test_answers_by_entity_are_found(clean, copy):
@@ -146,9 +157,135 @@ def test_repeated_scenes_and_leaked_tests_are_found(clean, copy):
     with h5py.File(clean / "train-00001.h5") as train, h5py.File(leaked / "test-00000.h5", "r+") as test:
         for name in ("scene/entity", "scene/pose", "scene/camera"):
             test[name][:3] = train[name][10:13]
-    (finding,) = (f for f in run.audit(open_dataset(leaked)) if f.status == "warn")
+    (finding,) = (f for f in run.audit(open_dataset(seal(leaked))) if f.status == "warn")
     assert (finding.check, finding.where) == ("scenes seen in training", "test")
     assert finding.details == {"seen": 3, "n": 600, "first": [0, 1, 2]}
+
+
+def test_answers_by_heading_are_found(clean, copy, cli):
+    """A vehicle's yaw, which neither the boxes nor the entities show, gives the answer away."""
+
+    def turn(file, rng):
+        rows, slots = np.arange(len(file["answer"])), file["subject_slot"][:]
+        pose = file["scene/pose"][:]
+        pose[rows, slots, 2] += 0.02 * file["answer"][:]
+        file["scene/pose"][:] = pose
+
+    turned = plant(copy(clean), turn)
+    assert warned(turned) == {"information": {"train", "test"}}
+    outcome = cli("audit", turned).succeeds()
+    assert "subject's heading tells most about the answer" in " ".join(outcome.out.split())
+    assert "% are answered yes" in outcome.out
+
+
+@pytest.mark.parametrize("one_sided", [False, True])
+def test_headings_are_those_of_the_vehicles_asked_about(one_sided, plain):
+    split, settings = open_dataset(plain).train, Settings(relations=("left of",) if one_sided else ("left of", "right of"))
+    for i, example in enumerate(split):
+        slots = (0, 1) if one_sided else (example.subject_slot, example.object_slot)
+        expected = [example.scene.vehicles[slot].yaw % (2 * np.pi) for slot in slots]
+        assert columns.headings(split, settings)[i] == pytest.approx(expected)
+
+
+def nudge(rng, pose):
+    """Poses (n, v, 3) with every vehicle up to 1 cm from its place along and across the road."""
+    nudged = pose.copy()
+    nudged[..., :2] += rng.uniform(-0.01, 0.01, pose[..., :2].shape)
+    return nudged
+
+
+def test_nearly_repeated_scenes_are_found(clean, copy):
+    """The same kinds of vehicles, 1 cm from where they stood, in other weather, in another street and in any slots."""
+
+    def repeat(file, rng):
+        entity, pose = file["scene/entity"][:], file["scene/pose"][:]
+        entity[-4:], pose[-4:] = entity[:4, ::-1], nudge(rng, pose[:4])[:, ::-1]
+        file["scene/entity"][:], file["scene/pose"][:] = entity, pose
+
+    repeated = plant(copy(clean), repeat, splits=("train",))
+    (finding,) = (f for f in run.audit(open_dataset(repeated)) if f.status == "warn")
+    assert (finding.check, finding.where) == ("nearly repeated scenes", "train")
+    assert finding.details["pairs"][-1] == 8  # four in each shard
+    assert finding.details["first"][0] == [796, 0]
+    assert "first: train 796 is like train 0" in finding.found
+
+
+def test_near_copies_of_training_scenes_are_found(clean, copy):
+    leaked = copy(clean)
+    with h5py.File(clean / "train-00001.h5") as train, h5py.File(leaked / "test-00000.h5", "r+") as test:
+        test["scene/entity"][5:9] = train["scene/entity"][10:14]
+        test["scene/pose"][5:9] = nudge(np.random.default_rng(0), train["scene/pose"][10:14])
+    (finding,) = (f for f in run.audit(open_dataset(seal(leaked))) if f.status == "warn")
+    assert (finding.check, finding.where) == ("near copies of training scenes", "test")
+    assert finding.details["first"] == [[5 + i, 810 + i] for i in range(4)]
+
+
+def test_scenes_are_near_by_chance_as_often_as_expected(tmp_path):
+    """In a world of two kinds many scenes are near another; the expected number is true within SAFETY, so none warns."""
+    generate(Settings(entities=2, n=12_000, val=0, test=0, width=32, height=32), tmp_path / "town", workers=1)
+    (finding,) = near.near_repeats(open_dataset(tmp_path / "town"))
+    pairs, expected = finding.details["pairs"][-1], finding.details["expected"][-1]
+    assert pairs >= 5
+    assert expected / near.SAFETY**2 < pairs < expected
+    assert judged([finding])[0].status == "pass"
+
+
+def test_one_scene_everywhere_is_no_trouble(clean, copy, tmp_path):
+    """Thousands of equal scenes and pictures, and thousands that nearly are: counted, and in no more time than others."""
+
+    def same(file, rng):
+        n = len(file["answer"])
+        file["scene/entity"][:] = np.tile(file["scene/entity"][0], (n, 1))
+        file["scene/pose"][:] = nudge(rng, np.tile(file["scene/pose"][0], (n, 1, 1)))
+        file["images"][:] = np.tile(file["images"][0], (n, 1, 1, 1))
+
+    found = warned(plant(copy(clean), same))
+    assert found["nearly repeated scenes"] == {"train", "test"}
+    (finding,) = (f for f in run.audit(open_dataset(tmp_path / "copy")) if f.check == "repeated pictures")
+    assert finding.details["repeated"] == 0  # they are those of one scene, within a few centimetres
+
+
+@pytest.mark.parametrize("change", ["none", "brightness", "noise", "JPEG"])
+def test_a_picture_under_another_scene_is_found(change, clean, copy):
+    cv2 = pytest.importorskip("cv2")
+
+    def disguise(image, rng):
+        if change == "brightness":
+            return np.clip(image * 0.9 + 12, 0, 255).astype(np.uint8)
+        if change == "noise":
+            return np.clip(image + rng.normal(0, 3, image.shape), 0, 255).astype(np.uint8)
+        return cv2.imdecode(cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 90])[1], -1) if change == "JPEG" else image
+
+    exchanged = copy(clean)
+    with h5py.File(clean / "train-00001.h5") as train, h5py.File(exchanged / "test-00000.h5", "r+") as test:
+        test["images"][17] = disguise(train["images"][4], np.random.default_rng(0))
+    (finding,) = (f for f in run.audit(open_dataset(seal(exchanged))) if f.status == "warn")
+    assert finding.check == "repeated pictures"
+    assert finding.details == {"repeated": 1, "n": 2_240, "first": [["test 17", "train 804"]]}
+    assert "first: test 17 shows the picture of train 804" in finding.found
+
+
+def test_ordinary_pictures_are_far_from_being_the_same(tmp_path):
+    """The least difference between any two of a foggy, small world is well above the one from which pictures are the same."""
+    generate(Settings(entities=5, n=2_000, val=0, test=0, width=32, height=32, weathers=("fog",)), tmp_path / "town", workers=1)
+    prints = pictures.fingerprints(pictures.cell_brightness(open_dataset(tmp_path / "town"), "train"))
+    squares = np.square(prints).mean(axis=1)
+    for i in range(0, len(prints), 500):
+        difference = squares[i : i + 500, None] + squares - 2 * prints[i : i + 500] @ prints.T / prints.shape[1]
+        difference[np.arange(500), np.arange(i, i + 500)] = np.inf
+        assert np.sqrt(difference.min()) > 2 * pictures.SAME
+
+
+def test_files_that_were_changed_are_found(clean, copy, cli):
+    changed = copy(clean)
+    with h5py.File(changed / "train-00001.h5", "r+") as file:
+        file["margin"][3] += 0.01
+    (finding,) = (f for f in run.audit(open_dataset(changed)) if f.status == "warn")
+    assert finding.check == "changed files"
+    assert finding.found == "1 of 4 files differ from their checksum in the manifest: train-00001.h5"
+    outcome = cli("audit", changed, "--strict")
+    assert outcome.code == 1
+    assert "changed files (all): Somebody changed these files" in outcome.out
 
 
 def test_seen_questions_are_told_apart_from_seen_scenes(clean):

@@ -9,7 +9,7 @@ from PIL import Image
 from simtown.datasets.marginals import Fit, goodness, marginals, targets
 from simtown.datasets.reader import open_dataset
 
-pytest.importorskip("scipy", reason="needs scipy: pip install 'simtown[train]'")
+pytest.importorskip("scipy", reason="needs scipy: pip install '.[train]'")
 from scipy import stats
 
 quick = settings(max_examples=40)
@@ -71,20 +71,22 @@ def test_generated_sets_follow_their_target(many):
     assert uniform.p < 1e-6  # training is not uniform, and the test sees it
 
 
-def test_info_plot(many, copy, cli):
+def test_info_plot(many, copy, cli, tmp_path, monkeypatch):
     town = copy(many)
+    monkeypatch.chdir(tmp_path)
     outcome = cli("info", town, "--plot").succeeds()
     for words in ("train subjects against vg: chi-square", "test objects against uniform", "degrees of freedom, p ", "marginals.png"):
         assert words in outcome.out
-    with Image.open(town / "marginals.png") as picture:
+    with Image.open(tmp_path / "copy-marginals.png") as picture:
         assert picture.size == (1575, 1200)
     cli("verify", town, "--pictures", 0).succeeds()
     cli("generate", "--help").succeeds()
 
 
-def test_info_plot_without_test_examples(rich, copy, cli):
+def test_info_plot_without_test_examples(rich, copy, cli, tmp_path, monkeypatch):
     town = copy(rich)
-    (town / "marginals.png").write_bytes(b"old")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "copy-marginals.png").write_bytes(b"old")
     cli("info", town, "--plot").succeeds()
-    with Image.open(town / "marginals.png") as picture:
+    with Image.open(tmp_path / "copy-marginals.png") as picture:
         picture.verify()

@@ -14,6 +14,8 @@ from simtown.datasets.settings import Settings
 
 #: Draws from the null distribution of a mutual information.
 DRAWS = 300
+#: Chances below which features are told apart by how much they tell.
+_SURE = 1e-9
 
 
 def overall(split: Split, name: str) -> Finding:
@@ -25,7 +27,7 @@ def overall(split: Split, name: str) -> Finding:
     low, high = wilson(yes, n)
     return Finding(
         "answers", name, f"{yes / n:.1%} yes (95 %: {low:.1%} to {high:.1%})",
-        "Make as many questions with the answer yes as with no: half of each keeps a constant answer at 50 %.",
+        "Ask as many questions with the answer yes as with no; otherwise a model that always says the same beats 50 %.",
         float(binomtest(yes, n).pvalue), details={"yes": yes, "n": n, "low": low, "high": high},
     )  # fmt: skip
 
@@ -46,7 +48,7 @@ def by_group(split: Split, settings: Settings, name: str) -> Iterator[Finding]:
         yield Finding(
             f"answers by {what}", name,
             f"furthest from half: {label} {yes[worst] / n[worst]:.1%} yes ({low[worst]:.1%} to {high[worst]:.1%}) of {n[worst]:,}",
-            f"Draw answers anew so that each {what} is answered yes as often as no, or weight the examples; first look at: {label}.",
+            f"Make the data anew so that each {what} is answered yes as often as no, or weight the examples; first look at: {label}.",
             min(1.0, float(p[worst]) * len(there)),
             details={"groups": [{"name": names[g], "yes": int(y), "n": int(m), "low": float(lo), "high": float(hi)}
                                 for g, y, m, lo, hi in zip(there, yes, n, low, high, strict=True)]},
@@ -62,22 +64,32 @@ def information(split: Split, settings: Settings, name: str, seed: int = 0) -> F
     from scipy.stats import gamma
 
     answer, table = split.column("answer").astype(bool), features(split, settings)
-    drawn = list(null_answers(answer, DRAWS, seed))
-    told: list[dict[str, Any]] = []
-    for what, numbers in table.items():
-        found = mutual_information(numbers, answer)
-        null = np.array([mutual_information(numbers, other) for other in drawn])
+    null_draws = list(null_answers(answer, DRAWS, seed))
+    rows: list[dict[str, Any]] = []
+    for feature, numbers in table.items():
+        measured = mutual_information(numbers, answer)
+        null = np.array([mutual_information(numbers, drawn) for drawn in null_draws])
         mean, variance = float(null.mean()), float(null.var(ddof=1))
-        p = float(gamma.sf(found, mean * mean / variance, scale=variance / mean)) if variance > 1e-18 else float(found <= mean + 1e-9)
-        told.append({"feature": what, "bits": found - mean, "plain_bits": found, "values": int(numbers.max()) + 1, "p": p})
-    told.sort(key=lambda row: (row["p"], -row["bits"]))
-    first = told[0]
+        p = float(gamma.sf(measured, mean * mean / variance, scale=variance / mean)) if variance > 1e-18 else float(measured <= mean + 1e-9)
+        rows.append({"feature": feature, "bits": measured - mean, "plain_bits": measured, "values": int(numbers.max()) + 1, "p": p})
+    rows.sort(key=lambda row: (max(row["p"], _SURE), -row["bits"]))
+    first = rows[0]
+    telling = [f"{row['feature']} ({row['bits']:.3f} bits)" for row in rows if row["p"] < 1e-4] or [first["feature"]]
     return Finding(
-        "information", name, f"most about the answer: {first['feature']}, {first['bits']:+.4f} bits (p {first['p']:.2g})",
-        "The answer can be guessed without understanding the picture: find out why it depends on "
-        f"{', '.join(str(row['feature']) for row in told if row['p'] < 1e-4) or first['feature']}, and make the data anew.",
-        min(1.0, first["p"] * len(told)), details={"features": told},
+        "information", name,
+        f"{first['feature']} tells most about the answer: {first['bits']:+.4f} of 1 bit beyond chance (p {first['p']:.2g})",
+        f"The answer can be guessed from {', '.join(telling)} without understanding the picture: find out why, and make the data anew. "
+        f"{_most_lopsided(table[first['feature']], answer)}",
+        min(1.0, first["p"] * len(rows)), details={"features": rows},
     )  # fmt: skip
+
+
+def _most_lopsided(numbers: np.ndarray, answer: np.ndarray) -> str:
+    """Where to look: the value of a feature whose answers are furthest from half, by examples that have it."""
+    n, yes = np.bincount(numbers), np.bincount(numbers, weights=answer)
+    value = int(np.argmax(np.abs(yes - n / 2) / np.sqrt(n)))  # every value occurs
+    examples = ", ".join(map(str, np.flatnonzero(numbers == value)[:3]))
+    return f"Look at examples {examples}: of the {n[value]:,} that agree with them in this, {yes[value] / n[value]:.0%} are answered yes."
 
 
 def null_answers(answer: np.ndarray, draws: int, seed: int) -> Iterator[np.ndarray]:

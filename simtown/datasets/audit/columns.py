@@ -22,17 +22,32 @@ def mirrored(settings: Settings) -> bool:
     return all((axis, -sign) in asked for axis, sign in asked)
 
 
-def role_boxes(split: Split, settings: Settings) -> np.ndarray:
-    """(n, 2, 4) float64: boxes of the two vehicles asked about, as shares of the picture.
+def roles(settings: Settings) -> tuple[str, str]:
+    """What the two vehicles asked about are called here: by their part in the question, or by their place in the scene."""
+    return ("subject", "object") if mirrored(settings) else ("first vehicle", "second vehicle")
+
+
+def role_slots(split: Split, settings: Settings) -> np.ndarray:
+    """(n, 2) int64: slots of the two vehicles asked about, in the order of :func:`roles`.
 
     Subject then object where that tells nothing (:func:`mirrored`), otherwise in the order of their slots.
     """
     if mirrored(settings):
-        slots = np.stack([split.column("subject_slot"), split.column("object_slot")], axis=1).astype(np.int64)
-    else:
-        slots = np.tile([0, 1], (len(split), 1))
-    boxes = np.take_along_axis(split.column("boxes"), slots[:, :, None], axis=1)
+        return np.stack([split.column("subject_slot"), split.column("object_slot")], axis=1).astype(np.int64)
+    return np.tile([0, 1], (len(split), 1))
+
+
+def role_boxes(split: Split, settings: Settings) -> np.ndarray:
+    """(n, 2, 4) float64: boxes of the two vehicles asked about, as shares of the picture, in the order of :func:`roles`."""
+    boxes = np.take_along_axis(split.column("boxes"), role_slots(split, settings)[:, :, None], axis=1)
     return boxes / np.array([settings.width, settings.height] * 2, dtype=np.float64)
+
+
+def headings(split: Split, settings: Settings) -> np.ndarray:
+    """(n, 2) float64: yaw in [0, 2π) of the two vehicles asked about, in the order of :func:`roles`."""
+    yaw = np.take_along_axis(split.column("scene/pose")[..., 2], role_slots(split, settings), axis=1)
+    turned: np.ndarray = np.mod(yaw.astype(np.float64), 2 * np.pi)
+    return turned
 
 
 def cells(split: Split, settings: Settings) -> np.ndarray:
@@ -50,13 +65,13 @@ def cell_name(cell: int) -> str:
 def groups(split: Split, settings: Settings) -> dict[str, tuple[np.ndarray, list[str]]]:
     """What the share of "yes" is told by: the group of each example, (n,) int64, and the groups' names."""
     place, names = cells(split, settings), [cell_name(c) for c in range(GRID[0] * GRID[1])]
-    roles = ("subject", "object") if mirrored(settings) else ("first vehicle", "second vehicle")
+    first, second = roles(settings)
     return {
         "relation": (split.column("relation").astype(np.int64), list(RELATION_NAMES)),
         "subject": (split.column("subject").astype(np.int64), list(ENTITIES)),
         "object": (split.column("object").astype(np.int64), list(ENTITIES)),
-        f"{roles[0]}'s position": (place[:, 0], names),
-        f"{roles[1]}'s position": (place[:, 1], names),
+        f"{first}'s position": (place[:, 0], names),
+        f"{second}'s position": (place[:, 1], names),
     }
 
 
@@ -67,6 +82,7 @@ def features(split: Split, settings: Settings) -> dict[str, np.ndarray]:
     boxes, slots = role_boxes(split, settings), split.column("subject_slot").astype(np.int64)
     height = (boxes[..., 3] - boxes[..., 1]).mean(axis=1)
     visible, index = split.column("visible"), np.arange(len(split))
+    turned = np.stack([tenths(yaw) for yaw in headings(split, settings).T], axis=1)
     told |= {
         "subject and object": subject * len(ENTITIES) + obj,
         "question": triples(split),
@@ -74,9 +90,12 @@ def features(split: Split, settings: Settings) -> dict[str, np.ndarray]:
         "relation and object": relation * len(ENTITIES) + obj,
         "phrasing": split.column("phrasing").astype(np.int64),
         "subject's slot": slots,
+        **{f"{role}'s heading": turned[:, i] for i, role in enumerate(roles(settings))},
+        "both headings": 10 * turned[:, 0] + turned[:, 1],
         "weather": split.column("scene/weather").astype(np.int64),
         "weather's strength": tenths(split.column("scene/intensity")),
         "sun's direction": tenths(split.column("scene/sun")[:, 0]),
+        "sun's height": tenths(split.column("scene/sun")[:, 1]),
         "size in the picture": tenths(height),
         "distance of the margin from 0": tenths(np.abs(split.column("margin"))),
         "least visible share": tenths(visible[:, :2].min(axis=1)),

@@ -73,7 +73,7 @@ def probe(dataset: Dataset, watch: Callable[[str], None]) -> Iterator[Finding]:
     for name, (see, model) in PROBES.items():
         if n < LEAST:
             yield Finding(
-                f"{name} only", "train", f"too few examples to tell: {len(dataset.train):,}, {LEAST} are needed", "", status="note"
+                f"{name} only", "train", f"not tested: {len(dataset.train):,} training examples, {LEAST} are needed", "", status="note"
             )
             watch(name)
             continue
@@ -91,7 +91,7 @@ def probe(dataset: Dataset, watch: Callable[[str], None]) -> Iterator[Finding]:
             low, high = wilson(right, count)
             yield Finding(
                 f"{name} only", where, f"{right / count:.1%} right (95 %: {low:.1%} to {high:.1%}) of {count:,}; chance {chance:.1%}",
-                f"A small model that sees only the {name} beats chance: find what gives the answer away and make the data anew.",
+                f"A small model that sees nothing but the {name} beats chance: find what gives the answer away and make the data anew.",
                 float(binom.sf(right - 1, count, chance)),
                 details={"right": right, "n": count, "low": low, "high": high, "chance": float(chance), "learned_from": cut},
             )  # fmt: skip

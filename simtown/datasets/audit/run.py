@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from simtown.datasets.audit import balance, probes, scenes
+from simtown.datasets.audit import balance, checksums, near, pictures, probes, scenes
 from simtown.datasets.audit.findings import LEVEL, Finding, judged
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import SPLITS
 
-#: Steps of an audit: one a split, one for what compares splits, one a probe.
-STEPS = len(SPLITS) + 1 + len(probes.PROBES)
+#: Steps of an audit: one for each split, one each for files, scenes and pictures, one for each probe.
+STEPS = len(SPLITS) + 3 + len(probes.PROBES)
 
 
 def audit(dataset: Dataset, step: Callable[[str], None] = lambda name: None) -> list[Finding]:
@@ -35,23 +34,28 @@ def audit(dataset: Dataset, step: Callable[[str], None] = lambda name: None) -> 
             found += [balance.overall(split, name), *balance.by_group(split, dataset.settings, name)]
             found += [balance.information(split, dataset.settings, name), scenes.margins(split, name), scenes.occlusion(split, name)]
         step(name)
-    found += scenes.repeated(dataset)
-    step("duplicates")
+    found += [*scenes.repeated(dataset), *near.near_repeats(dataset)]
+    step("repeated scenes")
+    found.append(pictures.repeated_pictures(dataset))
+    step("repeated pictures")
+    found.append(checksums.changed_files(dataset))
+    step("files")
     found += probes.probe(dataset, step)
     return sorted(judged(found), key=lambda f: _ORDER[f.check.split(" by ")[0]])
 
 
-_CHECKS = ("answers", "information", "question only", "picture only", "position only", "duplicate scenes", "scenes seen in training",
-           "questions seen in training", "ambiguous margins", "occlusion")  # fmt: skip
+_CHECKS = ("answers", "information", "question only", "picture only", "position only", "duplicate scenes", "nearly repeated scenes",
+           "repeated pictures", "scenes seen in training", "near copies of training scenes", "questions seen in training",
+           "ambiguous margins", "occlusion", "changed files")  # fmt: skip
 _ORDER = {check: place for place, check in enumerate(_CHECKS)}
 
 
-def report(path: Path, findings: list[Finding]) -> dict[str, Any]:
-    """Everything found, for machines."""
+def report(data: str, findings: list[Finding]) -> dict[str, Any]:
+    """Everything found, for machines; `data` is the path or the URL of the data set."""
     warned = sum(f.status == "warn" for f in findings)
     return {
         "format": "simtown audit",
-        "data": str(path),
+        "data": data,
         "status": "warn" if warned else "pass",
         "warnings": warned,
         "level": LEVEL,

@@ -30,17 +30,21 @@ def repeated(dataset: Dataset) -> Iterator[Finding]:
     """Scenes that occur twice within a split, or in two splits."""
     keys = {name: scene_keys(dataset[name]) for name in SPLITS if len(dataset[name])}
     for name, mine in keys.items():
-        twice = len(mine) - len(np.unique(mine))
+        _, first, group = np.unique(mine, return_index=True, return_inverse=True)
+        copies = np.flatnonzero(first[group] != np.arange(len(mine)))
+        twice, pairs = len(copies), [[int(i), int(first[group[i]])] for i in copies[:10]]
+        example = f"; first: {name} {pairs[0][0]} repeats {name} {pairs[0][1]}" if pairs else ""
         yield Finding(
-            "duplicate scenes", name, f"{twice:,} of {len(mine):,} repeat another",
+            "duplicate scenes", name, f"{twice:,} of {len(mine):,} repeat another{example}",
             "Remove the repeated scenes, or make the data anew: they count as more examples than they are.",
-            status="warn" if twice else "pass", details={"repeated": twice, "n": len(mine)},
+            status="warn" if twice else "pass", details={"repeated": twice, "n": len(mine), "first": pairs},
         )  # fmt: skip
     for name in ("val", "test"):
         if name in keys and "train" in keys:
             seen = np.isin(keys[name], keys["train"])
+            example = f"; first: {name} {np.flatnonzero(seen)[0]}" if seen.any() else ""
             yield Finding(
-                "scenes seen in training", name, f"{int(seen.sum()):,} of {len(seen):,}",
+                "scenes seen in training", name, f"{int(seen.sum()):,} of {len(seen):,} are training scenes{example}",
                 f"Make the {name} examples anew with another seed, or remove these scenes from training: accuracy there is remembered.",
                 status="warn" if seen.any() else "pass",
                 details={"seen": int(seen.sum()), "n": len(seen), "first": [int(i) for i in np.flatnonzero(seen)[:10]]},
@@ -48,7 +52,8 @@ def repeated(dataset: Dataset) -> Iterator[Finding]:
             asked = triples(dataset[name])
             known = np.isin(asked, triples(dataset.train))
             yield Finding(
-                "questions seen in training", name, f"{known.mean():.1%} of {len(asked):,} ask of a triple that training asks of too", "",
+                "questions seen in training", name,
+                f"{known.mean():.1%} of {len(asked):,} ask about a subject, relation and object that training asks about", "",
                 status="note", details={"seen": int(known.sum()), "n": len(asked), "triples": len(np.unique(asked))},
             )  # fmt: skip
 
@@ -59,8 +64,10 @@ def margins(split: Split, name: str) -> Finding:
     least = np.array([r.margin for r in RELATIONS])[split.column("relation")]
     ambiguous, close = int((distance < least - 1e-6).sum()), float((distance < least + CLOSE).mean())
     return Finding(
-        "ambiguous margins", name, f"{ambiguous:,} too close to call, {close:.1%} close (by {CLOSE} m), median {np.median(distance):.2f} m",
-        "Remove questions whose vehicles stand nearer to each other than the relation's margin: people cannot answer them.",
+        "ambiguous margins", name,
+        f"{ambiguous:,} of {len(distance):,} too close to call, {close:.1%} less than {CLOSE} m from that; "
+        f"median margin {np.median(distance):.2f} m",
+        "Remove questions whose vehicles stand nearer to each other than the relation's margin: the picture does not answer them.",
         status="warn" if ambiguous else "pass", details={"ambiguous": ambiguous, "close": close, "median_m": float(np.median(distance))},
     )  # fmt: skip
 
@@ -71,7 +78,9 @@ def occlusion(split: Split, name: str) -> Finding:
     visible = np.take_along_axis(split.column("visible"), slots, axis=1).min(axis=1)
     under, hidden = int((visible < LEAST_VISIBLE - 1e-6).sum()), float((visible < HIDDEN).mean())
     return Finding(
-        "occlusion", name, f"{under:,} under {LEAST_VISIBLE:.0%} visible, {hidden:.1%} under {HIDDEN:.0%}; least {visible.min():.0%}",
+        "occlusion", name,
+        f"{under:,} of {len(visible):,} ask about a vehicle under {LEAST_VISIBLE:.0%} visible, {hidden:.1%} under {HIDDEN:.0%}; "
+        f"least {visible.min():.0%}",
         f"Remove questions about vehicles of which less than {LEAST_VISIBLE:.0%} can be seen.",
         status="warn" if under else "pass", details={"under": under, "hidden": hidden, "least": float(visible.min())},
     )  # fmt: skip

@@ -46,7 +46,7 @@ def choose_splits(data: Dataset, names: Sequence[str]) -> list[str]:
         if name not in SPLITS:
             raise ValueError(f"unknown split '{name}': choose among {', '.join(SPLITS)}")
         if not len(data[name]):
-            raise ValueError(f"{data.path} has no {name} examples: choose another --split")
+            raise ValueError(f"{data.place} has no {name} examples: choose another --split")
     return [name for name in SPLITS if (name in names if names else len(data[name]))]
 
 

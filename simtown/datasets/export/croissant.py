@@ -69,7 +69,7 @@ def write(data: Dataset, splits: Sequence[str], directory: Path) -> None:
     told = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
-        "name": data.path.resolve().name,
+        "name": data.name,
         "description": description(data),
         "version": data.manifest["simtown"],
         "conformsTo": "http://mlcommons.org/croissant/1.0",

@@ -12,12 +12,13 @@ import numpy as np
 from simtown.datasets.export import card, croissant
 from simtown.datasets.export.portion import Batch, Portion, png
 from simtown.datasets.reader import Dataset
+from simtown.extras import how_to_install
 
 try:
     import pyarrow as pa
     import pyarrow.parquet as pq
 except ImportError as error:  # pragma: no cover
-    raise ImportError("--to parquet needs pyarrow: pip install 'simtown[export]'") from error
+    raise ImportError(f"--to parquet needs pyarrow: {how_to_install('export')}") from error
 
 #: Bytes after which a new file begins.
 _LARGEST = 400_000_000

@@ -50,7 +50,7 @@ def gallery(data: Dataset, out: Path, step: Callable[[int], None] = lambda n: No
         index = [_write_split(Portion(data, name, step), pieces) for name in splits]
         columns = {name: np.concatenate([part[name] for part in index]) for name in INDEX}
         _write_script(pieces / "index.js", "begin", {**_about(data, splits), "columns": {k: _base64(v) for k, v in columns.items()}})
-        (directory / "index.html").write_text(page(data.path.resolve().name), encoding="utf-8")
+        (directory / "index.html").write_text(page(data.name), encoding="utf-8")
 
 
 def page(title: str) -> str:
@@ -71,7 +71,7 @@ def _about(data: Dataset, splits: list[str]) -> dict[str, Any]:
     followed = targets(np.array(told["subject_frequencies"]), np.array(told["object_frequencies"]), s.distractor)
     uniform = {role: np.full(s.entities, 1 / s.entities) for role in followed}
     return {
-        "path": str(data.path),
+        "path": data.place,
         "size": [s.width, s.height],
         "thumb": thumb_size(s.width, s.height),
         "sheet": SHEET,

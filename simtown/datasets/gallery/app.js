@@ -5,12 +5,14 @@ const simtown = (() => {
   const $ = (id) => document.getElementById(id);
   const ROLES = ["any", "subject", "object"];
   const TINTS = { subject: [38, 104, 216], object: [230, 110, 20], other: [150, 80, 205] };
-  const GAP = 12, WIDTH = 190, CAPTION = 50, FLYING = 6, KEPT = 160;
+  const GAP = 12, FLYING = 6, KEPT = 160;
+  // Of a cell: its least width, and the height of its words. On a phone two cells stand side by side, with three lines of words.
+  const ROOMY = { width: 190, caption: 50 }, NARROW = { width: 136, caption: 66 }, PHONE = 500;
 
   let about, columns, facets, total, starts;
   let matches = new Int32Array(0);
   let at = 0; // place of the selected example in matches
-  const state = { entity: -1, role: "any", boxes: false, masks: false, charts: false, open: false };
+  const state = { entity: -1, typed: "", role: "any", boxes: false, masks: false, charts: false, open: false };
 
   // ---------------------------------------------------------------- reading
 
@@ -118,6 +120,8 @@ const simtown = (() => {
     }));
     $("found").innerHTML = `<span><b>${count(found.length)}</b> of ${count(total)}</span>`;
     $("clear").hidden = !filtered();
+    $("matching").value = filtered() ? count(found.length) : "";
+    $("leave-filters").textContent = `Show ${count(found.length)} example${found.length === 1 ? "" : "s"}`;
     $("nothing").hidden = found.length > 0 || state.charts;
     for (const cell of cells.values()) cell.remove();
     cells.clear();
@@ -131,19 +135,52 @@ const simtown = (() => {
 
   function clear() {
     for (const facet of facets) { facet.chosen.clear(); facet.inputs.forEach((input) => { input.checked = false; }); }
-    state.entity = -1;
+    chooseEntity("");
     state.role = "any";
     sync();
     refilter();
   }
 
-  function chooseEntity() {
-    const text = $("entity").value.trim().toLowerCase();
-    const number = about.entities.findIndex((name) => name.toLowerCase() === text);
-    $("entity").setAttribute("aria-invalid", String(text !== "" && number < 0));
-    if (number === state.entity) return;
-    state.entity = number;
-    refilter();
+  /** The entity of this name; where there is none, nothing is filtered and the page says so. */
+  function chooseEntity(text) {
+    const plain = text.trim().toLowerCase();
+    state.entity = about.entities.findIndex((name) => name.toLowerCase() === plain);
+    state.typed = state.entity < 0 ? text : "";
+  }
+
+  /** Up to four names that begin like a text, contain it, or differ from it by a few letters; the nearest first. */
+  function similarEntities(text) {
+    const limit = Math.max(1, Math.round(text.length / 2.5));
+    const rank = (name) => {
+      if (name.startsWith(text)) return 0;
+      if (name.split(" ").some((word) => word.startsWith(text))) return 0.1;
+      if (text.length > 1 && name.includes(text)) return 0.2;
+      return Math.min(...[name, ...name.split(" ")].map((word) => edits(text, word)));
+    };
+    return about.entities.map((name) => [rank(name.toLowerCase()), name]).filter(([r]) => r <= limit).sort(([a], [b]) => a - b)
+      .slice(0, 4).map(([, name]) => name);
+  }
+
+  /** Letters to insert, leave out or exchange to make one word of another. */
+  function edits(from, to) {
+    let row = Array.from({ length: to.length + 1 }, (_, i) => i);
+    for (let i = 1; i <= from.length; i++) {
+      const next = [i];
+      for (let j = 1; j <= to.length; j++) next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (from[i - 1] !== to[j - 1]));
+      row = next;
+    }
+    return row[to.length];
+  }
+
+  function explainEntity() {
+    const text = state.typed.trim(), unknown = text !== "", note = $("unknown-entity");
+    $("entity").setAttribute("aria-invalid", String(unknown));
+    note.hidden = !unknown;
+    if (!unknown) return;
+    const names = similarEntities(text.toLowerCase());
+    note.innerHTML = `No entity is named “${escape(text)}”${names.length ? ". Did you mean " : "."}`
+      + names.map((name) => `<button type="button">${escape(name)}</button>`).join(" ") + (names.length ? "?" : "");
+    note.querySelectorAll("button").forEach((button, i) => { button.onclick = () => { chooseEntity(names[i]); refilter(); }; });
   }
 
   function buildFilters() {
@@ -164,7 +201,7 @@ const simtown = (() => {
       $("facets").append(set);
     }
     $("entities").innerHTML = about.entities.map((name) => `<option value="${escape(name)}">`).join("");
-    $("entity").oninput = chooseEntity;
+    $("entity").oninput = () => { chooseEntity($("entity").value); refilter(); };
     for (const role of ROLES) {
       const label = document.createElement("label");
       label.innerHTML = `<input type="radio" name="role" value="${role}">${role === "any" ? "anywhere" : `as ${role}`}`;
@@ -173,11 +210,24 @@ const simtown = (() => {
     }
     $("clear").onclick = clear;
     $("filters").onsubmit = (event) => event.preventDefault();
+    $("show-filters").onclick = () => showFilters(!showingFilters());
+    $("leave-filters").onclick = () => showFilters(false);
+  }
+
+  const showingFilters = () => $("show-filters").getAttribute("aria-expanded") === "true";
+
+  /** On a narrow screen the filters are a page of their own; on others they are always there. */
+  function showFilters(shown) {
+    $("show-filters").setAttribute("aria-expanded", String(shown && $("show-filters").offsetParent !== null));
+    if (shown) $("entity").focus({ preventScroll: true });
+    else grid.focus({ preventScroll: true });
   }
 
   /** Controls as the state has them. */
   function sync() {
-    $("entity").value = about.entities[state.entity] ?? "";
+    const name = about.entities[state.entity] ?? state.typed;
+    if ($("entity").value.trim().toLowerCase() !== name.trim().toLowerCase()) $("entity").value = name;
+    explainEntity();
     document.querySelector(`[name=role][value=${state.role}]`).checked = true;
     for (const key of ["boxes", "masks"]) $(key).setAttribute("aria-pressed", String(state[key]));
     $("show-charts").setAttribute("aria-pressed", String(state.charts));
@@ -187,14 +237,15 @@ const simtown = (() => {
   // ---------------------------------------------------------------- the grid: only cells in sight exist
 
   const grid = $("grid"), cells = new Map();
-  const shape = { across: 1, width: WIDTH, picture: WIDTH, row: WIDTH };
+  const shape = { across: 1, width: 1, picture: 1, caption: 1, row: 1 };
 
   function layout() {
-    const room = grid.clientWidth - 2 * GAP;
-    shape.across = Math.max(1, Math.floor((room + GAP) / (WIDTH + GAP)));
+    const room = grid.clientWidth - 2 * GAP, { width, caption } = grid.clientWidth < PHONE ? NARROW : ROOMY;
+    shape.caption = caption;
+    shape.across = Math.max(1, Math.floor((room + GAP) / (width + GAP)));
     shape.width = Math.floor((room - GAP * (shape.across - 1)) / shape.across);
     shape.picture = Math.round((shape.width * about.thumb[1]) / about.thumb[0]);
-    shape.row = shape.picture + CAPTION + GAP;
+    shape.row = shape.picture + caption + GAP;
     $("spacer").style.height = `${Math.ceil(matches.length / shape.across) * shape.row + GAP}px`;
     for (const [place, cell] of cells) put(cell, place);
     drawGrid();
@@ -202,7 +253,7 @@ const simtown = (() => {
 
   function put(cell, place) {
     cell.style.cssText = `left:${GAP + (place % shape.across) * (shape.width + GAP)}px;`
-      + `top:${GAP + Math.floor(place / shape.across) * shape.row}px;width:${shape.width}px;height:${shape.picture + CAPTION}px`;
+      + `top:${GAP + Math.floor(place / shape.across) * shape.row}px;width:${shape.width}px;height:${shape.picture + shape.caption}px`;
     cell.firstChild.style.height = `${shape.picture}px`;
   }
 
@@ -454,7 +505,7 @@ const simtown = (() => {
   /** Horizontal bars; a name is a link that filters by it. */
   function bars(host, facet, counts, target, tone = () => "", top = 0) {
     const order = facet.order ?? facet.names.map((_, i) => i).filter((i) => !facet.inputs[i].parentElement.hidden);
-    const n = counts.reduce((a, b) => a + b, 0), step = 22, left = 128, right = 52, wide = Math.max(240, room(host));
+    const n = counts.reduce((a, b) => a + b, 0), step = 22, left = 128, right = 52, wide = room(host);
     const most = top || highest(counts, target), length = (x) => (x / most) * (wide - left - right);
     const rows = order.map((i, row) => {
       const y = row * step, tick = target ? left + length(target[i]) : 0;
@@ -474,7 +525,10 @@ const simtown = (() => {
           facet.chosen.clear();
           facet.chosen.add(value);
           facet.inputs.forEach((input, i) => { input.checked = i === value; });
-        } else [state.entity, state.role] = [value, facet.key];
+        } else {
+          chooseEntity(about.entities[value]);
+          state.role = facet.key;
+        }
         state.charts = false;
         sync();
         refilter();
@@ -493,7 +547,7 @@ const simtown = (() => {
     const blocks = counts.map((values, answer) => [...values].map((value, i) => value && `<rect class="bar ${["no", "yes"][answer]}"
       x="${i * width + 1}" y="${high - (value / peak) * (high - 10)}" width="${width - 2}" height="${(value / peak) * (high - 10)}" rx="1.5"><title>${
       ["no", "yes"][answer]}, ${(i * step - most) / 100} to ${((i + 1) * step - most) / 100} m: ${count(value)}</title></rect>`).join("")).join("");
-    const ticks = [-12, -9, -6, -3, 0, 3, 6, 9, 12].map((m) => `<text class="soft" x="${((m * 100 + most) / step) * width}" y="${high + 18}"
+    const ticks = (wide < 420 ? [-12, -6, 0, 6, 12] : [-12, -9, -6, -3, 0, 3, 6, 9, 12]).map((m) => `<text class="soft" x="${((m * 100 + most) / step) * width}" y="${high + 18}"
       text-anchor="middle">${m} m</text>`).join("");
     host.insertAdjacentHTML("beforeend", `<svg viewBox="0 0 ${wide} ${high + 24}" height="${high + 24}" role="img"
       aria-label="How far relations hold or fail, in metres"><path class="axis" d="M0 ${high}H${wide}"/>${blocks}${ticks}</svg>
@@ -533,17 +587,26 @@ const simtown = (() => {
     try { history.replaceState(null, "", `#${words}`); } catch { /* an address may not be changed here */ }
   }
 
+  /** Show what the address says: when the page is opened, and when somebody changes the address. */
   function recall() {
     const words = new URLSearchParams(location.hash.slice(1));
-    for (const f of facets) for (const name of (words.get(f.key) ?? "").split(",")) {
-      const value = f.names.indexOf(name);
-      if (value >= 0) { f.chosen.add(value); f.inputs[value].checked = true; }
+    for (const f of facets) {
+      const names = (words.get(f.key) ?? "").split(",");
+      f.chosen.clear();
+      f.names.forEach((name, value) => {
+        f.inputs[value].checked = names.includes(name);
+        if (names.includes(name)) f.chosen.add(value);
+      });
     }
-    state.entity = about.entities.indexOf(words.get("entity"));
+    chooseEntity(words.get("entity") ?? "");
     state.role = ROLES.includes(words.get("role")) ? words.get("role") : "any";
     for (const key of ["boxes", "masks", "charts", "open"]) state[key] = words.has(key);
     const [name, number] = (words.get("at") ?? "").split(":"), split = about.splits.findIndex((s) => s.name === name);
-    return split >= 0 ? starts[split] + Number(number) : -1;
+    at = 0;
+    grid.scrollTop = 0;
+    refilter();
+    const place = split >= 0 ? matches.indexOf(starts[split] + Number(number)) : -1;
+    if (place >= 0) select(place);
   }
 
   function setTheme(theme, keep) {
@@ -564,7 +627,8 @@ const simtown = (() => {
     if (event.ctrlKey || event.metaKey || event.altKey || $("keys").open) return;
     const typing = event.target.matches("input[type=search]");
     if (event.key === "Escape") {
-      if (typing) grid.focus();
+      if (showingFilters()) showFilters(false);
+      else if (typing) grid.focus();
       else if (state.open) close();
       return;
     }
@@ -578,7 +642,7 @@ const simtown = (() => {
       else if (["Home", "PageUp"].includes(event.key)) select(0);
       else if (["End", "PageDown"].includes(event.key)) select(matches.length - 1);
     } else if (event.key === "Enter" && event.target === grid) open();
-    else if (event.key === "/") $("entity").focus();
+    else if (event.key === "/") showFilters(true);
     else if (event.key === "?") $("keys").showModal();
     else {
       const action = { b: () => toggle("boxes"), m: () => toggle("masks"), d: () => toggle("charts"), c: clear, t: () => $("theme").click() }[event.key.toLowerCase()];
@@ -606,14 +670,13 @@ const simtown = (() => {
     mixed0 = about.splits[0].target.subject;
     $("about").textContent = `${about.entities.length} entities · ${about.splits.map((s) => `${count(s.count)} ${s.name}`).join(" · ")} · ${about.size.join(" × ")} pixels`;
     buildFilters();
-    const place = recall();
-    refilter();
-    if (place >= 0 && matches.includes(place)) select(matches.indexOf(place));
+    recall();
+    window.onhashchange = recall; // the page's own changes of the address do not come here
     grid.onscroll = refresh;
     new ResizeObserver(() => (state.charts ? drawCharts() : layout())).observe(document.querySelector("main"));
     document.onkeydown = keys;
     for (const key of ["boxes", "masks"]) $(key).onclick = () => toggle(key);
-    for (const key of ["charts", "examples"]) $(`show-${key}`).onclick = () => { state.charts = key === "charts"; show(); };
+    for (const key of ["charts", "examples"]) $(`show-${key}`).onclick = () => { state.charts = key === "charts"; showFilters(false); show(); };
     $("help").onclick = () => $("keys").showModal();
     grid.focus();
     document.documentElement.dataset.ready = "1";

@@ -59,7 +59,7 @@ def test_a_stopped_export_says_so_and_leaves_nothing(cli, plain, tmp_path, monke
         raise KeyboardInterrupt
 
     monkeypatch.setattr(png, "finish", stop)
-    cli("export", plain, "--to", "png", "--out", tmp_path / "x").refuses("stopped", "nothing was kept", code=130)
+    cli("export", plain, "--to", "png", "--out", tmp_path / "x").refuses("stopped", "no file is half written", code=130)
     assert not list(tmp_path.iterdir())
 
 
@@ -81,7 +81,7 @@ def test_an_empty_split_is_refused_by_name_and_left_out_otherwise(cli, tmp_path,
 def test_a_library_that_is_missing_is_named_with_its_extra(plain, tmp_path, cli, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.delitem(sys.modules, "simtown.datasets.export.parquet", raising=False)
-    cli("export", plain, "--to", "parquet", "--out", tmp_path / "p").refuses("--to parquet needs pyarrow: pip install 'simtown[export]'")
+    cli("export", plain, "--to", "parquet", "--out", tmp_path / "p").refuses("--to parquet needs pyarrow: pip install '.[export]'")
     assert not (tmp_path / "p").exists()
 
 
@@ -127,7 +127,7 @@ def test_long_lists_are_the_json_they_should_be(tmp_path):
 
 
 def test_yaml_is_read_back():
-    reader = pytest.importorskip("yaml", reason="needs PyYAML: pip install 'simtown[dev]'")
+    reader = pytest.importorskip("yaml", reason="needs PyYAML: pip install '.[dev]'")
     value = {"a": {"0": "no", 1: "yes"}, "b": [{"c": [1, 2.5], "d": {"e": True}}, "text: # no"], "f": [], "g-h": None, "i": {}}
     assert reader.safe_load(yaml(value)) == value
 

@@ -11,7 +11,7 @@ from simtown.datasets.settings import SPLITS
 
 @pytest.fixture(scope="module")
 def load(tmp_path_factory):
-    datasets = pytest.importorskip("datasets", reason="needs datasets: pip install 'simtown[dev]'")
+    datasets = pytest.importorskip("datasets", reason="needs datasets: pip install '.[dev]'")
     cache = str(tmp_path_factory.mktemp("cache"))
     return lambda *words, **more: datasets.load_dataset(*words, cache_dir=cache, **more)
 
@@ -52,8 +52,8 @@ def test_bare_files_keep_their_features(exported, load):
 
 def test_the_card_counts_what_is_there(exported):
     yaml, pq = (
-        pytest.importorskip("yaml", reason="needs PyYAML: pip install 'simtown[dev]'"),
-        pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install 'simtown[export]'"),
+        pytest.importorskip("yaml", reason="needs PyYAML: pip install '.[dev]'"),
+        pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '.[export]'"),
     )
     out, data = exported("parquet")
     header = yaml.safe_load((out / "README.md").read_text().split("---\n")[1])
@@ -76,7 +76,7 @@ def test_a_large_split_goes_into_several_files(exported, monkeypatch, tmp_path, 
 
 
 def test_croissant_is_valid_and_gives_the_records(exported, caplog):
-    mlcroissant = pytest.importorskip("mlcroissant", reason="needs mlcroissant: pip install 'simtown[dev]'")
+    mlcroissant = pytest.importorskip("mlcroissant", reason="needs mlcroissant: pip install '.[dev]'")
     out, data = exported("parquet")
     with caplog.at_level(logging.WARNING):
         croissant = mlcroissant.Dataset(jsonld=str(out / "croissant.json"))

@@ -36,7 +36,7 @@ def test_png_and_its_questions(exported):
 
 @given(arrays(bool, st.tuples(st.integers(1, 40), st.integers(1, 40))))
 def test_run_lengths_are_those_of_pycocotools(mask):
-    coco = pytest.importorskip("pycocotools.mask", reason="needs pycocotools: pip install 'simtown[dev]'")
+    coco = pytest.importorskip("pycocotools.mask", reason="needs pycocotools: pip install '.[dev]'")
     theirs = coco.encode(np.asfortranarray(mask.astype(np.uint8)))
     assert runs(mask) == theirs["counts"].decode()
     ids = mask.astype(np.uint8)
@@ -50,7 +50,7 @@ def test_run_lengths_are_those_of_pycocotools(mask):
 @pytest.mark.parametrize("which", ["rich", "plain"])
 def test_coco_in_pycocotools(which, exported):
     """Masks decode to those stored, or, where none are, to what the renderer draws from the scene."""
-    coco = pytest.importorskip("pycocotools.coco", reason="needs pycocotools: pip install 'simtown[dev]'")
+    coco = pytest.importorskip("pycocotools.coco", reason="needs pycocotools: pip install '.[dev]'")
     out, data = exported("coco", which)
     for split in SPLITS:
         if not len(data[split]):
@@ -80,8 +80,8 @@ def test_coco_in_pycocotools(which, exported):
 
 def test_coco_evaluates_itself_as_perfect(exported, capsys):
     coco, evaluation = (
-        pytest.importorskip("pycocotools.coco", reason="needs pycocotools: pip install 'simtown[dev]'"),
-        pytest.importorskip("pycocotools.cocoeval", reason="needs pycocotools: pip install 'simtown[dev]'"),
+        pytest.importorskip("pycocotools.coco", reason="needs pycocotools: pip install '.[dev]'"),
+        pytest.importorskip("pycocotools.cocoeval", reason="needs pycocotools: pip install '.[dev]'"),
     )
     out, _ = exported("coco")
     truth = coco.COCO(out / "annotations" / "instances_train.json")

@@ -6,7 +6,7 @@ import pytest
 from simtown.datasets.export import export, webdataset
 from simtown.datasets.settings import SPLITS
 
-wds = pytest.importorskip("webdataset", reason="needs webdataset: pip install 'simtown[dev]'")
+wds = pytest.importorskip("webdataset", reason="needs webdataset: pip install '.[dev]'")
 
 
 @pytest.mark.parametrize("split", SPLITS)

@@ -11,7 +11,7 @@ from simtown.render.raster import Raster
 @pytest.mark.parametrize("which", ["rich", "plain"])
 @pytest.mark.parametrize("split", SPLITS)
 def test_boxes_are_those_of_what_is_seen(which, split, exported):
-    supervision = pytest.importorskip("supervision", reason="needs supervision: pip install 'simtown[dev]'")
+    supervision = pytest.importorskip("supervision", reason="needs supervision: pip install '.[dev]'")
     out, data = exported("yolo", which)
     loaded = supervision.DetectionDataset.from_yolo(str(out / "images" / split), str(out / "labels" / split), str(out / "data.yaml"))
     assert loaded.classes == list(ENTITIES[: data.settings.entities])
@@ -28,7 +28,7 @@ def test_boxes_are_those_of_what_is_seen(which, split, exported):
 
 
 def test_the_settings_name_every_split(exported, cli, rich, tmp_path):
-    yaml = pytest.importorskip("yaml", reason="needs PyYAML: pip install 'simtown[dev]'")
+    yaml = pytest.importorskip("yaml", reason="needs PyYAML: pip install '.[dev]'")
     told = yaml.safe_load((exported("yolo")[0] / "data.yaml").read_text())
     assert (told["train"], told["val"], told["test"]) == ("images/train", "images/val", "images/test")
     assert told["names"] == dict(enumerate(ENTITIES[:40]))

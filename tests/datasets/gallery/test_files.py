@@ -51,7 +51,7 @@ def test_the_index_is_the_data_set(made):
 
 
 def test_details_sheets_and_masks_are_the_examples(made):
-    coco = pytest.importorskip("pycocotools.mask", reason="needs pycocotools: pip install 'simtown[dev]'")
+    coco = pytest.importorskip("pycocotools.mask", reason="needs pycocotools: pip install '.[dev]'")
     out, data = made
     for name in SPLITS:
         split, number, rows = called(out / "data" / f"{name}-00000.js")

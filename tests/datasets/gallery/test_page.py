@@ -152,6 +152,110 @@ def test_typing_an_entity(small):
     assert page.found() == 38
 
 
+@pytest.mark.parametrize("typed", ["tacsi", "taxx", "TAXY", "axi"])
+def test_an_entity_that_does_not_exist_is_named_with_those_like_it(typed, small):
+    """Also where the address names it; what was typed stays, and one of the names can be chosen instead."""
+    page, data = small
+    page.open()
+    page.keys("/", typed)
+    assert page.js("document.getElementById('entity').value") == typed
+    for _ in range(2):
+        assert page.found() == 38
+        assert page.text("#unknown-entity").startswith(f"No entity is named “{typed}”. Did you mean taxi")
+        page.open(f"entity={typed}")
+    page.click("#unknown-entity button")
+    assert page.found() == (together(data, "scene/entity") == ENTITIES.index("taxi")).any(axis=1).sum()
+    assert page.js("document.getElementById('unknown-entity').hidden")
+    assert page.js("document.getElementById('entity').value") == "taxi"
+
+
+def test_an_entity_like_none_is_said_to_be_none(small):
+    page, _ = small
+    page.open("entity=%3Cb%3Exylophone")
+    assert page.text("#unknown-entity") == "No entity is named “<b>xylophone”."
+    page.click("#clear") if not page.js("document.getElementById('clear').hidden") else page.keys("c")
+    assert page.js("document.getElementById('unknown-entity').hidden")
+
+
+def test_a_changed_address_is_shown_at_once(small):
+    page, data = small
+    page.open("split=val&boxes=1")
+    page.js("location.hash = 'answer=yes&split=train,test&entity=taxi&role=subject'")
+    split = np.repeat(np.arange(3), [len(data[name]) for name in SPLITS])
+    wanted = (split != 1) & together(data, "answer") & (together(data, "subject") == ENTITIES.index("taxi"))
+    page.wait(f"document.querySelector('#found b').innerText === '{wanted.sum()}'")
+    assert page.js("[...document.querySelectorAll('#facets :checked')].map((e) => e.value)") == ["train", "test", "yes"]
+    assert page.js("document.getElementById('boxes').getAttribute('aria-pressed')") == "false"
+    page.js("location.hash = 'at=val:3&open=1'")
+    page.wait("document.querySelector('#inspector code')?.innerText.includes('/val:3 ')")
+    page.settle()
+    assert page.text("#inspector .question").startswith(data.val[3].question)
+    page.js("location.hash = 'charts=1'")
+    page.wait("!document.getElementById('charts').hidden")
+    assert page.found() == 38
+
+
+SIZES = {"phone": (390, 844), "small phone": (320, 640), "tablet": (768, 1024), "laptop": (1280, 800)}
+
+
+@pytest.fixture
+def screen(browser):
+    """screen(width, height): a window of so many pixels, also below those that Chromium opens."""
+
+    def resize(width, height):
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+    yield resize
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("hash", ["", "charts=1", "at=val:3&open=1&boxes=1&masks=1"])
+def test_everything_lies_inside_the_window(size, hash, small, screen):
+    page, _ = small
+    screen(*SIZES[size])
+    page.open(hash)
+    if "open" in hash:
+        page.wait("document.querySelector('#inspector table')")
+    width = SIZES[size][0]
+    assert page.js("innerWidth") == page.js("document.documentElement.scrollWidth") == width
+    outside = page.js(
+        "[...document.querySelectorAll('button, a, input, section, table, svg, .cell, #found, h1, #inspector code')].filter((e) => {"
+        "const r = e.getBoundingClientRect(); return r.width && (r.left < -0.5 || r.right > innerWidth + 0.5); })"
+        ".map((e) => e.outerHTML.slice(0, 80))"
+    )
+    assert outside == []
+    for part in ("grid", "charts", "inspector", "filters"):
+        assert page.js(f"((e) => e.scrollWidth - e.clientWidth)(document.getElementById('{part}'))") <= 0, part
+
+
+@pytest.mark.parametrize("size", ["phone", "small phone"])
+def test_on_a_phone_the_examples_have_the_screen(size, small, screen):
+    """What does not scroll away is small, and the filters come when they are asked for."""
+    page, data = small
+    width, height = SIZES[size]
+    screen(width, height)
+    page.open()
+    assert page.js("document.querySelector('header').getBoundingClientRect().height") < 100
+    assert page.js("(({width, bottom}) => [width, bottom])(document.getElementById('grid').getBoundingClientRect())") == [width, height]
+    assert page.js("new Set([...document.querySelectorAll('.cell')].map((c) => c.style.left)).size") == 2
+    shown = "getComputedStyle(document.getElementById('filters')).display !== 'none'"
+    assert not page.js(shown)
+    page.click("#show-filters")
+    assert page.js(shown)
+    page.click("[name=answer][value=yes]")
+    yes = together(data, "answer").sum()
+    assert page.text("#leave-filters") == f"Show {yes} examples"
+    page.click("#leave-filters")
+    assert not page.js(shown)
+    assert page.text("#show-filters").split() == ["Filters", str(yes)]
+    page.keys("/")
+    assert page.js(shown)
+    page.click("#show-charts")
+    assert not page.js(shown)
+
+
 def test_cells_show_their_examples(small):
     page, data = small
     page.open("split=train")

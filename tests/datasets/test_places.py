@@ -1,0 +1,126 @@
+"""Where commands write by default: beside a data set or in the working directory, never into the set, and never behind a URL."""
+
+import os
+
+import pytest
+
+from simtown.cli.app import RefusalError
+from simtown.cli.places import beside, name_of
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """An empty working directory."""
+    place = tmp_path / "here"
+    place.mkdir()
+    monkeypatch.chdir(place)
+    return place
+
+
+@pytest.mark.parametrize(
+    ("dataset", "name"),
+    [
+        ("town", "town"), ("out/town/", "town"), ("/data/my town", "my town"), ("a/../town", "town"),
+        ("s3://bucket/towns/one", "one"), ("s3://bucket", "bucket"), ("s3:/bucket/one", "one"), ("gs://b/one/", "one"),
+        ("https://host/one?version=3", "one"), ("s3://b/a b", "a-b"), ("file:///data/one", "one"),
+    ],
+)  # fmt: skip
+def test_a_data_set_has_a_name(dataset, name):
+    assert name_of(dataset) == name
+
+
+@pytest.mark.parametrize("dataset", ["/", "s3://b/..."])
+def test_what_has_no_name_is_refused(dataset):
+    with pytest.raises(RefusalError, match="give --out"):
+        name_of(dataset)
+
+
+def test_what_is_made_of_a_data_set_lies_beside_it(here):
+    assert str(beside("out/town", "coco")) == "out/town-coco"
+    assert str(beside("out/town/", "coco")) == "out/town-coco"
+    assert beside(".", "coco") == here.with_name("here-coco")
+    assert beside("..", "coco") == here.parent.with_name(f"{here.parent.name}-coco")
+    assert str(beside("s3://bucket/a/town", "coco")) == "town-coco"
+
+
+def test_preview_and_plot_lie_in_the_working_directory(plain, copy, contents, here, cli):
+    """A data set that cannot be written is looked at all the same, and stays as it is."""
+    pytest.importorskip("matplotlib", reason="needs matplotlib: pip install '.[vg]'")
+    town = copy(plain)
+    before = contents(town)
+    os.chmod(town, 0o555)
+    try:
+        assert cli("preview", town).succeeds().out.startswith("copy-preview.png: ")
+        assert "copy-marginals.png" in cli("info", town, "--plot").succeeds().out
+    finally:
+        os.chmod(town, 0o755)
+    assert contents(town) == before
+    assert sorted(p.name for p in here.iterdir()) == ["copy-marginals.png", "copy-preview.png"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["preview", "{town}", "--out", "s3://b/x.png"], ["preview", "--random", "--out", "s3://b/x.png"],
+        ["render", "{town}/train:1", "--out", "s3://b/x.png"], ["render", "{town}/train:1", "--glb", "s3://b/x.glb"],
+        ["render", "{town}/train:1", "--json", "s3://b/x.json"], ["captions", "{town}", "--out", "s3://b/x.txt"],
+        ["export", "{town}", "--to", "png", "--out", "s3://b/x"], ["gallery", "{town}", "--out", "s3://b/x"],
+        ["audit", "{town}", "--json", "s3://b/x.json"], ["clip", "--out", "s3://b/x.mp4"], ["bench", "render", "--out", "s3://b/x.csv"],
+    ],
+)  # fmt: skip
+def test_what_cannot_write_behind_a_url_says_so(words, plain, here, cli):
+    cli(*(word.format(town=plain) for word in words)).refuses("s3://b/x", "is a URL")
+    assert not list(here.iterdir())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["preview", "{town}", "--out", "gone/x.png"], ["render", "{town}/train:1", "--out", "gone/x.png"],
+        ["render", "{town}/train:1", "--glb", "gone/x.glb"], ["captions", "{town}", "--out", "gone/x.txt"],
+        ["audit", "{town}", "--json", "gone/x.json"], ["bench", "render", "--out", "gone/x.csv"],
+    ],
+)  # fmt: skip
+def test_a_directory_that_is_missing_is_noticed_before_the_work(words, plain, here, cli):
+    cli(*(word.format(town=plain) for word in words)).refuses("gone")
+    assert not list(here.iterdir())
+
+
+@pytest.fixture(scope="module")
+def behind_a_url(plain):
+    pytest.importorskip("s3fs", reason="needs s3fs: pip install '.[cluster]'")
+    pytest.importorskip("moto.server", reason="needs moto and flask: pip install '.[dev]'")
+    import fsspec
+
+    from tests.datasets.s3 import bucket
+
+    with bucket() as url:
+        fsspec.filesystem("s3").put(str(plain), f"{url}/towns/one", recursive=True)
+        yield f"{url}/towns/one"
+
+
+@pytest.mark.parametrize(
+    ("words", "made"),
+    [
+        (["gallery"], "one-gallery"), (["export", "--to", "png"], "one-png"), (["preview"], "one-preview.png"),
+        (["info", "--plot"], "one-marginals.png"), (["captions", "--out", "captions.txt"], "captions.txt"),
+        (["audit", "--json", "audit.json"], "audit.json"),
+    ],
+)  # fmt: skip
+def test_a_data_set_behind_a_url_is_read_and_what_is_made_of_it_lies_here(words, made, behind_a_url, here, cli, monkeypatch, tmp_path):
+    for name, library in (("audit", "sklearn"), ("info", "matplotlib")):
+        if words[0] == name:
+            pytest.importorskip(library)
+    monkeypatch.setenv("SIMTOWN_CACHE", str(tmp_path / "cache"))
+    outcome = cli(words[0], behind_a_url, *words[1:]).succeeds()
+    assert "s3:/" not in outcome.out.replace("s3://", "")
+    assert [p.name for p in here.iterdir()] == [made]
+
+
+def test_a_page_of_a_data_set_behind_a_url_names_the_url(behind_a_url, here, cli, monkeypatch, tmp_path):
+    monkeypatch.setenv("SIMTOWN_CACHE", str(tmp_path / "cache"))
+    cli("gallery", behind_a_url).succeeds()
+    assert "<title>one · simtown gallery</title>" in (here / "one-gallery" / "index.html").read_text()
+    assert f'"path":"{behind_a_url}"' in (here / "one-gallery" / "data" / "index.js").read_text()
+    cli("render", f"{behind_a_url}/train:1", "--size", 64).succeeds()  # the command that the page gives
+    assert (here / "train-1.png").is_file()
