@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from typing import Any, TypeVar
 
 import simtown
+from simtown.extras import how_to_install
 from simtown.processes import WorkerError, default_workers
 
 T = TypeVar("T")
@@ -48,7 +49,7 @@ class Cluster:
         try:
             import ray
         except ImportError:
-            raise ClusterError("--engine ray needs Ray: pip install 'simtown[cluster]'") from None
+            raise ClusterError(f"--engine ray needs Ray: {how_to_install('cluster')}") from None
         self._ray = ray
         if self.address is not None and self.address != "auto":
             _knock(self.address)
@@ -74,7 +75,7 @@ class Cluster:
 
     def map(
         self, function: Callable[..., Any], pieces: Iterable[T], shared: tuple[Any, ...], card: bool = False, retries: int = RETRIES
-    ) -> Iterator[tuple[T, Any]]:
+    ) -> Generator[tuple[T, Any], None, None]:
         """Call function(piece, *shared) for every piece somewhere; yields each piece with its result as it ends.
 
         An exception of the function is its result; where a piece's worker died more than `retries` times, a WorkerError is. A few

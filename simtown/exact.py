@@ -6,14 +6,42 @@ IEEE addition, multiplication, division and square root are exact by standard, s
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit, vectorize
+import os
+import tempfile
+from pathlib import Path
 
+import numpy as np
+from numba import config, njit, vectorize
+
+
+def _keeps_compiled() -> bool:
+    """Whether compiled code can be kept on disk.
+
+    numba keeps it in the package's folder or in the user's cache. If neither can be written, a folder of this user's own among the
+    temporary files serves, also for worker processes. What lies there is run: a folder that others could write to is not used.
+    """
+    try:
+        njit(cache=True)(_keeps_compiled)
+    except RuntimeError:  # it finds no folder
+        folder = Path(tempfile.gettempdir()) / f"simtown-{os.getuid()}"
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            status = folder.lstat()
+        except OSError:
+            return False
+        if not folder.is_dir() or folder.is_symlink() or status.st_uid != os.getuid() or status.st_mode & 0o077:
+            return False
+        os.environ["NUMBA_CACHE_DIR"] = str(folder)
+        config.reload_config()
+    return True
+
+
+_KEPT = _keeps_compiled()
 #: How every inner loop of simtown is compiled: kept on disk, free of the GIL, no reordering or contracting of float operations.
-kernel = njit(cache=True, nogil=True, error_model="numpy")
+kernel = njit(cache=_KEPT, nogil=True, error_model="numpy")
 #: The same for a part of another kernel, compiled as if it stood there. A function that hands an array on to a function takes and
 #: drops a reference to it, two atomic steps: too slow for what runs thousands of times a frame.
-part_of_kernel = njit(cache=True, nogil=True, error_model="numpy", inline="always")
+part_of_kernel = njit(cache=_KEPT, nogil=True, error_model="numpy", inline="always")
 
 _TWO_OVER_PI = 0.6366197723675814
 _HALF_PI_HIGH = 1.5707963267341256
@@ -48,13 +76,13 @@ def sincos(x):  # type: ignore[no-untyped-def]
     return -c, s
 
 
-@vectorize(["float64(float64)"], cache=True)
+@vectorize(["float64(float64)"], cache=_KEPT)
 def sin(x):  # type: ignore[no-untyped-def]
     """Portable ``numpy.sin`` (float64)."""
     return sincos(x)[0]
 
 
-@vectorize(["float64(float64)"], cache=True)
+@vectorize(["float64(float64)"], cache=_KEPT)
 def cos(x):  # type: ignore[no-untyped-def]
     """Portable ``numpy.cos`` (float64)."""
     return sincos(x)[1]

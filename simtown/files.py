@@ -32,11 +32,15 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def json_text(content: Any) -> str:
+    """The one way in which JSON files are written: the same content is the same text."""
+    return json.dumps(content, indent=1, sort_keys=True) + "\n"
+
+
 def save_json(path: Path, content: Any) -> None:
     """Write a JSON file so that it is either the old one or the new one, whenever the power fails."""
     with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        json.dump(content, file, indent=1, sort_keys=True)
-        file.write("\n")
+        file.write(json_text(content))
         file.flush()
         os.fsync(file.fileno())
 
@@ -50,9 +54,11 @@ def load_json(path: Path, form: str, command: str) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DamagedError(f"{path} is damaged ({error}): {command} makes it anew in another directory") from error
+        raise DamagedError(
+            f"{path} is damaged: it cannot be read as JSON ({error}); put back a copy of it, or run {command} again with another --out"
+        ) from error
     if not isinstance(content, dict) or content.get("format") != form:
-        raise ForeignDirectoryError(f"{path} was not made by {command}")
+        raise ForeignDirectoryError(f"{path} was not made by {command} (its format is not '{form}'): give another directory")
     return content
 
 

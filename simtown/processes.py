@@ -1,15 +1,28 @@
-"""Worker processes that heed their parent alone and do not outlive it; memory that stays with a process."""
+"""Worker processes that listen to their parent alone and do not outlive it; memory that stays with a process."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import multiprocessing
 import os
 import signal
+import subprocess
 import sys
-import threading
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection, wait
+from typing import Any, Literal, TypeVar
+
+from simtown import stopping
+
+T = TypeVar("T")
+#: Seconds a worker gets to remove its temporary files once it was asked to stop; then it is killed.
+GRACE = 10.0
+#: Signals that a terminal sends to all processes of a command. Workers leave them to their parent.
+_OF_TERMINALS = (signal.SIGINT, signal.SIGHUP)
 
 
 class WorkerError(RuntimeError):
@@ -30,26 +43,167 @@ def default_workers() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-@contextlib.contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Processes started here ignore Ctrl-C, from their first moment: their parent decides."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def team(
+    function: Callable[..., Any], pieces: Iterable[T], shared: tuple[Any, ...], workers: int
+) -> Generator[tuple[T, Literal["told", "done", "died"], Any], None, None]:
+    """Call function(piece, tell, *shared) for every piece, in worker processes; yields what happens to each piece, as it happens.
+
+    A piece is "told" of, with the content, whenever its function calls tell(content); "done" with the function's result; or "died" with
+    a sentence about how its process ended, and another process takes the next piece. The function raises no exceptions of its own.
+    However the iteration ends, no worker outlives it: a caller that may leave early wraps it in `contextlib.closing`.
+    """
+    waiting = deque(pieces)
+    running: dict[Any, _Worker] = {}
     try:
-        yield
+        while waiting or running:
+            while waiting and len(running) < workers:
+                with _starting():
+                    worker = _Worker(function, shared)
+                    running[worker.pipe] = worker
+                worker.take(waiting.popleft())
+            for pipe in wait(list(running)):
+                worker = running[pipe]
+                kind, content = worker.hear()
+                if kind == "died":
+                    del running[pipe]
+                yield worker.piece, kind, content
+                if kind == "done":
+                    if waiting:
+                        worker.take(waiting.popleft())
+                    else:
+                        running.pop(pipe).end()
     finally:
-        signal.signal(signal.SIGINT, before)
+        for worker in running.values():
+            worker.process.terminate()
+        for worker in running.values():
+            worker.process.join(GRACE)
+            worker.process.kill()
+            worker.process.join()
 
 
-def bind_to(parent: int) -> bool:
-    """Called first in a worker: ignore Ctrl-C, die with the process `parent`; False if that has died already."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+@contextlib.contextmanager
+def _starting() -> Iterator[None]:
+    """Signals of terminals do not reach processes that start here, from their first moment. This one gets them when the block ends."""
+    with stopping.held():
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_TERMINALS)
+        try:
+            resource_tracker.ensure_running()  # before the others: where it has to be started, this lets SIGINT through again
+            signal.pthread_sigmask(signal.SIG_BLOCK, _OF_TERMINALS)
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class _Worker:
+    """A process that takes one piece after another, and the parent's end of the pipe to it."""
+
+    piece: Any
+
+    def __init__(self, function: Callable[..., Any], shared: tuple[Any, ...]) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_serve, args=(function, shared, theirs, os.getpid()), daemon=True)
+        try:
+            self.process.start()
+        except BrokenPipeError:
+            raise WorkerError("a worker process ended while it was starting: run the same command again to continue") from None
+        finally:
+            theirs.close()
+
+    def take(self, piece: Any) -> None:
+        self.piece = piece
+        with contextlib.suppress(OSError):  # it has died since: hear() will say so
+            self.pipe.send(piece)
+
+    def hear(self) -> tuple[Literal["told", "done", "died"], Any]:
+        try:
+            kind, content = self.pipe.recv()
+            return kind, content
+        except (EOFError, OSError):
+            self.process.join()
+            return "died", ending(self.process.exitcode or 0)
+
+    def end(self) -> None:
+        with contextlib.suppress(OSError):
+            self.pipe.send(None)
+        self.process.join()
+
+
+def ending(code: int) -> str:
+    """How a process ended, by its exit code: "ended with code 3", "was ended by SIGKILL (is there too little memory?)"."""
+    if code >= 0:
+        return f"ended with code {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    return f"was ended by {name}" + (" (is there too little memory?)" if -code == signal.SIGKILL else "")
+
+
+def _serve(function: Callable[..., Any], shared: tuple[Any, ...], pipe: Connection, parent: int) -> None:
+    """A worker process: takes pieces until there are none, or until its parent is gone. SIGTERM ends it when it has tidied up."""
+
+    def tell(content: Any) -> None:
+        if os.getppid() != parent:
+            os._exit(1)
+        pipe.send(("told", content))
+
+    try:
+        _bind_to(parent)
+        while (piece := pipe.recv()) is not None:
+            pipe.send(("done", function(piece, tell, *shared)))
+    except (EOFError, BrokenPipeError):
+        os._exit(1)  # the parent is gone
+    except stopping.Stopped:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTERM)
+    finally:
+        stopping.finish()
+
+
+def _bind_to(parent: int) -> None:
+    """Called first in a worker: leave what a terminal sends to the process `parent`, and die with it."""
+    for number in _OF_TERMINALS:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _OF_TERMINALS)
+    stopping.heed([signal.SIGTERM])
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    return os.getppid() == parent
+    if os.getppid() != parent:  # it has died already
+        os._exit(1)
+
+
+class Subprocesses:
+    """Commands that threads of this process run, and that end when it asks for that."""
+
+    def __init__(self) -> None:
+        self._running: set[subprocess.Popen[str]] = set()
+        self._stopped = False
+
+    def run(self, words: Sequence[str], cwd: str, env: Mapping[str, str]) -> tuple[int, str]:
+        """Run a command to its end; its exit code and what it wrote to stderr. It gets signals of terminals by itself."""
+        if self._stopped:
+            return -signal.SIGTERM, ""
+        with subprocess.Popen(words, cwd=cwd, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            self._running.add(process)
+            if self._stopped:  # since the question above
+                process.terminate()
+            err = process.communicate()[1]
+            self._running.discard(process)
+        return process.returncode, err
+
+    def stop(self) -> None:
+        """End every command, and let no other begin; returns when all are gone."""
+        self._stopped = True
+        running = list(self._running)
+        for process in running:
+            process.terminate()
+        for process in running:
+            try:
+                process.wait(GRACE)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
 def keep_memory() -> None:

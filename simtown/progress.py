@@ -68,7 +68,8 @@ class Progress:
             self._told = monotonic()
             left = (self._total - self._done) / max(self._rate(), 1e-9)
             whole, end = (f" of {self._total:,}", f", {left:,.0f} s left") if self._total else ("", "")  # 0: nobody knows how many
-            report(f"{self._title}: {self._done:,}{whole}, {self._rate():,.0f}/s{end}; {self._shares()}")
+            shares = f"; {self._shares()}" if self._shares() else ""
+            report(f"{self._title}: {self._done:,}{whole}, {self._rate():,.0f}/s{end}{shares}")
 
     def _rate(self) -> float:
         return (self._done - self._before) / max(monotonic() - self._begun, 1e-9)

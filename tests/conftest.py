@@ -33,6 +33,7 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # the workers of this process share
     os.environ["HOME"] = tempfile.mkdtemp(prefix="simtown-tests-")
     atexit.register(shutil.rmtree, os.environ["HOME"], ignore_errors=True)
 
+from simtown import stopping  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402  (NumPy reads its variables when it is first imported)
 from simtown.datasets.settings import Settings  # noqa: E402
 from simtown.language.relations import RELATION_NAMES  # noqa: E402
@@ -108,7 +109,11 @@ def cli(monkeypatch):
             main()
         return Outcome(end.value.code or 0, out.getvalue(), err.getvalue())
 
-    return run
+    handlers, hooks = {number: signal.getsignal(number) for number in stopping.SIGNALS}, (sys.unraisablehook, sys.excepthook)
+    yield run
+    sys.unraisablehook, sys.excepthook = hooks
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

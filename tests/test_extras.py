@@ -1,6 +1,7 @@
 """With the core alone installed, every command works or says in one line which extra it wants."""
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from simtown.cli.app import app
+from simtown.cli.commands import app
 from simtown.progress import PREFIX
 from tests.conftest import HANGS
 
@@ -137,5 +138,15 @@ def test_what_an_extra_is_wanted_for_says_which(told):
         if extra != PLAIN:
             assert code == 2, (name, err)
             assert "Traceback" not in err, name
-            assert "pip install 'simtown[" in err.splitlines()[-1], (name, err)
-            assert extra in err.split("simtown[")[1].split("]")[0].split(","), (name, err)
+            assert "pip install '.[" in err.splitlines()[-1], (name, err)
+            assert extra in err.split("pip install '.[")[1].split("]")[0].split(","), (name, err)
+
+
+def test_how_to_install_an_extra_is_said_as_it_works():
+    """simtown is on no package index. The package says so in one place; documents and tests give the same command."""
+    root = Path(__file__).parents[1]
+    pages = [root / "README.md", root / "CONTRIBUTING.md", *(root / "docs").rglob("*.md"), *(root / "docs").rglob("*.ipynb")]
+    programs = [path for folder in ("simtown", "tests", "benchmarks", "tools") for path in (root / folder).rglob("*.py")]
+    texts = {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in pages + programs}
+    assert [name for name, text in texts.items() if re.search(r"pip install ['\"]?simtown" + r"\[", text)] == []
+    assert [name for name, text in texts.items() if name.startswith("simtown/") and "pip install '." in text] == ["simtown/extras.py"]

@@ -1,23 +1,54 @@
 """The command line: a command parses, calls one function of the package, and prints. Heavy imports wait until they are needed."""
 
-# The commands register themselves, in the order in which --help lists them.
-from simtown.cli import town, export, audit, clip, training, visualgenome, lm  # isort: skip
-from simtown.cli import probe_physical, probe_visual, probe_spatial, probe_tables, probe_grid, bench  # isort: skip
-from simtown.cli.app import main
+from __future__ import annotations
 
-__all__ = [
-    "audit",
-    "bench",
-    "clip",
-    "export",
-    "lm",
-    "main",
-    "probe_grid",
-    "probe_physical",
-    "probe_spatial",
-    "probe_tables",
-    "probe_visual",
-    "town",
-    "training",
-    "visualgenome",
-]
+import contextlib
+import os
+import signal
+import sys
+from typing import NoReturn
+
+from simtown import stopping
+
+__all__ = ["main"]
+
+#: True of every command: one that continues does, any other begins again.
+STOPPED = "stopped; no file is half written, and the same command finishes the work"
+
+
+def main() -> NoReturn:
+    """Entry point of the process: every failure is one clear line on stderr and an exit code, never a traceback.
+
+    Ctrl-C, SIGTERM and SIGHUP are heeded before anything that takes time is imported. A command that one of them stopped ends with 128
+    and the signal's number, whatever came up on its way out.
+    """
+    stopping.heed()
+    line, code, interrupted = "", 0, False
+    try:
+        from simtown.cli import commands  # noqa: F401  (they register themselves)
+        from simtown.cli.app import run
+
+        line, code = run()
+    except BrokenPipeError:
+        pass
+    except KeyboardInterrupt:
+        interrupted = True
+    except BaseException:
+        if not stopping.requested():
+            raise
+    number = stopping.finish() or (signal.SIGINT if interrupted else 0)
+    if number:
+        line, code = STOPPED, 128 + number
+    _let_go_of_stdout()
+    if line:
+        with contextlib.suppress(OSError):  # after a SIGHUP nobody may be there to read
+            print("simtown: " + " ".join(line.split()), file=sys.stderr)
+    sys.exit(code)
+
+
+def _let_go_of_stdout() -> None:
+    """Write what waits to be written, unless its reader has gone: head had enough, or the same Ctrl-C ended it."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -37,8 +36,12 @@ class RefusalError(Exception):
         self.code = code
 
 
-def main() -> NoReturn:
-    """Entry point: every failure is one clear line on stderr and an exit code, never a traceback."""
+def run() -> tuple[str, int]:
+    """Run the command that sys.argv names; the line that says why it failed, "" where it did not, and the exit code.
+
+    Raises KeyboardInterrupt if it was interrupted, BrokenPipeError if the reader of its output, such as head, has gone, and what nobody
+    foresaw.
+    """
     warnings.formatwarning = _as_line
     try:
         code = app(standalone_mode=False)
@@ -46,24 +49,21 @@ def main() -> NoReturn:
             raise KeyboardInterrupt
         sys.stdout.flush()
     except RefusalError as refusal:
-        _stop(str(refusal), refusal.code)
-    except KeyboardInterrupt:
-        _stop("stopped; the same command continues where this one ended", INTERRUPTED)
-    except BrokenPipeError:  # the reader, such as head, has gone
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except SystemExit as stop:  # what typer makes of a reader that has gone
-        sys.exit(0 if type(sys.stdout).__name__ == "PacifyFlushWrapper" else stop.code)
+        return str(refusal), refusal.code
+    except BrokenPipeError:
+        raise
+    except SystemExit as end:
+        if type(sys.stdout).__name__ == "PacifyFlushWrapper":  # what typer makes of a reader that has gone
+            raise BrokenPipeError from end
+        raise
     except Exception as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.ctx.get_help())  # type: ignore[attr-defined]
-            sys.exit(BAD_INPUT)
-        if type(error).__name__ == "Abort":
-            _stop("stopped; the same command continues where this one ended", INTERRUPTED)
+            return "", BAD_INPUT
         if hasattr(error, "format_message"):  # what typer says of a wrong option
-            _stop(error.format_message(), getattr(error, "exit_code", BAD_INPUT))
-        _stop(*_explain(error))
-    sys.exit(code if isinstance(code, int) else 0)
+            return error.format_message(), getattr(error, "exit_code", BAD_INPUT)
+        return _explain(error)
+    return "", code if isinstance(code, int) else 0
 
 
 def _as_line(message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None) -> str:
@@ -72,11 +72,6 @@ def _as_line(message: Warning | str, category: type[Warning], filename: str, lin
 
 
 _FORMAT = warnings.formatwarning
-
-
-def _stop(message: str, code: int) -> NoReturn:
-    print("simtown: " + " ".join(message.split()), file=sys.stderr)
-    sys.exit(code)
 
 
 def _explain(error: Exception) -> tuple[str, int]:

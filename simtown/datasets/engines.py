@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import queue
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +15,7 @@ from simtown.datasets.shards import STAGES, Clock, Task, checksum, read_tried, w
 from simtown.datasets.stores import Store
 from simtown.files import DamagedError
 from simtown.language.sampler import ImpossibleError
-from simtown.processes import WorkerError, bind_to, uninterrupted
+from simtown.processes import WorkerError, team
 from simtown.render.engines import CardError, rasteriser
 from simtown.render.frames import Renderer
 
@@ -43,7 +41,7 @@ class Engine(Protocol):
         """How many shards are made at once at most."""
         ...
 
-    def make(self, job: Job, missing: list[Task], tell: Tell) -> Iterator[tuple[Task, Entry]]:
+    def make(self, job: Job, missing: list[Task], tell: Tell) -> Generator[tuple[Task, Entry], None, None]:
         """Make the missing shards; yields each, when it is whole, with its entry of the manifest."""
         ...
 
@@ -80,7 +78,7 @@ class Processes:
             raise SettingsError(f"--workers must be at least 1, not {workers}")
         self.workers = workers
 
-    def make(self, job: Job, missing: list[Task], tell: Tell) -> Iterator[tuple[Task, Entry]]:
+    def make(self, job: Job, missing: list[Task], tell: Tell) -> Generator[tuple[Task, Entry], None, None]:
         """See :class:`Engine`."""
         many = min(self.workers, len(missing))
         if many > 1:
@@ -91,59 +89,28 @@ class Processes:
                 yield task, _make(job, task, renderer, tell)
 
 
-def _team(job: Job, missing: list[Task], workers: int, tell: Tell) -> Iterator[tuple[Task, Entry]]:
-    context = multiprocessing.get_context("spawn")
-    todo, told = context.Queue(), context.Queue()
-    for task in [*missing, *[None] * workers]:
-        todo.put(task)
-    team = [context.Process(target=_work, args=(job, todo, told, os.getpid()), daemon=True) for _ in range(workers)]
-    with uninterrupted():
-        for member in team:
-            member.start()
-    left = len(missing)
+def _team(job: Job, missing: list[Task], workers: int, tell: Tell) -> Generator[tuple[Task, Entry], None, None]:
     try:
-        while left:
-            try:
-                kind, content = told.get(timeout=1.0)
-            except queue.Empty:
-                codes = [m.exitcode for m in team if m.exitcode not in (None, 0)]
-                if codes:
-                    raise WorkerError(
-                        f"a worker process ended with code {codes[0]} (out of memory?): run the same command again to continue"
-                    ) from None
-                continue
-            if kind == "progress":
-                tell(*content)
-            elif kind == "done":
-                left -= 1
-                yield content
-            else:
-                raise content
+        with closing(team(_work, missing, (job,), workers)) as events:
+            for task, kind, content in events:
+                if kind == "died":
+                    raise WorkerError(f"a worker process {content}: run the same command again to continue")
+                if kind == "told":
+                    tell(*content)
+                elif isinstance(content, Exception):
+                    raise content
+                else:
+                    yield task, content
     finally:
-        for member in team:
-            if left:
-                member.terminate()
-        for member in team:
-            member.join()
-        job.store.tidy()
+        job.store.tidy()  # what workers that were killed had begun
 
 
-def _work(job: Job, todo: Any, told: Any, parent: int) -> None:
-    """A worker process: takes tasks until there are none, or until its parent is gone."""
-    if not bind_to(parent):
-        return
-
-    def tell(n: int, seconds: dict[str, float]) -> None:
-        if os.getppid() != parent:
-            os._exit(1)
-        told.put(("progress", (n, seconds)))
-
+def _work(task: Task, report: Callable[[tuple[int, dict[str, float]]], None], job: Job) -> Entry | Exception:
+    """In a worker process: make one shard; its entry, or why there is none."""
     try:
-        renderer = rasteriser(job.device)
-        while (task := todo.get()) is not None:
-            told.put(("done", (task, _make(job, task, renderer, tell))))
+        return _make(job, task, _renderer(job.device), lambda n, seconds: report((n, seconds)))
     except Exception as error:
-        told.put(("error", _portable(error)))
+        return _portable(error)
 
 
 def _portable(error: Exception) -> Exception:
@@ -164,7 +131,7 @@ class OnCluster:
         """See :class:`Engine`."""
         return self.cluster.size()
 
-    def make(self, job: Job, missing: list[Task], tell: Tell) -> Iterator[tuple[Task, Entry]]:
+    def make(self, job: Job, missing: list[Task], tell: Tell) -> Generator[tuple[Task, Entry], None, None]:
         """See :class:`Engine`."""
         for task, result in self.cluster.map(_piece, missing, (job,), card=job.device == "cuda"):
             if isinstance(result, Exception):
@@ -177,7 +144,7 @@ class OnCluster:
 
 @lru_cache(maxsize=1)
 def _renderer(device: str) -> Renderer:
-    """Kept by a worker of the cluster from one shard to the next."""
+    """Kept by a worker from one shard to the next."""
     return rasteriser(device)
 
 

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, fields
 from io import FileIO
 from pathlib import Path
@@ -29,6 +29,7 @@ from simtown.render.frames import Renderer
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import boxes
 from simtown.scenes.street import SLOTS
+from simtown.stopping import held
 
 #: Version of the layout of a shard and of the manifest.
 SCHEMA = 1
@@ -145,57 +146,67 @@ def columns(examples: Examples, index: np.ndarray, settings: Settings) -> dict[s
 class _Target(FileIO):
     """A file to which every write seems to succeed: :meth:`check` raises what went wrong.
 
-    HDF5 cannot close a file on a full disk without crashing, so it must not come to know.
+    HDF5 cannot close a file on a full disk without crashing, so it must not come to know; and it calls from places that would lose a
+    KeyboardInterrupt.
     """
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "w+")
-        self._error: OSError | None = None
+        self._error: BaseException | None = None
 
     def write(self, data: Any) -> int:
         view, done = memoryview(data).cast("B"), 0
         try:
             while done < len(view) and self._error is None:
                 done += super().write(view[done:])
-        except OSError as error:
+        except (OSError, KeyboardInterrupt) as error:
             self._error = error
         return len(view)
 
     def truncate(self, size: int | None = None) -> int:
         try:
             return super().truncate(size)
-        except OSError as error:
+        except (OSError, KeyboardInterrupt) as error:
             self._error = error
             return size or 0
 
     def check(self) -> None:
-        """Raises the first OSError of any write so far."""
+        """Raises what went wrong in any write so far."""
         if self._error is not None:
             raise self._error
 
 
 def write_shard(directory: Path, settings: Settings, task: Task, renderer: Renderer, clock: Clock,
                 progress: Callable[[int], None] = lambda n: None) -> None:  # fmt: skip
-    """Sample, draw and write one shard; `progress` is told of every batch's examples. An OSError leaves no file behind."""
+    """Sample, draw and write one shard; `progress` is told of every batch's examples. An OSError leaves no file behind.
+
+    A signal waits while HDF5 writes: one that came in the middle could leave a file that looks whole.
+    """
     with replacing(directory / task.name) as temporary, _Target(temporary) as target:
-        with h5py.File(target, "w", libver="v110") as file:
+        with ExitStack() as stack:
+            with held():
+                file = h5py.File(target, "w", libver="v110")
+                stack.callback(_close, file, clock)
             _fill(file, settings, task, renderer, clock, progress, target)
-            with clock.stage("write"):
-                file.flush()
         target.check()
         with clock.stage("write"):
             os.fsync(target.fileno())
+
+
+def _close(file: h5py.File, clock: Clock) -> None:
+    with clock.stage("write"), held():
+        file.close()
 
 
 def _fill(
     file: h5py.File, settings: Settings, task: Task, renderer: Renderer, clock: Clock, progress: Callable[[int], None], target: _Target
 ) -> None:
     w, h, n = settings.width, settings.height, task.count
-    images = file.create_dataset("images", (n, h, w, 3), "u1", chunks=(1, h, w, 3), **hdf5plugin.LZ4())
-    masks = file.create_dataset("masks", (n, h, w), "u1", chunks=(1, h, w), **hdf5plugin.LZ4()) if settings.masks else None
-    depth = (
-        file.create_dataset("depth", (n, h, w), "f4", chunks=(1, h, w), **hdf5plugin.Bitshuffle(cname="lz4")) if settings.depth else None
-    )
+    lz4, bitshuffle = hdf5plugin.LZ4(), hdf5plugin.Bitshuffle(cname="lz4")
+    with held():
+        images = file.create_dataset("images", (n, h, w, 3), "u1", chunks=(1, h, w, 3), **lz4)
+        masks = file.create_dataset("masks", (n, h, w), "u1", chunks=(1, h, w), **lz4) if settings.masks else None
+        depth = file.create_dataset("depth", (n, h, w), "f4", chunks=(1, h, w), **bitshuffle) if settings.depth else None
     recipe = settings.recipe(task.split)
     kept: list[dict[str, np.ndarray]] = []
     tried: Tried = {}
@@ -206,7 +217,7 @@ def _fill(
             kept.append(columns(examples, index, settings))
         with clock.stage("render"):
             frames = renderer.render(examples.scene, w, h, geometry=settings.masks or settings.depth)
-        with clock.stage("encode"):
+        with clock.stage("encode"), held():
             images[begin:end] = frames.rgb
             if masks is not None:
                 masks[begin:end] = frames.ids
@@ -215,10 +226,11 @@ def _fill(
         tried = together([tried, examples.tried])
         target.check()
         progress(end - begin)
-    with clock.stage("encode"):
+    with clock.stage("encode"), held():
         for name in kept[0]:
             file.create_dataset(name, data=np.concatenate([k[name] for k in kept]), chunks=True, **hdf5plugin.Zstd(clevel=3))
-    file.attrs.update(attributes(task, tried))
+        file.attrs.update(attributes(task, tried))
+        del images, masks, depth  # as each goes, HDF5 writes what it kept of it
 
 
 def attributes(task: Task, tried: Tried) -> dict[str, int | str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
+from simtown.extras import how_to_install
 from simtown.render.frames import Renderer
 
 DEVICES = ("cpu", "cuda", "auto")
@@ -57,5 +58,5 @@ def _check_card() -> None:
     try:
         from simtown.render.cuda.card import check_card
     except ImportError as error:
-        raise CardError(f"numba's CUDA cannot be imported ({error}): pip install 'simtown[cuda]', or use --device cpu") from error
+        raise CardError(f"numba's CUDA cannot be imported ({error}): {how_to_install('cuda')}, or use --device cpu") from error
     check_card()

@@ -37,6 +37,7 @@ from simtown.assets.palette import (
     WINDOW,
     rgb_table,
 )
+from simtown.extras import how_to_install
 from simtown.render import light as L
 from simtown.render.frames import Frames, check_size
 from simtown.render.instances import instances
@@ -94,7 +95,7 @@ def _import_pyrender() -> Any:
     try:
         import pyrender
     except ModuleNotFoundError as error:
-        raise NoOpenGLError('the opengl renderer needs pyrender: pip install "simtown[opengl]"') from error
+        raise NoOpenGLError(f"the opengl renderer needs pyrender: {how_to_install('opengl')}") from error
     except Exception as error:  # PyOpenGL raises whatever comes up where a library is missing
         raise _no_platform(error) from error
     return pyrender

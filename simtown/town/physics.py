@@ -23,6 +23,7 @@ import numpy as np
 
 from simtown.assets.atlas import atlas
 from simtown.assets.street.ground import PAVEMENT_EDGE, ROAD_EDGE
+from simtown.extras import how_to_install
 from simtown.scenes.footprints import GROUP, depths, heights, number, outline, separation
 from simtown.town import driving
 from simtown.town.checks import TownError
@@ -87,10 +88,10 @@ class _Around:
 def _how_to_install() -> str:
     """How to install pybullet on this machine. Where it has no wheel, the extra installs nothing (its marker in pyproject.toml)."""
     if sys.version_info < (3, 12) and sys.platform == "linux" and platform.machine() == "x86_64":
-        return "motion needs pybullet: pip install 'simtown[physics]'"
+        return f"motion needs pybullet: {how_to_install('physics')}"
     return (
         f"motion needs pybullet, which has no wheel for Python {platform.python_version()} on {platform.system()} {platform.machine()}: "
-        "pip install 'simtown[physics]' under Python 3.11 on Linux x86-64, or build it (a C++ compiler, some minutes): pip install pybullet"
+        f"{how_to_install('physics')}, under Python 3.11 on Linux x86-64, or build it (a C++ compiler, some minutes): pip install pybullet"
     )
 
 

@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 import pytest
 
-pytest.importorskip("ray", reason="needs Ray: pip install 'simtown[cluster]'")
+pytest.importorskip("ray", reason="needs Ray: pip install '.[cluster]'")
 
 from simtown.cluster import Cluster
 from simtown.datasets.engines import OnCluster
@@ -215,6 +215,6 @@ def test_without_ray_there_is_one_line_and_local_work_does_not_import_it(tmp_pat
         "main()"
     )
     refused = subprocess.run([sys.executable, "-c", script, "--engine ray"], capture_output=True, text=True)
-    Outcome(refused.returncode, refused.stdout, refused.stderr).refuses("--engine ray needs Ray: pip install 'simtown[cluster]'")
+    Outcome(refused.returncode, refused.stdout, refused.stderr).refuses("--engine ray needs Ray: pip install '.[cluster]'")
     fine = subprocess.run([sys.executable, "-c", script, "--engine local"], capture_output=True, text=True)
     assert fine.returncode == 0, fine.stderr

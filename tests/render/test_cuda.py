@@ -113,7 +113,7 @@ def test_auto_falls_back_with_one_line(monkeypatch):
     ("CudaSupportError: Error at driver init: CUDA driver library cannot be found.", "no CUDA driver"),
     ("[222] Call to cuLinkAddData results in CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "too old"),
     ("CudaAPIError: [35] CUDA_ERROR_INSUFFICIENT_DRIVER", "too old"),
-    ("NvvmSupportError: libNVVM cannot be found", "simtown[cuda]"),
+    ("NvvmSupportError: libNVVM cannot be found", "'.[cuda]'"),
     ("CudaAPIError: [999] " + 50 * "unknown ", "does not work"),
 ])  # fmt: skip
 def test_reasons_are_told_in_words(reason, words):

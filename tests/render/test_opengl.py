@@ -254,11 +254,11 @@ def created(code: str, **environment: str) -> str:
 
 def test_says_that_pyrender_is_missing() -> None:
     said = created("import sys\nsys.modules['pyrender'] = None\n" + CREATE)
-    assert said == 'NoOpenGLError the opengl renderer needs pyrender: pip install "simtown[opengl]"'
+    assert said == "NoOpenGLError the opengl renderer needs pyrender: pip install '.[opengl]' in a checkout of simtown"
 
 
 def test_says_what_gives_a_platform() -> None:
-    pytest.importorskip("OpenGL", reason="needs PyOpenGL: pip install 'simtown[opengl]'")
+    pytest.importorskip("OpenGL", reason="needs PyOpenGL: pip install '.[opengl]'")
     said = created(CREATE, PYOPENGL_PLATFORM="osmesa")
     assert said.startswith("NoOpenGLError no OpenGL through osmesa")
     assert "libegl1 libegl-mesa0 libgl1-mesa-dri" in said

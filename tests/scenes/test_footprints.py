@@ -105,7 +105,7 @@ def test_top_is_the_highest_triangle_over_a_point(kind):
 
 @pytest.mark.parametrize("kind", TOPS)
 def test_top_is_what_a_ray_from_above_meets(kind):
-    bullet = pytest.importorskip("pybullet", reason="needs pybullet: pip install 'simtown[physics]' under Python 3.11 on Linux x86-64")
+    bullet = pytest.importorskip("pybullet", reason="needs pybullet: pip install '.[physics]' under Python 3.11 on Linux x86-64")
     mesh = atlas().mesh(number(kind))
     client = bullet.connect(bullet.DIRECT)
     shape = bullet.createCollisionShape(bullet.GEOM_MESH, vertices=mesh.vertices.tolist(), indices=mesh.triangles.ravel().tolist(),

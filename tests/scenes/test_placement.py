@@ -53,7 +53,7 @@ def distances(request):
     pose, half = random_rectangles(np.random.default_rng(5), 800)
     if request.param == "brute force":
         return pose, half, by_brute_force(pose, half)
-    bullet = pytest.importorskip("pybullet", reason="needs pybullet: pip install 'simtown[physics]' under Python 3.11 on Linux x86-64")
+    bullet = pytest.importorskip("pybullet", reason="needs pybullet: pip install '.[physics]' under Python 3.11 on Linux x86-64")
     client = bullet.connect(bullet.DIRECT)
     found = []
     for p, h in zip(pose, half, strict=True):

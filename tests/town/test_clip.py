@@ -11,7 +11,7 @@ from simtown.town.clip import traffic
 from tests.conftest import HANGS
 
 needs_motion = pytest.mark.skipif(
-    find_spec("pybullet") is None, reason="needs pybullet: pip install 'simtown[physics]' under Python 3.11 on Linux x86-64"
+    find_spec("pybullet") is None, reason="needs pybullet: pip install '.[physics]' under Python 3.11 on Linux x86-64"
 )
 QUICK = ("--seconds", "0.5", "--fps", "10", "--size", "96x54", "--seed", "3")
 

@@ -10,7 +10,7 @@ from simtown.scenes.scene import Prop, Scene, Vehicle
 from simtown.town import Town
 from simtown.town.physics import DENSITY, GRAVITY, GRIP
 
-pytest.importorskip("pybullet", reason="needs pybullet: pip install 'simtown[physics]' under Python 3.11 on Linux x86-64")
+pytest.importorskip("pybullet", reason="needs pybullet: pip install '.[physics]' under Python 3.11 on Linux x86-64")
 
 
 def road(*cars, props=()):

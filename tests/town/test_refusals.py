@@ -217,7 +217,7 @@ def test_an_assignment_is_checked_as_a_move_is():
 
 
 def test_an_assignment_is_seen_by_what_moves():
-    pytest.importorskip("pybullet", reason="needs pybullet: pip install 'simtown[physics]' under Python 3.11 on Linux x86-64")
+    pytest.importorskip("pybullet", reason="needs pybullet: pip install '.[physics]' under Python 3.11 on Linux x86-64")
     street = town()
     street.step(0.1)
     street["bicycle"].x = 30.0

@@ -249,13 +249,13 @@ def test_the_scene_of_an_edited_town_is_what_was_placed(empty):
 
 def test_without_pybullet_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pybullet", None)
-    with pytest.raises(TownError, match=r"simtown\[physics\]"):
+    with pytest.raises(TownError, match=r"\[physics\]"):
         Town(0).step(0.1)
 
 
 def test_the_page_says_what_runs():
     """Every example of docs/town.md, in order."""
-    pytest.importorskip("pybullet", reason="needs pybullet: pip install 'simtown[physics]' under Python 3.11 on Linux x86-64")
+    pytest.importorskip("pybullet", reason="needs pybullet: pip install '.[physics]' under Python 3.11 on Linux x86-64")
     page = Path(__file__).parents[2] / "docs" / "town.md"
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     assert len(blocks) == 2

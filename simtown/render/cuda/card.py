@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numba import config, cuda
 
+from simtown.extras import how_to_install
 from simtown.render.engines import CardError
 
 
@@ -60,7 +61,7 @@ def check_card() -> None:
     try:
         if cuda.is_available():
             if not config.ENABLE_CUDASIM and find_spec("numba_cuda") is None:
-                raise CardError("CUDA needs numba-cuda: pip install 'simtown[cuda]', or use --device cpu")
+                raise CardError(f"CUDA needs numba-cuda: {how_to_install('cuda')}, or use --device cpu")
             touched = cuda.to_device(np.zeros(1, dtype=np.int32))
             _touch[1, 1](touched)
             if touched.copy_to_host()[0] == 1:
@@ -80,7 +81,7 @@ def _why(reason: str) -> str:
     if "driver library cannot be found" in reason or "libcuda" in reason:
         return "there is no CUDA driver on this machine: install one"
     if "nvvm" in reason.lower():
-        return "CUDA's compiler is not installed: pip install 'simtown[cuda]'"
+        return f"CUDA's compiler is not installed: {how_to_install('cuda')}"
     return f"CUDA does not work on this machine ({reason[:160]}): repair its installation"
 
 

@@ -1,0 +1,278 @@
+"""Stopping a command: Ctrl-C, SIGTERM and SIGHUP, to it alone or to its whole process group, at any moment, end it in the same way.
+
+One line, an exit code of 128 + the signal's number, no process left, no temporary file left; and the same command finishes the work.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import uuid
+from dataclasses import dataclass
+from itertools import product
+
+import pytest
+
+from simtown.datasets.job import generate
+from simtown.datasets.settings import Settings
+from tests.conftest import HANGS, Outcome
+from tests.datasets.conftest import Moment
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: processes are found in /proc")
+
+SETTINGS = Settings(entities=20, n=120, val=0, test=0, width=32, height=32, shard=10)
+WORDS = ["generate", "--entities", 20, "--n", 120, "--val", 0, "--test", 0, "--size", 32, "--shard", 10]
+MADE_AFTER = ("timings.json", "preview.png")
+SHARD, BEGUN_SHARD = r"train-\d+\.h5", r"\.train-\d+\.h5\.\d+\.tmp"
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+#: With one process: imports, before and after anything is written, in the middle of a shard, and after the last one.
+ALONE = [Moment("parent", "import", "typer"), Moment("parent", "import", r"simtown\.cli\.app"),
+         Moment("parent", "import", r"simtown\.datasets\.job"), Moment("parent", "import", "numba"),
+         Moment("parent", "open", BEGUN_SHARD, 2), Moment("parent", "os.rename", SHARD, 3),
+         Moment("parent", "open", r"\.manifest\.json\..*", 2), Moment("parent", "os.rename", r"timings\.json"),
+         Moment("parent", "os.rename", r"preview\.png")]  # fmt: skip
+#: With two workers: while they start, while they work, and while the parent writes down what they did.
+TEAM = [Moment("worker", "import", r"multiprocessing\.spawn"), Moment("worker", "import", r"simtown\.datasets\.engines"),
+        Moment("worker", "import", "numba"), Moment("worker", "open", BEGUN_SHARD, 2), Moment("worker", "os.rename", SHARD, 2),
+        Moment("parent", "os.rename", r"manifest\.json", 2)]  # fmt: skip
+
+
+def each(subjects, *ways):
+    """Every subject in one of the ways to stop it, in turn; every way with each is for the slow tests."""
+    every, cases = list(product(*ways)), []
+    for subject, way in product(subjects, every):
+        quick = every.index(way) == subjects.index(subject) % len(every)
+        words = subject if isinstance(subject, str) else f"{subject.role} {subject.event} {subject.name} {subject.nth}"
+        label = " ".join([words, *(part if isinstance(part, str) else part.name for part in way)])
+        cases.append(pytest.param(subject, *way, id=label, marks=[] if quick else [pytest.mark.slow]))
+    return cases
+
+
+@dataclass
+class Stop:
+    """A started command, how to stop it, and what it must leave."""
+
+    process: subprocess.Popen
+    mark: str
+    marked: object
+
+    def send(self, number, whom):
+        (os.killpg if whom == "the group" else os.kill)(self.process.pid, number)
+
+    def ended(self, number):
+        out, err = self.process.communicate(timeout=HANGS)
+        assert self.marked(self.mark) == [], "its processes are gone before it is"
+        Outcome(self.process.returncode, "", err).refuses("stopped", code=128 + number)
+        return out
+
+
+@pytest.fixture
+def begun(started, marked):
+    """Start a command that will be stopped."""
+
+    def start(*words, **more):
+        mark = uuid.uuid4().hex
+        return Stop(started(*words, mark=mark, **more), mark, marked)
+
+    return start
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory, contents):
+    directory = tmp_path_factory.mktemp("undisturbed")
+    generate(SETTINGS, directory, workers=1)
+    return contents(directory, besides=MADE_AFTER)
+
+
+def temporaries(directory):
+    return [p.name for p in directory.rglob(".*")] if directory.exists() else []
+
+
+@pytest.mark.parametrize(("moment", "number"), each(ALONE, SIGNALS))
+def test_a_command_of_one_process_stops_with_one_line(moment, number, tmp_path, gate, begun, until, cli, contents, undisturbed):
+    stop, directory = gate(moment), tmp_path / "town"
+    command = begun(*WORDS, "--workers", 1, "--out", directory)
+    until(stop.waiting)
+    command.send(number, "the group")
+    command.ended(number)
+    assert temporaries(directory) == []
+    cli(*WORDS, "--workers", 1, "--out", directory).succeeds()
+    assert contents(directory, besides=MADE_AFTER) == undisturbed
+
+
+@pytest.mark.parametrize(("moment", "whom", "number"), each(TEAM, ["the parent", "the group"], SIGNALS))
+def test_a_command_with_workers_stops_with_one_line(moment, number, whom, tmp_path, gate, begun, until, cli, contents, undisturbed):
+    stop, directory = gate(moment), tmp_path / "town"
+    command = begun(*WORDS, "--workers", 2, "--out", directory)
+    until(lambda: len(stop.waiting()) == (2 if moment.role == "worker" else 1))
+    command.send(number, whom)
+    command.ended(number)
+    assert temporaries(directory) == []
+    cli(*WORDS, "--workers", 1, "--out", directory).succeeds()
+    assert contents(directory, besides=MADE_AFTER) == undisturbed
+
+
+@pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
+def test_a_signal_while_a_worker_is_being_started_is_not_lost(number, tmp_path, gate, begun, until):
+    """The parent waits in the middle of starting its first worker: it reads __main__'s name for it."""
+    stop = gate(Moment("parent", "import", r"multiprocessing\.popen_spawn_posix"))
+    command = begun(*WORDS, "--workers", 2, "--out", tmp_path / "town")
+    until(stop.waiting)
+    command.send(number, "the parent")
+    stop.open()
+    command.ended(number)
+    assert list(tmp_path.glob("town/*.h5")) == []
+
+
+@pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
+def test_a_second_signal_while_a_command_stops_changes_nothing(number, tmp_path, gate, begun, until):
+    """A worker that waits keeps its parent waiting: time for another Ctrl-C, or two."""
+    stop = gate(Moment("worker", "os.rename", SHARD, 2))
+    command = begun(*WORDS, "--workers", 2, "--out", tmp_path / "town")
+    until(lambda: len(stop.waiting("worker")) == 2)
+    for _ in range(3):
+        command.send(number, "the group")
+    command.ended(number)
+    assert temporaries(tmp_path / "town") == []
+
+
+def test_sigterm_to_a_worker_alone_is_reported_as_its_death(tmp_path, gate, begun, until):
+    stop = gate(Moment("worker", "os.rename", SHARD, 2))
+    command = begun(*WORDS, "--workers", 2, "--out", tmp_path / "town")
+    workers = until(lambda: len(found := stop.waiting("worker")) == 2 and found)
+    os.kill(workers[0], signal.SIGTERM)
+    out, err = command.process.communicate(timeout=HANGS)
+    Outcome(command.process.returncode, out, err).refuses("a worker process was ended by SIGTERM", code=1)
+    assert command.marked(command.mark) == []
+    assert temporaries(tmp_path / "town") == []
+
+
+def test_a_signal_that_was_ignored_from_the_beginning_stays_ignored(tmp_path, gate, started, until):
+    """nohup does that, and a shell for what runs in the background."""
+    stop = gate(Moment("parent", "os.rename", SHARD, 2))
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    process = started(*WORDS, "--workers", 1, "--out", tmp_path / "town")
+    signal.signal(signal.SIGHUP, before)
+    until(stop.waiting)
+    process.send_signal(signal.SIGHUP)
+    stop.open()
+    assert process.wait(timeout=HANGS) == 0
+
+
+GRID = """
+version = 1
+[[grid]]
+study = "physical"
+data = "nowhere"
+model = ["majority", "glove:nothing.txt"]
+"""
+
+
+@pytest.mark.parametrize(("whom", "number"), each(["the parent", "the group"], SIGNALS))
+def test_a_grid_of_studies_stops_with_one_line(whom, number, tmp_path, gate, begun, until):
+    """Each study is a command of its own: a signal to the grid alone ends it as well."""
+    pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
+    (tmp_path / "grid.toml").write_text(GRID)
+    stop = gate(Moment("parent", "import", r"simtown\.probes\.physical"))
+    command = begun("probe", "grid", "grid.toml", "--out", "out", "--jobs", 2, cwd=tmp_path)
+    until(lambda: len(stop.waiting()) == 2)
+    assert command.process.pid not in stop.waiting()
+    command.send(number, whom)
+    command.ended(number)
+    assert temporaries(tmp_path) == []
+
+
+def test_a_sweep_stops_with_one_line_and_its_runs_continue(tmp_path, gate, begun, until):
+    pytest.importorskip("torch", reason="needs torch: pip install '.[train]'")
+    stop = gate(Moment("worker", "os.rename", r"state\.pt"))
+    command = begun("sweep", "--preset", "tiny", "--jobs", 2, "--out", "out", cwd=tmp_path)
+    until(lambda: len(stop.waiting("worker")) == 2)
+    command.send(signal.SIGTERM, "the parent")
+    command.ended(signal.SIGTERM)
+    assert temporaries(tmp_path) == []
+
+
+WRITES = """
+import os, signal, sys
+from pathlib import Path
+from simtown import stopping
+from simtown.datasets import shards
+from simtown.datasets.job import generate
+from simtown.datasets.settings import Settings
+
+class Interrupted(shards._Target):
+    left = 0
+
+    def write(self, data):
+        Interrupted.left -= 1
+        if Interrupted.left == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+        return super().write(data)
+
+shards._Target, out, nth = Interrupted, Path(sys.argv[1]), 0
+while Interrupted.left <= 0:  # until there are fewer writes than that
+    nth += 1
+    Interrupted.left = nth
+    stopping.heed()
+    try:
+        generate(Settings(entities=20, n=2, val=0, test=0, width=32, height=32), out / str(nth), workers=1)
+    except stopping.Stopped:
+        assert [p.name for p in (out / str(nth)).iterdir()] == ["manifest.json"]
+    else:
+        assert Interrupted.left > 0, "it was lost"
+print(nth)
+"""
+
+
+def test_a_signal_while_hdf5_writes_is_not_lost_and_leaves_no_shard(tmp_path):
+    """HDF5 calls back to write, also from where Python can pass no exception on."""
+    done = subprocess.run([sys.executable, "-c", WRITES, tmp_path], capture_output=True, text=True, timeout=HANGS)
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr
+    assert int(done.stdout) > 10
+
+
+LIBRARY = """
+import signal
+numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+before = [signal.getsignal(n) for n in numbers]
+import simtown, simtown.cli, simtown.datasets.job
+from simtown.datasets.settings import Settings
+if __name__ == "__main__":
+    settings = Settings(entities=20, n=4, val=0, test=0, width=32, height=32, shard=2)
+    simtown.datasets.job.generate(settings, OUT, workers=2)
+    assert [signal.getsignal(n) for n in numbers] == before
+    assert not signal.pthread_sigmask(signal.SIG_BLOCK, [])
+"""
+
+
+def test_the_library_leaves_signals_alone(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(LIBRARY.replace("OUT", repr(str(tmp_path / "town"))))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=HANGS)
+    assert done.returncode == 0, done.stderr
+
+
+#: What other commands are called with, and a moment of each.
+OTHERS = {
+    "export": (["--to", "png", "--out", "out"], Moment("parent", "open", r"000003\.png")),
+    "gallery": (["--out", "out"], Moment("parent", "open", r"train-00000\.jpg")),
+    "audit": ([], Moment("parent", "import", r"simtown\.datasets\.audit\.probes")),
+    "verify": ([], Moment("parent", "open", r"train-00000\.h5")),
+    "captions": (["--out", "out"], Moment("parent", "open", r"\.out\.\d+\.tmp")),
+    "preview": (["--out", "out.png"], Moment("parent", "os.rename", r"out\.png")),
+    "info": ([], Moment("parent", "open", r"timings\.json")),
+}
+
+
+@pytest.mark.parametrize(("command", "number"), each(list(OTHERS), SIGNALS))
+def test_other_commands_stop_with_one_line_too(command, number, plain, tmp_path, gate, begun, until, contents):
+    words, moment = OTHERS[command]
+    before, stop = contents(plain), gate(moment)
+    running = begun(command, plain, *words, cwd=tmp_path)
+    until(lambda: stop.waiting() or running.process.poll() is not None)
+    running.send(number, "the group")
+    running.ended(number)
+    assert list(tmp_path.iterdir()) == []
+    assert contents(plain) == before
