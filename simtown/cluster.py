@@ -7,11 +7,14 @@ again: where a worker or its machine dies, Ray calls it elsewhere.
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import socket
 from collections.abc import Callable, Generator, Iterable
 from typing import Any, TypeVar
 
 import simtown
+from simtown import stopping
 from simtown.extras import how_to_install
 from simtown.processes import WorkerError, default_workers
 
@@ -57,7 +60,14 @@ class Cluster:
         if self.address is None:
             chosen = {"address": "local", "num_cpus": self.workers or default_workers(), "include_dashboard": False}
         try:
-            ray.init(**chosen, logging_level="error", log_to_driver=False)
+            with stopping.kept():
+                ray.init(**chosen, logging_level="error", log_to_driver=False)
+        except SystemExit:  # Ray's own answer to SIGTERM while it starts
+            os.kill(os.getpid(), signal.SIGTERM)
+            raise
+        except KeyboardInterrupt:
+            ray.shutdown()
+            raise
         except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
             token = (
                 "; where it asks for a token, set RAY_AUTH_MODE and the token here as on its machines, or use --address auto on one of them"
@@ -95,9 +105,10 @@ class Cluster:
                 for ended in ray.wait(list(running), timeout=LOOK)[0]:
                     yield running.pop(ended), self._result(ended, retries)
         finally:
-            for left in running:
-                with contextlib.suppress(Exception):
+            with contextlib.suppress(Exception):
+                for left in running:
                     ray.cancel(left, force=True)
+                ray.wait(list(running), num_returns=len(running), timeout=ANSWER)  # nothing is written any more when this returns
 
     def _result(self, reference: Any, retries: int) -> Any:
         errors = self._ray.exceptions

@@ -166,7 +166,7 @@ def _bind_to(parent: int) -> None:
     for number in _OF_TERMINALS:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _OF_TERMINALS)
-    stopping.heed([signal.SIGTERM])
+    stopping.catch_signals([signal.SIGTERM])
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG

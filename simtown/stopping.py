@@ -1,6 +1,6 @@
 """How a command is stopped: Ctrl-C, SIGTERM and SIGHUP raise :class:`Stopped`, so that every block on the way out tidies up.
 
-The command line and worker processes ask for this with :func:`heed`. The library alone leaves signals as they are.
+The command line and worker processes ask for this with :func:`catch_signals`. The library alone leaves signals as they are.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class _State:
     waiting = False
 
 
-def heed(numbers: Iterable[signal.Signals] = SIGNALS) -> None:
+def catch_signals(numbers: Iterable[signal.Signals] = SIGNALS) -> None:
     """From now on these signals raise Stopped in the main thread. One that is ignored so far stays ignored: nohup asks for that."""
     if threading.current_thread() is not threading.main_thread():  # signals are the main thread's business
         return
@@ -64,6 +64,17 @@ def finish() -> int:
             if signal.getsignal(number) is _handle:  # which Python would put aside before its own end
                 signal.signal(number, signal.SIG_IGN)
     return _State.number
+
+
+@contextmanager
+def kept() -> Iterator[None]:
+    """Signals that are caught before the block are caught after it, whatever a library that is called in it makes of them."""
+    ours = [number for number in SIGNALS if signal.getsignal(number) is _handle]
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, _handle)
 
 
 @contextmanager

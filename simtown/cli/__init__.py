@@ -19,10 +19,10 @@ STOPPED = "stopped; no file is half written, and the same command finishes the w
 def main() -> NoReturn:
     """Entry point of the process: every failure is one clear line on stderr and an exit code, never a traceback.
 
-    Ctrl-C, SIGTERM and SIGHUP are heeded before anything that takes time is imported. A command that one of them stopped ends with 128
+    Ctrl-C, SIGTERM and SIGHUP are caught before anything that takes time is imported. A command that one of them stopped ends with 128
     and the signal's number, whatever came up on its way out.
     """
-    stopping.heed()
+    stopping.catch_signals()
     line, code, interrupted = "", 0, False
     try:
         from simtown.cli import commands  # noqa: F401  (they register themselves)

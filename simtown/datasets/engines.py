@@ -133,13 +133,16 @@ class OnCluster:
 
     def make(self, job: Job, missing: list[Task], tell: Tell) -> Generator[tuple[Task, Entry], None, None]:
         """See :class:`Engine`."""
-        for task, result in self.cluster.map(_piece, missing, (job,), card=job.device == "cuda"):
-            if isinstance(result, Exception):
-                raise result
-            made, seconds = result
-            tell(task.count, seconds)
-            yield task, made
-        job.store.tidy()  # what machines that died had begun
+        try:
+            with closing(self.cluster.map(_piece, missing, (job,), card=job.device == "cuda")) as results:
+                for task, result in results:
+                    if isinstance(result, Exception):
+                        raise result
+                    made, seconds = result
+                    tell(task.count, seconds)
+                    yield task, made
+        finally:
+            job.store.tidy()  # what workers that were stopped, or died with their machines, had begun
 
 
 @lru_cache(maxsize=1)

@@ -131,7 +131,7 @@ def test_workers_that_are_still_starting_write_nothing_once_their_parent_is_gone
     assert set(directory.iterdir()) == before
 
 
-def heeds_interrupts(pid):
+def reacts_to_interrupts(pid):
     """Whether Ctrl-C reaches a process. It does not reach workers, from their first moment on."""
     status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     caught, blocked = (int(status[name], 16) >> (signal.SIGINT - 1) & 1 for name in ("SigCgt", "SigBlk"))
@@ -151,7 +151,7 @@ def test_an_interrupt_ends_with_one_line_and_the_same_command_continues(whom, tm
     stop = gate(Moment("worker", "os.rename", SHARD, 2))
     process = started("generate", *SHORT, "--workers", 2, "--out", directory, mark=mark)
     until(lambda: len(stop.waiting("worker")) == 2)
-    assert not any(heeds_interrupts(worker) for worker in stop.waiting("worker"))
+    assert not any(reacts_to_interrupts(worker) for worker in stop.waiting("worker"))
     (os.kill if whom == "the parent" else os.killpg)(process.pid, signal.SIGINT)
     interrupted(process)
     until(lambda: not marked(mark))
@@ -166,7 +166,7 @@ def test_an_interrupt_while_workers_start_shows_no_traceback(module, tmp_path, g
     mark, stop = uuid.uuid4().hex, gate(Moment("worker", "import", module))
     process = started("generate", *SHORT, "--workers", 2, "--out", tmp_path / "town", mark=mark)
     until(lambda: len(stop.waiting("worker")) == 2)
-    assert not any(heeds_interrupts(worker) for worker in stop.waiting("worker"))
+    assert not any(reacts_to_interrupts(worker) for worker in stop.waiting("worker"))
     os.killpg(process.pid, signal.SIGINT)
     interrupted(process)
     until(lambda: not marked(mark))

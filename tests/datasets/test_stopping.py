@@ -214,7 +214,7 @@ shards._Target, out, nth = Interrupted, Path(sys.argv[1]), 0
 while Interrupted.left <= 0:  # until there are fewer writes than that
     nth += 1
     Interrupted.left = nth
-    stopping.heed()
+    stopping.catch_signals()
     try:
         generate(Settings(entities=20, n=2, val=0, test=0, width=32, height=32), out / str(nth), workers=1)
     except stopping.Stopped:
