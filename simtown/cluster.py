@@ -45,7 +45,7 @@ class Cluster:
 
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
         if workers is not None and workers < 1:
-            raise ClusterError(f"there must be at least 1 worker, not {workers}")
+            raise ClusterError(f"the number of workers must be at least 1, not {workers}")
         self.address, self.workers = address, workers
 
     def __enter__(self) -> Cluster:
@@ -69,10 +69,10 @@ class Cluster:
             ray.shutdown()
             raise
         except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
-            token = (
-                "; where it asks for a token, set RAY_AUTH_MODE and the token here as on its machines, or use --address auto on one of them"
-            )
-            raise ClusterError(f"no Ray cluster answers at {self.address or 'this machine'}: {_first(error)}{token}") from error
+            raise ClusterError(
+                f"no Ray cluster answers at {self.address or 'this machine'}: {_first(error)}; if the cluster asks for a token, "
+                "set RAY_AUTH_MODE and the token here as on its machines, or use --address auto on one of them"
+            ) from error
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -118,7 +118,7 @@ class Cluster:
             return error.cause if isinstance(error.cause, Exception) else WorkerError(_first(error))
         except errors.RayError as error:
             return WorkerError(
-                f"a piece of work died {retries + 1} times with its worker ({type(error).__name__}; out of memory?): "
+                f"Ray gave a task up after its worker died {retries + 1} times ({type(error).__name__}; is there too little memory?): "
                 "run the same command again to continue"
             )
 
@@ -126,7 +126,9 @@ class Cluster:
 def _call(function: Callable[..., Any], version: str, piece: Any, *shared: Any) -> Any:
     """On a machine of the cluster."""
     if simtown.__version__ != version:
-        raise ClusterError(f"{socket.gethostname()} has simtown {simtown.__version__}, this machine has {version}: install the same")
+        raise ClusterError(
+            f"{socket.gethostname()} has simtown {simtown.__version__}, this machine has {version}: install the same version on both"
+        )
     return function(piece, *shared)
 
 
@@ -134,7 +136,7 @@ def _knock(address: str) -> None:
     """Raises ClusterError unless something listens at the address: Ray itself would try for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
-        raise ClusterError(f"--address {address} is no address: write HOST:PORT, ray://HOST:PORT, or auto")
+        raise ClusterError(f"--address {address} cannot be read: write HOST:PORT, ray://HOST:PORT, or auto")
     try:
         socket.create_connection((host, int(port)), timeout=ANSWER).close()
     except (OSError, OverflowError) as error:

@@ -13,6 +13,9 @@ from rich.progress import Progress as Bar
 #: Seconds between plain lines.
 EVERY = 5.0
 
+#: Columns of a terminal from which on the bar shows the share of each stage too.
+WIDE = 140
+
 #: What every plain line of progress begins with. Time decides whether it is printed: this tells it from a message.
 PREFIX = "progress: "
 
@@ -52,8 +55,10 @@ class Progress:
         if done and done < total:
             self.say(f"continuing: {done:,} of {total:,} examples are there")
         if self._console.is_terminal and (done < total or not total):
-            self._bar = Bar(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
-                            TimeRemainingColumn(), TextColumn("{task.fields[shares]}"), console=self._console)  # fmt: skip
+            columns = [TextColumn("{task.description}"), BarColumn(None), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
+                       TimeRemainingColumn(), TextColumn("{task.fields[shares]}")]  # fmt: skip
+            wide = self._console.width >= WIDE
+            self._bar = Bar(*columns if wide else columns[:-1], console=self._console, expand=not wide)
             self._task = self._bar.add_task(self._title, total=total or None, completed=done, rate="", shares="")
             self._bar.start()
 

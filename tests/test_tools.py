@@ -63,7 +63,7 @@ def test_messages_of_the_program_are_listed():
     """An error, a problem that verify finds, and a printed line."""
     lines = run()
     for place, where, words in [
-        ("simtown/cli/app.py", "RefusalError", "is no size: write 128"),
+        ("simtown/cli/app.py", "RefusalError", "cannot be read: write one number"),
         ("simtown/datasets/", "", "checksum"),
         ("simtown/cli/training.py", "print", "Look at "),
     ]:

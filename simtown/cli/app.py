@@ -110,7 +110,7 @@ def parse_size(text: str) -> tuple[int, int]:
     """Width and height of "128" or "64x32"."""
     parts = text.lower().split("x")
     if not 1 <= len(parts) <= 2 or not all(p.isascii() and p.isdigit() for p in parts):
-        raise RefusalError(f"--size {text} is no size: write 128 or, as width and height, 64x32")
+        raise RefusalError(f"--size {text} cannot be read: write one number for a square, such as 128, or width x height, such as 64x32")
     width, height = int(parts[0]), int(parts[-1])
     from simtown.render.frames import check_size
 

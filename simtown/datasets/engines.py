@@ -51,7 +51,9 @@ def entry(path: Path, task: Task) -> Entry:
     try:
         tried = read_tried(path)
     except (OSError, KeyError, ValueError) as error:
-        raise DamagedError(f"{path} is damaged ({error}): move it away and run the same command again") from error
+        raise DamagedError(
+            f"{path} is damaged: it cannot be read as a shard ({error}); move it away and run the same command again"
+        ) from error
     return {"sha256": checksum(path), "bytes": path.stat().st_size, "examples": task.count, "tried": tried}
 
 

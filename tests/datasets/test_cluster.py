@@ -198,11 +198,11 @@ def test_without_an_answer_there_is_one_line(tmp_path, cli):
         silent.bind(("127.0.0.1", 0))
         nobody = "{}:{}".format(*silent.getsockname())
         for address, *said in ((nobody, f"no Ray cluster answers at {nobody}"), (f"ray://{nobody}", "no Ray cluster answers"),
-                               ("somewhere", "is no address")):  # fmt: skip
+                               ("somewhere", "cannot be read")):  # fmt: skip
             cli("generate", *WORDS, "--engine", "ray", "--address", address, "--out", tmp_path / "town").refuses(*said)
     cli("generate", *WORDS, "--engine", "slurm", "--out", tmp_path / "town").refuses("unknown --engine slurm", "local or ray")
     cli("generate", *WORDS, "--address", "127.0.0.1:9", "--out", tmp_path / "town").refuses("--engine ray")
-    cli("generate", *WORDS, "--engine", "ray", "--workers", 0, "--out", tmp_path / "town").refuses("at least 1 worker")
+    cli("generate", *WORDS, "--engine", "ray", "--workers", 0, "--out", tmp_path / "town").refuses("at least 1, not 0")
     assert not (tmp_path / "town").exists()
 
 

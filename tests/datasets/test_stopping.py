@@ -210,6 +210,7 @@ class Interrupted(shards._Target):
             os.kill(os.getpid(), signal.SIGINT)
         return super().write(data)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore Ctrl-C
 shards._Target, out, nth = Interrupted, Path(sys.argv[1]), 0
 while Interrupted.left <= 0:  # until there are fewer writes than that
     nth += 1
