@@ -54,7 +54,7 @@ def prepare(
     out: Annotated[Path, typer.Option(help="The directory to write.")],
     steps: StepsOption = _STEPS,
     threshold: Annotated[int, typer.Option(help="Fewer statements than this, and a predicate is rare.")] = 13,
-    once: Annotated[bool, typer.Option("--once", help="Count what is said again of the same two things once.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Count a statement that is repeated about the same two things only once.")] = False,
     further: Annotated[
         list[Path] | None,
         typer.Option(
