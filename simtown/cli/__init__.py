@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import signal
@@ -23,6 +24,7 @@ def main() -> NoReturn:
     and the signal's number, whatever came up on its way out.
     """
     stopping.catch_signals()
+    atexit.register(_end_resource_tracker)  # registered first, so that it runs last
     line, code, interrupted = "", 0, False
     try:
         from simtown.cli import commands  # noqa: F401  (they register themselves)
@@ -52,3 +54,12 @@ def _let_go_of_stdout() -> None:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _end_resource_tracker() -> None:
+    """Ends the helper process that multiprocessing starts beside workers: it would live on for a moment after this one."""
+    tracker = getattr(sys.modules.get("multiprocessing.resource_tracker"), "_resource_tracker", None)
+    stop = getattr(tracker, "_stop", None)  # not public; newer Pythons call it themselves, at about this time
+    if stop is not None:
+        with contextlib.suppress(OSError):
+            stop()

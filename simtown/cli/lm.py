@@ -51,7 +51,9 @@ def train(
 ) -> None:
     """Train a small language model; every probe can then ask it as lstm:OUT or hf:OUT.
 
-    One phrase in twenty is held out for validation, chosen by a hash of its text. Killed or stopped, the same command continues and ends with the same weights.
+    One phrase in twenty is held out for validation, chosen by a hash of its text.
+
+    Killed or stopped, the same command continues and ends with the same weights.
     """
     _need()
     import torch

@@ -37,7 +37,7 @@ def physical(
     ] = None,
     head: Annotated[str, typer.Option(help="What learns from fixed vectors: mlp, as in the paper, or logistic.")] = "mlp",
     protocol: Annotated[
-        str, typer.Option(help="How to score where paper and released code differ: paper, release, or corrected (docs/reproduce/physical-commonsense.md).")
+        str, typer.Option(help="Rules where paper and code differ: paper, release or corrected (docs/reproduce/physical-commonsense.md).")
     ] = "corrected",
     tune: Annotated[bool, typer.Option("--tune", help="Choose the head's hyperparameters by 5-fold cross-validation.")] = False,
     seed: Annotated[int, typer.Option(help="Of the head's first weights, of folds, of the coin.")] = 0,

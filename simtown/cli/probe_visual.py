@@ -52,7 +52,7 @@ def study(
                      "Default: prompts where it has probabilities of words."),
     ] = None,
     protocol: Annotated[
-        str, typer.Option(help="How to score where paper and released code differ: paper, release, or corrected (docs/reproduce/visual-commonsense.md).")
+        str, typer.Option(help="Rules where paper and code differ: paper, release or corrected (docs/reproduce/visual-commonsense.md).")
     ] = "corrected",
     seed: Annotated[int, typer.Option(help="Of the head's solver.")] = 0,
 ) -> None:  # fmt: skip

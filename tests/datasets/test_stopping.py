@@ -125,6 +125,17 @@ def test_a_signal_while_a_worker_is_being_started_is_not_lost(number, tmp_path, 
     assert list(tmp_path.glob("town/*.h5")) == []
 
 
+def test_no_helper_of_workers_outlives_a_command(tmp_path, gate, begun, until):
+    """Looked at in the very moment in which the command ends, before its streams are read: they would wait for every process."""
+    stop = gate(Moment("worker", "os.rename", SHARD, 2))
+    command = begun(*WORDS, "--workers", 2, "--out", tmp_path / "town")
+    until(lambda: len(stop.waiting("worker")) == 2)
+    command.send(signal.SIGTERM, "the parent")
+    os.waitid(os.P_PID, command.process.pid, os.WEXITED | os.WNOWAIT)
+    assert command.marked(command.mark) == []
+    command.ended(signal.SIGTERM)
+
+
 @pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
 def test_a_second_signal_while_a_command_stops_changes_nothing(number, tmp_path, gate, begun, until):
     """A worker that waits keeps its parent waiting: time for another Ctrl-C, or two."""
