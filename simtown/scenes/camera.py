@@ -34,12 +34,12 @@ class Camera:
     """
 
     x: float = 0.0
-    y: float = -14.6
-    z: float = 5.6
+    y: float = -12.4
+    z: float = 4.85
     yaw: float = 0.0
     pitch: float = 0.0
     focal: float = 0.95
-    bottom: float = -0.56
+    bottom: float = -0.6
 
     def row(self) -> np.ndarray:
         """(7,) float32, as a batch stores it."""
