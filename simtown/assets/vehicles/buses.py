@@ -198,7 +198,8 @@ def coach() -> Mesh:
         + cheek
         + swoosh
         + second
-        + side((-2.7, 1.95), (2.46, 2.56), 1.0, "white")
+        + side((-2.7, 1.95), (2.45, 2.6), 1.0, "white")
+        + top((-2.6, 1.8), (-0.62, 0.62), 2.85, "lilac")
         + ends
         + horns
         + wheels([-1.75, 1.6], 2.1, 0.42, 0.26)

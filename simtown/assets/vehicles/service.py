@@ -26,7 +26,7 @@ from simtown.assets.mesh import (
     rod,
     side,
 )
-from simtown.assets.vehicles.trucks import bed, cab, canopy, centred, chassis, crate, disc
+from simtown.assets.vehicles.trucks import bed, cab, canopy, centred, chassis, crate, disc, lid
 
 AMBER = ("beacon amber", "beacon amber")
 
@@ -67,7 +67,9 @@ def garbage_truck() -> Mesh:
     """A forest-green rounded body with a lime hopper hung behind and a bin at it."""
     outline = [(-1.6, 0.75), (0.95, 0.75), (0.95, 2.25), (0.85, 2.45), (0.55, 2.6), (-1.1, 2.6), (-1.45, 2.52), (-1.6, 2.4)]
     load = profile(outline, 1.98, (0.0, 0.0, 0.0), "forest")
-    ribs = join([side((x, x + 0.24), (0.85, 2.35), 0.99, "lime") for x in (-1.2, -0.35, 0.5)])
+    ribs = join([side((x, x + 0.24), (1.1, 2.35), 0.99, "lime") for x in (-1.2, -0.35, 0.5)]) + side(
+        (-1.55, 0.92), (0.8, 1.02), 0.99, "white"
+    )
     hopper = profile([(-2.5, 0.65), (-1.6, 0.5), (-1.6, 2.4), (-2.0, 2.3), (-2.6, 1.4)], 2.0, (0.0, 0.0, 0.0), "lime")
     mouth = back((-0.8, 0.8), (1.45, 2.2), -2.57, "dark", -2.05)
     bins = frustum((0.4, 0.5, 0.65), (0.55, 0.6), (-2.62, 0.0, 0.4), "orange") + box((0.6, 0.64, 0.1), (-2.62, 0.0, 1.05), "charcoal")
@@ -109,12 +111,21 @@ def armoured_truck() -> Mesh:
         "silver",
     )
     nose = profile([(1.4, 0.45), (2.3, 0.45), (2.3, 1.0), (1.5, 1.35), (1.4, 1.35)], 1.6, (0.0, 0.0, 0.0), "silver")
-    stripe = side((-2.25, 1.45), (1.05, 1.3), 0.9, "navy") + front((-0.5, 0.5), (0.6, 0.9), 2.3, "dark")
+    stripe = side((-2.25, 1.45), (0.98, 1.3), 0.9, "navy") + front((-0.5, 0.5), (0.6, 0.9), 2.3, "dark")
     slits = side((0.6, 1.15), (1.6, 2.0), 0.9, "glass") + front((-0.75, 0.75), (1.55, 2.05), 1.44, "glass", 1.28)
     badge = disc(-0.75, 1.62, 0.9, 0.62, "gold") + disc(-0.75, 1.62, 0.94, 0.42, "yellow") + back((-0.55, 0.55), (0.75, 2.0), -2.3, "navy")
-    hatch = cylinder(0.35, 0.2, (-0.6, 0.0, 2.45), "charcoal", sides=8)
+    roof = lid((-2.22, 1.05), (2.38, 2.56), 1.84, "navy")
+    hatch = cylinder(0.35, 0.2, (-0.6, 0.0, 2.52), "charcoal", sides=8)
     return (
-        chassis(-2.33, 2.33, [-1.4, 1.55], radius=0.46) + arches([-1.4], 0.9, 0.56, z=0.46) + shell + nose + stripe + slits + badge + hatch
+        chassis(-2.33, 2.33, [-1.4, 1.55], radius=0.46)
+        + arches([-1.4], 0.9, 0.56, z=0.46)
+        + shell
+        + nose
+        + stripe
+        + slits
+        + badge
+        + roof
+        + hatch
     )
 
 
