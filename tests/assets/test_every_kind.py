@@ -14,7 +14,7 @@ from simtown.assets.palette import CLOUD, GROUND, MATERIALS, PAINTS, ROAD, TINT_
 from simtown.assets.vehicles import buses, cars, cycles, farm, offroad, service, showcars, trucks, vans, works
 
 VEHICLE_TRIANGLES, STREET_TRIANGLES = 1500, 450
-LONGEST, WIDEST, HIGHEST = 6.2, 2.2, 3.63
+LONGEST, WIDEST, HIGHEST = 6.2, 2.25, 3.63
 KINDS = [MATERIALS[i].kind for i in range(len(MATERIALS))]
 
 MODULES = [m for m in (cars, showcars, offroad, trucks, service, buses, vans, works, farm, cycles) if hasattr(m, "BODY")]
