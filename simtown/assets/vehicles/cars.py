@@ -66,19 +66,19 @@ def shell(stations: Stations, paint: str, axles: Sequence[float], radius: float 
 
 
 def doors(xs: Sequence[float], z: tuple[float, float], y: float, paint: str = "dark", mirror: tuple[float, float] | None = None,
-          shell_paint: str = "dark") -> Mesh:  # fmt: skip
-    """Seams on both flanks (at ±y) at each x, a handle before all but the last, and mirrors at `mirror` (x, z)."""
+          mirror_paint: str = "dark") -> Mesh:  # fmt: skip
+    """Seams between two heights on both flanks (at ±y) at each x, a handle before all but the last, mirrors at `mirror` (x, z)."""
     seams = [side((x - 0.014, x + 0.014), z, y, paint) for x in xs]
     grips = [side((x + 0.07, x + 0.2), (z[1] - 0.13, z[1] - 0.08), y, paint) for x in xs[:-1]]
-    ears = [box((0.1, 0.16, 0.12), (mirror[0], y + 0.02, mirror[1]), shell_paint).both_sides()] if mirror else []
+    ears = [box((0.1, 0.16, 0.12), (mirror[0], y + 0.02, mirror[1]), mirror_paint).both_sides()] if mirror else []
     return join([*seams, *grips, *ears])
 
 
 def wing(x: float, y: float, radius: float, width: float, paint: str, z: float, sweep: tuple[int, int] = (0, 180)) -> Mesh:
     """Mudguards over the wheels at (x, ±y): arcs about height `z`, from `sweep` degrees (0 ahead, 180 behind)."""
     loops = []
-    for i in range(6):
-        a = radians(sweep[0] + (sweep[1] - sweep[0]) * i / 5)
+    for i in range(8):
+        a = radians(sweep[0] + (sweep[1] - sweep[0]) * i / 7)
         edges = [(radius, -1), (radius, 1), (radius + 0.07, 1), (radius + 0.07, -1)]
         loops.append([(x + r * cos(a), y + s * width / 2, z + r * sin(a)) for r, s in edges])
     return loft(loops, paint).both_sides()
@@ -163,18 +163,20 @@ def fastback(paint: str) -> Mesh:
 
 def arched(paint: str) -> Mesh:
     """A smooth saloon: the roof one long bow from bonnet to boot, its skirt and hubs dark."""
-    stations = [(-1.75, 0.66, 0.3, 0.72), (-1.7, 0.74, 0.25, 0.82), (-1.5, 0.8, 0.22, 0.92), (-0.6, 0.82, 0.22, 0.97), (0.8, 0.82, 0.22, 0.95),
-                (1.45, 0.8, 0.22, 0.82), (1.68, 0.74, 0.25, 0.7), (1.76, 0.64, 0.3, 0.56)]  # fmt: skip
+    stations = [(-1.75, 0.66, 0.3, 0.72), (-1.7, 0.74, 0.25, 0.82), (-1.5, 0.8, 0.22, 0.92), (-0.6, 0.82, 0.22, 0.97),
+                (0.8, 0.82, 0.22, 0.95), (1.45, 0.8, 0.22, 0.82), (1.68, 0.74, 0.25, 0.7), (1.76, 0.64, 0.3, 0.56)]  # fmt: skip
     house = cabin((-1.55, 1.1), (-0.75, 0.25), (0.86, 1.42), (1.5, 1.2), paint, pillars=(0.32, 0.6))
-    house += frustum((1.0, 1.12, 0.1), (0.5, 0.8), (-0.25, 0, 1.41), paint) + doors((-0.62, 0.02, 0.64), (0.34, 0.84), 0.82, "dark", (0.62, 0.92))
+    house += frustum((1.0, 1.12, 0.1), (0.5, 0.8), (-0.25, 0, 1.41), paint) + doors(
+        (-0.62, 0.02, 0.64), (0.34, 0.84), 0.82, "dark", (0.62, 0.92)
+    )
     skirt = side((-0.66, 0.68), (0.22, 0.36), 0.82, "dark", lift=0.03) + box((0.1, 1.4, 0.14), (1.74, 0, 0.3), "dark")
     return shell(stations, paint, [-1.08, 1.08], hub="steel") + house + skirt + box((0.1, 1.4, 0.14), (-1.74, 0, 0.3), "dark")
 
 
 def beetle(paint: str) -> Mesh:
     """Round all over: domed roof, round bonnet, standing wings and round lamps, white-walled wheels."""
-    stations = [(-1.6, 0.3, 0.3, 0.52), (-1.52, 0.42, 0.26, 0.72), (-1.35, 0.54, 0.24, 0.88), (-0.95, 0.66, 0.22, 1.0), (0.65, 0.66, 0.22, 1.0),
-                (1.1, 0.56, 0.24, 0.94), (1.4, 0.44, 0.26, 0.76), (1.55, 0.3, 0.3, 0.54)]  # fmt: skip
+    stations = [(-1.6, 0.3, 0.3, 0.52), (-1.52, 0.42, 0.26, 0.72), (-1.35, 0.54, 0.24, 0.88), (-0.95, 0.66, 0.22, 1.0),
+                (0.65, 0.66, 0.22, 1.0), (1.1, 0.56, 0.24, 0.94), (1.4, 0.44, 0.26, 0.76), (1.55, 0.3, 0.3, 0.54)]  # fmt: skip
     house = cabin((-1.35, 0.72), (-0.75, 0.3), (0.88, 1.42), (1.32, 1.02), paint)
     house += frustum((1.02, 0.98, 0.16), (0.5, 0.5), (-0.22, 0, 1.4), paint) + side((-0.52, 0.5), (0.72, 0.8), 0.66, "trim")
     wings = wing(-1.0, 0.62, 0.42, 0.42, paint, 0.34) + wing(1.0, 0.62, 0.42, 0.42, paint, 0.34)
