@@ -64,13 +64,10 @@ def plain_van(paint: str, strip: str, lower: str | None = None) -> Mesh:
 
 
 def _cross(x: float, z: float, y: float, size: float, paint: str) -> Mesh:
-    """A cross on both flanks."""
-    a, b = size / 2, size / 6
-    return (
-        side((x - b, x + b), (z - a, z + a), y, paint)
-        + side((x - a, x - b), (z - b, z + b), y, paint)
-        + side((x + b, x + a), (z - b, z + b), y, paint)
-    )
+    """A cross on both flanks, on a white square, so that it stands out on any body paint."""
+    a, b, c = size / 2, size / 6, 0.6 * size
+    bars = [((x - b, x + b), (z - a, z + a)), ((x - a, x - b), (z - b, z + b)), ((x + b, x + a), (z - b, z + b))]
+    return join([side((x - c, x + c), (z - c, z + c), y, "trim"), *[side(*bar, y, paint, lift=0.03) for bar in bars]])
 
 
 def ambulance() -> Mesh:
