@@ -5,7 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import cos, hypot, pi, radians, sin, sqrt
 
-from simtown.assets.mesh import Mesh, Point, ball, block, box, cylinder, front, frustum, hub_face, join, loft, panel, profile, rod, side, wheels
+from simtown.assets.mesh import (
+    Mesh,
+    Point,
+    ball,
+    block,
+    box,
+    cylinder,
+    front,
+    frustum,
+    hub_face,
+    join,
+    loft,
+    panel,
+    profile,
+    rod,
+    side,
+    wheels,
+)
 
 Spot = tuple[float, float]  # (x, z) in the middle plane of a cycle
 
@@ -172,10 +189,11 @@ def tricycle() -> Mesh:
     rear = _tyre(-0.52, 0.25, 0.14, "yellow", 0.38).both_sides() + rod((-0.52, -0.38, 0.25), (-0.52, 0.38, 0.25), 0.06, "steel")
     tubes = _tube((-0.52, 0.3), (0.3, 0.86), "purple", 0.09) + _tube((0.28, 1.04), (0.52, 0.42), "purple", 0.08)
     tubes += _mudguard(0.52, 0.44, "purple", (30, 150), 0.22) + _bar(0.28, 1.04, "yellow")
-    basket = frustum((0.4, 0.6, 0.36), (0.5, 0.76), (-0.62, 0.0, 0.48), "tan") + ball(0.17, (-0.62, 0.1, 0.9), "brown", sides=6, rings=3)
+    basket = frustum((0.4, 0.6, 0.36), (0.52, 0.78), (-0.62, 0.0, 0.46), "purple") + box((0.56, 0.82, 0.06), (-0.62, 0.0, 0.8), "trim")
+    basket += ball(0.17, (-0.62, 0.1, 0.9), "brown", sides=6, rings=3)
     saddle = block((0.4, 0.36, 0.16), (-0.22, 0.0, 0.46), "purple", 0.05)
     whip = rod((-0.8, 0.0, 0.5), (-0.86, 0.0, 1.9), 0.03, "trim", 3)
-    flag = panel([(-1.3, 0.0, 1.66), (-0.86, 0.0, 1.5), (-0.86, 0.0, 1.88), (-1.3, 0.0, 1.7)], "orange", lift=0.0)
+    flag = panel([(-1.24, 0.0, 1.67), (-0.86, 0.0, 1.5), (-0.86, 0.0, 1.88), (-1.24, 0.0, 1.71)], "orange", lift=0.0)
     child = rider((-0.22, 0.68), (0.3, 1.02), ((0.5, 0.5), (0.42, 0.24)), "pink", "teal", "yellow", lean=4, size=0.82, stance=0.2)
     return centred(_tyre(0.52, 0.44, 0.16, "yellow"), rear, tubes, basket, saddle, whip, flag.both_sides(), child)
 
@@ -255,7 +273,9 @@ def motorcycle() -> Mesh:
     tyres = _tyre(-0.76, 0.4, 0.3) + _tyre(1.06, 0.37, 0.16)
     engine = block((0.6, 0.36, 0.34), (-0.02, 0.0, 0.24), "silver", 0.07) + _tube((0.08, 0.44), (0.2, 0.72), "silver", 0.13)
     engine += _tube((-0.08, 0.44), (-0.2, 0.7), "silver", 0.13)
-    pipes = _tube((0.16, 0.3), (-1.2, 0.3), "hub", 0.08, 0.24).both_sides() + _tube((-0.74, 0.74), (-0.94, 1.36), "hub", 0.05, 0.1).both_sides()
+    pipes = (
+        _tube((0.16, 0.3), (-1.2, 0.3), "hub", 0.08, 0.24).both_sides() + _tube((-0.74, 0.74), (-0.94, 1.36), "hub", 0.05, 0.1).both_sides()
+    )
     pipes += rod((-0.94, -0.1, 1.36), (-0.94, 0.1, 1.36), 0.05, "hub")
     tank = _plate([(-0.3, 0.68), (0.3, 0.8), (0.48, 0.94), (0.36, 1.06), (0.1, 1.04), (-0.3, 0.82)], 0.44, "crimson", 0.26)
     seat = _plate([(-0.96, 0.62), (-0.3, 0.6), (-0.28, 0.72), (-0.6, 0.7), (-0.9, 0.84)], 0.34, "brown")
@@ -270,7 +290,9 @@ def motorcycle() -> Mesh:
 def police_motorcycle() -> Mesh:
     """A white touring machine with a fairing, screen, panniers and flashing red and blue lights, its officer in bright yellow."""
     cowl = _plate([(0.36, 0.62), (0.62, 0.5), (0.84, 0.86), (0.62, 1.2), (0.4, 1.06)], 0.62, "white", 0.5)
-    cowl += frustum((0.08, 0.56, 0.36), (0.06, 0.42), (0.58, 0.0, 1.16), "sky", -0.14) + side((0.4, 0.7), (0.74, 0.88), 0.32, "blue", lift=0.0)
+    cowl += frustum((0.08, 0.56, 0.36), (0.06, 0.42), (0.58, 0.0, 1.16), "sky", -0.14) + side(
+        (0.4, 0.7), (0.74, 0.88), 0.32, "blue", lift=0.0
+    )
     cases = block((0.66, 0.24, 0.5), (-0.74, 0.29, 0.44), "white", 0.06).both_sides() + side((-1.04, -0.44), (0.58, 0.76), 0.41, "blue")
     trunk = block((0.42, 0.5, 0.34), (-0.92, 0.0, 0.94), "white", 0.06)
     lights = box((0.14, 0.4, 0.14), (0.72, 0.0, 1.14), "beacon red") + _tube((-1.0, 1.2), (-1.0, 1.6), "dark")
@@ -357,4 +379,21 @@ KINDS: dict[str, Callable[[], Mesh]] = {
     "delivery scooter": delivery_scooter,
     "tandem bicycle": tandem,
     "kick scooter": kick_scooter,
+}
+
+#: The plain paint of each kind's body: all its triangles, and nothing else of the vehicle, are the body.
+BODY: dict[str, str] = {
+    "motorcycle": "crimson",
+    "bicycle": "sky",
+    "scooter": "mint",
+    "rickshaw": "crimson",
+    "quad bike": "lime",
+    "tricycle": "purple",
+    "cargo bike": "green",
+    "sidecar motorcycle": "yellow",
+    "tuk-tuk": "green",
+    "police motorcycle": "white",
+    "delivery scooter": "red",
+    "tandem bicycle": "magenta",
+    "kick scooter": "lime",
 }

@@ -54,8 +54,8 @@ def hearse() -> Mesh:
 
 def sports_car() -> Mesh:
     """A crimson wedge, very low, a black wing high on its tail, a white roundel on its doors."""
-    stations = [(-1.75, 0.84, 0.26, 0.7), (-1.72, 0.87, 0.2, 0.78), (-1.6, 0.9, 0.16, 0.8), (-0.5, 0.9, 0.16, 0.78), (0.75, 0.9, 0.16, 0.73),
-                (1.35, 0.9, 0.16, 0.62), (1.65, 0.88, 0.16, 0.48), (1.8, 0.84, 0.18, 0.32)]  # fmt: skip
+    stations = [(-1.75, 0.84, 0.26, 0.7), (-1.72, 0.87, 0.2, 0.78), (-1.6, 0.9, 0.16, 0.8), (-0.5, 0.9, 0.16, 0.78),
+                (0.75, 0.9, 0.16, 0.73), (1.35, 0.9, 0.16, 0.62), (1.65, 0.88, 0.16, 0.48), (1.8, 0.84, 0.18, 0.32)]  # fmt: skip
     house = cabin((-1.15, 0.85), (-0.6, -0.15), (0.68, 1.1), (1.5, 1.05), "crimson", pillars=(0.4,))
     spoiler = box((0.46, 1.84, 0.08), (-1.62, 0, 1.14), "black") + box((0.22, 0.08, 0.4), (-1.6, 0.6, 0.76), "dark").both_sides()
     scoops = side((-0.66, -0.2), (0.3, 0.6), 0.9, "dark") + top((-1.5, -1.18), (-0.5, 0.5), 0.805, "dark", 0.8)
@@ -78,7 +78,9 @@ def racing_car() -> Mesh:
     nose = box((0.4, 1.7, 0.07), (1.8, 0, 0.16), "white") + box((0.5, 0.06, 0.22), (1.8, 0.88, 0.12), "lime").both_sides()
     axles = [rod((x, -0.8, z), (x, 0.8, z), 0.05, "dark") for x, z in ((-1.3, 0.4), (1.2, 0.34))]
     pilot = ball(0.25, (-0.4, 0, 0.84), "orange", 8, 4) + box((0.06, 0.3, 0.12), (-0.18, 0, 0.8), "dark")
-    hoop = rod((-0.1, 0.3, 0.66), (-0.02, 0.0, 0.94), 0.035, "dark").both_sides() + rod((-0.02, 0.0, 0.94), (0.26, 0.0, 0.64), 0.035, "dark")
+    hoop = rod((-0.1, 0.3, 0.66), (-0.02, 0.0, 0.94), 0.035, "dark").both_sides() + rod(
+        (-0.02, 0.0, 0.94), (0.26, 0.0, 0.64), 0.035, "dark"
+    )
     tyres = wheels([-1.3], 1.9, 0.4, 0.42, "white") + wheels([1.2], 1.8, 0.34, 0.32, "white")
     return tub + pods + tail + nose + join(axles) + pilot + hoop + tyres
 
@@ -98,7 +100,8 @@ def muscle_car() -> Mesh:
 
 def hot_rod() -> Mesh:
     """Purple with flames: a bare chrome engine in front, a chopped cab, huge rear tyres."""
-    tub = body([(-1.6, 0.5, 0.4, 0.76), (-1.52, 0.56, 0.36, 0.9), (-1.35, 0.62, 0.32, 0.98), (0.2, 0.62, 0.32, 0.98), (0.5, 0.5, 0.32, 0.9)], "purple")  # fmt: skip
+    tub = body([(-1.6, 0.5, 0.4, 0.76), (-1.52, 0.56, 0.36, 0.9), (-1.35, 0.62, 0.32, 0.98), (0.2, 0.62, 0.32, 0.98),
+                (0.5, 0.5, 0.32, 0.9)], "purple")  # fmt: skip
     house = cabin((-1.15, 0.15), (-1.0, -0.1), (0.94, 1.36), (1.16, 0.98), "purple", pillars=())
     nose = box((1.3, 0.5, 0.14), (1.0, 0, 0.34), "dark") + box((0.16, 0.6, 0.62), (1.55, 0, 0.34), "purple")
     nose += front((-0.22, 0.22), (0.42, 0.88), 1.63, "silver") + rod((1.3, -0.75, 0.32), (1.3, 0.75, 0.32), 0.05, "hub")
@@ -126,8 +129,8 @@ def vintage_car() -> Mesh:
 
 def microcar() -> Mesh:
     """A sky-blue egg under a great glass bubble: one door, round eyes and a smile in front, tiny wheels."""
-    stations = [(-1.1, 0.36, 0.34, 0.6), (-1.02, 0.5, 0.28, 0.76), (-0.8, 0.66, 0.22, 0.88), (-0.2, 0.74, 0.2, 0.94), (0.5, 0.74, 0.2, 0.94),
-                (0.88, 0.66, 0.22, 0.86), (1.06, 0.52, 0.28, 0.72), (1.12, 0.4, 0.34, 0.58)]  # fmt: skip
+    stations = [(-1.1, 0.36, 0.34, 0.6), (-1.02, 0.5, 0.28, 0.76), (-0.8, 0.66, 0.22, 0.88), (-0.2, 0.74, 0.2, 0.94),
+                (0.5, 0.74, 0.2, 0.94), (0.88, 0.66, 0.22, 0.86), (1.06, 0.52, 0.28, 0.72), (1.12, 0.4, 0.34, 0.58)]  # fmt: skip
     rings = [(0.0, 0.92, 0.7), (0.28, 0.88, 0.68), (0.46, 0.74, 0.58), (0.58, 0.54, 0.44)]  # height, half length, half width
     turns = [radians(30 * i + 15) for i in range(12)]
     outline = [[(a * cos(t), b * sin(t), z) for t in turns] for z, a, b in rings]
@@ -141,10 +144,21 @@ def microcar() -> Mesh:
 
 
 def caravan() -> Mesh:
-    """A big white caravan with a teal band and an awning, towed by a little mint car."""
+    """A big white caravan with a teal band and coral curtains, towed by a little mint car."""
     house = cabin((-1.02, 0.5), (-0.88, 0.1), (0.8, 1.34), (1.36, 1.16), "mint")
     car = shell(hull(2.2, 0.72, (0.78, 0.84, 0.84, 0.7, 0.58), 0.45, 0.22), "mint", [-0.68, 0.68], 0.29, bumper="silver") + house
-    outline = [(-1.72, 0.42), (1.3, 0.42), (1.62, 0.8), (1.68, 1.4), (1.56, 1.9), (1.2, 2.32), (0.9, 2.42), (-1.2, 2.42), (-1.5, 2.3), (-1.72, 1.9)]
+    outline = [
+        (-1.72, 0.42),
+        (1.3, 0.42),
+        (1.62, 0.8),
+        (1.68, 1.4),
+        (1.56, 1.9),
+        (1.2, 2.32),
+        (0.9, 2.42),
+        (-1.2, 2.42),
+        (-1.5, 2.3),
+        (-1.72, 1.9),
+    ]
     home = profile(outline, 1.9, (0, 0, 0), "white") + box((0.7, 0.7, 0.14), (-0.3, 0, 2.42), "silver")
     home += side((-1.7, 1.6), (0.84, 1.1), 0.95, "teal") + side((-1.7, 1.36), (0.42, 0.52), 0.95, "dark")
     home += side((0.25, 1.3), (1.3, 1.95), 0.95, "glass") + side((-0.5, 0.0), (1.3, 1.95), 0.95, "glass")
