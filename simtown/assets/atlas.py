@@ -1,7 +1,7 @@
 """Every mesh of the town in a few flat arrays, as the batch code wants them.
 
-Meshes are numbered: entities first (mesh i is entity i), then the street kinds (:data:`simtown.assets.catalogue.PROPS`), then
-the ground. Coordinates are rounded to 1/4096 m, so that they are the same on every processor.
+Meshes are numbered: entities first (mesh i is entity i), then the street's (:data:`simtown.assets.catalogue.STREET_MESHES`: kind i
+of PROPS, then people's other poses), then the ground. Coordinates are rounded to 1/4096 m, so that they are the same on every processor.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from simtown.assets.catalogue import ENTITIES, PROPS, entity_mesh, prop_mesh
+from simtown.assets.catalogue import ENTITIES, STREET_MESHES, entity_mesh, prop_mesh
 from simtown.assets.mesh import Mesh
 from simtown.assets.palette import GLOW, HEADLAMP, MATERIALS, TAILLAMP, WINDOW
 from simtown.assets.street.ground import ground
@@ -111,7 +111,7 @@ def _lamps(vertices: np.ndarray, triangles: np.ndarray, materials: np.ndarray, n
 def atlas() -> Atlas:
     """The town's atlas, built once a process (about half a second)."""
     kinds = np.array([m.kind for m in MATERIALS])
-    meshes = [entity_mesh(n) for n in ENTITIES] + [prop_mesh(n) for n in PROPS] + [ground()]
+    meshes = [entity_mesh(n) for n in ENTITIES] + [prop_mesh(*each) for each in STREET_MESHES] + [ground()]
     vertices, triangles, normals, materials, parts, hulls, lamps, bounds, radius = ([] for _ in range(9))
     offset = 0
     for mesh in meshes:

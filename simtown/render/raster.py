@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from simtown.assets.atlas import Atlas, atlas
-from simtown.assets.catalogue import ENTITIES, PROPS, STREET
+from simtown.assets.catalogue import ENTITIES, STREET, STREET_MESHES
 from simtown.assets.palette import CLOTH_TINTS, MATERIALS, ROOF_TINTS, WALL_TINTS, rgb_table
 from simtown.render import kernels
 from simtown.render.fill import MOST_TRIANGLES
@@ -90,7 +90,7 @@ def tables() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     kinds = np.array([m.kind for m in MATERIALS], dtype=np.uint8)
     tints = np.stack([rgb_table(t) for t in (WALL_TINTS, ROOF_TINTS, CLOTH_TINTS)])
     no_shadow = {*STREET["building"], *STREET["cloud"]}
-    casts = np.array([1] * len(ENTITIES) + [0 if p in no_shadow else 1 for p in PROPS] + [0], dtype=np.uint8)
+    casts = np.array([1] * len(ENTITIES) + [0 if p in no_shadow else 1 for p, _ in STREET_MESHES] + [0], dtype=np.uint8)
     return palette, kinds, tints, casts
 
 
