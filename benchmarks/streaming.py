@@ -2,7 +2,8 @@
 
     python benchmarks/streaming.py [--device cpu] [--size 128] [--batch 128] [--steps 50] [--models pbn,cnn-lstm]
 
-The processor draws; --device is where the model learns. Each part alone, the card waited for, medians over the steps; then the whole as simtown fit --stream runs it, one batch ahead.
+The processor draws; --device is where the model learns. Each part alone, the card waited for, medians over the steps; then the whole
+as simtown fit --stream runs it, one batch ahead.
 `render_share` is rendering over rendering and learning. Writes benchmarks/results/streaming.csv.
 """
 
