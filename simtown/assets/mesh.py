@@ -260,25 +260,31 @@ def _fan(ring: Sequence[Point], paint: str, tip: Point | None = None) -> Mesh:
 SMALL_WHEEL = 0.24
 
 
-def wheel(x: float, y: float, radius: float = 0.32, width: float = 0.22, hub: str = "hub", tyre: str = "tyre", sides: int = 0) -> Mesh:
-    """A wheel standing on the ground at (x, y), its hub on the outer face (the side away from y = 0).
+def hub_face(radius: float, y: float, paint: str) -> Mesh:
+    """The outer face of a wheel about the origin, towards +y at `y`: a rim, five dark openings with spokes between, a pointed cap.
 
-    The hub is a rim with five dark openings, so that spokes stand between them, and a pointed cap. `sides` are 16 (10 of a
-    small wheel) if not given; 81 triangles with 16.
+    21 triangles; a small wheel has no openings, and 12.
     """
     small = radius < SMALL_WHEEL
-    sides = sides or (10 if small else 16)
-    tread = cylinder(radius, width, (0.0, -width / 2, 0.0), tyre, axis="y", sides=sides)
 
     def ring(distance: float, lift: float, corners: int) -> list[Point]:
         turns = [2 * pi * i / corners for i in range(corners)]
-        return [(distance * sin(t), width / 2 + lift, distance * cos(t)) for t in turns]
+        return [(distance * sin(t), y + lift, distance * cos(t)) for t in turns]
 
     outer, inner = ring(radius * 0.5, 0.025, 25), ring(radius * 0.22, 0.025, 5)
     openings = [] if small else [_fan([inner[i], outer[5 * i - 1], outer[5 * i + 1]], "dark") for i in range(5)]
-    rim = _fan(ring(radius * 0.64, 0.012, 8 if small else 12), hub)
-    cap = _fan(ring(radius * 0.2, 0.025, 6), hub, (0.0, width / 2 + 0.05, 0.0))
-    whole = join([tread, rim, *openings, cap])
+    rim = _fan(ring(radius * 0.64, 0.012, 8 if small else 12), paint)
+    cap = _fan(ring(radius * 0.2, 0.025, 6), paint, (0.0, y + 0.05, 0.0))
+    return join([rim, *openings, cap])
+
+
+def wheel(x: float, y: float, radius: float = 0.32, width: float = 0.22, hub: str = "hub", tyre: str = "tyre", sides: int = 0) -> Mesh:
+    """A wheel standing on the ground at (x, y), its hub on the outer face (the side away from y = 0).
+
+    `sides` are 16 (10 of a small wheel) if not given. 81 triangles with 16.
+    """
+    sides = sides or (10 if radius < SMALL_WHEEL else 16)
+    whole = cylinder(radius, width, (0.0, -width / 2, 0.0), tyre, axis="y", sides=sides) + hub_face(radius, width / 2, hub)
     return (whole if y >= 0 else whole.mirrored()).at(x, y, radius)
 
 

@@ -26,7 +26,7 @@ from simtown.assets.mesh import (
     rod,
     side,
 )
-from simtown.assets.vehicles.trucks import bed, cab, canopy, centred, chassis, crate, disc
+from simtown.assets.vehicles.trucks import bed, cab, canopy, centred, chassis, crate, disc, lid
 
 AMBER = ("beacon amber", "beacon amber")
 
@@ -40,7 +40,15 @@ def fire_truck() -> Mesh:
     rails = rod((-2.35, 0.43, 2.5), (1.2, 0.43, 3.3), 0.09, "silver").both_sides()
     posts = join([rod((x, 0.43, 2.1 + 0.245 * (x + 2.35)), (x, 0.43, 2.5 + 0.225 * (x + 2.35)), 0.07, "silver") for x in (-2.2, -1.1, 0.0)])
     lifted = rungs + rails + posts.both_sides()
-    return chassis(-2.5, 2.5, [-1.5, 1.6], radius=0.44) + cab(2.5, "red", depth=1.5, roof=2.05) + load + doors + mount + lifted + beacon(1.9, 2.1, width=1.2)
+    return (
+        chassis(-2.5, 2.5, [-1.5, 1.6], radius=0.44)
+        + cab(2.5, "red", depth=1.5, roof=2.05)
+        + load
+        + doors
+        + mount
+        + lifted
+        + beacon(1.9, 2.1, width=1.2)
+    )
 
 
 def fire_engine() -> Mesh:
@@ -59,7 +67,9 @@ def garbage_truck() -> Mesh:
     """A forest-green rounded body with a lime hopper hung behind and a bin at it."""
     outline = [(-1.6, 0.75), (0.95, 0.75), (0.95, 2.25), (0.85, 2.45), (0.55, 2.6), (-1.1, 2.6), (-1.45, 2.52), (-1.6, 2.4)]
     load = profile(outline, 1.98, (0.0, 0.0, 0.0), "forest")
-    ribs = join([side((x, x + 0.24), (0.85, 2.35), 0.99, "lime") for x in (-1.2, -0.35, 0.5)])
+    ribs = join([side((x, x + 0.24), (1.1, 2.35), 0.99, "lime") for x in (-1.2, -0.35, 0.5)]) + side(
+        (-1.55, 0.92), (0.8, 1.02), 0.99, "white"
+    )
     hopper = profile([(-2.5, 0.65), (-1.6, 0.5), (-1.6, 2.4), (-2.0, 2.3), (-2.6, 1.4)], 2.0, (0.0, 0.0, 0.0), "lime")
     mouth = back((-0.8, 0.8), (1.45, 2.2), -2.57, "dark", -2.05)
     bins = frustum((0.4, 0.5, 0.65), (0.55, 0.6), (-2.62, 0.0, 0.4), "orange") + box((0.6, 0.64, 0.1), (-2.62, 0.0, 1.05), "charcoal")
@@ -71,7 +81,10 @@ def garbage_truck() -> Mesh:
 def tow_truck() -> Mesh:
     """Magenta with a low deck, and a thick white boom leaning back with a big yellow hook on its rope."""
     deck = block((2.5, 1.9, 0.5), (-1.15, 0.0, 0.6), "magenta", 0.08) + box((0.4, 1.9, 0.75), (-0.05, 0.0, 1.05), "charcoal")
-    boom = rod((-0.1, 0.0, 1.15), (-2.3, 0.0, 2.75), 0.21, "white", end=0.15) + rod((-0.9, 0.5, 1.0), (-1.6, 0.0, 2.2), 0.1, "white").both_sides()
+    boom = (
+        rod((-0.1, 0.0, 1.15), (-2.3, 0.0, 2.75), 0.21, "white", end=0.15)
+        + rod((-0.9, 0.5, 1.0), (-1.6, 0.0, 2.2), 0.1, "white").both_sides()
+    )
     rope = rod((-2.3, 0.0, 2.75), (-2.5, 0.0, 1.7), 0.05, "dark") + box((0.3, 0.3, 0.2), (-2.5, 0.0, 1.55), "charcoal")
     bends = [(-2.5, 0.0, 1.65), (-2.5, 0.0, 1.2), (-2.72, 0.0, 0.98), (-2.95, 0.0, 1.08), (-2.98, 0.0, 1.38)]
     hook = join([rod(a, b, 0.11, "yellow") for a, b in pairwise(bends)])
@@ -98,12 +111,21 @@ def armoured_truck() -> Mesh:
         "silver",
     )
     nose = profile([(1.4, 0.45), (2.3, 0.45), (2.3, 1.0), (1.5, 1.35), (1.4, 1.35)], 1.6, (0.0, 0.0, 0.0), "silver")
-    stripe = side((-2.25, 1.45), (1.05, 1.3), 0.9, "navy") + front((-0.5, 0.5), (0.6, 0.9), 2.3, "dark")
+    stripe = side((-2.25, 1.45), (0.98, 1.3), 0.9, "navy") + front((-0.5, 0.5), (0.6, 0.9), 2.3, "dark")
     slits = side((0.6, 1.15), (1.6, 2.0), 0.9, "glass") + front((-0.75, 0.75), (1.55, 2.05), 1.44, "glass", 1.28)
     badge = disc(-0.75, 1.62, 0.9, 0.62, "gold") + disc(-0.75, 1.62, 0.94, 0.42, "yellow") + back((-0.55, 0.55), (0.75, 2.0), -2.3, "navy")
-    hatch = cylinder(0.35, 0.2, (-0.6, 0.0, 2.45), "charcoal", sides=8)
+    roof = lid((-2.22, 1.05), (2.38, 2.56), 1.84, "navy")
+    hatch = cylinder(0.35, 0.2, (-0.6, 0.0, 2.52), "charcoal", sides=8)
     return (
-        chassis(-2.33, 2.33, [-1.4, 1.55], radius=0.46) + arches([-1.4], 0.9, 0.56, z=0.46) + shell + nose + stripe + slits + badge + hatch
+        chassis(-2.33, 2.33, [-1.4, 1.55], radius=0.46)
+        + arches([-1.4], 0.9, 0.56, z=0.46)
+        + shell
+        + nose
+        + stripe
+        + slits
+        + badge
+        + roof
+        + hatch
     )
 
 
@@ -126,13 +148,17 @@ def _sagging(x: float, z: tuple[float, float], hoops: int, step: float, paint: s
 
 
 def military_truck() -> Mesh:
-    """Olive with a bonnet, high on big wheels; a dark canvas sags between pale hoops and bears a great white star."""
-    canvas = _sagging(0.5, (1.7, 2.75), 4, 0.96, "forest")
-    hoops = join([canopy((x - 0.06, x + 0.06), (0.95, 2.8), "sand", 1.98) for x in (-2.38, -1.42, -0.46, 0.5)])
-    star = disc(-0.94, 1.6, 0.92, 0.62, "forest", 0.06) + _star(-0.94, 1.58, 0.995, 0.6, "white")
-    load = bed((-2.45, 0.58), "olive", 0.72, 0.3, 0.98) + join([side((x, x + 0.1), (0.76, 1.12), 0.98, "sand") for x in (-1.9, -0.95, 0.0)])
-    cans = box((0.3, 0.3, 0.42), (0.78, 0.8, 0.5), "sand").both_sides()
-    gear = chassis(-2.45, 2.45, [-1.75, -0.7, 1.65], radius=0.48) + box((0.1, 1.5, 0.1), (2.48, 0.0, 0.98), "sand")
+    """Olive with a bonnet, high on big wheels; a khaki canvas sags between its hoops and bears a great white star."""
+    canvas = _sagging(0.5, (1.7, 2.75), 4, 0.96, "tan")
+    hoops = join([canopy((x - 0.06, x + 0.06), (0.95, 2.8), "brown", 1.98) for x in (-2.38, -1.42, -0.46, 0.5)])
+    star = (
+        disc(-0.94, 1.6, 0.93, 0.6, "forest") + _star(-0.94, 1.57, 0.985, 0.54, "white") + back((-0.72, 0.72), (1.05, 2.3), -2.44, "dark")
+    )
+    load = bed((-2.45, 0.58), "olive", 0.72, 0.3, 0.98) + join(
+        [side((x, x + 0.1), (0.76, 1.12), 0.98, "forest") for x in (-1.9, -0.95, 0.0)]
+    )
+    cans = box((0.3, 0.3, 0.42), (0.78, 0.8, 0.5), "tan").both_sides()
+    gear = chassis(-2.45, 2.45, [-1.75, -0.7, 1.65], radius=0.48) + box((0.1, 1.5, 0.1), (2.48, 0.0, 0.98), "forest")
     return gear + cab(2.4, "olive", 0.8, 1.05, 2.1) + load + canvas + hoops + star + cans
 
 

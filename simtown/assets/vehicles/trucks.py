@@ -44,7 +44,9 @@ def lid(x: tuple[float, float], z: tuple[float, float], width: float, paint: str
     rise = z[1] - z[0]
     rings = ((0.0, z[0]), (0.02, z[0] + 0.5 * rise), (0.16, z[1]))
     half = width / 2
-    return loft([[(x[0] + c, c - half, h), (x[1] - c, c - half, h), (x[1] - c, half - c, h), (x[0] + c, half - c, h)] for c, h in rings], paint)
+    return loft(
+        [[(x[0] + c, c - half, h), (x[1] - c, c - half, h), (x[1] - c, half - c, h), (x[0] + c, half - c, h)] for c, h in rings], paint
+    )
 
 
 def cab(nose: float, paint: str, bonnet: float = 0.0, depth: float = 1.25, roof: float = 2.1, grille: str = "dark") -> Mesh:
@@ -179,14 +181,14 @@ def semi_trailer_truck() -> Mesh:
     bunk = body([(0.98, 0.86, 0.5, 2.3), (1.62, 0.86, 0.5, 2.3)], "orange", 0.12)
     shield = profile([(0.98, 2.25), (1.95, 2.25), (1.75, 2.6), (1.3, 3.03), (0.98, 3.1)], 1.66, (0.0, 0.0, 0.0), "orange", 1.4)
     trim = side((1.02, 2.25), (0.98, 1.22), 0.9, "white", lift=0.02) + front((-0.5, 0.5), (0.5, 0.94), 3.06, "hub", lift=0.02)
-    pipe = rod((1.12, 0.92, 0.75), (1.12, 0.92, 3.4), 0.11, "hub", 6) + rod((1.12, 0.92, 3.3), (1.0, 0.92, 3.6), 0.11, "dark", 6)
+    pipe = rod((1.12, 0.92, 0.75), (1.12, 0.92, 3.4), 0.11, "hub", 6) + rod((1.12, 0.92, 3.3), (1.0, 0.92, 3.55), 0.11, "dark", 6)
     fuel = cylinder(0.28, 0.8, (1.05, 0.74, 0.5), "hub", "x", 8)
     tractor = frame + cab(3.06, "orange", 0.8, 0.75, 2.3) + bunk + shield + trim + (pipe + fuel).both_sides()
     plate = cylinder(0.5, 0.16, (0.25, 0.0, 0.74), "steel", sides=8) + cylinder(0.16, 0.2, (0.25, 0.0, 0.86), "dark", sides=6)
     trailer = crate((-3.05, 0.5), (1.02, 3.2), "white", 1.98, 0.14) + box((3.4, 0.9, 0.12), (-1.3, 0.0, 0.9), "charcoal")
     bogie = box((1.5, 1.0, 0.4), (-2.28, 0.0, 0.52), "dark") + box((0.1, 1.7, 0.22), (-3.0, 0.0, 0.48), "dark")
     legs = (rod((-0.6, 0.7, 0.95), (-0.6, 0.7, 0.3), 0.07, "silver") + box((0.24, 0.24, 0.06), (-0.6, 0.7, 0.26), "silver")).both_sides()
-    stripe = side((-2.97, 0.42), (1.25, 1.6), 0.99, "navy") + slant((-2.2, -1.2), (1.6, 3.0), 0.9, 0.99, "navy")
+    stripe = side((-2.99, 0.44), (1.02, 1.5), 0.99, "orange") + slant((-2.2, -1.2), (1.5, 3.0), 0.9, 0.99, "navy")
     gear = wheels([-2.62, -1.82, 0.25, 2.42], 1.94, 0.42, 0.32) + arches([2.42], 0.9, 0.52, z=0.42)
     return tractor + plate + trailer + bogie + legs + stripe + gear + lamps(3.06, -3.06, 0.62, 0.66, 0.2, 0.62)
 
@@ -242,7 +244,7 @@ def crane_truck() -> Mesh:
     """A long yellow lattice boom pointing up over the cab, a red hook before it."""
     house = block((1.5, 1.7, 0.95), (-1.3, 0.0, 1.15), "yellow", 0.16) + side((-1.95, -1.3), (1.3, 1.9), 0.85, "charcoal")
     weight = box((0.4, 1.8, 0.8), (-2.15, 0.0, 1.2), "charcoal")
-    boom = lattice((-1.2, 0.0, 1.75), (2.9, 0.0, 3.33), 0.55, 0.56, "yellow", 6, 0.09)
+    boom = lattice((-1.2, 0.0, 1.75), (2.9, 0.0, 3.28), 0.55, 0.56, "yellow", 6, 0.09)
     rope = rod((2.85, 0.0, 3.3), (2.85, 0.0, 1.95), 0.05, "dark") + block((0.36, 0.36, 0.6), (2.85, 0.0, 1.4), "red", 0.1)
     deck = bed((-2.45, 1.1), "charcoal", 0.8) + cylinder(0.65, 0.25, (-1.2, 0.0, 0.92), "dark", sides=8)
     return centred(chassis(-2.5, 2.4, [-1.7, -0.8, 1.55]) + cab(2.4, "yellow", roof=1.85) + deck + house + weight + boom + rope)
@@ -250,9 +252,7 @@ def crane_truck() -> Mesh:
 
 def flatbed_truck() -> Mesh:
     """A sky-blue cab before a bare wooden deck with two crates."""
-    boards = (
-        bed((-2.5, 1.0), "brown", 0.82) + box((0.12, 1.9, 1.0), (0.94, 0.0, 0.94), "sky") + side((-2.5, 1.0), (0.8, 0.96), 0.96, "sky")
-    )
+    boards = bed((-2.5, 1.0), "brown", 0.82) + box((0.12, 1.9, 1.0), (0.94, 0.0, 0.94), "sky") + side((-2.5, 1.0), (0.8, 0.96), 0.96, "sky")
     spots = ((0.25, 1.0, 1.4, 1.1), (-0.95, 0.9, 1.2, 0.75))
     crates = join([box((a, b, c), (x, 0.0, 0.94), "sand") for x, a, b, c in spots])
     braces = join([slant((x - a / 2, x - a / 2 + 0.24), (0.97, 0.9 + c), a - 0.24, b / 2, "wood") for x, a, b, c in spots])
@@ -286,10 +286,12 @@ def logging_truck() -> Mesh:
     pile = []
     for y, z, short, bark in logs:
         tail, head = -3.0 + short, 0.5 - short
-        pile += [cylinder(0.35, head - tail - 0.36, (tail + 0.18, y, z), bark, "x", 10)]
-        pile += [cylinder(0.31, 0.19, (x, y, z), "cream", "x", 10) for x in (tail, head - 0.19)]
+        rings = [(tail, 0.3), (tail + 0.2, 0.35), (head - 0.2, 0.35), (head, 0.3)]
+        pile.append(drum(rings, ("cream", bark, "cream"), 10).at(0.0, y, z))
     stakes = join([rod((x, 0.97, 0.7), (x, 0.97, 2.5), 0.085, "yellow") for x in (-2.1, -0.95, 0.15)]).both_sides()
-    bunks = join([box((0.2, 2.0, 0.16), (x, 0.0, 0.7), "yellow") for x in (-2.1, -0.95, 0.15)])
+    bunks = box((3.1, 1.9, 0.18), (-1.0, 0.0, 0.66), "crimson") + join(
+        [box((0.2, 2.0, 0.14), (x, 0.0, 0.72), "yellow") for x in (-2.1, -0.95, 0.15)]
+    )
     return centred(chassis(-2.55, 2.5, [-1.75, -0.85, 1.7]) + cab(2.5, "crimson", 0.75, 1.1) + join(pile) + stakes + bunks)
 
 
@@ -304,7 +306,11 @@ def _cow(x: float, z: float, paint: str, patch: str) -> Mesh:
 
 def cattle_truck() -> Mesh:
     """Brown rails with black-and-white cows that look over them; a cream cab."""
-    sides = bed((-2.4, 0.95), "brown") + slats((-2.4, 0.95), (0.9, 1.45), "brown", "brown", 0.24)
+    sides = (
+        bed((-2.4, 0.95), "cream")
+        + side((-2.4, 0.95), (0.66, 0.94), 0.97, "cream", lift=0.03)
+        + slats((-2.4, 0.95), (0.9, 1.45), "brown", "brown", 0.24)
+    )
     cows = join([_cow(x, 0.87, "white", "black") for x in (-1.75, -0.2)])
     return chassis(-2.4, 2.4, [-1.4, 1.55]) + cab(2.4, "cream", roof=2.05) + side((1.1, 2.1), (1.0, 1.15), 0.9, "brown") + sides + cows
 
