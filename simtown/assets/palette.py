@@ -65,6 +65,8 @@ _PARTS = [
     Material("marking yellow", 0xF2C84B, ROAD),
     Material("lawn", 0x9CC76B, GROUND),
     Material("cloud", 0xFFFFFF, CLOUD),
+    Material("water", 0x4FA3C9, GLASS),
+    Material("parking", 0x70727A, ROAD),
 ]
 
 #: Every material of the town; a triangle stores an index into this tuple.
