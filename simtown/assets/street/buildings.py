@@ -666,7 +666,6 @@ def ice_cream_parlour() -> Mesh:
                  _sign("ICES", 1.7, 3.7, "magenta", "white", 0.55), cone, *bands, *scoops, _flank_windows(half, [0.95], 2.0)])  # fmt: skip
 
 
-
 KINDS: dict[str, Callable[[], Mesh]] = {
     "cottage": cottage,
     "gabled house": gabled_house,

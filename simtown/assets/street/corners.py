@@ -6,6 +6,7 @@ As buildings do, they begin at y = 0, face -y, and have no backs: faces that nob
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from math import cos, pi, sin
 
 import numpy as np
@@ -67,7 +68,7 @@ def square() -> Mesh:
     jets = [limb((0.0, y, 1.55), (s * 1.05, y - 0.5, 0.42), 0.1, "white", 0.16, 3) for s in (-1, 1)]
     statue = [lathe([(1.5, 0.22), (2.1, 0.3), (2.75, 0.2)], "gold", (0.0, y, 0.0), 6), blob(0.24, (0.0, y, 3.0), "gold", 6, 2),
               limb((0.2, y, 2.6), (0.65, y, 3.4), 0.1, "gold", 0.07), blob(0.16, (0.68, y, 3.5), "lamp glow", 5, 1)]  # fmt: skip
-    arches = [mass((x - 0.28, x + 0.28), (0.0, 2.6), "wall", (6.4, 6.8)) for x in (-4.7, -2.3, 0.0, 2.3, 4.7)]
+    arches = [mass((x - 0.28, x + 0.28), (0.0, 2.6), "wall", (6.4, 6.8), lid=False) for x in (-4.7, -2.3, 0.0, 2.3, 4.7)]
     roof = [mass((-half, half), (2.6, 3.2), "wall", (6.3, 6.9)), face("roof", (-half, 6.1, 3.2), (half, 6.1, 3.2), (half, 7.2, 4.0),
             (-half, 7.2, 4.0)), patch((-half, half), (0.0, 2.6), "tan", 7.0),
             *[patch((x - 0.7, x + 0.7), (0.5, 2.2), "window", 7.0, 0.05) for x in (-3.4, -1.1, 1.1, 3.4)]]  # fmt: skip
@@ -98,7 +99,7 @@ def park() -> Mesh:
     half = 6.0
     way = [(-0.3, 0.9, 0.0), (0.2, 1.4, 1.3), (1.1, 2.3, 2.6), (1.5, 2.7, 4.2)]
     path = [face("sand", (a[0], a[2], 0.05), (a[1], a[2], 0.05), (b[1], b[2], 0.05), (b[0], b[2], 0.05)) for a, b in
-            zip(way, way[1:], strict=False)]  # fmt: skip
+            pairwise(way)]  # fmt: skip
     pond = _round(-3.0, 2.2, (2.2, 1.5), "stone", 0.06, 12) + _round(-3.0, 2.2, (1.95, 1.3), "water", 0.08, 12)
     beds = [blob((1.1, 0.5, 0.35), (x, y, 0.31), "leaf dark", 7, 1) for x, y in ((3.9, 0.9), (-0.9, 4.6))]
     roses = [blob(0.17, (x + dx, y - 0.25 + 0.15 * (i % 2), 0.6), paint, 4, 1) for x, y, paint in ((3.9, 0.9, "red"), (-0.9, 4.6, "pink"))
@@ -111,9 +112,10 @@ def park() -> Mesh:
 def _pump(x: float, y: float, paint: str) -> Mesh:
     """A petrol pump: a body with a dial, a hose and a round lamp."""
     return join([box((0.75, 0.55, 1.5), (x, y, 0.15), paint), patch((x - 0.28, x + 0.28), (1.05, 1.5), "white", y - 0.275),
-                 patch((x - 0.2, x + 0.2), (1.25, 1.42), "black", y - 0.275, 0.04), patch((x - 0.28, x + 0.28), (0.35, 0.85), "trim", y - 0.275),
+                 patch((x - 0.2, x + 0.2), (1.25, 1.42), "black", y - 0.275, 0.04),
+                 patch((x - 0.28, x + 0.28), (0.35, 0.85), "trim", y - 0.275),
                  limb((x + 0.45, y - 0.1, 0.5), (x + 0.45, y - 0.1, 1.35), 0.05, "black", sides=3),
-                 disc(x, 1.95, 0.3, "amber", y - 0.1, 0.0, 8)])  # fmt: skip
+                 disc(x, 1.95, 0.3, "lamp glow", y - 0.1, 0.0, 8)])  # fmt: skip
 
 
 def petrol_station() -> Mesh:
@@ -122,8 +124,7 @@ def petrol_station() -> Mesh:
     canopy = [mass((-4.4, 2.6), (low, high), "white", (-0.4, 4.6), floor=True), patch((-4.4, 2.6), (low + 0.12, low + 0.6), "red", -0.4),
               letters("FUEL", -0.9, low + 0.17, 0.38, "white", -0.4, 0.05)]  # fmt: skip
     posts = [mass((x - 0.17, x + 0.17), (0.0, low), "steel", (2.0, 2.34), lid=False) for x in (-3.1, 1.3)]
-    lights = [face("lamp glow", (x - 0.5, 1.2, low - 0.03), (x - 0.5, 1.9, low - 0.03), (x + 0.5, 1.9, low - 0.03),
-                   (x + 0.5, 1.2, low - 0.03)) for x in (-2.6, 0.8)]  # fmt: skip
+    lights = [patch((x, x + 2.9), (low + 0.64, high - 0.03), "lamp glow", -0.4, 0.03) for x in (-4.2, -0.5)]
     island = mass((-3.6, 1.8), (0.03, 0.17), "concrete", (1.6, 2.8))
     shop = [mass((2.9, half), (0.0, 3.1), "wall", (3.2, 7.0)), patch((3.15, 4.9), (0.5, 2.3), "window", 3.2, 0.04),
             patch((5.15, 5.95), (0.05, 2.3), "trim", 3.2, 0.03), patch((5.25, 5.85), (0.15, 2.2), "window", 3.2, 0.05),
