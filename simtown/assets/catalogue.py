@@ -13,7 +13,7 @@ import numpy as np
 
 from simtown.assets.mesh import Mesh
 from simtown.assets.palette import COLOUR_WORDS, MATERIALS, PAINTS, TINTS
-from simtown.assets.street import buildings, furniture, ground, people, trees
+from simtown.assets.street import buildings, corners, furniture, ground, people, trees
 from simtown.assets.vehicles import buses, cars, cycles, farm, offroad, service, showcars, trucks, vans, works
 
 VERSION = 2
@@ -58,13 +58,13 @@ NAMED_BY_COLOUR: frozenset[str] = frozenset(name for name in ENTITIES if set(nam
 
 #: Kinds of things beside the road, by group; each group's order is fixed.
 STREET: dict[str, tuple[str, ...]] = {
-    "building": tuple(buildings.KINDS),
+    "building": (*buildings.KINDS, *buildings.NEWER, *corners.KINDS),
     "tree": tuple(trees.KINDS),
     "furniture": tuple(furniture.KINDS),
     "person": tuple(people.KINDS),
     "cloud": tuple(ground.KINDS),
 }
-_STREET = {**buildings.KINDS, **trees.KINDS, **furniture.KINDS, **people.KINDS, **ground.KINDS}
+_STREET = {**buildings.KINDS, **trees.KINDS, **furniture.KINDS, **people.KINDS, **ground.KINDS, **buildings.NEWER, **corners.KINDS}
 
 #: Every street kind in order; a scene stores an index into this tuple.
 PROPS: tuple[str, ...] = tuple(_STREET)

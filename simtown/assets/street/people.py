@@ -293,7 +293,7 @@ def jogger_running(skin: str = "skin dark", hair: str = "black") -> Mesh:
 def jogger_stretching(skin: str = "skin dark", hair: str = "black") -> Mesh:
     """A long step and both arms up."""
     lunge = _Pose(ankles=((-0.11, -0.4, 0.06), (0.11, 0.52, 0.1)), knees=((-0.11, -0.36, 0.44), (0.11, 0.2, 0.34)),
-                  hands=((-0.26, -0.1, 1.62), (0.26, -0.1, 1.62)), hips=0.68)  # fmt: skip
+                  hands=((-0.4, 0.06, 1.56), (0.4, 0.06, 1.56)), hips=0.68)  # fmt: skip
     return _jogger(lunge, skin, hair)
 
 
@@ -387,7 +387,7 @@ def pram_pusher() -> Mesh:
 
 def pram_parent_waving() -> Mesh:
     """Bends over the child and waves to it."""
-    return _pram_parent(replace(_STAND, hands=((-0.42, -0.2, 1.42), (0.18, -0.36, 1.0)), nod=20.0))
+    return _pram_parent(replace(_STAND, hands=((-0.18, -0.36, 1.0), (0.48, -0.16, 1.48)), nod=14.0))
 
 
 def _postman(pose: _Pose, letter: Point, bag: Point = (0.34, 0.0, 0.5)) -> Mesh:
