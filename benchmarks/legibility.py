@@ -9,16 +9,22 @@ within `ASTRAY` metres, and not the kind. It has drawn every kind at that place 
 kinds; so it knows of each kind and pixel the middle colour (the median) and how far streets stray from it. It names the kind whose drawings
 explain the picture best: every colour value costs what it has under a Laplace distribution about the middle; the best of all shifts counts.
 
+What the judge has seen is of two sorts. "weather": every kind in the weather that it is asked about. "daylight": every kind in clear
+weather only, and of the other weather the street without vehicles and how it changes colours on the whole (one affine map of red, green and
+blue for all kinds). The second is the stricter one: it knows neither lit lamps and windows nor what snow covers.
+
 Three things keep the judge from seeing more than a person does: differences of less than `NOTICED` of 255 levels cost nothing; the
 picture is shifted by whole pixels only; and a value costs at most as much as one in `ODD` that may be anything, so that a flake or a
 lamp decides nothing. The place lies where the longest kind fits into the picture too, so it says nothing about the kind.
 
 The control is the same with the vehicle left out of the picture: the judge must be at chance, or the street gives the kind away.
-Not measured: vehicles that hide each other, other headings and distances, a judge that has to find the vehicle first.
+Not measured: vehicles that hide each other, other headings and distances, a judge that has to find the vehicle first, or that has to
+remember what it saw.
 
-A pair "a > b" counts pictures of a that were taken for b. "nearest" names the pairs that come nearest to it, right or wrong: b's cost above
-a's for pictures of a, per cent, the least of all pictures. Results of all kinds go into benchmarks/results/legibility.csv, where a
-run replaces the rows of an earlier one with the same weather and size. Five minutes on two cores.
+A pair "a > b" counts pictures of a that were taken for b. "nearest" names the pairs that come nearest to it, right or wrong: by how much
+worse b explains a's pictures than a does, per cent of how much worse the street without a vehicle does (the median of a's pictures; twins
+have 0). Results of all kinds go into benchmarks/results/legibility.csv, where a
+run replaces the rows of an earlier one with the same weather and size. Three minutes on two cores.
 """
 
 from __future__ import annotations
@@ -39,7 +45,7 @@ from machine import machine
 from simtown.assets.catalogue import ENTITIES
 from simtown.exact import kernel
 from simtown.render.raster import Raster
-from simtown.scenes.camera import WIDEST, Camera
+from simtown.scenes.camera import Camera
 from simtown.scenes.placement import LANES, draw_poses, half_sizes
 from simtown.scenes.scene import SceneBatch, empty_batch
 from simtown.scenes.silhouette import unclipped_boxes
@@ -48,8 +54,10 @@ from simtown.scenes.weather import WEATHERS, draw_weather
 from simtown.streams import Stream
 
 RESULTS = Path(__file__).parent / "results" / "legibility.csv"
-COLUMNS = ("weather", "size", "part", "name", "right", "of", "percent", "low95", "high95", "settings", "machine")
+COLUMNS = ("weather", "size", "seen", "part", "name", "right", "of", "percent", "low95", "high95", "settings", "machine")
 LANE_NAMES = ("near lane, heading right", "far lane, heading left")
+#: What the judge has seen of the kinds.
+SEEN = ("weather", "daylight")
 #: Streets in which the judge has seen every kind at a place.
 REFERENCES = 16
 #: How far from the place that the judge is told a vehicle may stand, along and across the road, metres.
@@ -64,83 +72,124 @@ LISTED = 12
 
 @dataclass
 class Place:
-    """One place, with every kind of a list drawn there.
+    """One place on the road.
 
     Attributes:
-        weather: index of WEATHERS. `lane`: index of LANES. `seed`: of the streets.
+        address: of its streets in the world's randomness, with the seed. `seed`: of everything random.
         pose: (3,) float32 x, y (metres), yaw (radians).
-        window: x0, y0, x1, y1 pixels, holds every kind at this place and a margin for shifts.
+        size: sides of the pictures, pixels.
+        window: x0, y0, x1, y1 pixels; holds every kind that is asked about, at this place, and a margin for shifts.
         margin: shifts tried to each side, pixels: along x, along y.
     """
 
-    weather: int
-    lane: int
+    address: str
     seed: int
     pose: np.ndarray
+    size: int
     window: tuple[int, int, int, int]
     margin: tuple[int, int]
 
 
-def find_place(weather: int, lane: int, seed: int, kinds: list[int], size: int) -> Place:
+def find_place(seed: int, lane: int, weather: str, kinds: list[int], size: int) -> Place:
     """A random place in a lane at which even the longest kind of the catalogue lies wholly in the picture."""
-    u = Stream(seed, WEATHERS[weather], "place").uniform(np.array([lane]), 3)
+    camera, address = Camera(), f"{weather}, lane {lane}"
+    u = Stream(seed, address, "place").uniform(np.zeros(1, dtype=np.int64), 3)
     u[:, 0] = 0.75 - 0.5 * lane  # draw_poses takes the far lane below a half
-    longest = int(half_sizes()[:, 0].argmax())
-    u[:, 2] = 0.5 + 0.9 * (u[:, 2] - 0.5)  # room to stand astray
-    pose = draw_poses(u[:, None], np.array([[longest]]))[0, 0]
-    entity, poses = np.array(kinds)[:, None], np.tile(pose, (len(kinds), 1, 1))
-    box = unclipped_boxes(entity, poses, np.tile(Camera().row(), (len(kinds), 1)), size, size)[:, 0]
-    camera = Camera()
-    pixels_per_metre = camera.focal * min(size, WIDEST * size) / (pose[1] - camera.y)
-    margin = (max(1, ceil(ASTRAY * pixels_per_metre)), max(1, ceil(ASTRAY * pixels_per_metre * camera.z / (pose[1] - camera.y))))
-    low, high = np.floor(box[:, :2].min(axis=0)).astype(int) - margin, np.ceil(box[:, 2:].max(axis=0)).astype(int) + margin
-    x0, y0 = np.maximum(low, 0)
-    x1, y1 = np.minimum(high, size)
-    return Place(weather, lane, seed, pose, (int(x0), int(y0), int(x1), int(y1)), margin)
+    u[:, 2] = 0.05 + 0.9 * u[:, 2]  # room to stand astray
+    pose = draw_poses(u[:, None], np.array([[int(half_sizes()[:, 0].argmax())]]))[0, 0]
+    depth = float(pose[1]) - camera.y
+    along = ASTRAY * camera.focal * size / depth  # pixels
+    margin = (ceil(along), ceil(along * camera.z / depth))
+    cameras = np.tile(camera.row(), (len(kinds), 1))
+    box = unclipped_boxes(np.array(kinds)[:, None], np.tile(pose, (len(kinds), 1, 1)), cameras, size, size)[:, 0]
+    x0, y0 = np.maximum(np.floor(box[:, :2].min(axis=0)).astype(int) - margin, 0)
+    x1, y1 = np.minimum(np.ceil(box[:, 2:].max(axis=0)).astype(int) + margin, size)
+    return Place(address, seed, pose, size, (int(x0), int(y0), int(x1), int(y1)), margin)
 
 
-def streets(place: Place, split: str, index: np.ndarray) -> SceneBatch:
-    """Streets without vehicles in the place's weather at intensity 1: those of the numbers `index`."""
-    batch = empty_batch(len(index), 1, 1)
-    name = f"{WEATHERS[place.weather]}/{place.lane}/{split}"
-    drawn = draw_weather(Stream(place.seed, name, "weather"), index, (WEATHERS[place.weather],))
+def streets(place: Place, role: str, count: int, weather: str, intensity: float = 1.0) -> SceneBatch:
+    """Streets in one weather, each with room for a vehicle at the place; those of another role are others."""
+    index, split = np.arange(count), f"{place.address}, {role}"
+    batch = empty_batch(count, 1, 1)
+    drawn = draw_weather(Stream(place.seed, split, "weather"), index, (weather,))
     batch.weather, batch.sun, batch.fall_seed = drawn.weather, drawn.sun, drawn.fall_seed
-    batch.intensity[:] = 1.0
-    batch.prop, batch.prop_pose, batch.prop_style = draw_street(Stream(place.seed, name, "street"), index, batch.weather)
+    batch.intensity[:] = intensity
+    batch.prop, batch.prop_pose, batch.prop_style = draw_street(Stream(place.seed, split, "street"), index, batch.weather)
     batch.pose[:, 0] = place.pose
     return batch
 
 
-def windows(raster: Raster, batch: SceneBatch, place: Place, size: int) -> np.ndarray:
-    """(n, 3 * rows, columns) float32: the place's window of each picture, a colour's rows under the other's."""
+def stray(batch: SceneBatch, place: Place, role: str, metres: float) -> None:
+    """Move the vehicles by up to so many metres along and across the road."""
+    u = Stream(place.seed, f"{place.address}, {role}", "astray").uniform(np.arange(len(batch)), 2)
+    batch.pose[:, 0, :2] += (metres * (2 * u - 1)).astype(np.float32)
+
+
+def windows(raster: Raster, batch: SceneBatch, place: Place) -> tuple[np.ndarray, np.ndarray]:
+    """The place's window of each picture, and where its middle of pixels shows the vehicle.
+
+    Returns:
+        (n, 3 * rows, columns) float32, a colour's rows under the other's; (n, rows, columns) bool.
+    """
     x0, y0, x1, y1 = place.window
-    rgb = raster.render(batch, size, size, geometry=False).rgb[:, y0:y1, x0:x1]
-    return np.ascontiguousarray(rgb.transpose(0, 3, 1, 2)).reshape(len(rgb), 3 * (y1 - y0), x1 - x0).astype(np.float32)
+    frames = raster.render(batch, place.size, place.size)
+    rgb = frames.rgb[:, y0:y1, x0:x1].transpose(0, 3, 1, 2)
+    return rgb.reshape(len(rgb), -1, x1 - x0).astype(np.float32), frames.ids[:, y0:y1, x0:x1] == 1
 
 
-def queries(raster: Raster, place: Place, kinds: list[int], size: int, vehicle: bool = True) -> np.ndarray:
+def queries(raster: Raster, place: Place, kinds: list[int], weather: str, vehicle: bool = True) -> np.ndarray:
     """Windows of one picture of each kind, each in a street of its own; without `vehicle`, of the street alone."""
-    index = np.arange(len(kinds))
-    batch = streets(place, "queries", index)
+    batch = streets(place, "asked", len(kinds), weather)
     batch.entity[:, 0] = kinds if vehicle else -1
-    off = Stream(place.seed, f"{WEATHERS[place.weather]}/{place.lane}", "astray").uniform(index, 2)
-    batch.pose[:, 0, :2] += (ASTRAY * (2 * off - 1)).astype(np.float32)
-    return windows(raster, batch, place, size)
+    stray(batch, place, "asked", ASTRAY)
+    return windows(raster, batch, place)[0]
 
 
-def references(raster: Raster, place: Place, kinds: list[int], size: int) -> tuple[np.ndarray, np.ndarray]:
-    """What the judge knows of each kind at a place: middle and mean deviation of every colour value, (kinds, 3 * rows, columns) float32."""
-    index = np.arange(REFERENCES)
-    batch = streets(place, "references", index)
-    between = Stream(place.seed, "references", "between pixels").uniform(index, 2)
-    batch.pose[:, 0, :2] += (ASTRAY / max(place.margin) * (between - 0.5)).astype(np.float32)
-    middle, deviation = [], []
-    for kind in kinds:
+@dataclass
+class Known:
+    """What the judge knows of each kind at a place.
+
+    Attributes:
+        middle, deviation: (kinds + 1, 3 * rows, columns) float32, of every colour value; the last is the street without a vehicle.
+        vehicle: (kinds + 1, 3 * rows, columns) bool, where the vehicle shows.
+    """
+
+    middle: np.ndarray
+    deviation: np.ndarray
+    vehicle: np.ndarray
+
+
+def known(raster: Raster, place: Place, kinds: list[int], weather: str, intensity: float = 1.0) -> Known:
+    """What pictures in one weather tell of the kinds, and last of the street without a vehicle."""
+    batch = streets(place, "known", REFERENCES, weather, intensity)
+    stray(batch, place, "known", 0.5 * ASTRAY / max(place.margin))  # half a pixel: shifts are whole ones
+    middle, deviation, vehicle = [], [], []
+    for kind in [*kinds, -1]:
         batch.entity[:, 0] = kind
-        seen = windows(raster, batch, place, size)
+        seen, own = windows(raster, batch, place)
         middle.append(np.median(seen, axis=0))
         deviation.append(np.abs(seen - middle[-1]).mean(axis=0))
-    return np.stack(middle).astype(np.float32), np.maximum(np.stack(deviation), NOTICED).astype(np.float32)
+        vehicle.append(np.tile(own.mean(axis=0) >= 0.5, (3, 1)))
+    return Known(np.stack(middle), np.stack(deviation), np.stack(vehicle))
+
+
+def by_daylight(day: Known, seen: Known) -> Known:
+    """What a judge expects that knows the kinds from `day`, and of `seen` the street and a map of colours from one to the other."""
+
+    def colours(picture: np.ndarray) -> np.ndarray:
+        return picture.reshape(len(picture), 3, -1).transpose(0, 2, 1)  # (kinds, pixels, 3)
+
+    vehicle = colours(day.vehicle)[..., 0]
+    before = np.concatenate([colours(day.middle), np.ones_like(colours(day.middle)[..., :1])], axis=-1)
+    after = colours(seen.middle)[vehicle]
+    table = np.linalg.lstsq(before[vehicle].astype(np.float64), after.astype(np.float64), rcond=None)[0]
+    residual = float(np.abs(before[vehicle] @ table - after).mean())
+    expected = (before @ table).transpose(0, 2, 1).reshape(day.middle.shape).astype(np.float32)
+    return Known(
+        np.where(day.vehicle, expected, seen.middle[-1]),
+        np.where(day.vehicle, np.maximum(day.deviation, np.float32(residual)), seen.deviation[-1]),
+        day.vehicle,
+    )
 
 
 @kernel
@@ -172,22 +221,23 @@ def costs(seen, middle, inverse, base, most, noticed, rows, margin_x, margin_y, 
                     out[q, k] = min(out[q, k], total)
 
 
-def judge(seen: np.ndarray, middle: np.ndarray, deviation: np.ndarray, margin: tuple[int, int]) -> np.ndarray:
-    """(queries, kinds) float32: what every query costs as every kind; the judge names the cheapest."""
-    out = np.zeros((len(seen), len(middle)), dtype=np.float32)
+def judge(seen: np.ndarray, kinds: Known, margin: tuple[int, int]) -> np.ndarray:
+    """(queries, kinds + 1) float32: what every query costs as every kind, and last as the street without a vehicle."""
+    out = np.zeros((len(seen), len(kinds.middle)), dtype=np.float32)
     sums = np.zeros(seen.shape[2] - 2 * margin[0], dtype=np.float32)
+    deviation = np.maximum(kinds.deviation, np.float32(NOTICED))
     base, most = np.log(2 * deviation), np.float32(log(256 * ODD))
-    costs(seen, middle, 1 / deviation, base, most, np.float32(NOTICED), seen.shape[1] // 3, *margin, sums, out)
+    costs(seen, kinds.middle, 1 / deviation, base, most, np.float32(NOTICED), seen.shape[1] // 3, *margin, sums, out)
     return out
 
 
 @dataclass
 class Verdicts:
-    """What the judge said of one weather at one size.
+    """What the judge said of one weather at one size, having seen one of SEEN.
 
     Attributes:
         kind: (n,) position in the list of kinds of what stands in each picture. `lane`: (n,) index of LANES.
-        cost: (n, kinds) float32, of each picture as each kind. `empty`: the same with the vehicle left out.
+        cost: (n, kinds + 1) float32, of each picture as each kind and as the bare street. `empty`: the same with the vehicle left out.
     """
 
     kind: np.ndarray
@@ -195,26 +245,28 @@ class Verdicts:
     cost: np.ndarray
     empty: np.ndarray
 
-    @property
-    def answer(self) -> np.ndarray:
-        """(n,) the position that the judge names."""
-        return self.cost.argmin(axis=1)
+    @staticmethod
+    def named(cost: np.ndarray) -> np.ndarray:
+        """(n,) the kind that the judge names: the cheapest."""
+        return cost[:, :-1].argmin(axis=1)
 
 
-def examine(kinds: list[int], weather: str, size: int, seeds: int, threads: int = 1) -> Verdicts:
-    """Ask the judge about every kind, at `seeds` places in each lane."""
+def examine(kinds: list[int], weather: str, size: int, seeds: int, threads: int = 1) -> dict[str, Verdicts]:
+    """Ask the judge about every kind, at `seeds` places in each lane, for each of SEEN."""
 
-    def at(address: tuple[int, int]) -> tuple[np.ndarray, ...]:
+    def at(address: tuple[int, int]) -> dict[str, tuple[np.ndarray, ...]]:
         seed, lane = address
         raster = Raster()
-        place = find_place(WEATHERS.index(weather), lane, seed, kinds, size)
-        known = references(raster, place, kinds, size)
-        cost, empty = (judge(queries(raster, place, kinds, size, vehicle), *known, place.margin) for vehicle in (True, False))
-        return np.arange(len(kinds)), np.full(len(kinds), lane), cost, empty
+        place = find_place(seed, lane, weather, kinds, size)
+        pictures = [queries(raster, place, kinds, weather, vehicle) for vehicle in (True, False)]
+        seen = known(raster, place, kinds, weather)
+        both = dict(zip(SEEN, (seen, by_daylight(known(raster, place, kinds, "clear", 0.5), seen)), strict=True))
+        which = np.arange(len(kinds)), np.full(len(kinds), lane)
+        return {name: (*which, *(judge(asked, knows, place.margin) for asked in pictures)) for name, knows in both.items()}
 
     with ThreadPoolExecutor(threads) as pool:
-        parts = pool.map(at, [(seed, lane) for seed in range(seeds) for lane in range(len(LANES))])
-        return Verdicts(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        parts = list(pool.map(at, [(seed, lane) for seed in range(seeds) for lane in range(len(LANES))]))
+    return {name: Verdicts(*(np.concatenate(columns) for columns in zip(*(part[name] for part in parts), strict=True))) for name in SEEN}
 
 
 def wilson(right: int, of: int, z: float = 1.96) -> tuple[float, float]:
@@ -226,7 +278,7 @@ def wilson(right: int, of: int, z: float = 1.96) -> tuple[float, float]:
 
 def report(names: list[str], verdicts: Verdicts) -> Iterator[tuple[str, str, int | None, int | None, float]]:
     """(part, name, right, of, percent): the whole, lanes, control, kinds that are not always told, confused and nearest pairs."""
-    kind, cost, answer = verdicts.kind, verdicts.cost, verdicts.answer
+    kind, cost, answer = verdicts.kind, verdicts.cost, Verdicts.named(verdicts.cost)
     fine = kind == answer
 
     def share(part: str, name: str, of: np.ndarray) -> tuple[str, str, int, int, float]:
@@ -235,7 +287,7 @@ def report(names: list[str], verdicts: Verdicts) -> Iterator[tuple[str, str, int
     yield share("overall", "right", fine)
     for lane, name in enumerate(LANE_NAMES):
         yield share("lane", name, fine[verdicts.lane == lane])
-    yield share("control", "vehicle left out", verdicts.empty.argmin(axis=1) == kind)
+    yield share("control", "vehicle left out", Verdicts.named(verdicts.empty) == kind)
     told = [share("kind", name, fine[kind == k]) for k, name in enumerate(names)]
     yield from sorted((row for row in told if row[4] < 100), key=lambda row: row[4])
     pairs, counts = np.unique(np.stack([kind, answer])[:, ~fine], axis=1, return_counts=True)
@@ -244,7 +296,8 @@ def report(names: list[str], verdicts: Verdicts) -> Iterator[tuple[str, str, int
         of = int((kind == a).sum())
         yield "pair", f"{names[a]} > {names[b]}", int(counts[i]), of, 100 * int(counts[i]) / of
     own = np.take_along_axis(cost, kind[:, None], axis=1)
-    ahead = np.stack([(100 * (cost / own - 1))[kind == k].min(axis=0) for k in range(len(names))])
+    worse = 100 * (cost[:, :-1] - own) / (cost[:, -1:] - own)
+    ahead = np.stack([np.median(worse[kind == k], axis=0) for k in range(len(names))])
     np.fill_diagonal(ahead, np.inf)
     for flat in np.argsort(ahead, axis=None, kind="stable")[: min(LISTED, len(names) * (len(names) - 1))]:
         a, b = np.unravel_index(flat, ahead.shape)
@@ -288,19 +341,17 @@ def main() -> None:
     cases += [("clear", 64)] * (args.size is None and "clear" in weathers)
     for weather, size in cases:
         began = time.perf_counter()
-        rows = list(report(names, examine(kinds, weather, size, args.seeds, args.threads)))
-        seconds = time.perf_counter() - began
-        print(f"\n{weather}, {size} pixels, {seconds:.0f} s")
+        verdicts = examine(kinds, weather, size, args.seeds, args.threads)
         settings, where = f"intensity 1, seeds 0-{args.seeds - 1}, {len(names)} kinds", machine("numpy", "numba")
         written: list[list[object]] = []
-        for part, name, right, of, percent in rows:
-            if right is None or of is None:
-                print(f"  {part:8} {name:45} {'':15} {percent:7.2f} %")
-                written.append([weather, size, part, name, "", "", f"{percent:.2f}", "", "", settings, where])
-                continue
-            low, high = (100 * end for end in wilson(right, of))
-            print(f"  {part:8} {name:45} {right:6} / {of:6} {percent:7.2f} % ({low:.2f} to {high:.2f})")
-            written.append([weather, size, part, name, right, of, f"{percent:.2f}", f"{low:.2f}", f"{high:.2f}", settings, where])
+        for seen in SEEN:
+            print(f"\n{weather}, {size} pixels, kinds seen in {seen if seen == 'daylight' else 'this weather'}")
+            for part, name, right, of, percent in report(names, verdicts[seen]):
+                counted = "" if right is None else f"{right:6} / {of:6}"
+                bounds = [] if right is None or of is None else [f"{100 * end:.2f}" for end in wilson(right, of)]
+                print(f"  {part:8} {name:45} {counted:15} {percent:7.2f} %" + (f" ({' to '.join(bounds)})" if bounds else ""))
+                written.append([weather, size, seen, part, name, right, of, f"{percent:.2f}", *(bounds or ("", "")), settings, where])
+        print(f"{time.perf_counter() - began:.0f} s", flush=True)
         if args.kinds == "all":
             write(args.out, weather, size, written)
 
