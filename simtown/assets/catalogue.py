@@ -7,12 +7,16 @@ mapping (section 6.3 of the paper). The order is part of the data format: append
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
 
 from simtown.assets.mesh import Mesh
-from simtown.assets.street import buildings, furniture, ground, people, trees
+from simtown.assets.palette import COLOUR_WORDS, MATERIALS, PAINTS, TINTS
+from simtown.assets.street import buildings, corners, furniture, ground, people, trees
 from simtown.assets.vehicles import buses, cars, cycles, farm, offroad, service, showcars, trucks, vans, works
 
-VERSION = 1
+VERSION = 2
 
 #: Every entity, most common first.
 ENTITIES: tuple[str, ...] = (
@@ -32,21 +36,58 @@ ENTITIES: tuple[str, ...] = (
 )  # fmt: skip
 
 _VEHICLES: dict[str, Callable[[], Mesh]] = {}
+_OWN_BODIES: dict[str, str] = {}
 for _module in (cars, showcars, offroad, trucks, service, buses, vans, works, farm, cycles):
     _VEHICLES.update(_module.KINDS)
+    _OWN_BODIES.update(getattr(_module, "BODY", {}))
+
+
+def _largest_paint(name: str) -> str:
+    """The plain paint that covers most of a kind."""
+    mesh = _VEHICLES[name]()
+    a, b, c = mesh.vertices[mesh.triangles].transpose(1, 0, 2)
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    return PAINTS[int(np.bincount(mesh.materials, weights=area, minlength=len(MATERIALS))[: len(PAINTS)].argmax())]
+
+
+#: The paint of every entity's body, which a scene may exchange.
+BODIES: dict[str, str] = {name: _OWN_BODIES.get(name) or _largest_paint(name) for name in ENTITIES}
+
+#: Entities whose name has a colour in it, such as "red truck": they keep their own paint.
+NAMED_BY_COLOUR: frozenset[str] = frozenset(name for name in ENTITIES if set(name.split()) & set(COLOUR_WORDS))
 
 #: Kinds of things beside the road, by group; each group's order is fixed.
 STREET: dict[str, tuple[str, ...]] = {
-    "building": tuple(buildings.KINDS),
+    "building": (*buildings.KINDS, *buildings.NEWER, *corners.KINDS),
     "tree": tuple(trees.KINDS),
     "furniture": tuple(furniture.KINDS),
     "person": tuple(people.KINDS),
     "cloud": tuple(ground.KINDS),
 }
-_STREET = {**buildings.KINDS, **trees.KINDS, **furniture.KINDS, **people.KINDS, **ground.KINDS}
+_STREET = {**buildings.KINDS, **trees.KINDS, **furniture.KINDS, **people.KINDS, **ground.KINDS, **buildings.NEWER, **corners.KINDS}
 
 #: Every street kind in order; a scene stores an index into this tuple.
 PROPS: tuple[str, ...] = tuple(_STREET)
+
+#: In how many ways people stand; the first is anything else's only one.
+POSES = 3
+#: Every street mesh in order: the kind, and the pose it stands in. Those of PROPS in their first pose come first.
+STREET_MESHES: tuple[tuple[str, int], ...] = tuple((name, 0) for name in PROPS) + tuple(
+    (name, pose) for name in STREET["person"] for pose in range(1, POSES)
+)
+
+
+Style = TypeVar("Style", int, np.ndarray)
+
+
+def pose_of(style: Style) -> Style:
+    """Which pose a style, or an array of them, picks; its remainders pick tints."""
+    return style // (TINTS * TINTS) % POSES
+
+
+def mesh_in_pose(kind: str, pose: int) -> int:
+    """The number in STREET_MESHES of a kind of PROPS (ValueError for an unknown one) in a pose, if it has more than one."""
+    return STREET_MESHES.index((kind, pose if kind in people.POSES else 0))
 
 
 def entity_mesh(name: str) -> Mesh:
@@ -54,6 +95,6 @@ def entity_mesh(name: str) -> Mesh:
     return _VEHICLES[name]()
 
 
-def prop_mesh(name: str) -> Mesh:
-    """The mesh of a street kind, its front towards -y (KeyError for an unknown name)."""
-    return _STREET[name]()
+def prop_mesh(name: str, pose: int = 0) -> Mesh:
+    """The mesh of a street kind, its front towards -y (KeyError for an unknown name), in one of its poses."""
+    return people.POSES[name][pose]() if name in people.POSES else _STREET[name]()

@@ -65,6 +65,11 @@ _PARTS = [
     Material("marking yellow", 0xF2C84B, ROAD),
     Material("lawn", 0x9CC76B, GROUND),
     Material("cloud", 0xFFFFFF, CLOUD),
+    Material("water", 0x4FA3C9, GLASS),
+    Material("parking", 0x75767C, ROAD),
+    Material("iron", 0x4C4F57, ROAD),
+    Material("hill", 0x6DAA57),
+    Material("hill far", 0x5A9078),
 ]
 
 #: Every material of the town; a triangle stores an index into this tuple.
@@ -72,6 +77,22 @@ MATERIALS: tuple[Material, ...] = tuple(Material(n, c) for n, c in _PAINTS.items
 
 #: Names of the plain paints, which come first.
 PAINTS: tuple[str, ...] = tuple(_PAINTS)
+
+#: {colour word: paints that it names}. Where Zhang et al. (2022, Table 7) merge two words, so do we.
+COLOUR_WORDS: dict[str, tuple[str, ...]] = {
+    "black": ("black",),
+    "blue": ("blue", "sky", "navy"),
+    "brown": ("brown", "tan", "sand", "wood", "rust"),
+    "gray": ("grey", "charcoal", "concrete"),
+    "green": ("green", "lime", "forest", "olive", "teal", "mint"),
+    "orange": ("orange", "amber"),
+    "pink": ("pink", "coral", "magenta"),
+    "purple": ("purple", "lilac"),
+    "red": ("red", "crimson", "brick"),
+    "silver": ("silver",),
+    "white": ("white", "cream"),
+    "yellow": ("yellow", "gold", "hay"),
+}
 
 _INDEX = {m.name: i for i, m in enumerate(MATERIALS)}
 
