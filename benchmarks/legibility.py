@@ -38,6 +38,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import ceil, log, sqrt
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 from machine import machine
@@ -315,13 +316,18 @@ def write(path: Path, weather: str, size: int, rows: list[list[object]]) -> None
         csv.writer(file, lineterminator="\n").writerows([COLUMNS, *kept, *rows])
 
 
+def refuse(reason: str) -> NoReturn:
+    """End with one line and exit code 2."""
+    print(f"legibility: {reason}", file=sys.stderr)
+    sys.exit(2)
+
+
 def chosen(text: str, among: tuple[str, ...], what: str) -> list[str]:
     """The names in a list with commas between, or all. Exits with code 2 and one line for an unknown one."""
     names = list(among) if text == "all" else text.split(",")
     for name in names:
         if name not in among:
-            print(f"legibility: there is no {what} '{name}': choose among {', '.join(among)}", file=sys.stderr)
-            sys.exit(2)
+            refuse(f"there is no {what} '{name}': choose among {', '.join(among)}")
     return names
 
 
@@ -335,13 +341,18 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()
+    if args.seeds < 1 or args.threads < 1:
+        refuse(f"--seeds {args.seeds} and --threads {args.threads} must be at least 1")
     names, weathers = chosen(args.kinds, ENTITIES, "kind"), chosen(args.weather, WEATHERS, "weather")
     kinds = [ENTITIES.index(name) for name in names]
     cases = [(weather, args.size or 128) for weather in weathers]
     cases += [("clear", 64)] * (args.size is None and "clear" in weathers)
     for weather, size in cases:
         began = time.perf_counter()
-        verdicts = examine(kinds, weather, size, args.seeds, args.threads)
+        try:
+            verdicts = examine(kinds, weather, size, args.seeds, args.threads)
+        except ValueError as reason:
+            refuse(str(reason))
         settings, where = f"intensity 1, seeds 0-{args.seeds - 1}, {len(names)} kinds", machine("numpy", "numba")
         written: list[list[object]] = []
         for seen in SEEN:

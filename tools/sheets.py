@@ -20,6 +20,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 from PIL import Image
@@ -151,7 +152,7 @@ def save(pictures: list[Named], enlarged: int, columns: int | None, path: Path) 
     print(f"{path}: {len(cells)} pictures, {sheet.width} x {sheet.height} pixels, {path.stat().st_size // 1000} kB")
 
 
-def refuse(reason: str) -> None:
+def refuse(reason: str) -> NoReturn:
     """End with one line and exit code 2."""
     print(f"sheets: {reason}", file=sys.stderr)
     sys.exit(2)
