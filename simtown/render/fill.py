@@ -14,10 +14,12 @@ from simtown.render.lanes import LANES, raise_box, raise_lanes
 from simtown.scenes.camera import NEAR
 
 TAG_BITS = 14
+#: The last triangle numbers stand for an empty sample under so many levels of cloud.
+SKY_LEVELS = 48
 #: Triangles facing the camera that one scene may hold.
-MOST_TRIANGLES = (1 << TAG_BITS) - 1
-TAG = np.uint32(MOST_TRIANGLES)
-DEPTH = np.uint32(0xFFFFFFFF - MOST_TRIANGLES)
+MOST_TRIANGLES = (1 << TAG_BITS) - 1 - SKY_LEVELS
+TAG = np.uint32((1 << TAG_BITS) - 1)
+DEPTH = np.uint32(0xFFFFFFFF - TAG)
 #: 1/depth = 1/NEAR maps to just under 2^32, leaving room for rounding.
 FULL = float((1 << 32) - (1 << 20)) * NEAR
 SNAP = np.float32(256.0)

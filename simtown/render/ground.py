@@ -1,7 +1,7 @@
 """Light and dark on the ground: shadows, the dark under things, and the light of lamps, sample row by sample row.
 
 Ground lies at one depth all along a row, so places on it are linear in the row's samples. Every shape is a smooth function of its place:
-no edge is drawn twice, and no size of picture shows steps.
+no edge is drawn twice, and no size of picture shows steps. Two rows of samples share what is worked out for the upper one.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -12,8 +12,8 @@ import numpy as np
 from simtown.assets.palette import GLOW, HEADLAMP
 from simtown.exact import kernel
 from simtown.render import light as L
-from simtown.render.fill import hull
-from simtown.render.packing import darken, lighten
+from simtown.render.fill import TAG, hull
+from simtown.render.packing import dimmed, glow_of, lighten
 from simtown.scenes.camera import NEAR
 
 F = np.float32
@@ -67,6 +67,12 @@ def ground_rows(view, height, near, far):
 def depth_of(view, x, y):
     """Depth of the ground point (x, y)."""
     return view[9] * (x - view[0]) + view[10] * (y - view[1]) - view[11] * view[2]
+
+
+@kernel
+def depth_reach(view, c, s, along, across):
+    """How much deeper or nearer than its middle a rectangle of these half sizes reaches, its length along (c, s)."""
+    return abs(view[9] * c + view[10] * s) * along + abs(view[10] * c - view[9] * s) * across
 
 
 @kernel
@@ -126,8 +132,8 @@ def collect_shadows(view, light, atlas, roles, meshes, poses, first, wide, heigh
             mx, my = nx + tilt * dx / length, ny + tilt * dy / length
             scale_by = F(0.5) / ((soft[p] + soft[q]) * F(0.5) * np.sqrt(F(1.0) + tilt * tilt))
             mx, my = mx * scale_by, my * scale_by
-            edges[used, 0], edges[used, 1] = mx, my
-            edges[used, 2] = -(mx * (gx[p] - nx * soft[p]) + my * (gy[p] - ny * soft[p]))
+            edges[0, used], edges[1, used] = mx, my
+            edges[2, used] = -(mx * (gx[p] - nx * soft[p]) + my * (gy[p] - ny * soft[p]))
             used += 1
         rows[count, 0], rows[count, 1], rows[count, 2], rows[count, 3] = top, bottom, begin, used - begin
         count += 1
@@ -146,10 +152,9 @@ def collect_contacts(view, atlas, roles, meshes, poses, first, wide, height, dar
         x, y, c, s, scale = poses[k, 0], poses[k, 1], poses[k, 3], poses[k, 4], poses[k, 5]
         mx, my, half_u, half_v = bases[mesh, 0], bases[mesh, 1], bases[mesh, 2] * scale, bases[mesh, 3] * scale
         x, y = x + scale * (c * mx - s * my), y + scale * (s * mx + c * my)
-        reach = half_u + half_v + SPREAD
-        if out_of_view(view, first, wide, x, y, reach):
+        if out_of_view(view, first, wide, x, y, half_u + half_v + SPREAD):
             continue
-        depth = depth_of(view, x, y)
+        depth, reach = depth_of(view, x, y), depth_reach(view, c, s, half_u + SPREAD, half_v + SPREAD)
         top, bottom = ground_rows(view, height, depth - reach, depth + reach)
         if top >= bottom:
             continue
@@ -164,10 +169,9 @@ def collect_contacts(view, atlas, roles, meshes, poses, first, wide, height, dar
 @kernel
 def add_pool(view, first, wide, height, dark, count, cone, x, y, c, s, along, across, red, green, blue):
     """Write one pool of light, unless it lies out of view; returns how many there are then."""
-    reach = along + across
-    if out_of_view(view, first, wide, x, y, reach):
+    if out_of_view(view, first, wide, x, y, along + across):
         return count
-    depth = depth_of(view, x, y)
+    depth, reach = depth_of(view, x, y), depth_reach(view, c, s, along, across)
     top, bottom = ground_rows(view, height, depth - reach, depth + reach)
     if top >= bottom:
         return count
@@ -233,23 +237,20 @@ def samples_in(first, wide, low, high):
 def throw_shadows(y, first, wide, gx, gy, dx, dy, count, dark):
     """Raise dark.shade (0 to 1) along row y; returns the samples it touched."""
     rows, edges, shade, part = dark.shadow_rows, dark.edges, dark.shade, dark.part
-    bases, slopes = dark.slopes[0], dark.slopes[1]
-    begin, end = wide, 0
+    bases, slopes, crossings = dark.slopes[0], dark.slopes[1], dark.slopes[2]
+    begin, end, origin = wide, 0, F(first)
     for k in range(count):
         if y < rows[k, 0] or y >= rows[k, 1]:
             continue
         low, high = F(first), F(first + wide)
-        e0, n = rows[k, 2], rows[k, 3]
+        e0, n = np.uint64(rows[k, 2]), np.uint64(rows[k, 3])
         for i in range(n):
-            a, b = edges[e0 + i, 0], edges[e0 + i, 1]
-            base, slope = a * gx + b * gy + edges[e0 + i, 2], a * dx + b * dy
-            bases[i], slopes[i] = base, slope
-            if slope > F(1e-7):
-                low = max(low, -base / slope)
-            elif slope < F(-1e-7):
-                high = min(high, -base / slope)
-            elif base < F(-0.01):
-                high = low - F(9.0)
+            a, b = edges[0, e0 + i], edges[1, e0 + i]
+            bases[i], slopes[i] = a * gx + b * gy + edges[2, e0 + i], a * dx + b * dy
+            crossings[i] = -bases[i] / slopes[i]
+        for i in range(n):  # selections, not branches: a row's edges turn either way
+            low = max(low, crossings[i] if slopes[i] > F(1e-7) else low)
+            high = min(high, crossings[i] if slopes[i] < F(-1e-7) else high)
         left, right = samples_in(first, wide, low, high)
         if left >= right or high < low - F(2.0):
             continue
@@ -260,7 +261,7 @@ def throw_shadows(y, first, wide, gx, gy, dx, dy, count, dark):
             if min(base + slope * F(left + first), base + slope * F(right - 1 + first)) >= F(1.0):
                 continue  # wholly on the inner side
             for x in range(np.uint32(left), np.uint32(right)):
-                t = min(max(base + slope * F(np.int32(x) + first), F(0.0)), F(1.0))
+                t = min(max(base + slope * (F(np.int32(x)) + origin), F(0.0)), F(1.0))
                 part[x] *= t * t * (F(3.0) - F(2.0) * t)
         for x in range(np.uint32(left), np.uint32(right)):
             shade[x] = max(shade[x], part[x])
@@ -272,7 +273,7 @@ def throw_shadows(y, first, wide, gx, gy, dx, dy, count, dark):
 def darken_contacts(y, first, wide, gx, gy, dx, dy, strength, count, dark):
     """Lower dark.keep (1 to 0) along row y; returns the samples it touched."""
     rows, rects, keep = dark.contact_rows, dark.rects, dark.keep
-    begin, end = wide, 0
+    begin, end, origin = wide, 0, F(first)
     for k in range(count):
         if y < rows[k, 0] or y >= rows[k, 1]:
             continue
@@ -286,7 +287,7 @@ def darken_contacts(y, first, wide, gx, gy, dx, dy, strength, count, dark):
             continue
         most = strength * rects[k, 6]
         for x in range(np.uint32(left), np.uint32(right)):
-            at = F(np.int32(x) + first)
+            at = F(np.int32(x)) + origin
             u = min(max((half_u + SPREAD - abs(u0 + du * at)) * (F(0.5) / SPREAD), F(0.0)), F(1.0))
             v = min(max((half_v + SPREAD - abs(v0 + dv * at)) * (F(0.5) / SPREAD), F(0.0)), F(1.0))
             keep[x] *= F(1.0) - most * (u * u * (F(3.0) - F(2.0) * u)) * (v * v * (F(3.0) - F(2.0) * v))
@@ -295,11 +296,13 @@ def darken_contacts(y, first, wide, gx, gy, dx, dy, strength, count, dark):
 
 
 @kernel
-def pour_light(y, first, wide, gx, gy, dx, dy, count, dark):
-    """Add to dark.glow (three rows, of full light) along row y; returns the samples it touched."""
-    rows, pools = dark.pool_rows, dark.pools
-    red, green, blue = dark.glow[0], dark.glow[1], dark.glow[2]
-    begin, end = wide, 0
+def pour_light(y, first, wide, spot, air, before, count, dark):
+    """Write the light of lamps on row y to dark.glow (packed), where `before` was touched last; returns first and last + 1 sample."""
+    _, gx, gy, dx, dy = spot
+    rows, pools, glow, part, level = dark.pool_rows, dark.pools, dark.glow, dark.part, air * F(256.0)
+    for x in range(np.uint32(before[0]), np.uint32(max(before[0], before[1]))):
+        glow[x] = np.uint64(0)
+    begin, end, origin = wide, 0, F(first)
     for k in range(count):
         if y < rows[k, 0] or y >= rows[k, 1]:
             continue
@@ -311,24 +314,20 @@ def pour_light(y, first, wide, gx, gy, dx, dy, count, dark):
         left, right = samples_in(first, wide, low, high)
         if left >= right or high < low - F(2.0):
             continue
-        r, g, b = pools[k, 6], pools[k, 7], pools[k, 8]
+        colour = glow_of(pools[k, 6], pools[k, 7], pools[k, 8])
         if rows[k, 2] == 1:
             for x in range(np.uint32(left), np.uint32(right)):
-                at = F(np.int32(x) + first)
-                light = cone_light(u0 + du * at, v0 + dv * at)
-                red[x] += r * light
-                green[x] += g * light
-                blue[x] += b * light
+                at = F(np.int32(x)) + origin
+                part[x] = cone_light(u0 + du * at, v0 + dv * at)
         else:
             inverse_u, inverse_v = F(1.0) / along, F(1.0) / across
             for x in range(np.uint32(left), np.uint32(right)):
-                at = F(np.int32(x) + first)
+                at = F(np.int32(x)) + origin
                 u, v = (u0 + du * at) * inverse_u, (v0 + dv * at) * inverse_v
                 light = max(F(1.0) - u * u - v * v, F(0.0))
-                light *= light
-                red[x] += r * light
-                green[x] += g * light
-                blue[x] += b * light
+                part[x] = light * light
+        for x in range(np.uint32(left), np.uint32(right)):
+            glow[x] += dimmed(colour, np.int32(part[x] * level))
         begin, end = min(begin, left), max(end, right)
     return begin, end
 
@@ -345,31 +344,30 @@ def cone_light(u, v):
 
 
 @kernel
-def light_ground(view, light, y, first, wide, air, counts, row, flags, line, dark, tag_mask):
-    """Shadows and contacts on row y of packed colours; True if lamps light it too: see :func:`lamp_ground`."""
-    depth, gx, gy, dx, dy = ground_line(view, y)
-    if depth <= 0:
-        return
+def darkness(light, y, first, wide, spot, air, counts, dark):
+    """Work out how bright shadows and contacts leave row y (dark.levels, 0 to 256); returns first and last + 1 sample."""
+    _, gx, gy, dx, dy = spot
     a, b = throw_shadows(y, first, wide, gx, gy, dx, dy, counts[0], dark)
     c, d = darken_contacts(y, first, wide, gx, gy, dx, dy, light[L.CONTACT] * air, counts[1], dark)
     begin, end = min(a, c), max(b, d)
-    shade, keep, strength = dark.shade, dark.keep, light[L.SHADOW] * air
+    shade, keep, levels, strength = dark.shade, dark.keep, dark.levels, light[L.SHADOW] * air
     for x in range(np.uint32(begin), np.uint32(max(begin, end))):
-        share = keep[x] * (F(1.0) - strength * shade[x])
+        levels[x] = np.int32(keep[x] * (F(1.0) - strength * shade[x]) * F(256.0) + F(0.5))
         shade[x], keep[x] = F(0.0), F(1.0)
-        if flags[row[x] & tag_mask] > 0:
-            line[x] = darken(line[x], share)
+    return begin, end
 
 
 @kernel
-def lamp_ground(view, y, first, wide, air, count, row, flags, line, dark, tag_mask):
-    """The light of lamps on row y of packed colours."""
-    depth, gx, gy, dx, dy = ground_line(view, y)
-    if depth <= 0:
-        return
-    begin, end = pour_light(y, first, wide, gx, gy, dx, dy, count, dark)
-    red, green, blue = dark.glow[0], dark.glow[1], dark.glow[2]
+def darken_ground(begin, end, row, flags, line, levels):
+    """Darken what of a row of packed colours lies on the ground."""
     for x in range(np.uint32(begin), np.uint32(max(begin, end))):
-        if flags[row[x] & tag_mask] > 0:
-            line[x] = lighten(line[x], red[x] * air, green[x] * air, blue[x] * air)
-        red[x], green[x], blue[x] = F(0.0), F(0.0), F(0.0)
+        if levels[x] < 256 and flags[row[x] & TAG] > 0:
+            line[x] = dimmed(line[x], levels[x])
+
+
+@kernel
+def light_ground(begin, end, row, flags, line, glow):
+    """Add the light of lamps to what of a row of packed colours lies on the ground."""
+    for x in range(np.uint32(begin), np.uint32(max(begin, end))):
+        if glow[x] > 0 and flags[row[x] & TAG] > 0:
+            line[x] = lighten(line[x], glow[x])

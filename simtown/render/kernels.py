@@ -21,13 +21,15 @@ from simtown.render.ground import (
     collect_contacts,
     collect_pools,
     collect_shadows,
+    darken_ground,
+    darkness,
     ground_line,
-    lamp_ground,
     light_ground,
+    pour_light,
 )
 from simtown.render.packing import HALF, mix, pack
 from simtown.render.shading import clear_air, hashed, shade
-from simtown.render.sky import cover_sky, row_slope, sky_row
+from simtown.render.sky import cover_sky, paint_sky
 from simtown.scenes.camera import NEAR, object_to_camera, project
 
 F = np.float32
@@ -226,17 +228,18 @@ def resolve_colour(view, light, seed, width, height, first, left, grounds, count
     Writes `width` pixels of each row of `out` from column `left` on, and how near they are to `nearness` (the upper half of a sample).
     """
     samples, packed, flags, flat = scratch.samples, scratch.packed, scratch.flags, scratch.flat
-    colours, line, lines, cover, bottoms = scratch.colours, scratch.line, scratch.lines, scratch.cover, scratch.bottoms
-    covered, wet, lit = light[L.COVER] > 0, light[L.WET] > F(0.1), counts[2] > 0
+    colours, line, lines, bottoms = scratch.colours, scratch.line, scratch.lines, scratch.bottoms
+    wet, lit = light[L.WET] > F(0.2), counts[2] > 0
     layered = light[L.LAMPS] > 0 or light[L.AMOUNT] > 0 or light[L.STARS] > 0
     fog_r, fog_g, fog_b = light[L.FOG], light[L.FOG + 1], light[L.FOG + 2]
     wide = 2 * width + 1
+    begun, shaded, glowing = False, (wide, 0), (0, wide)
     for x in range(wide):
         bottoms[x] = -1
     for y in range(2 * height + 1):
-        sky, cloud = sky_row(view, light, y)
-        packed[0] = sky
-        depth = ground_line(view, y)[0]
+        paint_sky(view, light, y, packed)
+        spot = ground_line(view, y)
+        depth = spot[0]
         air = clear_air(light[L.DENSITY], light[L.THICK], depth) if depth > 0 else F(0.0)
         for i in range(grounds):  # ground is at one depth all along a row, so its fog is a row's
             if flat[i, 1] <= y < flat[i, 2]:
@@ -246,14 +249,17 @@ def resolve_colour(view, light, seed, width, height, first, left, grounds, count
         row = samples[y]
         for x in range(np.uint32(wide)):
             line[x] = packed[row[x] & TAG]
-        if covered:
-            cover_sky(view, light, seed, y, first, wide, row, line, cloud, cover, TAG)
         if depth > 0:
-            light_ground(view, light, y, first, wide, air, counts, row, flags, line, dark, TAG)
+            if y % 2 == 0 or not begun:
+                shaded = darkness(light, y, first, wide, spot, air, counts, dark)
+                if lit:
+                    glowing = pour_light(y, first, wide, spot, air, glowing, counts[2], dark)
+            darken_ground(shaded[0], shaded[1], row, flags, line, dark.levels)
             if wet:
-                mirror_row(view, light, y, depth, wide, air, samples, packed, flags, line, bottoms)
+                mirror_row(view, light, y, begun, depth, wide, air, scratch)
             if lit:
-                lamp_ground(view, y, first, wide, air, counts[2], row, flags, line, dark, TAG)
+                light_ground(glowing[0], glowing[1], row, flags, line, dark.glow)
+            begun = True
         into = lines[y % 3]
         for x in range(np.uint32(width)):
             at = np.uint32(2) * np.uint32(x)
@@ -273,31 +279,37 @@ def resolve_colour(view, light, seed, width, height, first, left, grounds, count
 
 
 @kernel
-def mirror_row(view, light, y, depth, wide, air, samples, packed, flags, line, bottoms):
+def mirror_row(view, light, y, begun, depth, wide, air, scratch):
     """Blurred reflections in the wet ground of row y: of what stands upright on it, column by column, about where it ends below.
 
-    `bottoms` holds for every column the lowest row above this one that shows no ground.
+    scratch.bottoms holds for every other column the lowest row above this one that shows no ground. Two rows and two columns of samples
+    share a reflection.
     """
-    reach = F(7.0) * view[12] / depth  # rows of samples that three and a half metres take
-    ripple = F(hashed(np.uint32(int(depth * F(23.0)))) >> np.uint32(8)) / F(16777216.0) - F(0.5)
-    stretch = F(1.0) + F(0.22) * ripple
-    road, paved = light[L.WET] * air * F(148.0), light[L.WET] * air * F(60.0)
-    inverse = F(1.0) / reach
+    samples, packed, flags, line, bottoms = scratch.samples, scratch.packed, scratch.flags, scratch.line, scratch.bottoms
+    mirrored, shares = scratch.mirrored, scratch.shares
     row = samples[y]
-    for x in range(np.uint32(wide)):
-        flag = flags[row[x] & TAG]
-        if flag == 0:
-            bottoms[x] = y
-        elif bottoms[x] >= 0:
-            below = F(y - bottoms[x])
-            share = F(1.0) - below * inverse
-            if share > 0:
-                below *= stretch
-                a = np.uint64(max(bottoms[x] - int(below * F(0.72)), 0))
-                b = np.uint64(max(bottoms[x] - int(below), 0))
-                c = np.uint64(max(bottoms[x] - int(below * F(1.28)), 0))
-                mirrored = mix(mix(packed[samples[a, x] & TAG], packed[samples[c, x] & TAG], 128), packed[samples[b, x] & TAG], 96)
-                line[x] = mix(line[x], mirrored, int((road if flag == STREET else paved) * share))
+    if y % 2 == 0 or not begun:
+        reach = F(7.0) * view[12] / depth  # rows of samples that three and a half metres take
+        ripple = F(hashed(np.uint32(int(depth * F(23.0)))) >> np.uint32(8)) / F(16777216.0) - F(0.5)
+        stretch, inverse = F(1.0) + F(0.22) * ripple, F(1.0) / reach
+        for x in range(0, np.uint64(wide), 2):
+            shares[x] = F(0.0)
+            if flags[row[x] & TAG] == 0:
+                bottoms[x] = y
+            elif bottoms[x] >= 0:
+                below = F(y - bottoms[x])
+                share = F(1.0) - below * inverse
+                if share > 0:
+                    below *= stretch
+                    a = np.uint64(max(bottoms[x] - int(below * F(0.8)), 0))
+                    b = np.uint64(max(bottoms[x] - int(below * F(1.2)), 0))
+                    mirrored[x] = mix(packed[samples[a, x] & TAG], packed[samples[b, x] & TAG], 128)
+                    shares[x] = share
+    road, paved = light[L.WET] * air * F(148.0), light[L.WET] * air * F(60.0)
+    for x in range(np.uint64(wide)):
+        flag, pair = flags[row[x] & TAG], x & np.uint64(0xFFFFFFFE)
+        if flag > 0 and shares[pair] > 0:
+            line[x] = mix(line[x], mirrored[pair], int((road if flag == STREET else paved) * shares[pair]))
 
 
 @kernel
@@ -327,7 +339,10 @@ def draw_scenes(first, last, strip, views, lights, atlas, tables, roles, meshes,
         for left in range(0, width, strip):
             columns = min(strip, width - left)
             start, wide = 2 * left, 2 * columns + 1
-            scratch.samples[:] = 0
+            if light[L.COVER] > 0:
+                cover_sky(view, light, seed, start, wide, high, scratch.samples, scratch.cover)
+            else:
+                scratch.samples[:] = 0
             grounds = draw_instances(view, light, atlas, tables, roles, meshes[n], poses[n], styles[n], paints[n], start, wide, full, high,
                                      len(depth) > 0, scratch)  # fmt: skip
             if grounds < 0:

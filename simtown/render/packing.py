@@ -17,6 +17,9 @@ WHITE = F(4080.0)
 LANES = np.uint64(0x1FFF | 0x1FFF << 21 | 0x1FFF << 42)
 #: Half of what the tent filter divides by, in every lane.
 HALF = np.uint64(0x80 | 0x80 << 21 | 0x80 << 42)
+#: Added to a colour, every lane beyond full brightness carries into this bit.
+CARRY = np.uint64(1 << 20 | 1 << 41 | 1 << 62)
+ABOVE = np.uint64(CARRY - np.uint64(4081 | 4081 << 21 | 4081 << 42))
 
 
 @kernel
@@ -29,22 +32,32 @@ def pack(r, g, b):
 
 
 @kernel
-def darken(c, share):
-    """A share in [0, 1] of a colour."""
-    return ((c * np.uint64(np.int32(share * F(256.0) + F(0.5)))) >> np.uint64(8)) & LANES
-
-
-@kernel
 def mix(c, other, share):
     """A colour of which `share` (0 to 256, int) is another's."""
     return ((c * np.uint64(256 - share) + other * np.uint64(share)) >> np.uint64(8)) & LANES
 
 
 @kernel
-def lighten(c, red, green, blue):
-    """A colour under more light: part of it comes back in the ground's own colour, part in the lamp's."""
-    lane = np.uint64(0x1FFF)
-    r = F(np.int32(c & lane)) / WHITE
-    g = F(np.int32((c >> np.uint64(21)) & lane)) / WHITE
-    b = F(np.int32((c >> np.uint64(42)) & lane)) / WHITE
-    return pack(r + red * (F(0.9) * r + F(0.22)), g + green * (F(0.9) * g + F(0.22)), b + blue * (F(0.9) * b + F(0.22)))
+def glow_of(red, green, blue):
+    """What light of a lamp adds to the darkest ground: a small part of the lamp's colour, packed."""
+    x, y, z = np.uint64(min(red, F(2.0)) * F(900.0)), np.uint64(min(green, F(2.0)) * F(900.0)), np.uint64(min(blue, F(2.0)) * F(900.0))
+    return x | (y << np.uint64(21)) | (z << np.uint64(42))
+
+
+@kernel
+def dimmed(c, level):
+    """`level` (0 to 256, int) of 256 parts of a colour."""
+    return ((c * np.uint64(level)) >> np.uint64(8)) & LANES
+
+
+@kernel
+def lighten(c, glow):
+    """A colour under light of lamps: it comes back brighter itself, by up to twice, and a part of the lamp's colour is added."""
+    gain = min(np.uint64(256) + (((glow >> np.uint64(21)) & np.uint64(0x1FFF)) >> np.uint64(2)), np.uint64(512))
+    bright = ((c * gain) >> np.uint64(8)) & LANES
+    total = bright + glow
+    if (total + ABOVE) & CARRY == 0:
+        return total
+    lane, most = np.uint64(0x1FFFFF), np.uint64(4080)
+    low, middle, upper = total & lane, (total >> np.uint64(21)) & lane, total >> np.uint64(42)
+    return min(low, most) | (min(middle, most) << np.uint64(21)) | (min(upper, most) << np.uint64(42))

@@ -13,7 +13,7 @@ from simtown.assets.atlas import Atlas, atlas
 from simtown.assets.catalogue import ENTITIES, STREET, STREET_MESHES
 from simtown.assets.palette import CLOTH_TINTS, MATERIALS, ROOF_TINTS, WALL_TINTS, rgb_table
 from simtown.render import kernels
-from simtown.render.fill import MOST_TRIANGLES
+from simtown.render.fill import MOST_TRIANGLES, TAG_BITS
 from simtown.render.frames import Frames, check_size
 from simtown.render.ground import CASTS, STANDS, VEHICLE
 from simtown.render.instances import instances
@@ -64,10 +64,12 @@ class _Scratch(NamedTuple):
     lines: np.ndarray
     cover: np.ndarray
     bottoms: np.ndarray
+    mirrored: np.ndarray
+    shares: np.ndarray
 
     @classmethod
     def sized(cls, width: int, height: int, most_vertices: int, most_faces: int, most_ground: int) -> _Scratch:
-        high, most, stride = 2 * height + 1, MOST_TRIANGLES + 1, _stride(width)
+        high, most, stride = 2 * height + 1, 1 << TAG_BITS, _stride(width)
         return cls(
             samples=np.zeros((high, stride), dtype=np.uint32),
             spots=np.zeros((4, most_vertices), dtype=np.float32),
@@ -83,6 +85,8 @@ class _Scratch(NamedTuple):
             lines=np.zeros((3, width), dtype=np.uint64),
             cover=np.zeros(stride, dtype=np.float32),
             bottoms=np.zeros(stride, dtype=np.int32),
+            mirrored=np.zeros(stride, dtype=np.uint64),
+            shares=np.zeros(stride, dtype=np.float32),
         )
 
 
@@ -102,6 +106,7 @@ class _Dark(NamedTuple):
     shade: np.ndarray
     keep: np.ndarray
     part: np.ndarray
+    levels: np.ndarray
     glow: np.ndarray
 
     @classmethod
@@ -110,11 +115,11 @@ class _Dark(NamedTuple):
         lamps = 2 * slots * most_lamps + 1  # each with its light and its reflection
         return cls(
             shadow_rows=np.zeros((slots, 4), dtype=np.int32),
-            edges=np.zeros((slots * most_corners, 3), dtype=np.float32),
+            edges=np.zeros((3, slots * most_corners), dtype=np.float32),
             corners=np.zeros((3, most_corners), dtype=np.float32),
             order=np.zeros(most_corners, dtype=np.int64),
             outline=np.zeros(2 * most_corners + 2, dtype=np.int64),
-            slopes=np.zeros((2, most_corners), dtype=np.float32),
+            slopes=np.zeros((3, most_corners), dtype=np.float32),
             contact_rows=np.zeros((slots, 2), dtype=np.int32),
             rects=np.zeros((slots, 7), dtype=np.float32),
             pool_rows=np.zeros((lamps, 3), dtype=np.int32),
@@ -122,7 +127,8 @@ class _Dark(NamedTuple):
             shade=np.zeros(stride, dtype=np.float32),
             keep=np.ones(stride, dtype=np.float32),
             part=np.zeros(stride, dtype=np.float32),
-            glow=np.zeros((3, stride), dtype=np.float32),
+            levels=np.zeros(stride, dtype=np.int32),
+            glow=np.zeros(stride, dtype=np.uint64),
         )
 
 
