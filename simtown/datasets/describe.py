@@ -44,6 +44,7 @@ def _question(row: dict[str, np.ndarray], scene: Scene) -> Table:
     table.add_row("relation", f"{subject}, {_name(RELATION_NAMES, int(row['relation']))}, {obj}")
     table.add_row("margin", f"{margin:+.2f} m: the relation {'holds' if margin > 0 else 'does not hold'}")
     table.add_row("weather", f"{scene.weather.kind}, intensity {scene.weather.intensity:.2f}")
+    table.add_row("paint", ", ".join(f"{vehicle.entity} {vehicle.paint or BODIES[vehicle.entity]}" for vehicle in scene.vehicles))
     camera = scene.camera
     table.add_row("camera", f"x {camera.x:.2f}, y {camera.y:.2f}, z {camera.z:.2f} m, yaw {np.degrees(camera.yaw) + 0.0:.1f}°")
     counts = Counter(prop.kind for prop in scene.props)
@@ -53,11 +54,11 @@ def _question(row: dict[str, np.ndarray], scene: Scene) -> Table:
 
 def _vehicles(row: dict[str, np.ndarray], scene: Scene) -> Table:
     table = Table(title="Vehicles: x and y in metres, heading in degrees, box (x0 y0 x1 y1) in pixels", title_justify="left")
-    for head in ("vehicle", "paint", "asked as", "x", "y", "heading", "visible", "box"):
-        table.add_column(head, justify="left" if head in ("vehicle", "paint", "asked as") else "right")
+    for head in ("vehicle", "asked as", "x", "y", "heading", "visible", "box"):
+        table.add_column(head, justify="left" if head in ("vehicle", "asked as") else "right")
     for slot, vehicle in enumerate(scene.vehicles):
         roles = [role for role in ROLES if int(row[f"{role}_slot"]) == slot]
         box = " ".join(f"{x:.0f}" for x in row["boxes"][slot])
         numbers = f"{vehicle.x:.2f}", f"{vehicle.y:.2f}", f"{np.degrees(vehicle.yaw):.1f}", f"{row['visible'][slot]:.0%}"
-        table.add_row(vehicle.entity, vehicle.paint or BODIES[vehicle.entity], ", ".join(roles) or "-", *numbers, box)
+        table.add_row(vehicle.entity, ", ".join(roles) or "-", *numbers, box)
     return table

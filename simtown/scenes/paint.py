@@ -48,8 +48,8 @@ def paint_frequencies(choice: str) -> np.ndarray:
         raise ValueError(f"unknown paint '{choice}': use {', '.join(CHOICES)} or an existing CSV file with the columns paint, weight")
     counts = np.array([weights.get(name, 0.0) for name in PAINTS])
     total = np.cumsum(counts)[-1]  # one after the other, whatever the processor
-    if not 0 < total < np.inf:
-        raise ValueError(f"{choice} gives no paint a weight above 0, or a sum that is too large: change its weights")
+    if total <= 0:
+        raise ValueError(f"{choice} gives no paint a weight above 0: name at least one")
     result: np.ndarray = counts / total
     return result
 
@@ -122,6 +122,6 @@ def _weight(text: str, name: str, path: Path) -> float:
         weight = float(text)
     except ValueError:
         weight = -1.0
-    if not 0 <= weight < np.inf:
-        raise ValueError(f"{path} gives the paint {name} the weight '{text}': give a number of 0 or more")
+    if not 0 <= weight <= 1e9:
+        raise ValueError(f"{path} gives the paint {name} the weight '{text}': give a number from 0 to 1e9")
     return weight

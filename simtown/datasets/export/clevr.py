@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from simtown.assets.atlas import atlas
-from simtown.assets.catalogue import BODIES, ENTITIES
+from simtown.assets.catalogue import ENTITIES
 from simtown.assets.palette import PAINTS
 from simtown.datasets.export.listing import listing
 from simtown.datasets.export.portion import ANSWERS, Batch, Portion, plain
@@ -97,7 +96,8 @@ def _graphs(batch: Batch, width: int, height: int) -> list[dict[str, Any]]:
             {
                 "shape": ENTITIES[entity],
                 "color": PAINTS[paints[i, slot]],
-                **_looks(int(entity)),
+                "material": "metal",
+                "size": _size(entity),
                 "3d_coords": [plain(x) for x in middle[i, slot]],
                 "pixel_coords": [plain(x) for x in (*pixels[i, slot], depth[i, slot, 0])],
                 "rotation": plain(np.degrees(scenes.pose[i, slot, 2])),
@@ -130,9 +130,7 @@ def _holding(pose: np.ndarray, camera: np.ndarray) -> list[np.ndarray]:
     return out
 
 
-@cache
-def _looks(entity: int) -> dict[str, str]:
-    """CLEVR's attributes of an entity, whatever its paint: wood or metal, and its size."""
-    wooden = BODIES[ENTITIES[entity]] == "wood"
-    length = atlas().bounds[entity, 1, 0] - atlas().bounds[entity, 0, 0]
-    return {"material": "wood" if wooden else "metal", "size": "large" if length >= LARGE else "small"}
+def _size(entity: int) -> str:
+    """CLEVR's word for how long an entity is."""
+    rear, front = atlas().bounds[entity, :, 0]
+    return "large" if front - rear >= LARGE else "small"

@@ -143,7 +143,7 @@ def _detail(batch: Batch, row: int, ids: np.ndarray) -> list[Any]:
         found = seen(ids, slot)
         place = [plain(x) for x in scenes.pose[row, slot]]
         box = [round(float(edge), 1) for edge in c["boxes"][row, slot]]
-        vehicles.append([entity, paints[slot], *place, *box, plain(c["visible"][row, slot]), runs(found[0]) if found else ""])
+        vehicles.append([entity, *place, *box, plain(c["visible"][row, slot]), runs(found[0]) if found else "", paints[slot]])
     camera = [plain(x) for x in scenes.camera[row]]
     return [c["question"][row].decode(), int(c["subject_slot"][row]), int(c["object_slot"][row]), plain(c["margin"][row]),
             plain(scenes.intensity[row]), [camera[0], camera[1], camera[3], camera[5]], vehicles]  # fmt: skip
