@@ -12,6 +12,8 @@ from simtown.assets.catalogue import ENTITIES, PROPS, STREET, entity_mesh, prop_
 from simtown.assets.mesh import Mesh
 from simtown.assets.palette import CLOUD, GROUND, MATERIALS, PAINTS, ROAD, TINT_CLOTH, TINT_ROOF, TINT_WALL, material
 from simtown.assets.vehicles import buses, cars, cycles, farm, offroad, service, showcars, trucks, vans, works
+from simtown.render.raster import Raster
+from simtown.scenes.scene import Scene, SceneBatch, Vehicle, Weather
 
 VEHICLE_TRIANGLES, STREET_TRIANGLES = 1500, 450
 LONGEST, WIDEST, HIGHEST = 6.2, 2.25, 3.63
@@ -194,6 +196,16 @@ def test_the_body_is_a_good_part_of_what_is_painted(name, paint):
     """Exchanging the body's paint changes at least a fifth of the plain paint that is seen from the side."""
     seen = seen_from_the_side(entity_mesh(name))
     assert (seen == material(paint)).sum() >= 0.2 * (seen < len(PAINTS)).sum()
+
+
+@pytest.mark.parametrize("name", list(buses.KINDS))
+def test_windows_of_buses_are_lit_at_night(name):
+    """On either flank, a good part of what is seen of it is warm and bright."""
+    scenes = [Scene([Vehicle(name, 0.0, -1.85, yaw)], [], Weather("night", 1.0)) for yaw in (0.0, np.pi)]
+    frames = Raster().render(SceneBatch.of(scenes), 256, 128)
+    own, red, blue = frames.ids == 1, frames.rgb[..., 0].astype(int), frames.rgb[..., 2].astype(int)
+    lit = own & (red > 140) & (red > blue + 40)
+    assert (lit.sum(axis=(1, 2)) > 0.08 * own.sum(axis=(1, 2))).all()
 
 
 @every_prop
