@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from simtown.assets.catalogue import ENTITIES
+from simtown.assets.catalogue import BODIES, ENTITIES
 from simtown.datasets.locate import find
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene
@@ -53,11 +53,11 @@ def _question(row: dict[str, np.ndarray], scene: Scene) -> Table:
 
 def _vehicles(row: dict[str, np.ndarray], scene: Scene) -> Table:
     table = Table(title="Vehicles: x and y in metres, heading in degrees, box (x0 y0 x1 y1) in pixels", title_justify="left")
-    for head in ("vehicle", "asked as", "x", "y", "heading", "visible", "box"):
-        table.add_column(head, justify="left" if head in ("vehicle", "asked as") else "right")
+    for head in ("vehicle", "paint", "asked as", "x", "y", "heading", "visible", "box"):
+        table.add_column(head, justify="left" if head in ("vehicle", "paint", "asked as") else "right")
     for slot, vehicle in enumerate(scene.vehicles):
         roles = [role for role in ROLES if int(row[f"{role}_slot"]) == slot]
         box = " ".join(f"{x:.0f}" for x in row["boxes"][slot])
         numbers = f"{vehicle.x:.2f}", f"{vehicle.y:.2f}", f"{np.degrees(vehicle.yaw):.1f}", f"{row['visible'][slot]:.0%}"
-        table.add_row(vehicle.entity, ", ".join(roles) or "-", *numbers, box)
+        table.add_row(vehicle.entity, vehicle.paint or BODIES[vehicle.entity], ", ".join(roles) or "-", *numbers, box)
     return table

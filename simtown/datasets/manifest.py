@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import simtown
+from simtown.assets.palette import PAINTS
 from simtown.datasets.settings import Settings, Tables
 from simtown.datasets.shards import SCHEMA, tasks, together
 from simtown.files import DamagedError, load_json, save_json, versions
@@ -105,15 +106,17 @@ def _check_settings(told: Any) -> None:
         if name not in told:
             raise KeyError(f"settings.{name}")
         _expect(told[name], kinds.get(type(default), type(default)), f"settings.{name}")
-    unknown = sorted(set(told) - set(asdict(Settings())) - {"subject_frequencies", "object_frequencies"})
+    unknown = sorted(set(told) - set(asdict(Settings())) - {f"{table}_frequencies" for table in Tables._fields})
     if unknown:
         raise ValueError(f"there is no setting '{unknown[0]}'")
     settings = Settings.from_resolved(told)
     settings.check_apart_from_frequencies()
-    for role in ("subject_frequencies", "object_frequencies"):
-        _expect(told[role], list, f"settings.{role}")
-        if len(told[role]) != settings.entities or not all(isinstance(p, int | float) and 0 <= p <= 1 for p in told[role]):
-            raise ValueError(f"settings.{role} is not a list of {settings.entities} probabilities")
+    paints = 0 if settings.paint == "own" else len(PAINTS)
+    for table, count in zip(Tables._fields, (settings.entities, settings.entities, paints), strict=True):
+        name = f"{table}_frequencies"
+        _expect(told[name], list, f"settings.{name}")
+        if len(told[name]) != count or not all(isinstance(p, int | float) and 0 <= p <= 1 for p in told[name]):
+            raise ValueError(f"settings.{name} is not a list of {count} probabilities")
 
 
 def _check_rest(manifest: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,13 +14,24 @@ from simtown.language.questions import STYLES
 from simtown.language.relations import DEFAULT_RELATIONS, relation_numbers
 from simtown.language.sampler import Recipe, draw_entities
 from simtown.render.frames import check_size
+from simtown.scenes.paint import CHOICES, paint_frequencies
 from simtown.scenes.weather import WEATHERS
 from simtown.visualgenome.frequencies import frequencies
 
 SPLITS = ("train", "val", "test")
 
-#: Subject and object frequencies: two (entities,) float64.
-Tables = tuple[np.ndarray, np.ndarray]
+
+class Tables(NamedTuple):
+    """Frequencies as they are resolved.
+
+    Attributes:
+        subject, object: (entities,) float64 of train and val.
+        paint: (36,) float64 of every split; (0,) if every kind keeps its own.
+    """
+
+    subject: np.ndarray
+    object: np.ndarray
+    paint: np.ndarray
 
 
 class SettingsError(ValueError):
@@ -41,6 +52,7 @@ class Settings:
         relations: names of what is asked.
         phrasing: "paper" or "varied".
         weathers: kinds that occur.
+        paint: "own", "uniform", "natural" or a CSV file: frequencies of vehicles' paints in every split.
         jitter: largest random shift of the camera, metres.
         masks, depth: whether to store them.
         shard: examples a file.
@@ -58,6 +70,7 @@ class Settings:
     relations: tuple[str, ...] = DEFAULT_RELATIONS
     phrasing: str = "paper"
     weathers: tuple[str, ...] = WEATHERS
+    paint: str = "own"
     jitter: float = 0.0
     masks: bool = False
     depth: bool = False
@@ -106,20 +119,33 @@ class Settings:
 
     @property
     def table_from_file(self) -> bool:
-        """Whether the frequencies come from a CSV file, which a manifest outlives, and not from the program."""
+        """Whether the frequencies of entities come from a CSV file, which a manifest outlives, and not from the program."""
         return self.frequencies not in ("vg", "uniform") and not self.frequencies.startswith("zipf:")
 
-    def tables(self) -> Tables:
-        """Subject and object frequencies of train and val. Raises ValueError or OSError if there is no such table."""
-        return frequencies(self.frequencies, self.entities)
+    @property
+    def paint_from_file(self) -> bool:
+        """Whether the frequencies of paints come from a CSV file."""
+        return self.paint not in CHOICES
+
+    def tables(self, kept: Tables | None = None) -> Tables:
+        """All frequencies; those of a CSV file, which may be gone, are of `kept` if that is given.
+
+        Raises ValueError or OSError if there is no such table.
+        """
+        entities = kept[:2] if kept and self.table_from_file else frequencies(self.frequencies, self.entities)
+        return Tables(*entities, kept.paint if kept and self.paint_from_file else paint_frequencies(self.paint))
 
     def recipe(self, split: str, tables: Tables | None = None) -> Recipe:
         """What examples of a split are sampled from: the chosen frequencies, or uniform ones for the test split.
 
         `tables` takes the place of :meth:`tables`, for a data set whose CSV file may be gone.
         """
-        subject, obj = frequencies("uniform", self.entities) if split == "test" else tables or self.tables()
-        return Recipe(self.seed, split, subject, obj, self.distractor, self.relations, self.phrasing, self.weathers, self.jitter)
+        if split == "test":
+            subject, obj = frequencies("uniform", self.entities)
+            paint = tables.paint if tables else paint_frequencies(self.paint)
+        else:
+            subject, obj, paint = tables or self.tables()
+        return Recipe(self.seed, split, subject, obj, self.distractor, self.relations, self.phrasing, self.weathers, self.jitter, paint)
 
     def counts(self) -> dict[str, int]:
         """Examples in each split."""
@@ -130,9 +156,9 @@ class Settings:
 
         `tables` takes the place of :meth:`tables`, as for :meth:`recipe`.
         """
-        subject, obj = tables or self.tables()
+        tables = tables or self.tables()
         told = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
-        return {**told, "subject_frequencies": _plain(subject), "object_frequencies": _plain(obj)}
+        return {**told, **{f"{role}_frequencies": [float(p) for p in table] for role, table in tables._asdict().items()}}
 
     @classmethod
     def from_resolved(cls, told: dict[str, Any]) -> Settings:
@@ -144,10 +170,6 @@ class Settings:
     def vehicles(self) -> int:
         """Vehicle slots in a scene."""
         return 3 if self.distractor else 2
-
-
-def _plain(p: np.ndarray) -> list[float]:
-    return [float(x) for x in p]
 
 
 def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
@@ -164,4 +186,6 @@ def _flags(told: dict[str, Any]) -> dict[str, str]:
     flags = {"size": f"{rest.pop('width', '?')}x{rest.pop('height', '?')}", "weather": rest.pop("weathers", "?")}
     tables = hashlib.sha256("".join(rest.pop(f"{role}_frequencies", "") for role in ("subject", "object")).encode()).hexdigest()[:6]
     flags["frequencies"] = f"{rest.pop('frequencies', '?')} (table {tables})"
+    paints = rest.pop("paint_frequencies", "")
+    flags["paint"] = rest.pop("paint", "own") + (f" (table {hashlib.sha256(paints.encode()).hexdigest()[:6]})" if paints else "")
     return {**rest, **flags}

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from simtown.assets.atlas import NO_PAINT
 from simtown.assets.catalogue import ENTITIES, POSES, PROPS, STREET_MESHES, mesh_in_pose, pose_of
 from simtown.exact import cos, sin
+from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
 
 #: The number in STREET_MESHES of every kind of PROPS in every pose: (props, POSES) int32.
 _IN_POSE = np.array([[mesh_in_pose(name, pose) for pose in range(POSES)] for name in PROPS], dtype=np.int32)
 
 
-def instances(batch: SceneBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def instances(batch: SceneBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The ground, then vehicle slots, then prop slots, of every scene.
 
     Returns:
@@ -20,6 +22,7 @@ def instances(batch: SceneBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
         poses: (n, i, 6) float32 x, y, z (metres), cos yaw, sin yaw, scale.
         styles: (n, i) uint16.
         ids: (i,) uint8 instance id of each slot, as in :class:`~simtown.render.frames.Frames`.
+        paints: (n, i) uint8 material of each body's triangles: the scene's choice, or the entity's own; NO_PAINT where there is no body.
 
     Raises:
         ValueError: there are more slots than ids.
@@ -41,4 +44,6 @@ def instances(batch: SceneBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
     styles = np.zeros((n, 1 + v + p), dtype=np.uint16)
     styles[:, 1 + v :] = batch.prop_style
     ids = np.concatenate([[0], np.arange(1, 1 + v + p)]).astype(np.uint8)
-    return meshes, poses, styles, ids
+    paints = np.full((n, 1 + v + p), NO_PAINT, dtype=np.uint8)
+    paints[:, 1 : 1 + v] = body_paints(batch.entity, batch.paint)
+    return meshes, poses, styles, ids, paints

@@ -96,5 +96,5 @@ def test_a_data_set_outlives_its_table_of_frequencies(table, tmp_path):
 
 
 def test_another_version_of_the_world_is_not_made():
-    with pytest.raises(SettingsError, match="makes version 1 of the world, not version 2"):
-        Settings(catalogue=2).check()
+    with pytest.raises(SettingsError, match="makes version 2 of the world, not version 1"):
+        Settings(catalogue=1).check()
