@@ -10,7 +10,7 @@ from functools import partial
 from math import cos, pi, sin
 
 from simtown.assets.mesh import Mesh, cylinder, join
-from simtown.assets.street.parts import Span, arch, blob, bunting, disc, face, lathe, letters, mass, patch, shape
+from simtown.assets.street.parts import Span, arch, blob, bunting, disc, face, lathe, letters, mass, patch, roadside, shape
 
 STOREY = 2.7
 
@@ -603,7 +603,7 @@ def windmill() -> Mesh:
             _door(1.5, "teal", y=0.3), _window(2.75, 0.95, 1.0, 1.1, 0.3)]  # fmt: skip
     sacks = [blob((0.28, 0.22, 0.4), (x, 0.05, 0.36), "sand", 5, 2) for x in (-1.5, -0.95)]
     hub = lathe([(6.9 - 0.3, 0.0), (6.9, 0.3), (6.9 + 0.3, 0.0)], "brown", (-0.6, 0.6, 0.0), 6)
-    return join([*tower, rail, *posts, *panes, *shop, *sacks, sails, hub]).at(0.35)
+    return roadside([*tower, rail, *posts, *panes, *shop, *sacks, sails, hub]).at(0.35)
 
 
 def library() -> Mesh:
@@ -621,7 +621,7 @@ def library() -> Mesh:
              for i in range(3)]  # fmt: skip
     door = [arch((-0.95, 0.95), (0.5, 3.5), "trim", -0.5), arch((-0.75, 0.75), (0.5, 3.3), "wood", -0.5, 0.04),
             patch((-0.04, 0.04), (0.5, 3.3), "brown", -0.5, 0.06)]  # fmt: skip
-    return join([mass((-half, half), (0.0, 4.6), "wall", lid=False), _hip((-half, half), 4.8, 5.0, 0.9, 1.8, 0.3), dome, *slots, *panes,
+    return roadside([mass((-half, half), (0.0, 4.6), "wall", lid=False), _hip((-half, half), 4.8, 5.0, 0.9, 1.8, 0.3), dome, *slots, *panes,
                  mass((-1.45, 1.45), (0.0, 5.2), "trim", (-0.5, 1.0)), *door, mass((-1.4, 1.4), (0.0, 0.25), "stone", (-1.5, -0.5)),
                  mass((-1.2, 1.2), (0.25, 0.5), "stone", (-1.1, -0.5)), letters("LIBRARY", 0.0, 4.2, 0.42, "navy", -0.5), *books, *pages,
                  patch((-half, half), (0.0, 0.5), "stone", lift=0.01)])  # fmt: skip
@@ -646,7 +646,7 @@ def toy_shop() -> Mesh:
     for x, z, paint, ink, text in ((-0.7, 5.2, "green", "white", "A"), (0.7, 5.2, "coral", "white", "B"),
                                    (0.0, 6.5, "amber", "red", "C")):  # fmt: skip
         blocks += [mass((x - 0.65, x + 0.65), (z, z + 1.25), paint, (0.1, 1.4)), letters(text, x, z + 0.22, 0.8, ink, 0.1)]
-    return join([mass((-half, half), (0.0, 5.2), "wall"), *teeth, *crayons, *bows, *door, *shows, *blocks,
+    return roadside([mass((-half, half), (0.0, 5.2), "wall"), *teeth, *crayons, *bows, *door, *shows, *blocks,
                  _sign("TOYS", 1.7, 3.55, "purple", "yellow", 0.55), _windows([-2.1, 2.1], [3.2], 0.9, 1.2)])  # fmt: skip
 
 
@@ -661,7 +661,7 @@ def ice_cream_parlour() -> Mesh:
                *[blob((0.17, 0.17, 0.2), (-2.3 + 0.7 * i, -0.2, 1.2), p, 4, 1) for i, p in
                  enumerate(("mint", "coral", "yellow", "lilac"))]]  # fmt: skip
     stripes = [patch((-half + 0.88 * i, -half + 0.88 * i + 0.44), (0.0, 0.85), "pink", 0.0, 0.02) for i in range(7)]
-    return join([mass((-half, half), (0.0, 3.4), "trim"), *stripes, *counter, _door(2.0, "magenta", 0.12),
+    return roadside([mass((-half, half), (0.0, 3.4), "trim"), *stripes, *counter, _door(2.0, "magenta", 0.12),
                  _awning((-half + 0.05, half - 0.05), 3.0, ("pink", "white"), 1.1, 0.5, 7), _cornice((-half, half), 3.4, 0.3, 0.12, "mint"),
                  _sign("ICES", 1.7, 3.7, "magenta", "white", 0.55), cone, *bands, *scoops, _flank_windows(half, [0.95], 2.0)])  # fmt: skip
 

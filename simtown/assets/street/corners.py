@@ -9,22 +9,8 @@ from collections.abc import Callable
 from itertools import pairwise
 from math import cos, pi, sin
 
-import numpy as np
-
-from simtown.assets.mesh import Mesh, box, join
-from simtown.assets.street.parts import Span, blob, disc, face, lathe, letters, limb, mass, patch
-
-#: Faces turned away from the road by more than this (y of their normal) are left out.
-_AWAY = 0.5
-
-
-def _seen(parts: list[Mesh]) -> Mesh:
-    """One mesh of what can be seen from the road."""
-    mesh = join(parts)
-    a, b, c = mesh.vertices[mesh.triangles].transpose(1, 0, 2)
-    normal = np.cross(b - a, c - a)
-    kept = normal[:, 1] < _AWAY * np.sqrt((normal**2).sum(axis=1))
-    return Mesh(mesh.vertices, mesh.triangles[kept], mesh.materials[kept])
+from simtown.assets.mesh import Mesh, Point, box, join
+from simtown.assets.street.parts import Span, blob, disc, face, lathe, letters, limb, mass, patch, roadside
 
 
 def _flat(x: Span, y: Span, paint: str, z: float = 0.03) -> Mesh:
@@ -55,27 +41,45 @@ def _fir(x: float, y: float, height: float) -> Mesh:
 
 def _bench(x: float, y: float) -> Mesh:
     """Facing the road."""
-    return join([box((1.7, 0.5, 0.08), (x, y, 0.42), "wood"), box((1.7, 0.07, 0.35), (x, y + 0.26, 0.62), "wood"),
+    return join([mass((x - 0.85, x + 0.85), (0.42, 0.5), "wood", (y - 0.25, y + 0.25)),
+                 mass((x - 0.85, x + 0.85), (0.62, 0.97), "wood", (y + 0.23, y + 0.3)),
                  *[patch((x + d - 0.05, x + d + 0.05), (0.0, 0.45), "dark", y - 0.2) for d in (-0.65, 0.65)]])  # fmt: skip
 
 
+def _pennants(start: Point, stop: Point, count: int) -> Mesh:
+    """Triangular flags on a line that sags between two points."""
+
+    def at(t: float) -> Point:
+        x, y, z = (a + (b - a) * t for a, b in zip(start, stop, strict=True))
+        return x, y, z - 2.4 * t * (1.0 - t)
+
+    paints, flags = ("red", "yellow", "sky", "lime"), []
+    for i in range(count):
+        a, b = sorted((at((i + 0.1) / count), at((i + 0.9) / count)))  # from left to right
+        tip = ((a[0] + b[0]) / 2, (a[1] + b[1]) / 2, (a[2] + b[2]) / 2 - 0.6)
+        flags.append(face(paints[i % 4], tip, b, a))
+    return join(flags)
+
+
 def square() -> Mesh:
-    """Paved: a fountain under a gilded statue, benches and clipped trees in tubs, an arcade at the back."""
-    half, y = 5.0, 3.0
-    tiles = [_flat((-half + 0.1 + 1.98 * i, -half + 0.1 + 1.98 * i + 0.95), (0.1, 6.0), "concrete", 0.045) for i in range(5)]
-    basin = lathe([(0.0, 1.75), (0.5, 1.85), (0.5, 1.5)], "stone", (0.0, y, 0.0), 10)
-    bowl = lathe([(0.36, 0.3), (1.25, 0.22), (1.5, 0.95), (1.5, 0.0)], "stone", (0.0, y, 0.0), 7)
-    jets = [limb((0.0, y, 1.55), (s * 1.05, y - 0.5, 0.42), 0.1, "white", 0.16, 3) for s in (-1, 1)]
-    statue = [lathe([(1.5, 0.22), (2.1, 0.3), (2.75, 0.2)], "gold", (0.0, y, 0.0), 6), blob(0.24, (0.0, y, 3.0), "gold", 6, 2),
-              limb((0.2, y, 2.6), (0.65, y, 3.4), 0.1, "gold", 0.07), blob(0.16, (0.68, y, 3.5), "lamp glow", 5, 1)]  # fmt: skip
-    arches = [mass((x - 0.28, x + 0.28), (0.0, 2.6), "wall", (6.4, 6.8), lid=False) for x in (-4.7, -2.3, 0.0, 2.3, 4.7)]
-    roof = [mass((-half, half), (2.6, 3.2), "wall", (6.3, 6.9)), face("roof", (-half, 6.1, 3.2), (half, 6.1, 3.2), (half, 7.2, 4.0),
-            (-half, 7.2, 4.0)), patch((-half, half), (0.0, 2.6), "tan", 7.0),
-            *[patch((x - 0.7, x + 0.7), (0.5, 2.2), "window", 7.0, 0.05) for x in (-3.4, -1.1, 1.1, 3.4)]]  # fmt: skip
-    pots = [lathe([(0.03, 0.3), (0.5, 0.42), (0.5, 0.0)], "brick", (x, 0.6, 0.0), 6) + blob((0.45, 0.4, 0.3), (x, 0.6, 0.7), paint, 6, 2)
-            for x, paint in ((-1.3, "coral"), (1.3, "yellow"))]  # fmt: skip
-    return _seen([_flat((-half, half), (0.0, 7.0), "sand"), *tiles, basin, _round(0.0, y, (1.6, 1.6), "water", 0.4), bowl, *jets, *statue,
-                  *arches, *roof, *pots, *[_topiary(x, 1.6) for x in (-4.1, 4.1)], *[_bench(x, 2.3) for x in (-2.7, 2.7)]])  # fmt: skip
+    """Paved: a gilded statue on a column in a fountain, strings of flags, benches, clipped trees in tubs, a balustrade."""
+    half, y = 5.0, 3.4
+    tiles = [_flat((-half + 0.1 + 1.98 * i, -half + 0.1 + 1.98 * i + 0.95), (0.1, 6.4), "concrete", 0.045) for i in range(5)]
+    basin = lathe([(0.0, 1.9), (0.55, 2.0), (0.55, 1.65)], "stone", (0.0, y, 0.0), 9)
+    column = lathe([(0.4, 0.75), (1.3, 0.62), (1.3, 0.4), (4.4, 0.32), (4.6, 0.62), (4.6, 0.0)], "trim", (0.0, y, 0.0), 7)
+    jets = [limb((s * 0.5, y - 0.3, 1.1), (s * 1.3, y - 0.8, 0.45), 0.1, "white", 0.18, 3) for s in (-1, 1)]
+    statue = [lathe([(4.6, 0.34), (5.9, 0.36), (6.15, 0.1)], "gold", (0.0, y, 0.0), 5), blob(0.27, (0.0, y, 6.35), "gold", 5, 2),
+              limb((0.2, y, 5.85), (0.75, y, 6.75), 0.12, "gold", 0.08), blob(0.19, (0.78, y, 6.9), "lamp glow", 5, 1)]  # fmt: skip
+    masts = [limb((x, 5.6, 0.0), (x, 5.6, 4.1), 0.08, "charcoal", sides=3) for x in (-4.7, 4.7)]
+    flags = [_pennants((0.0, y - 0.4, 4.6), (x, 5.6, 4.1), 6) for x in (-4.7, 4.7)]
+    wall = [mass((-half, half), (0.0, 0.3), "stone", (6.6, 7.0)), mass((-half, half), (0.95, 1.15), "stone", (6.6, 7.0)),
+            *[patch((x - 0.18, x + 0.18), (0.3, 0.95), "trim", 6.7) for x in (-4.8, -3.6, -2.4, -1.2, 0.0, 1.2, 2.4, 3.6,
+            4.8)]]  # fmt: skip
+    pots = [lathe([(0.03, 0.3), (0.5, 0.42), (0.5, 0.0)], "brick", (x, 0.7, 0.0), 6) + blob((0.48, 0.42, 0.34), (x, 0.7, 0.72), paint, 6, 2)
+            for x, paint in ((-1.5, "coral"), (1.5, "yellow"))]  # fmt: skip
+    trees = [_topiary(x, 1.6) for x in (-4.1, 4.1)]
+    return roadside([_flat((-half, half), (0.0, 7.0), "sand"), *tiles, basin, _round(0.0, y, (1.75, 1.75), "water", 0.45), column, *jets,
+                     *statue, *masts, *flags, *wall, *pots, *trees, *[_bench(x, 2.6) for x in (-3.0, 3.0)]])  # fmt: skip
 
 
 def _bandstand(x: float, y: float) -> Mesh:
@@ -101,10 +105,10 @@ def park() -> Mesh:
     path = [face("sand", (a[0], a[2], 0.05), (a[1], a[2], 0.05), (b[1], b[2], 0.05), (b[0], b[2], 0.05)) for a, b in
             pairwise(way)]  # fmt: skip
     pond = _round(-3.0, 2.2, (2.2, 1.5), "stone", 0.06, 12) + _round(-3.0, 2.2, (1.95, 1.3), "water", 0.08, 12)
-    beds = [blob((1.1, 0.5, 0.35), (x, y, 0.31), "leaf dark", 7, 1) for x, y in ((3.9, 0.9), (-0.9, 4.6))]
-    roses = [blob(0.17, (x + dx, y - 0.25 + 0.15 * (i % 2), 0.6), paint, 4, 1) for x, y, paint in ((3.9, 0.9, "red"), (-0.9, 4.6, "pink"))
+    beds = [lathe([(0.03, 1.1, 0.5), (0.3, 0.9, 0.36), (0.42, 0.0)], "leaf dark", (x, y, 0.0), 7) for x, y in ((3.9, 0.9), (-0.9, 4.6))]
+    roses = [blob(0.17, (x + dx, y - 0.25 + 0.15 * (i % 2), 0.56), paint, 4, 1) for x, y, paint in ((3.9, 0.9, "red"), (-0.9, 4.6, "pink"))
              for i, dx in enumerate((-0.6, 0.0, 0.6))]  # fmt: skip
-    return _seen([_flat((-half, half), (0.0, 7.5), "grass"), *path, pond, _duck(-3.6, 2.1, 0.06), _duck(-2.3, 2.6, 0.06),
+    return roadside([_flat((-half, half), (0.0, 7.5), "grass"), *path, pond, _duck(-3.6, 2.1, 0.06), _duck(-2.3, 2.6, 0.06),
                   _bandstand(2.0, 5.2), *beds, *roses, _bench(-3.2, 5.0), _fir(-4.9, 6.2, 5.6), _fir(5.0, 6.0, 6.4),
                   _fir(-2.1, 6.9, 4.4)])  # fmt: skip
 
@@ -124,7 +128,7 @@ def petrol_station() -> Mesh:
     canopy = [mass((-4.4, 2.6), (low, high), "white", (-0.4, 4.6), floor=True), patch((-4.4, 2.6), (low + 0.12, low + 0.6), "red", -0.4),
               letters("FUEL", -0.9, low + 0.17, 0.38, "white", -0.4, 0.05)]  # fmt: skip
     posts = [mass((x - 0.17, x + 0.17), (0.0, low), "steel", (2.0, 2.34), lid=False) for x in (-3.1, 1.3)]
-    lights = [patch((x, x + 2.9), (low + 0.64, high - 0.03), "lamp glow", -0.4, 0.03) for x in (-4.2, -0.5)]
+    stripe = [patch((x, x + 2.9), (low + 0.64, high - 0.03), "amber", -0.4, 0.03) for x in (-4.2, -0.5)]
     island = mass((-3.6, 1.8), (0.03, 0.17), "concrete", (1.6, 2.8))
     shop = [mass((2.9, half), (0.0, 3.1), "wall", (3.2, 7.0)), patch((3.15, 4.9), (0.5, 2.3), "window", 3.2, 0.04),
             patch((5.15, 5.95), (0.05, 2.3), "trim", 3.2, 0.03), patch((5.25, 5.85), (0.15, 2.2), "window", 3.2, 0.05),
@@ -135,7 +139,7 @@ def petrol_station() -> Mesh:
              disc(-5.45, 5.7, 0.34, "amber", 0.5, 0.05, 8), patch((-5.85, -5.05), (2.9, 5.0), "navy", 0.5, 0.03)]  # fmt: skip
     prices = [letters(text, -5.45, z, 0.42, "amber", 0.5, 0.06) for text, z in (("155", 4.35), ("139", 3.7), ("170", 3.05))]
     lanes = [_flat((x, x + 0.12), (0.3, 5.0), "white", 0.05) for x in (-4.3, 2.3)]
-    return _seen([_flat((-half, half), (0.0, 7.0), "concrete"), *lanes, *canopy, *posts, *lights, island, _pump(-2.2, 2.2, "red"),
+    return roadside([_flat((-half, half), (0.0, 7.0), "concrete"), *lanes, *canopy, *posts, *stripe, island, _pump(-2.2, 2.2, "red"),
                   _pump(0.4, 2.2, "teal"), *shop, *pylon, *prices])  # fmt: skip
 
 

@@ -15,6 +15,9 @@ from simtown.assets.palette import material
 
 Span = tuple[float, float]
 
+#: Faces turned away from the road by more than this (y of their unit normal) cannot be seen from it.
+_AWAY = 0.5
+
 #: Strokes of letters on a grid 2 wide and 4 high, each stroke as the four digits x z x z.
 _STROKES = {
     "A": "0004 2024 0424 0222", "B": "0004 0424 0222 0020 2024", "C": "0004 0424 0020", "E": "0004 0424 0212 0020",
@@ -144,3 +147,13 @@ def bunting(xs: Sequence[float], z: Span, paints: Sequence[str], y: float = 0.0,
     tall = [z[1] - (i * 7 % 3) * 0.12 * (z[1] - z[0]) for i in range(len(xs))]
     return join([patch((a - 0.38 * step, a + 0.38 * step), (z[0], t), paints[i % len(paints)], y, lift) for i,
                  (a, t) in enumerate(zip(xs, tall, strict=True))])  # fmt: skip
+
+
+def roadside(parts: Sequence[Mesh]) -> Mesh:
+    """One mesh of those faces of the parts that can be seen from the road."""
+    mesh = join(parts)
+    a, b, c = mesh.vertices[mesh.triangles].transpose(1, 0, 2)
+    normal = np.cross(b - a, c - a)
+    kept = normal[:, 1] < _AWAY * np.sqrt((normal**2).sum(axis=1))
+    corners, triangles = np.unique(mesh.triangles[kept], return_inverse=True)
+    return Mesh(mesh.vertices[corners], triangles.reshape(-1, 3), mesh.materials[kept])

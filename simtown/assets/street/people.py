@@ -47,8 +47,8 @@ _WALK = _Pose(
     hips=0.68,
 )
 _RUN = _Pose(
-    ankles=((-0.11, -0.42, 0.16), (0.11, 0.48, 0.42)),
-    knees=((-0.11, -0.34, 0.5), (0.11, 0.12, 0.38)),
+    ankles=((-0.11, -0.44, 0.08), (0.11, 0.48, 0.42)),
+    knees=((-0.11, -0.32, 0.44), (0.11, 0.12, 0.38)),
     hands=((-0.3, 0.26, 0.92), (0.28, -0.34, 1.06)),
 )
 _SIT = _Pose(
@@ -130,7 +130,7 @@ def _phone(hand: Point) -> Mesh:
 
 
 _READ = replace(_STAND, hands=((-0.33, -0.04, 0.68), (0.13, -0.34, 1.02)), nod=16.0)
-_WAVE = replace(_STAND, hands=((-0.46, -0.08, 1.5), _HANG))
+_WAVE = replace(_STAND, hands=((-0.54, -0.08, 1.56), _HANG))
 
 
 def _woman(pose: _Pose, skin: str, hair: str) -> Mesh:
@@ -326,17 +326,22 @@ def dog_walker(hand: Point = (-0.3, -0.25, 0.85)) -> Mesh:
     return _dog_owner(replace(_WALK, hands=(hand, (0.32, 0.2, 0.75))), (-0.25, -0.38, 0.85), False)
 
 
-def dog_owner_waving(hand: Point = (-0.3, -0.25, 0.85)) -> Mesh:
-    """Greets somebody; the dog sits."""
-    return _dog_owner(replace(_STAND, hands=(hand, (0.46, -0.08, 1.5))), (-0.25, -0.38, 0.85), True)
+def dog_owner_playing() -> Mesh:
+    """Holds up a biscuit; the dog stands on its hind legs for it."""
+    hand = (-0.16, -0.62, 1.3)
+    owner = _person(replace(_STAND, hands=(hand, (0.4, 0.0, 0.84)), nod=10.0), "skin", "rust", legs="olive").turned(_ASIDE).at(-0.4)
+    upright = _dog().at(0.2, 0.0, 0.0).turned(-62, "y").at(0.3, -0.25, 0.06)
+    return join([owner, upright, box((0.12, 0.06, 0.06), (0.23, -0.5, 1.32), "tan")])
 
 
-def _umbrella_person(pose: _Pose, hand: Point) -> Mesh:
-    """In yellow boots under a big umbrella, whose handle is in a hand."""
+def _umbrella_person(pose: _Pose, hand: Point, lean: float = 0.0) -> Mesh:
+    """In yellow boots under a big umbrella, whose handle is in a hand; it leans by so many degrees to that side."""
     x, y, z = hand
     canopy = lathe([(1.75, 0.95), (1.95, 0.75), (2.2, 0.0)], "cloth", (x, -0.1, 0.0), 8)
-    pole = limb((x, y, z - 0.03), (x, -0.1, 2.3), 0.03, "charcoal", sides=3)
-    return join([_person(pose, "skin", "black", "short", legs="charcoal", top="amber", shoes="yellow"), pole, canopy])
+    canopy += lathe([(2.0, 0.0), (1.76, 0.93)], "cloth", (x, -0.1, 0.0), 8)
+    umbrella = canopy + limb((x, y, z - 0.03), (x, -0.1, 2.3), 0.03, "charcoal", sides=3)
+    umbrella = umbrella.at(-x, -y, -z).turned(lean, "y").at(x, y, z)
+    return _person(pose, "skin", "black", "short", legs="charcoal", top="amber", shoes="yellow") + umbrella
 
 
 def umbrella_person() -> Mesh:
@@ -351,10 +356,11 @@ def umbrella_walker() -> Mesh:
     return _umbrella_person(replace(_WALK, hands=((-0.34, 0.22, 0.76), hand)), hand)
 
 
-def umbrella_person_feeling() -> Mesh:
-    """Holds out a hand to feel whether it still rains."""
+def umbrella_person_waving() -> Mesh:
+    """Leans it on a shoulder and waves."""
     hand = (0.25, -0.25, 0.98)
-    return _umbrella_person(replace(_STAND, hands=((-0.52, -0.5, 1.06), hand)), hand).turned(20)
+    pose = replace(_STAND, hands=((-0.54, -0.08, 1.56), hand))
+    return _umbrella_person(pose, hand, lean=28.0).turned(20).at(-0.3)
 
 
 def _pram() -> Mesh:
@@ -370,24 +376,23 @@ def _pram() -> Mesh:
 
 
 def _pram_parent(pose: _Pose) -> Mesh:
-    """A parent behind the pram, looking along +x."""
-    parent = _person(pose, "skin dark", "black", "bun", legs="blue").turned(75)
-    return join([parent.at(-0.45, -0.05), _pram()])
+    return _person(pose, "skin dark", "black", "bun", legs="blue")
 
 
 def pram_parent() -> Mesh:
-    """Holds the handle."""
-    return _pram_parent(replace(_STAND, hands=((-0.18, -0.36, 1.0), (0.18, -0.36, 1.0))))
+    """Stands behind the pram, both hands on its handle."""
+    return _pram_parent(replace(_STAND, hands=((-0.18, -0.36, 1.0), (0.18, -0.36, 1.0)))).turned(75).at(-0.45, -0.05) + _pram()
 
 
 def pram_pusher() -> Mesh:
     """Pushes it along."""
-    return _pram_parent(replace(_WALK, hands=((-0.18, -0.36, 1.0), (0.18, -0.36, 1.0))))
+    return _pram_parent(replace(_WALK, hands=((-0.18, -0.36, 1.0), (0.18, -0.36, 1.0)))).turned(75).at(-0.45, -0.05) + _pram()
 
 
-def pram_parent_waving() -> Mesh:
-    """Bends over the child and waves to it."""
-    return _pram_parent(replace(_STAND, hands=((-0.18, -0.36, 1.0), (0.48, -0.16, 1.48)), nod=14.0))
+def pram_parent_sitting() -> Mesh:
+    """Rests on a bench, the pram beside it."""
+    pose = replace(_SIT, hands=((-0.2, -0.3, 0.84), (0.42, -0.22, 1.0)))
+    return ((_pram_parent(pose) + _bench()).at(-0.5, 0.1) + _pram().at(0.2, -0.1)).turned(_ASIDE)
 
 
 def _postman(pose: _Pose, letter: Point, bag: Point = (0.34, 0.0, 0.5)) -> Mesh:
@@ -467,9 +472,9 @@ POSES: dict[str, tuple[Make, Make, Make]] = {
     "elder with cane": (elder, elder_walking, elder_sitting),
     "grandmother": (grandmother, grandmother_walking, grandmother_sitting),
     "jogger": (jogger, jogger_running, jogger_stretching),
-    "person with dog": (dog_owner, dog_walker, dog_owner_waving),
-    "person with umbrella": (umbrella_person, umbrella_walker, umbrella_person_feeling),
-    "person with pram": (pram_parent, pram_pusher, pram_parent_waving),
+    "person with dog": (dog_owner, dog_walker, dog_owner_playing),
+    "person with umbrella": (umbrella_person, umbrella_walker, umbrella_person_waving),
+    "person with pram": (pram_parent, pram_pusher, pram_parent_sitting),
     "postman": (postman, postman_walking, postman_waving),
     "gardener": (gardener, gardener_walking, gardener_watering),
 }  # fmt: skip
