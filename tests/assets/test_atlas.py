@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from simtown.assets.atlas import atlas
+from simtown.assets.atlas import SALOON, atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET_MESHES, entity_mesh, prop_mesh
 from simtown.assets.palette import GLOW, HEADLAMP, MATERIALS, TAILLAMP, WINDOW
 from simtown.assets.street.ground import REACH, ROAD_EDGE, ground
@@ -117,6 +117,11 @@ def test_a_car_has_two_lamps_at_either_end(a):
 def test_only_windows_have_part_numbers(a):
     assert (a.parts[KINDS[a.materials] != WINDOW] == 0).all()
     assert a.parts.max() > 10
+
+
+def test_all_windows_of_a_vehicle_have_one_number(a):
+    vehicles = np.arange(len(a.triangles)) < a.triangle_start[len(ENTITIES)]
+    assert set(a.parts[vehicles & (KINDS[a.materials] == WINDOW)].tolist()) == {SALOON}
 
 
 def test_a_window_lights_as_a_whole(a):

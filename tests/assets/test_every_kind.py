@@ -12,6 +12,8 @@ from simtown.assets.catalogue import ENTITIES, POSES, PROPS, STREET, STREET_MESH
 from simtown.assets.mesh import Mesh
 from simtown.assets.palette import CLOUD, GROUND, MATERIALS, PAINTS, ROAD, TINT_CLOTH, TINT_ROOF, TINT_WALL, material
 from simtown.assets.vehicles import buses, cars, cycles, farm, offroad, service, showcars, trucks, vans, works
+from simtown.render.raster import Raster
+from simtown.scenes.scene import Scene, SceneBatch, Vehicle, Weather
 
 VEHICLE_TRIANGLES, STREET_TRIANGLES = 1500, 450
 LONGEST, WIDEST, HIGHEST = 6.2, 2.25, 3.63
@@ -24,8 +26,8 @@ MODULES = [m for m in (cars, showcars, offroad, trucks, service, buses, vans, wo
 every_entity = pytest.mark.parametrize("name", ENTITIES)
 every_prop = pytest.mark.parametrize("name", MESHES[len(ENTITIES) :])
 every_kind = pytest.mark.parametrize("name", MESHES)
-every_pose = pytest.mark.parametrize("name", STREET["person"])
 every_body = pytest.mark.parametrize(("name", "paint"), [pair for m in MODULES for pair in m.BODY.items()])
+every_person = pytest.mark.parametrize("name", STREET["person"])
 
 
 def mesh_of(name) -> Mesh:
@@ -200,6 +202,16 @@ def test_the_body_is_a_good_part_of_what_is_painted(name, paint):
     assert (seen == material(paint)).sum() >= 0.2 * (seen < len(PAINTS)).sum()
 
 
+@pytest.mark.parametrize("name", list(buses.KINDS))
+def test_windows_of_buses_are_lit_at_night(name):
+    """On either flank, a good part of what is seen of it is warm and bright."""
+    scenes = [Scene([Vehicle(name, 0.0, -1.85, yaw)], [], Weather("night", 1.0)) for yaw in (0.0, np.pi)]
+    frames = Raster().render(SceneBatch.of(scenes), 256, 128)
+    own, red, blue = frames.ids == 1, frames.rgb[..., 0].astype(int), frames.rgb[..., 2].astype(int)
+    lit = own & (red > 140) & (red > blue + 40)
+    assert (lit.sum(axis=(1, 2)) > 0.08 * own.sum(axis=(1, 2))).all()
+
+
 @every_prop
 def test_prop_stands_on_the_ground(name):
     low = mesh_of(name).bounds[0, 2]
@@ -207,7 +219,7 @@ def test_prop_stands_on_the_ground(name):
         assert -0.06 <= low <= 0.06
 
 
-@every_pose
+@every_person
 def test_poses_are_told_apart_at_a_glance(name):
     """Outlines seen from the road, or from beside for those who look along it, differ by a good part of a person's area."""
     shapes = []

@@ -128,7 +128,7 @@ def petrol_station() -> Mesh:
     canopy = [mass((-4.4, 2.6), (low, high), "white", (-0.4, 4.6), floor=True), patch((-4.4, 2.6), (low + 0.12, low + 0.6), "red", -0.4),
               letters("FUEL", -0.9, low + 0.17, 0.38, "white", -0.4, 0.05)]  # fmt: skip
     posts = [mass((x - 0.17, x + 0.17), (0.0, low), "steel", (2.0, 2.34), lid=False) for x in (-3.1, 1.3)]
-    lights = [patch((x, x + 2.9), (low + 0.64, high - 0.03), "lamp glow", -0.4, 0.03) for x in (-4.2, -0.5)]
+    stripe = [patch((x, x + 2.9), (low + 0.64, high - 0.03), "amber", -0.4, 0.03) for x in (-4.2, -0.5)]
     island = mass((-3.6, 1.8), (0.03, 0.17), "concrete", (1.6, 2.8))
     shop = [mass((2.9, half), (0.0, 3.1), "wall", (3.2, 7.0)), patch((3.15, 4.9), (0.5, 2.3), "window", 3.2, 0.04),
             patch((5.15, 5.95), (0.05, 2.3), "trim", 3.2, 0.03), patch((5.25, 5.85), (0.15, 2.2), "window", 3.2, 0.05),
@@ -139,7 +139,7 @@ def petrol_station() -> Mesh:
              disc(-5.45, 5.7, 0.34, "amber", 0.5, 0.05, 8), patch((-5.85, -5.05), (2.9, 5.0), "navy", 0.5, 0.03)]  # fmt: skip
     prices = [letters(text, -5.45, z, 0.42, "amber", 0.5, 0.06) for text, z in (("155", 4.35), ("139", 3.7), ("170", 3.05))]
     lanes = [_flat((x, x + 0.12), (0.3, 5.0), "white", 0.05) for x in (-4.3, 2.3)]
-    return roadside([_flat((-half, half), (0.0, 7.0), "concrete"), *lanes, *canopy, *posts, *lights, island, _pump(-2.2, 2.2, "red"),
+    return roadside([_flat((-half, half), (0.0, 7.0), "concrete"), *lanes, *canopy, *posts, *stripe, island, _pump(-2.2, 2.2, "red"),
                   _pump(0.4, 2.2, "teal"), *shop, *pylon, *prices])  # fmt: skip
 
 

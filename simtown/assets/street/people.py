@@ -360,7 +360,7 @@ def umbrella_person_waving() -> Mesh:
     """Leans it on a shoulder and waves."""
     hand = (0.25, -0.25, 0.98)
     pose = replace(_STAND, hands=((-0.54, -0.08, 1.56), hand))
-    return _umbrella_person(pose, hand, lean=32.0).turned(20)
+    return _umbrella_person(pose, hand, lean=28.0).turned(20).at(-0.3)
 
 
 def _pram() -> Mesh:
