@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from simtown.assets.palette import GLOW, HEADLAMP
-from simtown.exact import kernel
+from simtown.exact import kernel, part_of_kernel
 from simtown.render import light as L
 from simtown.render.fill import TAG, hull
 from simtown.render.packing import dimmed, glow_of, lighten
@@ -26,15 +26,19 @@ EDGE, SOFTER = F(0.035), F(0.085)
 SPREAD, UNDER_VEHICLE, UNDER_PROP = F(0.34), F(1.0), F(0.7)
 #: A head lamp's cone: its length, and its half width at the lamp and how much it grows for every metre.
 CONE, APEX, OPENING = F(6.5), F(0.22), F(0.24)
+#: Lamps less bright than this throw no light that is seen.
+BRIGHT = F(0.3)
 #: Radius of the light under a lantern, its least height, and radius of the light round a low beacon, metres.
 POOL, LANTERN, BEACON = F(3.3), F(3.4), F(2.2)
 #: Half length and half width of a lamp's reflection in a wet road, metres.
 STREAK_LENGTH, STREAK_WIDTH = F(1.5), F(0.16)
+#: Samples are noted as touched in blocks of two to this power.
+BITS = 4
 WARM = (F(1.0), F(0.80), F(0.46))
 WHITE = (F(1.0), F(0.93), F(0.74))
 
 
-@kernel
+@part_of_kernel
 def ground_line(view, y):
     """Where row y of samples meets the ground: depth (0: nowhere), x and y of the point at sample 0, and their steps a sample."""
     slope = (view[14] - F(0.5) * F(y)) / view[12]
@@ -186,7 +190,10 @@ def add_pool(view, first, wide, height, dark, count, cone, x, y, c, s, along, ac
 def collect_pools(view, light, atlas, tables, meshes, poses, first, wide, height, dark):
     """Write the light that lamps throw on the ground: cones before head lamps, pools under lanterns and beacons; how many."""
     palette, kinds = tables[0], tables[1]
-    wet, power, count = light[L.WET], light[L.LAMPS], 0
+    wet, count = light[L.WET], 0
+    power = (light[L.LAMPS] - BRIGHT) / (F(1.0) - BRIGHT)
+    if power <= 0:
+        return 0
     for k in range(1, meshes.shape[0]):
         mesh = meshes[k]
         if mesh < 0:
@@ -227,18 +234,25 @@ def span(first, wide, base, slope, limit, low, high):
     return max(low, min(a, b)), min(high, max(a, b))
 
 
+@part_of_kernel
+def touch(blocks, left, right):
+    """Mark the blocks of BLOCK samples that hold the samples left to right - 1."""
+    for i in range(np.uint64(left >> BITS), np.uint64(((right - 1) >> BITS) + 1)):
+        blocks[i] = 1
+
+
 @kernel
 def samples_in(first, wide, low, high):
     """Whole samples, counted from `first`, about the span low to high."""
     return max(int(max(low, F(first))) - 1 - first, 0), min(int(min(high, F(first + wide))) + 2 - first, wide)
 
 
-@kernel
+@part_of_kernel
 def throw_shadows(y, first, wide, gx, gy, dx, dy, count, dark):
-    """Raise dark.shade (0 to 1) along row y; returns the samples it touched."""
+    """Raise dark.shade (0 to 1) along row y."""
     rows, edges, shade, part = dark.shadow_rows, dark.edges, dark.shade, dark.part
     bases, slopes, crossings = dark.slopes[0], dark.slopes[1], dark.slopes[2]
-    begin, end, origin = wide, 0, F(first)
+    blocks, origin = dark.dark_blocks, F(first)
     for k in range(count):
         if y < rows[k, 0] or y >= rows[k, 1]:
             continue
@@ -265,15 +279,14 @@ def throw_shadows(y, first, wide, gx, gy, dx, dy, count, dark):
                 part[x] *= t * t * (F(3.0) - F(2.0) * t)
         for x in range(np.uint32(left), np.uint32(right)):
             shade[x] = max(shade[x], part[x])
-        begin, end = min(begin, left), max(end, right)
-    return begin, end
+        touch(blocks, left, right)
 
 
-@kernel
+@part_of_kernel
 def darken_contacts(y, first, wide, gx, gy, dx, dy, strength, count, dark):
-    """Lower dark.keep (1 to 0) along row y; returns the samples it touched."""
+    """Lower dark.keep (1 to 0) along row y."""
     rows, rects, keep = dark.contact_rows, dark.rects, dark.keep
-    begin, end, origin = wide, 0, F(first)
+    blocks, origin = dark.dark_blocks, F(first)
     for k in range(count):
         if y < rows[k, 0] or y >= rows[k, 1]:
             continue
@@ -291,18 +304,18 @@ def darken_contacts(y, first, wide, gx, gy, dx, dy, strength, count, dark):
             u = min(max((half_u + SPREAD - abs(u0 + du * at)) * (F(0.5) / SPREAD), F(0.0)), F(1.0))
             v = min(max((half_v + SPREAD - abs(v0 + dv * at)) * (F(0.5) / SPREAD), F(0.0)), F(1.0))
             keep[x] *= F(1.0) - most * (u * u * (F(3.0) - F(2.0) * u)) * (v * v * (F(3.0) - F(2.0) * v))
-        begin, end = min(begin, left), max(end, right)
-    return begin, end
+        touch(blocks, left, right)
 
 
-@kernel
-def pour_light(y, first, wide, spot, air, before, count, dark):
-    """Write the light of lamps on row y to dark.glow (packed), where `before` was touched last; returns first and last + 1 sample."""
+@part_of_kernel
+def pour_light(y, first, wide, spot, air, count, dark):
+    """Write the light of lamps on row y to dark.glow (packed)."""
     _, gx, gy, dx, dy = spot
     rows, pools, glow, part, level = dark.pool_rows, dark.pools, dark.glow, dark.part, air * F(256.0)
-    for x in range(np.uint32(before[0]), np.uint32(max(before[0], before[1]))):
+    blocks, origin = dark.light_blocks, F(first)
+    blocks[:] = 0
+    for x in range(np.uint64(wide)):
         glow[x] = np.uint64(0)
-    begin, end, origin = wide, 0, F(first)
     for k in range(count):
         if y < rows[k, 0] or y >= rows[k, 1]:
             continue
@@ -328,8 +341,7 @@ def pour_light(y, first, wide, spot, air, before, count, dark):
                 part[x] = light * light
         for x in range(np.uint32(left), np.uint32(right)):
             glow[x] += dimmed(colour, np.int32(part[x] * level))
-        begin, end = min(begin, left), max(end, right)
-    return begin, end
+        touch(blocks, left, right)
 
 
 @kernel
@@ -343,31 +355,40 @@ def cone_light(u, v):
     return beam * beam * left * left * (rise * rise * (F(3.0) - F(2.0) * rise))
 
 
-@kernel
+@part_of_kernel
 def darkness(light, y, first, wide, spot, air, counts, dark):
-    """Work out how bright shadows and contacts leave row y (dark.levels, 0 to 256); returns first and last + 1 sample."""
+    """Work out how bright shadows and contacts leave row y: dark.levels, 0 to 256, in the blocks of dark.dark_blocks."""
     _, gx, gy, dx, dy = spot
-    a, b = throw_shadows(y, first, wide, gx, gy, dx, dy, counts[0], dark)
-    c, d = darken_contacts(y, first, wide, gx, gy, dx, dy, light[L.CONTACT] * air, counts[1], dark)
-    begin, end = min(a, c), max(b, d)
+    blocks = dark.dark_blocks
+    blocks[:] = 0
+    throw_shadows(y, first, wide, gx, gy, dx, dy, counts[0], dark)
+    darken_contacts(y, first, wide, gx, gy, dx, dy, light[L.CONTACT] * air, counts[1], dark)
     shade, keep, levels, strength = dark.shade, dark.keep, dark.levels, light[L.SHADOW] * air
-    for x in range(np.uint32(begin), np.uint32(max(begin, end))):
+    for x in range(np.uint64(wide)):
         levels[x] = np.int32(keep[x] * (F(1.0) - strength * shade[x]) * F(256.0) + F(0.5))
+    for x in range(np.uint64(wide)):
         shade[x], keep[x] = F(0.0), F(1.0)
-    return begin, end
 
 
-@kernel
-def darken_ground(begin, end, row, flags, line, levels):
+@part_of_kernel
+def darken_ground(wide, row, flags, line, dark):
     """Darken what of a row of packed colours lies on the ground."""
-    for x in range(np.uint32(begin), np.uint32(max(begin, end))):
-        if levels[x] < 256 and flags[row[x] & TAG] > 0:
-            line[x] = dimmed(line[x], levels[x])
+    blocks, levels = dark.dark_blocks, dark.levels
+    for block in range(np.uint64((wide >> BITS) + 1)):
+        if blocks[block]:
+            start = block << np.uint64(BITS)
+            for x in range(start, min(start + np.uint64(1 << BITS), np.uint64(wide))):
+                if levels[x] < 256 and flags[row[x] & TAG] > 0:
+                    line[x] = dimmed(line[x], levels[x])
 
 
-@kernel
-def light_ground(begin, end, row, flags, line, glow):
+@part_of_kernel
+def light_ground(wide, row, flags, line, dark):
     """Add the light of lamps to what of a row of packed colours lies on the ground."""
-    for x in range(np.uint32(begin), np.uint32(max(begin, end))):
-        if glow[x] > 0 and flags[row[x] & TAG] > 0:
-            line[x] = lighten(line[x], glow[x])
+    blocks, glow = dark.light_blocks, dark.glow
+    for block in range(np.uint64((wide >> BITS) + 1)):
+        if blocks[block]:
+            start = block << np.uint64(BITS)
+            for x in range(start, min(start + np.uint64(1 << BITS), np.uint64(wide))):
+                if glow[x] > 0 and flags[row[x] & TAG] > 0:
+                    line[x] = lighten(line[x], glow[x])

@@ -12,7 +12,7 @@ import numpy as np
 
 from simtown.assets.palette import CLOUD as CLOUD_KIND
 from simtown.assets.palette import GLASS, GROUND, MATTE, ROAD, WINDOW
-from simtown.exact import kernel
+from simtown.exact import kernel, part_of_kernel
 from simtown.render import light as L
 from simtown.render.effects import glow_lamps, let_fall, light_stars
 from simtown.render.fill import MOST_TRIANGLES, REACH, SNAP, TAG, fill_triangle
@@ -233,7 +233,7 @@ def resolve_colour(view, light, seed, width, height, first, left, grounds, count
     layered = light[L.LAMPS] > 0 or light[L.AMOUNT] > 0 or light[L.STARS] > 0
     fog_r, fog_g, fog_b = light[L.FOG], light[L.FOG + 1], light[L.FOG + 2]
     wide = 2 * width + 1
-    begun, shaded, glowing = False, (wide, 0), (0, wide)
+    begun = False
     for x in range(wide):
         bottoms[x] = -1
     for y in range(2 * height + 1):
@@ -251,14 +251,14 @@ def resolve_colour(view, light, seed, width, height, first, left, grounds, count
             line[x] = packed[row[x] & TAG]
         if depth > 0:
             if y % 2 == 0 or not begun:
-                shaded = darkness(light, y, first, wide, spot, air, counts, dark)
+                darkness(light, y, first, wide, spot, air, counts, dark)
                 if lit:
-                    glowing = pour_light(y, first, wide, spot, air, glowing, counts[2], dark)
-            darken_ground(shaded[0], shaded[1], row, flags, line, dark.levels)
+                    pour_light(y, first, wide, spot, air, counts[2], dark)
+            darken_ground(wide, row, flags, line, dark)
             if wet:
                 mirror_row(view, light, y, begun, depth, wide, air, scratch)
             if lit:
-                light_ground(glowing[0], glowing[1], row, flags, line, dark.glow)
+                light_ground(wide, row, flags, line, dark)
             begun = True
         into = lines[y % 3]
         for x in range(np.uint32(width)):
@@ -278,7 +278,7 @@ def resolve_colour(view, light, seed, width, height, first, left, grounds, count
                     near[x] = np.uint16(middles[np.uint32(2) * np.uint32(x) + np.uint32(1)] >> np.uint32(16))
 
 
-@kernel
+@part_of_kernel
 def mirror_row(view, light, y, begun, depth, wide, air, scratch):
     """Blurred reflections in the wet ground of row y: of what stands upright on it, column by column, about where it ends below.
 

@@ -84,7 +84,7 @@ _LOOKS: dict[str, tuple[Look, Look]] = {
     "snow": (
         Look((0xFFF4E0, 0.42), (0xDEE8F4, 0.72), (0xDEDEDC, 0.42), 0xDCE7F0, 0x8FB8DF, 0xE2ECF5, density=0.0022, snow=0.06, shadow=0.30,
              amount=0.05),
-        Look((0xFBF6F0, 0.10), (0xDCE6F2, 0.88), (0xE4EAF2, 0.56), 0xDFE7EF, 0xB4C3D2, 0xDCE4EC, 0xA9B8C7, 0.7, density=0.0090, snow=1.0,
+        Look((0xFBF6F0, 0.10), (0xDCE6F2, 0.88), (0xE4EAF2, 0.56), 0xDFE7EF, 0xB4C3D2, 0xDCE4EC, density=0.0090, snow=1.0,
              lamps=0.2, shadow=0.10, contact=0.44, amount=1.0, cloud=0.94, tint=0.8),
     ),
     "dusk": (

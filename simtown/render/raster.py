@@ -107,6 +107,8 @@ class _Dark(NamedTuple):
     keep: np.ndarray
     part: np.ndarray
     levels: np.ndarray
+    dark_blocks: np.ndarray
+    light_blocks: np.ndarray
     glow: np.ndarray
 
     @classmethod
@@ -128,6 +130,8 @@ class _Dark(NamedTuple):
             keep=np.ones(stride, dtype=np.float32),
             part=np.zeros(stride, dtype=np.float32),
             levels=np.zeros(stride, dtype=np.int32),
+            dark_blocks=np.zeros(stride // 16 + 1, dtype=np.uint8),
+            light_blocks=np.zeros(stride // 16 + 1, dtype=np.uint8),
             glow=np.zeros(stride, dtype=np.uint64),
         )
 
@@ -158,13 +162,14 @@ def tables() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     palette = np.array([m.colour for m in MATERIALS], dtype=np.float32)
     kinds = np.array([m.kind for m in MATERIALS], dtype=np.uint8)
     tints = np.stack([rgb_table(t) for t in (WALL_TINTS, ROOF_TINTS, CLOTH_TINTS)])
+    high_or_long = {*STREET["building"], *STREET["cloud"]}
     height = atlas().bounds[:, 1, 2]
     roles = np.zeros(len(ENTITIES) + len(STREET_MESHES) + 1, dtype=np.uint8)
     for m, name in enumerate((*ENTITIES, *(kind for kind, _ in STREET_MESHES))):
         if m < len(ENTITIES):
             roles[m] = CASTS | STANDS | VEHICLE
-        elif name not in STREET["cloud"] and height[m] > FLAT:
-            roles[m] = STANDS if name in STREET["building"] else CASTS | STANDS
+        elif name not in high_or_long and height[m] > FLAT:
+            roles[m] = CASTS | STANDS
     return palette, kinds, tints, roles
 
 

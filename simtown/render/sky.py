@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simtown.exact import kernel
+from simtown.exact import kernel, part_of_kernel
 from simtown.render import light as L
 from simtown.render.fill import MOST_TRIANGLES, SKY_LEVELS
 from simtown.render.packing import mix, pack
@@ -20,13 +20,13 @@ LEVELS = SKY_LEVELS
 SKY = np.uint32(MOST_TRIANGLES + 1)
 
 
-@kernel
+@part_of_kernel
 def row_slope(view, y):
     """Slope of the rays through row y of samples, against the view's axis."""
     return (view[14] - F(0.5) * F(y)) / view[12]
 
 
-@kernel
+@part_of_kernel
 def sky_row(view, light, y):
     """Packed colour of the sky in row y of samples, and of clouds there."""
     slope = row_slope(view, y)
@@ -95,7 +95,7 @@ def cover_sky(view, light, seed, first, wide, height, samples, cover):
             lower[at], lower[at + np.uint64(1)] = level, level
 
 
-@kernel
+@part_of_kernel
 def paint_sky(view, light, y, packed):
     """Colours of the sky in row y of samples, for every level of cloud."""
     sky, cloud = sky_row(view, light, y)
