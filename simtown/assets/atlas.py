@@ -1,7 +1,7 @@
 """Every mesh of the town in a few flat arrays, as the batch code wants them.
 
-Meshes are numbered: entities first (mesh i is entity i), then the street kinds (:data:`simtown.assets.catalogue.PROPS`), then
-the ground. Coordinates are rounded to 1/4096 m, so that they are the same on every processor.
+Meshes are numbered: entities first (mesh i is entity i), then the street's (:data:`simtown.assets.catalogue.STREET_MESHES`: kind i
+of PROPS, then people's other poses), then the ground. Coordinates are rounded to 1/4096 m, so that they are the same on every processor.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from simtown.assets.catalogue import BODIES, ENTITIES, PROPS, entity_mesh, prop_mesh
+from simtown.assets.catalogue import BODIES, ENTITIES, STREET_MESHES, entity_mesh, prop_mesh
 from simtown.assets.mesh import Mesh
 from simtown.assets.palette import GLOW, HEADLAMP, MATERIALS, TAILLAMP, WINDOW, material
 from simtown.assets.street.ground import ground
@@ -117,8 +117,8 @@ def _lamps(vertices: np.ndarray, triangles: np.ndarray, materials: np.ndarray, n
 def atlas() -> Atlas:
     """The town's atlas, built once a process (about half a second)."""
     kinds = np.array([m.kind for m in MATERIALS])
-    own_paint = [material(BODIES[n]) for n in ENTITIES] + [NO_PAINT] * (len(PROPS) + 1)
-    meshes = [entity_mesh(n) for n in ENTITIES] + [prop_mesh(n) for n in PROPS] + [ground()]
+    own_paint = [material(BODIES[n]) for n in ENTITIES] + [NO_PAINT] * (len(STREET_MESHES) + 1)
+    meshes = [entity_mesh(n) for n in ENTITIES] + [prop_mesh(*each) for each in STREET_MESHES] + [ground()]
     vertices, triangles, normals, materials, parts, body, hulls, lamps, bounds, radius = ([] for _ in range(10))
     offset = 0
     for mesh, paint in zip(meshes, own_paint, strict=True):

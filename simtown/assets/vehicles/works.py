@@ -193,10 +193,10 @@ def tank() -> Mesh:
     soldier = (
         ball(0.2, (-0.45, 0.25, 1.95), "skin", 7)
         + ball(0.24, (-0.45, 0.25, 1.97), "forest", 7, 2, 0.0)
-        + box((0.3, 0.4, 0.2), (-0.45, 0.25, 1.7), "brown")
+        + box((0.3, 0.4, 0.2), (-0.45, 0.25, 1.7), "forest")
     )
     aerial = rod((-0.95, -0.4, 1.5), (-1.2, -0.4, 2.5), 0.03, "dark")
-    return centred(_tracks(3.9, 0.85, 0.5, 2.1, 5, "grey"), hull, skirt, patch, turret, gun, soldier, aerial)
+    return centred(_tracks(3.9, 0.85, 0.5, 2.1, 5, "forest"), hull, skirt, patch, turret, gun, soldier, aerial)
 
 
 def ice_resurfacer() -> Mesh:
