@@ -12,7 +12,7 @@ from simtown.assets.mesh import Mesh
 from simtown.assets.street import buildings, furniture, ground, people, trees
 from simtown.assets.vehicles import buses, cars, cycles, farm, offroad, service, showcars, trucks, vans, works
 
-VERSION = 1
+VERSION = 2
 
 #: Every entity, most common first.
 ENTITIES: tuple[str, ...] = (

@@ -80,7 +80,7 @@ def strangers(file: h5py.File, settings: Settings, task: Task) -> Iterator[Probl
                 for attribute in parent[own_name].attrs:
                     yield Problem(task.name, f"'{name}' has an attribute '{attribute}', which does not belong there")
     for attribute in file.attrs:
-        if attribute not in attributes(task, {}):
+        if attribute not in attributes(settings, task, {}, {}):
             yield Problem(task.name, f"it has an attribute '{attribute}', which does not belong there")
 
 
