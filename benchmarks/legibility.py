@@ -72,7 +72,10 @@ def one_vehicle_scenes(seed: int, split: str, index: np.ndarray, kinds: int, wea
         pose[out] = draw_poses(placement.uniform(index[out], 3, attempt).reshape(-1, 1, 3), entity[out])
     weather = draw_weather(Stream(seed, split, "weather"), index, weathers)
     street = draw_street(Stream(seed, split, "street"), index, weather.weather)
-    return SceneBatch(entity.astype(np.int16), pose, *street, weather.weather, weather.intensity, weather.sun, weather.fall_seed, camera)
+    paint = np.full(entity.shape, -1, dtype=np.int8)
+    return SceneBatch(
+        entity.astype(np.int16), pose, paint, *street, weather.weather, weather.intensity, weather.sun, weather.fall_seed, camera
+    )
 
 
 def pictures(raster: Raster, scenes: SceneBatch, view: str) -> Pictures:

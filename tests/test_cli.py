@@ -289,7 +289,7 @@ def test_render_writes_a_model_for_viewers(rich, here, cli):
     assert "scene.glb" in outcome.out.split()
     world = trimesh.load(here / "scene.glb")
     batch = open_dataset(rich).train.scenes(slice(0, 1))
-    meshes, poses, _, _ = instances(batch)
+    meshes, poses, *_ = instances(batch)
     names = ["ground", *(ENTITIES[e] for e in batch.entity[0]), *(PROPS[p] if p >= 0 else "" for p in batch.prop[0])]
     expected = {f"{k:02d} {names[k]}": k for k in np.flatnonzero(meshes[0] >= 0)}
     assert set(world.graph.nodes_geometry) == set(expected)

@@ -11,12 +11,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from simtown.assets.catalogue import ENTITIES, PROPS, entity_mesh, prop_mesh
+from simtown.assets.catalogue import BODIES, ENTITIES, PROPS, entity_mesh, prop_mesh
 from simtown.assets.mesh import Mesh
-from simtown.assets.palette import GLOW, HEADLAMP, MATERIALS, TAILLAMP, WINDOW
+from simtown.assets.palette import GLOW, HEADLAMP, MATERIALS, TAILLAMP, WINDOW, material
 from simtown.assets.street.ground import ground
 
 GRID = 4096.0
+#: `own_paint` of a mesh without a body.
+NO_PAINT = 255
 #: Directions whose extreme vertices stand for a mesh when its shadow is cast: the faces and corners of a cube.
 _DIRECTIONS = np.array(
     [(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if abs(x) + abs(y) + abs(z) in (1, 3)],
@@ -34,6 +36,8 @@ class Atlas:
         triangles: (t, 3) int32 rows of `vertices`. `triangle_start` (m + 1,) int64.
         normals: (t, 4) float32 unit outward normal and the plane's distance from the origin, metres.
         materials: (t,) uint8, indices of the palette. `parts`: (t,) uint8 number of a window, so that both its halves light.
+        body: (t,) bool, which triangles are of an entity's body, whose paint a scene may exchange.
+        own_paint: (m,) uint8 the material of an entity's body; NO_PAINT for other meshes.
         hull: (h, 3) float32 vertices that are extreme in one of 14 directions. `hull_start` (m + 1,) int64.
         lamps: (l, 5) float32 x, y, z of a lamp's middle, its material and its facing (x component of its normal). `lamp_start`.
         bounds: (m, 2, 3) float32 smallest and largest corner. `radius`: (m,) float32 about the object's origin.
@@ -47,6 +51,8 @@ class Atlas:
     normals: np.ndarray
     materials: np.ndarray
     parts: np.ndarray
+    body: np.ndarray
+    own_paint: np.ndarray
     hull: np.ndarray
     hull_start: np.ndarray
     lamps: np.ndarray
@@ -111,10 +117,11 @@ def _lamps(vertices: np.ndarray, triangles: np.ndarray, materials: np.ndarray, n
 def atlas() -> Atlas:
     """The town's atlas, built once a process (about half a second)."""
     kinds = np.array([m.kind for m in MATERIALS])
+    own_paint = [material(BODIES[n]) for n in ENTITIES] + [NO_PAINT] * (len(PROPS) + 1)
     meshes = [entity_mesh(n) for n in ENTITIES] + [prop_mesh(n) for n in PROPS] + [ground()]
-    vertices, triangles, normals, materials, parts, hulls, lamps, bounds, radius = ([] for _ in range(9))
+    vertices, triangles, normals, materials, parts, body, hulls, lamps, bounds, radius = ([] for _ in range(10))
     offset = 0
-    for mesh in meshes:
+    for mesh, paint in zip(meshes, own_paint, strict=True):
         v = np.floor(mesh.vertices * GRID + 0.5) / GRID
         n = _normals(v, mesh.triangles)
         solid = np.isfinite(n[:, 0])  # slivers that rounding has closed have no normal
@@ -126,6 +133,7 @@ def atlas() -> Atlas:
         normals.append(n)
         materials.append(mat)
         parts.append(np.where(is_window, np.cumsum(_begins(tri, is_window)) % 256, 0))
+        body.append(mat == paint)
         hulls.append(v[np.unique(extreme.argmax(axis=0))])
         lamps.append(_lamps(v, tri, mat, n, kinds))
         bounds.append(np.stack([v.min(axis=0), v.max(axis=0)]))
@@ -144,6 +152,8 @@ def atlas() -> Atlas:
         normals=np.concatenate(normals).astype(np.float32),
         materials=np.concatenate(materials).astype(np.uint8),
         parts=np.concatenate(parts).astype(np.uint8),
+        body=np.concatenate(body),
+        own_paint=np.array(own_paint, dtype=np.uint8),
         hull=np.concatenate(hulls).astype(np.float32),
         hull_start=starts(hulls),
         lamps=np.concatenate(lamps).astype(np.float32),

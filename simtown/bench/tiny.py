@@ -31,7 +31,7 @@ class Placed(NamedTuple):
 
 
 def placed(batch: SceneBatch, size: int) -> Placed:
-    meshes, poses, _, ids = instances(batch)
+    meshes, poses, _, ids, _ = instances(batch)
     x, y, z, c, s, k = np.moveaxis(poses.astype(np.float64), -1, 0)
     zero, one = np.zeros_like(x), np.ones_like(x)
     rows = [k * c, -k * s, zero, x, k * s, k * c, zero, y, zero, zero, k, z, zero, zero, zero, one]

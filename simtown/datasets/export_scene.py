@@ -27,7 +27,7 @@ from simtown.scenes.scene import SceneBatch
 
 def glb(scene: SceneBatch, path: Path) -> None:
     """Write the first scene of a batch as binary glTF: metres, y up as glTF has it, a named node an instance, colours per face."""
-    meshes, poses, styles, _ = instances(scene[:1])
+    meshes, poses, styles, _, paints = instances(scene[:1])
     colours = np.array([m.colour for m in MATERIALS])
     kinds = np.array([m.kind for m in MATERIALS])
     world = trimesh.Scene()
@@ -36,7 +36,8 @@ def glb(scene: SceneBatch, path: Path) -> None:
         if number < 0:
             continue
         mesh, (x, y, z, c, s, scale), style = atlas().mesh(int(number)), poses[0, k].astype(float), int(styles[0, k])
-        face = colours[mesh.materials].copy()
+        body = atlas().body[slice(*atlas().triangle_start[number : number + 2])]
+        face = colours[np.where(body, paints[0, k], mesh.materials)]
         for kind, tints, pick in (
             (TINT_WALL, WALL_TINTS, style),
             (TINT_ROOF, ROOF_TINTS, style // TINTS),

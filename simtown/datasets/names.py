@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from simtown.assets.catalogue import ENTITIES, PROPS
+from simtown.assets.palette import PAINTS
 from simtown.datasets import version1
 from simtown.datasets.settings import Settings
 from simtown.language.questions import PHRASINGS
@@ -21,6 +22,7 @@ def names(settings: Settings) -> dict[str, list[str]]:
         "relations": list(RELATION_NAMES),
         "weathers": list(WEATHERS),
         "phrasings": list(PHRASINGS),
+        "paints": list(PAINTS),
     }
 
 

@@ -106,6 +106,7 @@ LAYOUT: dict[str, tuple[tuple[int | str, ...], str]] = {
     "visible": (("v",), "<f4"),
     "scene/entity": (("v",), "<i2"),
     "scene/pose": (("v", 3), "<f4"),
+    "scene/paint": (("v",), "i1"),
     "scene/prop": (("p",), "<i2"),
     "scene/prop_pose": (("p", 5), "<f4"),
     "scene/prop_style": (("p",), "<u2"),

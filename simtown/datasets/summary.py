@@ -15,7 +15,7 @@ Summary = dict[str, list[int]]
 MARGIN_STEPS, MARGINS = 2, 64
 #: The columns that a summary is counted from.
 COLUMNS = ("answer", "subject", "object", "subject_slot", "object_slot", "relation", "phrasing", "margin", "visible", "scene/entity",
-           "scene/weather")  # fmt: skip
+           "scene/paint", "scene/weather")  # fmt: skip
 
 
 def lengths(names: Mapping[str, Sequence[str]]) -> dict[str, int]:
@@ -29,6 +29,7 @@ def lengths(names: Mapping[str, Sequence[str]]) -> dict[str, int]:
         "relation": len(names["relations"]),
         "phrasing": len(names["phrasings"]),
         "weather": len(names["weathers"]),
+        "paint": 1 + len(names["paints"]),
         "hidden": 2,
         "margin": MARGINS,
     }
@@ -43,7 +44,8 @@ def count(columns: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> Summar
 
     Returns:
         "answer": no, yes. "subject", "object": entities in that role. "distractor": entities of vehicles that are not asked about.
-        "relation", "phrasing", "weather": by number. "hidden": examples in which all vehicles are seen whole, and those in which some
+        "relation", "phrasing", "weather": by number. "paint": vehicles in their kind's own paint, then in each of
+        PAINTS. "hidden": examples in which all vehicles are seen whole, and those in which some
         vehicle is hidden in part. "margin": distance of the margin from 0, by the half metre.
 
     Raises:
@@ -61,6 +63,7 @@ def count(columns: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> Summar
         "relation": columns["relation"],
         "phrasing": columns["phrasing"],
         "weather": columns["scene/weather"],
+        "paint": columns["scene/paint"][entity >= 0].astype(np.int64) + 1,
         "hidden": (columns["visible"] < 1).any(axis=1),
         "margin": np.minimum(distance, MARGINS - 1).astype(np.int64),
     }

@@ -11,27 +11,13 @@ from functools import lru_cache
 import numpy as np
 
 from simtown.assets.atlas import atlas
-from simtown.assets.catalogue import ENTITIES
-from simtown.assets.palette import MATERIALS
+from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
+from simtown.assets.palette import COLOUR_WORDS, MATERIALS
 from simtown.exact import cos, sin
 from simtown.scenes.scene import SceneBatch
 
-#: {colour word: paints of the palette that it names}. Where Zhang et al. (2022, Table 7) merge two words, so do we.
-PAINTS: dict[str, tuple[str, ...]] = {
-    "black": ("black",),
-    "blue": ("blue", "sky", "navy"),
-    "brown": ("brown", "tan", "sand", "wood", "rust"),
-    "gray": ("grey", "charcoal", "concrete"),
-    "green": ("green", "lime", "forest", "olive", "teal", "mint"),
-    "orange": ("orange", "amber"),
-    "pink": ("pink", "coral", "magenta"),
-    "purple": ("purple", "lilac"),
-    "red": ("red", "crimson", "brick"),
-    "silver": ("silver",),
-    "white": ("white", "cream"),
-    "yellow": ("yellow", "gold", "hay"),
-}
-COLOURS: tuple[str, ...] = tuple(PAINTS)
+#: Every colour word, in the order of the palette's table.
+COLOURS: tuple[str, ...] = tuple(COLOUR_WORDS)
 #: Vehicles looked at together: as many as a processor's cache holds.
 _BLOCK = 256
 
@@ -39,7 +25,7 @@ _BLOCK = 256
 @lru_cache(maxsize=1)
 def _shown() -> np.ndarray:
     """(materials, colours) float64, 1 where a material is a paint of that colour."""
-    table = [[material.name in paints for paints in PAINTS.values()] for material in MATERIALS]
+    table = [[material.name in paints for paints in COLOUR_WORDS.values()] for material in MATERIALS]
     return np.array(table, dtype=np.float64)
 
 
@@ -84,4 +70,4 @@ def by_kind(entity: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 def tells(kind: str) -> bool:
     """Whether a kind's name has a colour in it, as "red truck" has: nobody says of one what colour it is."""
-    return any(word in COLOURS for word in kind.split())
+    return kind in NAMED_BY_COLOUR

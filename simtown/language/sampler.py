@@ -179,8 +179,9 @@ def sample(recipe: Recipe, index: np.ndarray, stage: Callable[[str], AbstractCon
         street = draw_street(Stream(recipe.seed, recipe.split, "street"), index, weather.weather)
         allowed = np.array(STYLES[recipe.phrasing])
         phrasing = allowed[(Stream(recipe.seed, recipe.split, "phrasing").uniform(index, 1)[:, 0] * len(allowed)).astype(np.int64)]
+        paint = np.full(entity.shape, -1, dtype=np.int8)
         scene = SceneBatch(
-            entity.astype(np.int16), pose, *street, weather.weather, weather.intensity, weather.sun, weather.fall_seed, camera
+            entity.astype(np.int16), pose, paint, *street, weather.weather, weather.intensity, weather.sun, weather.fall_seed, camera
         )
     return Examples(scene, answer, subject, obj, relation, phrasing, margin.astype(np.float32), visible, tried)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from simtown.assets.atlas import NO_PAINT, atlas
 from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.exact import cos, sin
 from simtown.scenes.scene import SceneBatch
 
 
-def instances(batch: SceneBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def instances(batch: SceneBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The ground, then vehicle slots, then prop slots, of every scene.
 
     Returns:
@@ -17,6 +18,7 @@ def instances(batch: SceneBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
         poses: (n, i, 6) float32 x, y, z (metres), cos yaw, sin yaw, scale.
         styles: (n, i) uint16.
         ids: (i,) uint8 instance id of each slot, as in :class:`~simtown.render.frames.Frames`.
+        paints: (n, i) uint8 material of each body's triangles: the scene's choice, or the entity's own; NO_PAINT where there is no body.
 
     Raises:
         ValueError: there are more slots than ids.
@@ -38,4 +40,7 @@ def instances(batch: SceneBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
     styles = np.zeros((n, 1 + v + p), dtype=np.uint16)
     styles[:, 1 + v :] = batch.prop_style
     ids = np.concatenate([[0], np.arange(1, 1 + v + p)]).astype(np.uint8)
-    return meshes, poses, styles, ids
+    paints = np.full((n, 1 + v + p), NO_PAINT, dtype=np.uint8)
+    own = np.where(batch.entity >= 0, atlas().own_paint[batch.entity], NO_PAINT)
+    paints[:, 1 : 1 + v] = np.where(batch.paint >= 0, batch.paint, own)  # paints come first among materials
+    return meshes, poses, styles, ids, paints

@@ -23,7 +23,7 @@ F = np.float32
 
 
 @kernel
-def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, height, geometry, scratch):
+def draw_instances(view, light, atlas, tables, meshes, poses, styles, paints, width, height, geometry, scratch):
     """Transform, cull, shade and fill every instance of one scene; returns how many lie flat on the ground, or -1 if there are too many.
 
     Fills scratch.samples; triangle t (from 1) leaves its colour, instance, ground flag and, with `geometry`, its
@@ -33,7 +33,7 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
     samples, spots, colours, packed = scratch.samples, scratch.spots, scratch.colours, scratch.packed
     facing = scratch.facing
     owners, planes, flags, flats = scratch.owners, scratch.planes, scratch.flags, scratch.flat
-    triangles, normals, materials, parts = atlas.triangles, atlas.normals, atlas.materials, atlas.parts
+    triangles, normals, materials, parts, body = atlas.triangles, atlas.normals, atlas.materials, atlas.parts, atlas.body
     vertex_start, triangle_start, radii = atlas.vertex_start, atlas.triangle_start, atlas.radius
     focal = F(2.0) * view[12]
     cx, cy = F(2.0) * view[13], F(2.0) * view[14]
@@ -92,7 +92,7 @@ def draw_instances(view, light, atlas, tables, meshes, poses, styles, width, hei
             if not seen:
                 continue
             count += 1
-            material = materials[t]
+            material = paints[k] if body[t] else materials[t]
             nx, ny, nz = normals[t, 0], normals[t, 1], normals[t, 2]
             if kinds[material] == MATTE and bare:
                 sunny, up = max(nx * lx + ny * ly + nz * lz, F(0.0)), F(0.5) + F(0.5) * nz
@@ -367,7 +367,9 @@ def resolve_geometry(view, width, height, scratch, ids, depth_out, ids_out):
 
 
 @kernel
-def draw_scenes(first, last, views, lights, atlas, tables, casts, meshes, poses, styles, ids, fall_seeds, scratch, rgb, depth, ids_out):
+def draw_scenes(
+    first, last, views, lights, atlas, tables, casts, meshes, poses, styles, ids, paints, fall_seeds, scratch, rgb, depth, ids_out
+):
     """Draw scenes first to last - 1 of a batch; returns the number of a scene that holds too many triangles, or -1."""
     height, width = rgb.shape[1], rgb.shape[2]
     wide, high = 2 * width + 1, 2 * height + 1
@@ -375,7 +377,8 @@ def draw_scenes(first, last, views, lights, atlas, tables, casts, meshes, poses,
         view, light = views[n], lights[n]
         scratch.samples[:] = 0
         scratch.shadow[:] = 0
-        grounds = draw_instances(view, light, atlas, tables, meshes[n], poses[n], styles[n], wide, high, len(depth) > 0, scratch)
+        grounds = draw_instances(view, light, atlas, tables, meshes[n], poses[n], styles[n], paints[n], wide, high, len(depth) > 0,
+                                 scratch)  # fmt: skip
         if grounds < 0:
             return n
         cast_shadows(view, light, atlas, casts, meshes[n], poses[n], wide, high, scratch)

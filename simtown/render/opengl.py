@@ -61,13 +61,14 @@ class NoOpenGLError(ImportError):
 
 
 class _Street(NamedTuple):
-    """One scene as its passes need it, float64 but for the meshes' numbers (i,) and styles (i,)."""
+    """One scene as its passes need it, float64 but for the meshes' numbers (i,), styles (i,) and bodies' materials (i,)."""
 
     view: np.ndarray
     light: np.ndarray
     meshes: np.ndarray
     poses: np.ndarray
     styles: np.ndarray
+    paints: np.ndarray
 
     @property
     def slots(self) -> np.ndarray:
@@ -142,9 +143,9 @@ class OpenGL:
         """Pictures, and with `geometry` depth and instance ids, of every scene of a batch, at one size."""
         check_size(width, height)
         frames = Frames.blank(len(batch), width, height, geometry)
-        meshes, poses, styles, ids = instances(batch)
+        meshes, poses, styles, ids, paints = instances(batch)
         view, light = views(batch.camera, width, height).astype(float), lights(batch.weather, batch.intensity, batch.sun).astype(float)
-        streets = [_Street(*row) for row in zip(view, light, meshes, poses.astype(float), styles, strict=True)]
+        streets = [_Street(*row) for row in zip(view, light, meshes, poses.astype(float), styles, paints, strict=True)]
         # all geometry, then all colour: the context changes its size, and drops its meshes, twice a batch
         self._resize(width, height)
         depths: dict[int, np.ndarray] = {}
@@ -225,7 +226,8 @@ def _painted(street: _Street) -> tuple[np.ndarray, np.ndarray]:
     matrix = np.stack([street.matrix(slot) for slot in slots])[np.repeat(np.arange(len(slots)), stops - starts)]
     shape = a.vertices[a.triangles[triangle]].astype(np.float64)
     corners = shape @ matrix[:, :3, :3].transpose(0, 2, 1) + matrix[:, None, :3, 3]
-    normals, materials = a.normals[triangle, :3].astype(np.float64), a.materials[triangle]
+    normals = a.normals[triangle, :3].astype(np.float64)
+    materials = np.where(a.body[triangle], street.paints[owner], a.materials[triangle])
     c, s = street.poses[owner, 3], street.poses[owner, 4]
     sun = np.stack([c * light[0] + s * light[1], c * light[1] - s * light[0], np.full(len(c), light[2])], axis=1)
     facing = np.maximum((normals * sun).sum(axis=1), 0.0)

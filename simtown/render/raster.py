@@ -31,6 +31,7 @@ class _Meshes(NamedTuple):
     normals: np.ndarray
     materials: np.ndarray
     parts: np.ndarray
+    body: np.ndarray
     hull: np.ndarray
     hull_start: np.ndarray
     lamps: np.ndarray
@@ -117,9 +118,9 @@ class Raster:
         check_size(width, height)
         n = len(batch)
         frames = Frames.blank(n, width, height, geometry)
-        meshes, poses, styles, ids = instances(batch)
+        meshes, poses, styles, ids, paints = instances(batch)
         args = (views(batch.camera, width, height), lights(batch.weather, batch.intensity, batch.sun), self._atlas, self._tables,
-                self._casts, meshes, poses, styles, ids, batch.fall_seed)  # fmt: skip
+                self._casts, meshes, poses, styles, ids, paints, batch.fall_seed)  # fmt: skip
 
         def part(bounds: tuple[int, int]) -> int:
             scratch = _Scratch.sized(width, height, self._most_vertices, self._most_faces, self._most_ground)

@@ -9,22 +9,32 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field, fields
 from difflib import get_close_matches
+from functools import lru_cache
 
 import numpy as np
 
-from simtown.assets.catalogue import ENTITIES, PROPS
+from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR, PROPS
+from simtown.assets.palette import PAINTS
 from simtown.scenes.camera import Camera
 from simtown.scenes.weather import WEATHERS
 
 
 @dataclass
 class Vehicle:
-    """A vehicle in a scene: entity name, middle of its footprint (metres), yaw (radians counter-clockwise, 0 along +x)."""
+    """A vehicle in a scene.
+
+    Attributes:
+        entity: its name in the catalogue.
+        x, y: the middle of its footprint, metres.
+        yaw: radians counter-clockwise, 0 along +x.
+        paint: name of its body's paint, one of PAINTS; None is the entity's own.
+    """
 
     entity: str
     x: float
     y: float
     yaw: float = 0.0
+    paint: str | None = None
 
 
 @dataclass
@@ -76,6 +86,7 @@ class SceneBatch:
 
     Attributes:
         entity: (n, v) int16 indices of ENTITIES. `pose`: (n, v, 3) float32 x, y (metres) and yaw (radians).
+        paint: (n, v) int8 indices of PAINTS, each of a vehicle's body; -1 is the entity's own.
         prop: (n, p) int16 indices of PROPS. `prop_pose`: (n, p, 5) float32 x, y, z (metres), yaw (radians), scale.
         prop_style: (n, p) uint16, picks tints and lit windows.
         weather: (n,) uint8 index of WEATHERS. `intensity`: (n,) float32 in [0, 1]. `sun`: (n, 2) float32 azimuth, elevation (radians).
@@ -84,6 +95,7 @@ class SceneBatch:
 
     entity: np.ndarray
     pose: np.ndarray
+    paint: np.ndarray
     prop: np.ndarray
     prop_pose: np.ndarray
     prop_style: np.ndarray
@@ -102,7 +114,11 @@ class SceneBatch:
 
     def scene(self, i: int) -> Scene:
         """Scene i as a readable object."""
-        vehicles = [Vehicle(ENTITIES[e], *map(float, pose)) for e, pose in zip(self.entity[i], self.pose[i], strict=True) if e >= 0]
+        vehicles = [
+            Vehicle(ENTITIES[entity], float(x), float(y), float(yaw), None if paint < 0 else PAINTS[paint])
+            for entity, (x, y, yaw), paint in zip(self.entity[i], self.pose[i], self.paint[i], strict=True)
+            if entity >= 0
+        ]
         props = [
             Prop(PROPS[k], float(pose[0]), float(pose[1]), float(pose[2]), float(pose[3]), float(pose[4]), int(style))
             for k, pose, style in zip(self.prop[i], self.prop_pose[i], self.prop_style[i], strict=True)
@@ -114,13 +130,14 @@ class SceneBatch:
 
     @classmethod
     def of(cls, scenes: list[Scene]) -> SceneBatch:
-        """A batch of the given scenes. Raises ValueError for a name that the catalogue lacks."""
+        """A batch of the given scenes. Raises ValueError for a name that the catalogue lacks, or a paint that a kind cannot have."""
         n, v, p = len(scenes), max([1, *(len(s.vehicles) for s in scenes)]), max([1, *(len(s.props) for s in scenes)])
         batch = empty_batch(n, v, p)
         for i, scene in enumerate(scenes):
             for j, car in enumerate(scene.vehicles):
                 batch.entity[i, j] = _index(car.entity, ENTITIES, "vehicle")
                 batch.pose[i, j] = car.x, car.y, car.yaw
+                batch.paint[i, j] = -1 if car.paint is None else paint_number(car.entity, car.paint)
             for j, prop in enumerate(scene.props):
                 batch.prop[i, j] = _index(prop.kind, PROPS, "street kind")
                 batch.prop_pose[i, j] = prop.x, prop.y, prop.z, prop.yaw, prop.scale
@@ -137,6 +154,7 @@ def empty_batch(n: int, vehicles: int, props: int) -> SceneBatch:
     return SceneBatch(
         entity=np.full((n, vehicles), -1, dtype=np.int16),
         pose=np.zeros((n, vehicles, 3), dtype=np.float32),
+        paint=np.full((n, vehicles), -1, dtype=np.int8),
         prop=np.full((n, props), -1, dtype=np.int16),
         prop_pose=np.zeros((n, props, 5), dtype=np.float32),
         prop_style=np.zeros((n, props), dtype=np.uint16),
@@ -149,16 +167,32 @@ def empty_batch(n: int, vehicles: int, props: int) -> SceneBatch:
 
 
 def plausible(batch: SceneBatch) -> np.ndarray:
-    """Whether every number of a scene names something that exists and every measure is finite: (n,) bool.
+    """Whether every number of a scene names something that exists, on a kind that may have it, and every measure is finite: (n,) bool.
 
     What was read from a file is checked so before it indexes anything.
     """
-    fine = (batch.entity >= -1).all(axis=1) & (batch.entity < len(ENTITIES)).all(axis=1)
+    fine = ((batch.entity >= -1) & (batch.entity < len(ENTITIES))).all(axis=1)
+    fine &= ((batch.paint >= -1) & (batch.paint < len(PAINTS))).all(axis=1)
+    fine &= ((batch.paint < 0) | _paintable()[batch.entity.clip(-1, len(ENTITIES) - 1)]).all(axis=1)
     fine &= (batch.prop >= -1).all(axis=1) & (batch.prop < len(PROPS)).all(axis=1) & (batch.weather < len(WEATHERS))
     for measure in (batch.pose, batch.prop_pose, batch.intensity, batch.sun, batch.camera):
         flat = measure.reshape(len(batch), -1)
         fine &= (np.isfinite(flat) & (np.abs(flat) < 1e6)).all(axis=1)
     return fine
+
+
+def paint_number(entity: str, paint: str) -> int:
+    """The index of a paint that an entity is to have. Raises ValueError for an unknown paint, and for an entity that keeps its own."""
+    number = _index(paint, PAINTS, "paint")
+    if entity in NAMED_BY_COLOUR:
+        raise ValueError(f"a {entity} cannot be painted {paint}: its name says its colour, so leave out its paint")
+    return number
+
+
+@lru_cache(maxsize=1)
+def _paintable() -> np.ndarray:
+    """(entities + 1,) bool, which entities may have another paint than their own; the last is that of an empty slot, which may not."""
+    return np.array([name not in NAMED_BY_COLOUR for name in ENTITIES] + [False])
 
 
 def _index(name: str, names: tuple[str, ...], what: str) -> int:

@@ -33,7 +33,7 @@ def schema(settings):
         "index": ((), "<i8"), "question": ((), "|S96"), "tokens": ((LENGTH,), "|u1"), "answer": ((), "|b1"), "subject": ((), "<i2"),
         "relation": ((), "|u1"), "object": ((), "<i2"), "subject_slot": ((), "|u1"), "object_slot": ((), "|u1"),
         "phrasing": ((), "|u1"), "margin": ((), "<f4"), "boxes": ((v, 4), "<f4"), "visible": ((v,), "<f4"),
-        "scene/entity": ((v,), "<i2"), "scene/pose": ((v, 3), "<f4"), "scene/prop": ((SLOTS,), "<i2"),
+        "scene/entity": ((v,), "<i2"), "scene/pose": ((v, 3), "<f4"), "scene/paint": ((v,), "|i1"), "scene/prop": ((SLOTS,), "<i2"),
         "scene/prop_pose": ((SLOTS, 5), "<f4"), "scene/prop_style": ((SLOTS,), "<u2"), "scene/weather": ((), "|u1"),
         "scene/intensity": ((), "<f4"), "scene/sun": ((2,), "<f4"), "scene/fall_seed": ((), "<u4"), "scene/camera": ((7,), "<f4"),
         "images": ((h, w, 3), "|u1"),

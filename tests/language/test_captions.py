@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simtown.assets.catalogue import ENTITIES, PROPS, entity_mesh
-from simtown.assets.palette import MATERIALS, MATTE
+from simtown.assets.palette import COLOUR_WORDS, MATERIALS, MATTE
 from simtown.datasets.reader import open_dataset
 from simtown.language import captions, colours
 from simtown.language.relations import LATERAL, RADIAL, RELATION_NAMES, RELATIONS
@@ -55,7 +55,7 @@ def test_captions_have_addresses(scenes, told):
 def test_colours_cover_the_paints():
     """Every paint that some vehicle wears has one name, but for people's skin; nothing that is not paint has one."""
     worn = {MATERIALS[m].name for name in ENTITIES for m in np.unique(entity_mesh(name).materials)}
-    named = Counter(paint for paints in colours.PAINTS.values() for paint in paints)
+    named = Counter(paint for paints in COLOUR_WORDS.values() for paint in paints)
     assert set(named.values()) == {1}
     parts = {"tyre", "hub", "steel", "dark", "glass", "window", "skin", "skin dark", "cloth", "trim"}
     assert {m.name for m in MATERIALS if m.name in worn and m.kind == MATTE} - parts == worn & set(named)
@@ -71,7 +71,7 @@ def test_what_is_seen_is_what_faces_the_viewer():
     assert shares.sum(axis=1) == pytest.approx(1)
     frames = Raster().render(batch, 512, 256)
     palette = np.array([m.colour for m in MATERIALS])
-    kind = np.array([next((c for c, paints in enumerate(colours.PAINTS.values()) if m.name in paints), -1) for m in MATERIALS])
+    kind = np.array([next((c for c, paints in enumerate(COLOUR_WORDS.values()) if m.name in paints), -1) for m in MATERIALS])
     for i in range(len(names)):
         pixels = frames.rgb[i][frames.ids[i] == 1] / 255.0
         unit = palette / np.linalg.norm(palette, axis=1, keepdims=True)  # shading changes brightness more than hue

@@ -107,7 +107,7 @@ def test_every_object_overlaps_without_ties(pair: Pair) -> None:
 def projected(batch: SceneBatch, n: int, slot: int) -> tuple[np.ndarray, np.ndarray]:
     """A slot's triangles in float64: corners' pixel coordinates (t, 3, 2) and depths (t, 3)."""
     a = atlas()
-    meshes, poses, _, _ = instances(batch[n : n + 1])
+    meshes, poses, *_ = instances(batch[n : n + 1])
     mesh, (px, py, pz, c, s, scale) = meshes[0, slot], poses[0, slot].astype(float)
     v = a.vertices[a.vertex_start[mesh] : a.vertex_start[mesh + 1]].astype(float) * scale
     view = views(batch.camera[n : n + 1], SIZE, SIZE)[0].astype(float)

@@ -193,7 +193,7 @@ def rays(view, width, height):
 def cast(batch, n, width, height):
     """Depth and instance id of every pixel of scene n, ray by ray and triangle by triangle: Möller and Trumbore's test."""
     a, view = atlas(), views(batch.camera, width, height)[n].astype(float)
-    meshes, poses, _, ids = instances(batch)
+    meshes, poses, _, ids, _ = instances(batch)
     direction = rays(view, width, height).reshape(-1, 3)
     best, number = np.full(len(direction), np.inf), np.zeros(len(direction), dtype=int)
     for k in np.flatnonzero(meshes[n] >= 0):
@@ -300,7 +300,7 @@ def test_every_instance_is_as_far_as_it_stands(raster):
         frames = raster.render(some, 48, 40)
         assert not np.isnan(frames.depth).any()
         assert (frames.depth >= NEAR * 0.999).all()
-        meshes, poses, _, _ = instances(some)
+        meshes, poses, *_ = instances(some)
         view = views(some.camera, 48, 40).astype(float)
         wrong = total = 0
         for n in range(60):

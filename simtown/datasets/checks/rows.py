@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES, PROPS
+from simtown.assets.palette import PAINTS
 from simtown.datasets import summary as summaries
 from simtown.datasets.checks.consistency import inconsistent, stored_scenes
 from simtown.datasets.checks.problems import Problem, examples
@@ -28,6 +29,7 @@ HOLDS = {
     "tokens": "tokens of the question", "answer": "answer", "subject": "subject", "relation": "relation", "object": "object",
     "subject_slot": "vehicle asked about (subject_slot)", "object_slot": "vehicle asked about (object_slot)", "phrasing": "wording",
     "margin": "margin", "boxes": "boxes", "visible": "visible shares", "scene/entity": "vehicles", "scene/pose": "places of vehicles",
+    "scene/paint": "paints of vehicles",
     "scene/prop": "things in the street", "scene/prop_pose": "places of things in the street",
     "scene/prop_style": "styles of things in the street", "scene/weather": "weather", "scene/intensity": "intensity of the weather",
     "scene/sun": "place of the sun", "scene/fall_seed": "seed of rain and snow", "scene/camera": "camera",
@@ -35,7 +37,7 @@ HOLDS = {
 #: Numbers that stand for names.
 _NAMES: dict[str, tuple[str, ...]] = {
     "answer": ("no", "yes"), "subject": ENTITIES, "object": ENTITIES, "relation": RELATION_NAMES, "scene/entity": ENTITIES,
-    "scene/prop": PROPS, "scene/weather": WEATHERS,
+    "scene/paint": PAINTS, "scene/prop": PROPS, "scene/weather": WEATHERS,
 }  # fmt: skip
 #: The kind of the problem that a shard of other examples has.
 FOREIGN = "none of its examples is what these settings make"
@@ -260,4 +262,6 @@ def _brief(array: str, value: Any) -> str:
     names = _NAMES.get(array)
     if names is None:
         return str(value)
-    return names[int(value)] if 0 <= int(value) < len(names) else f"{'nothing' if value == -1 else f'number {value}, which is none'}"
+    if value == -1:
+        return "the kind's own" if array == "scene/paint" else "nothing"
+    return names[int(value)] if 0 <= int(value) < len(names) else f"number {value}, which is none"

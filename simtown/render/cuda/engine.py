@@ -189,7 +189,7 @@ class Cuda:
 
     def _scenes(self, lane: _Lane, batch: SceneBatch, width: int, height: int) -> tuple[Scenes, int, int]:
         """A batch on the card, and how many rows of triangles and lamps it needs."""
-        meshes, poses, styles, _ = instances(batch)
+        meshes, poses, styles, *_ = instances(batch)
         first, lamp_first = sizes(self._atlas, meshes)
         light = lights(batch.weather, batch.intensity, batch.sun)
         own = Scenes(views(batch.camera, width, height), light, meshes, poses, styles, batch.fall_seed, first, lamp_first)
