@@ -44,9 +44,9 @@ def count(columns: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> Summar
 
     Returns:
         "answer": no, yes. "subject", "object": entities in that role. "distractor": entities of vehicles that are not asked about.
-        "relation", "phrasing", "weather": by number. "paint": vehicles in their kind's own paint, then in each of
-        PAINTS. "hidden": examples in which all vehicles are seen whole, and those in which some
-        vehicle is hidden in part. "margin": distance of the margin from 0, by the half metre.
+        "relation", "phrasing", "weather": by number. "paint": vehicles in their kind's own paint, then in each of PAINTS. "hidden":
+        examples in which all vehicles are seen whole, and those in which some vehicle is hidden in part. "margin": distance of the margin
+        from 0, by the half metre.
 
     Raises:
         ValueError: a number is beyond the end of its list.
