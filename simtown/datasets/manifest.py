@@ -46,11 +46,13 @@ def fresh(settings: Settings, tables: Tables | None = None) -> dict[str, Any]:
 def enter(manifest: dict[str, Any], task: Task, made: Mapping[str, Any]) -> None:
     """Write a shard down: its entry, and its summary into that of its split. `made`: of :func:`simtown.datasets.engines.entry`.
 
-    A shard that was listed before, lost, and made again is in the summary already.
+    A shard that was listed before, lost, and made again is in the summary already. Raises DamagedError for a summary of other lists.
     """
+    sizes = summaries.lengths(manifest["names"])
+    if {name: len(counts) for name, counts in made["summary"].items()} != sizes:
+        raise DamagedError(f"{task.name} is damaged: its summary has other lists; move it away and run the same command again")
     if task.name not in manifest["shards"]:
         parts = [manifest["summary"][task.split]] if task.split in manifest["summary"] else []
-        sizes = {name: len(counts) for name, counts in made["summary"].items()}
         manifest["summary"][task.split] = summaries.total([*parts, made["summary"]], sizes)
     manifest["shards"][task.name] = {key: value for key, value in made.items() if key != "summary"}
 
