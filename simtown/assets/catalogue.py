@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from simtown.assets.mesh import Mesh
-from simtown.assets.palette import COLOUR_WORDS, MATERIALS, PAINTS
+from simtown.assets.palette import COLOUR_WORDS
 from simtown.assets.street import buildings, furniture, ground, people, trees
 from simtown.assets.vehicles import buses, cars, cycles, farm, offroad, service, showcars, trucks, vans, works
 
@@ -35,22 +33,11 @@ ENTITIES: tuple[str, ...] = (
 )  # fmt: skip
 
 _VEHICLES: dict[str, Callable[[], Mesh]] = {}
-_OWN_BODIES: dict[str, str] = {}
+#: The paint of every entity's body, which a scene may exchange.
+BODIES: dict[str, str] = {}
 for _module in (cars, showcars, offroad, trucks, service, buses, vans, works, farm, cycles):
     _VEHICLES.update(_module.KINDS)
-    _OWN_BODIES.update(getattr(_module, "BODY", {}))
-
-
-def _largest_paint(name: str) -> str:
-    """The plain paint that covers most of a kind."""
-    mesh = _VEHICLES[name]()
-    a, b, c = mesh.vertices[mesh.triangles].transpose(1, 0, 2)
-    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
-    return PAINTS[int(np.bincount(mesh.materials, weights=area, minlength=len(MATERIALS))[: len(PAINTS)].argmax())]
-
-
-#: The paint of every entity's body, which a scene may exchange.
-BODIES: dict[str, str] = {name: _OWN_BODIES.get(name) or _largest_paint(name) for name in ENTITIES}
+    BODIES.update(_module.BODY)
 
 #: Entities whose name has a colour in it, such as "red truck": they keep their own paint.
 NAMED_BY_COLOUR: frozenset[str] = frozenset(name for name in ENTITIES if set(name.split()) & set(COLOUR_WORDS))

@@ -121,8 +121,17 @@ def frustum(size: Point, top: tuple[float, float], at: Point, paint: str, shift:
     return loft([lower, upper], paint).at(*at)
 
 
+#: From this bevel on, metres, an edge is rounded in two steps: the silhouette of a smaller one shows no difference.
+ROUND = 0.08
+
+
+def _fillet(bevel: float) -> list[tuple[float, float]]:
+    """(inwards, upwards) metres from where an edge begins to bend to where it ends: two steps of an arc, or one for a small edge."""
+    return [(0.0, 0.0), (0.3 * bevel, 0.7 * bevel), (bevel, bevel)] if bevel >= ROUND else [(0.0, 0.0), (bevel, bevel)]
+
+
 def block(size: Point, at: Point, paint: str, bevel: float = 0.1) -> Mesh:
-    """As :func:`box`, its upper edges cut by `bevel` metres and its upright ones too: soft, toy-like. 44 triangles."""
+    """As :func:`box`, its upper edges rounded by `bevel` metres, its upright ones cut: soft, toy-like. 60 triangles (44 if small)."""
     (x, y, z), c = (size[0] / 2, size[1] / 2, size[2]), bevel
 
     def ring(inset: float, height: float) -> list[Point]:
@@ -130,20 +139,22 @@ def block(size: Point, at: Point, paint: str, bevel: float = 0.1) -> Mesh:
         return [(-a + c, -b, height), (a - c, -b, height), (a, -b + c, height), (a, b - c, height),
                 (a - c, b, height), (-a + c, b, height), (-a, b - c, height), (-a, -b + c, height)]  # fmt: skip
 
-    return loft([ring(0.0, 0.0), ring(0.0, z - c), ring(c, z)], paint).at(*at)
+    return loft([ring(0.0, 0.0), *[ring(inwards, z - c + up) for inwards, up in _fillet(c)]], paint).at(*at)
 
 
 def body(stations: Sequence[tuple[float, ...]], paint: str, bevel: float = 0.08) -> Mesh:
     """A vehicle's shell lofted along x through `stations` (x, half width, bottom, top[, half width at the top]).
 
-    The shoulder is cut by `bevel`. List stations from tail to nose: bumper, boot, windscreen, bonnet, bumper.
+    The shoulder is rounded by `bevel`. List stations from tail to nose: bumper, boot, windscreen, bonnet, bumper.
     """
     loops = []
     for station in stations:
         x, w, low, high = station[:4]
         u = station[4] if len(station) > 4 else w
         c = min(bevel, 0.45 * (high - low), 0.45 * w)
-        loops.append([(x, -w, low), (x, w, low), (x, w, high - c), (x, u - c, high), (x, -u + c, high), (x, -w, high - c)])
+        steps = [(i / bevel, up / bevel) for i, up in _fillet(bevel)] if bevel else [(0.0, 0.0)]
+        left = [(x, w + (u - c - w) * i, high - c + c * up) for i, up in steps]
+        loops.append([(x, -w, low), (x, w, low), *left, *[(x, -y, z) for x, y, z in reversed(left)]])
     return loft(loops, paint)
 
 
@@ -234,11 +245,46 @@ def top(x: tuple[float, float], y: tuple[float, float], z: float, paint: str, z_
     return panel([(x[0], y[0], z), (x[1], y[0], e), (x[1], y[1], e), (x[0], y[1], z)], paint, lift=lift)
 
 
-def wheel(x: float, y: float, radius: float = 0.32, width: float = 0.22, hub: str = "hub", tyre: str = "tyre", sides: int = 12) -> Mesh:
-    """A wheel standing on the ground at (x, y), its hub on the outer face (the side away from y = 0)."""
-    tread = cylinder(radius, width, (0.0, -width / 2, 0.0), tyre, axis="y", sides=sides)
-    cap = cylinder(radius * 0.58, 0.03, (0.0, width / 2, 0.0), hub, axis="y", sides=max(6, sides // 2))
-    whole = tread + cap
+def _fan(ring: Sequence[Point], paint: str, tip: Point | None = None) -> Mesh:
+    """A flat convex face, or a shallow cone up to its `tip`; `ring` runs counter-clockwise seen from outside."""
+    n = len(ring)
+    if tip is None:
+        triangles = [[0, i, i + 1] for i in range(1, n - 1)]
+    else:
+        triangles = [[i, (i + 1) % n, n] for i in range(n)]
+    vertices = np.array([*ring] if tip is None else [*ring, tip], dtype=np.float64)
+    return Mesh(vertices, np.array(triangles), np.full(len(triangles), material(paint)))
+
+
+#: A wheel smaller than this radius, metres, is plain: ten sides and no spokes.
+SMALL_WHEEL = 0.24
+
+
+def hub_face(radius: float, y: float, paint: str) -> Mesh:
+    """The outer face of a wheel about the origin, towards +y at `y`: a rim, five dark openings with spokes between, a pointed cap.
+
+    21 triangles; a small wheel has no openings, and 12.
+    """
+    small = radius < SMALL_WHEEL
+
+    def ring(distance: float, lift: float, corners: int) -> list[Point]:
+        turns = [2 * pi * i / corners for i in range(corners)]
+        return [(distance * sin(t), y + lift, distance * cos(t)) for t in turns]
+
+    outer, inner = ring(radius * 0.5, 0.025, 25), ring(radius * 0.22, 0.025, 5)
+    openings = [] if small else [_fan([inner[i], outer[5 * i - 1], outer[5 * i + 1]], "dark") for i in range(5)]
+    rim = _fan(ring(radius * 0.64, 0.012, 8 if small else 12), paint)
+    cap = _fan(ring(radius * 0.2, 0.025, 6), paint, (0.0, y + 0.05, 0.0))
+    return join([rim, *openings, cap])
+
+
+def wheel(x: float, y: float, radius: float = 0.32, width: float = 0.22, hub: str = "hub", tyre: str = "tyre", sides: int = 0) -> Mesh:
+    """A wheel standing on the ground at (x, y), its hub on the outer face (the side away from y = 0).
+
+    `sides` are 16 (10 of a small wheel) if not given. 81 triangles with 16.
+    """
+    sides = sides or (10 if radius < SMALL_WHEEL else 16)
+    whole = cylinder(radius, width, (0.0, -width / 2, 0.0), tyre, axis="y", sides=sides) + hub_face(radius, width / 2, hub)
     return (whole if y >= 0 else whole.mirrored()).at(x, y, radius)
 
 
@@ -251,10 +297,10 @@ def arches(xs: Sequence[float], y: float, radius: float = 0.38, paint: str = "da
     """Dark half-discs on both flanks (at ±y) behind the wheels, so that wheels read at a distance."""
     parts = []
     for x in xs:
-        turn = [(x + radius * cos(pi * i / 6), z + radius * sin(pi * i / 6)) for i in range(7)]
+        turn = [(x + radius * cos(pi * i / 8), z + radius * sin(pi * i / 8)) for i in range(9)]
         vertices = np.array([(p, -y - 0.012, q) for p, q in turn])
-        triangles = np.array([[0, i, i + 1] for i in range(1, 6)])
-        parts.append(Mesh(vertices, triangles, np.full(5, material(paint))).both_sides())
+        triangles = np.array([[0, i, i + 1] for i in range(1, 8)])
+        parts.append(Mesh(vertices, triangles, np.full(7, material(paint))).both_sides())
     return join(parts)
 
 
@@ -285,10 +331,15 @@ def cabin(base: tuple[float, float], roof: tuple[float, float], z: tuple[float, 
     `pillars` are the places (0 rear to 1 front) of the painted posts between side windows.
     """
     (x0, x3), (x1, x2), (z0, z1), (w0, w1) = base, roof, z, (width[0] / 2, width[1] / 2)
-    shell = loft(
-        [[(x0, -w0, z0), (x3, -w0, z0), (x3, w0, z0), (x0, w0, z0)], [(x1, -w1, z1), (x2, -w1, z1), (x2, w1, z1), (x1, w1, z1)]],
-        paint,
-    )
+
+    def ring(t: float, inset: float) -> list[Point]:
+        """The outline at the share t of the height, drawn in by `inset` metres."""
+        rear, nose, w, z = x0 + (x1 - x0) * t + inset, x3 + (x2 - x3) * t - inset, w0 + (w1 - w0) * t - inset, z0 + (z1 - z0) * t
+        return [(rear, -w, z), (nose, -w, z), (nose, w, z), (rear, w, z)]
+
+    # Windows end at 0.88 of the height; above them the roof's edge is rounded in two steps.
+    edge = min(0.16 * (z1 - z0), 0.3 * (x2 - x1))
+    shell = loft([ring(0.0, 0.0), ring(0.89, 0.0), ring(0.96, 0.35 * edge), ring(1.0, 1.25 * edge)], paint)
     flank = [(x0, -w0, z0), (x3, -w0, z0), (x2, -w1, z1), (x1, -w1, z1)]
     edges = [0.04, *pillars, 0.96]
     panes = [panel(flank, glass, (a + 0.025, b - 0.025), (0.1, 0.85)) for a, b in itertools.pairwise(edges)]

@@ -86,6 +86,10 @@ def generate(
     ] = "left of,right of",
     phrasing: Annotated[str, typer.Option(help="paper: every question in the paper's one wording; varied: in several.")] = "paper",
     weather: Annotated[str, typer.Option(help="Weathers that occur: all, or names with commas between, such as clear,snow,night.")] = "all",
+    paint: Annotated[
+        str,
+        typer.Option(help="What vehicles are painted: own (as their kind is), uniform, natural (as cars in the street), or a CSV file."),
+    ] = "own",
     jitter: Annotated[float, typer.Option(help="Move the camera at random by up to this many metres, at most 1.")] = 0.0,
     masks: Annotated[bool, typer.Option("--masks", help="Store instance masks.")] = False,
     depth: Annotated[bool, typer.Option("--depth", help="Store depth in metres.")] = False,
@@ -116,7 +120,7 @@ def generate(
 
     width, height = parse_size(size)
     settings = Settings(entities, n, val, test, width, height, seed, distractor, frequencies, _names(relations, RELATION_NAMES),
-                        phrasing, _names(weather, WEATHERS), jitter, masks, depth, shard)  # fmt: skip
+                        phrasing, _names(weather, WEATHERS), paint, jitter, masks, depth, shard)  # fmt: skip
     store = store_of(default_name(settings) if out is None else out)
     settings.check()
     with Progress(f"generate {store}") as watcher, connected(engine, address, workers) as cluster:
@@ -152,7 +156,7 @@ def default_name(settings: Settings) -> str:
         name += f"-{settings.width}x{settings.height}"
     if settings.seed != plain.seed:
         name += f"-seed{settings.seed}"
-    rest = ("val", "test", "frequencies", "relations", "phrasing", "weathers", "jitter", "masks", "depth", "shard")
+    rest = ("val", "test", "frequencies", "relations", "phrasing", "weathers", "paint", "jitter", "masks", "depth", "shard")
     differs = [f"{key}={getattr(settings, key)}" for key in rest if getattr(settings, key) != getattr(plain, key)]
     if differs:
         name += f"-{sha256(';'.join(differs).encode()).hexdigest()[:6]}"

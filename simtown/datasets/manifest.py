@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import simtown
+from simtown.assets.palette import PAINTS
 from simtown.datasets import summary as summaries
 from simtown.datasets.names import names
 from simtown.datasets.settings import NEW_SETTINGS, SCHEMA, SPLITS, Settings, Tables
@@ -129,17 +130,21 @@ def _check_settings(told: Any, schema: int) -> None:
             _expect(told[name], kinds.get(type(default), type(default)), f"settings.{name}")
         elif schema > 1 or name not in NEW_SETTINGS:
             raise KeyError(f"settings.{name}")
-    unknown = sorted(set(told) - set(asdict(Settings())) - {"subject_frequencies", "object_frequencies"})
+    unknown = sorted(set(told) - set(asdict(Settings())) - {f"{table}_frequencies" for table in Tables._fields})
     if unknown:
         raise ValueError(f"there is no setting '{unknown[0]}'")
     settings = Settings.from_resolved(told)
     if settings.schema != schema:
         raise ValueError(f"version {settings.catalogue} of the world is never stored in layout version {schema}")
     settings.check_apart_from_frequencies()
-    for role in ("subject_frequencies", "object_frequencies"):
-        _expect(told[role], list, f"settings.{role}")
-        if len(told[role]) != settings.entities or not all(isinstance(p, int | float) and 0 <= p <= 1 for p in told[role]):
-            raise ValueError(f"settings.{role} is not a list of {settings.entities} probabilities")
+    paints = 0 if settings.paint == "own" else len(PAINTS)
+    for table, count in zip(Tables._fields, (settings.entities, settings.entities, paints), strict=True):
+        name = f"{table}_frequencies"
+        if schema == 1 and name in NEW_SETTINGS:
+            continue
+        _expect(told[name], list, f"settings.{name}")
+        if len(told[name]) != count or not all(isinstance(p, int | float) and 0 <= p <= 1 for p in told[name]):
+            raise ValueError(f"settings.{name} is not a list of {count} probabilities")
 
 
 def _check_rest(manifest: dict[str, Any]) -> None:

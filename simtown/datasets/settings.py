@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import asdict, dataclass, field
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from simtown.language.questions import STYLES
 from simtown.language.relations import DEFAULT_RELATIONS, relation_numbers
 from simtown.language.sampler import Recipe, draw_entities
 from simtown.render.frames import check_size
+from simtown.scenes.paint import CHOICES, paint_frequencies
 from simtown.scenes.weather import WEATHERS
 from simtown.visualgenome.frequencies import frequencies
 
@@ -22,7 +23,7 @@ SPLITS = ("train", "val", "test")
 #: Version of the layout of shards and of the manifest (docs/data-format.md).
 SCHEMA = 2
 #: Settings that version 1 of the layout does not have; their defaults say what was the case.
-NEW_SETTINGS = frozenset({"paint"})
+NEW_SETTINGS = frozenset({"paint", "paint_frequencies"})
 #: Bytes of a shard whose number of examples is chosen here. What is chosen is this or up to 2.5 times less.
 _SHARD_BYTES = 160e6
 #: Bytes that an example takes, as measured from 32 x 32 to 1024 x 1024: so many for each pixel of a side (outlines) and of the area.
@@ -32,8 +33,18 @@ _DEPTH_BYTES_PER_SIDE, _DEPTH_BYTES_PER_PIXEL = 110.0, 0.6
 #: A small set is cut into so many shards at least, that workers share it and a stopped job continues, but none smaller than this.
 _LEAST_SHARDS, _LEAST_SHARD = 4, 500
 
-#: Subject and object frequencies: two (entities,) float64.
-Tables = tuple[np.ndarray, np.ndarray]
+
+class Tables(NamedTuple):
+    """Frequencies as they are resolved.
+
+    Attributes:
+        subject, object: (entities,) float64 of train and val.
+        paint: (36,) float64 of every split; (0,) if every kind keeps its own.
+    """
+
+    subject: np.ndarray
+    object: np.ndarray
+    paint: np.ndarray
 
 
 class SettingsError(ValueError):
@@ -54,6 +65,7 @@ class Settings:
         relations: names of what is asked.
         phrasing: "paper" or "varied".
         weathers: kinds that occur.
+        paint: "own", "uniform", "natural" or a CSV file: frequencies of vehicles' paints in every split.
         jitter: largest random shift of the camera, metres.
         masks, depth: whether to store them.
         shard: examples a file; None chooses a number by the size of the pictures (:attr:`shard_size`).
@@ -72,6 +84,7 @@ class Settings:
     relations: tuple[str, ...] = DEFAULT_RELATIONS
     phrasing: str = "paper"
     weathers: tuple[str, ...] = WEATHERS
+    paint: str = "own"
     jitter: float = 0.0
     masks: bool = False
     depth: bool = False
@@ -136,20 +149,33 @@ class Settings:
 
     @property
     def table_from_file(self) -> bool:
-        """Whether the frequencies come from a CSV file, which a manifest outlives, and not from the program."""
+        """Whether the frequencies of entities come from a CSV file, which a manifest outlives, and not from the program."""
         return self.frequencies not in ("vg", "uniform") and not self.frequencies.startswith("zipf:")
 
-    def tables(self) -> Tables:
-        """Subject and object frequencies of train and val. Raises ValueError or OSError if there is no such table."""
-        return frequencies(self.frequencies, self.entities)
+    @property
+    def paint_from_file(self) -> bool:
+        """Whether the frequencies of paints come from a CSV file."""
+        return self.paint not in CHOICES
+
+    def tables(self, kept: Tables | None = None) -> Tables:
+        """All frequencies; those of a CSV file, which may be gone, are of `kept` if that is given.
+
+        Raises ValueError or OSError if there is no such table.
+        """
+        entities = kept[:2] if kept and self.table_from_file else frequencies(self.frequencies, self.entities)
+        return Tables(*entities, kept.paint if kept and self.paint_from_file else paint_frequencies(self.paint))
 
     def recipe(self, split: str, tables: Tables | None = None) -> Recipe:
         """What examples of a split are sampled from: the chosen frequencies, or uniform ones for the test split.
 
         `tables` takes the place of :meth:`tables`, for a data set whose CSV file may be gone.
         """
-        subject, obj = frequencies("uniform", self.entities) if split == "test" else tables or self.tables()
-        return Recipe(self.seed, split, subject, obj, self.distractor, self.relations, self.phrasing, self.weathers, self.jitter)
+        if split == "test":
+            subject, obj = frequencies("uniform", self.entities)
+            paint = tables.paint if tables else paint_frequencies(self.paint)
+        else:
+            subject, obj, paint = tables or self.tables()
+        return Recipe(self.seed, split, subject, obj, self.distractor, self.relations, self.phrasing, self.weathers, self.jitter, paint)
 
     def counts(self) -> dict[str, int]:
         """Examples in each split."""
@@ -160,11 +186,10 @@ class Settings:
 
         `tables` takes the place of :meth:`tables`, as for :meth:`recipe`.
         """
-        subject, obj = tables or self.tables()
+        tables = tables or self.tables()
         told = {k: list(v) if isinstance(v, tuple) else v for k, v in {**asdict(self), "shard": self.shard_size}.items()}
-        if self.schema == 1:
-            told = {k: v for k, v in told.items() if k not in NEW_SETTINGS}
-        return {**told, "subject_frequencies": _plain(subject), "object_frequencies": _plain(obj)}
+        told.update({f"{role}_frequencies": [float(p) for p in table] for role, table in tables._asdict().items()})
+        return {k: v for k, v in told.items() if self.schema > 1 or k not in NEW_SETTINGS}
 
     @classmethod
     def from_resolved(cls, told: dict[str, Any]) -> Settings:
@@ -184,10 +209,6 @@ def _round_down(limit: float) -> int:
     return max(step for step in steps if step <= max(limit, 2))
 
 
-def _plain(p: np.ndarray) -> list[float]:
-    return [float(x) for x in p]
-
-
 def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     """Which flags differ between two resolved settings, as "--name old, now new"."""
     before, after = _flags(old), _flags(new)
@@ -202,4 +223,6 @@ def _flags(told: dict[str, Any]) -> dict[str, str]:
     flags = {"size": f"{rest.pop('width', '?')}x{rest.pop('height', '?')}", "weather": rest.pop("weathers", "?")}
     tables = hashlib.sha256("".join(rest.pop(f"{role}_frequencies", "") for role in ("subject", "object")).encode()).hexdigest()[:6]
     flags["frequencies"] = f"{rest.pop('frequencies', '?')} (table {tables})"
+    paints = rest.pop("paint_frequencies", "")
+    flags["paint"] = rest.pop("paint", "own") + (f" (table {hashlib.sha256(paints.encode()).hexdigest()[:6]})" if paints else "")
     return {**rest, **flags}

@@ -87,6 +87,7 @@ def looks(scenes: SceneBatch, seed: int, split: str, bias: float) -> list[str]:
     u = Stream(seed, split, "look").uniform(np.arange(n), 1 + 2 * v)
     colour = _choose(shares.reshape(n * v, -1), u[:, 1 : 1 + v].ravel()).reshape(n, v)
     silent = (colour == typical) & (u[:, 1 + v :] < bias) | np.array([tells(name) for name in ENTITIES])[scenes.entity]
+    silent |= ~shares.any(axis=2)
     names, words = np.array(ENTITIES)[scenes.entity].tolist(), np.where(silent, "", np.array(COLOURS)[colour]).tolist()
     told = []
     for i in range(n):

@@ -1,7 +1,7 @@
 """Colours in words: what a viewer sees of a vehicle's paint, and so how each kind's colours are truly distributed.
 
-A kind's mesh is painted once and for all; what of it faces the viewer depends on where it stands and how it is turned, which the latent
-scene tells. Tyres, glass, lamps and chassis are not paint.
+A kind's mesh is painted once and for all, but for its body, whose paint a scene may exchange; what of it faces the viewer depends on
+where it stands and how it is turned, which the latent scene tells. Tyres, glass, lamps and chassis are not paint.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
 from simtown.assets.palette import COLOUR_WORDS, MATERIALS
 from simtown.exact import cos, sin
+from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
 
 #: Every colour word, in the order of the palette's table.
@@ -30,7 +31,7 @@ def _shown() -> np.ndarray:
 
 
 def seen(scenes: SceneBatch) -> np.ndarray:
-    """Shares of each colour in the paint that faces the viewer: (n, v, c) float64, rows sum to 1; zeros for an empty slot.
+    """Shares of each colour in the paint that faces the viewer: (n, v, c) float64, rows sum to 1; zeros where no paint has a colour's name.
 
     A triangle counts by the solid angle it fills, whatever stands before it.
     """
@@ -38,8 +39,9 @@ def seen(scenes: SceneBatch) -> np.ndarray:
     camera, pose = scenes.camera.astype(np.float64), scenes.pose.astype(np.float64)
     for kind in np.unique(scenes.entity[scenes.entity >= 0]):
         own = slice(*town.triangle_start[kind : kind + 2])
-        colour = _shown()[town.materials[own]]
-        painted = colour.any(axis=1)
+        body = town.body[own]
+        colour = np.where(body[:, None], 0.0, _shown()[town.materials[own]])
+        painted = colour.any(axis=1) | body
         p, q, r = (town.vertices[town.triangles[own][painted, k]].astype(np.float64) for k in range(3))
         area, middle = np.cross(q - p, r - p).T / 2, (p + q + r).T / 3
         rows, slots = np.nonzero(scenes.entity == kind)
@@ -51,7 +53,8 @@ def seen(scenes: SceneBatch) -> np.ndarray:
             ray = eye[:, :, None] - middle[:, None]
             square = (ray * ray).sum(axis=0)
             angle = np.maximum((ray * area[:, None]).sum(axis=0), 0) / (square * np.sqrt(square))
-            shares[row, slot] = angle @ colour[painted]
+            exchanged = _shown()[body_paints(scenes.entity[row, slot], scenes.paint[row, slot])]
+            shares[row, slot] = angle @ colour[painted] + (angle @ body[painted])[:, None] * exchanged
     whole = shares.sum(axis=2, keepdims=True)
     return np.divide(shares, whole, out=shares, where=whole > 0)
 

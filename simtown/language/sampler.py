@@ -19,6 +19,7 @@ import numpy as np
 from simtown.language.questions import STYLES
 from simtown.language.relations import LATERAL, RADIAL, RELATIONS, margins, relation_numbers, separations, truths
 from simtown.scenes.camera import NOMINAL, Camera
+from simtown.scenes.paint import draw_paints
 from simtown.scenes.placement import GAP, LEAST_VISIBLE, apart, draw_poses, half_sizes, overlap, within
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import unclipped_boxes, visibility
@@ -51,6 +52,7 @@ class Recipe:
         phrasing: a key of STYLES.
         weathers: kinds that may occur.
         jitter: largest random shift of the camera, metres (0 fixes it).
+        paint: (36,) probabilities of each paint, or (0,): every kind keeps its own.
     """
 
     seed: int
@@ -62,6 +64,7 @@ class Recipe:
     phrasing: str = "paper"
     weathers: tuple[str, ...] = WEATHERS
     jitter: float = 0.0
+    paint: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass
@@ -179,7 +182,7 @@ def sample(recipe: Recipe, index: np.ndarray, stage: Callable[[str], AbstractCon
         street = draw_street(Stream(recipe.seed, recipe.split, "street"), index, weather.weather)
         allowed = np.array(STYLES[recipe.phrasing])
         phrasing = allowed[(Stream(recipe.seed, recipe.split, "phrasing").uniform(index, 1)[:, 0] * len(allowed)).astype(np.int64)]
-        paint = np.full(entity.shape, -1, dtype=np.int8)
+        paint = draw_paints(Stream(recipe.seed, recipe.split, "paint"), index, entity, recipe.paint)
         scene = SceneBatch(
             entity.astype(np.int16), pose, paint, *street, weather.weather, weather.intensity, weather.sun, weather.fall_seed, camera
         )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from simtown.assets.atlas import NO_PAINT, atlas
+from simtown.assets.atlas import NO_PAINT
 from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.exact import cos, sin
+from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
 
 
@@ -41,6 +42,5 @@ def instances(batch: SceneBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
     styles[:, 1 + v :] = batch.prop_style
     ids = np.concatenate([[0], np.arange(1, 1 + v + p)]).astype(np.uint8)
     paints = np.full((n, 1 + v + p), NO_PAINT, dtype=np.uint8)
-    own = np.where(batch.entity >= 0, atlas().own_paint[batch.entity], NO_PAINT)
-    paints[:, 1 : 1 + v] = np.where(batch.paint >= 0, batch.paint, own)  # paints come first among materials
+    paints[:, 1 : 1 + v] = body_paints(batch.entity, batch.paint)
     return meshes, poses, styles, ids, paints

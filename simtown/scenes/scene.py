@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field, fields
 from difflib import get_close_matches
-from functools import lru_cache
 
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR, PROPS
 from simtown.assets.palette import PAINTS
 from simtown.scenes.camera import Camera
+from simtown.scenes.paint import paintable
 from simtown.scenes.weather import WEATHERS
 
 
@@ -173,7 +173,7 @@ def plausible(batch: SceneBatch) -> np.ndarray:
     """
     fine = ((batch.entity >= -1) & (batch.entity < len(ENTITIES))).all(axis=1)
     fine &= ((batch.paint >= -1) & (batch.paint < len(PAINTS))).all(axis=1)
-    fine &= ((batch.paint < 0) | _paintable()[batch.entity.clip(-1, len(ENTITIES) - 1)]).all(axis=1)
+    fine &= ((batch.paint < 0) | paintable(batch.entity.clip(-1, len(ENTITIES) - 1))).all(axis=1)
     fine &= (batch.prop >= -1).all(axis=1) & (batch.prop < len(PROPS)).all(axis=1) & (batch.weather < len(WEATHERS))
     for measure in (batch.pose, batch.prop_pose, batch.intensity, batch.sun, batch.camera):
         flat = measure.reshape(len(batch), -1)
@@ -187,12 +187,6 @@ def paint_number(entity: str, paint: str) -> int:
     if entity in NAMED_BY_COLOUR:
         raise ValueError(f"a {entity} cannot be painted {paint}: its name says its colour, so leave out its paint")
     return number
-
-
-@lru_cache(maxsize=1)
-def _paintable() -> np.ndarray:
-    """(entities + 1,) bool, which entities may have another paint than their own; the last is that of an empty slot, which may not."""
-    return np.array([name not in NAMED_BY_COLOUR for name in ENTITIES] + [False])
 
 
 def _index(name: str, names: tuple[str, ...], what: str) -> int:

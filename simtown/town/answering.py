@@ -168,7 +168,8 @@ def describe(town: Town) -> str:
     cars = sorted(town.vehicles, key=lambda t: t.x)
     parts = [f"{_WEATHER[town.weather.kind]}."]
     for car in cars:
-        parts.append(f"{with_article(car.kind).capitalize() if car.kind == car.name else 'The ' + car.name} {_doing(car)}.")
+        named = with_article(car.kind).capitalize() if car.kind == car.name else f"The {car.name}"
+        parts.append(f"{named}{f', painted {car.paint},' if car.paint else ''} {_doing(car)}.")
     neighbours = [*pairwise(cars), *((b, a) for a, b in pairwise(cars))]
     for relation, pairs in (("left of", neighbours), ("in front of", neighbours), ("overtaking", permutations(cars, 2))):
         for a, b in pairs:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import fields
+from difflib import get_close_matches
 from numbers import Integral, Real
 
 import numpy as np
 
+from simtown.assets.palette import PAINTS
 from simtown.render.frames import check_size
 from simtown.scenes.camera import Camera
 from simtown.scenes.scene import Weather
@@ -66,6 +68,18 @@ def several(value: object, what: str, parts: Sequence[str]) -> list[object]:
     if not isinstance(value, list | tuple | np.ndarray) or len(value) != len(parts):
         raise TownError(f"{what} is {shown(value)}: give ({', '.join(parts)})")
     return list(value)
+
+
+def paint(value: object, what: str) -> str | None:
+    """A paint's name, or None for a kind's own paint. Raises TownError for anything else."""
+    if value is None:
+        return None
+    name = text(value, what, "red")
+    if name not in PAINTS:
+        near = get_close_matches(name.lower(), PAINTS, 3, 0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"the paints are {', '.join(PAINTS)}"
+        raise TownError(f"unknown {what} '{name}': {hint}")
+    return name
 
 
 def velocity(value: object, what: str) -> tuple[float, float, float]:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simtown.assets.catalogue import NAMED_BY_COLOUR
 from simtown.language.solids import Solid
 from simtown.scenes.footprints import GROUP, heights, outline, placed, separation, top
-from simtown.town.checks import TownError, number, velocity, whole
+from simtown.town.checks import TownError, number, paint, velocity, whole
 from simtown.town.nouns import kinds_of
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ SETTABLE: dict[str, Callable[[object, str], Any]] = {
     "yaw": number,
     "scale": partial(number, low=0.05, high=20.0),
     "style": partial(whole, low=0, high=65535),
+    "paint": paint,
     "velocity": velocity,
     "spin": partial(number, low=-100.0, high=100.0),
     "pace": partial(number, low=0.0),
@@ -62,6 +64,7 @@ class Thing:
         yaw: radians counter-clockwise.
         scale: 1 is the catalogue's size.
         style: picks tints and lit windows.
+        paint: of a vehicle's body, one of PAINTS; None is its kind's own.
         velocity: metres a second.
         spin: radians a second.
         pace: the speed it wants, metres a second; 0 stands.
@@ -76,6 +79,7 @@ class Thing:
     yaw: float = 0.0
     scale: float = 1.0
     style: int = 0
+    paint: str | None = None
     name: str = ""
     velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
     spin: float = 0.0
@@ -143,13 +147,21 @@ def check(thing: Thing) -> None:
     """Raises TownError for a thing that no town can hold, wherever the others stand."""
     vehicle = thing.group == "vehicle"
     if vehicle and (thing.z or thing.scale != 1.0 or thing.style):
-        raise TownError(f"the {thing} stands on the ground, in its own size and colours: leave out z, dz, on, scale and style")
+        raise TownError(f"the {thing} stands on the ground, in its own size: leave out z, dz, on, scale and style")
+    if thing.paint is not None and not may_be_painted(thing.kind):
+        why = "its name says its colour" if vehicle else "only vehicles can"
+        raise TownError(f"the {thing} cannot be painted {thing.paint}: {why}, so leave out paint")
     if thing.group != "cloud" and thing.z < 0:
         raise TownError(f"the {thing} would stand {-thing.z:.2f} m below the ground: give a z of 0 or more")
     most = FASTEST.get(thing.group, 0.0)
     if thing.pace > most:
         hint = f"give a speed from 0 to {most:g} metres a second" if most else "only vehicles and people go"
         raise TownError(f"the {thing} cannot go at {thing.pace:g} metres a second: {hint}")
+
+
+def may_be_painted(kind: str) -> bool:
+    """Whether a kind may have another paint than its own: a vehicle whose name has no colour in it."""
+    return GROUP[kind] == "vehicle" and kind not in NAMED_BY_COLOUR
 
 
 def turned_front(kind: str) -> float:

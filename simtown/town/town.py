@@ -24,7 +24,7 @@ from simtown.town import checks
 from simtown.town.checks import TownError, number, shown, whole
 from simtown.town.nouns import kinds_of, meant
 from simtown.town.pictures import SIZE, Frame, raster
-from simtown.town.things import SETTABLE, Thing, check, checked, overlapping, write
+from simtown.town.things import SETTABLE, Thing, check, checked, may_be_painted, overlapping, write
 
 if TYPE_CHECKING:
     from simtown.town.answering import Answer
@@ -108,7 +108,7 @@ class Town:
         if len(scene.vehicles) + len(scene.props) > MOST_THINGS:
             raise TownError(f"{len(scene.vehicles)} vehicles and {len(scene.props)} props: a town holds at most {MOST_THINGS} things")
         for car in scene.vehicles:
-            self._add(Thing(car.entity, car.x, car.y, 0.0, car.yaw))
+            self._add(Thing(car.entity, car.x, car.y, 0.0, car.yaw, paint=car.paint))
         for prop in scene.props:
             self._add(Thing(prop.kind, prop.x, prop.y, prop.z, prop.yaw, prop.scale, prop.style))
         if len(self.vehicles) != len(scene.vehicles):
@@ -135,7 +135,7 @@ class Town:
     def to_scene(self) -> Scene:
         """The town as it is now: what a data set stores, and any renderer draws."""
         return Scene(
-            [Vehicle(t.kind, t.x, t.y, t.yaw) for t in self.vehicles],
+            [Vehicle(t.kind, t.x, t.y, t.yaw, t.paint) for t in self.vehicles],
             [Prop(t.kind, t.x, t.y, t.z, t.yaw, t.scale, t.style) for t in self.props],
             checks.weather(self._weather),
             self._camera,
@@ -202,7 +202,8 @@ class Town:
     # Verbs
 
     def place(self, kind: str, x: float | None = None, y: float | None = None, yaw: float | None = None, *, z: float = 0.0,
-              lane: str | None = None, on: Thing | str | None = None, scale: float = 1.0, style: int | None = None) -> Thing:  # fmt: skip
+              lane: str | None = None, on: Thing | str | None = None, scale: float = 1.0, style: int | None = None,
+              paint: str | None = None) -> Thing:  # fmt: skip
         """Put something new into the town.
 
         Args:
@@ -214,11 +215,14 @@ class Town:
             lane: of a vehicle, "near" (heads right) or "far" (heads left).
             on: another thing, on top of which it is put (at x and y, or at its middle). Vehicles stand on the ground.
             scale, style: as :class:`Thing`; a style is drawn if none is given. Vehicles have neither.
+            paint: of a vehicle's body, such as "red" (simtown.assets.palette.PAINTS); without it the kind's own. A kind whose name has a
+                colour in it keeps its own.
 
         Raises:
             TownError: an unknown kind, numbers out of range, no room, or a place where something else stands (both are named).
         """
-        kinds = self._kinds(kind)
+        paint = checked("paint", paint)
+        kinds = self._kinds(kind, paint)
         if len(self._things) >= MOST_THINGS:
             raise TownError(f"a town holds at most {MOST_THINGS} things: remove some first")
         if lane is not None and not (isinstance(lane, str) and lane in ("near", "far")):
@@ -231,7 +235,7 @@ class Town:
             vehicle = GROUP[kind] == "vehicle"
             if lane is not None and not vehicle:
                 raise TownError(f"a {kind} has no lane: leave out lane, which is for vehicles")
-            thing = Thing(kind, 0.0, 0.0, z, 0.0, scale, 0 if vehicle and style is None else drawn)
+            thing = Thing(kind, 0.0, 0.0, z, 0.0, scale, 0 if vehicle and style is None else drawn, paint)
             if below is not None:
                 return self._on_top(thing, below, x, y, yaw)
             if x is None:
@@ -248,19 +252,23 @@ class Town:
 
         Args:
             thing: what is changed.
-            values: any of kind, x, y, z, yaw, scale, style, velocity, spin and pace, as :class:`Thing` has them. A thing of another kind
-                gets that kind's name.
+            values: any of kind, x, y, z, yaw, scale, style, paint, velocity, spin and pace, as :class:`Thing` has them. A thing of another
+                kind gets that kind's name, and its own paint where it cannot have the old one.
 
         Raises:
             TownError: values of a wrong type or out of range, or a place where something else stands. Then nothing is changed.
         """
         thing = self._find(thing)
         noun = values.pop("kind", thing.kind)
-        kinds = self._kinds(noun)
         given = {attribute: checked(attribute, value) for attribute, value in values.items()}
+        kinds = self._kinds(noun, given.get("paint"))
 
         def make(kind: str) -> Thing:
-            own: dict[str, Any] = {} if kind == thing.kind else {"kind": kind, "name": "", **({"style": 0} if kind in ENTITIES else {})}
+            own: dict[str, Any] = {} if kind == thing.kind else {"kind": kind, "name": ""}
+            if own and kind in ENTITIES:
+                own["style"] = 0
+            if own and not may_be_painted(kind):
+                own["paint"] = None
             changed = replace(thing, **own, **given)
             return self._fitting(changed, but=thing) if own or _SPACE & set(given) else changed
 
@@ -412,9 +420,14 @@ class Town:
 
     # Inside
 
-    def _kinds(self, noun: object) -> list[str]:
-        """The kinds that a noun stands for, in a random order. Raises TownError for an unknown noun."""
+    def _kinds(self, noun: object, paint: str | None = None) -> list[str]:
+        """The kinds that a noun stands for, in a random order; of several, those that may have the paint.
+
+        Raises TownError for an unknown noun.
+        """
         kinds = [k for k in kinds_of(noun) if not k.endswith(" bare") or self._weather.kind == "snow" or k == noun]
+        if paint is not None and len(kinds) > 1:
+            kinds = [k for k in kinds if may_be_painted(k)] or kinds
         if len(kinds) == 1:
             return kinds
         first = kinds[int(self._uniform("kind") * len(kinds))]

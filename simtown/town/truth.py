@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simtown.assets.atlas import atlas
-from simtown.assets.catalogue import ENTITIES, PROPS
+from simtown.assets.catalogue import BODIES, ENTITIES, PROPS
 from simtown.exact import cos, sin
 from simtown.language.solids import SURFACES, on
 from simtown.scenes.camera import Camera, views
@@ -32,6 +32,7 @@ class ThingTruth:
     Attributes:
         name, kind, group: what it is.
         id: its number in the mask picture.
+        paint: of a vehicle's body, by name; None for other things.
         x, y, z, yaw, scale, front: its pose, metres and radians; front is the direction it looks in.
         velocity: metres a second.
         ground: "road", "sidewalk" or "lawn", whichever it stands on, or None.
@@ -49,6 +50,7 @@ class ThingTruth:
     kind: str
     group: str
     id: int
+    paint: str | None
     x: float
     y: float
     z: float
@@ -115,8 +117,12 @@ class Truth:
         return found
 
     def graph(self) -> dict[str, list[dict[str, Any]]]:
-        """The scene graph: "nodes" (name, kind, group, ground) and "edges" (subject, relation, objects, margin), one for all that holds."""
-        nodes = [{"name": t.name, "kind": t.kind, "group": t.group, "ground": t.ground} for t in self.things if t.name in self.related]
+        """The scene graph: "nodes" (name, kind, group, paint, ground) and "edges" (subject, relation, objects, margin) of what holds."""
+        nodes = [
+            {"name": t.name, "kind": t.kind, "group": t.group, "paint": t.paint, "ground": t.ground}
+            for t in self.things
+            if t.name in self.related
+        ]
         edges = []
         for relation, truths in self.truths.items():
             for place in np.argwhere(truths == 1):
@@ -198,11 +204,16 @@ def _entry(thing: Thing, number_: int, things: list[Thing], ids: np.ndarray, dep
     floors = [name for name, strips in SURFACES.items() if max(on(solid, s) for s in strips) > 0] if thing.group != "cloud" else []
     below = [o.name for o in things if o is not thing and thing.z > 0 and o.group != "cloud" and on(solid, o.solid()) > MARGINS["on"]]
     return ThingTruth(
-        thing.name, thing.kind, thing.group, number_, thing.x, thing.y, thing.z, thing.yaw, thing.scale, thing.front, thing.velocity,
+        thing.name, thing.kind, thing.group, number_, _paint(thing),
+        thing.x, thing.y, thing.z, thing.yaw, thing.scale, thing.front, thing.velocity,
         floors[0] if floors else None, below, corners.mean(axis=0).tolist(), (high - low).tolist(), corners.tolist(), box,
         [int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1] if pixels else None, pixels,
         pixels / alone if alone else 0.0, (float(depth[mask].min()), float(depth[mask].max())) if pixels else None,
     )  # fmt: skip
+
+
+def _paint(thing: Thing) -> str | None:
+    return thing.paint or BODIES[thing.kind] if thing.group == "vehicle" else None
 
 
 def _in_world(thing: Thing, points: np.ndarray) -> np.ndarray:

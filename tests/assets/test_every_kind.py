@@ -10,15 +10,19 @@ from scipy.sparse.csgraph import connected_components
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET, entity_mesh, prop_mesh
 from simtown.assets.mesh import Mesh
-from simtown.assets.palette import CLOUD, GROUND, MATERIALS, ROAD, TINT_CLOTH, TINT_ROOF, TINT_WALL
+from simtown.assets.palette import CLOUD, GROUND, MATERIALS, PAINTS, ROAD, TINT_CLOTH, TINT_ROOF, TINT_WALL, material
+from simtown.assets.vehicles import buses, cars, cycles, farm, offroad, service, showcars, trucks, vans, works
 
 VEHICLE_TRIANGLES, STREET_TRIANGLES = 1500, 450
-LONGEST, WIDEST, HIGHEST = 6.35, 2.3, 3.7
+LONGEST, WIDEST, HIGHEST = 6.2, 2.25, 3.63
 KINDS = [MATERIALS[i].kind for i in range(len(MATERIALS))]
+
+MODULES = [m for m in (cars, showcars, offroad, trucks, service, buses, vans, works, farm, cycles) if hasattr(m, "BODY")]
 
 every_entity = pytest.mark.parametrize("name", ENTITIES)
 every_prop = pytest.mark.parametrize("name", PROPS)
 every_kind = pytest.mark.parametrize("name", ENTITIES + PROPS)
+every_body = pytest.mark.parametrize(("name", "paint"), [pair for m in MODULES for pair in m.BODY.items()])
 
 
 def mesh_of(name) -> Mesh:
@@ -156,6 +160,40 @@ def test_vehicle_wears_no_street_material(name):
     """Tints are drawn for street kinds only; road and ground take snow and water differently."""
     used = {KINDS[m] for m in entity_mesh(name).materials}
     assert not used & {TINT_WALL, TINT_ROOF, TINT_CLOTH, GROUND, ROAD, CLOUD}
+
+
+def seen_from_the_side(mesh, step=0.04):
+    """Materials of what is seen of the right flank from far away, at points `step` metres apart: a flat int array, holes left out."""
+    low, high = mesh.bounds
+    x, z = (np.arange(low[k], high[k], step) + step / 2 for k in (0, 2))
+    nearest, seen = np.full((len(x), len(z)), np.inf), np.full((len(x), len(z)), -1)
+    for (p, q, r), paint in zip(corners(mesh), mesh.materials, strict=True):
+        double_area = (q[0] - p[0]) * (r[2] - p[2]) - (r[0] - p[0]) * (q[2] - p[2])
+        if double_area <= 1e-9:  # turned away
+            continue
+        columns = slice(*np.searchsorted(x, [min(p[0], q[0], r[0]), max(p[0], q[0], r[0])]))
+        rows = slice(*np.searchsorted(z, [min(p[2], q[2], r[2]), max(p[2], q[2], r[2])]))
+        u, v = x[columns, None] - p[0], z[None, rows] - p[2]
+        b = (u * (r[2] - p[2]) - (r[0] - p[0]) * v) / double_area
+        c = ((q[0] - p[0]) * v - u * (q[2] - p[2])) / double_area
+        y = p[1] + b * (q[1] - p[1]) + c * (r[1] - p[1])
+        nearer = (b >= 0) & (c >= 0) & (b + c <= 1) & (y < nearest[columns, rows])
+        nearest[columns, rows][nearer] = y[nearer]
+        seen[columns, rows][nearer] = paint
+    return seen[seen >= 0]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__.rpartition(".")[2])
+def test_every_kind_names_the_paint_of_its_body(module):
+    assert list(module.BODY) == list(module.KINDS)
+    assert set(module.BODY.values()) <= set(PAINTS)
+
+
+@every_body
+def test_the_body_is_a_good_part_of_what_is_painted(name, paint):
+    """Exchanging the body's paint changes at least a fifth of the plain paint that is seen from the side."""
+    seen = seen_from_the_side(entity_mesh(name))
+    assert (seen == material(paint)).sum() >= 0.2 * (seen < len(PAINTS)).sum()
 
 
 @every_prop

@@ -1,16 +1,18 @@
 """Captions: every one is true of its scene, and what is left unsaid follows the dial alone."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from simtown.assets.catalogue import ENTITIES, PROPS, entity_mesh
-from simtown.assets.palette import COLOUR_WORDS, MATERIALS, MATTE
+from simtown.assets.palette import COLOUR_WORDS, MATERIALS, MATTE, PAINTS
 from simtown.datasets.reader import open_dataset
 from simtown.language import captions, colours
 from simtown.language.relations import LATERAL, RADIAL, RELATION_NAMES, RELATIONS
 from simtown.language.sampler import Recipe, sample
+from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import Scene, SceneBatch, Vehicle
 from simtown.visualgenome.frequencies import frequencies
 
@@ -128,6 +130,35 @@ def test_colours_are_said_as_often_as_they_are_seen(scenes):
     expected = colours.seen(scenes)[kept].sum(axis=0)
     found = np.bincount(said[kept], minlength=len(colours.COLOURS))
     assert (np.abs(found - expected) < 4 * np.sqrt(expected.clip(1))).all()
+
+
+def test_colours_follow_exchanged_paint(scenes):
+    """Of a body that takes a paint of another colour, what was said of it before goes to the new colour; kinds named by one say none."""
+    keeps = np.array([[colours.tells(ENTITIES[e]) for e in row] for row in scenes.entity])
+    own, told = colours.seen(scenes), body_paints(scenes.entity, scenes.paint)
+    assert np.array_equal(colours.seen(replace(scenes, paint=told.astype(np.int8))), own)
+    paint = np.where(keeps, -1, PAINTS.index("lilac")).astype(np.int8)
+    shares = colours.seen(replace(scenes, paint=paint))
+    purple = colours.COLOURS.index("purple")
+    before = np.array([next(c for c, names in enumerate(COLOUR_WORDS.values()) if PAINTS[p] in names) for p in told.ravel()])
+    moved = shares[..., purple] - own[..., purple]
+    lost = np.take_along_axis(own - shares, before.reshape(*told.shape, 1), axis=2)[..., 0]
+    others = ~keeps & (before.reshape(told.shape) != purple)
+    assert np.allclose(moved[others], lost[others])
+    assert (moved[others] > 0).all()
+    assert np.array_equal(shares[keeps], own[keeps])
+    assert np.allclose(shares.sum(axis=2), 1)
+    said = _spoken(scenes, captions.looks(replace(scenes, paint=paint), 3, "train", 0.0))
+    assert (said[keeps] < 0).all()
+    assert (said[~keeps] == purple).mean() == pytest.approx(shares[~keeps][:, purple].mean(), abs=0.07)
+
+
+def test_a_paint_without_a_colours_name_is_said_by_none(scenes):
+    skin = replace(scenes, paint=np.where(scenes.entity >= 0, PAINTS.index("skin"), -1).astype(np.int8))
+    shares = colours.seen(skin)
+    said = _spoken(scenes, captions.looks(skin, 3, "train", 0.0))
+    spoken = said >= 0
+    assert (np.take_along_axis(shares, said[..., None].clip(0), axis=2)[spoken] > 0).all()
 
 
 def test_surroundings_are_there(scenes):

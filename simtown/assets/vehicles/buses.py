@@ -38,10 +38,10 @@ def _stack(length: float, half: float, bands: Sequence[Band], bevel: float = 0.2
     return join(parts)
 
 
-def _panes(x: tuple[float, float], z: tuple[float, float], y: float, count: int, gap: float = 0.1) -> Mesh:
-    """A row of `count` windows on both flanks."""
+def _panes(x: tuple[float, float], z: tuple[float, float], y: float, count: int, gap: float = 0.1, glass: str = "glass") -> Mesh:
+    """A row of `count` windows on both flanks; of the `glass` called "window", some are lit at night."""
     step = (x[1] - x[0] + gap) / count
-    return join([side((x[0] + i * step, x[0] + (i + 1) * step - gap), z, y, "glass") for i in range(count)])
+    return join([side((x[0] + i * step, x[0] + (i + 1) * step - gap), z, y, glass) for i in range(count)])
 
 
 def _running_gear(length: float, xs: Sequence[float], half: float = 1.0, radius: float = 0.4) -> Mesh:
@@ -60,41 +60,49 @@ def _sign(x: float, z: tuple[float, float], width: float = 1.3) -> Mesh:
     """A lit destination board above the windscreen."""
     middle = (z[0] + z[1]) / 2
     return front((-width / 2, width / 2), z, x, "black") + front(
-        (-width * 0.35, width * 0.35), (middle - 0.05, middle + 0.05), x, "beacon amber", lift=0.03
+        (-width * 0.35, width * 0.35), (middle - 0.06, middle + 0.06), x, "beacon amber", lift=0.03
     )
 
 
-def _service(lower: str, upper: str, band: str, length: float = 5.6) -> Mesh:
-    """A low-floor town bus: skirt, belt and window storey of three paints, doors, destination board, roof box."""
-    a = length / 2
-    shell = _stack(length, 1.0, [(0.28, 0.95, lower), (0.95, 1.2, band), (1.2, 2.6, upper)])
-    doors = side((a - 0.85, a - 0.25), (0.4, 2.2), 1.0, "glass") + side((-0.35, 0.35), (0.4, 2.2), 1.0, "glass")
-    glass = _panes((0.47, a - 0.97), (1.3, 2.2), 1.0, 2) + _panes((-a + 0.25, -0.47), (1.3, 2.2), 1.0, 3)
-    ends = front((-0.8, 0.8), (1.0, 2.02), a, "glass") + _sign(a, (2.08, 2.36)) + back((-0.7, 0.7), (1.4, 2.2), -a, "glass")
-    return shell + doors + glass + ends + _running_gear(length, [-1.75, 1.35]) + block((1.6, 1.3, 0.22), (-0.9, 0.0, 2.59), "silver", 0.08)
+def _side_sign(x: tuple[float, float], z: tuple[float, float], y: float) -> Mesh:
+    """A lit destination board on both flanks at ±y."""
+    middle = (z[0] + z[1]) / 2
+    return side(x, z, y, "black", lift=0.03) + side((x[0] + 0.1, x[1] - 0.1), (middle - 0.07, middle + 0.07), y, "beacon amber", lift=0.05)
 
 
 def city_bus() -> Mesh:
-    """White above, blue below: the plain long town bus with two doors and a box on its roof."""
-    return _service("blue", "white", "sky", 5.8)
+    """White above, blue below: the plain long town bus with two doors, a row of tall windows and a box on its roof."""
+    a = 2.9
+    shell = _stack(2 * a, 1.0, [(0.28, 1.02, "blue"), (1.02, 1.24, "sky"), (1.24, 2.65, "white")])
+    doors = side((a - 0.85, a - 0.25), (0.4, 2.2), 1.0, "glass") + side((-0.35, 0.35), (0.4, 2.2), 1.0, "glass")
+    panes = _panes((0.47, a - 0.97), (1.34, 2.2), 1.0, 2, glass="window") + _panes((-a + 0.25, -0.47), (1.34, 2.2), 1.0, 3, glass="window")
+    ends = front((-0.8, 0.8), (1.0, 2.02), a, "glass") + _sign(a, (2.08, 2.36)) + back((-0.7, 0.7), (1.4, 2.2), -a, "glass")
+    gear = _running_gear(2 * a, [-1.75, 1.35])
+    return shell + doors + panes + ends + gear + block((1.8, 1.3, 0.26), (-0.9, 0.0, 2.64), "silver", 0.08)
 
 
 def coloured_bus(paint: str) -> Mesh:
-    """The town bus wholly in one paint with a cream belt."""
-    return _service(paint, paint, "cream", 5.5)
+    """A town bus in broad areas of one paint under a cream roof, with one door and lit destination boards."""
+    a = 2.75
+    shell = _stack(2 * a, 1.0, [(0.28, 2.34, paint), (2.34, 2.74, "cream")], 0.24)
+    door = side((a - 0.9, a - 0.25), (0.4, 2.2), 1.0, "glass")
+    line = side((-a + 0.16, a - 0.95), (1.24, 1.34), 1.0, "cream")
+    panes = _panes((-a + 0.25, a - 1.05), (1.44, 2.16), 1.0, 5, 0.14, "window")
+    ends = front((-0.8, 0.8), (1.05, 2.02), a, "glass") + _sign(a, (2.08, 2.34)) + back((-0.7, 0.7), (1.4, 2.1), -a, "glass")
+    return shell + door + line + panes + ends + _side_sign((0.55, 1.75), (2.2, 2.5), 1.0) + _running_gear(2 * a, [-1.7, 1.1])
 
 
 def school_bus() -> Mesh:
     """Yellow with black rails, a bonnet before the windscreen and a red stop sign."""
-    shell = _stack(4.5, 1.0, [(0.36, 2.5, "yellow")], 0.3).at(-0.6)
-    nose = body([(1.6, 0.9, 0.36, 1.4), (2.5, 0.84, 0.36, 1.28), (2.8, 0.74, 0.4, 1.05)], "yellow", 0.16)
+    shell = _stack(4.5, 1.0, [(0.36, 2.5, "yellow")], 0.34).at(-0.6)
+    nose = body([(1.6, 0.92, 0.36, 1.42), (2.4, 0.86, 0.36, 1.32), (2.68, 0.82, 0.38, 1.16), (2.8, 0.68, 0.42, 0.98)], "yellow", 0.18)
     grille = front((-0.38, 0.38), (0.5, 0.88), 2.8, "black")
     rails = join([side((-2.7, 1.5), z, 1.0, "black") for z in ((0.52, 0.66), (1.06, 1.24))]) + side(
         (1.66, 2.45), (0.62, 0.76), 0.9, "black", 0.9
     )
     glass = _panes((-2.6, 0.75), (1.4, 2.05), 1.0, 5) + side((0.9, 1.4), (0.72, 2.05), 1.0, "glass", lift=0.03)
     ends = front((-0.8, 0.8), (1.45, 2.1), 1.65, "glass") + back((-0.3, 0.3), (0.7, 2.0), -2.85, "glass")
-    stop = (cylinder(0.3, 0.06, (-0.2, 1.01, 1.15), "red", "y", 8) + side((-0.36, -0.04), (1.1, 1.2), 1.07, "white")).both_sides()
+    stop = (cylinder(0.34, 0.06, (-0.2, 1.01, 1.12), "red", "y", 8) + side((-0.4, 0.0), (1.06, 1.18), 1.07, "white")).both_sides()
     flashers = join(
         [
             box((0.14, 0.26, 0.2), (x, y, 2.44), p)
@@ -107,10 +115,10 @@ def school_bus() -> Mesh:
 
 
 def double_decker() -> Mesh:
-    """Red and very tall: two rows of windows with a cream belt between them."""
-    shell = _stack(5.2, 1.0, [(0.28, 1.95, "red"), (1.95, 2.15, "cream"), (2.15, 3.5, "red")], 0.24)
-    doors = side((-2.4, -1.95), (0.4, 1.85), 1.0, "glass") + side((1.75, 2.3), (0.4, 1.85), 1.0, "glass")
-    rows = _panes((-1.8, 1.6), (1.1, 1.8), 1.0, 4) + _panes((-2.4, 2.4), (2.3, 3.1), 1.0, 6)
+    """Red and very tall: two rows of windows with a broad cream belt between them."""
+    shell = _stack(5.2, 1.0, [(0.28, 1.9, "red"), (1.9, 2.2, "cream"), (2.2, 3.5, "red")], 0.26)
+    doors = side((-2.4, -1.95), (0.4, 1.82), 1.0, "glass") + side((1.75, 2.3), (0.4, 1.82), 1.0, "glass")
+    rows = _panes((-1.8, 1.6), (1.1, 1.76), 1.0, 4, glass="window") + _panes((-2.4, 2.4), (2.34, 3.06), 1.0, 6, glass="window")
     ends = front((-0.78, 0.78), (1.0, 1.75), 2.6, "glass") + _sign(2.6, (1.86, 2.2)) + front((-0.78, 0.78), (2.35, 3.1), 2.6, "glass")
     tail = back((-0.72, 0.72), (2.35, 3.1), -2.6, "glass") + back((-0.72, 0.72), (1.05, 1.8), -2.6, "amber")
     return shell + doors + rows + ends + tail + _running_gear(5.2, [-1.45, 1.15])
@@ -165,8 +173,9 @@ def coach() -> Mesh:
         [
             (-2.9, 0.9, 0.4, 2.6),
             (-2.75, 1.0, 0.28, 2.85),
-            (2.0, 1.0, 0.28, 2.85),
-            (2.45, 1.0, 0.28, 2.55),
+            (1.9, 1.0, 0.28, 2.85),
+            (2.25, 1.0, 0.28, 2.74),
+            (2.5, 1.0, 0.28, 2.4),
             (2.8, 0.96, 0.28, 1.4),
             (2.9, 0.84, 0.36, 1.0),
         ],
@@ -174,11 +183,11 @@ def coach() -> Mesh:
         0.2,
     )
     band = side((-2.7, 1.98), (1.6, 2.45), 1.0, "glass")
-    cheek = panel([(1.98, -1.0, 1.5), (2.6, -0.99, 1.5), (2.38, -1.0, 2.25), (1.98, -1.0, 2.45)], "glass").both_sides()
-    swoosh = panel([(-1.15, -1.0, 0.38), (-0.4, -1.0, 0.38), (1.9, -1.0, 1.5), (0.7, -1.0, 1.5)], "amber").both_sides()
-    second = panel([(-0.2, -1.0, 0.38), (0.1, -1.0, 0.38), (2.4, -1.0, 1.5), (2.1, -1.0, 1.5)], "white").both_sides()
+    cheek = panel([(1.98, -1.0, 1.6), (2.66, -0.99, 1.6), (2.42, -1.0, 2.25), (1.98, -1.0, 2.45)], "glass").both_sides()
+    swoosh = panel([(-1.2, -1.0, 0.38), (-0.3, -1.0, 0.38), (1.6, -1.0, 1.5), (0.4, -1.0, 1.5)], "amber").both_sides()
+    second = panel([(-0.1, -1.0, 0.38), (0.4, -1.0, 0.38), (2.4, -1.0, 1.5), (1.8, -1.0, 1.5)], "white").both_sides()
     ends = (
-        front((-0.75, 0.75), (1.48, 2.52), 2.775, "glass", 2.46)
+        front((-0.75, 0.75), (1.48, 2.36), 2.775, "glass", 2.515)
         + back((-0.68, 0.68), (1.6, 2.35), -2.9, "glass")
         + back((-0.7, 0.7), (0.95, 1.15), -2.9, "amber")
     )
@@ -189,6 +198,8 @@ def coach() -> Mesh:
         + cheek
         + swoosh
         + second
+        + side((-2.7, 1.95), (2.45, 2.6), 1.0, "white")
+        + top((-2.6, 1.8), (-0.62, 0.62), 2.85, "lilac")
         + ends
         + horns
         + wheels([-1.75, 1.6], 2.1, 0.42, 0.26)
@@ -215,8 +226,8 @@ def _tram_half() -> Mesh:
         + bends
         + doors
         + nose
-        + _panes((0.25, 1.5), (1.3, 2.2), 0.94, 2)
-        + side((0.2, 2.25), (0.86, 1.0), 0.94, "gold")
+        + _panes((0.25, 1.5), (1.3, 2.2), 0.94, 2, glass="window")
+        + side((0.2, 2.25), (0.8, 1.0), 0.94, "gold")
         + wheels([1.25], 1.6, 0.26, 0.2)
     )
 
@@ -226,7 +237,7 @@ def tram() -> Mesh:
     half = _tram_half()
     joint = box((0.4, 1.7, 2.15), (0.0, 0.0, 0.35), "charcoal") + box((0.9, 1.2, 0.14), (0.9, 0.0, 2.67), "silver")
     arms = (
-        rod((-0.95, 0.35, 2.7), (-0.35, 0.35, 3.1), 0.05, "dark") + rod((-0.35, 0.35, 3.1), (-0.95, 0.35, 3.5), 0.05, "dark")
+        rod((-0.95, 0.35, 2.7), (-0.25, 0.35, 3.1), 0.07, "dark") + rod((-0.25, 0.35, 3.1), (-0.95, 0.35, 3.5), 0.07, "dark")
     ).both_sides()
     shoe = box((0.3, 1.5, 0.07), (-0.95, 0.0, 3.48), "dark") + box((0.8, 1.1, 0.12), (-0.95, 0.0, 2.67), "silver")
     return half + half.turned(180).painted(headlamp="taillamp") + joint + arms + shoe
@@ -241,4 +252,16 @@ KINDS: dict[str, Callable[[], Mesh]] = {
     "tram": tram,
     "red bus": partial(coloured_bus, "red"),
     "green bus": partial(coloured_bus, "green"),
+}
+
+#: The paint of every kind's body, which may be exchanged for another.
+BODY: dict[str, str] = {
+    "school bus": "yellow",
+    "city bus": "blue",
+    "double-decker bus": "red",
+    "minibus": "mint",
+    "coach": "purple",
+    "tram": "teal",
+    "red bus": "red",
+    "green bus": "green",
 }

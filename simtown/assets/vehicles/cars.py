@@ -11,12 +11,14 @@ from simtown.assets.mesh import (
     Mesh,
     Point,
     arches,
+    back,
     beacon,
     block,
     body,
     box,
     cabin,
     cylinder,
+    front,
     frustum,
     join,
     lamps,
@@ -36,9 +38,11 @@ def hull(length: float, half: float, tops: tuple[float, float, float, float, flo
 
     `tops` are the heights of tail, boot, scuttle (at x = `scuttle`, under the windscreen), bonnet end and nose.
     """
-    x, ends = length / 2, low + 0.08
-    return [(-x, half - 0.07, ends, tops[0]), (-x + 0.1, half, low, tops[1]), (scuttle, half, low, tops[2]),
-            (x - 0.18, half, low, tops[3]), (x, half - 0.08, ends, tops[4])]  # fmt: skip
+    x, ends, mid = length / 2, low + 0.08, low + 0.03
+    tail, nose = 0.3 * tops[0] + 0.7 * tops[1], 0.7 * tops[3] + 0.3 * tops[4]
+    return [(-x, half - 0.09, ends, tops[0]), (-x + 0.03, half - 0.04, mid, tail), (-x + 0.12, half, low, tops[1]),
+            (scuttle, half, low, tops[2]), (x - 0.28, half, low, 0.1 * tops[2] + 0.9 * tops[3]), (x - 0.08, half - 0.04, mid, nose),
+            (x, half - 0.1, ends, tops[4])]  # fmt: skip
 
 
 def shell(stations: Stations, paint: str, axles: Sequence[float], radius: float = 0.34, hub: str = "hub", bumper: str = "",
@@ -53,17 +57,28 @@ def shell(stations: Stations, paint: str, axles: Sequence[float], radius: float 
         arches(axles, wide, radius * 1.2, z=radius),
     ]
     parts += [lamps(nose, tail, min(w_nose, w_tail) - 0.16, (low + high - 0.4 * size) / 2, size, (low_tail + high_tail) / 2)]
+    parts += [front((-0.34, 0.34), (low + 0.08, 0.35 * low + 0.65 * high), nose, "dark")]
+    parts += [back((-0.22, 0.22), (low_tail + 0.1, low_tail + 0.24), tail, "trim")]
     if bumper:
         parts += [box((0.16, 2 * w_nose + 0.08, 0.13), (nose, 0.0, low - 0.03), bumper)]
         parts += [box((0.16, 2 * w_tail + 0.08, 0.13), (tail, 0.0, low_tail - 0.03), bumper)]
     return join(parts)
 
 
+def doors(xs: Sequence[float], z: tuple[float, float], y: float, paint: str = "dark", mirror: tuple[float, float] | None = None,
+          mirror_paint: str = "dark") -> Mesh:  # fmt: skip
+    """Seams between two heights on both flanks (at ±y) at each x, a handle before all but the last, mirrors at `mirror` (x, z)."""
+    seams = [side((x - 0.014, x + 0.014), z, y, paint) for x in xs]
+    grips = [side((x + 0.07, x + 0.2), (z[1] - 0.13, z[1] - 0.08), y, paint) for x in xs[:-1]]
+    ears = [box((0.1, 0.16, 0.12), (mirror[0], y + 0.02, mirror[1]), mirror_paint).both_sides()] if mirror else []
+    return join([*seams, *grips, *ears])
+
+
 def wing(x: float, y: float, radius: float, width: float, paint: str, z: float, sweep: tuple[int, int] = (0, 180)) -> Mesh:
     """Mudguards over the wheels at (x, ±y): arcs about height `z`, from `sweep` degrees (0 ahead, 180 behind)."""
     loops = []
-    for i in range(6):
-        a = radians(sweep[0] + (sweep[1] - sweep[0]) * i / 5)
+    for i in range(8):
+        a = radians(sweep[0] + (sweep[1] - sweep[0]) * i / 7)
         edges = [(radius, -1), (radius, 1), (radius + 0.07, 1), (radius + 0.07, -1)]
         loops.append([(x + r * cos(a), y + s * width / 2, z + r * sin(a)) for r, s in edges])
     return loft(loops, paint).both_sides()
@@ -107,117 +122,151 @@ def stripes(stations: Stations, paint: str, y: float = 0.2, width: float = 0.22)
 
 def sedan(paint: str = "blue", roof: str = "", bumper: str = "silver") -> Mesh:
     """Three boxes: bonnet, cabin, boot."""
-    house = cabin((-1.15, 0.8), (-0.75, 0.25), (0.88, 1.45), (1.52, 1.2), roof or paint)
-    return shell(hull(3.6, 0.82, (0.82, 0.9, 0.94, 0.78, 0.66), 0.75), paint, [-1.1, 1.1], bumper=bumper) + house
+    house = cabin((-1.15, 0.8), (-0.75, 0.25), (0.88, 1.46), (1.52, 1.2), roof or paint)
+    house += doors((-0.62, 0.0, 0.66), (0.28, 0.82), 0.82, "dark", (0.62, 0.9), paint)
+    return shell(hull(3.6, 0.82, (0.8, 0.91, 0.94, 0.78, 0.62), 0.75), paint, [-1.1, 1.1], bumper=bumper) + house
 
 
-def boxy(paint: str, grille: str) -> Mesh:
+def _boxy(paint: str, grille: str, seam: str, hub: str = "hub") -> Mesh:
     """An upright, square-cut saloon with a flat bonnet and boot and a line of chrome."""
     stations = [(-1.75, 0.78, 0.3, 0.9), (-1.68, 0.82, 0.22, 0.95), (1.62, 0.82, 0.22, 0.95), (1.75, 0.78, 0.3, 0.88)]
-    house = cabin((-1.0, 0.6), (-0.82, 0.35), (0.92, 1.58), (1.54, 1.34), paint)
-    nose = box((0.08, 0.7, 0.42), (1.75, 0.0, 0.42), grille) + side((-1.66, 1.6), (0.77, 0.86), 0.82, "silver")
-    return shell(stations, paint, [-1.08, 1.1], bumper="silver", bevel=0.05) + house + nose
+    house = cabin((-1.0, 0.6), (-0.82, 0.35), (0.92, 1.56), (1.54, 1.34), paint)
+    house += doors((-0.6, -0.02, 0.58), (0.26, 0.86), 0.82, seam, (0.5, 0.96), seam)
+    nose = box((0.08, 0.8, 0.44), (1.76, 0.0, 0.42), grille) + side((-1.66, 1.6), (0.76, 0.86), 0.82, "silver", lift=0.02)
+    return shell(stations, paint, [-1.08, 1.1], hub=hub, bumper="silver", bevel=0.06) + house + nose
+
+
+def canoe_car() -> Mesh:
+    """A square-cut green saloon with a long amber canoe upside down on its roof."""
+    ends = [(-1.35, 0.04, 0.26, 0.16), (-1.0, 0.2, 0.0, 0.3), (-0.4, 0.3, 0.0, 0.4), (0.5, 0.3, 0.0, 0.4), (1.1, 0.2, 0.0, 0.3),
+            (1.45, 0.04, 0.26, 0.16)]  # fmt: skip
+    canoe = loft([[(x, -w, low), (x, w, low), (x, 0.7 * w, high), (x, -0.7 * w, high)] for x, w, low, high in ends], "amber")
+    rack = join([box((0.09, 1.34, 0.09), (x, 0.0, 1.54), "dark") for x in (-0.66, 0.14)])
+    straps = [box((0.07, 0.56, 0.03), (x, 0.0, 2.01), "dark") for x in (-0.4, 0.5)]
+    return join([_boxy("green", "dark", "dark"), canoe.at(-0.2, 0.0, 1.61), rack, *straps])
+
+
+def state_car() -> Mesh:
+    """A stately black saloon: much chrome, white-walled wheels, a white line and a flag on either wing."""
+    poles = (rod((1.5, 0.7, 0.9), (1.5, 0.7, 1.38), 0.025, "silver", 3) + box((0.34, 0.03, 0.2), (1.33, 0.7, 1.18), "red")).both_sides()
+    roof = box((1.02, 0.06, 0.05), (-0.22, 0.6, 1.54), "silver").both_sides() + side((-1.62, 1.56), (0.36, 0.46), 0.82, "trim")
+    return _boxy("black", "silver", "silver", "trim") + poles + roof
 
 
 def fastback(paint: str) -> Mesh:
-    """A roof that runs in one slope from the windscreen to a dark lip at the tail."""
+    """A roof that runs in one slope from the windscreen to a dark lip at the tail, a white flash along its flank."""
     house = cabin((-1.72, 0.65), (-0.45, 0.1), (0.8, 1.36), (1.5, 1.12), paint, pillars=(0.42, 0.68))
-    house += box((0.14, 1.3, 0.1), (-1.75, 0, 0.8), "dark")
-    return shell(hull(3.6, 0.82, (0.74, 0.82, 0.9, 0.7, 0.56), 0.6), paint, [-1.1, 1.1], hub="silver", bumper="dark") + house
+    house += box((0.16, 1.3, 0.1), (-1.75, 0, 0.82), "dark") + doors((-0.35, 0.6), (0.28, 0.78), 0.82, "dark", (0.5, 0.88), paint)
+    flash = side((-1.0, 1.0), (0.5, 0.58), 0.82, "trim", lift=0.02)
+    return shell(hull(3.6, 0.82, (0.72, 0.83, 0.9, 0.7, 0.54), 0.6), paint, [-1.1, 1.1], hub="silver", bumper="dark") + house + flash
 
 
 def arched(paint: str) -> Mesh:
-    """A smooth saloon: the roof one long bow from bonnet to boot."""
-    stations = [(-1.75, 0.66, 0.3, 0.78), (-1.55, 0.8, 0.22, 0.9), (-0.6, 0.82, 0.22, 0.96), (0.8, 0.82, 0.22, 0.94),
-                (1.5, 0.8, 0.22, 0.8), (1.75, 0.64, 0.3, 0.58)]  # fmt: skip
-    house = cabin((-1.5, 1.05), (-0.75, 0.25), (0.86, 1.4), (1.5, 1.2), paint, pillars=(0.32, 0.6))
-    house += frustum((1.0, 1.2, 0.1), (0.5, 0.8), (-0.25, 0, 1.39), paint)
-    return shell(stations, paint, [-1.08, 1.08], hub="silver") + house
+    """A smooth saloon: the roof one long bow from bonnet to boot, its skirt and hubs dark."""
+    stations = [(-1.75, 0.66, 0.3, 0.72), (-1.7, 0.74, 0.25, 0.82), (-1.5, 0.8, 0.22, 0.92), (-0.6, 0.82, 0.22, 0.97),
+                (0.8, 0.82, 0.22, 0.95), (1.45, 0.8, 0.22, 0.82), (1.68, 0.74, 0.25, 0.7), (1.76, 0.64, 0.3, 0.56)]  # fmt: skip
+    house = cabin((-1.55, 1.1), (-0.75, 0.25), (0.86, 1.42), (1.5, 1.2), paint, pillars=(0.32, 0.6))
+    house += frustum((1.0, 1.12, 0.1), (0.5, 0.8), (-0.25, 0, 1.41), paint) + doors(
+        (-0.62, 0.02, 0.64), (0.34, 0.84), 0.82, "dark", (0.62, 0.92)
+    )
+    skirt = side((-0.66, 0.68), (0.22, 0.36), 0.82, "dark", lift=0.03) + box((0.1, 1.4, 0.14), (1.74, 0, 0.3), "dark")
+    return shell(stations, paint, [-1.08, 1.08], hub="steel") + house + skirt + box((0.1, 1.4, 0.14), (-1.74, 0, 0.3), "dark")
 
 
 def beetle(paint: str) -> Mesh:
-    """Round all over: domed roof, round bonnet, standing wings and round lamps."""
-    stations = [(-1.6, 0.3, 0.3, 0.55), (-1.42, 0.5, 0.25, 0.82), (-0.95, 0.66, 0.22, 1.0), (0.65, 0.66, 0.22, 1.0),
-                (1.2, 0.5, 0.25, 0.9), (1.55, 0.3, 0.3, 0.58)]  # fmt: skip
-    house = cabin((-1.3, 0.7), (-0.75, 0.3), (0.9, 1.42), (1.3, 1.0), paint)
-    house += frustum((1.05, 1.0, 0.16), (0.5, 0.5), (-0.22, 0, 1.41), paint)
-    wings = wing(-1.0, 0.62, 0.4, 0.42, paint, 0.34) + wing(1.0, 0.62, 0.4, 0.42, paint, 0.34)
-    ends = eyes((1.4, 0.58, 0.68), 0.17, paint) + box((0.08, 0.16, 0.2), (-1.42, 0.6, 0.5), "taillamp").both_sides()
+    """Round all over: domed roof, round bonnet, standing wings and round lamps, white-walled wheels."""
+    stations = [(-1.6, 0.3, 0.3, 0.52), (-1.52, 0.42, 0.26, 0.72), (-1.35, 0.54, 0.24, 0.88), (-0.95, 0.66, 0.22, 1.0),
+                (0.65, 0.66, 0.22, 1.0), (1.1, 0.56, 0.24, 0.94), (1.4, 0.44, 0.26, 0.76), (1.55, 0.3, 0.3, 0.54)]  # fmt: skip
+    house = cabin((-1.35, 0.72), (-0.75, 0.3), (0.88, 1.42), (1.32, 1.02), paint)
+    house += frustum((1.02, 0.98, 0.16), (0.5, 0.5), (-0.22, 0, 1.4), paint) + side((-0.52, 0.5), (0.72, 0.8), 0.66, "trim")
+    wings = wing(-1.0, 0.62, 0.42, 0.42, paint, 0.34) + wing(1.0, 0.62, 0.42, 0.42, paint, 0.34)
+    ends = eyes((1.4, 0.58, 0.7), 0.18, "trim") + box((0.08, 0.16, 0.2), (-1.42, 0.6, 0.5), "taillamp").both_sides()
     bumpers = box((0.12, 1.4, 0.12), (1.6, 0, 0.28), "silver") + box((0.12, 1.4, 0.12), (-1.62, 0, 0.28), "silver")
     board = box((1.3, 0.3, 0.1), (0, 0.66, 0.24), "dark").both_sides()
     return body(stations, paint, 0.2) + house + wings + ends + bumpers + board + wheels([-1.0, 1.0], 1.6, 0.34, hub="white")
 
 
 def mini(paint: str, roof: str) -> Mesh:
-    """A tiny square car with a white roof and white bonnet stripes."""
-    stations = hull(2.7, 0.76, (0.85, 0.92, 0.92, 0.84, 0.78), 0.7)
+    """A tiny square car with a white roof, white bonnet stripes and a black belt."""
+    stations = hull(2.7, 0.76, (0.85, 0.92, 0.92, 0.84, 0.74), 0.7)
     house = cabin((-1.22, 0.72), (-1.0, 0.4), (0.88, 1.42), (1.42, 1.26), paint)
-    cap = frustum((1.48, 1.3, 0.1), (1.3, 1.1), (-0.3, 0, 1.42), roof)
-    return shell(stations, paint, [-0.88, 0.88], hub=roof, bumper=roof) + house + cap + stripes(stations[2:], roof)
+    cap = frustum((1.44, 1.26, 0.12), (1.2, 1.02), (-0.3, 0, 1.4), roof) + side((-0.46, 0.46), (0.22, 0.34), 0.76, "black", lift=0.02)
+    cap += doors((-0.42, 0.48), (0.34, 0.84), 0.76, "dark", (0.5, 0.9), roof)
+    return shell(stations, paint, [-0.88, 0.88], hub=roof, bumper=roof) + house + cap + stripes(stations[3:], roof)
 
 
 def hatchback() -> Mesh:
-    """Teal, short and tall, with a steep tail under a small lip."""
-    house = cabin((-1.46, 0.8), (-1.0, 0.25), (0.92, 1.56), (1.52, 1.24), "teal", pillars=(0.34, 0.62))
-    house += box((0.34, 1.24, 0.07), (-1.1, 0, 1.54), "teal")
-    return shell(hull(3.0, 0.8, (0.88, 0.98, 0.96, 0.8, 0.66), 0.8), "teal", [-0.95, 0.95], bumper="dark") + house
+    """Teal, short and tall, with a steep tail under a big lip, a dark roof and dark mouldings."""
+    house = cabin((-1.46, 0.8), (-1.06, 0.25), (0.92, 1.6), (1.52, 1.24), "teal", pillars=(0.34, 0.62))
+    house += box((0.42, 1.2, 0.08), (-1.2, 0, 1.55), "dark") + frustum((1.1, 1.1, 0.05), (1.0, 1.0), (-0.4, 0, 1.59), "dark")
+    trims = side((-0.52, 0.52), (0.24, 0.44), 0.8, "dark", lift=0.02) + doors((-0.48, 0.0, 0.56), (0.44, 0.86), 0.8, "dark", (0.62, 0.94))
+    return shell(hull(3.0, 0.8, (0.86, 0.98, 0.96, 0.8, 0.64), 0.8), "teal", [-0.95, 0.95], bumper="dark") + house + trims
 
 
 def estate() -> Mesh:
     """A long flat roof down to the tail, wooden flanks, cases on the roof."""
-    house = cabin((-1.84, 0.8), (-1.66, 0.3), (0.88, 1.48), (1.54, 1.3), "brick", pillars=(0.33, 0.64))
+    house = cabin((-1.84, 0.8), (-1.68, 0.3), (0.88, 1.48), (1.54, 1.3), "brick", pillars=(0.33, 0.64))
     planks = side((-0.68, 0.75), (0.3, 0.82), 0.82, "tan") + side((-1.8, -1.62), (0.4, 0.8), 0.82, "tan")
-    cases = box((0.7, 0.6, 0.26), (-1.1, 0.2, 1.54), "wood") + box((0.6, 0.9, 0.18), (-0.3, 0, 1.54), "mint")
+    planks += doors((-0.64, 0.06, 0.72), (0.3, 0.82), 0.84, "wood", (0.62, 0.9), "brick")
+    cases = box((0.7, 0.6, 0.3), (-1.16, 0.2, 1.54), "wood") + box((0.62, 0.9, 0.2), (-0.32, 0, 1.54), "mint")
+    cases += box((0.12, 0.62, 0.31), (-1.16, 0.2, 1.54), "gold") + box((0.1, 0.92, 0.21), (-0.32, 0, 1.54), "trim")
     rack = box((1.7, 0.06, 0.08), (-0.7, 0.55, 1.47), "silver").both_sides()
-    car = shell(hull(3.8, 0.82, (0.85, 0.9, 0.92, 0.8, 0.7), 0.8), "brick", [-1.15, 1.2], bumper="silver")
+    car = shell(hull(3.8, 0.82, (0.85, 0.9, 0.92, 0.8, 0.68), 0.8), "brick", [-1.15, 1.2], bumper="silver")
     return car + house + planks + cases + rack
 
 
 def coupe() -> Mesh:
-    """Two doors: a short, low, dark cabin set between a long lilac bonnet and boot."""
-    house = cabin((-1.1, 0.35), (-0.6, -0.2), (0.82, 1.3), (1.46, 1.1), "charcoal", pillars=())
-    car = shell(hull(3.4, 0.82, (0.72, 0.84, 0.86, 0.76, 0.62), 0.3, 0.2), "lilac", [-1.05, 1.05], hub="white", bumper="white")
-    return car + house + side((-0.6, 0.6), (0.3, 0.38), 0.82, "white")
+    """Two doors: a short, low cream cabin set far back between a long brown bonnet and tail fins, a cream flash."""
+    house = cabin((-1.2, 0.25), (-0.72, -0.25), (0.84, 1.28), (1.46, 1.1), "cream", pillars=())
+    car = shell(hull(3.5, 0.82, (0.72, 0.86, 0.88, 0.78, 0.6), 0.25, 0.2), "brown", [-1.08, 1.08], hub="white", bumper="silver")
+    fins = panel([(-1.74, -0.78, 0.84), (-0.95, -0.78, 0.86), (-0.98, -0.78, 0.9), (-1.8, -0.74, 1.1)], "brown", lift=0.0)
+    fins += panel([(-0.95, -0.72, 0.86), (-1.74, -0.72, 0.84), (-1.8, -0.74, 1.1), (-0.98, -0.72, 0.9)], "brown", lift=0.0)
+    flash = side((-0.62, 0.64), (0.4, 0.58), 0.82, "cream", lift=0.02)
+    return car + house + fins.both_sides() + flash + doors((-0.45, 0.5), (0.28, 0.76), 0.83, "dark", (0.2, 0.9), "silver")
 
 
 def taxi() -> Mesh:
-    """Yellow, a band of black checks, a lit sign on the roof."""
-    spots = [(-0.66 + 0.22 * i, 0.5 + 0.16 * (i % 2)) for i in range(6)]
-    checks = [side((x, x + 0.22), (z, z + 0.16), 0.82, "black") for x, z in spots]
-    sign = frustum((0.3, 0.76, 0.26), (0.16, 0.6), (-0.25, 0, 1.52), "lamp glow")
-    return sedan("yellow", bumper="black") + join(checks) + box((0.34, 0.8, 0.08), (-0.25, 0, 1.44), "black") + sign
+    """Yellow, a band of black checks, a big lit sign on the roof."""
+    spots = [(-0.66 + 0.22 * i, 0.46 + 0.17 * (i % 2)) for i in range(6)]
+    checks = [side((x, x + 0.22), (z, z + 0.17), 0.82, "black", lift=0.02) for x, z in spots]
+    sign = frustum((0.5, 0.84, 0.34), (0.32, 0.66), (-0.25, 0, 1.54), "lamp glow")
+    return sedan("yellow", bumper="black") + join(checks) + box((0.56, 0.9, 0.1), (-0.25, 0, 1.45), "black") + sign
 
 
 def police_car() -> Mesh:
     """Navy with white doors and roof, a wide red and blue bar."""
-    doors = side((-0.66, 0.66), (0.24, 0.84), 0.82, "white") + side((-0.13, 0.13), (0.42, 0.68), 0.82, "gold", lift=0.03)
+    plates = side((-0.66, 0.66), (0.24, 0.84), 0.82, "white", lift=0.02)
+    plates += side((-0.13, 0.13), (0.4, 0.68), 0.82, "gold", lift=0.035)
     ram = box((0.1, 0.9, 0.4), (1.84, 0, 0.3), "dark")
-    return sedan("navy", "white", "dark") + doors + ram + beacon(-0.25, 1.44, width=1.25)
+    lid = top((-1.66, -1.2), (-0.6, 0.6), 0.915, "white", 0.92, lift=0.02)
+    return sedan("navy", "white", "dark") + plates + ram + lid + beacon(-0.25, 1.45, width=1.25)
 
 
 def fire_chief() -> Mesh:
     """A red high-roofed estate with a white roof and bonnet, a white band with a gold badge, a red beacon."""
     house = cabin((-1.72, 0.85), (-1.5, 0.35), (1.0, 1.7), (1.6, 1.34), "red", pillars=(0.34, 0.66))
-    roof = frustum((1.9, 1.38, 0.09), (1.75, 1.2), (-0.58, 0, 1.7), "white") + top((0.95, 1.6), (-0.6, 0.6), 1.03, "white", 0.945)
+    roof = frustum((1.86, 1.32, 0.09), (1.7, 1.14), (-0.58, 0, 1.69), "white") + top((0.95, 1.5), (-0.6, 0.6), 1.03, "white", 0.95)
     band = side((-0.64, 0.64), (0.5, 0.78), 0.84, "white") + side((-0.14, 0.14), (0.44, 0.84), 0.84, "gold", lift=0.03)
-    light = cylinder(0.18, 0.28, (-0.2, 0, 1.78), "beacon red", sides=8) + box((0.3, 0.8, 0.08), (-0.2, 0, 1.76), "dark")
-    car = shell(hull(3.6, 0.84, (0.95, 1.04, 1.04, 0.94, 0.84), 0.8, 0.28), "red", [-1.12, 1.12], 0.38, bumper="white")
-    return car + house + roof + band + light
+    light = cylinder(0.2, 0.3, (-0.2, 0, 1.78), "beacon red", sides=8) + box((0.3, 0.8, 0.08), (-0.2, 0, 1.76), "dark")
+    aerial = rod((-1.3, 0.4, 1.76), (-1.42, 0.4, 2.2), 0.025, "dark", 3)
+    car = shell(hull(3.6, 0.84, (0.95, 1.04, 1.04, 0.94, 0.82), 0.8, 0.28), "red", [-1.12, 1.12], 0.38, bumper="white")
+    return car + house + roof + band + light + aerial + doors((-0.66, 0.0, 0.68), (0.3, 0.92), 0.84, "dark", (0.7, 1.0), "white")
 
 
 def convertible() -> Mesh:
     """Coral and open: a driver and a passenger, cream seats, the hood folded behind."""
     well = top((-0.95, 0.4), (-0.66, 0.66), 0.91, "dark") + box((0.2, 1.24, 0.42), (-0.85, 0, 0.85), "cream")
     hood = frustum((0.5, 1.5, 0.26), (0.3, 1.3), (-1.2, 0, 0.85), "cream")
-    people = driver((-0.55, 0.33, 0.85), "sky", "brown") + driver((-0.55, -0.33, 0.85), "yellow", "amber")
-    car = shell(hull(3.5, 0.82, (0.76, 0.88, 0.9, 0.76, 0.62), 0.55), "coral", [-1.08, 1.08], hub="white", bumper="white")
-    return car + well + hood + people + windscreen((0.5, 0.2), (0.88, 1.28), 0.64, "white")
+    people = driver((-0.55, 0.33, 0.85), "sky", "brown") + driver((-0.55, -0.33, 0.85), "yellow", "purple")
+    car = shell(hull(3.5, 0.82, (0.76, 0.88, 0.9, 0.76, 0.6), 0.55), "coral", [-1.08, 1.08], hub="white", bumper="white")
+    flash = side((-0.6, 0.62), (0.5, 0.58), 0.82, "white") + doors((-0.5, 0.5), (0.28, 0.78), 0.83, "dark", (0.45, 0.9), "white")
+    return car + well + hood + people + windscreen((0.5, 0.2), (0.88, 1.3), 0.64, "white") + flash
 
 
 KINDS: dict[str, Callable[[], Mesh]] = {
     "sedan": sedan,
     "taxi": taxi,
-    "green car": partial(boxy, "green", "dark"),
+    "green car": canoe_car,
     "police car": police_car,
     "hatchback": hatchback,
     "estate car": estate,
@@ -226,7 +275,25 @@ KINDS: dict[str, Callable[[], Mesh]] = {
     "fire chief car": fire_chief,
     "red car": partial(fastback, "red"),
     "white car": partial(arched, "white"),
-    "black car": partial(boxy, "black", "silver"),
+    "black car": state_car,
     "pink car": partial(beetle, "pink"),
     "orange car": partial(mini, "orange", "white"),
+}
+
+#: The plain paint of each kind's body: all its triangles, and nothing else of the vehicle, are the body.
+BODY: dict[str, str] = {
+    "sedan": "blue",
+    "taxi": "yellow",
+    "green car": "green",
+    "police car": "navy",
+    "hatchback": "teal",
+    "estate car": "brick",
+    "coupe": "brown",
+    "convertible": "coral",
+    "fire chief car": "red",
+    "red car": "red",
+    "white car": "white",
+    "black car": "black",
+    "pink car": "pink",
+    "orange car": "orange",
 }

@@ -55,7 +55,7 @@ def _tractor(paint: str, hub: str) -> Mesh:
     guard = profile([(-1.45, 1.1), (-1.2, 1.55), (-0.75, 1.7), (-0.3, 1.55), (-0.1, 1.1)], 0.5, (0.0, 0.0, 0.0), paint)
     guards = join([guard.at(0.0, y, 0.0) for y in (-0.62, 0.62)])
     pipe = rod((0.95, 0.28, 1.15), (0.95, 0.28, 2.0), 0.075, "dark", 6)
-    rolling = wheel(-0.78, 0.68, 0.78, 0.44, hub, sides=14).both_sides() + wheel(1.05, 0.6, 0.44, 0.3, hub).both_sides()
+    rolling = wheel(-0.78, 0.68, 0.78, 0.44, hub).both_sides() + wheel(1.05, 0.6, 0.44, 0.3, hub).both_sides()
     lights = (box((0.08, 0.2, 0.18), (1.55, 0.2, 1.0), "headlamp") + box((0.06, 0.16, 0.16), (-1.42, 0.62, 1.18), "taillamp")).both_sides()
     return bonnet + frame + guards + pipe + rolling + lights
 
@@ -71,20 +71,17 @@ def tractor() -> Mesh:
 def hay_wagon() -> Mesh:
     """A small red tractor, its driver in blue, towing a wagon heaped with hay bales."""
     mule = (_tractor("red", "cream") + _person("blue", "navy", "sand", seated=True).at(-0.75, 0.0, 1.3)).scaled(0.8).at(1.75)
-    bed = (
-        box((2.9, 1.7, 0.14), (-1.5, 0.0, 0.72), "wood")
-        + box((2.6, 0.3, 0.2), (-1.5, 0.0, 0.54), "brown")
-        + rod((-0.1, 0.0, 0.6), (0.75, 0.0, 0.5), 0.07, "dark")
+    bed = box((2.9, 1.7, 0.42), (-1.5, 0.0, 0.6), "red") + side((-2.9, -0.1), (0.76, 0.86), 0.85, "cream")
+    pole = rod((-0.1, 0.0, 0.6), (0.75, 0.0, 0.5), 0.07, "dark")
+    racks = join([rod((x, y, 0.8), (x + s * 0.12, y, 1.95), 0.07, "red") for x, s in ((-2.88, -1), (-0.12, 1)) for y in (-0.75, 0.75)])
+    rails = join([box((0.1, 1.6, 0.12), (x, 0.0, z), "red") for x in (-2.95, -0.05) for z in (1.35, 1.8)])
+    bales = join([block((0.84, 1.66, 0.62), (x, 0.0, 0.92), "hay", 0.08) for x in (-2.38, -1.5, -0.62)]) + join(
+        [block((0.84, 1.5, 0.6), (x, 0.0, 1.54), "hay", 0.08) for x in (-1.95, -1.07)]
     )
-    racks = join(
-        [rod((x, y, 0.8), (x + s * 0.12, y, 1.75), 0.06, "brown") for x, s in ((-2.88, -1), (-0.12, 1)) for y in (-0.75, 0.0, 0.75)]
-    )
-    bales = join([block((0.84, 1.66, 0.62), (x, 0.0, 0.86), "hay", 0.1) for x in (-2.38, -1.5, -0.62)]) + join(
-        [block((0.84, 1.5, 0.6), (x, 0.0, 1.48), "hay", 0.1) for x in (-1.95, -1.07)]
-    )
-    bands = join([side((x - 0.05, x + 0.05), (0.9, 1.36), 0.83, "rust") for x in (-2.58, -2.18, -1.7, -1.3, -0.82, -0.42)])
-    heap = block((0.84, 1.2, 0.5), (-1.5, 0.0, 2.08), "hay", 0.12)
-    return mule + bed + racks + bales + bands + heap + join([wheel(x, 0.72, 0.38, 0.22, "red", sides=8).both_sides() for x in (-2.4, -0.6)])
+    bands = join([side((x - 0.05, x + 0.05), (0.94, 1.44), 0.83, "rust") for x in (-2.58, -2.18, -1.7, -1.3, -0.82, -0.42)])
+    heap = block((0.84, 1.2, 0.5), (-1.5, 0.0, 2.14), "hay", 0.12)
+    rolling = join([wheel(x, 0.72, 0.38, 0.22, "cream", sides=12).both_sides() for x in (-2.4, -0.6)])
+    return mule + bed + pole + racks + rails + bales + bands + heap + rolling
 
 
 def combine_harvester() -> Mesh:
@@ -97,9 +94,9 @@ def combine_harvester() -> Mesh:
     feed = profile([(1.1, 0.75), (1.1, 1.3), (2.1, 0.75), (2.1, 0.35)], 0.9, (0.0, 0.0, 0.0), "charcoal")
     header = profile([(1.95, 0.14), (1.95, 1.0), (2.1, 1.0), (2.75, 0.14)], 2.16, (0.0, 0.0, 0.0), "lime")
     spin = [(2.45 + 0.5 * cos(pi * (i + 0.5) / 3), 0.85 + 0.5 * sin(pi * (i + 0.5) / 3)) for i in range(6)]
-    bars = join([rod((x, -1.0, z), (x, 1.0, z), 0.06, "red") for x, z in spin]) + rod((2.45, -1.0, 0.85), (2.45, 1.0, 0.85), 0.1, "red", 6)
+    bars = join([rod((x, -1.0, z), (x, 1.0, z), 0.07, "red") for x, z in spin]) + rod((2.45, -1.0, 0.85), (2.45, 1.0, 0.85), 0.1, "red", 6)
     stars = join([rod((x, y, z), (2.9 - (x - 2.0), y, 1.7 - z), 0.05, "red") for x, z in spin[:3] for y in (-1.0, 0.0, 1.0)])
-    rolling = wheel(0.75, 0.82, 0.68, 0.42, "red", sides=14).both_sides() + wheel(-1.6, 0.74, 0.46, 0.28, "red").both_sides()
+    rolling = wheel(0.75, 0.82, 0.68, 0.42, "red").both_sides() + wheel(-1.6, 0.74, 0.46, 0.28, "red").both_sides()
     lights = (box((0.06, 0.2, 0.14), (1.65, 0.5, 2.72), "headlamp") + box((0.06, 0.2, 0.16), (-2.2, 0.45, 1.4), "taillamp")).both_sides()
     whole = hull + belt + tank + cab + spout + feed + header + bars + stars + rolling + lights
     return whole.at(-0.3)
@@ -133,26 +130,22 @@ def _horse(coat: str, hair: str) -> Mesh:
 
 
 def horse_cart() -> Mesh:
-    """A brown horse in red harness before a wooden cart with pumpkins, its driver under a straw hat."""
+    """A brown horse in red harness before a green cart of pumpkins on tall wheels, its driver under a straw hat."""
     horse = _horse("wood", "black") + cylinder(0.42, 0.16, (0.0, 0.0, 0.0), "red", "x", 8).turned(-35, "y").at(0.52, 0.0, 1.32)
     harness = box((0.14, 0.72, 0.62), (-0.15, 0.0, 0.95), "red")
-    shafts = rod((0.6, 0.42, 1.12), (-1.9, 0.5, 0.85), 0.06, "tan").both_sides()
-    cart = (
-        box((1.9, 1.3, 0.14), (-2.5, 0.0, 0.78), "wood")
-        + join([box((1.9, 0.1, 0.5), (-2.5, y, 0.9), "tan") for y in (-0.65, 0.65)])
-        + box((0.1, 1.3, 0.5), (-3.42, 0.0, 0.9), "tan")
-    )
-    planks = side((-3.45, -1.55), (1.1, 1.2), 0.7, "brown")
-    seat = box((0.4, 1.2, 0.5), (-1.75, 0.0, 0.9), "wood")
+    shafts = rod((0.6, 0.42, 1.12), (-1.9, 0.5, 0.85), 0.07, "green").both_sides()
+    cart = box((1.9, 1.3, 0.2), (-2.5, 0.0, 0.74), "green") + box((0.1, 1.3, 0.86), (-3.42, 0.0, 0.94), "green")
+    planks = box((1.95, 0.1, 0.86), (-2.5, 0.66, 0.94), "green").both_sides() + side((-3.45, -1.55), (1.66, 1.8), 0.71, "cream")
+    seat = box((0.4, 1.2, 0.62), (-1.75, 0.0, 0.9), "green")
     load = join(
         [
-            ball((0.34, 0.34, 0.28), p, "orange", 7, 3)
-            for p in ((-3.05, 0.32, 1.35), (-3.05, -0.32, 1.35), (-2.4, 0.32, 1.35), (-2.4, -0.32, 1.35), (-2.72, 0.0, 1.7))
+            ball((0.38, 0.36, 0.32), p, "orange", 7, 3)
+            for p in ((-3.05, 0.32, 1.76), (-3.05, -0.32, 1.76), (-2.4, 0.32, 1.76), (-2.4, -0.32, 1.76), (-2.72, 0.0, 2.1))
         ]
     )
     driver = _person("blue", "charcoal", "sand", seated=True, reach=0.5).at(-1.75, 0.0, 1.42)
     reins = rod((-1.25, 0.2, 1.72), (0.95, 0.16, 1.85), 0.03, "black").both_sides()
-    rolling = wheel(-2.6, 0.84, 0.66, 0.16, "tan", "brown").both_sides()
+    rolling = wheel(-2.6, 0.84, 0.58, 0.16, "cream", "brown").both_sides()
     return (horse + harness + shafts + cart + planks + seat + load + driver + reins + rolling).at(1.0)
 
 
@@ -177,7 +170,7 @@ def street_food_cart() -> Mesh:
         + top((0.0, 0.45), (-0.4, 0.4), 1.17, "amber")
         + join([ball(0.13, (0.75 + dx, dy, 1.45), "orange", 6, 2) for dx, dy in ((0.08, 0.06), (-0.08, -0.05))])
     )
-    shade = rod((0.35, 0.0, 1.1), (0.35, 0.0, 2.5), 0.06, "trim", 6) + _parasol(1.05, 0.5, ("red", "cream")).at(0.35, 0.0, 2.25)
+    shade = rod((0.35, 0.0, 1.1), (0.35, 0.0, 2.5), 0.06, "trim", 6) + _parasol(1.1, 0.55, ("crimson", "cream")).at(0.35, 0.0, 2.25)
     handle = (rod((-0.35, 0.36, 0.9), (-0.85, 0.36, 1.05), 0.05, "dark")).both_sides() + rod(
         (-0.85, -0.46, 1.05), (-0.85, 0.46, 1.05), 0.07, "wood"
     )
@@ -193,4 +186,13 @@ KINDS: dict[str, Callable[[], Mesh]] = {
     "hay wagon": hay_wagon,
     "horse cart": horse_cart,
     "street-food cart": street_food_cart,
+}
+
+#: The paint of every kind's body, which may be exchanged for another.
+BODY: dict[str, str] = {
+    "tractor": "green",
+    "combine harvester": "lime",
+    "hay wagon": "red",
+    "horse cart": "green",
+    "street-food cart": "red",
 }

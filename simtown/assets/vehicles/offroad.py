@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from simtown.assets.mesh import Mesh, body, box, cabin, cylinder, front, frustum, join, lamps, rod, side, top, wheels
-from simtown.assets.vehicles.cars import driver, eyes, flames, hull, shell, windscreen, wing
+from simtown.assets.mesh import Mesh, block, body, box, cabin, cylinder, front, frustum, join, lamps, rod, side, top, wheels
+from simtown.assets.vehicles.cars import doors, driver, eyes, flames, hull, shell, windscreen, wing
 
 
 def _spare(x: float, z: float, cover: str) -> Mesh:
     """A spare wheel upright on a tail at x."""
-    return cylinder(0.36, 0.2, (x - 0.2, 0, z), "tyre", "x", 10) + cylinder(0.23, 0.03, (x - 0.23, 0, z), cover, "x", 8)
+    return cylinder(0.36, 0.2, (x - 0.2, 0, z), "tyre", "x", 16) + cylinder(0.23, 0.03, (x - 0.23, 0, z), cover, "x", 12)
 
 
 def _hoop(x: tuple[float, float], half: tuple[float, float], z: tuple[float, float], radius: float, paint: str) -> Mesh:
@@ -39,8 +39,12 @@ def _pickup(paint: str, cab: tuple[float, float], lift: float, radius: float, hu
 
 
 def pickup() -> Mesh:
-    """Orange, a short cab and a long open bed, a white stripe."""
-    return _pickup("orange", (-0.3, 0.85), 0.0, 0.38, "hub", "dark") + side((-0.72, 0.74), (0.42, 0.58), 0.84, "white")
+    """Orange, a short cab and a long open bed with a blue and a teal barrel, a white stripe."""
+    band = side((-0.7, 0.72), (0.42, 0.6), 0.84, "white", lift=0.02) + doors(
+        (-0.26, 0.66), (0.3, 0.92), 0.85, "dark", (0.68, 1.02), "white"
+    )
+    barrels = cylinder(0.26, 0.66, (-1.4, 0.3, 0.76), "blue", sides=10) + cylinder(0.26, 0.66, (-0.82, -0.3, 0.76), "teal", sides=10)
+    return _pickup("orange", (-0.3, 0.85), 0.0, 0.38, "white", "dark") + band + barrels
 
 
 def red_pickup() -> Mesh:
@@ -67,12 +71,13 @@ def black_pickup() -> Mesh:
 
 
 def suv() -> Mesh:
-    """Silver over charcoal, tall and square, big wheels, roof rails, a spare on its tail."""
-    house = cabin((-1.66, 0.9), (-1.56, 0.5), (1.12, 1.9), (1.7, 1.46), "silver", pillars=(0.34, 0.66))
-    clad = side((-0.66, 0.66), (0.36, 0.66), 0.88, "charcoal") + front((-0.7, 0.7), (0.45, 0.62), 1.725, "charcoal")
-    rails = box((1.9, 0.08, 0.08), (-0.5, 0.6, 1.95), "charcoal").both_sides() + box((2.0, 1.4, 0.05), (-0.53, 0, 1.9), "charcoal")
-    stations = hull(3.45, 0.88, (1.1, 1.16, 1.16, 1.08, 1.0), 0.85, 0.36)
-    return shell(stations, "silver", [-1.1, 1.12], 0.44, bumper="charcoal") + house + clad + rails + _spare(-1.68, 0.95, "silver")
+    """Sand under a white roof, tall and square, black cladding, big wheels, a roof rack, a spare on its tail."""
+    house = cabin((-1.66, 0.9), (-1.56, 0.5), (1.12, 1.88), (1.7, 1.46), "sand", pillars=(0.34, 0.66))
+    clad = side((-0.62, 0.64), (0.36, 0.66), 0.88, "black", lift=0.02) + front((-0.7, 0.7), (0.45, 0.62), 1.725, "black")
+    lid = block((1.94, 1.36, 0.12), (-0.53, 0, 1.86), "white", 0.06) + box((1.5, 0.07, 0.1), (-0.6, 0.58, 1.98), "black").both_sides()
+    clad += box((0.1, 1.24, 0.08), (0.1, 0, 1.98), "black") + doors((-0.58, 0.06, 0.72), (0.66, 1.04), 0.88, "dark", (0.72, 1.2), "black")
+    stations = hull(3.45, 0.88, (1.1, 1.16, 1.16, 1.08, 0.98), 0.85, 0.36)
+    return shell(stations, "sand", [-1.1, 1.12], 0.44, bumper="black") + house + clad + lid + _spare(-1.68, 0.95, "white")
 
 
 def jeep() -> Mesh:
@@ -81,10 +86,14 @@ def jeep() -> Mesh:
     wings = box((0.9, 0.3, 0.08), (1.0, 0.7, 0.84), "olive") + box((0.75, 0.24, 0.08), (-0.95, 0.78, 0.82), "olive")
     slots = [front((y, y + 0.1), (0.52, 0.9), 1.4, "dark") for y in (-0.31, -0.11, 0.09, 0.29)]
     frame = windscreen((0.3, 0.18), (1.0, 1.5), 0.62, "olive") + _hoop((-0.75, -0.75), (0.62, 0.58), (0.9, 1.6), 0.06, "dark")
-    inside = top((-1.35, 0.2), (-0.6, 0.6), 0.95, "dark") + box((0.2, 1.1, 0.35), (-0.55, 0, 0.95), "tan")
-    ends = lamps(1.4, -1.45, 0.4, 0.72, 0.16, 0.6) + box((0.14, 1.4, 0.14), (1.5, 0, 0.42), "dark") + _spare(-1.42, 0.86, "olive")
-    tyres = wheels([-0.95, 1.02], 1.72, 0.42, 0.26, "olive")
-    return tub + wings.both_sides() + join(slots) + frame + inside + driver((-0.3, 0.3, 0.9), "tan", "olive") + ends + tyres
+    inside = (
+        cylinder(0.22, 0.012, (-0.32, 0.7, 0.7), "trim", "y", 5).both_sides()
+        + top((-1.35, 0.2), (-0.6, 0.6), 0.95, "dark")
+        + box((0.2, 1.1, 0.35), (-0.55, 0, 0.95), "tan")
+    )
+    ends = lamps(1.4, -1.45, 0.4, 0.72, 0.16, 0.6) + box((0.14, 1.4, 0.14), (1.5, 0, 0.42), "dark") + _spare(-1.42, 0.86, "sand")
+    tyres = wheels([-0.95, 1.02], 1.72, 0.42, 0.26, "sand")
+    return tub + wings.both_sides() + join(slots) + frame + inside + driver((-0.3, 0.3, 0.9), "sand", "brown") + ends + tyres
 
 
 def monster_truck() -> Mesh:
@@ -116,9 +125,13 @@ def buggy() -> Mesh:
 
 def golf_cart() -> Mesh:
     """A white canopy on four posts over two players, bags of clubs behind."""
-    floor = body([(-1.1, 0.55, 0.26, 0.5), (-1.0, 0.6, 0.22, 0.42), (0.6, 0.6, 0.22, 0.4), (0.7, 0.6, 0.22, 0.85),
+    floor = body([(-1.1, 0.55, 0.26, 0.5), (-1.0, 0.6, 0.22, 0.42), (0.6, 0.6, 0.22, 0.4), (0.7, 0.6, 0.22, 0.88), (0.95, 0.57, 0.24, 0.8),
                   (1.1, 0.5, 0.3, 0.62)], "mint")  # fmt: skip
-    bench = box((0.55, 1.1, 0.36), (-0.35, 0, 0.4), "cream") + box((0.16, 1.1, 0.5), (-0.62, 0, 0.72), "cream")
+    bench = (
+        box((0.55, 1.1, 0.3), (-0.35, 0, 0.4), "mint")
+        + box((0.5, 1.06, 0.08), (-0.35, 0, 0.69), "cream")
+        + box((0.16, 1.1, 0.5), (-0.62, 0, 0.72), "cream")
+    )
     posts = rod((0.75, 0.52, 0.8), (0.5, 0.55, 1.8), 0.045, "white") + rod((-0.85, 0.52, 0.45), (-0.8, 0.55, 1.8), 0.045, "white")
     roof = frustum((1.9, 1.36, 0.14), (1.7, 1.16), (-0.15, 0, 1.78), "white")
     players = driver((-0.35, 0.28, 0.76), "coral", "white") + driver((-0.35, -0.28, 0.76), "blue", "white", "skin dark")
@@ -137,4 +150,16 @@ KINDS: dict[str, Callable[[], Mesh]] = {
     "monster truck": monster_truck,
     "buggy": buggy,
     "golf cart": golf_cart,
+}
+
+#: The plain paint of each kind's body: all its triangles, and nothing else of the vehicle, are the body.
+BODY: dict[str, str] = {
+    "pickup": "orange",
+    "red pickup": "red",
+    "black pickup": "black",
+    "SUV": "sand",
+    "jeep": "olive",
+    "monster truck": "blue",
+    "buggy": "amber",
+    "golf cart": "mint",
 }

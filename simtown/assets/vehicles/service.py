@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from math import cos, radians, sin
+from math import cos, pi, radians, sin
 
 from simtown.assets.mesh import (
     Mesh,
@@ -12,56 +12,64 @@ from simtown.assets.mesh import (
     back,
     ball,
     beacon,
+    block,
     box,
     cabin,
     cylinder,
     front,
     frustum,
     join,
+    ladder,
     loft,
     panel,
     profile,
     rod,
     side,
 )
-from simtown.assets.vehicles.trucks import bed, cab, canopy, centred, chassis, crate, disc, lattice
+from simtown.assets.vehicles.trucks import bed, cab, canopy, centred, chassis, crate, disc, lid
 
 AMBER = ("beacon amber", "beacon amber")
 
 
 def fire_truck() -> Mesh:
     """A big white ladder rising over a red truck with a white band."""
-    load = (
-        crate((-2.5, 0.95), (0.7, 1.75), "red", 1.92)
-        + side((-2.4, 0.9), (1.1, 1.38), 0.96, "white")
-        + side((1.0, 2.3), (1.02, 1.22), 0.9, "white")
-    )
-    mount = cylinder(0.6, 0.4, (-1.7, 0.0, 1.7), "charcoal", sides=8)
-    rungs = lattice((-2.3, 0.0, 1.95), (2.6, 0.0, 3.05), 0.8, 0.65, "white", 6, 0.11)
+    load = crate((-2.5, 0.95), (0.7, 1.75), "red", 1.92) + side((-2.4, 0.85), (1.05, 1.38), 0.96, "white")
+    doors = side((1.0, 2.1), (1.0, 1.22), 0.9, "white")
+    mount = cylinder(0.6, 0.4, (-1.7, 0.0, 1.7), "charcoal", sides=10)
+    rungs = ladder((-2.35, 0.0, 2.1), (2.55, 0.0, 3.3), 0.86, "white", 9, 0.13)
+    rails = rod((-2.35, 0.43, 2.5), (1.2, 0.43, 3.3), 0.09, "silver").both_sides()
+    posts = join([rod((x, 0.43, 2.1 + 0.245 * (x + 2.35)), (x, 0.43, 2.5 + 0.225 * (x + 2.35)), 0.07, "silver") for x in (-2.2, -1.1, 0.0)])
+    lifted = rungs + rails + posts.both_sides()
     return (
         chassis(-2.5, 2.5, [-1.5, 1.6], radius=0.44)
         + cab(2.5, "red", depth=1.5, roof=2.05)
         + load
+        + doors
         + mount
-        + rungs
-        + beacon(1.9, 2.05, width=1.2)
+        + lifted
+        + beacon(1.9, 2.1, width=1.2)
     )
 
 
 def fire_engine() -> Mesh:
     """A tall red box with a white roof, silver shutters, a yellow hose reel and no ladder."""
-    load = crate((-2.3, 0.9), (0.65, 2.05), "red", 1.96) + crate((-2.3, 0.9), (2.05, 2.35), "white", 1.96)
-    shutters = side((-2.1, -1.05), (0.95, 1.95), 0.98, "silver") + side((-0.15, 0.75), (0.95, 1.95), 0.98, "silver")
-    reel = disc(-0.6, 1.45, 0.96, 0.42, "yellow", 0.1) + disc(-0.6, 1.45, 1.0, 0.16, "red", 0.1)
-    roof = box((1.1, 1.6, 0.14), (1.5, 0.0, 2.1), "white") + beacon(1.7, 2.24, ("beacon blue", "beacon blue"), 1.2)
-    stripe = side((-2.25, 0.85), (0.68, 0.88), 0.98, "yellow") + side((0.95, 2.2), (1.02, 1.2), 0.9, "yellow")
-    return chassis(-2.3, 2.3, [-1.4, 1.5], radius=0.44) + cab(2.3, "red", depth=1.4, roof=2.12) + load + shutters + reel + roof + stripe
+    load = crate((-2.3, 0.9), (0.65, 2.05), "red", 1.96, 0.05) + crate((-2.3, 0.9), (2.05, 2.4), "white", 1.96)
+    shutters = side((-2.15, -1.1), (0.98, 1.95), 0.98, "silver") + side((-0.1, 0.78), (0.98, 1.95), 0.98, "silver")
+    lines = [side((a, b), (z, z + 0.06), 0.98, "steel", lift=0.03) for a, b in ((-2.15, -1.1), (-0.1, 0.78)) for z in (1.2, 1.45, 1.7)]
+    reel = disc(-0.6, 1.47, 0.96, 0.46, "yellow", 0.1) + disc(-0.6, 1.47, 1.0, 0.2, "crimson", 0.1)
+    roof = beacon(1.7, 2.2, ("beacon blue", "beacon blue"), 1.2) + cylinder(0.16, 2.2, (-1.8, 0.5, 2.5), "charcoal", "x", 8).both_sides()
+    stripe = side((-2.25, 0.85), (0.66, 0.9), 0.98, "yellow") + side((0.95, 2.05), (1.0, 1.2), 0.9, "yellow")
+    truck = chassis(-2.3, 2.3, [-1.4, 1.5], radius=0.44) + cab(2.3, "red", depth=1.4, roof=2.12)
+    return truck + load + shutters + join(lines) + reel + roof + stripe
 
 
 def garbage_truck() -> Mesh:
     """A forest-green rounded body with a lime hopper hung behind and a bin at it."""
-    load = profile([(-1.6, 0.75), (0.95, 0.75), (0.95, 2.35), (0.6, 2.6), (-1.2, 2.6), (-1.6, 2.4)], 1.98, (0.0, 0.0, 0.0), "forest")
-    ribs = join([side((x, x + 0.2), (0.85, 2.3), 0.99, "lime") for x in (-1.1, -0.3, 0.5)])
+    outline = [(-1.6, 0.75), (0.95, 0.75), (0.95, 2.25), (0.85, 2.45), (0.55, 2.6), (-1.1, 2.6), (-1.45, 2.52), (-1.6, 2.4)]
+    load = profile(outline, 1.98, (0.0, 0.0, 0.0), "forest")
+    ribs = join([side((x, x + 0.24), (1.1, 2.35), 0.99, "lime") for x in (-1.2, -0.35, 0.5)]) + side(
+        (-1.55, 0.92), (0.8, 1.02), 0.99, "white"
+    )
     hopper = profile([(-2.5, 0.65), (-1.6, 0.5), (-1.6, 2.4), (-2.0, 2.3), (-2.6, 1.4)], 2.0, (0.0, 0.0, 0.0), "lime")
     mouth = back((-0.8, 0.8), (1.45, 2.2), -2.57, "dark", -2.05)
     bins = frustum((0.4, 0.5, 0.65), (0.55, 0.6), (-2.62, 0.0, 0.4), "orange") + box((0.6, 0.64, 0.1), (-2.62, 0.0, 1.05), "charcoal")
@@ -71,25 +79,25 @@ def garbage_truck() -> Mesh:
 
 
 def tow_truck() -> Mesh:
-    """White with a brown rear deck, and a boom leaning back with a hook on its rope."""
-    deck = box((2.5, 1.9, 0.5), (-1.15, 0.0, 0.6), "brown") + box((0.5, 1.9, 0.45), (-0.1, 0.0, 1.1), "brown")
+    """Magenta with a low deck, and a thick white boom leaning back with a big yellow hook on its rope."""
+    deck = block((2.5, 1.9, 0.5), (-1.15, 0.0, 0.6), "magenta", 0.08) + box((0.4, 1.9, 0.75), (-0.05, 0.0, 1.05), "charcoal")
     boom = (
-        rod((-0.2, 0.0, 1.2), (-2.35, 0.0, 2.65), 0.16, "brown", end=0.12)
-        + rod((-0.9, 0.5, 1.0), (-1.6, 0.0, 2.15), 0.09, "brown").both_sides()
+        rod((-0.1, 0.0, 1.15), (-2.3, 0.0, 2.75), 0.21, "white", end=0.15)
+        + rod((-0.9, 0.5, 1.0), (-1.6, 0.0, 2.2), 0.1, "white").both_sides()
     )
-    rope = rod((-2.35, 0.0, 2.65), (-2.55, 0.0, 1.55), 0.045, "dark")
-    bends = [(-2.55, 0.0, 1.65), (-2.55, 0.0, 1.2), (-2.8, 0.0, 1.05), (-2.9, 0.0, 1.4)]
-    hook = join([rod(a, b, 0.1, "yellow") for a, b in pairwise(bends)])
-    lights = beacon(0.75, 2.1, AMBER, 1.1) + side((0.3, 1.35), (0.97, 1.14), 0.9, "brown") + side((-2.3, 0.05), (0.84, 1.02), 0.95, "white")
-    return centred(chassis(-2.4, 2.2, [-1.4, 1.45]) + cab(2.2, "white", 0.8, 1.15) + deck + boom + rope + hook + lights)
+    rope = rod((-2.3, 0.0, 2.75), (-2.5, 0.0, 1.7), 0.05, "dark") + box((0.3, 0.3, 0.2), (-2.5, 0.0, 1.55), "charcoal")
+    bends = [(-2.5, 0.0, 1.65), (-2.5, 0.0, 1.2), (-2.72, 0.0, 0.98), (-2.95, 0.0, 1.08), (-2.98, 0.0, 1.38)]
+    hook = join([rod(a, b, 0.11, "yellow") for a, b in pairwise(bends)])
+    lights = beacon(0.75, 2.14, AMBER, 1.1) + side((0.3, 1.2), (0.94, 1.14), 0.9, "white") + side((-2.3, 0.0), (0.8, 1.0), 0.95, "white")
+    return centred(chassis(-2.4, 2.2, [-1.4, 1.45]) + cab(2.2, "magenta", 0.8, 1.15) + deck + boom + rope + hook + lights)
 
 
 def bucket_truck() -> Mesh:
     """Lime with a bent orange arm that lifts a worker in a basket."""
     lockers = crate((-2.3, 0.85), (0.65, 1.3), "lime", 1.9) + side((-2.1, 0.7), (0.84, 1.05), 0.95, "charcoal")
-    arm = rod((-0.6, 0.0, 1.2), (-2.2, 0.0, 2.5), 0.17, "orange") + rod((-2.2, 0.0, 2.5), (0.4, 0.0, 2.75), 0.15, "orange")
-    joints = cylinder(0.3, 0.4, (-0.6, 0.0, 1.2), "charcoal", sides=8) + cylinder(0.2, 0.44, (-2.2, -0.22, 2.5), "charcoal", "y", 8)
-    basket = frustum((0.6, 0.7, 0.6), (0.75, 0.85), (0.75, 0.0, 2.4), "white") + side((0.45, 1.05), (2.55, 2.75), 0.39, "red", lift=0.06)
+    arm = rod((-0.6, 0.0, 1.2), (-2.1, 0.0, 2.5), 0.22, "orange") + rod((-2.1, 0.0, 2.5), (0.4, 0.0, 2.75), 0.19, "orange")
+    joints = cylinder(0.34, 0.4, (-0.6, 0.0, 1.2), "charcoal", sides=8) + cylinder(0.26, 0.5, (-2.1, -0.25, 2.5), "charcoal", "y", 8)
+    basket = frustum((0.66, 0.76, 0.62), (0.82, 0.92), (0.75, 0.0, 2.38), "white") + side((0.42, 1.08), (2.54, 2.76), 0.4, "red", lift=0.06)
     worker = cylinder(0.24, 0.35, (0.75, 0.0, 2.95), "blue", sides=6) + ball(0.2, (0.75, 0.0, 3.4), "yellow", 6, 3)
     return chassis(-2.3, 2.3, [-1.4, 1.5]) + cab(2.3, "lime", 0.6, 1.1, 2.0) + lockers + arm + joints + basket + worker
 
@@ -103,12 +111,21 @@ def armoured_truck() -> Mesh:
         "silver",
     )
     nose = profile([(1.4, 0.45), (2.3, 0.45), (2.3, 1.0), (1.5, 1.35), (1.4, 1.35)], 1.6, (0.0, 0.0, 0.0), "silver")
-    stripe = side((-2.25, 1.45), (1.05, 1.3), 0.9, "navy") + front((-0.5, 0.5), (0.6, 0.9), 2.3, "dark")
+    stripe = side((-2.25, 1.45), (0.98, 1.3), 0.9, "navy") + front((-0.5, 0.5), (0.6, 0.9), 2.3, "dark")
     slits = side((0.6, 1.15), (1.6, 2.0), 0.9, "glass") + front((-0.75, 0.75), (1.55, 2.05), 1.44, "glass", 1.28)
-    badge = disc(-0.75, 1.62, 0.9, 0.55, "gold") + disc(-0.75, 1.62, 0.94, 0.36, "amber") + back((-0.55, 0.55), (0.75, 2.0), -2.3, "navy")
-    hatch = cylinder(0.35, 0.2, (-0.6, 0.0, 2.45), "charcoal", sides=8)
+    badge = disc(-0.75, 1.62, 0.9, 0.62, "gold") + disc(-0.75, 1.62, 0.94, 0.42, "yellow") + back((-0.55, 0.55), (0.75, 2.0), -2.3, "navy")
+    roof = lid((-2.22, 1.05), (2.38, 2.56), 1.84, "navy")
+    hatch = cylinder(0.35, 0.2, (-0.6, 0.0, 2.52), "charcoal", sides=8)
     return (
-        chassis(-2.33, 2.33, [-1.4, 1.55], radius=0.46) + arches([-1.4], 0.9, 0.56, z=0.46) + shell + nose + stripe + slits + badge + hatch
+        chassis(-2.33, 2.33, [-1.4, 1.55], radius=0.46)
+        + arches([-1.4], 0.9, 0.56, z=0.46)
+        + shell
+        + nose
+        + stripe
+        + slits
+        + badge
+        + roof
+        + hatch
     )
 
 
@@ -119,14 +136,30 @@ def _star(x: float, z: float, y: float, radius: float, paint: str) -> Mesh:
     return join([panel([(x, -y, z), *rim[i : i + 3]], paint) for i in range(0, 10, 2)]).both_sides()
 
 
+def _sagging(x: float, z: tuple[float, float], hoops: int, step: float, paint: str) -> Mesh:
+    """A canvas from x backwards over `hoops` hoops `step` metres apart, hanging between them; its knees' and its ridge's z."""
+    loops = []
+    for i in range(2 * hoops - 1):
+        slack = 0.16 if i % 2 else 0.0
+        half, high = 0.96 - 0.3 * slack, z[1] - slack
+        arch = [(-half * cos(pi * k / 6), z[0] + (high - z[0]) * sin(pi * k / 6)) for k in range(7)]
+        loops.append([(x - 0.5 * step * i, a, b) for a, b in [(-half, 0.95), *arch, (half, 0.95)]])
+    return loft(loops, paint)
+
+
 def military_truck() -> Mesh:
-    """Olive all over, with an arched canvas that bears a white star."""
-    cover = canopy((-2.4, 0.55), (0.85, 2.6), "olive")
-    hoops = join([canopy((x - 0.07, x + 0.07), (0.83, 2.63), "forest", 1.98) for x in (-2.3, 0.45)])
-    star = _star(-0.92, 1.4, 0.96, 0.5, "white")
-    return (
-        chassis(-2.4, 2.4, [-1.6, -0.65, 1.6]) + cab(2.4, "olive", 0.8, 1.1, 2.05) + bed((-2.4, 0.6), "olive", 0.72) + cover + hoops + star
+    """Olive with a bonnet, high on big wheels; a khaki canvas sags between its hoops and bears a great white star."""
+    canvas = _sagging(0.5, (1.7, 2.75), 4, 0.96, "tan")
+    hoops = join([canopy((x - 0.06, x + 0.06), (0.95, 2.8), "brown", 1.98) for x in (-2.38, -1.42, -0.46, 0.5)])
+    star = (
+        disc(-0.94, 1.6, 0.93, 0.6, "forest") + _star(-0.94, 1.57, 0.985, 0.54, "white") + back((-0.72, 0.72), (1.05, 2.3), -2.44, "dark")
     )
+    load = bed((-2.45, 0.58), "olive", 0.72, 0.3, 0.98) + join(
+        [side((x, x + 0.1), (0.76, 1.12), 0.98, "forest") for x in (-1.9, -0.95, 0.0)]
+    )
+    cans = box((0.3, 0.3, 0.42), (0.78, 0.8, 0.5), "tan").both_sides()
+    gear = chassis(-2.45, 2.45, [-1.75, -0.7, 1.65], radius=0.48) + box((0.1, 1.5, 0.1), (2.48, 0.0, 0.98), "forest")
+    return gear + cab(2.4, "olive", 0.8, 1.05, 2.1) + load + canvas + hoops + star + cans
 
 
 def street_sweeper() -> Mesh:
@@ -146,7 +179,7 @@ def snow_plough() -> Mesh:
     """Orange behind a huge yellow wedge of a blade, with a heap of snow."""
     spine = [(2.9, 0.03), (3.05, 0.03), (2.85, 0.6), (3.3, 1.4), (3.15, 1.4), (2.7, 0.6)]
     blade = loft([[(x + s, y, z) for x, z in spine] for s, y in ((0.0, 0.0), (-0.85, 1.1))], "yellow")
-    hopper = frustum((2.4, 1.4, 0.9), (2.8, 1.96), (-0.8, 0.0, 0.75), "charcoal")
+    hopper = frustum((2.4, 1.4, 0.9), (2.8, 1.96), (-0.8, 0.0, 0.75), "orange") + side((-2.1, 0.5), (1.36, 1.6), 0.92, "charcoal", 0.98)
     snow = ball((1.35, 0.95, 0.65), (-0.8, 0.0, 1.5), "white", 10, 3, 0.0)
     arms = rod((1.9, 0.4, 0.5), (2.4, 0.4, 0.5), 0.1, "dark")
     truck = chassis(-2.2, 2.0, [-1.35, 1.0], radius=0.46) + cab(2.0, "orange", roof=2.2) + hopper + snow
@@ -163,4 +196,17 @@ KINDS: dict[str, Callable[[], Mesh]] = {
     "military truck": military_truck,
     "street sweeper": street_sweeper,
     "snow plough": snow_plough,
+}
+
+#: The paint of every kind's body, which may be exchanged for another.
+BODY: dict[str, str] = {
+    "fire truck": "red",
+    "fire engine": "red",
+    "garbage truck": "forest",
+    "tow truck": "magenta",
+    "bucket truck": "lime",
+    "armoured truck": "silver",
+    "military truck": "olive",
+    "street sweeper": "orange",
+    "snow plough": "orange",
 }

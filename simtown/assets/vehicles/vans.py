@@ -23,6 +23,7 @@ from simtown.assets.mesh import (
     side,
     wheels,
 )
+from simtown.assets.vehicles.cars import doors
 
 _AXLES = (-1.2, 1.25)
 
@@ -41,22 +42,24 @@ def _gear(half: float = 0.9, radius: float = 0.38) -> Mesh:
 def _shell(upper: str, lower: str, rear: float, height: float) -> Mesh:
     """A bonneted van's painted shell from `rear` to the nose, in two paints, with windscreen and door windows."""
     skirt = body([(rear, 0.84, 0.3, 0.8), (rear + 0.12, 0.9, 0.26, 0.8), (1.88, 0.9, 0.26, 0.8), (2.0, 0.8, 0.34, 0.8)], lower, 0.0)
-    load = [(rear, 0.84, 0.8, height - 0.1), (rear + 0.12, 0.9, 0.8, height), (0.75, 0.9, 0.8, height)]
-    house = body([*load, (1.3, 0.9, 0.8, 1.28), (1.85, 0.86, 0.8, 1.06), (2.0, 0.74, 0.8, 0.95)], upper, 0.14)
     slope = (height - 1.28) / 0.55
     brow = height - 0.12
-    screen = front((-0.72, 0.72), (1.34, brow), 1.3 - 0.06 / slope, "glass", 1.3 - (brow - 1.28) / slope)
+    load = [(rear, 0.82, 0.8, height - 0.14), (rear + 0.04, 0.87, 0.8, height - 0.05), (rear + 0.14, 0.9, 0.8, height)]
+    screen_top = [(0.52, 0.9, 0.8, height), (0.7, 0.9, 0.8, height - 0.04), (0.75 + 0.12 / slope, 0.9, 0.8, brow)]
+    bonnet = [(1.3, 0.9, 0.8, 1.28), (1.78, 0.87, 0.8, 1.1), (1.94, 0.82, 0.8, 1.02), (2.0, 0.74, 0.8, 0.92)]
+    house = body([*load, *screen_top, *bonnet], upper, 0.14)
+    screen = front((-0.72, 0.72), (1.34, brow - 0.02), 1.3 - 0.06 / slope, "glass", 1.3 - (brow - 1.3) / slope)
     door = panel(
         [(0.15, -0.9, 1.12), (1.1, -0.9, 1.12), (1.3 - (height - 0.55) / slope, -0.9, height - 0.3), (0.15, -0.9, height - 0.3)],
         "glass",
     )
-    return skirt + house + screen + door.both_sides()
+    return skirt + house + screen + door.both_sides() + doors((0.11, 1.16), (0.34, 1.1), 0.9, "dark", (1.12, 1.18))
 
 
 def plain_van(paint: str, strip: str, lower: str | None = None) -> Mesh:
-    """A closed van in one paint: tall box behind, short bonnet before."""
+    """A closed van in one paint with a broad belt in another: tall box behind, short bonnet before."""
     rear = back((-0.7, -0.05), (1.2, 1.75), -2.0, "glass") + back((0.05, 0.7), (1.2, 1.75), -2.0, "glass")
-    rail = side((-1.86, 1.8), (0.86, 0.98), 0.9, strip)
+    rail = side((-1.86, 1.78), (0.84, 1.02), 0.9, strip) + back((-0.8, 0.8), (0.84, 1.02), -2.0, strip)
     return _shell(paint, lower or paint, -2.0, 2.1) + rear + rail + _gear()
 
 
@@ -73,11 +76,13 @@ def _cross(x: float, z: float, y: float, size: float, paint: str) -> Mesh:
 def ambulance() -> Mesh:
     """A white box behind the cab, an orange belt, a big red cross and lights before and behind."""
     cab = _shell("white", "orange", 0.2, 1.95)
-    ward = block((2.5, 1.96, 1.95), (-0.75, 0.0, 0.4), "white", 0.12)
+    ward = block((2.5, 1.96, 2.15), (-0.75, 0.0, 0.4), "white", 0.14)
     belt = side((-1.88, 0.38), (0.62, 0.92), 0.98, "orange") + back((-0.85, 0.85), (0.62, 0.92), -2.0, "orange")
-    cross = _cross(-0.75, 1.55, 0.98, 0.95, "red")
+    belt += join([side((-1.88 + 0.5 * i, -1.63 + 0.5 * i), (0.62, 0.77), 0.98, "yellow", lift=0.03) for i in range(5)])
+    belt += join([side((-1.63 + 0.5 * i, -1.38 + 0.5 * i), (0.77, 0.92), 0.98, "yellow", lift=0.03) for i in range(4)])
+    cross = _cross(-0.75, 1.66, 0.98, 1.2, "red")
     rear = back((-0.75, -0.05), (1.2, 2.0), -2.0, "glass") + back((0.05, 0.75), (1.2, 2.0), -2.0, "glass")
-    lights = beacon(0.3, 2.35, width=1.5) + beacon(-1.75, 2.35, width=1.5)
+    lights = beacon(0.3, 2.55, width=1.5) + beacon(-1.75, 2.55, width=1.5)
     return cab + ward + belt + cross + rear + lights + _gear(0.98)
 
 
@@ -111,9 +116,9 @@ def news_van() -> Mesh:
 
 
 def ice_cream_van() -> Mesh:
-    """Pink and cream with a giant cone on its roof and a striped awning over the hatch."""
-    van = _shell("cream", "pink", -2.0, 2.0) + back((-0.6, 0.6), (1.2, 1.75), -2.0, "glass")
-    hatch = side((-1.5, -0.1), (1.1, 1.62), 0.9, "dark") + side((-1.65, 0.05), (0.98, 1.1), 0.9, "white", lift=0.06)
+    """Pink over a cream skirt, with a giant cone on its roof and a striped awning over the hatch."""
+    van = _shell("pink", "cream", -2.0, 2.0) + back((-0.6, 0.6), (1.2, 1.75), -2.0, "glass")
+    hatch = side((-1.5, -0.1), (1.1, 1.62), 0.9, "dark") + side((-1.65, 0.05), (0.98, 1.1), 0.9, "trim", lift=0.06)
     awning = _awning(-1.6, 0.0, 1.84, 0.9, ("magenta", "white"), 7, 0.17)
     cone = cylinder(0.1, 0.75, (0.0, 0.0, 0.0), "tan", sides=8, end=0.46) + cylinder(0.5, 0.12, (0.0, 0.0, 0.72), "gold", sides=8)
     scoops = (
@@ -121,7 +126,7 @@ def ice_cream_van() -> Mesh:
         + ball((0.36, 0.36, 0.34), (0.0, 0.0, 1.28), "white", 8, 3, -0.2)
         + ball(0.13, (0.0, 0.0, 1.66), "red", 6, 3)
     )
-    return van + hatch + awning + (cone + scoops).scaled(1.12, 1.12, 0.9).at(-0.6, 0.0, 1.97) + _gear()
+    return van + hatch + awning + (cone + scoops).scaled(1.3, 1.3, 0.9).at(-0.6, 0.0, 1.97) + _gear()
 
 
 def _awning(x0: float, x1: float, z: float, y: float, paints: tuple[str, str], stripes: int, out: float) -> Mesh:
@@ -158,7 +163,7 @@ def _step_van(paint: str, roof: str, height: float = 2.3) -> Mesh:
     )
     nose = body([(1.4, 0.9, 0.28, 1.15), (1.8, 0.86, 0.28, 1.08), (2.0, 0.74, 0.34, 0.92)], paint, 0.12)
     glass = front((-0.78, 0.78), (1.2, height - 0.25), 1.45, "glass") + side((0.75, 1.25), (0.6, height - 0.3), 0.96, "glass")
-    grille = front((-0.4, 0.4), (0.5, 0.8), 2.0, "silver")
+    grille = front((-0.4, 0.4), (0.5, 0.8), 2.0, "silver") + doors((0.68, 1.3), (0.36, height - 0.25), 0.96, "dark", (1.4, 1.3))
     return hull + lid + nose + glass + grille + _gear(0.96)
 
 
@@ -230,11 +235,26 @@ KINDS: dict[str, Callable[[], Mesh]] = {
     "ice-cream van": ice_cream_van,
     "mail van": mail_van,
     "delivery van": delivery_van,
-    "white van": partial(plain_van, "white", "grey"),
-    "black van": partial(plain_van, "black", "silver"),
-    "blue van": partial(plain_van, "blue", "white"),
+    "white van": partial(plain_van, "white", "black"),
+    "black van": partial(plain_van, "black", "trim"),
+    "blue van": partial(plain_van, "blue", "yellow"),
     "police van": police_van,
     "news van": news_van,
     "food truck": food_truck,
     "camper van": camper_van,
+}
+
+#: The plain paint of each kind's body: all its triangles, and nothing else of the vehicle, are the body.
+BODY: dict[str, str] = {
+    "ambulance": "white",
+    "ice-cream van": "pink",
+    "mail van": "navy",
+    "delivery van": "brown",
+    "white van": "white",
+    "black van": "black",
+    "blue van": "blue",
+    "police van": "white",
+    "news van": "crimson",
+    "food truck": "magenta",
+    "camper van": "cream",
 }

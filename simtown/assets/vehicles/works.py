@@ -33,19 +33,10 @@ Spot = tuple[float, float]  # (x, z) in the middle plane of a machine
 def _tracks(length: float, height: float, width: float, gauge: float, rollers: int = 4, hub: str = "hub") -> Mesh:
     """A pair of crawler tracks standing on the ground, outer faces `gauge` metres apart, with wheels inside them."""
     a, b = length / 2, height / 2
-    ends = [
-        (-pi / 2, a - b),
-        (-pi / 6, a - b),
-        (pi / 6, a - b),
-        (pi / 2, a - b),
-        (pi / 2, b - a),
-        (pi * 5 / 6, b - a),
-        (pi * 7 / 6, b - a),
-        (pi * 3 / 2, b - a),
-    ]
+    ends = [(pi * (turn + i / 5 - 0.5), (1 - 2 * turn) * (a - b)) for turn in (0, 1) for i in range(6)]
     belt = profile([(x + b * cos(t), b + b * sin(t)) for t, x in ends], width, (0.0, gauge / 2 - width / 2, 0.0), "tyre")
     step = (length - height) / (rollers - 1)
-    discs = [cylinder(b * 0.66, 0.05, (b - a + i * step, gauge / 2, b), hub, axis="y", sides=8) for i in range(rollers)]
+    discs = [cylinder(b * 0.66, 0.05, (b - a + i * step, gauge / 2, b), hub, axis="y", sides=10) for i in range(rollers)]
     return join([belt, *discs]).both_sides()
 
 
@@ -94,9 +85,9 @@ def bulldozer() -> Mesh:
     hull = box((2.2, 0.9, 0.5), (0.0, 0.0, 0.4), "charcoal") + block((1.5, 0.95, 0.75), (0.55, 0.0, 0.75), "yellow", 0.12)
     grille = front((-0.35, 0.35), (0.85, 1.35), 1.3, "dark") + side((0.1, 1.0), (0.95, 1.2), 0.475, "dark")
     cab = block((1.0, 1.25, 0.5), (-0.57, 0.0, 0.75), "yellow", 0.08) + _house((0.95, 1.2, 0.75), (-0.6, 0.0, 1.22), "yellow")
-    pipe = cylinder(0.08, 0.65, (0.75, 0.25, 1.45), "dark", sides=6)
-    blade = _slab([(1.95, 0.06), (1.75, 0.4), (1.78, 0.85), (1.95, 1.15)], 0.12, 2.15, "steel") + _slab(
-        [(1.98, 0.04), (1.92, 0.16)], 0.14, 2.17, "amber"
+    pipe = cylinder(0.1, 0.75, (0.75, 0.25, 1.45), "dark", sides=6)
+    blade = _slab([(2.02, 0.06), (1.76, 0.42), (1.8, 0.95), (2.05, 1.35)], 0.14, 2.15, "silver") + _slab(
+        [(2.05, 0.04), (1.97, 0.18)], 0.16, 2.17, "orange"
     )
     arms = (rod((0.2, 0.93, 0.45), (1.75, 0.85, 0.4), 0.1, "yellow")).both_sides()
     ripper = box((0.5, 0.3, 0.2), (-1.3, 0.0, 0.5), "yellow") + rod((-1.5, 0.0, 0.7), (-1.6, 0.0, 0.1), 0.09, "dark", end=0.04)
@@ -139,13 +130,13 @@ def wheel_loader() -> Mesh:
         (0.7, 0.0, 0.9), (1.9, 0.0, 1.9), 0.1, "hub"
     )
     shovel = _bucket(2.0, 1.2, 0.8, 0.85, 2.0, "charcoal", "brown")
-    return centred(rear, marks, cab, nose, arms, shovel, wheels([-1.2, 0.85], 1.85, 0.55, 0.45, "amber"))
+    return centred(rear, marks, cab, nose, arms, shovel, wheels([-1.2, 0.85], 1.85, 0.55, 0.45, "cream"))
 
 
 def road_roller() -> Mesh:
     """Two broad bright steel drums, one before and one behind, under a yellow body with a white canopy."""
-    drum = cylinder(0.66, 1.7, (0.0, -0.85, 0.66), "silver", axis="y", sides=14) + cylinder(
-        0.24, 1.9, (0.0, -0.95, 0.66), "yellow", axis="y", sides=8
+    drum = cylinder(0.66, 1.7, (0.0, -0.85, 0.66), "silver", axis="y", sides=16) + cylinder(
+        0.24, 1.9, (0.0, -0.95, 0.66), "charcoal", axis="y", sides=8
     )
     yoke = (rod((0.0, 0.93, 0.66), (-0.5, 0.75, 1.3), 0.1, "charcoal")).both_sides()
     ends = drum.at(1.2) + yoke.at(1.2) + (drum + yoke.turned(180)).at(-1.2)
@@ -182,7 +173,7 @@ def forklift() -> Mesh:
         + front((-0.5, 0.5), (1.12, 1.3), 1.785, "wood")
     )
     driver = rider((-0.3, 1.08), (0.35, 1.2), ((0.3, 0.62),), "blue", "navy", "yellow", lean=0, size=0.75)
-    tyres = wheels([0.5], 1.3, 0.34, 0.26, "red") + wheels([-0.72], 1.25, 0.28, 0.24, "red")
+    tyres = wheels([0.5], 1.3, 0.34, 0.26) + wheels([-0.72], 1.25, 0.28, 0.24)
     return centred(hull, guard, mast, forks, crate, driver, tyres, lamps(0.62, -1.1, 0.42, 0.45, 0.12))
 
 
@@ -191,21 +182,21 @@ def tank() -> Mesh:
     hull = body([(-1.9, 0.7, 0.45, 0.95), (-1.7, 0.85, 0.35, 1.05), (1.1, 0.85, 0.35, 1.05), (1.95, 0.8, 0.55, 0.76)], "olive", 0.08)
     skirt = box((3.5, 0.5, 0.12), (-0.05, 0.8, 0.86), "forest").both_sides()
     patch = top((-1.6, -0.9), (-0.9, 0.2), 1.05, "forest") + side((-1.2, -0.2), (0.87, 0.97), 1.05, "olive")
-    turret = cylinder(0.88, 0.55, (-0.2, 0.0, 1.05), "olive", sides=10, end=0.7).scaled(1.15, 0.95, 1.0) + cylinder(
+    turret = cylinder(0.9, 0.58, (-0.2, 0.0, 1.05), "olive", sides=14, end=0.68).scaled(1.15, 0.95, 1.0) + cylinder(
         0.3, 0.16, (-0.45, 0.25, 1.6), "forest", sides=8
     )
     gun = (
-        cylinder(0.2, 0.5, (0.4, 0.0, 1.32), "forest", axis="x", sides=8)
-        + cylinder(0.11, 1.7, (0.9, 0.0, 1.32), "olive", axis="x", sides=8)
-        + cylinder(0.16, 0.3, (2.45, 0.0, 1.32), "forest", axis="x", sides=8)
+        cylinder(0.24, 0.5, (0.4, 0.0, 1.32), "forest", axis="x", sides=8)
+        + cylinder(0.14, 1.7, (0.9, 0.0, 1.32), "olive", axis="x", sides=8)
+        + cylinder(0.2, 0.3, (2.45, 0.0, 1.32), "forest", axis="x", sides=8)
     )
     soldier = (
         ball(0.2, (-0.45, 0.25, 1.95), "skin", 7)
         + ball(0.24, (-0.45, 0.25, 1.97), "forest", 7, 2, 0.0)
-        + box((0.3, 0.4, 0.2), (-0.45, 0.25, 1.7), "olive")
+        + box((0.3, 0.4, 0.2), (-0.45, 0.25, 1.7), "brown")
     )
     aerial = rod((-0.95, -0.4, 1.5), (-1.2, -0.4, 2.5), 0.03, "dark")
-    return centred(_tracks(3.9, 0.85, 0.5, 2.1, 5, "olive"), hull, skirt, patch, turret, gun, soldier, aerial)
+    return centred(_tracks(3.9, 0.85, 0.5, 2.1, 5, "grey"), hull, skirt, patch, turret, gun, soldier, aerial)
 
 
 def ice_resurfacer() -> Mesh:
@@ -221,41 +212,39 @@ def ice_resurfacer() -> Mesh:
 
 
 def lawn_mower() -> Mesh:
-    """A tiny orange seat on wheels over a broad yellow cutting deck; its rider wears a straw hat."""
-    hood = body([(0.1, 0.3, 0.4, 0.72), (0.35, 0.34, 0.38, 0.8), (0.72, 0.3, 0.38, 0.74), (0.85, 0.22, 0.42, 0.62)], "orange", 0.1)
-    rear = block((0.7, 0.72, 0.32), (-0.45, 0.0, 0.38), "orange", 0.08) + box((0.1, 0.5, 0.45), (-0.64, 0.0, 0.72), "black")
-    deck = frustum((0.72, 1.4, 0.26), (0.5, 1.2), (0.18, 0.0, 0.1), "yellow") + frustum(
-        (0.4, 0.6, 0.4), (0.4, 0.6), (-0.1, 0.0, 0.2), "charcoal"
+    """A tiny orange seat on wheels over a broad yellow cutting deck; a huge bag full of grass behind; its rider wears a straw hat."""
+    hood = body([(0.1, 0.32, 0.4, 0.76), (0.4, 0.36, 0.38, 0.84), (0.78, 0.33, 0.38, 0.76), (0.94, 0.24, 0.42, 0.62)], "orange", 0.12)
+    rear = (
+        block((0.9, 1.16, 0.2), (-0.48, 0.0, 0.66), "orange", 0.08)
+        + box((0.7, 0.5, 0.3), (-0.45, 0.0, 0.38), "charcoal")
+        + box((0.1, 0.5, 0.45), (-0.66, 0.0, 0.74), "black")
     )
-    bag = frustum((0.5, 0.8, 0.55), (0.55, 0.95), (-1.05, 0.0, 0.32), "charcoal") + ball(
-        (0.28, 0.44, 0.26), (-1.05, 0.0, 0.85), "lime", 7, 2, 0.0
+    deck = frustum((0.9, 1.4, 0.26), (0.64, 1.2), (0.16, 0.0, 0.1), "yellow") + box((0.4, 0.6, 0.4), (-0.1, 0.0, 0.2), "charcoal")
+    bag = frustum((0.62, 0.94, 0.5), (0.73, 1.03), (-1.2, 0.0, 0.34), "orange", -0.05) + frustum(
+        (0.74, 1.05, 0.45), (0.86, 1.14), (-1.25, 0.0, 0.84), "white", -0.05
     )
-    tiller = rod((0.2, 0.0, 0.75), (0.02, 0.0, 1.12), 0.05, "dark") + cylinder(0.2, 0.05, (0.02, 0.0, 1.1), "dark", sides=8)
-    gardener = rider((-0.4, 0.9), (0.02, 1.14), ((0.22, 0.5),), "white", "blue", "hay", lean=4, stance=0.26)
-    hat = cylinder(0.46, 0.05, (-0.31, 0.0, 1.68), "hay", sides=10)
-    tyres = wheels([-0.5], 1.15, 0.36, 0.28, "cream") + wheels([0.66], 0.95, 0.24, 0.2, "cream")
-    return centred(hood, rear, deck, bag, tiller, gardener, hat, tyres, lamps(0.82, -1.32, 0.15, 0.56, 0.1))
+    grass = ball((0.41, 0.55, 0.42), (-1.3, 0.0, 1.26), "lime", 9, 3, 0.0)
+    pipe = rod((-0.1, -0.55, 0.3), (-0.85, -0.5, 1.0), 0.14, "charcoal", 6).both_sides()
+    tiller = rod((0.2, 0.0, 0.78), (0.02, 0.0, 1.14), 0.05, "dark") + cylinder(0.2, 0.05, (0.02, 0.0, 1.12), "dark", sides=8)
+    gardener = rider((-0.4, 0.96), (0.02, 1.18), ((0.22, 0.52),), "red", "blue", "hay", lean=4, stance=0.26)
+    hat = cylinder(0.5, 0.05, (-0.31, 0.0, 1.74), "hay", sides=12)
+    tyres = wheels([-0.5], 1.15, 0.36, 0.28, "cream") + wheels([0.72], 0.95, 0.24, 0.2, "cream")
+    return centred(hood, rear, deck, bag, grass, pipe, tiller, gardener, hat, tyres, lamps(0.92, -1.5, 0.15, 0.56, 0.1))
 
 
 def _luggage_cart(x: float, cases: Sequence[str]) -> Mesh:
-    """A flat airport cart at x, piled with suitcases under a canopy."""
-    bed = box((1.6, 1.2, 0.12), (x, 0.0, 0.36), "steel") + box((1.65, 1.25, 0.08), (x, 0.0, 1.62), "sky")
-    posts = join([rod((x + s * 0.75, 0.55, 0.4), (x + s * 0.75, 0.55, 1.62), 0.04, "steel").both_sides() for s in (-1, 1)])
-    spots = [(-0.5, 0.48, 0.62), (0.02, 0.48, 0.45), (0.52, 0.48, 0.7), (0.0, 0.93, 0.4)]
-    pile = [box((0.46, 0.95, h), (x + u, 0.0, z), paint) for (u, z, h), paint in zip(spots, cases, strict=True)]
+    """An airport cart at x, its end walls and canopy yellow, piled with suitcases."""
+    bed = box((1.6, 1.2, 0.2), (x, 0.0, 0.34), "yellow") + box((1.7, 1.28, 0.14), (x, 0.0, 1.6), "yellow")
+    walls = join([box((0.08, 1.16, 1.1), (x + s * 0.76, 0.0, 0.52), "yellow") for s in (-1, 1)])
+    spots = [(-0.49, 0.54, 0.62), (0.01, 0.54, 0.45), (0.5, 0.54, 0.7), (0.0, 0.99, 0.4)]
+    pile = [box((0.46, 1.06, h), (x + u, 0.0, z), paint) for (u, z, h), paint in zip(spots, cases, strict=True)]
     return join(
-        [
-            bed,
-            posts,
-            *pile,
-            wheels([x - 0.5, x + 0.5], 1.1, 0.2, 0.16),
-            rod((x + 0.8, 0.0, 0.35), (x + 1.1, 0.0, 0.35), 0.05, "dark"),
-        ]
+        [bed, walls, *pile, wheels([x - 0.5, x + 0.5], 1.16, 0.23, 0.16), rod((x + 0.8, 0.0, 0.35), (x + 1.1, 0.0, 0.35), 0.05, "dark")]
     )
 
 
 def luggage_tug() -> Mesh:
-    """A little yellow airport tug towing two canopied carts of bright suitcases."""
+    """A little yellow airport tug towing two yellow-roofed carts of bright suitcases."""
     hull = body(
         [
             (1.35, 0.55, 0.25, 0.7),
@@ -287,4 +276,18 @@ KINDS: dict[str, Callable[[], Mesh]] = {
     "ice resurfacer": ice_resurfacer,
     "lawn mower": lawn_mower,
     "luggage tug": luggage_tug,
+}
+
+#: The paint of every kind's body, which may be exchanged for another.
+BODY: dict[str, str] = {
+    "excavator": "orange",
+    "bulldozer": "yellow",
+    "forklift": "red",
+    "road roller": "yellow",
+    "tank": "olive",
+    "wheel loader": "amber",
+    "backhoe loader": "yellow",
+    "ice resurfacer": "sky",
+    "lawn mower": "orange",
+    "luggage tug": "yellow",
 }

@@ -25,10 +25,9 @@ def tables_of(manifest: dict[str, Any], settings: Settings) -> Tables:
 
     Raises ValueError for a name of none.
     """
-    if not settings.table_from_file and not settings.other_world:
-        return settings.tables()
-    subject, obj = (np.array(manifest["settings"][f"{role}_frequencies"], dtype=np.float64) for role in ("subject", "object"))
-    return subject, obj
+    told = manifest["settings"]  # of version 1, without paints
+    kept = Tables(*(np.array(told.get(f"{table}_frequencies", []), dtype=np.float64) for table in Tables._fields))
+    return kept if settings.other_world else settings.tables(kept)
 
 
 def check(
@@ -72,6 +71,8 @@ def unproven(manifest: dict[str, Any], settings: Settings) -> list[str]:
     clauses = []
     if settings.table_from_file:
         clauses.append(f"entities are as frequent as in the manifest's own table, said to be of {settings.frequencies}")
+    if settings.paint_from_file:
+        clauses.append(f"paints are as frequent as in the manifest's own table, said to be of {settings.paint}")
     here = manifests.fresh(Settings())
     if any(manifest[key] != here[key] for key in ("simtown", "libraries")):
         libraries = ", ".join(f"{name} {version}" for name, version in manifest["libraries"].items())

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from simtown.assets.catalogue import ENTITIES
+from simtown.assets.palette import PAINTS
 from simtown.datasets.export.portion import ANSWERS
 from simtown.datasets.export.yaml import yaml
 from simtown.datasets.reader import Dataset
@@ -29,15 +30,15 @@ MEANING: dict[str, str] = {
     "margin": "metres by which the relation holds; negative where it does not",
     "weather": "the weather",
     "intensity": "its strength, 0 to 1",
-    "vehicles": "each vehicle: entity, box (x0, y0, x1, y1 in pixels, hidden parts included), x and y (metres; x to the viewer's right, "
-    "y away from the viewer), yaw (radians, counter-clockwise from above), share that no other vehicle hides",
+    "vehicles": "each vehicle: entity, paint of its body, box (x0, y0, x1, y1 in pixels, hidden parts included), x and y (metres; x to the "
+    "viewer's right, y away from the viewer), yaw (radians, counter-clockwise from above), share that no other vehicle hides",
 }
 
 
 def features(settings: Settings) -> dict[str, Any]:
     """Columns by name: a dtype, "image", "box", a tuple of class names, or a dict for a list of such records."""
     entities = ENTITIES[: settings.entities]
-    vehicle = {"entity": entities, "box": "box", "x": "float32", "y": "float32", "yaw": "float32", "visible": "float32"}
+    vehicle = {"entity": entities, "paint": PAINTS, "box": "box", "x": "float32", "y": "float32", "yaw": "float32", "visible": "float32"}
     return {
         "image": "image",
         **({"mask": "image"} if settings.masks else {}),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +11,14 @@ import numpy as np
 
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
-from simtown.assets.palette import MATERIALS, PAINTS
+from simtown.assets.palette import PAINTS
 from simtown.datasets.export.listing import listing
 from simtown.datasets.export.portion import ANSWERS, Batch, Portion, plain
 from simtown.datasets.reader import Dataset
 from simtown.exact import cos, sin
 from simtown.language.relations import RELATION_NAMES, RELATIONS, margins, separations, truths
 from simtown.scenes.camera import views
+from simtown.scenes.paint import body_paints
 
 #: CLEVR's words for our relations, in their order.
 DIRECTIONS = ("left", "right", "front", "behind")
@@ -78,6 +78,7 @@ def _graphs(batch: Batch, width: int, height: int) -> list[dict[str, Any]]:
     """Objects, directions and relationships of every scene. Pairs within a relation's margin, where it is undefined, are in no list."""
     scenes = batch.scenes
     n, v = scenes.entity.shape
+    paints = body_paints(scenes.entity, scenes.paint)
     rise = atlas().bounds[scenes.entity, 1, 2] / 2
     middle = np.concatenate([scenes.pose[..., :2], rise[..., None]], axis=2).astype(np.float64)
     view = views(scenes.camera, width, height).astype(np.float64)
@@ -94,7 +95,9 @@ def _graphs(batch: Batch, width: int, height: int) -> list[dict[str, Any]]:
         objects = [
             {
                 "shape": ENTITIES[entity],
-                **_looks(int(entity)),
+                "color": PAINTS[paints[i, slot]],
+                "material": "metal",
+                "size": _size(entity),
                 "3d_coords": [plain(x) for x in middle[i, slot]],
                 "pixel_coords": [plain(x) for x in (*pixels[i, slot], depth[i, slot, 0])],
                 "rotation": plain(np.degrees(scenes.pose[i, slot, 2])),
@@ -127,12 +130,7 @@ def _holding(pose: np.ndarray, camera: np.ndarray) -> list[np.ndarray]:
     return out
 
 
-@cache
-def _looks(entity: int) -> dict[str, str]:
-    """CLEVR's attributes of an entity: the paint that covers most of it, wood or metal, and its size."""
-    mesh = atlas().mesh(entity)
-    a, b, c = mesh.vertices[mesh.triangles].astype(np.float64).transpose(1, 0, 2)
-    area = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
-    paint = PAINTS[int(np.bincount(mesh.materials, weights=area, minlength=len(MATERIALS))[: len(PAINTS)].argmax())]
-    length = atlas().bounds[entity, 1, 0] - atlas().bounds[entity, 0, 0]
-    return {"color": paint, "material": "wood" if paint == "wood" else "metal", "size": "large" if length >= LARGE else "small"}
+def _size(entity: int) -> str:
+    """CLEVR's word for how long an entity is."""
+    rear, front = atlas().bounds[entity, :, 0]
+    return "large" if front - rear >= LARGE else "small"

@@ -13,7 +13,10 @@ from simtown.datasets.reader import Dataset
 
 
 def write(portion: Portion, directory: Path) -> None:
-    """An annotation for each vehicle of which a pixel is seen; `amodal_bbox` is the box of all of it, hidden parts included."""
+    """An annotation for each vehicle of which a pixel is seen; `amodal_bbox` is the box of all of it, hidden parts included.
+
+    `attributes` holds the paint of its body.
+    """
     s = portion.data.settings
     pictures, annotations = directory / portion.name, directory / "annotations"
     pictures.mkdir()
@@ -49,6 +52,7 @@ def write(portion: Portion, directory: Path) -> None:
                             "area": int(mask.sum()),
                             "segmentation": {"size": [s.height, s.width], "counts": runs(mask)},
                             "iscrowd": 0,
+                            "attributes": {"paint": told["vehicles"][slot]["paint"]},
                             "amodal_bbox": [plain(a0), plain(b0), plain(a1 - a0), plain(b1 - b0)],
                         }
                     )

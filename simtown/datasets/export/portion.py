@@ -10,9 +10,11 @@ import cv2
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
+from simtown.assets.palette import PAINTS
 from simtown.datasets.reader import SCENE_COLUMNS, Dataset
 from simtown.language.relations import RELATION_NAMES
 from simtown.render.engines import rasteriser
+from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.weather import WEATHERS
 
@@ -107,9 +109,11 @@ def plain(x: Any) -> float:
 def record(batch: Batch, row: int, number: int) -> dict[str, Any]:
     """An example in words and numbers, as JSON has it: boxes x0, y0, x1, y1 in pixels, places in metres, yaw in radians."""
     c, scenes = batch.columns, batch.scenes
+    paints = body_paints(scenes.entity[row], scenes.paint[row])
     vehicles = [
         {
             "entity": ENTITIES[entity],
+            "paint": PAINTS[paints[slot]],
             "box": [plain(edge) for edge in c["boxes"][row, slot]],
             "visible": plain(c["visible"][row, slot]),
             **dict(zip(("x", "y", "yaw"), map(plain, scenes.pose[row, slot]), strict=True)),

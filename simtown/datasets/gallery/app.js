@@ -76,8 +76,8 @@ const simtown = (() => {
     const s = Math.sin(yaw), c = Math.cos(yaw);
     return {
       question, subject, object, margin, intensity, focal, eye: { x, y, yaw },
-      vehicles: vehicles.map(([entity, vx, vy, turn, x0, y0, x1, y1, visible, runs], slot) => ({
-        name: about.entities[entity], size: about.footprints[entity], x: vx, y: vy, yaw: turn, box: [x0, y0, x1, y1], visible, runs,
+      vehicles: vehicles.map(([entity, vx, vy, turn, x0, y0, x1, y1, visible, runs, paint], slot) => ({
+        name: about.entities[entity], paint: about.paints[paint], size: about.footprints[entity], x: vx, y: vy, yaw: turn, box: [x0, y0, x1, y1], visible, runs,
         role: slot === subject ? "subject" : slot === object ? "object" : "other",
         side: (vx - x) * c + (vy - y) * s, far: (vy - y) * c - (vx - x) * s, turn: turn - yaw,
       })),
@@ -405,11 +405,12 @@ const simtown = (() => {
     const weather = about.weathers[columns.weather[g]];
     const rows = detail.vehicles.map((v) => `<tr><td><i class="dot ${v.role}"></i>${escape(v.name)}</td><td>${v.role}</td><td>${v.x.toFixed(2)}</td>
       <td>${v.y.toFixed(2)}</td><td>${Math.round((v.yaw * 180) / Math.PI)}°</td><td>${Math.round(100 * v.visible)}%</td></tr>`).join("");
+    const paints = detail.vehicles.map((v) => `${escape(v.name)} ${v.paint}`).join(", ");
     return `<p class="question">${escape(detail.question)} <span class="answer ${answer}">${answer}</span></p>
       <p class="why">${why(relation, detail, answer)}</p>${plan(relation, detail)}
       <table><thead><tr><th scope="col">vehicle</th><th scope="col">role</th><th scope="col">x, m</th><th scope="col">y, m</th>
       <th scope="col">heading</th><th scope="col">in sight</th></tr></thead><tbody>${rows}</tbody></table>
-      <p class="why">Weather: <b>${weather}</b>, strength ${detail.intensity.toFixed(2)}. Boxes hold hidden parts, too.</p>
+      <p class="why">Weather: <b>${weather}</b>, strength ${detail.intensity.toFixed(2)}. Paint: ${paints}. Boxes hold hidden parts, too.</p>
       <code>simtown render ${escape(about.path)}/${split}:${numberOf(g)} --size 1024</code>`;
   }
 

@@ -1,0 +1,127 @@
+"""What vehicles are painted: each in its kind's own paint, all paints alike, as cars in the street are, or by a table."""
+
+from __future__ import annotations
+
+import csv
+from difflib import get_close_matches
+from pathlib import Path
+
+import numpy as np
+
+from simtown.assets.atlas import atlas
+from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
+from simtown.assets.palette import PAINTS
+from simtown.streams import Stream, choose
+
+#: Paints that stand for a stuff and not for a coat of paint: of skin, planks, walls and straw. "uniform" leaves them out.
+STUFFS: frozenset[str] = frozenset({"wood", "brick", "rust", "skin", "skin dark", "hay", "concrete"})
+
+#: Colours of the cars built worldwide in 2022, in percent: Axalta, "70th Global Automotive Color Popularity Report", press release of
+#: 15 December 2022. Silver is what is left of the 82 percent that it gives for white, black, gray and silver together. The 4 percent
+#: that are of none of these colours are left out.
+NATURAL: dict[str, float] = {"white": 34, "black": 21, "grey": 19, "silver": 8, "blue": 8, "red": 5, "green": 1}
+
+#: The choices that need no file.
+CHOICES = ("own", "uniform", "natural")
+
+
+def paint_frequencies(choice: str) -> np.ndarray:
+    """Probability of every paint: (36,) float64 in the order of PAINTS, summing to 1; (0,) for "own".
+
+    Args:
+        choice: "own" (every kind keeps its paint), "uniform" (all paints but STUFFS alike), "natural" (NATURAL), or a CSV file with the
+            header ``paint,weight``; a paint that it does not list has weight 0.
+
+    Raises:
+        ValueError: the choice is none of these, or the file is no such table.
+        OSError: the file cannot be read.
+    """
+    if choice == "own":
+        return np.zeros(0)
+    if choice == "uniform":
+        weights = {name: 1.0 for name in PAINTS if name not in STUFFS}
+    elif choice == "natural":
+        weights = NATURAL
+    elif _is_file(choice):
+        weights = _read(Path(choice))
+    else:
+        raise ValueError(f"unknown paint '{choice}': use {', '.join(CHOICES)} or an existing CSV file with the columns paint, weight")
+    counts = np.array([weights.get(name, 0.0) for name in PAINTS])
+    total = np.cumsum(counts)[-1]  # one after the other, whatever the processor
+    if total <= 0:
+        raise ValueError(f"{choice} gives no paint a weight above 0: name at least one")
+    result: np.ndarray = counts / total
+    return result
+
+
+def paintable(entity: np.ndarray) -> np.ndarray:
+    """Whether numbers of ENTITIES are kinds that may have another paint than their own; -1, an empty slot, may not. Shape of `entity`."""
+    table = np.array([name not in NAMED_BY_COLOUR for name in ENTITIES] + [False])
+    result: np.ndarray = table[entity]
+    return result
+
+
+def body_paints(entity: np.ndarray, paint: np.ndarray) -> np.ndarray:
+    """The paint that every vehicle's body shows: uint8 indices of PAINTS (and so of MATERIALS), NO_PAINT for an empty slot.
+
+    Args:
+        entity: indices of ENTITIES, -1 for an empty slot.
+        paint: as :class:`~simtown.scenes.scene.SceneBatch` has them, in the same shape: -1 is the entity's own.
+    """
+    return np.where(paint >= 0, paint, atlas().own_paint[entity]).astype(np.uint8)  # the last mesh, the ground, has no paint
+
+
+def draw_paints(stream: Stream, index: np.ndarray, entity: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
+    """Paints of the vehicles of scenes: (n, v) int8 indices of PAINTS, -1 where a kind keeps its own.
+
+    Args:
+        stream: of the component "paint".
+        index: (n,) example numbers.
+        entity: (n, v) indices of ENTITIES.
+        frequencies: as :func:`paint_frequencies` gives them; empty paints nothing.
+    """
+    if not len(frequencies):
+        return np.full(entity.shape, -1, dtype=np.int8)
+    drawn = choose(stream.uniform(index, entity.shape[1]), np.cumsum(frequencies))
+    return np.where(paintable(entity), drawn, -1).astype(np.int8)
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):  # too long for a name, or a zero byte in it
+        return False
+
+
+def _read(path: Path) -> dict[str, float]:
+    """Weights by paint. Raises ValueError for a file that is no such table, OSError for one that cannot be read."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        table = csv.DictReader((line for line in lines if not line.startswith("#")), skipinitialspace=True)
+        rows, columns = list(table), table.fieldnames or []
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"{path} is not a CSV table with the columns paint, weight: {error}") from error
+    missing = [column for column in ("paint", "weight") if column not in columns]
+    if missing:
+        raise ValueError(f"{path} has no column {missing[0]}: begin it with the line paint,weight")
+    weights: dict[str, float] = {}
+    for row in rows:
+        name, text = ((row[column] or "").strip() for column in ("paint", "weight"))
+        if name not in PAINTS:
+            near = get_close_matches(name, PAINTS, 3, 0.5)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"the paints are {', '.join(PAINTS)}"
+            raise ValueError(f"{path} lists an unknown paint '{name}': {hint}")
+        if name in weights:
+            raise ValueError(f"{path} lists the paint {name} twice: give it one weight")
+        weights[name] = _weight(text, name, path)
+    return weights
+
+
+def _weight(text: str, name: str, path: Path) -> float:
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = -1.0
+    if not 0 <= weight <= 1e9:
+        raise ValueError(f"{path} gives the paint {name} the weight '{text}': give a number from 0 to 1e9")
+    return weight

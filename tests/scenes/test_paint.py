@@ -1,0 +1,179 @@
+"""Paints of vehicles: how often each is drawn, that nothing else of an example follows, and what a scene may hold."""
+
+import json
+from dataclasses import asdict, fields, replace
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from simtown.assets.catalogue import BODIES, ENTITIES, NAMED_BY_COLOUR
+from simtown.assets.palette import COLOUR_WORDS, PAINTS
+from simtown.datasets.settings import Settings
+from simtown.language.sampler import Examples, sample
+from simtown.scenes.paint import NATURAL, STUFFS, body_paints, draw_paints, paint_frequencies, paintable
+from simtown.scenes.scene import Scene, SceneBatch, Vehicle, empty_batch, plausible
+from simtown.streams import Stream
+
+ALL = Settings(entities=len(ENTITIES), n=2000, frequencies="uniform", seed=4)
+
+
+def examples(paint: str, n: int = 400, split: str = "train", **changes: object) -> Examples:
+    return sample(replace(ALL, paint=paint, **changes).recipe(split), np.arange(n))
+
+
+def named(entity: np.ndarray) -> np.ndarray:
+    return np.isin(entity, [ENTITIES.index(name) for name in NAMED_BY_COLOUR])
+
+
+def test_kinds_named_by_a_colour_wear_it():
+    assert "red truck" in NAMED_BY_COLOUR
+    assert not {"taxi", "fire truck", "sedan"} & NAMED_BY_COLOUR
+    for name in NAMED_BY_COLOUR:
+        assert any(word in name.split() and BODIES[name] in paints for word, paints in COLOUR_WORDS.items())
+    assert paintable(np.arange(-1, len(ENTITIES))).tolist() == [False, *(name not in NAMED_BY_COLOUR for name in ENTITIES)]
+
+
+def test_the_tables():
+    assert paint_frequencies("own").shape == (0,)
+    uniform, natural = paint_frequencies("uniform"), paint_frequencies("natural")
+    assert set(PAINTS) > STUFFS
+    assert {name for name, p in zip(PAINTS, uniform, strict=True) if p == 0} == STUFFS
+    assert len(set(uniform[uniform > 0].tolist())) == 1
+    for table in (uniform, natural):
+        assert table.shape == (len(PAINTS),)
+        assert table.sum() == pytest.approx(1)
+    assert [PAINTS[i] for i in np.argsort(-natural, kind="stable")[:3]] == ["white", "black", "grey"]
+    assert natural[PAINTS.index("blue")] == pytest.approx(NATURAL["blue"] / sum(NATURAL.values()))
+
+
+@pytest.mark.parametrize(
+    "text", ["paint,weight\nred,3\nblue,1\n", "# of mine\npaint, weight\nblue, 0.25\nred, 0.75\n", "weight,paint\n3,red\n1,blue"]
+)
+def test_a_table_of_ones_own(text, tmp_path):
+    (tmp_path / "paints.csv").write_text(text)
+    table = paint_frequencies(str(tmp_path / "paints.csv"))
+    assert {PAINTS[i]: table[i] for i in np.flatnonzero(table)} == {"red": 0.75, "blue": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", ["no column paint"]),
+        (b"paint\nred\n", ["no column weight"]),
+        (b"paint,weight\nsky blue,1\n", ["unknown paint 'sky blue'", "sky"]),
+        (b"paint,weight\nzzz,1\n", ["unknown paint 'zzz'", "the paints are white"]),
+        (b"paint,weight\nred,1\nred,2\n", ["red twice"]),
+        (b"paint,weight\nred,many\n", ["red", "'many'"]),
+        (b"paint,weight\nred\n", ["red", "''"]),
+        (b"paint,weight\nred,-1\n", ["red", "'-1'"]),
+        (b"paint,weight\nred,nan\n", ["red", "'nan'"]),
+        (b"paint,weight\nred,inf\n", ["red", "'inf'"]),
+        (b"paint,weight\nred,1e308\nblue,1\n", ["red", "'1e308'"]),
+        (b"paint,weight\nred,0\n", ["above 0"]),
+        (b"paint,weight\n", ["above 0"]),
+        (b"\xff\xfe\x00", ["not a CSV table"]),
+    ],
+)
+def test_what_is_no_table_of_paints(content, words, tmp_path, cli):
+    path = tmp_path / "paints.csv"
+    path.write_bytes(content)
+    cli("generate", "--n", 2, "--paint", path, "--out", tmp_path / "town").refuses("paints.csv", *words)
+    assert not (tmp_path / "town").exists()
+
+
+def test_an_unknown_choice(tmp_path, cli):
+    cli("generate", "--n", 2, "--paint", "shiny", "--out", tmp_path / "town").refuses(
+        "unknown paint 'shiny'", "own, uniform, natural", "CSV"
+    )
+    cli("generate", "--n", 2, "--paint", tmp_path, "--out", tmp_path / "town").refuses("unknown paint", "CSV")
+
+
+@pytest.mark.parametrize("choice", ["own", "uniform", "natural"])
+@pytest.mark.parametrize("distractor", [False, True])
+def test_nothing_else_of_an_example_follows_from_paints(choice, distractor):
+    plain, painted = (examples(paint, 40, distractor=distractor, entities=60) for paint in ("own", choice))
+    assert (plain.scene.paint == -1).all()
+    assert (choice == "own") == np.array_equal(plain.scene.paint, painted.scene.paint)
+    for f in fields(SceneBatch):
+        if f.name != "paint":
+            assert np.array_equal(getattr(plain.scene, f.name), getattr(painted.scene, f.name))
+    for f in fields(Examples):
+        if f.name not in ("scene", "tried"):
+            assert np.array_equal(getattr(plain, f.name), getattr(painted, f.name))
+    assert plain.tried == painted.tried
+    assert painted.scene.paint.dtype == np.int8
+    assert plausible(painted.scene).all()
+
+
+def test_a_paint_follows_from_the_examples_number_alone():
+    recipe = replace(ALL, paint="uniform").recipe("val")
+    whole, some = sample(recipe, np.arange(60)), sample(recipe, np.array([41, 3, 17, 18]))
+    assert np.array_equal(whole.scene.paint[[41, 3, 17, 18]], some.scene.paint)
+    other = examples("uniform", 60, seed=5).scene.paint
+    assert not np.array_equal(whole.scene.paint, other)
+
+
+@pytest.mark.parametrize("choice", ["uniform", "natural"])
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_paints_are_as_frequent_as_their_table(choice, split):
+    """Also for each slot alone, and whatever the kind. The seed is fixed: a sound program passes always."""
+    scene = examples(choice, 2000, split).scene
+    table, keeps = paint_frequencies(choice), named(scene.entity)
+    assert (scene.paint[keeps] == -1).all()
+    assert (scene.paint[~keeps] >= 0).all()
+    some = table > 0
+    for part in (scene.paint[~keeps], scene.paint[:, 0][~keeps[:, 0]], scene.paint[:, 1][~keeps[:, 1]]):
+        counts = np.bincount(part, minlength=len(PAINTS))
+        assert counts[~some].sum() == 0
+        assert chisquare(counts[some], table[some] * len(part)).pvalue > 1e-3
+    same = (scene.paint[:, 0] == scene.paint[:, 1])[~keeps.any(axis=1)]
+    assert same.mean() == pytest.approx((table * table).sum(), abs=4 * np.sqrt(0.25 / len(same)))
+
+
+def test_empty_slots_are_not_painted():
+    entity = np.array([[3, -1], [-1, ENTITIES.index("red truck")]])
+    paint = draw_paints(Stream(0, "train", "paint"), np.arange(2), entity, paint_frequencies("uniform"))
+    assert (paint >= 0).tolist() == [[True, False], [False, False]]
+
+
+def test_bodies_show_their_paint():
+    entity = np.array([ENTITIES.index("taxi"), ENTITIES.index("taxi"), -1])
+    shown = body_paints(entity, np.array([-1, PAINTS.index("lilac"), -1], dtype=np.int8))
+    assert [PAINTS[i] for i in shown[:2]] == [BODIES["taxi"], "lilac"]
+    assert shown[2] == 255
+
+
+def test_scenes_keep_paints_both_ways():
+    scene = Scene(
+        [Vehicle("taxi", 1.0, -1.5, 0.0, "lilac"), Vehicle("red truck", -1.0, 1.5, 3.0), Vehicle("SUV", 5.0, 1.5, 3.0, "skin dark")]
+    )
+    assert Scene.from_json(scene.to_json()) == scene
+    batch = SceneBatch.of([scene, Scene([Vehicle("SUV", 0.0, 0.0)])])
+    assert batch.paint.tolist() == [[PAINTS.index("lilac"), -1, PAINTS.index("skin dark")], [-1, -1, -1]]
+    assert [v.paint for v in batch.scene(0).vehicles] == ["lilac", None, "skin dark"]
+
+
+def test_a_scene_written_before_there_were_paints():
+    told = json.loads(Scene([Vehicle("taxi", 1.0, -1.5)]).to_json())
+    del told["vehicles"][0]["paint"]
+    assert Scene.from_json(json.dumps(told)) == Scene([Vehicle("taxi", 1.0, -1.5)])
+    assert "paint" in asdict(Vehicle("taxi", 0.0, 0.0))
+
+
+def test_paints_that_cannot_be():
+    with pytest.raises(ValueError, match="unknown paint 'sky blue': did you mean"):
+        SceneBatch.of([Scene([Vehicle("taxi", 0.0, 0.0, paint="sky blue")])])
+    with pytest.raises(ValueError, match="a red truck cannot be painted blue: its name says its colour"):
+        SceneBatch.of([Scene([Vehicle("red truck", 0.0, 0.0, paint="blue")])])
+
+
+def test_implausible_paints():
+    batch = empty_batch(6, 2, 1)
+    batch.entity[:, 0] = ENTITIES.index("taxi")
+    batch.paint[1, 0], batch.paint[2, 0], batch.paint[3, 0] = len(PAINTS) - 1, len(PAINTS), -2
+    batch.paint[4, 1] = 3  # of an empty slot
+    batch.entity[5, 0], batch.paint[5, 0] = ENTITIES.index("red truck"), PAINTS.index("red")
+    assert plausible(batch).tolist() == [True, True, False, False, False, False]
+    batch.entity[5, 0] = len(ENTITIES)
+    assert not plausible(batch)[5]
