@@ -93,7 +93,7 @@ def generate(
     jitter: Annotated[float, typer.Option(help="Move the camera at random by up to this many metres, at most 1.")] = 0.0,
     masks: Annotated[bool, typer.Option("--masks", help="Store instance masks.")] = False,
     depth: Annotated[bool, typer.Option("--depth", help="Store depth in metres.")] = False,
-    shard: Annotated[int, typer.Option(help="Examples in each file.")] = 2_000,
+    shard: Annotated[int | None, typer.Option(help="Examples in each file; by default so many that a file has 64 to 256 MB.")] = None,
     out: Annotated[
         str | None,
         typer.Option(

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from simtown.cluster import Cluster
 from simtown.datasets.settings import Settings, SettingsError
-from simtown.datasets.shards import STAGES, Clock, Task, checksum, read_tried, write_shard
+from simtown.datasets.shards import STAGES, Clock, Task, checksum, read_counts, write_shard
 from simtown.datasets.stores import Store
 from simtown.files import DamagedError
 from simtown.language.sampler import ImpossibleError
@@ -47,14 +47,14 @@ class Engine(Protocol):
 
 
 def entry(path: Path, task: Task) -> Entry:
-    """What the manifest says of a shard. Raises DamagedError for a file that is none."""
+    """What the manifest says of a shard, and its summary. Raises DamagedError for a file that is none."""
     try:
-        tried = read_tried(path)
-    except (OSError, KeyError, ValueError) as error:
+        tried, summary = read_counts(path)
+    except (OSError, KeyError, ValueError, TypeError, AttributeError) as error:
         raise DamagedError(
             f"{path} is damaged: it cannot be read as a shard ({error}); move it away and run the same command again"
         ) from error
-    return {"sha256": checksum(path), "bytes": path.stat().st_size, "examples": task.count, "tried": tried}
+    return {"sha256": checksum(path), "bytes": path.stat().st_size, "examples": task.count, "tried": tried, "summary": summary}
 
 
 def _make(job: Job, task: Task, renderer: Renderer, tell: Tell) -> Entry:

@@ -10,15 +10,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from simtown.assets.catalogue import ENTITIES
 from simtown.assets.catalogue import VERSION as CATALOGUE_VERSION
 from simtown.datasets import manifest as manifests
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.datasets.shards import STAGES
 from simtown.datasets.stores import Directory, Remote, store_of
-from simtown.language.relations import RELATION_NAMES
-from simtown.scenes.weather import WEATHERS
+from simtown.datasets.summary import median_margin
 
 _BAR = 20
 
@@ -42,8 +40,7 @@ def _print(store: Directory | Remote, dataset: Dataset, console: Console) -> Non
     made = f"frequencies {s.frequencies}; {size / 1e6:,.1f} MB, simtown {dataset.manifest['simtown']}"
     console.print(f"[bold]{escape(str(store))}[/]: {escape(f'{about}, {made}')}", highlight=False)
     if s.other_world:
-        other = f"It shows version {s.catalogue} of the world; this program has version {CATALOGUE_VERSION}."
-        console.print(f"{other} Names may be those of other things; what has no name here is a number.", highlight=False)
+        console.print(f"It shows version {s.catalogue} of the world; this program makes version {CATALOGUE_VERSION}.", highlight=False)
     console.print(_splits(dataset))
     console.print(_acceptance(dataset))
     timings = _timings(store)
@@ -53,21 +50,18 @@ def _print(store: Directory | Remote, dataset: Dataset, console: Console) -> Non
 
 
 def _splits(dataset: Dataset) -> Table:
-    splits = {name: dataset[name] for name in SPLITS if len(dataset[name])}
+    splits = {name: dataset.summary(name) for name in SPLITS if len(dataset[name])}
     table = Table("", *splits, title="Examples", title_justify="left")
     for column in table.columns[1:]:
         column.justify = "right"
-    table.add_row("examples", *(f"{len(s):,}" for s in splits.values()))
-    table.add_row("answered yes", *(f"{s.column('answer').mean():.1%}" for s in splits.values()))
-    for column_name, names in (("relation", RELATION_NAMES), ("scene/weather", WEATHERS)):
-        columns = [s.column(column_name) for s in splits.values()]
-        kinds = max(int(column.max()) for column in columns) + 1
-        counts = np.array([np.bincount(column, minlength=kinds) / len(column) for column in columns])
-        for number, shares in enumerate(counts.T):
-            if shares.any():
-                table.add_row(_name(names, number), *(f"{share:.1%}" for share in shares))
-    table.add_row("median |margin|, m", *(f"{np.median(np.abs(s.column('margin'))):.2f}" for s in splits.values()))
-    table.add_row("hidden in part", *(f"{(s.column('visible') < 1).any(axis=1).mean():.1%}" for s in splits.values()))
+    table.add_row("examples", *(f"{sum(counts['answer']):,}" for counts in splits.values()))
+    table.add_row("answered yes", *(f"{counts['answer'][1] / sum(counts['answer']):.1%}" for counts in splits.values()))
+    for counted, names in (("relation", dataset.names["relations"]), ("weather", dataset.names["weathers"])):
+        for number, name in enumerate(names):
+            if any(counts[counted][number] for counts in splits.values()):
+                table.add_row(name, *(f"{counts[counted][number] / sum(counts[counted]):.1%}" for counts in splits.values()))
+    table.add_row("median |margin|, m", *(f"{median_margin(counts):.1f}" for counts in splits.values()))
+    table.add_row("hidden in part", *(f"{counts['hidden'][1] / sum(counts['hidden']):.1%}" for counts in splits.values()))
     return table
 
 
@@ -103,20 +97,15 @@ def _frequencies(dataset: Dataset) -> Table:
         _different(np.array(told[f"{a}_frequencies"]), np.array(told[f"{b}_frequencies"]))
         for a, b in (("subject", "object"), ("object", "subject"))
     ]
-    found = [np.bincount(dataset.train.column(role), minlength=s.entities) / len(dataset.train) for role in ("subject", "object")]
+    found = [np.array(dataset.summary("train")[role]) / len(dataset.train) for role in ("subject", "object")]
     top = max(max(t.max() for t in target), max(f.max() for f in found))
     table = Table(title="Entities in the training questions, | marks the target", title_justify="left")
     for head in ("entity", "subject", "", "object", ""):
         table.add_column(head, justify="right" if head in ("subject", "object") else "left")
     for e in range(s.entities):
         cells = [cell for f, t in zip(found, target, strict=True) for cell in (f"{f[e]:.2%}", _bar(f[e], t[e], top))]
-        table.add_row(_name(ENTITIES, e), *cells)
+        table.add_row(dataset.names["entities"][e], *cells)
     return table
-
-
-def _name(names: tuple[str, ...], number: int) -> str:
-    """The name for a number, which another version of the world may have without this one."""
-    return names[number] if number < len(names) else f"number {number}"
 
 
 def _different(p: np.ndarray, q: np.ndarray) -> np.ndarray:

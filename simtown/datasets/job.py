@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from simtown.datasets import manifest as manifests
 from simtown.datasets.engines import Engine, Job, Processes, entry
-from simtown.datasets.settings import Settings, differences
+from simtown.datasets.settings import SCHEMA, Settings, differences
 from simtown.datasets.shards import STAGES, Clock, Task, checksum, tasks
 from simtown.datasets.stores import Directory, Remote, store_of
 from simtown.files import DamagedError, ForeignDirectoryError
@@ -84,7 +84,7 @@ def generate(
         with closing(engine.make(Job(store, settings, device), missing, tell)) as shards:
             for task, made in shards:
                 book.enter(task, made)
-        if not manifest["complete"] or manifests.SEAL not in manifest:  # an older simtown's manifest has no checksum of itself
+        if not manifest["complete"]:
             manifest["acceptance"] = manifests.acceptance(manifest["shards"])
             manifest["complete"] = True
             book.save()
@@ -100,7 +100,7 @@ class _Book:
         self.store, self.manifest, self.due = store, manifest, 0.0
 
     def enter(self, task: Task, made: dict[str, Any]) -> None:
-        self.manifest["shards"][task.name] = made
+        manifests.enter(self.manifest, task, made)
         if perf_counter() >= self.due:
             self.save()
 
@@ -121,6 +121,11 @@ def _begin(store: Directory | Remote, settings: Settings) -> dict[str, Any]:
         store.save_manifest(manifest)
         return manifest
     manifest = store.load_manifest()
+    if manifest["schema"] != SCHEMA:
+        raise ForeignDirectoryError(
+            f"{store} holds a data set of version {manifest['settings']['catalogue']} of the world, which this simtown reads but does not "
+            f"make (it makes version {settings.catalogue}): give another --out"
+        )
     now = json.loads(json.dumps(settings.resolved()))
     differ = differences(manifest["settings"], now)
     if differ:
@@ -138,6 +143,7 @@ def _begin(store: Directory | Remote, settings: Settings) -> dict[str, Any]:
 def _missing(store: Directory | Remote, settings: Settings, manifest: dict[str, Any]) -> list[Task]:
     """Shards still to be made; those that are there are checked against the manifest, or entered into it.
 
+    A shard that was lost keeps its entry, and its part in the summary: the one that is made in its place is the same.
     Behind a URL a shard's size alone is looked at: reading all of them again would cost as much as making them.
     """
     missing, sizes = [], store.sizes()
@@ -149,7 +155,7 @@ def _missing(store: Directory | Remote, settings: Settings, manifest: dict[str, 
             missing.append(task)
         elif told is None:  # whole, but the job was killed before it could write it down
             with store.reading(task.name) as path:
-                manifest["shards"][task.name] = entry(path, task)
+                manifests.enter(manifest, task, entry(path, task))
         elif size != told["bytes"] or (isinstance(store, Directory) and checksum(store.path / task.name) != told["sha256"]):
             raise DamagedError(
                 f"{store}/{task.name} does not match its checksum: move it away and run the same command again, which makes it"

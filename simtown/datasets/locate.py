@@ -12,7 +12,7 @@ import numpy as np
 
 from simtown.datasets.reader import SCENE_COLUMNS, open_dataset
 from simtown.datasets.settings import SPLITS
-from simtown.datasets.shards import LAYOUT, PICTURES
+from simtown.datasets.shards import LAYOUT, PICTURES, read_rows
 from simtown.files import DamagedError
 from simtown.scenes.scene import SceneBatch, plausible
 
@@ -38,7 +38,8 @@ class Address:
         """Its row of these columns, (1, ...) each. Raises DamagedError for a file that is no shard."""
         try:
             with h5py.File(self.shard, "r") as file:
-                return {name: file[name][self.row : self.row + 1] for name in names}
+                schema = int(file.attrs["schema"])
+                return {name: read_rows(file, name, slice(self.row, self.row + 1), schema) for name in names}
         except (OSError, KeyError, RuntimeError, TypeError, ValueError) as error:
             raise DamagedError(f"{self.shard} is no shard that can be read ({error}): run simtown verify on its data set") from error
 
@@ -74,7 +75,7 @@ def find(where: str) -> Address:
         raise ValueError(f"'{where}' is no example: {_HOW}")
     text, index = match["place"], int(match["number"])
     path = Path(text)
-    if path.name in SPLITS and not path.exists():
+    if path.name in SPLITS and not path.is_file():  # the shards of a split may lie in a folder of its name
         split = open_dataset(path.parent)[path.name]
         _check(index, len(split), text)
         return Address(*split.address(index), f"{path.name}-{index}")

@@ -15,8 +15,10 @@ from typing import Any
 
 import simtown
 from simtown.assets.palette import PAINTS
-from simtown.datasets.settings import Settings, Tables
-from simtown.datasets.shards import SCHEMA, tasks, together
+from simtown.datasets import summary as summaries
+from simtown.datasets.names import names
+from simtown.datasets.settings import NEW_SETTINGS, SCHEMA, SPLITS, Settings, Tables
+from simtown.datasets.shards import Task, tasks, together
 from simtown.files import DamagedError, load_json, save_json, versions
 from simtown.language.questions import vocabulary
 
@@ -29,9 +31,9 @@ _RESTORE = "put back a copy of it, or run simtown generate again with another --
 
 def fresh(settings: Settings, tables: Tables | None = None) -> dict[str, Any]:
     """The manifest of a data set of which nothing is written yet; `tables` as for :meth:`Settings.resolved`."""
-    return {
+    own = {
         "format": FORMAT,
-        "schema": SCHEMA,
+        "schema": settings.schema,
         "simtown": simtown.__version__,
         "libraries": versions("numpy", "numba", "h5py", "hdf5plugin"),
         "settings": settings.resolved(tables),
@@ -39,6 +41,21 @@ def fresh(settings: Settings, tables: Tables | None = None) -> dict[str, Any]:
         "complete": False,
         "shards": {},
     }
+    return own if settings.schema == 1 else {**own, "names": names(settings), "summary": {}}
+
+
+def enter(manifest: dict[str, Any], task: Task, made: Mapping[str, Any]) -> None:
+    """Write a shard down: its entry, and its summary into that of its split. `made`: of :func:`simtown.datasets.engines.entry`.
+
+    A shard that was listed before, lost, and made again is in the summary already. Raises DamagedError for a summary of other lists.
+    """
+    sizes = summaries.lengths(manifest["names"])
+    if {name: len(counts) for name, counts in made["summary"].items()} != sizes:
+        raise DamagedError(f"{task.name} is damaged: its summary has other lists; move it away and run the same command again")
+    if task.name not in manifest["shards"]:
+        parts = [manifest["summary"][task.split]] if task.split in manifest["summary"] else []
+        manifest["summary"][task.split] = summaries.total([*parts, made["summary"]], sizes)
+    manifest["shards"][task.name] = {key: value for key, value in made.items() if key != "summary"}
 
 
 def acceptance(shards: Mapping[str, Any]) -> dict[str, dict[str, float]]:
@@ -60,7 +77,7 @@ def save(directory: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def load(directory: Path) -> dict[str, Any]:
-    """The manifest of a data set. One that an older simtown wrote has no checksum of itself.
+    """The manifest of a data set, of any version of the layout. One of version 1 may have no checksum of itself.
 
     Raises:
         FileNotFoundError: there is none.
@@ -76,13 +93,19 @@ def load(directory: Path) -> dict[str, Any]:
     missing = [key for key in ("schema", "settings", "shards", "vocabulary", "complete") if key not in manifest]
     if missing:
         raise DamagedError(f"{path} is damaged: it lacks {', '.join(missing)}; {_RESTORE}")
-    if manifest["schema"] != SCHEMA:
+    if manifest["schema"] not in (1, SCHEMA):
         raise DamagedError(
-            f"{path} has layout version {manifest['schema']}, this simtown reads version {SCHEMA}: use the simtown that made it"
+            f"{path} has layout version {manifest['schema']}, this simtown reads versions 1 and {SCHEMA}: use the simtown that made it"
         )
+    if manifest["schema"] == SCHEMA:
+        missing = [key for key in (SEAL, "names", "summary") if key not in manifest]
+        if missing:
+            raise DamagedError(f"{path} is damaged: it lacks {', '.join(missing)}; {_RESTORE}")
     try:
-        _check_settings(manifest["settings"])
+        _check_settings(manifest["settings"], manifest["schema"])
         _check_rest(manifest)
+        if manifest["schema"] == SCHEMA:
+            _check_names(manifest)
     except KeyError as error:
         raise DamagedError(f"{path} is damaged: it lacks {error}; {_RESTORE}") from error
     except (TypeError, AttributeError, ValueError) as error:
@@ -98,22 +121,27 @@ def _expect(value: Any, kind: type | tuple[type, ...], what: str) -> None:
         raise TypeError(f"{what} is {value!r}, not {_KINDS[kind]}")
 
 
-def _check_settings(told: Any) -> None:
+def _check_settings(told: Any, schema: int) -> None:
     """Raises TypeError, KeyError or ValueError for settings that no manifest of ours holds."""
     _expect(told, dict, "settings")
     for name, default in asdict(Settings()).items():
-        kinds: dict[type, type | tuple[type, ...]] = {tuple: list, float: (int, float)}
-        if name not in told:
+        kinds: dict[type, type | tuple[type, ...]] = {tuple: list, float: (int, float), type(None): int}
+        if name in told:
+            _expect(told[name], kinds.get(type(default), type(default)), f"settings.{name}")
+        elif schema > 1 or name not in NEW_SETTINGS:
             raise KeyError(f"settings.{name}")
-        _expect(told[name], kinds.get(type(default), type(default)), f"settings.{name}")
     unknown = sorted(set(told) - set(asdict(Settings())) - {f"{table}_frequencies" for table in Tables._fields})
     if unknown:
         raise ValueError(f"there is no setting '{unknown[0]}'")
     settings = Settings.from_resolved(told)
+    if settings.schema != schema:
+        raise ValueError(f"version {settings.catalogue} of the world is never stored in layout version {schema}")
     settings.check_apart_from_frequencies()
     paints = 0 if settings.paint == "own" else len(PAINTS)
     for table, count in zip(Tables._fields, (settings.entities, settings.entities, paints), strict=True):
         name = f"{table}_frequencies"
+        if schema == 1 and name in NEW_SETTINGS:
+            continue
         _expect(told[name], list, f"settings.{name}")
         if len(told[name]) != count or not all(isinstance(p, int | float) and 0 <= p <= 1 for p in told[name]):
             raise ValueError(f"settings.{name} is not a list of {count} probabilities")
@@ -150,3 +178,31 @@ def _check_rest(manifest: dict[str, Any]) -> None:
             _expect(total, dict, f"acceptance.{loop}")
             for key in ("proposed", "accepted", "rate"):
                 _expect(total[key], (int, float), f"acceptance.{loop}.{key}")
+
+
+def _check_names(manifest: dict[str, Any]) -> None:
+    """The same for what version 1 of the layout does not have."""
+    wanted = names(Settings())
+    _expect(manifest["names"], dict, "names")
+    for key in wanted:
+        _expect(manifest["names"][key], list, f"names.{key}")
+        for name in manifest["names"][key]:
+            _expect(name, str, f"a name of names.{key}")
+    if len(manifest["names"]["entities"]) != manifest["settings"]["entities"]:
+        raise ValueError(f"names.entities is not a list of {manifest['settings']['entities']} names")
+    sizes = summaries.lengths(manifest["names"])
+    _expect(manifest["summary"], dict, "summary")
+    for split, counted in manifest["summary"].items():
+        if split not in SPLITS:
+            raise ValueError(f"there is no split summary.{split}")
+        _expect(counted, dict, f"summary.{split}")
+        for name, size in sizes.items():
+            _expect(counted[name], list, f"summary.{split}.{name}")
+            if len(counted[name]) != size:
+                raise ValueError(f"summary.{split}.{name} is not a list of {size} counts")
+            for number in counted[name]:
+                _expect(number, int, f"summary.{split}.{name}")
+    if manifest["complete"]:
+        for split, count in Settings.from_resolved(manifest["settings"]).counts().items():
+            if count and split not in manifest["summary"]:
+                raise KeyError(f"summary.{split}")

@@ -98,7 +98,7 @@ def marginals(dataset: Dataset) -> dict[str, Marginals]:
         if not len(split):
             continue
         target = uniform if name == "test" else followed
-        counts = {role: np.bincount(split.column(role), minlength=s.entities) for role in ROLES}
+        counts = {role: np.array(dataset.summary(name)[role]) for role in ROLES}
         result[name] = Marginals(len(split), counts, target, {role: goodness(counts[role], target[role]) for role in ROLES})
     return result
 

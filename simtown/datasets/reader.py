@@ -15,8 +15,10 @@ import hdf5plugin  # noqa: F401  (registers the filters)
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
-from simtown.datasets.settings import SPLITS, Settings
-from simtown.datasets.shards import LAYOUT, PICTURES
+from simtown.datasets import summary as summaries
+from simtown.datasets.names import names_of
+from simtown.datasets.settings import SCHEMA, SPLITS, Settings
+from simtown.datasets.shards import LAYOUT, PICTURES, read_rows, tasks
 from simtown.datasets.stores import Directory, Mirror, Remote, name_of, store_of
 from simtown.files import DamagedError
 from simtown.language.relations import RELATION_NAMES
@@ -24,6 +26,10 @@ from simtown.scenes.scene import Scene, SceneBatch, plausible
 
 #: The columns that hold a latent scene.
 SCENE_COLUMNS: tuple[str, ...] = tuple(f"scene/{f.name}" for f in fields(SceneBatch))
+#: Files of a split that are open at once at most.
+_OPEN = 256
+#: Rows that are read at once to count them.
+_COUNTED = 4096
 
 
 @dataclass(frozen=True)
@@ -65,8 +71,8 @@ class Example:
 class Split(Sequence[Example]):
     """Examples of one split: ``split[i]``, ``len(split)``, whole columns, batches of images, and :meth:`torch`."""
 
-    def __init__(self, paths: list[Path], counts: list[int], fetch: Callable[[Path], None] | None = None) -> None:
-        self._paths, self._starts, self._fetch = paths, [0], fetch
+    def __init__(self, paths: list[Path], counts: list[int], fetch: Callable[[Path], None] | None = None, schema: int = SCHEMA) -> None:
+        self._paths, self._starts, self._fetch, self._schema = paths, [0], fetch, schema
         for count in counts:
             self._starts.append(self._starts[-1] + count)
         self._files: dict[int, h5py.File] = {}
@@ -86,6 +92,8 @@ class Split(Sequence[Example]):
                 self._files[number] = h5py.File(self._paths[number], "r")
             except OSError as error:
                 raise DamagedError(f"{self._paths[number]} cannot be read ({error}): run simtown verify on its data set") from error
+            if len(self._files) > _OPEN:
+                del self._files[next(iter(self._files))]  # it closes when nobody reads from it any more
         return self._files[number]
 
     def column(self, name: str) -> np.ndarray:
@@ -96,7 +104,7 @@ class Split(Sequence[Example]):
             parts = []
             for number in range(len(self._paths)):
                 with self._reading(number) as file:
-                    parts.append(file[name][:])
+                    parts.append(read_rows(file, name, slice(None), self._schema))
             self._columns[name] = np.concatenate(parts) if parts else np.zeros(0)
         return self._columns[name]
 
@@ -108,15 +116,17 @@ class Split(Sequence[Example]):
         except (OSError, KeyError, RuntimeError, ValueError, TypeError, IndexError) as error:
             raise DamagedError(f"{self._paths[number]} is damaged ({error}): run simtown verify on its data set") from error
 
-    def stream(self, names: Sequence[str], size: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+    def stream(self, names: Sequence[str], size: int, as_stored: bool = False) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
         """All rows in order, at most `size` at a time, read when asked for and not kept.
 
-        Yields the number of the first row and, by name, the columns or pictures `names`. Raises DamagedError on the way.
+        Yields the number of the first row and, by name, the columns or pictures `names`: of a data set of version 1 as today's has them,
+        or `as_stored`. Raises DamagedError on the way.
         """
+        schema = SCHEMA if as_stored else self._schema
         for number, count in enumerate(np.diff(self._starts).tolist()):
             for begin in range(0, count, size):
                 with self._reading(number) as file:
-                    part = {name: file[name][begin : begin + size] for name in names}
+                    part = {name: read_rows(file, name, slice(begin, begin + size), schema) for name in names}
                 yield self._starts[number] + begin, part
             if number in self._files:
                 self._files.pop(number).close()
@@ -138,7 +148,8 @@ class Split(Sequence[Example]):
         for end in ends:
             if not 0 <= end <= len(self):
                 raise IndexError(f"the first {end} examples of a split of {len(self)}")
-        columns = self._hashed([name for name in LAYOUT if name not in PICTURES], 4096, ends, lambda examples: None)
+        absent = {"scene/paint"} if self._schema == 1 else set()  # a split of version 1 keeps the digests that its runs know it by
+        columns = self._hashed([name for name in LAYOUT if name not in {*PICTURES, *absent}], 4096, ends, lambda examples: None)
         images = self._hashed(["images"], 32, ends, advanced)
         return {end: sha256("\n".join(columns[end] + images[end]).encode()).hexdigest() for end in ends}
 
@@ -146,7 +157,7 @@ class Split(Sequence[Example]):
         """By end (ascending): the SHA-256 of the first so many rows of each column, read `size` rows at a time."""
         hashes, done = [sha256() for _ in names], 0
         hexes = {end: [h.hexdigest() for h in hashes] for end in ends[:1] if end == 0}
-        for first, block in self.stream(names, size) if ends and ends[-1] else ():
+        for first, block in self.stream(names, size, as_stored=True) if ends and ends[-1] else ():
             after = min(first + len(block[names[0]]), ends[-1])
             for stop in sorted({after, *(end for end in ends if first < end < after)}):
                 for name, column_hash in zip(names, hashes, strict=True):
@@ -281,6 +292,7 @@ class Dataset:
         manifest: everything its manifest says.
         settings: its settings.
         vocabulary: token texts by id.
+        names: what numbers in its columns stand for (:func:`simtown.datasets.names.names`).
     """
 
     def __init__(self, path: Path, manifest: dict[str, Any], fetch: Callable[[Path], None] | None = None, place: str = "") -> None:
@@ -289,14 +301,27 @@ class Dataset:
         self.name = name_of(self.place)
         self.settings = Settings.from_resolved(manifest["settings"])
         self.vocabulary: list[str] = manifest["vocabulary"]
-        self._splits = {}
+        self.names = names_of(manifest)
+        self._splits: dict[str, Split] = {}
+        self._summaries: dict[str, summaries.Summary] = {}
+        listed = [task for task in tasks(self.settings) if task.name in manifest["shards"]]
         for split in SPLITS:
-            names = sorted((n for n in manifest["shards"] if n.startswith(f"{split}-")), key=lambda n: (len(n), n))
-            self._splits[split] = Split([path / n for n in names], [manifest["shards"][n]["examples"] for n in names], fetch)
+            own = [task for task in listed if task.split == split]
+            self._splits[split] = Split([path / task.name for task in own], [task.count for task in own], fetch, self.settings.schema)
 
     def __getitem__(self, split: str) -> Split:
         """A split by name. Raises KeyError for one there is not."""
         return self._splits[split]
+
+    def summary(self, split: str) -> summaries.Summary:
+        """What a split holds, counted (:func:`simtown.datasets.summary.count`). Only in a data set of version 1 are rows read for it."""
+        sizes = summaries.lengths(self.names)
+        if "summary" in self.manifest:
+            return summaries.total([self.manifest["summary"][split]] if len(self[split]) else [], sizes)
+        if split not in self._summaries:
+            rows = self[split].stream(summaries.COLUMNS, _COUNTED)
+            self._summaries[split] = summaries.total((summaries.count(columns, sizes) for _, columns in rows), sizes)
+        return self._summaries[split]
 
     @property
     def train(self) -> Split:

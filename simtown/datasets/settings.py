@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import asdict, dataclass, field
+from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,18 @@ from simtown.scenes.weather import WEATHERS
 from simtown.visualgenome.frequencies import frequencies
 
 SPLITS = ("train", "val", "test")
+#: Version of the layout of shards and of the manifest (docs/data-format.md).
+SCHEMA = 2
+#: Settings that version 1 of the layout does not have; their defaults say what was the case.
+NEW_SETTINGS = frozenset({"paint", "paint_frequencies"})
+#: Bytes of a shard whose number of examples is chosen here. What is chosen is this or up to 2.5 times less.
+_SHARD_BYTES = 160e6
+#: Bytes that an example takes, as measured from 32 x 32 to 1024 x 1024: so many for each pixel of a side (outlines) and of the area.
+_BYTES_PER_SIDE, _BYTES_PER_PIXEL = 105.0, 0.08
+_MASK_BYTES_PER_SIDE, _MASK_BYTES_PER_PIXEL = 18.0, 0.015
+_DEPTH_BYTES_PER_SIDE, _DEPTH_BYTES_PER_PIXEL = 110.0, 0.6
+#: A small set is cut into so many shards at least, that workers share it and a stopped job continues, but none smaller than this.
+_LEAST_SHARDS, _LEAST_SHARD = 4, 500
 
 
 class Tables(NamedTuple):
@@ -55,7 +68,8 @@ class Settings:
         paint: "own", "uniform", "natural" or a CSV file: frequencies of vehicles' paints in every split.
         jitter: largest random shift of the camera, metres.
         masks, depth: whether to store them.
-        shard: examples a file.
+        shard: examples a file; None chooses a number by the size of the pictures (:attr:`shard_size`).
+        catalogue: version of the world.
     """
 
     entities: int = 60
@@ -74,7 +88,7 @@ class Settings:
     jitter: float = 0.0
     masks: bool = False
     depth: bool = False
-    shard: int = 2_000
+    shard: int | None = None
     catalogue: int = field(default=CATALOGUE_VERSION)
 
     def check(self) -> None:
@@ -96,7 +110,7 @@ class Settings:
         for name, count, low in (("n", self.n, 2), ("val", self.val, 0), ("test", self.test, 0)):
             if count < low or count % 2:
                 raise SettingsError(f"--{name} must be an even number of at least {low} (half the answers are yes), not {count}")
-        if self.shard < 2 or self.shard % 2:
+        if self.shard is not None and (self.shard < 2 or self.shard % 2):
             raise SettingsError(f"--shard must be an even number of at least 2, not {self.shard}")
         if not 0 <= self.jitter <= 1:
             raise SettingsError(f"--jitter must be from 0 to 1 metres, not {self.jitter}")
@@ -116,6 +130,22 @@ class Settings:
     def other_world(self) -> bool:
         """Whether this is a version of the world that this program can neither sample nor draw."""
         return self.catalogue != CATALOGUE_VERSION
+
+    @property
+    def schema(self) -> int:
+        """Version of the layout of data sets of this version of the world: 1 for the first, 2 for all that follow."""
+        return 1 if self.catalogue == 1 else SCHEMA
+
+    @property
+    def shard_size(self) -> int:
+        """Examples a file: :attr:`shard`, or a number that gives files of 64 to 256 MB, and at least four of 500 or more examples."""
+        if self.shard is not None:
+            return self.shard
+        side = sqrt(self.width * self.height)
+        per_side = _BYTES_PER_SIDE + self.masks * _MASK_BYTES_PER_SIDE + self.depth * _DEPTH_BYTES_PER_SIDE
+        per_pixel = _BYTES_PER_PIXEL + self.masks * _MASK_BYTES_PER_PIXEL + self.depth * _DEPTH_BYTES_PER_PIXEL
+        by_bytes = _round_down(_SHARD_BYTES / (per_side * side + per_pixel * self.width * self.height))
+        return min(by_bytes, max(_LEAST_SHARD, _round_down(max(self.counts().values()) / _LEAST_SHARDS)))
 
     @property
     def table_from_file(self) -> bool:
@@ -157,8 +187,9 @@ class Settings:
         `tables` takes the place of :meth:`tables`, as for :meth:`recipe`.
         """
         tables = tables or self.tables()
-        told = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
-        return {**told, **{f"{role}_frequencies": [float(p) for p in table] for role, table in tables._asdict().items()}}
+        told = {k: list(v) if isinstance(v, tuple) else v for k, v in {**asdict(self), "shard": self.shard_size}.items()}
+        told.update({f"{role}_frequencies": [float(p) for p in table] for role, table in tables._asdict().items()})
+        return {k: v for k, v in told.items() if self.schema > 1 or k not in NEW_SETTINGS}
 
     @classmethod
     def from_resolved(cls, told: dict[str, Any]) -> Settings:
@@ -170,6 +201,12 @@ class Settings:
     def vehicles(self) -> int:
         """Vehicle slots in a scene."""
         return 3 if self.distractor else 2
+
+
+def _round_down(limit: float) -> int:
+    """The largest of 2, 10, 20, 50, 100, 200, 500, ... 100,000 that is at most `limit`, and at least 2."""
+    steps = [2, *(digit * 10**zeros for zeros in range(1, 5) for digit in (1, 2, 5)), 100_000]
+    return max(step for step in steps if step <= max(limit, 2))
 
 
 def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:

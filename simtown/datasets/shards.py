@@ -21,7 +21,11 @@ import h5py
 import hdf5plugin
 import numpy as np
 
-from simtown.datasets.settings import Settings
+from simtown.datasets import summary as summaries
+from simtown.datasets import version1
+from simtown.datasets.names import names
+from simtown.datasets.settings import SCHEMA, Settings
+from simtown.datasets.summary import Summary
 from simtown.files import replacing
 from simtown.language.questions import LENGTH, ask
 from simtown.language.sampler import Examples, sample
@@ -31,35 +35,41 @@ from simtown.scenes.silhouette import boxes
 from simtown.scenes.street import SLOTS
 from simtown.stopping import held
 
-#: Version of the layout of a shard and of the manifest.
-SCHEMA = 1
 STAGES = ("sample", "question", "render", "encode", "write")
 #: (proposed, accepted) counts of rejection loops, by name.
 Tried = dict[str, tuple[int, int]]
 #: Pixels drawn at once; bounds the memory of a worker whatever the picture size.
 _PIXELS = 8_000_000
+#: The shards of a split lie in folders of so many, if there are more than that.
+FOLDER = 1_000
+#: Rows in a chunk of every array that holds no pictures.
+_ROWS = 512
 
 
 @dataclass(frozen=True)
 class Task:
-    """A shard to be written: examples start to start + count - 1 of a split."""
+    """A shard to be written: examples start to start + count - 1 of a split that has `shards` shards."""
 
     split: str
     number: int
     start: int
     count: int
+    shards: int = 1
 
     @property
     def name(self) -> str:
-        return f"{self.split}-{self.number:05d}.h5"
+        """Of its file, from the data set's directory on: train-00012.h5, or train/00012/train-12345.h5 of a split of many shards."""
+        folder = f"{self.split}/{self.number // FOLDER:05d}/" if self.shards > FOLDER else ""
+        return f"{folder}{self.split}-{self.number:05d}.h5"
 
 
 def tasks(settings: Settings) -> list[Task]:
     """All shards of a data set, in order."""
+    size = settings.shard_size
     return [
-        Task(split, i, start, min(settings.shard, count - start))
+        Task(split, i, start, min(size, count - start), -(-count // size))
         for split, count in settings.counts().items()
-        for i, start in enumerate(range(0, count, settings.shard))
+        for i, start in enumerate(range(0, count, size))
     ]
 
 
@@ -112,8 +122,9 @@ PICTURES = ("images", "masks", "depth")
 
 def layout(settings: Settings) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
     """Arrays of every shard of a data set: by name, the shape behind the example axis and the dtype."""
-    sizes = {"h": settings.height, "w": settings.width, "v": settings.vehicles, "p": SLOTS}
-    absent = {name for name, kept in (("masks", settings.masks), ("depth", settings.depth)) if not kept}
+    first = settings.schema == 1
+    sizes = {"h": settings.height, "w": settings.width, "v": settings.vehicles, "p": version1.SLOTS if first else SLOTS}
+    absent = {name for name, kept in (("masks", settings.masks), ("depth", settings.depth), ("scene/paint", not first)) if not kept}
     return {
         name: (tuple(sizes[s] if isinstance(s, str) else s for s in shape), np.dtype(kind))
         for name, (shape, kind) in LAYOUT.items()
@@ -208,7 +219,7 @@ def _fill(
         images = file.create_dataset("images", (n, h, w, 3), "u1", chunks=(1, h, w, 3), **lz4)
         masks = file.create_dataset("masks", (n, h, w), "u1", chunks=(1, h, w), **lz4) if settings.masks else None
         depth = file.create_dataset("depth", (n, h, w), "f4", chunks=(1, h, w), **bitshuffle) if settings.depth else None
-    recipe = settings.recipe(task.split)
+    recipe, sizes = settings.recipe(task.split), summaries.lengths(names(settings))
     kept: list[dict[str, np.ndarray]] = []
     tried: Tried = {}
     for begin, end in batches(settings, n):
@@ -229,15 +240,18 @@ def _fill(
         progress(end - begin)
     with clock.stage("encode"), held():
         for name in kept[0]:
-            file.create_dataset(name, data=np.concatenate([k[name] for k in kept]), chunks=True, **hdf5plugin.Zstd(clevel=3))
-        file.attrs.update(attributes(task, tried))
+            rows = np.concatenate([k[name] for k in kept])
+            file.create_dataset(name, data=rows, chunks=(min(n, _ROWS), *rows.shape[1:]), **hdf5plugin.Zstd(clevel=3))
+        summary = summaries.total((summaries.count(k, sizes) for k in kept), sizes)
+        file.attrs.update(attributes(settings, task, tried, summary))
         del images, masks, depth  # as each goes, HDF5 writes what it kept of it
 
 
-def attributes(task: Task, tried: Tried) -> dict[str, int | str]:
+def attributes(settings: Settings, task: Task, tried: Tried, summary: Summary) -> dict[str, int | str]:
     """What a shard's file says of itself."""
-    told: dict[str, int | str] = {"schema": SCHEMA, "split": task.split, "start": task.start, "count": task.count}
-    return {**told, "tried": json.dumps(tried, sort_keys=True)}
+    told: dict[str, int | str] = {"schema": settings.schema, "split": task.split, "start": task.start, "count": task.count}
+    told["tried"] = json.dumps(tried, sort_keys=True)
+    return told if settings.schema == 1 else {**told, "summary": json.dumps(summary, sort_keys=True)}
 
 
 def batches(settings: Settings, count: int) -> Iterator[tuple[int, int]]:
@@ -262,7 +276,14 @@ def checksum(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def read_tried(path: Path) -> Tried:
-    """(proposed, accepted) counts of a shard's rejection loops. Raises OSError or KeyError for a file that is no shard."""
+def read_counts(path: Path) -> tuple[Tried, Summary]:
+    """(proposed, accepted) counts of a shard's rejection loops, and its summary. Raises OSError or KeyError for a file that is no shard."""
     with h5py.File(path, "r") as file:
-        return {k: (int(p), int(a)) for k, (p, a) in json.loads(file.attrs["tried"]).items()}
+        tried = {k: (int(p), int(a)) for k, (p, a) in json.loads(file.attrs["tried"]).items()}
+        return tried, {k: [int(c) for c in counts] for k, counts in json.loads(file.attrs["summary"]).items()}
+
+
+def read_rows(file: h5py.File, name: str, rows: Any, schema: int = SCHEMA) -> np.ndarray:
+    """Rows of an array of a shard of either layout, as today's has them."""
+    stored: np.ndarray = version1.read(file, name, rows) if schema == 1 else file[name][rows]
+    return stored

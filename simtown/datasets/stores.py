@@ -23,13 +23,16 @@ from simtown.files import DamagedError, ForeignDirectoryError, claimed, replacin
 #: What a URL looks like, also where a Path has swallowed one of its slashes.
 _URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+]+):/{1,2}(?P<rest>[^/].*)", re.DOTALL)
 _OURS = re.compile(r"\.((train|val|test)-\d{5,}\.h5|manifest\.json|timings\.json|preview\.png)\.\d+\.tmp")
+#: Folders that the shards of a split lie in if they are many.
+_FOLDER = re.compile(r"(train|val|test)(/\d{5,})?")
 #: Environment variable with the directory in which files from behind URLs are kept.
 CACHE = "SIMTOWN_CACHE"
 
 
 def is_leftover(name: str) -> bool:
     """Whether a file of this name is what a killed job leaves: one of ours that was not whole yet."""
-    return _OURS.fullmatch(name) is not None
+    folder, _, own_name = name.rpartition("/")
+    return _OURS.fullmatch(own_name) is not None and (not folder or _FOLDER.fullmatch(folder) is not None)
 
 
 def _kind(path: Path) -> str:
@@ -42,14 +45,14 @@ def _kind(path: Path) -> str:
 
 
 class Store(Protocol):
-    """A place of files by name. It can be sent to another process or machine."""
+    """A place of files by name, of which some have a folder before them. It can be sent to another process or machine."""
 
     def claimed(self, command: str) -> AbstractContextManager[None]:
         """Make the place if need be and, where the system can, keep other processes of the command out of it."""
         ...
 
     def sizes(self) -> dict[str, int]:
-        """Bytes of every file there."""
+        """Bytes of everything there: at the top, and in the folders for shards. Other folders are not looked into."""
         ...
 
     def tidy(self) -> None:
@@ -97,16 +100,26 @@ class Directory:
     def claimed(self, command: str) -> AbstractContextManager[None]:
         return claimed(self.path, command)
 
+    def _paths(self) -> Iterator[tuple[str, Path]]:
+        """Everything at the top and in the folders for shards, by name."""
+        folders = [self.path]
+        while folders:
+            for path in folders.pop().iterdir():
+                name = path.relative_to(self.path).as_posix()
+                yield name, path
+                if _FOLDER.fullmatch(name) and path.is_dir() and not path.is_symlink():
+                    folders.append(path)
+
     def sizes(self) -> dict[str, int]:
-        return {p.name: (p.stat() if p.exists() else p.lstat()).st_size for p in self.path.iterdir()}
+        return {name: (path.stat() if path.exists() else path.lstat()).st_size for name, path in self._paths()}
 
     def irregular(self) -> dict[str, str]:
-        return {p.name: kind for p in self.path.iterdir() if (kind := _kind(p))}
+        return {name: kind for name, path in self._paths() if (kind := _kind(path))}
 
     def tidy(self) -> None:
-        for leftover in self.path.iterdir():
-            if is_leftover(leftover.name):
-                leftover.unlink(missing_ok=True)
+        for name, path in self._paths():
+            if is_leftover(name):
+                path.unlink(missing_ok=True)
 
     def load_manifest(self) -> dict[str, Any]:
         return manifests.load(self.path)
@@ -122,6 +135,7 @@ class Directory:
 
     @contextmanager
     def making(self, name: str) -> Iterator[Path]:
+        (self.path / name).parent.mkdir(parents=True, exist_ok=True)
         yield self.path
 
     @contextmanager
@@ -178,12 +192,21 @@ class Remote:
         return {name: "a directory" for name, entry in self._listing().items() if entry["type"] == "directory"}
 
     def _listing(self) -> dict[str, dict[str, Any]]:
-        files = self._files()
+        """Everything at the top and in the folders for shards, by name."""
+        files, found, folders = self._files(), {}, [""]
         with self._explained():
-            try:
-                return {entry["name"].rstrip("/").rsplit("/", 1)[1]: entry for entry in files.ls(self.url, detail=True)}
-            except FileNotFoundError:
-                return {}
+            while folders:
+                folder = folders.pop()
+                try:
+                    entries = files.ls(f"{self.url}/{folder}".rstrip("/"), detail=True)
+                except FileNotFoundError:
+                    entries = []
+                for entry in entries:
+                    name = f"{folder}/{entry['name'].rstrip('/').rsplit('/', 1)[1]}".lstrip("/")
+                    found[name] = entry
+                    if _FOLDER.fullmatch(name) and entry["type"] == "directory":
+                        folders.append(name)
+        return found
 
     def tidy(self) -> None: ...
 
@@ -215,14 +238,16 @@ class Remote:
     @contextmanager
     def making(self, name: str) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="simtown-") as scratch:
+            (Path(scratch) / name).parent.mkdir(parents=True, exist_ok=True)
             yield Path(scratch)
             self.put(Path(scratch) / name, name)
 
     @contextmanager
     def reading(self, name: str) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="simtown-") as scratch:
-            self.get(name, Path(scratch) / name)
-            yield Path(scratch) / name
+            path = Path(scratch) / Path(name).name
+            self.get(name, path)
+            yield path
 
     def put(self, path: Path, name: str) -> None:
         """Upload a whole file; it appears under its name when all of it is there."""
@@ -283,14 +308,16 @@ class Mirror:
         """Bring a shard of the mirror into being, if it is not there. Raises DamagedError where it is not what the manifest says."""
         if path.exists():
             return
+        name = path.relative_to(self.path).as_posix()
+        path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as temporary:
             try:
-                self.remote.get(path.name, temporary)
+                self.remote.get(name, temporary)
             except FileNotFoundError as error:
                 raise DamagedError(
-                    f"{self.remote.url} lacks its shard {path.name}: run the same simtown generate again, which makes it"
+                    f"{self.remote.url} lacks its shard {name}: run the same simtown generate again, which makes it"
                 ) from error
-            if checksum(temporary) != self.manifest["shards"][path.name]["sha256"]:
+            if checksum(temporary) != self.manifest["shards"][name]["sha256"]:
                 raise DamagedError(
-                    f"{self.remote.url}/{path.name} does not match its checksum: remove it and run the same simtown generate again"
+                    f"{self.remote.url}/{name} does not match its checksum: remove it and run the same simtown generate again"
                 )

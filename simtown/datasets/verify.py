@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import h5py
@@ -17,13 +17,16 @@ import numpy as np
 
 from simtown.assets.catalogue import VERSION as CATALOGUE_VERSION
 from simtown.datasets import manifest as manifests
+from simtown.datasets import summary as summaries
 from simtown.datasets.checks import form, rows
 from simtown.datasets.checks.manifest import check as check_manifest
 from simtown.datasets.checks.manifest import tables_of, unproven
 from simtown.datasets.checks.problems import Problem, in_words
+from simtown.datasets.names import names_of
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import Task, Tried, attributes, checksum, tasks
 from simtown.datasets.stores import Directory, Remote, is_leftover, store_of
+from simtown.datasets.summary import Summary
 from simtown.language.sampler import ImpossibleError
 from simtown.render.frames import Renderer
 from simtown.streams import Stream
@@ -87,6 +90,7 @@ class _Verification:
         self.store, self.manifest, self.progress = store, manifest, progress
         self.settings = Settings.from_resolved(manifest["settings"])
         self.total = sum(self.settings.counts().values())
+        self.sizes = summaries.lengths(names_of(manifest))
         self.sampled = not quick and not self.settings.other_world
         self.renderer = None if self.settings.other_world else renderer
         self.chosen = None if pictures is None or pictures >= self.total else _chosen(manifest, self.total, pictures)
@@ -102,6 +106,7 @@ class _Verification:
             problems.append(Problem(manifests.NAME, f"'settings.frequencies' cannot be: {error}"))
             return Report(in_words(problems), "")
         tried: dict[str, Tried] = {}
+        counted: dict[str, Summary] = {}
         foreign, drawn, first = [], 0, 0
         for task in listed:
             own = self._own(first, task.count)
@@ -116,8 +121,10 @@ class _Verification:
                 foreign.append(task.name)
             elif findings.tried is not None:
                 tried[task.name] = findings.tried
+            if findings.summary is not None:
+                counted[task.name] = findings.summary
         with self.store.reading(manifests.NAME) as path:
-            of_manifest = list(check_manifest(path.read_bytes(), self.manifest, self.settings, tables, tried))
+            of_manifest = list(check_manifest(path.read_bytes(), self.manifest, self.settings, tables, tried, counted))
         if len(foreign) == len(listed):
             problems = [problem for problem in problems if problem.kind != rows.FOREIGN] + [self._foreign()]
         problems = of_manifest + problems
@@ -132,8 +139,15 @@ class _Verification:
 
     def _directory(self, irregular: dict[str, str], sizes: dict[str, int], shards: set[str]) -> Iterator[Problem]:
         """Whatever in the directory does not belong there, or is no plain file."""
+        folders = {folder.as_posix() for name in shards for folder in PurePosixPath(name).parents}
+        strange: set[str] = set()
         for name in sorted({*sizes, *irregular}):
+            if name in folders and irregular.get(name) == "a directory":
+                continue
+            if not strange.isdisjoint(folder.as_posix() for folder in PurePosixPath(name).parents):
+                continue  # of a folder that does not belong there, what is in it goes with it
             if name not in shards and name not in _BESIDE:
+                strange.add(name)
                 if is_leftover(name):
                     yield Problem(name, "a job that was killed left it: run the same simtown generate again, which removes it")
                 else:
@@ -175,10 +189,12 @@ class _Verification:
             if unreadable:
                 return rows.Findings(problems + unreadable)
             if self.sampled:
-                findings = rows.compare(file, self.settings, tables, task, self.renderer, own, progress)
+                findings = rows.compare(file, self.settings, tables, task, self.sizes, self.renderer, own, progress)
             else:
-                findings = rows.check_itself(file, self.settings, task, self.renderer, own, progress)
-            wanted = attributes(task, findings.tried or entry["tried"])
+                findings = rows.check_itself(file, self.settings, task, self.sizes, self.renderer, own, progress)
+            wanted = attributes(self.settings, task, findings.tried or entry["tried"], findings.summary or {})
+            if findings.summary is None:
+                wanted.pop("summary", None)  # it cannot be counted, and why is a problem already
             findings.problems = [*problems, *form.wrong_attributes(file, wanted, task), *findings.problems]
         return findings
 
@@ -194,8 +210,8 @@ class _Verification:
         about = f"{s.entities} entities, seed {s.seed}"
         if s.other_world:
             text = (
-                f"version {s.catalogue} of the world cannot be sampled or drawn by this program (it has version {CATALOGUE_VERSION}): "
-                f"files, checksums and answers of {self.total:,} examples were checked, scenes and pictures were not"
+                f"files, checksums and answers of {self.total:,} examples are right; their scenes and pictures show version {s.catalogue} "
+                f"of the world and were neither sampled nor drawn again, since this program makes version {CATALOGUE_VERSION}"
             )
         elif not self.sampled:
             text = (

@@ -71,6 +71,11 @@ def check(settings: FitSettings, dataset: Dataset) -> None:
     have = len(dataset.train)
     if not 2 <= settings.train_size <= have and not (settings.stream and settings.train_size >= 2):
         raise SettingsError(f"--train-size must be from 2 to {have}, the training examples of {dataset.path}, not {settings.train_size}")
+    if settings.stream and dataset.settings.other_world:
+        raise SettingsError(
+            f"--stream draws fresh examples, and {dataset.path} shows version {dataset.settings.catalogue} of the world, which this "
+            "program does not draw: leave out --stream"
+        )
     if not len(dataset.val) or not len(dataset.test):
         raise SettingsError(f"{dataset.path} has no {'test' if len(dataset.val) else 'validation'} examples: generate it with some")
     for name, value, low in (("batch", settings.batch, 2), ("patience", settings.patience, 1), ("min-steps", settings.min_steps, 0),

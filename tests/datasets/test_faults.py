@@ -70,8 +70,10 @@ def found(directory, *words):
 def reseal(directory):
     """Write the checksums of all shards, their counts and the manifest's own checksum anew, as a deceiver would."""
     manifest = manifests.load(directory)
-    by_name = {task.name: task for task in tasks(Settings.from_resolved(manifest["settings"]))}
-    manifest["shards"] = {name: entry(directory / name, task) for name, task in by_name.items() if (directory / name).exists()}
+    manifest.update(shards={}, summary={})
+    for task in tasks(Settings.from_resolved(manifest["settings"])):
+        if (directory / task.name).exists():
+            manifests.enter(manifest, task, entry(directory / task.name, task))
     manifest["acceptance"] = manifests.acceptance(manifest["shards"])
     manifests.save(directory, manifest)
 
@@ -153,7 +155,7 @@ UNPROVEN = {
     ("libraries", "numba"): "cannot be proven",
     ("libraries", "h5py"): "cannot be proven",
     ("libraries", "hdf5plugin"): "cannot be proven",
-    ("settings", "catalogue"): "of the world cannot be sampled or drawn",
+    ("settings", "catalogue"): "were neither sampled nor drawn again",
     ("settings", "frequencies"): "the manifest's own table",
 }
 
@@ -381,7 +383,26 @@ def test_rejection_counts_that_were_edited_are_found(town):
     found(town, SHARD, "tried")
 
 
-@pytest.mark.parametrize(("name", "value"), [("schema", 2), ("split", "val"), ("start", 0), ("count", 5), ("schema", 1.0), ("tried", "{}")])
+@pytest.mark.parametrize("name", ["subject", "distractor", "weather", "paint", "hidden", "margin"])
+@pytest.mark.parametrize("quick", [False, True])
+def test_a_summary_that_was_edited_is_found(name, quick, town):
+    """One example more and one less: the sum is what it was."""
+
+    def edit(file):
+        summary = json.loads(file.attrs["summary"])
+        place = int(np.argmax(summary[name]))
+        summary[name][place] -= 1
+        summary[name][place - 1] += 1
+        file.attrs["summary"] = json.dumps(summary, sort_keys=True)
+
+    change(town, edit)
+    lines = verify(town, quick=quick).problems
+    assert [line.split(":")[0] for line in lines] == ["manifest.json", SHARD]
+    assert f"'summary.train.{name}'" in lines[0]
+    assert "'summary'" in lines[1]
+
+
+@pytest.mark.parametrize(("name", "value"), [("schema", 3), ("split", "val"), ("start", 0), ("count", 5), ("schema", 2.0), ("tried", "{}")])
 def test_attributes_that_were_edited_are_found(name, value, town):
     def edit(file):
         del file.attrs[name]
@@ -478,6 +499,45 @@ def test_arrays_in_other_chunks_are_the_same(town):
 # the directory
 
 
+MANY = Settings(entities=3, n=2_004, val=2, test=2, width=32, height=32, shard=2)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """A data set of more than a thousand shards."""
+    directory = tmp_path_factory.mktemp("folders") / "town"
+    generate(MANY, directory, workers=1)
+    return directory
+
+
+def test_shards_in_folders_are_found_where_they_belong(folders, copy, cli):
+    town = copy(folders, "town")
+    assert sorted(path.name for path in town.iterdir()) == ["manifest.json", "test-00000.h5", "timings.json", "train", "val-00000.h5"]
+    assert [len(list((town / "train" / folder).iterdir())) for folder in ("00000", "00001")] == [1000, 2]
+    assert problems(town) == []
+    last = town / "train" / "00001" / "train-01001.h5"
+    of_split, of_shard = (cli("info", where).succeeds().out.partition("question")[2] for where in (f"{town}/train:2003", f"{last}:1"))
+    assert of_split == of_shard != ""
+    (town / "train" / "notes.txt").write_text("milk")
+    (town / "train" / "00001" / ".train-01001.h5.77.tmp").write_bytes(b"half")
+    (town / "train" / "00002").mkdir()
+    (town / "train" / "00002" / "train-02000.h5").write_bytes(last.read_bytes())
+    (town / "val").mkdir()
+    (town / "val" / "00000").mkdir()
+    (town / "train-00000.h5").write_bytes(last.read_bytes())
+    last.unlink()
+    lines = problems(town)
+    assert [line.split(":")[0] for line in lines] == [
+        "train-00000.h5", "train/00002", "train/notes.txt", "val", "train/00001/.train-01001.h5.77.tmp", "train/00001/train-01001.h5",
+    ]  # fmt: skip
+    for stranger in ("train-00000.h5", "train/notes.txt"):
+        (town / stranger).unlink()
+    shutil.rmtree(town / "train" / "00002")
+    shutil.rmtree(town / "val")
+    generate(MANY, town, workers=1)
+    assert problems(town) == []
+
+
 @pytest.mark.parametrize("name", ["notes.txt", ".notes", "train-00002.h5", "train-0.h5", "copy.h5"])
 def test_a_file_that_does_not_belong_is_named(name, town):
     (town / name).write_bytes((town / SHARD).read_bytes())
@@ -534,14 +594,3 @@ def test_the_quick_check_says_what_it_did_not_prove(foreign, copy, cli):
     assert "not proven" in quick.out
     assert "--quick" in quick.out
     assert cli("verify", town).code == 1
-
-
-def test_a_manifest_of_an_older_simtown_has_no_checksum_and_gets_one(town, cli, contents):
-    before = contents(town)
-    manifest = json.loads((town / "manifest.json").read_text())
-    del manifest["sha256"]
-    (town / "manifest.json").write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n")
-    cli("info", town).succeeds()
-    found(town, "manifest.json", "no checksum", "simtown generate")
-    generate(SETTINGS, town, workers=1)
-    assert contents(town) == before

@@ -1,5 +1,6 @@
 """Reading: random access, whole columns, and the view for PyTorch's DataLoader."""
 
+import json
 import pickle
 import sys
 
@@ -9,8 +10,11 @@ import pytest
 
 import simtown
 from simtown.assets.catalogue import ENTITIES
-from simtown.datasets.reader import open_dataset
-from simtown.datasets.settings import SPLITS
+from simtown.datasets import reader
+from simtown.datasets.job import generate
+from simtown.datasets.reader import Dataset, open_dataset
+from simtown.datasets.settings import SPLITS, Settings
+from simtown.datasets.shards import tasks
 from simtown.files import DamagedError
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene, SceneBatch
@@ -223,10 +227,24 @@ def test_what_cannot_be_read_is_refused(rich, copy, tmp_path):
 
 def test_more_shards_than_five_digits_stay_in_order(rich):
     """Shard 100,000 follows shard 99,999, although its name sorts before."""
-    from simtown.datasets.reader import Dataset
-    from simtown.datasets.shards import Task
+    manifest = json.loads(json.dumps(open_dataset(rich).manifest))
+    manifest["settings"].update(n=200_004, shard=2)
+    train = [task for task in tasks(Settings.from_resolved(manifest["settings"])) if task.split == "train"]
+    manifest["shards"] = {task.name: {"examples": 2} for task in sorted(train, key=lambda task: task.name)}
+    split = Dataset(rich, manifest).train
+    assert len(split) == 200_004
+    last = [split.address(i)[0].relative_to(rich).as_posix() for i in (199_999, 200_000, 200_003)]
+    assert last == ["train/00099/train-99999.h5", "train/00100/train-100000.h5", "train/00100/train-100001.h5"]
 
-    manifest = dict(open_dataset(rich).manifest)
-    names = [Task("train", number, 0, 2).name for number in (99_998, 99_999, 100_000, 100_001)]
-    manifest["shards"] = {name: {"examples": 2} for name in names}
-    assert [p.name for p in Dataset(rich, manifest).train._paths] == names
+
+def test_a_few_files_are_open_at_a_time(tmp_path, monkeypatch):
+    """However many a split has; and what is read does not depend on how few."""
+    generate(Settings(entities=5, n=40, val=2, test=2, width=32, height=32, shard=2), tmp_path, workers=1)
+    rows = [39, 0, 17, 1, 38, 16, 5]
+    want = open_dataset(tmp_path).train.images(rows)
+    monkeypatch.setattr(reader, "_OPEN", 3)
+    split = open_dataset(tmp_path).train
+    assert np.array_equal(split.images(rows), want)
+    assert len(split.column("answer")) == 40
+    assert len(split._files) <= 3
+    assert [bool(split[i].answer) for i in rows] == [bool(split.column("answer")[i]) for i in rows]

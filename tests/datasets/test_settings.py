@@ -27,7 +27,7 @@ def test_the_default_is_a_fair_choice():
 @pytest.mark.parametrize("settings", [Settings(), Settings(**OTHER)], ids=["default", "other"])
 def test_resolved_settings_come_back_from_json(settings):
     told = json.loads(json.dumps(settings.resolved()))
-    assert Settings.from_resolved(told) == settings
+    assert Settings.from_resolved(told) == replace(settings, shard=settings.shard_size)
     assert differences(told, json.loads(json.dumps(settings.resolved()))) == []
 
 
@@ -96,5 +96,35 @@ def test_a_data_set_outlives_its_table_of_frequencies(table, tmp_path):
 
 
 def test_another_version_of_the_world_is_not_made():
-    with pytest.raises(SettingsError, match="makes version 2 of the world, not version 1"):
-        Settings(catalogue=1).check()
+    for version in (1, 3):
+        with pytest.raises(SettingsError, match=f"makes version 2 of the world, not version {version}"):
+            Settings(catalogue=version).check()
+
+
+SIZES = [(32, 32), (64, 32), (64, 64), (128, 128), (256, 128), (512, 512), (1024, 1024)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("more", [{}, {"masks": True}, {"depth": True}, {"masks": True, "depth": True}], ids=repr)
+def test_a_chosen_number_of_examples_a_shard_is_even_and_round(size, more):
+    sizes = [Settings(n=n, width=size[0], height=size[1], **more).shard_size for n in (2, 2_000, 60_000, 10_000_000)]
+    assert sizes == sorted(sizes), "a larger set has no smaller shards"
+    for chosen in sizes:
+        assert chosen >= 2
+        assert chosen % 2 == 0
+        assert str(chosen).rstrip("0") in ("1", "2", "5")
+    assert sizes[1] <= 500, "workers share a small set"
+
+
+def test_larger_pictures_give_fewer_examples_a_shard():
+    chosen = [Settings(n=10_000_000, width=w, height=h).shard_size for w, h in SIZES]
+    assert chosen == sorted(chosen, reverse=True)
+    assert chosen[0] >= 10 * chosen[-1]
+    plain = Settings(n=10_000_000)
+    assert replace(plain, depth=True).shard_size < plain.shard_size
+
+
+def test_a_number_of_examples_a_shard_that_was_given_is_kept():
+    for settings in (Settings(shard=6), Settings(shard=6, width=1024, height=1024, n=10_000_000)):
+        assert settings.shard_size == 6
+        assert settings.resolved()["shard"] == 6

@@ -10,12 +10,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from simtown.assets.catalogue import ENTITIES, PROPS
+from simtown.assets.palette import PAINTS
 from simtown.datasets import manifest as manifests
 from simtown.datasets.job import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.datasets.shards import STAGES, checksum, tasks
-from simtown.language.questions import LENGTH, vocabulary, words
+from simtown.language.questions import LENGTH, PHRASINGS, vocabulary, words
+from simtown.language.relations import RELATION_NAMES
 from simtown.render.raster import Raster
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import boxes
@@ -79,16 +82,28 @@ def test_every_stored_array_has_its_shape_and_type(which, request):
         with h5py.File(directory / task.name, "r") as file:
             expected = {name: ((task.count, *shape), dtype) for name, (shape, dtype) in schema(settings).items()}
             assert {name: (item.shape, item.dtype.str) for name, item in stored(file).items()} == expected
-            for name in PICTURES & set(file):
-                assert file[name].chunks == (1, *file[name].shape[1:])
-            told = {k: v for k, v in file.attrs.items() if k != "tried"}
-            assert told == {"schema": 1, "split": task.split, "start": task.start, "count": task.count}
+            for name in schema(settings):
+                assert file[name].chunks == (1 if name in PICTURES else min(512, task.count), *file[name].shape[1:])
+            told = {k: v for k, v in file.attrs.items() if k not in ("tried", "summary")}
+            assert told == {"schema": 2, "split": task.split, "start": task.start, "count": task.count}
 
 
 def test_tasks_cover_every_example_once():
     settings = replace(SMALL, n=26, val=0, test=16)
     found = [(t.split, t.number, t.start, t.count) for t in tasks(settings)]
     assert found == [("train", 0, 0, 8), ("train", 1, 8, 8), ("train", 2, 16, 8), ("train", 3, 24, 2), ("test", 0, 0, 8), ("test", 1, 8, 8)]
+
+
+@pytest.mark.parametrize(("n", "folders"), [(1_000, False), (1_001, True), (100_001, True)])
+def test_more_than_a_thousand_shards_lie_in_folders(n, folders):
+    """By split: val and test have few shards, and none of them lies in a folder."""
+    names = {split: [t.name for t in tasks(replace(SMALL, n=2 * n, shard=2)) if t.split == split] for split in ("train", "val", "test")}
+    assert names["val"] == ["val-00000.h5", "val-00001.h5"]
+    assert len(set(names["train"])) == n
+    for number, name in enumerate(names["train"]):
+        *folder, file = name.split("/")
+        assert file == f"train-{number:05d}.h5"
+        assert folder == (["train", f"{number // 1000:05d}"] if folders else [])
 
 
 @pytest.mark.parametrize("which", ["plain", "rich"])
@@ -231,8 +246,12 @@ def test_the_manifest_tells_everything(which, request):
     settings = Settings.from_resolved(manifest["settings"])
     assert manifest["complete"] is True
     assert manifest["format"] == "simtown dataset"
-    assert manifest["schema"] == 1
+    assert manifest["schema"] == 2
     assert manifest["vocabulary"] == list(vocabulary())
+    assert manifest["names"] == {
+        "entities": list(ENTITIES[: settings.entities]), "props": list(PROPS), "relations": list(RELATION_NAMES),
+        "weathers": list(WEATHERS), "phrasings": list(PHRASINGS), "paints": list(PAINTS),
+    }  # fmt: skip
     assert manifest["libraries"].keys() == {"numpy", "numba", "h5py", "hdf5plugin"}
     assert {f.name for f in fields(Settings)} <= manifest["settings"].keys()
     for role in ("subject", "object"):

@@ -7,12 +7,12 @@ import hdf5plugin  # noqa: F401  (registers the filters)
 import numpy as np
 import pytest
 
-from simtown.assets.catalogue import VERSION
 from simtown.datasets import manifest as manifests
+from simtown.datasets.engines import entry
 from simtown.datasets.job import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
-from simtown.datasets.shards import checksum
+from simtown.datasets.shards import checksum, tasks
 from simtown.datasets.verify import _chosen, verify
 from simtown.render.raster import Raster
 
@@ -86,7 +86,7 @@ def test_a_missing_a_short_and_a_long_shard_have_a_line_each(town, cli):
 
 def test_an_unfinished_set(town, cli):
     manifest = manifests.load(town)
-    del manifest["shards"]["test-00000.h5"]
+    del manifest["shards"]["test-00000.h5"], manifest["summary"]["test"]
     manifests.save(town, {**manifest, "complete": False})
     (town / "test-00000.h5").unlink()
     told(cli("verify", town), ["unfinished", "generate"], ["test-00000.h5", "missing"])
@@ -97,6 +97,10 @@ def test_a_shard_the_manifest_does_not_know(town, cli):
     del manifest["shards"][SHARD]
     manifests.save(town, manifest)
     cli("verify", town).refuses("manifest.json", "does not list", SHARD, code=1)
+    manifest.update(shards={}, summary={})
+    for task in tasks(Settings.from_resolved(manifest["settings"])):
+        if task.name != SHARD:
+            manifests.enter(manifest, task, entry(town / task.name, task))
     manifests.save(town, {**manifest, "complete": False})
     told(cli("verify", town), ["unfinished"], [SHARD, "the manifest does not list it"])
 
@@ -246,18 +250,45 @@ def test_many_files_with_the_same_problem_are_counted(tmp_path):
     assert lines[-1].endswith("in 5 more files")
 
 
+def lengthen(file):
+    """The summary of a shard in a world of 260 more kinds."""
+    summary = json.loads(file.attrs["summary"])
+    for role in ("subject", "object", "distractor"):
+        summary[role] += [0] * 260
+    file.attrs["summary"] = json.dumps(summary, sort_keys=True)
+
+
 def test_another_version_of_the_world_is_checked_as_far_as_it_can_be(town, cli):
     """Its files, its checksums and whether its answers are those of its scenes; the rest needs its own catalogue."""
     manifest = manifests.load(town)
     manifest["settings"].update(catalogue=7, entities=300)
+    manifest["names"]["entities"] += [f"kind {i}" for i in range(260)]
     for role in ("subject", "object"):
         manifest["settings"][f"{role}_frequencies"] += [0.0] * 260
+    for counts in manifest["summary"].values():
+        for role in ("subject", "object", "distractor"):
+            counts[role] += [0] * 260
+    with h5py.File(town / SHARD) as file:
+        kind = int(file["scene/entity"][4, 2])
+    manifest["summary"]["train"]["distractor"][kind] -= 1
+    manifest["summary"]["train"]["distractor"][299] += 1
     manifests.save(town, manifest)
-    rewrite(town, put("scene/entity", 4, lambda row: np.where(np.arange(3) == 2, 299, row)))
+
+    def exchange(file):
+        """A distractor of a kind that this program does not have."""
+        put("scene/entity", 4, lambda row: np.where(np.arange(3) == 2, 299, row))(file)
+        summary = json.loads(file.attrs["summary"])
+        summary["distractor"][kind] -= 1
+        summary["distractor"][299] += 1
+        file.attrs["summary"] = json.dumps(summary, sort_keys=True)
+
+    for name in manifest["shards"]:
+        rewrite(town, lengthen, name)
+    rewrite(town, exchange)
     out = cli("verify", town).succeeds().out
-    assert f"version 7 of the world cannot be sampled or drawn by this program (it has version {VERSION})" in out
-    assert "scenes and pictures were not" in out
-    cli("info", town)  # whatever it says, in lines of its own
+    assert "their scenes and pictures show version 7 of the world and were neither sampled nor drawn again" in out
+    assert "this program makes version 2" in out
+    assert "kind 259" in cli("info", town).succeeds().out
     rewrite(town, flip_pair)
     told(cli("verify", town), [SHARD, "contradicts the scene"])
 
@@ -271,8 +302,8 @@ def test_a_damaged_manifest(text, town, cli):
 
 
 def test_a_manifest_of_a_later_layout(town, cli):
-    manifests.save(town, {**manifests.load(town), "schema": 2})
-    cli("verify", town).refuses("version 2", code=1)
+    manifests.save(town, {**manifests.load(town), "schema": 3})
+    cli("verify", town).refuses("layout version 3", "versions 1 and 2", code=1)
 
 
 @pytest.mark.parametrize("text", ['{"format": "another tool"}', "[]", "null"])

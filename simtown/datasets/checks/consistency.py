@@ -14,7 +14,7 @@ import numpy as np
 
 from simtown.datasets.checks.problems import Problem, examples
 from simtown.datasets.settings import Settings
-from simtown.datasets.shards import PICTURES, Task, layout
+from simtown.datasets.shards import PICTURES, Task, layout, read_rows
 from simtown.language.questions import PHRASINGS, ask
 from simtown.language.relations import RELATIONS, margins, separations, truths
 from simtown.scenes.placement import LEAST_VISIBLE, apart
@@ -25,9 +25,9 @@ from simtown.scenes.silhouette import boxes, visibility
 _TOLERANCE = 1e-6
 
 
-def stored_scenes(file: h5py.File, begin: int, end: int) -> SceneBatch:
-    """The scenes of rows of a shard, as they are stored."""
-    return SceneBatch(**{f.name: file[f"scene/{f.name}"][begin:end] for f in fields(SceneBatch)})
+def stored_scenes(file: h5py.File, settings: Settings, begin: int, end: int) -> SceneBatch:
+    """The scenes of rows of a shard."""
+    return SceneBatch(**{f.name: read_rows(file, f"scene/{f.name}", slice(begin, end), settings.schema) for f in fields(SceneBatch)})
 
 
 def inconsistent(file: h5py.File, settings: Settings, task: Task, begin: int, end: int) -> Iterator[Problem]:
@@ -37,7 +37,7 @@ def inconsistent(file: h5py.File, settings: Settings, task: Task, begin: int, en
     """
     names = [name for name in layout(settings) if name not in PICTURES and not name.startswith("scene/")]
     c = {name: file[name][begin:end] for name in names}
-    scene, rows = stored_scenes(file, begin, end), np.arange(end - begin)
+    scene, rows = stored_scenes(file, settings, begin, end), np.arange(end - begin)
 
     def wrong(where: np.ndarray, kind: str) -> Iterator[Problem]:
         if where.any():

@@ -13,6 +13,8 @@ from simtown.datasets.checks.problems import Problem
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import Task, attributes, layout
 
+#: Characters of an attribute that a message shows.
+_SHOWN = 60
 #: An HDF5 file begins with these bytes, and its superblock (versions 2 and 3) tells at this place where its data end.
 _SIGNATURE, _END = b"\x89HDF\r\n\x1a\n", slice(28, 36)
 
@@ -80,7 +82,7 @@ def strangers(file: h5py.File, settings: Settings, task: Task) -> Iterator[Probl
                 for attribute in parent[own_name].attrs:
                     yield Problem(task.name, f"'{name}' has an attribute '{attribute}', which does not belong there")
     for attribute in file.attrs:
-        if attribute not in attributes(task, {}):
+        if attribute not in attributes(settings, task, {}, {}):
             yield Problem(task.name, f"it has an attribute '{attribute}', which does not belong there")
 
 
@@ -89,5 +91,11 @@ def wrong_attributes(file: h5py.File, wanted: dict[str, int | str], task: Task) 
     for name, value in wanted.items():
         stored = file.attrs.get(name)
         if type(stored) is not (np.int64 if isinstance(value, int) else str) or stored != value:
-            there = "is missing" if stored is None else f"is {stored}"
-            yield Problem(task.name, f"its attribute '{name}'", f" {there}, these settings make {value}")
+            there = "is missing" if stored is None else f"is {_brief(stored)}"
+            yield Problem(task.name, f"its attribute '{name}'", f" {there}, these settings make {_brief(value)}")
+
+
+def _brief(value: Any) -> str:
+    """A value of which a message shows the beginning."""
+    text = str(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

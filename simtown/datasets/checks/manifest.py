@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from simtown.datasets import manifest as manifests
+from simtown.datasets import summary as summaries
 from simtown.datasets.checks.problems import Problem
-from simtown.datasets.settings import Settings, Tables
-from simtown.datasets.shards import Tried
+from simtown.datasets.settings import SPLITS, Settings, Tables
+from simtown.datasets.shards import Tried, tasks
+from simtown.datasets.summary import Summary
 from simtown.files import json_text
 
 #: How versions are written.
@@ -23,11 +25,14 @@ def tables_of(manifest: dict[str, Any], settings: Settings) -> Tables:
 
     Raises ValueError for a name of none.
     """
-    kept = Tables(*(np.array(manifest["settings"][f"{table}_frequencies"], dtype=np.float64) for table in Tables._fields))
+    told = manifest["settings"]  # of version 1, without paints
+    kept = Tables(*(np.array(told.get(f"{table}_frequencies", []), dtype=np.float64) for table in Tables._fields))
     return kept if settings.other_world else settings.tables(kept)
 
 
-def check(content: bytes, manifest: dict[str, Any], settings: Settings, tables: Tables, tried: dict[str, Tried]) -> Iterator[Problem]:
+def check(
+    content: bytes, manifest: dict[str, Any], settings: Settings, tables: Tables, tried: dict[str, Tried], counted: dict[str, Summary]
+) -> Iterator[Problem]:
     """Compare a manifest with the one of these settings.
 
     Args:
@@ -36,9 +41,10 @@ def check(content: bytes, manifest: dict[str, Any], settings: Settings, tables: 
         settings: its own.
         tables: subject and object frequencies of train and val.
         tried: the counts that the settings make, of shards that were sampled again.
+        counted: the summaries of shards, of those that could be counted.
     """
     if manifests.SEAL not in manifest:
-        yield _problem("it has no checksum of itself, as those of older versions: run the same simtown generate again, which adds it")
+        yield _problem("it has no checksum of itself, as those of early versions: nothing shows whether it was changed")
     elif content != json_text(manifest).encode():
         yield _problem(
             "it says the right things in other bytes than simtown writes (blanks, line ends or keys twice): put back a copy of it"
@@ -48,7 +54,7 @@ def check(content: bytes, manifest: dict[str, Any], settings: Settings, tables: 
     for name, version in (("simtown", manifest["simtown"]), *_versions(manifest)):
         if not isinstance(version, str) or not _VERSION.fullmatch(version):
             yield _problem(f"the version of {name} is '{version}', which is no version")
-    yield from map(_problem, _differences(manifest, _wanted(manifest, settings, tables, tried)))
+    yield from map(_problem, _differences(manifest, _wanted(manifest, settings, tables, tried, counted)))
 
 
 def _problem(kind: str) -> Problem:
@@ -74,7 +80,9 @@ def unproven(manifest: dict[str, Any], settings: Settings) -> list[str]:
     return clauses
 
 
-def _wanted(manifest: dict[str, Any], settings: Settings, tables: Tables, tried: dict[str, Tried]) -> dict[str, Any]:
+def _wanted(
+    manifest: dict[str, Any], settings: Settings, tables: Tables, tried: dict[str, Tried], counted: dict[str, Summary]
+) -> dict[str, Any]:
     """The manifest as simtown writes it for these settings and these files. Checksums and sizes are compared with the files elsewhere."""
     wanted = manifests.fresh(settings, tables)
     wanted["shards"] = {
@@ -87,8 +95,25 @@ def _wanted(manifest: dict[str, Any], settings: Settings, tables: Tables, tried:
         wanted["acceptance"] = manifest["acceptance"]
     if settings.other_world:
         wanted["vocabulary"] = manifest["vocabulary"]
+    if "names" in wanted:
+        wanted["names"] = manifest["names"] if settings.other_world else wanted["names"]
+        wanted["summary"] = _summary(manifest, settings, counted)
     libraries = {name: version if isinstance(version, str) else "" for name, version in _versions(manifest) if name in wanted["libraries"]}
     return {**wanted, "simtown": manifest["simtown"], "libraries": {**wanted["libraries"], **libraries}, "complete": manifest["complete"]}
+
+
+def _summary(manifest: dict[str, Any], settings: Settings, counted: dict[str, Summary]) -> dict[str, Summary]:
+    """The summary of every split; the manifest's own where a listed shard of it could not be counted, which is a problem already."""
+    sizes, by_split = summaries.lengths(manifest["names"]), {}
+    for split in SPLITS:
+        listed = [task.name for task in tasks(settings) if task.split == split and task.name in manifest["shards"]]
+        if all(name in counted for name in listed):
+            by_split[split] = summaries.total((counted[name] for name in listed), sizes)
+        elif split in manifest["summary"]:
+            by_split[split] = manifest["summary"][split]
+        if not listed:
+            by_split.pop(split, None)
+    return by_split
 
 
 def _as_lists(tried: dict[str, Any]) -> dict[str, list[int]]:

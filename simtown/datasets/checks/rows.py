@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,10 +11,12 @@ import numpy as np
 
 from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.assets.palette import PAINTS
+from simtown.datasets import summary as summaries
 from simtown.datasets.checks.consistency import inconsistent, stored_scenes
 from simtown.datasets.checks.problems import Problem, examples
 from simtown.datasets.settings import Settings, Tables
-from simtown.datasets.shards import PICTURES, Task, Tried, batches, columns, layout, together
+from simtown.datasets.shards import PICTURES, Task, Tried, batches, columns, layout, read_rows, together
+from simtown.datasets.summary import Summary
 from simtown.language.relations import RELATION_NAMES
 from simtown.language.sampler import sample
 from simtown.render.frames import Renderer
@@ -50,12 +52,15 @@ class Findings:
     Attributes:
         problems: in words.
         tried: counts of the rejection loops as the settings make them, None if they were not made or the shard is foreign.
+        summary: of the examples as the settings make them, or of the stored rows if these were not made or the shard is foreign; None if
+            it could not be counted.
         foreign: whether no row of it is what the settings make, though each agrees with itself.
         pictures: how many were drawn again.
     """
 
     problems: list[Problem] = field(default_factory=list)
     tried: Tried | None = None
+    summary: Summary | None = None
     foreign: bool = False
     pictures: int = 0
 
@@ -81,13 +86,21 @@ def different(stored: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 
 def compare(
-    file: h5py.File, settings: Settings, tables: Tables, task: Task, renderer: Renderer | None, rows: np.ndarray, progress: Progress
+    file: h5py.File,
+    settings: Settings,
+    tables: Tables,
+    task: Task,
+    sizes: Mapping[str, int],
+    renderer: Renderer | None,
+    rows: np.ndarray,
+    progress: Progress,
 ) -> Findings:
     """Sample every example of a shard again and compare all that is stored of it; draw the pictures of some `rows` again.
 
     Args:
         file: a shard whose form is right (:func:`simtown.datasets.checks.form.wrong_arrays`).
         tables: subject and object frequencies of train and val.
+        sizes: how many counts each list of a summary has.
         renderer: None draws nothing.
         rows: (k,) int64, in ascending order.
         progress: told of the examples of every batch.
@@ -98,11 +111,14 @@ def compare(
     recipe, comparison, findings = settings.recipe(task.split, tables), _Comparison(file, task), Findings()
     wrong_pictures: dict[str, list[np.ndarray]] = {}
     tried: list[Tried] = []
+    counted: list[Summary] = []
     for begin, end in batches(settings, task.count):
         index = np.arange(task.start + begin, task.start + end)
         sampled = sample(recipe, index)
-        comparison.add(begin, end, columns(sampled, index, settings))
+        wanted = columns(sampled, index, settings)
+        comparison.add(begin, end, wanted)
         tried.append(sampled.tried)
+        counted.append(summaries.count(wanted, sizes))
         chosen = rows[(rows >= begin) & (rows < end)]
         if renderer is not None and len(chosen):
             for name, wrong in _wrong_pictures(file, sampled.scene, chosen, begin, settings, renderer).items():
@@ -115,28 +131,50 @@ def compare(
         disagreeing = [p for begin, end in batches(settings, task.count) for p in inconsistent(file, settings, task, begin, end)]
         findings.problems += disagreeing
         findings.foreign = not disagreeing
+        if findings.foreign:
+            stored = (_stored_summary(file, settings, begin, end, sizes) for begin, end in batches(settings, task.count))
+            findings.summary = summaries.total(stored, sizes)
         return findings
     edited = {name: [rows[~comparison.other[rows]] for rows in parts] for name, parts in wrong_pictures.items()}
     findings.problems += _picture_problems(task, edited)
-    findings.tried = together(tried)
+    findings.tried, findings.summary = together(tried), summaries.total(counted, sizes)
     return findings
 
 
+def _stored_summary(file: h5py.File, settings: Settings, begin: int, end: int, sizes: Mapping[str, int]) -> Summary:
+    """The summary of stored rows that agree with themselves."""
+    rows = slice(begin, end)
+    return summaries.count({name: read_rows(file, name, rows, settings.schema) for name in summaries.COLUMNS}, sizes)
+
+
 def check_itself(
-    file: h5py.File, settings: Settings, task: Task, renderer: Renderer | None, rows: np.ndarray, progress: Progress
+    file: h5py.File,
+    settings: Settings,
+    task: Task,
+    sizes: Mapping[str, int],
+    renderer: Renderer | None,
+    rows: np.ndarray,
+    progress: Progress,
 ) -> Findings:
     """Whether a shard agrees with itself, and the pictures of some `rows` with their stored scenes; arguments as for :func:`compare`."""
     findings = Findings()
     wrong_pictures: dict[str, list[np.ndarray]] = {}
+    counted: list[Summary] = []
     for begin, end in batches(settings, task.count):
         wrong = list(inconsistent(file, settings, task, begin, end))
         findings.problems += wrong
+        if not findings.problems:
+            counted.append(_stored_summary(file, settings, begin, end, sizes))
         chosen = rows[(rows >= begin) & (rows < end)]
         if renderer is not None and len(chosen) and not wrong:
-            for name, differing in _wrong_pictures(file, stored_scenes(file, begin, end), chosen, begin, settings, renderer).items():
+            for name, differing in _wrong_pictures(
+                file, stored_scenes(file, settings, begin, end), chosen, begin, settings, renderer
+            ).items():
                 wrong_pictures.setdefault(name, []).append(differing)
             findings.pictures += len(chosen)
         progress(end - begin)
+    if not findings.problems:
+        findings.summary = summaries.total(counted, sizes)
     findings.problems += _picture_problems(task, wrong_pictures)
     return findings
 

@@ -66,9 +66,22 @@ class Portion:
         self.data, self.name, self._step = data, name, step
         self.count = len(data[name])
 
+    @property
+    def masked(self) -> bool:
+        """Whether there are masks: stored ones, or those of a world that this program draws."""
+        return self.data.settings.masks or not self.data.settings.other_world
+
     def batches(self, masks: bool = False) -> Iterator[Batch]:
-        """All examples in order. With `masks` the ids are there: stored ones, or drawn again from the latent scene; the same pixels."""
+        """All examples in order. With `masks` the ids are there: stored ones, or drawn again from the latent scene; the same pixels.
+
+        Raises ValueError, with `masks`, where there are none.
+        """
         s, split = self.data.settings, self.data[self.name]
+        if masks and not self.masked:
+            raise ValueError(
+                f"{self.data.place} was made without --masks and shows version {s.catalogue} of the world, which this program does not "
+                "draw: what is seen of each vehicle is not known, choose another --to"
+            )
         renderer = rasteriser() if masks and not s.masks else None
         size = max(1, min(_MOST, _PIXELS // (s.width * s.height)))
         for start, columns in split.stream((*_COLUMNS, "masks") if s.masks else _COLUMNS, size):

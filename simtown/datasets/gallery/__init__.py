@@ -105,11 +105,11 @@ def _write_split(portion: Portion, pieces: Path) -> dict[str, np.ndarray]:
     wide, high = thumb_size(s.width, s.height)
     sheet, details = np.zeros((SHEET * high, SHEET * wide, 3), dtype=np.uint8), []
     index: list[dict[str, np.ndarray]] = []
-    for batch in portion.batches(masks=True):
-        assert batch.ids is not None
+    for batch in portion.batches(masks=portion.masked):
         index.append(_index(batch))
         for row, number in batch.numbers():
-            picture, ids = batch.columns["images"][row][..., ::-1], batch.ids[row]
+            picture = batch.columns["images"][row][..., ::-1]
+            ids = np.zeros((high, wide), dtype=np.uint8) if batch.ids is None else batch.ids[row]
             if (wide, high) != (s.width, s.height):
                 picture = cv2.resize(picture, (wide, high), interpolation=cv2.INTER_AREA)
                 ids = cv2.resize(ids, (wide, high), interpolation=cv2.INTER_NEAREST)

@@ -1,0 +1,52 @@
+"""Data sets of version 1 of the world, which other programs made: what their shards lack, and what their numbers stand for today.
+
+Entities, relations, weathers and wordings keep their numbers from version to version. Street kinds are counted group by group, so their
+numbers change when a group grows; they are told by name here.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import h5py
+import numpy as np
+
+from simtown.assets.catalogue import PROPS
+
+#: Prop slots of a scene.
+SLOTS = 40
+#: Street kinds by number.
+PROP_NAMES: tuple[str, ...] = (
+    "cottage", "gabled house", "bungalow", "villa", "timbered house", "canal house", "town house", "blue town house", "terrace", "bakery",
+    "cafe", "grocer", "bookshop", "florist", "corner shop", "apartments", "tall apartments", "mansion flats", "office tower", "hotel",
+    "bank", "garage", "fire station", "church", "town hall", "school", "cinema", "market hall", "round tree", "round tree bare", "poplar",
+    "poplar bare", "birch", "birch bare", "oak", "oak bare", "apple tree", "apple tree bare", "willow", "willow bare", "bush",
+    "bush bare", "hedge", "hedge bare", "conifer", "spruce", "pine", "mailbox", "pillar box", "street lamp", "arm lamp", "hydrant",
+    "bench", "picket fence", "bin", "phone box", "bus stop", "bus shelter", "stop sign", "speed-limit sign", "crossing sign",
+    "parking meter", "planter", "lilac planter", "bollard", "newspaper stand", "news kiosk", "cafe table", "blue cafe table",
+    "traffic light", "street clock", "sandwich board", "fountain", "woman", "woman with black hair", "man", "man with black hair",
+    "child", "elder with cane", "grandmother", "jogger", "person with dog", "person with umbrella", "person with pram", "postman",
+    "gardener", "small cloud", "long cloud", "tall cloud",
+)  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def _numbers() -> np.ndarray:
+    """Today's number of every street kind of version 1; the last entry is for -1, the empty slot."""
+    return np.array([PROPS.index(name) if name in PROPS else -1 for name in PROP_NAMES] + [-1], dtype=np.int16)
+
+
+def read(file: h5py.File, name: str, rows: Any) -> np.ndarray:
+    """Rows of an array of a shard of version 1, as a shard of today would hold them: in their own paint, street kinds by today's numbers.
+
+    A number of a street kind that version 1 does not have becomes one that no version has.
+    """
+    if name == "scene/paint":
+        entity = file["scene/entity"][rows]
+        return np.full(entity.shape, -1, dtype=np.int8)
+    stored: np.ndarray = file[name][rows]
+    if name != "scene/prop":
+        return stored
+    known = (stored >= -1) & (stored < len(PROP_NAMES))
+    return np.where(known, _numbers()[np.where(known, stored, -1)], np.int16(np.iinfo(np.int16).max))

@@ -1,0 +1,226 @@
+"""docs/data-format.md suffices: a data set is read with h5py, hdf5plugin and NumPy, by what that page says and nothing of ours.
+
+Only the fixtures make data sets with simtown; what reads them is written from the page.
+"""
+
+import hashlib
+import json
+import math
+import re
+from pathlib import Path
+
+import h5py
+import hdf5plugin  # noqa: F401  (registers the filters)
+import numpy as np
+import pytest
+
+PAGE = Path(__file__).parents[2] / "docs" / "data-format.md"
+SPLITS = ("train", "val", "test")
+FILTERS = {"images": (32004, (0,)), "masks": (32004, (0,)), "depth": (32008, (0, 4, 4, 0, 2))}
+
+
+@pytest.fixture(params=["plain", "rich", "many"])
+def town(request):
+    """A directory, and its manifest as JSON has it."""
+    directory = request.getfixturevalue(request.param)
+    return directory, json.loads((directory / "manifest.json").read_text(encoding="ascii"))
+
+
+def table(heading):
+    """Rows of the tables under a heading of the page: lists of cells."""
+    section = PAGE.read_text(encoding="utf-8").partition(f"{heading}\n")[2].partition("\n## ")[0]
+    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in section.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in row] for row in rows if not set(row[0]) <= {"-", " "}]
+
+
+def shard_names(settings):
+    """Every shard with its first example and its number of examples."""
+    found = {}
+    for split, total in zip(SPLITS, (settings["n"], settings["val"], settings["test"]), strict=True):
+        shards = math.ceil(total / settings["shard"])
+        for i in range(shards):
+            folder = f"{split}/{i // 1000:05d}/" if shards > 1000 else ""
+            start = i * settings["shard"]
+            found[f"{folder}{split}-{i:05d}.h5"] = (split, start, min(settings["shard"], total - start))
+    return found
+
+
+def counts(shard, names):
+    """The summary of a shard, counted from its rows."""
+    entity, paint = shard["scene/entity"][:], shard["scene/paint"][:]
+    asked = np.zeros(entity.shape, dtype=bool)
+    for role in ("subject_slot", "object_slot"):
+        asked[np.arange(len(entity)), shard[role][:]] = True
+    there = entity != -1
+    numbers = {
+        "answer": (shard["answer"][:], 2),
+        "subject": (shard["subject"][:], len(names["entities"])),
+        "object": (shard["object"][:], len(names["entities"])),
+        "distractor": (entity[there & ~asked], len(names["entities"])),
+        "relation": (shard["relation"][:], len(names["relations"])),
+        "phrasing": (shard["phrasing"][:], len(names["phrasings"])),
+        "weather": (shard["scene/weather"][:], len(names["weathers"])),
+        "paint": (paint[there] + 1, 1 + len(names["paints"])),
+        "hidden": ((shard["visible"][:] != 1).any(axis=1), 2),
+        "margin": (np.minimum(np.floor(2 * np.abs(shard["margin"][:])), 63), 64),
+    }
+    return {key: [int((values == i).sum()) for i in range(length)] for key, (values, length) in numbers.items()}
+
+
+def test_the_manifest_is_written_and_sealed_as_the_page_says(town):
+    directory, manifest = town
+    assert (directory / "manifest.json").read_text() == json.dumps(manifest, indent=1, sort_keys=True) + "\n"
+    rest = {key: value for key, value in manifest.items() if key != "sha256"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    assert manifest["sha256"] == hashlib.sha256(text.encode()).hexdigest()
+    assert (manifest["format"], manifest["schema"], manifest["complete"]) == ("simtown dataset", 2, True)
+    keys = {name for row in table("## manifest.json")[1:] for name in re.findall(r"`(\w+)`", row[0])}
+    assert keys == set(manifest)
+    told = next(row[1] for row in table("## manifest.json") if row[0] == "`settings`")
+    assert set(re.findall(r"`(\w+)`", told)) == set(manifest["settings"])
+    told = next(row[1] for row in table("## manifest.json") if row[0] == "`names`")
+    assert set(manifest["names"]) <= set(re.findall(r"`(\w+)`", told))
+
+
+def test_the_shards_are_those_that_the_page_names(town):
+    directory, manifest = town
+    names = shard_names(manifest["settings"])
+    assert set(names) == set(manifest["shards"]) == {path.relative_to(directory).as_posix() for path in directory.rglob("*.h5")}
+    for name, (_, _, count) in names.items():
+        data, entry = (directory / name).read_bytes(), manifest["shards"][name]
+        assert entry["examples"] == count
+        assert entry["bytes"] == len(data)
+        assert entry["sha256"] == hashlib.sha256(data).hexdigest()
+
+
+def test_a_shard_is_laid_out_as_the_page_says(town):
+    directory, manifest = town
+    settings = manifest["settings"]
+    v, p = 3 if settings["distractor"] else 2, None
+    for name, (split, start, n) in shard_names(settings).items():
+        data = (directory / name).read_bytes()
+        assert data[:9] == b"\x89HDF\r\n\x1a\n\x03", "superblock version 3, no user block"
+        assert int.from_bytes(data[28:36], "little") == len(data), "the superblock's end of file"
+        with h5py.File(directory / name) as shard:
+            p = shard["scene/prop"].shape[1]
+            sizes = {"n": n, "h": settings["height"], "w": settings["width"], "v": v, "p": p}
+            arrays = dict(of_page(settings))
+            stored = {}
+            shard.visititems(lambda key, item, stored=stored: stored.update({key: item}) if isinstance(item, h5py.Dataset) else None)
+            assert set(stored) == set(arrays)
+            for key, (shape, kind) in arrays.items():
+                array = shard[key]
+                assert array.shape == tuple(sizes.get(word) or int(word) for word in shape), key
+                assert array.dtype == np.dtype({"bool": "?", "bytes": "S96"}.get(kind, kind)), key
+                assert array.chunks == (1 if key in FILTERS else min(n, 512), *array.shape[1:]), key
+                creation = array.id.get_create_plist()
+                number, _, parameters, _ = creation.get_filter(0)
+                assert creation.get_nfilters() == 1
+                assert (number, parameters) == FILTERS.get(key, (32015, (3,))), key
+                assert not array.attrs
+            told = dict(shard.attrs)
+            assert (told["schema"], told["split"], told["start"], told["count"]) == (2, split, start, n)
+            assert told.keys() == {"schema", "split", "start", "count", "tried", "summary"}
+            for key in ("tried", "summary"):
+                assert told[key] == json.dumps(json.loads(told[key]), sort_keys=True)
+            assert json.loads(told["tried"]) == manifest["shards"][name]["tried"]
+
+
+def of_page(settings):
+    """Name, shape in words and type of every array that the page lists, without those that these settings leave out."""
+    for row in table("## A shard"):
+        shapes = re.findall(r"\(([\w, ]+)\)", row[1]) if len(row) == 3 else []
+        kinds = re.findall(r"(u?int\d+|float32|bool|bytes)", row[1])
+        if not shapes or not kinds:
+            continue
+        keys = re.findall(r"`([\w/]+)`", row[0])
+        for place, key in enumerate(keys):
+            if settings.get(key, True):
+                shape = [word for word in shapes[min(place, len(shapes) - 1)].replace(" ", "").split(",") if word]
+                yield key, (shape, kinds[min(place, len(kinds) - 1)])
+
+
+def test_numbers_have_their_names_and_questions_their_words(town):
+    directory, manifest = town
+    names = manifest["names"]
+    for name, (_, start, n) in shard_names(manifest["settings"]).items():
+        with h5py.File(directory / name) as shard:
+            assert shard["index"][:].tolist() == list(range(start, start + n))
+            assert shard["images"][:].std() > 10
+            for i in range(n):
+                subject, obj = (names["entities"][shard[role][i]] for role in ("subject", "object"))
+                for role, slot in (("subject", "subject_slot"), ("object", "object_slot")):
+                    assert shard["scene/entity"][i, shard[slot][i]] == shard[role][i]
+                a_s, a_o = (f"{'an' if word[0] in 'aeiou' or word == 'SUV' else 'a'} {word}" for word in (subject, obj))
+                relation = names["relations"][shard["relation"][i]]
+                pattern = names["phrasings"][shard["phrasing"][i]]
+                question = pattern.format(s=subject, o=obj, a_s=a_s, a_o=a_o, r=relation)
+                assert shard["question"][i].decode() == question
+                words = question.lower().replace("?", " ?").replace(",", " ,").split()
+                assert [manifest["vocabulary"][token] for token in shard["tokens"][i] if token] == words
+                assert bool(shard["answer"][i]) == (shard["margin"][i] > 0)
+                assert 0 <= shard["scene/weather"][i] < len(names["weathers"])
+            kinds = shard["scene/prop"][:]
+            assert kinds.min() >= -1
+            assert kinds.max() < len(names["props"])
+
+
+def test_masks_and_depth_are_what_the_page_says(rich):
+    with h5py.File(rich / "train-00000.h5") as shard:
+        masks, depth, boxes = shard["masks"][:], shard["depth"][:], shard["boxes"][:]
+        slots = shard["scene/entity"].shape[1]
+        assert masks.max() <= slots + shard["scene/prop"].shape[1]
+        assert (depth > 0).all()
+        for i in range(len(masks)):
+            assert (masks[i][np.isinf(depth[i])] == 0).all()
+            for slot in range(slots):
+                y, x = np.nonzero(masks[i] == 1 + slot)
+                x0, y0, x1, y1 = boxes[i, slot]
+                assert len(x)
+                assert x0 - 1 <= x.min() <= x.max() <= x1
+                assert y0 - 1 <= y.min() <= y.max() <= y1
+
+
+def test_summaries_are_what_counting_all_rows_gives(town):
+    directory, manifest = town
+    sums = {}
+    for name, (split, _, _) in shard_names(manifest["settings"]).items():
+        with h5py.File(directory / name) as shard:
+            counted = counts(shard, manifest["names"])
+            assert json.loads(shard.attrs["summary"]) == counted
+        for key, values in counted.items():
+            before = sums.setdefault(split, {}).setdefault(key, [0] * len(values))
+            sums[split][key] = [a + b for a, b in zip(before, values, strict=True)]
+    assert manifest["summary"] == sums
+    lengths = {name for row in table("### Summary")[1:] for name in re.findall(r"`(\w+)`", row[0])}
+    assert lengths == set(sums["train"])
+
+
+def test_rates_of_acceptance_are_the_sum_over_the_shards(town):
+    _, manifest = town
+    for loop, total in manifest["acceptance"].items():
+        tried = [entry["tried"][loop] for entry in manifest["shards"].values()]
+        proposed, accepted = (sum(column) for column in zip(*tried, strict=True))
+        assert total == {"proposed": proposed, "accepted": accepted, "rate": accepted / proposed}
+
+
+@pytest.mark.parametrize(
+    ("size", "n", "more"),
+    [((128, 128), 60_000, ()), ((128, 128), 2_000, ()), ((64, 64), 20_000, ()), ((32, 32), 10**6, ()), ((1024, 1024), 10_000, ("depth",)),
+     ((64, 32), 300_000, ("masks", "depth")), ((256, 128), 100, ())],
+)  # fmt: skip
+def test_the_number_of_examples_a_shard_is_the_pages(size, n, more):
+    from simtown.datasets.settings import Settings
+
+    side, area = math.sqrt(size[0] * size[1]), size[0] * size[1]
+    needed = 105 * side + 0.08 * area
+    needed += (18 * side + 0.015 * area) * ("masks" in more) + (110 * side + 0.6 * area) * ("depth" in more)
+    steps = sorted([2, 100_000, *(d * 10**k for k in range(1, 5) for d in (1, 2, 5))])
+
+    def down(limit):
+        return [step for step in steps if step <= limit][-1]
+
+    by_size, quarter = down(160e6 / needed), down(n / 4)
+    expected = min(by_size, max(quarter, 500))
+    settings = Settings(n=n, width=size[0], height=size[1], **dict.fromkeys(more, True))
+    assert settings.resolved()["shard"] == expected

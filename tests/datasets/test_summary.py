@@ -1,0 +1,147 @@
+"""Summaries: what counting all rows gives, kept by shard and split, and read instead of the rows."""
+
+import math
+from collections import Counter
+from dataclasses import replace
+
+import h5py
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simtown.datasets import manifest as manifests
+from simtown.datasets import summary as summaries
+from simtown.datasets.engines import entry
+from simtown.datasets.job import generate
+from simtown.datasets.names import names
+from simtown.datasets.reader import Split, open_dataset
+from simtown.datasets.settings import SPLITS, Settings
+from simtown.datasets.shards import columns, tasks
+from simtown.files import DamagedError
+from simtown.language.relations import RELATION_NAMES
+from simtown.language.sampler import sample
+
+SMALL = Settings(entities=6, n=20, val=4, test=0, width=32, height=32, shard=8)
+
+
+def counted(examples):
+    """The summary of :class:`~simtown.datasets.reader.Example` one by one, as dictionaries of names."""
+    result = {key: Counter() for key in ("answer", "subject", "object", "distractor", "relation", "weather", "paint", "hidden", "margin")}
+    for e in examples:
+        result["answer"][e.answer] += 1
+        result["subject"][e.subject] += 1
+        result["object"][e.object] += 1
+        result["relation"][e.relation] += 1
+        result["weather"][e.scene.weather.kind] += 1
+        result["hidden"][min(e.visible) < 1] += 1
+        result["margin"][min(math.floor(abs(e.margin) * 2), 63)] += 1
+        for slot, vehicle in enumerate(e.scene.vehicles):
+            result["paint"][vehicle.paint] += 1
+            if slot not in (e.subject_slot, e.object_slot):
+                result["distractor"][vehicle.entity] += 1
+    return result
+
+
+@pytest.mark.parametrize("which", ["plain", "rich", "many"])
+def test_a_summary_is_what_counting_the_examples_gives(which, request):
+    dataset = open_dataset(request.getfixturevalue(which))
+    told = names(dataset.settings)
+    labels = {"answer": (False, True), "subject": told["entities"], "object": told["entities"], "distractor": told["entities"],
+              "relation": told["relations"], "weather": told["weathers"], "paint": (None, *told["paints"]), "hidden": (False, True),
+              "margin": range(64)}  # fmt: skip
+    for split in SPLITS:
+        summary, expected = dataset.summary(split), counted(dataset[split])
+        for key, counter in expected.items():
+            assert summary[key] == [counter[label] for label in labels[key]], (split, key)
+        assert summary["phrasing"] == np.bincount(dataset[split].column("phrasing"), minlength=5).tolist()
+
+
+@settings(max_examples=12)
+@given(
+    entities=st.integers(3, 102),
+    seed=st.integers(0, 2**32),
+    distractor=st.booleans(),
+    phrasing=st.sampled_from(["paper", "varied"]),
+    relations=st.sampled_from([("left of", "right of"), RELATION_NAMES]),
+    cut=st.integers(0, 10),
+)
+def test_parts_of_a_run_of_examples_add_up_to_the_whole(entities, seed, distractor, phrasing, relations, cut):
+    choices = Settings(entities=entities, seed=seed, distractor=distractor, phrasing=phrasing, relations=relations, frequencies="uniform")
+    index, sizes = np.arange(20), summaries.lengths(names(choices))
+    whole = columns(sample(choices.recipe("train"), index), index, choices)
+    parts = [{name: rows[part] for name, rows in whole.items()} for part in (slice(2 * cut), slice(2 * cut, None))]
+    total = summaries.total((summaries.count(part, sizes) for part in parts), sizes)
+    assert total == summaries.count(whole, sizes)
+    assert {key: len(counts) for key, counts in total.items()} == sizes
+    vehicles = 20 * choices.vehicles
+    sums = {key: sum(counts) for key, counts in total.items()}
+    assert sums == {**dict.fromkeys(sizes, 20), "distractor": vehicles - 40, "paint": vehicles}
+    assert total["answer"] == [10, 10]
+
+
+def test_numbers_that_stand_for_nothing_are_not_counted():
+    index, sizes = np.arange(4), summaries.lengths(names(SMALL))
+    rows = columns(sample(SMALL.recipe("train"), index), index, SMALL)
+    with pytest.raises(ValueError, match="weather"):
+        summaries.count({**rows, "scene/weather": np.array([0, 1, 2, 200], dtype=np.uint8)}, sizes)
+
+
+@pytest.mark.parametrize("margin", [[3.0], [0.25, 0.75], [1.0, 2.0, 3.0], [40.0, 50.0], np.linspace(0, 30, 1001)])
+def test_the_median_of_margins_is_right_to_half_a_metre(margin):
+    counts = np.bincount(np.minimum(np.array(margin) * 2, 63).astype(int), minlength=64).tolist()
+    assert abs(summaries.median_margin({"margin": counts}) - min(np.median(margin), 32)) <= 0.51
+
+
+def test_nothing_has_no_median():
+    assert math.isnan(summaries.median_margin({"margin": [0] * 64}))
+
+
+def test_saying_what_a_set_holds_reads_no_rows(many, cli, monkeypatch, tmp_path):
+    """info and its figures need the manifest alone: they say the same without a single shard's content."""
+    monkeypatch.chdir(tmp_path)
+    before = cli("info", many, "--plot").succeeds().out
+
+    def forbidden(*arguments, **more):
+        raise AssertionError("a row was read")
+
+    for name in ("column", "stream", "images"):
+        monkeypatch.setattr(Split, name, forbidden)
+    monkeypatch.setattr(h5py, "File", forbidden)
+    assert cli("info", many, "--plot").succeeds().out == before
+
+
+def test_a_lost_shard_that_is_made_again_is_counted_once(tmp_path, contents):
+    generate(SMALL, tmp_path, workers=1)
+    before = contents(tmp_path, besides=("timings.json",))
+    (tmp_path / "train-00001.h5").unlink()
+    generate(SMALL, tmp_path, workers=1)
+    assert contents(tmp_path, besides=("timings.json",)) == before
+
+
+def test_a_shard_that_was_not_written_down_is_counted(tmp_path, contents):
+    """Killed after a shard was whole and before the manifest was saved."""
+    generate(SMALL, tmp_path, workers=1)
+    before = contents(tmp_path, besides=("timings.json",))
+    manifest = manifests.fresh(SMALL)
+    first, *_ = tasks(SMALL)
+    manifests.enter(manifest, first, entry(tmp_path / first.name, first))
+    manifests.save(tmp_path, manifest)
+    generate(SMALL, tmp_path, workers=1)
+    assert contents(tmp_path, besides=("timings.json",)) == before
+
+
+def test_a_shard_that_was_not_written_down_and_has_another_summary_is_damaged(tmp_path):
+    generate(SMALL, tmp_path, workers=1)
+    manifests.save(tmp_path, manifests.fresh(SMALL))
+    with h5py.File(tmp_path / "train-00001.h5", "r+") as file:
+        file.attrs["summary"] = "{}"
+    with pytest.raises(DamagedError, match=r"train-00001\.h5 is damaged.*move it away"):
+        generate(SMALL, tmp_path, workers=1)
+
+
+def test_a_split_without_examples_has_no_summary(tmp_path):
+    generate(replace(SMALL, val=0), tmp_path, workers=1)
+    dataset = open_dataset(tmp_path)
+    assert set(dataset.manifest["summary"]) == {"train"}
+    assert sum(dataset.summary("val")["answer"]) == 0
