@@ -86,7 +86,7 @@ def generate(
     ] = "left of,right of",
     phrasing: Annotated[str, typer.Option(help="paper: every question in the paper's one wording; varied: in several.")] = "paper",
     weather: Annotated[str, typer.Option(help="Weathers that occur: all, or names with commas between, such as clear,snow,night.")] = "all",
-    jitter: Annotated[float, typer.Option(help="Move the camera at random by up to this many metres, at most 1.")] = 0.0,
+    jitter: Annotated[float, typer.Option(help="Move the camera sideways at random by up to this many metres, at most 1.")] = 0.0,
     masks: Annotated[bool, typer.Option("--masks", help="Store instance masks.")] = False,
     depth: Annotated[bool, typer.Option("--depth", help="Store depth in metres.")] = False,
     shard: Annotated[int, typer.Option(help="Examples in each file.")] = 2_000,
