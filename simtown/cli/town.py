@@ -90,7 +90,7 @@ def generate(
         str,
         typer.Option(help="What vehicles are painted: own (as their kind is), uniform, natural (as cars in the street), or a CSV file."),
     ] = "own",
-    jitter: Annotated[float, typer.Option(help="Move the camera at random by up to this many metres, at most 1.")] = 0.0,
+    jitter: Annotated[float, typer.Option(help="Move the camera sideways at random by up to this many metres, at most 1.")] = 0.0,
     masks: Annotated[bool, typer.Option("--masks", help="Store instance masks.")] = False,
     depth: Annotated[bool, typer.Option("--depth", help="Store depth in metres.")] = False,
     shard: Annotated[int | None, typer.Option(help="Examples in each file; by default so many that a file has 64 to 256 MB.")] = None,

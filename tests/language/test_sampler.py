@@ -10,8 +10,8 @@ from scipy import stats
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.language.questions import PHRASINGS
-from simtown.language.sampler import Examples, ImpossibleError, Recipe, answers, draw_cameras, draw_entities, sample, unchanged
-from simtown.scenes.camera import Camera
+from simtown.language.sampler import JITTER, Examples, ImpossibleError, Recipe, answers, draw_cameras, draw_entities, sample, unchanged
+from simtown.scenes.camera import NOMINAL, Camera
 from simtown.scenes.placement import GAP, LANES, LEAST_VISIBLE, SWAY, half_sizes, overlap
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import unclipped_boxes, visibility
@@ -393,9 +393,9 @@ def test_vehicles_drive_along_their_lanes(name, request):
 @every_sample
 def test_vehicles_are_wholly_in_the_nominal_picture(name, request):
     scene = request.getfixturevalue(name).scene
-    box = unclipped_boxes(scene.entity, scene.pose, scene.camera, 256, 128)
+    box = unclipped_boxes(scene.entity, scene.pose, scene.camera, *NOMINAL)
     assert (box[..., :2] >= 0).all()
-    assert (box[..., 2:] <= [256, 128]).all()
+    assert (box[..., 2:] <= NOMINAL).all()
 
 
 @every_sample
@@ -450,7 +450,7 @@ def test_the_papers_phrasing_alone(skewed):
 def test_the_camera_moves_by_the_jitter_at_most():
     recipe = Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT, jitter=0.8)
     moved = draw_cameras(recipe, np.arange(5000)) - Camera().row()
-    most = np.array([0.8, 0.8, 0.4, 0.024])
+    most = 0.8 * np.array(JITTER)
     assert (np.abs(moved[:, :4]).max(axis=0) <= most + 1e-6).all()
     assert (np.abs(moved[:, :4]).max(axis=0) > 0.97 * most).all()
     assert not moved[:, 4:].any()

@@ -215,7 +215,7 @@ def test_framed_is_every_box_inside(drawn):
     pose[..., 0] += np.random.default_rng(1).uniform(-4, 4, pose.shape[:2]).astype(np.float32)
     camera = np.tile(Camera().row(), (len(entity), 1))
     box = unclipped_boxes(entity, pose, camera, *NOMINAL)
-    expected = [all(b[0] >= 0 and b[1] >= 0 and b[2] <= 256 and b[3] <= 128 for b in row) for row in box.tolist()]
+    expected = [all(b[0] >= 0 and b[1] >= 0 and b[2] <= NOMINAL[0] and b[3] <= NOMINAL[1] for b in row) for row in box.tolist()]
     assert framed(entity, pose, camera).tolist() == expected
     assert 0.2 < np.mean(expected) < 0.8
 

@@ -29,7 +29,7 @@ def brute_box(entity, pose, camera, width, height):
     dx, dy, dz = v[:, 0] * c - v[:, 1] * s + pose[0] - x, v[:, 0] * s + v[:, 1] * c + pose[1] - y, v[:, 2] - z
     side, ahead = dx * np.cos(yaw) + dy * np.sin(yaw), dy * np.cos(yaw) - dx * np.sin(yaw)
     far, high = ahead * np.cos(pitch) + dz * np.sin(pitch), dz * np.cos(pitch) - ahead * np.sin(pitch)
-    f = focal * min(width, 2 * height)
+    f = focal * min(width, 16 / 9 * height)
     px, py = width / 2 + f * side / far, height + f * bottom - f * high / far
     return px.min(), py.min(), px.max(), py.max()
 
