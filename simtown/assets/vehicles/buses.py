@@ -82,14 +82,14 @@ def city_bus() -> Mesh:
 
 
 def coloured_bus(paint: str) -> Mesh:
-    """A town bus in broad areas of one paint under a cream roof, with one door and lit destination boards."""
+    """A town bus in broad areas of one paint with cream lines, with one door and lit destination boards."""
     a = 2.75
-    shell = _stack(2 * a, 1.0, [(0.28, 2.34, paint), (2.34, 2.74, "cream")], 0.24)
+    shell = _stack(2 * a, 1.0, [(0.28, 2.32, paint), (2.32, 2.46, "cream"), (2.46, 2.78, paint)], 0.2)
     door = side((a - 0.9, a - 0.25), (0.4, 2.2), 1.0, "glass")
     line = side((-a + 0.16, a - 0.95), (1.24, 1.34), 1.0, "cream")
     panes = _panes((-a + 0.25, a - 1.05), (1.44, 2.16), 1.0, 5, 0.14)
     ends = front((-0.8, 0.8), (1.05, 2.02), a, "glass") + _sign(a, (2.08, 2.34)) + back((-0.7, 0.7), (1.4, 2.1), -a, "glass")
-    return shell + door + line + panes + ends + _side_sign((0.55, 1.75), (2.2, 2.5), 1.0) + _running_gear(2 * a, [-1.7, 1.1])
+    return shell + door + line + panes + ends + _side_sign((0.55, 1.75), (2.22, 2.54), 1.0) + _running_gear(2 * a, [-1.7, 1.1])
 
 
 def school_bus() -> Mesh:
