@@ -13,7 +13,10 @@ from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, POSES, PROPS, STREET, STREET_MESHES, mesh_in_pose, pose_of
 from simtown.assets.street.ground import NEAR_KERB, ROAD_EDGE
 from simtown.assets.street.people import SIDEWAYS
+from simtown.render.instances import instances
 from simtown.scenes.camera import Camera
+from simtown.scenes.footprints import number, outline
+from simtown.scenes.scene import Prop, Scene, SceneBatch
 from simtown.scenes.street import _HEDGES, BACK, BUILDINGS, CLOUDS, FRONT, HEDGES, LAMPS, PAVEMENT, SLOTS, TREES, draw_street
 from simtown.scenes.weather import WEATHERS, draw_weather
 from simtown.streams import Stream
@@ -183,8 +186,8 @@ def test_people_of_every_pose_turn_as_it_suits(street):
     sideways = np.isin(kinds, [PROPS.index(name) for name in SIDEWAYS])
     front = yaw + np.where(sideways, 1.1, 0.0)  # from the viewer's side towards +x
     people = np.isin(kinds, [PROPS.index(name) for name in STREET["person"]])
-    for number, (least, most) in enumerate(((-1.21, 1.21), (-1.76, 1.76), (-0.61, 0.61))):
-        some = front[people & (poses == number)]
+    for stance, (least, most) in enumerate(((-1.21, 1.21), (-1.76, 1.76), (-0.61, 0.61))):
+        some = front[people & (poses == stance)]
         assert len(some) > 100
         assert (some >= least).all()
         assert (some <= most).all()
@@ -277,3 +280,17 @@ def test_streets_differ(street):
 
 def test_styles_are_uniform(street):
     assert stats.kstest(street[2].ravel() / 65536, "uniform").pvalue > 1e-4
+
+
+def test_a_style_picks_the_pose_that_is_drawn_and_that_takes_room():
+    """Every pose is the same kind under the same name; outlines on the ground are those of the mesh that is drawn."""
+    scenes = [Scene(props=[Prop("woman", 0.0, 5.0, style=100 * pose + 7)]) for pose in range(POSES)]
+    batch = SceneBatch.of(scenes)
+    drawn = instances(batch)[0][:, -1]
+    assert len(set(drawn.tolist())) == POSES
+    assert [batch.scene(i).props[0].kind for i in range(POSES)] == ["woman"] * POSES
+    for pose, mesh in enumerate(drawn.tolist()):
+        assert mesh == number("woman", 100 * pose + 7)
+        low, high = atlas().bounds[mesh, :, :2]
+        corners = outline("woman", 100 * pose + 7)
+        assert np.allclose([corners.min(axis=0), corners.max(axis=0)], [low, high])

@@ -6,7 +6,6 @@ The road runs along x with two lanes: the near one (y < 0) heads right, the far 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from math import cos, pi, sin
 
 import numpy as np
@@ -29,31 +28,34 @@ def _strip(x: tuple[float, float], y: tuple[float, float], paint: str, z: float 
     return Mesh(corners, np.array([[0, 1, 2], [0, 2, 3]]), np.full(2, material(paint)))
 
 
-def _ridge(y: float, base: float, swell: float, steps: float, shift: float, paint: str, bands: tuple[tuple[float, float], ...]) -> Mesh:
+def _ridge(y: float, base: float, swell: float, shift: float, paint: str, bands: tuple[tuple[float, float], ...]) -> Mesh:
     """A chain of round hills right across the view, from y on and leaning back.
 
-    Its height is `base` metres, give or take `swell`, in waves that `shift` (radians) moves; corners lie `steps` metres apart. `bands` are
-    shares of the height and how far back each lies, as a share of the height too.
+    Its height is `base` metres, give or take `swell`, in waves that `shift` (radians) moves. `bands` are shares of the height and how far
+    back each lies, as a share of the height too.
     """
-    n = int(REACH / steps)
-    xs = [steps * i for i in range(-n, n + 1)]
+    right = [*range(0, 81, 10), *range(100, int(REACH) + 1, 20)]  # finer where pictures of streets look
+    xs = [-x for x in right[:0:-1]] + right
     crest = [base + swell * (0.6 * sin(x / 31.0 + shift) + 0.3 * sin(x / 13.7 + 2.0 * shift) + 0.1 * sin(x / 7.1)) for x in xs]
     rows = [[(x, y + back * h, up * h) for x, h in zip(xs, crest, strict=True)] for up, back in ((0.0, 0.0), *bands)]
-    return join([face(paint, low[i], low[i + 1], high[i + 1], high[i]) for low, high in pairwise(rows) for i in range(2 * n)])
+    n = len(xs)
+    quads = [(k * n + i, k * n + i + 1, (k + 1) * n + i + 1, (k + 1) * n + i) for k in range(len(bands)) for i in range(n - 1)]
+    triangles = np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))])
+    return Mesh(np.array([p for row in rows for p in row]), triangles, np.full(len(triangles), material(paint)))
 
 
 def _manhole(x: float, y: float) -> Mesh:
     """An iron cover in its rim."""
 
-    def cover(radius: float, paint: str, z: float) -> Mesh:
-        turn = [2 * pi * (i + 0.5) / 10 for i in range(10)]
+    def cover(radius: float, sides: int, paint: str, z: float) -> Mesh:
+        turn = [2 * pi * (i + 0.5) / sides for i in range(sides)]
         return face(paint, *[(x + radius * cos(t), y + radius * sin(t), z) for t in turn])
 
-    return cover(0.44, "iron", 0.004) + cover(0.34, "parking", 0.008)
+    return cover(0.44, 8, "iron", 0.004) + cover(0.34, 4, "parking", 0.008)
 
 
 def ground() -> Mesh:
-    """The whole static set, lying at z = 0 and just below. About 500 triangles, most of them out of sight."""
+    """The whole static set, lying at z = 0 and just below. About 450 triangles, most of them out of sight."""
     wide = (-REACH, REACH)
     parts = [
         _strip(wide, (-40.0, NEAR_PAVEMENT), "grass"),
@@ -77,8 +79,8 @@ def ground() -> Mesh:
     for i in range(-15, 16):
         parts.append(_strip((2.0 * i - 0.03, 2.0 * i + 0.03), (ROAD_EDGE + 0.22, PAVEMENT_EDGE), "stone", 0.004))
     parts += [_manhole(x, y) for x, y in ((-17.2, -1.0), (-3.4, 0.95), (6.3, -1.5), (18.8, 1.2))]
-    parts.append(_ridge(96.0, 8.5, 4.5, 8.0, 0.4, "hill", ((0.6, 0.22), (1.0, 0.44))))
-    parts.append(_ridge(118.0, 19.0, 8.0, 10.0, 2.2, "hill far", ((1.0, 0.5),)))
+    parts.append(_ridge(96.0, 8.5, 4.5, 0.4, "hill", ((0.6, 0.22), (1.0, 0.44))))
+    parts.append(_ridge(118.0, 19.0, 8.0, 2.2, "hill far", ((1.0, 0.5),)))
     return join(parts) + _strip(wide, (60.0, 130.0), "lawn", -0.02)
 
 
