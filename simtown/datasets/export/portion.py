@@ -97,7 +97,11 @@ class Portion:
             ids = columns.get("masks")
             if renderer is not None:
                 ids = renderer.render(scenes, s.width, s.height).ids
-            paints = np.where(scenes.paint < 0, NO_PAINT, scenes.paint) if s.other_world else body_paints(scenes.entity, scenes.paint)
+            paints = (
+                np.where(scenes.paint < 0, NO_PAINT, scenes.paint.astype(np.uint8))
+                if s.other_world
+                else body_paints(scenes.entity, scenes.paint)
+            )
             yield Batch(start, columns, scenes, paints, ids)
             self._step(len(scenes))
 
