@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from simtown.datasets import manifest as manifests
+from simtown.datasets.engines import entry
 from simtown.datasets.job import Silent, generate, is_disk_full
 from simtown.datasets.settings import Settings, SettingsError
+from simtown.datasets.shards import tasks
 from simtown.files import DamagedError, ForeignDirectoryError
 from simtown.language.sampler import ImpossibleError
 from simtown.processes import default_workers
@@ -277,10 +279,11 @@ def test_a_shard_that_was_taken_away_is_made_again(tiny, contents):
 
 
 def test_a_shard_the_manifest_has_not_heard_of_is_entered_not_made(tiny, contents):
-    before, manifest = contents(tiny), manifests.load(tiny)
-    shards = {k: v for k, v in manifest["shards"].items() if k != "train-00002.h5"}
-    incomplete = {k: v for k, v in manifest.items() if k != "acceptance"}
-    manifests.save(tiny, {**incomplete, "complete": False, "shards": shards})
+    before, manifest = contents(tiny), manifests.fresh(TINY)
+    for task in tasks(TINY):
+        if task.name != "train-00002.h5":
+            manifests.enter(manifest, task, entry(tiny / task.name, task))
+    manifests.save(tiny, manifest)
     made = stamp(tiny / "train-00002.h5")
     generate(TINY, tiny, workers=1)
     assert contents(tiny) == before

@@ -3,11 +3,14 @@
 import pickle
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from simtown.datasets import shards
 from simtown.datasets.job import generate
+from simtown.datasets.locate import find
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.stores import Directory, Remote, path_of, store_of, url_of
@@ -79,7 +82,7 @@ def test_what_is_missing_is_made_again_and_what_was_not_written_down_is_found(to
     manifest = generate(SETTINGS, town, workers=1)
     files = fsspec.filesystem("s3")
     files.rm(f"{town}/train-00001.h5")
-    del manifest["shards"]["test-00000.h5"]
+    del manifest["shards"]["test-00000.h5"], manifest["summary"]["test"]
     manifest["complete"] = False
     Remote(town).save_manifest(manifest)
     put, written = Remote.put, []
@@ -99,6 +102,32 @@ def test_a_killed_job_continues_behind_its_url(town, tmp_path, local, contents, 
     assert {name for name in Remote(town).sizes() if name.endswith(".h5")} == {"train-00000.h5"}
     cli("generate", *WORDS, "--out", town).succeeds()
     assert contents(fetched(town, tmp_path), besides=("timings.json", "preview.png")) == local
+
+
+def test_shards_lie_in_folders_behind_a_url_too(town, tmp_path, contents, monkeypatch):
+    """A split of more than three shards, as one of more than a thousand."""
+    monkeypatch.setattr(shards, "FOLDER", 3)
+    settings = replace(SETTINGS, shard=4)
+    generate(settings, town, workers=1)
+    generate(settings, tmp_path / "local", workers=1)
+    names = {name for name in Remote(town).sizes() if name.endswith(".h5")}
+    assert names == {"test-00000.h5", "val-00000.h5", *(f"train/{i // 3:05d}/train-{i:05d}.h5" for i in range(5))}
+    assert contents(fetched(town, tmp_path), besides=("timings.json",)) == contents(tmp_path / "local", besides=("timings.json",))
+    assert verify(town).problems == []
+    data, same = open_dataset(town), open_dataset(tmp_path / "local")
+    assert np.array_equal(data.train.images([17, 0, 9]), same.train.images([17, 0, 9]))
+    assert find(f"{town}/train:17").read(("index",))["index"].tolist() == [17]
+    files = fsspec.filesystem("s3")
+    files.pipe_file(f"{town}/train/00001/notes.txt", b"milk")
+    files.pipe_file(f"{town}/train/00007/train-00021.h5", b"HDF5")
+    files.pipe_file(f"{town}/val/00000/val-00000.h5", b"HDF5")
+    files.rm(f"{town}/train/00001/train-00004.h5")
+    assert [line.split(":")[0] for line in verify(town).problems] == ["train/00001/notes.txt", "train/00007", "val",
+                                                                     "train/00001/train-00004.h5"]  # fmt: skip
+    for stranger in ("train/00001/notes.txt", "train/00007/train-00021.h5", "val/00000/val-00000.h5"):
+        files.rm(f"{town}/{stranger}")
+    generate(settings, town, workers=1)
+    assert verify(town).problems == []
 
 
 def test_reading_fetches_each_shard_once_and_only_when_it_is_needed(town, tmp_path, cache):
