@@ -206,7 +206,9 @@ def collect_pools(view, light, atlas, tables, meshes, poses, first, wide, height
             red, green, blue = palette[m, 0], palette[m, 1], palette[m, 2]
             if kinds[m] == HEADLAMP:
                 f, wr, wg, wb = F(0.85) * power, WHITE[0], WHITE[1], WHITE[2]
-                count = add_pool(view, first, wide, height, dark, count, 1, px, py, c, s, CONE, APEX + OPENING * CONE, f * wr, f * wg, f * wb)
+                count = add_pool(
+                    view, first, wide, height, dark, count, 1, px, py, c, s, CONE, APEX + OPENING * CONE, f * wr, f * wg, f * wb
+                )
             elif kinds[m] == GLOW and high > LANTERN:
                 f, wr, wg, wb = power, WARM[0], WARM[1], WARM[2]
                 count = add_pool(view, first, wide, height, dark, count, 0, px, py, c, s, POOL, POOL, f * wr, f * wg, f * wb)

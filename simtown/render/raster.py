@@ -15,7 +15,7 @@ from simtown.assets.palette import CLOTH_TINTS, MATERIALS, ROOF_TINTS, WALL_TINT
 from simtown.render import kernels
 from simtown.render.fill import MOST_TRIANGLES, TAG_BITS
 from simtown.render.frames import Frames, check_size
-from simtown.render.ground import CASTS, STANDS, VEHICLE
+from simtown.render.ground import BITS, CASTS, STANDS, VEHICLE
 from simtown.render.instances import instances
 from simtown.render.lanes import LANES
 from simtown.render.light import lights
@@ -65,6 +65,7 @@ class _Scratch(NamedTuple):
     bottoms: np.ndarray
     mirrored: np.ndarray
     shares: np.ndarray
+    wet_blocks: np.ndarray
 
     @classmethod
     def sized(cls, width: int, height: int, most_vertices: int, most_faces: int, most_ground: int) -> _Scratch:
@@ -86,6 +87,7 @@ class _Scratch(NamedTuple):
             bottoms=np.zeros(stride, dtype=np.int32),
             mirrored=np.zeros(stride, dtype=np.uint64),
             shares=np.zeros(stride, dtype=np.float32),
+            wet_blocks=np.zeros((stride >> BITS) + 1, dtype=np.uint8),
         )
 
 
@@ -129,8 +131,8 @@ class _Dark(NamedTuple):
             keep=np.ones(stride, dtype=np.float32),
             part=np.zeros(stride, dtype=np.float32),
             levels=np.zeros(stride, dtype=np.int32),
-            dark_blocks=np.zeros(stride // 16 + 1, dtype=np.uint8),
-            light_blocks=np.zeros(stride // 16 + 1, dtype=np.uint8),
+            dark_blocks=np.zeros((stride >> BITS) + 1, dtype=np.uint8),
+            light_blocks=np.zeros((stride >> BITS) + 1, dtype=np.uint8),
             glow=np.zeros(stride, dtype=np.uint64),
         )
 
@@ -199,7 +201,7 @@ class Raster:
         n = len(batch)
         frames = Frames.blank(n, width, height, geometry)
         meshes, poses, styles, ids = instances(batch)
-        strip = max(min(width, self.strip // (2 * height + 1)), 1)
+        strip = self.strip_of(width, height)
         args = (strip, views(batch.camera, width, height), lights(batch.weather, batch.intensity, batch.sun), self._atlas, self._tables,
                 self._roles, meshes, poses, styles, ids, batch.fall_seed)  # fmt: skip
 
@@ -217,6 +219,10 @@ class Raster:
         if max(failed) >= 0:
             raise ValueError(f"scene {max(failed)} of the batch shows more than {MOST_TRIANGLES} triangles: take things out of it")
         return frames
+
+    def strip_of(self, width: int, height: int) -> int:
+        """How many columns of a picture are drawn at a time: all of them, unless it is large."""
+        return max(min(width, self.strip // (2 * height + 1)), 1)
 
 
 def _parts(n: int, threads: int) -> Iterator[tuple[int, int]]:
