@@ -127,7 +127,7 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, fir
                 b = plain[material, 2] + plain[material, 5] * up + plain[material, 8] * sunny
             else:
                 glance = F(0.0)
-                if kind == GLASS or kind == WINDOW:  # the ray from the eye to the face's middle, mirrored
+                if kind in (GLASS, WINDOW):  # the ray from the eye to the face's middle, mirrored
                     j0, j1, j2 = v0 + i0, v0 + i1, v0 + i2
                     qx = (columns[0, j0] + columns[0, j1] + columns[0, j2]) * F(1.0 / 3.0) - ex
                     qy = (columns[1, j0] + columns[1, j1] + columns[1, j2]) * F(1.0 / 3.0) - ey
@@ -136,7 +136,7 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, fir
                     glance = (qz - F(2.0) * away * nz) / np.sqrt(qx * qx + qy * qy + qz * qz)
                 lying = max(nz, F(0.55)) if ground else nz  # hills stand upright, and snow lies on them all the same
                 r, g, b = shade(light, sun, palette, kinds, tints, material, styles[k], parts[t], lying, sunny, glance)
-            flat = ground and (kind == GROUND or kind == ROAD or nz > F(0.5))
+            flat = ground and (kind in (GROUND, ROAD) or nz > F(0.5))
             flags[count] = (STREET if kind == ROAD else FLAT) if flat else 0
             if flat:
                 colours[count, 0], colours[count, 1], colours[count, 2] = r, g, b

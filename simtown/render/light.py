@@ -66,9 +66,10 @@ _LOOKS: dict[str, tuple[Look, Look]] = {
         Look((0xFFEDC4, 0.84), (0xCFE2FF, 0.54), (0xECD9BC, 0.34), 0xC4E2F8, 0x2F86E0, 0xBFE4FB, density=0.0008, shadow=0.56, cloud=1.03),
     ),
     "cloudy": (
-        Look((0xFFF4E0, 0.60), (0xDCE8F8, 0.62), (0xE2DACB, 0.36), 0xD2E3EF, 0x5FA8E8, 0xCFE7F8, 0xF7F8F8, 0.36, density=0.0016, shadow=0.42),
-        Look((0xE6E8EA, 0.05), (0xC4CBD3, 0.72), (0xB4B5B4, 0.40), 0xA3ABB3, 0xA2ACB6, 0xBCC4CB, 0x6E7883, 1.10, density=0.0070, shadow=0.05,
-             contact=0.46, cloud=0.70),
+        Look((0xFFF4E0, 0.60), (0xDCE8F8, 0.62), (0xE2DACB, 0.36), 0xD2E3EF, 0x5FA8E8, 0xCFE7F8, 0xF7F8F8, 0.36, density=0.0016,
+             shadow=0.42),
+        Look((0xE6E8EA, 0.05), (0xC4CBD3, 0.72), (0xB4B5B4, 0.40), 0xA3ABB3, 0xA2ACB6, 0xBCC4CB, 0x6E7883, 1.10, density=0.0070,
+             shadow=0.05, contact=0.46, cloud=0.70),
     ),
     "rain": (
         Look((0xEEF1F2, 0.26), (0xD6DFE8, 0.80), (0xC4C7C8, 0.44), 0xC0CCD5, 0x9DB0C1, 0xCBD6DE, 0xA9B4BE, 0.8, density=0.0030, wet=0.22,

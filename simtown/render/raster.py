@@ -97,6 +97,7 @@ class _Dark(NamedTuple):
     shadow_rows: np.ndarray
     edges: np.ndarray
     corners: np.ndarray
+    grid: np.ndarray
     order: np.ndarray
     outline: np.ndarray
     slopes: np.ndarray
@@ -120,6 +121,7 @@ class _Dark(NamedTuple):
             shadow_rows=np.zeros((slots, 4), dtype=np.int32),
             edges=np.zeros((3, slots * most_corners), dtype=np.float32),
             corners=np.zeros((3, most_corners), dtype=np.float32),
+            grid=np.zeros((2, most_corners), dtype=np.int64),
             order=np.zeros(most_corners, dtype=np.int64),
             outline=np.zeros(2 * most_corners + 2, dtype=np.int64),
             slopes=np.zeros((3, most_corners), dtype=np.float32),

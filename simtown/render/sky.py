@@ -53,7 +53,7 @@ def knot(seed, i, j):
 
 @kernel
 def cover_sky(view, light, seed, first, wide, height, samples, cover):
-    """Fill empty samples with the numbers of cloud levels: smooth noise on a ceiling seen in perspective, one value for every 2 x 2 samples.
+    """Fill empty samples with the numbers of cloud levels: smooth noise on a ceiling in perspective, one value for every 2 x 2 samples.
 
     What is drawn later lies nearer and replaces them.
     """

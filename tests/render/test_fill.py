@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial import Delaunay
 
-from simtown.render.fill import REACH, TAG, fill_triangle
+from simtown.render.fill import REACH, TAG, fill_triangle, hull
 from simtown.render.lanes import LANES
 from simtown.scenes.camera import NEAR
 
@@ -107,11 +107,10 @@ def test_a_strip_holds_the_same_samples_as_the_whole():
 def test_coverage_is_exact_in_the_largest_picture(spread):
     """Random rows of a picture of 8,193 samples a side, against edge functions in Python's whole numbers."""
     rng, size = np.random.default_rng(5), 8193
-    rows, seen = 24, 0
+    rows, samples = 24, np.zeros((size, size + LANES), dtype=np.uint32)
     for _ in range(40):
         middle = rng.integers(0, size * 256, 2)
         corners = (middle + rng.integers(-spread, spread + 1, (3, 2))).tolist()
-        samples = np.zeros((size, size + LANES), dtype=np.uint32) if seen == 0 else samples
         samples[:] = 0
         fill_triangle(samples, 0, size, size, size, *[v for x, y in corners for v in (x, y, np.float32(0.1))], np.uint32(1))
         (x0, y0), (x1, y1), (x2, y2) = corners
@@ -131,5 +130,20 @@ def test_coverage_is_exact_in_the_largest_picture(spread):
             expected = np.zeros(size, dtype=bool)
             expected[low : max(low, high)] = True
             assert np.array_equal(samples[y, :size] > 0, expected)
-        seen += 1
-    assert seen == 40
+
+
+def test_hull_is_convex_and_holds_every_point():
+    """Also of points in a line and of equal ones; corners run counter-clockwise."""
+    rng = np.random.default_rng(6)
+    for n in (3, 5, 14) * 60:
+        points = rng.integers(-6, 7, (n, 2)) * rng.integers(1, 50)
+        x, y = np.ascontiguousarray(points.T)
+        out = np.zeros(2 * n + 2, dtype=np.int64)
+        corners = points[out[: hull(x, y, np.arange(n), n, out)]]
+        if len(corners) < 3:
+            continue
+        along = np.roll(corners, -1, axis=0) - corners
+        after = np.roll(along, -1, axis=0)
+        assert (along[:, 0] * after[:, 1] - along[:, 1] * after[:, 0] > 0).all()
+        away = points[:, None] - corners
+        assert (along[:, 0] * away[..., 1] - along[:, 1] * away[..., 0] >= 0).all()

@@ -453,8 +453,8 @@ def test_fog_hides_houses_before_vehicles(raster, batch):
     house = (frames.depth[0] > 21) & (frames.depth[0] < 30)
     vehicle = (frames.ids[0] > 0) & (frames.ids[0] <= scenes.entity.shape[1])
     share = [frames.rgb[fog][where].std() / frames.rgb[clear][where].std() for where in (house, vehicle)]
-    assert share[0] < 0.35
-    assert share[1] > 2 * share[0]
+    assert share[0] < 0.45
+    assert share[1] > 1.5 * share[0]
 
 
 def test_fog_takes_the_contrast_of_what_is_far(raster, batch):
@@ -546,8 +546,8 @@ def test_wet_road_is_darker_and_mirrors(raster):
     mirrored = [(x, y) for x in np.linspace(-1.5, 1.5, 24) for y in (-0.6, -0.9, -1.2)]
     beside = [(x, -1.0) for x in np.linspace(-5.6, -5.0, 12)]
     dry, wet = (road_at(rgb, view, mirrored).mean(axis=0) for rgb in frames.rgb)
-    assert wet[0] - wet[2] > dry[0] - dry[2] + 10
-    assert np.median(road_at(frames.rgb[1], view, beside).sum(axis=1)) < 0.85 * np.median(road_at(frames.rgb[0], view, beside).sum(axis=1))
+    assert wet[0] / wet[2] > dry[0] / dry[2] + 0.05
+    assert np.median(road_at(frames.rgb[1], view, beside).sum(axis=1)) < 0.9 * np.median(road_at(frames.rgb[0], view, beside).sum(axis=1))
 
 
 def test_shadows_are_soft_and_softer_far_from_the_thing(raster):
@@ -557,7 +557,7 @@ def test_shadows_are_soft_and_softer_far_from_the_thing(raster):
     frames = raster.render(scenes, 1024, 1024)
     view = views(scenes.camera, 1024, 1024)[0].astype(float)
     lost = (frames.rgb[1].astype(int) - frames.rgb[0]).sum(axis=2) * (frames.ids[0] == 0)
-    outward = np.array([lost[int(v), int(u)] for u, v, _ in (spot(view, (x, -0.5, 0.0)) for x in np.linspace(2.0, 7.0, 200))])
+    outward = np.array([lost[int(v), int(u)] for u, v, _ in (spot(view, (x, -0.5, 0.0)) for x in np.linspace(1.4, 5.2, 200))])
     falling = np.flatnonzero((outward < 0.9 * outward[:20].mean()) & (outward > 0.1 * outward[:20].mean()))
     assert outward[0] > 100
     assert outward[-1] == 0
@@ -585,10 +585,10 @@ def test_snow_covers_roofs_and_ground_by_its_intensity(raster):
         frames = raster.render(scenes, 256, 256)
         view = views(scenes.camera, 256, 256)[0].astype(float)
         grass = road_at(frames.rgb[0], view, [(x, y) for x in np.linspace(-6, 6, 30) for y in (8.5, 9.0, 30.0)])
-        white.append(np.median(grass.max(axis=1) - grass.min(axis=1)))
+        white.append(np.median(grass[:, 1] - grass[:, 2]))
         vehicles.append(frames.rgb[0][frames.ids[0] == 1].astype(int))
     assert (np.diff(white) < 0).all()
-    assert white[-1] < 0.4 * white[0]
+    assert white[-1] < 0.2 * white[0]
     saturation = [np.ptp(pixels, axis=1).mean() for pixels in vehicles]
     assert saturation[-1] > 0.4 * saturation[0]
 
