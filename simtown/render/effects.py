@@ -118,13 +118,13 @@ def let_fall(view, light, seed, width, height, nearness, rgb):
     unit = F(height) if aspect > F(1.0) else F(width)
     rain, amount = light[L.FALL] == L.RAIN, light[L.AMOUNT]
     crowd = aspect if aspect > F(1.0) else F(1.0) / aspect
-    for i in range(int(F(300.0 if rain else 420.0) * amount * min(crowd, F(4.0)))):
+    for i in range(int(F(240.0 if rain else 400.0) * amount * min(crowd, F(4.0)))):
         h = hashed(np.uint32(seed) + np.uint32(i) * np.uint32(0x9E3779B9))
         h2 = hashed(h)
         px = F(h & np.uint32(0xFFFF)) / F(65536.0) * F(width)
         py = F(h >> np.uint32(16)) / F(65536.0) * F(height)
         u = F(h2 & np.uint32(0xFFFF)) / F(65536.0)
-        near = F(0.24) + F(0.76) * u * u * u
+        near = F(0.24) + F(0.76) * u * u * u * u
         reach = np.int32(near * F(METRE / 4.6))  # the largest fall 4.6 m away, the smallest 19
         if rain:
             _streak(px, py, near, reach, unit, width, height, nearness, rgb)
@@ -166,7 +166,7 @@ def _flake(px, py, near, reach, unit, width, height, nearness, rgb):
 @kernel
 def _splash(view, light, seed, width, height, nearness, rgb):
     """Rings where drops hit the ground, flat as the ground is seen."""
-    for i in range(int(F(90.0) * light[L.AMOUNT])):
+    for i in range(int(F(60.0) * light[L.AMOUNT])):
         h = hashed(np.uint32(seed) * np.uint32(0x85EBCA6B) + np.uint32(i) + np.uint32(991))
         h2 = hashed(h)
         px = F(h & np.uint32(0xFFFF)) / F(65536.0) * F(width)

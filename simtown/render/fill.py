@@ -173,7 +173,7 @@ def hull(x, y, order, n, out):
         order[j] = k
     size = 0
     for sweep in range(2):
-        floor = size + 1
+        floor = max(size, 1)  # corners of the chain that stay: its first one
         for i in range(n):
             k = order[i] if sweep == 0 else order[n - 1 - i]
             while size > floor:

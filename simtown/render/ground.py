@@ -20,6 +20,8 @@ F = np.float32
 
 #: What a mesh does to the ground (bits): it casts a shadow, it stands on the ground; and whether it is a vehicle.
 CASTS, STANDS, VEHICLE = 1, 2, 4
+#: Corners of shadows lie on a grid of so many lines a metre.
+GRID = F(256.0)
 #: Half the width of a shadow's edge, metres: at the ground, and more for every metre of the thing above it.
 EDGE, SOFTER = F(0.035), F(0.085)
 #: How far the dark under a thing reaches beyond it, metres, and how dark it is there for vehicles and for other things.
@@ -96,7 +98,7 @@ def collect_shadows(view, light, atlas, roles, meshes, poses, first, wide, heigh
     """Write the shadows of a scene, convex polygons as edges whose function is 0 outside of the soft edge and 1 within; how many."""
     rows, edges, hulls, hull_start, radii = dark.shadow_rows, dark.edges, atlas.hull, atlas.hull_start, atlas.radius
     gx, gy, soft = dark.corners[0], dark.corners[1], dark.corners[2]
-    order, corners = dark.order, dark.outline
+    grid_x, grid_y, order, corners = dark.grid[0], dark.grid[1], dark.order, dark.outline
     slope_x, slope_y = light[0] / light[2], light[1] / light[2]
     stretch = F(1.0) + abs(slope_x) + abs(slope_y)
     count, used = 0, 0
@@ -113,7 +115,9 @@ def collect_shadows(view, light, atlas, roles, meshes, poses, first, wide, heigh
         for i in range(n):
             p0, p1, p2 = hulls[start + i, 0], hulls[start + i, 1], hulls[start + i, 2]
             above = max(z + scale * p2, F(0.0))
-            gx[i], gy[i] = x + scale * (c * p0 - s * p1) - slope_x * above, y + scale * (s * p0 + c * p1) - slope_y * above
+            to_x, to_y = x + scale * (c * p0 - s * p1) - slope_x * above, y + scale * (s * p0 + c * p1) - slope_y * above
+            grid_x[i], grid_y[i] = int(np.floor(to_x * GRID + F(0.5))), int(np.floor(to_y * GRID + F(0.5)))
+            gx[i], gy[i] = F(grid_x[i]) / GRID, F(grid_y[i]) / GRID
             soft[i] = EDGE + SOFTER * above
             order[i] = i
             depth = depth_of(view, gx[i], gy[i])
@@ -121,7 +125,7 @@ def collect_shadows(view, light, atlas, roles, meshes, poses, first, wide, heigh
         top, bottom = ground_rows(view, height, near, far)
         if top >= bottom:
             continue
-        size = hull(gx, gy, order, n, corners)
+        size = hull(grid_x, grid_y, order, n, corners)  # in whole numbers: rounding would fold corners that lie in a line
         if size < 3:
             continue
         begin = used
@@ -206,7 +210,9 @@ def collect_pools(view, light, atlas, tables, meshes, poses, first, wide, height
             red, green, blue = palette[m, 0], palette[m, 1], palette[m, 2]
             if kinds[m] == HEADLAMP:
                 f, wr, wg, wb = F(0.85) * power, WHITE[0], WHITE[1], WHITE[2]
-                count = add_pool(view, first, wide, height, dark, count, 1, px, py, c, s, CONE, APEX + OPENING * CONE, f * wr, f * wg, f * wb)
+                count = add_pool(
+                    view, first, wide, height, dark, count, 1, px, py, c, s, CONE, APEX + OPENING * CONE, f * wr, f * wg, f * wb
+                )
             elif kinds[m] == GLOW and high > LANTERN:
                 f, wr, wg, wb = power, WARM[0], WARM[1], WARM[2]
                 count = add_pool(view, first, wide, height, dark, count, 0, px, py, c, s, POOL, POOL, f * wr, f * wg, f * wb)
@@ -219,7 +225,8 @@ def collect_pools(view, light, atlas, tables, meshes, poses, first, wide, height
                 if distance > F(1.0) and view[2] > 0:
                     share = high / (high + view[2])
                     f = F(1.5) * wet * power
-                    count = add_pool(view, first, wide, height, dark, count, 0, px + share * dx, py + share * dy, dx / distance, dy / distance,
+                    px, py, dx, dy = px + share * dx, py + share * dy, dx / distance, dy / distance
+                    count = add_pool(view, first, wide, height, dark, count, 0, px, py, dx, dy,
                                      STREAK_LENGTH, STREAK_WIDTH, f * red, f * green, f * blue)  # fmt: skip
     return count
 

@@ -17,6 +17,7 @@ from simtown.render import light as L
 from simtown.render.effects import glow_lamps, let_fall, light_stars
 from simtown.render.fill import MOST_TRIANGLES, REACH, SNAP, TAG, fill_triangle
 from simtown.render.ground import (
+    BITS,
     VEHICLE,
     collect_contacts,
     collect_pools,
@@ -126,7 +127,7 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, pai
                 b = plain[material, 2] + plain[material, 5] * up + plain[material, 8] * sunny
             else:
                 glance = F(0.0)
-                if kind == GLASS or kind == WINDOW:  # the ray from the eye to the face's middle, mirrored
+                if kind in (GLASS, WINDOW):  # the ray from the eye to the face's middle, mirrored
                     j0, j1, j2 = v0 + i0, v0 + i1, v0 + i2
                     qx = (columns[0, j0] + columns[0, j1] + columns[0, j2]) * F(1.0 / 3.0) - ex
                     qy = (columns[1, j0] + columns[1, j1] + columns[1, j2]) * F(1.0 / 3.0) - ey
@@ -135,7 +136,7 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, pai
                     glance = (qz - F(2.0) * away * nz) / np.sqrt(qx * qx + qy * qy + qz * qz)
                 lying = max(nz, F(0.55)) if ground else nz  # hills stand upright, and snow lies on them all the same
                 r, g, b = shade(light, sun, palette, kinds, tints, material, styles[k], parts[t], lying, sunny, glance)
-            flat = ground and (kind == GROUND or kind == ROAD or nz > F(0.5))
+            flat = ground and (kind in (GROUND, ROAD) or nz > F(0.5))
             flags[count] = (STREET if kind == ROAD else FLAT) if flat else 0
             if flat:
                 colours[count, 0], colours[count, 1], colours[count, 2] = r, g, b
@@ -286,12 +287,13 @@ def mirror_row(view, light, y, begun, depth, wide, air, scratch):
     share a reflection.
     """
     samples, packed, flags, line, bottoms = scratch.samples, scratch.packed, scratch.flags, scratch.line, scratch.bottoms
-    mirrored, shares = scratch.mirrored, scratch.shares
+    mirrored, shares, blocks = scratch.mirrored, scratch.shares, scratch.wet_blocks
     row = samples[y]
     if y % 2 == 0 or not begun:
         reach = F(7.0) * view[12] / depth  # rows of samples that three and a half metres take
         ripple = F(hashed(np.uint32(int(depth * F(23.0)))) >> np.uint32(8)) / F(16777216.0) - F(0.5)
         stretch, inverse = F(1.0) + F(0.22) * ripple, F(1.0) / reach
+        blocks[:] = 0
         for x in range(0, np.uint64(wide), 2):
             shares[x] = F(0.0)
             if flags[row[x] & TAG] == 0:
@@ -305,11 +307,15 @@ def mirror_row(view, light, y, begun, depth, wide, air, scratch):
                     b = np.uint64(max(bottoms[x] - int(below * F(1.2)), 0))
                     mirrored[x] = mix(packed[samples[a, x] & TAG], packed[samples[b, x] & TAG], 128)
                     shares[x] = share
+                    blocks[x >> np.uint64(BITS)] = 1
     road, paved = light[L.WET] * air * F(148.0), light[L.WET] * air * F(60.0)
-    for x in range(np.uint64(wide)):
-        flag, pair = flags[row[x] & TAG], x & np.uint64(0xFFFFFFFE)
-        if flag > 0 and shares[pair] > 0:
-            line[x] = mix(line[x], mirrored[pair], int((road if flag == STREET else paved) * shares[pair]))
+    for block in range(np.uint64((wide >> BITS) + 1)):
+        if blocks[block]:
+            start = block << np.uint64(BITS)
+            for x in range(start, min(start + np.uint64(1 << BITS), np.uint64(wide))):
+                flag, pair = flags[row[x] & TAG], x & np.uint64(0xFFFFFFFE)
+                if flag > 0 and shares[pair] > 0:
+                    line[x] = mix(line[x], mirrored[pair], int((road if flag == STREET else paved) * shares[pair]))
 
 
 @kernel

@@ -66,20 +66,21 @@ _LOOKS: dict[str, tuple[Look, Look]] = {
         Look((0xFFEDC4, 0.84), (0xCFE2FF, 0.54), (0xECD9BC, 0.34), 0xC4E2F8, 0x2F86E0, 0xBFE4FB, density=0.0008, shadow=0.56, cloud=1.03),
     ),
     "cloudy": (
-        Look((0xFFF4E0, 0.60), (0xDCE8F8, 0.62), (0xE2DACB, 0.36), 0xD2E3EF, 0x5FA8E8, 0xCFE7F8, 0xF7F8F8, 0.36, density=0.0016, shadow=0.42),
-        Look((0xE6E8EA, 0.05), (0xC4CBD3, 0.72), (0xB4B5B4, 0.40), 0xA3ABB3, 0xA2ACB6, 0xBCC4CB, 0x6E7883, 1.10, density=0.0070, shadow=0.05,
-             contact=0.46, cloud=0.70),
+        Look((0xFFF4E0, 0.60), (0xDCE8F8, 0.62), (0xE2DACB, 0.36), 0xD2E3EF, 0x5FA8E8, 0xCFE7F8, 0xF7F8F8, 0.36, density=0.0016,
+             shadow=0.42),
+        Look((0xE6E8EA, 0.05), (0xC4CBD3, 0.72), (0xB4B5B4, 0.40), 0xA3ABB3, 0xA2ACB6, 0xBCC4CB, 0x6E7883, 1.10, density=0.0070,
+             shadow=0.05, contact=0.46, cloud=0.70),
     ),
     "rain": (
         Look((0xEEF1F2, 0.26), (0xD6DFE8, 0.80), (0xC4C7C8, 0.44), 0xC0CCD5, 0x9DB0C1, 0xCBD6DE, 0xA9B4BE, 0.8, density=0.0030, wet=0.22,
              lamps=0.10, shadow=0.16, amount=0.08, cloud=0.90),
         Look((0xC8D4DE, 0.03), (0xA6B4C2, 0.74), (0x8E979F, 0.42), 0x7E8C99, 0x55626F, 0x7F8D99, 0x4B5662, 1.0, density=0.0125, wet=1.0,
-             lamps=0.85, shadow=0.04, contact=0.46, amount=1.0, cloud=0.55, tint=0.6, gain=1.14),
+             lamps=0.85, shadow=0.04, contact=0.46, amount=1.0, cloud=0.55, tint=0.5, gain=1.32),
     ),
     "fog": (
         Look((0xFFFAF0, 0.34), (0xE6EDF3, 0.70), (0xDCD9D0, 0.42), 0xDCE4E9, 0xB4CCDF, 0xDDE6EB, density=0.0060, thick=0.020, shadow=0.26),
         Look((0xFFFAF0, 0.05), (0xE9ECED, 0.82), (0xDCDCD8, 0.46), 0xD5DADC, 0xD0D6D9, 0xD5DADC, density=0.0060, thick=0.0610, wet=0.2,
-             lamps=0.3, shadow=0.03, contact=0.50, cloud=0.9),
+             lamps=0.3, shadow=0.03, contact=0.50, cloud=0.9, gain=0.92),
     ),
     "snow": (
         Look((0xFFF4E0, 0.42), (0xDEE8F4, 0.72), (0xDEDEDC, 0.42), 0xDCE7F0, 0x8FB8DF, 0xE2ECF5, density=0.0022, snow=0.06, shadow=0.30,
@@ -89,15 +90,15 @@ _LOOKS: dict[str, tuple[Look, Look]] = {
     ),
     "dusk": (
         Look((0xFFC98C, 0.66), (0xD2BCD0, 0.60), (0xCFB09A, 0.34), 0xF4CBAA, 0x8C9CD0, 0xFFD8A4, 0xFFE2C4, 0.18, density=0.0024, lamps=0.25,
-             shadow=0.40, cloud=0.98, tint=0.34, gain=1.04),
+             shadow=0.40, cloud=0.98, tint=0.30, gain=1.06),
         Look((0xFF7A45, 0.30), (0x7F74AE, 0.46), (0x8A6470, 0.26), 0xB4707A, 0x2E3A7C, 0xFF8A55, 0xE0566A, 0.40, density=0.0036, lamps=1.0,
-             shadow=0.24, cloud=0.66, stars=0.15, tint=0.22, gain=1.34),
+             shadow=0.24, cloud=0.66, stars=0.15, tint=0.20, gain=1.75),
     ),
     "night": (
         Look((0xB4C6F4, 0.36), (0x98A8DC, 0.74), (0x7884B0, 0.44), 0x566698, 0x2C3E80, 0x7686BC, density=0.0026, lamps=0.8, shadow=0.28,
-             cloud=0.52, stars=0.15, tint=0.40, gain=1.10),
+             cloud=0.52, stars=0.15, tint=0.36, gain=1.20),
         Look((0x8FA6E4, 0.12), (0x6878B8, 0.42), (0x505C88, 0.26), 0x1C2444, 0x070B22, 0x27335F, density=0.0034, lamps=1.0, shadow=0.18,
-             contact=0.5, cloud=0.20, stars=1.0, tint=0.30, gain=1.85),
+             contact=0.5, cloud=0.20, stars=1.0, tint=0.30, gain=2.30),
     ),
 }  # fmt: skip
 _FALL = {"rain": RAIN, "snow": FLAKES}

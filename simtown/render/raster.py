@@ -15,7 +15,7 @@ from simtown.assets.palette import CLOTH_TINTS, MATERIALS, ROOF_TINTS, WALL_TINT
 from simtown.render import kernels
 from simtown.render.fill import MOST_TRIANGLES, TAG_BITS
 from simtown.render.frames import Frames, check_size
-from simtown.render.ground import CASTS, STANDS, VEHICLE
+from simtown.render.ground import BITS, CASTS, STANDS, VEHICLE
 from simtown.render.instances import instances
 from simtown.render.lanes import LANES
 from simtown.render.light import lights
@@ -66,6 +66,7 @@ class _Scratch(NamedTuple):
     bottoms: np.ndarray
     mirrored: np.ndarray
     shares: np.ndarray
+    wet_blocks: np.ndarray
 
     @classmethod
     def sized(cls, width: int, height: int, most_vertices: int, most_faces: int, most_ground: int) -> _Scratch:
@@ -87,6 +88,7 @@ class _Scratch(NamedTuple):
             bottoms=np.zeros(stride, dtype=np.int32),
             mirrored=np.zeros(stride, dtype=np.uint64),
             shares=np.zeros(stride, dtype=np.float32),
+            wet_blocks=np.zeros((stride >> BITS) + 1, dtype=np.uint8),
         )
 
 
@@ -96,6 +98,7 @@ class _Dark(NamedTuple):
     shadow_rows: np.ndarray
     edges: np.ndarray
     corners: np.ndarray
+    grid: np.ndarray
     order: np.ndarray
     outline: np.ndarray
     slopes: np.ndarray
@@ -119,6 +122,7 @@ class _Dark(NamedTuple):
             shadow_rows=np.zeros((slots, 4), dtype=np.int32),
             edges=np.zeros((3, slots * most_corners), dtype=np.float32),
             corners=np.zeros((3, most_corners), dtype=np.float32),
+            grid=np.zeros((2, most_corners), dtype=np.int64),
             order=np.zeros(most_corners, dtype=np.int64),
             outline=np.zeros(2 * most_corners + 2, dtype=np.int64),
             slopes=np.zeros((3, most_corners), dtype=np.float32),
@@ -130,8 +134,8 @@ class _Dark(NamedTuple):
             keep=np.ones(stride, dtype=np.float32),
             part=np.zeros(stride, dtype=np.float32),
             levels=np.zeros(stride, dtype=np.int32),
-            dark_blocks=np.zeros(stride // 16 + 1, dtype=np.uint8),
-            light_blocks=np.zeros(stride // 16 + 1, dtype=np.uint8),
+            dark_blocks=np.zeros((stride >> BITS) + 1, dtype=np.uint8),
+            light_blocks=np.zeros((stride >> BITS) + 1, dtype=np.uint8),
             glow=np.zeros(stride, dtype=np.uint64),
         )
 
@@ -200,7 +204,7 @@ class Raster:
         n = len(batch)
         frames = Frames.blank(n, width, height, geometry)
         meshes, poses, styles, ids, paints = instances(batch)
-        strip = max(min(width, self.strip // (2 * height + 1)), 1)
+        strip = self.strip_of(width, height)
         args = (strip, views(batch.camera, width, height), lights(batch.weather, batch.intensity, batch.sun), self._atlas, self._tables,
                 self._roles, meshes, poses, styles, ids, paints, batch.fall_seed)  # fmt: skip
 
@@ -218,6 +222,10 @@ class Raster:
         if max(failed) >= 0:
             raise ValueError(f"scene {max(failed)} of the batch shows more than {MOST_TRIANGLES} triangles: take things out of it")
         return frames
+
+    def strip_of(self, width: int, height: int) -> int:
+        """How many columns of a picture are drawn at a time: all of them, unless it is large."""
+        return max(min(width, self.strip // (2 * height + 1)), 1)
 
 
 def _parts(n: int, threads: int) -> Iterator[tuple[int, int]]:

@@ -46,12 +46,14 @@ def sky_row(view, light, y):
 @kernel
 def knot(seed, i, j):
     """A number in [0, 1) at a knot of the clouds' net."""
-    return F(hashed(np.uint32(np.uint32(i) * np.uint32(0x9E3779B9) ^ hashed(np.uint32(j) + np.uint32(seed)))) >> np.uint32(8)) / F(16777216.0)
+    return F(hashed(np.uint32(np.uint32(i) * np.uint32(0x9E3779B9) ^ hashed(np.uint32(j) + np.uint32(seed)))) >> np.uint32(8)) / F(
+        16777216.0
+    )
 
 
 @kernel
 def cover_sky(view, light, seed, first, wide, height, samples, cover):
-    """Fill empty samples with the numbers of cloud levels: smooth noise on a ceiling seen in perspective, one value for every 2 x 2 samples.
+    """Fill empty samples with the numbers of cloud levels: smooth noise on a ceiling in perspective, one value for every 2 x 2 samples.
 
     What is drawn later lies nearer and replaces them.
     """
