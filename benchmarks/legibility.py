@@ -19,12 +19,13 @@ lamp decides nothing. The place lies where the longest kind fits into the pictur
 
 The control is the same with the vehicle left out of the picture: the judge must be at chance, or the street gives the kind away.
 Not measured: vehicles that hide each other, other headings and distances, a judge that has to find the vehicle first, or that has to
-remember what it saw.
+remember what it saw. In one way the judge is worse than a person: it does not see where the light comes from, and a side that is brighter
+than in its drawings is a difference like any other.
 
 A pair "a > b" counts pictures of a that were taken for b. "nearest" names the pairs that come nearest to it, right or wrong: by how much
 worse b explains a's pictures than a does, per cent of how much worse the street without a vehicle does (the median of a's pictures; twins
 have 0). Results of all kinds go into benchmarks/results/legibility.csv, where a
-run replaces the rows of an earlier one with the same weather and size. Three minutes on two cores.
+run replaces the rows of an earlier one with the same weather and size. Three minutes on two idle cores.
 """
 
 from __future__ import annotations

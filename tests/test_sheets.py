@@ -1,6 +1,5 @@
 """The contact sheets of tools/sheets.py."""
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +14,8 @@ ROOT = Path(__file__).parents[1]
 SIZE = 64
 
 
-def run(monkeypatch, *words):
-    monkeypatch.setattr(sys, "argv", ["sheets", *map(str, words)])
-    sheets.main()
+def run(*words):
+    sheets.make([str(word) for word in words])
 
 
 def test_a_kind_is_shown_whole_in_each_weather():
@@ -45,23 +43,40 @@ def test_every_thing_of_a_group_is_shown(group):
     pictures = list(sheets.things(group, SIZE))
     assert [name for name, _ in pictures] == list(STREET[group])
     for _, rgb in pictures:
-        assert rgb.shape == (SIZE, SIZE, 3)
+        assert rgb.shape == (SIZE, SIZE * (3 if group == "person" else 1), 3)
         assert len(np.unique(rgb.reshape(-1, 3), axis=0)) > 20
 
 
-def test_another_checkout_is_shown_above(monkeypatch, tmp_path, capsys):
+def test_another_checkout_is_shown_above(tmp_path, capsys):
     path = tmp_path / "folder" / "sheet.png"
     words = ["streets", "--count", 3, "--size", SIZE, "--out", path]
-    run(monkeypatch, *words)
+    run(*words)
     assert "3 pictures" in capsys.readouterr().out
     plain = np.asarray(Image.open(path).convert("RGB"))
-    run(monkeypatch, *words, "--before", ROOT)
+    run(*words, "--before", ROOT)
     pairs = np.asarray(Image.open(path).convert("RGB"))
     frame = 10  # pixels between pictures
     above = pairs[frame : frame + SIZE, frame : frame + SIZE]
     below = pairs[frame + SIZE + sheets.LINE : frame + 2 * SIZE + sheets.LINE, frame : frame + SIZE]
     assert (above == below).all()
     assert (above == plain[frame : frame + SIZE, frame : frame + SIZE]).all()
+
+
+def test_the_gallery_is_every_sheet(monkeypatch, tmp_path):
+    monkeypatch.setattr(sheets, "GALLERY", {"a.png": "kinds --kinds sedan --weather fog", "b.png": f"person --size {SIZE}"})
+    monkeypatch.setattr(sheets, "CHANGES", {"c.png": "kinds --kinds sedan --weather fog"})
+    run("gallery", "--out", tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.png", "b.png"]
+    run("gallery", "--out", tmp_path, "--before", ROOT)
+    heights = [Image.open(tmp_path / name).height for name in ("a.png", "c.png")]
+    assert heights[1] - heights[0] == round(sheets.WINDOW[1] * 128) + sheets.LINE
+
+
+def test_the_sheets_of_the_gallery_are_listed_with_their_commands():
+    page = (ROOT / "docs" / "gallery" / "README.md").read_text(encoding="utf-8")
+    for name, text in {**sheets.GALLERY, **sheets.CHANGES}.items():
+        assert (ROOT / "docs" / "gallery" / name).stat().st_size <= 400_000, name
+        assert f"({name}) | `python -m tools.sheets {text}" in page, name
 
 
 def test_what_is_new_has_nothing_above_it():
@@ -86,13 +101,14 @@ def test_a_large_sheet_is_kept_in_few_colours(monkeypatch, tmp_path):
         (["kinds", "--kinds", "boat"], "no kind 'boat'"),
         (["weathers", "--weather", "hail"], "no weather 'hail'"),
         (["streets", "--size", 9], "9x9"),
+        (["streets", "--count", 0], "--count"),
         (["streets", "--size", SIZE, "--count", 1, "--before", "nowhere"], "no checkout"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(monkeypatch, capsys, tmp_path, words, said):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as end:
-        run(monkeypatch, *words)
+        run(*words)
     lines = capsys.readouterr().err.splitlines()
     assert end.value.code == 2
     assert len(lines) == 1

@@ -6,9 +6,10 @@
     python -m tools.sheets streets --size 256 --count 12 --out streets.png       # sampled streets with two vehicles
     python -m tools.sheets building --out buildings.png                          # of the street: building, tree, furniture or person
     python -m tools.sheets kinds --before ../old-checkout --out change.png       # another checkout's picture above each of this one's
+    python -m tools.sheets gallery --before ../old-checkout --out docs/gallery   # all sheets of the gallery (`GALLERY`, `CHANGES`)
 
-A sheet of kinds shows a part of the frame: the vehicle as large as it is in a whole picture of --size pixels. A file that would be large
-holds 256 colours only.
+A sheet of kinds shows a part of the frame: the vehicle as large as it is in a whole picture of --size pixels. Street things differ in
+their tints, people in their poses too. A file that would be large holds 256 colours only.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from PIL import Image
 
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
+from simtown.assets.palette import TINTS
 from simtown.datasets.settings import Settings
 from simtown.language.sampler import sample
 from simtown.render.raster import Raster
@@ -42,6 +44,23 @@ from simtown.streams import Stream
 INTENSITIES = (0.1, 0.5, 1.0)
 GROUPS = tuple(group for group in STREET if group != "cloud")
 SUBJECTS = ("kinds", "weathers", "streets", *GROUPS)
+#: The sheets of docs/gallery, and those that show a change.
+GALLERY = {
+    "kinds.png": "kinds",
+    "kinds-day.png": "kinds --size 256 --weather clear",
+    "kinds-night.png": "kinds --size 256 --weather night",
+    "kinds-fog.png": "kinds --size 256 --weather fog",
+    "intensities.png": "weathers --size 192",
+    "streets.png": "streets --size 256 --count 14",
+    "buildings.png": "building --size 256",
+    "trees.png": "tree --size 160",
+    "furniture.png": "furniture --size 160",
+    "people.png": "person --size 160",
+}
+CHANGES = {
+    "kinds-before-after.png": "kinds --weather clear,night",
+    "intensities-before-after.png": "weathers --size 192",
+}
 #: The part of a frame that a sheet of kinds shows: its width and height, of the frame's side, and the room below the wheels.
 WINDOW, BELOW = (0.64, 0.40), 0.02
 #: Bytes above which a file is reduced to 256 colours.
@@ -96,16 +115,19 @@ def streets(count: int, size: int, seed: int) -> Iterator[Named]:
 
 
 def things(group: str, size: int) -> Iterator[Named]:
-    """Every kind of a group of street things, alone, as large as the picture."""
-    for name in STREET[group]:
+    """Every kind of a group of street things, alone, as large as the picture; people in every pose, side by side."""
+    looks = np.arange(3 if group == "person" else 1)
+    for number, name in enumerate(STREET[group]):
         low, high = atlas().bounds[len(ENTITIES) + PROPS.index(name)].astype(np.float64)
         extent, height = max(high[0] - low[0], high[2]), 0.7 * high[2]
-        scenes = empty_batch(1, 1, 1)
+        scenes = empty_batch(len(looks), 1, 1)
         scenes.prop[:] = PROPS.index(name)
+        # a style's remainders pick two tints, and its quotient the pose
+        scenes.prop_style[:, 0] = looks * TINTS * TINTS + number * (TINTS + 1) % (TINTS * TINTS)
         scenes.prop_pose[:] = (0.0, FRONT, 0.0, 0.0, 1.0)
         eye = Camera((low[0] + high[0]) / 2, FRONT + low[1] - 2 * extent, height, focal=1.6, bottom=-height / (2 * extent) - 0.02)
         scenes.camera[:] = eye.row()
-        yield name, Raster().render(scenes, size, size, geometry=False).rgb[0]
+        yield name, np.concatenate(list(Raster().render(scenes, size, size, geometry=False).rgb), axis=1)
 
 
 def drawn(args: argparse.Namespace) -> list[Named]:
@@ -147,8 +169,10 @@ def save(pictures: list[Named], enlarged: int, columns: int | None, path: Path) 
     sheet = contact_sheet(cells, columns or max(1, WIDTH // cells[0].image.shape[1]))
     path.parent.mkdir(parents=True, exist_ok=True)
     sheet.save(path, optimize=True)
-    if path.stat().st_size > LARGE:
-        sheet.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(path, optimize=True)
+    for dither in (Image.Dither.FLOYDSTEINBERG, Image.Dither.NONE):  # smooth skies where there is room for them
+        if path.stat().st_size > LARGE:
+            palette = sheet.quantize(256, Image.Quantize.MEDIANCUT, kmeans=2, dither=Image.Dither.NONE)
+            sheet.quantize(256, palette=palette, dither=dither).save(path, optimize=True)
     print(f"{path}: {len(cells)} pictures, {sheet.width} x {sheet.height} pixels, {path.stat().st_size // 1000} kB")
 
 
@@ -167,10 +191,10 @@ def names_in(text: str, among: tuple[str, ...], what: str) -> list[str]:
     return names
 
 
-def main() -> None:
-    """Draw one sheet."""
+def parse(words: list[str]) -> argparse.Namespace:
+    """The settings of one sheet. Exits with code 2 for words that cannot be."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("subject", choices=SUBJECTS)
+    parser.add_argument("subject", choices=(*SUBJECTS, "gallery"))
     parser.add_argument("--size", type=int, default=128, help="sides of the pictures, pixels")
     parser.add_argument("--enlarge", type=int, default=1, help="times that every pixel is drawn in each direction")
     parser.add_argument("--kinds", default="all", help="kinds with commas between, of a sheet of kinds")
@@ -180,12 +204,29 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="which street, or which streets")
     parser.add_argument("--columns", type=int, help=f"pictures beside each other (default: as many as fit {WIDTH} pixels)")
     parser.add_argument("--before", type=Path, help="another checkout, whose pictures are put above ours")
-    parser.add_argument("--out", type=Path, default=Path("sheet.png"))
+    parser.add_argument("--out", type=Path, default=Path("sheet.png"), help="the file; of the gallery its folder")
     parser.add_argument("--arrays", type=Path, help=argparse.SUPPRESS)
-    args = parser.parse_args()
+    args = parser.parse_args(words)
     args.kinds = names_in(args.kinds, ENTITIES, "kind")
     args.weather = names_in(args.weather or ("clear,night,fog" if args.subject == "kinds" else "all"), WEATHERS, "weather")
     args.lane = ("near", "far").index(args.lane)
+    if min(args.enlarge, args.count, args.columns or 1) < 1:
+        refuse("--enlarge, --count and --columns must be at least 1")
+    if args.before and not (args.before / "simtown").is_dir():
+        refuse(f"{args.before} is no checkout of simtown: it holds no folder simtown")
+    return args
+
+
+def make(words: list[str]) -> None:
+    """Draw one sheet, or the gallery's."""
+    args = parse(words)
+    if args.subject == "gallery":
+        before = ["--before", str(args.before)]
+        for name, text in GALLERY.items():
+            make([*text.split(), "--out", str(args.out / name)])
+        for name, text in CHANGES.items() if args.before else ():
+            make([*text.split(), *before, "--out", str(args.out / name)])
+        return
     try:
         pictures = drawn(args)
     except ValueError as reason:
@@ -194,12 +235,10 @@ def main() -> None:
         np.savez(args.arrays, names=[name for name, _ in pictures], pictures=[rgb for _, rgb in pictures])
         return
     if args.before:
-        if not (args.before / "simtown").is_dir():
-            refuse(f"{args.before} is no checkout of simtown: it holds no folder simtown")
-        pictures = beside(drawn_by(args.before, sys.argv[1:]), pictures)
+        pictures = beside(drawn_by(args.before, words), pictures)
     columns = args.columns or (len(args.weather) if args.subject == "weathers" else None)
     save(pictures, args.enlarge, columns, args.out)
 
 
 if __name__ == "__main__":
-    main()
+    make(sys.argv[1:])
