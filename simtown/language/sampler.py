@@ -34,7 +34,7 @@ PATIENCE = 40
 #: Scenes in which a distractor is tried before another kind is drawn for it: three long vehicles may not fit the street.
 SCENES_A_KIND = 10
 #: How many places are looked at together when few examples still want one.
-TOGETHER = 256
+TOGETHER = 64
 #: The largest random shift of the camera to a side, along the view and in height, for a jitter of 1 m (metres), and its turn (radians).
 JITTER = (1.0, 0.25, 0.25, 0.03)
 

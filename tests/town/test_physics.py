@@ -207,7 +207,7 @@ def test_edits_and_motion_go_together():
 
 
 def test_overtaking_is_seen_in_motion():
-    town = road(("motorcycle", -14.0, -0.9), ("bicycle", -4.0, -3.0), ("taxi", 30.0, 1.85, np.pi))
+    town = road(("motorcycle", -17.0, -0.9), ("bicycle", -7.0, -3.0), ("taxi", 30.0, 1.85, np.pi))
     for name, speed in (("motorcycle", 12.0), ("bicycle", 2.0), ("taxi", 5.0)):
         town.drive(name, speed)
     assert town.ask("Is the motorcycle overtaking the bicycle?", everywhere=True).truth is False
