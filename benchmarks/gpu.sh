@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Every check and benchmark of the CUDA renderer, on a machine with a card:
+# Every benchmark of training on a graphics card, on a machine that has one:
 #
 #   benchmarks/gpu.sh                    all steps, one after the other
-#   benchmarks/gpu.sh parity sanitizer   some of them (steps: see below)
+#   benchmarks/gpu.sh stream training    some of them (steps: see below)
 #
 # A step that fails does not stop the others; the exit code is 1 if one did. What a step printed is kept, under the machine's name,
 # in benchmarks/results/gpu/STEP.txt, its CSV and pictures beside it or in benchmarks/results/, and summary.txt tells how all ended.
@@ -44,7 +44,7 @@ from importlib.metadata import version, PackageNotFoundError
 sys.path.insert(0, "benchmarks")
 from machine import machine
 told = [machine()]
-for name in ("numba", "numba-cuda", "numpy", "torch", "h5py", "hdf5plugin"):
+for name in ("numba", "numpy", "torch", "h5py", "hdf5plugin"):
     try:
         told.append(f"{name} {version(name)}")
     except PackageNotFoundError:
@@ -76,37 +76,12 @@ step() {
     printf '%-12s %-8s %5d s\n' "$name" "$([[ $code -eq 0 ]] && echo passed || echo "FAILED $code")" $((SECONDS - begun)) | tee -a "$scratch/summary"
 }
 
-sanitize() { # every tool of compute-sanitizer on a few streets in every weather
-    local tool=compute-sanitizer code=0
-    command -v "$tool" >/dev/null || tool=$(ls /usr/local/cuda*/bin/compute-sanitizer /usr/local/cuda*/compute-sanitizer/compute-sanitizer 2>/dev/null | head -n 1)
-    [[ -n $tool ]] || { echo "compute-sanitizer is not on this machine: nothing was checked"; return 3; }
-    for check in memcheck racecheck synccheck initcheck; do
-        echo "-- $check"
-        "$tool" --tool "$check" --error-exitcode 9 "$python" benchmarks/parity.py --scenes 7 --size 64 --runs 1 || code=1
-    done
-    return $code
-}
-
-same_bytes() { # a data set drawn on the card is the one drawn on the processor, shard by shard
-    local device
-    for device in cuda cpu; do
-        "${simtown[@]}" generate --n 4000 --val 500 --test 500 --masks --depth --device "$device" --out "$scratch/set-$device" || return 1
-    done
-    "$python" - "$scratch/set-cuda" "$scratch/set-cpu" <<'PY'
-import json, pathlib, sys
-one, other = (json.loads((pathlib.Path(p) / "manifest.json").read_text())["shards"] for p in sys.argv[1:])
-differ = [name for name in one if one[name]["sha256"] != other[name]["sha256"]]
-print(f"{len(one) - len(differ)} of {len(one)} shards have the same bytes", *differ)
-sys.exit(bool(differ))
-PY
-}
-
-stream() { # a run that trains on a stream, on the card alone
-    [[ -d $scratch/small ]] || "${simtown[@]}" generate --entities 20 --n 200 --val 500 --test 500 --out "$scratch/small" || return 1
-    "${simtown[@]}" fit "$scratch/small" --stream --train-size 12800 --max-steps 500 --device cuda --out "$scratch/run" &&
+stream() { # a run that trains on the card on a stream, which the processor draws
+    "${simtown[@]}" generate --entities 20 --n 200 --val 500 --test 500 --out "$scratch/small" &&
+        "${simtown[@]}" fit "$scratch/small" --stream --train-size 12800 --max-steps 500 --device auto --out "$scratch/run" &&
         tail -n 3 "$scratch/run/metrics.jsonl"
 }
-export -f sanitize same_bytes stream
+export -f stream
 export python scratch
 declare -p simtown >"$scratch/simtown" # arrays cannot be exported
 
@@ -115,13 +90,6 @@ within() { # a function of this file, under a limit of time
 }
 export -f within
 
-step cases "$limit" "$python" -m pytest tests/render/cuda_cases.py -m '' -q
-step parity "$limit" "$python" benchmarks/parity.py --scenes 500
-step sanitizer "$limit" bash -c 'within sanitize'
-step bench "$limit" "${simtown[@]}" bench render --device auto --scenes 1,128,1024,16384 --out "$results/bench-render.csv"
-step flat "$limit" "${simtown[@]}" bench render --device cuda --size 128 --scenes 1000,10000,100000 --out "$results/bench-scenes.csv"
-step bytes "$limit" bash -c 'within same_bytes'
-step generate "$limit" "$python" benchmarks/generate.py --device cuda --n 20000 --sizes 128 --workers "1,4,$(nproc)"
 step streaming "$limit" "$python" benchmarks/streaming.py --device cuda
 step stream "$limit" bash -c 'within stream'
 step training "$limit" "$python" benchmarks/training.py --device cuda --together

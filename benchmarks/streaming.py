@@ -2,7 +2,8 @@
 
     python benchmarks/streaming.py [--device cpu] [--size 128] [--batch 128] [--steps 50] [--models pbn,cnn-lstm]
 
-Each part alone, the card waited for, medians over the steps; then the whole as simtown fit --stream runs it, one batch ahead.
+The processor draws; --device is where the model learns. Each part alone, the card waited for, medians over the steps; then the whole
+as simtown fit --stream runs it, one batch ahead.
 `render_share` is rendering over rendering and learning. Writes benchmarks/results/streaming.csv.
 """
 
@@ -50,7 +51,7 @@ def timed(work: Callable[[int], object], steps: int, device: torch.device) -> fl
 
 def measure(model_name: str, settings: Settings, world: World, batch: int, steps: int, device: torch.device) -> dict[str, object]:
     """One row."""
-    stream = Stream(settings, rasteriser(device.type), device)
+    stream = Stream(settings, rasteriser(), device)
     rows = [np.arange(i * batch, (i + 1) * batch) for i in range(3 * steps)]
     some = sample(stream.recipe, rows[0]).scene
     one = next(stream.batches(rows[0], batch))

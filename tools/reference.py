@@ -8,7 +8,7 @@ from pathlib import Path
 import mkdocs_gen_files
 
 ROOT = Path(__file__).parent.parent
-LEFT_OUT = ("simtown/cli", "simtown/assets/vehicles", "simtown/assets/street", "simtown/render/cuda")
+LEFT_OUT = ("simtown/cli", "simtown/assets/vehicles", "simtown/assets/street")
 
 
 def modules() -> Iterator[tuple[str, Path]]:

@@ -1,7 +1,7 @@
 """Every mesh of the town in a few flat arrays, as the batch code wants them.
 
-Meshes are numbered: entities first (mesh i is entity i), then the street kinds (:data:`simtown.assets.catalogue.PROPS`), then
-the ground. Coordinates are rounded to 1/4096 m, so that they are the same on every processor.
+Meshes are numbered: entities first (mesh i is entity i), then the street's (:data:`simtown.assets.catalogue.STREET_MESHES`: kind i
+of PROPS, then people's other poses), then the ground. Coordinates are rounded to 1/4096 m, so that they are the same on every processor.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from simtown.assets.catalogue import BODIES, ENTITIES, PROPS, entity_mesh, prop_mesh
+from simtown.assets.catalogue import BODIES, ENTITIES, STREET_MESHES, entity_mesh, prop_mesh
 from simtown.assets.mesh import Mesh
 from simtown.assets.palette import GLOW, HEADLAMP, MATERIALS, TAILLAMP, WINDOW, material
 from simtown.assets.street.ground import ground
@@ -19,6 +19,8 @@ from simtown.assets.street.ground import ground
 GRID = 4096.0
 #: `own_paint` of a mesh without a body.
 NO_PAINT = 255
+#: The number of every window of a vehicle, whose style is 0: one that is lit, so that all of a bus's windows are.
+SALOON = 1
 #: Directions whose extreme vertices stand for a mesh when its shadow is cast: the faces and corners of a cube.
 _DIRECTIONS = np.array(
     [(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if abs(x) + abs(y) + abs(z) in (1, 3)],
@@ -35,7 +37,8 @@ class Atlas:
         columns: (3, v) the same, a row a coordinate.
         triangles: (t, 3) int32 rows of `vertices`. `triangle_start` (m + 1,) int64.
         normals: (t, 4) float32 unit outward normal and the plane's distance from the origin, metres.
-        materials: (t,) uint8, indices of the palette. `parts`: (t,) uint8 number of a window, so that both its halves light.
+        materials: (t,) uint8, indices of the palette. `parts`: (t,) uint8 number of a window, so that both its halves light;
+            all windows of a vehicle are SALOON.
         body: (t,) bool, which triangles are of an entity's body, whose paint a scene may exchange.
         own_paint: (m,) uint8 the material of an entity's body; NO_PAINT for other meshes.
         hull: (h, 3) float32 vertices that are extreme in one of 14 directions. `hull_start` (m + 1,) int64.
@@ -117,8 +120,8 @@ def _lamps(vertices: np.ndarray, triangles: np.ndarray, materials: np.ndarray, n
 def atlas() -> Atlas:
     """The town's atlas, built once a process (about half a second)."""
     kinds = np.array([m.kind for m in MATERIALS])
-    own_paint = [material(BODIES[n]) for n in ENTITIES] + [NO_PAINT] * (len(PROPS) + 1)
-    meshes = [entity_mesh(n) for n in ENTITIES] + [prop_mesh(n) for n in PROPS] + [ground()]
+    own_paint = [material(BODIES[n]) for n in ENTITIES] + [NO_PAINT] * (len(STREET_MESHES) + 1)
+    meshes = [entity_mesh(n) for n in ENTITIES] + [prop_mesh(*each) for each in STREET_MESHES] + [ground()]
     vertices, triangles, normals, materials, parts, body, hulls, lamps, bounds, radius = ([] for _ in range(10))
     offset = 0
     for mesh, paint in zip(meshes, own_paint, strict=True):
@@ -132,7 +135,7 @@ def atlas() -> Atlas:
         triangles.append(tri + offset)
         normals.append(n)
         materials.append(mat)
-        parts.append(np.where(is_window, np.cumsum(_begins(tri, is_window)) % 256, 0))
+        parts.append(np.where(is_window, SALOON if paint != NO_PAINT else np.cumsum(_begins(tri, is_window)) % 256, 0))
         body.append(mat == paint)
         hulls.append(v[np.unique(extreme.argmax(axis=0))])
         lamps.append(_lamps(v, tri, mat, n, kinds))

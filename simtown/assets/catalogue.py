@@ -7,10 +7,13 @@ mapping (section 6.3 of the paper). The order is part of the data format: append
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
 
 from simtown.assets.mesh import Mesh
-from simtown.assets.palette import COLOUR_WORDS
-from simtown.assets.street import buildings, furniture, ground, people, trees
+from simtown.assets.palette import COLOUR_WORDS, TINTS
+from simtown.assets.street import buildings, corners, furniture, ground, people, trees
 from simtown.assets.vehicles import buses, cars, cycles, farm, offroad, service, showcars, trucks, vans, works
 
 VERSION = 2
@@ -44,16 +47,36 @@ NAMED_BY_COLOUR: frozenset[str] = frozenset(name for name in ENTITIES if set(nam
 
 #: Kinds of things beside the road, by group; each group's order is fixed.
 STREET: dict[str, tuple[str, ...]] = {
-    "building": tuple(buildings.KINDS),
+    "building": (*buildings.KINDS, *buildings.NEWER, *corners.KINDS),
     "tree": tuple(trees.KINDS),
     "furniture": tuple(furniture.KINDS),
     "person": tuple(people.KINDS),
     "cloud": tuple(ground.KINDS),
 }
-_STREET = {**buildings.KINDS, **trees.KINDS, **furniture.KINDS, **people.KINDS, **ground.KINDS}
+_STREET = {**buildings.KINDS, **trees.KINDS, **furniture.KINDS, **people.KINDS, **ground.KINDS, **buildings.NEWER, **corners.KINDS}
 
 #: Every street kind in order; a scene stores an index into this tuple.
 PROPS: tuple[str, ...] = tuple(_STREET)
+
+#: In how many ways people stand; the first is anything else's only one.
+POSES = 3
+#: Every street mesh in order: the kind, and the pose it stands in. Those of PROPS in their first pose come first.
+STREET_MESHES: tuple[tuple[str, int], ...] = tuple((name, 0) for name in PROPS) + tuple(
+    (name, pose) for name in STREET["person"] for pose in range(1, POSES)
+)
+
+
+Style = TypeVar("Style", int, np.ndarray)
+
+
+def pose_of(style: Style) -> Style:
+    """Which pose a style, or an array of them, picks; its remainders pick tints."""
+    return style // (TINTS * TINTS) % POSES
+
+
+def mesh_in_pose(kind: str, pose: int) -> int:
+    """The number in STREET_MESHES of a kind of PROPS (ValueError for an unknown one) in a pose, if it has more than one."""
+    return STREET_MESHES.index((kind, pose if kind in people.POSES else 0))
 
 
 def entity_mesh(name: str) -> Mesh:
@@ -61,6 +84,6 @@ def entity_mesh(name: str) -> Mesh:
     return _VEHICLES[name]()
 
 
-def prop_mesh(name: str) -> Mesh:
-    """The mesh of a street kind, its front towards -y (KeyError for an unknown name)."""
-    return _STREET[name]()
+def prop_mesh(name: str, pose: int = 0) -> Mesh:
+    """The mesh of a street kind, its front towards -y (KeyError for an unknown name), in one of its poses."""
+    return people.POSES[name][pose]() if name in people.POSES else _STREET[name]()

@@ -65,6 +65,11 @@ _PARTS = [
     Material("marking yellow", 0xF2C84B, ROAD),
     Material("lawn", 0x9CC76B, GROUND),
     Material("cloud", 0xFFFFFF, CLOUD),
+    Material("water", 0x4FA3C9, GLASS),
+    Material("parking", 0x75767C, ROAD),
+    Material("iron", 0x4C4F57, ROAD),
+    Material("hill", 0x6DAA57),
+    Material("hill far", 0x5A9078),
 ]
 
 #: Every material of the town; a triangle stores an index into this tuple.

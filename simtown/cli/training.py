@@ -78,11 +78,14 @@ def fit(
     """
     _train_extra()
     from simtown.datasets.reader import open_dataset
+    from simtown.render.engines import settled
     from simtown.training.display import FitDisplay
     from simtown.training.fit import fit as train
     from simtown.training.models import options
     from simtown.training.run import FitSettings
 
+    if stream and device == "cuda":
+        settled(device, print)  # refused while no card draws; with auto the model is trained on the card, and the processor draws
     data = open_dataset(dataset)
     pairs = [text.partition("=") for text in option or []]
     if not all(sign for _, sign, _ in pairs):

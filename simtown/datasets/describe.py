@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from simtown.assets.catalogue import BODIES, ENTITIES
+from simtown.assets.catalogue import ENTITIES
 from simtown.datasets.locate import find
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene
@@ -44,7 +44,7 @@ def _question(row: dict[str, np.ndarray], scene: Scene) -> Table:
     table.add_row("relation", f"{subject}, {_name(RELATION_NAMES, int(row['relation']))}, {obj}")
     table.add_row("margin", f"{margin:+.2f} m: the relation {'holds' if margin > 0 else 'does not hold'}")
     table.add_row("weather", f"{scene.weather.kind}, intensity {scene.weather.intensity:.2f}")
-    table.add_row("paint", ", ".join(f"{vehicle.entity} {vehicle.paint or BODIES[vehicle.entity]}" for vehicle in scene.vehicles))
+    table.add_row("paint", ", ".join(f"{vehicle.entity} {vehicle.paint or 'own'}" for vehicle in scene.vehicles))
     camera = scene.camera
     table.add_row("camera", f"x {camera.x:.2f}, y {camera.y:.2f}, z {camera.z:.2f} m, yaw {np.degrees(camera.yaw) + 0.0:.1f}°")
     counts = Counter(prop.kind for prop in scene.props)

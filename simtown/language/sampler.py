@@ -20,7 +20,7 @@ from simtown.language.questions import STYLES
 from simtown.language.relations import LATERAL, RADIAL, RELATIONS, margins, relation_numbers, separations, truths
 from simtown.scenes.camera import NOMINAL, Camera
 from simtown.scenes.paint import draw_paints
-from simtown.scenes.placement import GAP, LEAST_VISIBLE, apart, draw_poses, half_sizes, overlap, within
+from simtown.scenes.placement import GAP, LEAST_VISIBLE, apart, draw_beside, draw_pairs, half_sizes, overlap, within
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import unclipped_boxes, visibility
 from simtown.scenes.street import draw_street
@@ -28,11 +28,15 @@ from simtown.scenes.weather import WEATHERS, draw_weather
 from simtown.streams import Stream, choose
 
 #: Most attempts of any one loop for one example; reached only where a setting makes an example impossible.
-CAP = 2000
+CAP = 10_000
 #: Attempts at a distractor before the whole scene is placed anew.
 PATIENCE = 40
-#: How many places of distractors are looked at together when few examples still want one.
+#: Scenes in which a distractor is tried before another kind is drawn for it: three long vehicles may not fit the street.
+SCENES_A_KIND = 10
+#: How many places are looked at together when few examples still want one.
 TOGETHER = 256
+#: The largest random shift of the camera to a side, along the view and in height, for a jitter of 1 m (metres), and its turn (radians).
+JITTER = (1.0, 0.25, 0.25, 0.03)
 
 
 class ImpossibleError(ValueError):
@@ -51,7 +55,7 @@ class Recipe:
         relations: names of the relations asked about.
         phrasing: a key of STYLES.
         weathers: kinds that may occur.
-        jitter: largest random shift of the camera, metres (0 fixes it).
+        jitter: largest random shift of the camera to a side, metres, and a quarter as much along the view and in height (0 fixes it).
         paint: (36,) probabilities of each paint, or (0,): every kind keeps its own.
     """
 
@@ -135,13 +139,21 @@ def draw_entities(recipe: Recipe, index: np.ndarray, tried: dict[str, tuple[int,
     raise ImpossibleError(f"no {len(chances)} different entities in {CAP} draws: --frequencies gives nearly all weight to too few of them")
 
 
+def _another_kind(recipe: Recipe, index: np.ndarray, pair: np.ndarray, round_: int) -> np.ndarray:
+    """Kinds of distractors as :func:`draw_entities` draws them, given the (n, 2) entities asked about: (n,) int64."""
+    chances = np.tile(recipe.subject + recipe.object, (len(pair), 1))
+    np.put_along_axis(chances, pair, 0.0, axis=1)
+    sums = np.cumsum(chances, axis=1)
+    u = Stream(recipe.seed, recipe.split, "distractor kind").uniform(index, 1, round_)
+    return (sums <= u * sums[:, -1:]).sum(axis=1)
+
+
 def draw_cameras(recipe: Recipe, index: np.ndarray) -> np.ndarray:
     """(n, 7) float32 camera rows: the paper's fixed one, or one moved by up to `jitter` metres."""
     rows = np.tile(Camera().row(), (len(index), 1))
     if recipe.jitter:
         u = 2 * Stream(recipe.seed, recipe.split, "camera").uniform(index, 4) - 1
-        rows[:, :3] += (recipe.jitter * u[:, :3] * [1.0, 1.0, 0.5]).astype(np.float32)
-        rows[:, 3] += (0.03 * min(recipe.jitter, 1.0) * u[:, 3]).astype(np.float32)
+        rows[:, :4] += (recipe.jitter * np.array(JITTER) * u).astype(np.float32)
     return rows
 
 
@@ -163,6 +175,8 @@ def sample(recipe: Recipe, index: np.ndarray, stage: Callable[[str], AbstractCon
     pending = np.arange(n)
     for round_ in range(CAP // PATIENCE):
         with stage("sample"):
+            if round_ >= SCENES_A_KIND:
+                entity[pending, 2] = _another_kind(recipe, index[pending], entity[pending, :2], round_)
             _place(recipe, index, entity, camera, round_, pending, pose, visible, tried)
         with stage("question"):
             asked = _question(recipe, index, entity, camera, answer, round_, pending, pose, (subject, obj, relation), tried)
@@ -198,6 +212,11 @@ def _address(round_: int, attempt: int) -> int:
     return round_ * CAP + attempt
 
 
+def _axes(recipe: Recipe) -> set[int]:
+    """The axes that are asked about, LATERAL and RADIAL."""
+    return {RELATIONS[r].axis for r in relation_numbers(recipe.relations)}
+
+
 def _fits(recipe: Recipe, entity: np.ndarray, pose: np.ndarray, camera: np.ndarray,
           before: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Which scenes of vehicles that stand apart are acceptable, (n,) bool, and the visible shares (n, v) of those.
@@ -206,7 +225,7 @@ def _fits(recipe: Recipe, entity: np.ndarray, pose: np.ndarray, camera: np.ndarr
     others would stand more often on one side of them, and the words of a question alone would hint at its answer.
     `before`: the visible shares of acceptable scenes to which the last vehicle came.
     """
-    axes = {RELATIONS[r].axis for r in relation_numbers(recipe.relations)}
+    axes = _axes(recipe)
     images: list[tuple[int, ...]] = [(LATERAL,)] if LATERAL in axes else []
     if RADIAL in axes and entity.shape[1] == 2:  # three long vehicles may fit one way only: the third is not asked about
         images += [(RADIAL,), (LATERAL, RADIAL)][: len(axes)]
@@ -224,14 +243,18 @@ def _seen(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray, before: np.n
     shares = np.zeros(entity.shape, dtype=np.float32)
     before = None if before is None else before[fine]
     shares[fine] = visibility(entity[fine], pose[fine], camera[fine], box[fine], LEAST_VISIBLE, before)
-    return fine & (shares >= LEAST_VISIBLE).all(axis=1), shares
+    return fine & ((shares >= LEAST_VISIBLE) | (entity < 0)).all(axis=1), shares
 
 
 def mirrored(pose: np.ndarray, camera: np.ndarray, axes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Scenes with left and right exchanged (LATERAL: the camera with them) or with near and far lane exchanged (RADIAL)."""
+    """Scenes with left and right exchanged (LATERAL: the camera with them) or with near and far exchanged (RADIAL).
+
+    Outlines on the ground are mirrored, whatever the yaw; a vehicle heads so that one which keeps to its lane keeps to a lane.
+    """
     pose, camera = pose.copy(), camera.copy()
     if LATERAL in axes:
         pose[..., 0] = -pose[..., 0]
+        pose[..., 2] = -pose[..., 2]
         camera[:, 0], camera[:, 3] = -camera[:, 0], -camera[:, 3]
     if RADIAL in axes:
         pose[..., 1] = -pose[..., 1]
@@ -239,29 +262,61 @@ def mirrored(pose: np.ndarray, camera: np.ndarray, axes: tuple[int, ...]) -> tup
     return pose, camera
 
 
+#: Poses (m, v, 3) and visible shares (m, v) of proposals, and which of them serve, (m,) bool.
+Proposals = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def _search(recipe: Recipe, loop: str, index: np.ndarray, round_: int, most: int, draws: int,
+            propose: Callable[[np.ndarray, np.ndarray], Proposals], pending: np.ndarray, pose: np.ndarray, visible: np.ndarray,
+            tried: dict[str, tuple[int, int]]) -> np.ndarray:  # fmt: skip
+    """Fill `pose` and `visible`, example by example, with the first of `most` proposals that serves; returns the examples without one.
+
+    A proposal is made from `draws` uniform numbers. The fewer examples are left, the more of their attempts are looked at
+    together: the first that serves counts, as it would one by one.
+    """
+    stream, begin = Stream(recipe.seed, recipe.split, loop), 0
+    while begin < most and len(pending):
+        count = min(max(1, TOGETHER // len(pending)), most - begin)
+        attempt = _address(round_, begin) + np.tile(np.arange(count), len(pending))
+        rows = np.repeat(pending, count)
+        drawn, shares, fine = propose(rows, stream.uniform(index[rows], draws, attempt))
+        table = fine.reshape(-1, count)
+        found, first = table.any(axis=1), table.argmax(axis=1)
+        chosen = (np.arange(len(pending)) * count + first)[found]
+        _count(tried, loop, int(np.where(found, first + 1, count).sum()), len(chosen))
+        done, slots = pending[found], drawn.shape[1]
+        pose[done, :slots], visible[done, :slots] = drawn[chosen], shares[chosen]
+        pending, begin = pending[~found], begin + count
+    return pending
+
+
+def _accepted(recipe: Recipe, entity: np.ndarray, pose: np.ndarray, camera: np.ndarray, fine: np.ndarray,
+              before: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Visible shares (n, v), and which of the scenes that are `fine` so far are acceptable, (n,) bool: see :func:`_fits`."""
+    fits, seen = _fits(recipe, entity[fine], pose[fine], camera[fine], None if before is None else before[fine])
+    shares, accepted = np.zeros(entity.shape, dtype=np.float32), fine.copy()
+    shares[np.flatnonzero(fine)], accepted[fine] = seen, fits
+    return shares, accepted
+
+
 def _place(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.ndarray, round_: int, pending: np.ndarray,
            pose: np.ndarray, visible: np.ndarray, tried: dict[str, tuple[int, int]]) -> None:  # fmt: skip
     """Place the two vehicles asked about until they fit and some relation between them is defined."""
-    stream = Stream(recipe.seed, recipe.split, "placement")
     wanted = relation_numbers(recipe.relations)
-    for attempt in range(CAP):
-        u = stream.uniform(index[pending], 6, _address(round_, attempt)).reshape(-1, 2, 3)
-        pair = entity[pending, :2]
-        drawn = draw_poses(u, pair)
-        apart_by = separations(drawn, camera[pending])
-        zero, one = np.zeros(len(pending), dtype=np.int64), np.ones(len(pending), dtype=np.int64)
+    exchangeable = RADIAL in _axes(recipe)
+
+    def propose(rows: np.ndarray, u: np.ndarray) -> Proposals:
+        pair, seen_by = entity[rows, :2], camera[rows]
+        drawn = draw_pairs(u.reshape(-1, 2, 3), pair, seen_by, exchangeable)
+        apart_by = separations(drawn, seen_by)
+        zero, one = np.zeros(len(rows), dtype=np.int64), np.ones(len(rows), dtype=np.int64)
         fine = np.any([truths(margins(apart_by, zero + r, zero, one), zero + r) != 0 for r in wanted], axis=0) & apart(pair, drawn)
-        fits, shares = _fits(recipe, pair[fine], drawn[fine], camera[pending[fine]])
-        fine[fine] = fits
-        _count(tried, "placement", len(pending), int(fine.sum()))
-        done = pending[fine]
-        pose[done, :2], visible[done, :2] = drawn[fine], shares[fits]
-        pending = pending[~fine]
-        if not len(pending):
-            return
-    raise ImpossibleError(
-        f"no place was found for two vehicles in {CAP} attempts: --jitter {recipe.jitter} or these --entities do not fit the street"
-    )
+        return drawn, *_accepted(recipe, pair, drawn, seen_by, fine)
+
+    if len(_search(recipe, "placement", index, round_, CAP, 6, propose, pending, pose, visible, tried)):
+        raise ImpossibleError(
+            f"no place was found for two vehicles in {CAP} attempts: --jitter {recipe.jitter} or these --entities do not fit the street"
+        )
 
 
 def _question(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.ndarray, answer: np.ndarray, round_: int,
@@ -294,33 +349,17 @@ def _question(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.
 def _distract(recipe: Recipe, index: np.ndarray, entity: np.ndarray, camera: np.ndarray, round_: int, pending: np.ndarray,
               pose: np.ndarray, visible: np.ndarray, asked: tuple[np.ndarray, np.ndarray, np.ndarray],
               tried: dict[str, tuple[int, int]]) -> np.ndarray:  # fmt: skip
-    """Place the third vehicle; returns the examples for which no attempt served.
+    """Place the third vehicle; returns the examples for which no attempt served."""
 
-    The fewer examples are left, the more of their attempts are looked at together: the first that serves counts, as it
-    would one by one.
-    """
-    stream = Stream(recipe.seed, recipe.split, "distractor")
-    begin = 0
-    while begin < PATIENCE and len(pending):
-        count = min(max(1, TOGETHER // len(pending)), PATIENCE - begin)
-        attempt = _address(round_, begin) + np.tile(np.arange(count), len(pending))
-        rows = np.repeat(pending, count)
-        kinds, drawn = entity[rows], pose[rows]
-        drawn[:, 2:] = draw_poses(stream.uniform(index[rows], 3, attempt).reshape(-1, 1, 3), kinds[:, 2:])
+    def propose(rows: np.ndarray, u: np.ndarray) -> Proposals:
+        kinds, drawn, seen_by = entity[rows], pose[rows], camera[rows]
+        drawn[:, 2] = draw_beside(u, kinds, drawn, seen_by)
         half = half_sizes()[kinds]
         fine = np.logical_not(overlap(drawn[:, 2:], half[:, 2:], drawn[:, :2], half[:, :2], GAP).any(axis=1))
-        fine[fine] = unchanged(kinds[fine], drawn[fine], camera[rows[fine]], *(a[rows[fine]] for a in asked))
-        fits, seen = _fits(recipe, kinds[fine], drawn[fine], camera[rows[fine]], visible[rows[fine], :2])
-        shares = np.zeros(kinds.shape, dtype=np.float32)
-        shares[fine], fine[fine] = seen, fits
+        fine[fine] = unchanged(kinds[fine], drawn[fine], seen_by[fine], *(a[rows[fine]] for a in asked))
+        return drawn, *_accepted(recipe, kinds, drawn, seen_by, fine, visible[rows, :2])
 
-        table = fine.reshape(-1, count)
-        found, first = table.any(axis=1), table.argmax(axis=1)
-        chosen = (np.arange(len(pending)) * count + first)[found]
-        _count(tried, "distractor", int(np.where(found, first + 1, count).sum()), len(chosen))
-        pose[pending[found]], visible[pending[found]] = drawn[chosen], shares[chosen]
-        pending, begin = pending[~found], begin + count
-    return pending
+    return _search(recipe, "distractor", index, round_, PATIENCE, 2, propose, pending, pose, visible, tried)
 
 
 def unchanged(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray, subject: np.ndarray, obj: np.ndarray,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simtown.assets.street.ground import PAVEMENT_EDGE, REACH, ROAD_EDGE
+from simtown.assets.street.ground import NEAR_KERB, NEAR_PAVEMENT, PAVEMENT_EDGE, REACH, ROAD_EDGE
 from simtown.scenes.footprints import depths, hull, separation
 
 #: Things whose outlines are closer than this are next to each other, near each other, and no longer far from each other, metres.
@@ -141,7 +141,7 @@ def _strip(low: float, high: float) -> Solid:
 
 #: What the ground is made of: things that one can be on.
 SURFACES: dict[str, tuple[Solid, ...]] = {
-    "road": (_strip(-ROAD_EDGE, ROAD_EDGE),),
-    "sidewalk": (_strip(ROAD_EDGE, PAVEMENT_EDGE), _strip(-ROAD_EDGE - 1.6, -ROAD_EDGE)),
-    "lawn": (_strip(PAVEMENT_EDGE, 130.0), _strip(-40.0, -ROAD_EDGE - 1.6)),
+    "road": (_strip(NEAR_KERB, ROAD_EDGE),),
+    "sidewalk": (_strip(ROAD_EDGE, PAVEMENT_EDGE), _strip(NEAR_PAVEMENT, NEAR_KERB)),
+    "lawn": (_strip(PAVEMENT_EDGE, 130.0), _strip(-40.0, NEAR_PAVEMENT)),
 }

@@ -1,4 +1,4 @@
-"""Scan conversion: triangles into the buffer of samples, convex polygons into masks, and convex hulls.
+"""Scan conversion: triangles into the buffer of samples, and convex hulls.
 
 A sample is one uint32: 18 bits of 1/depth above 14 bits of triangle number, so the depth test is an integer maximum. Coverage is
 decided in whole numbers, and an edge shared by two triangles alike for both: nothing is missed and nothing drawn twice.
@@ -7,8 +7,6 @@ decided in whole numbers, and an edge shared by two triangles alike for both: no
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from simtown.exact import kernel, part_of_kernel
@@ -16,39 +14,43 @@ from simtown.render.lanes import LANES, raise_box, raise_lanes
 from simtown.scenes.camera import NEAR
 
 TAG_BITS = 14
+#: The last triangle numbers stand for an empty sample under so many levels of cloud.
+SKY_LEVELS = 48
 #: Triangles facing the camera that one scene may hold.
-MOST_TRIANGLES = (1 << TAG_BITS) - 1
-TAG = np.uint32(MOST_TRIANGLES)
-DEPTH = np.uint32(0xFFFFFFFF - MOST_TRIANGLES)
+MOST_TRIANGLES = (1 << TAG_BITS) - 1 - SKY_LEVELS
+TAG = np.uint32((1 << TAG_BITS) - 1)
+DEPTH = np.uint32(0xFFFFFFFF - TAG)
 #: 1/depth = 1/NEAR maps to just under 2^32, leaving room for rounding.
 FULL = float((1 << 32) - (1 << 20)) * NEAR
 SNAP = np.float32(256.0)
+#: Corners lie within this many 1/256 of a sample from the origin: products of two differences of three of them fit an int64.
+REACH = 1 << 28
 #: Triangles at most this many samples wide are tested sample by sample.
 SMALL = 2 * LANES
 F = np.float32
 
 
 @kernel
-def ceiling(x):
-    return np.int64(math.ceil(x))  # on the card math.ceil is a float
+def fill_triangle(samples, first, width, full, height, x0, y0, w0, x1, y1, w1, x2, y2, w2, tag):
+    """Draw one triangle into `samples`, the columns `first` to `first + width - 1` of a picture of `full` columns.
 
-
-@kernel
-def fill_triangle(samples, width, height, x0, y0, w0, x1, y1, w1, x2, y2, w2, tag):
-    """Draw one triangle: corners (x, y) as int64 in 1/256 of a sample, w = 1/depth. True if it is the nearest of any sample.
-
-    A sample exactly on an edge belongs to the triangle on its right or below it, by integer arithmetic throughout.
+    Corners (x, y) are int64 in 1/256 of a sample, at most REACH from the origin; w = 1/depth. A sample exactly on an edge belongs to the
+    triangle on its right or below it, by integer arithmetic throughout. Depth starts from the same sample whatever part is drawn.
+    True if the triangle is the nearest of any sample.
     """
     area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
     if area == 0:
         return False
     if area < 0:  # corners run clockwise on the screen from here on
         x1, y1, w1, x2, y2, w2, area = x2, y2, w2, x1, y1, w1, -area
-    left, right, wide = extent(x0, x1, x2, width)
+    left, right, wide = extent(x0, x1, x2, full)
     top, bottom, high = extent(y0, y1, y2, height)
-    if left >= right or top >= bottom:
+    start, right = max(left - first, 0), min(right - first, width)
+    if start >= right or top >= bottom:
         return False
     value, step_x, step_y = depth_plane(x0, y0, w0, x1, y1, w1, x2, y2, w2, area, left, top)
+    value = np.uint32(value + np.uint32(np.uint32(start + first - left) * step_x))
+    left, x0, x1, x2 = start, x0 - 256 * first, x1 - 256 * first, x2 - 256 * first
     if wide <= 256 * SMALL and high <= 65536:
         return _fill_small(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
     return _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
@@ -69,7 +71,13 @@ def depth_plane(x0, y0, w0, x1, y1, w1, x2, y2, w2, area, left, top):
     slope_x = aw * np.float64(y2 - y0) - bw * np.float64(y1 - y0)  # of the depth value, per 1/256 of a sample
     slope_y = bw * np.float64(x1 - x0) - aw * np.float64(x2 - x0)
     start = np.float64(w0) * FULL + slope_x * np.float64(256 * left - x0) + slope_y * np.float64(256 * top - y0)
-    return np.uint32(np.int64(start)), np.uint32(np.int64(256.0 * slope_x)), np.uint32(np.int64(256.0 * slope_y))
+    return low_bits(start), low_bits(256.0 * slope_x), low_bits(256.0 * slope_y)
+
+
+@kernel
+def low_bits(x):
+    """The low 32 bits of a float64, rounded towards zero. Slivers have slopes beyond int64, which processors round in their own ways."""
+    return np.uint32(np.int64(min(max(x, -4e18), 4e18)))
 
 
 @kernel
@@ -154,36 +162,6 @@ def _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value,
 
 
 @kernel
-def fill_convex(mask, width, height, px, py, n, level, ends):
-    """Raise `mask` (uint8) to at least `level` where samples lie inside a convex polygon of n corners (px, py).
-
-    Every edge is walked once, noting in `ends` where rows begin and end. A touched row gets a 1 in its column `width`.
-    """
-    low, high = py[0], py[0]
-    for i in range(1, n):
-        low, high = min(low, py[i]), max(high, py[i])
-    top, bottom = max(ceiling(low), 0), min(ceiling(high), height)
-    for y in range(top, bottom):
-        ends[y, 0], ends[y, 1] = F(1e9), F(-1e9)
-    for i in range(n):
-        j = i + 1 if i + 1 < n else 0
-        x0, y0, x1, y1 = px[i], py[i], px[j], py[j]
-        if y1 < y0:
-            x0, y0, x1, y1 = x1, y1, x0, y0
-        first, last = max(ceiling(y0), 0), min(ceiling(y1), height)
-        if first < last:
-            slope = (x1 - x0) / (y1 - y0)
-            for y in range(first, last):
-                x = x0 + (F(y) - y0) * slope
-                ends[y, 0], ends[y, 1] = min(ends[y, 0], x), max(ends[y, 1], x)
-    for y in range(top, bottom):
-        mask[y, width] = 1
-        left, right = max(ceiling(ends[y, 0]), 0), min(ceiling(ends[y, 1]), width)
-        for x in range(np.uint64(left), np.uint64(max(right, left))):
-            mask[np.uint64(y), x] = max(mask[np.uint64(y), x], level)
-
-
-@kernel
 def hull(x, y, order, n, out):
     """Convex hull of n points (x, y), sorted by x through `order`: writes the corners' numbers, returns how many."""
     for i in range(1, n):
@@ -195,7 +173,7 @@ def hull(x, y, order, n, out):
         order[j] = k
     size = 0
     for sweep in range(2):
-        floor = size + 1
+        floor = max(size, 1)  # corners of the chain that stay: its first one
         for i in range(n):
             k = order[i] if sweep == 0 else order[n - 1 - i]
             while size > floor:

@@ -9,7 +9,7 @@ import numpy as np
 
 from simtown.scenes.scene import SceneBatch
 
-SMALLEST, LARGEST = 32, 1024
+SMALLEST, LARGEST = 32, 4096
 
 
 @dataclass

@@ -1,84 +1,127 @@
 """How a weather looks: the light, the air and what falls through it, as one row of numbers a scene.
 
-A :class:`Light` row is made from the scene's weather, its intensity and the sun's place by additions, multiplications and
-square roots only, so that it is the same on every processor.
+A :class:`Look` says how a weather looks at one intensity; a row mixes the weather's two. Rows are made of additions, multiplications
+and square roots only, so that they are the same on every processor.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from simtown.exact import cos, sin
 from simtown.scenes.weather import WEATHERS
 
-# Columns of a light row (float32).
-SUN_DIRECTION, SUN, SKY, BOUNCE, FOG, TOP, HORIZON = 0, 3, 6, 9, 12, 15, 18
-DENSITY, SNOW, WET, LAMPS, SHADOW, FALL, AMOUNT, CLOUD = range(21, 29)
-COLUMNS = 29
+# Columns of a light row (float32): the sun's direction, then colours of three columns each, then numbers.
+SUN_DIRECTION, SUN, SKY, BOUNCE, FOG, TOP, HORIZON, VEIL = range(0, 24, 3)
+#: As SUN, SKY and BOUNCE, for vehicles.
+VEHICLE_SUN = 24
+DENSITY, THICK, SNOW, WET, LAMPS, SHADOW, CONTACT, FALL, AMOUNT, CLOUD, COVER, STARS = range(33, 45)
+COLUMNS = 45
 #: What falls (column FALL).
 NOTHING, RAIN, FLAKES = 0.0, 1.0, 2.0
 
-# At intensity 0 and 1: sun, sky (ambient from above), bounce (ambient from below), fog, sky's top, sky's horizon, as 0xRRGGBB
-# with a gain each, then fog density per metre, snow cover, wetness, lamps, shadow strength, amount falling, cloud brightness.
-_Look = tuple[tuple[int, float], tuple[int, float], tuple[int, float], int, int, int, tuple[float, ...]]
-_LOOKS: dict[str, tuple[_Look, _Look]] = {
+
+class Look(NamedTuple):
+    """One weather at one intensity. Colours are 0xRRGGBB; light is a colour and a gain.
+
+    Attributes:
+        sun, sky, bounce: light of the sun, from above and from below.
+        fog, top, horizon: colours of the air and of the sky at its top and above the horizon.
+        veil: colour of the cloud cover, which hides the share `cover` of the sky.
+        density: of haze, per metre. `thick`: of fog, per metre, to the fourth power (see shading.clear_air).
+        snow, wet: how much the ground is covered. `lamps`: how bright lamps are.
+        shadow, contact: how dark shadows are, in the sun and under things.
+        amount: how much falls. `cloud`: brightness of single clouds. `stars`: how many are out.
+        tint, gain: how much of the light's colour vehicles take on, and how bright it is for them.
+    """
+
+    sun: tuple[int, float]
+    sky: tuple[int, float]
+    bounce: tuple[int, float]
+    fog: int
+    top: int
+    horizon: int
+    veil: int = 0xFFFFFF
+    cover: float = 0.0
+    density: float = 0.0
+    thick: float = 0.0
+    snow: float = 0.0
+    wet: float = 0.0
+    lamps: float = 0.0
+    shadow: float = 0.0
+    contact: float = 0.4
+    amount: float = 0.0
+    cloud: float = 1.0
+    stars: float = 0.0
+    tint: float = 1.0
+    gain: float = 1.0
+
+
+#: Every weather at intensity 0 and at intensity 1.
+_LOOKS: dict[str, tuple[Look, Look]] = {
     "clear": (
-        ((0xFFF3DC, 0.62), (0xDDEBFF, 0.60), (0xE8DCC8, 0.34), 0xCFE6F7, 0x7DBCEE, 0xD8EEFA, (0.0016, 0, 0, 0, 0.42, 0, 1.00)),
-        ((0xFFEFCF, 0.74), (0xD6E6FF, 0.56), (0xEADBC2, 0.34), 0xCBE4F8, 0x4F9FE6, 0xCDE9FB, (0.0012, 0, 0, 0, 0.50, 0, 1.02)),
+        Look((0xFFEFD6, 0.46), (0xE4ECF6, 0.64), (0xE8DCC8, 0.36), 0xDDE9F1, 0xA9D0EE, 0xEAF3F8, density=0.0044, shadow=0.30, cloud=0.98),
+        Look((0xFFEDC4, 0.84), (0xCFE2FF, 0.54), (0xECD9BC, 0.34), 0xC4E2F8, 0x2F86E0, 0xBFE4FB, density=0.0008, shadow=0.56, cloud=1.03),
     ),
     "cloudy": (
-        ((0xFFF8EC, 0.34), (0xE6ECF2, 0.74), (0xD8D6CE, 0.42), 0xD6DEE4, 0xA9BDCC, 0xDFE6EA, (0.0022, 0, 0, 0, 0.24, 0, 0.97)),
-        ((0xF4F4F2, 0.14), (0xDCE2E8, 0.80), (0xCFCEC9, 0.44), 0xC3CBD2, 0x93A2AF, 0xC9D1D7, (0.0034, 0, 0, 0, 0.13, 0, 0.90)),
+        Look((0xFFF4E0, 0.60), (0xDCE8F8, 0.62), (0xE2DACB, 0.36), 0xD2E3EF, 0x5FA8E8, 0xCFE7F8, 0xF7F8F8, 0.36, density=0.0016,
+             shadow=0.42),
+        Look((0xE6E8EA, 0.05), (0xC4CBD3, 0.72), (0xB4B5B4, 0.40), 0xA3ABB3, 0xA2ACB6, 0xBCC4CB, 0x6E7883, 1.10, density=0.0070,
+             shadow=0.05, contact=0.46, cloud=0.70),
     ),
     "rain": (
-        ((0xE8EEF2, 0.18), (0xD3DDE6, 0.86), (0xBFC3C6, 0.46), 0xB9C5CE, 0x8C9CAA, 0xC0CCD4, (0.0036, 0, 0.5, 0.25, 0.14, 0.35, 0.88)),
-        ((0xDCE6EE, 0.09), (0xC3CFDA, 0.86), (0xAEB4B9, 0.46), 0xA0AEB9, 0x6F8090, 0xA6B4BF, (0.0070, 0, 1.0, 0.50, 0.11, 1.0, 0.76)),
+        Look((0xEEF1F2, 0.26), (0xD6DFE8, 0.80), (0xC4C7C8, 0.44), 0xC0CCD5, 0x9DB0C1, 0xCBD6DE, 0xA9B4BE, 0.8, density=0.0030, wet=0.22,
+             lamps=0.10, shadow=0.16, amount=0.08, cloud=0.90),
+        Look((0xC8D4DE, 0.03), (0xA6B4C2, 0.74), (0x8E979F, 0.42), 0x7E8C99, 0x55626F, 0x7F8D99, 0x4B5662, 1.0, density=0.0125, wet=1.0,
+             lamps=0.85, shadow=0.04, contact=0.46, amount=1.0, cloud=0.55, tint=0.5, gain=1.32),
     ),
     "fog": (
-        ((0xFFFAF0, 0.16), (0xE9EDEF, 0.80), (0xD9D9D4, 0.46), 0xDDE2E4, 0xCFD8DD, 0xDFE4E6, (0.0120, 0, 0.1, 0, 0.12, 0, 0.98)),
-        ((0xFFFAF0, 0.08), (0xE9ECED, 0.82), (0xDCDCD8, 0.48), 0xDADFE1, 0xD3D9DC, 0xDBE0E2, (0.0290, 0, 0.2, 0.2, 0.07, 0, 0.97)),
+        Look((0xFFFAF0, 0.34), (0xE6EDF3, 0.70), (0xDCD9D0, 0.42), 0xDCE4E9, 0xB4CCDF, 0xDDE6EB, density=0.0060, thick=0.020, shadow=0.26),
+        Look((0xFFFAF0, 0.05), (0xE9ECED, 0.82), (0xDCDCD8, 0.46), 0xD5DADC, 0xD0D6D9, 0xD5DADC, density=0.0060, thick=0.0610, wet=0.2,
+             lamps=0.3, shadow=0.03, contact=0.50, cloud=0.9, gain=0.92),
     ),
     "snow": (
-        ((0xFFF6E8, 0.34), (0xE6EEF8, 0.84), (0xEDEFF2, 0.50), 0xE3ECF4, 0xA6C4E0, 0xE8F0F7, (0.0026, 0.65, 0, 0, 0.24, 0.35, 1.00)),
-        ((0xFBF6F0, 0.18), (0xDFE9F5, 0.92), (0xE9EDF3, 0.54), 0xD9E4EE, 0x9FB8D2, 0xDDE7F0, (0.0066, 1.00, 0, 0.15, 0.16, 1.0, 0.97)),
+        Look((0xFFF4E0, 0.42), (0xDEE8F4, 0.72), (0xDEDEDC, 0.42), 0xDCE7F0, 0x8FB8DF, 0xE2ECF5, density=0.0022, snow=0.06, shadow=0.30,
+             amount=0.05),
+        Look((0xFBF6F0, 0.10), (0xDCE6F2, 0.88), (0xE4EAF2, 0.56), 0xDFE7EF, 0xB4C3D2, 0xDCE4EC, density=0.0090, snow=1.0,
+             lamps=0.2, shadow=0.10, contact=0.44, amount=1.0, cloud=0.94, tint=0.8),
     ),
     "dusk": (
-        ((0xFFB36B, 0.56), (0xC7A7C9, 0.56), (0xC79C86, 0.32), 0xF0BC9A, 0x6C7CB8, 0xFFC48C, (0.0030, 0, 0, 0.45, 0.36, 0, 0.92)),
-        ((0xFF8A4F, 0.42), (0x9C8BBE, 0.52), (0xA47C7C, 0.28), 0xD7947F, 0x46508F, 0xFF9E66, (0.0036, 0, 0, 0.85, 0.28, 0, 0.78)),
+        Look((0xFFC98C, 0.66), (0xD2BCD0, 0.60), (0xCFB09A, 0.34), 0xF4CBAA, 0x8C9CD0, 0xFFD8A4, 0xFFE2C4, 0.18, density=0.0024, lamps=0.25,
+             shadow=0.40, cloud=0.98, tint=0.30, gain=1.06),
+        Look((0xFF7A45, 0.30), (0x7F74AE, 0.46), (0x8A6470, 0.26), 0xB4707A, 0x2E3A7C, 0xFF8A55, 0xE0566A, 0.40, density=0.0036, lamps=1.0,
+             shadow=0.24, cloud=0.66, stars=0.15, tint=0.20, gain=1.75),
     ),
     "night": (
-        ((0xA9BEF2, 0.30), (0x8FA0DA, 0.68), (0x6C76A4, 0.42), 0x3F4D7C, 0x1C2658, 0x4C5D96, (0.0028, 0, 0, 1.0, 0.26, 0, 0.44)),
-        ((0x9DB4EE, 0.22), (0x7C8CC6, 0.64), (0x5E6894, 0.40), 0x303A62, 0x111840, 0x38467A, (0.0034, 0, 0, 1.0, 0.20, 0, 0.32)),
+        Look((0xB4C6F4, 0.36), (0x98A8DC, 0.74), (0x7884B0, 0.44), 0x566698, 0x2C3E80, 0x7686BC, density=0.0026, lamps=0.8, shadow=0.28,
+             cloud=0.52, stars=0.15, tint=0.36, gain=1.20),
+        Look((0x8FA6E4, 0.12), (0x6878B8, 0.42), (0x505C88, 0.26), 0x1C2444, 0x070B22, 0x27335F, density=0.0034, lamps=1.0, shadow=0.18,
+             contact=0.5, cloud=0.20, stars=1.0, tint=0.30, gain=2.30),
     ),
 }  # fmt: skip
 _FALL = {"rain": RAIN, "snow": FLAKES}
 
 
-def _row(look: _Look) -> list[float]:
+def _row(name: str, look: Look) -> list[float]:
     def rgb(colour: int, gain: float = 1.0) -> list[float]:
         return [(colour >> shift & 255) / 255.0 * gain for shift in (16, 8, 0)]
 
-    sun, sky, bounce, fog, top, horizon, (density, snow, wet, lamps, shadow, amount, cloud) = look
-    return [
-        *rgb(*sun),
-        *rgb(*sky),
-        *rgb(*bounce),
-        *rgb(fog),
-        *rgb(top),
-        *rgb(horizon),
-        density,
-        snow,
-        wet,
-        lamps,
-        shadow,
-        0.0,
-        amount,
-        cloud,
-    ]
+    def for_vehicles(colour: int, gain: float) -> list[float]:
+        red, green, blue = rgb(colour, gain * look.gain)
+        grey = 0.3 * red + 0.59 * green + 0.11 * blue
+        return [grey + (channel - grey) * look.tint for channel in (red, green, blue)]
+
+    lights_ = (look.sun, look.sky, look.bounce)
+    colours = [*(rgb(*light) for light in lights_), *(rgb(c) for c in (look.fog, look.top, look.horizon, look.veil))]
+    colours += [for_vehicles(*light) for light in lights_]
+    numbers = [look.density, look.thick, look.snow, look.wet, look.lamps, look.shadow, look.contact]
+    numbers += [_FALL.get(name, NOTHING), look.amount, look.cloud, look.cover, look.stars]
+    return [channel for colour in colours for channel in colour] + numbers
 
 
-_TABLE = np.array([[_row(ends) for ends in _LOOKS[name]] for name in WEATHERS])
-_FALLS = np.array([_FALL.get(name, NOTHING) for name in WEATHERS])
+_TABLE = np.array([[_row(name, look) for look in _LOOKS[name]] for name in WEATHERS])
 
 
 def lights(weather: np.ndarray, intensity: np.ndarray, sun: np.ndarray) -> np.ndarray:
@@ -97,5 +140,4 @@ def lights(weather: np.ndarray, intensity: np.ndarray, sun: np.ndarray) -> np.nd
     out = np.zeros((len(weather), COLUMNS))
     out[:, SUN:] = _TABLE[weather, 0] * (1 - t) + _TABLE[weather, 1] * t
     out[:, 0], out[:, 1], out[:, 2] = cos(elevation) * cos(azimuth), cos(elevation) * sin(azimuth), sin(elevation)
-    out[:, FALL] = _FALLS[weather]
     return out.astype(np.float32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -9,16 +10,22 @@ from typing import NamedTuple
 import numpy as np
 
 from simtown.assets.atlas import Atlas, atlas
-from simtown.assets.catalogue import ENTITIES, PROPS, STREET
+from simtown.assets.catalogue import ENTITIES, STREET, STREET_MESHES
 from simtown.assets.palette import CLOTH_TINTS, MATERIALS, ROOF_TINTS, WALL_TINTS, rgb_table
 from simtown.render import kernels
-from simtown.render.fill import MOST_TRIANGLES
+from simtown.render.fill import MOST_TRIANGLES, TAG_BITS
 from simtown.render.frames import Frames, check_size
+from simtown.render.ground import BITS, CASTS, STANDS, VEHICLE
 from simtown.render.instances import instances
 from simtown.render.lanes import LANES
 from simtown.render.light import lights
 from simtown.scenes.camera import views
 from simtown.scenes.scene import SceneBatch
+
+#: Pixels of a strip times rows of samples: what is wider is drawn in several strips, so that memory stays bounded (8 bytes each).
+STRIP = 1024 * 2049
+#: What lies lower than this counts for the dark under a thing; what is no higher than FLAT lies on the ground, metres.
+LOW, FLAT = 0.5, 0.12
 
 
 class _Meshes(NamedTuple):
@@ -37,14 +44,13 @@ class _Meshes(NamedTuple):
     lamps: np.ndarray
     lamp_start: np.ndarray
     radius: np.ndarray
+    bases: np.ndarray
 
 
 class _Scratch(NamedTuple):
-    """Working memory of one thread, for one picture size."""
+    """Working memory of one thread for the samples of one strip of a picture."""
 
     samples: np.ndarray
-    shadow: np.ndarray
-    pool: np.ndarray
     spots: np.ndarray
     facing: np.ndarray
     colours: np.ndarray
@@ -53,19 +59,20 @@ class _Scratch(NamedTuple):
     flags: np.ndarray
     packed: np.ndarray
     plain: np.ndarray
-    ends: np.ndarray
     flat: np.ndarray
     line: np.ndarray
     lines: np.ndarray
+    cover: np.ndarray
+    bottoms: np.ndarray
+    mirrored: np.ndarray
+    shares: np.ndarray
+    wet_blocks: np.ndarray
 
     @classmethod
     def sized(cls, width: int, height: int, most_vertices: int, most_faces: int, most_ground: int) -> _Scratch:
-        wide, high, most = 2 * width + 1, 2 * height + 1, MOST_TRIANGLES + 1
-        stride = -(-(wide + 1 + LANES) // 16) * 16  # one column more tells which rows of a mask are touched
+        high, most, stride = 2 * height + 1, 1 << TAG_BITS, _stride(width)
         return cls(
             samples=np.zeros((high, stride), dtype=np.uint32),
-            shadow=np.zeros((high, stride), dtype=np.uint8),
-            pool=np.zeros((high, stride), dtype=np.uint8),
             spots=np.zeros((4, most_vertices), dtype=np.float32),
             facing=np.zeros(most_faces + 1, dtype=np.int32),
             colours=np.zeros((most, 3), dtype=np.float32),
@@ -73,26 +80,101 @@ class _Scratch(NamedTuple):
             planes=np.tile(np.array([0.0, 0.0, 1.0, np.inf], dtype=np.float32), (most, 1)),
             flags=np.zeros(most, dtype=np.uint8),
             packed=np.zeros(most, dtype=np.uint64),
-            plain=np.zeros((len(MATERIALS), 9), dtype=np.float32),
-            ends=np.zeros((high, 2), dtype=np.float32),
+            plain=np.zeros((2, len(MATERIALS), 9), dtype=np.float32),
             flat=np.zeros((most_ground, 3), dtype=np.int32),
             line=np.zeros(stride, dtype=np.uint64),
             lines=np.zeros((3, width), dtype=np.uint64),
+            cover=np.zeros(stride, dtype=np.float32),
+            bottoms=np.zeros(stride, dtype=np.int32),
+            mirrored=np.zeros(stride, dtype=np.uint64),
+            shares=np.zeros(stride, dtype=np.float32),
+            wet_blocks=np.zeros((stride >> BITS) + 1, dtype=np.uint8),
         )
 
 
+class _Dark(NamedTuple):
+    """Working memory of one thread for shadows, contacts and lamplight on the ground, of one strip of a picture."""
+
+    shadow_rows: np.ndarray
+    edges: np.ndarray
+    corners: np.ndarray
+    grid: np.ndarray
+    order: np.ndarray
+    outline: np.ndarray
+    slopes: np.ndarray
+    contact_rows: np.ndarray
+    rects: np.ndarray
+    pool_rows: np.ndarray
+    pools: np.ndarray
+    shade: np.ndarray
+    keep: np.ndarray
+    part: np.ndarray
+    levels: np.ndarray
+    dark_blocks: np.ndarray
+    light_blocks: np.ndarray
+    glow: np.ndarray
+
+    @classmethod
+    def sized(cls, width: int, slots: int, most_corners: int, most_lamps: int) -> _Dark:
+        stride = _stride(width)
+        lamps = 2 * slots * most_lamps + 1  # each with its light and its reflection
+        return cls(
+            shadow_rows=np.zeros((slots, 4), dtype=np.int32),
+            edges=np.zeros((3, slots * most_corners), dtype=np.float32),
+            corners=np.zeros((3, most_corners), dtype=np.float32),
+            grid=np.zeros((2, most_corners), dtype=np.int64),
+            order=np.zeros(most_corners, dtype=np.int64),
+            outline=np.zeros(2 * most_corners + 2, dtype=np.int64),
+            slopes=np.zeros((3, most_corners), dtype=np.float32),
+            contact_rows=np.zeros((slots, 2), dtype=np.int32),
+            rects=np.zeros((slots, 7), dtype=np.float32),
+            pool_rows=np.zeros((lamps, 3), dtype=np.int32),
+            pools=np.zeros((lamps, 9), dtype=np.float32),
+            shade=np.zeros(stride, dtype=np.float32),
+            keep=np.ones(stride, dtype=np.float32),
+            part=np.zeros(stride, dtype=np.float32),
+            levels=np.zeros(stride, dtype=np.int32),
+            dark_blocks=np.zeros((stride >> BITS) + 1, dtype=np.uint8),
+            light_blocks=np.zeros((stride >> BITS) + 1, dtype=np.uint8),
+            glow=np.zeros(stride, dtype=np.uint64),
+        )
+
+
+def _stride(width: int) -> int:
+    """Samples of a row of so many pixels, and room for the last of LANES to lie beyond it."""
+    return -(-(2 * width + 1 + LANES) // 16) * 16
+
+
+def _bases(a: Atlas) -> np.ndarray:
+    """(m, 4) float32 middle and half sizes, metres, of the part of every mesh that lies within half a metre of the ground."""
+    bases = np.zeros((len(a.radius), 4))
+    for m, (start, stop) in enumerate(itertools.pairwise(a.vertex_start)):
+        vertices = a.vertices[start:stop].astype(np.float64)
+        low = vertices[vertices[:, 2] < LOW]
+        if len(low):
+            smallest, largest = low[:, :2].min(axis=0), low[:, :2].max(axis=0)
+            bases[m] = *(smallest + largest) / 2, *(largest - smallest) / 2
+    return bases.astype(np.float32)
+
+
 def _meshes(a: Atlas) -> _Meshes:
-    return _Meshes(*(getattr(a, name) for name in _Meshes._fields))
+    return _Meshes(*(getattr(a, name) for name in _Meshes._fields if name != "bases"), bases=_bases(a))
 
 
 def tables() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Colour (c, 3) float32 and kind (c,) uint8 of materials, tints (3, TINTS, 3) float32, which meshes cast a shadow (m,) uint8."""
+    """Colour (c, 3) float32 and kind (c,) uint8 of materials, tints (3, TINTS, 3) float32, and roles of meshes (m,) uint8 (see ground)."""
     palette = np.array([m.colour for m in MATERIALS], dtype=np.float32)
     kinds = np.array([m.kind for m in MATERIALS], dtype=np.uint8)
     tints = np.stack([rgb_table(t) for t in (WALL_TINTS, ROOF_TINTS, CLOTH_TINTS)])
-    no_shadow = {*STREET["building"], *STREET["cloud"]}
-    casts = np.array([1] * len(ENTITIES) + [0 if p in no_shadow else 1 for p in PROPS] + [0], dtype=np.uint8)
-    return palette, kinds, tints, casts
+    high_or_long = {*STREET["building"], *STREET["cloud"]}
+    height = atlas().bounds[:, 1, 2]
+    roles = np.zeros(len(ENTITIES) + len(STREET_MESHES) + 1, dtype=np.uint8)
+    for m, name in enumerate((*ENTITIES, *(kind for kind, _ in STREET_MESHES))):
+        if m < len(ENTITIES):
+            roles[m] = CASTS | STANDS | VEHICLE
+        elif name not in high_or_long and height[m] > FLAT:
+            roles[m] = CASTS | STANDS
+    return palette, kinds, tints, roles
 
 
 class Raster:
@@ -106,11 +188,14 @@ class Raster:
         if threads < 1:
             raise ValueError(f"threads must be at least 1, not {threads}")
         self.threads = threads
+        self.strip = STRIP
         self._atlas = _meshes(atlas())
-        palette, kinds, tints, self._casts = tables()
+        palette, kinds, tints, self._roles = tables()
         self._tables = (palette, kinds, tints)
         self._most_vertices = int(np.diff(self._atlas.vertex_start).max())
         self._most_faces = int(np.diff(self._atlas.triangle_start).max())
+        self._most_corners = int(np.diff(self._atlas.hull_start).max())
+        self._most_lamps = int(np.diff(self._atlas.lamp_start).max())
         self._most_ground = int(np.diff(self._atlas.triangle_start)[atlas().ground])
 
     def render(self, batch: SceneBatch, width: int, height: int, geometry: bool = True) -> Frames:
@@ -119,12 +204,15 @@ class Raster:
         n = len(batch)
         frames = Frames.blank(n, width, height, geometry)
         meshes, poses, styles, ids, paints = instances(batch)
-        args = (views(batch.camera, width, height), lights(batch.weather, batch.intensity, batch.sun), self._atlas, self._tables,
-                self._casts, meshes, poses, styles, ids, paints, batch.fall_seed)  # fmt: skip
+        strip = self.strip_of(width, height)
+        args = (strip, views(batch.camera, width, height), lights(batch.weather, batch.intensity, batch.sun), self._atlas, self._tables,
+                self._roles, meshes, poses, styles, ids, paints, batch.fall_seed)  # fmt: skip
 
         def part(bounds: tuple[int, int]) -> int:
-            scratch = _Scratch.sized(width, height, self._most_vertices, self._most_faces, self._most_ground)
-            return int(kernels.draw_scenes(*bounds, *args, scratch, frames.rgb, frames.depth, frames.ids))
+            scratch = _Scratch.sized(strip, height, self._most_vertices, self._most_faces, self._most_ground)
+            dark = _Dark.sized(strip, meshes.shape[1], self._most_corners, self._most_lamps)
+            nearness = np.zeros((height, width), dtype=np.uint16)
+            return int(kernels.draw_scenes(*bounds, *args, scratch, dark, nearness, frames.rgb, frames.depth, frames.ids))
 
         if self.threads == 1 or n <= 1:
             failed = [part((0, n))]
@@ -134,6 +222,10 @@ class Raster:
         if max(failed) >= 0:
             raise ValueError(f"scene {max(failed)} of the batch shows more than {MOST_TRIANGLES} triangles: take things out of it")
         return frames
+
+    def strip_of(self, width: int, height: int) -> int:
+        """How many columns of a picture are drawn at a time: all of them, unless it is large."""
+        return max(min(width, self.strip // (2 * height + 1)), 1)
 
 
 def _parts(n: int, threads: int) -> Iterator[tuple[int, int]]:

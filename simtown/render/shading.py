@@ -36,22 +36,37 @@ def hashed(a):
 
 
 @kernel
-def clear_air(density, depth):
-    """Share of light that crosses `depth` metres of air: exp(-x), by a rational that needs no exponential."""
-    x = density * depth
+def clear_air(density, thick, depth):
+    """Share of light that crosses `depth` metres of air, by a rational close to exp(-x).
+
+    Haze takes the same share of every metre. Fog takes far more of what is far: x grows with the fourth power of thick * depth, so that
+    buildings vanish in a fog in which vehicles are still seen.
+    """
+    wall = thick * depth
+    wall = wall * wall
+    x = density * depth + wall * wall
     return F(1.0) / (F(1.0) + x * (F(1.0) + x * (F(0.5) + x * F(1.0 / 6.0))))
 
 
 @kernel
-def shade(light, palette, kinds, tints, m, style, part, nx, ny, nz, lx, ly, lz):
-    """Colour (r, g, b) of a face of material m with object normal n and object-space sun direction l, before fog."""
-    facing = max(nx * lx + ny * ly + nz * lz, F(0.0))
+def shade(light, sun, palette, kinds, tints, m, style, part, nz, facing, glance):
+    """Colour (r, g, b) of a face before fog.
+
+    Args:
+        sun: column of `light` where the light that falls on it begins (sun, sky, bounce): SUN, or VEHICLE_SUN for vehicles.
+        m, style, part: its material, the style of its thing and its window's number.
+        nz: upward part of its normal.
+        facing: cosine towards the sun, at least 0.
+        glance: upward part of the ray that a mirror would send from it to the eye (glass and windows only).
+    """
     up = F(0.5) + F(0.5) * nz
-    shine_r = light[L.SUN] * facing + light[L.SKY] * up + light[L.BOUNCE] * (F(1.0) - up)
-    shine_g = light[L.SUN + 1] * facing + light[L.SKY + 1] * up + light[L.BOUNCE + 1] * (F(1.0) - up)
-    shine_b = light[L.SUN + 2] * facing + light[L.SKY + 2] * up + light[L.BOUNCE + 2] * (F(1.0) - up)
+    down = F(1.0) - up
+    shine_r = light[sun] * facing + light[sun + 3] * up + light[sun + 6] * down
+    shine_g = light[sun + 1] * facing + light[sun + 4] * up + light[sun + 7] * down
+    shine_b = light[sun + 2] * facing + light[sun + 5] * up + light[sun + 8] * down
     far_r, far_g, far_b = light[L.HORIZON], light[L.HORIZON + 1], light[L.HORIZON + 2]
     snow, wet, power, cloud = light[L.SNOW], light[L.WET], light[L.LAMPS], light[L.CLOUD]  # `light` early: see part_of_kernel
+    sky_r, sky_g, sky_b = light[L.TOP], light[L.TOP + 1], light[L.TOP + 2]
     kind = kinds[m]
     r, g, b = palette[m, 0], palette[m, 1], palette[m, 2]
     if kind == TINT_WALL:
@@ -71,23 +86,30 @@ def shade(light, palette, kinds, tints, m, style, part, nx, ny, nz, lx, ly, lz):
         glow = F(0.75) * cloud
         return (far_r * F(0.25) + glow) * bright, (far_g * F(0.25) + glow) * bright, (far_b * F(0.25) + glow) * bright
     if snow > 0 and kind != GLASS:
-        cover = min(max((nz - F(0.25)) * F(2.5), F(0.0)), F(1.0)) * snow
+        cover = min(max((nz - F(0.18)) * F(2.4), F(0.0)), F(1.0)) * snow
         if kind == ROAD:
-            cover *= F(0.62)
+            cover *= F(0.70)
         r, g, b = r + (F(0.95) - r) * cover, g + (F(0.97) - g) * cover, b + (F(1.0) - b) * cover
     if kind in (ROAD, GROUND):
-        dark = F(1.0) - F(0.3) * wet
-        mirror = wet * (F(0.16) if kind == ROAD else F(0.07))
+        dark = F(1.0) - wet * (F(0.46) if kind == ROAD else F(0.30))
+        mirror = wet * (F(0.13) if kind == ROAD else F(0.05))
         return r * dark * shine_r + mirror * far_r, g * dark * shine_g + mirror * far_g, b * dark * shine_b + mirror * far_b
     own_r, own_g, own_b = r, g, b
     r, g, b = r * shine_r, g * shine_g, b * shine_b
     if kind in (GLASS, WINDOW):
-        mirror = F(0.16) + F(0.2) * max(nz, F(0.0))
-        r, g, b = r * F(0.62) + far_r * mirror, g * F(0.62) + far_g * mirror, b * F(0.62) + far_b * mirror
-        if kind == WINDOW and power > 0 and hashed(np.uint32(style) * np.uint32(131) + np.uint32(part)) % np.uint32(100) < np.uint32(58):
-            r += (F(1.0) - r) * F(0.95) * power
-            g += (F(0.84) - g) * F(0.92) * power
-            b += (F(0.50) - b) * F(0.85) * power
+        high = min(max(glance * F(1.5), F(0.0)), F(1.0))  # how far up the sky it shows
+        low = F(1.0) - min(max(glance * F(-2.2), F(0.0)), F(0.72))  # less, the more of the street
+        mirror = F(0.44)
+        r = r * F(0.60) + (far_r + (sky_r - far_r) * high) * low * mirror
+        g = g * F(0.60) + (far_g + (sky_g - far_g) * high) * low * mirror
+        b = b * F(0.60) + (far_b + (sky_b - far_b) * high) * low * mirror
+        if kind == WINDOW and power > 0:
+            chance = hashed(np.uint32(style) * np.uint32(131) + np.uint32(part))
+            if chance % np.uint32(100) < np.uint32(58):
+                lit = power * (F(0.72) + F(0.28) * F(chance >> np.uint32(24)) * F(1.0 / 255.0))
+                r += (F(1.0) - r) * F(0.97) * lit
+                g += (F(0.83) - g) * F(0.94) * lit
+                b += (F(0.47) - b) * F(0.88) * lit
     elif kind in (HEADLAMP, TAILLAMP, GLOW):
         lit = F(0.35) + F(0.65) * power
         r, g, b = r + (own_r - r) * lit, g + (own_g - g) * lit, b + (own_b - b) * lit

@@ -2,7 +2,7 @@
 
 Camera frame as in OpenGL (x right, y up, looking along -z). Image frame: pixels, x right, y down, the middle of pixel (i, j) at
 (i + 0.5, j + 0.5). The picture's lower edge is anchored at a fixed slope below the horizon, so a taller picture shows more
-sky, a wider one than 2:1 more street, and the road stands where it stood.
+sky, a wider one than 16:9 more street, and the road stands where it stood.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from simtown.exact import cos, kernel, sin
 #: Nothing nearer than this is drawn, metres along the view.
 NEAR = 2.0
 #: Up to this aspect (width / height) the picture's width covers the same piece of road.
-WIDEST = 2.0
+WIDEST = 16 / 9
 #: The nominal picture in which "wholly in frame" and "visible" are judged, whatever size is rendered.
-NOMINAL = (256, 128)
+NOMINAL = (256, 144)
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Camera:
         x, y, z: position, metres.
         yaw: radians counter-clockwise seen from above; 0 looks along +y, away from the viewer.
         pitch: radians upwards.
-        focal: focal length in units of the picture's width (of twice its height when wider than 2:1).
+        focal: focal length in units of the picture's width (of 16/9 of its height when wider than 16:9).
         bottom: slope of the picture's lower edge, relative to the view's axis (negative is below it).
     """
 
@@ -39,7 +39,7 @@ class Camera:
     yaw: float = 0.0
     pitch: float = 0.0
     focal: float = 0.95
-    bottom: float = -0.6
+    bottom: float = -0.625
 
     def row(self) -> np.ndarray:
         """(7,) float32, as a batch stores it."""

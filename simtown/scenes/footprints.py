@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 from simtown.assets.atlas import atlas
-from simtown.assets.catalogue import ENTITIES, PROPS, STREET
+from simtown.assets.catalogue import ENTITIES, STREET, mesh_in_pose, pose_of
 
 #: What every kind belongs to: "vehicle", "building", "tree", "furniture", "person" or "cloud".
 GROUP: dict[str, str] = dict.fromkeys(ENTITIES, "vehicle") | {kind: group for group, kinds in STREET.items() for kind in kinds}
@@ -19,9 +19,9 @@ GROUP: dict[str, str] = dict.fromkeys(ENTITIES, "vehicle") | {kind: group for gr
 HEADROOM = {"building": 2.2, "furniture": 2.2, "tree": 0.5}
 
 
-def number(kind: str) -> int:
-    """The atlas number of a kind. Raises ValueError for a kind that the catalogue lacks."""
-    return ENTITIES.index(kind) if kind in ENTITIES else len(ENTITIES) + PROPS.index(kind)
+def number(kind: str, style: int = 0) -> int:
+    """The atlas number of a kind in the pose that a style picks. Raises ValueError for a kind that the catalogue lacks."""
+    return ENTITIES.index(kind) if kind in ENTITIES else len(ENTITIES) + mesh_in_pose(kind, pose_of(style))
 
 
 def hull(points: np.ndarray) -> np.ndarray:
@@ -43,11 +43,15 @@ def _cross(a: np.ndarray, b: np.ndarray) -> float:
     return float(a[0] * b[1] - a[1] * b[0])
 
 
-@cache
-def outline(kind: str) -> np.ndarray:
+def outline(kind: str, style: int = 0) -> np.ndarray:
     """The footprint of a kind about its origin, unturned, at scale 1: the hull of what is lower than its group's headroom."""
-    mesh = atlas().mesh(number(kind))
-    v, head = mesh.vertices, HEADROOM.get(GROUP[kind], np.inf)
+    return _outline(number(kind, style), HEADROOM.get(GROUP[kind], np.inf))
+
+
+@cache
+def _outline(number: int, head: float) -> np.ndarray:
+    mesh = atlas().mesh(number)
+    v = mesh.vertices
     edges = np.concatenate([mesh.triangles[:, [0, 1]], mesh.triangles[:, [1, 2]], mesh.triangles[:, [2, 0]]])
     a, b = v[edges[:, 0]], v[edges[:, 1]]
     cut = (a[:, 2] < head) != (b[:, 2] < head)
@@ -58,9 +62,9 @@ def outline(kind: str) -> np.ndarray:
     return found
 
 
-def heights(kind: str) -> tuple[float, float]:
+def heights(kind: str, style: int = 0) -> tuple[float, float]:
     """The lowest and the highest z of a kind's mesh at scale 1."""
-    low, high = atlas().bounds[number(kind), :, 2]
+    low, high = atlas().bounds[number(kind, style), :, 2]
     return float(low), float(high)
 
 
@@ -70,9 +74,9 @@ def placed(polygon: np.ndarray, x: float, y: float, yaw: float, scale: float = 1
     return scale * polygon @ np.array([[c, s], [-s, c]]) + [x, y]
 
 
-def top(kind: str, x: float, y: float) -> float:
+def top(kind: str, x: float, y: float, style: int = 0) -> float:
     """The greatest height of a kind's mesh above a point of its own frame; nan beside it."""
-    mesh = atlas().mesh(number(kind))
+    mesh = atlas().mesh(number(kind, style))
     p = mesh.vertices[mesh.triangles]
     (ax, ay), (bx, by), (cx, cy) = (p[:, k, :2].T for k in range(3))
     with np.errstate(divide="ignore", invalid="ignore"):

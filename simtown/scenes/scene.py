@@ -39,7 +39,7 @@ class Vehicle:
 
 @dataclass
 class Prop:
-    """Anything beside the road: its kind, place (metres), yaw, scale, and a style number that picks tints and lit windows."""
+    """Anything beside the road: its kind, place (metres), yaw, scale, and a style that picks tints, lit windows and a person's pose."""
 
     kind: str
     x: float
@@ -88,7 +88,7 @@ class SceneBatch:
         entity: (n, v) int16 indices of ENTITIES. `pose`: (n, v, 3) float32 x, y (metres) and yaw (radians).
         paint: (n, v) int8 indices of PAINTS, each of a vehicle's body; -1 is the entity's own.
         prop: (n, p) int16 indices of PROPS. `prop_pose`: (n, p, 5) float32 x, y, z (metres), yaw (radians), scale.
-        prop_style: (n, p) uint16, picks tints and lit windows.
+        prop_style: (n, p) uint16, picks tints, lit windows and people's poses.
         weather: (n,) uint8 index of WEATHERS. `intensity`: (n,) float32 in [0, 1]. `sun`: (n, 2) float32 azimuth, elevation (radians).
         fall_seed: (n,) uint32, seed of rain and snow. `camera`: (n, 7) float32, :class:`~simtown.scenes.camera.Camera` rows.
     """

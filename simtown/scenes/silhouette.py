@@ -92,7 +92,7 @@ def _draw(mask, window, view, entity, pose, turn, columns, vertex_start, triangl
 
 
 @kernel
-def _visible(view, camera, entity, pose, turn, boxes, bounds, columns, vertex_start, triangles, triangle_start, most, width, height, last,
+def _visible(view, camera, entity, pose, turn, boxes, half, columns, vertex_start, triangles, triangle_start, most, width, height, last,
              least, out):  # fmt: skip
     count = entity.shape[1]
     spots = np.zeros((4, most), dtype=np.float32)
@@ -103,13 +103,13 @@ def _visible(view, camera, entity, pose, turn, boxes, bounds, columns, vertex_st
             if entity[n, j] < 0:
                 out[n, j] = 0.0
                 continue
-            if last and j < count - 1 and not _hides(camera[n], entity[n], pose[n], turn[n], box, bounds, count - 1, j):
+            if last and j < count - 1 and not _hides(camera[n], entity[n], pose[n], turn[n], box, half, count - 1, j):
                 continue
             x0, y0 = max(int(box[j, 0]), 0), max(int(box[j, 1]), 0)
             window = (x0, y0, min(int(box[j, 2]) + 1, width) - x0, min(int(box[j, 3]) + 1, height) - y0)
             begun = False
             for k in range(count):
-                if not _hides(camera[n], entity[n], pose[n], turn[n], box, bounds, k, j):
+                if not _hides(camera[n], entity[n], pose[n], turn[n], box, half, k, j):
                     continue
                 if not begun:
                     words = (window[2] + 63) // 64
@@ -142,32 +142,42 @@ def _bits(word):
 
 
 @kernel
-def _hides(camera, entity, pose, turn, box, bounds, k, j):
-    """Whether vehicle k of a scene stands before another one j and their boxes meet."""
+def _hides(camera, entity, pose, turn, box, half, k, j):
+    """Whether vehicle k of a scene may hide another one j: it stands before it, and their boxes meet."""
     if k == j or entity[k] < 0:
         return False
     if box[j, 0] >= box[k, 2] or box[k, 0] >= box[j, 2] or box[j, 1] >= box[k, 3] or box[k, 1] >= box[j, 3]:
         return False
-    return _before(camera, entity[k], pose[k], turn[k], entity[j], pose[j], turn[j], bounds)
+    return _before(camera, entity[k], pose[k], turn[k], entity[j], pose[j], turn[j], half)
 
 
 @kernel
-def _before(camera, a, pose_a, turn_a, b, pose_b, turn_b, bounds):
-    """Whether vehicle a stands between the camera and b, for footprints that do not overlap."""
-    front_a, back_a = _extent(a, pose_a, turn_a, bounds)
-    front_b, back_b = _extent(b, pose_b, turn_b, bounds)
-    if back_a <= front_b:
-        return True
-    if back_b <= front_a:
-        return False
-    return abs(pose_a[0] - camera[0]) < abs(pose_b[0] - camera[0])
+def _before(camera, a, pose_a, turn_a, b, pose_b, turn_b, half):
+    """Whether vehicle a may hide a part of b, for footprints that do not overlap, at any place and turned in any way.
 
-
-@kernel
-def _extent(entity, pose, turn, bounds):
-    """Least and greatest y of a vehicle's footprint."""
-    reach = abs(turn[1]) * bounds[entity, 1, 0] + abs(turn[0]) * bounds[entity, 1, 1]
-    return pose[1] - reach, pose[1] + reach
+    Some upright plane along a flank or an end of either one separates the two: what stands on the camera's side of it hides what
+    stands behind it, and never the other way round. Of four such directions the one with the widest gap is taken.
+    """
+    dx, dy = pose_b[0] - pose_a[0], pose_b[1] - pose_a[1]
+    c, s = abs(turn_a[0] * turn_b[0] + turn_a[1] * turn_b[1]), abs(turn_a[0] * turn_b[1] - turn_a[1] * turn_b[0])
+    long_a, wide_a, long_b, wide_b = half[a, 0], half[a, 1], half[b, 0], half[b, 1]
+    gap, nx, ny, reach_a, reach_b = F(-np.inf), F(0.0), F(0.0), F(0.0), F(0.0)
+    for i in range(4):
+        if i == 0:  # along a, across a, along b, across b
+            x, y, own_a, own_b = turn_a[0], turn_a[1], long_a, long_b * c + wide_b * s
+        elif i == 1:
+            x, y, own_a, own_b = -turn_a[1], turn_a[0], wide_a, long_b * s + wide_b * c
+        elif i == 2:
+            x, y, own_a, own_b = turn_b[0], turn_b[1], long_a * c + wide_a * s, long_b
+        else:
+            x, y, own_a, own_b = -turn_b[1], turn_b[0], long_a * s + wide_a * c, wide_b
+        apart = abs(dx * x + dy * y) - own_a - own_b
+        if apart > gap:
+            gap, nx, ny, reach_a, reach_b = apart, x, y, own_a, own_b
+    if dx * nx + dy * ny < 0:
+        nx, ny = -nx, -ny
+    middle = F(0.5) * (nx * (pose_a[0] + pose_b[0]) + ny * (pose_a[1] + pose_b[1]) + reach_a - reach_b)
+    return nx * camera[0] + ny * camera[1] < middle
 
 
 def _most_vertices(vertex_start: np.ndarray) -> int:
@@ -197,16 +207,18 @@ def unclipped_boxes(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray, wi
 
 def visibility(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray, box: np.ndarray | None = None, least: float = 0.0,
                before: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
-    """Share of each vehicle's silhouette that no other vehicle hides, in the nominal 256×128 picture: (n, v) float32 in [0, 1].
+    """Share of each vehicle's silhouette that no other vehicle hides, in the nominal picture: (n, v) float32 in [0, 1].
 
-    Footprints must not overlap. Empty slots get 0. To save work: `box`, the nominal :func:`unclipped_boxes`; `least`, where a scene
-    with a share below it may get 0 for all; `before`, (n, v - 1) shares as they were before the last vehicle came.
+    Footprints must not overlap; there may be any number of vehicles, turned in any way. Empty slots get 0. To save work: `box`, the
+    nominal :func:`unclipped_boxes`; `least`, where a scene with a share below it may get 0 for all; `before`, (n, v - 1) shares as
+    they were before the last vehicle came.
     """
     a = atlas()
     box = unclipped_boxes(entity, pose, camera, *NOMINAL) if box is None else box
+    half = np.abs(a.bounds[:, :, :2]).max(axis=1)
     out = np.zeros(entity.shape, dtype=np.float32)
     if before is not None:
         out[:, :-1] = before
-    _visible(views(camera, *NOMINAL), camera, entity, pose, _turns(pose), box, a.bounds, a.columns, a.vertex_start, a.triangles,
+    _visible(views(camera, *NOMINAL), camera, entity, pose, _turns(pose), box, half, a.columns, a.vertex_start, a.triangles,
              a.triangle_start, _most_vertices(a.vertex_start), *NOMINAL, before is not None, least, out)  # fmt: skip
     return out

@@ -11,17 +11,20 @@ from functools import lru_cache
 import numpy as np
 
 from simtown.assets.atlas import atlas
-from simtown.assets.catalogue import ENTITIES, PROPS, STREET
+from simtown.assets.catalogue import ENTITIES, POSES, PROPS, STREET, mesh_in_pose, pose_of
+from simtown.assets.street.people import SIDEWAYS
 from simtown.scenes.weather import WEATHERS
 from simtown.streams import Stream
 
-BUILDINGS, LAMPS, PAVEMENT, LAWN, BACK, CLOUDS = 8, 4, 10, 9, 5, 4
+BUILDINGS, LAMPS, PAVEMENT, BACK, CLOUDS = 7, 4, 8, 5, 4
+#: Trees stand where two buildings meet, so that they hide no shop; hedges and flowers before all buildings but the outermost.
+TREES, HEDGES = BUILDINGS - 1, BUILDINGS - 2
 #: Prop slots of a sampled street.
-SLOTS = BUILDINGS + LAMPS + PAVEMENT + LAWN + BACK + CLOUDS
+SLOTS = BUILDINGS + LAMPS + PAVEMENT + TREES + HEDGES + BACK + CLOUDS
 #: Width of a cell of the pavement, how far a thing may stand from its cell's middle, and the greatest scale of a person.
 CELL, SHIFT, TALLEST = 3.0, 0.1, 1.06
-#: Where fronts of buildings stand, metres from the road's middle.
-FRONT = 10.4
+#: Where fronts of buildings stand, metres from the road's middle, and the scales between which they vary.
+FRONT, LEAST, MOST = 10.4, 0.97, 1.13
 _MAILBOXES = ("mailbox", "pillar box")
 _HEDGES = ("bush", "hedge", "picket fence", "planter", "lilac planter")
 _WIDE = ("bus shelter", "fountain", "arm lamp", "street lamp")
@@ -44,6 +47,7 @@ def _kinds() -> dict[str, np.ndarray]:
         "mailbox": numbers(_MAILBOXES),
         "small": numbers(small),
         "person": numbers(people),
+        "sideways": numbers(SIDEWAYS),
         "hedge": numbers(_HEDGES),
         "winter hedge": numbers(_bare(_HEDGES)),
         "cloud": numbers(STREET["cloud"]),
@@ -57,13 +61,21 @@ def _bare(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _reach(name: str) -> float:
-    """Greatest distance of a kind's footprint from its middle, metres, however it is turned."""
-    corners = np.abs(atlas().bounds[len(ENTITIES) + PROPS.index(name), :, :2]).max(axis=0).astype(np.float64)
-    return float(np.sqrt(corners[0] * corners[0] + corners[1] * corners[1]))
+    """Greatest distance of a kind's footprint from its middle, metres, however it is turned and whatever its pose."""
+    poses = {len(ENTITIES) + mesh_in_pose(name, pose) for pose in range(POSES)}
+    corners = np.concatenate([atlas().mesh(number).vertices[:, :2] for number in poses])
+    return float(np.sqrt((corners * corners).sum(axis=1).max()))
 
 
 def _pick(kinds: np.ndarray, u: np.ndarray) -> np.ndarray:
     return kinds[(u * len(kinds)).astype(np.int64)]
+
+
+def _facing(person: np.ndarray, style: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """Yaws of people by (…) numbers in [-1, 1]: who walks goes along the pavement, whoever stands looks more or less at the road."""
+    along = np.where(s < 0, -1.0, 1.0) + 0.75 * s
+    turn = np.choose(pose_of(style), [1.2 * s, along, 0.6 * s])
+    return turn - np.where(np.isin(person, _kinds()["sideways"]), 1.1, 0.0)
 
 
 def draw_street(stream: Stream, index: np.ndarray, weather: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -77,47 +89,51 @@ def draw_street(stream: Stream, index: np.ndarray, weather: np.ndarray) -> tuple
     prop = np.full((n, SLOTS), -1, dtype=np.int16)
     pose = np.zeros((n, SLOTS, 5))
     pose[:, :, 4] = 1.0
-    ends = np.cumsum([0, BUILDINGS, LAMPS, PAVEMENT, LAWN, BACK, CLOUDS])
-    rows, lamps, walk, lawn, back, sky = (slice(a, b) for a, b in itertools.pairwise(ends))
+    style = (stream.bits(index, SLOTS, attempt=1) >> np.uint64(48)).astype(np.uint16)
+    ends = np.cumsum([0, BUILDINGS, LAMPS, PAVEMENT, TREES, HEDGES, BACK, CLOUDS])
+    rows, lamps, walk, trees, hedges, back, sky = (slice(a, b) for a, b in itertools.pairwise(ends))
     snowy = (weather == WEATHERS.index("snow"))[:, None]
     calm = np.isin(weather, [WEATHERS.index(w) for w in ("clear", "cloudy", "dusk", "snow")])[:, None]
 
     # buildings: side by side from left to right, with small gaps now and then
     shuffled = stream.bits(index, len(kinds["building"]), attempt=2).argsort(axis=1, kind="stable")
     prop[:, rows] = kinds["building"][shuffled[:, :BUILDINGS]]  # no kind twice in a row of houses
-    half = atlas().bounds[:, 1, 0][prop[:, rows].astype(np.int64) + len(ENTITIES)].astype(np.float64)
+    pose[:, rows, 4] = LEAST + (MOST - LEAST) * u[:, rows, 4]
+    half = atlas().bounds[:, 1, 0][prop[:, rows].astype(np.int64) + len(ENTITIES)].astype(np.float64) * pose[:, rows, 4]
     gaps = np.where(u[:, rows, 1] < 0.55, 0.12, 0.3 + 2.2 * (u[:, rows, 1] - 0.55))
     right = np.cumsum(2 * half + gaps, axis=1)
-    whole = right[:, -1:]
-    pose[:, rows, 0] = right - half - gaps - whole * 0.5 + 4.0 * (u[:, :1, 2] - 0.5)
+    pose[:, rows, 0] = right - half - gaps - right[:, -1:] * 0.5 + 4.0 * (u[:, :1, 2] - 0.5)
     pose[:, rows, 1] = FRONT + 0.8 * u[:, rows, 3]
 
     # lanterns along the kerb, evenly
     prop[:, lamps] = kinds["lamp"][0]
-    pose[:, lamps, 0] = 7.5 * (np.arange(LAMPS) - 1.5) + 4.0 * (u[:, lamps.start : lamps.start + 1, 0] - 0.5)
+    pose[:, lamps, 0] = 7.8 * (np.arange(LAMPS) - 1.5) + 4.0 * (u[:, lamps.start : lamps.start + 1, 0] - 0.5)
     pose[:, lamps, 1] = 4.1
 
     # the pavement: people, furniture, mailboxes, or nothing
     choice = u[:, walk, 0]
     prop[:, walk] = np.select(
-        [choice < 0.25, choice < 0.50, choice < 0.66],
+        [choice < 0.28, choice < 0.52, choice < 0.70],
         [_pick(kinds["person"], u[:, walk, 1]), _pick(kinds["small"], u[:, walk, 1]), _pick(kinds["mailbox"], u[:, walk, 1])],
         -1,
     )
     pose[:, walk, 0] = CELL * (np.arange(PAVEMENT) - (PAVEMENT - 1) / 2) + 2 * SHIFT * (u[:, walk, 2] - 0.5)
     pose[:, walk, 1] = 5.45 + 0.4 * u[:, walk, 3]
-    pose[:, walk, 3] = np.where(choice < 0.25, 6.2 * u[:, walk, 4], 0.3 * (u[:, walk, 4] - 0.5))
-    pose[:, walk, 4] = np.where(choice < 0.25, 0.92 + (TALLEST - 0.92) * u[:, walk, 2], 1.0)
+    pose[:, walk, 3] = np.where(choice < 0.28, _facing(prop[:, walk], style[:, walk], 2 * u[:, walk, 4] - 1), 0.3 * (u[:, walk, 4] - 0.5))
+    pose[:, walk, 4] = np.where(choice < 0.28, 0.92 + (TALLEST - 0.92) * u[:, walk, 2], 1.0)
 
     # the strip before the houses, and trees that look over the roofs
-    choice = u[:, lawn, 0]
-    trees = np.where(snowy, _pick(kinds["winter"], u[:, lawn, 1]), _pick(kinds["tree"], u[:, lawn, 1]))
-    low = np.where(snowy, _pick(kinds["winter hedge"], u[:, lawn, 1]), _pick(kinds["hedge"], u[:, lawn, 1]))
-    prop[:, lawn] = np.select([choice < 0.36, choice < 0.62], [trees, low], -1)
-    pose[:, lawn, 0] = 2.9 * (np.arange(LAWN) - (LAWN - 1) / 2) + 1.2 * (u[:, lawn, 2] - 0.5)
-    pose[:, lawn, 1] = 7.7 + 0.5 * u[:, lawn, 3]
-    pose[:, lawn, 3] = np.where(choice < 0.36, 6.2 * u[:, lawn, 4], 0.0)
-    pose[:, lawn, 4] = np.where(choice < 0.36, 0.7 + 0.3 * u[:, lawn, 3], 1.0)
+    wild = np.where(snowy, _pick(kinds["winter"], u[:, trees, 1]), _pick(kinds["tree"], u[:, trees, 1]))
+    prop[:, trees] = np.where(u[:, trees, 0] < 0.62, wild, -1)
+    pose[:, trees, 0] = (pose[:, rows, 0] + half)[:, :-1] + 0.5 * gaps[:, :-1] + 0.6 * (u[:, trees, 2] - 0.5)
+    pose[:, trees, 1] = 7.9 + 0.5 * u[:, trees, 3]
+    pose[:, trees, 3] = 6.2 * u[:, trees, 4]
+    pose[:, trees, 4] = 0.75 + 0.35 * u[:, trees, 3]
+    low = np.where(snowy, _pick(kinds["winter hedge"], u[:, hedges, 1]), _pick(kinds["hedge"], u[:, hedges, 1]))
+    prop[:, hedges] = np.where(u[:, hedges, 0] < 0.6, low, -1)
+    room = np.maximum(half[:, 1:-1] - 1.9, 0.0)  # so much to either side of the middle is free of trees
+    pose[:, hedges, 0] = pose[:, rows, 0][:, 1:-1] + room * (2 * u[:, hedges, 2] - 1)
+    pose[:, hedges, 1] = 7.3 + 0.4 * u[:, hedges, 3]
     prop[:, back] = np.where(snowy, _pick(kinds["winter"], u[:, back, 1]), _pick(kinds["tree"], u[:, back, 1]))
     pose[:, back, 0] = 7.0 * (np.arange(BACK) - (BACK - 1) / 2) + 4.0 * (u[:, back, 2] - 0.5)
     pose[:, back, 1] = 20.0 + 6.0 * u[:, back, 3]
@@ -130,5 +146,4 @@ def draw_street(stream: Stream, index: np.ndarray, weather: np.ndarray) -> tuple
     pose[:, sky, 2] = 22.0 + 16.0 * u[:, sky, 4]
     pose[:, sky, 4] = 1.0 + 0.8 * u[:, sky, 3]
 
-    style = (stream.bits(index, SLOTS, attempt=1) >> np.uint64(48)).astype(np.uint16)
     return prop, pose.astype(np.float32), style

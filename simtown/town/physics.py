@@ -132,11 +132,11 @@ class Physics:
     def _body(self, thing: Thing) -> _Body:
         """Bullet's frame of a body is about the middle of its box, at the height of its foot, so that pushes do not tilt it."""
         bullet, client = self._bullet, self._client
-        mesh_low, mesh_high = atlas().bounds[number(thing.kind)].astype(np.float64)
+        mesh_low, mesh_high = atlas().bounds[number(thing.kind, thing.style)].astype(np.float64)
         middle = (mesh_low + mesh_high) / 2
         moves = thing.group in ("vehicle", "person")
         offset = thing.scale * np.array([middle[0], middle[1], mesh_low[2] if moves else 0.0])
-        shape = self._shape([np.unique(np.round(thing.scale * part - offset, 3), axis=0) for part in parts(thing.kind)])
+        shape = self._shape([np.unique(np.round(thing.scale * part - offset, 3), axis=0) for part in parts(thing.kind, thing.style)])
         length, width, height = (mesh_high - mesh_low) * thing.scale
         mass = DENSITY * length * width * height if moves else 0.0
         inertia = mass * (length * length + width * width) / 12
@@ -281,14 +281,14 @@ def _beside(me: _Around, others: list[_Around]) -> tuple[np.ndarray, np.ndarray,
 
 
 @cache
-def parts(kind: str) -> list[np.ndarray]:
+def parts(kind: str, style: int = 0) -> list[np.ndarray]:
     """Points whose convex hulls make up a kind, in its own frame: (k, 3) metres each.
 
     A vehicle is its mesh's connected parts, so that one can stand on the bed of a truck, without trimmings; a person is one hull, and
     what does not move is its outline drawn up.
     """
     if GROUP[kind] == "person":
-        return [atlas().mesh(number(kind)).vertices]
+        return [atlas().mesh(number(kind, style)).vertices]
     if GROUP[kind] != "vehicle":
         return [np.concatenate([np.column_stack([outline(kind), np.full(len(outline(kind)), z)]) for z in heights(kind)])]
     mesh = atlas().mesh(number(kind))

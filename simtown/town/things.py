@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simtown.assets.catalogue import NAMED_BY_COLOUR
+from simtown.assets.street.people import SIDEWAYS
 from simtown.language.solids import Solid
 from simtown.scenes.footprints import GROUP, heights, outline, placed, separation, top
 from simtown.town.checks import TownError, number, paint, velocity, whole
@@ -18,8 +19,6 @@ from simtown.town.nouns import kinds_of
 if TYPE_CHECKING:
     from simtown.town.town import Town
 
-#: People who walk look along +x in their own frame; the others towards -y, as every street kind does.
-_WALKERS = ("jogger", "person with dog", "person with pram")
 #: Two things closer than this touch, metres; what rests on another may sink so far into it.
 TOUCH = 0.03
 #: How fast things of a group can be told to go, metres a second; the others stand.
@@ -63,7 +62,7 @@ class Thing:
         x, y, z: place, metres.
         yaw: radians counter-clockwise.
         scale: 1 is the catalogue's size.
-        style: picks tints and lit windows.
+        style: picks tints, lit windows and a person's pose.
         paint: of a vehicle's body, one of PAINTS; None is its kind's own.
         velocity: metres a second.
         spin: radians a second.
@@ -108,20 +107,20 @@ class Thing:
     @property
     def outline(self) -> np.ndarray:
         """(k, 2) the convex outline of what stands on the ground, metres."""
-        return placed(outline(self.kind), self.x, self.y, self.yaw, self.scale)
+        return placed(outline(self.kind, self.style), self.x, self.y, self.yaw, self.scale)
 
     @property
     def low(self) -> float:
-        return self.z + self.scale * heights(self.kind)[0]
+        return self.z + self.scale * heights(self.kind, self.style)[0]
 
     @property
     def high(self) -> float:
-        return self.z + self.scale * heights(self.kind)[1]
+        return self.z + self.scale * heights(self.kind, self.style)[1]
 
     def top(self, x: float, y: float) -> float:
         """How high it is above a point of the ground, metres; nan where it is not above it. Raises TownError for no numbers."""
         c, s, dx, dy = np.cos(self.yaw), np.sin(self.yaw), number(x, "x") - self.x, number(y, "y") - self.y
-        return self.z + self.scale * top(self.kind, (c * dx + s * dy) / self.scale, (c * dy - s * dx) / self.scale)
+        return self.z + self.scale * top(self.kind, (c * dx + s * dy) / self.scale, (c * dy - s * dx) / self.scale, self.style)
 
     def solid(self) -> Solid:
         """As relations see it."""
@@ -166,7 +165,7 @@ def may_be_painted(kind: str) -> bool:
 
 def turned_front(kind: str) -> float:
     """The direction in which an unturned kind looks, radians."""
-    return 0.0 if kind in _WALKERS or GROUP[kind] == "vehicle" else -np.pi / 2
+    return 0.0 if kind in SIDEWAYS or GROUP[kind] == "vehicle" else -np.pi / 2
 
 
 def overlapping(thing: Thing, others: list[Thing]) -> Thing | None:
@@ -191,5 +190,5 @@ def rests(upper: Thing, lower: Thing) -> bool:
 
 
 def _reach(thing: Thing) -> float:
-    corners = outline(thing.kind)
+    corners = outline(thing.kind, thing.style)
     return thing.scale * float(np.sqrt((corners * corners).sum(axis=1).max()))

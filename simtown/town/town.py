@@ -43,7 +43,7 @@ MEMORY = 6.0
 
 
 #: What decides where a thing is in the way of others.
-_SPACE = {"kind", "x", "y", "z", "yaw", "scale"}
+_SPACE = {"kind", "x", "y", "z", "yaw", "scale", "style"}
 
 
 class Light(NamedTuple):

@@ -199,7 +199,7 @@ def _entry(thing: Thing, number_: int, things: list[Thing], ids: np.ndarray, dep
     mask = ids == number_
     pixels = int(mask.sum())
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    low, high = atlas().bounds[number(thing.kind)].astype(np.float64) * thing.scale
+    low, high = atlas().bounds[number(thing.kind, thing.style)].astype(np.float64) * thing.scale
     solid = thing.solid()
     floors = [name for name, strips in SURFACES.items() if max(on(solid, s) for s in strips) > 0] if thing.group != "cloud" else []
     below = [o.name for o in things if o is not thing and thing.z > 0 and o.group != "cloud" and on(solid, o.solid()) > MARGINS["on"]]
@@ -224,13 +224,13 @@ def _in_world(thing: Thing, points: np.ndarray) -> np.ndarray:
 
 
 def _corners(thing: Thing) -> np.ndarray:
-    low, high = atlas().bounds[number(thing.kind)].astype(np.float64)
+    low, high = atlas().bounds[number(thing.kind, thing.style)].astype(np.float64)
     return _in_world(thing, np.array([(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]))
 
 
 def _project(thing: Thing, intrinsics: np.ndarray, extrinsics: np.ndarray, width: int, height: int) -> list[float] | None:
     """The picture box of all of a thing that is before the camera, cut at the picture's edges."""
-    points = _in_world(thing, atlas().mesh(number(thing.kind)).vertices) @ extrinsics[:3, :3].T + extrinsics[:3, 3]
+    points = _in_world(thing, atlas().mesh(number(thing.kind, thing.style)).vertices) @ extrinsics[:3, :3].T + extrinsics[:3, 3]
     points = points[points[:, 2] > 1e-3] @ intrinsics.T
     if not len(points):
         return None
@@ -249,4 +249,5 @@ def pixels_alone(town: Town, things: list[Thing], width: int, height: int) -> li
             alone.entity[i, 0], alone.pose[i, 0] = ENTITIES.index(t.kind), (t.x, t.y, t.yaw)
         else:
             alone.prop[i, 0], alone.prop_pose[i, 0] = PROPS.index(t.kind), (t.x, t.y, t.z, t.yaw, t.scale)
+            alone.prop_style[i, 0] = t.style
     return [int((raster().render(alone[slice(i, i + 1)], width, height).ids > 0).sum()) for i in range(len(things))]  # one by one: memory

@@ -134,7 +134,7 @@ def framed(size: tuple[int, int], world: World) -> tuple[float, float, float, fl
     """x0, y0, x1, y1 in pixels: the part of a picture of this size that shows what the pictures of a world show.
 
     The camera anchors a picture's lower edge and the width of the road (:mod:`simtown.scenes.camera`), so a taller picture shows more sky
-    and one wider than 2:1 more street at both sides. What is more is cut off.
+    and one wider than 16:9 more street at both sides. What is more is cut off.
 
     Raises:
         SettingsError: the picture shows less than those of the world.

@@ -5,12 +5,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from simtown.assets.atlas import atlas
-from simtown.assets.catalogue import ENTITIES, PROPS, entity_mesh, prop_mesh
+from simtown.assets.atlas import SALOON, atlas
+from simtown.assets.catalogue import ENTITIES, PROPS, STREET_MESHES, entity_mesh, prop_mesh
 from simtown.assets.palette import GLOW, HEADLAMP, MATERIALS, TAILLAMP, WINDOW
 from simtown.assets.street.ground import REACH, ROAD_EDGE, ground
 
-NAMES = (*ENTITIES, *PROPS, "ground")
+NAMES = (*ENTITIES, *(f"{kind} {pose}" for kind, pose in STREET_MESHES), "ground")
 KINDS = np.array([m.kind for m in MATERIALS])
 
 
@@ -24,7 +24,7 @@ def own(starts, number):
 
 
 def test_numbers_run_entities_props_ground(a):
-    assert a.ground == len(ENTITIES) + len(PROPS)
+    assert a.ground == len(ENTITIES) + len(STREET_MESHES)
     for number, mesh in ((0, entity_mesh(ENTITIES[0])), (len(ENTITIES), prop_mesh(PROPS[0])), (a.ground, ground())):
         assert np.abs(a.mesh(number).vertices - mesh.vertices).max() < 1 / 4096
 
@@ -119,6 +119,11 @@ def test_only_windows_have_part_numbers(a):
     assert a.parts.max() > 10
 
 
+def test_all_windows_of_a_vehicle_have_one_number(a):
+    vehicles = np.arange(len(a.triangles)) < a.triangle_start[len(ENTITIES)]
+    assert set(a.parts[vehicles & (KINDS[a.materials] == WINDOW)].tolist()) == {SALOON}
+
+
 def test_a_window_lights_as_a_whole(a):
     """Flat neighbours that share an edge are one pane: they have one number, so that at night it is lit or dark as one."""
     split = []
@@ -141,3 +146,5 @@ def test_the_ground_lies_flat_under_the_road(a):
     asphalt = np.array([MATERIALS[m].name == "asphalt" for m in mesh.materials])
     assert np.ptp(p[asphalt].reshape(-1, 3), axis=0).tolist() == pytest.approx([2 * REACH, 2 * ROAD_EDGE, 0], abs=1e-3)
     assert (normals[~flat, 1] < 0).all()  # hills face the viewer
+    assert (normals[~flat, 2] < 0.5).all()  # and lean back a little, for snow; what is flatter is drawn as level ground
+    assert (normals[~flat, 2] > 0.1).all()

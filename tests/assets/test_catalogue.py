@@ -2,9 +2,22 @@
 
 from hashlib import sha256
 
+import numpy as np
 import pytest
 
-from simtown.assets.catalogue import _STREET, _VEHICLES, ENTITIES, PROPS, STREET, entity_mesh, prop_mesh
+from simtown.assets.catalogue import (
+    _STREET,
+    _VEHICLES,
+    ENTITIES,
+    POSES,
+    PROPS,
+    STREET,
+    STREET_MESHES,
+    entity_mesh,
+    mesh_in_pose,
+    pose_of,
+    prop_mesh,
+)
 
 
 @pytest.mark.parametrize(("first", "digest"), [(60, "a897f548c84d432b"), (102, "b9fdf8b690bec44c")])
@@ -12,6 +25,26 @@ def test_entity_order_never_changes(first, digest):
     """Golden: append to ENTITIES, never insert, rename or move."""
     assert len(ENTITIES) >= first
     assert sha256("\n".join(ENTITIES[:first]).encode()).hexdigest()[:16] == digest
+
+
+def test_street_order_never_changes():
+    """Golden: the kinds of the first version of the world keep their numbers, so that its data sets keep their meaning."""
+    assert sha256("\n".join(PROPS[:89]).encode()).hexdigest()[:16] == "30396e1b64cbcc1a"
+    assert PROPS[89:] == ("windmill", "library", "toy shop", "ice-cream parlour", "square", "park", "petrol station")
+
+
+def test_people_have_three_poses_under_one_name():
+    """A style picks the pose, whatever else it picks; things of one pose have one mesh."""
+    assert STREET_MESHES[: len(PROPS)] == tuple((name, 0) for name in PROPS)
+    assert len(set(STREET_MESHES)) == len(STREET_MESHES) == len(PROPS) + (POSES - 1) * len(STREET["person"])
+    styles = np.arange(65536, dtype=np.uint16)
+    assert (np.bincount(pose_of(styles)) > 65536 / POSES - 200).all()
+    for tint in range(100):
+        assert set(pose_of(styles[tint::100]).tolist()) == set(range(POSES))
+    for name in PROPS:
+        numbers = {mesh_in_pose(name, pose) for pose in range(POSES)}
+        assert {STREET_MESHES[k][0] for k in numbers} == {name}
+        assert len(numbers) == (POSES if name in STREET["person"] else 1)
 
 
 def test_first_entities():
@@ -30,7 +63,7 @@ def test_every_vehicle_is_in_the_list():
 
 
 def test_groups_make_up_the_props():
-    assert [name for group in STREET.values() for name in group] == list(PROPS)
+    assert sorted(name for group in STREET.values() for name in group) == sorted(PROPS)
     assert set(STREET) == {"building", "tree", "furniture", "person", "cloud"}
     assert set(_STREET) == set(PROPS)
 

@@ -8,30 +8,36 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from simtown.assets.atlas import atlas
-from simtown.assets.catalogue import ENTITIES, PROPS, STREET, entity_mesh, prop_mesh
+from simtown.assets.catalogue import ENTITIES, POSES, PROPS, STREET, STREET_MESHES, entity_mesh, prop_mesh
 from simtown.assets.mesh import Mesh
 from simtown.assets.palette import CLOUD, GROUND, MATERIALS, PAINTS, ROAD, TINT_CLOTH, TINT_ROOF, TINT_WALL, material
 from simtown.assets.vehicles import buses, cars, cycles, farm, offroad, service, showcars, trucks, vans, works
+from simtown.render.raster import Raster
+from simtown.scenes.scene import Scene, SceneBatch, Vehicle, Weather
 
 VEHICLE_TRIANGLES, STREET_TRIANGLES = 1500, 450
 LONGEST, WIDEST, HIGHEST = 6.2, 2.25, 3.63
 KINDS = [MATERIALS[i].kind for i in range(len(MATERIALS))]
+#: A name for every mesh of the atlas but the ground's, in its order.
+MESHES = (*ENTITIES, *PROPS, *(f"{kind}, pose {pose}" for kind, pose in STREET_MESHES[len(PROPS) :]))
 
 MODULES = [m for m in (cars, showcars, offroad, trucks, service, buses, vans, works, farm, cycles) if hasattr(m, "BODY")]
 
 every_entity = pytest.mark.parametrize("name", ENTITIES)
-every_prop = pytest.mark.parametrize("name", PROPS)
-every_kind = pytest.mark.parametrize("name", ENTITIES + PROPS)
+every_prop = pytest.mark.parametrize("name", MESHES[len(ENTITIES) :])
+every_kind = pytest.mark.parametrize("name", MESHES)
 every_body = pytest.mark.parametrize(("name", "paint"), [pair for m in MODULES for pair in m.BODY.items()])
+every_person = pytest.mark.parametrize("name", STREET["person"])
 
 
 def mesh_of(name) -> Mesh:
-    return entity_mesh(name) if name in ENTITIES else prop_mesh(name)
+    number = MESHES.index(name)
+    return entity_mesh(name) if number < len(ENTITIES) else prop_mesh(*STREET_MESHES[number - len(ENTITIES)])
 
 
 def drawn(name) -> Mesh:
     """The mesh as the renderers get it, on the atlas's grid."""
-    return atlas().mesh((ENTITIES + PROPS).index(name))
+    return atlas().mesh(MESHES.index(name))
 
 
 def corners(mesh):
@@ -57,7 +63,7 @@ def test_vehicle_fits_its_triangle_budget(name):
 
 @every_prop
 def test_prop_fits_its_triangle_budget(name):
-    assert 4 <= len(prop_mesh(name).triangles) <= STREET_TRIANGLES
+    assert 4 <= len(mesh_of(name).triangles) <= STREET_TRIANGLES
 
 
 @every_kind
@@ -196,11 +202,41 @@ def test_the_body_is_a_good_part_of_what_is_painted(name, paint):
     assert (seen == material(paint)).sum() >= 0.2 * (seen < len(PAINTS)).sum()
 
 
+@pytest.mark.parametrize("name", list(buses.KINDS))
+def test_windows_of_buses_are_lit_at_night(name):
+    """On either flank, a good part of what is seen of it is warm and bright."""
+    scenes = [Scene([Vehicle(name, 0.0, -1.85, yaw)], [], Weather("night", 1.0)) for yaw in (0.0, np.pi)]
+    frames = Raster().render(SceneBatch.of(scenes), 256, 128)
+    own, red, blue = frames.ids == 1, frames.rgb[..., 0].astype(int), frames.rgb[..., 2].astype(int)
+    lit = own & (red > 140) & (red > blue + 40)
+    assert (lit.sum(axis=(1, 2)) > 0.08 * own.sum(axis=(1, 2))).all()
+
+
 @every_prop
 def test_prop_stands_on_the_ground(name):
-    low = prop_mesh(name).bounds[0, 2]
+    low = mesh_of(name).bounds[0, 2]
     if name not in STREET["cloud"]:
         assert -0.06 <= low <= 0.06
+
+
+@every_person
+def test_poses_are_told_apart_at_a_glance(name):
+    """Outlines seen from the road, or from beside for those who look along it, differ by a good part of a person's area."""
+    shapes = []
+    for pose in range(POSES):
+        p = corners(prop_mesh(name, pose))
+        for degrees in (0.0, 70.0):
+            c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+            flat = np.stack([c * p[..., 0] - s * p[..., 1], p[..., 2]], axis=-1)
+            grid = np.stack(np.meshgrid(np.arange(-1.6, 1.6, 0.04), np.arange(0.02, 2.6, 0.04)), axis=-1).reshape(-1, 1, 2)
+            edge = np.roll(flat, -1, axis=1) - flat
+            side = [edge[:, k, 0] * (grid[..., 1] - flat[:, k, 1]) - edge[:, k, 1] * (grid[..., 0] - flat[:, k, 0]) for k in range(3)]
+            covered = (np.minimum(np.minimum(*side[:2]), side[2]) >= 0) | (np.maximum(np.maximum(*side[:2]), side[2]) <= 0)
+            shapes.append(covered.any(axis=1))
+    for a in range(POSES):
+        for b in range(a):
+            differ = [np.mean(shapes[2 * a + k] != shapes[2 * b + k]) / np.mean(shapes[2 * b + k]) for k in range(2)]
+            assert max(differ) > 0.1, (name, a, b, differ)
 
 
 @pytest.mark.parametrize("name", STREET["building"])
@@ -218,7 +254,7 @@ def test_building_front_faces_the_road(name):
 def test_all_meshes_differ():
     a = atlas()
     seen = {}
-    for number, name in enumerate(ENTITIES + PROPS):
+    for number, name in enumerate(MESHES):
         mesh = a.mesh(number)
         order = np.lexsort(corners(mesh).reshape(len(mesh.triangles), 9).T)
         key = (corners(mesh)[order].tobytes(), mesh.materials[order].tobytes())

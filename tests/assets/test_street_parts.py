@@ -8,7 +8,7 @@ import pytest
 import trimesh
 
 from simtown.assets.palette import MATERIALS
-from simtown.assets.street.parts import _STROKES, arch, blob, bunting, disc, face, lathe, letters, limb, mass, patch, shape
+from simtown.assets.street.parts import _STROKES, arch, blob, bunting, disc, face, lathe, letters, limb, mass, patch, roadside, shape
 
 
 def solid(mesh):
@@ -131,3 +131,12 @@ def test_bunting_puts_one_thing_at_each_place():
     part = bunting([0.0, 1.0, 2.0, 3.0], (0.5, 1.0), ["red", "blue", "green"])
     assert [MATERIALS[m].name for m in part.materials[::2]] == ["red", "blue", "green", "red"]
     assert np.allclose(part.vertices[part.triangles[::2]].mean(axis=1)[:, 0], [0, 1, 2, 3], atol=0.2)
+
+
+def test_roadside_keeps_what_the_road_sees():
+    ball = blob(1.0, (0.0, 5.0, 1.0), "leaf", 8, 3)
+    part = roadside([ball, mass((-1.0, 1.0), (0.0, 1.0), "red")])
+    kept = normals(part)
+    assert (kept[:, 1] < 0.5).all()
+    assert len(part.triangles) == (normals(ball)[:, 1] < 0.5).sum() + 8
+    assert len(np.unique(part.triangles)) == len(part.vertices) == part.triangles.max() + 1

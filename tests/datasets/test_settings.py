@@ -14,8 +14,8 @@ from simtown.datasets.verify import verify
 
 OTHER = {
     "entities": 61, "n": 100, "val": 2, "test": 4, "width": 64, "height": 32, "seed": -7, "distractor": True,
-    "frequencies": "zipf:1", "relations": ("behind",), "phrasing": "varied", "weathers": ("fog", "night"), "jitter": 0.5,
-    "masks": True, "depth": True, "shard": 10,
+    "frequencies": "zipf:1", "relations": ("behind",), "phrasing": "varied", "weathers": ("fog", "night"), "paint": "natural",
+    "jitter": 0.5, "masks": True, "depth": True, "shard": 10,
 }  # fmt: skip
 
 
@@ -51,8 +51,9 @@ def test_the_default_directory_names_whatever_differs(name):
         ({"entities": 1}, "--entities"), ({"entities": 103}, "--entities"), ({"entities": 2, "distractor": True}, "--distractor"),
         ({"n": 0}, "--n"), ({"n": 7}, "--n"), ({"val": -2}, "--val"), ({"test": 3}, "--test"), ({"shard": 0}, "--shard"),
         ({"shard": 5}, "--shard"), ({"jitter": 2.01}, "--jitter"), ({"jitter": float("nan")}, "--jitter"), ({"width": 31}, "31x128"),
-        ({"height": 1025}, "128x1025"), ({"phrasing": "x"}, "phrasing"), ({"weathers": ()}, "weather"), ({"weathers": ("x",)}, "weather"),
+        ({"height": 4097}, "128x4097"), ({"phrasing": "x"}, "phrasing"), ({"weathers": ()}, "weather"), ({"weathers": ("x",)}, "weather"),
         ({"relations": ()}, "relation"), ({"relations": ("above",)}, "above"), ({"frequencies": "x"}, "frequencies"),
+        ({"paint": "x"}, "unknown paint 'x'"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused(changes, words):
@@ -93,6 +94,23 @@ def test_a_data_set_outlives_its_table_of_frequencies(table, tmp_path):
     table.unlink()
     assert len(open_dataset(tmp_path / "town").train) == 6
     assert verify(tmp_path / "town").problems == []
+
+
+def test_a_data_set_outlives_its_table_of_paints(tmp_path):
+    """Its manifest keeps what the table said; another table is another setting."""
+    table = tmp_path / "paints.csv"
+    table.write_text("paint,weight\nred,3\nblue,1\n")
+    settings = Settings(entities=20, n=40, val=2, test=2, width=32, height=32, paint=str(table))
+    generate(settings, tmp_path / "town", workers=1)
+    told = json.loads((tmp_path / "town" / "manifest.json").read_text())["settings"]
+    assert sorted(told["paint_frequencies"])[-3:] == [0.0, 0.25, 0.75]
+    table.write_text("paint,weight\nred,1\nblue,1\n")
+    [line] = differences(told, json.loads(json.dumps(settings.resolved())))
+    assert line.startswith(f"--paint {table} (table ")
+    table.unlink()
+    report = verify(tmp_path / "town")
+    assert report.problems == []
+    assert "paints are as frequent as in the manifest's own table" in report.summary
 
 
 def test_another_version_of_the_world_is_not_made():

@@ -182,6 +182,16 @@ def test_it_is_shown(name, town, tmp_path, cli, contents):
     assert contents(directory) == before
 
 
+def test_no_paint_is_told_of_it(town, tmp_path, cli):
+    """Its kinds' own paints were others than today's."""
+    cli("export", town("rich"), "--to", "clevr", "--out", tmp_path / "clevr").succeeds()
+    cli("export", town("rich"), "--to", "png", "--out", tmp_path / "png").succeeds()
+    scenes = json.loads((tmp_path / "clevr" / "scenes" / "CLEVR_train_scenes.json").read_text())["scenes"]
+    assert {thing["color"] for scene in scenes for thing in scene["objects"]} == {"unknown"}
+    lines = (tmp_path / "png" / "questions.jsonl").read_text().splitlines()
+    assert {vehicle["paint"] for line in lines for vehicle in json.loads(line)["vehicles"]} == {None}
+
+
 @pytest.mark.parametrize("form", ["clevr", "png", "webdataset", "coco", "yolo"])
 def test_it_is_exported_where_nothing_has_to_be_drawn(form, town, tmp_path, cli):
     cli("export", town("rich"), "--to", form, "--out", tmp_path / "rich-out").succeeds()

@@ -10,8 +10,19 @@ from scipy import stats
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.language.questions import PHRASINGS
-from simtown.language.sampler import Examples, ImpossibleError, Recipe, answers, draw_cameras, draw_entities, sample, unchanged
-from simtown.scenes.camera import Camera
+from simtown.language.sampler import (
+    JITTER,
+    Examples,
+    ImpossibleError,
+    Recipe,
+    answers,
+    draw_cameras,
+    draw_entities,
+    mirrored,
+    sample,
+    unchanged,
+)
+from simtown.scenes.camera import NOMINAL, Camera
 from simtown.scenes.placement import GAP, LANES, LEAST_VISIBLE, SWAY, half_sizes, overlap
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import unclipped_boxes, visibility
@@ -290,6 +301,40 @@ def test_a_distractor_leaves_the_questions_distribution_alone(distracted):
     assert fit(counted(table[:, [0, 2]], list(chances)), list(chances.values())) > SIGNIFICANT
 
 
+def test_a_long_kind_and_a_short_one_are_as_often_in_front():
+    """Where near and far are asked about, a vehicle's length does not tell its lane."""
+    chances = np.array([ENTITIES[i] in ("semi-trailer truck", "bicycle") for i in range(len(ENTITIES))]) / 2
+    ex = sample(Recipe(7, "train", chances, chances, relations=ALL), np.arange(6000))
+    near, far = (ex.scene.pose[:, slot, 1] for slot in (0, 1))
+    long_first = ex.scene.entity[:, 0] == ENTITIES.index("semi-trailer truck")
+    apart = np.sign(near) != np.sign(far)
+    long_near = ((near < far) == long_first)[apart]
+    assert stats.binomtest(int(long_near.sum()), len(long_near)).pvalue > SIGNIFICANT
+
+
+@pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)])
+def test_a_mirror_image_at_any_yaw_is_one_on_the_ground(axes):
+    """Twice mirrored is as before; outlines keep their distances, and vehicles in lanes keep to lanes."""
+    rng = np.random.default_rng(13)
+    pose = rng.uniform([-6, -5, -7], [6, 12, 7], (3000, 3, 3)).astype(np.float32)
+    camera = np.tile(Camera().row(), (3000, 1))
+    camera[:, :4] += rng.uniform(-0.5, 0.5, (3000, 4)).astype(np.float32)
+    image, seen_by = mirrored(pose, camera, axes)
+    again = mirrored(image, seen_by, axes)
+    assert np.allclose(again[0][..., :2], pose[..., :2])
+    assert np.allclose(np.cos(again[0][..., 2] - pose[..., 2]), 1)
+    assert np.array_equal(again[1], camera)
+    half = half_sizes()[rng.integers(0, len(ENTITIES), (3000, 3))]
+    for gap in (0.1, 0.5):
+        before, after = (overlap(p[:, 0], half[:, 0], p[:, 1], half[:, 1], gap) for p in (pose, image))
+        assert (before == after).mean() > 0.999  # but for rounding
+    lanes = np.array([[[0.5, y, yaw] for y, yaw in LANES]], dtype=np.float32)
+    for (_, y, yaw), (_, y_before, _) in zip(mirrored(lanes, camera[:1], axes)[0][0], lanes[0], strict=True):
+        expected = dict(LANES)[-1.85 if y < 0 else 1.85]
+        assert abs(y) == abs(y_before)
+        assert np.cos(yaw) == pytest.approx(np.cos(expected))
+
+
 # answers and truths
 
 
@@ -393,9 +438,9 @@ def test_vehicles_drive_along_their_lanes(name, request):
 @every_sample
 def test_vehicles_are_wholly_in_the_nominal_picture(name, request):
     scene = request.getfixturevalue(name).scene
-    box = unclipped_boxes(scene.entity, scene.pose, scene.camera, 256, 128)
+    box = unclipped_boxes(scene.entity, scene.pose, scene.camera, *NOMINAL)
     assert (box[..., :2] >= 0).all()
-    assert (box[..., 2:] <= [256, 128]).all()
+    assert (box[..., 2:] <= NOMINAL).all()
 
 
 @every_sample
@@ -450,7 +495,7 @@ def test_the_papers_phrasing_alone(skewed):
 def test_the_camera_moves_by_the_jitter_at_most():
     recipe = Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT, jitter=0.8)
     moved = draw_cameras(recipe, np.arange(5000)) - Camera().row()
-    most = np.array([0.8, 0.8, 0.4, 0.024])
+    most = 0.8 * np.array(JITTER)
     assert (np.abs(moved[:, :4]).max(axis=0) <= most + 1e-6).all()
     assert (np.abs(moved[:, :4]).max(axis=0) > 0.97 * most).all()
     assert not moved[:, 4:].any()

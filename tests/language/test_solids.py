@@ -127,7 +127,7 @@ def test_on_is_standing_where_the_other_ends(kind, x, y, z):
 
 
 def test_everything_is_on_one_part_of_the_ground():
-    for y, where in ((0.0, "road"), (-3.0, "road"), (5.0, "sidewalk"), (-4.5, "sidewalk"), (9.0, "lawn"), (-9.0, "lawn")):
+    for y, where in ((0.0, "road"), (-3.0, "road"), (5.0, "sidewalk"), (-5.0, "road"), (-6.5, "sidewalk"), (9.0, "lawn"), (-9.0, "lawn")):
         solid = Thing("man", 0.0, y).solid()
         assert [name for name, strips in SURFACES.items() if max(on(solid, s) for s in strips) > 0] == [where]
         flying = Thing("man", 0.0, y, z=2.0).solid()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial import Delaunay
 
-from simtown.render.fill import MOST_TRIANGLES, fill_convex, fill_triangle
+from simtown.render.fill import REACH, TAG, fill_triangle, hull
 from simtown.render.lanes import LANES
 from simtown.scenes.camera import NEAR
 
@@ -16,7 +16,7 @@ def drawn(corners, depths=(8.0, 8.0, 8.0), tag=1, samples=None):
     if samples is None:
         samples = np.zeros((HEIGHT, WIDTH + LANES), dtype=np.uint32)
     spots = [value for (x, y), d in zip(corners.tolist(), depths, strict=True) for value in (x, y, np.float32(1 / d))]
-    fill_triangle(samples, WIDTH, HEIGHT, *spots, np.uint32(tag))
+    fill_triangle(samples, 0, WIDTH, WIDTH, HEIGHT, *spots, np.uint32(tag))
     return samples
 
 
@@ -88,30 +88,62 @@ def test_nearer_wins_whatever_the_order():
         samples = np.zeros((HEIGHT, WIDTH + LANES), dtype=np.uint32)
         for i in order:
             drawn(corners, [(10.0,) * 3, (9.9,) * 3][i], tag=i + 1, samples=samples)
-        assert set(np.unique(samples & MOST_TRIANGLES)) == {0, 2}
+        assert set(np.unique(samples & TAG)) == {0, 2}
 
 
-def crossing(sides, points):
-    """Whether points lie inside a convex polygon: all on one side of its edges."""
-    turns = [
-        (b[0] - a[0]) * (points[..., 1] - a[1]) - (b[1] - a[1]) * (points[..., 0] - a[0])
-        for a, b in zip(sides, np.roll(sides, -1, axis=0), strict=True)
-    ]
-    return np.all([t > 0 for t in turns], axis=0) | np.all([t < 0 for t in turns], axis=0)
+def test_a_strip_holds_the_same_samples_as_the_whole():
+    rng = np.random.default_rng(4)
+    for corners in random_triangles(rng, 300):
+        depths = rng.uniform(2.5, 60.0, 3)
+        whole = drawn(corners, depths)[:, :WIDTH]
+        spots = [value for (x, y), d in zip(corners.tolist(), depths, strict=True) for value in (x, y, np.float32(1 / d))]
+        for first, width in ((0, 30), (30, 17), (47, 43)):
+            samples = np.zeros((HEIGHT, width + LANES), dtype=np.uint32)
+            fill_triangle(samples, first, width, WIDTH, HEIGHT, *spots, np.uint32(1))
+            assert np.array_equal(samples[:, :width], whole[:, first : first + width])
 
 
-def test_fill_convex_is_point_in_polygon():
-    rng = np.random.default_rng(3)
-    grid = np.stack(np.meshgrid(np.arange(24), np.arange(16)), axis=-1).astype(np.float64)
-    for n in (3, 4, 5) * 30:
-        turn = np.sort(rng.uniform(0, 2 * np.pi, n))
-        corners = (np.array([12, 8]) + rng.uniform(-8, 8, 2) + rng.uniform(2, 14) * np.stack([np.cos(turn), np.sin(turn)], axis=1)).astype(
-            np.float32
-        )
-        mask = np.zeros((16, 32), dtype=np.uint8)
-        mask[5, 5] = 9
-        fill_convex(mask, 24, 16, corners[:, 0].copy(), corners[:, 1].copy(), n, np.uint8(2), np.zeros((16, 2), dtype=np.float32))
-        assert (mask[:, 24] >= (mask[:, :24] == 2).any(axis=1)).all()  # touched rows are marked
-        expected = np.where(crossing(corners.astype(np.float64), grid), 2, 0)
-        expected[5, 5] = 9
-        assert (mask[:, :24] != expected).sum() <= 1  # a grid point on an edge
+@pytest.mark.parametrize("spread", [3000, 300_000, 1 << 21, REACH // 2])
+def test_coverage_is_exact_in_the_largest_picture(spread):
+    """Random rows of a picture of 8,193 samples a side, against edge functions in Python's whole numbers."""
+    rng, size = np.random.default_rng(5), 8193
+    rows, samples = 24, np.zeros((size, size + LANES), dtype=np.uint32)
+    for _ in range(40):
+        middle = rng.integers(0, size * 256, 2)
+        corners = (middle + rng.integers(-spread, spread + 1, (3, 2))).tolist()
+        samples[:] = 0
+        fill_triangle(samples, 0, size, size, size, *[v for x, y in corners for v in (x, y, np.float32(0.1))], np.uint32(1))
+        (x0, y0), (x1, y1), (x2, y2) = corners
+        ring = corners if (x1 - x0) * (y2 - y0) > (x2 - x0) * (y1 - y0) else [corners[0], corners[2], corners[1]]
+        for y in np.clip(middle[1] // 256 + np.arange(rows) * 5 - 60, 0, size - 1).tolist():
+            low, high = 0, size
+            for (ax, ay), (bx, by) in zip(ring, ring[1:] + ring[:1], strict=True):
+                dx, dy = bx - ax, by - ay
+                least = 0 if dy < 0 or (dy == 0 and dx > 0) else 1
+                free = (256 * y - ay) * dx + ax * dy - least  # inside: free - 256 x dy >= 0
+                if dy == 0:
+                    high = high if free >= 0 else 0
+                elif dy < 0:
+                    low = max(low, -(free // (-256 * dy)))
+                else:
+                    high = min(high, free // (256 * dy) + 1)
+            expected = np.zeros(size, dtype=bool)
+            expected[low : max(low, high)] = True
+            assert np.array_equal(samples[y, :size] > 0, expected)
+
+
+def test_hull_is_convex_and_holds_every_point():
+    """Also of points in a line and of equal ones; corners run counter-clockwise."""
+    rng = np.random.default_rng(6)
+    for n in (3, 5, 14) * 60:
+        points = rng.integers(-6, 7, (n, 2)) * rng.integers(1, 50)
+        x, y = np.ascontiguousarray(points.T)
+        out = np.zeros(2 * n + 2, dtype=np.int64)
+        corners = points[out[: hull(x, y, np.arange(n), n, out)]]
+        if len(corners) < 3:
+            continue
+        along = np.roll(corners, -1, axis=0) - corners
+        after = np.roll(along, -1, axis=0)
+        assert (along[:, 0] * after[:, 1] - along[:, 1] * after[:, 0] > 0).all()
+        away = points[:, None] - corners
+        assert (along[:, 0] * away[..., 1] - along[:, 1] * away[..., 0] >= 0).all()

@@ -17,6 +17,7 @@ from simtown.render.frames import Frames
 from simtown.render.instances import instances
 from simtown.render.raster import Raster
 from simtown.scenes.camera import NEAR, Camera, views
+from simtown.scenes.placement import LANES
 from simtown.scenes.scene import Prop, Scene, SceneBatch, Vehicle, Weather, empty_batch
 from simtown.scenes.weather import WEATHERS
 from tests.conftest import HANGS
@@ -126,7 +127,7 @@ def test_empty_slots_may_stand_anywhere(raster, batch):
 # sizes
 
 
-@pytest.mark.parametrize(("width", "height"), [(32, 32), (33, 47), (47, 33), (1024, 32), (32, 1024), (1024, 1024), (97, 193), (255, 127)])
+@pytest.mark.parametrize(("width", "height"), [(32, 32), (33, 47), (47, 33), (4096, 32), (32, 4096), (1024, 1024), (97, 193), (255, 127)])
 def test_every_size_shows_the_road_where_the_camera_says(width, height, raster):
     scenes = empty_batch(2, 1, 1)
     scenes.camera[1] = Camera(x=1.0, y=-15.2, z=6.1, yaw=0.06, pitch=-0.04).row()
@@ -159,9 +160,9 @@ def spot(view, point):
     return view[13] + view[12] * right / far, view[14] - view[12] * up / far, far
 
 
-@pytest.mark.parametrize("size", [(31, 64), (64, 31), (1025, 64), (64, 1025), (0, 0), (-32, 64)])
+@pytest.mark.parametrize("size", [(31, 64), (64, 31), (4097, 64), (64, 4097), (0, 0), (-32, 64)])
 def test_sizes_out_of_range_are_refused(size, raster, batch):
-    with pytest.raises(ValueError, match=r"32 to 1024"):
+    with pytest.raises(ValueError, match=r"32 to 4096"):
         raster.render(batch[:1], *size)
 
 
@@ -412,12 +413,48 @@ def test_it_gets_darker_towards_night(raster, batch):
             assert dusk > night + 15
 
 
+#: Mean difference of pictures at intensity 0.1 and 1.0 in the first version of the world, of 255 levels.
+FIRST_VERSION = {"clear": 8.2, "cloudy": 13.8, "rain": 13.7, "fog": 14.6, "snow": 11.6, "dusk": 23.4, "night": 14.3}
+
+
 @pytest.mark.parametrize("weather", WEATHERS)
 def test_intensity_is_seen(weather, raster, batch):
-    scenes = batch[np.zeros(2, dtype=np.int64)]
-    scenes.weather[:], scenes.intensity[:] = WEATHERS.index(weather), (0.0, 1.0)
-    light, heavy = raster.render(scenes, 64, 64).rgb.astype(int)
-    assert np.abs(light - heavy).mean() > 1
+    """At least twice as much as in the first version of the world."""
+    scenes = batch[np.arange(8)]
+    scenes.weather[:] = WEATHERS.index(weather)
+    pictures = []
+    for intensity in (0.1, 1.0):
+        scenes.intensity[:] = intensity
+        pictures.append(raster.render(scenes, 96, 96).rgb.astype(int))
+    assert np.abs(pictures[1] - pictures[0]).mean() > 2 * FIRST_VERSION[weather]
+
+
+#: Least mean difference, of 255 levels, between the pixels of a vehicle and the same street without it.
+LEAST_CONTRAST = 14
+
+
+@pytest.mark.parametrize("weather", ["fog", "night", "rain", "snow", "dusk"])
+def test_every_vehicle_stands_out_in_the_strongest_weather(weather, raster, batch):
+    props, sky = batch.scene(0).props, Weather(weather, 1.0)
+    for y, yaw in LANES:
+        scenes = SceneBatch.of([Scene([Vehicle(name, 0.0, y, yaw)], props, sky) for name in ENTITIES] + [Scene([], props, sky)])
+        frames = raster.render(scenes, 128, 128)
+        empty = frames.rgb[-1].astype(int)
+        for i, name in enumerate(ENTITIES):
+            own = frames.ids[i] == 1
+            assert np.abs(frames.rgb[i].astype(int) - empty)[own].mean() > LEAST_CONTRAST, name
+
+
+def test_fog_hides_houses_before_vehicles(raster, batch):
+    """At full intensity houses keep a small part of the contrast that they have on a cloudy day, vehicles most of it."""
+    scenes = weathered(batch, 1.0)
+    clear, fog = (WEATHERS.index(w) for w in ("cloudy", "fog"))
+    frames = raster.render(scenes, 128, 128)
+    house = (frames.depth[0] > 21) & (frames.depth[0] < 30)
+    vehicle = (frames.ids[0] > 0) & (frames.ids[0] <= scenes.entity.shape[1])
+    share = [frames.rgb[fog][where].std() / frames.rgb[clear][where].std() for where in (house, vehicle)]
+    assert share[0] < 0.45
+    assert share[1] > 1.5 * share[0]
 
 
 def test_fog_takes_the_contrast_of_what_is_far(raster, batch):
@@ -453,6 +490,144 @@ def test_the_sun_throws_shadows_to_the_other_side(raster):
     assert lighter.sum() > 40
     assert columns[darker].mean() > 64 + 8
     assert columns[lighter].mean() < 64 - 8
+
+
+def road_at(frames_rgb, view, points):
+    """Colours (n, 3) of the pixels that show ground points (n, 2)."""
+    spots = [spot(view, (x, y, 0.0)) for x, y in points]
+    return np.array([frames_rgb[int(v), int(u)] for u, v, _ in spots]).astype(int)
+
+
+@pytest.mark.parametrize("weather", ["night", "dusk"])
+def test_headlamps_throw_a_soft_cone(weather, raster):
+    """Brightest on the lamp's axis soon after the lamp, falling evenly to the sides and with distance, without rings."""
+    scenes = SceneBatch.of(
+        [Scene([Vehicle("delivery scooter", -4.0, -1.85)], weather=Weather(weather, 1.0)), Scene(weather=Weather(weather, 1.0))]
+    )
+    frames = raster.render(scenes, 1024, 1024)
+    view = views(scenes.camera, 1024, 1024)[0].astype(float)
+    lamp = atlas().bounds[ENTITIES.index("delivery scooter"), 1, 0] - 4.0
+    light = frames.rgb[0].astype(int).sum(axis=2) - frames.rgb[1].astype(int).sum(axis=2)
+    ahead = lamp + np.linspace(0.3, 6.0, 40)
+    along = np.array([light[int(v), int(u)] for u, v, _ in (spot(view, (x, -1.85, 0.0)) for x in ahead)])
+    assert along[:10].max() > 60
+    assert along.argmax() < 15
+    assert along[-1] < 0.15 * along.max()
+    assert (np.diff(along[along.argmax() :]) <= 3).all()
+    assert np.abs(np.diff(along, 2)).max() <= 0.12 * along.max(), "a step would show as a ring"
+    across = np.array([light[int(v), int(u)] for u, v, _ in (spot(view, (lamp + 1.5, -1.85 + d, 0.0)) for d in np.linspace(-1, 1, 41))])
+    assert abs(across.argmax() - 20) <= 2
+    assert (np.diff(across[:19]) >= -3).all()
+    assert (np.diff(across[22:]) <= 3).all()
+    assert across[0] == across[-1] == 0
+
+
+def test_lanterns_throw_round_pools_without_rings(raster):
+    night = Weather("night", 1.0)
+    scenes = SceneBatch.of([Scene(props=[Prop("street lamp", 0.0, 4.1)], weather=night), Scene(weather=night)])
+    frames = raster.render(scenes, 1024, 1024)
+    view = views(scenes.camera, 1024, 1024)[0].astype(float)
+    light = (frames.rgb[0].astype(int) - frames.rgb[1]).sum(axis=2)
+    profile = np.array([light[int(v), int(u)] for u, v, _ in (spot(view, (x, 2.9, 0.0)) for x in np.linspace(0.0, 4.0, 80))])
+    assert profile[0] > 40
+    assert (np.diff(profile) <= 2).all()
+    assert np.abs(np.diff(profile, 2)).max() <= 0.1 * profile[0]
+    assert profile[-1] == 0
+    red, _, blue = (frames.rgb[0].astype(int) - frames.rgb[1])[light > 60].mean(axis=0)
+    assert red > blue, "it is warm"
+
+
+def test_wet_road_is_darker_and_mirrors(raster):
+    """Before a red bus the wet road turns redder than the dry one does; the road beside it is darker than dry road."""
+    bus = [Vehicle("red bus", 0.0, 1.85, np.pi)]
+    scenes = SceneBatch.of([Scene(bus, weather=Weather(w, 1.0, seed=3)) for w in ("cloudy", "rain")])
+    frames = raster.render(scenes, 256, 256)
+    view = views(scenes.camera, 256, 256)[0].astype(float)
+    mirrored = [(x, y) for x in np.linspace(-1.5, 1.5, 24) for y in (-0.6, -0.9, -1.2)]
+    beside = [(x, -1.0) for x in np.linspace(-5.6, -5.0, 12)]
+    dry, wet = (road_at(rgb, view, mirrored).mean(axis=0) for rgb in frames.rgb)
+    assert wet[0] / wet[2] > dry[0] / dry[2] + 0.05
+    assert np.median(road_at(frames.rgb[1], view, beside).sum(axis=1)) < 0.9 * np.median(road_at(frames.rgb[0], view, beside).sum(axis=1))
+
+
+def test_shadows_are_soft_and_softer_far_from_the_thing(raster):
+    """Across its edge a shadow darkens in one step, evenly, that is wider at the top of the thing than at its foot."""
+    sun = Weather("clear", 1.0, np.pi, 0.7)
+    scenes = SceneBatch.of([Scene([Vehicle("box truck", 0.0, 1.0, np.pi / 2)], weather=sun), Scene(weather=sun)])
+    frames = raster.render(scenes, 1024, 1024)
+    view = views(scenes.camera, 1024, 1024)[0].astype(float)
+    lost = (frames.rgb[1].astype(int) - frames.rgb[0]).sum(axis=2) * (frames.ids[0] == 0)
+    outward = np.array([lost[int(v), int(u)] for u, v, _ in (spot(view, (x, -0.5, 0.0)) for x in np.linspace(1.4, 5.2, 200))])
+    falling = np.flatnonzero((outward < 0.9 * outward[:20].mean()) & (outward > 0.1 * outward[:20].mean()))
+    assert outward[0] > 100
+    assert outward[-1] == 0
+    assert len(falling) >= 4, "the edge is soft"
+    assert (np.diff(falling) == 1).all(), "one edge"
+
+
+@pytest.mark.parametrize("weather", ["cloudy", "fog", "night", "snow"])
+def test_it_is_dark_under_things_in_every_weather(weather, raster):
+    sky = Weather(weather, 1.0)
+    scenes = SceneBatch.of([Scene([Vehicle("sedan", 0.0, -1.85)], weather=sky), Scene(weather=sky)])
+    frames = raster.render(scenes, 256, 256)
+    view = views(scenes.camera, 256, 256)[0].astype(float)
+    front = -1.85 + atlas().bounds[ENTITIES.index("sedan"), 0, 1]
+    with_it, without = (road_at(rgb, view, [(x, front - 0.06) for x in np.linspace(-1, 1, 15)]).mean() for rgb in frames.rgb)
+    assert with_it < 0.9 * without
+
+
+def test_snow_covers_roofs_and_ground_by_its_intensity(raster):
+    """The truck's roof, the lawn and the hills whiten step by step; its side keeps its colour."""
+    white, vehicles = [], []
+    truck = Vehicle("garbage truck", 0.0, -1.85)
+    for intensity in (0.0, 0.25, 0.5, 0.75, 1.0):
+        scenes = SceneBatch.of([Scene([truck], weather=Weather("snow", intensity))])
+        frames = raster.render(scenes, 256, 256)
+        view = views(scenes.camera, 256, 256)[0].astype(float)
+        grass = road_at(frames.rgb[0], view, [(x, y) for x in np.linspace(-6, 6, 30) for y in (8.5, 9.0, 30.0)])
+        white.append(np.median(grass[:, 1] - grass[:, 2]))
+        vehicles.append(frames.rgb[0][frames.ids[0] == 1].astype(int))
+    assert (np.diff(white) < 0).all()
+    assert white[-1] < 0.2 * white[0]
+    saturation = [np.ptp(pixels, axis=1).mean() for pixels in vehicles]
+    assert saturation[-1] > 0.4 * saturation[0]
+
+
+@pytest.mark.parametrize("weather", ["dusk", "night"])
+def test_paints_keep_their_hue_in_the_dark(weather, raster):
+    """White stays grey and pink pink: their mean colours lie apart."""
+    scenes = SceneBatch.of(
+        [Scene([Vehicle(name, 0.0, -1.85)], weather=Weather(weather, 1.0)) for name in ("white car", "pink car", "red bus", "green bus")]
+    )
+    frames = raster.render(scenes, 128, 128)
+    mean = [np.median(rgb[ids == 1].astype(int), axis=0) for rgb, ids in zip(frames.rgb, frames.ids, strict=True)]
+    pinkness = [colour[0] - colour[1] for colour in mean]
+    assert pinkness[1] > pinkness[0] + 15
+    assert mean[2][0] > mean[2][1]
+    assert mean[3][1] > mean[3][0]
+
+
+# strips
+
+
+@pytest.mark.parametrize("weather", WEATHERS)
+def test_a_picture_drawn_in_strips_is_the_picture(weather, batch):
+    """Byte for byte, with halos, rain, shadows and reflections across the seams."""
+    scenes = batch[np.arange(4)]
+    scenes.weather[:], scenes.intensity[:] = WEATHERS.index(weather), (0.3, 0.6, 0.9, 1.0)
+    whole = Raster().render(scenes, 150, 96)
+    for pixels in (64, 17):
+        raster = Raster()
+        raster.strip = pixels * (2 * 96 + 1)
+        assert same(raster.render(scenes, 150, 96), whole)
+
+
+def test_memory_of_the_largest_picture_is_bounded():
+    """Working memory follows the strip, not the picture."""
+    raster = Raster()
+    assert raster.strip_of(4096, 4096) * (2 * 4096 + 1) <= raster.strip
+    assert raster.strip_of(1024, 1024) == 1024
+    assert raster.strip_of(4096, 32) == 4096
 
 
 def test_styles_are_seen(raster):

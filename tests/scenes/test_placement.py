@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
 from simtown.scenes.camera import NOMINAL, Camera
-from simtown.scenes.placement import GAP, LANES, SWAY, apart, draw_poses, framed, half_sizes, overlap
+from simtown.scenes.placement import GAP, LANES, SWAY, apart, draw_beside, draw_pairs, draw_poses, framed, half_sizes, overlap
 from simtown.scenes.silhouette import unclipped_boxes
 
 quick = settings(max_examples=200)
@@ -215,7 +215,7 @@ def test_framed_is_every_box_inside(drawn):
     pose[..., 0] += np.random.default_rng(1).uniform(-4, 4, pose.shape[:2]).astype(np.float32)
     camera = np.tile(Camera().row(), (len(entity), 1))
     box = unclipped_boxes(entity, pose, camera, *NOMINAL)
-    expected = [all(b[0] >= 0 and b[1] >= 0 and b[2] <= 256 and b[3] <= 128 for b in row) for row in box.tolist()]
+    expected = [all(b[0] >= 0 and b[1] >= 0 and b[2] <= NOMINAL[0] and b[3] <= NOMINAL[1] for b in row) for row in box.tolist()]
     assert framed(entity, pose, camera).tolist() == expected
     assert 0.2 < np.mean(expected) < 0.8
 
@@ -230,3 +230,83 @@ def test_apart_is_no_overlap_within_the_gap():
     ]
     assert apart(entity, pose).tolist() == expected
     assert 0.1 < np.mean(expected) < 0.9
+
+
+def test_empty_slots_are_apart_from_everything():
+    pose = np.zeros((1, 3, 3), dtype=np.float32)
+    assert apart(np.array([[0, -1, -1]]), pose).all()
+    assert not apart(np.array([[0, -1, 0]]), pose).any()
+
+
+def moved_cameras(rng, n):
+    rows = np.tile(Camera().row(), (n, 1))
+    rows[:, :4] += (rng.uniform(-1, 1, (n, 4)) * [1, 0.25, 0.25, 0.03]).astype(np.float32)
+    return rows
+
+
+def test_poses_are_drawn_where_the_camera_stands():
+    """Whatever the camera, only what is tall may leave the picture, and both edges are reached."""
+    rng = np.random.default_rng(6)
+    entity, camera = rng.integers(0, len(ENTITIES), (2000, 2)), moved_cameras(rng, 2000)
+    box = unclipped_boxes(entity, draw_poses(rng.random((2000, 2, 3)), entity, camera), camera, *NOMINAL)
+    assert (box[..., 0] > 0).all()
+    assert (box[..., 2] < NOMINAL[0]).all()
+    assert box[..., 0].min() < 3
+    assert box[..., 2].max() > NOMINAL[0] - 3
+
+
+@pytest.mark.parametrize("exchangeable", [False, True])
+def test_pairs_come_into_one_lane_only_where_both_have_room(exchangeable):
+    """What is left out could not stand apart: in a lane that is never drawn, no draw of single vehicles fits either."""
+    rng = np.random.default_rng(7)
+    long, short = ENTITIES.index("tram"), ENTITIES.index("bicycle")
+    for kinds, rooms in (((long, long), {(0, 1), (1, 0)} if exchangeable else {(0, 1), (1, 0), (1, 1)}),
+                         ((short, short), {(0, 0), (0, 1), (1, 0), (1, 1)})):  # fmt: skip
+        entity, camera = np.tile(kinds, (6000, 1)), np.tile(Camera().row(), (6000, 1))
+        lane = (draw_pairs(rng.random((6000, 2, 3)), entity, camera, exchangeable)[..., 1] > 0).astype(int)
+        ways, drawn = np.unique(lane, axis=0, return_counts=True)
+        assert {tuple(way) for way in ways.tolist()} == rooms
+        assert drawn.min() > 0.8 * drawn.max()
+        plain = draw_poses(rng.random((6000, 2, 3)), entity, camera, exchangeable)
+        fine = apart(entity, plain)
+        assert {tuple(way) for way in (plain[fine, :, 1] > 0).astype(int).tolist()} <= rooms
+
+
+def test_exchangeable_vehicles_keep_their_x_in_either_lane():
+    """So that a draw with the lanes exchanged is as likely, and as well framed."""
+    rng = np.random.default_rng(8)
+    u, entity, camera = rng.random((3000, 2, 3)), rng.integers(0, len(ENTITIES), (3000, 2)), moved_cameras(rng, 3000)
+    one = draw_poses(u, entity, camera, exchangeable=True)
+    other = draw_poses((1 - u) * [1, 1, 0] + u * [0, 0, 1], entity, camera, exchangeable=True)  # the other lane, at minus its y
+    assert np.allclose(one[..., 0], other[..., 0], atol=1e-6)
+    assert np.allclose(one[..., 1], -other[..., 1], atol=1e-6)
+    assert (one[..., 2] != other[..., 2]).all()
+
+
+def test_a_vehicle_beside_others_is_drawn_over_all_that_is_free():
+    """Against single draws of which those are kept that stand apart: the same places, as often."""
+    rng = np.random.default_rng(9)
+    names = ("sedan", "bicycle", "box truck")
+    entity = np.tile([ENTITIES.index(name) for name in names], (60000, 1))
+    pose = np.tile(np.array([[0.7, -1.9, 0.0], [-2.0, 1.7, np.pi], [0.0, 0.0, 0.0]], dtype=np.float32), (60000, 1, 1))
+    camera = np.tile(Camera().row(), (60000, 1))
+    ours, plain = pose.copy(), pose.copy()
+    ours[:, 2] = draw_beside(rng.random((60000, 2)), entity, pose, camera)
+    plain[:, 2:] = draw_poses(rng.random((60000, 1, 3)), entity[:, 2:], camera)
+    assert apart(entity, ours).mean() > 0.999  # but for rounding
+    kept = plain[apart(entity, plain)]
+    for lane in (-1, 1):
+        first, second = (np.sort(p[np.sign(p[:, 2, 1]) == lane, 2, 0]) for p in (ours, kept))
+        assert (len(first) > 0) == (len(second) > 0)
+        if len(first):
+            shares = np.linspace(0.01, 0.99, 50)
+            assert np.allclose(np.quantile(first, shares), np.quantile(second, shares), atol=0.15)
+
+
+def test_without_a_free_place_a_vehicle_is_drawn_that_is_not_apart_or_not_framed():
+    kinds = [ENTITIES.index(name) for name in ("tram", "semi-trailer truck", "car carrier")]
+    rng = np.random.default_rng(10)
+    entity, camera = np.tile(kinds, (500, 1)), np.tile(Camera().row(), (500, 1))
+    pose = np.tile(np.array([[0.0, -1.85, 0.0], [0.0, 1.85, np.pi], [0.0, 0.0, 0.0]], dtype=np.float32), (500, 1, 1))
+    pose[:, 2] = draw_beside(rng.random((500, 2)), entity, pose, camera)
+    assert not (apart(entity, pose) & framed(entity, pose, camera)).any()

@@ -4,13 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
 from simtown.render.raster import Raster
 from simtown.scenes import silhouette
 from simtown.scenes.camera import NOMINAL, Camera
-from simtown.scenes.placement import apart, draw_poses, framed
+from simtown.scenes.placement import GAP, MOST_VEHICLES, apart, draw_poses, framed, half_sizes, overlap
 from simtown.scenes.scene import empty_batch
 from simtown.scenes.silhouette import boxes, unclipped_boxes, visibility
 
@@ -29,7 +31,7 @@ def brute_box(entity, pose, camera, width, height):
     dx, dy, dz = v[:, 0] * c - v[:, 1] * s + pose[0] - x, v[:, 0] * s + v[:, 1] * c + pose[1] - y, v[:, 2] - z
     side, ahead = dx * np.cos(yaw) + dy * np.sin(yaw), dy * np.cos(yaw) - dx * np.sin(yaw)
     far, high = ahead * np.cos(pitch) + dz * np.sin(pitch), dz * np.cos(pitch) - ahead * np.sin(pitch)
-    f = focal * min(width, 2 * height)
+    f = focal * min(width, 16 / 9 * height)
     px, py = width / 2 + f * side / far, height + f * bottom - f * high / far
     return px.min(), py.min(), px.max(), py.max()
 
@@ -80,12 +82,13 @@ def hiding():
 
 def counts(entity, pose, camera, vehicles):
     """Pixels of each vehicle slot when only `vehicles` are drawn."""
-    batch = empty_batch(len(entity), 2, 1)
+    slots = entity.shape[1]
+    batch = empty_batch(len(entity), slots, 1)
     batch.pose[:], batch.camera[:] = pose, camera
     for slot in vehicles:
         batch.entity[:, slot] = entity[:, slot]
     ids = Raster(1).render(batch, *NOMINAL).ids
-    return np.stack([(ids == 1 + slot).sum(axis=(1, 2)) for slot in range(2)], axis=1)
+    return np.stack([(ids == 1 + slot).sum(axis=(1, 2)) for slot in range(slots)], axis=1)
 
 
 def test_visible_shares_are_those_of_the_pictures(hiding):
@@ -95,6 +98,57 @@ def test_visible_shares_are_those_of_the_pictures(hiding):
     assert (alone > 50).all()
     assert np.abs(together / alone - shares).max() < 0.03
     assert shares.min() < 0.3  # some are well hidden
+
+
+def crowds(rng, n):
+    """(entities, poses, cameras) of n scenes of up to MOST_VEHICLES vehicles anywhere in view, turned in any way, that stand apart."""
+    entity = rng.integers(0, len(ENTITIES), (n, MOST_VEHICLES))
+    spots = rng.uniform([-7, -5, -4], [7, 12, 4], (n, MOST_VEHICLES, 3))
+    pose, half = spots.astype(np.float32), half_sizes()[entity]
+    for slot in range(MOST_VEHICLES):
+        close = overlap(pose[:, slot, None], half[:, slot, None], pose[:, :slot], half[:, :slot], GAP) & (entity[:, :slot] >= 0)
+        entity[close.any(axis=1), slot] = -1
+    entity[np.arange(MOST_VEHICLES) >= rng.integers(1, MOST_VEHICLES + 1, (n, 1))] = -1
+    return entity.astype(np.int16), pose, random_cameras(rng, n)
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 2**32))
+def test_visible_shares_of_crowds_turned_in_any_way_are_those_of_the_pictures(seed):
+    """Against the renderer, which decides sample by sample, by depth."""
+    entity, pose, camera = crowds(np.random.default_rng(seed), 6)
+    assert apart(entity, pose).all()
+    alone = np.stack([counts(entity, pose, camera, [slot])[:, slot] for slot in range(MOST_VEHICLES)], axis=1)
+    together = counts(entity, pose, camera, range(MOST_VEHICLES))
+    shares = visibility(entity, pose, camera)
+    assert (shares[entity < 0] == 0).all()
+    large = alone > 100
+    assert np.abs(together[large] / alone[large] - shares[large]).max(initial=0) < 0.04
+
+
+def test_crowds_hide_each_other_and_are_as_many_as_they_may_be():
+    """What the test above says is said of something."""
+    entity, pose, camera = crowds(np.random.default_rng(0), 300)
+    there = (entity >= 0).sum(axis=1)
+    shares = visibility(entity, pose, camera)[entity >= 0]
+    assert there.min() == 1
+    assert there.max() >= 6
+    assert (shares < 0.5).mean() > 0.03
+    assert (shares < 1).mean() > 0.1
+
+
+def test_the_last_of_many_is_added_alone():
+    """`before` spares what the last vehicle does not hide, whatever stands there."""
+    entity, pose, camera = crowds(np.random.default_rng(3), 200)
+    last = (entity >= 0).cumsum(axis=1).argmax(axis=1)  # moved to the last slot
+    for a in (entity, pose):
+        swap = a[np.arange(200), last].copy()
+        a[np.arange(200), last] = a[:, -1]
+        a[:, -1] = swap
+    without = entity.copy()
+    without[:, -1] = -1
+    before = visibility(without, pose, camera)[:, :-1]
+    assert np.array_equal(visibility(entity, pose, camera, before=before), visibility(entity, pose, camera))
 
 
 def test_the_nearer_of_two_is_wholly_visible(hiding):

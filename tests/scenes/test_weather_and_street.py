@@ -10,16 +10,22 @@ from scipy import stats
 from scipy.spatial import ConvexHull
 
 from simtown.assets.atlas import atlas
-from simtown.assets.catalogue import ENTITIES, PROPS, STREET
-from simtown.scenes.street import _HEDGES, BACK, BUILDINGS, CLOUDS, FRONT, LAMPS, LAWN, PAVEMENT, SLOTS, draw_street
+from simtown.assets.catalogue import ENTITIES, POSES, PROPS, STREET, STREET_MESHES, mesh_in_pose, pose_of
+from simtown.assets.street.ground import NEAR_KERB, ROAD_EDGE
+from simtown.assets.street.people import SIDEWAYS
+from simtown.render.instances import instances
+from simtown.scenes.camera import Camera
+from simtown.scenes.footprints import number, outline
+from simtown.scenes.scene import Prop, Scene, SceneBatch
+from simtown.scenes.street import _HEDGES, BACK, BUILDINGS, CLOUDS, FRONT, HEDGES, LAMPS, PAVEMENT, SLOTS, TREES, draw_street
 from simtown.scenes.weather import WEATHERS, draw_weather
 from simtown.streams import Stream
 
 quick = settings(max_examples=40)
 COUNT = 420
 INDEX = np.arange(COUNT)
-ENDS = np.cumsum([0, BUILDINGS, LAMPS, PAVEMENT, LAWN, BACK, CLOUDS])
-ROWS = dict(zip(("buildings", "lamps", "pavement", "lawn", "back", "clouds"), map(slice, ENDS[:-1], ENDS[1:]), strict=True))
+ENDS = np.cumsum([0, BUILDINGS, LAMPS, PAVEMENT, TREES, HEDGES, BACK, CLOUDS])
+ROWS = dict(zip(("buildings", "lamps", "pavement", "trees", "hedges", "back", "clouds"), map(slice, ENDS[:-1], ENDS[1:]), strict=True))
 
 
 @quick
@@ -75,14 +81,20 @@ def street():
     return *draw_street(Stream(0, "train", "street"), INDEX, weather), weather
 
 
+def in_pose(prop, style):
+    """(n, p) numbers of the street's meshes: of kinds in the poses that styles pick."""
+    table = np.array([[mesh_in_pose(name, pose) for pose in range(POSES)] for name in PROPS])
+    return table[prop, pose_of(style)]
+
+
 @pytest.fixture(scope="module")
 def extents(street):
     """(n, SLOTS, 2, 2) least and greatest x and y of every thing as it stands, by all its vertices; NaN for empty slots."""
-    prop, pose, _, _ = street
-    out = np.full((*prop.shape, 2, 2), np.nan)
-    for kind in np.unique(prop[prop >= 0]):
-        at = np.nonzero(prop == kind)
-        v = atlas().mesh(len(ENTITIES) + int(kind)).vertices
+    prop, pose, style, _ = street
+    out, meshes = np.full((*prop.shape, 2, 2), np.nan), in_pose(prop, style)
+    for mesh in np.unique(meshes[prop >= 0]):
+        at = np.nonzero((meshes == mesh) & (prop >= 0))
+        v = atlas().mesh(len(ENTITIES) + int(mesh)).vertices
         x, y, _, yaw, scale = pose[at].astype(np.float64).T[:, :, None]
         c, s = np.cos(yaw) * scale, np.sin(yaw) * scale
         wx, wy = x + c * v[:, 0] - s * v[:, 1], y + s * v[:, 0] + c * v[:, 1]
@@ -108,9 +120,10 @@ def test_every_slot_holds_its_own_kinds(street):
     assert groups["lamps"] == {"street lamp"}
     assert groups["clouds"] == set(STREET["cloud"])
     assert groups["pavement"] >= {"mailbox", "pillar box"}
-    assert len(groups["pavement"] & set(STREET["person"])) >= 10  # all but those too wide for a cell
+    assert groups["pavement"] >= set(STREET["person"])
     assert groups["pavement"] <= set(STREET["person"]) | set(STREET["furniture"])
-    assert groups["lawn"] <= set(STREET["tree"]) | set(_HEDGES)
+    assert groups["trees"] <= set(STREET["tree"]) - set(_HEDGES)
+    assert groups["hedges"] <= {f"{name}{bare}" for name in _HEDGES for bare in ("", " bare")}
     assert groups["back"] <= set(STREET["tree"])
     assert (prop[:, ROWS["buildings"]] >= 0).all()
 
@@ -133,14 +146,53 @@ def test_buildings_stand_side_by_side(extents):
 def test_buildings_fill_the_picture(extents):
     """From edge to edge of the nominal frame at the front's distance."""
     row = extents[:, ROWS["buildings"], 0]
-    edge = (FRONT + 14.6) / (2 * 0.95)
+    edge = (FRONT - Camera().y) / (2 * Camera().focal)
     assert (row[:, 0, 0] < -edge).mean() > 0.97
     assert (row[:, -1, 1] > edge).mean() > 0.97
 
 
+def test_a_wide_picture_shows_a_street_to_its_edges(extents):
+    """At 4 to 1 the frame is twice as wide; all but its outermost metres is built up."""
+    row = extents[:, ROWS["buildings"], 0]
+    edge = 2 * (FRONT - Camera().y) / (2 * Camera().focal)
+    assert np.median(row[:, -1, 1] - row[:, 0, 0]) > 2 * edge
+    assert (row[:, -1, 1] - row[:, 0, 0]).min() > 1.4 * edge
+
+
 def test_nothing_but_vehicles_on_the_road(extents):
     near, far = extents[..., 1, 0], extents[..., 1, 1]
-    assert not ((far > -3.7) & (near < 3.7)).any()
+    assert not ((far > NEAR_KERB) & (near < ROAD_EDGE)).any()
+
+
+def test_trees_stand_between_buildings(extents, street):
+    """Stems, so that no shop is hidden; hedges stand before buildings, clear of those stems."""
+    prop, pose, _, _ = street
+    row, trees, hedges = (extents[:, ROWS[name], 0] for name in ("buildings", "trees", "hedges"))
+    stem = np.where(prop[:, ROWS["trees"]] >= 0, pose[:, ROWS["trees"], 0], np.nan)
+    assert np.nanmax(stem - row[:, 1:, 0]) < 0.31
+    assert np.nanmax(row[:, :-1, 1] - stem) < 0.31
+    assert np.isfinite(stem).mean() > 0.5
+    gaps = np.concatenate([(stem[:, 1:] - hedges[..., 1]).ravel(), (hedges[..., 0] - stem[:, :-1]).ravel()])
+    assert np.nanmin(gaps) > 0.2
+    assert np.isfinite(hedges).mean() > 0.5
+    assert np.isfinite(trees).all(axis=-1).any()
+
+
+def test_people_of_every_pose_turn_as_it_suits(street):
+    """Who walks goes along the pavement, either way; whoever sits or waves looks at the road, more or less."""
+    prop, pose, style, _ = street
+    walk = ROWS["pavement"]
+    kinds, yaw, poses = prop[:, walk], pose[:, walk, 3].astype(np.float64), pose_of(style[:, walk])
+    sideways = np.isin(kinds, [PROPS.index(name) for name in SIDEWAYS])
+    front = yaw + np.where(sideways, 1.1, 0.0)  # from the viewer's side towards +x
+    people = np.isin(kinds, [PROPS.index(name) for name in STREET["person"]])
+    for stance, (least, most) in enumerate(((-1.21, 1.21), (-1.76, 1.76), (-0.61, 0.61))):
+        some = front[people & (poses == stance)]
+        assert len(some) > 100
+        assert (some >= least).all()
+        assert (some <= most).all()
+        assert 0.3 < (some > 0).mean() < 0.7
+    assert (np.abs(front[people & (poses == 1)]) > 0.99).all()
 
 
 def test_pavement_things_stay_before_the_buildings(extents):
@@ -161,19 +213,21 @@ def penetration(a, b):
 
 def test_pavement_things_do_not_run_into_each_other(street):
     """As the module says; by convex footprints below head height, with 0.15 m to spare."""
-    prop, pose, _, _ = street
+    prop, pose, style, _ = street
+    walk = ROWS["pavement"]
+    meshes = np.where(prop[:, walk] >= 0, in_pose(prop, style)[:, walk], -1)
     footprints = {}
-    for kind in np.unique(prop[:, ROWS["pavement"]])[1:]:
-        v = atlas().mesh(len(ENTITIES) + int(kind)).vertices
+    for mesh in np.unique(meshes)[1:]:
+        v = atlas().mesh(len(ENTITIES) + int(mesh)).vertices
         v = v[v[:, 2] < 2.0][:, :2]
-        footprints[kind] = v[ConvexHull(v).vertices]
+        footprints[mesh] = v[ConvexHull(v).vertices]
     crashes = []
-    for kinds, places in zip(prop[:, ROWS["pavement"]], pose[:, ROWS["pavement"]].astype(np.float64), strict=True):
+    for row, places in zip(meshes, pose[:, walk].astype(np.float64), strict=True):
         things = []
-        for kind, (x, y, _, yaw, scale) in zip(kinds, places, strict=True):
-            if kind >= 0:
+        for mesh, (x, y, _, yaw, scale) in zip(row, places, strict=True):
+            if mesh >= 0:
                 turn = scale * np.array([[np.cos(yaw), np.sin(yaw)], [-np.sin(yaw), np.cos(yaw)]])
-                things.append((PROPS[kind], footprints[kind] @ turn + [x, y]))
+                things.append((STREET_MESHES[mesh], footprints[mesh] @ turn + [x, y]))
         crashes += [(a, b) for (a, p), (b, q) in pairwise(things) if penetration(p, q) > 0.15]
     assert not crashes
 
@@ -226,3 +280,17 @@ def test_streets_differ(street):
 
 def test_styles_are_uniform(street):
     assert stats.kstest(street[2].ravel() / 65536, "uniform").pvalue > 1e-4
+
+
+def test_a_style_picks_the_pose_that_is_drawn_and_that_takes_room():
+    """Every pose is the same kind under the same name; outlines on the ground are those of the mesh that is drawn."""
+    scenes = [Scene(props=[Prop("woman", 0.0, 5.0, style=100 * pose + 7)]) for pose in range(POSES)]
+    batch = SceneBatch.of(scenes)
+    drawn = instances(batch)[0][:, -1]
+    assert len(set(drawn.tolist())) == POSES
+    assert [batch.scene(i).props[0].kind for i in range(POSES)] == ["woman"] * POSES
+    for pose, mesh in enumerate(drawn.tolist()):
+        assert mesh == number("woman", 100 * pose + 7)
+        low, high = atlas().bounds[mesh, :, :2]
+        corners = outline("woman", 100 * pose + 7)
+        assert np.allclose([corners.min(axis=0), corners.max(axis=0)], [low, high])

@@ -198,8 +198,8 @@ def test_reasons_give_the_distance_of_outlines(question, words, dx):
 def test_reasons_say_what_was_measured(question, truth, why):
     town = Town.from_scene(Scene([*ROAD, Vehicle("flatbed truck", 5.5, -1.85)], [Prop("man", -3.0, 4.9), Prop("oak", -3.0, 12.0)]))
     truck = town["flatbed truck"]
-    town.place("woman", on=truck, x=truck.x - 1.5)
-    town.place("child", on=truck, x=truck.x - 2.5, z=1.0)
+    town.place("woman", on=truck, x=truck.x - 1.5, style=0)
+    town.place("child", on=truck, x=truck.x - 2.5, z=1.0, style=0)
     answer = town.ask(question, everywhere=True)
     assert answer.truth is truth, answer
     assert re.search(why, str(answer)), answer

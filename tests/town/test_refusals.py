@@ -241,9 +241,9 @@ def test_a_town_that_holds_all_it_can_says_so():
 
 
 def test_more_than_can_be_drawn_is_a_clear_error():
-    crowd = [Vehicle("luggage tug", 4.0 * (i % 15) - 28.0, 4.0 * (i // 15)) for i in range(250)]
+    crowd = [Vehicle("hay wagon", 4.0 * (i % 15) - 28.0, 4.0 * (i // 15)) for i in range(250)]
     street = Town.from_scene(Scene(crowd))
-    for verb in (street.render, street.truth, lambda: street.ask("Is a luggage tug near a vehicle?")):
+    for verb in (street.render, street.truth, lambda: street.ask("Is a hay wagon near a vehicle?")):
         with pytest.raises(TownError, match=r"more triangles than .* take things out of the town"):
             verb()
 

@@ -145,10 +145,10 @@ def test_found_boxes_are_corners_in_pixels_of_the_picture_that_was_given(run, da
 @pytest.mark.parametrize(
     ("shape", "run_shape"),
     [
-        *(((256, 256), other) for other in ((32, 32), (64, 32), (32, 18))),  # a square one shows more sky than low ones
-        *(((256, 400), other) for other in ((32, 32), (64, 32), (24, 32))),
-        *(((640, 256), other) for other in ((64, 32), (80, 32))),  # a wide one shows more street at both sides
-        ((251, 133), (64, 32)),
+        *(((256, 256), other) for other in ((32, 32), (64, 36), (32, 18))),  # a square one shows more sky than low ones
+        *(((256, 400), other) for other in ((32, 32), (64, 36), (24, 32))),
+        *(((640, 256), other) for other in ((64, 36), (80, 32))),  # a wide one shows more street at both sides
+        ((251, 133), (64, 36)),
     ],
 )
 def test_a_picture_of_another_shape_is_framed_as_the_runs(shape, run_shape):

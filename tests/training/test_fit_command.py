@@ -160,6 +160,11 @@ def test_cuda_where_there_is_none_is_refused(cli, data):
     assert os.listdir() == []
 
 
+def test_a_stream_on_a_card_is_refused_while_no_card_draws(cli, data):
+    cli("fit", data, "--stream", "--device", "cuda", "--out", "run").refuses("--device cuda", "version 1", "auto")
+    assert os.listdir() == []
+
+
 @pytest.mark.parametrize(("split", "word"), [("val", "validation"), ("test", "test")])
 def test_a_data_set_without_a_split_is_refused(split, word, cli, tmp_path):
     generate(Settings(entities=3, n=4, **{"val": 2, "test": 2, split: 0}, width=32, height=32), tmp_path / "town", workers=1)

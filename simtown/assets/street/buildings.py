@@ -10,7 +10,7 @@ from functools import partial
 from math import cos, pi, sin
 
 from simtown.assets.mesh import Mesh, cylinder, join
-from simtown.assets.street.parts import Span, arch, blob, bunting, disc, face, lathe, letters, mass, patch, shape
+from simtown.assets.street.parts import Span, arch, blob, bunting, disc, face, lathe, letters, mass, patch, roadside, shape
 
 STOREY = 2.7
 
@@ -584,6 +584,88 @@ def market_hall() -> Mesh:
                  _hip((-half, half), 3.6, 5.0, 2.4, 2.0, 0.5), lantern, *panes])  # fmt: skip
 
 
+def windmill() -> Mesh:
+    """A round white tower with four sails, a gallery, and a mill shop leaning on it."""
+    y, arms = 2.7, []
+    for turn in (20, 110, 200, 290):
+        bars = [patch((-0.07, 0.07), (0.2, 3.5), "wood", 0.0, 0.0), patch((0.12, 0.95), (0.9, 3.45), "cream", 0.0, 0.02)]
+        bars += [patch((0.07, 1.0), (z, z + 0.08), "wood", 0.0, 0.05) for z in (0.9, 1.75, 2.6, 3.4)]
+        arms.append(join(bars).turned(turn, "y"))
+    sails = join(arms).at(-0.6, 0.55, 6.9)
+    rail = lathe([(3.75, 2.75), (3.87, 2.75)], "wood", (-0.6, y, 0.0), 8)
+    posts = [mass((x - 0.05, x + 0.05), (3.05, 3.8), "wood", (d, d + 0.1), lid=False) for x, d in
+             ((-3.1, 1.6), (-1.65, 0.15), (0.45, 0.15), (1.9, 1.6))]  # fmt: skip
+    tower = [lathe([(0.0, 2.5), (6.6, 1.6)], "trim", (-0.6, y, 0.0), 8), lathe([(2.95, 2.25), (2.95, 2.8), (3.1, 2.8), (3.1, 2.0)], "wood",
+             (-0.6, y, 0.0), 8), lathe([(6.5, 1.85), (7.6, 1.6), (8.6, 0.0)], "roof", (-0.6, y, 0.0), 8)]  # fmt: skip
+    panes = [_window(-0.6, 4.1, 0.8, 1.0, 0.9, "wood", bars=False), _window(-0.6, 1.75, 0.7, 0.8, 0.6, "wood", bars=False),
+             _window(-2.0, 0.9, 0.7, 0.9, 0.62, "wood", bars=False).turned(-8)]  # fmt: skip
+    shop = [mass((0.6, 3.6), (0.0, 2.5), "wall", (0.3, 4.0), lid=False), _gable((0.6, 3.6), 2.5, 4.0, 1.7, 0.3).at(0.0, 0.3),
+            _door(1.5, "teal", y=0.3), _window(2.75, 0.95, 1.0, 1.1, 0.3)]  # fmt: skip
+    sacks = [blob((0.28, 0.22, 0.4), (x, 0.05, 0.36), "sand", 5, 2) for x in (-1.5, -0.95)]
+    hub = lathe([(6.9 - 0.3, 0.0), (6.9, 0.3), (6.9 + 0.3, 0.0)], "brown", (-0.6, 0.6, 0.0), 6)
+    return roadside([*tower, rail, *posts, *panes, *shop, *sacks, sails, hub]).at(0.35)
+
+
+def library() -> Mesh:
+    """A copper dome over stone wings; two piles of great books stand beside the steps."""
+    half = 4.3
+    panes = [arch((x - 0.55, x + 0.55), (1.0, 3.7), "trim") + arch((x - 0.42, x + 0.42), (1.1, 3.58), "window", 0.0, 0.04, 4)
+             for x in (-3.4, -2.0, 2.0, 3.4)]  # fmt: skip
+    dome = lathe([(4.7, 2.15), (6.0, 2.15)], "wall", (0.0, 2.2, 0.0), 8)
+    dome += lathe([(6.0, 2.4), (6.25, 2.4), (7.4, 1.95), (8.25, 1.25), (8.7, 0.4)], "mint", (0.0, 2.2, 0.0), 8)
+    dome += lathe([(8.65, 0.42), (9.3, 0.36), (9.9, 0.0)], "trim", (0.0, 2.2, 0.0), 5)
+    slots = [_window(x, 4.95, 0.5, 0.75, 0.14, bars=False) for x in (-0.4, 0.4)]
+    books = [mass((x - w, x + w), (0.42 * i, 0.42 * (i + 1) - 0.04), paint, (-1.25 + 0.06 * i, -0.35)) for x in (-2.05, 2.05)
+             for i, (w, paint) in enumerate(((0.55, "crimson"), (0.48, "navy"), (0.5, "amber")))]  # fmt: skip
+    pages = [patch((x - 0.48, x + 0.48), (0.42 * i + 0.1, 0.42 * i + 0.27), "cream", -1.25 + 0.06 * i) for x in (-2.05, 2.05)
+             for i in range(3)]  # fmt: skip
+    door = [arch((-0.95, 0.95), (0.5, 3.5), "trim", -0.5), arch((-0.75, 0.75), (0.5, 3.3), "wood", -0.5, 0.04),
+            patch((-0.04, 0.04), (0.5, 3.3), "brown", -0.5, 0.06)]  # fmt: skip
+    return roadside([mass((-half, half), (0.0, 4.6), "wall", lid=False), _hip((-half, half), 4.8, 5.0, 0.9, 1.8, 0.3), dome, *slots, *panes,
+                 mass((-1.45, 1.45), (0.0, 5.2), "trim", (-0.5, 1.0)), *door, mass((-1.4, 1.4), (0.0, 0.25), "stone", (-1.5, -0.5)),
+                 mass((-1.2, 1.2), (0.25, 0.5), "stone", (-1.1, -0.5)), letters("LIBRARY", 0.0, 4.2, 0.42, "navy", -0.5), *books, *pages,
+                 patch((-half, half), (0.0, 0.5), "stone", lift=0.01)])  # fmt: skip
+
+
+def toy_shop() -> Mesh:
+    """Battlements in four colours between two crayons, a rainbow over the door and letter blocks on the roof."""
+    half, paints = 3.3, ("red", "amber", "green", "blue")
+    teeth = [mass((x - 0.4, x + 0.4), (5.2, 6.0), paint, (-0.1, 0.5)) for x, paint in zip((-2.6, -1.7, 1.7, 2.6), paints, strict=True)]
+    crayons = []
+    for x, paint in ((-half, "red"), (half, "blue")):
+        crayons += [lathe([(0.0, 0.42), (5.6, 0.42), (5.6, 0.3), (6.5, 0.0)], paint, (x, -0.05, 0.0), 6),
+                    *[lathe([(z, 0.45), (z + 0.3, 0.45)], "charcoal", (x, -0.05, 0.0), 6) for z in (0.5, 4.9)]]  # fmt: skip
+    bows = [arch((-r, r), (0.1, 2.0 + r), p, 0.0, 0.02 + 0.02 * i, 6) for i, (r, p) in
+            enumerate(((1.3, "red"), (1.1, "amber"), (0.9, "green"), (0.7, "sky")))]  # fmt: skip
+    door = [patch((-0.55, 0.55), (0.1, 2.1), "purple", 0.0, 0.11), patch((-0.35, 0.35), (1.0, 1.8), "window", 0.0, 0.13)]
+    shows = []
+    for x in (-2.1, 2.1):
+        shows += [patch((x - 0.8, x + 0.8), (0.6, 2.4), "trim", 0.0, 0.03), patch((x - 0.68, x + 0.68), (0.72, 2.28), "window", 0.0, 0.05),
+                  bunting([x - 0.45, x, x + 0.45], (0.74, 1.3), ("coral", "lime", "lilac", "amber"), 0.0, 0.07)]  # fmt: skip
+    blocks = []
+    for x, z, paint, ink, text in ((-0.7, 5.2, "green", "white", "A"), (0.7, 5.2, "coral", "white", "B"),
+                                   (0.0, 6.5, "amber", "red", "C")):  # fmt: skip
+        blocks += [mass((x - 0.65, x + 0.65), (z, z + 1.25), paint, (0.1, 1.4)), letters(text, x, z + 0.22, 0.8, ink, 0.1)]
+    return roadside([mass((-half, half), (0.0, 5.2), "wall"), *teeth, *crayons, *bows, *door, *shows, *blocks,
+                 _sign("TOYS", 1.7, 3.55, "purple", "yellow", 0.55), _windows([-2.1, 2.1], [3.2], 0.9, 1.2)])  # fmt: skip
+
+
+def ice_cream_parlour() -> Mesh:
+    """Pink and white under a scalloped awning; a cone as tall as a house stands on its roof."""
+    half, x, y = 3.1, 0.0, 1.6
+    cone = lathe([(3.7, 0.25), (5.9, 1.05), (6.15, 1.15), (6.15, 0.8)], "tan", (x, y, 0.0), 7)
+    bands = [lathe([(z, r + 0.04), (z + 0.12, r + 0.08)], "wood", (x, y, 0.0), 7) for z, r in ((4.3, 0.47), (5.0, 0.72))]
+    scoops = [blob((1.05, 1.0, 0.9), (x - 0.5, y, 6.75), "pink", 7, 2), blob((1.0, 1.0, 0.9), (x + 0.6, y, 6.85), "brown", 7, 2),
+              blob((0.95, 0.95, 0.9), (x + 0.02, y - 0.1, 7.75), "cream", 7, 2), blob(0.24, (x, y - 0.1, 8.7), "red", 5, 1)]  # fmt: skip
+    counter = [patch((-2.7, 0.9), (1.0, 2.35), "window", 0.0, 0.04), mass((-2.8, 1.0), (0.85, 1.0), "trim", (-0.4, 0.0), floor=True),
+               *[blob((0.17, 0.17, 0.2), (-2.3 + 0.7 * i, -0.2, 1.2), p, 4, 1) for i, p in
+                 enumerate(("mint", "coral", "yellow", "lilac"))]]  # fmt: skip
+    stripes = [patch((-half + 0.88 * i, -half + 0.88 * i + 0.44), (0.0, 0.85), "pink", 0.0, 0.02) for i in range(7)]
+    return roadside([mass((-half, half), (0.0, 3.4), "trim"), *stripes, *counter, _door(2.0, "magenta", 0.12),
+                 _awning((-half + 0.05, half - 0.05), 3.0, ("pink", "white"), 1.1, 0.5, 7), _cornice((-half, half), 3.4, 0.3, 0.12, "mint"),
+                 _sign("ICES", 1.7, 3.7, "magenta", "white", 0.55), cone, *bands, *scoops, _flank_windows(half, [0.95], 2.0)])  # fmt: skip
+
+
 KINDS: dict[str, Callable[[], Mesh]] = {
     "cottage": cottage,
     "gabled house": gabled_house,
@@ -614,3 +696,10 @@ KINDS: dict[str, Callable[[], Mesh]] = {
     "cinema": cinema,
     "market hall": market_hall,
 }  # fmt: skip
+#: Those that came with the second version of the world; they stand after everything else in the order of kinds.
+NEWER: dict[str, Callable[[], Mesh]] = {
+    "windmill": windmill,
+    "library": library,
+    "toy shop": toy_shop,
+    "ice-cream parlour": ice_cream_parlour,
+}

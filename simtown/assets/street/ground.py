@@ -1,19 +1,23 @@
 """What never changes: road, pavements, lawn and hills, and the clouds above them.
 
-The road runs along x with two lanes: the near one (y < 0) heads right, the far one (y > 0) heads left.
+The road runs along x with two lanes: the near one (y < 0) heads right, the far one (y > 0) heads left. A parking strip lies before them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import cos, pi, sin
 
 import numpy as np
 
 from simtown.assets.mesh import Mesh, ball, join
 from simtown.assets.palette import material
+from simtown.assets.street.parts import face
 
-#: Half the road's width and the far edge of the far pavement, metres.
+#: Half the width of the two lanes, which is also the far kerb, and the far edge of the far pavement, metres.
 ROAD_EDGE, PAVEMENT_EDGE = 3.7, 6.6
+#: The near kerb, at the outer side of the parking strip, and the outer edge of the pavement behind it (y, metres).
+NEAR_KERB, NEAR_PAVEMENT = -5.8, -7.4
 #: How far the street reaches to either side, metres.
 REACH = 220.0
 
@@ -24,34 +28,59 @@ def _strip(x: tuple[float, float], y: tuple[float, float], paint: str, z: float 
     return Mesh(corners, np.array([[0, 1, 2], [0, 2, 3]]), np.full(2, material(paint)))
 
 
-def _hill(x: float, y: float, width: float, height: float, paint: str) -> Mesh:
-    """A low hill far away, as a fan facing the viewer."""
-    turn = [(-1.0, 0.0), (-0.8, 0.42), (-0.5, 0.78), (-0.15, 0.97), (0.2, 1.0), (0.55, 0.74), (0.82, 0.38), (1.0, 0.0)]
-    rim = np.array([(x + width * a, y, height * b) for a, b in turn])
-    return Mesh(rim, np.array([[0, i + 1, i] for i in range(1, 7)]), np.full(6, material(paint)))
+def _ridge(y: float, base: float, swell: float, shift: float, paint: str, bands: tuple[tuple[float, float], ...]) -> Mesh:
+    """A chain of round hills right across the view, from y on and leaning back.
+
+    Its height is `base` metres, give or take `swell`, in waves that `shift` (radians) moves. `bands` are shares of the height and how far
+    back each lies, as a share of the height too.
+    """
+    right = [*range(0, 81, 10), *range(100, int(REACH) + 1, 20)]  # finer where pictures of streets look
+    xs = [-x for x in right[:0:-1]] + right
+    crest = [base + swell * (0.6 * sin(x / 31.0 + shift) + 0.3 * sin(x / 13.7 + 2.0 * shift) + 0.1 * sin(x / 7.1)) for x in xs]
+    rows = [[(x, y + back * h, up * h) for x, h in zip(xs, crest, strict=True)] for up, back in ((0.0, 0.0), *bands)]
+    n = len(xs)
+    quads = [(k * n + i, k * n + i + 1, (k + 1) * n + i + 1, (k + 1) * n + i) for k in range(len(bands)) for i in range(n - 1)]
+    triangles = np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))])
+    return Mesh(np.array([p for row in rows for p in row]), triangles, np.full(len(triangles), material(paint)))
+
+
+def _manhole(x: float, y: float) -> Mesh:
+    """An iron cover in its rim."""
+
+    def cover(radius: float, sides: int, paint: str, z: float) -> Mesh:
+        turn = [2 * pi * (i + 0.5) / sides for i in range(sides)]
+        return face(paint, *[(x + radius * cos(t), y + radius * sin(t), z) for t in turn])
+
+    return cover(0.44, 8, "iron", 0.004) + cover(0.34, 4, "parking", 0.008)
 
 
 def ground() -> Mesh:
-    """The whole static set, lying at z = 0 and just below. About 130 triangles."""
+    """The whole static set, lying at z = 0 and just below. About 450 triangles, most of them out of sight."""
     wide = (-REACH, REACH)
     parts = [
-        _strip(wide, (-40.0, -ROAD_EDGE - 1.6), "grass"),
-        _strip(wide, (-ROAD_EDGE - 1.6, -ROAD_EDGE - 0.22), "pavement"),
-        _strip(wide, (-ROAD_EDGE - 0.22, -ROAD_EDGE), "kerb"),
+        _strip(wide, (-40.0, NEAR_PAVEMENT), "grass"),
+        _strip(wide, (NEAR_PAVEMENT, NEAR_KERB - 0.22), "pavement"),
+        _strip(wide, (NEAR_KERB - 0.22, NEAR_KERB), "kerb"),
+        _strip(wide, (NEAR_KERB, -ROAD_EDGE), "parking"),
         _strip(wide, (-ROAD_EDGE, ROAD_EDGE), "asphalt"),
         _strip(wide, (ROAD_EDGE, ROAD_EDGE + 0.22), "kerb"),
         _strip(wide, (ROAD_EDGE + 0.22, PAVEMENT_EDGE), "pavement"),
         _strip(wide, (PAVEMENT_EDGE, 60.0), "lawn"),
+        _strip(wide, (ROAD_EDGE - 0.37, ROAD_EDGE - 0.25), "marking", 0.004),
     ]
-    for y in (-ROAD_EDGE + 0.25, ROAD_EDGE - 0.37):
-        parts.append(_strip(wide, (y, y + 0.12), "marking", 0.004))
     for i in range(-14, 14):
         parts.append(_strip((3.0 * i + 0.6, 3.0 * i + 2.2), (-0.08, 0.08), "marking yellow", 0.004))
+        if i % 2:
+            parts += [_strip((x, x + 1.2), (-ROAD_EDGE, -ROAD_EDGE + 0.12), "marking", 0.004) for x in (3.0 * i + 0.6, 3.0 * i + 2.6)]
+    for i in range(-7, 8):  # parking bays, 6 m long: a T where two of them meet
+        x = 6.0 * i + 2.2
+        parts.append(_strip((x - 0.06, x + 0.06), (NEAR_KERB + 0.3, -ROAD_EDGE), "marking", 0.004))
+        parts.append(_strip((x - 0.6, x + 0.6), (-ROAD_EDGE, -ROAD_EDGE + 0.12), "marking", 0.004))
     for i in range(-15, 16):
         parts.append(_strip((2.0 * i - 0.03, 2.0 * i + 0.03), (ROAD_EDGE + 0.22, PAVEMENT_EDGE), "stone", 0.004))
-    for x, y, w, h, paint in [(-75.0, 118.0, 62.0, 17.0, "forest"), (58.0, 125.0, 75.0, 21.0, "forest"), (5.0, 105.0, 48.0, 11.0, "green"),
-                              (-150.0, 122.0, 60.0, 22.0, "green"), (150.0, 122.0, 60.0, 19.0, "green")]:  # fmt: skip
-        parts.append(_hill(x, y, w, h, paint))
+    parts += [_manhole(x, y) for x, y in ((-17.2, -1.0), (-3.4, 0.95), (6.3, -1.5), (18.8, 1.2))]
+    parts.append(_ridge(96.0, 8.5, 4.5, 0.4, "hill", ((0.6, 0.22), (1.0, 0.44))))
+    parts.append(_ridge(118.0, 19.0, 8.0, 2.2, "hill far", ((1.0, 0.5),)))
     return join(parts) + _strip(wide, (60.0, 130.0), "lawn", -0.02)
 
 

@@ -15,13 +15,17 @@ from simtown.assets.palette import material
 
 Span = tuple[float, float]
 
+#: Faces turned away from the road by more than this (y of their unit normal) cannot be seen from it.
+_AWAY = 0.5
+
 #: Strokes of letters on a grid 2 wide and 4 high, each stroke as the four digits x z x z.
 _STROKES = {
     "A": "0004 2024 0424 0222", "B": "0004 0424 0222 0020 2024", "C": "0004 0424 0020", "E": "0004 0424 0212 0020",
     "F": "0004 0424 0212", "H": "0004 2024 0222", "I": "1014", "K": "0004 0224 0220", "L": "0004 0020",
     "M": "0004 2024 0412 1224", "N": "0004 2024 0420", "O": "0004 2024 0424 0020", "P": "0004 0424 2422 0222",
     "R": "0004 0424 2422 0222 1220", "S": "0424 0402 0222 2220 0020", "T": "0424 1014", "U": "0004 2024 0020",
-    "W": "0004 0012 1220 2024", "Y": "0412 2412 1210", "3": "2024 0424 0222 0020", "0": "0004 2024 0424 0020",
+    "W": "0004 0012 1220 2024", "Y": "0412 2412 1210", "0": "0004 2024 0424 0020", "1": "1014",
+    "3": "2024 0424 0222 0020", "5": "0424 0204 0222 2022 0020", "7": "2024 0424", "9": "2024 0424 0222 0204 0020",
 }  # fmt: skip
 
 
@@ -143,3 +147,13 @@ def bunting(xs: Sequence[float], z: Span, paints: Sequence[str], y: float = 0.0,
     tall = [z[1] - (i * 7 % 3) * 0.12 * (z[1] - z[0]) for i in range(len(xs))]
     return join([patch((a - 0.38 * step, a + 0.38 * step), (z[0], t), paints[i % len(paints)], y, lift) for i,
                  (a, t) in enumerate(zip(xs, tall, strict=True))])  # fmt: skip
+
+
+def roadside(parts: Sequence[Mesh]) -> Mesh:
+    """One mesh of those faces of the parts that can be seen from the road."""
+    mesh = join(parts)
+    a, b, c = mesh.vertices[mesh.triangles].transpose(1, 0, 2)
+    normal = np.cross(b - a, c - a)
+    kept = normal[:, 1] < _AWAY * np.sqrt((normal**2).sum(axis=1))
+    corners, triangles = np.unique(mesh.triangles[kept], return_inverse=True)
+    return Mesh(mesh.vertices[corners], triangles.reshape(-1, 3), mesh.materials[kept])

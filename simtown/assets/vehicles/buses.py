@@ -38,8 +38,8 @@ def _stack(length: float, half: float, bands: Sequence[Band], bevel: float = 0.2
     return join(parts)
 
 
-def _panes(x: tuple[float, float], z: tuple[float, float], y: float, count: int, gap: float = 0.1, glass: str = "glass") -> Mesh:
-    """A row of `count` windows on both flanks; of the `glass` called "window", some are lit at night."""
+def _panes(x: tuple[float, float], z: tuple[float, float], y: float, count: int, gap: float = 0.1, glass: str = "window") -> Mesh:
+    """A row of `count` windows on both flanks; those of "window" are lit at night."""
     step = (x[1] - x[0] + gap) / count
     return join([side((x[0] + i * step, x[0] + (i + 1) * step - gap), z, y, glass) for i in range(count)])
 
@@ -75,21 +75,21 @@ def city_bus() -> Mesh:
     a = 2.9
     shell = _stack(2 * a, 1.0, [(0.28, 1.02, "blue"), (1.02, 1.24, "sky"), (1.24, 2.65, "white")])
     doors = side((a - 0.85, a - 0.25), (0.4, 2.2), 1.0, "glass") + side((-0.35, 0.35), (0.4, 2.2), 1.0, "glass")
-    panes = _panes((0.47, a - 0.97), (1.34, 2.2), 1.0, 2, glass="window") + _panes((-a + 0.25, -0.47), (1.34, 2.2), 1.0, 3, glass="window")
+    panes = _panes((0.47, a - 0.97), (1.34, 2.2), 1.0, 2) + _panes((-a + 0.25, -0.47), (1.34, 2.2), 1.0, 3)
     ends = front((-0.8, 0.8), (1.0, 2.02), a, "glass") + _sign(a, (2.08, 2.36)) + back((-0.7, 0.7), (1.4, 2.2), -a, "glass")
     gear = _running_gear(2 * a, [-1.75, 1.35])
     return shell + doors + panes + ends + gear + block((1.8, 1.3, 0.26), (-0.9, 0.0, 2.64), "silver", 0.08)
 
 
 def coloured_bus(paint: str) -> Mesh:
-    """A town bus in broad areas of one paint under a cream roof, with one door and lit destination boards."""
+    """A town bus in broad areas of one paint with cream lines, with one door and lit destination boards."""
     a = 2.75
-    shell = _stack(2 * a, 1.0, [(0.28, 2.34, paint), (2.34, 2.74, "cream")], 0.24)
+    shell = _stack(2 * a, 1.0, [(0.28, 2.32, paint), (2.32, 2.46, "cream"), (2.46, 2.78, paint)], 0.2)
     door = side((a - 0.9, a - 0.25), (0.4, 2.2), 1.0, "glass")
     line = side((-a + 0.16, a - 0.95), (1.24, 1.34), 1.0, "cream")
-    panes = _panes((-a + 0.25, a - 1.05), (1.44, 2.16), 1.0, 5, 0.14, "window")
+    panes = _panes((-a + 0.25, a - 1.05), (1.44, 2.16), 1.0, 5, 0.14)
     ends = front((-0.8, 0.8), (1.05, 2.02), a, "glass") + _sign(a, (2.08, 2.34)) + back((-0.7, 0.7), (1.4, 2.1), -a, "glass")
-    return shell + door + line + panes + ends + _side_sign((0.55, 1.75), (2.2, 2.5), 1.0) + _running_gear(2 * a, [-1.7, 1.1])
+    return shell + door + line + panes + ends + _side_sign((0.55, 1.75), (2.22, 2.54), 1.0) + _running_gear(2 * a, [-1.7, 1.1])
 
 
 def school_bus() -> Mesh:
@@ -118,7 +118,7 @@ def double_decker() -> Mesh:
     """Red and very tall: two rows of windows with a broad cream belt between them."""
     shell = _stack(5.2, 1.0, [(0.28, 1.9, "red"), (1.9, 2.2, "cream"), (2.2, 3.5, "red")], 0.26)
     doors = side((-2.4, -1.95), (0.4, 1.82), 1.0, "glass") + side((1.75, 2.3), (0.4, 1.82), 1.0, "glass")
-    rows = _panes((-1.8, 1.6), (1.1, 1.76), 1.0, 4, glass="window") + _panes((-2.4, 2.4), (2.34, 3.06), 1.0, 6, glass="window")
+    rows = _panes((-1.8, 1.6), (1.1, 1.76), 1.0, 4) + _panes((-2.4, 2.4), (2.34, 3.06), 1.0, 6)
     ends = front((-0.78, 0.78), (1.0, 1.75), 2.6, "glass") + _sign(2.6, (1.86, 2.2)) + front((-0.78, 0.78), (2.35, 3.1), 2.6, "glass")
     tail = back((-0.72, 0.72), (2.35, 3.1), -2.6, "glass") + back((-0.72, 0.72), (1.05, 1.8), -2.6, "amber")
     return shell + doors + rows + ends + tail + _running_gear(5.2, [-1.45, 1.15])
@@ -182,8 +182,8 @@ def coach() -> Mesh:
         "purple",
         0.2,
     )
-    band = side((-2.7, 1.98), (1.6, 2.45), 1.0, "glass")
-    cheek = panel([(1.98, -1.0, 1.6), (2.66, -0.99, 1.6), (2.42, -1.0, 2.25), (1.98, -1.0, 2.45)], "glass").both_sides()
+    band = side((-2.7, 1.98), (1.6, 2.4), 1.0, "window")
+    cheek = panel([(1.98, -1.0, 1.6), (2.66, -0.99, 1.6), (2.42, -1.0, 2.25), (1.98, -1.0, 2.4)], "glass").both_sides()
     swoosh = panel([(-1.2, -1.0, 0.38), (-0.3, -1.0, 0.38), (1.6, -1.0, 1.5), (0.4, -1.0, 1.5)], "amber").both_sides()
     second = panel([(-0.1, -1.0, 0.38), (0.4, -1.0, 0.38), (2.4, -1.0, 1.5), (1.8, -1.0, 1.5)], "white").both_sides()
     ends = (
@@ -226,7 +226,7 @@ def _tram_half() -> Mesh:
         + bends
         + doors
         + nose
-        + _panes((0.25, 1.5), (1.3, 2.2), 0.94, 2, glass="window")
+        + _panes((0.25, 1.5), (1.3, 2.2), 0.94, 2)
         + side((0.2, 2.25), (0.8, 1.0), 0.94, "gold")
         + wheels([1.25], 1.6, 0.26, 0.2)
     )

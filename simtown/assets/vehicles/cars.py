@@ -127,30 +127,33 @@ def sedan(paint: str = "blue", roof: str = "", bumper: str = "silver") -> Mesh:
     return shell(hull(3.6, 0.82, (0.8, 0.91, 0.94, 0.78, 0.62), 0.75), paint, [-1.1, 1.1], bumper=bumper) + house
 
 
-def _boxy(paint: str, grille: str, seam: str, hub: str = "hub") -> Mesh:
-    """An upright, square-cut saloon with a flat bonnet and boot and a line of chrome."""
-    stations = [(-1.75, 0.78, 0.3, 0.9), (-1.68, 0.82, 0.22, 0.95), (1.62, 0.82, 0.22, 0.95), (1.75, 0.78, 0.3, 0.88)]
-    house = cabin((-1.0, 0.6), (-0.82, 0.35), (0.92, 1.56), (1.54, 1.34), paint)
-    house += doors((-0.6, -0.02, 0.58), (0.26, 0.86), 0.82, seam, (0.5, 0.96), seam)
-    nose = box((0.08, 0.8, 0.44), (1.76, 0.0, 0.42), grille) + side((-1.66, 1.6), (0.76, 0.86), 0.82, "silver", lift=0.02)
-    return shell(stations, paint, [-1.08, 1.1], hub=hub, bumper="silver", bevel=0.06) + house + nose
-
-
 def canoe_car() -> Mesh:
-    """A square-cut green saloon with a long amber canoe upside down on its roof."""
+    """A square-cut green saloon with a flat bonnet and boot, a long amber canoe upside down on its roof."""
+    stations = [(-1.75, 0.78, 0.3, 0.9), (-1.68, 0.82, 0.22, 0.95), (1.62, 0.82, 0.22, 0.95), (1.75, 0.78, 0.3, 0.88)]
+    house = cabin((-1.0, 0.6), (-0.82, 0.35), (0.92, 1.56), (1.54, 1.34), "green")
+    house += doors((-0.6, -0.02, 0.58), (0.26, 0.86), 0.82, "dark", (0.5, 0.96)) + side(
+        (-1.66, 1.6), (0.76, 0.86), 0.82, "silver", lift=0.02
+    )
     ends = [(-1.35, 0.04, 0.26, 0.16), (-1.0, 0.2, 0.0, 0.3), (-0.4, 0.3, 0.0, 0.4), (0.5, 0.3, 0.0, 0.4), (1.1, 0.2, 0.0, 0.3),
             (1.45, 0.04, 0.26, 0.16)]  # fmt: skip
     canoe = loft([[(x, -w, low), (x, w, low), (x, 0.7 * w, high), (x, -0.7 * w, high)] for x, w, low, high in ends], "amber")
     rack = join([box((0.09, 1.34, 0.09), (x, 0.0, 1.54), "dark") for x in (-0.66, 0.14)])
-    straps = [box((0.07, 0.56, 0.03), (x, 0.0, 2.01), "dark") for x in (-0.4, 0.5)]
-    return join([_boxy("green", "dark", "dark"), canoe.at(-0.2, 0.0, 1.61), rack, *straps])
+    straps = join([box((0.07, 0.56, 0.03), (x, 0.0, 2.01), "dark") for x in (-0.4, 0.5)])
+    car = shell(stations, "green", [-1.08, 1.1], bumper="silver", bevel=0.06)
+    return car + house + canoe.at(-0.2, 0.0, 1.61) + rack + straps
 
 
 def state_car() -> Mesh:
-    """A stately black saloon: much chrome, white-walled wheels, a white line and a flag on either wing."""
-    poles = (rod((1.5, 0.7, 0.9), (1.5, 0.7, 1.38), 0.025, "silver", 3) + box((0.34, 0.03, 0.2), (1.33, 0.7, 1.18), "red")).both_sides()
-    roof = box((1.02, 0.06, 0.05), (-0.22, 0.6, 1.54), "silver").both_sides() + side((-1.62, 1.56), (0.36, 0.46), 0.82, "trim")
-    return _boxy("black", "silver", "silver", "trim") + poles + roof
+    """A stately black saloon: tall behind, a long bonnet before, much chrome, white-walled wheels, a flag on either wing."""
+    stations = [(-1.86, 0.7, 0.3, 0.86), (-1.8, 0.76, 0.25, 0.98), (-1.6, 0.8, 0.22, 1.04), (0.3, 0.8, 0.22, 1.06),
+                (1.6, 0.76, 0.22, 0.98), (1.78, 0.7, 0.25, 0.9), (1.84, 0.6, 0.3, 0.8)]  # fmt: skip
+    house = cabin((-1.62, 0.35), (-1.44, 0.1), (1.0, 1.68), (1.5, 1.32), "black", pillars=(0.34, 0.68))
+    house += doors((-0.72, -0.1, 0.5), (0.26, 0.94), 0.8, "silver", (0.4, 1.08), "silver")
+    poles = (rod((1.5, 0.66, 0.9), (1.5, 0.66, 1.44), 0.025, "silver", 3) + box((0.36, 0.03, 0.22), (1.32, 0.66, 1.22), "red")).both_sides()
+    chrome = side((-1.66, 1.62), (0.84, 0.92), 0.8, "silver", lift=0.02) + side((-0.66, 0.72), (0.26, 0.4), 0.8, "trim", lift=0.02)
+    nose = box((0.08, 0.5, 0.52), (1.86, 0.0, 0.42), "silver")
+    car = shell(stations, "black", [-1.15, 1.15], 0.37, hub="trim", bumper="silver")
+    return car + house + poles + chrome + nose
 
 
 def fastback(paint: str) -> Mesh:
@@ -162,13 +165,11 @@ def fastback(paint: str) -> Mesh:
 
 
 def arched(paint: str) -> Mesh:
-    """A smooth saloon: the roof one long bow from bonnet to boot, its skirt and hubs dark."""
+    """A smooth saloon: the roof one long bow from bonnet to boot, its pillars black, its skirt and hubs dark."""
     stations = [(-1.75, 0.66, 0.3, 0.72), (-1.7, 0.74, 0.25, 0.82), (-1.5, 0.8, 0.22, 0.92), (-0.6, 0.82, 0.22, 0.97),
                 (0.8, 0.82, 0.22, 0.95), (1.45, 0.8, 0.22, 0.82), (1.68, 0.74, 0.25, 0.7), (1.76, 0.64, 0.3, 0.56)]  # fmt: skip
-    house = cabin((-1.55, 1.1), (-0.75, 0.25), (0.86, 1.42), (1.5, 1.2), paint, pillars=(0.32, 0.6))
-    house += frustum((1.0, 1.12, 0.1), (0.5, 0.8), (-0.25, 0, 1.41), paint) + doors(
-        (-0.62, 0.02, 0.64), (0.34, 0.84), 0.82, "dark", (0.62, 0.92)
-    )
+    house = cabin((-1.55, 1.1), (-0.75, 0.25), (0.86, 1.42), (1.5, 1.2), "black", pillars=(0.32, 0.6))
+    house += block((1.24, 1.22, 0.1), (-0.25, 0, 1.37), paint, 0.08) + doors((-0.62, 0.02, 0.64), (0.34, 0.84), 0.82, "dark", (0.62, 0.92))
     skirt = side((-0.66, 0.68), (0.22, 0.36), 0.82, "dark", lift=0.03) + box((0.1, 1.4, 0.14), (1.74, 0, 0.3), "dark")
     return shell(stations, paint, [-1.08, 1.08], hub="steel") + house + skirt + box((0.1, 1.4, 0.14), (-1.74, 0, 0.3), "dark")
 
@@ -204,25 +205,25 @@ def hatchback() -> Mesh:
 
 
 def estate() -> Mesh:
-    """A long flat roof down to the tail, wooden flanks, cases on the roof."""
-    house = cabin((-1.84, 0.8), (-1.68, 0.3), (0.88, 1.48), (1.54, 1.3), "brick", pillars=(0.33, 0.64))
+    """Mint, a long flat roof down to the tail, wooden flanks, cases on the roof."""
+    house = cabin((-1.84, 0.8), (-1.68, 0.3), (0.88, 1.48), (1.54, 1.3), "mint", pillars=(0.33, 0.64))
     planks = side((-0.68, 0.75), (0.3, 0.82), 0.82, "tan") + side((-1.8, -1.62), (0.4, 0.8), 0.82, "tan")
-    planks += doors((-0.64, 0.06, 0.72), (0.3, 0.82), 0.84, "wood", (0.62, 0.9), "brick")
-    cases = box((0.7, 0.6, 0.3), (-1.16, 0.2, 1.54), "wood") + box((0.62, 0.9, 0.2), (-0.32, 0, 1.54), "mint")
+    planks += doors((-0.64, 0.06, 0.72), (0.3, 0.82), 0.84, "wood", (0.62, 0.9), "mint")
+    cases = box((0.7, 0.6, 0.3), (-1.16, 0.2, 1.54), "wood") + box((0.62, 0.9, 0.2), (-0.32, 0, 1.54), "coral")
     cases += box((0.12, 0.62, 0.31), (-1.16, 0.2, 1.54), "gold") + box((0.1, 0.92, 0.21), (-0.32, 0, 1.54), "trim")
     rack = box((1.7, 0.06, 0.08), (-0.7, 0.55, 1.47), "silver").both_sides()
-    car = shell(hull(3.8, 0.82, (0.85, 0.9, 0.92, 0.8, 0.68), 0.8), "brick", [-1.15, 1.2], bumper="silver")
+    car = shell(hull(3.8, 0.82, (0.85, 0.9, 0.92, 0.8, 0.68), 0.8), "mint", [-1.15, 1.2], bumper="silver")
     return car + house + planks + cases + rack
 
 
 def coupe() -> Mesh:
-    """Two doors: a short, low cream cabin set far back between a long brown bonnet and tail fins, a cream flash."""
+    """Two doors, low, in two tones: a short cream cabin far back, fins and bonnet purple, flanks cream."""
     house = cabin((-1.2, 0.25), (-0.72, -0.25), (0.84, 1.28), (1.46, 1.1), "cream", pillars=())
-    car = shell(hull(3.5, 0.82, (0.72, 0.86, 0.88, 0.78, 0.6), 0.25, 0.2), "brown", [-1.08, 1.08], hub="white", bumper="silver")
-    fins = panel([(-1.74, -0.78, 0.84), (-0.95, -0.78, 0.86), (-0.98, -0.78, 0.9), (-1.8, -0.74, 1.1)], "brown", lift=0.0)
-    fins += panel([(-0.95, -0.72, 0.86), (-1.74, -0.72, 0.84), (-1.8, -0.74, 1.1), (-0.98, -0.72, 0.9)], "brown", lift=0.0)
-    flash = side((-0.62, 0.64), (0.4, 0.58), 0.82, "cream", lift=0.02)
-    return car + house + fins.both_sides() + flash + doors((-0.45, 0.5), (0.28, 0.76), 0.83, "dark", (0.2, 0.9), "silver")
+    car = shell(hull(3.5, 0.82, (0.72, 0.86, 0.88, 0.78, 0.6), 0.25, 0.2), "purple", [-1.08, 1.08], hub="white", bumper="silver")
+    fins = panel([(-1.74, -0.78, 0.84), (-0.95, -0.78, 0.86), (-0.98, -0.78, 0.9), (-1.8, -0.74, 1.1)], "purple", lift=0.0)
+    fins += panel([(-0.95, -0.72, 0.86), (-1.74, -0.72, 0.84), (-1.8, -0.74, 1.1), (-0.98, -0.72, 0.9)], "purple", lift=0.0)
+    flanks = join([side(x, (0.2, 0.56), 0.82, "cream", lift=0.02) for x in ((-1.62, -1.46), (-0.7, 0.7), (1.44, 1.5))])
+    return car + house + fins.both_sides() + flanks + doors((-0.45, 0.5), (0.24, 0.76), 0.83, "dark", (0.2, 0.9), "silver")
 
 
 def taxi() -> Mesh:
@@ -287,8 +288,8 @@ BODY: dict[str, str] = {
     "green car": "green",
     "police car": "navy",
     "hatchback": "teal",
-    "estate car": "brick",
-    "coupe": "brown",
+    "estate car": "mint",
+    "coupe": "purple",
     "convertible": "coral",
     "fire chief car": "red",
     "red car": "red",

@@ -144,9 +144,12 @@ def horse_cart() -> Mesh:
         ]
     )
     driver = _person("blue", "charcoal", "sand", seated=True, reach=0.5).at(-1.75, 0.0, 1.42)
+    lanterns = (
+        rod((-3.3, 0.66, 1.3), (-3.3, 0.8, 1.42), 0.04, "dark") + box((0.18, 0.18, 0.28), (-3.3, 0.82, 1.12), "lamp glow")
+    ).both_sides()
     reins = rod((-1.25, 0.2, 1.72), (0.95, 0.16, 1.85), 0.03, "black").both_sides()
     rolling = wheel(-2.6, 0.84, 0.58, 0.16, "cream", "brown").both_sides()
-    return (horse + harness + shafts + cart + planks + seat + load + driver + reins + rolling).at(1.0)
+    return (horse + harness + shafts + cart + planks + seat + load + driver + lanterns + reins + rolling).at(1.0)
 
 
 def _parasol(radius: float, height: float, paints: tuple[str, str], sides: int = 10) -> Mesh:
@@ -177,7 +180,8 @@ def street_food_cart() -> Mesh:
     rolling = wheel(0.35, 0.56, 0.38, 0.12, "gold").both_sides()
     legs = rod((-0.2, 0.35, 0.4), (-0.2, 0.35, 0.1), 0.06, "dark").both_sides()
     cook = _person("white", "navy", "white", reach=0.42).at(-1.28)
-    return (bench + sign + pans + shade + handle + rolling + legs + cook).at(0.08)
+    lantern = box((0.2, 0.2, 0.3), (0.1, -0.3, 1.17), "lamp glow") + box((0.12, 0.12, 0.08), (0.1, -0.3, 1.47), "dark")
+    return (bench + sign + pans + shade + handle + rolling + legs + lantern.both_sides() + cook).at(0.08)
 
 
 KINDS: dict[str, Callable[[], Mesh]] = {

@@ -105,7 +105,7 @@ def monster_truck() -> Mesh:
     axles = [rod((x, -0.7, 0.72), (x, 0.7, 0.72), 0.1, "amber") for x in (-1.1, 1.1)]
     shocks = [rod((x, 0.38, 0.72), (x * 0.6, 0.55, 1.25), 0.08, "amber").both_sides() for x in (-1.1, 1.1)]
     frame = box((2.6, 0.5, 0.3), (0, 0, 0.85), "dark") + join(axles + shocks) + lamps(1.65, -1.65, 0.5, 1.34, 0.2)
-    tyres = wheels([-1.1, 1.1], 2.12, 0.72, 0.52, "amber").at(z=-0.015)
+    tyres = wheels([-1.1, 1.1], 2.08, 0.72, 0.52, "amber").at(z=-0.015)
     return body(stations, "blue") + house + _bed((-1.65, -0.4), 0.78, (1.54, 1.88), "blue") + frame + tyres
 
 

@@ -149,7 +149,7 @@ def _sagging(x: float, z: tuple[float, float], hoops: int, step: float, paint: s
 
 def military_truck() -> Mesh:
     """Olive with a bonnet, high on big wheels; a khaki canvas sags between its hoops and bears a great white star."""
-    canvas = _sagging(0.5, (1.7, 2.75), 4, 0.96, "tan")
+    canvas = _sagging(0.5, (2.1, 2.75), 4, 0.96, "tan")
     hoops = join([canopy((x - 0.06, x + 0.06), (0.95, 2.8), "brown", 1.98) for x in (-2.38, -1.42, -0.46, 0.5)])
     star = (
         disc(-0.94, 1.6, 0.93, 0.6, "forest") + _star(-0.94, 1.57, 0.985, 0.54, "white") + back((-0.72, 0.72), (1.05, 2.3), -2.44, "dark")

@@ -71,9 +71,9 @@ def crate(x: tuple[float, float], z: tuple[float, float], paint: str, width: flo
 
 
 def canopy(x: tuple[float, float], z: tuple[float, float], paint: str, width: float = 1.92) -> Mesh:
-    """An arched cover across the truck, upright to half its height."""
+    """An arched cover across the truck, upright to two thirds of its height."""
     (low, high), half = z, width / 2
-    knee = low + 0.5 * (high - low)
+    knee = low + 0.66 * (high - low)
     arch = [(-half, low), *[(-half * cos(pi * i / 8), knee + (high - knee) * sin(pi * i / 8)) for i in range(9)], (half, low)]
     return loft([[(end, a, b) for a, b in arch] for end in x], paint)
 

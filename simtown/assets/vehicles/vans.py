@@ -64,13 +64,10 @@ def plain_van(paint: str, strip: str, lower: str | None = None) -> Mesh:
 
 
 def _cross(x: float, z: float, y: float, size: float, paint: str) -> Mesh:
-    """A cross on both flanks."""
-    a, b = size / 2, size / 6
-    return (
-        side((x - b, x + b), (z - a, z + a), y, paint)
-        + side((x - a, x - b), (z - b, z + b), y, paint)
-        + side((x + b, x + a), (z - b, z + b), y, paint)
-    )
+    """A cross on both flanks, on a white square, so that it stands out on any body paint."""
+    a, b, c = size / 2, size / 6, 0.6 * size
+    bars = [((x - b, x + b), (z - a, z + a)), ((x - a, x - b), (z - b, z + b)), ((x + b, x + a), (z - b, z + b))]
+    return join([side((x - c, x + c), (z - c, z + c), y, "trim"), *[side(*bar, y, paint, lift=0.03) for bar in bars]])
 
 
 def ambulance() -> Mesh:
@@ -100,8 +97,8 @@ def police_van() -> Mesh:
 
 
 def news_van() -> Mesh:
-    """Crimson with a white panel and a charcoal skirt; a huge white dish on a mast on its roof."""
-    van = plain_van("crimson", "white", "charcoal")
+    """Crimson over a white skirt, with a white panel; a huge white dish on a mast on its roof."""
+    van = plain_van("crimson", "amber", "white")
     globe = side((-1.7, -0.1), (1.12, 1.68), 0.9, "white") + side((-1.5, -0.3), (1.32, 1.48), 0.9, "crimson", lift=0.03)
     bowl = cylinder(0.25, 0.4, (0.0, 0.0, -0.4), "white", sides=12, end=0.95) + cylinder(0.82, 0.02, (0.0, 0.0, 0.0), "silver", sides=12)
     horn = rod((0.0, 0.0, 0.01), (0.0, 0.0, 0.6), 0.07, "dark") + ball(0.16, (0.0, 0.0, 0.6), "amber", 6, 3)
@@ -213,10 +210,10 @@ def camper_van() -> Mesh:
     home = block((2.5, 1.96, 2.05), (-0.75, 0.0, 0.42), "cream", 0.14)
     nook = body([(0.4, 0.96, 1.72, 2.46), (1.1, 0.96, 1.78, 2.42), (1.4, 0.86, 1.95, 2.25)], "cream", 0.14)
     waves = (
-        side((-1.85, 0.35), (0.62, 0.84), 0.98, "lime")
+        side((-1.85, 0.35), (0.62, 1.06), 0.98, "lime")
         + side((-1.85, 0.36), (2.08, 2.2), 0.98, "lime")
         + side((0.5, 1.08), (2.08, 2.2), 0.96, "lime")
-        + back((-0.84, 0.84), (0.62, 0.84), -2.0, "lime")
+        + back((-0.84, 0.84), (0.62, 1.06), -2.0, "lime")
     )
     door = side((-0.2, 0.3), (0.55, 1.95), 0.98, "white", lift=0.03) + side((-0.1, 0.2), (1.35, 1.8), 0.98, "glass", lift=0.05)
     window = side((-1.6, -0.5), (1.25, 1.85), 0.98, "glass") + join(

@@ -80,6 +80,16 @@ def _bucket(x: float, z: float, reach: float, height: float, width: float, paint
     return join([shell, cheek, *heap])
 
 
+def _work_lamps(x: float, y: float, z: float) -> Mesh:
+    """A pair of lamps that shine forward, their faces at x, `y` metres either side of the middle."""
+    return box((0.1, 0.22, 0.18), (x, y, z), "headlamp").both_sides()
+
+
+def _flasher(x: float, z: float, y: float = 0.0) -> Mesh:
+    """An amber lamp on a roof."""
+    return box((0.2, 0.2, 0.2), (x, y, z), "beacon amber")
+
+
 def bulldozer() -> Mesh:
     """Yellow on two crawler tracks, behind a steel blade as wide as itself."""
     hull = box((2.2, 0.9, 0.5), (0.0, 0.0, 0.4), "charcoal") + block((1.5, 0.95, 0.75), (0.55, 0.0, 0.75), "yellow", 0.12)
@@ -91,7 +101,7 @@ def bulldozer() -> Mesh:
     )
     arms = (rod((0.2, 0.93, 0.45), (1.75, 0.85, 0.4), 0.1, "yellow")).both_sides()
     ripper = box((0.5, 0.3, 0.2), (-1.3, 0.0, 0.5), "yellow") + rod((-1.5, 0.0, 0.7), (-1.6, 0.0, 0.1), 0.09, "dark", end=0.04)
-    return centred(_tracks(2.7, 0.78, 0.42, 1.75), hull, grille, cab, pipe, blade, arms, ripper)
+    return centred(_tracks(2.7, 0.78, 0.42, 1.75), hull, grille, cab, pipe, blade, arms, ripper, _work_lamps(-0.12, 0.42, 1.9))
 
 
 def excavator() -> Mesh:
@@ -104,7 +114,19 @@ def excavator() -> Mesh:
     rams = rod((0.75, 0.0, 1.5), (1.35, 0.0, 2.75), 0.07, "hub") + rod((1.2, 0.0, 3.15), (2.1, 0.0, 3.35), 0.07, "hub")
     shovel = _slab([(2.9, 1.75), (3.0, 1.3), (2.75, 0.95), (2.3, 0.9)], 0.1, 0.75, "charcoal")
     cheek = profile([(2.9, 1.75), (3.0, 1.3), (2.75, 0.95), (2.3, 0.9)], 0.06, (0.0, 0.36, 0.0), "charcoal").both_sides()
-    return centred(_tracks(2.7, 0.68, 0.46, 1.85).at(-0.2), deck, house, cab, weight, boom, rams, shovel, cheek)
+    return centred(
+        _tracks(2.7, 0.68, 0.46, 1.85).at(-0.2),
+        deck,
+        house,
+        cab,
+        weight,
+        boom,
+        rams,
+        shovel,
+        cheek,
+        _work_lamps(0.6, 0.46, 1.06),
+        _flasher(-1.2, 1.62),
+    )
 
 
 def backhoe_loader() -> Mesh:
@@ -117,7 +139,9 @@ def backhoe_loader() -> Mesh:
     scoop = _slab([(-2.45, 1.2), (-2.6, 0.8), (-2.35, 0.5), (-1.95, 0.55)], 0.14, 0.6, "charcoal")
     feet = (rod((-1.2, 0.35, 0.7), (-1.35, 0.8, 0.12), 0.08, "black") + box((0.3, 0.3, 0.08), (-1.35, 0.8, 0.05), "black")).both_sides()
     tyres = wheels([-0.6], 1.75, 0.58, 0.4, "cream") + wheels([1.15], 1.5, 0.38, 0.3, "cream")
-    return centred(hull, cab, marks, arms, _bucket(2.1, 0.08, 0.6, 0.65, 1.8, "charcoal"), arm, scoop, feet, tyres)
+    return centred(
+        hull, cab, marks, arms, _bucket(2.1, 0.08, 0.6, 0.65, 1.8, "charcoal"), arm, scoop, feet, tyres, _work_lamps(0.17, 0.45, 2.12)
+    )
 
 
 def wheel_loader() -> Mesh:
@@ -130,7 +154,17 @@ def wheel_loader() -> Mesh:
         (0.7, 0.0, 0.9), (1.9, 0.0, 1.9), 0.1, "hub"
     )
     shovel = _bucket(2.0, 1.2, 0.8, 0.85, 2.0, "charcoal", "brown")
-    return centred(rear, marks, cab, nose, arms, shovel, wheels([-1.2, 0.85], 1.85, 0.55, 0.45, "cream"))
+    return centred(
+        rear,
+        marks,
+        cab,
+        nose,
+        arms,
+        shovel,
+        _work_lamps(0.2, 0.4, 2.34),
+        _flasher(-0.5, 2.5),
+        wheels([-1.2, 0.85], 1.85, 0.55, 0.45, "cream"),
+    )
 
 
 def road_roller() -> Mesh:
@@ -193,10 +227,12 @@ def tank() -> Mesh:
     soldier = (
         ball(0.2, (-0.45, 0.25, 1.95), "skin", 7)
         + ball(0.24, (-0.45, 0.25, 1.97), "forest", 7, 2, 0.0)
-        + box((0.3, 0.4, 0.2), (-0.45, 0.25, 1.7), "brown")
+        + box((0.3, 0.4, 0.2), (-0.45, 0.25, 1.7), "forest")
     )
     aerial = rod((-0.95, -0.4, 1.5), (-1.2, -0.4, 2.5), 0.03, "dark")
-    return centred(_tracks(3.9, 0.85, 0.5, 2.1, 5, "grey"), hull, skirt, patch, turret, gun, soldier, aerial)
+    return centred(
+        _tracks(3.9, 0.85, 0.5, 2.1, 5, "forest"), hull, skirt, patch, turret, gun, soldier, aerial, _work_lamps(1.78, 0.62, 0.88)
+    )
 
 
 def ice_resurfacer() -> Mesh:

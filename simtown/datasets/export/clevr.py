@@ -11,14 +11,12 @@ import numpy as np
 
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
-from simtown.assets.palette import PAINTS
 from simtown.datasets.export.listing import listing
 from simtown.datasets.export.portion import ANSWERS, Batch, Portion, plain
 from simtown.datasets.reader import Dataset
 from simtown.exact import cos, sin
 from simtown.language.relations import RELATION_NAMES, RELATIONS, margins, separations, truths
 from simtown.scenes.camera import views
-from simtown.scenes.paint import body_paints
 
 #: CLEVR's words for our relations, in their order.
 DIRECTIONS = ("left", "right", "front", "behind")
@@ -78,7 +76,6 @@ def _graphs(batch: Batch, width: int, height: int) -> list[dict[str, Any]]:
     """Objects, directions and relationships of every scene. Pairs within a relation's margin, where it is undefined, are in no list."""
     scenes = batch.scenes
     n, v = scenes.entity.shape
-    paints = body_paints(scenes.entity, scenes.paint)
     rise = atlas().bounds[scenes.entity, 1, 2] / 2
     middle = np.concatenate([scenes.pose[..., :2], rise[..., None]], axis=2).astype(np.float64)
     view = views(scenes.camera, width, height).astype(np.float64)
@@ -95,7 +92,7 @@ def _graphs(batch: Batch, width: int, height: int) -> list[dict[str, Any]]:
         objects = [
             {
                 "shape": ENTITIES[entity],
-                "color": PAINTS[paints[i, slot]],
+                "color": batch.paint(i, slot) or "unknown",
                 "material": "metal",
                 "size": _size(entity),
                 "3d_coords": [plain(x) for x in middle[i, slot]],

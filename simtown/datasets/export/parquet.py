@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from simtown.assets.atlas import NO_PAINT
 from simtown.datasets.export import card, croissant
 from simtown.datasets.export.portion import Batch, Portion, png
 from simtown.datasets.reader import Dataset
 from simtown.extras import how_to_install
-from simtown.scenes.paint import body_paints
 
 try:
     import pyarrow as pa
@@ -61,7 +61,7 @@ def _table(batch: Batch, split: str, schema: Any) -> Any:
     vehicles = pa.StructArray.from_arrays(
         [
             pa.array(c["scene/entity"].ravel().astype(np.int64)),
-            pa.array(body_paints(c["scene/entity"], c["scene/paint"]).ravel().astype(np.int64)),
+            pa.array(batch.paints.ravel().astype(np.int64), mask=batch.paints.ravel() == NO_PAINT),
             pa.FixedSizeListArray.from_arrays(pa.array(c["boxes"].ravel()), 4),
             *(pa.array(c["scene/pose"][..., axis].ravel()) for axis in range(3)),
             pa.array(c["visible"].ravel()),

@@ -9,6 +9,7 @@ from typing import Any
 import cv2
 import numpy as np
 
+from simtown.assets.atlas import NO_PAINT
 from simtown.assets.catalogue import ENTITIES
 from simtown.assets.palette import PAINTS
 from simtown.datasets.reader import SCENE_COLUMNS, Dataset
@@ -33,12 +34,14 @@ class Batch:
         start: the first one's number.
         columns: by name, as :data:`simtown.datasets.shards.LAYOUT` has them.
         scenes: the latent state.
+        paints: (n, v) uint8 of PAINTS, what every body shows; NO_PAINT for the own paint of a kind in another version of the world.
         ids: (n, h, w) uint8 instance ids as in :class:`~simtown.render.frames.Frames`, or None.
     """
 
     start: int
     columns: dict[str, np.ndarray]
     scenes: SceneBatch
+    paints: np.ndarray
     ids: np.ndarray | None
 
     def __len__(self) -> int:
@@ -47,6 +50,11 @@ class Batch:
     def numbers(self) -> Iterator[tuple[int, int]]:
         """Row in the batch and number in the split of every example."""
         return enumerate(range(self.start, self.start + len(self)))
+
+    def paint(self, row: int, slot: int) -> str | None:
+        """The name of the paint that a vehicle's body shows, None where this program does not know it."""
+        number = int(self.paints[row, slot])
+        return None if number == NO_PAINT else PAINTS[number]
 
     def png(self, row: int) -> bytes:
         """A picture as PNG."""
@@ -89,7 +97,12 @@ class Portion:
             ids = columns.get("masks")
             if renderer is not None:
                 ids = renderer.render(scenes, s.width, s.height).ids
-            yield Batch(start, columns, scenes, ids)
+            paints = (
+                np.where(scenes.paint < 0, NO_PAINT, scenes.paint.astype(np.uint8))
+                if s.other_world
+                else body_paints(scenes.entity, scenes.paint)
+            )
+            yield Batch(start, columns, scenes, paints, ids)
             self._step(len(scenes))
 
 
@@ -109,11 +122,10 @@ def plain(x: Any) -> float:
 def record(batch: Batch, row: int, number: int) -> dict[str, Any]:
     """An example in words and numbers, as JSON has it: boxes x0, y0, x1, y1 in pixels, places in metres, yaw in radians."""
     c, scenes = batch.columns, batch.scenes
-    paints = body_paints(scenes.entity[row], scenes.paint[row])
     vehicles = [
         {
             "entity": ENTITIES[entity],
-            "paint": PAINTS[paints[slot]],
+            "paint": batch.paint(row, slot),
             "box": [plain(edge) for edge in c["boxes"][row, slot]],
             "visible": plain(c["visible"][row, slot]),
             **dict(zip(("x", "y", "yaw"), map(plain, scenes.pose[row, slot]), strict=True)),

@@ -20,7 +20,6 @@ import cv2
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
-from simtown.assets.palette import PAINTS
 from simtown.datasets.export import choose_splits
 from simtown.datasets.export.masks import runs, seen
 from simtown.datasets.export.portion import Batch, Portion, plain
@@ -28,7 +27,6 @@ from simtown.datasets.marginals import targets
 from simtown.datasets.reader import Dataset
 from simtown.files import whole
 from simtown.language.relations import RELATIONS
-from simtown.scenes.paint import body_paints
 from simtown.scenes.placement import half_sizes
 from simtown.scenes.weather import WEATHERS
 
@@ -80,7 +78,6 @@ def _about(data: Dataset, splits: list[str]) -> dict[str, Any]:
         "details": DETAILS,
         "frequencies": s.frequencies,
         "entities": ENTITIES[: s.entities],
-        "paints": PAINTS,
         "footprints": [[plain(2 * x) for x in half] for half in half_sizes()[: s.entities]],
         "relations": [asdict(relation) for relation in RELATIONS],
         "asked": s.relations,
@@ -138,12 +135,13 @@ def _detail(batch: Batch, row: int, ids: np.ndarray) -> list[Any]:
     """What is shown of one example: question, slots, margin, intensity, camera's place, and for each vehicle all that is known."""
     c, scenes = batch.columns, batch.scenes
     vehicles = []
-    paints = body_paints(scenes.entity[row], scenes.paint[row]).tolist()
     for slot, entity in enumerate(scenes.entity[row].tolist()):
         found = seen(ids, slot)
         place = [plain(x) for x in scenes.pose[row, slot]]
         box = [round(float(edge), 1) for edge in c["boxes"][row, slot]]
-        vehicles.append([entity, *place, *box, plain(c["visible"][row, slot]), runs(found[0]) if found else "", paints[slot]])
+        vehicles.append(
+            [entity, *place, *box, plain(c["visible"][row, slot]), runs(found[0]) if found else "", batch.paint(row, slot) or "own"]
+        )
     camera = [plain(x) for x in scenes.camera[row]]
     return [c["question"][row].decode(), int(c["subject_slot"][row]), int(c["object_slot"][row]), plain(c["margin"][row]),
             plain(scenes.intensity[row]), [camera[0], camera[1], camera[3], camera[5]], vehicles]  # fmt: skip

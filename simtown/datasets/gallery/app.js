@@ -77,7 +77,7 @@ const simtown = (() => {
     return {
       question, subject, object, margin, intensity, focal, eye: { x, y, yaw },
       vehicles: vehicles.map(([entity, vx, vy, turn, x0, y0, x1, y1, visible, runs, paint], slot) => ({
-        name: about.entities[entity], paint: about.paints[paint], size: about.footprints[entity], x: vx, y: vy, yaw: turn, box: [x0, y0, x1, y1], visible, runs,
+        name: about.entities[entity], paint, size: about.footprints[entity], x: vx, y: vy, yaw: turn, box: [x0, y0, x1, y1], visible, runs,
         role: slot === subject ? "subject" : slot === object ? "object" : "other",
         side: (vx - x) * c + (vy - y) * s, far: (vy - y) * c - (vx - x) * s, turn: turn - yaw,
       })),
@@ -405,7 +405,7 @@ const simtown = (() => {
     const weather = about.weathers[columns.weather[g]];
     const rows = detail.vehicles.map((v) => `<tr><td><i class="dot ${v.role}"></i>${escape(v.name)}</td><td>${v.role}</td><td>${v.x.toFixed(2)}</td>
       <td>${v.y.toFixed(2)}</td><td>${Math.round((v.yaw * 180) / Math.PI)}°</td><td>${Math.round(100 * v.visible)}%</td></tr>`).join("");
-    const paints = detail.vehicles.map((v) => `${escape(v.name)} ${v.paint}`).join(", ");
+    const paints = detail.vehicles.map((v) => `${escape(v.name)} ${escape(v.paint)}`).join(", ");
     return `<p class="question">${escape(detail.question)} <span class="answer ${answer}">${answer}</span></p>
       <p class="why">${why(relation, detail, answer)}</p>${plan(relation, detail)}
       <table><thead><tr><th scope="col">vehicle</th><th scope="col">role</th><th scope="col">x, m</th><th scope="col">y, m</th>

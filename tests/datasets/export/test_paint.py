@@ -99,5 +99,5 @@ def test_glb(town, tmp_path):
 def test_one_example_in_words(town, cli):
     for i in range(3):
         out = " ".join(cli("info", f"{town.path}/train:{i}").succeeds().out.split())
-        for vehicle, paint in zip(town.train[i].scene.vehicles, paints(town.train[i]), strict=True):
-            assert f"{vehicle.entity} {paint}" in out
+        for vehicle in town.train[i].scene.vehicles:
+            assert f"{vehicle.entity} {vehicle.paint or 'own'}" in out

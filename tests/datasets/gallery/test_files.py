@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from simtown.assets.catalogue import BODIES
-from simtown.assets.palette import PAINTS
 from simtown.datasets.export.portion import ANSWERS
 from simtown.datasets.gallery import DETAILS, INDEX, SHEET, THUMB, gallery, thumb_size
 from simtown.datasets.reader import open_dataset
@@ -67,7 +66,7 @@ def test_details_sheets_and_masks_are_the_examples(made):
             for slot, vehicle in enumerate(vehicles):
                 there = example.scene.vehicles[slot]
                 assert vehicle[1:4] == pytest.approx([there.x, there.y, there.yaw], abs=1e-4)
-                assert PAINTS[vehicle[10]] == (there.paint or BODIES[there.entity])
+                assert vehicle[10] == (there.paint or BODIES[there.entity])
                 assert vehicle[4:8] == pytest.approx(example.boxes[slot].tolist(), abs=0.06)
                 mask = example.mask == slot + 1
                 assert np.array_equal(coco.decode({"size": mask.shape, "counts": vehicle[9].encode()}) if vehicle[9] else mask * 0, mask)

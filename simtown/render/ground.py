@@ -1,0 +1,401 @@
+"""Light and dark on the ground: shadows, the dark under things, and the light of lamps, sample row by sample row.
+
+Ground lies at one depth all along a row, so places on it are linear in the row's samples. Every shape is a smooth function of its place:
+no edge is drawn twice, and no size of picture shows steps. Two rows of samples share what is worked out for the upper one.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+import numpy as np
+
+from simtown.assets.palette import GLOW, HEADLAMP
+from simtown.exact import kernel, part_of_kernel
+from simtown.render import light as L
+from simtown.render.fill import TAG, hull
+from simtown.render.packing import dimmed, glow_of, lighten
+from simtown.scenes.camera import NEAR
+
+F = np.float32
+
+#: What a mesh does to the ground (bits): it casts a shadow, it stands on the ground; and whether it is a vehicle.
+CASTS, STANDS, VEHICLE = 1, 2, 4
+#: Corners of shadows lie on a grid of so many lines a metre.
+GRID = F(256.0)
+#: Half the width of a shadow's edge, metres: at the ground, and more for every metre of the thing above it.
+EDGE, SOFTER = F(0.035), F(0.085)
+#: How far the dark under a thing reaches beyond it, metres, and how dark it is there for vehicles and for other things.
+SPREAD, UNDER_VEHICLE, UNDER_PROP = F(0.34), F(1.0), F(0.7)
+#: A head lamp's cone: its length, and its half width at the lamp and how much it grows for every metre.
+CONE, APEX, OPENING = F(6.5), F(0.22), F(0.24)
+#: Lamps less bright than this throw no light that is seen.
+BRIGHT = F(0.3)
+#: Radius of the light under a lantern, its least height, and radius of the light round a low beacon, metres.
+POOL, LANTERN, BEACON = F(3.3), F(3.4), F(2.2)
+#: Half length and half width of a lamp's reflection in a wet road, metres.
+STREAK_LENGTH, STREAK_WIDTH = F(1.5), F(0.16)
+#: Samples are noted as touched in blocks of two to this power.
+BITS = 4
+WARM = (F(1.0), F(0.80), F(0.46))
+WHITE = (F(1.0), F(0.93), F(0.74))
+
+
+@part_of_kernel
+def ground_line(view, y):
+    """Where row y of samples meets the ground: depth (0: nowhere), x and y of the point at sample 0, and their steps a sample."""
+    slope = (view[14] - F(0.5) * F(y)) / view[12]
+    down = -(view[11] + slope * view[8])
+    if down <= F(1e-3) or view[2] <= 0:
+        return F(0.0), F(0.0), F(0.0), F(0.0), F(0.0)
+    depth = view[2] / down
+    side = -view[13] / view[12] * depth
+    step = F(0.5) / view[12] * depth
+    x = view[0] + depth * (view[9] + slope * view[6]) + side * view[3]
+    y_ = view[1] + depth * (view[10] + slope * view[7]) + side * view[4]
+    return depth, x, y_, step * view[3], step * view[4]
+
+
+@kernel
+def ground_rows(view, height, near, far):
+    """First and last + 1 row of samples in which ground of depths `near` to `far` may lie."""
+    if far <= F(NEAR) or view[2] <= 0:
+        return 0, 0
+    if view[8] < F(0.05):
+        return 0, height
+    top = view[14] + view[12] * (view[2] / far + view[11]) / view[8]
+    bottom = F(height)
+    if near > F(0.5):
+        bottom = min(view[14] + view[12] * (view[2] / near + view[11]) / view[8], F(height))
+    return max(int(F(2.0) * max(top, F(0.0))) - 1, 0), min(int(F(2.0) * max(bottom, F(0.0))) + 2, height)
+
+
+@kernel
+def depth_of(view, x, y):
+    """Depth of the ground point (x, y)."""
+    return view[9] * (x - view[0]) + view[10] * (y - view[1]) - view[11] * view[2]
+
+
+@kernel
+def depth_reach(view, c, s, along, across):
+    """How much deeper or nearer than its middle a rectangle of these half sizes reaches, its length along (c, s)."""
+    return abs(view[9] * c + view[10] * s) * along + abs(view[10] * c - view[9] * s) * across
+
+
+@kernel
+def out_of_view(view, first, wide, x, y, reach):
+    """Whether ground within `reach` of (x, y) lies wholly beside the samples `first` to first + wide, or behind the camera."""
+    far = depth_of(view, x, y) + reach
+    if far <= F(NEAR):
+        return True
+    right = view[3] * (x - view[0]) + view[4] * (y - view[1])
+    left_edge, right_edge = F(0.5) * F(first) - view[13], F(0.5) * F(first + wide) - view[13]
+    low, high = (right - reach) * view[12], (right + reach) * view[12]
+    return (low > right_edge * far and right_edge >= 0) or (high < left_edge * far and left_edge <= 0)
+
+
+@kernel
+def collect_shadows(view, light, atlas, roles, meshes, poses, first, wide, height, dark):
+    """Write the shadows of a scene, convex polygons as edges whose function is 0 outside of the soft edge and 1 within; how many."""
+    rows, edges, hulls, hull_start, radii = dark.shadow_rows, dark.edges, atlas.hull, atlas.hull_start, atlas.radius
+    gx, gy, soft = dark.corners[0], dark.corners[1], dark.corners[2]
+    grid_x, grid_y, order, corners = dark.grid[0], dark.grid[1], dark.order, dark.outline
+    slope_x, slope_y = light[0] / light[2], light[1] / light[2]
+    stretch = F(1.0) + abs(slope_x) + abs(slope_y)
+    count, used = 0, 0
+    for k in range(1, meshes.shape[0]):
+        mesh = meshes[k]
+        if mesh < 0 or roles[mesh] & CASTS == 0:
+            continue
+        x, y, z, c, s, scale = poses[k, 0], poses[k, 1], poses[k, 2], poses[k, 3], poses[k, 4], poses[k, 5]
+        if out_of_view(view, first, wide, x, y, (radii[mesh] * scale + abs(z)) * stretch):
+            continue
+        start = hull_start[mesh]
+        n = hull_start[mesh + 1] - start
+        near, far = F(1e9), F(-1e9)
+        for i in range(n):
+            p0, p1, p2 = hulls[start + i, 0], hulls[start + i, 1], hulls[start + i, 2]
+            above = max(z + scale * p2, F(0.0))
+            to_x, to_y = x + scale * (c * p0 - s * p1) - slope_x * above, y + scale * (s * p0 + c * p1) - slope_y * above
+            grid_x[i], grid_y[i] = int(np.floor(to_x * GRID + F(0.5))), int(np.floor(to_y * GRID + F(0.5)))
+            gx[i], gy[i] = F(grid_x[i]) / GRID, F(grid_y[i]) / GRID
+            soft[i] = EDGE + SOFTER * above
+            order[i] = i
+            depth = depth_of(view, gx[i], gy[i])
+            near, far = min(near, depth - F(1.5) * soft[i]), max(far, depth + F(1.5) * soft[i])
+        top, bottom = ground_rows(view, height, near, far)
+        if top >= bottom:
+            continue
+        size = hull(grid_x, grid_y, order, n, corners)  # in whole numbers: rounding would fold corners that lie in a line
+        if size < 3:
+            continue
+        begin = used
+        for i in range(size):  # corners run counter-clockwise
+            p, q = corners[i], corners[(i + 1) % size]
+            dx, dy = gx[q] - gx[p], gy[q] - gy[p]
+            length = np.sqrt(dx * dx + dy * dy)
+            if length < F(1e-3):
+                continue
+            nx, ny = -dy / length, dx / length
+            tilt = (soft[q] - soft[p]) / length  # the outer rim leaves the edge where the thing is higher
+            mx, my = nx + tilt * dx / length, ny + tilt * dy / length
+            scale_by = F(0.5) / ((soft[p] + soft[q]) * F(0.5) * np.sqrt(F(1.0) + tilt * tilt))
+            mx, my = mx * scale_by, my * scale_by
+            edges[0, used], edges[1, used] = mx, my
+            edges[2, used] = -(mx * (gx[p] - nx * soft[p]) + my * (gy[p] - ny * soft[p]))
+            used += 1
+        rows[count, 0], rows[count, 1], rows[count, 2], rows[count, 3] = top, bottom, begin, used - begin
+        count += 1
+    return count
+
+
+@kernel
+def collect_contacts(view, atlas, roles, meshes, poses, first, wide, height, dark):
+    """Write the soft dark rectangles under what stands on the ground: middle, heading, half sizes, strength; how many."""
+    rows, rects, bases = dark.contact_rows, dark.rects, atlas.bases
+    count = 0
+    for k in range(1, meshes.shape[0]):
+        mesh = meshes[k]
+        if mesh < 0 or roles[mesh] & STANDS == 0 or poses[k, 2] > F(0.5):
+            continue
+        x, y, c, s, scale = poses[k, 0], poses[k, 1], poses[k, 3], poses[k, 4], poses[k, 5]
+        mx, my, half_u, half_v = bases[mesh, 0], bases[mesh, 1], bases[mesh, 2] * scale, bases[mesh, 3] * scale
+        x, y = x + scale * (c * mx - s * my), y + scale * (s * mx + c * my)
+        if out_of_view(view, first, wide, x, y, half_u + half_v + SPREAD):
+            continue
+        depth, reach = depth_of(view, x, y), depth_reach(view, c, s, half_u + SPREAD, half_v + SPREAD)
+        top, bottom = ground_rows(view, height, depth - reach, depth + reach)
+        if top >= bottom:
+            continue
+        rows[count, 0], rows[count, 1] = top, bottom
+        rects[count, 0], rects[count, 1], rects[count, 2], rects[count, 3] = x, y, c, s
+        rects[count, 4], rects[count, 5] = half_u, half_v
+        rects[count, 6] = UNDER_VEHICLE if roles[mesh] & VEHICLE != 0 else UNDER_PROP
+        count += 1
+    return count
+
+
+@kernel
+def add_pool(view, first, wide, height, dark, count, cone, x, y, c, s, along, across, red, green, blue):
+    """Write one pool of light, unless it lies out of view; returns how many there are then."""
+    if out_of_view(view, first, wide, x, y, along + across):
+        return count
+    depth, reach = depth_of(view, x, y), depth_reach(view, c, s, along, across)
+    top, bottom = ground_rows(view, height, depth - reach, depth + reach)
+    if top >= bottom:
+        return count
+    pool = dark.pools[count]
+    dark.pool_rows[count, 0], dark.pool_rows[count, 1], dark.pool_rows[count, 2] = top, bottom, cone
+    pool[0], pool[1], pool[2], pool[3], pool[4], pool[5] = x, y, c, s, along, across
+    pool[6], pool[7], pool[8] = red, green, blue
+    return count + 1
+
+
+@kernel
+def collect_pools(view, light, atlas, tables, meshes, poses, first, wide, height, dark):
+    """Write the light that lamps throw on the ground: cones before head lamps, pools under lanterns and beacons; how many."""
+    palette, kinds = tables[0], tables[1]
+    wet, count = light[L.WET], 0
+    power = (light[L.LAMPS] - BRIGHT) / (F(1.0) - BRIGHT)
+    if power <= 0:
+        return 0
+    for k in range(1, meshes.shape[0]):
+        mesh = meshes[k]
+        if mesh < 0:
+            continue
+        x, y, z, c, s, scale = poses[k, 0], poses[k, 1], poses[k, 2], poses[k, 3], poses[k, 4], poses[k, 5]
+        for i in range(atlas.lamp_start[mesh], atlas.lamp_start[mesh + 1]):
+            lamp = atlas.lamps[i]
+            m = int(lamp[3])
+            px, py, high = x + scale * (c * lamp[0] - s * lamp[1]), y + scale * (s * lamp[0] + c * lamp[1]), z + scale * lamp[2]
+            red, green, blue = palette[m, 0], palette[m, 1], palette[m, 2]
+            if kinds[m] == HEADLAMP:
+                f, wr, wg, wb = F(0.85) * power, WHITE[0], WHITE[1], WHITE[2]
+                count = add_pool(
+                    view, first, wide, height, dark, count, 1, px, py, c, s, CONE, APEX + OPENING * CONE, f * wr, f * wg, f * wb
+                )
+            elif kinds[m] == GLOW and high > LANTERN:
+                f, wr, wg, wb = power, WARM[0], WARM[1], WARM[2]
+                count = add_pool(view, first, wide, height, dark, count, 0, px, py, c, s, POOL, POOL, f * wr, f * wg, f * wb)
+            elif kinds[m] == GLOW and high < F(6.0) and not (red > F(0.9) and green > F(0.8)):
+                f = F(0.5) * power
+                count = add_pool(view, first, wide, height, dark, count, 0, px, py, c, s, BEACON, BEACON, f * red, f * green, f * blue)
+            if wet > F(0.1) and high > F(0.1):  # where a mirror on the ground would show it, drawn out towards the eye
+                dx, dy = view[0] - px, view[1] - py
+                distance = np.sqrt(dx * dx + dy * dy)
+                if distance > F(1.0) and view[2] > 0:
+                    share = high / (high + view[2])
+                    f = F(1.5) * wet * power
+                    px, py, dx, dy = px + share * dx, py + share * dy, dx / distance, dy / distance
+                    count = add_pool(view, first, wide, height, dark, count, 0, px, py, dx, dy,
+                                     STREAK_LENGTH, STREAK_WIDTH, f * red, f * green, f * blue)  # fmt: skip
+    return count
+
+
+@kernel
+def span(first, wide, base, slope, limit, low, high):
+    """The part of the samples low to high (floats) in which |base + slope * x| may be below `limit`."""
+    if abs(slope) * F(wide) < F(1e-6) * limit:
+        middle = base + slope * F(first)
+        return (low, high) if abs(middle) <= limit * F(1.01) else (high, low)
+    a, b = (-limit - base) / slope, (limit - base) / slope
+    return max(low, min(a, b)), min(high, max(a, b))
+
+
+@part_of_kernel
+def touch(blocks, left, right):
+    """Mark the blocks of BLOCK samples that hold the samples left to right - 1."""
+    for i in range(np.uint64(left >> BITS), np.uint64(((right - 1) >> BITS) + 1)):
+        blocks[i] = 1
+
+
+@kernel
+def samples_in(first, wide, low, high):
+    """Whole samples, counted from `first`, about the span low to high."""
+    return max(int(max(low, F(first))) - 1 - first, 0), min(int(min(high, F(first + wide))) + 2 - first, wide)
+
+
+@part_of_kernel
+def throw_shadows(y, first, wide, gx, gy, dx, dy, count, dark):
+    """Raise dark.shade (0 to 1) along row y."""
+    rows, edges, shade, part = dark.shadow_rows, dark.edges, dark.shade, dark.part
+    bases, slopes, crossings = dark.slopes[0], dark.slopes[1], dark.slopes[2]
+    blocks, origin = dark.dark_blocks, F(first)
+    for k in range(count):
+        if y < rows[k, 0] or y >= rows[k, 1]:
+            continue
+        low, high = F(first), F(first + wide)
+        e0, n = np.uint64(rows[k, 2]), np.uint64(rows[k, 3])
+        for i in range(n):
+            a, b = edges[0, e0 + i], edges[1, e0 + i]
+            bases[i], slopes[i] = a * gx + b * gy + edges[2, e0 + i], a * dx + b * dy
+            crossings[i] = -bases[i] / slopes[i]
+        for i in range(n):  # selections, not branches: a row's edges turn either way
+            low = max(low, crossings[i] if slopes[i] > F(1e-7) else low)
+            high = min(high, crossings[i] if slopes[i] < F(-1e-7) else high)
+        left, right = samples_in(first, wide, low, high)
+        if left >= right or high < low - F(2.0):
+            continue
+        for x in range(np.uint32(left), np.uint32(right)):
+            part[x] = F(1.0)
+        for i in range(n):
+            base, slope = bases[i], slopes[i]
+            if min(base + slope * F(left + first), base + slope * F(right - 1 + first)) >= F(1.0):
+                continue  # wholly on the inner side
+            for x in range(np.uint32(left), np.uint32(right)):
+                t = min(max(base + slope * (F(np.int32(x)) + origin), F(0.0)), F(1.0))
+                part[x] *= t * t * (F(3.0) - F(2.0) * t)
+        for x in range(np.uint32(left), np.uint32(right)):
+            shade[x] = max(shade[x], part[x])
+        touch(blocks, left, right)
+
+
+@part_of_kernel
+def darken_contacts(y, first, wide, gx, gy, dx, dy, strength, count, dark):
+    """Lower dark.keep (1 to 0) along row y."""
+    rows, rects, keep = dark.contact_rows, dark.rects, dark.keep
+    blocks, origin = dark.dark_blocks, F(first)
+    for k in range(count):
+        if y < rows[k, 0] or y >= rows[k, 1]:
+            continue
+        c, s, half_u, half_v = rects[k, 2], rects[k, 3], rects[k, 4], rects[k, 5]
+        ax, ay = gx - rects[k, 0], gy - rects[k, 1]
+        u0, du, v0, dv = c * ax + s * ay, c * dx + s * dy, c * ay - s * ax, c * dy - s * dx
+        low, high = span(first, wide, u0, du, half_u + SPREAD, F(first), F(first + wide))
+        low, high = span(first, wide, v0, dv, half_v + SPREAD, low, high)
+        left, right = samples_in(first, wide, low, high)
+        if left >= right or high < low - F(2.0):
+            continue
+        most = strength * rects[k, 6]
+        for x in range(np.uint32(left), np.uint32(right)):
+            at = F(np.int32(x)) + origin
+            u = min(max((half_u + SPREAD - abs(u0 + du * at)) * (F(0.5) / SPREAD), F(0.0)), F(1.0))
+            v = min(max((half_v + SPREAD - abs(v0 + dv * at)) * (F(0.5) / SPREAD), F(0.0)), F(1.0))
+            keep[x] *= F(1.0) - most * (u * u * (F(3.0) - F(2.0) * u)) * (v * v * (F(3.0) - F(2.0) * v))
+        touch(blocks, left, right)
+
+
+@part_of_kernel
+def pour_light(y, first, wide, spot, air, count, dark):
+    """Write the light of lamps on row y to dark.glow (packed)."""
+    _, gx, gy, dx, dy = spot
+    rows, pools, glow, part, level = dark.pool_rows, dark.pools, dark.glow, dark.part, air * F(256.0)
+    blocks, origin = dark.light_blocks, F(first)
+    blocks[:] = 0
+    for x in range(np.uint64(wide)):
+        glow[x] = np.uint64(0)
+    for k in range(count):
+        if y < rows[k, 0] or y >= rows[k, 1]:
+            continue
+        c, s, along, across = pools[k, 2], pools[k, 3], pools[k, 4], pools[k, 5]
+        ax, ay = gx - pools[k, 0], gy - pools[k, 1]
+        u0, du, v0, dv = c * ax + s * ay, c * dx + s * dy, c * ay - s * ax, c * dy - s * dx
+        low, high = span(first, wide, u0, du, along, F(first), F(first + wide))
+        low, high = span(first, wide, v0, dv, across, low, high)
+        left, right = samples_in(first, wide, low, high)
+        if left >= right or high < low - F(2.0):
+            continue
+        colour = glow_of(pools[k, 6], pools[k, 7], pools[k, 8])
+        if rows[k, 2] == 1:
+            for x in range(np.uint32(left), np.uint32(right)):
+                at = F(np.int32(x)) + origin
+                part[x] = cone_light(u0 + du * at, v0 + dv * at)
+        else:
+            inverse_u, inverse_v = F(1.0) / along, F(1.0) / across
+            for x in range(np.uint32(left), np.uint32(right)):
+                at = F(np.int32(x)) + origin
+                u, v = (u0 + du * at) * inverse_u, (v0 + dv * at) * inverse_v
+                light = max(F(1.0) - u * u - v * v, F(0.0))
+                part[x] = light * light
+        for x in range(np.uint32(left), np.uint32(right)):
+            glow[x] += dimmed(colour, np.int32(part[x] * level))
+        touch(blocks, left, right)
+
+
+@kernel
+def cone_light(u, v):
+    """Light of a head lamp on the ground, u metres ahead of it and v beside its axis: at most 1, smoothly to 0."""
+    ahead = max(u, F(0.0))
+    q = v / (APEX + OPENING * ahead)
+    beam = max(F(1.0) - q * q, F(0.0))
+    left = max(F(1.0) - ahead * F(1.0 / 6.5), F(0.0))
+    rise = min(max(u * F(1.6) + F(0.25), F(0.0)), F(1.0))
+    return beam * beam * left * left * (rise * rise * (F(3.0) - F(2.0) * rise))
+
+
+@part_of_kernel
+def darkness(light, y, first, wide, spot, air, counts, dark):
+    """Work out how bright shadows and contacts leave row y: dark.levels, 0 to 256, in the blocks of dark.dark_blocks."""
+    _, gx, gy, dx, dy = spot
+    blocks = dark.dark_blocks
+    blocks[:] = 0
+    throw_shadows(y, first, wide, gx, gy, dx, dy, counts[0], dark)
+    darken_contacts(y, first, wide, gx, gy, dx, dy, light[L.CONTACT] * air, counts[1], dark)
+    shade, keep, levels, strength = dark.shade, dark.keep, dark.levels, light[L.SHADOW] * air
+    for x in range(np.uint64(wide)):
+        levels[x] = np.int32(keep[x] * (F(1.0) - strength * shade[x]) * F(256.0) + F(0.5))
+    for x in range(np.uint64(wide)):
+        shade[x], keep[x] = F(0.0), F(1.0)
+
+
+@part_of_kernel
+def darken_ground(wide, row, flags, line, dark):
+    """Darken what of a row of packed colours lies on the ground."""
+    blocks, levels = dark.dark_blocks, dark.levels
+    for block in range(np.uint64((wide >> BITS) + 1)):
+        if blocks[block]:
+            start = block << np.uint64(BITS)
+            for x in range(start, min(start + np.uint64(1 << BITS), np.uint64(wide))):
+                if levels[x] < 256 and flags[row[x] & TAG] > 0:
+                    line[x] = dimmed(line[x], levels[x])
+
+
+@part_of_kernel
+def light_ground(wide, row, flags, line, dark):
+    """Add the light of lamps to what of a row of packed colours lies on the ground."""
+    blocks, glow = dark.light_blocks, dark.glow
+    for block in range(np.uint64((wide >> BITS) + 1)):
+        if blocks[block]:
+            start = block << np.uint64(BITS)
+            for x in range(start, min(start + np.uint64(1 << BITS), np.uint64(wide))):
+                if glow[x] > 0 and flags[row[x] & TAG] > 0:
+                    line[x] = lighten(line[x], glow[x])

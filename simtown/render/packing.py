@@ -1,0 +1,63 @@
+"""Colours of samples as one uint64: three lanes of 21 bits, 255 * 16 for full.
+
+A lane has room for the sum of nine samples under weights of 16 in all, and for a product with a share in 1/256: so the tent filter, the
+mixing of two colours and their darkening take all three channels at once, in whole numbers.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+import numpy as np
+
+from simtown.exact import kernel
+
+F = np.float32
+#: Full brightness, and the mask of what a lane holds.
+WHITE = F(4080.0)
+LANES = np.uint64(0x1FFF | 0x1FFF << 21 | 0x1FFF << 42)
+#: Half of what the tent filter divides by, in every lane.
+HALF = np.uint64(0x80 | 0x80 << 21 | 0x80 << 42)
+#: Added to a colour, every lane beyond full brightness carries into this bit.
+CARRY = np.uint64(1 << 20 | 1 << 41 | 1 << 62)
+ABOVE = np.uint64(CARRY - np.uint64(4081 | 4081 << 21 | 4081 << 42))
+
+
+@kernel
+def pack(r, g, b):
+    """Three colours in [0, 1], or beyond it."""
+    x = np.uint64(np.int32(min(max(r, F(0.0)), F(1.0)) * WHITE + F(0.5)))
+    y = np.uint64(np.int32(min(max(g, F(0.0)), F(1.0)) * WHITE + F(0.5)))
+    z = np.uint64(np.int32(min(max(b, F(0.0)), F(1.0)) * WHITE + F(0.5)))
+    return x | (y << np.uint64(21)) | (z << np.uint64(42))
+
+
+@kernel
+def mix(c, other, share):
+    """A colour of which `share` (0 to 256, int) is another's."""
+    return ((c * np.uint64(256 - share) + other * np.uint64(share)) >> np.uint64(8)) & LANES
+
+
+@kernel
+def glow_of(red, green, blue):
+    """What light of a lamp adds to the darkest ground: a small part of the lamp's colour, packed."""
+    x, y, z = np.uint64(min(red, F(2.0)) * F(900.0)), np.uint64(min(green, F(2.0)) * F(900.0)), np.uint64(min(blue, F(2.0)) * F(900.0))
+    return x | (y << np.uint64(21)) | (z << np.uint64(42))
+
+
+@kernel
+def dimmed(c, level):
+    """`level` (0 to 256, int) of 256 parts of a colour."""
+    return ((c * np.uint64(level)) >> np.uint64(8)) & LANES
+
+
+@kernel
+def lighten(c, glow):
+    """A colour under light of lamps: it comes back brighter itself, by up to twice, and a part of the lamp's colour is added."""
+    gain = min(np.uint64(256) + (((glow >> np.uint64(21)) & np.uint64(0x1FFF)) >> np.uint64(2)), np.uint64(512))
+    bright = ((c * gain) >> np.uint64(8)) & LANES
+    total = bright + glow
+    if (total + ABOVE) & CARRY == 0:
+        return total
+    lane, most = np.uint64(0x1FFFFF), np.uint64(4080)
+    low, middle, upper = total & lane, (total >> np.uint64(21)) & lane, total >> np.uint64(42)
+    return min(low, most) | (min(middle, most) << np.uint64(21)) | (min(upper, most) << np.uint64(42))

@@ -1,0 +1,142 @@
+"""The judge of benchmarks/legibility.py: it measures what it says."""
+
+import csv
+import importlib
+import sys
+from math import log
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from simtown.assets.catalogue import ENTITIES
+from simtown.render.raster import Raster
+from simtown.scenes.placement import framed, half_sizes
+
+ROOT = Path(__file__).parents[2]
+SIZE = 64
+#: Kinds that nobody takes for each other.
+UNLIKE = [ENTITIES.index(name) for name in ("school bus", "bicycle", "excavator", "red car", "tram")]
+
+
+@pytest.fixture(scope="module")
+def legibility():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "benchmarks")
+        yield importlib.import_module("legibility")
+
+
+def shares(legibility, names, verdicts):
+    return {(part, name): percent for part, name, _, _, percent in legibility.report(names, verdicts)}
+
+
+def test_twins_cannot_be_told_apart(legibility):
+    twins = [UNLIKE[0], UNLIKE[0]]
+    for verdicts in legibility.examine(twins, "night", SIZE, 2).values():
+        assert (verdicts.cost[:, 0] == verdicts.cost[:, 1]).all()
+        percent = shares(legibility, ["one", "other"], verdicts)
+        assert percent["overall", "right"] == 50
+        assert percent["nearest", "one > other"] == percent["nearest", "other > one"] == 0
+
+
+@pytest.mark.parametrize("weather", ["clear", "fog", "night"])
+def test_unlike_kinds_are_told_and_an_empty_street_tells_nothing(legibility, weather):
+    for seen, verdicts in legibility.examine(UNLIKE, weather, SIZE, 3, threads=2).items():
+        percent = shares(legibility, [ENTITIES[kind] for kind in UNLIKE], verdicts)
+        assert percent["overall", "right"] == 100, seen
+        # chance is a fifth: of 30 guesses more than half are right once in 10,000 times
+        assert percent["control", "vehicle left out"] <= 50, seen
+
+
+def test_threads_change_nothing(legibility):
+    alone, together = (legibility.examine(UNLIKE[:2], "rain", SIZE, 2, threads) for threads in (1, 2))
+    for seen in legibility.SEEN:
+        assert (alone[seen].cost == together[seen].cost).all()
+        assert (alone[seen].empty == together[seen].empty).all()
+
+
+def test_the_cost_is_that_of_the_best_shift(legibility):
+    draw = np.random.default_rng(0)
+    rows, columns, margin = 7, 9, (2, 1)
+    seen = draw.uniform(0, 255, (3, 3 * rows, columns)).astype(np.float32)
+    middle = draw.uniform(0, 255, (4, 3 * rows, columns)).astype(np.float32)
+    deviation = draw.uniform(0, 60, middle.shape).astype(np.float32)
+    given = legibility.judge(seen, legibility.Known(middle, deviation, middle > 0), margin)
+    width = np.maximum(deviation, legibility.NOTICED).reshape(4, 3, rows, columns).astype(np.float64)
+    inner = (..., slice(margin[1], rows - margin[1]), slice(margin[0], columns - margin[0]))
+    for q, picture in enumerate(seen.reshape(3, 3, rows, columns)):
+        for k, centre in enumerate(middle.reshape(4, 3, rows, columns)):
+            sums = []
+            for dy in range(-margin[1], margin[1] + 1):
+                for dx in range(-margin[0], margin[0] + 1):
+                    gap = np.abs(np.roll(picture, (dy, dx), axis=(1, 2)) - centre)[inner]
+                    value = np.log(2 * width[k][inner]) + np.maximum(gap - legibility.NOTICED, 0) / width[k][inner]
+                    sums.append(np.minimum(value, log(256 * legibility.ODD)).sum())
+            assert given[q, k] == pytest.approx(min(sums), rel=1e-5)
+
+
+@pytest.mark.parametrize("lane", [0, 1])
+def test_a_place_says_nothing_about_the_kind(legibility, lane):
+    everything = list(range(len(ENTITIES)))
+    longest = int(half_sizes()[:, 0].argmax())
+    for seed in range(20):
+        place = legibility.find_place(seed, lane, "clear", everything, SIZE)
+        batch = legibility.streets(place, "asked", 20, "clear")
+        batch.entity[:, 0] = longest
+        legibility.stray(batch, place, "asked", legibility.ASTRAY)
+        assert framed(batch.entity, batch.pose, batch.camera).all()
+        assert (batch.pose[:, 0, 1] > 0).all() == (lane == 1)
+        x0, y0, x1, y1 = place.window
+        ids = Raster().render(batch[:1], SIZE, SIZE).ids[0]
+        assert (ids == 1).sum() == (ids[y0:y1, x0:x1] == 1).sum() > 0
+
+
+def test_streets_that_are_asked_about_are_new_to_the_judge(legibility):
+    place = legibility.find_place(0, 0, "snow", UNLIKE, SIZE)
+    asked, known = legibility.streets(place, "asked", 8, "snow"), legibility.streets(place, "known", 8, "snow")
+    for name in ("prop_pose", "prop_style", "sun", "fall_seed"):
+        one, other = getattr(asked, name).reshape(8, -1), getattr(known, name).reshape(8, -1)
+        assert not (one[:, None] == other[None]).all(axis=-1).any(), name
+    assert (asked.intensity == 1).all()
+    assert (known.intensity == 1).all()
+
+
+def test_a_run_replaces_its_own_rows_only(legibility, tmp_path):
+    path, width = tmp_path / "results" / "legibility.csv", len(legibility.COLUMNS) - 3
+    for weather, size, value in (("fog", 128, "a"), ("fog", 64, "b"), ("rain", 128, "c"), ("fog", 128, "d")):
+        legibility.write(path, weather, size, [[weather, size, value, *[""] * width]])
+    with path.open(newline="") as file:
+        assert [row[:3] for row in csv.reader(file)][1:] == [["fog", "64", "b"], ["rain", "128", "c"], ["fog", "128", "d"]]
+
+
+def run(legibility, monkeypatch, *words):
+    monkeypatch.setattr(sys, "argv", ["legibility.py", *words])
+    return legibility.main()
+
+
+def test_some_kinds_are_printed_and_not_kept(legibility, monkeypatch, capsys, tmp_path):
+    path = tmp_path / "kept.csv"
+    run(legibility, monkeypatch, "--kinds", "sedan,tram", "--weather", "fog", "--size", "64", "--seeds", "1", "--out", str(path))
+    out = capsys.readouterr().out
+    assert "fog, 64 pixels, kinds seen in daylight" in out
+    assert "sedan > tram" in out
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--kinds", "sedan,boat"], "no kind 'boat'"),
+        (["--weather", "hail"], "no weather 'hail'"),
+        (["--kinds", "sedan", "--weather", "fog", "--size", "9"], "9x9"),
+        (["--seeds", "0"], "--seeds 0"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(legibility, monkeypatch, capsys, words, said):
+    with pytest.raises(SystemExit) as end:
+        run(legibility, monkeypatch, *words)
+    lines = capsys.readouterr().err.splitlines()
+    assert end.value.code == 2
+    assert len(lines) == 1
+    assert lines[0].startswith("legibility: ")
+    assert said in lines[0]

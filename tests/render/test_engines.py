@@ -1,0 +1,73 @@
+"""What draws: the processor, or a graphics card where one can; and what is said where none can."""
+
+import subprocess
+import sys
+
+import pytest
+
+from simtown.render import engines
+from simtown.render.engines import CardError, CardWarning, rasteriser, settled
+from simtown.render.frames import CardRenderer
+from simtown.render.raster import Raster
+from tests.conftest import HANGS
+
+
+class MadeUp(Raster):
+    """Stands for a renderer whose pictures stay on a card."""
+
+    def draw_into(self, batch, rgb, depth=None, ids=None):
+        rgb[:] = self.render(batch, *rgb.shape[2:0:-1], geometry=False).rgb
+
+
+def test_auto_draws_on_the_processor_with_one_line():
+    told = []
+    assert [settled(device, told.append) for device in ("cpu", "auto")] == ["cpu", "cpu"]
+    assert len(told) == 1
+    assert "processor" in told[0]
+    assert "version 1" in told[0]
+    assert isinstance(rasteriser("cpu"), Raster)
+    with pytest.raises(CardError, match=r"version 1 .*--device cpu"):
+        settled("cuda", told.append)
+    with pytest.raises(CardError, match="version 1"):
+        rasteriser("cuda")
+    with pytest.raises(ValueError, match="choose cpu, cuda or auto"):
+        settled("tpu", told.append)
+    assert len(told) == 1
+
+
+def test_a_renderer_for_a_card_is_chosen_where_it_works(monkeypatch):
+    monkeypatch.setattr(engines, "_on_card", MadeUp)
+    told = []
+    assert [settled(device, told.append) for device in ("cpu", "cuda", "auto")] == ["cpu", "cuda", "cuda"]
+    assert not told
+    assert isinstance(rasteriser("cuda"), CardRenderer)
+    assert not isinstance(rasteriser("cpu"), CardRenderer)
+
+
+def test_commands_refuse_to_draw_on_a_card(cli, plain, tmp_path):
+    made = tmp_path / "town"
+    for words in (["generate", "--n", 4, "--out", made], ["render", f"{plain}/train:0", "--out", tmp_path / "a.png"]):
+        cli(*words, "--device", "cuda").refuses("--device cuda", "version 1", "--device cpu")
+        cli(*words, "--device", "tpu").refuses("cpu, cuda or auto")
+    assert not list(tmp_path.iterdir()), "nothing was begun"
+    cli("render", f"{plain}/train:0", "--renderer", "opengl", "--device", "cuda").refuses("opengl")
+
+
+def test_auto_draws_the_same_as_the_processor(cli, plain, tmp_path):
+    (message,) = cli("render", f"{plain}/train:0", "--size", 48, "--out", tmp_path / "a.png", "--device", "auto").succeeds().messages
+    assert "drawing on the processor" in message
+    cli("render", f"{plain}/train:0", "--size", 48, "--out", tmp_path / "b.png").succeeds()
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+def test_our_warnings_are_one_line_and_others_are_as_ever():
+    from simtown.cli.app import _as_line
+
+    assert _as_line("half as many", CardWarning, "a.py", 3) == "simtown: half as many\n"
+    assert "a.py:3: UserWarning: other" in _as_line("other", UserWarning, "a.py", 3)
+
+
+def test_nothing_of_cuda_is_imported_by_drawing():
+    script = "import sys, simtown.cli, simtown.render.engines, simtown.datasets.job; from simtown.render.raster import Raster; Raster(); "
+    script += "sys.exit(any(name.startswith('numba.cuda') for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", script], timeout=HANGS).returncode == 0

@@ -1,0 +1,116 @@
+"""The contact sheets of tools/sheets.py."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from simtown.assets.catalogue import STREET
+from simtown.scenes.weather import WEATHERS
+from tools import sheets
+
+ROOT = Path(__file__).parents[1]
+SIZE = 64
+
+
+def run(*words):
+    sheets.make([str(word) for word in words])
+
+
+def test_a_kind_is_shown_whole_in_each_weather():
+    names = ["kick scooter", "double-decker bus", "tram"]
+    for lane in (0, 1):
+        pictures = list(sheets.kinds(names, ["clear", "night"], lane, SIZE, 0))
+        assert [name for name, _ in pictures] == names
+        shape = (round(sheets.WINDOW[1] * SIZE), 2 * round(sheets.WINDOW[0] * SIZE), 3)
+        assert all(rgb.shape == shape for _, rgb in pictures)
+        # what differs between two kinds before one street reaches no edge of the window: nothing is cut off
+        clear = [rgb[:, : shape[1] // 2].astype(int) for _, rgb in pictures]
+        changed = np.abs(clear[0] - clear[2]).max(axis=2) > 40
+        assert changed.any()
+        assert not changed[:, [0, -1]].any()
+
+
+def test_a_street_is_shown_in_every_weather_three_times():
+    pictures = list(sheets.weathers(list(WEATHERS), SIZE, 0))
+    assert [name for name, _ in pictures] == [f"{weather} {intensity}" for intensity in (0.1, 0.5, 1.0) for weather in WEATHERS]
+    assert len({rgb.tobytes() for _, rgb in pictures}) == len(pictures)
+
+
+@pytest.mark.parametrize("group", sheets.GROUPS)
+def test_every_thing_of_a_group_is_shown(group):
+    pictures = list(sheets.things(group, SIZE))
+    assert [name for name, _ in pictures] == list(STREET[group])
+    for _, rgb in pictures:
+        assert rgb.shape == (SIZE, SIZE * (3 if group == "person" else 1), 3)
+        assert len(np.unique(rgb.reshape(-1, 3), axis=0)) > 20
+
+
+def test_another_checkout_is_shown_above(tmp_path, capsys):
+    path = tmp_path / "folder" / "sheet.png"
+    words = ["streets", "--count", 3, "--size", SIZE, "--out", path]
+    run(*words)
+    assert "3 pictures" in capsys.readouterr().out
+    plain = np.asarray(Image.open(path).convert("RGB"))
+    run(*words, "--before", ROOT)
+    pairs = np.asarray(Image.open(path).convert("RGB"))
+    frame = 10  # pixels between pictures
+    above = pairs[frame : frame + SIZE, frame : frame + SIZE]
+    below = pairs[frame + SIZE + sheets.LINE : frame + 2 * SIZE + sheets.LINE, frame : frame + SIZE]
+    assert (above == below).all()
+    assert (above == plain[frame : frame + SIZE, frame : frame + SIZE]).all()
+
+
+def test_the_gallery_is_every_sheet(monkeypatch, tmp_path):
+    monkeypatch.setattr(sheets, "GALLERY", {"a.png": "kinds --kinds sedan --weather fog", "b.png": f"person --size {SIZE}"})
+    monkeypatch.setattr(sheets, "CHANGES", {"c.png": "kinds --kinds sedan --weather fog"})
+    run("gallery", "--out", tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.png", "b.png"]
+    run("gallery", "--out", tmp_path, "--before", ROOT)
+    heights = [Image.open(tmp_path / name).height for name in ("a.png", "c.png")]
+    assert heights[1] - heights[0] == round(sheets.WINDOW[1] * 128) + sheets.LINE
+
+
+def test_the_sheets_of_the_gallery_are_listed_with_their_commands():
+    page = (ROOT / "docs" / "gallery" / "README.md").read_text(encoding="utf-8")
+    for name, text in {**sheets.GALLERY, **sheets.CHANGES}.items():
+        assert (ROOT / "docs" / "gallery" / name).stat().st_size <= 400_000, name
+        assert f"({name}) | `python -m tools.sheets {text}" in page, name
+
+
+def test_what_is_new_has_nothing_above_it():
+    after = [("old", np.zeros((4, 5, 3), dtype=np.uint8)), ("new", np.zeros((4, 5, 3), dtype=np.uint8))]
+    pairs = dict(sheets.beside({"old": np.full((4, 5, 3), 7, dtype=np.uint8)}, after))
+    assert (pairs["old"][:4] == 7).all()
+    assert (pairs["new"][:4] == 255).all()
+    assert all((pair[-4:] == 0).all() for pair in pairs.values())
+
+
+def test_a_large_sheet_is_kept_in_few_colours(monkeypatch, tmp_path):
+    picture = np.random.default_rng(0).integers(0, 256, (40, 40, 3), dtype=np.uint8)
+    for large, mode in ((1_000_000, "RGB"), (100, "P")):
+        monkeypatch.setattr(sheets, "LARGE", large)
+        sheets.save([("noise", picture)], 2, None, tmp_path / "sheet.png")
+        assert Image.open(tmp_path / "sheet.png").mode == mode
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["kinds", "--kinds", "boat"], "no kind 'boat'"),
+        (["weathers", "--weather", "hail"], "no weather 'hail'"),
+        (["streets", "--size", 9], "9x9"),
+        (["streets", "--count", 0], "--count"),
+        (["streets", "--size", SIZE, "--count", 1, "--before", "nowhere"], "no checkout"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(monkeypatch, capsys, tmp_path, words, said):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as end:
+        run(*words)
+    lines = capsys.readouterr().err.splitlines()
+    assert end.value.code == 2
+    assert len(lines) == 1
+    assert lines[0].startswith("sheets: ")
+    assert said in lines[0]

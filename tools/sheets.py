@@ -1,0 +1,244 @@
+"""Contact sheets of all that the town is made of, for docs/gallery and for whoever changes how it looks.
+
+    python -m tools.sheets kinds --out docs/gallery/kinds.png                    # every kind by day, at night and in fog, as at 128 pixels
+    python -m tools.sheets kinds --size 512 --kinds sedan,hearse --weather snow,rain --lane far --out two.png
+    python -m tools.sheets weathers --out weathers.png                           # one street in every weather at intensities 0.1, 0.5 and 1
+    python -m tools.sheets streets --size 256 --count 12 --out streets.png       # sampled streets with two vehicles
+    python -m tools.sheets building --out buildings.png                          # of the street: building, tree, furniture or person
+    python -m tools.sheets kinds --before ../old-checkout --out change.png       # another checkout's picture above each of this one's
+    python -m tools.sheets gallery --before ../old-checkout --out docs/gallery   # all sheets of the gallery (`GALLERY`, `CHANGES`)
+
+A sheet of kinds shows a part of the frame: the vehicle as large as it is in a whole picture of --size pixels. Street things differ in
+their tints, people in their poses too. A file that would be large holds 256 colours only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+from PIL import Image
+
+from simtown.assets.atlas import atlas
+from simtown.assets.catalogue import ENTITIES, PROPS, STREET
+from simtown.assets.palette import TINTS
+from simtown.datasets.settings import Settings
+from simtown.language.sampler import sample
+from simtown.render.raster import Raster
+from simtown.render.sheet import Cell, contact_sheet
+from simtown.scenes.camera import Camera
+from simtown.scenes.placement import LANES
+from simtown.scenes.scene import SceneBatch, empty_batch
+from simtown.scenes.silhouette import boxes
+from simtown.scenes.street import FRONT, draw_street
+from simtown.scenes.weather import WEATHERS
+from simtown.streams import Stream
+
+INTENSITIES = (0.1, 0.5, 1.0)
+GROUPS = tuple(group for group in STREET if group != "cloud")
+SUBJECTS = ("kinds", "weathers", "streets", *GROUPS)
+#: The sheets of docs/gallery, and those that show a change.
+GALLERY = {
+    "kinds.png": "kinds",
+    "kinds-day.png": "kinds --size 256 --weather clear",
+    "kinds-night.png": "kinds --size 256 --weather night",
+    "kinds-fog.png": "kinds --size 256 --weather fog",
+    "intensities.png": "weathers --size 192",
+    "streets.png": "streets --size 256 --count 14",
+    "buildings.png": "building --size 256",
+    "trees.png": "tree --size 160",
+    "furniture.png": "furniture --size 160",
+    "people.png": "person --size 160",
+}
+CHANGES = {
+    "kinds-before-after.png": "kinds --weather clear,night",
+    "intensities-before-after.png": "weathers --size 192",
+}
+#: The part of a frame that a sheet of kinds shows: its width and height, of the frame's side, and the room below the wheels.
+WINDOW, BELOW = (0.64, 0.40), 0.02
+#: Bytes above which a file is reduced to 256 colours.
+LARGE = 400_000
+#: Width that the columns of a sheet fill, pixels, and the line between a picture and the one of another checkout.
+WIDTH, LINE = 1800, 2
+_WHITE = 255
+
+Named = tuple[str, np.ndarray]
+
+
+def dress(batch: SceneBatch, weathers: list[str], intensity: float, seed: int) -> None:
+    """Give scenes a weather each, a low sun at dusk, and the street number `seed` (winter trees in snow)."""
+    batch.weather[:] = [WEATHERS.index(name) for name in weathers]
+    batch.intensity[:] = intensity
+    batch.sun[:, 1] = np.where(batch.weather == WEATHERS.index("dusk"), 0.42, 0.9)
+    batch.fall_seed[:] = seed
+    number = np.full(len(batch), seed)
+    batch.prop, batch.prop_pose, batch.prop_style = draw_street(Stream(0, "sheet", "street"), number, batch.weather)
+
+
+def kinds(names: list[str], weathers: list[str], lane: int, size: int, seed: int) -> Iterator[Named]:
+    """Every kind at one place before one street, in each weather at intensity 1, side by side."""
+    width, height = (round(share * size) for share in WINDOW)
+    batch = empty_batch(len(weathers), 1, 1)
+    dress(batch, weathers, 1.0, seed)
+    batch.pose[:, 0] = (0.0, *LANES[lane])
+    batch.entity[:, 0] = ENTITIES.index("school bus")
+    bottom = round(float(boxes(batch, size, size)[0, 0, 3]) + BELOW * size)
+    left = (size - width) // 2
+    for name in names:
+        batch.entity[:, 0] = ENTITIES.index(name)
+        rgb = Raster().render(batch, size, size, geometry=False).rgb
+        yield name, np.concatenate(list(rgb[:, bottom - height : bottom, left : left + width]), axis=1)
+
+
+def weathers(names: list[str], size: int, seed: int) -> Iterator[Named]:
+    """One sampled street in each weather, light, middling and strong."""
+    one = sample(Settings(entities=len(ENTITIES), n=seed + 1, frequencies="uniform").recipe("train"), np.array([seed])).scene
+    batch = one[np.zeros(len(names), dtype=np.int64)]
+    for intensity in INTENSITIES:
+        dress(batch, names, intensity, seed)
+        yield from zip((f"{name} {intensity}" for name in names), Raster().render(batch, size, size, geometry=False).rgb, strict=True)
+
+
+def streets(count: int, size: int, seed: int) -> Iterator[Named]:
+    """Scenes as a data set holds them, all kinds and weathers."""
+    settings = Settings(entities=len(ENTITIES), n=count, frequencies="uniform", seed=seed)
+    scenes = sample(settings.recipe("train"), np.arange(count + count % 2)).scene[:count]
+    for i, rgb in enumerate(Raster().render(scenes, size, size, geometry=False).rgb):
+        yield f"{i}: {WEATHERS[scenes.weather[i]]} {scenes.intensity[i]:.1f}", rgb
+
+
+def things(group: str, size: int) -> Iterator[Named]:
+    """Every kind of a group of street things, alone, as large as the picture; people in every pose, side by side."""
+    looks = np.arange(3 if group == "person" else 1)
+    for number, name in enumerate(STREET[group]):
+        low, high = atlas().bounds[len(ENTITIES) + PROPS.index(name)].astype(np.float64)
+        extent, height = max(high[0] - low[0], high[2]), 0.7 * high[2]
+        scenes = empty_batch(len(looks), 1, 1)
+        scenes.prop[:] = PROPS.index(name)
+        # a style's remainders pick two tints, and its quotient the pose
+        scenes.prop_style[:, 0] = looks * TINTS * TINTS + number * (TINTS + 1) % (TINTS * TINTS)
+        scenes.prop_pose[:] = (0.0, FRONT, 0.0, 0.0, 1.0)
+        eye = Camera((low[0] + high[0]) / 2, FRONT + low[1] - 2 * extent, height, focal=1.6, bottom=-height / (2 * extent) - 0.02)
+        scenes.camera[:] = eye.row()
+        yield name, np.concatenate(list(Raster().render(scenes, size, size, geometry=False).rgb), axis=1)
+
+
+def drawn(args: argparse.Namespace) -> list[Named]:
+    """The pictures that were asked for, in order, with their names."""
+    if args.subject == "kinds":
+        return list(kinds(args.kinds, args.weather, args.lane, args.size, args.seed))
+    if args.subject == "weathers":
+        return list(weathers(args.weather, args.size, args.seed))
+    if args.subject == "streets":
+        return list(streets(args.count, args.size, args.seed))
+    return list(things(args.subject, args.size))
+
+
+def drawn_by(checkout: Path, words: list[str]) -> dict[str, np.ndarray]:
+    """The same pictures drawn by the simtown of another checkout. Exits with code 2 and one line where it cannot."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "pictures.npz"
+        command = [sys.executable, str(Path(__file__).resolve()), *words, "--arrays", str(out)]
+        done = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(checkout.resolve())}, capture_output=True, text=True)
+        if done.returncode:
+            refuse(f"{checkout} could not draw the pictures: {(done.stderr.strip().splitlines() or ['it gave no reason'])[-1]}")
+        with np.load(out) as arrays:
+            return dict(zip(arrays["names"].tolist(), arrays["pictures"], strict=True))
+
+
+def beside(before: dict[str, np.ndarray], after: list[Named]) -> list[Named]:
+    """Each picture under the one of the same name from before; nothing above what is new."""
+    pairs = []
+    for name, picture in after:
+        old = before.get(name, np.full_like(picture, _WHITE))
+        line = np.full((LINE, *picture.shape[1:]), _WHITE, dtype=np.uint8)
+        pairs.append((name, np.concatenate([old, line, picture])))
+    return pairs
+
+
+def save(pictures: list[Named], enlarged: int, columns: int | None, path: Path) -> None:
+    """Write a sheet as PNG, every pixel drawn `enlarged` times in each direction."""
+    cells = [Cell(rgb.repeat(enlarged, axis=0).repeat(enlarged, axis=1), [(name, None)]) for name, rgb in pictures]
+    sheet = contact_sheet(cells, columns or max(1, WIDTH // cells[0].image.shape[1]))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    sheet.save(path, optimize=True)
+    for dither in (Image.Dither.FLOYDSTEINBERG, Image.Dither.NONE):  # smooth skies where there is room for them
+        if path.stat().st_size > LARGE:
+            palette = sheet.quantize(256, Image.Quantize.MEDIANCUT, kmeans=2, dither=Image.Dither.NONE)
+            sheet.quantize(256, palette=palette, dither=dither).save(path, optimize=True)
+    print(f"{path}: {len(cells)} pictures, {sheet.width} x {sheet.height} pixels, {path.stat().st_size // 1000} kB")
+
+
+def refuse(reason: str) -> NoReturn:
+    """End with one line and exit code 2."""
+    print(f"sheets: {reason}", file=sys.stderr)
+    sys.exit(2)
+
+
+def names_in(text: str, among: tuple[str, ...], what: str) -> list[str]:
+    """A list with commas between, or all. Exits with code 2 and one line for an unknown name."""
+    names = list(among) if text == "all" else text.split(",")
+    for name in names:
+        if name not in among:
+            refuse(f"there is no {what} '{name}': choose among {', '.join(among)}")
+    return names
+
+
+def parse(words: list[str]) -> argparse.Namespace:
+    """The settings of one sheet. Exits with code 2 for words that cannot be."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("subject", choices=(*SUBJECTS, "gallery"))
+    parser.add_argument("--size", type=int, default=128, help="sides of the pictures, pixels")
+    parser.add_argument("--enlarge", type=int, default=1, help="times that every pixel is drawn in each direction")
+    parser.add_argument("--kinds", default="all", help="kinds with commas between, of a sheet of kinds")
+    parser.add_argument("--weather", help="weathers with commas between (default: clear,night,fog of kinds, all of weathers)")
+    parser.add_argument("--lane", choices=["near", "far"], default="near", help="of a sheet of kinds")
+    parser.add_argument("--count", type=int, default=12, help="how many streets")
+    parser.add_argument("--seed", type=int, default=0, help="which street, or which streets")
+    parser.add_argument("--columns", type=int, help=f"pictures beside each other (default: as many as fit {WIDTH} pixels)")
+    parser.add_argument("--before", type=Path, help="another checkout, whose pictures are put above ours")
+    parser.add_argument("--out", type=Path, default=Path("sheet.png"), help="the file; of the gallery its folder")
+    parser.add_argument("--arrays", type=Path, help=argparse.SUPPRESS)
+    args = parser.parse_args(words)
+    args.kinds = names_in(args.kinds, ENTITIES, "kind")
+    args.weather = names_in(args.weather or ("clear,night,fog" if args.subject == "kinds" else "all"), WEATHERS, "weather")
+    args.lane = ("near", "far").index(args.lane)
+    if min(args.enlarge, args.count, args.columns or 1) < 1:
+        refuse("--enlarge, --count and --columns must be at least 1")
+    if args.before and not (args.before / "simtown").is_dir():
+        refuse(f"{args.before} is no checkout of simtown: it holds no folder simtown")
+    return args
+
+
+def make(words: list[str]) -> None:
+    """Draw one sheet, or the gallery's."""
+    args = parse(words)
+    if args.subject == "gallery":
+        before = ["--before", str(args.before)]
+        for name, text in GALLERY.items():
+            make([*text.split(), "--out", str(args.out / name)])
+        for name, text in CHANGES.items() if args.before else ():
+            make([*text.split(), *before, "--out", str(args.out / name)])
+        return
+    try:
+        pictures = drawn(args)
+    except ValueError as reason:
+        refuse(str(reason))
+    if args.arrays:
+        np.savez(args.arrays, names=[name for name, _ in pictures], pictures=[rgb for _, rgb in pictures])
+        return
+    if args.before:
+        pictures = beside(drawn_by(args.before, words), pictures)
+    columns = args.columns or (len(args.weather) if args.subject == "weathers" else None)
+    save(pictures, args.enlarge, columns, args.out)
+
+
+if __name__ == "__main__":
+    make(sys.argv[1:])
