@@ -429,7 +429,7 @@ def test_unfinished_and_incomplete_sets_are_told_of(command, littered, cli):
     cli(command, word).refuses("unfinished", code=1)
 
 
-READERS = (["preview", "town"], ["info", "town"], ["render", "town/train-00000.h5:2"], ["render", "town/train:2"])
+READERS = (["preview", "town"], ["info", "town/train:2"], ["render", "town/train-00000.h5:2"], ["render", "town/train:2"])
 #: Each damage with all that it is in the way of: only a preview shows the images, and a picture drawn again shows no answer.
 DAMAGES = [(damage, words) for damage in ("not HDF5", "cut short", "empty") for words in READERS]
 DAMAGES += [("no images", READERS[0]), *(("no answers", words) for words in READERS[:3])]
@@ -447,10 +447,8 @@ def test_damaged_shards_are_told_of(damage, words, littered, cli):
     else:
         data = path.read_bytes()
         path.write_bytes({"not HDF5": b"?" * len(data), "cut short": data[: len(data) // 2], "empty": b""}[damage])
-    outcome = cli(*words)
-    if words[0] == "info":  # its first line tells what the manifest says, before a shard is read
-        outcome.out = ""
-    outcome.refuses("train-00000.h5", code=1)
+    cli(*words).refuses("train-00000.h5", code=1)
+    cli("info", "town").succeeds()  # what a whole set holds stands in its manifest; that it is true, verify says
 
 
 def test_a_damaged_picture_is_told_of(littered, cli):

@@ -27,7 +27,7 @@ NEW_SETTINGS = frozenset({"paint", "paint_frequencies"})
 #: Bytes of a shard whose number of examples is chosen here. What is chosen is this or up to 2.5 times less.
 _SHARD_BYTES = 160e6
 #: Bytes that an example takes, as measured from 32 x 32 to 1024 x 1024: so many for each pixel of a side (outlines) and of the area.
-_BYTES_PER_SIDE, _BYTES_PER_PIXEL = 105.0, 0.08
+_BYTES_PER_SIDE, _BYTES_PER_PIXEL = 145.0, 0.16
 _MASK_BYTES_PER_SIDE, _MASK_BYTES_PER_PIXEL = 18.0, 0.015
 _DEPTH_BYTES_PER_SIDE, _DEPTH_BYTES_PER_PIXEL = 110.0, 0.6
 #: A small set is cut into so many shards at least, that workers share it and a stopped job continues, but none smaller than this.

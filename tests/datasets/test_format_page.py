@@ -213,7 +213,7 @@ def test_the_number_of_examples_a_shard_is_the_pages(size, n, more):
     from simtown.datasets.settings import Settings
 
     side, area = math.sqrt(size[0] * size[1]), size[0] * size[1]
-    needed = 105 * side + 0.08 * area
+    needed = 145 * side + 0.16 * area
     needed += (18 * side + 0.015 * area) * ("masks" in more) + (110 * side + 0.6 * area) * ("depth" in more)
     steps = sorted([2, 100_000, *(d * 10**k for k in range(1, 5) for d in (1, 2, 5))])
 
