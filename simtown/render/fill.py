@@ -15,7 +15,7 @@ from simtown.scenes.camera import NEAR
 
 TAG_BITS = 14
 #: The last triangle numbers stand for an empty sample under so many levels of cloud.
-SKY_LEVELS = 48
+SKY_LEVELS = 32
 #: Triangles facing the camera that one scene may hold.
 MOST_TRIANGLES = (1 << TAG_BITS) - 1 - SKY_LEVELS
 TAG = np.uint32((1 << TAG_BITS) - 1)

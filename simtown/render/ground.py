@@ -20,6 +20,8 @@ F = np.float32
 
 #: What a mesh does to the ground (bits): it casts a shadow, it stands on the ground; and whether it is a vehicle.
 CASTS, STANDS, VEHICLE = 1, 2, 4
+#: Shadows in the sun fainter than this are not seen beside the dark under things.
+FAINT = F(0.06)
 #: Corners of shadows lie on a grid of so many lines a metre.
 GRID = F(256.0)
 #: Half the width of a shadow's edge, metres: at the ground, and more for every metre of the thing above it.
@@ -102,6 +104,8 @@ def collect_shadows(view, light, atlas, roles, meshes, poses, first, wide, heigh
     slope_x, slope_y = light[0] / light[2], light[1] / light[2]
     stretch = F(1.0) + abs(slope_x) + abs(slope_y)
     count, used = 0, 0
+    if light[L.SHADOW] < FAINT:
+        return 0
     for k in range(1, meshes.shape[0]):
         mesh = meshes[k]
         if mesh < 0 or roles[mesh] & CASTS == 0:
@@ -133,7 +137,7 @@ def collect_shadows(view, light, atlas, roles, meshes, poses, first, wide, heigh
             p, q = corners[i], corners[(i + 1) % size]
             dx, dy = gx[q] - gx[p], gy[q] - gy[p]
             length = np.sqrt(dx * dx + dy * dy)
-            if length < F(1e-3):
+            if length < F(0.02):
                 continue
             nx, ny = -dy / length, dx / length
             tilt = (soft[q] - soft[p]) / length  # the outer rim leaves the edge where the thing is higher

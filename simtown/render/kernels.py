@@ -35,8 +35,8 @@ from simtown.scenes.camera import NEAR, object_to_camera, project
 
 F = np.float32
 
-#: Flags of a triangle: it lies flat on the ground, which takes shadows and light; on the road, which mirrors when it is wet.
-FLAT, STREET = 1, 2
+#: Flags of a triangle that lies flat on the ground, which takes shadows and light: on grass, or on what mirrors when it is wet.
+GRASS, STREET, PAVED = 1, 2, 3
 
 
 @kernel
@@ -137,7 +137,10 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, pai
                 lying = max(nz, F(0.55)) if ground else nz  # hills stand upright, and snow lies on them all the same
                 r, g, b = shade(light, sun, palette, kinds, tints, material, styles[k], parts[t], lying, sunny, glance)
             flat = ground and (kind in (GROUND, ROAD) or nz > F(0.5))
-            flags[count] = (STREET if kind == ROAD else FLAT) if flat else 0
+            flags[count] = 0
+            if flat:
+                green = palette[material, 1] > F(1.1) * palette[material, 0]
+                flags[count] = STREET if kind == ROAD else (GRASS if green else PAVED)
             if flat:
                 colours[count, 0], colours[count, 1], colours[count, 2] = r, g, b
                 near_by = min(d0, d1, d2) < near
@@ -314,7 +317,7 @@ def mirror_row(view, light, y, begun, depth, wide, air, scratch):
             start = block << np.uint64(BITS)
             for x in range(start, min(start + np.uint64(1 << BITS), np.uint64(wide))):
                 flag, pair = flags[row[x] & TAG], x & np.uint64(0xFFFFFFFE)
-                if flag > 0 and shares[pair] > 0:
+                if flag > GRASS and shares[pair] > 0:
                     line[x] = mix(line[x], mirrored[pair], int((road if flag == STREET else paved) * shares[pair]))
 
 

@@ -1,8 +1,8 @@
 """The second engine: pyrender on OpenGL. Slower than the default, with softer edges and smoother air for large previews.
 
 It draws the same state through another pipeline (GPU or Mesa instead of numba), so it also checks the default engine's
-geometry. Colours follow the formulas of :mod:`~simtown.render.shading` and :mod:`~simtown.render.effects`, here in NumPy,
-up to anti-aliasing.
+geometry. Faces have the colours of :mod:`~simtown.render.shading`. What lies on the ground and over the picture is simpler: shadows and
+lamplight have steps, and there are no clouds over the sky, no reflections and no stars.
 """
 
 from __future__ import annotations
@@ -18,30 +18,21 @@ import numpy as np
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.assets.palette import (
-    CLOTH_TINTS,
     CLOUD,
-    GLASS,
     GLOW,
     GROUND,
     HEADLAMP,
-    LEAF,
     MATERIALS,
     ROAD,
-    ROOF_TINTS,
     TAILLAMP,
-    TINT_CLOTH,
-    TINT_ROOF,
-    TINT_WALL,
-    TINTS,
-    WALL_TINTS,
-    WINDOW,
-    rgb_table,
 )
 from simtown.extras import how_to_install
 from simtown.render import light as L
 from simtown.render.frames import Frames, check_size
 from simtown.render.instances import instances
 from simtown.render.light import lights
+from simtown.render.raster import tables
+from simtown.render.shading import shade_faces
 from simtown.scenes.camera import NEAR, views
 from simtown.scenes.scene import SceneBatch
 
@@ -52,7 +43,6 @@ _SKY, _FAR = 900.0, 1000.0
 _SKY_STRIPS = 24
 _PALETTE = np.array([m.colour for m in MATERIALS])
 _KINDS = np.array([m.kind for m in MATERIALS])
-_WALLS, _ROOFS, _CLOTHS = (rgb_table(t).astype(np.float64) for t in (WALL_TINTS, ROOF_TINTS, CLOTH_TINTS))
 _NO_SHADOW = [len(ENTITIES) + i for i, name in enumerate(PROPS) if name in STREET["building"] or name in STREET["cloud"]]
 
 
@@ -231,55 +221,32 @@ def _painted(street: _Street) -> tuple[np.ndarray, np.ndarray]:
     c, s = street.poses[owner, 3], street.poses[owner, 4]
     sun = np.stack([c * light[0] + s * light[1], c * light[1] - s * light[0], np.full(len(c), light[2])], axis=1)
     facing = np.maximum((normals * sun).sum(axis=1), 0.0)
-    colours = _shade(light, materials, street.styles[owner].astype(np.int64), a.parts[triangle], normals[:, 2], facing)
+    upright = np.where(owner == 0, np.maximum(normals[:, 2], 0.55), normals[:, 2])  # snow lies on hills, as in draw_instances
+    ray = corners.mean(axis=1) - street.view[:3]
+    turned = np.stack([c * normals[:, 0] - s * normals[:, 1], s * normals[:, 0] + c * normals[:, 1], normals[:, 2]], axis=1)
+    mirrored = ray[:, 2] - 2.0 * (ray * turned).sum(axis=1) * normals[:, 2]
+    glance = mirrored / np.sqrt((ray * ray).sum(axis=1))
+    suns = np.where(street.meshes[owner] < len(ENTITIES), L.VEHICLE_SUN, L.SUN)
+    numbers = (upright.astype(np.float32), facing.astype(np.float32), glance.astype(np.float32))
+    colours = np.zeros((len(owner), 3))
+    palette, kinds, tints, _ = tables()
+    shade_faces(
+        light.astype(np.float32), suns, palette, kinds, tints, materials, street.styles[owner], a.parts[triangle], *numbers, colours
+    )
     kind = _KINDS[materials]
     flat = (owner == 0) & ((kind == GROUND) | (kind == ROAD) | (normals[:, 2] > 0.5))
     depth = np.maximum(street.project(corners)[2], 0.0)
     density = light[L.DENSITY] * np.where(kind == CLOUD, 0.25, 1.0)
-    air = np.where(flat[:, None], 1.0, _clear_air(density[:, None] * depth))[:, :, None]
+    air = np.where(flat[:, None], 1.0, _clear_air(density[:, None], light[L.THICK], depth))[:, :, None]
     fogged = light[L.FOG : L.FOG + 3] * (1 - air) + colours[:, None] * air
     share = np.broadcast_to(flat[:, None, None], (len(flat), 3, 1))
     return corners, np.clip(np.concatenate([fogged, share], axis=-1), 0.0, 1.0)
 
 
-def _clear_air(x: np.ndarray) -> np.ndarray:
-    """Share of light that crosses air of optical depth x, as shading.clear_air."""
+def _clear_air(density: np.ndarray | float, thick: float, depth: np.ndarray) -> np.ndarray:
+    """Share of light that crosses `depth` metres of air, as shading.clear_air."""
+    x = density * depth + (thick * depth) ** 4
     return 1.0 / (1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0))))
-
-
-def _shade(light: np.ndarray, materials: np.ndarray, style: np.ndarray, part: np.ndarray, up_z: np.ndarray,
-           facing: np.ndarray) -> np.ndarray:  # fmt: skip
-    """(t, 3) colours of faces before fog, as shading.shade.
-
-    Args:
-        materials, style, part: (t,) integers.
-        up_z: (t,) normals' z.
-        facing: (t,) cosine towards the sun, at least 0.
-    """
-    kind = _KINDS[materials]
-    own = _PALETTE[materials].copy()
-    for which, table, pick in ((TINT_WALL, _WALLS, style), (TINT_ROOF, _ROOFS, style // TINTS), (TINT_CLOTH, _CLOTHS, style)):
-        own[kind == which] = table[pick[kind == which] % TINTS]
-    own += np.where(kind == LEAF, style % 7 * 0.022, 0.0)[:, None] * [1.0, 0.3, -1.0]
-    cover = np.clip((up_z - 0.25) * 2.5, 0.0, 1.0) * light[L.SNOW] * np.where(kind == ROAD, 0.62, 1.0)
-    cover[(kind == GLASS) | (kind == CLOUD)] = 0.0
-    own += (np.array([0.95, 0.97, 1.0]) - own) * cover[:, None]
-    ground = (kind == ROAD) | (kind == GROUND)
-    own[ground] *= 1.0 - 0.3 * light[L.WET]
-    sun, sky, bounce, horizon = (light[i : i + 3] for i in (L.SUN, L.SKY, L.BOUNCE, L.HORIZON))
-    up = (0.5 + 0.5 * up_z)[:, None]
-    out = own * (sun * facing[:, None] + sky * up + bounce * (1.0 - up))
-    cloud = (kind == CLOUD)[:, None]
-    out = np.where(cloud, (horizon * 0.25 + 0.75 * light[L.CLOUD]) * (0.86 + 0.14 * up_z[:, None]), out)
-    glass = ((kind == GLASS) | (kind == WINDOW))[:, None]
-    out = np.where(glass, out * 0.62 + horizon * (0.16 + 0.2 * np.maximum(up_z, 0.0)[:, None]), out)
-    out += np.where(ground, light[L.WET] * np.where(kind == ROAD, 0.16, 0.07), 0.0)[:, None] * horizon
-    power = light[L.LAMPS]
-    lit = (kind == WINDOW) & (_hash(style * 131 + part) % 100 < 58)
-    out += np.where(lit, power, 0.0)[:, None] * (np.array([1.0, 0.84, 0.50]) - out) * [0.95, 0.92, 0.85]
-    lamp = (kind == HEADLAMP) | (kind == TAILLAMP) | (kind == GLOW)
-    out += np.where(lamp, 0.35 + 0.65 * power, 0.0)[:, None] * (own - out)
-    return out
 
 
 def _hash(a: np.ndarray) -> np.ndarray:
@@ -297,7 +264,7 @@ def _sky(street: _Street, width: int, height: int) -> tuple[np.ndarray, np.ndarr
     slopes = np.concatenate([[bottom], np.linspace(max(0.0, bottom), max(top, bottom), _SKY_STRIPS + 1)])
     t = np.clip(slopes * 1.9, 0.0, 1.0)
     t = (t * (2.0 - t))[:, None]
-    haze = min(light[L.DENSITY] * 28.0, 1.0) * (1.0 - 0.5 * t)
+    haze = min(light[L.DENSITY] * 28.0 + light[L.THICK] * 16.0, 1.0) * (1.0 - 0.5 * t)
     colour = light[L.HORIZON : L.HORIZON + 3] * (1 - t) + light[L.TOP : L.TOP + 3] * t
     colour = colour * (1 - haze) + light[L.FOG : L.FOG + 3] * haze
     rgba = np.concatenate([colour, np.zeros((len(t), 1))], axis=1)
@@ -315,7 +282,7 @@ def _on_the_ground(rgb: np.ndarray, share: np.ndarray, street: _Street) -> np.nd
     view, light = street.view, street.light
     slope = (view[14] - (np.arange(len(rgb)) + 0.5) / _DENSE) / view[12]
     down = -(view[11] + slope * view[8])  # of a ray through the row, a metre ahead: ground is at one depth all along it
-    air = np.where(down > 1e-3, _clear_air(light[L.DENSITY] * view[2] / np.maximum(down, 1e-3)), 0.0)
+    air = np.where(down > 1e-3, _clear_air(light[L.DENSITY], light[L.THICK], view[2] / np.maximum(down, 1e-3)), 0.0)
     clear = share * air.astype(np.float32)[:, None, None]
     out = rgb + (share - clear) * (light[L.FOG : L.FOG + 3].astype(np.float32) - rgb)
     shadow = _rings(street, _shadows(street), (1.06, 0.99, 0.92), 85, rgb.shape)

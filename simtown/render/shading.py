@@ -114,3 +114,11 @@ def shade(light, sun, palette, kinds, tints, m, style, part, nz, facing, glance)
         lit = F(0.35) + F(0.65) * power
         r, g, b = r + (own_r - r) * lit, g + (own_g - g) * lit, b + (own_b - b) * lit
     return r, g, b
+
+
+@kernel
+def shade_faces(light, suns, palette, kinds, tints, materials, styles, parts, nz, facing, glance, out):
+    """As shade for t faces at once: writes (t, 3) colours to `out`. All but light, palette, kinds and tints are (t,)."""
+    for t in range(len(out)):
+        out[t, 0], out[t, 1], out[t, 2] = shade(light, suns[t], palette, kinds, tints, materials[t], styles[t], parts[t],
+                                                nz[t], facing[t], glance[t])  # fmt: skip

@@ -102,6 +102,7 @@ def paint_sky(view, light, y, packed):
     """Colours of the sky in row y of samples, for every level of cloud."""
     sky, cloud = sky_row(view, light, y)
     packed[0] = sky
-    if light[L.COVER] > 0:
+    packed[SKY] = sky
+    if light[L.COVER] > 0 and row_slope(view, y) > F(-0.03):  # clouds end at the horizon
         for level in range(LEVELS):
             packed[SKY + np.uint32(level)] = mix(sky, cloud, level * 256 // (LEVELS - 1))
