@@ -40,7 +40,7 @@ def mix(c, other, share):
 @kernel
 def glow_of(red, green, blue):
     """What light of a lamp adds to the darkest ground: a small part of the lamp's colour, packed."""
-    x, y, z = np.uint64(min(red, F(2.0)) * F(900.0)), np.uint64(min(green, F(2.0)) * F(900.0)), np.uint64(min(blue, F(2.0)) * F(900.0))
+    x, y, z = np.uint64(min(red, F(2.0)) * F(1150.0)), np.uint64(min(green, F(2.0)) * F(1150.0)), np.uint64(min(blue, F(2.0)) * F(1150.0))
     return x | (y << np.uint64(21)) | (z << np.uint64(42))
 
 
@@ -52,8 +52,8 @@ def dimmed(c, level):
 
 @kernel
 def lighten(c, glow):
-    """A colour under light of lamps: it comes back brighter itself, by up to twice, and a part of the lamp's colour is added."""
-    gain = min(np.uint64(256) + (((glow >> np.uint64(21)) & np.uint64(0x1FFF)) >> np.uint64(2)), np.uint64(512))
+    """A colour under light of lamps: it comes back somewhat brighter itself, and a part of the lamp's colour is added."""
+    gain = min(np.uint64(256) + (((glow >> np.uint64(21)) & np.uint64(0x1FFF)) >> np.uint64(3)), np.uint64(512))
     bright = ((c * gain) >> np.uint64(8)) & LANES
     total = bright + glow
     if (total + ABOVE) & CARRY == 0:

@@ -158,7 +158,8 @@ def _bases(a: Atlas) -> np.ndarray:
 
 
 def _meshes(a: Atlas) -> _Meshes:
-    return _Meshes(*(getattr(a, name) for name in _Meshes._fields if name != "bases"), bases=_bases(a))
+    fields = {name: getattr(a, name) for name in _Meshes._fields if name != "bases"}
+    return _Meshes(**fields, bases=_bases(a))
 
 
 def tables() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -213,7 +213,7 @@ def test_moved_and_turned_camera(engine: OpenGL) -> None:
 
 @pytest.mark.parametrize("weather", WEATHERS)
 def test_colours_agree(engine: OpenGL, weather: str) -> None:
-    """Of 255 levels: faces of vehicles have the same colours; ground and sky are simpler in OpenGL (hard shadows, no clouds, no mirrors)."""
+    """Of 255 levels: faces of vehicles have the same colours; ground and sky are simpler in OpenGL (no clouds, no mirrors)."""
     batch = scenes(10, distractor=False, weathers=(weather,), seed=5)
     frames = Raster().render(batch, SIZE, SIZE)
     off = np.abs(frames.rgb.astype(int) - engine.render(batch, SIZE, SIZE).rgb)
