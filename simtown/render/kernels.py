@@ -240,16 +240,31 @@ def resolve_colour(view, light, seed, width, height, first, left, grounds, count
     begun = False
     for x in range(wide):
         bottoms[x] = -1
+    starts, following, active, reached = scratch.starts, scratch.following, scratch.active, 0
+    starts[:] = -1
+    for i in range(grounds):  # a list for every row of the ground that begins there, so that no row looks through all of it
+        top = max(flat[i, 1], 0)
+        if top < len(starts):
+            following[i], starts[top] = starts[top], i
     for y in range(2 * height + 1):
         paint_sky(view, light, y, packed)
         spot = ground_line(view, y)
         depth = spot[0]
         air = clear_air(light[L.DENSITY], light[L.THICK], depth) if depth > 0 else F(0.0)
-        for i in range(grounds):  # ground is at one depth all along a row, so its fog is a row's
-            if flat[i, 1] <= y < flat[i, 2]:
-                k = flat[i, 0]
-                packed[k] = pack(fog_r + (colours[k, 0] - fog_r) * air, fog_g + (colours[k, 1] - fog_g) * air,
-                                  fog_b + (colours[k, 2] - fog_b) * air)  # fmt: skip
+        i = starts[y]
+        while i >= 0:
+            active[reached] = i
+            reached, i = reached + 1, following[i]
+        j = 0
+        while j < reached:  # ground is at one depth all along a row, so its fog is a row's
+            if flat[active[j], 2] <= y:
+                reached -= 1
+                active[j] = active[reached]
+                continue
+            k = flat[active[j], 0]
+            packed[k] = pack(fog_r + (colours[k, 0] - fog_r) * air, fog_g + (colours[k, 1] - fog_g) * air,
+                              fog_b + (colours[k, 2] - fog_b) * air)  # fmt: skip
+            j += 1
         row = samples[y]
         for x in range(np.uint32(wide)):
             line[x] = packed[row[x] & TAG]

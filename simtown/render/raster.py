@@ -60,6 +60,9 @@ class _Scratch(NamedTuple):
     packed: np.ndarray
     plain: np.ndarray
     flat: np.ndarray
+    starts: np.ndarray
+    following: np.ndarray
+    active: np.ndarray
     line: np.ndarray
     lines: np.ndarray
     cover: np.ndarray
@@ -82,6 +85,9 @@ class _Scratch(NamedTuple):
             packed=np.zeros(most, dtype=np.uint64),
             plain=np.zeros((2, len(MATERIALS), 9), dtype=np.float32),
             flat=np.zeros((most_ground, 3), dtype=np.int32),
+            starts=np.zeros(high, dtype=np.int32),
+            following=np.zeros(most_ground, dtype=np.int32),
+            active=np.zeros(most_ground, dtype=np.int32),
             line=np.zeros(stride, dtype=np.uint64),
             lines=np.zeros((3, width), dtype=np.uint64),
             cover=np.zeros(stride, dtype=np.float32),
