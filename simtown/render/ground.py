@@ -36,7 +36,7 @@ BRIGHT = F(0.3)
 POOL, LANTERN, BEACON = F(3.3), F(3.4), F(2.2)
 #: Half length and half width of a lamp's reflection in a wet road, metres.
 STREAK_LENGTH, STREAK_WIDTH = F(1.5), F(0.16)
-#: Samples are noted as touched in blocks of two to this power.
+#: Pairs of samples are noted as touched in blocks of two to this power.
 BITS = 4
 WARM = (F(1.0), F(0.80), F(0.46))
 WHITE = (F(1.0), F(0.93), F(0.74))
@@ -318,10 +318,17 @@ def darken_contacts(y, first, wide, gx, gy, dx, dy, strength, count, dark):
         touch(blocks, left, right)
 
 
+@kernel
+def in_pairs(first, wide, spot):
+    """Row `spot` of samples as half as many places, each between two samples: first one, how many, and the ground there and its steps."""
+    _, gx, gy, dx, dy = spot
+    return first >> 1, (wide + 1) >> 1, gx + F(0.5) * dx, gy + F(0.5) * dy, F(2.0) * dx, F(2.0) * dy
+
+
 @part_of_kernel
 def pour_light(y, first, wide, spot, air, count, dark):
     """Write the light of lamps on row y to dark.glow (packed)."""
-    _, gx, gy, dx, dy = spot
+    first, wide, gx, gy, dx, dy = in_pairs(first, wide, spot)
     rows, pools, glow, part, level = dark.pool_rows, dark.pools, dark.glow, dark.part, air * F(256.0)
     blocks, origin = dark.light_blocks, F(first)
     blocks[:] = 0
@@ -369,7 +376,7 @@ def cone_light(u, v):
 @part_of_kernel
 def darkness(light, y, first, wide, spot, air, counts, dark):
     """Work out how bright shadows and contacts leave row y: dark.levels, 0 to 256, in the blocks of dark.dark_blocks."""
-    _, gx, gy, dx, dy = spot
+    first, wide, gx, gy, dx, dy = in_pairs(first, wide, spot)
     blocks = dark.dark_blocks
     blocks[:] = 0
     throw_shadows(y, first, wide, gx, gy, dx, dy, counts[0], dark)
@@ -385,21 +392,23 @@ def darkness(light, y, first, wide, spot, air, counts, dark):
 def darken_ground(wide, row, flags, line, dark):
     """Darken what of a row of packed colours lies on the ground."""
     blocks, levels = dark.dark_blocks, dark.levels
-    for block in range(np.uint64((wide >> BITS) + 1)):
+    for block in range(np.uint64((wide >> (BITS + 1)) + 1)):
         if blocks[block]:
-            start = block << np.uint64(BITS)
-            for x in range(start, min(start + np.uint64(1 << BITS), np.uint64(wide))):
-                if levels[x] < 256 and flags[row[x] & TAG] > 0:
-                    line[x] = dimmed(line[x], levels[x])
+            start = block << np.uint64(BITS + 1)
+            for x in range(start, min(start + np.uint64(2 << BITS), np.uint64(wide))):
+                level = levels[x >> np.uint64(1)]
+                if level < 256 and flags[row[x] & TAG] > 0:
+                    line[x] = dimmed(line[x], level)
 
 
 @part_of_kernel
 def light_ground(wide, row, flags, line, dark):
     """Add the light of lamps to what of a row of packed colours lies on the ground."""
     blocks, glow = dark.light_blocks, dark.glow
-    for block in range(np.uint64((wide >> BITS) + 1)):
+    for block in range(np.uint64((wide >> (BITS + 1)) + 1)):
         if blocks[block]:
-            start = block << np.uint64(BITS)
-            for x in range(start, min(start + np.uint64(1 << BITS), np.uint64(wide))):
-                if glow[x] > 0 and flags[row[x] & TAG] > 0:
-                    line[x] = lighten(line[x], glow[x])
+            start = block << np.uint64(BITS + 1)
+            for x in range(start, min(start + np.uint64(2 << BITS), np.uint64(wide))):
+                light = glow[x >> np.uint64(1)]
+                if light > 0 and flags[row[x] & TAG] > 0:
+                    line[x] = lighten(line[x], light)

@@ -51,7 +51,8 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, pai
     facing = scratch.facing
     owners, planes, flags, flats = scratch.owners, scratch.planes, scratch.flags, scratch.flat
     triangles, normals, materials, parts, body = atlas.triangles, atlas.normals, atlas.materials, atlas.parts, atlas.body
-    columns, vertex_start, triangle_start, radii = atlas.columns, atlas.vertex_start, atlas.triangle_start, atlas.radius
+    columns, vertex_start, triangle_start = atlas.columns, atlas.vertex_start, atlas.triangle_start
+    radii, girths = atlas.radius, atlas.girths
     focal = F(2.0) * view[12]
     cx, cy = F(2.0) * view[13], F(2.0) * view[14]
     near = F(NEAR)
@@ -77,8 +78,11 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, pai
         radius = radii[mesh] * scale
         if matrix[11] + radius < near:
             continue
-        if matrix[3] - lowest * matrix[11] < -radius * lowest_norm or matrix[3] - highest * matrix[11] > radius * highest_norm:
+        girth, lean = girths[mesh] * scale, abs(view[11]) * radius  # the camera does not roll, so only a pitch brings height in
+        if matrix[3] - lowest * matrix[11] < -(girth * lowest_norm + abs(lowest) * lean):
             continue  # beside the picture
+        if matrix[3] - highest * matrix[11] > girth * highest_norm + abs(highest) * lean:
+            continue
         ground = k == 0
         vehicle = roles[mesh] & VEHICLE != 0
         sun = L.VEHICLE_SUN if vehicle else L.SUN

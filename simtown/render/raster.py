@@ -45,6 +45,7 @@ class _Meshes(NamedTuple):
     lamp_start: np.ndarray
     radius: np.ndarray
     bases: np.ndarray
+    girths: np.ndarray
 
 
 class _Scratch(NamedTuple):
@@ -163,9 +164,15 @@ def _bases(a: Atlas) -> np.ndarray:
     return bases.astype(np.float32)
 
 
+def _girths(a: Atlas) -> np.ndarray:
+    """(m,) float32 metres within which a mesh lies of the upright line through its origin, and a millimetre for rounding."""
+    square = a.vertices[:, 0].astype(np.float64) ** 2 + a.vertices[:, 1].astype(np.float64) ** 2
+    return (np.sqrt(np.maximum.reduceat(square, a.vertex_start[:-1])) + 1e-3).astype(np.float32)
+
+
 def _meshes(a: Atlas) -> _Meshes:
-    fields = {name: getattr(a, name) for name in _Meshes._fields if name != "bases"}
-    return _Meshes(**fields, bases=_bases(a))
+    own = ("bases", "girths")
+    return _Meshes(**{name: getattr(a, name) for name in _Meshes._fields if name not in own}, bases=_bases(a), girths=_girths(a))
 
 
 def tables() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

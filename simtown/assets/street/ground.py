@@ -34,7 +34,7 @@ def _ridge(y: float, base: float, swell: float, shift: float, paint: str, bands:
     Its height is `base` metres, give or take `swell`, in waves that `shift` (radians) moves. `bands` are shares of the height and how far
     back each lies, as a share of the height too.
     """
-    right = [*range(0, 81, 10), *range(100, int(REACH) + 1, 20)]  # finer where pictures of streets look
+    right = [*range(0, 81, 20), *range(120, int(REACH) + 1, 50)]  # finer where pictures of streets look
     xs = [-x for x in right[:0:-1]] + right
     crest = [base + swell * (0.6 * sin(x / 31.0 + shift) + 0.3 * sin(x / 13.7 + 2.0 * shift) + 0.1 * sin(x / 7.1)) for x in xs]
     rows = [[(x, y + back * h, up * h) for x, h in zip(xs, crest, strict=True)] for up, back in ((0.0, 0.0), *bands)]
@@ -55,7 +55,7 @@ def _manhole(x: float, y: float) -> Mesh:
 
 
 def ground() -> Mesh:
-    """The whole static set, lying at z = 0 and just below. About 450 triangles, most of them out of sight."""
+    """The whole static set, lying at z = 0 and just below. About 300 triangles, most of them out of sight."""
     wide = (-REACH, REACH)
     parts = [
         _strip(wide, (-40.0, NEAR_PAVEMENT), "grass"),
@@ -68,11 +68,11 @@ def ground() -> Mesh:
         _strip(wide, (PAVEMENT_EDGE, 60.0), "lawn"),
         _strip(wide, (ROAD_EDGE - 0.37, ROAD_EDGE - 0.25), "marking", 0.004),
     ]
-    for i in range(-14, 14):
+    for i in range(-10, 10):
         parts.append(_strip((3.0 * i + 0.6, 3.0 * i + 2.2), (-0.08, 0.08), "marking yellow", 0.004))
         if i % 2:
             parts += [_strip((x, x + 1.2), (-ROAD_EDGE, -ROAD_EDGE + 0.12), "marking", 0.004) for x in (3.0 * i + 0.6, 3.0 * i + 2.6)]
-    for i in range(-7, 8):  # parking bays, 6 m long: a T where two of them meet
+    for i in range(-5, 6):  # parking bays, 6 m long: a T where two of them meet
         x = 6.0 * i + 2.2
         parts.append(_strip((x - 0.06, x + 0.06), (NEAR_KERB + 0.3, -ROAD_EDGE), "marking", 0.004))
         parts.append(_strip((x - 0.6, x + 0.6), (-ROAD_EDGE, -ROAD_EDGE + 0.12), "marking", 0.004))
