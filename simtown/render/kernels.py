@@ -313,12 +313,14 @@ def mirror_row(view, light, y, begun, depth, wide, air, scratch):
     row = samples[y]
     if y % 2 == 0 or not begun:
         reach = F(7.0) * view[12] / depth  # rows of samples that three and a half metres take
+        road, paved = light[L.WET] * air * F(148.0), light[L.WET] * air * F(60.0)
         ripple = F(hashed(np.uint32(int(depth * F(23.0)))) >> np.uint32(8)) / F(16777216.0) - F(0.5)
         stretch, inverse = F(1.0) + F(0.22) * ripple, F(1.0) / reach
         blocks[:] = 0
         for x in range(0, np.uint64(wide), 2):
-            shares[x] = F(0.0)
-            if flags[row[x] & TAG] == 0:
+            shares[x] = 0
+            flag = flags[row[x] & TAG]
+            if flag == 0:
                 bottoms[x] = y
             elif bottoms[x] >= 0:
                 below = F(y - bottoms[x])
@@ -328,16 +330,15 @@ def mirror_row(view, light, y, begun, depth, wide, air, scratch):
                     a = np.uint64(max(bottoms[x] - int(below * F(0.8)), 0))
                     b = np.uint64(max(bottoms[x] - int(below * F(1.2)), 0))
                     mirrored[x] = mix(packed[samples[a, x] & TAG], packed[samples[b, x] & TAG], 128)
-                    shares[x] = share
+                    shares[x] = np.int32((road if flag == STREET else paved) * share)
                     blocks[x >> np.uint64(BITS)] = 1
-    road, paved = light[L.WET] * air * F(148.0), light[L.WET] * air * F(60.0)
     for block in range(np.uint64((wide >> BITS) + 1)):
         if blocks[block]:
             start = block << np.uint64(BITS)
             for x in range(start, min(start + np.uint64(1 << BITS), np.uint64(wide))):
-                flag, pair = flags[row[x] & TAG], x & np.uint64(0xFFFFFFFE)
-                if flag > GRASS and shares[pair] > 0:
-                    line[x] = mix(line[x], mirrored[pair], int((road if flag == STREET else paved) * shares[pair]))
+                pair = x & np.uint64(0xFFFFFFFE)
+                if shares[pair] > 0 and flags[row[x] & TAG] > GRASS:
+                    line[x] = mix(line[x], mirrored[pair], shares[pair])
 
 
 @kernel

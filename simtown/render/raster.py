@@ -94,7 +94,7 @@ class _Scratch(NamedTuple):
             cover=np.zeros(stride, dtype=np.float32),
             bottoms=np.zeros(stride, dtype=np.int32),
             mirrored=np.zeros(stride, dtype=np.uint64),
-            shares=np.zeros(stride, dtype=np.float32),
+            shares=np.zeros(stride, dtype=np.int32),
             wet_blocks=np.zeros((stride >> BITS) + 1, dtype=np.uint8),
         )
 

@@ -16,7 +16,7 @@ from simtown.assets.street.people import SIDEWAYS
 from simtown.scenes.weather import WEATHERS
 from simtown.streams import Stream
 
-BUILDINGS, LAMPS, PAVEMENT, BACK, CLOUDS = 7, 4, 8, 5, 4
+BUILDINGS, LAMPS, PAVEMENT, BACK, CLOUDS = 7, 4, 8, 4, 4
 #: Trees stand where two buildings meet, so that they hide no shop; hedges and flowers before all buildings but the outermost.
 TREES, HEDGES = BUILDINGS - 1, BUILDINGS - 2
 #: Prop slots of a sampled street.
@@ -135,7 +135,7 @@ def draw_street(stream: Stream, index: np.ndarray, weather: np.ndarray) -> tuple
     pose[:, hedges, 0] = pose[:, rows, 0][:, 1:-1] + room * (2 * u[:, hedges, 2] - 1)
     pose[:, hedges, 1] = 7.3 + 0.4 * u[:, hedges, 3]
     prop[:, back] = np.where(snowy, _pick(kinds["winter"], u[:, back, 1]), _pick(kinds["tree"], u[:, back, 1]))
-    pose[:, back, 0] = 7.0 * (np.arange(BACK) - (BACK - 1) / 2) + 4.0 * (u[:, back, 2] - 0.5)
+    pose[:, back, 0] = 8.5 * (np.arange(BACK) - (BACK - 1) / 2) + 4.0 * (u[:, back, 2] - 0.5)
     pose[:, back, 1] = 20.0 + 6.0 * u[:, back, 3]
     pose[:, back, 3] = 6.2 * u[:, back, 4]
     pose[:, back, 4] = 1.3 + 0.7 * u[:, back, 3]
