@@ -90,9 +90,9 @@ _LOOKS: dict[str, tuple[Look, Look]] = {
     ),
     "dusk": (
         Look((0xFFC98C, 0.66), (0xD2BCD0, 0.60), (0xCFB09A, 0.34), 0xF4CBAA, 0x8C9CD0, 0xFFD8A4, 0xFFE2C4, 0.18, density=0.0024, lamps=0.25,
-             shadow=0.40, cloud=0.98, tint=0.30, gain=1.06),
+             shadow=0.40, cloud=0.98, tint=0.22, gain=1.06),
         Look((0xFF7A45, 0.30), (0x7F74AE, 0.46), (0x8A6470, 0.26), 0xB4707A, 0x2E3A7C, 0xFF8A55, 0xE0566A, 0.40, density=0.0036, lamps=1.0,
-             shadow=0.24, cloud=0.66, stars=0.15, tint=0.20, gain=1.75),
+             shadow=0.24, cloud=0.66, stars=0.15, tint=0.06, gain=1.75),
     ),
     "night": (
         Look((0xB4C6F4, 0.36), (0x98A8DC, 0.74), (0x7884B0, 0.44), 0x566698, 0x2C3E80, 0x7686BC, density=0.0026, lamps=0.8, shadow=0.28,

@@ -125,7 +125,7 @@ def test_the_picture_shows_every_engine(tmp_path):
 
 
 @pytest.mark.parametrize(("words", "told"), [
-    (["--size", "x"], "--size"), (["--size", "16"], "32 to 1024"), (["--scenes", "0"], "--scenes"), (["--repeats", "0"], "--repeats"),
+    (["--size", "x"], "--size"), (["--size", "16"], "32 to 4096"), (["--scenes", "0"], "--scenes"), (["--repeats", "0"], "--repeats"),
     (["--device", "tpu"], "cpu, cuda or auto"), (["--device", "cuda"], "version 1"), (["--out", "a.txt"], ".csv"),
     (["--size", ""], "--size"),
 ])  # fmt: skip

@@ -31,7 +31,7 @@ def streets():
     even = np.full(len(ENTITIES), 1 / len(ENTITIES))
     scenes = sample(Recipe(0, "train", even, even, jitter=1.0), np.arange(1500)).scene
     scenes.entity[:] = -1
-    meshes, poses, _, _ = instances(scenes)
+    meshes, poses, *_ = instances(scenes)
     total = np.zeros(len(scenes), dtype=int)
     for mesh in np.unique(meshes[meshes >= 0]):
         rows, slots = np.nonzero(meshes == mesh)
