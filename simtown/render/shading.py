@@ -87,6 +87,8 @@ def shade(light, sun, palette, kinds, tints, m, style, part, nz, facing, glance)
         return (far_r * F(0.25) + glow) * bright, (far_g * F(0.25) + glow) * bright, (far_b * F(0.25) + glow) * bright
     if snow > 0 and kind != GLASS:
         cover = min(max((nz - F(0.18)) * F(2.4), F(0.0)), F(1.0)) * snow
+        if sun == L.VEHICLE_SUN:
+            cover *= F(0.8)  # so that a white top still tells its paint
         if kind == ROAD:
             cover *= F(0.70)
         r, g, b = r + (F(0.95) - r) * cover, g + (F(0.97) - g) * cover, b + (F(1.0) - b) * cover
