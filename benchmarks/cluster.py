@@ -32,7 +32,7 @@ def nothing(piece: int) -> int:
 
 def manifest_of(shards: int) -> tuple[float, float, float]:
     """(megabytes, processor seconds to write, processor seconds to read and check) of a manifest of so many shards."""
-    settings = Settings(entities=20, n=2_000 * shards, val=0, test=0)
+    settings = Settings(entities=20, n=2_000 * shards, val=0, test=0, shard=2_000)
     manifest = manifests.fresh(settings)
     told = {"entity": (2150, 2000), "placement": (4213, 2000), "question": (4021, 2000)}
     for task in tasks(settings):
