@@ -256,14 +256,17 @@ def render(
     import cv2
     import numpy as np
 
-    from simtown.datasets.locate import locate
+    from simtown.datasets.locate import find
     from simtown.render.engines import settled
 
     if renderer == "opengl" and device != "cpu":
         raise RefusalError("--device chooses where raster draws; with --renderer opengl leave it out")
     width, height = parse_size(size)
-    scene, name = locate(where)
-    path = _png(out or Path(f"{name}.png"))
+    address = find(where)
+    scene = address.scene()
+    if address.schema() == 1:
+        _tell("this scene is of version 1 of the world: its things stand where they stood, and look as version 2 draws them")
+    path = _png(out or Path(f"{address.name}.png"))
     glb, json = (local_file(file, option) if file else None for file, option in ((glb, "--glb"), (json, "--json")))
     frames = _renderer(renderer, device=settled(device, _tell)).render(scene, width, height)
     pictures = [(path, frames.rgb[0][..., ::-1])]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,12 +38,14 @@ class Address:
 
     def read(self, names: tuple[str, ...]) -> dict[str, np.ndarray]:
         """Its row of these columns, (1, ...) each. Raises DamagedError for a file that is no shard."""
-        try:
-            with h5py.File(self.shard, "r") as file:
-                schema = int(file.attrs["schema"])
-                return {name: read_rows(file, name, slice(self.row, self.row + 1), schema) for name in names}
-        except (OSError, KeyError, RuntimeError, TypeError, ValueError) as error:
-            raise DamagedError(f"{self.shard} is no shard that can be read ({error}): run simtown verify on its data set") from error
+        with _reading(self.shard) as file:
+            schema = int(file.attrs["schema"])
+            return {name: read_rows(file, name, slice(self.row, self.row + 1), schema) for name in names}
+
+    def schema(self) -> int:
+        """Version of its shard's layout: 1 for the first version of the world. Raises DamagedError for a file that is no shard."""
+        with _reading(self.shard) as file:
+            return int(file.attrs["schema"])
 
     def columns(self) -> dict[str, np.ndarray]:
         """All that is stored of it but pictures, (1, ...) each. Raises DamagedError."""
@@ -85,18 +89,19 @@ def find(where: str) -> Address:
     return Address(path, index, f"{path.stem}-{index}")
 
 
-def locate(where: str) -> tuple[SceneBatch, str]:
-    """A batch of the one scene at an address, and a name for its picture. Raises what :func:`find` and :meth:`Address.scene` raise."""
-    address = find(where)
-    return address.scene(), address.name
+@contextmanager
+def _reading(path: Path) -> Iterator[h5py.File]:
+    """An open shard. Raises DamagedError where it, or what is read of it, is none."""
+    try:
+        with h5py.File(path, "r") as file:
+            yield file
+    except (OSError, KeyError, RuntimeError, TypeError, ValueError) as error:
+        raise DamagedError(f"{path} is no shard that can be read ({error}): run simtown verify on its data set") from error
 
 
 def _rows(path: Path) -> int:
-    try:
-        with h5py.File(path, "r") as file:
-            return len(file["answer"])
-    except (OSError, KeyError, RuntimeError, TypeError) as error:
-        raise DamagedError(f"{path} is no shard that can be read ({error}): run simtown verify on its data set") from error
+    with _reading(path) as file:
+        return len(file["answer"])
 
 
 def _check(index: int, count: int, text: str) -> None:

@@ -136,6 +136,11 @@ def put(name, row, value):
     return change
 
 
+def other_tints(style):
+    """Styles that pick other colours, and the same poses."""
+    return style - style % 100 + (style + 37) % 100
+
+
 STRANGE = "does not exist"
 
 
@@ -153,7 +158,7 @@ STRANGE = "does not exist"
         (put("depth", 0, lambda row: row + 1), ["depth", "example 10"], [["depth", "example 10"]]),
         (put("margin", 2, lambda row: row + 3), ["margin", "example 12"], [["margin", "example 12"]]),
         (put("index", 0, 7), ["number", "example 10", "7"], [["in order"]]),
-        (put("scene/prop_style", 1, lambda row: row - row % 100 + (row + 37) % 100), ["styles of things", "example 11"], [["picture", "example 11"]]),
+        (put("scene/prop_style", 1, other_tints), ["styles of things", "example 11"], [["picture", "example 11"]]),
         (put("scene/weather", 1, 200), ["weather", "number 200, which is none"], [[STRANGE]]),
         (put("relation", 2, 200), ["relation", "number 200, which is none"], [[STRANGE]]),
         (put("phrasing", 2, 200), ["wording", "200"], [[STRANGE]]),

@@ -182,6 +182,13 @@ def test_it_is_shown(name, town, tmp_path, cli, contents):
     assert contents(directory) == before
 
 
+def test_a_picture_drawn_of_its_scene_is_said_to_look_otherwise(town, tmp_path, cli):
+    drawn = cli("render", f"{town('plain')}/train:1", "--size", 64, "--out", tmp_path / "one.png")
+    assert drawn.code == 0
+    assert [line for line in drawn.messages if "version 1 of the world" in line] != []
+    assert (tmp_path / "one.png").is_file()
+
+
 def test_no_paint_is_told_of_it(town, tmp_path, cli):
     """Its kinds' own paints were others than today's."""
     cli("export", town("rich"), "--to", "clevr", "--out", tmp_path / "clevr").succeeds()
