@@ -49,7 +49,8 @@ class Drawer:
     def __init__(self, checkout: Path, size: int) -> None:
         environment = {**os.environ, "PYTHONPATH": str(checkout), "NUMBA_NUM_THREADS": "1"}
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen([sys.executable, "-c", DRAWER, str(size)], stdin=pipe, stdout=pipe, text=True, env=environment)
+        words = [sys.executable, "-c", DRAWER, str(size)]
+        self._process = subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, env=environment, cwd=checkout)
         if self._answer() != "ready":
             raise SystemExit(f"{checkout} cannot draw: give the root of a checkout of simtown")
 

@@ -16,7 +16,7 @@ from simtown.assets.street.people import SIDEWAYS
 from simtown.scenes.weather import WEATHERS
 from simtown.streams import Stream
 
-BUILDINGS, LAMPS, PAVEMENT, BACK, CLOUDS = 7, 4, 8, 4, 4
+BUILDINGS, LAMPS, PAVEMENT, BACK, CLOUDS = 7, 4, 8, 4, 3
 #: Trees stand where two buildings meet, so that they hide no shop; hedges and flowers before all buildings but the outermost.
 TREES, HEDGES = BUILDINGS - 1, BUILDINGS - 2
 #: Prop slots of a sampled street.
@@ -93,7 +93,7 @@ def draw_street(stream: Stream, index: np.ndarray, weather: np.ndarray) -> tuple
     ends = np.cumsum([0, BUILDINGS, LAMPS, PAVEMENT, TREES, HEDGES, BACK, CLOUDS])
     rows, lamps, walk, trees, hedges, back, sky = (slice(a, b) for a, b in itertools.pairwise(ends))
     snowy = (weather == WEATHERS.index("snow"))[:, None]
-    calm = np.isin(weather, [WEATHERS.index(w) for w in ("clear", "cloudy", "dusk", "snow")])[:, None]
+    calm = np.isin(weather, [WEATHERS.index(w) for w in ("clear", "dusk", "snow")])[:, None]
 
     # buildings: side by side from left to right, with small gaps now and then
     shuffled = stream.bits(index, len(kinds["building"]), attempt=2).argsort(axis=1, kind="stable")
@@ -141,7 +141,7 @@ def draw_street(stream: Stream, index: np.ndarray, weather: np.ndarray) -> tuple
     pose[:, back, 4] = 1.3 + 0.7 * u[:, back, 3]
 
     prop[:, sky] = np.where(calm & (u[:, sky, 0] < 0.8), _pick(kinds["cloud"], u[:, sky, 1]), -1)
-    pose[:, sky, 0] = 30.0 * (np.arange(CLOUDS) - (CLOUDS - 1) / 2) + 18.0 * (u[:, sky, 2] - 0.5)
+    pose[:, sky, 0] = 38.0 * (np.arange(CLOUDS) - (CLOUDS - 1) / 2) + 18.0 * (u[:, sky, 2] - 0.5)
     pose[:, sky, 1] = 88.0 + 8.0 * u[:, sky, 3]
     pose[:, sky, 2] = 22.0 + 16.0 * u[:, sky, 4]
     pose[:, sky, 4] = 1.0 + 0.8 * u[:, sky, 3]
