@@ -1,0 +1,60 @@
+"""Checksums of a small world: where one changes on purpose, the world's version is raised with it (CONTRIBUTING.md)."""
+
+from hashlib import sha256
+
+import numpy as np
+
+from simtown.assets.catalogue import VERSION
+from simtown.datasets.settings import Settings
+from simtown.datasets.shards import columns
+from simtown.language.relations import RELATION_NAMES
+from simtown.language.sampler import sample
+from simtown.render.raster import Raster
+
+#: Of 42 examples with everything that a data set may have, in version 2: what is stored of them, by array, the first 16 digits of SHA-256.
+GOLDEN = {
+    "index": "9eb9d21600526db7",
+    "question": "70742ffaecd8a40c",
+    "tokens": "47cf15cb0c36e247",
+    "answer": "f469f3a7df05f50b",
+    "subject": "656705913ac91e26",
+    "relation": "e648f30a234e3aaa",
+    "object": "00d42363577da6f7",
+    "subject_slot": "061df5535d0886b3",
+    "object_slot": "76e3db1679abf455",
+    "phrasing": "2ded06483b3ce26d",
+    "margin": "535dc8a015d84c49",
+    "boxes": "9d8183c2fa83f632",
+    "visible": "c63a4a82e8136d8c",
+    "scene/entity": "b320619a8481bf73",
+    "scene/pose": "7d6c583b5bfc26e2",
+    "scene/paint": "336558552a1cf452",
+    "scene/prop": "94a8ffe8c010aaf4",
+    "scene/prop_pose": "b16db68a8c05ac1e",
+    "scene/prop_style": "1e2ca800e8ec0baf",
+    "scene/weather": "f231a42b6bace243",
+    "scene/intensity": "979febacb0625811",
+    "scene/sun": "fff779358d38f045",
+    "scene/fall_seed": "01afd5a7fd321574",
+    "scene/camera": "8ba35f530421ee2f",
+    "images": "d92ad7db4e48aa05",
+    "masks": "9443d882d15d43aa",
+    "depth": "6c707f3dc1875dd5",
+}
+
+
+def digest(array) -> str:
+    array = np.ascontiguousarray(array)
+    return sha256(array.astype(array.dtype.newbyteorder("<")).tobytes()).hexdigest()[:16]
+
+
+def test_version_2_of_the_world_has_the_bytes_it_had():
+    settings = Settings(entities=100, frequencies="uniform", relations=RELATION_NAMES, phrasing="varied", distractor=True, paint="natural",
+                        jitter=0.5, masks=True, depth=True, width=96, height=64)  # fmt: skip
+    index = np.arange(42)
+    examples = sample(settings.recipe("train"), index)
+    frames = Raster().render(examples.scene, settings.width, settings.height)
+    found = {name: digest(array) for name, array in columns(examples, index, settings).items()}
+    found |= {"images": digest(frames.rgb), "masks": digest(frames.ids), "depth": digest(frames.depth)}
+    assert VERSION == 2
+    assert found == GOLDEN
