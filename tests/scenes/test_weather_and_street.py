@@ -258,9 +258,11 @@ def test_clouds_hang_high_and_in_fair_weather_only(street):
     prop, pose, _, weather = street
     sky = ROWS["clouds"]
     assert (pose[:, sky, 2] > 20).all()
-    foul = np.isin(weather, [WEATHERS.index(w) for w in ("rain", "fog", "night")])
+    foul = np.isin(
+        weather, [WEATHERS.index(w) for w in ("cloudy", "rain", "fog", "night")]
+    )  # under a cover of clouds single ones are not seen
     assert (prop[foul][:, sky] == -1).all()
-    assert (prop[~foul][:, sky] >= 0).any(axis=1).mean() > 0.95
+    assert (prop[~foul][:, sky] >= 0).any(axis=1).mean() > 0.95  # all three are missing in 0.8 % of them
 
 
 def test_street_does_not_depend_on_the_batch(street):
