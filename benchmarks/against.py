@@ -52,7 +52,7 @@ class Drawer:
         words = [sys.executable, "-c", DRAWER, str(size)]
         self._process = subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, env=environment, cwd=checkout)
         if self._answer() != "ready":
-            raise SystemExit(f"{checkout} cannot draw: give the root of a checkout of simtown")
+            raise SystemExit(f"{checkout} cannot draw: its own message is above")
 
     def _answer(self) -> str:
         assert self._process.stdout is not None
@@ -75,6 +75,9 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=128, help="sides of the pictures, pixels")
     parser.add_argument("--rounds", type=int, default=15)
     args = parser.parse_args()
+    if not (args.other / "simtown" / "render").is_dir() or args.rounds < 1:
+        parser.error(f"{args.other} is no checkout of simtown" if args.rounds > 0 else "--rounds must be at least 1")
+    print("sampling scenes and compiling: a minute", flush=True)
     drawers = [Drawer(args.other.resolve(), args.size), Drawer(HERE, args.size)]
     rows = []
     for what, geometry in WHAT.items():
