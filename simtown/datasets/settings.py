@@ -24,6 +24,8 @@ SPLITS = ("train", "val", "test")
 SCHEMA = 2
 #: Settings that version 1 of the layout does not have; their defaults say what was the case.
 NEW_SETTINGS = frozenset({"paint", "paint_frequencies"})
+#: Settings that a manifest leaves out where they have their default, as data sets made before they existed do.
+_LEFT_OUT: dict[str, Any] = {"test_seed": None, "world_seed": 0}
 #: Bytes of a shard whose number of examples is chosen here. What is chosen is this or up to 2.5 times less.
 _SHARD_BYTES = 160e6
 #: Bytes that an example takes, as measured from 32 x 32 to 1024 x 1024: so many for each pixel of a side (outlines) and of the area.
@@ -60,6 +62,8 @@ class Settings:
         n, val, test: examples in each split, all even.
         width, height: pixels.
         seed: any integer.
+        test_seed: of the test split; None: `seed`. Data sets of several seeds share their test questions by it.
+        world_seed: which kinds make up the world, and which frequency each has; 0: the first of the catalogue, in its order.
         distractor: whether a third vehicle stands in every scene.
         frequencies: "vg", "uniform", "zipf:S" or a CSV file: entity frequencies of train and val (test is uniform).
         relations: names of what is asked.
@@ -90,6 +94,8 @@ class Settings:
     depth: bool = False
     shard: int | None = None
     catalogue: int = field(default=CATALOGUE_VERSION)
+    test_seed: int | None = None
+    world_seed: int = 0
 
     def check(self) -> None:
         """Raises SettingsError, in one line, for a choice that cannot be."""
@@ -175,7 +181,8 @@ class Settings:
             paint = tables.paint if tables else paint_frequencies(self.paint)
         else:
             subject, obj, paint = tables or self.tables()
-        return Recipe(self.seed, split, subject, obj, self.distractor, self.relations, self.phrasing, self.weathers, self.jitter, paint)
+        seed = self.test_seed if split == "test" and self.test_seed is not None else self.seed
+        return Recipe(seed, split, subject, obj, self.distractor, self.relations, self.phrasing, self.weathers, self.jitter, paint)
 
     def counts(self) -> dict[str, int]:
         """Examples in each split."""
@@ -189,7 +196,8 @@ class Settings:
         tables = tables or self.tables()
         told = {k: list(v) if isinstance(v, tuple) else v for k, v in {**asdict(self), "shard": self.shard_size}.items()}
         told.update({f"{role}_frequencies": [float(p) for p in table] for role, table in tables._asdict().items()})
-        return {k: v for k, v in told.items() if self.schema > 1 or k not in NEW_SETTINGS}
+        usual = {k for k, value in _LEFT_OUT.items() if told[k] == value}
+        return {k: v for k, v in told.items() if k not in usual and (self.schema > 1 or k not in NEW_SETTINGS)}
 
     @classmethod
     def from_resolved(cls, told: dict[str, Any]) -> Settings:
