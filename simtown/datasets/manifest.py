@@ -17,7 +17,7 @@ import simtown
 from simtown.assets.palette import PAINTS
 from simtown.datasets import summary as summaries
 from simtown.datasets.names import names
-from simtown.datasets.settings import NEW_SETTINGS, SCHEMA, SPLITS, Settings, Tables
+from simtown.datasets.settings import LEFT_OUT, NEW_SETTINGS, SCHEMA, SPLITS, Settings, Tables
 from simtown.datasets.shards import Task, tasks, together
 from simtown.files import DamagedError, load_json, save_json, versions
 from simtown.language.questions import vocabulary
@@ -128,7 +128,7 @@ def _check_settings(told: Any, schema: int) -> None:
         kinds: dict[type, type | tuple[type, ...]] = {tuple: list, float: (int, float), type(None): int}
         if name in told:
             _expect(told[name], kinds.get(type(default), type(default)), f"settings.{name}")
-        elif schema > 1 or name not in NEW_SETTINGS:
+        elif name not in LEFT_OUT and (schema > 1 or name not in NEW_SETTINGS):
             raise KeyError(f"settings.{name}")
     unknown = sorted(set(told) - set(asdict(Settings())) - {f"{table}_frequencies" for table in Tables._fields})
     if unknown:

@@ -25,7 +25,7 @@ SCHEMA = 2
 #: Settings that version 1 of the layout does not have; their defaults say what was the case.
 NEW_SETTINGS = frozenset({"paint", "paint_frequencies"})
 #: Settings that a manifest leaves out where they have their default, as data sets made before they existed do.
-_LEFT_OUT: dict[str, Any] = {"test_seed": None, "world_seed": 0}
+LEFT_OUT: dict[str, Any] = {"test_seed": None, "world_seed": 0}
 #: Bytes of a shard whose number of examples is chosen here. What is chosen is this or up to 2.5 times less.
 _SHARD_BYTES = 160e6
 #: Bytes that an example takes, as measured from 32 x 32 to 1024 x 1024: so many for each pixel of a side (outlines) and of the area.
@@ -196,7 +196,7 @@ class Settings:
         tables = tables or self.tables()
         told = {k: list(v) if isinstance(v, tuple) else v for k, v in {**asdict(self), "shard": self.shard_size}.items()}
         told.update({f"{role}_frequencies": [float(p) for p in table] for role, table in tables._asdict().items()})
-        usual = {k for k, value in _LEFT_OUT.items() if told[k] == value}
+        usual = {k for k, value in LEFT_OUT.items() if told[k] == value}
         return {k: v for k, v in told.items() if k not in usual and (self.schema > 1 or k not in NEW_SETTINGS)}
 
     @classmethod
