@@ -67,7 +67,9 @@ def fit(
         ),
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    precision: Annotated[str, typer.Option(help="float32; on a GPU also tf32 or bf16.")] = "float32",
+    precision: Annotated[
+        str, typer.Option(help="float32, bf16, on a GPU also tf32; auto: bf16 where the device has instructions for it.")
+    ] = "float32",
     compile: Annotated[bool, typer.Option("--compile", help="Use torch.compile.")] = False,
     out: Annotated[Path | None, typer.Option(help="Run directory; by default runs/DATASET-MODEL-SIZE-seedS.")] = None,
 ) -> None:

@@ -79,5 +79,6 @@ class QuestionEncoder(nn.Module):
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         last = (tokens != 0).sum(1) - 1
-        states, _ = self.lstm(self.embed(tokens))
+        longest = int(last.max()) + 1  # what lies behind every question's end is not read, so it need not be computed
+        states, _ = self.lstm(self.embed(tokens[:, : max(longest, 1)]))
         return states[torch.arange(len(tokens), device=tokens.device), last.clamp(min=0)]
