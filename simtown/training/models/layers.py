@@ -29,6 +29,14 @@ def half(size: int, times: int) -> int:
     return size
 
 
+def scaled(filters: tuple[int, int, int], width: float) -> tuple[int, int, int]:
+    """The filters of three convolutions times `width`, rounded, at least one each. Raises ValueError if `width` is not above 0."""
+    if not width > 0:
+        raise ValueError(f"width must be above 0, not {width}")
+    one, two, three = (max(1, round(number * width)) for number in filters)
+    return one, two, three
+
+
 def convolution(before: int, after: int) -> nn.Conv2d:
     """3×3, stride 2; its bias would be lost in the batch norm that follows."""
     return nn.Conv2d(before, after, 3, stride=2, padding=1, bias=False)

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from simtown.training.models.layers import HEAD, Stage, convolution, half, perceptron
+from simtown.training.models.layers import HEAD, Stage, convolution, half, perceptron, scaled
 from simtown.training.world import Batch, World
 
 
@@ -53,14 +53,14 @@ class LabelledConvolution(nn.Module):
 class BoundingBox(nn.Module):
     """Where is this? The module of Figure 4: label embedding and picture in, a box out; one set of weights for every slot.
 
-    Three 3×3 convolutions of stride 2 (32, 64, 64 filters), then fully connected layers (128, 100, 50, 25, 25, 4).
+    Three 3×3 convolutions of stride 2 (32, 64, 64 filters, times `width`), then fully connected layers (128, 100, 50, 25, 25, 4).
     """
 
     filters = (32, 64, 64)
 
-    def __init__(self, world: World, embedding: int, dropout: float, init: str) -> None:
+    def __init__(self, world: World, embedding: int, dropout: float, init: str, width: float) -> None:
         super().__init__()
-        one, two, three = self.filters
+        one, two, three = scaled(self.filters, width)
         self.label = nn.Embedding(world.entities, embedding)
         self.look = LabelledConvolution(embedding, one, world.height, world.width)
         self.cnn = nn.Sequential(
@@ -90,6 +90,7 @@ class PlaceBinder(nn.Module):
         hidden: size of the final perceptron's two hidden layers.
         box_weight: weight of the boxes' loss.
         init: see :data:`simtown.training.models.layers.INITS`.
+        width: size of the convolutional network; the paper's numbers of filters are multiplied by it.
     """
 
     def __init__(
@@ -101,10 +102,11 @@ class PlaceBinder(nn.Module):
         hidden: int = 32,
         box_weight: float = 30.0,
         init: str = "orthogonal",
+        width: float = 1.0,
     ) -> None:
         super().__init__()
         self.box_weight = box_weight
-        self.find = BoundingBox(world, embedding, dropout, init)
+        self.find = BoundingBox(world, embedding, dropout, init, width)
         self.predicate = nn.Embedding(world.relations, predicate)
         self.verify = perceptron(2 * 4 + predicate, hidden, hidden, 1, init=init)
 
