@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
-from simtown.training.models import MODELS, build, options  # noqa: E402
-from tests.training.towns import world  # noqa: E402
+from simtown.training.models import MODELS, build, options
+from tests.training.towns import world
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 import torch
+import torch.nn.functional as F
 from torch import nn
+
+from simtown.training.world import Batch
 
 #: Hidden sizes of the multilayer perceptron that tops a convolutional network (section 6.5).
 HEAD = (128, 100, 50, 25, 25, 4)
@@ -74,6 +77,14 @@ def perceptron(*sizes: int, init: str = "orthogonal") -> nn.Sequential:
     return nn.Sequential(*layers[:-1])
 
 
+def with_coordinates(maps: torch.Tensor) -> torch.Tensor:
+    """(b, channels, h, w) maps → (b, channels + 2, h, w): where each cell's middle lies, x and y from -1 to 1, as two more channels."""
+    b, _, h, w = maps.shape
+    y, x = (torch.arange(1 - n, n, 2, device=maps.device, dtype=maps.dtype) / n for n in (h, w))
+    places = torch.stack(torch.meshgrid(x, y, indexing="xy"))
+    return torch.cat([maps, places.expand(b, -1, -1, -1)], dim=1)
+
+
 class QuestionEncoder(nn.Module):
     """Embedding and LSTM over a question's tokens (section 6.5: one layer, hidden size 128).
 
@@ -89,3 +100,10 @@ class QuestionEncoder(nn.Module):
         last = (tokens != 0).sum(1) - 1
         states, _ = self.lstm(self.embed(tokens))
         return states[torch.arange(len(tokens), device=tokens.device), last.clamp(min=0)]
+
+
+def joint_loss(logits: torch.Tensor, boxes: torch.Tensor, batch: Batch, box_weight: float) -> torch.Tensor:
+    """Binary cross-entropy of (b,) logits + box_weight × smooth L1 of the (2, b, 4) boxes of subject and object: a scalar."""
+    answer_loss = F.binary_cross_entropy_with_logits(logits, batch.answer)
+    box_loss = F.smooth_l1_loss(boxes, batch.boxes.transpose(0, 1))
+    return answer_loss + box_weight * box_loss

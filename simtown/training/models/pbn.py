@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from simtown.training.models.layers import HEAD, Stage, convolution, half, perceptron, scaled
+from simtown.training.models.layers import HEAD, Stage, convolution, half, joint_loss, perceptron, scaled
 from simtown.training.world import Batch, World
 
 
@@ -128,6 +128,24 @@ class PlaceBinder(nn.Module):
         """The joint loss, and the logits."""
         boxes = self.boxes(batch)
         logits = self.decide(boxes, batch.relation)
-        right = F.binary_cross_entropy_with_logits(logits, batch.answer)
-        near = F.smooth_l1_loss(boxes, batch.boxes.transpose(0, 1))
-        return right + self.box_weight * near, logits
+        return joint_loss(logits, boxes, batch, self.box_weight), logits
+
+
+class PlaceBinderNoBoxes(PlaceBinder):
+    """The Place-Binder Network that is never told a box: the same structure, learned from answers alone.
+
+    Nothing but the answer says what its two times four numbers mean, so they are no places to show. Arguments as of
+    :class:`PlaceBinder`.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        embedding: int = 16,
+        predicate: int = 16,
+        dropout: float = 0.1,
+        hidden: int = 32,
+        init: str = "orthogonal",
+        width: float = 1.0,
+    ) -> None:
+        super().__init__(world, embedding, predicate, dropout, hidden, 0.0, init, width)
