@@ -158,9 +158,11 @@ def predict(directory: Path, image: Path, question: str) -> Answer:
 
     Raises:
         SettingsError: a question that is not understood (the message says which word), a file that is no picture, or a picture that shows
-            less than those of the run.
+            less than those of the run; or a model that is told the true boxes.
     """
     model, world, run = open_run(directory)
+    if getattr(model, "needs_true_boxes", False):
+        raise SettingsError(f"{directory}: the model {run['model']} is told the true boxes, which no picture holds: ask another run")
     subject, relation, obj = parse(question, world.entities)
     try:
         with Image.open(image) as opened:
