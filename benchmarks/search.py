@@ -33,7 +33,7 @@ from simtown.training.fit import fit
 from simtown.training.models import options
 from simtown.training.run import FitSettings, examples_of
 
-TRIALS, STEPS, TRAIN_SIZE = 8, 3_000, 20_000
+TRIALS, STEPS, TRAIN_SIZE = 6, 3_000, 20_000
 #: By how much validation accuracy a trial must beat the default choices.
 MARGIN = 0.02
 #: The smallest and the largest learning rate.
@@ -87,6 +87,7 @@ def train(model: str, dataset: Dataset, steps: int, train_size: int, chosen: Tri
         learning_rate=chosen.learning_rate,
         min_steps=steps,
         max_steps=steps,
+        precision="auto",
     )
     directory = dataset.path.parent / f"{model}-{steps}-trial{chosen.number}-seed{chosen.seed}"
     run = fit(settings, dataset, directory)
