@@ -5,8 +5,8 @@
 OTHER is the root of a checkout, which trains in float32; this one trains in --precision. A cell is a whole run of `fit`, from the first
 weights to the test, on one thread: five seeds of the Place-Binder Network with 15 entities and 700 examples, five of the CNN-LSTM with 5
 entities and 5,000. The two runs of a cell take place one after the other, in changing order. Processor time of the whole process is
-counted, so that what else the machine does weighs little; start-up and the reading of the data are in it. The number of steps depends on luck
-(runs stop 10 validations after their best), so the cost of a step counts too. Rows go to benchmarks/results/cells.csv.
+counted, so that what else the machine does weighs little; start-up and the reading of the data are in it. The number of steps depends on
+luck (runs stop 10 validations after their best), so the cost of a step counts too. Rows go to benchmarks/results/cells.csv.
 """
 
 from __future__ import annotations
