@@ -17,7 +17,7 @@ import simtown
 from simtown.assets.palette import PAINTS
 from simtown.datasets import summary as summaries
 from simtown.datasets.names import names
-from simtown.datasets.settings import KINDS, LEFT_OUT, NEW_SETTINGS, SCHEMA, SPLITS, Settings, Tables
+from simtown.datasets.settings import KINDS, LEFT_OUT, NEW_SETTINGS, SCHEMA, SPLITS, Settings, Tables, UnknownWorldError
 from simtown.datasets.shards import Task, tasks, together
 from simtown.files import DamagedError, load_json, save_json, versions
 from simtown.language.questions import vocabulary
@@ -108,6 +108,8 @@ def load(directory: Path) -> dict[str, Any]:
             _check_names(manifest)
     except KeyError as error:
         raise DamagedError(f"{path} is damaged: it lacks {error}; {_RESTORE}") from error
+    except UnknownWorldError as error:
+        raise DamagedError(f"{path}: {error}") from error
     except (TypeError, AttributeError, ValueError) as error:
         raise DamagedError(f"{path} is damaged: {error}; {_RESTORE}") from error
     return manifest

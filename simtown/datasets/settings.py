@@ -57,6 +57,10 @@ class SettingsError(ValueError):
     """A setting that cannot be; the message says which and what it may be."""
 
 
+class UnknownWorldError(SettingsError):
+    """A world seed of a version of the world whose catalogue is not known here."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """Every choice that decides the bytes of a data set.
@@ -114,7 +118,7 @@ class Settings:
     def check_apart_from_frequencies(self) -> None:
         """As :meth:`check` where the table of frequencies may be gone: a finished data set keeps them in its manifest."""
         least = 3 if self.distractor else 2
-        if self.entities < least or (self.entities > len(ENTITIES) and (self.world_seed or not self.other_world)):
+        if not least <= self.entities <= SIZES.get(self.catalogue, self.entities):
             also = " with --distractor" if self.distractor else ""
             raise SettingsError(f"--entities must be from {least}{also} to {len(ENTITIES)}, not {self.entities}")
         for name, count, low in (("n", self.n, 2), ("val", self.val, 0), ("test", self.test, 0)):
@@ -148,6 +152,8 @@ class Settings:
         World seed 0: the first of the catalogue, in its order. Any other seed: the first of a permutation of the whole catalogue, so
         a world of 5 entities is part of the world of 15 of the same seed. The permutation belongs to the version of the world
         (:data:`simtown.assets.catalogue.SIZES`): a larger catalogue has other worlds.
+
+        Raises UnknownWorldError for a world seed of a version that this simtown does not know.
         """
         order = _permutation(self.world_seed, self.catalogue) if self.world_seed else range(self.entities)
         return tuple(order[: self.entities])
@@ -262,7 +268,12 @@ class Settings:
 @lru_cache(maxsize=64)
 def _permutation(world_seed: int, catalogue: int) -> tuple[int, ...]:
     """All kinds of a version of the world, by catalogue number, in an order that the seed draws."""
-    numbers = np.arange(SIZES.get(catalogue, len(ENTITIES)))
+    if catalogue not in SIZES:
+        raise UnknownWorldError(
+            f"this simtown does not know version {catalogue} of the world, nor the kinds of its world seed {world_seed}: use the simtown "
+            "that made it"
+        )
+    numbers = np.arange(SIZES[catalogue])
     keys = Stream(world_seed, "world", "kinds").bits(numbers, 1)[:, 0]
     return tuple(keys.argsort(kind="stable").tolist())
 
