@@ -212,7 +212,7 @@ def parse_targets(text: str) -> list[float]:
 
 @app.command(short_help="Run a grid of trainings.")
 def sweep(
-    preset: Annotated[str, typer.Option(help="paper, paper-rule, small, tiny, or a TOML file of that form.")] = "small",
+    preset: Annotated[str, typer.Option(help="grid, paper, paper-rule, small, tiny, or a TOML file of that form.")] = "small",
     out: Annotated[Path | None, typer.Option(help="Where to; by default sweep-PRESET.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Runs at once, each in a process; by default one a processor, on a GPU 4.")] = None,
     adaptive: Annotated[

@@ -19,7 +19,7 @@ from simtown.training.adaptive import check_targets, ladder
 from simtown.training.models import options
 from simtown.training.run import FitSettings
 
-PRESETS = ("paper", "paper-rule", "small", "tiny")
+PRESETS = ("grid", "paper", "paper-rule", "small", "tiny")
 VERSION = 1
 #: Choices of a data set that a preset's [data] may make; the others are the grid's.
 _DATA = {"seed", "frequencies", "relations", "phrasing", "weathers", "jitter", "val", "test"}
