@@ -60,11 +60,6 @@ class Effect:
     high: float
     seeds: int
 
-    @property
-    def sign(self) -> int:
-        """1 if the whole interval lies above 1, -1 if below, 0 if it holds 1."""
-        return int(self.low > 1) - int(self.high < 1)
-
 
 def effects(curves: Sequence[Curve], targets: Sequence[float], rule: str = "isotonic") -> list[Effect]:
     """Every effect whose models were trained, by world and target; curves of other models are left out.
