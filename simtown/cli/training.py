@@ -274,43 +274,60 @@ def _list(plan: Plan, begun: dict[str, dict[str, Any]], jobs: int) -> None:
 
 
 def _complexity_table(rows: list[dict[str, str]]) -> Table:
-    """Intervals below their figures, so that a row fits a terminal; what is the same in all rows goes into the caption."""
+    """For each target, the need and, after a stroke, the smallest set that reached it; below them the interval of the need.
+
+    So a row fits a terminal. What is the same in all rows goes into the caption.
+    """
     from rich import box
     from rich.table import Table
 
-    shared = [name for name in ("distractor", "seeds", "interval over") if len({row[name] for row in rows}) == 1]
-    told = ", ".join(f"{name}: {rows[0][name]}" for name in shared)
-    table = Table(title="Samples needed for a test accuracy (95 % interval)", caption=told or None, box=box.SIMPLE_HEAD,
-                  pad_edge=False, collapse_padding=True)  # fmt: skip
-    names = [name for name in rows[0] if name not in shared] if rows else []
+    from simtown.training.findings import SMALLEST
+
+    shared = [name for name in ("distractor", "seeds", "interval over") if len({row.get(name) for row in rows}) == 1 and name in rows[0]]
+    caption = ", ".join(f"{name}: {rows[0][name]}" for name in shared)
+    table = Table(title="Samples needed for a test accuracy / smallest set that reached it (below: 95 % interval)", caption=caption or None,
+                  box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)  # fmt: skip
+    names = [name for name in rows[0] if name not in shared and not name.endswith(SMALLEST)]
     for name in names:
         table.add_column(name, justify="right" if name[0].isdigit() else "left", no_wrap=name in ("model", "entities"))
     for row in rows:
-        for old, new in ((" (", "\n"), (")", ""), (" to ", "–"), ("> ", ">"), ("≤ ", "≤")):
-            row = {name: cell.replace(old, new) for name, cell in row.items()}
-        table.add_row(*(row[name] for name in names))
+        cells = {name: cell.replace(" to ", "–").replace("> ", ">").replace("≤ ", "≤") for name, cell in row.items()}
+        for name in names:
+            if name + SMALLEST in cells:
+                need, stroke, interval = cells[name].partition(" (")
+                cells[name] = f"{need} / {cells[name + SMALLEST]}" + (f"\n{interval.rstrip(')')}" if stroke else "")
+        table.add_row(*(cells[name] for name in names))
     return table
 
 
-@app.command(short_help="Sample complexity from many runs.")
+@app.command(short_help="Sample complexity from many runs, or from anyone's results.")
 def complexity(
-    runs: Annotated[list[Path], typer.Argument(help="Directories with runs in them, such as a sweep's.")],
+    runs: Annotated[list[Path], typer.Argument(help="Directories with runs or cells in them, such as a sweep's; or one CSV of results.")],
     out: Annotated[Path | None, typer.Option(help="Where tables and figures go; by default RUNS/complexity.")] = None,
+    targets: Annotated[str, typer.Option(help="Accuracies to reach.")] = "0.75,0.85,0.90,0.95",
     replicates: Annotated[int, typer.Option(help="Bootstrap replicates for the intervals.")] = 1_000,
     seed: Annotated[int, typer.Option(help="Of the bootstrap.")] = 0,
 ) -> None:
-    """Samples needed to reach 75, 85, 90 and 95 % test accuracy, by model and world, with intervals; and how they grow with the world.
+    """Samples needed to reach an accuracy, by model and world, with intervals; and how they grow with the world.
 
-    Writes complexity.md, .csv and .json, samples.png (the paper's Figures 5 to 10) and learning.png.
+    Writes complexity.md, .csv and .json, tables of exponents, ratios, additional data and accuracies, samples.png (the paper's Figures 5 to
+    10) and learning.png.
+
+    RESULTS.csv, learning curves of any experiment, has a line a run and the columns group, size, seed, correct, total; and world, a whole
+    number, if the experiment has worlds of several sizes. The first line's group is what the others are compared with.
     """
     _train_extra("scipy", "matplotlib")
     from rich.console import Console
 
     from simtown.training.report import report
 
-    directory = out or runs[0] / "complexity"
-    told = report(runs, directory, replicates=replicates, seed=seed)
-    Console(width=None if sys.stdout.isatty() else 110).print(_complexity_table(told.table()))
-    for note in told.notes:
+    try:
+        levels = [float(target) for target in targets.split(",")]
+    except ValueError:
+        raise RefusalError(f"--targets {targets}: give accuracies between 0 and 1, with commas between them") from None
+    directory = out or (runs[0].parent if runs[0].is_file() else runs[0]) / "complexity"
+    found = report(runs, directory, targets=levels, replicates=replicates, seed=seed)
+    Console(width=None if sys.stdout.isatty() else 110).print(_complexity_table(found.table()))
+    for note in found.notes:
         print(f"Note: {note}.")
     print(f"Look at {directory / 'samples.png'} and {directory / 'learning.png'}; more in {directory / 'complexity.md'}")
