@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
@@ -51,16 +50,20 @@ def team(
     A piece is "told" of, with the content, whenever its function calls tell(content); "done" with the function's result; or "died" with
     a sentence about how its process ended, and another process takes the next piece. The function raises no exceptions of its own.
     However the iteration ends, no worker outlives it: a caller that may leave early wraps it in `contextlib.closing`.
+
+    An iterator of pieces that had none left is asked again whenever a piece has ended, since that may have brought others.
     """
-    waiting = deque(pieces)
+    waiting = iter(pieces)
     running: dict[Any, _Worker] = {}
     try:
-        while waiting or running:
-            while waiting and len(running) < workers:
+        while True:
+            while len(running) < workers and (piece := next(waiting, None)) is not None:
                 with _starting():
                     worker = _Worker(function, shared)
                     running[worker.pipe] = worker
-                worker.take(waiting.popleft())
+                worker.take(piece)
+            if not running:
+                return
             for pipe in wait(list(running)):
                 worker = running[pipe]
                 kind, content = worker.hear()
@@ -68,8 +71,8 @@ def team(
                     del running[pipe]
                 yield worker.piece, kind, content
                 if kind == "done":
-                    if waiting:
-                        worker.take(waiting.popleft())
+                    if (piece := next(waiting, None)) is not None:
+                        worker.take(piece)
                     else:
                         running.pop(pipe).end()
     finally:

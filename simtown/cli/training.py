@@ -14,7 +14,7 @@ from simtown.extras import need
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from simtown.training.plan import Plan
+    from simtown.training.plan import Cell, Plan
 
 
 def _train_extra(*names: str) -> None:
@@ -202,11 +202,29 @@ def _pixels(box: Any) -> str:
     return f"x {box[0]:.0f} to {box[2]:.0f}, y {box[1]:.0f} to {box[3]:.0f} pixels"
 
 
+def parse_targets(text: str) -> list[float]:
+    """Target accuracies of "0.9" or "0.9,0.75"."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise RefusalError(f"--adaptive {text} cannot be read as target accuracies: write 0.9 or 0.9,0.75") from None
+
+
 @app.command(short_help="Run a grid of trainings.")
 def sweep(
-    preset: Annotated[str, typer.Option(help="paper, small, tiny, or a TOML file of that form.")] = "small",
+    preset: Annotated[str, typer.Option(help="grid, paper, paper-rule, small, tiny, or a TOML file of that form.")] = "small",
     out: Annotated[Path | None, typer.Option(help="Where to; by default sweep-PRESET.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Runs at once, each in a process; by default one a processor, on a GPU 4.")] = None,
+    adaptive: Annotated[
+        str | None,
+        typer.Option(help="Train only at sizes around the one that a test accuracy takes: 0.9, or several in their order: 0.9,0.75."),
+    ] = None,
+    same_data: Annotated[
+        bool, typer.Option("--same-data", help="All seeds share one data set and world; by default each has its own examples and kinds.")
+    ] = False,
+    resume_from: Annotated[
+        Path | None, typer.Option(help="Folder with a small file for each finished run: those there count as done, new ones are added.")
+    ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     engine: EngineOption = "local",
     address: AddressOption = None,
@@ -214,11 +232,15 @@ def sweep(
 ) -> None:
     """Run a grid: make the data it needs, train what is missing, go on where it was stopped, try again what failed.
 
-    A grid may grow: with more sizes, seeds or worlds and the same --out, finished runs are kept.
+    A grid may grow: with more sizes, seeds or worlds and the same --out, finished runs are kept. The run of seed S trains on a data set of
+    seed S, in a world of its own: which kinds of vehicles it has, and how frequent each is.
 
-    A preset is a TOML file with version, size, and [[grid]] tables of entities, distractor, models, train_sizes and seeds; [fit] and
-    [data] may hold other choices of simtown fit and simtown generate. With --engine ray, OUT is a directory that all machines share.
-    Then: simtown complexity OUT
+    With --adaptive, sizes are doubled or halved until the mean test accuracy of all seeds lies below the target at one and above it at
+    another, then bisected; the next world begins where this one ended. --plan tells how far each search is.
+
+    A preset is a TOML file with version, size, and [[grid]] tables of entities, distractor, models, train_sizes (adaptive: the largest
+    counts) and seeds; adaptive = [0.9], same_data = true and same_world = true stand before them; [fit] and [data] may hold other choices
+    of simtown fit and simtown generate. With --engine ray, OUT is a directory that all machines share. Then: simtown complexity OUT
     """
     _train_extra()
     from simtown.datasets.stores import url_of
@@ -229,48 +251,68 @@ def sweep(
     from simtown.training.plan import read
 
     kind = _device(device)
-    planned = read(preset, kind)
+    planned = read(preset, kind, same_data, None if adaptive is None else parse_targets(adaptive))
     directory = out or Path(f"sweep-{Path(preset).stem}")
     many = jobs if jobs is not None else (4 if kind == "cuda" else default_workers())
     if many < 1:
         raise RefusalError(f"--jobs must be at least 1, not {many}")
+    if resume_from is not None and (url_of(resume_from) or (resume_from.exists() and not resume_from.is_dir())):
+        raise RefusalError(f"--resume-from {resume_from} is no folder of this machine: give one, which is made if it is not there")
     if plan:
-        _list(planned, sweeps.begun(planned, directory), many)
+        _list(planned, sweeps.begun(planned, directory, resume_from), many)
         return
     if url_of(directory):
         raise RefusalError(f"--out {directory}: runs are written into a directory that all machines share, not behind a URL")
     with connected(engine, address, jobs) as cluster:
-        done = sweeps.begin(planned, directory, Progress, cluster)
+        done, data = sweeps.begin(planned, directory, Progress, cluster, resume_from)
         with SweepDisplay(planned, cluster.size() if cluster else many) as watcher:
-            outcome = sweeps.sweep(planned, directory, done, many, watcher, cluster)
+            outcome = sweeps.sweep(planned, directory, done, data, many, watcher, cluster, resume_from)
     report(outcome, directory, "runs")
-    print(f"Now: simtown complexity {directory}")
+    print(f"Now: simtown complexity {resume_from or directory}")
 
 
 def _list(plan: Plan, begun: dict[str, dict[str, Any]], jobs: int) -> None:
-    """Print the cells of a plan, what they need, and how long those take that are not done; `begun`: run.json by name."""
+    """Print what a sweep would do and how long that takes; `begun`: run.json by name."""
     from simtown.training.forecast import Forecast, seconds_a_step
+    from simtown.training.plan import datasets
 
-    forecast, done = Forecast(plan, jobs), 0
+    done = {name: run for name, run in begun.items() if run["status"] == "done"}
+    forecast = Forecast(jobs, growing=bool(plan.targets))
+    cells = _list_searches(plan, done) if plan.targets else plan.cells
     for cell in plan.cells:
-        run = begun.get(cell.name, {})
-        print(f"{cell.name} {run['status']}" if run else cell.name)
-        if run.get("status") == "done":
-            forecast.changed(cell, "done", run)
-            done += 1
-    examples = sum(settings.n for settings in plan.data())
-    print(f"{len(plan.cells)} runs, {done} of them done, on {len(plan.data())} data sets of {examples:,} training examples in all")
+        if cell.name in done:
+            forecast.changed(cell, "done", done[cell.name])
+    for cell in cells:
+        if cell.name not in done:
+            forecast.changed(cell, "waiting", {})
+        print(f"{cell.name} {begun[cell.name]['status']}" if cell.name in begun else cell.name)
+    data = datasets(cells)
+    examples = f"on {len(data)} data sets of {sum(settings.n for settings in data):,} training examples in all"
+    if plan.targets:
+        print(f"{len(done)} runs are done; {len(cells)} can begin now, {examples}; which follow depends on their accuracy")
+    else:
+        print(f"{len(cells)} runs, {len(done)} of them done, {examples}")
     timed = {cell.fit.model: seconds_a_step(cell, jobs) for cell in forecast.unknown}
     for model, seconds in timed.items():
         if seconds is not None:
             forecast.timed(model, seconds)
-    if done == len(plan.cells):
+    if not str(forecast):
         return
     print(f"{forecast} with {jobs} run{'s' * (jobs > 1)} at once, if the machine does nothing else")
     if not forecast.bounded:
         print("(each run taken to be as long as the finished one of its model that is nearest in training examples)")
     elif told := [f"{model} {seconds:.2f} s" for model, seconds in timed.items() if seconds is not None]:
         print(f"(a step timed here, {', '.join(told)}, times the fewest steps of each run; a run goes on as long as it gets better)")
+
+
+def _list_searches(plan: Plan, done: dict[str, dict[str, Any]]) -> list[Cell]:
+    """Print how far the searches of an adaptive plan are; the cells that would run first."""
+    from simtown.training.schedule import Schedule
+
+    schedule = Schedule(plan, {name: run["test"]["accuracy"] for name, run in done.items()})
+    for target, curve in schedule.searches():
+        print(schedule.describe(target, curve))
+    return [cell for _, _, cells in schedule.open_searches() for cell in cells]
 
 
 def _complexity_table(rows: list[dict[str, str]]) -> Table:

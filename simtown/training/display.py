@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Seconds after which a sweep without a terminal says how it goes, though no run has ended.
 _QUIET = 60.0
+#: Lines above the table of a sweep: what it did last, or found.
+_NOTES = 4
 
 
 class FitDisplay:
@@ -92,14 +94,17 @@ class FitDisplay:
 class SweepDisplay:
     """A watcher (:class:`simtown.training.sweep.Watcher`): a table of worlds and sizes that fills, in a terminal; else a line a run.
 
-    Both tell the time left, as :class:`simtown.training.forecast.Forecast` knows it.
+    Both tell the time left, as :class:`simtown.training.forecast.Forecast` knows it. An adaptive sweep's cells are unknown until they are
+    waiting to run.
     """
 
     def __init__(self, plan: Plan, jobs: int) -> None:
-        self._plan, self._forecast = plan, Forecast(plan, jobs)
+        self._plan, self._forecast = plan, Forecast(jobs, growing=bool(plan.targets))
         self._console = Console(stderr=True)
         self._begun = self._told = monotonic()
+        self._cells: dict[str, Cell] = {}
         self._state: dict[str, tuple[str, str]] = {}
+        self._notes: list[str] = []
         self._live = Live(console=self._console, refresh_per_second=2, get_renderable=self._table) if self._console.is_terminal else None
 
     def __enter__(self) -> SweepDisplay:
@@ -111,9 +116,16 @@ class SweepDisplay:
         if self._live:
             self._live.stop()
 
+    def noted(self, line: str) -> None:
+        """See :class:`simtown.training.sweep.Watcher`."""
+        self._notes = [*self._notes, line][-_NOTES:]
+        if self._live is None:
+            report(line)
+
     def changed(self, cell: Cell, state: str, told: dict[str, Any]) -> None:
         """See :class:`simtown.training.sweep.Watcher`."""
         before = self._state.get(cell.name, ("", ""))[0]
+        self._cells[cell.name] = cell
         self._state[cell.name] = (state, _brief(state, told))
         self._forecast.changed(cell, state, told)
         if self._live is not None or not before:
@@ -131,22 +143,23 @@ class SweepDisplay:
 
     def _so_far(self) -> str:
         ended = sum(state in ("done", "failed") for state, _ in self._state.values())
-        return f"{ended} of {len(self._plan.cells)} runs after {duration(monotonic() - self._begun)}"
+        runs = f"{ended} run{'s' * (ended != 1)}" if self._plan.targets else f"{ended} of {len(self._plan.cells)} runs"
+        return f"{runs} after {duration(monotonic() - self._begun)}"
 
     def _table(self) -> Group:
-        sizes = sorted({cell.fit.train_size for cell in self._plan.cells})
+        sizes = sorted({cell.fit.train_size for cell in self._cells.values()})
         table = Table()
         for name in ("world", "model", *(f"{n:,}" for n in sizes)):
             table.add_column(name, justify="right" if name[0].isdigit() else "left")
         rows: dict[tuple[str, str], dict[int, list[str]]] = {}
-        for cell in self._plan.cells:
+        for cell in self._cells.values():
             world = f"{cell.data.entities}{' + distractor' if cell.data.distractor else ''}"
             row = rows.setdefault((world, cell.fit.model), {})
-            row.setdefault(cell.fit.train_size, []).append(self._state.get(cell.name, ("", "·"))[1])
+            row.setdefault(cell.fit.train_size, []).append(self._state[cell.name][1])
         for (world, model), row in rows.items():
             table.add_row(world, model, *(" ".join(row.get(n, [])) for n in sizes))
         title = f"{self._plan.preset}: {self._so_far()}"
-        return Group(", ".join(filter(None, (title, str(self._forecast)))), table)
+        return Group(", ".join(filter(None, (title, str(self._forecast)))), *self._notes, table)
 
 
 def _brief(state: str, told: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from simtown.language.questions import vocabulary
 from simtown.processes import default_workers
 from simtown.training.fit import CLOSEST, loss_of, seeded
 from simtown.training.models import build
-from simtown.training.plan import Cell, Plan
+from simtown.training.plan import Cell
 from simtown.training.run import FitSettings
 from simtown.training.world import Batch, World
 
@@ -42,21 +42,26 @@ def duration(seconds: float) -> str:
 
 
 class Forecast:
-    """The time that the runs of a plan still take, `jobs` of them at once.
+    """The time that the runs of a sweep still take, `jobs` of them at once: those that were said to be waiting or running.
 
     A run is taken to need as many steps, of as many seconds, as the finished run of its model that is nearest in training examples. Of a
     model without one, only the least number of steps is known.
+
+    Args:
+        growing: other runs will follow, so that the time is known from below only.
     """
 
-    def __init__(self, plan: Plan, jobs: int) -> None:
-        self._left = {cell.name: cell for cell in plan.cells}
-        self._jobs = jobs
+    def __init__(self, jobs: int, growing: bool = False) -> None:
+        self._left: dict[str, Cell] = {}
+        self._jobs, self._growing = jobs, growing
         self._ended: dict[str, list[tuple[int, int, float]]] = {}  # by model: training examples, steps, seconds
         self._pace: dict[str, float] = {}  # by model: seconds a step, of a run that is not finished
         self._steps: dict[str, float] = {}  # by cell: steps done
 
     def changed(self, cell: Cell, state: str, told: dict[str, Any]) -> None:
         """As :meth:`simtown.training.sweep.Watcher.changed`."""
+        if state in ("waiting", "running"):
+            self._left[cell.name] = cell
         if state == "running" and "images_per_second" in told:
             self._steps[cell.name] = told["step"]
             self._pace[cell.fit.model] = cell.fit.batch / max(told["images_per_second"], 1e-9)
@@ -80,8 +85,8 @@ class Forecast:
 
     @property
     def bounded(self) -> bool:
-        """Whether some model has no finished run yet, so that the time is known from below only."""
-        return any(cell.fit.model not in self._ended for cell in self._left.values())
+        """Whether the time is known from below only: some model has no finished run yet, or other runs will follow."""
+        return self._growing or any(cell.fit.model not in self._ended for cell in self._left.values())
 
     def _seconds(self, cell: Cell) -> float:
         steps, pace = float(least_steps(cell.fit)), self._pace.get(cell.fit.model, 0.0)

@@ -1,8 +1,13 @@
-"""Which runs a sweep is made of: presets, read from TOML, and the cells of their grids."""
+"""Which runs a sweep is made of: presets, read from TOML, and the cells of their grids.
+
+Every run of seed s has its own weights, its own examples and its own world: its data set has the seed s and the world seed s. All models
+of a seed see the same data. A preset may keep the world (`same_world`) or all data (`same_data`) the same for all seeds.
+"""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib.resources import files
 from itertools import product
@@ -10,16 +15,19 @@ from pathlib import Path
 from typing import Any
 
 from simtown.datasets.settings import Settings, SettingsError
+from simtown.training.adaptive import check_targets, ladder
 from simtown.training.models import options
 from simtown.training.run import FitSettings
 
-PRESETS = ("paper", "small", "tiny")
+PRESETS = ("grid", "paper", "paper-rule", "small", "tiny")
 VERSION = 1
 #: Choices of a data set that a preset's [data] may make; the others are the grid's.
 _DATA = {"seed", "frequencies", "relations", "phrasing", "weathers", "jitter", "val", "test"}
 #: Choices of a run that a preset's [fit] may make.
 _FIT = {f.name for f in fields(FitSettings)} - {"model", "train_size", "seed", "options", "device", "stream"}
 _AXES = ("entities", "distractor", "models", "train_sizes", "seeds")
+#: Training examples of the data sets that an adaptive sweep makes: a run reads the smallest set that suffices.
+_DATA_SIZES = (200, 2_000, 7_000, 20_000, 60_000)
 
 
 @dataclass(frozen=True)
@@ -38,24 +46,60 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Curve:
+    """The runs of one model in one world: every size that a grid may visit, with every seed.
+
+    Attributes:
+        sizes: by training examples, ascending, the cells of all seeds.
+    """
+
+    model: str
+    entities: int
+    distractor: bool
+    sizes: dict[int, list[Cell]] = field(hash=False)
+
+    @property
+    def name(self) -> str:
+        """Such as "pbn, 15 entities, distractor"."""
+        return f"{self.model}, {self.entities} entities{', distractor' if self.distractor else ''}"
+
+
+@dataclass(frozen=True)
 class Plan:
-    """Cells in the order in which they are run.
+    """The runs of a sweep.
 
     Attributes:
         preset: name of the preset, or its file's.
-        cells: all different.
+        cells: all different, in the order in which they are run. Of an adaptive plan: every cell that may be run.
+        targets: accuracies around which an adaptive sweep places its sizes; () for a sweep that runs every cell.
+        curves: of an adaptive plan, in the order in which they are searched.
     """
 
     preset: str
     cells: list[Cell] = field(default_factory=list)
+    targets: tuple[float, ...] = ()
+    curves: list[Curve] = field(default_factory=list)
 
     def data(self) -> list[Settings]:
-        """The data sets needed, each once."""
-        return list(dict.fromkeys(cell.data for cell in self.cells))
+        """The data sets of all cells, each once."""
+        return datasets(self.cells)
 
 
-def read(preset: str, device: str) -> Plan:
-    """The plan of a preset by its name, or of a TOML file. Raises SettingsError for one that cannot be read, naming the line or key."""
+def datasets(cells: Iterable[Cell]) -> list[Settings]:
+    """The data sets that cells read, each once."""
+    return list(dict.fromkeys(cell.data for cell in cells))
+
+
+def read(preset: str, device: str, same_data: bool = False, targets: Sequence[float] | None = None) -> Plan:
+    """The plan of a preset by its name, or of a TOML file.
+
+    Args:
+        same_data: all seeds share data and world, whatever the preset says.
+        targets: take the place of the preset's `adaptive`.
+
+    Raises:
+        SettingsError: it cannot be read; the message names the line or key.
+    """
     try:
         if preset in PRESETS:
             text = (files("simtown.training") / "presets" / f"{preset}.toml").read_text(encoding="utf-8")
@@ -66,7 +110,9 @@ def read(preset: str, device: str) -> Plan:
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"cannot read {preset}: {error}") from error
     try:
-        return _plan(preset, tomllib.loads(text), device)
+        content = tomllib.loads(text)
+        changes = ({"same_data": True} if same_data else {}) | ({"adaptive": list(targets)} if targets is not None else {})
+        return _plan(preset, content | changes, device)
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{preset} cannot be read as TOML: {error}") from error
     except KeyError as error:
@@ -75,12 +121,14 @@ def read(preset: str, device: str) -> Plan:
         raise SettingsError(f"{preset} cannot be read as a preset: a value has the wrong kind ({error}); see simtown sweep -h") from error
 
 
-def _plan(preset: str, told: dict[str, Any], device: str) -> Plan:
-    if told.pop("version", None) != VERSION:
+def _plan(preset: str, content: dict[str, Any], device: str) -> Plan:
+    if content.pop("version", None) != VERSION:
         raise SettingsError(f"{preset} lacks the line version = {VERSION}, the form of presets that this simtown reads")
-    width, height = _size(preset, told.pop("size", "128"))
-    data, fit, grids = told.pop("data", {}), told.pop("fit", {}), told.pop("grid", [])
-    unknown = [*told, *(f"data.{k}" for k in set(data) - _DATA), *(f"fit.{k}" for k in set(fit) - _FIT)]
+    width, height = _size(preset, content.pop("size", "128"))
+    same_data, same_world = (_switch(preset, name, content.pop(name, False)) for name in ("same_data", "same_world"))
+    targets = check_targets(content.pop("adaptive", []))
+    data, fit, grids = content.pop("data", {}), content.pop("fit", {}), content.pop("grid", [])
+    unknown = [*content, *(f"data.{k}" for k in set(data) - _DATA), *(f"fit.{k}" for k in set(fit) - _FIT)]
     unknown += [f"grid.{k}" for grid in grids for k in set(grid) - set(_AXES)]
     if unknown or not grids:
         raise SettingsError(f"{preset} has {'no [[grid]]' if not unknown else 'unknown keys: ' + ', '.join(sorted(unknown))}")
@@ -89,14 +137,34 @@ def _plan(preset: str, told: dict[str, Any], device: str) -> Plan:
         if type(value) is not type(usual) and not (isinstance(usual, float) and type(value) is int):
             raise SettingsError(f"{preset}: fit.{key} must be a value like {usual!r}, not {value!r}")
     chosen: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
-    base = Settings(width=width, height=height, **chosen)
-    asked = [cell for grid in grids for cell in _cells(base, FitSettings("", 2, device=device, **fit), grid)]
-    needed: dict[tuple[int, bool], int] = {}  # one data set a world serves all sizes: its first n examples are the smaller set
-    for cell in asked:
-        world = (cell.data.entities, cell.data.distractor)
-        needed[world] = max(needed.get(world, 0), cell.fit.train_size)
-    whole = [replace(c, data=replace(c.data, n=needed[c.data.entities, c.data.distractor])) for c in asked]
-    return Plan(preset, list({cell.name: cell for cell in whole}.values()))
+    shared = Settings(width=width, height=height, **chosen)
+
+    def data_of(seed: int) -> Settings:
+        if same_data:
+            return shared
+        return replace(shared, seed=seed, world_seed=shared.world_seed if same_world else seed, test_seed=shared.seed)
+
+    settings = FitSettings("", 2, device=device, **fit)
+    if targets:
+        curves = [curve for grid in grids for curve in _curves(data_of, settings, grid)]
+        cells = (cell for curve in curves for of_size in curve.sizes.values() for cell in of_size)
+        return Plan(preset, list({cell.name: cell for cell in cells}.values()), targets, curves)
+    return Plan(preset, _sized([cell for grid in grids for cell in _cells(data_of, settings, grid)]))
+
+
+def _switch(preset: str, name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise SettingsError(f"{preset}: {name} must be true or false, not {value!r}")
+    return value
+
+
+def _sized(cells: list[Cell]) -> list[Cell]:
+    """The cells, each once, on data sets as large as their largest size: the first n examples of a data set are the smaller set."""
+    largest: dict[Settings, int] = {}
+    for cell in cells:
+        largest[cell.data] = max(largest.get(cell.data, 0), cell.fit.train_size)
+    whole = [replace(cell, data=replace(cell.data, n=largest[cell.data])) for cell in cells]
+    return list({cell.name: cell for cell in whole}.values())
 
 
 def _size(preset: str, text: str) -> tuple[int, int]:
@@ -106,13 +174,36 @@ def _size(preset: str, text: str) -> tuple[int, int]:
     return int(parts[0]), int(parts[-1])
 
 
-def _cells(base: Settings, fit: FitSettings, grid: dict[str, Any]) -> list[Cell]:
+def _cells(data_of: Callable[[int], Settings], fit: FitSettings, grid: dict[str, Any]) -> list[Cell]:
     """A grid's product: seeds outermost, then worlds, then the largest sets first, so that the last to run are short."""
     cells = []
     for seed, entities, distractor, n, model in product(
         *(grid[axis] for axis in ("seeds", "entities", "distractor")), sorted(grid["train_sizes"], reverse=True), grid["models"]
     ):
-        data = replace(base, entities=entities, distractor=distractor)
+        data = replace(data_of(seed), entities=entities, distractor=distractor)
         data.check()
         cells.append(Cell(data, replace(fit, model=model, options=options(model, {}), train_size=n, seed=seed)))
     return cells
+
+
+def _curves(data_of: Callable[[int], Settings], fit: FitSettings, grid: dict[str, Any]) -> list[Curve]:
+    """A grid's curves on the ladder up to its largest size: conditions outermost, then worlds in the order of the list."""
+    curves = []
+    rungs = ladder(max(grid["train_sizes"]))
+    for distractor, entities in product(grid["distractor"], grid["entities"]):
+        worlds = {seed: replace(data_of(seed), entities=entities, distractor=distractor) for seed in grid["seeds"]}
+        for world in worlds.values():
+            world.check()
+        for model in grid["models"]:
+            chosen = replace(fit, model=model, options=options(model, {}))
+            sizes = {
+                n: [Cell(replace(world, n=_examples(n)), replace(chosen, train_size=n, seed=seed)) for seed, world in worlds.items()]
+                for n in rungs
+            }
+            curves.append(Curve(model, entities, distractor, sizes))
+    return curves
+
+
+def _examples(n: int) -> int:
+    """Training examples of the data set for runs of n: a function of n alone, so that an interrupted sweep makes the same ones."""
+    return next((size for size in _DATA_SIZES if size >= n), n)

@@ -6,28 +6,33 @@ import contextlib
 import json
 import os
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from simtown.cluster import Cluster
 from simtown.datasets import manifest as manifests
 from simtown.datasets.engines import OnCluster
-from simtown.datasets.job import generate
+from simtown.datasets.job import Silent, generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings, differences
 from simtown.files import DamagedError, ForeignDirectoryError, claimed, save_json
 from simtown.processes import Outcome, WorkerError, default_workers, team
-from simtown.training import identity
+from simtown.training import cells, identity
 from simtown.training import run as runs
-from simtown.training.plan import Cell, Plan
+from simtown.training.plan import Cell, Plan, datasets
+from simtown.training.schedule import Schedule
 
 DATA, RUNS = "data", "runs"
 #: How often a run is begun again where a machine of the cluster died under it, before it counts as failed.
 RETRIES = 3
 #: Runs that an error names; it counts the others.
 _NAMED = 3
+
+
+#: How a cell ended: "done" and its run.json, or "failed" and {"error": what went wrong}.
+Ended = tuple[Cell, Literal["done", "failed"], dict[str, Any]]
 
 
 class Watcher(Protocol):
@@ -37,41 +42,62 @@ class Watcher(Protocol):
         """A cell is "waiting", "running" (`told`: a row of its metrics), "done" (`told`: its run.json) or "failed" (`told`: error)."""
         ...
 
+    def noted(self, line: str) -> None:
+        """What the sweep does besides running cells, or what an adaptive one knows by now."""
+        ...
+
 
 def dataset_path(out: Path, settings: Settings) -> Path:
-    """Where a sweep keeps a data set."""
+    """Where a sweep keeps a data set, such as data/15-distractor-seed3-60000."""
     third = "-distractor" if settings.distractor else ""
-    return out / DATA / f"{settings.entities}{third}-{settings.n}"
+    world = f"-world{settings.world_seed}" if settings.world_seed != settings.seed else ""
+    return out / DATA / f"{settings.entities}{third}-seed{settings.seed}{world}-{settings.n}"
 
 
-def begun(plan: Plan, out: Path) -> dict[str, dict[str, Any]]:
-    """run.json of the plan's cells that were begun, by name.
+def begun(plan: Plan, out: Path, kept: Path | None = None) -> dict[str, dict[str, Any]]:
+    """run.json of the plan's cells that were begun, by name: those in `out`, and those that a folder `kept` holds (see `cells`).
 
     A run that cannot be read is left out: what is wrong with it is told when it is its turn, and harms no other.
 
     Raises:
         ForeignDirectoryError: some of them have other settings than the plan; the message names both.
+        DamagedError: a kept cell cannot be read.
     """
-    found, others = {}, defaultdict(list)
-    for cell in plan.cells:
-        try:
-            run = runs.load(out / RUNS / cell.name)
-        except (FileNotFoundError, DamagedError, ForeignDirectoryError):
-            continue
+    found: dict[str, dict[str, Any]] = {}
+    others: dict[Path, dict[str, list[str]]] = {}
+
+    def enter(cell: Cell, run: dict[str, Any], place: Path) -> None:
         found[cell.name] = run
         if differ := identity.other_settings(run, cell.fit, cell.data):
-            others["; ".join(differ)].append(cell.name)
-    if others:
-        told = "; ".join(f"{differ} ({_some(names)})" for differ, names in others.items())
+            others.setdefault(place, {}).setdefault("; ".join(differ), []).append(cell.name)
+
+    for cell in plan.cells:
+        with contextlib.suppress(FileNotFoundError, DamagedError, ForeignDirectoryError):
+            enter(cell, runs.load(out / RUNS / cell.name), out / RUNS)
+        if kept is not None and not _done(found.get(cell.name)) and cells.path_of(kept, cell.name).exists():
+            enter(cell, cells.load(cells.path_of(kept, cell.name))[0], kept)
+    for place, names in others.items():
+        shared = " (--same-data says whether all seeds share one data set)" if any("data.seed" in differ for differ in names) else ""
+        option = "--resume-from" if place == kept else "--out"
         raise ForeignDirectoryError(
-            f"{out / RUNS} holds {_counted(others)} with other settings: {told}; give the settings they were made with, or another --out"
+            f"{place} holds {_counted(names)} with other settings: {_named(names)}; give the settings they were made with, "
+            f"or another {option}{shared}"
         )
     return found
 
 
-def _counted(others: dict[str, list[str]]) -> str:
+def _done(run: Mapping[str, Any] | None) -> bool:
+    return run is not None and run["status"] == "done"
+
+
+def _counted(others: Mapping[str, list[str]]) -> str:
+    """How many runs differ; `others`: their names, by that in which they do."""
     count = sum(map(len, others.values()))
     return f"{count} run{'s' * (count != 1)}"
+
+
+def _named(others: Mapping[str, list[str]]) -> str:
+    return "; ".join(f"{differ} ({_some(names)})" for differ, names in others.items())
 
 
 def _some(names: list[str]) -> str:
@@ -79,110 +105,203 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:_NAMED]) + more
 
 
-def begin(plan: Plan, out: Path, watcher: Any, cluster: Cluster | None = None) -> dict[str, dict[str, Any]]:
-    """Everything before the first run: refuse what cannot go on, make the data, compare the runs that are there with it.
+class Data:
+    """The data sets of a sweep: each is made when a cell needs it, and compared with the runs that were begun on it.
 
     Args:
-        watcher: watcher(title) makes a context manager and data watcher for each data set.
-
-    Returns:
-        run.json of the cells that are done, by name.
-
-    Raises:
-        ForeignDirectoryError: a data set or a run in `out` has other settings than the plan, or a run read other examples.
+        begun: as :func:`begun` returns it.
+        cluster: makes the data sets if given.
     """
-    there = begun(plan, out)
-    for settings in plan.data():
-        _check_data(settings, dataset_path(out, settings))
-    prepare(plan, out, watcher, cluster)
-    others = defaultdict(list)
-    for settings in plan.data():
-        cells = [cell for cell in plan.cells if cell.data == settings and cell.name in there]
-        if not cells:
-            continue
-        dataset, sizes = open_dataset(dataset_path(out, settings)), {cell.fit.train_size for cell in cells}
+
+    def __init__(self, plan: Plan, out: Path, begun: Mapping[str, dict[str, Any]], cluster: Cluster | None = None) -> None:
+        self._out, self._begun, self._cluster = out, begun, cluster
+        self._readers: dict[Settings, list[Cell]] = defaultdict(list)
+        for cell in plan.cells:
+            if cell.name in begun:
+                self._readers[cell.data].append(cell)
+        self._made: set[Settings] = set()
+        self._compared: set[Settings] = set()
+
+    def make(self, settings: Settings, watcher: Any) -> None:
+        """Make what is missing of a data set, then compare it.
+
+        Args:
+            watcher: watcher(title) makes a context manager and data watcher.
+
+        Raises:
+            ForeignDirectoryError: see :meth:`compare`. Others: see :func:`simtown.datasets.job.generate`.
+        """
+        if settings not in self._made:
+            path = dataset_path(self._out, settings)
+            with watcher(f"data {path.name}") as progress:
+                generate(settings, path, watcher=progress, engine=OnCluster(self._cluster) if self._cluster else None)
+            self._made.add(settings)
+            self.compare(settings, watcher)
+
+    def made(self, settings: Settings) -> bool:
+        """Whether a data set is there in full. Raises ForeignDirectoryError if one of other settings is."""
+        path = dataset_path(self._out, settings)
+        try:
+            manifest = manifests.load(path)
+        except FileNotFoundError:
+            return False
+        if differ := differences(manifest["settings"], json.loads(json.dumps(settings.resolved()))):
+            raise ForeignDirectoryError(
+                f"{path} holds a data set of other settings: {'; '.join(differ)}; give another --out or the same settings"
+            )
+        return bool(manifest["complete"])
+
+    def compare(self, settings: Settings, watcher: Any) -> None:
+        """Raises ForeignDirectoryError if a run that was begun read other examples than a data set has. `watcher` as for :meth:`make`."""
+        readers = self._readers[settings]
+        if not readers or settings in self._compared:
+            return
+        dataset, sizes = open_dataset(dataset_path(self._out, settings)), {cell.fit.train_size for cell in readers}
         with watcher(f"compare {dataset.path.name}") as progress:
             progress.started(max(sizes) + len(dataset.val) + len(dataset.test), 0)
             examples = identity.examples_read(dataset, sizes, partial(_advance, progress))
-        for cell in cells:
-            if other := identity.other_examples(there[cell.name], examples[cell.fit.train_size], dataset):
+        others = defaultdict(list)
+        for cell in readers:
+            if other := identity.other_examples(self._begun[cell.name], examples[cell.fit.train_size], dataset):
                 others[other].append(cell.name)
-    if others:
-        told = "; ".join(f"{other} ({_some(names)})" for other, names in others.items())
-        raise ForeignDirectoryError(f"{out / RUNS} holds {_counted(others)} of {told} than {out / DATA} has; give another --out")
-    return {name: run for name, run in there.items() if run["status"] == "done"}
+        if others:
+            raise ForeignDirectoryError(f"{_counted(others)} read {_named(others)} than {dataset.path} has; give another --out")
+        self._compared.add(settings)
 
 
 def _advance(progress: Any, examples: int) -> None:
     progress.advanced(examples, {})
 
 
-def _check_data(settings: Settings, path: Path) -> None:
-    """Raises ForeignDirectoryError if a data set of other settings is there."""
-    try:
-        there = manifests.load(path)
-    except FileNotFoundError:
-        return
-    differ = differences(there["settings"], json.loads(json.dumps(settings.resolved())))
-    if differ:
-        raise ForeignDirectoryError(
-            f"{path} holds a data set of other settings: {'; '.join(differ)}; give another --out or the same settings"
-        )
+def begin(plan: Plan, out: Path, watcher: Any, cluster: Cluster | None = None, kept: Path | None = None) -> tuple[dict[str, Any], Data]:
+    """Everything before the first run: refuse what cannot go on, compare runs with their data, make the data of a fixed grid.
+
+    Args:
+        watcher: watcher(title) makes a context manager and data watcher for each data set.
+        kept: folder of cells that were finished elsewhere.
+
+    Returns:
+        run.json of the cells that are done, by name; and the data sets. An adaptive plan's are made when its cells need them.
+
+    Raises:
+        ForeignDirectoryError: a data set or a run has other settings than the plan, or a run read other examples.
+    """
+    runs_begun = begun(plan, out, kept)
+    data = Data(plan, out, runs_begun, cluster)
+    there = [settings for settings in plan.data() if data.made(settings)]
+    needed = [] if plan.targets else datasets(cell for cell in plan.cells if not _done(runs_begun.get(cell.name)))
+    for settings in there:
+        data.compare(settings, watcher)
+    for settings in needed:
+        data.make(settings, watcher)
+    return {name: run for name, run in runs_begun.items() if _done(run)}, data
 
 
-def prepare(plan: Plan, out: Path, watcher: Any, cluster: Cluster | None = None) -> None:
-    """Make the data sets of a plan that are not there yet; `watcher` as in :func:`begin`."""
-    for settings in plan.data():
-        with watcher(f"data {dataset_path(out, settings).name}") as progress:
-            generate(settings, dataset_path(out, settings), watcher=progress, engine=OnCluster(cluster) if cluster else None)
-
-
-def sweep(plan: Plan, out: Path, done: dict[str, dict[str, Any]], jobs: int, watcher: Watcher, cluster: Cluster | None = None) -> Outcome:
-    """Run every cell of a plan that is not `done`, as :func:`begin` found it.
+def sweep(
+    plan: Plan,
+    out: Path,
+    done: dict[str, dict[str, Any]],
+    data: Data,
+    jobs: int,
+    watcher: Watcher,
+    cluster: Cluster | None = None,
+    kept: Path | None = None,
+) -> Outcome:
+    """Run the cells of a plan that are not done; of an adaptive plan those that its targets need.
 
     Each of `jobs` worker processes takes one cell after another; the numbers are those of running them alone. A cell that fails, or
     whose process dies, does not stop the others, and is tried again by the next call. With a `cluster` its machines take the cells
     instead, a processor each; all of them must reach `out` under the same path.
+
+    Args:
+        done, data: as :func:`begin` returns them.
+        kept: folder to which every finished cell is added.
     """
     with claimed(out, "simtown sweep"):
         save_json(out / "sweep.json", {"preset": plan.preset, "cells": [cell.name for cell in plan.cells]})
         for cell in plan.cells:
-            watcher.changed(cell, "done" if cell.name in done else "waiting", done.get(cell.name, {}))
-        missing = [cell for cell in plan.cells if cell.name not in done]
-        failed: dict[str, str] = {}
-        ended = _on_cluster(missing, out, cluster, watcher) if cluster else _run(missing, out, min(jobs, len(missing)), watcher)
-        with contextlib.closing(ended):
-            for cell, error in ended:
-                if error:
-                    failed[cell.name] = error
-        return Outcome(len(done), len(missing) - len(failed), failed)
+            if cell.name in done:
+                watcher.changed(cell, "done", done[cell.name])
+                _keep(cell, out, kept)
+            elif not plan.targets:
+                watcher.changed(cell, "waiting", {})
+        schedule = Schedule(plan, {name: run["test"]["accuracy"] for name, run in done.items()})
+        queue = _Queue(schedule, data, watcher)
+        at_once = jobs if plan.targets else max(1, min(jobs, len(plan.cells) - len(done)))
+        now, failed = 0, {}
+        ends = _on_cluster(queue, out, cluster, watcher) if cluster else _run(queue, out, at_once, watcher)
+        with contextlib.closing(ends):
+            for cell, state, told in ends:
+                watcher.changed(cell, state, told)
+                if state == "done":
+                    now += 1
+                    _keep(cell, out, kept)
+                    schedule.ended(cell, told["test"]["accuracy"])
+                else:
+                    failed[cell.name] = told["error"]
+                    schedule.ended(cell, None)
+                queue.note()
+        return Outcome(len(done), now, failed)
 
 
-def _run(missing: list[Cell], out: Path, jobs: int, watcher: Watcher) -> Generator[tuple[Cell, str], None, None]:
-    """Yields each cell as it ends, with what went wrong or ""."""
-    if not missing:
-        return
-    with _threads(jobs), contextlib.closing(team(_fit_in_worker, missing, (str(out), jobs), jobs)) as events:
+def _keep(cell: Cell, out: Path, kept: Path | None) -> None:
+    """Add a finished cell to the folder of kept ones, if it is not there yet."""
+    if kept is not None and not cells.path_of(kept, cell.name).exists():
+        cells.save(out / RUNS / cell.name, kept)
+
+
+class _Queue(Iterator[Cell]):
+    """Cells whose turn it is, their data made. An adaptive sweep's queue may be empty now, and hold others when a cell has ended."""
+
+    def __init__(self, schedule: Schedule, data: Data, watcher: Watcher) -> None:
+        self._schedule, self._data, self._watcher = schedule, data, watcher
+        self._noted = set(self._lines())
+
+    def __next__(self) -> Cell:
+        cell = self._schedule.take()
+        if cell is None:
+            raise StopIteration
+        self._data.make(cell.data, self._silently)
+        self._watcher.changed(cell, "waiting", {})
+        return cell
+
+    @contextlib.contextmanager
+    def _silently(self, title: str) -> Iterator[Silent]:
+        self._watcher.noted(title)
+        yield Silent()
+
+    def note(self) -> None:
+        """Tell the watcher about the searches that have come nearer to their ends."""
+        for line in self._lines():
+            if line not in self._noted:
+                self._noted.add(line)
+                self._watcher.noted(line)
+
+    def _lines(self) -> list[str]:
+        return [self._schedule.describe(target, curve) for target, curve in self._schedule.searches()]
+
+
+def _run(queue: Iterator[Cell], out: Path, jobs: int, watcher: Watcher) -> Generator[Ended, None, None]:
+    """Run the cells of a queue in worker processes; yields each as it ends."""
+    with _threads(jobs), contextlib.closing(team(_fit_in_worker, queue, (str(out), jobs), jobs)) as events:
         for cell, kind, content in events:
             if kind == "told":
                 watcher.changed(cell, "running", content)
-                continue
-            state, told = ("failed", {"error": f"its process {content}"}) if kind == "died" else content
-            watcher.changed(cell, state, told)
-            yield cell, told["error"] if state == "failed" else ""
+            elif kind == "died":
+                yield cell, "failed", {"error": f"its process {content}"}
+            else:
+                yield cell, *content
 
 
-def _on_cluster(missing: list[Cell], out: Path, cluster: Cluster, watcher: Watcher) -> Generator[tuple[Cell, str], None, None]:
-    """The same on the machines of a cluster."""
-    card = any(cell.fit.device == "cuda" for cell in missing)
-    for cell, told in cluster.map(_fit_there, missing, (str(out.resolve()),), card, RETRIES):
-        if isinstance(told, Exception):
-            error = str(told) if isinstance(told, WorkerError) else f"{type(told).__name__}: {told}"
-            watcher.changed(cell, "failed", {"error": error})
-            yield cell, error
-        else:
-            watcher.changed(cell, "done", told)
-            yield cell, ""
+def _on_cluster(queue: Iterator[Cell], out: Path, cluster: Cluster, watcher: Watcher) -> Generator[Ended, None, None]:
+    """The same on the machines of a cluster: round by round, all cells that are in the queue at once."""
+    while ready := list(queue):
+        card = any(cell.fit.device == "cuda" for cell in ready)
+        for cell, told in cluster.map(_fit_there, ready, (str(out.resolve()),), card, RETRIES):
+            if isinstance(told, Exception):
+                yield cell, "failed", {"error": str(told) if isinstance(told, WorkerError) else f"{type(told).__name__}: {told}"}
+            else:
+                yield cell, "done", told
 
 
 def _fit_there(cell: Cell, out: str) -> dict[str, Any]:

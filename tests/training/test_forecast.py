@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train
 from simtown.datasets.settings import Settings  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
 from simtown.training.forecast import Forecast, duration, least_steps, seconds_a_step  # noqa: E402
-from simtown.training.plan import Cell, Plan  # noqa: E402
+from simtown.training.plan import Cell  # noqa: E402
 from simtown.training.run import FitSettings  # noqa: E402
 from tests.training import towns  # noqa: E402
 from tests.training.towns import HERE, small  # noqa: E402
@@ -24,8 +24,12 @@ def data(tmp_path_factory):
     return towns.hamlet(tmp_path_factory)
 
 
-def plan(*fits):
-    return Plan("mine", [Cell(Settings(), settings) for settings in fits])
+def waiting(jobs, *fits):
+    """A forecast for cells that wait, and these."""
+    cells, forecast = [Cell(Settings(), settings) for settings in fits], Forecast(jobs)
+    for cell in cells:
+        forecast.changed(cell, "waiting", {})
+    return forecast, cells
 
 
 @pytest.mark.parametrize(
@@ -45,8 +49,7 @@ def test_a_run_that_never_gets_better_takes_the_least_steps(choice, data, tmp_pa
 
 
 def test_nothing_known_is_said_and_a_running_run_tells_the_least():
-    cells = plan(FIT, replace(FIT, seed=1)).cells
-    forecast = Forecast(Plan("mine", cells), 1)
+    forecast, cells = waiting(1, FIT, replace(FIT, seed=1))
     assert str(forecast) == "time left unknown until a run of pbn was validated"
     assert forecast.unknown == cells[:1]
     forecast.changed(cells[0], "running", {"step": 10, "images_per_second": 128.0, "best": 0.5})  # a second a step
@@ -55,8 +58,7 @@ def test_nothing_known_is_said_and_a_running_run_tells_the_least():
 
 
 def test_a_finished_run_stands_for_the_others_of_its_model():
-    cells = plan(FIT, replace(FIT, train_size=2560), replace(FIT, train_size=100_000), replace(FIT, model="cnn-lstm")).cells
-    forecast = Forecast(Plan("mine", cells), 2)
+    forecast, cells = waiting(2, FIT, replace(FIT, train_size=2560), replace(FIT, train_size=100_000), replace(FIT, model="cnn-lstm"))
     forecast.changed(cells[0], "done", {"steps": 200, "seconds": 100.0})
     forecast.changed(cells[2], "done", {"steps": 9000, "seconds": 9000.0})
     assert forecast.unknown == cells[3:]
@@ -69,10 +71,18 @@ def test_a_finished_run_stands_for_the_others_of_its_model():
 
 
 def test_a_run_is_no_shorter_than_one_process_makes_it():
-    cells = plan(FIT, replace(FIT, seed=1)).cells
-    forecast = Forecast(Plan("mine", cells), 8)
+    forecast, cells = waiting(8, FIT, replace(FIT, seed=1))
     forecast.changed(cells[0], "done", {"steps": 100, "seconds": 50.0})
     assert str(forecast) == "about 50 s left"
+
+
+def test_where_other_runs_will_follow_the_time_is_known_from_below_only():
+    forecast, cells = Forecast(1, growing=True), [Cell(Settings(), FIT), Cell(Settings(), replace(FIT, seed=1))]
+    assert str(forecast) == ""
+    forecast.changed(cells[0], "waiting", {})
+    forecast.changed(cells[0], "done", {"steps": 100, "seconds": 50.0})
+    forecast.changed(cells[1], "waiting", {})
+    assert str(forecast) == "at least 50 s left"
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(3, "3 s"), (600, "10 min"), (9000, "2.5 h"), (864_000, "10 days")])
@@ -95,7 +105,8 @@ def test_a_model_that_refuses_noise_is_not_timed():
 def test_a_plan_tells_what_is_done_and_how_long_the_rest_takes(cli, data, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.toml").write_text(
-        'version = 1\nsize = "32"\n[[grid]]\nentities = [3]\ndistractor = [false]\nmodels = ["question-only"]\ntrain_sizes = [60]\n'
+        'version = 1\nsame_data = true\nsize = "32"\n'
+        '[[grid]]\nentities = [3]\ndistractor = [false]\nmodels = ["question-only"]\ntrain_sizes = [60]\n'
         'seeds = [0, 1]\n[data]\nval = 40\ntest = 40\n[fit]\nprotocol = "paper"\nbatch = 16\nmax_steps = 8\n'
     )
     fit(small("question-only", max_steps=8), data, Path("out/runs/question-only-3-60-seed0"))

@@ -1,6 +1,8 @@
 """A sweep grows: other sizes, seeds and worlds leave what is done as it is; other settings are refused before anything starts."""
 
 import json
+import shutil
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train
 
 from simtown.datasets import job  # noqa: E402
 from simtown.datasets.reader import open_dataset  # noqa: E402
+from simtown.training import cells  # noqa: E402
 from simtown.training import sweep as sweeps  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
 from simtown.training.identity import shards_digest  # noqa: E402
@@ -39,10 +42,9 @@ max_steps = 4
 def sweep(tmp_path, cli, monkeypatch):
     """sweep(sizes=[10, 20]): `simtown sweep` of a grid into "out", in this process instead of in workers."""
 
-    def here(missing, out, jobs, watcher):
-        for cell in missing:
-            fit(cell.fit, sweeps.dataset_path(out, cell.data), out / sweeps.RUNS / cell.name)
-            yield cell, ""
+    def here(queue, out, jobs, watcher):
+        for cell in queue:
+            yield cell, "done", fit(cell.fit, sweeps.dataset_path(out, cell.data), out / sweeps.RUNS / cell.name)
 
     monkeypatch.setattr(sweeps, "_run", here)
     monkeypatch.setattr(job, "default_workers", lambda: 1)
@@ -87,7 +89,7 @@ def test_a_run_that_was_stopped_goes_on_in_a_larger_grid(sweep):
     [
         ({"fit": "patience = 7"}, ["patience 10, now 7"]),
         ({"data": 'weathers = ["fog"]'}, ["data.weathers"]),
-        ({"data": "seed = 5", "sizes": [10, 20]}, ["data.seed 0, now 5"]),
+        ({"data": "seed = 5", "sizes": [10, 20]}, ["data.test_seed 0, now 5"]),
         ({"data": 'weathers = ["fog"]', "sizes": [10, 20]}, ["data.weathers"]),
     ],
 )
@@ -100,9 +102,15 @@ def test_another_setting_is_refused_once_before_anything_starts(sweep, change, w
     assert snapshot("out") == before
 
 
+def test_seeds_that_shared_one_data_set_are_told_how_to_go_on(sweep):
+    sweep("--same-data", seeds=[0, 1]).succeeds()
+    sweep(seeds=[0, 1]).refuses("data.seed 0, now 1", "question-only-3-10-seed1", "--same-data")
+    assert "0 of them now" in sweep("--same-data", seeds=[0, 1]).succeeds().out
+
+
 def test_runs_of_other_settings_are_named_and_counted(sweep):
-    sweep(seeds=[0, 1, 2, 3, 4]).succeeds()
-    refused = sweep(seeds=[0, 1, 2, 3, 4, 5], fit="patience = 7")
+    sweep("--same-data", seeds=[0, 1, 2, 3, 4]).succeeds()
+    refused = sweep("--same-data", seeds=[0, 1, 2, 3, 4, 5], fit="patience = 7")
     refused.refuses("5 runs", "question-only-3-10-seed0", "patience 10, now 7")
 
 
@@ -122,8 +130,72 @@ def test_a_run_from_before_examples_were_digested_is_known_by_its_shards(sweep):
     path = Path("out/runs/question-only-3-10-seed0/run.json")
     run = told("question-only-3-10-seed0")
     del run["data"]["examples"]
-    run["data"]["sha256"] = shards_digest(open_dataset("out/data/3-10"))
+    run["data"]["sha256"] = shards_digest(open_dataset("out/data/3-seed0-10"))
     path.write_text(json.dumps(run))
     before = snapshot("out/runs")
     assert "1 of 1 runs are done, 0 of them now" in sweep().succeeds().out
     assert snapshot("out/runs") == before
+
+
+def test_a_grid_goes_on_from_kept_cells_without_their_data(sweep):
+    sweep("--resume-from", "kept", sizes=[10, 20], seeds=[0, 1]).succeeds()
+    assert {p.stem for p in Path("kept").iterdir()} == {p.name for p in Path("out/runs").iterdir()}
+    before = snapshot("kept")
+    shutil.rmtree("out")
+    done = sweep("--resume-from", "kept", sizes=[10, 20], seeds=[0, 1]).succeeds()
+    assert "4 of 4 runs are done, 0 of them now" in done.out
+    assert "simtown complexity kept" in done.out
+    assert not Path("out/data").exists()
+    assert "6 of 6 runs are done, 2 of them now" in sweep("--resume-from", "kept", sizes=[10, 20], seeds=[0, 1, 2]).succeeds().out
+    assert [p.name for p in Path("out/data").iterdir()] == ["3-seed2-20"], "data of cells that are done are not made again"
+    assert {p: kept for p, kept in snapshot("kept").items() if p in before} == before
+    assert len(list(Path("kept").iterdir())) == 6
+
+
+def test_runs_that_are_there_already_are_kept_too(sweep):
+    sweep(seeds=[0, 1]).succeeds()
+    assert "0 of them now" in sweep("--resume-from", "kept", seeds=[0, 1]).succeeds().out
+    for path in Path("kept").iterdir():
+        run, correct = cells.load(path)
+        assert run["test"]["accuracy"] == correct.mean()
+        assert {k: v for k, v in told(path.stem).items() if k != "data"} == {k: v for k, v in run.items() if k != "data"}
+
+
+def test_a_kept_cell_of_other_settings_or_examples_is_refused_before_anything_starts(sweep):
+    sweep("--resume-from", "kept", seeds=[0, 1]).succeeds()
+    shutil.rmtree("out/runs")
+    before = snapshot(".")
+    sweep("--resume-from", "kept", seeds=[0, 1], fit="patience = 7").refuses("kept", "2 runs", "patience 10, now 7", "--resume-from")
+    path = Path("kept/question-only-3-10-seed1.json")
+    other = path.read_text().replace(json.loads(path.read_text())["run"]["data"]["examples"]["train"], "0" * 64)
+    path.write_text(other)
+    sweep("--resume-from", "kept", seeds=[0, 1, 2]).refuses("question-only-3-10-seed1", "other training examples", "3-seed1-10")
+    changed = {name for name, content in snapshot(".").items() if before.get(name) != content}
+    assert changed == {path, Path("grid.toml")}
+    path.write_text(other[:-50])
+    sweep("--resume-from", "kept", seeds=[0, 1]).refuses(str(path), "damaged", code=1)
+    sweep("--resume-from", "grid.toml").refuses("--resume-from grid.toml", "no folder")
+
+
+def test_an_adaptive_sweep_ends_alike_however_often_it_is_stopped(sweep, cli, monkeypatch):
+    """Stopped after every cell, every other time with all but the kept cells lost: the same cells, the same answers."""
+    grid = {"sizes": [50], "seeds": [0, 1]}
+    words = ["--adaptive", "0.51"]
+    sweep(*words, "--resume-from", "kept", **grid).succeeds()
+    whole = {path.name: answers(path) for path in Path("kept").iterdir()}
+    shutil.rmtree("out/runs")
+    Path("kept").rename("whole")
+    monkeypatch.setattr(sweeps, "_run", lambda *given, run=sweeps._run: (end for end in islice(run(*given), 1)))
+    for sitting in range(len(whole)):
+        assert "1 of them now" in sweep(*words, "--resume-from", "kept", **grid).succeeds().out
+        if sitting % 2:
+            shutil.rmtree("out/runs")
+    assert "0 of them now" in sweep(*words, "--resume-from", "kept", **grid).succeeds().out
+    assert {path.name: answers(path) for path in Path("kept").iterdir()} == whole
+    listed = sweep(*words, "--resume-from", "kept", "--plan", **grid).succeeds().out
+    assert f"{len(whole)} runs are done; 0 can begin now" in listed
+
+
+def answers(path):
+    run, correct = cells.load(path)
+    return correct.tobytes(), run["data"], run["steps"]

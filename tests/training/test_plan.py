@@ -1,14 +1,17 @@
 """Presets: which runs a sweep is made of."""
 
 from itertools import product
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
 from simtown.datasets.settings import SettingsError
+from simtown.training.adaptive import ladder
 from simtown.training.models import options
 from simtown.training.plan import PRESETS, read
+from simtown.training.sweep import dataset_path
 
 WHOLE = """
 version = 1
@@ -68,7 +71,7 @@ def test_the_papers_grid_is_the_papers():
     assert {(c.data.width, c.data.height, c.data.n, c.data.val, c.data.test) for c in plan.cells} == {(128, 128, 60_000, 1_000, 2_000)}
     assert {(c.fit.batch, c.fit.learning_rate, c.fit.patience, c.fit.device) for c in plan.cells} == {(128, 1e-3, 10, "cuda")}
     assert {c.data.relations for c in plan.cells} == {("left of", "right of")}
-    assert len(plan.data()) == 8
+    assert len(plan.data()) == 8 * len(seeds)
     assert cells[0][0] == 60, "largest worlds first"
 
 
@@ -79,11 +82,51 @@ def test_a_grid_is_the_product_of_its_axes_and_none_twice(plan):
     assert len(cells) == len(wanted) == 33
 
 
-def test_a_world_has_one_data_set_as_large_as_its_largest_size(plan):
+def test_a_seed_has_one_data_set_a_world_as_large_as_its_largest_size(plan):
     data = plan.data()
-    assert {(d.entities, d.distractor, d.n) for d in data} == {(5, False, 100), (5, True, 100), (3, False, 100), (3, True, 100)}
-    assert len(data) == 4
+    assert {(d.entities, d.distractor, d.seed, d.n) for d in data} == set(product((5, 3), (False, True), (0, 4), (100,)))
+    assert len(data) == 8
     assert {(d.width, d.height, d.val, d.relations) for d in data} == {(64, 32, 50, ("left of", "behind"))}
+
+
+def test_every_seed_has_its_own_examples_and_world_and_all_models_of_a_seed_share_them(plan):
+    for cell in plan.cells:
+        assert cell.data.seed == cell.data.world_seed == cell.fit.seed
+        assert cell.data.test_seed == 0
+    paths = {dataset_path(Path("out"), settings) for settings in plan.data()}
+    assert len(paths) == len(plan.data()), "one folder a data set"
+
+
+@pytest.mark.parametrize(("keys", "varied"), [("same_data = true", set()), ("same_world = true", {"seed"})])
+def test_seeds_may_share_a_world_or_all_data(tmp_path, keys, varied):
+    text = WHOLE.replace("version = 1", f"version = 1\n{keys}").replace("[data]", "[data]\nseed = 7")
+    plan = read(write(tmp_path, text), "cpu")
+    by_seed = {seed: {c.data for c in plan.cells if c.fit.seed == seed} for seed in (0, 4)}
+    assert {d.world_seed for d in plan.data()} == {0}
+    assert {name for name in ("seed", "world_seed") if len({getattr(d, name) for d in plan.data()}) > 1} == varied
+    assert (by_seed[0] >= by_seed[4]) == (not varied)
+    assert {(d.seed, d.test_seed) for d in plan.data()} == ({(0, 7), (4, 7)} if varied else {(7, None)})
+    if not varied:
+        assert read(write(tmp_path, text.replace(keys, "")), "cpu", same_data=True) == plan, "the option says the same"
+    assert len({dataset_path(Path("out"), settings) for settings in plan.data()}) == len(plan.data())
+
+
+def test_an_adaptive_plan_may_visit_every_rung_and_its_data_depend_on_the_size_alone(tmp_path):
+    plan = read(write(tmp_path, WHOLE), "cpu", targets=[0.9, 0.75])
+    assert plan.targets == (0.9, 0.75)
+    assert [c.name for c in plan.curves][:3] == ["pbn, 5 entities", "cnn-lstm, 5 entities", "pbn, 3 entities"]
+    first, last = plan.curves[0], plan.curves[-1]
+    assert list(first.sizes) == list(ladder(100))
+    assert list(last.sizes) == list(ladder(20))
+    names = {cell.name: cell for cell in plan.cells}
+    assert len(names) == len(plan.cells)
+    for curve in plan.curves:
+        for size, cells in curve.sizes.items():
+            for cell in cells:
+                assert names[cell.name] == cell, "the same cell in every grid"
+                assert (cell.fit.train_size, cell.fit.model, cell.data.entities) == (size, curve.model, curve.entities)
+                assert cell.data.n >= size
+                assert cell.data.seed == cell.fit.seed
 
 
 def test_sizes_may_differ_from_world_to_world(tmp_path):
@@ -118,6 +161,11 @@ def test_choices_of_fit_and_names_of_cells(plan):
         ("[data]", "[data]\nn = 100", ["data.n"]),
         ("[data]", "[data]\ncolour = 1", ["data.colour"]),
         ("[fit]", "[fits]", ["fits"]),
+        ("version = 1", 'version = 1\nsame_data = "no"', ["same_data", "true or false", "'no'"]),
+        ("version = 1", "version = 1\nsame_world = 1", ["same_world", "true or false", "not 1"]),
+        ("version = 1", "version = 1\nadaptive = 0.9", ["adaptive", "[0.9]"]),
+        ("version = 1", "version = 1\nadaptive = [0.9, 1.0]", ["target accuracy", "1.0"]),
+        ("version = 1", "version = 1\nadaptive = [90]", ["target accuracy", "90"]),
         ("entities = [5, 3]", "entities = [1]", ["--entities", "not 1"]),
         ("entities = [5, 3]", "entities = [2]", ["--distractor"]),
         ("val = 50", "val = 51", ["--val", "51"]),
@@ -152,11 +200,17 @@ def test_a_plan_is_listed_and_nothing_else_happens(tmp_path, cli, monkeypatch, p
     monkeypatch.chdir(tmp_path)
     told = cli("sweep", "--preset", "mine.toml", "--device", "cpu", "--plan").succeeds().out.splitlines()
     assert told[:33] == [cell.name for cell in plan.cells]
-    assert told[33] == "33 runs, 0 of them done, on 4 data sets of 400 training examples in all"
+    assert told[33] == "33 runs, 0 of them done, on 8 data sets of 800 training examples in all"
     assert told[34].startswith("at least ")
     assert "pbn " in told[35]
     assert "cnn-lstm " in told[35]
     assert [p.name for p in tmp_path.iterdir()] == ["mine.toml"]
+
+
+@pytest.mark.parametrize(("targets", "words"), [("high", ["--adaptive high", "0.9,0.75"]), ("0.9,2", ["2.0"]), ("0.5", ["0.5", "chance"])])
+def test_targets_that_cannot_be_are_refused(targets, words, tmp_path, cli, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cli("sweep", "--preset", write(tmp_path, WHOLE), "--adaptive", targets, "--plan").refuses(*words)
 
 
 def test_no_workers_are_refused(tmp_path, cli, monkeypatch):

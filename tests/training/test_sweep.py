@@ -150,7 +150,7 @@ def test_a_sweep_makes_its_data_once_and_runs_its_cells_as_if_alone(tmp_path, cl
     done = cli("sweep", "--preset", path, "--device", "cpu").succeeds()
     assert "4 of 4 runs are done, 4 of them now" in done.out
     assert "simtown complexity sweep-mine" in done.out
-    assert [p.name for p in Path("sweep-mine/data").iterdir()] == ["3-40"]
+    assert [p.name for p in Path("sweep-mine/data").iterdir()] == ["3-seed0-40"]
     as_if_alone(path, "sweep-mine", tmp_path)
 
 
