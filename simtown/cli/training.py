@@ -43,7 +43,7 @@ def parse_seeds(text: str) -> list[int]:
 @app.command(short_help="Train a model on a data set.")
 def fit(
     dataset: Annotated[Path, typer.Argument(help="Directory of a data set.")],
-    model: Annotated[str, typer.Option(help="pbn, cnn-lstm, question-only, or your own as package.module:Class.")] = "pbn",
+    model: Annotated[str, typer.Option(help="A name of the list above, or your own as package.module:Class.")] = "pbn",
     train_size: Annotated[int | None, typer.Option(help="Only the first so many training examples; by default all.")] = None,
     seed: Annotated[int, typer.Option(help="Of the initial weights, the order of examples and dropout.")] = 0,
     seeds: Annotated[str | None, typer.Option(help="Several runs one after the other: 0-4 or 0,2,7.")] = None,
@@ -67,11 +67,16 @@ def fit(
         ),
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    precision: Annotated[str, typer.Option(help="float32; on a GPU also tf32 or bf16.")] = "float32",
+    precision: Annotated[
+        str, typer.Option(help="float32, bf16, on a GPU also tf32; auto: bf16 where the device has instructions for it.")
+    ] = "float32",
     compile: Annotated[bool, typer.Option("--compile", help="Use torch.compile.")] = False,
     out: Annotated[Path | None, typer.Option(help="Run directory; by default runs/DATASET-MODEL-SIZE-seedS.")] = None,
 ) -> None:
     """Train a model: Adam, early stopping on validation accuracy, the best weights, one test (section 6.5 of the paper).
+
+    Models of the paper: pbn, cnn-lstm. The same told boxes or not: pbn-no-boxes, cnn-lstm-boxes. Others: film, relation-network, vit.
+    To compare with: true-boxes (is told the scene), question-only (sees no picture).
 
     The run directory holds run.json, metrics.jsonl, curve.png, weights.safetensors, test.npz, and logs for TensorBoard. Killed or
     stopped, the same command continues and ends with the same numbers.
@@ -170,7 +175,7 @@ def predict(
     question: Annotated[str, typer.Argument(help='Such as "Is a sedan left of a fire truck?"')],
     out: Annotated[Path | None, typer.Option(help="Draw the boxes the model found into this PNG.")] = None,
 ) -> None:
-    """Ask a trained model one question about one picture; the Place-Binder Network also says where it looked.
+    """Ask a trained model one question about one picture; a model that was taught boxes also says where it looked.
 
     A model learns from pictures that hold both vehicles of the question, so it cannot answer that one is missing.
     """
@@ -193,7 +198,7 @@ def predict(
     print(f"  the model cannot answer that a vehicle is missing: it learned from pictures that hold both{look}")
     if out is not None:
         if answer.boxes is None:
-            raise RefusalError("--out: this model finds no boxes; ask a pbn run")
+            raise RefusalError("--out: this model finds no boxes; ask a run of pbn or cnn-lstm-boxes")
         save_picture(draw(image, answer), out)
         print(out)
 

@@ -22,7 +22,7 @@ from simtown.scenes.camera import WIDEST
 from simtown.training import identity
 from simtown.training import run as runs
 from simtown.training.evaluation import logits_of, measure, references
-from simtown.training.models import build
+from simtown.training.models import build, finds_boxes
 from simtown.training.run import FitSettings
 from simtown.training.sources import as_input, open_split
 from simtown.training.world import Batch, World
@@ -158,9 +158,11 @@ def predict(directory: Path, image: Path, question: str) -> Answer:
 
     Raises:
         SettingsError: a question that is not understood (the message says which word), a file that is no picture, or a picture that shows
-            less than those of the run.
+            less than those of the run; or a model that is told the true boxes.
     """
     model, world, run = open_run(directory)
+    if getattr(model, "needs_true_boxes", False):
+        raise SettingsError(f"{directory}: the model {run['model']} is told the true boxes, which no picture holds: ask another run")
     subject, relation, obj = parse(question, world.entities)
     try:
         with Image.open(image) as opened:
@@ -175,7 +177,7 @@ def predict(directory: Path, image: Path, question: str) -> Answer:
     s, r, o = (torch.tensor([number]) for number in (subject, relation, obj))
     batch = Batch(pixels, tokens, s, r, o, boxes=torch.zeros(1, 2, 4), answer=torch.zeros(1))
     boxes = None
-    if hasattr(model, "boxes"):
+    if finds_boxes(model):
         middle, extent = np.split(model.boxes(batch)[:, 0].numpy(), 2, axis=1)
         extent = np.maximum(extent, 0)  # a regression may well say otherwise
         left, top, right, bottom = frame

@@ -114,7 +114,7 @@ def test_an_entity_beyond_the_world_is_refused_whichever_it_is():
 
 def test_a_prediction_is_what_the_test_said(run, data, tmp_path):
     examples = open_dataset(data).test
-    for model in ("pbn", "cnn-lstm", "question-only"):
+    for model in ("pbn", "pbn-no-boxes", "cnn-lstm", "cnn-lstm-boxes", "question-only"):
         with np.load(run(model) / "test.npz") as test:
             wanted = 1 / (1 + np.exp(-test["logit"][:4]))
         assert np.ptp(wanted) > 1e-3  # examples differ by more than rounding
@@ -122,7 +122,7 @@ def test_a_prediction_is_what_the_test_said(run, data, tmp_path):
             Image.fromarray(examples[i].image).save(tmp_path / "street.png")
             answer = predict(run(model), tmp_path / "street.png", examples[i].question)
             assert answer.yes == pytest.approx(wanted[i], abs=1e-4)
-            assert (answer.boxes is not None) == (model == "pbn")
+            assert (answer.boxes is not None) == (model in ("pbn", "cnn-lstm-boxes"))
 
 
 def test_found_boxes_are_corners_in_pixels_of_the_picture_that_was_given(run, data, tmp_path):
@@ -239,6 +239,10 @@ def test_predict_answers_and_draws(cli, run, picture, tmp_path):
     with Image.open(tmp_path / "found.png") as found:
         assert (found.format, found.size) == ("PNG", (32, 32))
     assert "places" not in cli("predict", run("cnn-lstm"), street, question).succeeds().out
+
+
+def test_predict_refuses_a_model_that_is_told_the_true_boxes(cli, run, picture):
+    cli("predict", run("true-boxes"), *picture).refuses("true-boxes", "true boxes")
 
 
 def test_predict_takes_any_kind_of_picture(cli, run, picture, tmp_path):
