@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simtown.training.bootstrap import Curve, interval
+from simtown.training.bootstrap import Curve, interval, narrowest
 from simtown.training.curves import ABOVE, BELOW
 
 #: The four models: unstructured without and with boxes, structured without and with boxes.
@@ -46,7 +46,8 @@ class Effect:
         rule: by which needs were read off.
         at_least, at_most: the factor, as far as bounded needs leave it known; equal where none is bounded.
         low, high: ends of its interval; 0 and infinity where unknown.
-        seeds: of the model that has fewest.
+        seeds: of the size and model that has fewest.
+        interval_over: what the interval holds, as :func:`simtown.training.bootstrap.interval_over` says it.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Effect:
     low: float
     high: float
     seeds: int
+    interval_over: str
 
 
 def effects(curves: Sequence[Curve], targets: Sequence[float], rule: str = "isotonic") -> list[Effect]:
@@ -89,9 +91,10 @@ def _effect(
     bounds = [log_bounds(cells[model].samples[rule][t], cells[model].sizes) for model in models]
     least, most = contrasted(list(models.values()), bounds)
     low, high = interval(least[1:])[0], interval(most[1:])[1]
-    seeds = min(len(cells[model].seeds) for model in models)
+    seeds = min(cells[model].fewest for model in models)
+    over = narrowest(*(cells[model].interval_over for model in models))
     at_least, at_most, low, high = (float(np.exp(end)) for end in (least[0], most[0], low, high))
-    return Effect(name, entities, distractor, target, rule, at_least, at_most, low, high, seeds)
+    return Effect(name, entities, distractor, target, rule, at_least, at_most, low, high, seeds, over)
 
 
 def log_bounds(samples: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
