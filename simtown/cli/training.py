@@ -150,7 +150,7 @@ def _reweighted(share: dict[str, Any]) -> str:
 @app.command(short_help="Test a trained model on a data set.")
 def evaluate(
     run: Annotated[Path, typer.Argument(help="Directory of a run.")],
-    dataset: Annotated[Path, typer.Argument(help="Directory of a data set, of the same picture size.")],
+    dataset: Annotated[Path, typer.Argument(help="Directory of a data set, of the same picture size and of kinds that the run has seen.")],
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     json: Annotated[Path | None, typer.Option(help="Also write the figures as JSON.")] = None,
 ) -> None:

@@ -43,7 +43,7 @@ def _print(store: Directory | Remote, dataset: Dataset, console: Console) -> Non
         console.print(f"It shows version {s.catalogue} of the world; this program makes version {CATALOGUE_VERSION}.", highlight=False)
     if s.world_seed:
         kinds = ", ".join(dataset.names["entities"][e] for e in s.kinds)
-        console.print(f"Its kinds of vehicles, the most frequent first: {kinds}.", highlight=False)
+        console.print(f"Its kinds of vehicles, the most frequent first: {escape(kinds)}.", highlight=False)
     console.print(_splits(dataset))
     console.print(_acceptance(dataset))
     timings = _timings(store)

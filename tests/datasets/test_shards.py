@@ -249,7 +249,7 @@ def test_the_manifest_tells_everything(which, request):
     assert manifest["schema"] == 2
     assert manifest["vocabulary"] == list(vocabulary())
     assert manifest["names"] == {
-        "entities": list(ENTITIES[: settings.entities]), "props": list(PROPS), "relations": list(RELATION_NAMES),
+        "entities": list(ENTITIES[: max(settings.kinds) + 1]), "props": list(PROPS), "relations": list(RELATION_NAMES),
         "weathers": list(WEATHERS), "phrasings": list(PHRASINGS), "paints": list(PAINTS),
     }  # fmt: skip
     assert manifest["libraries"].keys() == {"numpy", "numba", "h5py", "hdf5plugin"}

@@ -55,7 +55,8 @@ def test_a_whole_data_set_is_right(which, request, cli, contents):
     settings = open_dataset(directory).settings
     total = sum(settings.counts().values())
     drawn = f"all {total}" if total <= 256 else "256"
-    assert outcome.out == (f"{directory}: {settings.entities} entities, seed {settings.seed}: {total:,} examples are what these settings "
+    seeds = "seed 5, test seed 9, world seed 27" if which == "rich" else "seed 0"
+    assert outcome.out == (f"{directory}: {settings.entities} entities, {seeds}: {total:,} examples are what these settings "
                            f"make; {drawn} pictures drawn again\n")  # fmt: skip
     assert contents(directory) == before
 

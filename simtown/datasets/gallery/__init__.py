@@ -98,12 +98,12 @@ def _about(data: Dataset, splits: list[str]) -> dict[str, Any]:
 
 def _write_split(portion: Portion, pieces: Path) -> dict[str, np.ndarray]:
     """Sheets and details of one split; returns its part of the index."""
-    s = portion.data.settings
+    s, ranks = portion.data.settings, portion.data.settings.ranks
     wide, high = thumb_size(s.width, s.height)
     sheet, details = np.zeros((SHEET * high, SHEET * wide, 3), dtype=np.uint8), []
     index: list[dict[str, np.ndarray]] = []
     for batch in portion.batches(masks=portion.masked):
-        index.append(_index(batch, s.ranks))
+        index.append(_index(batch, ranks))
         for row, number in batch.numbers():
             picture = batch.columns["images"][row][..., ::-1]
             ids = np.zeros((high, wide), dtype=np.uint8) if batch.ids is None else batch.ids[row]
@@ -117,7 +117,7 @@ def _write_split(portion: Portion, pieces: Path) -> dict[str, np.ndarray]:
             if place == SHEET**2 - 1 or last:
                 (pieces / f"{portion.name}-{number // SHEET**2:05d}.jpg").write_bytes(cv2.imencode(".jpg", sheet, _QUALITY)[1].tobytes())
                 sheet[:] = 0
-            details.append(_detail(batch, row, ids, s.ranks))
+            details.append(_detail(batch, row, ids, ranks))
             if len(details) == DETAILS or last:
                 _write_script(pieces / f"{portion.name}-{number // DETAILS:05d}.js", "detail", portion.name, number // DETAILS, details)
                 details = []
