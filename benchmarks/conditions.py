@@ -19,6 +19,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from simtown.cli.app import RefusalError
 from simtown.cli.training import parse_seeds
 from simtown.training import figures
 from simtown.training.complexity import estimate
@@ -45,7 +46,7 @@ def main() -> None:
             own = [run for run in read_runs([Path(folder)]) if run.model == args.model and run.seed in seeds and not run.distractor]
             runs += [replace(run, model=name) for run in own]
         found = estimate(runs, targets=[args.target], reference=pairs[0][0])
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RefusalError) as error:
         parser.error(str(error))
     with tempfile.TemporaryDirectory() as folder:
         write_tables(found, Path(folder))
