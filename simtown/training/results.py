@@ -24,6 +24,8 @@ from simtown.training.conditions import conditions, refuse_mixture
 RUN, TEST, FORMAT = "run.json", "test.npz", "simtown-run"
 #: What the small file of a finished cell calls itself (:mod:`simtown.training.cells`).
 CELL = "simtown-cell"
+#: Bytes of the largest such file; ours have some 5,000.
+_LARGEST_CELL = 200_000
 #: Our models, in the order of tables and figures; any other comes after them.
 MODELS = (
     "cnn-lstm", "cnn-lstm-boxes", "film", "relation-network", "vit", "pbn-no-boxes", "pbn", "true-boxes", "question-only",
@@ -108,12 +110,13 @@ def read_and_count(paths: Iterable[Path]) -> tuple[list[Run], dict[str, int]]:
 
 
 def _is_cell(file: Path) -> bool:
-    """Whether a JSON file is the small file of a cell: its format stands in its first 64 KiB, after answers and curve. No more is read."""
+    """Whether a JSON file is the small file of a cell, from its first bytes; a larger file is not read further."""
     try:
         with open(file, "rb") as opened:
-            return CELL.encode() in opened.read(2**16)
+            head = opened.read(_LARGEST_CELL)
     except OSError:
         return False
+    return head.startswith(b'{"correct":') or f'"{CELL}"'.encode() in head
 
 
 def _cell(file: Path) -> tuple[dict[str, Any], np.ndarray]:

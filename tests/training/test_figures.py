@@ -11,7 +11,7 @@ from PIL import Image
 
 from simtown.training import figures
 from simtown.training.complexity import estimate
-from simtown.training.results import Run
+from simtown.training.results import MODELS, Run
 
 SIZES = (500, 1000, 2000, 5000, 10000)
 
@@ -191,3 +191,30 @@ def test_neither_torch_nor_pyplot_is_imported():
         "import io; f._figure(1, 1).savefig(io.BytesIO()); print([m for m in ('torch', 'matplotlib.pyplot') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_one_world_without_a_size_shows_needs_against_targets(tmp_path, monkeypatch):
+    runs = runs_of(("Net: small", "Net: large"), worlds=(1,), distractors=(False,), seeds=1)
+    report = estimate(runs, replicates=40, targets=(0.6, 0.7), reference="Net: small", world="")
+    figure = drawn(monkeypatch, figures.samples, report, tmp_path)
+    (axes,) = figure.axes
+    assert axes.get_xlabel() == "test accuracy to reach"
+    labels = {line.get_label() for line in axes.lines}
+    assert {"Net: small", "Net: large"} <= labels
+    assert "too narrow" in figure.get_supxlabel()
+    figures.learning(report, tmp_path / "learning.png")
+
+
+def test_too_narrow_bars_are_dotted(tmp_path, monkeypatch):
+    for seeds, style in ((1, "--"), (3, "-")):  # any pattern of dashes is called "--"
+        report = estimate(runs_of(("pbn",), distractors=(False,), seeds=seeds), replicates=40, targets=(0.8,))
+        axes = drawn(monkeypatch, figures.samples, report, tmp_path).axes[0]
+        bars = [line for line in axes.lines if len(set(line.get_xdata())) == 1 and len(line.get_xdata()) == 2]
+        assert bars
+        assert {line.get_linestyle() for line in bars} == {style}
+
+
+def test_all_models_have_colours_and_markers_of_their_own():
+    for look in (figures.COLOURS, figures._SHAPES, figures.NAMES):
+        assert set(look) == set(MODELS)
+        assert len(set(look.values())) == len(MODELS)
