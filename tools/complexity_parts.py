@@ -41,6 +41,8 @@ NOTHING_YET = "Not measured yet: no cell of this part is finished."
 RULE_WORDS = {"isotonic": "isotonic rule, with intervals", "smallest": "the paper's rule, the smallest set that reached it"}
 #: Effects of one factor at each level of the other.
 SIMPLE_EFFECTS = ("structure without boxes", "structure with boxes", "boxes without structure", "boxes with structure")
+#: Coverage that makes an interval a 95 % interval; others are marked.
+COVERS = (0.92, 0.98)
 #: What an accuracy is measured on.
 MEASURES = ("validation", "reweighted", "test")
 #: The presets of the published grid.
@@ -509,6 +511,29 @@ def factors(results: Results) -> str:
     return paragraphs(*parts)
 
 
+# How often intervals hold the truth
+
+
+def coverage(results: Results) -> str:
+    """What the simulation of benchmarks/coverage.py found: a line a scenario and number of seeds."""
+    lines: dict[tuple[str, str, str], dict[str, dict[str, str]]] = {}
+    for row in results.csv("coverage.csv"):
+        lines.setdefault((row["scenario"], row["seeds"], row["interval_over"]), {})[row["quantity"]] = row
+    if not lines:
+        return NOTHING_YET
+    quantities = list(next(iter(lines.values())))
+    body = [[*key, *(covered(rows[quantity]) for quantity in quantities)] for key, rows in lines.items()]
+    return markdown(["scenario", "seeds", "interval over", *(f"{quantity}, %" for quantity in quantities)], body, 3)
+
+
+def covered(row: dict[str, str]) -> str:
+    """Coverage in per cent and the median width; bold if the interval is no 95 % interval."""
+    share = float(row["coverage"])
+    width = f"{float(row['median_width']):.2f}" if row["median_width"] else "open"
+    told = f"{100 * share:.3g}"
+    return f"{told if COVERS[0] <= share <= COVERS[1] else f'**{told}**'} ({width})"
+
+
 # The search of section 6.5
 
 
@@ -643,7 +668,5 @@ def explained(results: Results) -> str:
     return f"Where its lead comes from: {'; '.join(measured)}."
 
 
-_PARTS = (
-    figure, verdicts, progress, needs, ratios, additional, exponents, factors, accuracies, both, pictures, search, shares, version1, readme,
-)  # fmt: skip
-PARTS: dict[str, Callable[[Results], str]] = {part.__name__: part for part in _PARTS}
+_PARTS = (figure, verdicts, progress, needs, ratios, additional, exponents, factors, accuracies, both, pictures, coverage, search, shares)
+PARTS: dict[str, Callable[[Results], str]] = {part.__name__: part for part in (*_PARTS, version1, readme)}
