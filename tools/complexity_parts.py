@@ -36,7 +36,7 @@ DIFFERENCE, DECIDED = f"{UNSTRUCTURED} - {STRUCTURED}", "decided"
 #: With fewer seeds than this nothing is decided.
 FEWEST_SEEDS = 3
 HOLDS, FAILS, UNDECIDED, UNMEASURED = "holds", "does not hold", "undecided", "not measured yet"
-NOTHING_YET = "Not measured yet: no cell of this part is finished."
+NOTHING_YET = "Not measured yet."
 #: What tables call the rules.
 RULE_WORDS = {"isotonic": "isotonic rule, with intervals", "smallest": "the paper's rule, the smallest set that reached it"}
 #: Effects of one factor at each level of the other.
