@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import nan
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -102,8 +104,7 @@ class SweepDisplay:
         self._plan, self._forecast = plan, Forecast(jobs, growing=bool(plan.targets))
         self._console = Console(stderr=True)
         self._begun = self._told = monotonic()
-        self._cells: dict[str, Cell] = {}
-        self._state: dict[str, tuple[str, str]] = {}
+        self._states: dict[str, tuple[Cell, _State]] = {}
         self._notes: list[str] = []
         self._live = Live(console=self._console, refresh_per_second=2, get_renderable=self._table) if self._console.is_terminal else None
 
@@ -124,11 +125,11 @@ class SweepDisplay:
 
     def changed(self, cell: Cell, state: str, told: dict[str, Any]) -> None:
         """See :class:`simtown.training.sweep.Watcher`."""
-        before = self._state.get(cell.name, ("", ""))[0]
-        self._cells[cell.name] = cell
-        self._state[cell.name] = (state, _brief(state, told))
+        first = cell.name not in self._states
+        accuracy = told["test"]["accuracy"] if state == "done" else told.get("best", nan)
+        self._states[cell.name] = cell, _State(state, accuracy)
         self._forecast.changed(cell, state, told)
-        if self._live is not None or not before:
+        if self._live is not None or first:
             return
         if state == "done":
             word = f"test accuracy {told['test']['accuracy']:.3f}"
@@ -142,27 +143,44 @@ class SweepDisplay:
         report("; ".join(filter(None, (f"{self._so_far()}: {cell.name} {word}", str(self._forecast)))))
 
     def _so_far(self) -> str:
-        ended = sum(state in ("done", "failed") for state, _ in self._state.values())
+        ended = sum(state.ended for _, state in self._states.values())
         runs = f"{ended} run{'s' * (ended != 1)}" if self._plan.targets else f"{ended} of {len(self._plan.cells)} runs"
         return f"{runs} after {duration(monotonic() - self._begun)}"
 
     def _table(self) -> Group:
-        sizes = sorted({cell.fit.train_size for cell in self._cells.values()})
-        table = Table()
-        for name in ("world", "model", *(f"{n:,}" for n in sizes)):
-            table.add_column(name, justify="right" if name[0].isdigit() else "left")
-        rows: dict[tuple[str, str], dict[int, list[str]]] = {}
-        for cell in self._cells.values():
+        rows: dict[tuple[str, str], dict[int, list[_State]]] = {}
+        for cell, state in self._states.values():
             world = f"{cell.data.entities}{' + distractor' if cell.data.distractor else ''}"
-            row = rows.setdefault((world, cell.fit.model), {})
-            row.setdefault(cell.fit.train_size, []).append(self._state[cell.name][1])
+            rows.setdefault((world, cell.fit.model), {}).setdefault(cell.fit.train_size, []).append(state)
+        if self._plan.targets:  # too many for a terminal: those that are being searched
+            rows = {name: row for name, row in rows.items() if any(not state.ended for states in row.values() for state in states)}
+        table = Table()
+        sizes = sorted({n for row in rows.values() for n in row})
+        for column in ("world", "model", *(f"{n:,}" for n in sizes)):
+            table.add_column(column, justify="right" if column[0].isdigit() else "left", no_wrap=True)
         for (world, model), row in rows.items():
-            table.add_row(world, model, *(" ".join(row.get(n, [])) for n in sizes))
+            table.add_row(world, model, *(_brief(row[n]) if n in row else "" for n in sizes))
         title = f"{self._plan.preset}: {self._so_far()}"
         return Group(", ".join(filter(None, (title, str(self._forecast)))), *self._notes, table)
 
 
-def _brief(state: str, told: dict[str, Any]) -> str:
-    if state == "done":
-        return f"[bold]{told['test']['accuracy']:.2f}[/bold]"
-    return {"failed": "[red]failed[/red]", "running": f"[dim]{told.get('best', 0):.2f}…[/dim]"}.get(state, "·")
+@dataclass(frozen=True)
+class _State:
+    """Of a cell: its state, and the accuracy reached so far, NaN where there is none."""
+
+    name: str
+    accuracy: float
+
+    @property
+    def ended(self) -> bool:
+        return self.name in ("done", "failed")
+
+
+def _brief(states: list[_State]) -> str:
+    """The runs of all seeds: their mean accuracy, dimmed while some still run, and how many have ended, where not all have."""
+    reached = [state.accuracy for state in states if state.accuracy == state.accuracy]
+    ended, failed = sum(state.ended for state in states), sum(state.name == "failed" for state in states)
+    mean = f"{sum(reached) / len(reached):.2f}" if reached else "·"
+    text = f"[bold]{mean}[/bold]" if ended == len(states) else f"[dim]{mean}{'…' if reached else ''}[/dim]"
+    count = f" {ended}/{len(states)}" if 0 < ended < len(states) else ""
+    return text + count + (f" [red]{failed} failed[/red]" if failed else "")

@@ -21,7 +21,7 @@ from simtown.files import DamagedError, ForeignDirectoryError, claimed, save_jso
 from simtown.processes import Outcome, WorkerError, default_workers, team
 from simtown.training import cells, identity
 from simtown.training import run as runs
-from simtown.training.plan import Cell, Plan, datasets
+from simtown.training.plan import Cell, Curve, Plan
 from simtown.training.schedule import Schedule
 
 DATA, RUNS = "data", "runs"
@@ -174,26 +174,22 @@ def _advance(progress: Any, examples: int) -> None:
 
 
 def begin(plan: Plan, out: Path, watcher: Any, cluster: Cluster | None = None, kept: Path | None = None) -> tuple[dict[str, Any], Data]:
-    """Everything before the first run: refuse what cannot go on, compare runs with their data, make the data of a fixed grid.
+    """Everything before the first run: refuse what cannot go on, and compare the runs that were begun with the data sets that are there.
 
     Args:
         watcher: watcher(title) makes a context manager and data watcher for each data set.
         kept: folder of cells that were finished elsewhere.
 
     Returns:
-        run.json of the cells that are done, by name; and the data sets. An adaptive plan's are made when its cells need them.
+        run.json of the cells that are done, by name; and the data sets, each made when the first cell needs it.
 
     Raises:
         ForeignDirectoryError: a data set or a run has other settings than the plan, or a run read other examples.
     """
     runs_begun = begun(plan, out, kept)
     data = Data(plan, out, runs_begun, cluster)
-    there = [settings for settings in plan.data() if data.made(settings)]
-    needed = [] if plan.targets else datasets(cell for cell in plan.cells if not _done(runs_begun.get(cell.name)))
-    for settings in there:
+    for settings in [settings for settings in plan.data() if data.made(settings)]:
         data.compare(settings, watcher)
-    for settings in needed:
-        data.make(settings, watcher)
     return {name: run for name, run in runs_begun.items() if _done(run)}, data
 
 
@@ -218,7 +214,7 @@ def sweep(
         kept: folder to which every finished cell is added.
     """
     with claimed(out, "simtown sweep"):
-        save_json(out / "sweep.json", {"preset": plan.preset, "cells": [cell.name for cell in plan.cells]})
+        save_json(out / "sweep.json", {"preset": plan.preset, "targets": plan.targets, "cells": [cell.name for cell in plan.cells]})
         for cell in plan.cells:
             if cell.name in done:
                 watcher.changed(cell, "done", done[cell.name])
@@ -255,7 +251,7 @@ class _Queue(Iterator[Cell]):
 
     def __init__(self, schedule: Schedule, data: Data, watcher: Watcher) -> None:
         self._schedule, self._data, self._watcher = schedule, data, watcher
-        self._noted = set(self._lines())
+        self._open = self._open_searches()
 
     def __next__(self) -> Cell:
         cell = self._schedule.take()
@@ -272,13 +268,17 @@ class _Queue(Iterator[Cell]):
 
     def note(self) -> None:
         """Tell the watcher about the searches that have come nearer to their ends."""
-        for line in self._lines():
-            if line not in self._noted:
-                self._noted.add(line)
-                self._watcher.noted(line)
+        before, self._open = self._open, self._open_searches()
+        for (target, curve), line in before.items():
+            now = self._schedule.describe(target, curve)
+            if (target, curve) not in self._open:
+                now += f"; {self._schedule.over()} of {len(list(self._schedule.searches()))} searches are over"
+            if now != line:
+                self._watcher.noted(now)
 
-    def _lines(self) -> list[str]:
-        return [self._schedule.describe(target, curve) for target, curve in self._schedule.searches()]
+    def _open_searches(self) -> dict[tuple[float, Curve], str]:
+        """What is known of the searches that need more runs."""
+        return {(target, curve): self._schedule.describe(target, curve) for target, curve, _ in self._schedule.open_searches()}
 
 
 def _run(queue: Iterator[Cell], out: Path, jobs: int, watcher: Watcher) -> Generator[Ended, None, None]:
