@@ -63,8 +63,8 @@ class Results:
 
     def runs(self, name: str = "sample-complexity") -> list[Run]:
         """The cells of the published grid, or of another by the name of its folder."""
-        folder = self.folder / name
-        return read_runs([folder]) if any(folder.glob("*.json")) else []
+        files = sorted((self.folder / name).glob("*.json"))  # not below: a folder of fixed sizes may lie there
+        return read_runs(files) if files else []
 
     @cached_property
     def report(self) -> Report | None:
@@ -534,6 +534,24 @@ def covered(row: dict[str, str]) -> str:
     return f"{told if COVERS[0] <= share <= COVERS[1] else f'**{told}**'} ({width})"
 
 
+# What the placement of sizes saves
+
+
+def placement(results: Results) -> str:
+    """What benchmarks/adaptive.py found: needs and time of adaptive sizes against fixed ones."""
+    rows = results.csv("adaptive.csv")
+    if not rows:
+        return NOTHING_YET
+    same, time = sum(row["within"] == "yes" for row in rows), [float(row["share_of_time"]) for row in rows]
+    simulated = "simulated " * all(row["grid"].startswith("slope") for row in rows)
+    sizes = " or ".join(sorted({row["sizes"] for row in rows}, key=int))
+    return (
+        f"Replayed on {simulated}grids with all of {sizes} sizes (`benchmarks/results/adaptive.csv`), {same} of {len(rows)} searches found the "
+        f"need within its interval, in {100 * np.mean(time):.0f} % of the time of all sizes in the mean ({100 * min(time):.0f} to "
+        f"{100 * max(time):.0f} %)."
+    )
+
+
 # The search of section 6.5
 
 
@@ -668,5 +686,21 @@ def explained(results: Results) -> str:
     return f"Where its lead comes from: {'; '.join(measured)}."
 
 
-_PARTS = (figure, verdicts, progress, needs, ratios, additional, exponents, factors, accuracies, both, pictures, coverage, search, shares)
+_PARTS = (
+    figure,
+    verdicts,
+    progress,
+    needs,
+    ratios,
+    additional,
+    exponents,
+    factors,
+    accuracies,
+    both,
+    pictures,
+    coverage,
+    placement,
+    search,
+    shares,
+)
 PARTS: dict[str, Callable[[Results], str]] = {part.__name__: part for part in (*_PARTS, version1, readme)}
