@@ -546,8 +546,8 @@ def placement(results: Results) -> str:
     simulated = "simulated " * all(row["grid"].startswith("slope") for row in rows)
     sizes = " or ".join(sorted({row["sizes"] for row in rows}, key=int))
     return (
-        f"Replayed on {simulated}grids with all of {sizes} sizes (`benchmarks/results/adaptive.csv`), {same} of {len(rows)} searches found the "
-        f"need within its interval, in {100 * np.mean(time):.0f} % of the time of all sizes in the mean ({100 * min(time):.0f} to "
+        f"Replayed on {simulated}grids with all of {sizes} sizes (`benchmarks/results/adaptive.csv`), {same} of {len(rows)} searches found "
+        f"the need within its interval, in {100 * np.mean(time):.0f} % of the time of all sizes in the mean ({100 * min(time):.0f} to "
         f"{100 * max(time):.0f} %)."
     )
 
