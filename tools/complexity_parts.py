@@ -110,7 +110,7 @@ def whole(runs: Sequence[Run]) -> list[Run]:
             [finished[seed] for finished in sizes.values() if set(seeds[:m]) <= finished.keys() for seed in seeds[:m]]
             for m in range(1, len(seeds) + 1)
         ]
-        chosen += max(reversed(choices), key=len)
+        chosen += max(reversed(choices), key=lambda choice: len(choice))
     return chosen
 
 
@@ -170,7 +170,8 @@ class Claim:
 
     def __str__(self) -> str:
         """The case, its figure, and the seeds."""
-        told = ", ".join(filter(None, (self.figure, self.seeds and f"{self.seeds} seed{'s' * (self.seeds != 1)}")))
+        seeds = f"{self.seeds} seed{'s' * (self.seeds != 1)}" if self.seeds else ""
+        told = ", ".join(filter(None, (self.figure, seeds)))
         return ": ".join(filter(None, (self.case, told)))
 
 
@@ -445,9 +446,9 @@ def progress_of(plans: Sequence[Plan], runs: Sequence[Run]) -> str:
         told = []
         for model in models:
             cells = sum(key[:3] == (model, entities, distractor) for key in accuracy)
-            seeds = over.get((model, entities, distractor))
-            state = f"{seeds} seeds" if seeds else "begun"
-            told.append("" if seeds is None else f"{state} ({cells})" if cells else "–")
+            with_seeds = over.get((model, entities, distractor))
+            state = f"{with_seeds} seeds" if with_seeds else "begun"
+            told.append("" if with_seeds is None else f"{state} ({cells})" if cells else "–")
         body.append([yes(distractor), str(entities), *told])
     words = (
         f"{len(runs):,} cells are finished; {finished} of {searches} planned searches (a target, a model, a world, a number of seeds) are "
@@ -667,6 +668,8 @@ def figure(results: Results) -> str:
 
 def readme(results: Results) -> str:
     """What the README says of the experiment: how much less data, and which of structure and boxes explains the lead."""
+    if results.report is None:
+        return f"The figure is of version 1 of the world, with one seed: it decides nothing. {explained(results)}"
     found = [fewer(results.report, False, k) for k in PAPER_WORLDS]
     held = [f"{c.figure} {c.case}" for c in found if c.verdict == HOLDS]
     lead = f"The Place-Binder Network needs fewer examples for 90 % than the CNN-LSTM: {'; '.join(held)}." if held else ""
