@@ -4,7 +4,7 @@ A run's accuracy follows a curve in log n from chance to a ceiling; weights, tra
 log n, and weights move its ceiling. Test items differ in how hard they are for everyone, so that runs of one test set err together. The
 truth of a need is where the mean curve over all weights, data and worlds reaches the target, those of ratios and exponents follow from it.
 
-python benchmarks/coverage.py --out benchmarks/results/coverage.csv
+    python benchmarks/coverage.py --out benchmarks/results/coverage.csv
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 from machine import machine
 from scipy import optimize, stats
 
+from simtown.training.bootstrap import marked
 from simtown.training.complexity import estimate
 from simtown.training.curves import ABOVE, BELOW
 from simtown.training.findings import Report
@@ -187,6 +188,23 @@ def measure(scenario: Scenario, seeds: int, experiments: int, replicates: int) -
         }  # fmt: skip
 
 
+def markdown(lines: list[dict[str, str]]) -> str:
+    """The table of docs/reproduce/intervals.md, from the lines of the CSV file: coverage, and in brackets the median width."""
+    kinds = ("need", "ratio", "exponent", "difference of exponents")
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for line in lines:
+        width = float(line["median_width"]) if line["median_width"] else np.inf
+        words = "open" if np.isinf(width) else f"× {width:.2f}" if line["width_is"] == "high / low" else f"{width:.2f}"
+        cell = f"{float(line['coverage']):.0%} ({words})".replace("%", " %")
+        rows.setdefault((line["scenario"], line["seeds"]), {"over": marked(line["interval_over"])})[line["quantity"]] = cell
+    head = [
+        "| truth | seeds | interval over | need | ratio | exponent | difference of exponents |",
+        "| --- | ---: | --- | --- | --- | --- | --- |",
+    ]
+    body = [f"| {name} | {seeds} | {row['over']} | {' | '.join(row[kind] for kind in kinds)} |" for (name, seeds), row in rows.items()]
+    return "\n".join([*head, *body])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--experiments", type=int, default=200, help="of every scenario and number of seeds")
@@ -206,6 +224,7 @@ def main() -> None:
             writer = csv.DictWriter(file, list(lines[0]), lineterminator="\n")
             writer.writeheader()
             writer.writerows(lines)
+    print(markdown([{name: str(value) for name, value in line.items()} for line in lines]))
 
 
 if __name__ == "__main__":

@@ -41,8 +41,6 @@ NOTHING_YET = "Not measured yet."
 RULE_WORDS = {"isotonic": "isotonic rule, with intervals", "smallest": "the paper's rule, the smallest set that reached it"}
 #: Effects of one factor at each level of the other.
 SIMPLE_EFFECTS = ("structure without boxes", "structure with boxes", "boxes without structure", "boxes with structure")
-#: Coverage that makes an interval a 95 % interval; others are marked.
-COVERS = (0.92, 0.98)
 #: What an accuracy is measured on.
 MEASURES = ("validation", "reweighted", "test")
 #: The presets of the published grid.
@@ -106,11 +104,11 @@ def whole(runs: Sequence[Run]) -> list[Run]:
     chosen = []
     for sizes in curves.values():
         seeds = sorted({seed for finished in sizes.values() for seed in finished})
-        choices = [
+        choices: list[list[Run]] = [
             [finished[seed] for finished in sizes.values() if set(seeds[:m]) <= finished.keys() for seed in seeds[:m]]
             for m in range(1, len(seeds) + 1)
         ]
-        chosen += max(reversed(choices), key=lambda choice: len(choice))
+        chosen += max(reversed(choices), key=len)
     return chosen
 
 
@@ -510,29 +508,6 @@ def factors(results: Results) -> str:
         ]
         parts.append(markdown(["distractor", "entities", "target", "seeds", *names], body, 1))
     return paragraphs(*parts)
-
-
-# How often intervals hold the truth
-
-
-def coverage(results: Results) -> str:
-    """What the simulation of benchmarks/coverage.py found: a line a scenario and number of seeds."""
-    lines: dict[tuple[str, str, str], dict[str, dict[str, str]]] = {}
-    for row in results.csv("coverage.csv"):
-        lines.setdefault((row["scenario"], row["seeds"], row["interval_over"]), {})[row["quantity"]] = row
-    if not lines:
-        return NOTHING_YET
-    quantities = list(next(iter(lines.values())))
-    body = [[*key, *(covered(rows[quantity]) for quantity in quantities)] for key, rows in lines.items()]
-    return markdown(["scenario", "seeds", "interval over", *(f"{quantity}, %" for quantity in quantities)], body, 3)
-
-
-def covered(row: dict[str, str]) -> str:
-    """Coverage in per cent and the median width; bold if the interval is no 95 % interval."""
-    share = float(row["coverage"])
-    width = f"{float(row['median_width']):.2f}" if row["median_width"] else "open"
-    told = f"{100 * share:.3g}"
-    return f"{told if COVERS[0] <= share <= COVERS[1] else f'**{told}**'} ({width})"
 
 
 # What the placement of sizes saves

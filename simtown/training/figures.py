@@ -94,8 +94,8 @@ def _plain(axes: Any) -> None:
 
 
 def _short(n: float, _: object = None) -> str:
-    """250, 1k, 2.5k, 60k."""
-    return f"{n:g}" if n < 1000 else f"{n / 1000:g}k"
+    """250, 1k, 2.5k, 60k, 1M."""
+    return f"{n:g}" if n < 1000 else f"{n / 1000:g}k" if n < 1_000_000 else f"{n / 1_000_000:g}M"
 
 
 def _log_ticks(axis: Any, values: Sequence[float], label: Any) -> None:
@@ -219,7 +219,7 @@ def _over_targets(report: Report, rows: Sequence[Row], style: _Style) -> Any:
     lines = []
     for i, model in enumerate(style.models):
         its = sorted((r for r in rows if r.model == model), key=lambda r: r.target)
-        aside = 0.12 * gap * (i - (len(style.models) - 1) / 2)
+        aside = 0.02 * gap * (i - (len(style.models) - 1) / 2)
         _samples_line(axes, [(r.target + aside, r) for r in its], style.colours[model], style.markers[model], 7)
         lines.append((style.names[model], its, style.colours[model], style.markers[model]))
     _labels(axes, lines, style)
@@ -243,9 +243,9 @@ def _proportional(axes: Any, world: str) -> None:
     axes.plot([left, right], [low, low * right / left], linestyle=(0, (1, 2.5)), color="#AAAAAA", zorder=1, scalex=False, scaley=False)
     words = "in proportion to entities" if world == "entities" else "in proportion to the world"
     x = left * (right / left) ** 0.3
-    y = low * x / left
+    y = low * x / left / 1.1  # just below the line
     look = {"fontsize": 8, "color": "#888888", "va": "top", "rotation_mode": "anchor", "transform_rotates_text": True, "zorder": 1}
-    axes.text(x, y / 1.06, words, rotation=float(np.degrees(np.arctan2(y, x))), **look)
+    axes.text(x, y, words, rotation=float(np.degrees(np.arctan2(y, x))), **look)
 
 
 def _side_by_side(axes: Any, worlds: Sequence[int], lines: Sequence[tuple[Sequence[Row], Any, str]], size: float) -> None:

@@ -6,6 +6,7 @@ Reading needs no PyTorch: a report can be made on a machine that cannot train.
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 import zlib
 from collections import Counter
@@ -216,6 +217,7 @@ def counts(others: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {status}" for status, count in sorted(others.items()))
 
 
-def model_order(model: str) -> tuple[int, str]:
-    """Sort models by this."""
-    return (MODELS.index(model) if model in MODELS else len(MODELS)), model
+def model_order(model: str) -> tuple[int, list[tuple[int, str]]]:
+    """Sort models by this: ours first, then the others by name, with numbers in their order (ResNet-50, ResNet-101)."""
+    parts = [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", model)]
+    return (MODELS.index(model) if model in MODELS else len(MODELS)), parts

@@ -1,5 +1,6 @@
 """Seeds, intervals and resampling."""
 
+import csv
 import importlib
 from dataclasses import replace
 from pathlib import Path
@@ -175,3 +176,13 @@ def test_seeds_missing_at_the_large_sizes(simulate):
     found = estimate(runs, replicates=60)
     assert found.table()[0]["seeds"] == "1–3"
     assert np.isfinite(found.curves[0].accuracy).all()
+
+
+def test_the_page_on_intervals_shows_the_measured_coverage(coverage):
+    root = Path(__file__).parents[2]
+    with open(root / "benchmarks" / "results" / "coverage.csv", encoding="utf-8") as file:
+        lines = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    assert coverage.markdown(lines) in (root / "docs" / "reproduce" / "intervals.md").read_text(encoding="utf-8")
+    for line in lines:  # what is not marked is covered
+        if marked(line["interval_over"]) == line["interval_over"]:
+            assert float(line["coverage"]) > 0.9, line

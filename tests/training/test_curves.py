@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
+from scipy.interpolate import PchipInterpolator
 
 from simtown.training.curves import ABOVE, BELOW, RULES, isotonic_fit
 
@@ -36,16 +37,38 @@ def test_the_isotonic_fit_is_scipys(curve):
     np.testing.assert_allclose(fit, optimize.isotonic_regression(accuracy[0], weights=weight).x, atol=1e-12)
 
 
-def test_isotonic_interpolates_in_log_n(sizes):
-    accuracy = np.array([[0.5, 0.6, 0.8, 0.8, 0.9, 0.97]])
-    n = RULES["isotonic"](sizes, accuracy, np.ones(6), np.array([0.5, 0.7, 0.8, 0.935, 0.98]))[:, 0]
-    assert n == pytest.approx([BELOW, np.sqrt(1000 * 2000), 2000, np.sqrt(10000 * 20000), ABOVE])
+def test_isotonic_is_scipys_cubic_in_log_n(sizes):
+    accuracy = np.array([0.5, 0.6, 0.8, 0.8, 0.9, 0.97])
+    cubic = PchipInterpolator(np.log(sizes), accuracy)
+    targets = np.array([0.55, 0.7, 0.79, 0.85, 0.935])
+    found = RULES["isotonic"](sizes, accuracy[None], np.ones(6), targets)[:, 0]
+    for target, n in zip(targets, found, strict=True):
+        low, high = sizes[accuracy < target][-1], sizes[accuracy >= target][0]
+        assert n == pytest.approx(np.exp(optimize.brentq(lambda x, t=target: cubic(x) - t, np.log(low), np.log(high))))
+    censored = RULES["isotonic"](sizes, accuracy[None], np.ones(6), np.array([0.5, 0.8, 0.98]))[:, 0]
+    assert censored == pytest.approx([BELOW, 2000, ABOVE])
+
+
+def test_isotonic_of_two_sizes_is_a_straight_line_in_log_n(sizes):
+    found = RULES["isotonic"](sizes[:2], np.array([[0.5, 0.7]]), np.ones(2), np.array([0.6]))
+    assert found[0, 0] == pytest.approx(np.sqrt(500 * 1000))
+    assert RULES["isotonic"](sizes[:1], np.array([[0.7]]), np.ones(1), np.array([0.6, 0.8]))[:, 0].tolist() == [BELOW, ABOVE]
 
 
 def test_isotonic_pools_a_fall(sizes):
-    accuracy = np.array([[0.5, 0.9, 0.7, 0.9, 0.9, 0.9]])  # 0.9 and 0.7 become 0.8 twice
-    n = RULES["isotonic"](sizes, accuracy, np.ones(6), np.array([0.8, 0.85]))[:, 0]
-    assert n == pytest.approx([1000, np.sqrt(2000 * 5000)])
+    pooled, never = (np.array([[0.5, *a, 0.9, 0.9, 0.9]]) for a in ((0.9, 0.7), (0.8, 0.8)))
+    targets = np.array([0.6, 0.8, 0.85])
+    np.testing.assert_allclose(*(RULES["isotonic"](sizes, a, np.ones(6), targets) for a in (pooled, never)), rtol=1e-6)
+
+
+def test_isotonic_finds_a_known_need():
+    """Between rungs of a ladder, of gentle and of steep curves."""
+    sizes = np.array([1000, 1400, 2000, 3000, 5000, 7000, 10000])
+    for steepness, error in ((1.5, 0.01), (3.0, 0.03), (5.0, 0.06)):
+        need = np.geomspace(2000, 5000, 25)
+        accuracy = 0.5 + 0.48 / (1 + np.exp(-steepness * np.log(sizes / need[:, None])) * (0.48 / 0.4 - 1))
+        found = RULES["isotonic"](sizes, accuracy, np.ones(7), np.array([0.9]))[0]
+        assert np.abs(found / need - 1).max() < error
 
 
 @quick

@@ -191,13 +191,6 @@ def test_the_search_chooses_by_its_rule(other, again, said, monkeypatch):
     assert parts.chosen([{"trial": str(n), "seed": str(s), "val_accuracy": str(v)} for n, s, v in trials]) == said
 
 
-def test_intervals_that_do_not_cover_are_marked(tmp_path):
-    head = "scenario,seeds,interval_over,quantity,intervals,coverage,median_width,width_is\n"
-    lines = "one,1,items only,need,200,0.48,1.2,high / low\none,1,items only,ratio,200,0.95,,high / low\n"
-    (tmp_path / "coverage.csv").write_text("# a machine\n" + head + lines)
-    assert "| one | 1 | items only | **48** (1.20) | 95 (open) |" in parts.coverage(parts.Results(tmp_path))
-
-
 # What the page says of the code
 
 
