@@ -104,11 +104,12 @@ def whole(runs: Sequence[Run]) -> list[Run]:
     chosen = []
     for sizes in curves.values():
         seeds = sorted({seed for finished in sizes.values() for seed in finished})
-        choices: list[list[Run]] = [
-            [finished[seed] for finished in sizes.values() if set(seeds[:m]) <= finished.keys() for seed in seeds[:m]]
-            for m in range(1, len(seeds) + 1)
-        ]
-        chosen += max(reversed(choices), key=len)
+        kept: list[Run] = []
+        for m in range(len(seeds), 0, -1):
+            first = seeds[:m]
+            complete = [finished[seed] for finished in sizes.values() if set(first) <= finished.keys() for seed in first]
+            kept = max(kept, complete, key=len)
+        chosen += kept
     return chosen
 
 
@@ -664,21 +665,5 @@ def explained(results: Results) -> str:
     return f"Where its lead comes from: {'; '.join(measured)}."
 
 
-_PARTS = (
-    figure,
-    verdicts,
-    progress,
-    needs,
-    ratios,
-    additional,
-    exponents,
-    factors,
-    accuracies,
-    both,
-    pictures,
-    coverage,
-    placement,
-    search,
-    shares,
-)
+_PARTS = (figure, verdicts, progress, needs, ratios, additional, exponents, factors, accuracies, both, pictures, placement, search, shares)
 PARTS: dict[str, Callable[[Results], str]] = {part.__name__: part for part in (*_PARTS, version1, readme)}
