@@ -36,7 +36,7 @@ DIFFERENCE, DECIDED = f"{UNSTRUCTURED} - {STRUCTURED}", "decided"
 #: With fewer seeds than this nothing is decided.
 FEWEST_SEEDS = 3
 HOLDS, FAILS, UNDECIDED, UNMEASURED = "holds", "does not hold", "undecided", "not measured yet"
-NOTHING_YET = "Not measured yet: no cell of this part is finished."
+NOTHING_YET = "Not measured yet."
 #: What tables call the rules.
 RULE_WORDS = {"isotonic": "isotonic rule, with intervals", "smallest": "the paper's rule, the smallest set that reached it"}
 #: Effects of one factor at each level of the other.
@@ -61,8 +61,8 @@ class Results:
 
     def runs(self, name: str = "sample-complexity") -> list[Run]:
         """The cells of the published grid, or of another by the name of its folder."""
-        folder = self.folder / name
-        return read_runs([folder]) if any(folder.glob("*.json")) else []
+        files = sorted((self.folder / name).glob("*.json"))  # not below: a folder of fixed sizes may lie there
+        return read_runs(files) if files else []
 
     @cached_property
     def report(self) -> Report | None:
@@ -104,11 +104,12 @@ def whole(runs: Sequence[Run]) -> list[Run]:
     chosen = []
     for sizes in curves.values():
         seeds = sorted({seed for finished in sizes.values() for seed in finished})
-        choices = [
-            [finished[seed] for finished in sizes.values() if set(seeds[:m]) <= finished.keys() for seed in seeds[:m]]
-            for m in range(1, len(seeds) + 1)
-        ]
-        chosen += max(reversed(choices), key=len)
+        kept: list[Run] = []
+        for m in range(len(seeds), 0, -1):
+            first = seeds[:m]
+            complete = [finished[seed] for finished in sizes.values() if set(first) <= finished.keys() for seed in first]
+            kept = max(kept, complete, key=len)
+        chosen += kept
     return chosen
 
 
@@ -168,7 +169,8 @@ class Claim:
 
     def __str__(self) -> str:
         """The case, its figure, and the seeds."""
-        told = ", ".join(filter(None, (self.figure, self.seeds and f"{self.seeds} seed{'s' * (self.seeds != 1)}")))
+        seeds = f"{self.seeds} seed{'s' * (self.seeds != 1)}" if self.seeds else ""
+        told = ", ".join(filter(None, (self.figure, seeds)))
         return ": ".join(filter(None, (self.case, told)))
 
 
@@ -443,9 +445,9 @@ def progress_of(plans: Sequence[Plan], runs: Sequence[Run]) -> str:
         told = []
         for model in models:
             cells = sum(key[:3] == (model, entities, distractor) for key in accuracy)
-            seeds = over.get((model, entities, distractor))
-            state = f"{seeds} seeds" if seeds else "begun"
-            told.append("" if seeds is None else f"{state} ({cells})" if cells else "–")
+            with_seeds = over.get((model, entities, distractor))
+            state = f"{with_seeds} seeds" if with_seeds else "begun"
+            told.append("" if with_seeds is None else f"{state} ({cells})" if cells else "–")
         body.append([yes(distractor), str(entities), *told])
     words = (
         f"{len(runs):,} cells are finished; {finished} of {searches} planned searches (a target, a model, a world, a number of seeds) are "
@@ -507,6 +509,24 @@ def factors(results: Results) -> str:
         ]
         parts.append(markdown(["distractor", "entities", "target", "seeds", *names], body, 1))
     return paragraphs(*parts)
+
+
+# What the placement of sizes saves
+
+
+def placement(results: Results) -> str:
+    """What benchmarks/adaptive.py found: needs and time of adaptive sizes against fixed ones."""
+    rows = results.csv("adaptive.csv")
+    if not rows:
+        return NOTHING_YET
+    same, time = sum(row["within"] == "yes" for row in rows), [float(row["share_of_time"]) for row in rows]
+    simulated = "simulated " * all(row["grid"].startswith("slope") for row in rows)
+    sizes = " or ".join(sorted({row["sizes"] for row in rows}, key=int))
+    return (
+        f"Replayed on {simulated}grids with all of {sizes} sizes (`benchmarks/results/adaptive.csv`), {same} of {len(rows)} searches found "
+        f"the need within its interval, in {100 * np.mean(time):.0f} % of the time of all sizes in the mean ({100 * min(time):.0f} to "
+        f"{100 * max(time):.0f} %)."
+    )
 
 
 # The search of section 6.5
@@ -624,6 +644,8 @@ def figure(results: Results) -> str:
 
 def readme(results: Results) -> str:
     """What the README says of the experiment: how much less data, and which of structure and boxes explains the lead."""
+    if results.report is None:
+        return f"The figure is of version 1 of the world, with one seed: it decides nothing. {explained(results)}"
     found = [fewer(results.report, False, k) for k in PAPER_WORLDS]
     held = [f"{c.figure} {c.case}" for c in found if c.verdict == HOLDS]
     lead = f"The Place-Binder Network needs fewer examples for 90 % than the CNN-LSTM: {'; '.join(held)}." if held else ""
@@ -643,7 +665,5 @@ def explained(results: Results) -> str:
     return f"Where its lead comes from: {'; '.join(measured)}."
 
 
-_PARTS = (
-    figure, verdicts, progress, needs, ratios, additional, exponents, factors, accuracies, both, pictures, search, shares, version1, readme,
-)  # fmt: skip
-PARTS: dict[str, Callable[[Results], str]] = {part.__name__: part for part in _PARTS}
+_PARTS = (figure, verdicts, progress, needs, ratios, additional, exponents, factors, accuracies, both, pictures, placement, search, shares)
+PARTS: dict[str, Callable[[Results], str]] = {part.__name__: part for part in (*_PARTS, version1, readme)}

@@ -1,5 +1,7 @@
 """The pages' tables and verdicts are made from committed results, and what they say of the code is so."""
 
+import base64
+import json
 from itertools import product
 
 import numpy as np
@@ -68,6 +70,29 @@ def test_a_wrong_mark_is_one_line(part, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(pages, "ROOT", tmp_path)
     assert pages.main(["--check"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_cells_as_a_sweep_keeps_them_reach_the_page(tmp_path):
+    folder = tmp_path / "sample-complexity"
+    folder.mkdir()
+    draw = np.random.default_rng(0)
+    for model, n, seed in product(("pbn", "cnn-lstm"), (100, 200, 500), (0, 1, 2)):
+        correct = draw.random(2000) < (0.95 if n > 100 * (1 + (model == "cnn-lstm")) else 0.7)
+        run = {
+            "format": "simtown-run", "status": "done", "model": model, "train_size": n, "seed": seed, "settings": {"model": model},
+            "data": {"entities": 5, "distractor": False, "seed": seed, "world_seed": seed, "test_id": f"test {seed}"},
+            "test": {"accuracy": correct.mean(), "n": 2000, "validation": {"accuracy": 0.9}, "reweighted": {"accuracy": 0.8}},
+            "seconds": 1.0, "steps": 2000,
+        }  # fmt: skip
+        curve = {"step": list(range(300)), "train_accuracy": [0.5] * 300, "val_accuracy": [0.5] * 300}
+        answers = base64.b64encode(np.packbits(correct).tobytes()).decode()
+        cell = {"format": "simtown-cell", "version": 1, "run": run, "correct": answers, "curve": curve}
+        (folder / f"{model}-5-{n}-seed{seed}.json").write_text(json.dumps(cell, sort_keys=True))
+    results = parts.Results(tmp_path)
+    assert results.report.runs == 18
+    assert "| PBN | no | 5 | 500 | 3 | 0.900 | 0.800 | 0.9" in parts.accuracies(results)
+    assert "sets on which both reach 90 %" in parts.both(results)
+    assert verdict_of(results, "fewer examples")["with 5 entities"] != parts.UNMEASURED
 
 
 def test_verdicts_follow_from_the_intervals():
