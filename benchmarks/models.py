@@ -4,8 +4,9 @@
 
 All models take turns on one thread, at 64 x 32 and 128 x 128 pixels, in a world of 31 entities: a step is loss, gradient and Adam on a
 batch of 128. The speed is images in a second of processor time, so other jobs on the machine disturb it less; the median of the rounds
-counts. Operations are multiply-accumulates of convolutions and matrix products in one forward pass, counted by PyTorch; what is done
-number by number (activations, normalisation) is left out. Writes benchmarks/results/models.csv; a minute or two.
+counts. Operations are multiply-accumulates of convolutions and matrix products in one forward pass with a question of 16 words, the
+longest, counted by PyTorch; what is done number by number (activations, normalisation) is left out. All in float32. Writes
+benchmarks/results/models.csv and prints the table of docs/models.md; a minute or two.
 """
 
 import argparse
@@ -14,12 +15,13 @@ from pathlib import Path
 from statistics import median
 from time import process_time
 
+import numpy as np
 import torch
 from machine import machine
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from simtown.language.questions import LENGTH, encode, text, vocabulary
+from simtown.language.questions import LENGTH, ask, vocabulary
 from simtown.processes import keep_memory
 from simtown.training.fit import loss_of
 from simtown.training.models import MODELS, build
@@ -31,22 +33,30 @@ SIZES = ((64, 32), (128, 128))
 
 
 def examples(world: World, b: int) -> Batch:
-    """b examples of noise, all with one question."""
-    subject, relation, obj = (torch.full((b,), number) for number in (1, 0, 2))
-    words = torch.from_numpy(encode(text("bus", "left of", "truck"))).long().expand(b, LENGTH)
+    """b questions at random about pictures of noise."""
+    generator = np.random.default_rng(0)
+    subject, obj = generator.integers(0, world.entities, (2, b))
+    relation = generator.integers(0, 2, b)
+    tokens = ask(subject, relation, obj, np.zeros(b, dtype=np.int64))[1].astype(np.int64)
     image = torch.rand(b, 3, world.height, world.width).mul(2).sub(1).contiguous(memory_format=torch.channels_last)
-    return Batch(image, words, subject, relation, obj, torch.rand(b, 2, 4), torch.arange(b).remainder(2).float())
+    columns = (torch.from_numpy(column) for column in (tokens, subject, relation, obj))
+    return Batch(image, *columns, torch.rand(b, 2, 4), torch.arange(b).remainder(2).float())
 
 
 @torch.no_grad()
 def operations(model: nn.Module, world: World) -> int:
-    """Multiply-accumulates of one example. Libraries' own kernels, which PyTorch does not look into, are switched off meanwhile."""
+    """Multiply-accumulates of one example whose question has LENGTH words.
+
+    Libraries' own kernels, which PyTorch does not look into, are switched off meanwhile.
+    """
     model.train()  # in evaluation PyTorch's transformer is one such kernel
     for part in model.modules():
         if isinstance(part, nn.modules.batchnorm._BatchNorm):
             part.eval()  # the statistics of a single cell do not exist
+    example = examples(world, 1)
+    example.tokens = torch.ones(1, LENGTH, dtype=torch.int64)
     with torch.backends.mkldnn.flags(enabled=False), FlopCounterMode(display=False) as counter:
-        model(examples(world, 1))
+        model(example)
     return counter.get_total_flops() // 2
 
 
@@ -96,11 +106,14 @@ def main() -> None:
                     "machine": machine("torch"),
                 }
             )
-            print(*rows[-1].values(), flush=True)
     with open(RESULT, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, rows[0], lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
+    small, large = rows[: len(MODELS)], rows[len(MODELS) :]
+    for one, other in zip(small, large, strict=True):
+        counts = f"{one['parameters']:,} | {int(str(one['operations'])) / 1e6:.1f}"
+        print(f"| `{one['model']}` | {counts} | {one['images_per_second']:,} | {other['images_per_second']:,} |")
 
 
 if __name__ == "__main__":

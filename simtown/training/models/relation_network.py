@@ -18,8 +18,8 @@ class RelationNetwork(nn.Module):
     A cell of the last feature map, with its coordinates, stands for an object, as in the paper. Smaller than the paper's: three
     convolutions of stride 2 (32, 64, 64 filters) instead of four of 24, and more of 64 where the map would have over MOST_CELLS cells;
     `relation` layers of 64 instead of four of 256, since there is one to run for each of 1,024 pairs; after the mean over pairs (the sum in
-    another unit, so that its size does not grow with the picture) 256, 256, 1 with dropout, as in the paper. Batch 128, learning rate and
-    stopping are those of all models here.
+    another unit, so that its size does not grow with the picture) 256, 256, 1 with dropout, as in the paper. Layer norm of the
+    question and orthogonal first weights are additions.
 
     Args:
         world: sizes.
@@ -45,10 +45,17 @@ class RelationNetwork(nn.Module):
             times += 1
         self.cnn = nn.Sequential(*stages)
         self.question = QuestionEncoder(world.words, embedding, hidden)
+        self.normalise = nn.LayerNorm(hidden)  # a fresh LSTM's state is a tenth as large as a cell's features
         self.first = nn.Linear(three + 2, relation)
         self.second = nn.Linear(three + 2, relation, bias=False)
         self.asked = nn.Linear(hidden, relation, bias=False)
-        self.relate = nn.Sequential(nn.ReLU(), nn.Linear(relation, relation), nn.ReLU(), nn.Linear(relation, relation), nn.ReLU())
+        self.relate = nn.Sequential(
+            *(nn.ReLU(inplace=True), nn.Linear(relation, relation)),
+            *(nn.ReLU(inplace=True), nn.Linear(relation, relation)),
+            nn.ReLU(inplace=True),
+        )
+        for layer in (self.first, self.second, self.asked, self.relate[1], self.relate[3]):
+            nn.init.orthogonal_(layer.weight, 2**0.5)  # PyTorch's own start shrinks what the pairs say at every layer
         self.decide = nn.Sequential(perceptron(relation, 256, 256), nn.ReLU(), nn.Dropout(dropout), nn.Linear(256, 1))
 
     def pairs(self, cells: torch.Tensor, question: torch.Tensor) -> torch.Tensor:
@@ -63,5 +70,5 @@ class RelationNetwork(nn.Module):
     def forward(self, batch: Batch) -> torch.Tensor:
         """(b,) logits."""
         cells = with_coordinates(self.cnn(batch.image)).flatten(2).transpose(1, 2)
-        logits: torch.Tensor = self.decide(self.pairs(cells, self.question(batch.tokens))).squeeze(1)
+        logits: torch.Tensor = self.decide(self.pairs(cells, self.normalise(self.question(batch.tokens)))).squeeze(1)
         return logits

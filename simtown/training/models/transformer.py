@@ -10,6 +10,15 @@ from simtown.training.world import World
 HEADS = 4
 
 
+#: Standard deviation of fresh embeddings: words and positions count alike, and neither drowns what the layers add.
+SPREAD = 0.1
+
+
+def spread(*shape: int) -> nn.Parameter:
+    """A fresh embedding."""
+    return nn.Parameter(torch.randn(*shape) * SPREAD)
+
+
 def token_size(size: int, width: float) -> int:
     """`size` units times `width`, rounded to a multiple of the attention heads. Raises ValueError if `width` is not above 0."""
     if not width > 0:
@@ -28,8 +37,9 @@ class Reader(nn.Module):
     def __init__(self, world: World, size: int) -> None:
         super().__init__()
         self.embed = nn.Embedding(world.words, size)
-        self.position = nn.Parameter(torch.randn(world.length, size) * 0.02)
-        self.decider = nn.Parameter(torch.randn(1, 1, size) * 0.02)
+        nn.init.normal_(self.embed.weight, std=SPREAD)
+        self.position = spread(world.length, size)
+        self.decider = spread(1, 1, size)
 
     def forward(self, words: torch.Tensor, seen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """(b, length) int64 words padded with 0, and (b, n, size) tokens of what is seen.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from simtown.training.models.transformer import Reader, token_size, transformer
+from simtown.training.models.transformer import Reader, spread, token_size, transformer
 from simtown.training.world import Batch, World
 
 #: Side of a patch, pixels.
@@ -32,7 +32,7 @@ class VisionTransformer(nn.Module):
         self.patch = nn.Conv2d(3, size, PATCH, stride=PATCH)
         self.margin = (-world.width % PATCH, -world.height % PATCH)
         patches = (world.width + self.margin[0]) // PATCH * ((world.height + self.margin[1]) // PATCH)
-        self.position = nn.Parameter(torch.randn(patches, size) * 0.02)
+        self.position = spread(patches, size)
         self.read = Reader(world, size)
         self.encode = transformer(size, layers, dropout)
         self.decide = nn.Linear(size, 1)
