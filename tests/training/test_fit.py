@@ -446,6 +446,38 @@ def test_memory_that_does_not_suffice_names_a_batch_that_does(most, batch, size,
     assert fit(replace(choice, batch=fits), data, tmp_path / "smaller")["status"] == "done"
 
 
+@pytest.mark.parametrize(("features", "fast"), [({}, False), ({"avx512bf16": True}, True), ({"amx-bf16": True, "avx512bf16": False}, True)])
+def test_precision_auto_is_bfloat16_only_where_the_processor_has_instructions_for_it(features, fast, data, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "get_host_cpu_features", lambda: features)
+    used = []
+    learn = module._Fit._learn
+
+    def look(self, batch):
+        found = learn(self, batch)
+        with module._autocast(self.settings):
+            used.append((torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")))
+        return found
+
+    monkeypatch.setattr(module._Fit, "_learn", look)
+    run = fit(small("question-only", precision="auto"), data, tmp_path / "run")
+    assert run["settings"]["precision"] == "auto"
+    assert {on for on, _ in used} == {fast}
+    assert not fast or {kind for _, kind in used} == {torch.bfloat16}
+
+
+@pytest.mark.parametrize("name", ["pbn", "cnn-lstm"])
+def test_a_run_in_bfloat16_trains_float32_weights_near_those_of_float32(name, data, tmp_path):
+    ends = {}
+    for precision in ("float32", "bf16"):
+        directory = tmp_path / precision
+        fit(small(name, options={"dropout": 0.0}, precision=precision, max_steps=4), data, directory)
+        ends[precision] = load_file(directory / "weights.safetensors")
+    for key, weights in ends["bf16"].items():
+        assert weights.dtype == ends["float32"][key].dtype
+        if weights.is_floating_point() and "running" not in key:
+            assert (weights - ends["float32"][key]).abs().max() <= 2 * 4 * 1e-3 * 1.01  # a step of Adam moves a weight by the rate at most
+
+
 def test_memory_that_never_suffices_is_told_too(data, tmp_path):
     with pytest.raises(FitError, match="two examples"):
         fit(small(f"{HERE}:Hungry", options={"most": 1}), data, tmp_path / "run")

@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train
 
 from torch import nn  # noqa: E402
 
-from simtown.training.models.layers import HEAD, Wide, half, perceptron, scaled, with_coordinates  # noqa: E402
+from simtown.training.models.layers import HEAD, QuestionEncoder, Wide, half, perceptron, scaled, with_coordinates  # noqa: E402
 
 
 @pytest.mark.parametrize("size", range(1, 40))
@@ -90,3 +90,16 @@ def test_filters_are_scaled_and_never_none():
     assert scaled((20, 50, 100), 1.0) == (20, 50, 100)
     assert scaled((20, 50, 100), 1.5) == (30, 75, 150)
     assert scaled((20, 50, 100), 0.001) == (1, 1, 1)
+
+
+@pytest.mark.parametrize("padding", [0, 1, 7])
+def test_a_question_is_read_to_its_end_whatever_pads_it(padding):
+    """Against the LSTM run over each question alone, without any padding."""
+    torch.manual_seed(0)
+    encoder = QuestionEncoder(words=30, embedding=8, hidden=12)
+    questions = [torch.randint(1, 30, (length,)) for length in (9, 3, 1, 6)]
+    tokens = torch.zeros(len(questions), 9 + padding, dtype=torch.int64)
+    for row, question in zip(tokens, questions, strict=True):
+        row[: len(question)] = question
+    alone = torch.stack([encoder.lstm(encoder.embed(question[None]))[0][0, -1] for question in questions])
+    torch.testing.assert_close(encoder(tokens), alone, rtol=0, atol=1e-6)
