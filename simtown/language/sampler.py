@@ -50,7 +50,7 @@ class Recipe:
     Attributes:
         seed: the data set's seed.
         split: "train", "val" or "test".
-        subject, object: (k,) probabilities of each entity as subject and as object (equation 4).
+        subject, object: (k,) probabilities of each entity, by catalogue number, as subject and as object (equation 4).
         distractor: whether a third vehicle stands in every scene.
         relations: names of the relations asked about.
         phrasing: a key of STYLES.
