@@ -206,9 +206,9 @@ def reference_data():
 
 @pytest.fixture(scope="session")
 def rich(tmp_path_factory):
-    """A data set with everything: three vehicles, moved cameras, masks, depth, all phrasings, 64x32, shards of 10."""
+    """A data set with everything: other kinds, three vehicles, moved cameras, masks, depth, all phrasings, 64x32, shards of 10."""
     settings = Settings(entities=40, n=24, val=8, test=6, width=64, height=32, seed=5, distractor=True, frequencies="zipf:0.5",
-                        phrasing="varied", jitter=0.5, masks=True, depth=True, shard=10)  # fmt: skip
+                        phrasing="varied", jitter=0.5, masks=True, depth=True, shard=10, test_seed=9, world_seed=27)  # fmt: skip
     directory = tmp_path_factory.mktemp("rich") / "town"
     generate(settings, directory, workers=1)
     return directory

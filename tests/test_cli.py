@@ -312,7 +312,7 @@ def test_render_writes_a_model_for_viewers(rich, here, cli):
 
 def test_info_tells_what_is_in_it(rich, cli):
     out = cli("info", rich).succeeds().out
-    for word in ("64 x 32", "40 entities", "zipf:0.5", "placement", "distractor", "50.0%", "train", "val", "test", "fire truck"):
+    for word in ("64 x 32", "40 entities", "zipf:0.5", "placement", "distractor", "50.0%", "train", "val", "test", "tractor"):
         assert word in out, word
     for accepted in json.loads((rich / "manifest.json").read_text())["acceptance"].values():
         assert f"{accepted['rate']:.1%}" in out

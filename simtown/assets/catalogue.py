@@ -17,6 +17,8 @@ from simtown.assets.street import buildings, corners, furniture, ground, people,
 from simtown.assets.vehicles import buses, cars, cycles, farm, offroad, service, showcars, trucks, vans, works
 
 VERSION = 2
+#: How many kinds of vehicles a version of the world has, the first of ENTITIES: those that `simtown generate --world-seed` draws from.
+SIZES = {2: 102}
 
 #: Every entity, most common first.
 ENTITIES: tuple[str, ...] = (

@@ -71,13 +71,25 @@ def _renderer(engine: str, device: str = "cpu") -> Renderer:
 
 @app.command(short_help="Make a data set: scenes, pictures, questions, answers.")
 def generate(
-    entities: Annotated[int, typer.Option(help="How many kinds of vehicles exist: the first of the catalogue.")] = 60,
+    entities: Annotated[int, typer.Option(help="How many kinds of vehicles exist: the first of the catalogue, or see --world-seed.")] = 60,
     n: Annotated[int, typer.Option(help="Training examples, an even number.")] = 60_000,
     val: Annotated[int, typer.Option(help="Validation examples, drawn like the training ones.")] = 1_000,
     test: Annotated[int, typer.Option(help="Test examples, entities drawn uniformly.")] = 2_000,
     distractor: Annotated[bool, typer.Option("--distractor", help="Put a third vehicle into every scene.")] = False,
     size: Annotated[str, typer.Option(help="Pixels: 128, or width x height such as 64x32.")] = "128",
-    seed: Annotated[int, typer.Option(help="Of all random choices: another seed makes another data set.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of all random choices: another seed makes another data set of the same world.")] = 0,
+    test_seed: Annotated[
+        int | None,
+        typer.Option(help="Of the test split; by default the --seed. Data sets of several seeds that share it have the same test split."),
+    ] = None,
+    world_seed: Annotated[
+        int,
+        typer.Option(
+            help="Which kinds of vehicles exist, and which of them are common: another seed makes a world of other kinds, to show that a "
+            "result does not hang on the kinds. 0 is the catalogue's order. The kinds of a smaller world are among those of a larger one "
+            "of the same seed."
+        ),
+    ] = 0,
     frequencies: Annotated[
         str, typer.Option(help="How common entities are: vg (Visual Genome), uniform, zipf:EXPONENT, or a CSV file.")
     ] = "vg",
@@ -120,7 +132,8 @@ def generate(
 
     width, height = parse_size(size)
     settings = Settings(entities, n, val, test, width, height, seed, distractor, frequencies, _names(relations, RELATION_NAMES),
-                        phrasing, _names(weather, WEATHERS), paint, jitter, masks, depth, shard)  # fmt: skip
+                        phrasing, _names(weather, WEATHERS), paint, jitter, masks, depth, shard, test_seed=test_seed,
+                        world_seed=world_seed)  # fmt: skip
     store = store_of(default_name(settings) if out is None else out)
     settings.check()
     with Progress(f"generate {store}") as watcher, connected(engine, address, workers) as cluster:
@@ -149,13 +162,18 @@ def default_name(settings: Settings) -> str:
 
     from simtown.datasets.settings import Settings as Plain
 
-    name, plain = f"simtown-{settings.entities}-{settings.n}", Plain()
+    settings, plain = settings.canonical, Plain()
+    name = f"simtown-{settings.entities}-{settings.n}"
     if settings.distractor:
         name += "-distractor"
     if (settings.width, settings.height) != (plain.width, plain.height):
         name += f"-{settings.width}x{settings.height}"
     if settings.seed != plain.seed:
         name += f"-seed{settings.seed}"
+    if settings.test_seed is not None:
+        name += f"-test{settings.test_seed}"
+    if settings.world_seed != plain.world_seed:
+        name += f"-world{settings.world_seed}"
     rest = ("val", "test", "frequencies", "relations", "phrasing", "weathers", "paint", "jitter", "masks", "depth", "shard")
     differs = [f"{key}={getattr(settings, key)}" for key in rest if getattr(settings, key) != getattr(plain, key)]
     if differs:

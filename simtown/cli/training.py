@@ -43,7 +43,7 @@ def parse_seeds(text: str) -> list[int]:
 @app.command(short_help="Train a model on a data set.")
 def fit(
     dataset: Annotated[Path, typer.Argument(help="Directory of a data set.")],
-    model: Annotated[str, typer.Option(help="pbn, cnn-lstm, question-only, or your own as package.module:Class.")] = "pbn",
+    model: Annotated[str, typer.Option(help="A name of the list above, or your own as package.module:Class.")] = "pbn",
     train_size: Annotated[int | None, typer.Option(help="Only the first so many training examples; by default all.")] = None,
     seed: Annotated[int, typer.Option(help="Of the initial weights, the order of examples and dropout.")] = 0,
     seeds: Annotated[str | None, typer.Option(help="Several runs one after the other: 0-4 or 0,2,7.")] = None,
@@ -67,11 +67,16 @@ def fit(
         ),
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    precision: Annotated[str, typer.Option(help="float32; on a GPU also tf32 or bf16.")] = "float32",
+    precision: Annotated[
+        str, typer.Option(help="float32, bf16, on a GPU also tf32; auto: bf16 where the device has instructions for it.")
+    ] = "float32",
     compile: Annotated[bool, typer.Option("--compile", help="Use torch.compile.")] = False,
     out: Annotated[Path | None, typer.Option(help="Run directory; by default runs/DATASET-MODEL-SIZE-seedS.")] = None,
 ) -> None:
     """Train a model: Adam, early stopping on validation accuracy, the best weights, one test (section 6.5 of the paper).
+
+    Models of the paper: pbn, cnn-lstm. The same told boxes or not: pbn-no-boxes, cnn-lstm-boxes. Others: film, relation-network, vit.
+    To compare with: true-boxes (is told the scene), question-only (sees no picture).
 
     The run directory holds run.json, metrics.jsonl, curve.png, weights.safetensors, test.npz, and logs for TensorBoard. Killed or
     stopped, the same command continues and ends with the same numbers.
@@ -145,7 +150,7 @@ def _reweighted(share: dict[str, Any]) -> str:
 @app.command(short_help="Test a trained model on a data set.")
 def evaluate(
     run: Annotated[Path, typer.Argument(help="Directory of a run.")],
-    dataset: Annotated[Path, typer.Argument(help="Directory of a data set, of the same picture size.")],
+    dataset: Annotated[Path, typer.Argument(help="Directory of a data set, of the same picture size and of kinds that the run has seen.")],
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     json: Annotated[Path | None, typer.Option(help="Also write the figures as JSON.")] = None,
 ) -> None:
@@ -170,7 +175,7 @@ def predict(
     question: Annotated[str, typer.Argument(help='Such as "Is a sedan left of a fire truck?"')],
     out: Annotated[Path | None, typer.Option(help="Draw the boxes the model found into this PNG.")] = None,
 ) -> None:
-    """Ask a trained model one question about one picture; the Place-Binder Network also says where it looked.
+    """Ask a trained model one question about one picture; a model that was taught boxes also says where it looked.
 
     A model learns from pictures that hold both vehicles of the question, so it cannot answer that one is missing.
     """
@@ -193,7 +198,7 @@ def predict(
     print(f"  the model cannot answer that a vehicle is missing: it learned from pictures that hold both{look}")
     if out is not None:
         if answer.boxes is None:
-            raise RefusalError("--out: this model finds no boxes; ask a pbn run")
+            raise RefusalError("--out: this model finds no boxes; ask a run of pbn or cnn-lstm-boxes")
         save_picture(draw(image, answer), out)
         print(out)
 
@@ -316,43 +321,60 @@ def _list_searches(plan: Plan, done: dict[str, dict[str, Any]]) -> list[Cell]:
 
 
 def _complexity_table(rows: list[dict[str, str]]) -> Table:
-    """Intervals below their figures, so that a row fits a terminal; what is the same in all rows goes into the caption."""
+    """For each target, the need and, after a stroke, the smallest set that reached it; below them the interval of the need.
+
+    So a row fits a terminal. What is the same in all rows goes into the caption.
+    """
     from rich import box
     from rich.table import Table
 
-    shared = [name for name in ("distractor", "seeds", "interval over") if len({row[name] for row in rows}) == 1]
-    told = ", ".join(f"{name}: {rows[0][name]}" for name in shared)
-    table = Table(title="Samples needed for a test accuracy (95 % interval)", caption=told or None, box=box.SIMPLE_HEAD,
-                  pad_edge=False, collapse_padding=True)  # fmt: skip
-    names = [name for name in rows[0] if name not in shared] if rows else []
+    from simtown.training.findings import SMALLEST
+
+    shared = [name for name in ("distractor", "seeds", "interval over") if len({row.get(name) for row in rows}) == 1 and name in rows[0]]
+    caption = ", ".join(f"{name}: {rows[0][name]}" for name in shared)
+    table = Table(title="Samples needed for a test accuracy / smallest set that reached it (below: 95 % interval)", caption=caption or None,
+                  box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)  # fmt: skip
+    names = [name for name in rows[0] if name not in shared and not name.endswith(SMALLEST)]
     for name in names:
         table.add_column(name, justify="right" if name[0].isdigit() else "left", no_wrap=name in ("model", "entities"))
     for row in rows:
-        for old, new in ((" (", "\n"), (")", ""), (" to ", "–"), ("> ", ">"), ("≤ ", "≤")):
-            row = {name: cell.replace(old, new) for name, cell in row.items()}
-        table.add_row(*(row[name] for name in names))
+        cells = {name: cell.replace(" to ", "–").replace("> ", ">").replace("≤ ", "≤") for name, cell in row.items()}
+        for name in names:
+            if name + SMALLEST in cells:
+                need, stroke, interval = cells[name].partition(" (")
+                cells[name] = f"{need} / {cells[name + SMALLEST]}" + (f"\n{interval.rstrip(')')}" if stroke else "")
+        table.add_row(*(cells[name] for name in names))
     return table
 
 
-@app.command(short_help="Sample complexity from many runs.")
+@app.command(short_help="Sample complexity from many runs, or from anyone's results.")
 def complexity(
-    runs: Annotated[list[Path], typer.Argument(help="Directories with runs in them, such as a sweep's.")],
+    runs: Annotated[list[Path], typer.Argument(help="Directories with runs or cells in them, such as a sweep's; or one CSV of results.")],
     out: Annotated[Path | None, typer.Option(help="Where tables and figures go; by default RUNS/complexity.")] = None,
+    targets: Annotated[str, typer.Option(help="Accuracies to reach.")] = "0.75,0.85,0.90,0.95",
     replicates: Annotated[int, typer.Option(help="Bootstrap replicates for the intervals.")] = 1_000,
     seed: Annotated[int, typer.Option(help="Of the bootstrap.")] = 0,
 ) -> None:
-    """Samples needed to reach 75, 85, 90 and 95 % test accuracy, by model and world, with intervals; and how they grow with the world.
+    """Samples needed to reach an accuracy, by model and world, with intervals; and how they grow with the world.
 
-    Writes complexity.md, .csv and .json, samples.png (the paper's Figures 5 to 10) and learning.png.
+    Writes complexity.md, .csv and .json, tables of exponents, ratios, additional data and accuracies, samples.png (the paper's Figures 5 to
+    10) and learning.png.
+
+    RESULTS.csv, learning curves of any experiment, has a line a run and the columns group, size, seed, correct, total; and world, a whole
+    number, if the experiment has worlds of several sizes. The first line's group is what the others are compared with.
     """
     _train_extra("scipy", "matplotlib")
     from rich.console import Console
 
     from simtown.training.report import report
 
-    directory = out or runs[0] / "complexity"
-    told = report(runs, directory, replicates=replicates, seed=seed)
-    Console(width=None if sys.stdout.isatty() else 110).print(_complexity_table(told.table()))
-    for note in told.notes:
+    try:
+        levels = [float(target) for target in targets.split(",")]
+    except ValueError:
+        raise RefusalError(f"--targets {targets}: give accuracies between 0 and 1, with commas between them") from None
+    directory = out or (runs[0].parent if runs[0].is_file() else runs[0]) / "complexity"
+    found = report(runs, directory, targets=levels, replicates=replicates, seed=seed)
+    Console(width=None if sys.stdout.isatty() else 110).print(_complexity_table(found.table()))
+    for note in found.notes:
         print(f"Note: {note}.")
     print(f"Look at {directory / 'samples.png'} and {directory / 'learning.png'}; more in {directory / 'complexity.md'}")

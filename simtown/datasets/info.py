@@ -36,11 +36,14 @@ def show(place: str | Path) -> None:
 def _print(store: Directory | Remote, dataset: Dataset, console: Console) -> None:
     s = dataset.settings
     size = sum(e["bytes"] for e in dataset.manifest["shards"].values())
-    about = f"{s.entities} entities, {s.width} x {s.height} pixels, {s.vehicles} vehicles a scene, seed {s.seed}"
+    about = f"{s.entities} entities, {s.width} x {s.height} pixels, {s.vehicles} vehicles a scene, {s.seeds}"
     made = f"frequencies {s.frequencies}; {size / 1e6:,.1f} MB, simtown {dataset.manifest['simtown']}"
     console.print(f"[bold]{escape(str(store))}[/]: {escape(f'{about}, {made}')}", highlight=False)
     if s.other_world:
         console.print(f"It shows version {s.catalogue} of the world; this program makes version {CATALOGUE_VERSION}.", highlight=False)
+    if s.world_seed:
+        kinds = ", ".join(dataset.names["entities"][e] for e in s.kinds)
+        console.print(f"Its kinds of vehicles, the most frequent first: {escape(kinds)}.", highlight=False)
     console.print(_splits(dataset))
     console.print(_acceptance(dataset))
     timings = _timings(store)
@@ -102,8 +105,8 @@ def _frequencies(dataset: Dataset) -> Table:
     table = Table(title="Entities in the training questions, | marks the target", title_justify="left")
     for head in ("entity", "subject", "", "object", ""):
         table.add_column(head, justify="right" if head in ("subject", "object") else "left")
-    for e in range(s.entities):
-        cells = [cell for f, t in zip(found, target, strict=True) for cell in (f"{f[e]:.2%}", _bar(f[e], t[e], top))]
+    for rank, e in enumerate(s.kinds):
+        cells = [cell for f, t in zip(found, target, strict=True) for cell in (f"{f[e]:.2%}", _bar(f[e], t[rank], top))]
         table.add_row(dataset.names["entities"][e], *cells)
     return table
 

@@ -17,7 +17,7 @@ import simtown
 from simtown.assets.palette import PAINTS
 from simtown.datasets import summary as summaries
 from simtown.datasets.names import names
-from simtown.datasets.settings import LEFT_OUT, NEW_SETTINGS, SCHEMA, SPLITS, Settings, Tables
+from simtown.datasets.settings import KINDS, LEFT_OUT, NEW_SETTINGS, SCHEMA, SPLITS, Settings, Tables, UnknownWorldError
 from simtown.datasets.shards import Task, tasks, together
 from simtown.files import DamagedError, load_json, save_json, versions
 from simtown.language.questions import vocabulary
@@ -108,6 +108,8 @@ def load(directory: Path) -> dict[str, Any]:
             _check_names(manifest)
     except KeyError as error:
         raise DamagedError(f"{path} is damaged: it lacks {error}; {_RESTORE}") from error
+    except UnknownWorldError as error:
+        raise DamagedError(f"{path}: {error}") from error
     except (TypeError, AttributeError, ValueError) as error:
         raise DamagedError(f"{path} is damaged: {error}; {_RESTORE}") from error
     return manifest
@@ -130,13 +132,15 @@ def _check_settings(told: Any, schema: int) -> None:
             _expect(told[name], kinds.get(type(default), type(default)), f"settings.{name}")
         elif name not in LEFT_OUT and (schema > 1 or name not in NEW_SETTINGS):
             raise KeyError(f"settings.{name}")
-    unknown = sorted(set(told) - set(asdict(Settings())) - {f"{table}_frequencies" for table in Tables._fields})
+    unknown = sorted(set(told) - set(asdict(Settings())) - {f"{table}_frequencies" for table in Tables._fields} - {KINDS})
     if unknown:
         raise ValueError(f"there is no setting '{unknown[0]}'")
     settings = Settings.from_resolved(told)
     if settings.schema != schema:
         raise ValueError(f"version {settings.catalogue} of the world is never stored in layout version {schema}")
     settings.check_apart_from_frequencies()
+    if told.get(KINDS) != (list(settings.kinds) if settings.world_seed else None):
+        raise ValueError(f"settings.{KINDS} are not the kinds that world seed {settings.world_seed} has in this version of simtown")
     paints = 0 if settings.paint == "own" else len(PAINTS)
     for table, count in zip(Tables._fields, (settings.entities, settings.entities, paints), strict=True):
         name = f"{table}_frequencies"
@@ -188,8 +192,9 @@ def _check_names(manifest: dict[str, Any]) -> None:
         _expect(manifest["names"][key], list, f"names.{key}")
         for name in manifest["names"][key]:
             _expect(name, str, f"a name of names.{key}")
-    if len(manifest["names"]["entities"]) != manifest["settings"]["entities"]:
-        raise ValueError(f"names.entities is not a list of {manifest['settings']['entities']} names")
+    numbers = max(Settings.from_resolved(manifest["settings"]).kinds) + 1
+    if len(manifest["names"]["entities"]) != numbers:
+        raise ValueError(f"names.entities is not a list of {numbers} names")
     sizes = summaries.lengths(manifest["names"])
     _expect(manifest["summary"], dict, "summary")
     for split, counted in manifest["summary"].items():

@@ -33,7 +33,10 @@ class Fit:
 
 @dataclass(frozen=True)
 class Marginals:
-    """Of one split: examples, and by role the counts (k,) int64, the target shares (k,) float64 and how well they fit."""
+    """Of one split: examples, and by role the counts (k,) int64, the target shares (k,) float64 and how well they fit.
+
+    The k kinds stand in the order of :attr:`simtown.datasets.settings.Settings.kinds`.
+    """
 
     n: int
     counts: Mapping[str, np.ndarray]
@@ -98,7 +101,7 @@ def marginals(dataset: Dataset) -> dict[str, Marginals]:
         if not len(split):
             continue
         target = uniform if name == "test" else followed
-        counts = {role: np.array(dataset.summary(name)[role]) for role in ROLES}
+        counts = {role: np.array(dataset.summary(name)[role])[list(s.kinds)] for role in ROLES}
         result[name] = Marginals(len(split), counts, target, {role: goodness(counts[role], target[role]) for role in ROLES})
     return result
 

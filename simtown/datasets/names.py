@@ -15,9 +15,12 @@ from simtown.scenes.weather import WEATHERS
 
 
 def names(settings: Settings) -> dict[str, list[str]]:
-    """What the numbers in a data set's arrays stand for: the name of number i is entry i."""
+    """What the numbers in a data set's arrays stand for: the name of number i is entry i.
+
+    Vehicles have their catalogue numbers, so a world that is not the catalogue's first kinds leaves some numbers unused.
+    """
     return {
-        "entities": list(ENTITIES[: settings.entities]),
+        "entities": list(ENTITIES[: max(settings.kinds) + 1]),
         "props": list(version1.PROP_NAMES if settings.schema == 1 else PROPS),
         "relations": list(RELATION_NAMES),
         "weathers": list(WEATHERS),

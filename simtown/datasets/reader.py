@@ -256,8 +256,9 @@ _SMALL = (
 class TorchView:
     """What a DataLoader collates: a dict of arrays an example.
 
-    Keys: image (3, h, w) uint8; tokens (16,) int64; answer float32 0 or 1; subject, relation, object int64;
-    boxes (2, 4) float32 of the subject and the object, x0, y0, x1, y1 as shares of the picture's width and height.
+    Keys: image (3, h, w) uint8; tokens (16,) int64; answer float32 0 or 1; subject, relation, object int64, the numbers that are stored
+    (`dataset.settings.ranks[subject]` counts the kinds of the world from 0 on); boxes (2, 4) float32 of the subject and the object, x0, y0,
+    x1, y1 as shares of the picture's width and height.
     """
 
     def __init__(self, split: Split) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from simtown.assets.catalogue import ENTITIES
+from simtown.assets.catalogue import ENTITIES, SIZES
 from simtown.assets.catalogue import VERSION as CATALOGUE_VERSION
 from simtown.language.questions import STYLES
 from simtown.language.relations import DEFAULT_RELATIONS, relation_numbers
@@ -17,6 +18,7 @@ from simtown.language.sampler import Recipe, draw_entities
 from simtown.render.frames import check_size
 from simtown.scenes.paint import CHOICES, paint_frequencies
 from simtown.scenes.weather import WEATHERS
+from simtown.streams import Stream
 from simtown.visualgenome.frequencies import frequencies
 
 SPLITS = ("train", "val", "test")
@@ -26,6 +28,8 @@ SCHEMA = 2
 NEW_SETTINGS = frozenset({"paint", "paint_frequencies"})
 #: Settings that a manifest leaves out where they have their default, as data sets made before they existed do.
 LEFT_OUT: dict[str, Any] = {"test_seed": None, "world_seed": 0}
+#: The key of :attr:`Settings.kinds` beside the settings in a manifest, of a world seed other than 0.
+KINDS = "kinds"
 #: Bytes of a shard whose number of examples is chosen here. What is chosen is this or up to 2.5 times less.
 _SHARD_BYTES = 160e6
 #: Bytes that an example takes, as measured from 32 x 32 to 1024 x 1024: so many for each pixel of a side (outlines) and of the area.
@@ -40,7 +44,7 @@ class Tables(NamedTuple):
     """Frequencies as they are resolved.
 
     Attributes:
-        subject, object: (entities,) float64 of train and val.
+        subject, object: (entities,) float64 of train and val, in the order of :attr:`Settings.kinds`.
         paint: (36,) float64 of every split; (0,) if every kind keeps its own.
     """
 
@@ -53,12 +57,16 @@ class SettingsError(ValueError):
     """A setting that cannot be; the message says which and what it may be."""
 
 
+class UnknownWorldError(SettingsError):
+    """A world seed of a version of the world whose catalogue is not known here."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """Every choice that decides the bytes of a data set.
 
     Attributes:
-        entities: how many kinds of vehicles exist (the first of the catalogue).
+        entities: how many kinds of vehicles exist (:attr:`kinds`).
         n, val, test: examples in each split, all even.
         width, height: pixels.
         seed: any integer.
@@ -110,7 +118,7 @@ class Settings:
     def check_apart_from_frequencies(self) -> None:
         """As :meth:`check` where the table of frequencies may be gone: a finished data set keeps them in its manifest."""
         least = 3 if self.distractor else 2
-        if self.entities < least or (self.entities > len(ENTITIES) and not self.other_world):
+        if not least <= self.entities <= SIZES.get(self.catalogue, self.entities):
             also = " with --distractor" if self.distractor else ""
             raise SettingsError(f"--entities must be from {least}{also} to {len(ENTITIES)}, not {self.entities}")
         for name, count, low in (("n", self.n, 2), ("val", self.val, 0), ("test", self.test, 0)):
@@ -136,6 +144,40 @@ class Settings:
     def other_world(self) -> bool:
         """Whether this is a version of the world that this program can neither sample nor draw."""
         return self.catalogue != CATALOGUE_VERSION
+
+    @property
+    def kinds(self) -> tuple[int, ...]:
+        """Catalogue numbers of the kinds that exist, `entities` of them, the most frequent first.
+
+        World seed 0: the first of the catalogue, in its order. Any other seed: the first of a permutation of the whole catalogue, so
+        a world of 5 entities is part of the world of 15 of the same seed. The permutation belongs to the version of the world
+        (:data:`simtown.assets.catalogue.SIZES`): a larger catalogue has other worlds.
+
+        Raises UnknownWorldError for a world seed of a version that this simtown does not know.
+        """
+        order = _permutation(self.world_seed, self.catalogue) if self.world_seed else range(self.entities)
+        return tuple(order[: self.entities])
+
+    @property
+    def ranks(self) -> np.ndarray:
+        """(m,) int64: the place in :attr:`kinds` of each catalogue number, from 0 on; -1 for a kind that does not exist here.
+
+        The last entry is for -1, the empty slot.
+        """
+        ranks = np.full(max(len(ENTITIES), self.entities) + 1, -1)
+        ranks[list(self.kinds)] = np.arange(self.entities)
+        return ranks
+
+    @property
+    def canonical(self) -> Settings:
+        """The same data set in the usual words: a test split of the data set's own seed needs no `test_seed`."""
+        return replace(self, test_seed=None) if self.test_seed == self.seed else self
+
+    @property
+    def seeds(self) -> str:
+        """All seeds in words, such as "seed 3, test seed 0, world seed 3", without those at their default."""
+        others = {name: getattr(self.canonical, name) for name, default in LEFT_OUT.items() if getattr(self.canonical, name) != default}
+        return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in {"seed": self.seed, **others}.items())
 
     @property
     def schema(self) -> int:
@@ -181,8 +223,16 @@ class Settings:
             paint = tables.paint if tables else paint_frequencies(self.paint)
         else:
             subject, obj, paint = tables or self.tables()
+        subject, obj = self._by_number(subject), self._by_number(obj)
         seed = self.test_seed if split == "test" and self.test_seed is not None else self.seed
         return Recipe(seed, split, subject, obj, self.distractor, self.relations, self.phrasing, self.weathers, self.jitter, paint)
+
+    def _by_number(self, table: np.ndarray) -> np.ndarray:
+        """(m,) float64 by catalogue number, 0 for kinds that do not exist here, of a table (entities,) in the order of :attr:`kinds`."""
+        kinds = list(self.kinds)
+        chances = np.zeros(max(kinds) + 1)
+        chances[kinds] = table
+        return chances
 
     def counts(self) -> dict[str, int]:
         """Examples in each split."""
@@ -191,24 +241,41 @@ class Settings:
     def resolved(self, tables: Tables | None = None) -> dict[str, Any]:
         """As JSON keeps it: names, numbers, and the frequencies themselves, so that a changed CSV file is a changed setting.
 
+        The kinds of a world seed are written out, too.
         `tables` takes the place of :meth:`tables`, as for :meth:`recipe`.
         """
         tables = tables or self.tables()
-        told = {k: list(v) if isinstance(v, tuple) else v for k, v in {**asdict(self), "shard": self.shard_size}.items()}
+        choices = {**asdict(self.canonical), "shard": self.shard_size}
+        told = {k: list(v) if isinstance(v, tuple) else v for k, v in choices.items() if k not in LEFT_OUT or v != LEFT_OUT[k]}
         told.update({f"{role}_frequencies": [float(p) for p in table] for role, table in tables._asdict().items()})
-        usual = {k for k, value in LEFT_OUT.items() if told[k] == value}
-        return {k: v for k, v in told.items() if k not in usual and (self.schema > 1 or k not in NEW_SETTINGS)}
+        if self.world_seed:
+            told[KINDS] = list(self.kinds)
+        return {k: v for k, v in told.items() if self.schema > 1 or k not in NEW_SETTINGS}
 
     @classmethod
     def from_resolved(cls, told: dict[str, Any]) -> Settings:
-        """Inverse of :meth:`resolved`, but for the frequencies, which the manifest keeps beside it."""
-        own: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in told.items() if not k.endswith("_frequencies")}
+        """Inverse of :meth:`resolved`, but for the frequencies and the kinds, which the manifest keeps beside it."""
+        choices = {k: v for k, v in told.items() if k != KINDS and not k.endswith("_frequencies")}
+        own: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in choices.items()}
         return cls(**own)
 
     @property
     def vehicles(self) -> int:
         """Vehicle slots in a scene."""
         return 3 if self.distractor else 2
+
+
+@lru_cache(maxsize=64)
+def _permutation(world_seed: int, catalogue: int) -> tuple[int, ...]:
+    """All kinds of a version of the world, by catalogue number, in an order that the seed draws."""
+    if catalogue not in SIZES:
+        raise UnknownWorldError(
+            f"this simtown does not know version {catalogue} of the world, nor the kinds of its world seed {world_seed}: use the simtown "
+            "that made it"
+        )
+    numbers = np.arange(SIZES[catalogue])
+    keys = Stream(world_seed, "world", "kinds").bits(numbers, 1)[:, 0]
+    return tuple(keys.argsort(kind="stable").tolist())
 
 
 def _round_down(limit: float) -> int:
@@ -227,10 +294,11 @@ def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
 
 def _flags(told: dict[str, Any]) -> dict[str, str]:
     """Resolved settings as the command line writes them."""
-    rest = {k: ",".join(map(str, v)) if isinstance(v, list) else str(v) for k, v in told.items()}
+    plain = {k: v for k, v in {**LEFT_OUT, **told}.items() if k != KINDS}  # the kinds follow from the seed
+    rest = {k: ",".join(map(str, v)) if isinstance(v, list) else str(v) for k, v in plain.items()}
     flags = {"size": f"{rest.pop('width', '?')}x{rest.pop('height', '?')}", "weather": rest.pop("weathers", "?")}
     tables = hashlib.sha256("".join(rest.pop(f"{role}_frequencies", "") for role in ("subject", "object")).encode()).hexdigest()[:6]
     flags["frequencies"] = f"{rest.pop('frequencies', '?')} (table {tables})"
     paints = rest.pop("paint_frequencies", "")
     flags["paint"] = rest.pop("paint", "own") + (f" (table {hashlib.sha256(paints.encode()).hexdigest()[:6]})" if paints else "")
-    return {**rest, **flags}
+    return {k.replace("_", "-"): v for k, v in {**rest, **flags}.items()}

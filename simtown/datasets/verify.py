@@ -207,7 +207,7 @@ class _Verification:
 
     def _summary(self, drawn: int) -> str:
         s = self.settings
-        about = f"{s.entities} entities, seed {s.seed}"
+        about = f"{s.entities} entities, {s.seeds}"
         if s.other_world:
             text = (
                 f"files, checksums and answers of {self.total:,} examples are right; their scenes and pictures show version {s.catalogue} "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from torch import nn
 from simtown.assets.catalogue import ENTITIES
 from simtown.datasets.preview import OBJECT, SUBJECT
 from simtown.datasets.reader import Dataset, open_dataset
-from simtown.datasets.settings import SettingsError
+from simtown.datasets.settings import LEFT_OUT, Settings, SettingsError
 from simtown.language.parsing import any_of, match
 from simtown.language.questions import PHRASINGS, encode, text, vocabulary, with_article, words
 from simtown.language.relations import RELATION_NAMES
@@ -22,7 +23,7 @@ from simtown.scenes.camera import WIDEST
 from simtown.training import identity
 from simtown.training import run as runs
 from simtown.training.evaluation import logits_of, measure, references
-from simtown.training.models import build
+from simtown.training.models import build, finds_boxes
 from simtown.training.run import FitSettings
 from simtown.training.sources import as_input, open_split
 from simtown.training.world import Batch, World
@@ -42,17 +43,25 @@ def open_run(directory: Path) -> tuple[nn.Module, World, dict[str, Any]]:
     return model.eval(), world, run
 
 
+def world_of(run: dict[str, Any]) -> Settings:
+    """Settings that have the kinds of a run's world, by what its run.json says; the other settings are the usual ones."""
+    told = {**LEFT_OUT, "catalogue": Settings().catalogue, **run["data"]}  # an older simtown did not record all of them
+    return Settings(entities=told["entities"], world_seed=told["world_seed"], catalogue=told["catalogue"])
+
+
 def evaluate(directory: Path, data: Path, device: torch.device) -> dict[str, Any]:
-    """A run's model on the test set of any data set of its picture size and no more entities: as "test" in run.json, and references.
+    """A run's model on the test set of any data set of its picture size and of its kinds: as "test" in run.json, and references.
 
     Raises:
         SettingsError: a data set that the model cannot be asked about.
     """
     model, world, run = open_run(directory)
     dataset = open_dataset(data)
-    _comparable(world, dataset)
+    trained = world_of(run)
+    _comparable(world, trained, dataset)
+    shown = replace(dataset.settings, entities=trained.entities, world_seed=trained.world_seed, catalogue=trained.catalogue)
     logits = {
-        name: logits_of(model.to(device), open_split(split, len(split), dataset.settings, device), len(split))[0]
+        name: logits_of(model.to(device), open_split(split, len(split), shown, device), len(split))[0]
         for name, split in (("test", dataset.test), ("val", dataset.val))
         if len(split)
     }
@@ -72,7 +81,8 @@ def _trained_on(dataset: Dataset, run: dict[str, Any]) -> bool:
     return same
 
 
-def _comparable(world: World, dataset: Dataset) -> None:
+def _comparable(world: World, trained: Settings, dataset: Dataset) -> None:
+    """Raises SettingsError unless the data set's pictures have the size of the run's, and its kinds are among those of the run."""
     other = World.of(dataset)
     if (other.width, other.height) != (world.width, world.height):
         raise SettingsError(
@@ -82,6 +92,13 @@ def _comparable(world: World, dataset: Dataset) -> None:
     if other.entities > world.entities:
         raise SettingsError(
             f"{dataset.path} has {other.entities} entities, the run knows {world.entities}: give a data set of at most {world.entities}"
+        )
+    unseen = [kind for kind in dataset.settings.kinds if kind not in trained.kinds]
+    if unseen:
+        name = with_article(dataset.names["entities"][unseen[0]])
+        raise SettingsError(
+            f"{dataset.path} has kinds of vehicles that the run has not seen, such as {name}: "
+            f"give a data set of the run's world (simtown generate --world-seed {trained.world_seed})"
         )
 
 
@@ -158,10 +175,13 @@ def predict(directory: Path, image: Path, question: str) -> Answer:
 
     Raises:
         SettingsError: a question that is not understood (the message says which word), a file that is no picture, or a picture that shows
-            less than those of the run.
+            less than those of the run; or a model that is told the true boxes.
     """
     model, world, run = open_run(directory)
-    subject, relation, obj = parse(question, world.entities)
+    if getattr(model, "needs_true_boxes", False):
+        raise SettingsError(f"{directory}: the model {run['model']} is told the true boxes, which no picture holds: ask another run")
+    trained = world_of(run)
+    subject, relation, obj = parse(question, trained.kinds)
     try:
         with Image.open(image) as opened:
             frame, (width, height) = framed(opened.size, world), opened.size
@@ -172,10 +192,10 @@ def predict(directory: Path, image: Path, question: str) -> Answer:
         raise SettingsError(f"{image}: {error}") from None
     pixels = as_input(torch.from_numpy(np.asarray(small).copy())[None])
     tokens = torch.from_numpy(encode(question).astype(np.int64))[None]
-    s, r, o = (torch.tensor([number]) for number in (subject, relation, obj))
+    s, r, o = (torch.tensor([int(number)]) for number in (trained.ranks[subject], relation, trained.ranks[obj]))
     batch = Batch(pixels, tokens, s, r, o, boxes=torch.zeros(1, 2, 4), answer=torch.zeros(1))
     boxes = None
-    if hasattr(model, "boxes"):
+    if finds_boxes(model):
         middle, extent = np.split(model.boxes(batch)[:, 0].numpy(), 2, axis=1)
         extent = np.maximum(extent, 0)  # a regression may well say otherwise
         left, top, right, bottom = frame
@@ -185,8 +205,18 @@ def predict(directory: Path, image: Path, question: str) -> Answer:
     return Answer(yes, boxes, frame, cut, (ENTITIES[subject], ENTITIES[obj]), run.get("test", {}).get("accuracy"))
 
 
-def parse(question: str, entities: int) -> tuple[int, int, int]:
-    """Numbers of subject, relation and object of a question in any of the phrasings. Raises SettingsError."""
+def parse(question: str, kinds: Sequence[int]) -> tuple[int, int, int]:
+    """Numbers of subject, relation and object of a question in any of the phrasings.
+
+    Args:
+        kinds: catalogue numbers of the vehicles that may be asked about.
+
+    Returns:
+        The subject's catalogue number, the relation's number, and the object's catalogue number.
+
+    Raises:
+        SettingsError: the question is not understood, or is about a vehicle of another kind.
+    """
     unknown = [word for word in words(question) if word not in vocabulary()]
     if unknown:
         raise SettingsError(f"the question's word '{unknown[0]}' is unknown: {_LIKE}")
@@ -196,8 +226,11 @@ def parse(question: str, entities: int) -> tuple[int, int, int]:
     found = match(question, PHRASINGS, slots)
     if found:
         s, r, o = names[str(found["s"])], RELATION_NAMES.index(str(found["r"])), names[str(found["o"])]
-        if max(s, o) >= entities:
-            raise SettingsError(f"the run has not seen {with_article(ENTITIES[max(s, o)])}: its world holds the first {entities} vehicles")
+        unseen = [kind for kind in (s, o) if kind not in kinds]
+        if unseen:
+            first = list(kinds) == list(range(len(kinds)))
+            held = f"the first {len(kinds)} vehicles" if first else f"these vehicles: {', '.join(ENTITIES[kind] for kind in kinds)}"
+            raise SettingsError(f"the run has not seen {with_article(ENTITIES[unseen[0]])}: its world holds {held}")
         return s, r, o
     raise SettingsError(f"the question is not understood: {_LIKE}")
 

@@ -1,19 +1,20 @@
-"""Learning curves with their uncertainty: test items and seeds are drawn again, and everything is computed from each draw.
+"""Learning curves with their uncertainty: what varied among the runs is drawn again, and everything is computed from each draw.
 
-A *curve* is one model in one world (entities, distractor): its test accuracy at every trained size n. Row 0 of every array over replicates
-is the data itself, the rest are replicates.
+A *curve* is one model in one world size (entities, distractor): its test accuracy at every trained size n. Row 0 of every array over
+replicates is the data itself, the rest are replicates. docs/reproduce/intervals.md shows how often the intervals hold the truth.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import blake2b
 
 import numpy as np
 from scipy import stats
 
-from simtown.training.curves import ABOVE, BELOW, ROUNDING, RULES, power_misfit
+from simtown.training.curves import ABOVE, BELOW, ROUNDING, RULES
 from simtown.training.results import Run
 
 #: Share of the replicates inside an interval.
@@ -34,15 +35,69 @@ class Curve:
     accuracy: np.ndarray  #: (S,) mean over the seeds
     low: np.ndarray  #: (S,) ends of the interval of accuracy
     high: np.ndarray
+    interval_over: str  #: what varied among the runs, as :func:`interval_over` says it
     samples: dict[str, np.ndarray] = field(repr=False)
     medians: dict[str, np.ndarray] = field(repr=False)  #: (targets,) Kaplan-Meier median over seeds, by rule
     reached: dict[str, np.ndarray] = field(repr=False)  #: (targets,) seeds that reached the target, by rule
-    misfit: float  #: largest distance of an accuracy from the power law; NaN without one
 
     @property
     def fewest(self) -> int:
         """Seeds of the size that has fewest."""
         return int(np.isfinite(self.runs).sum(axis=1).min())
+
+
+# What varied among the runs of a curve
+
+#: From least to most; intervals over the first three are known to be too narrow, or to hold for one data set or world alone.
+ITEMS, WEIGHTS, DATA, WORLDS = "items only", "weights and items", "weights, data and items", "weights, data, world and items"
+#: Of runs that do not say where their data came from.
+SEEDS = "seeds and items"
+_MARKS = {ITEMS: "items only: too narrow", WEIGHTS: "weights and items: too narrow", DATA: "weights, data and items: of one world"}
+
+
+def interval_over(runs: Sequence[Run]) -> str:
+    """What the interval of a curve of these runs holds: the luck of test items, of weights, of training data, of the world's kinds."""
+    sizes: dict[int, set[int]] = {}
+    for run in runs:
+        sizes.setdefault(run.train_size, set()).add(run.seed)
+    if min(map(len, sizes.values())) < 2:
+        return ITEMS  # of the size of which there is one run, no more is known
+    if any(run.data_seed is None for run in runs):
+        return SEEDS
+    if len({run.world_seed for run in runs}) > 1:
+        return WORLDS
+    return DATA if len({run.data_seed for run in runs}) > 1 else WEIGHTS
+
+
+def marked(over: str) -> str:
+    """What an interval holds, with a mark if it is too narrow for the truth that a reader asks for."""
+    return _MARKS.get(over, over)
+
+
+def too_narrow(over: str) -> bool:
+    """Whether so many fewer than 95 % of such intervals hold the truth that they decide nothing."""
+    return over in (ITEMS, WEIGHTS)
+
+
+def narrowest(*overs: str) -> str:
+    """Of several curves that are compared: what the interval of the comparison holds."""
+    order = [ITEMS, WEIGHTS, SEEDS, DATA, WORLDS]
+    return min(overs, key=order.index)
+
+
+def _clusters(runs: Sequence[Run]) -> list[tuple[str, int]]:
+    """What each run is drawn with: its world if worlds vary, else its data set if data sets do, else itself.
+
+    Runs that share the outermost thing that varied rise and fall together, so they are drawn together.
+    """
+    for name in ("world_seed", "data_seed"):
+        values = [getattr(run, name) for run in runs]
+        if None not in values and len(set(values)) > 1:
+            return [(name, value) for value in values]
+    return [("seed", run.seed) for run in runs]
+
+
+# Replicates
 
 
 def _generator(seed: int, *address: object) -> np.random.Generator:
@@ -51,32 +106,52 @@ def _generator(seed: int, *address: object) -> np.random.Generator:
     return np.random.default_rng([seed, int.from_bytes(digest, "little")])
 
 
-def resampled_accuracies(runs: Sequence[Run], replicates: int, seed: int) -> np.ndarray:
-    """Accuracy (1 + replicates, runs) on resampled test items; runs with the same test set see the same items."""
-    result = np.empty((1 + replicates, len(runs)))
-    for test_id in sorted({run.test_id for run in runs}):
-        columns = [i for i, run in enumerate(runs) if run.test_id == test_id]
-        correct = np.stack([runs[i].correct for i in columns]).astype(np.float32)  # counts below 2^24 are exact
-        count = correct.shape[1]
-        random = _generator(seed, "items", test_id)
-        result[0, columns] = correct.sum(axis=1, dtype=np.float64) / count
-        chunk = max(1, 4_000_000 // count)
-        for start in range(0, replicates, chunk):
-            r = min(chunk, replicates - start)
-            drawn = random.integers(0, count, (r, count)) + count * np.arange(r)[:, None]
-            times = np.bincount(drawn.ravel(), minlength=r * count).reshape(r, count).astype(np.float32)
-            result[1 + start : 1 + start + r, columns] = (times @ correct.T).astype(np.float64) / count
+def resampled_accuracies(curves: Sequence[Sequence[Run]], replicates: int, seed: int) -> list[np.ndarray]:
+    """Accuracy (1 + replicates, runs) of each curve's runs on resampled test items; runs with the same test set see the same items.
+
+    Where each cluster of a curve was tested on items of its own, the luck of items is drawn with the cluster; there they stay as they are.
+    """
+    drawn = {run.test_id for runs in curves for run in runs if not _own_items(runs, run.train_size)}
+    tests: dict[str, list[tuple[int, int]]] = {}
+    for c, runs in enumerate(curves):
+        for i, run in enumerate(runs):
+            tests.setdefault(run.test_id, []).append((c, i))
+    result = [np.empty((1 + replicates, len(runs))) for runs in curves]
+    for test_id, places in tests.items():
+        correct = np.stack([curves[c][i].correct for c, i in places])
+        accuracies = _on_drawn_items(correct, replicates if test_id in drawn else 0, _generator(seed, "items", test_id))
+        for (c, i), column in zip(places, accuracies.T, strict=True):
+            result[c][:, i] = column if test_id in drawn else column[0]
     return result
 
 
-def stretch(seeds: int) -> float:
-    """How much wider than the replicates' spread over so many seeds an interval must be, as Student's t is wider than the normal.
+def _on_drawn_items(correct: np.ndarray, replicates: int, random: np.random.Generator) -> np.ndarray:
+    """Accuracy (1 + replicates, runs) of right answers (runs, T): on the items themselves, then on as many drawn with replacement."""
+    count = correct.shape[1]
+    accuracy = correct.sum(axis=1) / count
+    if len(correct) == 1:  # of items drawn again, the number answered right is binomial
+        return np.concatenate([accuracy[None], random.binomial(count, accuracy[0], (replicates, 1)) / count])
+    parts = [accuracy[None]]
+    ones = correct.T.astype(np.float32)  # counts below 2^24 are exact
+    chunk = max(1, 4_000_000 // count)
+    for start in range(0, replicates, chunk):
+        r = min(chunk, replicates - start)
+        items = random.integers(0, count, (r, count)) + count * np.arange(r)[:, None]
+        times = np.bincount(items.ravel(), minlength=r * count).reshape(r, count).astype(np.float32)
+        parts.append((times @ ones).astype(np.float64) / count)
+    return np.concatenate(parts)
 
-    Percentiles alone cover too little with few seeds: at 95 %, measured on known curves, 79 % with two seeds, 87 % with three, 91 % with
-    five. Two seeds are taken for three, because t with one degree of freedom covers far too much here.
-    """
+
+def _own_items(runs: Sequence[Run], size: int) -> bool:
+    """Whether the clusters of a curve were tested on different sets at this size."""
+    return len({run.test_id for run in runs if run.train_size == size}) > 1
+
+
+@cache
+def stretch(draws: int) -> float:
+    """How much wider than normal an interval over so many draws must be: as Student's t is wider than the normal distribution."""
     end = (1 + LEVEL) / 2
-    return float(stats.t.ppf(end, max(seeds - 1, 2)) / stats.norm.ppf(end))
+    return float(stats.t.ppf(end, draws - 1) / stats.norm.ppf(end))
 
 
 def curve_of(runs: Sequence[Run], accuracies: np.ndarray, targets: np.ndarray, seed: int) -> Curve:
@@ -87,33 +162,66 @@ def curve_of(runs: Sequence[Run], accuracies: np.ndarray, targets: np.ndarray, s
     place = {(run.train_size, run.seed): i for i, run in enumerate(runs)}
     column = np.array([[place.get((int(n), s), -1) for s in seeds] for n in sizes])
     there = column >= 0
+    alone = np.where(there, accuracies[0][column], np.nan)  # (S, K)
     answers = np.where(there, np.array([len(run.correct) for run in runs])[column], 0)
-    cube = accuracies[:, column]  # (1 + replicates, S, K); meaningless where not there
 
-    # One seed fewer than there are is drawn: the variance of a mean of k - 1 draws is then right, of k draws too small by (k - 1) / k.
-    k, replicates = len(seeds), len(accuracies) - 1
-    drawn = np.ones((1 + replicates, k))
-    if k > 1:
-        drawn[1:] = _generator(seed, "seeds", model, entities, distractor).multinomial(k - 1, np.full(k, 1 / k), size=replicates)
-    share = drawn[:, None, :] * there
-    share = np.where(share.any(axis=2, keepdims=True), share, there)  # a size of which no drawn seed was trained keeps those it has
-    every = (there * cube).sum(axis=2) / there.sum(axis=1)
-    mean = np.clip(every + stretch(k) * ((share * cube).sum(axis=2) / share.sum(axis=2) - every), 0, 1)
-
+    mean = _mean(runs, sizes, accuracies, seed)
     weight = answers.sum(axis=1).astype(float)
     samples = {name: rule(sizes, mean, weight, targets) for name, rule in RULES.items()}
     low, high = np.array([interval(column[1:]) for column in mean.T]).T
-    if k == 1:
-        n = answers[:, 0]
-        wilson = [stats.binomtest(round(p * m), m).proportion_ci(LEVEL, "wilson") for p, m in zip(mean[0], n.tolist(), strict=True)]
+    if len(seeds) == 1:
+        counts = zip(mean[0], answers[:, 0].tolist(), strict=True)
+        wilson = [stats.binomtest(round(p * n), n).proportion_ci(LEVEL, "wilson") for p, n in counts]
         low, high = np.array([[ci.low, ci.high] for ci in wilson]).T
-    alone = _each_seed(sizes, cube[0], answers, targets)
+    each = _each_seed(sizes, alone, answers, targets)
     return Curve(
-        model, entities, distractor, sizes, seeds, np.where(there, cube[0], np.nan), min(len(run.correct) for run in runs),
-        mean[0], low, high, samples,
-        {name: np.array([median(n, sizes[0], limits) for n in ns]) for name, (ns, limits) in alone.items()},
-        {name: (ns < ABOVE).sum(axis=1) for name, (ns, _) in alone.items()}, power_misfit(sizes, mean[0], weight),
+        model, entities, distractor, sizes, seeds, alone, min(len(run.correct) for run in runs), mean[0], low, high,
+        interval_over(runs), samples, {name: np.array([median(n, sizes[0], limits) for n in ns]) for name, (ns, limits) in each.items()},
+        {name: (ns < ABOVE).sum(axis=1) for name, (ns, _) in each.items()},
     )  # fmt: skip
+
+
+def _mean(runs: Sequence[Run], sizes: np.ndarray, accuracies: np.ndarray, seed: int) -> np.ndarray:
+    """Accuracy (1 + replicates, S) of the mean curve of the runs, and of its replicates; accuracies (1 + replicates, runs).
+
+    A replicate moves the mean by the luck of the items that its runs share, and by the luck of the clusters: each cluster has one normal
+    number a replicate, the same for every curve in which it occurs, by which its distance from the mean counts. The sum has the variance
+    of a mean of C clusters, whatever their distances are, and stretched it is Student's interval.
+    """
+    clusters = _clusters(runs)
+    keys = sorted(set(clusters))
+    replicates = len(accuracies) - 1
+    normal = np.stack([_generator(seed, "cluster", *key).standard_normal(replicates) for key in keys], axis=1)  # (replicates, C)
+    result = np.empty((1 + replicates, len(sizes)))
+    for i, n in enumerate(sizes):
+        members = [[j for j, run in enumerate(runs) if run.train_size == n and clusters[j] == key] for key in keys]
+        here = [c for c, columns in enumerate(members) if columns]
+        cluster = np.stack([accuracies[:, members[c]].mean(axis=1) for c in here], axis=1)  # (1 + replicates, C here)
+        mean = cluster[0].mean()
+        items = cluster[1:].mean(axis=1) - mean
+        result[0, i] = mean
+        if len(here) == 1:
+            result[1:, i] = mean + items
+            continue
+        count = len(here)
+        distances = normal[:, here] @ (cluster[0] - mean) / np.sqrt(count * (count - 1))
+        shared = _shared_by_items([[runs[j] for j in members[c]] for c in here])
+        result[1:, i] = mean + np.sqrt(shared) * items + stretch(count) * distances
+    return np.clip(result, 0, 1)
+
+
+def _shared_by_items(clusters: Sequence[Sequence[Run]]) -> float:
+    """Share of the variance over test items that all clusters have in common, by which drawing items adds to drawing clusters.
+
+    The rest is luck of each cluster with its items; it is part of the spread of the clusters already. Clusters that were tested on items
+    of their own have nothing in common.
+    """
+    if len({run.test_id for cluster in clusters for run in cluster}) > 1:
+        return 0.0
+    right = np.stack([np.mean([run.correct for run in cluster], axis=0) for cluster in clusters])  # (C, items)
+    total = right.mean(axis=0).var()
+    own = right.var(axis=0, ddof=1).mean() / len(right)
+    return float(np.clip(1 - own / total, 0, 1)) if total > 0 else 0.0
 
 
 def _each_seed(
@@ -152,8 +260,6 @@ def median(samples: np.ndarray, smallest: float, limits: np.ndarray) -> float:
         smallest: size.
         limits: (K,) largest size of every seed, where it is right-censored.
     """
-    if np.isnan(samples).any():
-        return float("nan")
     late = samples == ABOVE
     if late.all():
         return ABOVE

@@ -6,18 +6,18 @@ N* is the number of training samples at which a model in a world reaches a targe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from time import monotonic
 from typing import Any
 
 import numpy as np
 
 from simtown.progress import Progress
-from simtown.training.bootstrap import LEVEL, Curve, curve_of, interval, resampled_accuracies
-from simtown.training.curves import ABOVE, BELOW, RULES
-from simtown.training.findings import Exponent, Ratio, Report, Row
-from simtown.training.growth import ratios, slopes
+from simtown.training.bootstrap import LEVEL, Curve, curve_of, interval, narrowest, resampled_accuracies, too_narrow
+from simtown.training.curves import ABOVE, ROUNDING, RULES
+from simtown.training.findings import Accuracies, Addition, BothReach, Exponent, Ratio, Report, Row
+from simtown.training.growth import Change, Needs, additions, ratios
 from simtown.training.results import Run, model_order, world_name
 
 TARGETS = (0.75, 0.85, 0.90, 0.95)
@@ -33,11 +33,18 @@ def estimate(
     replicates: int = 1000,
     seed: int = 0,
     skipped: Mapping[str, int] | None = None,
+    reference: str = REFERENCE,
+    world: str = "entities",
 ) -> Report:
-    """Samples needed, exponents and ratios of the runs. Their order does not matter.
+    """Samples needed, exponents, ratios and additional data of the runs. Their order does not matter.
 
-    Every replicate draws test items (the same for all runs with one test set, so that models are compared on the same items) and seeds (the
-    same for all sizes of a curve, for a seed is one initialisation), and computes everything again.
+    Every replicate draws test items (the same for all runs with one test set, so that models are compared on the same items), and the
+    seeds with what varied with them (the same for all models, sizes and worlds, so that models are compared on the same data), and computes
+    everything again.
+
+    Args:
+        reference: the model that the others are compared with.
+        world: what the size of a world counts, empty if worlds have no size.
 
     Raises:
         ValueError: no runs, targets that are no accuracies between 0 and 1, or fewer than 40 replicates.
@@ -49,22 +56,25 @@ def estimate(
         raise ValueError(f"--replicates {replicates} are too few for a {LEVEL:.0%} interval: give at least 40, better 1,000")
     if not runs:
         raise ValueError("there are no finished runs to compare: give directories that simtown fit or sweep has finished")
-    order = sorted(range(len(runs)), key=lambda i: _order(runs[i]))
-    runs = [runs[i] for i in order]
-    accuracies = resampled_accuracies(runs, replicates, seed)
-    groups: dict[tuple[Any, ...], list[int]] = {}
-    for i, run in enumerate(runs):
-        groups.setdefault((run.model, run.entities, run.distractor), []).append(i)
-    curves = [
-        curve_of([runs[i] for i in group], accuracies[:, group], levels, seed)
-        for group in _watched(list(groups.values()), "sample complexity")
-    ]
-    rows = [row for curve in curves for row in _rows(curve, levels)]
-    growing, unreached = _reaching(curves)
-    notes = _tests(runs) + unreached
-    exponents = _exponents(growing, levels)
-    compared = _ratios(growing, levels)
-    return Report(tuple(levels.tolist()), replicates, seed, len(runs), dict(skipped or {}), curves, rows, exponents, compared, notes)
+    runs = sorted(runs, key=_order)
+    groups: dict[tuple[Any, ...], list[Run]] = {}
+    for run in runs:
+        groups.setdefault((run.model, run.entities, run.distractor), []).append(run)
+    accuracies = resampled_accuracies(list(groups.values()), replicates, seed)
+    drawn = list(zip(groups.values(), accuracies, strict=True))
+    curves = [curve_of(its, accuracy, levels, seed) for its, accuracy in _watched(drawn, "sample complexity")]
+    reaching, unreached = _reaching(curves)
+    return Report(
+        tuple(levels.tolist()), replicates, seed, len(runs), dict(skipped or {}), curves,
+        rows=[row for curve in curves for row in _rows(curve, levels)],
+        exponents=_exponents(reaching, levels, reference) if world else [],
+        ratios=_ratios(reaching, levels, reference),
+        notes=(_tests(runs) if world == "entities" else []) + unreached,
+        additions=_additions(reaching, levels, reference) if world else [],
+        both_reach=_both_reach(curves, levels, reference),
+        accuracies=_accuracies(runs),
+        world=world,
+    )  # fmt: skip
 
 
 def _order(run: Run) -> tuple[Any, ...]:
@@ -85,24 +95,25 @@ def _watched(items: list[Any], title: str) -> Iterator[Any]:
 
 
 def _rows(curve: Curve, targets: np.ndarray) -> Iterator[Row]:
-    over = "seeds and items" if len(curve.seeds) > 1 else "items only"
     for rule, samples in curve.samples.items():
         for t, target in enumerate(targets):
-            low, high = (np.nan, np.nan) if np.isnan(samples[t, 0]) else interval(samples[t, 1:])
             yield Row(
-                curve.model, curve.entities, curve.distractor, float(target), rule, float(samples[t, 0]), low, high, over,
-                float(curve.medians[rule][t]), int(curve.reached[rule][t]), len(curve.seeds), curve.fewest, curve.items,
-                int(curve.sizes[0]), int(curve.sizes[-1]), _misfit(curve, rule),
+                curve.model, curve.entities, curve.distractor, float(target), rule, float(samples[t, 0]), *interval(samples[t, 1:]),
+                curve.interval_over, float(curve.medians[rule][t]), int(curve.reached[rule][t]), len(curve.seeds), curve.fewest,
+                curve.items, int(curve.sizes[0]), int(curve.sizes[-1]),
             )  # fmt: skip
 
 
 def _tests(runs: Sequence[Run]) -> list[str]:
-    """A note about each world whose runs were not all tested on the same items."""
-    tests: dict[str, set[str]] = {}
+    """A note about each world whose runs were not all tested on the same items, though they saw the same kinds."""
+    tests: dict[tuple[str, int | None], set[str]] = {}
     for run in runs:
-        tests.setdefault(world_name(run.entities, run.distractor), set()).add(run.test_id)
+        tests.setdefault((world_name(run.entities, run.distractor), run.world_seed), set()).add(run.test_id)
     words = "their accuracies also differ by the choice of items, and ratios are not paired where models share no test set"
-    return [f"{world}: the runs were tested on {len(ids)} test sets, so {words}" for world, ids in tests.items() if len(ids) > 1]
+    most: dict[str, int] = {}
+    for (world, _), ids in tests.items():
+        most[world] = max(most.get(world, 0), len(ids))
+    return [f"{world}: the runs were tested on {count} test sets, so {words}" for world, count in most.items() if count > 1]
 
 
 def _reaching(curves: Sequence[Curve]) -> tuple[list[Curve], list[str]]:
@@ -118,81 +129,139 @@ def _reaching(curves: Sequence[Curve]) -> tuple[list[Curve], list[str]]:
     return [c for c in curves if (c.model, c.distractor) in reached], notes
 
 
-def _exponents(curves: Sequence[Curve], targets: np.ndarray) -> list[Exponent]:
-    result = []
-    for distractor in sorted({c.distractor for c in curves}):
-        models = list(dict.fromkeys(c.model for c in curves if c.distractor == distractor))
-        for rule in RULES:
-            for t, target in enumerate(targets):
-                found: dict[str, _Growth] = {}
-                for model in models:
-                    found[model] = _growth([c for c in curves if (c.model, c.distractor) == (model, distractor)], rule, t)
-                if REFERENCE in found:
-                    for model in (m for m in models if m != REFERENCE):
-                        found[f"{model} - {REFERENCE}"] = found[model].less(found[REFERENCE])
-                result += [growth.exponent(name, distractor, float(target), rule) for name, growth in found.items()]
+def _by_model(curves: Iterable[Curve]) -> dict[bool, dict[str, list[Curve]]]:
+    """The curves of each model, worlds ascending, by distractor."""
+    result: dict[bool, dict[str, list[Curve]]] = {}
+    for curve in sorted(curves, key=lambda c: (c.distractor, model_order(c.model), c.entities)):
+        result.setdefault(curve.distractor, {}).setdefault(curve.model, []).append(curve)
     return result
 
 
-@dataclass(frozen=True)
-class _Growth:
-    """Exponent (1 + replicates,) of one model, or a difference of two; of how many worlds, uncensored ones, and the worst misfit."""
-
-    slope: np.ndarray
-    worlds: int
-    exact: int
-    misfit: float
-
-    def less(self, other: _Growth) -> _Growth:
-        fewest = min(self.worlds, other.worlds), min(self.exact, other.exact)
-        return _Growth(self.slope - other.slope, *fewest, _worst(self.misfit, other.misfit))
-
-    def exponent(self, model: str, distractor: bool, target: float, rule: str) -> Exponent:
-        value, share = float(self.slope[0]), float(np.isfinite(self.slope[1:]).mean())
-        reason = "" if np.isfinite(value) else self._reason()
-        low, high = (np.nan, np.nan) if reason else interval(self.slope[1:])
-        return Exponent(model, distractor, target, rule, value, low, high, self.worlds, self.exact, share, reason, self.misfit)
-
-    def _reason(self) -> str:
-        if self.worlds < 2:
-            return f"not identifiable: {self.worlds or 'no'} world{'s' * (self.worlds != 1)}"
-        return f"not identifiable: {self.exact} of {self.worlds} worlds uncensored, two are needed"
-
-
-def _growth(curves: Sequence[Curve], rule: str, t: int) -> _Growth:
-    """How a model's N* grows over the worlds to which the rule applies."""
-    worlds = [c for c in curves if not np.isnan(c.samples[rule][t, 0])]
-    if not worlds:
-        return _Growth(np.full(curves[0].samples[rule].shape[1], np.nan), 0, 0, float("nan"))
-    samples = np.stack([c.samples[rule][t] for c in worlds], axis=1)
-    exact = int((np.isfinite(samples[0]) & (samples[0] != BELOW)).sum())
-    ends = (np.array([c.sizes[i] for c in worlds]) for i in (0, -1))
-    slope = slopes(np.array([c.entities for c in worlds]), samples, *ends)
-    return _Growth(slope, len(worlds), exact, _worst(*(_misfit(c, rule) for c in worlds)))
-
-
-def _misfit(curve: Curve, rule: str) -> float:
-    return curve.misfit if rule == "power" else float("nan")
-
-
-def _worst(*misfits: float) -> float:
-    return float(np.max(misfits))  # NaN if any is: there is no law, or nothing that it was fitted to
-
-
-def _ratios(curves: Sequence[Curve], targets: np.ndarray) -> list[Ratio]:
+def _exponents(curves: Sequence[Curve], targets: np.ndarray, reference: str) -> list[Exponent]:
     result = []
-    reference = {(c.entities, c.distractor): c for c in curves if c.model == REFERENCE}
+    for distractor, models in _by_model(curves).items():
+        for rule, (t, target) in product(RULES, enumerate(targets)):
+            needs = {model: _needs(its, rule, t) for model, its in models.items()}
+            over = {model: narrowest(*(c.interval_over for c in its)) for model, its in models.items()}
+            where = distractor, float(target), rule
+            for model in models:
+                result.append(_exponent(model, where, [needs[model]], over[model]))
+            for model in (m for m in models if reference in models and m != reference):
+                both = [needs[model], needs[reference]]
+                result.append(_exponent(f"{model} - {reference}", where, both, narrowest(over[model], over[reference])))
+    return result
+
+
+def _needs(curves: Sequence[Curve], rule: str, t: int) -> Needs:
+    smallest, largest = (np.array([c.sizes[i] for c in curves]) for i in (0, -1))
+    return Needs(np.array([c.entities for c in curves]), np.stack([c.samples[rule][t] for c in curves], axis=1), smallest, largest)
+
+
+def _exponent(name: str, where: tuple[bool, float, str], needs: Sequence[Needs], over: str) -> Exponent:
+    """The exponent of one model, or the difference of two, and what becomes of it if censored worlds are treated otherwise."""
+
+    def slopes(change: Change | None = None) -> np.ndarray:
+        own = [n.slopes(change) for n in needs]
+        return own[0] - own[1] if len(own) == 2 else own[0]
+
+    slope = slopes()
+    value, identified = float(slope[0]), float(np.isfinite(slope[1:]).mean())
+    worlds, uncensored = min(len(n.worlds) for n in needs), min(n.uncensored for n in needs)
+    if not np.isfinite(value):
+        reason = "not identifiable: " + (
+            f"{worlds} world{'s' * (worlds != 1)}" if worlds < 2 else f"{uncensored} of {worlds} worlds uncensored, two are needed"
+        )
+        return Exponent(name, *where, value, np.nan, np.nan, worlds, uncensored, identified, reason, over)
+    treated = [slope, *(slopes(change) for change in dict.fromkeys(c for n in needs for c in n.changes()))]
+    intervals = [interval(other[1:]) for other in treated]
+    values = [other[0] for other in treated if np.isfinite(other[0])]
+    verdict = _verdict(intervals, over) if len(needs) == 2 else ""
+    extent = float(min(values)), float(max(values))
+    return Exponent(name, *where, value, *intervals[0], worlds, uncensored, identified, "", over, *extent, verdict)
+
+
+def _verdict(intervals: Sequence[tuple[float, float]], over: str) -> str:
+    """Whether all intervals exclude 0 on the same side, and hold enough of what varies to decide anything."""
+    above, below = all(low > 0 for low, _ in intervals), all(high < 0 for _, high in intervals)
+    return "decided" if (above or below) and not too_narrow(over) else "undecided"
+
+
+def _ratios(curves: Sequence[Curve], targets: np.ndarray, reference: str) -> list[Ratio]:
+    result = []
+    references = {(c.entities, c.distractor): c for c in curves if c.model == reference}
     for rule in RULES:
         for curve in curves:
-            other = reference.get((curve.entities, curve.distractor))
+            other = references.get((curve.entities, curve.distractor))
             if other is None or curve is other:
                 continue
+            over = narrowest(curve.interval_over, other.interval_over)
             for t, target in enumerate(targets):
-                a, b = curve.samples[rule][t], other.samples[rule][t]
-                if np.isnan(a[0]) or np.isnan(b[0]):
-                    continue
-                least, most = ratios(a, curve.sizes, b, other.sizes)
-                models, worst = (curve.model, other.model), _worst(_misfit(curve, rule), _misfit(other, rule))
+                least, most = ratios(curve.samples[rule][t], curve.sizes, other.samples[rule][t], other.sizes)
                 ends = float(least[0]), float(most[0]), interval(least[1:])[0], interval(most[1:])[1]
-                result.append(Ratio(*models, curve.entities, curve.distractor, float(target), rule, *ends, worst))
+                models = curve.model, other.model
+                result.append(Ratio(*models, curve.entities, curve.distractor, float(target), rule, *ends, over))
     return result
+
+
+def _additions(curves: Sequence[Curve], targets: np.ndarray, reference: str) -> list[Addition]:
+    """Additional data from the smallest to the largest world that a model shares with the reference, of both and of their difference."""
+    result = []
+    for distractor, models in _by_model(curves).items():
+        for rule, (t, target) in product(RULES, enumerate(targets)):
+            for model, own in models.items():
+                theirs = models.get(reference, own)
+                worlds = sorted({c.entities for c in own} & {c.entities for c in theirs})
+                if len(worlds) < 2:
+                    continue
+                few, many = worlds[0], worlds[-1]
+                ends, over = _added(own, rule, t, few, many)
+                where = distractor, float(target), rule, few, many
+                result.append(Addition(model, *where, *_extent(*ends), over))
+                if reference in models and model != reference:
+                    (a, b), ((c, d), other) = ends, _added(theirs, rule, t, few, many)
+                    over = narrowest(over, other)
+                    extent = _extent(a - d, b - c)
+                    result.append(Addition(f"{model} - {reference}", *where, *extent, over, _verdict([extent[2:]], over)))
+    return result
+
+
+def _added(curves: Sequence[Curve], rule: str, t: int, few: int, many: int) -> tuple[tuple[np.ndarray, np.ndarray], str]:
+    """Least and greatest additional data (1 + replicates,) of a model, and what its interval holds."""
+    a, b = (next(c for c in curves if c.entities == entities) for entities in (few, many))
+    return additions(a.samples[rule][t], a.sizes, b.samples[rule][t], b.sizes), narrowest(a.interval_over, b.interval_over)
+
+
+def _extent(least: np.ndarray, most: np.ndarray) -> tuple[float, float, float, float]:
+    """What the data leave open, and the interval of it."""
+    return float(least[0]), float(most[0]), interval(least[1:])[0], interval(most[1:])[1]
+
+
+def _both_reach(curves: Sequence[Curve], targets: np.ndarray, reference: str) -> list[BothReach]:
+    result = []
+    for distractor, models in _by_model(curves).items():
+        for model, target in product((m for m in models if reference in models and m != reference), targets):
+            reached = [
+                {(c.entities, int(n)) for c in models[m] for n, a in zip(c.sizes, c.accuracy, strict=True) if a >= target - ROUNDING}
+                for m in (model, reference)
+            ]
+            result.append(BothReach(model, reference, distractor, float(target), tuple(sorted(reached[0] & reached[1]))))
+    return result
+
+
+def _accuracies(runs: Sequence[Run]) -> list[Accuracies]:
+    """A line a cell, in the order of the runs."""
+    cells: dict[tuple[str, int, bool, int], list[Run]] = {}
+    for run in runs:
+        cells.setdefault((run.model, run.entities, run.distractor, int(run.train_size)), []).append(run)
+
+    def mean(values: Iterable[float | None]) -> float:
+        known = [value for value in values if value is not None]
+        return float(np.mean(known)) if known else float("nan")
+
+    return [
+        Accuracies(
+            *cell, len({run.seed for run in its}), mean(run.validation for run in its), mean(run.reweighted for run in its),
+            mean(float(run.correct.mean()) for run in its),
+        )
+        for cell, its in cells.items()
+    ]  # fmt: skip

@@ -8,8 +8,9 @@ from typing import Any
 
 #: Choices of `simtown fit` that decide what an accuracy means, by their names in run.json.
 _FIT = ("protocol", "patience", "max_steps", "batch", "learning_rate", "stream", "precision")
-#: The same of the data set, besides the size of its pictures. Its seed is not among them: another one is another sample of the same world.
-_DATA = ("relations", "frequencies", "phrasing", "weathers", "jitter", "catalogue", "val")
+#: The same of the data set, besides the size of its pictures. Its seeds are not among them: in these
+#: the runs of one table may differ.
+_DATA = ("relations", "frequencies", "phrasing", "weathers", "paint", "jitter", "catalogue", "val")
 
 
 class MixtureError(ValueError):

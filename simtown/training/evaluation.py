@@ -72,7 +72,7 @@ def triples(split: Split, n: int | None = None) -> np.ndarray:
 
 
 def deciles(dataset: Dataset) -> np.ndarray:
-    """(entities,) int64: tenth of the entities, by training frequency, that each belongs to; 0 holds the most frequent."""
+    """(entities,) int64: tenth of the entities, by training frequency, that each rank belongs to; 0 holds the most frequent."""
     resolved = dataset.manifest["settings"]
     frequency = (np.array(resolved["subject_frequencies"]) + np.array(resolved["object_frequencies"])) / 2
     rank = np.argsort(np.argsort(-frequency, kind="stable"))
@@ -83,7 +83,7 @@ def deciles(dataset: Dataset) -> np.ndarray:
 def inverse_frequency(dataset: Dataset, split: Split) -> np.ndarray:
     """(n,) float64 weights of equation 1, 1 / (p(subject) p(object)) by the training marginals, with mean 1."""
     resolved = dataset.manifest["settings"]
-    p = [np.array(resolved[f"{role}_frequencies"])[split.column(role)] for role in ("subject", "object")]
+    p = [np.array(resolved[f"{role}_frequencies"])[dataset.settings.ranks[split.column(role)]] for role in ("subject", "object")]
     weights = 1 / np.maximum(p[0] * p[1], 1e-12)
     return weights / weights.mean()
 
@@ -102,8 +102,8 @@ def measure(dataset: Dataset, test: np.ndarray, val: np.ndarray, train_size: int
     """
     split = dataset.test
     correct = (test > 0) == split.column("answer")
-    relation, tenth = split.column("relation"), deciles(dataset)
-    rarer = np.maximum(tenth[split.column("subject")], tenth[split.column("object")])
+    relation, ranks, tenth = split.column("relation"), dataset.settings.ranks, deciles(dataset)
+    rarer = np.maximum(*(tenth[ranks[split.column(role)]] for role in ("subject", "object")))
     out: dict[str, Any] = dict(_told(correct) or {})
     out["relations"] = {RELATION_NAMES[r]: _told(correct[relation == r]) for r in np.unique(relation)}
     out["deciles"] = {str(d): _told(correct[rarer == d]) for d in np.unique(rarer)}

@@ -1,7 +1,7 @@
-"""The paper's Figures 5 to 10 in one picture, learning curves, and a run's own curve.
+"""Samples needed (the paper's Figures 5 to 10 in one picture), learning curves, and a run's own curve.
 
 Figures are drawn with matplotlib's object interface, which needs no display and shares no state; matplotlib is imported when one is drawn.
-A model has the same colour in every figure (Okabe and Ito's, told apart by the colour-blind); a target has the same marker.
+A model has the same colour and marker in every figure (colours of Okabe and Ito and of Tol, told apart by the colour-blind).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simtown.files import replacing
+from simtown.training.bootstrap import marked, too_narrow
 from simtown.training.curves import ABOVE, BELOW
 from simtown.training.results import model_order
 
@@ -22,28 +23,44 @@ if TYPE_CHECKING:
     from simtown.training.bootstrap import Curve
     from simtown.training.findings import Report, Row
 
-NAMES = {"cnn-lstm": "CNN-LSTM", "pbn": "PBN", "question-only": "Question only"}
-COLOURS = {"cnn-lstm": "#D55E00", "pbn": "#0072B2", "question-only": "#555555"}
-_OTHERS = ("#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933", "#332288")
-_MARKERS = ("o", "s", "D", "^", "v", "P", "X")
+NAMES = {
+    "cnn-lstm": "CNN-LSTM", "cnn-lstm-boxes": "CNN-LSTM, told boxes", "film": "FiLM ResNet", "relation-network": "Relation network",
+    "vit": "ViT", "pbn-no-boxes": "PBN, not told boxes", "pbn": "PBN", "true-boxes": "True boxes", "question-only": "Question only",
+}  # fmt: skip
+#: Kin have kindred colours: blue for PBN, orange for CNN-LSTM.
+COLOURS = {
+    "cnn-lstm": "#D55E00", "cnn-lstm-boxes": "#E69F00", "film": "#009E73", "relation-network": "#CC79A7", "vit": "#882255",
+    "pbn-no-boxes": "#56B4E9", "pbn": "#0072B2", "true-boxes": "#222222", "question-only": "#999999",
+}  # fmt: skip
+_OTHERS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933", "#332288")
+_MARKERS = ("o", "s", "D", "^", "v", "P", "X", "p", "h")
+_SHAPES = {
+    "pbn": "o", "cnn-lstm": "s", "pbn-no-boxes": "D", "cnn-lstm-boxes": "^", "film": "v", "relation-network": "P", "vit": "X",
+    "true-boxes": "p", "question-only": "h",
+}  # fmt: skip
 _INK, _FAINT = "#333333", "#DDDDDD"
 #: Figure 7 and 10's target.
 _COMPARED = 0.9
-#: Height of a censoring arrow, in points.
-_ARROW = 15
-#: A legend below its column, where it hides no line.
-_BELOW_AXES = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "fontsize": 8.5, "title_fontsize": 8.5, "frameon": False}
+#: Height of a censoring arrow, as a multiple of a marker's size.
+_ARROW = 2.0
+#: Panels of single models beside each other.
+_ACROSS = 3
 
 
 def _names(models: Sequence[str]) -> dict[str, str]:
     """What figures call the models: one's own `package.module:Class` is Class, unless two would be called so."""
-    names = {model: NAMES.get(model, model.rpartition(":")[2] or model) for model in models}
+    names = {model: NAMES.get(model, model if " " in model else model.rpartition(":")[2] or model) for model in models}
     return {model: name if list(names.values()).count(name) == 1 else model for model, name in names.items()}
 
 
 def _colours(models: Sequence[str]) -> dict[str, str]:
-    others = sorted(set(models) - set(COLOURS))
-    return COLOURS | {model: _OTHERS[i % len(_OTHERS)] for i, model in enumerate(others)}
+    free = [colour for colour in _OTHERS if colour not in {COLOURS.get(model) for model in models}]
+    return COLOURS | {model: free[i % len(free)] for i, model in enumerate(sorted(set(models) - set(COLOURS)))}
+
+
+def _markers(models: Sequence[str]) -> dict[str, str]:
+    """A shape for each model, the second sign by which it is known."""
+    return _SHAPES | {model: _MARKERS[i % len(_MARKERS)] for i, model in enumerate(sorted(set(models) - set(_SHAPES)))}
 
 
 def _distractors(distractor: bool) -> str:
@@ -77,8 +94,8 @@ def _plain(axes: Any) -> None:
 
 
 def _short(n: float, _: object = None) -> str:
-    """250, 1k, 2.5k, 60k."""
-    return f"{n:g}" if n < 1000 else f"{n / 1000:g}k"
+    """250, 1k, 2.5k, 60k, 1M."""
+    return f"{n:g}" if n < 1000 else f"{n / 1000:g}k" if n < 1_000_000 else f"{n / 1_000_000:g}M"
 
 
 def _log_ticks(axis: Any, values: Sequence[float], label: Any) -> None:
@@ -102,76 +119,148 @@ def _round_sizes(low: float, high: float) -> list[float]:
 
 
 def samples(report: Report, path: Path, rule: str = "isotonic") -> None:
-    """Figures 5 to 7 above, 8 to 10 below: a column a model, and one of all models at a target of 0.9.
+    """Samples needed against the size of the world: all models at a target of 0.9, and beside it each model at every target.
 
-    Bars are bootstrap intervals. Not reached on the largest set: an open arrow up on a dotted line; reached on the smallest already:
-    an open arrow down. A model that reached no target anywhere is named below instead, unless none did.
+    The paper's Figures 5 to 7 (without distractor) stand above 8 to 10 (with it). Bars are bootstrap intervals, dotted ones are too narrow.
+    Not reached on the largest set: an open arrow up on a dotted line; reached on the smallest already: an open arrow down. A model that
+    reached no target anywhere is named below instead, unless none did. Where worlds have no size, samples stand against targets.
     """
-    settings = sorted({c.distractor for c in report.curves})
     models = sorted({c.model for c in report.curves}, key=model_order)
-    colours, names = _colours(models), _names(models)
     reached = {r.model for r in report.rows if r.rule == rule and r.samples < ABOVE}
     never = [m for m in models if m not in reached] if reached else []
     models = [m for m in models if m not in never]
-    compared = min(report.targets, key=lambda t: abs(t - _COMPARED))
-    low, high = min(int(c.sizes[0]) for c in report.curves), max(int(c.sizes[-1]) for c in report.curves)
-    figure = _figure(4.1 * (len(models) + 1), 3.7 * len(settings) + 0.5)
-    grid = figure.subplots(len(settings), len(models) + 1, squeeze=False, sharey=True)
-    for row, distractor in enumerate(settings):
-        worlds = sorted({c.entities for c in report.curves if c.distractor == distractor})
-        for column, axes in enumerate(grid[row]):
-            _frame(axes, worlds, low, high)
-            last = column == len(models)
-            if last:
-                marker = _MARKERS[report.targets.index(compared) % len(_MARKERS)]
-                lines = [(m, compared, colours[m], marker, names[m]) for m in models]
-                title = f"All models at {compared:.0%}"
-            else:
-                model = models[column]
-                shades = _shades(colours[model], len(report.targets))
-                lines = [(model, t, shades[i], _MARKERS[i % len(_MARKERS)], f"{t:.4g}") for i, t in enumerate(report.targets)]
-                title = names[model]
-            axes.set_title(f"{title}, {_distractors(distractor)}", fontsize=11, color=_INK, loc="left")
-            gap = min((b / a for a, b in pairwise(worlds)), default=1.8)
-            step = min(1.09, gap ** (0.45 / max(len(lines) - 1, 1)))  # lines stand side by side, so that their bars do not hide each other
-            for i, (model, target, colour, marker, label) in enumerate(lines):
-                rows = [r for r in report.rows if (r.model, r.distractor, r.target, r.rule) == (model, distractor, target, rule)]
-                _samples_line(axes, rows, colour, marker, label, dodge=step ** (i - (len(lines) - 1) / 2))
-            if column == 0:
-                axes.set_ylabel("training samples needed", color=_INK)
-            if row == len(settings) - 1:
-                axes.set_xlabel("entities in the world", color=_INK)
-                axes.legend(title="model" if last else "test accuracy", ncols=min(len(lines), 3 if last else 4), **_BELOW_AXES)
-    once = all(r.seeds == 1 for r in report.rows)
-    bars = f"Bars: 95 % bootstrap intervals over {'test items only (one seed)' if once else 'seeds and test items'}."
-    words = [bars, "Arrow up: not reached on the largest set; arrow down: reached on the smallest already."]
-    words += [f"No target reached in any world: {', '.join(names[m] for m in never)}."] if never else []
+    rows = [r for r in report.rows if r.rule == rule and r.model in models]
+    style = _Style(models, rows)
+    if report.world:
+        figure = _over_worlds(report, rows, style)
+    else:
+        figure = _over_targets(report, rows, style)
+    words = [_bars(rows), "Arrow up: not reached on the largest set; arrow down: reached on the smallest already."]
+    words += [f"No target reached in any world: {', '.join(_names(never)[m] for m in never)}."] if never else []
     _caption(figure, " ".join(words))
     _save(figure, path)
 
 
-def _frame(axes: Any, worlds: Sequence[int], low: float, high: float) -> None:
+class _Style:
+    """How models look in one figure, and the range of samples that its panels share."""
+
+    def __init__(self, models: Sequence[str], rows: Sequence[Row]) -> None:
+        self.models = models
+        self.colours, self.names, self.markers = _colours(models), _names(models), _markers(models)
+        heights = [_height(n, row) for row in rows for n in (row.samples, row.low, row.high)]
+        low, high = min(heights), max(heights)
+        room = max(1.6, (high / low) ** 0.13)  # for arrows
+        self.low, self.high = low / room, high * room
+
+
+def _bars(rows: Sequence[Row]) -> str:
+    """What the bars of a figure hold, in words."""
+    overs = dict.fromkeys(row.interval_over for row in rows)
+    fine, narrow = ([marked(over) for over in overs if too_narrow(over) == unfit] for unfit in (False, True))
+    words = [f"95 % bootstrap intervals over {'; or '.join(fine)}"] * bool(fine)
+    words += [f"{'dotted: ' if fine else 'bootstrap intervals over '}{'; or '.join(narrow)}"] * bool(narrow)
+    return f"Bars: {'; '.join(words)}."
+
+
+def _over_worlds(report: Report, rows: Sequence[Row], style: _Style) -> Any:
+    settings = sorted({r.distractor for r in rows})
+    across = min(_ACROSS, len(style.models))
+    down = -(-len(style.models) // across)
+    height = max(4.3, 2.35 * down + 0.3)
+    figure = _figure(5.9 + 2.65 * across, height * len(settings) + 0.75)
+    bands = figure.subfigures(len(settings), 1, squeeze=False)[:, 0]
+    compared = min(report.targets, key=lambda t: abs(t - _COMPARED))
+    for band, distractor in zip(bands, settings, strict=True):
+        left, right = band.subfigures(1, 2, width_ratios=(5.9, 2.65 * across))
+        here = [r for r in rows if r.distractor == distractor]
+        worlds = sorted({r.entities for r in here})
+        suffix = f", {_distractors(distractor)}" if report.world == "entities" else ""
+        axes = left.subplots()
+        _frame(axes, worlds, style)
+        axes.set_title(f"All models at {compared:.0%}{suffix}", fontsize=13, color=_INK, loc="left")
+        axes.set_ylabel("training samples needed", color=_INK, fontsize=11)
+        axes.set_xlabel("entities in the world" if report.world == "entities" else "size of the world", color=_INK, fontsize=11)
+        _proportional(axes, report.world)
+        lines = [(m, [r for r in here if (r.model, r.target) == (m, compared)], style.colours[m], style.markers[m]) for m in style.models]
+        _side_by_side(axes, worlds, [line[1:] for line in lines], size=8)
+        _labels(axes, [(style.names[m], its, colour, marker) for m, its, colour, marker in lines], style)
+        grid = right.subplots(down, across, squeeze=False, sharex=True, sharey=True)
+        for axes in grid.flat[len(style.models) :]:
+            axes.set_visible(False)
+        for column in range(across):  # the lowest panel of each column names its worlds
+            lowest = max(i for i in range(len(style.models)) if i % across == column)
+            grid.flat[lowest].tick_params(labelbottom=True)
+        for model, axes in zip(style.models, grid.flat, strict=False):
+            _frame(axes, worlds, style)
+            axes.set_title(f"{style.names[model]}{suffix if across < _ACROSS else ''}", fontsize=10, color=_INK, loc="left")
+            shades = _shades(style.colours[model], len(report.targets))
+            parts = [
+                ([r for r in here if (r.model, r.target) == (model, t)], shades[i], _MARKERS[i % len(_MARKERS)])
+                for i, t in enumerate(report.targets)
+            ]
+            _side_by_side(axes, worlds, parts, size=5)
+    _legend_of_targets(figure, report.targets)
+    return figure
+
+
+def _over_targets(report: Report, rows: Sequence[Row], style: _Style) -> Any:
+    """One world without a size: samples needed against the target."""
+    figure = _figure(6.8, 4.6)
+    axes = figure.subplots()
+    _plain(axes)
+    axes.set_yscale("log")
+    axes.set_ylim(style.low, style.high)
+    axes.set_xticks(report.targets, [f"{t:.4g}" for t in report.targets])
+    axes.margins(x=0.12)
+    _log_ticks(axes.yaxis, _round_sizes(style.low, style.high), _short)
+    axes.set_xlabel("test accuracy to reach", color=_INK)
+    axes.set_ylabel("training samples needed", color=_INK)
+    gap = min((b - a for a, b in pairwise(report.targets)), default=0.1)
+    lines = []
+    for i, model in enumerate(style.models):
+        its = sorted((r for r in rows if r.model == model), key=lambda r: r.target)
+        aside = 0.02 * gap * (i - (len(style.models) - 1) / 2)
+        _samples_line(axes, [(r.target + aside, r) for r in its], style.colours[model], style.markers[model], 7)
+        lines.append((style.names[model], its, style.colours[model], style.markers[model]))
+    _labels(axes, lines, style)
+    return figure
+
+
+def _frame(axes: Any, worlds: Sequence[int], style: _Style) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     margin = 1.3 if len(worlds) > 1 else 1.8
     axes.set_xlim(worlds[0] / margin, worlds[-1] * margin)
-    room = max(2.1, (high / low) ** 0.17)
-    axes.set_ylim(low / room, high * room)
+    axes.set_ylim(style.low, style.high)
     _plain(axes)
     _log_ticks(axes.xaxis, worlds, lambda n, _: f"{n:g}")
-    _log_ticks(axes.yaxis, _round_sizes(low, high), _short)
-    for inside, outside in ((low, low / room), (high, high * room)):  # never trained
-        axes.axhspan(min(inside, outside), max(inside, outside), color="#F4F4F4", linewidth=0, zorder=0)
-        axes.axhline(inside, color="#BBBBBB", linewidth=0.8, zorder=1)
-    look = {"textcoords": "offset points", "fontsize": 7.5, "color": "#888888"}  # beyond the arrows
-    axes.annotate(f"largest set: {_short(high)}", (0, high), (4, _ARROW + 3), ("axes fraction", "data"), va="bottom", **look)
-    axes.annotate(f"smallest set: {_short(low)}", (0, low), (4, -_ARROW - 3), ("axes fraction", "data"), va="top", **look)
+    _log_ticks(axes.yaxis, _round_sizes(style.low, style.high), _short)
 
 
-def _samples_line(axes: Any, rows: Sequence[Row], colour: Any, marker: str, label: str, dodge: float) -> None:
-    axes.plot([], [], "-", color=colour, marker=marker, markersize=6, linewidth=1.6, label=label)
-    rows = sorted((r for r in rows if not np.isnan(r.samples)), key=lambda r: r.entities)
-    x = [r.entities * dodge for r in rows]
+def _proportional(axes: Any, world: str) -> None:
+    """A faint line at the foot along which samples grow as the world does, to judge slopes by."""
+    (left, right), low = axes.get_xlim(), axes.get_ylim()[0] * 1.15
+    axes.plot([left, right], [low, low * right / left], linestyle=(0, (1, 2.5)), color="#AAAAAA", zorder=1, scalex=False, scaley=False)
+    words = "in proportion to entities" if world == "entities" else "in proportion to the world"
+    x = left * (right / left) ** 0.3
+    y = low * x / left / 1.1  # just below the line
+    look = {"fontsize": 8, "color": "#888888", "va": "top", "rotation_mode": "anchor", "transform_rotates_text": True, "zorder": 1}
+    axes.text(x, y, words, rotation=float(np.degrees(np.arctan2(y, x))), **look)
+
+
+def _side_by_side(axes: Any, worlds: Sequence[int], lines: Sequence[tuple[Sequence[Row], Any, str]], size: float) -> None:
+    """Lines of rows in a colour with a marker, each moved a little aside, so that their bars do not hide each other."""
+    gap = min((b / a for a, b in pairwise(worlds)), default=1.8)
+    step = min(1.09, gap ** (0.45 / max(len(lines) - 1, 1)))
+    for i, (rows, colour, marker) in enumerate(lines):
+        aside = step ** (i - (len(lines) - 1) / 2)
+        _samples_line(axes, [(r.entities * aside, r) for r in sorted(rows, key=lambda r: r.entities)], colour, marker, size)
+
+
+def _samples_line(axes: Any, points: Sequence[tuple[float, Row]], colour: Any, marker: str, size: float) -> None:
+    """The rows at their places along x: joined markers with bars."""
+    x = [place for place, _ in points]
+    rows = [row for _, row in points]
     y = [_height(r.samples, r) for r in rows]
     exact = [BELOW < r.samples < ABOVE for r in rows]
     for i in range(len(rows) - 1):
@@ -180,29 +269,63 @@ def _samples_line(axes: Any, rows: Sequence[Row], colour: Any, marker: str, labe
     for i, row in enumerate(rows):
         low, high = _height(row.low, row), _height(row.high, row)
         if high > low:
-            axes.plot([x[i]] * 2, [low, high], color=colour, linewidth=1.1, zorder=3)
+            bar = (0, (1, 1)) if too_narrow(row.interval_over) else "-"
+            axes.plot([x[i]] * 2, [low, high], linestyle=bar, color=colour, linewidth=1.2, zorder=3)
             for end, value, tip in ((low, row.low, "v"), (high, row.high, "^")):
                 open_end = value in (BELOW, ABOVE)
                 if not (open_end and not exact[i]):
                     axes.plot(x[i], end, marker=tip if open_end else "_", color=colour, markersize=5, markerfacecolor="white", zorder=3.5)
         if exact[i]:
-            axes.plot(x[i], y[i], marker=marker, color=colour, markersize=6, markeredgecolor="white", markeredgewidth=0.7, zorder=5)
+            axes.plot(x[i], y[i], marker=marker, color=colour, markersize=size, markeredgecolor="white", markeredgewidth=0.7, zorder=5)
         else:
-            _arrow(axes, x[i], y[i], 1 if row.samples == ABOVE else -1, colour)
+            _arrow(axes, x[i], y[i], 1 if row.samples == ABOVE else -1, colour, size)
+
+
+def _labels(axes: Any, lines: Sequence[tuple[str, Sequence[Row], Any, str]], style: _Style) -> None:
+    """The names of lines at the right, at the height of their ends, moved apart where they would touch."""
+    ends = sorted((float(np.log(_height(rows[-1].samples, rows[-1]))), i) for i, (_, rows, _, _) in enumerate(lines) if rows)
+    bottom, top = np.log(style.low), np.log(style.high)
+    apart = (top - bottom) * 0.062
+    heights = [end for end, _ in ends]
+    for _ in range(200):  # touching neighbours push each other away
+        for j in range(len(heights) - 1):
+            overlap = apart - (heights[j + 1] - heights[j])
+            if overlap > 0:
+                heights[j] -= overlap / 2
+                heights[j + 1] += overlap / 2
+        heights = [float(np.clip(h, bottom + apart / 2, top - apart / 2)) for h in heights]
+    for height, (_, i) in zip(heights, ends, strict=True):
+        name, _, colour, marker = lines[i]
+        y = np.exp(height)
+        place = axes.get_yaxis_transform()
+        axes.plot(
+            [1.035], [y], marker=marker, color=colour, markersize=7, markeredgecolor="white", transform=place, clip_on=False, label=name
+        )
+        axes.annotate(name, (1.06, y), xycoords=place, va="center", fontsize=10, color=colour, annotation_clip=False)
+
+
+def _legend_of_targets(figure: Any, targets: Sequence[float]) -> None:
+    from matplotlib.lines import Line2D
+
+    look: dict[str, Any] = {"linestyle": "-", "linewidth": 1.4, "markersize": 6, "markeredgecolor": "white"}
+    shades = _shades("#777777", len(targets))
+    marks = [Line2D([], [], color=shades[i], marker=_MARKERS[i % len(_MARKERS)], label=f"{t:.4g}", **look) for i, t in enumerate(targets)]
+    look = {"fontsize": 9, "title_fontsize": 9, "frameon": False}
+    figure.legend(handles=marks, title="test accuracy to reach", ncols=len(marks), loc="outside upper right", **look)
 
 
 def _height(n: float, row: Row) -> float:
     return float(np.clip(n, row.smallest, row.largest))
 
 
-def _arrow(axes: Any, x: float, y: float, up: int, colour: Any) -> None:
-    """An open arrow from (x, y), up or down."""
+def _arrow(axes: Any, x: float, y: float, up: int, colour: Any, size: float) -> None:
+    """An open arrow from (x, y), up or down, in proportion to markers of this size."""
     from matplotlib.path import Path as Outline
 
     half = [(0.12, 0.0), (0.12, 0.5), (0.32, 0.5), (0.0, 1.0)]
     outline = [*half, *((-u, v) for u, v in half[-2::-1]), half[0]]
     marker = Outline([(u, up * v) for u, v in outline], closed=True)
-    axes.plot(x, y, marker=marker, markersize=2 * _ARROW, color=colour, markerfacecolor="white", markeredgewidth=1.2, zorder=6)
+    axes.plot(x, y, marker=marker, markersize=2 * _ARROW * size, color=colour, markerfacecolor="white", markeredgewidth=1.2, zorder=6)
 
 
 def _shades(colour: str, count: int) -> list[Any]:
@@ -218,13 +341,15 @@ def _shades(colour: str, count: int) -> list[Any]:
 
 
 def learning(report: Report, path: Path) -> None:
-    """Test accuracy against training samples: a panel a world, every model in it, seeds as dots, and chance."""
+    """Test accuracy against training samples: a panel a world, every model in it, seeds as dots, and chance in the town."""
     settings = sorted({c.distractor for c in report.curves})
     worlds = sorted({c.entities for c in report.curves})
     models = sorted({c.model for c in report.curves}, key=model_order)
-    colours, names = _colours(models), _names(models)
+    colours, names, markers = _colours(models), _names(models), _markers(models)
     low, high = min(int(c.sizes[0]) for c in report.curves), max(int(c.sizes[-1]) for c in report.curves)
-    floor = min(0.45, min(float(np.nanmin(c.runs)) for c in report.curves) - 0.03)
+    town = report.world == "entities"
+    least = min(float(np.nanmin([c.low.min(), np.nanmin(c.runs)])) for c in report.curves) - 0.03
+    floor = min(0.45, least) if town else max(least, -0.02)
     width = max(6.0, 3.3 * len(worlds))
     figure = _figure(width, 3.1 * len(settings) + 0.5)
     grid = figure.subplots(len(settings), len(worlds), squeeze=False, sharex=True, sharey=True)
@@ -239,13 +364,12 @@ def learning(report: Report, path: Path) -> None:
             axes.set_xlim(low / 1.25, high * 1.25)
             axes.set_ylim(floor, 1.02)
             _plain(axes)
-            axes.axhline(0.5, color="#888888", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
-            axes.annotate(
-                "chance", (1, 0.5), (-2, -3), ("axes fraction", "data"), "offset points", fontsize=8, color="#777777", ha="right", va="top"
-            )
+            if town:
+                _chance(axes)
             for curve in here:
-                _learning_line(axes, curve, colours[curve.model], names[curve.model])
-            axes.set_title(f"{entities} entities, {_distractors(distractor)}", fontsize=11, color=_INK, loc="left")
+                _learning_line(axes, curve, colours[curve.model], markers[curve.model], names[curve.model])
+            title = f"{entities} entities, {_distractors(distractor)}" if town else f"world of {entities}" * bool(report.world)
+            axes.set_title(title, fontsize=11, color=_INK, loc="left")
     for axes in grid.flat:
         _log_ticks(axes.xaxis, _round_sizes(low, high), _short)
     for axes in grid[-1]:
@@ -257,14 +381,23 @@ def learning(report: Report, path: Path) -> None:
     look = {"fontsize": 10, "frameon": False, "loc": "outside upper left", "ncols": min(len(shown), int(width / 1.6))}
     figure.legend([handles[name] for name in shown], shown, **look)
     one, more = (any((len(c.seeds) > 1) == several for c in report.curves) for several in (False, True))
-    bands = ["over seeds and test items, dots: single seeds"] * more + ["over test items where there is one seed (Wilson)"] * one
-    _caption(figure, f"Bands: 95 % intervals {'; '.join(bands)}.")
+    overs = dict.fromkeys(marked(c.interval_over) for c in report.curves if len(c.seeds) > 1)
+    bands = [f"95 % intervals over {'; or '.join(overs)}, dots: single seeds"] * more
+    bands += ["where there is one seed, Wilson intervals over test items only: too narrow"] * one
+    _caption(figure, f"Bands: {'; '.join(bands)}.")
     _save(figure, path)
 
 
-def _learning_line(axes: Any, curve: Curve, colour: str, label: str) -> None:
-    axes.fill_between(curve.sizes, curve.low, curve.high, color=colour, alpha=0.18, linewidth=0, zorder=2)
-    axes.plot(curve.sizes, curve.accuracy, "-o", color=colour, linewidth=1.7, markersize=4, zorder=4, label=label)
+def _chance(axes: Any) -> None:
+    axes.axhline(0.5, color="#888888", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+    look = {"fontsize": 8, "color": "#777777", "ha": "right", "va": "top"}
+    axes.annotate("chance", (1, 0.5), (-2, -3), ("axes fraction", "data"), "offset points", **look)
+
+
+def _learning_line(axes: Any, curve: Curve, colour: str, marker: str, label: str) -> None:
+    axes.fill_between(curve.sizes, curve.low, curve.high, color=colour, alpha=0.16, linewidth=0, zorder=2)
+    look = {"linewidth": 1.7, "markersize": 5, "markeredgecolor": "white", "markeredgewidth": 0.5, "zorder": 4}
+    axes.plot(curve.sizes, curve.accuracy, "-", marker=marker, color=colour, label=label, **look)
     if len(curve.seeds) > 1:
         sizes = np.repeat(curve.sizes[:, None], len(curve.seeds), axis=1)
         axes.plot(sizes.ravel(), curve.runs.ravel(), "o", color=colour, alpha=0.3, markersize=3, markeredgewidth=0, zorder=3)

@@ -1,20 +1,23 @@
-"""What a report says: samples needed, exponents and ratios, and how each reads in words."""
+"""What a report says: samples needed, exponents, ratios and additional data, and how each reads in words."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from simtown.training.bootstrap import Curve
-from simtown.training.curves import ABOVE, BELOW, MISFIT
+from simtown.training.bootstrap import Curve, marked
+from simtown.training.curves import ABOVE, BELOW
+
+#: What follows a target in the name of the column of its smallest sets.
+SMALLEST = ", smallest set"
 
 
 @dataclass(frozen=True)
 class Row:
-    """N* of one model in one world for one target by one rule; `samples`, `low`, `high` and `median` may be BELOW, ABOVE or NaN."""
+    """N* of one model in one world for one target by one rule; `samples`, `low`, `high` and `median` may be BELOW or ABOVE."""
 
     model: str
     entities: int
@@ -24,7 +27,7 @@ class Row:
     samples: float
     low: float
     high: float
-    interval_over: str  #: "seeds and items", or "items only"
+    interval_over: str  #: what varied among the runs, as :func:`simtown.training.bootstrap.interval_over` says it
     median: float  #: Kaplan-Meier, over seeds
     seeds_reached: int
     seeds: int
@@ -32,12 +35,9 @@ class Row:
     items: int
     smallest: int
     largest: int
-    misfit: float  #: of the power law, in accuracy; NaN for the other rules
 
     def text(self, n: float) -> str:
         """An N* in words: `3,140`, `≤ 250`, `> 60,000`."""
-        if np.isnan(n):
-            return "–"
         if n == BELOW:
             return f"≤ {self.smallest:,}"
         return f"> {self.largest:,}" if n == ABOVE else f"{n:,.0f}"
@@ -50,9 +50,18 @@ class Row:
 
 @dataclass(frozen=True)
 class Exponent:
-    """N* grows as entities^value. NaN where it is not identifiable; `reason` says why. Ends of the interval may be infinite."""
+    """N* grows as entities^value. NaN where it is not identifiable; `reason` says why. Ends of the interval may be infinite.
 
-    model: str  #: or "cnn-lstm - pbn", the difference
+    Attributes:
+        model: or "cnn-lstm - pbn", the difference.
+        identified: share of the replicates in which it is identifiable.
+        interval_over: as in :class:`Row`; of a difference, the narrower of the two.
+        least, most: of the value, if each censored world is treated otherwise (:class:`simtown.training.growth.Change`).
+        verdict: of a difference: "decided" if the interval excludes 0, on the same side, under every treatment of the censored worlds, and
+            holds more than the luck of one data set; else "undecided".
+    """
+
+    model: str
     distractor: bool
     target: float
     rule: str
@@ -61,14 +70,17 @@ class Exponent:
     high: float
     worlds: int
     uncensored: int
-    identified: float  #: share of the replicates in which it is identifiable
+    identified: float
     reason: str
-    misfit: float  #: the worst of its worlds' power laws; NaN for the other rules
+    interval_over: str = ""
+    least: float = float("nan")
+    most: float = float("nan")
+    verdict: str = ""
 
     @property
     def telling(self) -> bool:
-        """Whether there is a value to believe."""
-        return not self.reason and not self.misfit > MISFIT
+        """Whether there is a value."""
+        return not self.reason
 
     def __str__(self) -> str:
         """`0.62 (0.48 to 0.79)`, or why there is none."""
@@ -76,6 +88,11 @@ class Exponent:
             return self.reason
         known = _range(self.low, self.high, "{:.2f}".format)
         return f"{self.value:.2f}" + (known or f" (interval unknown: identifiable in {self.identified:.0%} of the replicates)")
+
+    @property
+    def sensitivity(self) -> str:
+        """`0.41 to 0.80`, the range over the treatments of censored worlds; empty where no world is censored."""
+        return f"{self.least:.2f} to {self.most:.2f}" if self.uncensored < self.worlds and np.isfinite(self.least) else ""
 
 
 @dataclass(frozen=True)
@@ -92,12 +109,12 @@ class Ratio:
     at_most: float
     low: float
     high: float
-    misfit: float  #: the worse of the two power laws; NaN for the other rules
+    interval_over: str = ""  #: the narrower of the two models'
 
     @property
     def telling(self) -> bool:
-        """Whether anything is known of it, by a rule to believe."""
-        return (self.at_least > 0 or self.at_most < np.inf) and not self.misfit > MISFIT
+        """Whether anything is known of it."""
+        return self.at_least > 0 or self.at_most < np.inf
 
     def __str__(self) -> str:
         """`4.2 (3.0 to 6.1)`, or a bound: `> 3.1 (from 2.5)`."""
@@ -110,6 +127,76 @@ class Ratio:
         else:
             point = "unknown"
         return f"{point}{_range(self.low if self.low > 0 else -np.inf, self.high, _number)}"
+
+
+@dataclass(frozen=True)
+class Addition:
+    """By how many examples N* grows from the smallest world to the largest: between `at_least` and `at_most` as far as is known.
+
+    Attributes:
+        model: or "cnn-lstm - pbn", the difference.
+        few, many: entities of the two worlds.
+        at_least, at_most: may be infinite.
+        low, high: ends of the interval.
+        verdict: of a difference, as in :class:`Exponent`.
+    """
+
+    model: str
+    distractor: bool
+    target: float
+    rule: str
+    few: int
+    many: int
+    at_least: float
+    at_most: float
+    low: float
+    high: float
+    interval_over: str
+    verdict: str = ""
+
+    @property
+    def telling(self) -> bool:
+        """Whether anything is known of it."""
+        return bool(np.isfinite(self.at_least) or np.isfinite(self.at_most))
+
+    def __str__(self) -> str:
+        """`28,198 (24,100 to 33,700)`, `1,575 to 1,825 (1,390 to 2,090)`, or a bound: `> 34,240 (from 33,600)`."""
+        if not self.telling:
+            return "unknown"
+        if self.at_least == self.at_most:
+            point = f"{self.at_least:,.0f}"
+        elif not np.isfinite(self.at_most):
+            point = f"> {self.at_least:,.0f}"
+        elif not np.isfinite(self.at_least):
+            point = f"< {self.at_most:,.0f}"
+        else:
+            point = f"{self.at_least:,.0f} to {self.at_most:,.0f}"
+        return point + _range(self.low, self.high, "{:,.0f}".format)
+
+
+@dataclass(frozen=True)
+class BothReach:
+    """The sets, as (entities, size), on which two models were trained and on which both reach the target: the paper compares on these."""
+
+    upper: str
+    lower: str
+    distractor: bool
+    target: float
+    sets: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Accuracies:
+    """A cell's accuracy by three measures, each the mean over its seeds; NaN where it was not measured."""
+
+    model: str
+    entities: int
+    distractor: bool
+    size: int
+    seeds: int
+    validation: float  #: on examples drawn as the training examples are
+    reweighted: float  #: the same, weighted by equation 1
+    test: float  #: on the uniform test set
 
 
 def _number(value: float) -> str:
@@ -127,30 +214,50 @@ def _range(low: float, high: float, words: Callable[[float], str]) -> str:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything the runs say; :meth:`table` for people, the other fields for programs."""
+    """Everything the runs say; :meth:`table` for people, the other fields for programs.
+
+    Attributes:
+        skipped: runs left out, by status.
+        world: what the size of a world counts ("entities"); empty if there is one world without a size.
+    """
 
     targets: tuple[float, ...]
     replicates: int
     seed: int
     runs: int
-    skipped: dict[str, int]  #: runs left out, by status
+    skipped: dict[str, int]
     curves: list[Curve]
     rows: list[Row]
     exponents: list[Exponent]
     ratios: list[Ratio]
     notes: list[str]
+    additions: list[Addition] = field(default_factory=list)
+    both_reach: list[BothReach] = field(default_factory=list)
+    accuracies: list[Accuracies] = field(default_factory=list)
+    world: str = "entities"
 
-    def table(self, rule: str = "isotonic") -> list[dict[str, str]]:
-        """A row a model and world, a column a target; every row has the same columns."""
+    def head(self, model: str, entities: int, distractor: bool) -> dict[str, str]:
+        """The first cells of a line about a model in a world."""
+        world = {self.world: str(entities)} if self.world else {}
+        return {"model": model} | world | ({"distractor": yes(distractor)} if self.world == "entities" else {})
+
+    def table(self) -> list[dict[str, str]]:
+        """A row a model and world, two columns a target: by the isotonic rule with an interval, and the paper's, the smallest set.
+
+        Every row has the same columns.
+        """
         lines: dict[tuple[Any, ...], dict[str, str]] = {}
         for row in self.rows:
-            if row.rule == rule:
-                head = {"model": row.model, "entities": str(row.entities), "distractor": yes(row.distractor)}
-                line = lines.setdefault((row.model, row.entities, row.distractor), head)
-                line[f"{row.target:.4g}"] = str(row)
+            line = lines.setdefault((row.model, row.entities, row.distractor), self.head(row.model, row.entities, row.distractor))
+            target = f"{row.target:.4g}"
+            line |= {target: line.get(target, ""), target + SMALLEST: line.get(target + SMALLEST, "")}
+            if row.rule == "isotonic":
+                line[target] = str(row)
+            else:
+                line[target + SMALLEST] = row.text(row.samples)
         for row in self.rows:
             seeds = str(row.seeds) if row.seeds_fewest == row.seeds else f"{row.seeds_fewest}–{row.seeds}"
-            lines[row.model, row.entities, row.distractor] |= {"seeds": seeds, "interval over": row.interval_over}
+            lines[row.model, row.entities, row.distractor] |= {"seeds": seeds, "interval over": marked(row.interval_over)}
         return list(lines.values())
 
 

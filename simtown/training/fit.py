@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
+from llvmlite.binding import get_host_cpu_features
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
@@ -86,14 +87,14 @@ def check(settings: FitSettings, dataset: Dataset) -> None:
         raise SettingsError(f"--lr must be above 0 and below 10, not {settings.learning_rate}")
     if settings.protocol not in runs.PROTOCOLS:
         raise SettingsError(f"unknown protocol '{settings.protocol}': choose {' or '.join(runs.PROTOCOLS)}")
-    if settings.precision not in ("float32", "tf32", "bf16"):
-        raise SettingsError(f"unknown precision '{settings.precision}': choose float32, tf32 or bf16")
+    if settings.precision not in runs.PRECISIONS:
+        raise SettingsError(f"unknown precision '{settings.precision}': choose {', '.join(runs.PRECISIONS[:-1])} or {runs.PRECISIONS[-1]}")
     if settings.device not in ("cpu", "cuda"):
         raise SettingsError(f"unknown device '{settings.device}': choose auto, cpu or cuda")
     if settings.device == "cuda" and not torch.cuda.is_available():
         raise SettingsError("--device cuda: PyTorch sees no CUDA device here; use --device cpu, or auto")
-    if settings.precision != "float32" and settings.device == "cpu":
-        raise SettingsError(f"--precision {settings.precision} needs a GPU: on a CPU use float32")
+    if settings.precision == "tf32" and settings.device == "cpu":
+        raise SettingsError("--precision tf32 needs a GPU: on a CPU use float32, bf16 or auto")
     with seeded(settings.seed, "weights", 0, torch.device("cpu")):  # an option that cannot be is told before anything is written
         build(settings.model, World.of(dataset), settings.options)
 
@@ -214,7 +215,7 @@ class _Fit:
                 f"the loss is no longer a number in epoch {epoch} (step {step}): give a smaller --lr than {settings.learning_rate}"
             )
         try:
-            logits, val_loss = logits_of(self.model, self.val, len(self.dataset.val))
+            logits, val_loss = logits_of(self.model, self.val, len(self.dataset.val))  # in float32: bf16 may round them to one value
         except torch.OutOfMemoryError as error:
             raise FitError("out of memory while validating: use smaller pictures, or another device") from error
         accuracy = float(((logits > 0) == self.dataset.val.column("answer")).mean())
@@ -324,7 +325,16 @@ def loss_of(model: nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]
 
 
 def _autocast(settings: FitSettings) -> AbstractContextManager[Any]:
-    return torch.autocast(settings.device, dtype=torch.bfloat16) if settings.precision == "bf16" else nullcontext()
+    bf16 = settings.precision == "bf16" or (settings.precision == "auto" and computes_bf16(settings.device))
+    return torch.autocast(settings.device, dtype=torch.bfloat16) if bf16 else nullcontext()
+
+
+def computes_bf16(device: str) -> bool:
+    """Whether a device ("cpu" or "cuda") has instructions for bfloat16; without them it is slower than float32."""
+    if device == "cuda":
+        return torch.cuda.get_device_capability() >= (8, 0)
+    features = get_host_cpu_features()
+    return any(features.get(name, False) for name in ("avx512bf16", "amx-bf16"))
 
 
 @contextmanager

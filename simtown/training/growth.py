@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import log_ndtr
 
@@ -87,12 +89,62 @@ def _tobit(x: np.ndarray, z: np.ndarray, side: np.ndarray) -> np.ndarray:
     return theta[:, 1] / theta[:, 2]
 
 
+def bounds(samples: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Least and greatest N* that its censoring leaves open, of N* (R,) on these sizes; equal where it is not censored."""
+    return np.where(samples == ABOVE, sizes[-1], samples), np.where(samples == BELOW, sizes[0], samples)
+
+
 def ratios(upper: np.ndarray, upper_sizes: np.ndarray, lower: np.ndarray, lower_sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Least and greatest ratio upper / lower of two N* (R,) that their censoring leaves open; equal where both are uncensored."""
-
-    def ends(n: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return np.where(n == ABOVE, sizes[-1], n), np.where(n == BELOW, sizes[0], n)
-
-    (a, b), (c, d) = ends(upper, upper_sizes), ends(lower, lower_sizes)
+    (a, b), (c, d) = bounds(upper, upper_sizes), bounds(lower, lower_sizes)
     with np.errstate(divide="ignore"):
         return a / d, b / c
+
+
+def additions(few: np.ndarray, few_sizes: np.ndarray, many: np.ndarray, many_sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Least and greatest number of examples by which N* (R,) in a world of many exceeds N* in a world of few."""
+    (a, b), (c, d) = bounds(few, few_sizes), bounds(many, many_sizes)
+    return c - b, d - a
+
+
+@dataclass(frozen=True)
+class Change:
+    """A way to treat a censored world that asks how much an exponent hinges on it."""
+
+    world: int
+    dropped: bool  #: the world is left out; otherwise its bound "reached on the smallest set" is taken for N*
+
+    def __str__(self) -> str:
+        return f"without {self.world}" if self.dropped else f"the bound of {self.world} taken for its need"
+
+
+@dataclass(frozen=True)
+class Needs:
+    """N* (1 + replicates, W) of one model over W worlds, with the smallest and largest size (W,) trained in each."""
+
+    worlds: np.ndarray
+    samples: np.ndarray
+    smallest: np.ndarray
+    largest: np.ndarray
+
+    @property
+    def uncensored(self) -> int:
+        """Worlds whose N* is no bound."""
+        return int((np.isfinite(self.samples[0]) & (self.samples[0] != BELOW)).sum())
+
+    def changes(self) -> list[Change]:
+        """Every treatment of every censored world."""
+        first = list(zip(self.worlds.tolist(), self.samples[0].tolist(), strict=True))
+        dropped = [Change(world, True) for world, n in first if n in (BELOW, ABOVE)]
+        return dropped + [Change(world, False) for world, n in first if n == BELOW]
+
+    def slopes(self, change: Change | None = None) -> np.ndarray:
+        """Exponents (1 + replicates,), with a world treated otherwise."""
+        samples, kept = self.samples, np.ones(len(self.worlds), dtype=bool)
+        if change is not None and change.dropped:
+            kept = self.worlds != change.world
+        elif change is not None:
+            samples = np.where((self.worlds == change.world) & (samples == BELOW), self.smallest, samples)
+        if kept.sum() < 2:
+            return np.full(len(samples), np.nan)
+        return slopes(self.worlds[kept], samples[:, kept], self.smallest[kept], self.largest[kept])

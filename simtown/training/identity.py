@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from simtown.datasets.reader import Dataset
-from simtown.datasets.settings import Settings
+from simtown.datasets.settings import LEFT_OUT, Settings
 
 if TYPE_CHECKING:
     from simtown.training.run import FitSettings
@@ -25,7 +25,7 @@ _NAMES = {"train": "training", "val": "validation", "test": "test"}
 
 def world(settings: Settings) -> dict[str, Any]:
     """The settings of a data set as run.json repeats them: those that decide which examples are there, and the sizes of val and test."""
-    plain: dict[str, Any] = json.loads(json.dumps(asdict(settings)))
+    plain: dict[str, Any] = json.loads(json.dumps(asdict(settings.canonical)))
     return {name: value for name, value in plain.items() if name not in _STORAGE or name in ("val", "test")}
 
 
@@ -42,7 +42,7 @@ def examples_read(
 
 def endless(dataset: Dataset) -> str:
     """What stands for the training examples of a run that draws fresh ones: SHA-256 of the settings that decide them."""
-    drawn = {name: value for name, value in dataset.manifest["settings"].items() if name not in _STORAGE}
+    drawn = {name: value for name, value in dataset.manifest["settings"].items() if name not in (*_STORAGE, "test_seed")}
     return sha256(json.dumps(drawn, sort_keys=True).encode()).hexdigest()
 
 
@@ -56,8 +56,9 @@ def other_settings(run: dict[str, Any], settings: FitSettings, data: Settings) -
     """In what the settings of a run.json differ from these, such as "patience 10, now 7" or "data.seed 0, now 5"."""
     now = json.loads(json.dumps(asdict(settings)))
     differ = [f"{name} {run['settings'].get(name)}, now {value}" for name, value in now.items() if run["settings"].get(name) != value]
-    told = run["data"]
-    return differ + [f"data.{name} {told[name]}, now {value}" for name, value in world(data).items() if told.get(name, value) != value]
+    now = world(data)
+    before = {**now, **LEFT_OUT, **run["data"]}  # an older simtown did not record all of them
+    return differ + [f"data.{name} {before[name]}, now {value}" for name, value in now.items() if before[name] != value]
 
 
 def other_examples(run: dict[str, Any], examples: dict[str, str], dataset: Dataset) -> str:

@@ -1,4 +1,4 @@
-"""Finished runs, read from the directories that `simtown fit` and `simtown sweep` make.
+"""Finished runs, read from the directories that `simtown fit` and `simtown sweep` make, and from the small files in which cells are kept.
 
 Reading needs no PyTorch: a report can be made on a machine that cannot train.
 """
@@ -6,11 +6,13 @@ Reading needs no PyTorch: a report can be made on a machine that cannot train.
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -21,21 +23,39 @@ from simtown.training.conditions import conditions, refuse_mixture
 
 #: What a run directory holds of use here, and what its run.json calls itself.
 RUN, TEST, FORMAT = "run.json", "test.npz", "simtown-run"
+#: What the small file of a finished cell calls itself (:mod:`simtown.training.cells`).
+CELL = "simtown-cell"
+#: Bytes of the largest such file; ours have some 5,000.
+_LARGEST_CELL = 200_000
 #: Our models, in the order of tables and figures; any other comes after them.
-MODELS = ("cnn-lstm", "pbn", "question-only")
+MODELS = (
+    "cnn-lstm", "cnn-lstm-boxes", "film", "relation-network", "vit", "pbn-no-boxes", "pbn", "true-boxes", "question-only",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Run:
-    """One finished run: a model trained once, tested once."""
+    """One finished run: a model trained once, tested once.
+
+    Attributes:
+        test_id: identity of the test set; the same id means the same items in the same order.
+        correct: (T,) bool, per test item.
+        data_seed, world_seed: of the data set that it read; None where nobody recorded it.
+        validation: accuracy on validation examples, None where there is none.
+        reweighted: the same, each example weighted by equation 1.
+    """
 
     model: str
     entities: int
     distractor: bool
     train_size: int
     seed: int
-    test_id: str  #: identity of the test set; the same id means the same items in the same order
-    correct: np.ndarray = field(repr=False, compare=False)  #: (T,) bool, per test item
+    test_id: str
+    correct: np.ndarray = field(repr=False, compare=False)
+    data_seed: int | None = None
+    world_seed: int | None = None
+    validation: float | None = None
+    reweighted: float | None = None
 
 
 def read_runs(paths: Iterable[Path]) -> list[Run]:
@@ -55,30 +75,33 @@ def read_and_count(paths: Iterable[Path]) -> tuple[list[Run], dict[str, int]]:
     for path in paths:
         if not path.exists():
             raise FileNotFoundError(f"{path} is not there: give directories made by simtown fit or simtown sweep")
-        files |= {f.resolve() for f in ([path] if path.is_file() else path.rglob(RUN))}
+        found = [path] if path.is_file() else path.rglob("*.json")
+        files |= {file.resolve() for file in found if file.name == RUN or _is_cell(file)}
     done: list[tuple[Path, dict[str, Any], Run]] = []
     others: Counter[str] = Counter()
     for file in sorted(files):
-        told = _json(file)
-        if told.get("format") != FORMAT:
+        record, correct = _json(file) if file.name == RUN else _cell(file)
+        if record.get("format") != FORMAT:
             continue  # another program's
-        if told.get("status") != "done":
-            others[str(told.get("status"))] += 1
+        if record.get("status") != "done":
+            others[str(record.get("status"))] += 1
             continue
-        done.append((file, told, _run(file, told)))
-    refuse_mixture([(file.parent, conditions(told)) for file, told, _ in done])
+        done.append((file, record, _run(file, record, correct)))
+    refuse_mixture([(_place(file), conditions(record)) for file, record, _ in done])
     cells: dict[tuple[Any, ...], tuple[Run, Path]] = {}
     items: dict[str, tuple[int, Path]] = {}
     for file, _, run in done:
         key = (run.model, run.distractor, run.entities, run.train_size, run.seed)
-        if key in cells:
-            raise ValueError(f"{cells[key][1]} and {file.parent} hold the same run ({_name(run)}): give only one of the two")
-        cells[key] = run, file.parent
-        count, first = items.setdefault(run.test_id, (len(run.correct), file.parent))
+        first, place = cells.setdefault(key, (run, file))
+        same = first == run and np.array_equal(first.correct, run.correct)
+        kept = not (place.name == file.name == RUN)  # a run and the small file of its cell, or two of these
+        if place != file and not (same and kept):
+            raise ValueError(f"{_place(place)} and {_place(file)} hold the same run ({_name(run)}): give only one of the two")
+        count, earlier = items.setdefault(run.test_id, (len(run.correct), file))
         if count != len(run.correct):
             raise DamagedError(
-                f"{file.parent / TEST} holds answers to {len(run.correct)} test questions, {first / TEST} to {count} of the same test set: "
-                "one of the two is damaged; train that run again"
+                f"{_answers(file)} holds answers to {len(run.correct)} test questions, {_answers(earlier)} to {count} of the same "
+                "test set: one of the two is damaged; train that run again"
             )
     if not cells:
         where = ", ".join(map(str, paths)) or "nowhere"
@@ -87,21 +110,50 @@ def read_and_count(paths: Iterable[Path]) -> tuple[list[Run], dict[str, int]]:
     return [cells[key][0] for key in sorted(cells)], dict(sorted(others.items()))
 
 
+def _is_cell(file: Path) -> bool:
+    """Whether a JSON file is the small file of a cell, from its first bytes; a larger file is not read further."""
+    try:
+        with open(file, "rb") as opened:
+            head = opened.read(_LARGEST_CELL)
+    except OSError:
+        return False
+    return head.startswith(b'{"correct":') or f'"{CELL}"'.encode() in head
+
+
+def _cell(file: Path) -> tuple[dict[str, Any], np.ndarray]:
+    """The record of a cell's run, as its run.json held it, and its right answers (T,) bool."""
+    cells = import_module("simtown.training.cells")
+    record, correct = cells.load(file)
+    return record, correct
+
+
+def _place(file: Path) -> Path:
+    """What an error calls a run: its directory, or the file of its cell."""
+    return file.parent if file.name == RUN else file
+
+
+def _answers(file: Path) -> Path:
+    """The file that holds a run's right answers."""
+    return file.parent / TEST if file.name == RUN else file
+
+
 #: What an error calls a kind of value.
 _KINDS = {str: "a text", int: "a whole number", bool: "true or false"}
 
 
-def _json(file: Path) -> dict[str, Any]:
+def _json(file: Path) -> tuple[dict[str, Any], None]:
+    """A run.json; the right answers lie beside it."""
     try:
         told = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise DamagedError(f"{file} is damaged ({error}): train this run again") from error
     if not isinstance(told, dict):
         raise DamagedError(f"{file} is damaged (it holds no settings): train this run again")
-    return told
+    return told, None
 
 
-def _run(file: Path, told: dict[str, Any]) -> Run:
+def _run(file: Path, told: dict[str, Any], correct: np.ndarray | None) -> Run:
+    """A finished run from its run.json or the same record of a cell, with its right answers where they do not lie beside it."""
     try:
         data = told["data"]
         kinds: dict[type, tuple[Any, ...]] = {
@@ -111,23 +163,46 @@ def _run(file: Path, told: dict[str, Any]) -> Run:
             for value in values:
                 if type(value) is not kind:
                     raise TypeError(f"{value!r} where {_KINDS[kind]} belongs")
+        for name in ("seed", "world_seed"):
+            if type(data.get(name, 0)) is not int:
+                raise TypeError(f"{data[name]!r} where {_KINDS[int]} belongs")
         if min(told["train_size"], data["entities"]) < 1:
             raise ValueError("fewer than one training example or entity")
-        accuracy = float(told["test"]["accuracy"])
-    except (KeyError, TypeError, ValueError) as error:
+        accuracy, *shares = (_share(told["test"], name) for name in ("accuracy", "validation", "reweighted"))
+        if accuracy is None:
+            raise KeyError("test.accuracy")
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
         raise DamagedError(f"{file} is damaged ({reason}): train this run again") from error
-    path = file.parent / TEST
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            correct = arrays["correct"]
-    except (OSError, KeyError, ValueError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
-        raise DamagedError(f"{path} is damaged ({error}): train this run again") from error
+    path = _answers(file)
+    if correct is None:
+        correct = _correct(path)
     if correct.ndim != 1 or correct.dtype != np.bool_ or not len(correct):
         raise DamagedError(f"{path} is damaged (its array 'correct' is not a list of right and wrong answers): train this run again")
     if not abs(accuracy - correct.mean()) < 0.5 / len(correct):
-        raise DamagedError(f"{path} is damaged (its accuracy is {correct.mean():.4f}, run.json says {accuracy:.4f}): train this run again")
-    return Run(told["model"], data["entities"], data["distractor"], told["train_size"], told["seed"], data["test_id"], correct)
+        raise DamagedError(
+            f"{path} is damaged (its accuracy is {correct.mean():.4f}, {file.name} says {accuracy:.4f}): train this run again"
+        )
+    seeds = (data["seed"], data.get("world_seed", 0)) if "seed" in data else (None, None)
+    cell = told["model"], data["entities"], data["distractor"], told["train_size"], told["seed"]
+    return Run(*cell, data["test_id"], correct, *seeds, *shares)
+
+
+def _share(test: Mapping[str, Any], name: str) -> float | None:
+    """An accuracy that a run recorded, None where it did not; of validation sets it lies one level deeper."""
+    value = test.get(name)
+    if isinstance(value, Mapping):
+        value = value["accuracy"]
+    return None if value is None else float(value)
+
+
+def _correct(path: Path) -> np.ndarray:
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            correct: np.ndarray = arrays["correct"]
+            return correct
+    except (OSError, KeyError, ValueError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
+        raise DamagedError(f"{path} is damaged ({error}): train this run again") from error
 
 
 def _name(run: Run) -> str:
@@ -142,6 +217,7 @@ def counts(others: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {status}" for status, count in sorted(others.items()))
 
 
-def model_order(model: str) -> tuple[int, str]:
-    """Sort models by this."""
-    return (MODELS.index(model) if model in MODELS else len(MODELS)), model
+def model_order(model: str) -> tuple[int, list[tuple[int, str]]]:
+    """Sort models by this: ours first, then the others by name, with numbers in their order (ResNet-50, ResNet-101)."""
+    parts = [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", model)]
+    return (MODELS.index(model) if model in MODELS else len(MODELS)), parts

@@ -22,6 +22,7 @@ from simtown.training.results import FORMAT, RUN, TEST
 
 METRICS, STATE, WEIGHTS, CURVE = "metrics.jsonl", "state.pt", "weights.safetensors", "curve.png"
 PROTOCOLS = ("patient", "paper")
+PRECISIONS = ("auto", "float32", "tf32", "bf16")
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class FitSettings:
         max_steps: stop there at the latest (0: never).
         stream: train on fresh examples without end; train_size is then the length of an epoch.
         device: "cpu" or "cuda".
-        precision: "float32", "tf32" or "bf16".
+        precision: of :data:`PRECISIONS`; "auto" is bf16 where the device has instructions for it, float32 elsewhere.
         compile: use torch.compile.
     """
 

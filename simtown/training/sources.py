@@ -41,12 +41,17 @@ def as_input(pixels: torch.Tensor) -> torch.Tensor:
 
 
 def told(column: Mapping[str, np.ndarray], settings: Settings, device: torch.device) -> Batch:
-    """Everything but the pictures, from a data set's columns (n rows each): a batch whose image is empty."""
+    """Everything but the pictures, from a data set's columns (n rows each): a batch whose image is empty.
+
+    `settings`: of the pictures, and of the world whose ranks the model knows kinds by.
+    """
     slots = np.stack([column["subject_slot"], column["object_slot"]], axis=1).astype(np.int64)
     corners = np.take_along_axis(column["boxes"], slots[:, :, None], axis=1)
     low, high = corners[..., :2], corners[..., 2:]
     boxes = np.concatenate([(low + high) / 2, high - low], axis=-1) / ([settings.width, settings.height] * 2)
-    whole = {name: torch.from_numpy(column[name].astype(np.int64)).to(device) for name in ("tokens", "subject", "relation", "object")}
+    numbers = {name: column[name].astype(np.int64) for name in ("tokens", "subject", "relation", "object")}
+    numbers |= {role: settings.ranks[numbers[role]] for role in ("subject", "object")}
+    whole = {name: torch.from_numpy(values).to(device) for name, values in numbers.items()}
     answer = torch.from_numpy(column["answer"].astype(np.float32)).to(device)
     return Batch(torch.empty(0), boxes=torch.from_numpy(boxes.astype(np.float32)).to(device), answer=answer, **whole)
 

@@ -47,7 +47,7 @@ class Batch:
     Attributes:
         image: (b, 3, height, width) float32 in [-1, 1], in channels-last memory.
         tokens: (b, length) int64, padded with 0.
-        subject, relation, object: (b,) int64.
+        subject, relation, object: (b,) int64. A vehicle's number is its kind's rank in the world, 0 the most frequent.
         answer: (b,) float32, 0 or 1.
         boxes: (b, 2, 4) float32, subject then object: centre x, centre y, width, height as shares of the picture.
     """

@@ -77,7 +77,8 @@ def test_the_manifest_is_written_and_sealed_as_the_page_says(town):
     keys = {name for row in table("## manifest.json")[1:] for name in re.findall(r"`(\w+)`", row[0])}
     assert keys == set(manifest)
     told = next(row[1] for row in table("## manifest.json") if row[0] == "`settings`")
-    assert set(re.findall(r"`(\w+)`", told)) == set(manifest["settings"])
+    usual = {"test_seed", "world_seed", "kinds"} - set(manifest["settings"])  # the page says that they are left out then
+    assert set(re.findall(r"`(\w+)`", told)) - usual == set(manifest["settings"])
     told = next(row[1] for row in table("## manifest.json") if row[0] == "`names`")
     assert set(manifest["names"]) <= set(re.findall(r"`(\w+)`", told))
 
@@ -118,6 +119,7 @@ def test_a_shard_is_laid_out_as_the_page_says(town):
                 assert creation.get_nfilters() == 1
                 assert (number, parameters) == FILTERS.get(key, (32015, (3,))), key
                 assert not array.attrs
+            assert np.isin(shard["scene/entity"][:], settings.get("kinds", range(settings["entities"]))).all()
             told = dict(shard.attrs)
             assert (told["schema"], told["split"], told["start"], told["count"]) == (2, split, start, n)
             assert told.keys() == {"schema", "split", "start", "count", "tried", "summary"}

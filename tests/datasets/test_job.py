@@ -204,7 +204,7 @@ def test_a_finished_data_set_is_left_alone(tmp_path, cli):
     ("flag", "value"),
     [("entities", 21), ("n", 14), ("val", 6), ("test", 2), ("size", "32x48"), ("seed", 1), ("frequencies", "uniform"),
      ("relations", "behind"), ("phrasing", "varied"), ("weather", "fog"), ("jitter", 0.5), ("shard", 6), ("distractor", None),
-     ("masks", None), ("depth", None)],
+     ("masks", None), ("depth", None), ("test-seed", 4), ("world-seed", 4)],
 )  # fmt: skip
 def test_other_settings_on_the_same_directory_are_refused_by_name(flag, value, tiny, cli, contents):
     before = contents(tiny)

@@ -15,7 +15,7 @@ from simtown.datasets.verify import verify
 OTHER = {
     "entities": 61, "n": 100, "val": 2, "test": 4, "width": 64, "height": 32, "seed": -7, "distractor": True,
     "frequencies": "zipf:1", "relations": ("behind",), "phrasing": "varied", "weathers": ("fog", "night"), "paint": "natural",
-    "jitter": 0.5, "masks": True, "depth": True, "shard": 10,
+    "jitter": 0.5, "masks": True, "depth": True, "shard": 10, "test_seed": 4, "world_seed": 5,
 }  # fmt: skip
 
 
@@ -37,7 +37,7 @@ def test_every_setting_makes_a_difference(name):
     other = replace(plain, **{name: OTHER[name]})
     told = differences(json.loads(json.dumps(plain.resolved())), json.loads(json.dumps(other.resolved())))
     assert told
-    assert any(line.startswith(f"--{name}") for line in told) or name in ("width", "height", "weathers")
+    assert any(line.startswith(f"--{name.replace('_', '-')} ") for line in told) or name in ("width", "height", "weathers")
 
 
 @pytest.mark.parametrize("name", [n for n in OTHER if n != "shard"])
@@ -53,7 +53,7 @@ def test_the_default_directory_names_whatever_differs(name):
         ({"shard": 5}, "--shard"), ({"jitter": 2.01}, "--jitter"), ({"jitter": float("nan")}, "--jitter"), ({"width": 31}, "31x128"),
         ({"height": 4097}, "128x4097"), ({"phrasing": "x"}, "phrasing"), ({"weathers": ()}, "weather"), ({"weathers": ("x",)}, "weather"),
         ({"relations": ()}, "relation"), ({"relations": ("above",)}, "above"), ({"frequencies": "x"}, "frequencies"),
-        ({"paint": "x"}, "unknown paint 'x'"),
+        ({"paint": "x"}, "unknown paint 'x'"), ({"entities": 103, "world_seed": 1}, "--entities"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused(changes, words):

@@ -11,7 +11,15 @@ SETTINGS = {
     "protocol": "patient", "min_steps": 2000, "patience": 10, "max_steps": 0, "batch": 128, "learning_rate": 0.001, "stream": False,
     "precision": "float32", "options": {"dropout": 0.1}, "device": "cpu",
 }  # fmt: skip
-DATA = {"width": 64, "height": 32, "relations": ["left of", "right of"], "weathers": ["clear"], "phrasing": "paper", "val": 1000}
+DATA = {
+    "width": 64,
+    "height": 32,
+    "relations": ["left of", "right of"],
+    "weathers": ["clear"],
+    "phrasing": "paper",
+    "paint": "own",
+    "val": 1000,
+}
 
 
 @pytest.fixture
@@ -36,6 +44,7 @@ def make(tmp_path, exact, store):
         ({"options": {"dropout": 0.5}}, ["options of pbn (dropout 0.1", "dropout 0.5"]),
         ({"data": {"width": 128, "height": 128}}, ["picture size (128x128: 1 run", "64x32: 2 runs"]),
         ({"data": {"relations": ["behind"]}}, ["relations (behind: 1 run", "left of, right of: 2 runs"]),
+        ({"data": {"paint": "uniform"}}, ["paint (own: 2 runs", "uniform: 1 run"]),
         ({"data": {"weathers": ["fog"]}, "patience": 3}, ["patience", " and weathers (clear: 2 runs"]),
     ],
 )
@@ -54,7 +63,8 @@ def test_what_does_not_change_the_meaning_of_an_accuracy_may_differ(make, tmp_pa
     make("b", 1000, device="cuda")
     make("c", 1000, model="cnn-lstm", options={"dropout": 0.3})
     make("paper", 2000)
-    assert len(read_runs([tmp_path])) == 4
+    make("d", 5000, data={"seed": 3, "world_seed": 3, "test_seed": 0})
+    assert len(read_runs([tmp_path])) == 5
 
 
 def test_the_paper_counts_no_least_steps(make, tmp_path):

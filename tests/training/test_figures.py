@@ -11,7 +11,7 @@ from PIL import Image
 
 from simtown.training import figures
 from simtown.training.complexity import estimate
-from simtown.training.results import Run
+from simtown.training.results import MODELS, Run
 
 SIZES = (500, 1000, 2000, 5000, 10000)
 
@@ -46,9 +46,9 @@ def titles(figure):
     [
         (("pbn", "cnn-lstm"), {}, "isotonic"),
         (("pbn",), {"seeds": 1, "distractors": (False,)}, "smallest"),
-        (("cnn-lstm", "mine.models:Net"), {"distractors": (True,), "worlds": (31,)}, "power"),
+        (("cnn-lstm", "mine.models:Net"), {"distractors": (True,), "worlds": (31,)}, "smallest"),
         (("pbn", "cnn-lstm"), {"sizes": (2000,)}, "isotonic"),
-        (("pbn", "cnn-lstm"), {"sizes": (2000, 5000)}, "power"),
+        (("pbn", "cnn-lstm"), {"sizes": (2000, 5000)}, "smallest"),
         (("a", "b", "c", "d", "e", "f", "g"), {"distractors": (False,), "worlds": (5, 6)}, "isotonic"),
     ],
 )
@@ -66,7 +66,7 @@ def test_any_report_is_drawn(tmp_path, models, settings, rule):
 def test_the_papers_arrangement(tmp_path, monkeypatch):
     report = estimate(runs_of(("pbn", "cnn-lstm")), replicates=40)
     assert titles(drawn(monkeypatch, figures.samples, report, tmp_path)) == [
-        f"{panel}, {setting}" for setting in ("no distractor", "with distractor") for panel in ("CNN-LSTM", "PBN", "All models at 90%")
+        f"{panel}, {setting}" for setting in ("no distractor", "with distractor") for panel in ("All models at 90%", "CNN-LSTM", "PBN")
     ]
     only = replace(report, curves=[c for c in report.curves if c.distractor], rows=[r for r in report.rows if r.distractor])
     assert len(titles(drawn(monkeypatch, figures.samples, only, tmp_path))) == 3
@@ -77,7 +77,7 @@ def test_a_model_keeps_its_colour(tmp_path, monkeypatch):
     for models in (("pbn", "cnn-lstm"), ("pbn",), ("zebra", "pbn")):
         report = estimate(runs_of(models, distractors=(False,)), replicates=40)
         for draw in (figures.samples, figures.learning):
-            axes = drawn(monkeypatch, draw, report, tmp_path).axes[-1]
+            axes = drawn(monkeypatch, draw, report, tmp_path).axes[0]
             colours = {line.get_label(): line.get_color() for line in axes.lines}
             assert colours["PBN"] == figures.COLOURS["pbn"]
 
@@ -105,12 +105,12 @@ def test_a_model_that_reaches_nothing_is_named_below(tmp_path, monkeypatch):
     stuck = [Run("question-only", k, False, n, 0, f"{k}False", np.arange(200) < 110) for k in (5, 15, 60) for n in SIZES]
     report = estimate(runs_of(("pbn",), distractors=(False,)) + stuck, replicates=40)
     figure = drawn(monkeypatch, figures.samples, report, tmp_path)
-    assert titles(figure) == ["PBN, no distractor", "All models at 90%, no distractor"]
+    assert titles(figure) == ["All models at 90%, no distractor", "PBN, no distractor"]
     assert "No target reached in any world: Question only." in " ".join(figure.get_supxlabel().split())
     figure.draw_without_rendering()
     assert figure.bbox.x0 <= figure._supxlabel.get_window_extent().x0
     figure = drawn(monkeypatch, figures.samples, estimate(stuck, replicates=40), tmp_path)
-    assert titles(figure) == ["Question only, no distractor", "All models at 90%, no distractor"]
+    assert titles(figure) == ["All models at 90%, no distractor", "Question only, no distractor"]
 
 
 def arrows(axes):
@@ -191,3 +191,30 @@ def test_neither_torch_nor_pyplot_is_imported():
         "import io; f._figure(1, 1).savefig(io.BytesIO()); print([m for m in ('torch', 'matplotlib.pyplot') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_one_world_without_a_size_shows_needs_against_targets(tmp_path, monkeypatch):
+    runs = runs_of(("Net: small", "Net: large"), worlds=(1,), distractors=(False,), seeds=1)
+    report = estimate(runs, replicates=40, targets=(0.6, 0.7), reference="Net: small", world="")
+    figure = drawn(monkeypatch, figures.samples, report, tmp_path)
+    (axes,) = figure.axes
+    assert axes.get_xlabel() == "test accuracy to reach"
+    labels = {line.get_label() for line in axes.lines}
+    assert {"Net: small", "Net: large"} <= labels
+    assert "too narrow" in figure.get_supxlabel()
+    figures.learning(report, tmp_path / "learning.png")
+
+
+def test_too_narrow_bars_are_dotted(tmp_path, monkeypatch):
+    for seeds, style in ((1, "--"), (3, "-")):  # any pattern of dashes is called "--"
+        report = estimate(runs_of(("pbn",), distractors=(False,), seeds=seeds), replicates=40, targets=(0.8,))
+        axes = drawn(monkeypatch, figures.samples, report, tmp_path).axes[0]
+        bars = [line for line in axes.lines if len(set(line.get_xdata())) == 1 and len(line.get_xdata()) == 2]
+        assert bars
+        assert {line.get_linestyle() for line in bars} == {style}
+
+
+def test_all_models_have_colours_and_markers_of_their_own():
+    for look in (figures.COLOURS, figures._SHAPES, figures.NAMES):
+        assert set(look) == set(MODELS)
+        assert len(set(look.values())) == len(MODELS)

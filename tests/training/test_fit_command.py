@@ -119,7 +119,7 @@ def test_a_reweighted_accuracy_says_how_many_examples_it_is_worth(effective, war
         (["--train-size", "all"], ["--train-size", "integer"]),
         (["--stream", "--train-size", 1], ["--train-size"]),
         (["--precision", "fp8"], ["fp8", "float32", "bf16"]),
-        (["--device", "cpu", "--precision", "bf16"], ["bf16", "GPU"]),
+        (["--device", "cpu", "--precision", "tf32"], ["tf32", "GPU"]),
         (["--device", "tpu"], ["tpu", "cuda"]),
         (["--protocol", "hasty"], ["hasty", "patient or paper"]),
         (["--lr", 0], ["--lr", "above 0"]),

@@ -4,10 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from simtown.training.curves import ABOVE, BELOW
-from simtown.training.growth import LEAST_SCATTER, ratios, slopes
+from simtown.training.growth import LEAST_SCATTER, Change, Needs, additions, ratios, slopes
 
 
 def test_slope_without_censoring_is_least_squares():
@@ -75,3 +77,43 @@ def test_ratios_by_hand():
     least, most = ratios(above, sizes, below, sizes)
     assert least.tolist() == [2, 10, 0, 0, 0, 8]
     assert most.tolist() == [2, np.inf, 0.25, np.inf, 0.025, np.inf]
+
+
+needs = st.one_of(st.just(BELOW), st.just(ABOVE), st.floats(100, 9000))
+
+
+@settings(max_examples=100)
+@given(needs, needs, needs)
+def test_bounds_hold_what_censoring_leaves_open(few, many, truth):
+    """Whatever the needs are that censoring hides, ratio and additional data lie within their bounds."""
+    few_sizes, many_sizes = np.array([100, 5000]), np.array([100, 9000])
+    hidden = truth if BELOW < truth < ABOVE else 4000.0
+
+    def known(n, sizes):
+        """A need that is censored as n is."""
+        if n == BELOW:
+            return min(hidden, sizes[0]) / 2
+        return max(hidden, sizes[-1]) * 2 if n == ABOVE else n
+
+    a, b = known(few, few_sizes), known(many, many_sizes)
+    pair = np.array([few]), few_sizes, np.array([many]), many_sizes
+    (least,), (most,) = additions(*pair)
+    assert least <= b - a <= most
+    assert (least == most) == (BELOW < few < ABOVE and BELOW < many < ABOVE)
+    (least,), (most,) = ratios(*pair)
+    assert least <= a / b * (1 + 1e-9)
+    assert a / b <= most * (1 + 1e-9)
+
+
+def test_every_censored_world_is_treated_otherwise():
+    k = np.array([5, 15, 31, 60])
+    table = Needs(k, np.array([[BELOW, 2000, 3000, ABOVE], [700, 2000, 3000, 8000]]), np.full(4, 500), np.full(4, 9000))
+    assert table.uncensored == 2
+    assert table.changes() == [Change(5, True), Change(60, True), Change(5, False)]
+    line = np.log(3000 / 2000) / np.log(31 / 15)
+    np.testing.assert_allclose(table.slopes(Change(5, True))[1], np.polyfit(np.log(k[1:]), np.log([2000, 3000, 8000]), 1)[0])
+    assert table.slopes(Change(60, True))[0] > line  # what is left is a bound below
+    bound = Needs(k[:3], np.array([[500, 2000, 3000]]), np.full(3, 500), np.full(3, 9000))
+    both = Needs(k[:3], table.samples[:1, :3], np.full(3, 500), np.full(3, 9000))
+    np.testing.assert_allclose(both.slopes(Change(5, False)), bound.slopes())
+    assert np.isnan(Needs(k[:2], table.samples[:, :2], np.full(2, 500), np.full(2, 9000)).slopes(Change(5, True))).all()

@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train
 
 from torch import nn  # noqa: E402
 
-from simtown.training.models.layers import HEAD, Wide, half, perceptron  # noqa: E402
+from simtown.training.models.layers import HEAD, Wide, half, perceptron, scaled, with_coordinates  # noqa: E402
 
 
 @pytest.mark.parametrize("size", range(1, 40))
@@ -75,3 +75,18 @@ def test_adam_kills_a_plain_first_layer_and_not_a_wide_one():
 def test_unknown_init_is_refused():
     with pytest.raises(ValueError, match="default or orthogonal"):
         perceptron(3, 2, init="zeros")
+
+
+def test_coordinates_are_the_middles_of_cells_and_leave_the_maps_alone():
+    maps = torch.randn(2, 3, 2, 4)
+    placed = with_coordinates(maps)
+    assert torch.equal(placed[:, :3], maps)
+    for example in placed[:, 3:]:
+        assert example[0].tolist() == [[-0.75, -0.25, 0.25, 0.75]] * 2
+        assert example[1].tolist() == [[-0.5] * 4, [0.5] * 4]
+
+
+def test_filters_are_scaled_and_never_none():
+    assert scaled((20, 50, 100), 1.0) == (20, 50, 100)
+    assert scaled((20, 50, 100), 1.5) == (30, 75, 150)
+    assert scaled((20, 50, 100), 0.001) == (1, 1, 1)

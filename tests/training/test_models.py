@@ -11,14 +11,23 @@ from torch import nn  # noqa: E402
 
 from simtown.language.questions import vocabulary  # noqa: E402
 from simtown.training.fit import loss_of  # noqa: E402
-from simtown.training.models import MODELS, ModelError, build, find, options  # noqa: E402
-from simtown.training.models.layers import QuestionEncoder, half, perceptron  # noqa: E402
+from simtown.training.models import MODELS, ModelError, build, find, finds_boxes, options  # noqa: E402
+from simtown.training.models.film import FilmBlock  # noqa: E402
+from simtown.training.models.layers import QuestionEncoder, half, perceptron, with_coordinates  # noqa: E402
 from simtown.training.models.pbn import LabelledConvolution  # noqa: E402
+from simtown.training.models.relation_network import MOST_CELLS  # noqa: E402
 from simtown.training.world import Batch  # noqa: E402
 from tests.training.towns import noise, world  # noqa: E402
 
 quick = settings(max_examples=40)
 HIDDEN = [128, 100, 50, 25, 25, 4]
+#: The filters of the paper's models, and of the two that differ from them in whether they are told boxes.
+FILTERS = {"pbn": [32, 64, 64], "pbn-no-boxes": [32, 64, 64], "cnn-lstm": [20, 50, 100], "cnn-lstm-boxes": [20, 50, 100]}
+PAPERS = list(FILTERS)
+#: Learning a batch by heart takes these seconds.
+SLOW_BY_HEART = ["pbn-no-boxes", "cnn-lstm-boxes", "vit", "true-boxes"]
+#: Those that see the picture and read the words, and nothing else.
+LOOKERS = ["cnn-lstm", "cnn-lstm-boxes", "film", "relation-network", "vit"]
 ON = [0.0, 1.0]
 
 
@@ -93,27 +102,48 @@ def test_what_a_label_adds_depends_on_the_border_and_nothing_else():
 # Sizes
 
 
-@pytest.mark.parametrize(("name", "filters"), [("pbn", [32, 64, 64]), ("cnn-lstm", [20, 50, 100])])
-def test_the_convolutions_are_those_of_the_paper(name, filters):
+def filters_of(model):
+    return [m.out_channels for m in model.modules() if isinstance(m, nn.Conv2d)]
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_convolutions_are_those_of_the_paper(name):
+    filters = FILTERS[name]
     convolutions = [m for m in make(name).modules() if isinstance(m, nn.Conv2d)]
     assert [c.out_channels for c in convolutions] == filters
     assert {(c.kernel_size, c.stride) for c in convolutions} == {((3, 3), (2, 2))}
     assert [c.in_channels for c in convolutions][1:] == filters[:-1]
+    assert filters_of(make(name, width=0.5)) == [f // 2 for f in filters]
     kinds = [m for m in make(name).modules() if isinstance(m, (nn.BatchNorm2d, nn.Dropout, nn.Dropout2d))]
     assert [type(m) is nn.BatchNorm2d for m in kinds] == [True, False] * 3
     assert [m.num_features for m in kinds[::2]] == filters
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_the_perceptron_on_top_is_that_of_the_paper(name):
-    sizes = [m.out_features for m in make(name).modules() if isinstance(m, nn.Linear)]
-    assert sizes[: len(HIDDEN)] == HIDDEN
-    assert sizes[-1] == 1
-    assert name == "pbn" or len(sizes) == len(HIDDEN) + 1
+@pytest.mark.parametrize(
+    ("name", "after"),
+    [("pbn", [32, 32, 1]), ("pbn-no-boxes", [32, 32, 1]), ("cnn-lstm", [1]), ("cnn-lstm-boxes", [1, 8]), ("question-only", [1])],
+)
+def test_the_perceptron_on_top_is_that_of_the_paper(name, after):
+    assert [m.out_features for m in make(name).modules() if isinstance(m, nn.Linear)] == HIDDEN + after
 
 
-def test_the_lstm_is_that_of_the_paper():
-    (lstm,) = [m for m in make("cnn-lstm").modules() if isinstance(m, nn.LSTM)]
+@pytest.mark.parametrize("name", [name for name in MODELS if "width" in options(name, {})])
+def test_width_and_hidden_set_the_sizes_and_must_be_possible(name):
+    def size(**chosen):
+        return sum(p.numel() for p in make(name, **chosen).parameters())
+
+    assert size(width=0.5) < size() < size(width=1.5)
+    if "lstm" in name:
+        (lstm,) = [m for m in make(name, hidden=64).modules() if isinstance(m, nn.LSTM)]
+        assert lstm.hidden_size == 64
+    for width in (0.0, -1.0, float("nan")):
+        with pytest.raises(ModelError, match="width must be above 0"):
+            make(name, width=width)
+
+
+@pytest.mark.parametrize("name", ["cnn-lstm", "cnn-lstm-boxes"])
+def test_the_lstm_is_that_of_the_paper(name):
+    (lstm,) = [m for m in make(name).modules() if isinstance(m, nn.LSTM)]
     assert (lstm.hidden_size, lstm.num_layers, lstm.bidirectional) == (128, 1, False)
 
 
@@ -174,14 +204,131 @@ def test_the_answer_depends_on_relation_and_order():
     assert differ(model.decide(boxes.flip(0), batch.relation), logits).any()
 
 
-@pytest.mark.parametrize(("name", "picture", "words"), [("cnn-lstm", True, True), ("question-only", False, True), ("pbn", True, False)])
-def test_who_looks_at_pictures_and_who_reads(name, picture, words):
+#: The fields of a batch that a model's answer depends on. Nobody may read the answer.
+READS = {
+    **{name: {"image", "tokens"} for name in LOOKERS},
+    **{name: {"image", "subject", "relation", "object"} for name in ("pbn", "pbn-no-boxes")},
+    "question-only": {"tokens"},
+    "true-boxes": {"tokens", "boxes", "subject", "object"},
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_an_answer_depends_on_what_the_model_is_given_and_on_nothing_else(name):
+    model, batch = exact(name)
+    logits, read = model(batch), set()
+    for field, value in vars(batch).items():
+        other = 1 - value if field == "answer" else (value + 1) % 3 if field == "relation" else value.roll(1, 0)
+        if differ(model(Batch(**{**vars(batch), field: other})), logits).any():
+            read.add(field)
+    assert read == READS[name]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_in_evaluation_always_says_the_same_of_an_example_whatever_stands_beside_it(name):
     model, batch = exact(name)
     logits = model(batch)
-    image, batch.image = batch.image, batch.image.flip(0)
-    assert bool(differ(model(batch), logits).any()) is picture
-    batch.image, batch.tokens = image, batch.tokens.flip(0)
-    assert bool(differ(model(batch), logits).any()) is words
+    assert torch.equal(model(batch), logits)
+    alone = Batch(**{field: value[2:3] for field, value in vars(batch).items()})
+    torch.testing.assert_close(model(alone), logits[2:3])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_order_of_a_pictures_bytes_in_memory_changes_nothing(name):
+    model, batch = exact(name)
+    logits = model(batch)
+    batch.image = batch.image.contiguous(memory_format=torch.channels_last)
+    torch.testing.assert_close(model.to(memory_format=torch.channels_last)(batch), logits)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_loss_reaches_every_parameter(name):
+    model, batch = exact(name, 32)
+    loss_of(model.train(), batch)[0].backward()
+    unmoved = [part for part, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
+    assert unmoved == []
+
+
+@pytest.mark.parametrize("name", ["vit", "true-boxes", "film", "relation-network"])
+def test_no_model_reads_padding(name):
+    """What stands at a place without a word does not count: neither its embedding nor how many there are."""
+    model, batch = exact(name)
+    logits = model(batch)
+    embedding = (model.read if hasattr(model, "read") else model.question).embed
+    with torch.no_grad():
+        embedding.weight[0] += 1
+    torch.testing.assert_close(model(batch), logits)
+
+
+def test_true_boxes_do_not_tell_which_vehicle_is_the_subject():
+    model, batch = exact("true-boxes", 32)
+    logits = model(batch)
+    swapped = {"boxes": batch.boxes.flip(1), "subject": batch.object, "object": batch.subject}
+    torch.testing.assert_close(model(Batch(**{**vars(batch), **swapped})), logits)
+    assert differ(model(Batch(**{**vars(batch), "boxes": batch.boxes.flip(1)})), logits).any()
+
+
+def test_a_relation_network_takes_the_mean_over_all_pairs_of_cells():
+    model = make("relation-network").double().eval()
+    cells, question = torch.randn(2, 6, 66, dtype=torch.float64), torch.randn(2, 128, dtype=torch.float64)
+    together = model.pairs(cells, question)
+    torch.testing.assert_close(model.pairs(cells[:, torch.randperm(6)], question), together)
+    # the paper's way: a layer over one cell, the other and the question, for one pair after the other
+    weight = torch.cat([model.first.weight, model.second.weight, model.asked.weight], dim=1)
+    for b in range(2):
+        pairs = [torch.cat([one, other, question[b]]) for one in cells[b] for other in cells[b]]
+        related = [model.relate(weight @ pair + model.first.bias) for pair in pairs]
+        torch.testing.assert_close(torch.stack(related).mean(0), together[b])
+
+
+def test_a_relation_network_pairs_no_more_cells_than_it_may():
+    for width, height in ((64, 32), (128, 128), (256, 64)):
+        model, seen = make("relation-network", sizes=world(width=width, height=height)).eval(), []
+        model.first.register_forward_hook(lambda _, cells, out, seen=seen: seen.append(cells[0].shape[1]))
+        model(noise(world(width=width, height=height), 1))
+        assert seen[0] <= MOST_CELLS
+
+
+def test_a_film_block_by_hand():
+    torch.manual_seed(0)
+    block = FilmBlock(3).double().eval()
+    block.norm.running_mean.uniform_(-1, 1)
+    block.norm.running_var.uniform_(0.5, 2)
+    x, scale, shift = torch.randn(2, 3, 4, 5).double(), torch.randn(2, 3).double(), torch.randn(2, 3).double()
+    entered = torch.relu(
+        torch.einsum("oc,bchw->bohw", block.enter.weight[:, :, 0, 0], with_coordinates(x)) + block.enter.bias[:, None, None]
+    )
+    maps = nn.functional.conv2d(entered, block.conv.weight, padding=1)
+    mean, spread = block.norm.running_mean[:, None, None], (block.norm.running_var + block.norm.eps).sqrt()[:, None, None]
+    modulated = scale[..., None, None] * ((maps - mean) / spread) + shift[..., None, None]
+    torch.testing.assert_close(block(x, scale, shift), entered + modulated.clamp(min=0))
+
+
+def test_a_patch_of_the_vit_is_seen_where_it_lies_and_nowhere_else():
+    model, batch = exact("vit", 1)
+    model.encode = _Kept()
+    model(batch)
+    before = model.encode.tokens
+    batch.image = batch.image.clone()
+    batch.image[:, :, 8:16, 24:32] += 1  # the second row's last patch of 4 × 4
+    model(batch)
+    moved = differ(model.encode.tokens, before).any(-1)[0].nonzero().flatten()
+    assert moved.tolist() == [1 + 4 + 3]
+
+
+class _Kept(nn.Module):
+    """An encoder that keeps the tokens and changes nothing."""
+
+    def forward(self, tokens, src_key_padding_mask):
+        self.tokens = tokens.detach().clone()
+        return tokens
+
+
+@pytest.mark.parametrize("name", ["vit", "true-boxes"])
+def test_layers_of_a_transformer_start_apart(name):
+    first, second = make(name).encode.layers[:2]
+    assert not torch.equal(first.linear1.weight, second.linear1.weight)
+    assert not torch.equal(first.self_attn.in_proj_weight, second.self_attn.in_proj_weight)
 
 
 def test_padding_is_not_read():
@@ -201,9 +348,10 @@ def test_padding_is_not_read():
 # Losses
 
 
+@pytest.mark.parametrize("name", ["pbn", "cnn-lstm-boxes"])
 @pytest.mark.parametrize("weight", [0.0, 1.0, 30.0])
-def test_the_joint_loss_by_hand(weight):
-    model, batch = exact("pbn", 16, box_weight=weight)
+def test_the_joint_loss_by_hand(name, weight):
+    model, batch = exact(name, 16, box_weight=weight)
     loss, logits = loss_of(model, batch)
     z, y = logits.detach().numpy(), batch.answer.numpy()
     p = 1 / (1 + np.exp(-z))
@@ -221,21 +369,40 @@ def test_the_loss_of_a_model_without_its_own_is_cross_entropy():
     assert loss.item() == pytest.approx(np.where(y == 1, np.log1p(np.exp(-z)), np.log1p(np.exp(z))).mean(), rel=1e-5)
 
 
-@pytest.mark.parametrize(("weight", "felt"), [(0.0, False), (30.0, True)])
-def test_true_boxes_teach_only_with_a_weight(weight, felt):
+@pytest.mark.parametrize(
+    ("name", "felt"),
+    [("pbn", True), ("pbn-no-boxes", False), ("cnn-lstm-boxes", True), ("cnn-lstm", False), *((name, False) for name in LOOKERS[2:])],
+)
+def test_true_boxes_teach_only_those_who_are_told_them(name, felt):
     grads = []
     for shift in (0.0, 0.5):
-        model, batch = exact("pbn", box_weight=weight)
+        model, batch = exact(name)
         batch.boxes = batch.boxes + shift
         loss_of(model, batch)[0].backward()
         grads.append(torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None]))
     assert bool(differ(*grads).any()) is felt
 
 
-def test_both_parts_of_the_loss_reach_the_place_finder():
-    model, batch = exact("pbn", box_weight=0.0)
-    loss_of(model, batch)[0].backward()
-    assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in model.parameters())
+def test_the_box_loss_reaches_all_of_the_cnn_lstm_but_what_only_the_answer_needs():
+    model, batch = exact("cnn-lstm-boxes", 32)
+    nn.functional.smooth_l1_loss(model.boxes(batch), batch.boxes.transpose(0, 1)).backward()
+    unmoved = [part for part, p in model.named_parameters() if p.grad is None]
+    assert unmoved == ["decide.0.10.weight", "decide.0.10.bias", "decide.1.weight", "decide.1.bias"]
+
+
+@pytest.mark.parametrize(("plain", "told"), [("cnn-lstm", "cnn-lstm-boxes"), ("pbn-no-boxes", "pbn")])
+def test_two_by_two_differ_in_what_they_are_told_alone(plain, told):
+    """The same weights from the same seed, the same logits from the same weights; only the box layer, where there is one, is more."""
+    one, other, batch = make(plain).eval(), make(told).eval(), noise(world())
+    weights = other.state_dict()
+    assert all(torch.equal(value, weights[name]) for name, value in one.state_dict().items())
+    assert set(weights) - set(one.state_dict()) == ({"locate.weight", "locate.bias"} if told == "cnn-lstm-boxes" else set())
+    torch.testing.assert_close(one(batch), other(batch))
+
+
+def test_boxes_are_shown_by_those_alone_who_were_taught_them():
+    assert {name for name in MODELS if finds_boxes(make(name))} == {"pbn", "cnn-lstm-boxes"}
+    assert not finds_boxes(make("pbn", box_weight=0.0))
 
 
 @pytest.mark.parametrize(
@@ -276,7 +443,9 @@ def by_heart(batch, logits, loss, first):
     return right and nn.functional.binary_cross_entropy_with_logits(logits, batch.answer) < np.log(2) / 10 and loss < first / 10
 
 
-@pytest.mark.parametrize("name", ["pbn", "cnn-lstm"])
+@pytest.mark.parametrize(
+    "name", ["pbn", "cnn-lstm", "film", "relation-network", *(pytest.param(n, marks=pytest.mark.slow) for n in SLOW_BY_HEART)]
+)
 def test_one_batch_can_be_learned_by_heart(name):
     """In some 120 steps; but how many, the order of additions decides, so ten times as many may be taken."""
     sizes = world(width=16, height=16)
@@ -298,7 +467,7 @@ def test_one_batch_can_be_learned_by_heart(name):
 
 
 def test_every_name_of_the_registry_is_a_module():
-    assert set(MODELS) == {"pbn", "cnn-lstm", "question-only"}
+    assert set(MODELS) == {*LOOKERS, "pbn", "pbn-no-boxes", "true-boxes", "question-only"}
     assert all(issubclass(find(name), nn.Module) for name in MODELS)
 
 

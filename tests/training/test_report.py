@@ -4,6 +4,7 @@ import csv
 import json
 
 from simtown.training.complexity import estimate
+from simtown.training.findings import SMALLEST
 from simtown.training.report import report, write_tables
 from simtown.training.results import read_runs
 
@@ -20,20 +21,22 @@ def test_runs_are_found_at_any_depth_once_and_unfinished_ones_counted(tmp_path, 
     result = report([tmp_path / "sweep"], tmp_path / "out", replicates=40)
     assert result.skipped == {"failed": 1, "running": 1}
     assert result.runs == len(runs)
-    names = {"complexity.md", "complexity.csv", "complexity.json", "complexity-exponents.csv", "complexity-ratios.csv", "samples.png"}
-    assert {p.name for p in (tmp_path / "out").iterdir()} == names | {"learning.png"}
+    names = {"complexity.md", "complexity.csv", "complexity.json", "samples.png", "learning.png"}
+    names |= {f"complexity-{part}.csv" for part in ("exponents", "ratios", "additions", "accuracies")}
+    assert {p.name for p in (tmp_path / "out").iterdir()} == names
     with open(tmp_path / "out" / "complexity.csv", encoding="utf-8") as file:
-        assert len(list(csv.DictReader(file))) == len(result.rows) == 4 * 3
+        assert len(list(csv.DictReader(file))) == len(result.rows) == 4 * 2
     assert "1 failed, 1 running" in (tmp_path / "out" / "complexity.md").read_text()
     assert [set(line) for line in result.table()] == [
-        {"model", "entities", "distractor", "0.75", "0.85", "0.9", "0.95", "seeds", "interval over"}
+        {"model", "entities", "distractor", "seeds", "interval over"}
+        | {target + column for target in ("0.75", "0.85", "0.9", "0.95") for column in ("", SMALLEST)}
     ]
 
 
 def test_one_seed_is_said_to_cover_items_only(tmp_path, simulate):
     found = estimate(simulate({("pbn", 5): 900.0}, seeds=1), replicates=40)
     assert {r.interval_over for r in found.rows} == {"items only"}
-    assert found.table()[0]["interval over"] == "items only"
+    assert found.table()[0]["interval over"] == "items only: too narrow"
     write_tables(found, tmp_path)
     assert "covers the choice of test items only" in (tmp_path / "complexity.md").read_text()
     assert {r.interval_over for r in estimate(simulate({("pbn", 5): 900.0}, seeds=2), replicates=40).rows} == {"seeds and items"}
@@ -64,11 +67,11 @@ def test_tables_of_exponents_and_ratios_hold_only_what_tells_something(tmp_path,
     write_tables(estimate(runs, replicates=40, targets=(0.85, 0.99)), tmp_path)
     page = (tmp_path / "complexity.md").read_text()
     exponents, ratios = section(page, "Exponent"), section(page, "Ratio")
-    assert "| model | distractor | target | smallest | isotonic |\n" in exponents  # every power law misfits somewhere
+    assert "| model | distractor | target | smallest | isotonic | interval over | verdict |\n" in exponents
     assert "; 2 of 3 worlds uncensored" in exponents
     assert "needed: pbn at 0.99; mine.models:Net at 0.99; mine.models:Net - pbn at 0.99." in exponents
     assert ratios.count("\n| mine.models:Net / pbn |") == 2  # nothing is known at 0.99
     with open(tmp_path / "complexity-exponents.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 3 * 2 * 3
-    assert {row["misfit"] == "" for row in rows if row["rule"] != "power"} == {True}
+    assert len(rows) == 3 * 2 * 2
+    assert {row["verdict"] for row in rows if row["model"] == "mine.models:Net - pbn" and row["target"] == "0.85"} == {"undecided"}

@@ -44,8 +44,8 @@ def inconsistent(file: h5py.File, settings: Settings, task: Task, begin: int, en
             yield Problem(task.name, kind, f" ({examples(task, begin + np.flatnonzero(where))})")
 
     yield from wrong(c["index"] != task.start + begin + rows, "the numbers of its examples are not in order")
-    strange = (scene.entity < 0).any(axis=1) | (scene.entity >= settings.entities).any(axis=1)
-    strange |= (np.minimum(c["subject"], c["object"]) < 0) | (np.maximum(c["subject"], c["object"]) >= settings.entities)
+    strange = ~np.isin(scene.entity, settings.kinds).all(axis=1)
+    strange |= ~np.isin(np.stack([c["subject"], c["object"]], axis=1), settings.kinds).all(axis=1)
     if not settings.other_world:
         strange |= ~plausible(scene) | (c["phrasing"] >= len(PHRASINGS))
     strange |= c["relation"] >= len(RELATIONS)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from simtown.assets.catalogue import ENTITIES
 from simtown.assets.palette import PAINTS
 from simtown.datasets.export.portion import ANSWERS
 from simtown.datasets.export.yaml import yaml
+from simtown.datasets.names import names
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import Settings
 from simtown.language.relations import RELATION_NAMES
@@ -37,7 +37,7 @@ MEANING: dict[str, str] = {
 
 def features(settings: Settings) -> dict[str, Any]:
     """Columns by name: a dtype, "image", "box", a tuple of class names, or a dict for a list of such records."""
-    entities = ENTITIES[: settings.entities]
+    entities = tuple(names(settings)["entities"])
     vehicle = {"entity": entities, "paint": PAINTS, "box": "box", "x": "float32", "y": "float32", "yaw": "float32", "visible": "float32"}
     return {
         "image": "image",
@@ -63,7 +63,7 @@ def description(data: Dataset) -> str:
     return (
         f"Yes/no questions about where vehicles stand on a cartoon 3D street, with pictures of {s.width} x {s.height} pixels. "
         f"The town has {s.entities} kinds of vehicles, {s.vehicles} in every scene, with frequencies {s.frequencies}; "
-        f"made by simtown {data.manifest['simtown']} with seed {s.seed}."
+        f"made by simtown {data.manifest['simtown']} with {s.seeds}."
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from simtown.assets.catalogue import ENTITIES
 from simtown.datasets.export.listing import listing
 from simtown.datasets.export.masks import runs, seen
 from simtown.datasets.export.portion import Portion, plain, record
@@ -17,14 +16,14 @@ def write(portion: Portion, directory: Path) -> None:
 
     `attributes` holds the paint of its body.
     """
-    s = portion.data.settings
+    s, entities = portion.data.settings, portion.data.names["entities"]
     pictures, annotations = directory / portion.name, directory / "annotations"
     pictures.mkdir()
     annotations.mkdir(exist_ok=True)
     head = {
         "info": {"description": f"simtown, {portion.name} split", "version": portion.data.manifest["simtown"]},
         "licenses": [],
-        "categories": [{"id": e + 1, "name": name, "supercategory": "vehicle"} for e, name in enumerate(ENTITIES[: s.entities])],
+        "categories": [{"id": e + 1, "name": entities[e], "supercategory": "vehicle"} for e in sorted(s.kinds)],
     }
     total = 0
     with listing(annotations / f"instances_{portion.name}.json", head, "images", "annotations") as (add_image, add_annotation):

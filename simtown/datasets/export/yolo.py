@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from simtown.assets.catalogue import ENTITIES
 from simtown.datasets.export.masks import seen
 from simtown.datasets.export.portion import Portion
 from simtown.datasets.export.yaml import yaml
@@ -37,5 +36,5 @@ def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
     here = {split: f"images/{split}" for split in splits}
     fallback = here[splits[0]]
     told = {"train": here.get("train", fallback), "val": here.get("val", fallback), **here}
-    names = dict(enumerate(ENTITIES[: data.settings.entities]))
+    names = dict(enumerate(data.names["entities"]))
     (directory / "data.yaml").write_text(yaml({**told, "names": names}), encoding="utf-8")

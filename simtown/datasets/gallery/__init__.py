@@ -19,7 +19,6 @@ from typing import Any
 import cv2
 import numpy as np
 
-from simtown.assets.catalogue import ENTITIES
 from simtown.datasets.export import choose_splits
 from simtown.datasets.export.masks import runs, seen
 from simtown.datasets.export.portion import Batch, Portion, plain
@@ -68,6 +67,7 @@ def thumb_size(width: int, height: int) -> tuple[int, int]:
 def _about(data: Dataset, splits: list[str]) -> dict[str, Any]:
     """What the page must know besides the examples."""
     s, told = data.settings, data.manifest["settings"]
+    outlines = half_sizes()
     followed = targets(np.array(told["subject_frequencies"]), np.array(told["object_frequencies"]), s.distractor)
     uniform = {role: np.full(s.entities, 1 / s.entities) for role in followed}
     return {
@@ -77,8 +77,8 @@ def _about(data: Dataset, splits: list[str]) -> dict[str, Any]:
         "sheet": SHEET,
         "details": DETAILS,
         "frequencies": s.frequencies,
-        "entities": ENTITIES[: s.entities],
-        "footprints": [[plain(2 * x) for x in half] for half in half_sizes()[: s.entities]],
+        "entities": [data.names["entities"][kind] for kind in s.kinds],
+        "footprints": [[plain(2 * x) for x in half] for half in outlines[[kind for kind in s.kinds if kind < len(outlines)]]],
         "relations": [asdict(relation) for relation in RELATIONS],
         "asked": s.relations,
         "weathers": WEATHERS,
@@ -98,12 +98,12 @@ def _about(data: Dataset, splits: list[str]) -> dict[str, Any]:
 
 def _write_split(portion: Portion, pieces: Path) -> dict[str, np.ndarray]:
     """Sheets and details of one split; returns its part of the index."""
-    s = portion.data.settings
+    s, ranks = portion.data.settings, portion.data.settings.ranks
     wide, high = thumb_size(s.width, s.height)
     sheet, details = np.zeros((SHEET * high, SHEET * wide, 3), dtype=np.uint8), []
     index: list[dict[str, np.ndarray]] = []
     for batch in portion.batches(masks=portion.masked):
-        index.append(_index(batch))
+        index.append(_index(batch, ranks))
         for row, number in batch.numbers():
             picture = batch.columns["images"][row][..., ::-1]
             ids = np.zeros((high, wide), dtype=np.uint8) if batch.ids is None else batch.ids[row]
@@ -117,25 +117,27 @@ def _write_split(portion: Portion, pieces: Path) -> dict[str, np.ndarray]:
             if place == SHEET**2 - 1 or last:
                 (pieces / f"{portion.name}-{number // SHEET**2:05d}.jpg").write_bytes(cv2.imencode(".jpg", sheet, _QUALITY)[1].tobytes())
                 sheet[:] = 0
-            details.append(_detail(batch, row, ids))
+            details.append(_detail(batch, row, ids, ranks))
             if len(details) == DETAILS or last:
                 _write_script(pieces / f"{portion.name}-{number // DETAILS:05d}.js", "detail", portion.name, number // DETAILS, details)
                 details = []
     return {name: np.concatenate([part[name] for part in index]) for name in INDEX}
 
 
-def _index(batch: Batch) -> dict[str, np.ndarray]:
-    c, entity, rows = batch.columns, batch.scenes.entity, np.arange(len(batch))
+def _index(batch: Batch, ranks: np.ndarray) -> dict[str, np.ndarray]:
+    """The examples' part of the index; vehicles by their rank in the world, as everywhere on the page."""
+    c, entity, rows = batch.columns, ranks[batch.scenes.entity], np.arange(len(batch))
     other = entity[rows, 3 - c["subject_slot"] - c["object_slot"]] if entity.shape[1] == 3 else np.full(len(batch), 255)
-    given = {**c, "weather": batch.scenes.weather, "other": other, "margin": np.rint(c["margin"] * 100)}  # centimetres
+    roles = {role: ranks[c[role]] for role in ("subject", "object")}
+    given = {**c, **roles, "weather": batch.scenes.weather, "other": other, "margin": np.rint(c["margin"] * 100)}  # centimetres
     return {name: given[name].astype(kind) for name, kind in INDEX.items()}
 
 
-def _detail(batch: Batch, row: int, ids: np.ndarray) -> list[Any]:
+def _detail(batch: Batch, row: int, ids: np.ndarray, ranks: np.ndarray) -> list[Any]:
     """What is shown of one example: question, slots, margin, intensity, camera's place, and for each vehicle all that is known."""
     c, scenes = batch.columns, batch.scenes
     vehicles = []
-    for slot, entity in enumerate(scenes.entity[row].tolist()):
+    for slot, entity in enumerate(ranks[scenes.entity[row]].tolist()):
         found = seen(ids, slot)
         place = [plain(x) for x in scenes.pose[row, slot]]
         box = [round(float(edge), 1) for edge in c["boxes"][row, slot]]

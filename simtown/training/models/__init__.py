@@ -19,7 +19,13 @@ from simtown.training.world import World
 
 MODELS: dict[str, str] = {
     "pbn": "simtown.training.models.pbn:PlaceBinder",
+    "pbn-no-boxes": "simtown.training.models.pbn:PlaceBinderNoBoxes",
     "cnn-lstm": "simtown.training.models.cnn_lstm:CnnLstm",
+    "cnn-lstm-boxes": "simtown.training.models.cnn_lstm:CnnLstmBoxes",
+    "film": "simtown.training.models.film:Film",
+    "relation-network": "simtown.training.models.relation_network:RelationNetwork",
+    "vit": "simtown.training.models.vit:VisionTransformer",
+    "true-boxes": "simtown.training.models.true_boxes:TrueBoxes",
     "question-only": "simtown.training.models.baselines:QuestionOnly",
 }
 _FLAGS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
@@ -73,3 +79,8 @@ def build(name: str, world: World, chosen: dict[str, Any]) -> nn.Module:
         return kind(world, **chosen)
     except (TypeError, ValueError, RuntimeError) as error:
         raise ModelError(f"cannot make the model '{name}': {error}") from error
+
+
+def finds_boxes(model: nn.Module) -> bool:
+    """Whether the model has ``boxes(batch)`` and was taught them: a ``box_weight`` of 0 leaves them without meaning."""
+    return hasattr(model, "boxes") and getattr(model, "box_weight", 1.0) > 0

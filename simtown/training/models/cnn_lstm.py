@@ -1,11 +1,11 @@
-"""The unstructured baseline: CNN-LSTM (Figure 2, sections 3 and 6.5)."""
+"""The unstructured baseline: CNN-LSTM (Figure 2, sections 3 and 6.5), and the same told boxes."""
 
 from __future__ import annotations
 
 import torch
 from torch import nn
 
-from simtown.training.models.layers import HEAD, QuestionEncoder, Stage, convolution, half, perceptron
+from simtown.training.models.layers import HEAD, QuestionEncoder, Stage, convolution, half, joint_loss, perceptron, scaled
 from simtown.training.world import Batch, World
 
 
@@ -20,27 +20,84 @@ class CnnLstm(nn.Module):
         embedding: size of a word's embedding.
         dropout: share of channels dropped after each convolution.
         init: see :data:`simtown.training.models.layers.INITS`.
+        width: size of the convolutional network; the paper's numbers of filters are multiplied by it.
+        hidden: size of the LSTM's state.
     """
 
     filters = (20, 50, 100)
-    hidden = 128
 
-    def __init__(self, world: World, embedding: int = 64, dropout: float = 0.1, init: str = "orthogonal") -> None:
+    def __init__(
+        self,
+        world: World,
+        embedding: int = 64,
+        dropout: float = 0.1,
+        init: str = "orthogonal",
+        width: float = 1.0,
+        hidden: int = 128,
+    ) -> None:
         super().__init__()
-        one, two, three = self.filters
+        one, two, three = scaled(self.filters, width)
         self.cnn = nn.Sequential(
             *(convolution(3, one), Stage(one, dropout)),
             *(convolution(one, two), Stage(two, dropout)),
             *(convolution(two, three), Stage(three, dropout)),
             nn.Flatten(),
         )
-        self.question = QuestionEncoder(world.words, embedding, self.hidden)
+        self.question = QuestionEncoder(world.words, embedding, hidden)
         seen = three * half(world.height, 3) * half(world.width, 3)
         # four numbers, as section 6.5 has them, without ReLU: four such units die within a few hundred steps at chance, and all is over
-        self.decide = nn.Sequential(perceptron(seen + self.hidden, *HEAD, init=init), nn.Linear(HEAD[-1], 1))
+        self.decide = nn.Sequential(perceptron(seen + hidden, *HEAD, init=init), nn.Linear(HEAD[-1], 1))
+
+    def joint(self, batch: Batch) -> torch.Tensor:
+        """(b, features) float32: what the convolutions say of the picture, and the LSTM of the question."""
+        return torch.cat([self.cnn(batch.image), self.question(batch.tokens)], dim=1)
 
     def forward(self, batch: Batch) -> torch.Tensor:
         """(b,) logits."""
-        both = torch.cat([self.cnn(batch.image), self.question(batch.tokens)], dim=1)
-        logits: torch.Tensor = self.decide(both).squeeze(1)
+        logits: torch.Tensor = self.decide(self.joint(batch)).squeeze(1)
         return logits
+
+
+class CnnLstmBoxes(CnnLstm):
+    """The CNN-LSTM that is also told where both vehicles are: the same network, and a second linear layer beside the answer's.
+
+    The perceptron's last 25 hidden units give the answer, through the four numbers, and both boxes, through a layer of their own. So the
+    supervision is the Place-Binder Network's (same boxes, loss and weight) and reaches all that it reaches there: convolutions, question
+    and every hidden layer of the perceptron. Nothing tells the model that the answer follows from the boxes: that would be structure.
+
+    Args:
+        box_weight: weight of the boxes' loss. The others are those of :class:`CnnLstm`.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        embedding: int = 64,
+        dropout: float = 0.1,
+        init: str = "orthogonal",
+        width: float = 1.0,
+        hidden: int = 128,
+        box_weight: float = 30.0,
+    ) -> None:
+        super().__init__(world, embedding, dropout, init, width, hidden)
+        self.box_weight = box_weight
+        self.locate = nn.Linear(HEAD[-2], 2 * 4)
+
+    def places_and_logits(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+        """(2, b, 4) boxes of subject and object, and (b,) logits."""
+        features = self.joint(batch)
+        perceptron, answer = self.decide
+        *hidden_layers, four_numbers = perceptron
+        for layer in hidden_layers:
+            features = layer(features)
+        boxes = self.locate(features).view(-1, 2, 4).transpose(0, 1)
+        return boxes, answer(four_numbers(features)).squeeze(1)
+
+    def boxes(self, batch: Batch) -> torch.Tensor:
+        """(2, b, 4) boxes of subject and object, see :class:`simtown.training.world.Batch`."""
+        return self.places_and_logits(batch)[0]
+
+    def loss(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+        """The joint loss, and the logits."""
+        boxes, logits = self.places_and_logits(batch)
+        return joint_loss(logits, boxes, batch, self.box_weight), logits

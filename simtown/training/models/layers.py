@@ -5,7 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 import torch
+import torch.nn.functional as F
 from torch import nn
+
+from simtown.training.world import Batch
 
 #: Hidden sizes of the multilayer perceptron that tops a convolutional network (section 6.5).
 HEAD = (128, 100, 50, 25, 25, 4)
@@ -27,6 +30,14 @@ def half(size: int, times: int) -> int:
     for _ in range(times):
         size = (size + 1) // 2
     return size
+
+
+def scaled(filters: tuple[int, int, int], width: float) -> tuple[int, int, int]:
+    """The filters of three convolutions times `width`, rounded, at least one each. Raises ValueError if `width` is not above 0."""
+    if not width > 0:
+        raise ValueError(f"width must be above 0, not {width}")
+    one, two, three = (max(1, round(number * width)) for number in filters)
+    return one, two, three
 
 
 def convolution(before: int, after: int) -> nn.Conv2d:
@@ -66,6 +77,14 @@ def perceptron(*sizes: int, init: str = "orthogonal") -> nn.Sequential:
     return nn.Sequential(*layers[:-1])
 
 
+def with_coordinates(maps: torch.Tensor) -> torch.Tensor:
+    """(b, channels, h, w) maps → (b, channels + 2, h, w): where each cell's middle lies, x and y from -1 to 1, as two more channels."""
+    b, _, h, w = maps.shape
+    y, x = (torch.arange(1 - n, n, 2, device=maps.device, dtype=maps.dtype) / n for n in (h, w))
+    places = torch.stack(torch.meshgrid(x, y, indexing="xy"))
+    return torch.cat([maps, places.expand(b, -1, -1, -1)], dim=1)
+
+
 class QuestionEncoder(nn.Module):
     """Embedding and LSTM over a question's tokens (section 6.5: one layer, hidden size 128).
 
@@ -79,5 +98,13 @@ class QuestionEncoder(nn.Module):
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         last = (tokens != 0).sum(1) - 1
-        states, _ = self.lstm(self.embed(tokens))
+        longest = int(last.max()) + 1  # what lies behind every question's end is not read, so it need not be computed
+        states, _ = self.lstm(self.embed(tokens[:, : max(longest, 1)]))
         return states[torch.arange(len(tokens), device=tokens.device), last.clamp(min=0)]
+
+
+def joint_loss(logits: torch.Tensor, boxes: torch.Tensor, batch: Batch, box_weight: float) -> torch.Tensor:
+    """Binary cross-entropy of (b,) logits + box_weight × smooth L1 of the (2, b, 4) boxes of subject and object: a scalar."""
+    answer_loss = F.binary_cross_entropy_with_logits(logits, batch.answer)
+    box_loss = F.smooth_l1_loss(boxes, batch.boxes.transpose(0, 1))
+    return answer_loss + box_weight * box_loss

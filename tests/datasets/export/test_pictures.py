@@ -58,7 +58,7 @@ def test_coco_in_pycocotools(which, exported):
         reader = coco.COCO(out / "annotations" / f"instances_{split}.json")
         assert sorted(reader.getImgIds()) == list(range(len(data[split])))
         names = {c["id"]: c["name"] for c in reader.loadCats(reader.getCatIds())}
-        assert list(names.values()) == list(ENTITIES[: data.settings.entities])
+        assert list(names.values()) == [ENTITIES[kind] for kind in sorted(data.settings.kinds)]
         ids = Raster().render(data[split].scenes(), data.settings.width, data.settings.height).ids
         for number, example in enumerate(data[split]):
             image = reader.imgs[number]

@@ -1,0 +1,231 @@
+"""How often the intervals of `simtown complexity` hold the truth, on simulated experiments whose truth is known.
+
+A run's accuracy follows a curve in log n from chance to a ceiling; weights, training data and the kinds of the world each shift it along
+log n, and weights move its ceiling. Test items differ in how hard they are for everyone, so that runs of one test set err together. The
+truth of a need is where the mean curve over all weights, data and worlds reaches the target, those of ratios and exponents follow from it.
+
+    python benchmarks/coverage.py --out benchmarks/results/coverage.csv
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+from machine import machine
+from scipy import optimize, stats
+
+from simtown.training.bootstrap import marked
+from simtown.training.complexity import estimate
+from simtown.training.curves import ABOVE, BELOW
+from simtown.training.findings import Report
+from simtown.training.results import Run
+
+SEEDS = (1, 3, 5, 10)
+TARGET = 0.9
+ITEMS = 2_000
+CHANCE, CEILING = 0.5, 0.98
+#: Share of the luck of an answer that is the item's, not the run's.
+DIFFICULTY = 0.4
+LADDER = np.array([m * 10**e for e in range(1, 6) for m in (1, 1.4, 2, 3, 5, 7)]).round().astype(int)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is true of a simulated experiment; spreads are standard deviations in log n, of one run's seed.
+
+    Attributes:
+        name: as in the table.
+        shape: "sigmoid", "steep" or "power".
+        needs: {model: (need with 5 entities, exponent)}.
+        worlds: entities of each.
+        weights, data, kinds: spread of a curve along log n by initial weights and order, by training examples, and by which kinds make up
+            the world (its own for each model).
+        run: the same of a single run.
+        ceiling: spread of the ceiling by weights.
+        shared_data, shared_world: whether all seeds have one data set, one world.
+        censored: whether the smallest world's sets all lie above its need and the largest world's below.
+    """
+
+    name: str
+    shape: str = "sigmoid"
+    needs: tuple[tuple[str, float, float], ...] = (("cnn-lstm", 4_000.0, 0.9), ("pbn", 500.0, 0.5))
+    worlds: tuple[int, ...] = (5, 15, 31)
+    weights: float = 0.12
+    data: float = 0.09
+    kinds: float = 0.0
+    run: float = 0.03
+    ceiling: float = 0.005
+    shared_data: bool = False
+    shared_world: bool = False
+    censored: bool = False
+
+    @property
+    def spread(self) -> float:
+        return float(np.sqrt(self.weights**2 + self.data**2 + self.kinds**2 + self.run**2))
+
+    def curve(self, x: np.ndarray) -> np.ndarray:
+        """Share of the way from chance to the ceiling at log n - log need of the curve without luck."""
+        if self.shape == "power":
+            return np.maximum(1 - (1 - reach()) * np.exp(-0.7 * x), 0)
+        steepness = 5.0 if self.shape == "steep" else 1.6
+        return 1 / (1 + np.exp(-steepness * x) * (1 / reach() - 1))
+
+    def mean_need(self) -> float:
+        """Need of the mean curve over all luck, as a multiple of the need of the curve without luck."""
+        shifts = self.spread * stats.norm.ppf((np.arange(2000) + 0.5) / 2000)
+        gap = optimize.brentq(lambda x: self.curve(x + shifts).mean() - reach(), -2, 2)
+        return float(np.exp(gap))
+
+    def sizes(self, need: float, world: int) -> list[int]:
+        if self.censored and world == self.worlds[0]:
+            return [int(n) for n in LADDER if need * 1.15 < n < need * 6]
+        if self.censored and world == self.worlds[-1]:
+            return [int(n) for n in LADDER if need / 6 < n < need / 1.15]
+        return [int(n) for n in LADDER if need / 4 < n < need * 4]
+
+
+def reach() -> float:
+    """The target, as a share of the way from chance to the ceiling."""
+    return (TARGET - CHANCE) / (CEILING - CHANCE)
+
+
+EQUAL = Scenario("equal slopes, a world for each seed", needs=(("cnn-lstm", 4_000.0, 0.8), ("pbn", 500.0, 0.8)), kinds=0.2)
+SCENARIOS = (
+    Scenario("independent seeds"),
+    Scenario("one data set for all seeds", shared_data=True, shared_world=True),
+    Scenario("steep take-off", shape="steep"),
+    Scenario("power law", shape="power"),
+    Scenario("half of the worlds censored", worlds=(5, 15, 31, 60), censored=True),
+    EQUAL,
+    replace(EQUAL, name="equal slopes, one world for all seeds", shared_world=True),
+)
+
+
+def experiment(scenario: Scenario, seeds: int, number: int) -> list[Run]:
+    """The runs of one simulated experiment."""
+    rng = np.random.default_rng([number, seeds])
+    runs = []
+    for world in scenario.worlds:
+        hard = rng.standard_normal((seeds, ITEMS), dtype=np.float32)
+        if scenario.shared_world:
+            hard[:] = hard[0]
+        for model, first, exponent in scenario.needs:
+            need = first * (world / scenario.worlds[0]) ** exponent
+            spreads = (scenario.data, scenario.shared_data), (scenario.kinds, scenario.shared_world), (scenario.weights, False)
+            shift = np.zeros(seeds)
+            for spread, shared in spreads:
+                drawn = spread * rng.standard_normal(seeds)
+                shift += drawn[0] if shared else drawn
+            ceiling = np.minimum(CEILING + scenario.ceiling * rng.standard_normal(seeds), 1)
+            for n in scenario.sizes(need * scenario.mean_need(), world):
+                share = scenario.curve(np.log(n / need) + shift + scenario.run * rng.standard_normal(seeds))
+                accuracy = CHANCE + (ceiling - CHANCE) * share
+                own = rng.standard_normal((seeds, ITEMS), dtype=np.float32)
+                luck = np.sqrt(DIFFICULTY) * hard + np.sqrt(1 - DIFFICULTY) * own
+                for s, correct in enumerate(luck < stats.norm.ppf(accuracy)[:, None]):
+                    data, kinds = 0 if scenario.shared_data else s, 0 if scenario.shared_world else s
+                    runs.append(Run(model, world, False, n, s, f"test-{world}-{kinds}", correct, data, kinds))
+    return runs
+
+
+def truths(scenario: Scenario) -> dict[tuple[str, ...], float]:
+    """By kind of quantity and its name."""
+    needs = {
+        (model, world): first * (world / scenario.worlds[0]) ** exponent * scenario.mean_need()
+        for model, first, exponent in scenario.needs
+        for world in scenario.worlds
+    }
+    exponents = {model: exponent for model, _, exponent in scenario.needs}
+    return {
+        **{("need", model, str(world)): need for (model, world), need in needs.items()},
+        **{("ratio", str(world)): needs["cnn-lstm", world] / needs["pbn", world] for world in scenario.worlds},
+        **{("exponent", model): exponent for model, exponent in exponents.items()},
+        ("difference of exponents",): exponents["cnn-lstm"] - exponents["pbn"],
+    }
+
+
+def intervals(report: Report) -> Iterator[tuple[tuple[str, ...], float, float]]:
+    """Kind and name of every quantity by the isotonic rule, with the ends of its interval; a bound's interval is open."""
+    for row in report.rows:
+        if row.rule == "isotonic":
+            low = row.largest if row.low == ABOVE else row.low
+            yield ("need", row.model, str(row.entities)), low, row.smallest if row.high == BELOW else row.high
+    for ratio in report.ratios:
+        if ratio.rule == "isotonic":
+            yield ("ratio", str(ratio.entities)), ratio.low, ratio.high
+    for exponent in report.exponents:
+        if exponent.rule == "isotonic" and exponent.telling:
+            name = ("difference of exponents",) if " - " in exponent.model else ("exponent", exponent.model)
+            yield name, exponent.low, exponent.high
+
+
+def measure(scenario: Scenario, seeds: int, experiments: int, replicates: int) -> Iterator[dict[str, object]]:
+    """A line for each kind of quantity: share of the intervals that hold the truth, and their median width."""
+    truth = truths(scenario)
+    hits: dict[str, list[bool]] = {}
+    widths: dict[str, list[float]] = {}
+    over = set()
+    for number in range(experiments):
+        report = estimate(experiment(scenario, seeds, number), targets=(TARGET,), replicates=replicates, seed=number)
+        over |= {curve.interval_over for curve in report.curves}
+        for name, low, high in intervals(report):
+            hits.setdefault(name[0], []).append(low <= truth[name] <= high)
+            known = low > 0 if name[0] in ("need", "ratio") else True
+            width = (high / low if known else np.inf) if name[0] in ("need", "ratio") else high - low
+            widths.setdefault(name[0], []).append(width)
+    for kind, found in hits.items():
+        middle = float(np.median(widths[kind]))
+        yield {
+            "scenario": scenario.name, "seeds": seeds, "interval_over": ", ".join(sorted(over)), "quantity": kind, "intervals": len(found),
+            "coverage": round(float(np.mean(found)), 3), "median_width": round(middle, 3) if np.isfinite(middle) else "",
+            "width_is": "high / low" if kind in ("need", "ratio") else "high - low",
+        }  # fmt: skip
+
+
+def markdown(lines: list[dict[str, str]]) -> str:
+    """The table of docs/reproduce/intervals.md, from the lines of the CSV file: coverage, and in brackets the median width."""
+    kinds = ("need", "ratio", "exponent", "difference of exponents")
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for line in lines:
+        width = float(line["median_width"]) if line["median_width"] else np.inf
+        words = "open" if np.isinf(width) else f"× {width:.2f}" if line["width_is"] == "high / low" else f"{width:.2f}"
+        cell = f"{float(line['coverage']):.0%} ({words})".replace("%", " %")
+        rows.setdefault((line["scenario"], line["seeds"]), {"over": marked(line["interval_over"])})[line["quantity"]] = cell
+    head = [
+        "| truth | seeds | interval over | need | ratio | exponent | difference of exponents |",
+        "| --- | ---: | --- | --- | --- | --- | --- |",
+    ]
+    body = [f"| {name} | {seeds} | {row['over']} | {' | '.join(row[kind] for kind in kinds)} |" for (name, seeds), row in rows.items()]
+    return "\n".join([*head, *body])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--experiments", type=int, default=200, help="of every scenario and number of seeds")
+    parser.add_argument("--replicates", type=int, default=250, help="of the bootstrap")
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args()
+    begun, lines = perf_counter(), []
+    for scenario in SCENARIOS:
+        for seeds in SEEDS:
+            for line in measure(scenario, seeds, args.experiments, args.replicates):
+                print(*line.values(), sep=" | ", flush=True)
+                lines.append(line)
+    print(f"{perf_counter() - begun:.0f} seconds; {machine('numpy', 'scipy')}")
+    if args.out:
+        with open(args.out, "w", newline="", encoding="utf-8") as file:
+            file.write(f"# {args.experiments} experiments of {args.replicates} replicates each; {machine('numpy', 'scipy')}\n")
+            writer = csv.DictWriter(file, list(lines[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(lines)
+    print(markdown([{name: str(value) for name, value in line.items()} for line in lines]))
+
+
+if __name__ == "__main__":
+    main()

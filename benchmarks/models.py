@@ -1,0 +1,120 @@
+"""What a model costs: parameters, operations of one example, and how fast it trains.
+
+    OMP_NUM_THREADS=1 python benchmarks/models.py [--rounds 5]
+
+All models take turns on one thread, at 64 x 32 and 128 x 128 pixels, in a world of 31 entities: a step is loss, gradient and Adam on a
+batch of 128. The speed is images in a second of processor time, so other jobs on the machine disturb it less; the median of the rounds
+counts. Operations are multiply-accumulates of convolutions and matrix products in one forward pass with a question of 16 words, the
+longest, counted by PyTorch; what is done number by number (activations, normalisation) is left out. All in float32. Writes
+benchmarks/results/models.csv and prints the table of docs/models.md; a minute or two.
+"""
+
+import argparse
+import csv
+from pathlib import Path
+from statistics import median
+from time import process_time
+
+import numpy as np
+import torch
+from machine import machine
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from simtown.language.questions import LENGTH, ask, vocabulary
+from simtown.processes import keep_memory
+from simtown.training.fit import loss_of
+from simtown.training.models import MODELS, build
+from simtown.training.world import Batch, World
+
+RESULT = Path(__file__).parent / "results" / "models.csv"
+ENTITIES, BATCH = 31, 128
+SIZES = ((64, 32), (128, 128))
+
+
+def examples(world: World, b: int) -> Batch:
+    """b questions at random about pictures of noise."""
+    generator = np.random.default_rng(0)
+    subject, obj = generator.integers(0, world.entities, (2, b))
+    relation = generator.integers(0, 2, b)
+    tokens = ask(subject, relation, obj, np.zeros(b, dtype=np.int64))[1].astype(np.int64)
+    image = torch.rand(b, 3, world.height, world.width).mul(2).sub(1).contiguous(memory_format=torch.channels_last)
+    columns = (torch.from_numpy(column) for column in (tokens, subject, relation, obj))
+    return Batch(image, *columns, torch.rand(b, 2, 4), torch.arange(b).remainder(2).float())
+
+
+@torch.no_grad()
+def operations(model: nn.Module, world: World) -> int:
+    """Multiply-accumulates of one example whose question has LENGTH words.
+
+    Libraries' own kernels, which PyTorch does not look into, are switched off meanwhile.
+    """
+    model.train()  # in evaluation PyTorch's transformer is one such kernel
+    for part in model.modules():
+        if isinstance(part, nn.modules.batchnorm._BatchNorm):
+            part.eval()  # the statistics of a single cell do not exist
+    example = examples(world, 1)
+    example.tokens = torch.ones(1, LENGTH, dtype=torch.int64)
+    with torch.backends.mkldnn.flags(enabled=False), FlopCounterMode(display=False) as counter:
+        model(example)
+    return counter.get_total_flops() // 2
+
+
+class Contestant:
+    """A model in training."""
+
+    def __init__(self, name: str, world: World) -> None:
+        torch.manual_seed(0)
+        self.model = build(name, world, {}).to(memory_format=torch.channels_last)
+        self.operations = operations(self.model, world)
+        self.model.train()
+        self.optimizer = torch.optim.Adam(self.model.parameters(), fused=True)
+        self.batch = examples(world, BATCH)
+        self.rates: list[float] = []
+
+    def step(self) -> None:
+        """One step, timed."""
+        begun = process_time()
+        loss, _ = loss_of(self.model, self.batch)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        self.optimizer.step()
+        self.rates.append(BATCH / (process_time() - begun))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    rounds = parser.parse_args().rounds
+    torch.set_num_threads(1)
+    keep_memory()
+    rows: list[dict[str, object]] = []
+    for width, height in SIZES:
+        world = World(ENTITIES, width, height, len(vocabulary()))
+        contestants = {name: Contestant(name, world) for name in MODELS}
+        for _ in range(1 + rounds):  # the first warms up
+            for contestant in contestants.values():
+                contestant.step()
+        for name, contestant in contestants.items():
+            rows.append(
+                {
+                    "model": name,
+                    "size": f"{width}x{height}",
+                    "parameters": sum(p.numel() for p in contestant.model.parameters()),
+                    "operations": contestant.operations,
+                    "images_per_second": round(median(contestant.rates[1:])),
+                    "machine": machine("torch"),
+                }
+            )
+    with open(RESULT, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    small, large = rows[: len(MODELS)], rows[len(MODELS) :]
+    for one, other in zip(small, large, strict=True):
+        counts = f"{one['parameters']:,} | {int(str(one['operations'])) / 1e6:.1f}"
+        print(f"| `{one['model']}` | {counts} | {one['images_per_second']:,} | {other['images_per_second']:,} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""Random search over what section 6.5 of the paper searched: learning rate, size of the convolutional network, size of the LSTM.
+
+    simtown generate --entities 31 --n 20000 --size 64x32 --out search/data
+    OMP_NUM_THREADS=1 python benchmarks/search.py pbn search/data
+    OMP_NUM_THREADS=1 python benchmarks/search.py cnn-lstm search/data
+
+**Budget.** The same for every model: TRIALS trials of STEPS steps each (rounded up to whole epochs) on one data set: 31 entities, 20,000
+training examples, no distractor. Trial 0 has the default choices, the others are drawn at random from a fixed seed: the learning rate
+log-uniformly between 0.0003 and 0.003, the other choices from the lists in SPACE. All else stays at its default.
+
+**Rule**, written down before the first trial: the default choices stay, unless the best other trial beats trial 0 by more than MARGIN
+of validation accuracy, and does so again with a second seed (other weights, other order of the examples, the same data). A trial's
+accuracy is its best on the 1,000 validation examples; the test set has no say. If the second seed is called for, the program trains it.
+
+Every trial is a line of benchmarks/results/search/MODEL.csv, and none is ever taken out. Its run lies beside the data set. Stopped and
+called again, the program goes on where it was. With --plan it only lists the trials.
+"""
+
+import argparse
+import csv
+import sys
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from simtown.datasets.reader import Dataset, open_dataset
+from simtown.files import replacing
+from simtown.training.fit import fit
+from simtown.training.models import options
+from simtown.training.run import FitSettings, examples_of
+
+TRIALS, STEPS, TRAIN_SIZE = 6, 3_000, 20_000
+#: By how much validation accuracy a trial must beat the default choices.
+MARGIN = 0.02
+#: The smallest and the largest learning rate.
+LEARNING_RATES = (3e-4, 3e-3)
+_WIDTH = [0.5, 1.0, 1.5]
+_PLACE_BINDER: dict[str, list[Any]] = {"width": _WIDTH, "embedding": [8, 16, 32]}
+_READER: dict[str, list[Any]] = {"width": _WIDTH, "hidden": [64, 128, 256]}
+_TRANSFORMER: dict[str, list[Any]] = {"width": _WIDTH, "layers": [2, 3, 4]}
+#: By model: what is searched besides the learning rate. A place-binder reads no words, so its label embedding stands for the LSTM.
+SPACE = {
+    "pbn": _PLACE_BINDER,
+    "pbn-no-boxes": _PLACE_BINDER,
+    "cnn-lstm": _READER,
+    "cnn-lstm-boxes": _READER,
+    "film": _READER,
+    "relation-network": _READER,
+    "vit": _TRANSFORMER,
+    "true-boxes": _TRANSFORMER,
+}
+RESULTS = Path(__file__).parent / "results" / "search"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One training: its number (0: the default choices), its seed, and the choices."""
+
+    number: int
+    seed: int
+    learning_rate: float
+    choices: dict[str, Any]
+
+
+def trial(model: str, number: int, seed: int = 0) -> Trial:
+    """Trial `number` of a model; its choices depend on the model and the number alone."""
+    defaults = options(model, {})
+    if number == 0:
+        return Trial(0, seed, FitSettings.learning_rate, {name: defaults[name] for name in SPACE[model]})
+    draw = np.random.default_rng([0, number])
+    low, high = np.log(LEARNING_RATES)
+    rate = float(f"{np.exp(draw.uniform(low, high)):.2g}")
+    return Trial(number, seed, rate, {name: values[draw.integers(len(values))] for name, values in SPACE[model].items()})
+
+
+def train(model: str, dataset: Dataset, steps: int, train_size: int, chosen: Trial) -> dict[str, Any]:
+    """The row of a trial, which is trained unless its run is finished."""
+    settings = FitSettings(
+        model,
+        train_size,
+        chosen.seed,
+        {**options(model, {}), **chosen.choices},
+        learning_rate=chosen.learning_rate,
+        min_steps=steps,
+        max_steps=steps,
+        precision="auto",
+    )
+    directory = dataset.path.parent / f"{model}-{steps}-trial{chosen.number}-seed{chosen.seed}"
+    run = fit(settings, dataset, directory)
+    return {
+        "trial": chosen.number,
+        "seed": chosen.seed,
+        "learning_rate": chosen.learning_rate,
+        **chosen.choices,
+        "val_accuracy": run["best"]["val_accuracy"],
+        "best_step": run["best"]["step"],
+        "steps": run["steps"],
+        "restarts": run["restarts"],
+        "parameters": run["parameters"],
+        "seconds": round(run["seconds"]),
+        "budget": steps,
+        "train_size": train_size,
+        "data": digest(run["data"]["examples"]),
+    }
+
+
+def digest(examples: dict[str, str]) -> str:
+    """What tells one data set's training and validation examples from another's, from the digests in run.json."""
+    return sha256((examples["train"] + examples["val"]).encode()).hexdigest()[:16]
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    """The rows that are there already."""
+    if not path.exists():
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> None:
+    """All rows, the first seed's trials first."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(sorted(rows, key=lambda row: (int(row["seed"]), int(row["trial"]))))
+
+
+def challenger(rows: list[dict[str, Any]], seed: int) -> int | None:
+    """The best trial of this seed, if it beats the default choices by more than MARGIN."""
+    accuracy = {int(row["trial"]): float(row["val_accuracy"]) for row in rows if int(row["seed"]) == seed}
+    best = max(accuracy, key=lambda number: accuracy[number])
+    return best if accuracy[best] - accuracy[0] > MARGIN + 1e-9 else None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", choices=list(SPACE))
+    parser.add_argument("data", type=Path, help="directory of the data set")
+    parser.add_argument("--trials", type=int, default=TRIALS, help="trials, the default choices among them (%(default)s)")
+    parser.add_argument("--steps", type=int, default=STEPS, help="steps of a trial (%(default)s)")
+    parser.add_argument("--train-size", type=int, default=TRAIN_SIZE, help="training examples (%(default)s)")
+    parser.add_argument("--plan", action="store_true", help="only list the trials")
+    arguments = parser.parse_args()
+    trials = [trial(arguments.model, number) for number in range(arguments.trials)]
+    if arguments.plan:
+        print(*trials, sep="\n")
+        return
+
+    torch.set_num_threads(1)
+    dataset, path = open_dataset(arguments.data), RESULTS / f"{arguments.model}.csv"
+    rows: list[dict[str, Any]] = [*read(path)]
+    data = digest(examples_of(FitSettings(arguments.model, arguments.train_size), dataset, lambda examples: None))
+    if any(row["data"] != data or int(row["budget"]) != arguments.steps for row in rows):
+        sys.exit(f"{path} holds trials on other data or of another budget: this search cannot go on from them")
+
+    def run(number: int, seed: int) -> None:
+        if any((int(row["trial"]), int(row["seed"])) == (number, seed) for row in rows):
+            return
+        rows.append(train(arguments.model, dataset, arguments.steps, arguments.train_size, trial(arguments.model, number, seed)))
+        write(path, rows)
+        print(rows[-1], flush=True)
+
+    for each in trials:
+        run(each.number, 0)
+    best = challenger(rows, 0)
+    if best is None:
+        print("the default choices stay: no trial beats them by more than the margin")
+        return
+    for number in (0, best):
+        run(number, 1)
+    again = challenger([row for row in rows if int(row["trial"]) in (0, best)], 1)
+    print(f"trial {best} replaces the default choices" if again else f"the default choices stay: trial {best} does not beat them again")
+
+
+if __name__ == "__main__":
+    main()

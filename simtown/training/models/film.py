@@ -1,0 +1,75 @@
+"""FiLM: the question modulates a residual network (Perez et al., 2018, "FiLM: Visual Reasoning with a General Conditioning Layer")."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from simtown.training.models.layers import QuestionEncoder, Stage, convolution, perceptron, scaled, with_coordinates
+from simtown.training.world import Batch, World
+
+
+class FilmBlock(nn.Module):
+    """A residual block whose feature maps the question scales and shifts, as in the paper's Figure 3.
+
+    1×1 convolution over maps and coordinates, ReLU; 3×3 convolution, batch norm without weights of its own, FiLM, ReLU; plus what entered
+    the 3×3 convolution.
+    """
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.enter = nn.Conv2d(channels + 2, channels, 1)
+        self.conv = nn.Conv2d(channels, channels, 3, padding=1, bias=False)
+        self.norm = nn.BatchNorm2d(channels, affine=False)
+
+    def forward(self, x: torch.Tensor, scale: torch.Tensor, shift: torch.Tensor) -> torch.Tensor:
+        """(b, channels, h, w) maps, (b, channels) scale and shift → (b, channels, h, w)."""
+        x = torch.relu(self.enter(with_coordinates(x)))
+        modulated = scale[:, :, None, None] * self.norm(self.conv(x)) + shift[:, :, None, None]
+        return x + torch.relu(modulated)
+
+
+class Film(nn.Module):
+    """Convolutions of stride 2, residual blocks modulated by an LSTM's reading of the question, maximum over places, perceptron.
+
+    Smaller than the paper's: three convolutions of stride 2 (24, 48, 96 filters) trained from the pixels, where the paper has four of 128
+    or a pretrained ResNet; three blocks of 96 maps instead of four of 128; an LSTM instead of a GRU of 4,096; 128 instead of 512 maps
+    before the maximum and 128 instead of 1,024 units after it; no weight decay; dropout of whole channels after the first convolutions.
+
+    Args:
+        world: sizes.
+        embedding: size of a word's embedding.
+        dropout: share of channels dropped after each convolution of stride 2.
+        width: size of the convolutional network; the numbers of filters are multiplied by it.
+        hidden: size of the LSTM's state.
+        blocks: residual blocks.
+    """
+
+    filters = (24, 48, 96)
+    top = 128
+
+    def __init__(
+        self, world: World, embedding: int = 64, dropout: float = 0.1, width: float = 1.0, hidden: int = 128, blocks: int = 3
+    ) -> None:
+        super().__init__()
+        one, two, three = scaled(self.filters, width)
+        self.stem = nn.Sequential(
+            *(convolution(3, one), Stage(one, dropout)),
+            *(convolution(one, two), Stage(two, dropout)),
+            *(convolution(two, three), Stage(three, dropout)),
+        )
+        self.question = QuestionEncoder(world.words, embedding, hidden)
+        self.modulate = nn.Linear(hidden, blocks * 2 * three)
+        self.blocks = nn.ModuleList(FilmBlock(three) for _ in range(blocks))
+        self.last = nn.Conv2d(three + 2, self.top, 1)
+        self.decide = perceptron(self.top, self.top, 1)
+
+    def forward(self, batch: Batch) -> torch.Tensor:
+        """(b,) logits."""
+        x = self.stem(batch.image)
+        modulation = self.modulate(self.question(batch.tokens)).view(len(batch), len(self.blocks), 2, -1)
+        for number, block in enumerate(self.blocks):
+            x = block(x, 1 + modulation[:, number, 0], modulation[:, number, 1])
+        strongest = torch.relu(self.last(with_coordinates(x))).amax((2, 3))
+        logits: torch.Tensor = self.decide(strongest).squeeze(1)
+        return logits

@@ -1,0 +1,65 @@
+"""What the transformers share: how they read a question, and the encoder itself."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from simtown.training.world import World
+
+HEADS = 4
+
+
+#: Standard deviation of fresh embeddings: words and positions count alike, and neither drowns what the layers add.
+SPREAD = 0.1
+
+
+def spread(*shape: int) -> nn.Parameter:
+    """A fresh embedding."""
+    return nn.Parameter(torch.randn(*shape) * SPREAD)
+
+
+def token_size(size: int, width: float) -> int:
+    """`size` units times `width`, rounded to a multiple of the attention heads. Raises ValueError if `width` is not above 0."""
+    if not width > 0:
+        raise ValueError(f"width must be above 0, not {width}")
+    return max(1, round(size * width / HEADS)) * HEADS
+
+
+class Reader(nn.Module):
+    """The tokens of a transformer: one that will decide, those of what is seen, and the question's words with their positions.
+
+    Args:
+        world: sizes.
+        size: of a token.
+    """
+
+    def __init__(self, world: World, size: int) -> None:
+        super().__init__()
+        self.embed = nn.Embedding(world.words, size)
+        nn.init.normal_(self.embed.weight, std=SPREAD)
+        self.position = spread(world.length, size)
+        self.decider = spread(1, 1, size)
+
+    def forward(self, words: torch.Tensor, seen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """(b, length) int64 words padded with 0, and (b, n, size) tokens of what is seen.
+
+        Returns:
+            (b, 1 + n + length, size) tokens, the first of which decides, and (b, 1 + n + length) bool: padding, which nothing attends to.
+        """
+        question = self.embed(words) + self.position
+        tokens = torch.cat([self.decider.expand(len(words), -1, -1), seen, question], dim=1)
+        padding = nn.functional.pad(words == 0, (1 + seen.shape[1], 0), value=False)
+        return tokens, padding
+
+
+def transformer(size: int, layers: int, dropout: float) -> nn.TransformerEncoder:
+    """Layers of self-attention and two linear layers, layer norm first, which trains without a warm-up of the learning rate."""
+    layer = nn.TransformerEncoderLayer(
+        size, HEADS, dim_feedforward=size * 8 // 3, dropout=dropout, activation="gelu", batch_first=True, norm_first=True
+    )
+    encoder = nn.TransformerEncoder(layer, layers, nn.LayerNorm(size), enable_nested_tensor=False)
+    for parameter in encoder.parameters():
+        if parameter.dim() > 1:
+            nn.init.xavier_uniform_(parameter)  # PyTorch would start all layers alike, as copies of one
+    return encoder

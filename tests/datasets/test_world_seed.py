@@ -1,0 +1,199 @@
+"""Worlds of other kinds, and data sets that share a test split: what --world-seed and --test-seed change, and what they leave alone."""
+
+import json
+from dataclasses import replace
+
+import h5py
+import numpy as np
+import pytest
+
+from simtown.assets.catalogue import ENTITIES, SIZES, VERSION
+from simtown.datasets import manifest as manifests
+from simtown.datasets.checks.consistency import inconsistent
+from simtown.datasets.export import export
+from simtown.datasets.job import generate
+from simtown.datasets.marginals import goodness, marginals
+from simtown.datasets.reader import open_dataset
+from simtown.datasets.settings import Settings, SettingsError, differences
+from simtown.datasets.shards import tasks
+from simtown.datasets.verify import verify
+from simtown.files import DamagedError
+from simtown.language.sampler import draw_entities
+from simtown.render.raster import Raster
+
+#: A small world of kinds from all over the catalogue.
+ELSEWHERE = Settings(entities=6, n=60, val=10, test=40, width=32, height=32, seed=3, world_seed=3, shard=20)
+NAMES = [ENTITIES[kind] for kind in ELSEWHERE.kinds]
+SEEDS = (*range(1, 12), -1, 2**80)
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("elsewhere") / "town"
+    generate(ELSEWHERE, directory, workers=1)
+    return directory
+
+
+# Kinds
+
+
+def test_world_seed_0_is_the_catalogues_order():
+    for entities in (2, 5, 60, len(ENTITIES)):
+        assert Settings(entities=entities, seed=4).kinds == tuple(range(entities))
+
+
+def test_every_other_seed_permutes_the_catalogue_and_its_worlds_are_nested():
+    whole = [Settings(entities=len(ENTITIES), world_seed=seed).kinds for seed in SEEDS]
+    assert all(sorted(kinds) == list(range(len(ENTITIES))) for kinds in whole)
+    assert len({kinds[:5] for kinds in whole}) == len(SEEDS)
+    for seed, kinds in zip(SEEDS, whole, strict=True):
+        assert all(Settings(entities=k, world_seed=seed, seed=8).kinds == kinds[:k] for k in range(2, len(ENTITIES)))
+
+
+def test_a_world_stays_what_it_is():
+    """If the catalogue grew without a new version, the worlds of all seeds would change under their data sets."""
+    assert SIZES[VERSION] == len(ENTITIES), "a larger catalogue is another version of the world: see SIZES"
+    assert VERSION == 2
+    assert Settings(entities=6, world_seed=1).kinds == (90, 5, 57, 81, 7, 99)
+
+
+@pytest.mark.parametrize("settings", [ELSEWHERE, replace(ELSEWHERE, world_seed=0)], ids=["other kinds", "the catalogue's"])
+def test_ranks_are_the_places_in_the_list_of_kinds(settings):
+    ranks = settings.ranks
+    assert [ranks[kind] for kind in settings.kinds] == list(range(6))
+    assert sorted(ranks[ranks >= 0]) == list(range(6))
+    assert ranks[-1] == -1, "the empty slot has no rank"
+
+
+# Examples
+
+
+@pytest.mark.parametrize("distractor", [False, True])
+def test_each_kind_is_as_frequent_as_its_rank_says(distractor):
+    settings = replace(ELSEWHERE, distractor=distractor)
+    drawn = draw_entities(settings.recipe("train"), np.arange(20_000), {})
+    subject, obj = settings.tables()[:2]
+    joint = np.array([[p * q * (i != j) for j, q in enumerate(obj)] for i, p in enumerate(subject)])
+    if distractor:  # the third is neither: it is drawn by the mean of both tables
+        joint *= 1 - ((subject + obj) / 2)[:, None] - ((subject + obj) / 2)[None, :]
+    assert set(np.unique(drawn)) == set(settings.kinds)
+    for column, target in ((0, joint.sum(axis=1)), (1, joint.sum(axis=0))):
+        counts = np.array([(drawn[:, column] == kind).sum() for kind in settings.kinds])
+        assert goodness(counts, target / target.sum()).p > 1e-6
+    assert goodness(counts, np.full(6, 1 / 6)).p < 1e-6, "the same test tells another table"
+
+
+def test_the_test_split_draws_its_kinds_alike():
+    drawn = draw_entities(ELSEWHERE.recipe("test"), np.arange(20_000), {})
+    for column in drawn.T:
+        counts = np.array([(column == kind).sum() for kind in ELSEWHERE.kinds])
+        assert counts.sum() == len(column)
+        assert goodness(counts, np.full(6, 1 / 6)).p > 1e-6
+
+
+def test_only_kinds_of_the_world_are_stored_and_named(elsewhere):
+    data = open_dataset(elsewhere)
+    for split in (data.train, data.val, data.test):
+        assert set(np.unique(split.column("scene/entity"))) <= set(ELSEWHERE.kinds)
+        assert {example.subject for example in split} | {example.object for example in split} <= set(NAMES)
+    assert [data.names["entities"][kind] for kind in ELSEWHERE.kinds] == NAMES
+    assert data.manifest["settings"]["kinds"] == list(ELSEWHERE.kinds)
+    assert data.settings == ELSEWHERE
+    counted = marginals(data)["test"]
+    first = [NAMES.index(example.subject) for example in data.test]
+    assert counted.counts["subject"].tolist() == np.bincount(first, minlength=6).tolist()
+
+
+def test_a_smaller_set_is_the_beginning_of_a_larger_one_whoever_makes_it(elsewhere, tmp_path):
+    generate(replace(ELSEWHERE, n=40, val=0, shard=40), tmp_path / "town", workers=2)
+    small, large = open_dataset(tmp_path / "town"), open_dataset(elsewhere)
+    assert small.train.digests([40])[40] == large.train.digests([40])[40]
+    assert small.test.digests([40])[40] == large.test.digests([40])[40]
+
+
+def test_a_set_of_world_seed_0_says_nothing_of_it(plain):
+    told = open_dataset(plain).manifest["settings"]
+    assert not {"kinds", "world_seed", "test_seed"} & told.keys()
+
+
+# A test split of its own seed
+
+
+def test_data_sets_of_two_seeds_with_one_test_seed_share_the_test_split_alone(elsewhere, tmp_path):
+    generate(replace(ELSEWHERE, seed=8, test_seed=3, n=20, val=2), tmp_path / "town", workers=1)
+    one, other = open_dataset(elsewhere), open_dataset(tmp_path / "town")
+    assert one.test.digests([40]) == other.test.digests([40])
+    assert np.array_equal(one.test.images(np.arange(40)), other.test.images(np.arange(40)))
+    assert one.train.digests([20]) != other.train.digests([20])
+    assert one.val.digests([2]) != other.val.digests([2])
+    assert verify(tmp_path / "town", Raster()).problems == []
+
+
+def test_a_test_seed_that_is_the_seed_makes_no_other_data_set():
+    plain, named = Settings(seed=4).resolved(), Settings(seed=4, test_seed=4).resolved()
+    assert plain == named
+    assert differences(plain, named) == []
+    assert Settings(seed=4, test_seed=4).seeds == "seed 4"
+    assert Settings(seed=4, test_seed=0, world_seed=-2).seeds == "seed 4, test seed 0, world seed -2"
+    assert Settings(seed=4, test_seed=0).resolved() != plain
+
+
+# Those who read it
+
+
+def test_a_world_of_other_kinds_proves_itself(elsewhere):
+    report = verify(elsewhere, Raster())
+    assert report.problems == []
+    assert "seed 3, world seed 3" in report.summary
+
+
+@pytest.mark.parametrize("kinds", [None, list(range(6)), [*ELSEWHERE.kinds[1:], ELSEWHERE.kinds[0]]], ids=["none", "first", "turned"])
+def test_a_manifest_of_other_kinds_than_its_seeds_is_refused(kinds, elsewhere, copy):
+    directory = copy(elsewhere)
+    manifest = manifests.load(directory)
+    manifest["settings"].pop("kinds")
+    if kinds is not None:
+        manifest["settings"]["kinds"] = kinds
+    manifests.save(directory, manifest)
+    with pytest.raises(DamagedError, match="kinds"):
+        open_dataset(directory)
+
+
+def test_a_vehicle_of_no_kind_of_the_world_is_found(elsewhere):
+    task = tasks(ELSEWHERE)[0]
+    with h5py.File(elsewhere / task.name) as file:
+        assert list(inconsistent(file, ELSEWHERE, task, 0, 20)) == []
+        others = list(inconsistent(file, replace(ELSEWHERE, world_seed=4), task, 0, 20))
+    assert len(others) == 1
+    assert "vehicle" in str(others[0])
+
+
+def test_info_names_the_kinds(elsewhere, plain, cli):
+    told = " ".join(cli("info", elsewhere).succeeds().out.split())
+    assert ", ".join(NAMES) in told
+    assert "world seed 3" in told
+    assert "world seed" not in cli("info", plain).succeeds().out
+
+
+def test_generate_makes_it_and_refuses_what_is_no_seed(tmp_path, cli, contents, elsewhere):
+    words = ["generate", "--entities", 6, "--n", 60, "--val", 10, "--test", 40, "--size", 32, "--seed", 3, "--shard", 20, "--workers", 1]
+    cli(*words, "--world-seed", 3, "--test-seed", 3, "--out", tmp_path / "town").succeeds()
+    beside = ("preview.png", "timings.json")
+    assert contents(tmp_path / "town", beside) == contents(elsewhere, beside)
+    cli(*words, "--world-seed", 4, "--out", tmp_path / "town").refuses("--world-seed 3, now 4")
+    cli(*words, "--world-seed", "some", "--out", tmp_path / "other").refuses("--world-seed")
+    cli(*words, "--test-seed", 0.5, "--out", tmp_path / "other").refuses("--test-seed")
+    assert not (tmp_path / "other").exists()
+    with pytest.raises(SettingsError, match="--entities"):
+        Settings(entities=len(ENTITIES) + 1, world_seed=1).check()
+
+
+def test_exports_number_vehicles_as_the_data_set_does(elsewhere, tmp_path):
+    data = open_dataset(elsewhere)
+    export(data, "coco", ["test"], tmp_path / "coco")
+    told = json.loads((tmp_path / "coco" / "annotations" / "instances_test.json").read_text())
+    names = {category["id"]: category["name"] for category in told["categories"]}
+    assert sorted(names.values()) == sorted(NAMES)
+    for note in told["annotations"]:
+        vehicles = [vehicle.entity for vehicle in data.test[note["image_id"]].scene.vehicles]
+        assert names[note["category_id"]] in vehicles

@@ -1,0 +1,97 @@
+"""Results of experiments that never saw the town."""
+
+import csv
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from simtown.training.complexity import estimate
+from simtown.training.others import read_table
+
+HEAD = "group,size,seed,correct,total\n"
+GOOD = HEAD + "small,100,0,60,100\nsmall,1000,0,95,100\nlarge,100,0,80,100\nlarge,1000,0,99,100\n"
+
+
+@pytest.fixture
+def table(tmp_path):
+    def write(text):
+        path = tmp_path / "results.csv"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_a_table_gives_the_tables_and_figures_of_runs(table, tmp_path, cli):
+    path = table("# where it is from\n\n" + GOOD)
+    told = cli("complexity", path, "--out", tmp_path / "out", "--targets", "0.7,0.9", "--replicates", 100).succeeds().out
+    assert "small" in told
+    assert "entities" not in told
+    assert "items only: too narrow" in " ".join(told.split())
+    page = (tmp_path / "out" / "complexity.md").read_text()
+    assert "entities" not in page
+    assert "large / small" in page
+    with open(tmp_path / "out" / "complexity.csv", encoding="utf-8") as file:
+        rows = {(r["model"], r["target"], r["rule"]): r for r in csv.DictReader(file)}
+    assert rows["small", "0.9", "smallest"]["samples"] == "1000.0"
+    assert rows["large", "0.7", "smallest"]["samples_state"] == "left-censored"
+    assert {p.name for p in (tmp_path / "out").iterdir()} >= {"samples.png", "learning.png", "complexity-ratios.csv"}
+
+
+def test_worlds_have_exponents(table):
+    lines = [f"m,{n},{s},{c},1000,{k}" for k in (2, 4, 8) for n, c in ((10 * k, 600), (40 * k, 800)) for s in range(3)]
+    found = read_table(table(HEAD.replace("total", "total,world") + "\n".join(lines)))
+    assert found.worlds
+    assert found.reference == "m"
+    report = estimate(found.runs, targets=(0.7,), replicates=100, reference="m", world="world")
+    (exponent,) = (e for e in report.exponents if e.rule == "isotonic")
+    assert exponent.value == pytest.approx(1)
+    assert {r.interval_over for r in report.rows} == {"seeds and items"}
+    assert report.table()[0]["world"] == "2"
+
+
+def test_counts_alone_have_binomial_intervals(table):
+    """No item is known, so two groups are not paired, and the interval of one run is that of its count."""
+    found = estimate(read_table(table(GOOD)).runs, targets=(0.7,), replicates=2000)
+    for curve in found.curves:
+        for accuracy, low, high in zip(curve.accuracy, curve.low, curve.high, strict=True):
+            ends = stats.binomtest(round(accuracy * 100), 100).proportion_ci(0.95, "wilson")
+            assert (low, high) == pytest.approx((ends.low, ends.high))
+    assert len({run.test_id for run in read_table(table(GOOD)).runs}) == 4
+    assert all(np.isfinite(curve.samples["isotonic"][:, 0]).all() for curve in found.curves)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is empty"),
+        ("group,size,seed,correct\nm,1,0,1\n", "line 1: lacks the column total"),
+        ("group,size,seed,correct,total,height\n", "line 1: has a column 'height'"),
+        ("group,size,seed,correct,total,size\n", "line 1: names a column twice"),
+        (HEAD, "no results below its line 1"),
+        (HEAD + "m,100,0,60\n", "line 2: 4 values for 5 columns"),
+        (HEAD + "m,100,0,60,100\n\nm,1e3,0,60,100\n", "line 4, column size: '1e3' is no whole number of at least 1"),
+        (HEAD + "m,0,0,60,100\n", "line 2, column size"),
+        (HEAD + "m,100,-1,60,100\n", "line 2, column seed: '-1'"),
+        (HEAD + "m,100,0,0.6,100\n", "line 2, column correct"),
+        (HEAD + "m,100,0,101,100\n", "line 2, column correct: 101 right answers of 100"),
+        (HEAD + "m,100,0,60,99999999999\n", "line 2, column total"),
+        (HEAD + ",100,0,60,100\n", "line 2, column group: it is empty"),
+        (HEAD + "m,100,0,60,100\nm,100,0,61,100\n", "line 3: the same group, size, seed as line 2"),
+        (HEAD.replace("\n", ",world\n") + "m,100,0,60,100,big\n", "line 2, column world: 'big'"),
+    ],
+)
+def test_a_wrong_table_is_refused_by_its_line_and_column(text, words, table, tmp_path, cli):
+    cli("complexity", table(text), "--out", tmp_path / "out").refuses("results.csv", words)
+    assert not (tmp_path / "out").exists()
+
+
+def test_other_refusals(table, tmp_path, cli):
+    path = table(GOOD)
+    cli("complexity", path, path.parent).refuses("give it alone")
+    cli("complexity", tmp_path / "none.csv").refuses("is not there")
+    cli("complexity", path, "--targets", "high").refuses("--targets high")
+    cli("complexity", path, "--targets", "90").refuses("targets must be accuracies between 0 and 1")
+    path.write_bytes(b"group\xff\x00")
+    cli("complexity", path).refuses("cannot be read as a CSV file")
