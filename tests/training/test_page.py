@@ -193,7 +193,8 @@ def test_the_search_chooses_by_its_rule(other, again, said, monkeypatch):
 
 def test_the_skew_is_a_line_a_condition(tmp_path):
     head = "model,entities,rule,samples,samples_state,low,low_state,high,high_state,seeds_fewest,smallest,largest\n"
-    lines = "uniform,5,isotonic,300,exact,250,exact,410,exact,3,20,700\nuniform,15,isotonic,,right-censored,600,exact,,right-censored,3,20,700\n"
+    lines = "uniform,5,isotonic,300,exact,250,exact,410,exact,3,20,700\n"
+    lines += "uniform,15,isotonic,,right-censored,600,exact,,right-censored,3,20,700\n"
     slopes = "model,rule,value,low,high,reason,verdict\nZipf 1,isotonic,1.2,1,1.5,,\nZipf 1 - uniform,isotonic,0.3,0.1,0.5,,decided\n"
     (tmp_path / "skew-complexity.csv").write_text(head + lines + lines.replace("uniform", "Zipf 1"))
     (tmp_path / "skew-complexity-exponents.csv").write_text(slopes)
