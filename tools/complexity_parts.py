@@ -45,8 +45,8 @@ SIMPLE_EFFECTS = ("structure without boxes", "structure with boxes", "boxes with
 MEASURES = ("validation", "reweighted", "test")
 #: The presets of the published grid.
 GRIDS = ("grid", "grid-models")
-#: Folder of the cells at 128 × 128.
-LARGER = "sample-complexity-128x128"
+#: Folder of the cells of benchmarks/presets/pictures-128.toml.
+LARGER = "pictures-128"
 
 
 @dataclass(frozen=True)
@@ -597,7 +597,44 @@ def absent(subject: np.ndarray, obj: np.ndarray) -> float:
     return float((scene * (1 - named) / (1 - named / 2)).sum())
 
 
-# The first version of the world
+# Other conditions, and the first version of the world
+
+
+def need_words(row: dict[str, str]) -> str:
+    """A need in a line of a table that `simtown complexity` wrote, with its interval unless the rule is the paper's."""
+
+    def words(end: str) -> str:
+        bounds = {"left-censored": f"≤ {int(row['smallest']):,}", "right-censored": f"> {int(row['largest']):,}"}
+        return bounds.get(row[f"{end}_state"]) or f"{float(row[end]):,.0f}"
+
+    point, low, high = words("samples"), words("low"), words("high")
+    return point if row["rule"] == "smallest" or point == low == high else f"{point} ({low} to {high})"
+
+
+def skew(results: Results) -> str:
+    """What the skew of the frequencies does to the need of the Place-Binder Network (benchmarks/conditions.py)."""
+    rows = [row for row in results.csv("skew-complexity.csv") if row["rule"] == "isotonic"]
+    if not rows:
+        return NOTHING_YET
+    worlds = sorted({int(row["entities"]) for row in rows})
+    needed = {(row["model"], int(row["entities"])): f"{need_words(row)}, {row['seeds_fewest']} seeds" for row in rows}
+    slopes = {row["model"]: row for row in results.csv("skew-complexity-exponents.csv") if row["rule"] == "isotonic"}
+    body = []
+    for name in dict.fromkeys(row["model"] for row in rows):
+        cells = [needed.get((name, entities), "–") for entities in worlds]
+        others = [row for model, row in slopes.items() if model.startswith(f"{name} - ")]
+        body.append([name, *cells, slope_words(slopes.get(name)), *(f"{slope_words(row)}, {row['verdict']}" for row in others)])
+    body = [[*line, "–"][: len(worlds) + 3] for line in body]
+    head = ["frequencies", *(f"{entities} entities" for entities in worlds), "exponent", "less the first line's"]
+    return paragraphs("![Samples needed under other frequencies](../gallery/skew.png)", markdown(head, body, 1))
+
+
+def slope_words(row: dict[str, str] | None) -> str:
+    """An exponent in a line of a table that `simtown complexity` wrote."""
+    if row is None or row["reason"] or not row["value"]:
+        return "–"
+    known = row["low"] and row["high"]
+    return f"{float(row['value']):.2f}" + (f" ({float(row['low']):.2f} to {float(row['high']):.2f})" if known else "")
 
 
 def version1(results: Results) -> str:
@@ -606,15 +643,9 @@ def version1(results: Results) -> str:
     if not rows:
         return ""
 
-    def need(row: dict[str, str], end: str = "samples") -> str:
-        bounds = {"left-censored": f"≤ {int(row['smallest']):,}", "right-censored": f"> {int(row['largest']):,}"}
-        return bounds.get(row[f"{end}_state"]) or f"{float(row[end]):,.0f}"
-
     lines: dict[tuple[str, str, str], list[str]] = {}
     for row in rows:
-        point, low, high = need(row), need(row, "low"), need(row, "high")
-        exact = row["rule"] == "smallest" or point == low == high
-        lines.setdefault((row["model"], row["entities"], row["rule"]), []).append(point if exact else f"{point} ({low} to {high})")
+        lines.setdefault((row["model"], row["entities"], row["rule"]), []).append(need_words(row))
     words = (
         "### Version 1 of the world\n\nThese runs were made in another version of the world with the old preset `small`: one seed, no "
         "distractor, 64 × 32. Their intervals hold the choice of test items only and are too narrow, so they decide nothing. The files are "
@@ -666,4 +697,4 @@ def explained(results: Results) -> str:
 
 
 _PARTS = (figure, verdicts, progress, needs, ratios, additional, exponents, factors, accuracies, both, pictures, placement, search, shares)
-PARTS: dict[str, Callable[[Results], str]] = {part.__name__: part for part in (*_PARTS, version1, readme)}
+PARTS: dict[str, Callable[[Results], str]] = {part.__name__: part for part in (*_PARTS, skew, version1, readme)}

@@ -191,6 +191,18 @@ def test_the_search_chooses_by_its_rule(other, again, said, monkeypatch):
     assert parts.chosen([{"trial": str(n), "seed": str(s), "val_accuracy": str(v)} for n, s, v in trials]) == said
 
 
+def test_the_skew_is_a_line_a_condition(tmp_path):
+    head = "model,entities,rule,samples,samples_state,low,low_state,high,high_state,seeds_fewest,smallest,largest\n"
+    lines = "uniform,5,isotonic,300,exact,250,exact,410,exact,3,20,700\n"
+    lines += "uniform,15,isotonic,,right-censored,600,exact,,right-censored,3,20,700\n"
+    slopes = "model,rule,value,low,high,reason,verdict\nZipf 1,isotonic,1.2,1,1.5,,\nZipf 1 - uniform,isotonic,0.3,0.1,0.5,,decided\n"
+    (tmp_path / "skew-complexity.csv").write_text(head + lines + lines.replace("uniform", "Zipf 1"))
+    (tmp_path / "skew-complexity-exponents.csv").write_text(slopes)
+    table = parts.skew(parts.Results(tmp_path))
+    assert "| uniform | 300 (250 to 410), 3 seeds | > 700 (600 to > 700), 3 seeds | – | – |" in table
+    assert "> 700), 3 seeds | 1.20 (1.00 to 1.50) | 0.30 (0.10 to 0.50), decided |" in table
+
+
 # What the page says of the code
 
 
