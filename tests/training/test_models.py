@@ -289,6 +289,12 @@ def test_a_relation_network_pairs_no_more_cells_than_it_may():
         assert seen[0] <= MOST_CELLS
 
 
+def test_a_relation_network_learns_from_a_last_batch_of_one_example():
+    loss, _ = loss_of(make("relation-network").train(), noise(world(), 1))
+    loss.backward()
+    assert loss.isfinite()
+
+
 def test_a_film_block_by_hand():
     torch.manual_seed(0)
     block = FilmBlock(3).double().eval()

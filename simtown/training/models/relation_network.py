@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from simtown.training.models.layers import QuestionEncoder, Stage, convolution, half, perceptron, scaled, with_coordinates
@@ -12,6 +13,15 @@ from simtown.training.world import Batch, World
 MOST_CELLS = 64
 
 
+class Standardised(nn.BatchNorm1d):
+    """Batch norm of (b, features), by the running statistics if an epoch's last batch holds a single example."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.training and len(x) == 1:
+            return F.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps)
+        return super().forward(x)
+
+
 class RelationNetwork(nn.Module):
     """One small perceptron looks at every pair of cells beside the question; another at the sum over all pairs.
 
@@ -19,7 +29,7 @@ class RelationNetwork(nn.Module):
     convolutions of stride 2 (32, 64, 64 filters) instead of four of 24, and more of 64 where the map would have over MOST_CELLS cells;
     `relation` layers of 64 instead of four of 256, since there is one to run for each of 1,024 pairs; after the mean over pairs (the sum in
     another unit, so that its size does not grow with the picture) 256, 256, 1 with dropout, as in the paper. Layer norm of the
-    question and orthogonal first weights are additions.
+    question, batch norm of that mean and orthogonal first weights are additions, without which it hardly left chance.
 
     Args:
         world: sizes.
@@ -56,7 +66,10 @@ class RelationNetwork(nn.Module):
         )
         for layer in (self.first, self.second, self.asked, self.relate[1], self.relate[3]):
             nn.init.orthogonal_(layer.weight, 2**0.5)  # PyTorch's own start shrinks what the pairs say at every layer
-        self.decide = nn.Sequential(perceptron(relation, 256, 256), nn.ReLU(), nn.Dropout(dropout), nn.Linear(256, 1))
+        # examples differ little in a mean over a thousand pairs, of which a few matter
+        self.decide = nn.Sequential(
+            Standardised(relation), perceptron(relation, 256, 256), nn.ReLU(), nn.Dropout(dropout), nn.Linear(256, 1)
+        )
 
     def pairs(self, cells: torch.Tensor, question: torch.Tensor) -> torch.Tensor:
         """(b, relation) mean over all pairs of (b, n, features) cells, coordinates included, given the (b, hidden) question.
