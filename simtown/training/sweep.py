@@ -225,7 +225,7 @@ def sweep(
         queue = _Queue(schedule, data, watcher)
         at_once = jobs if plan.targets else max(1, min(jobs, len(plan.cells) - len(done)))
         now, failed = 0, {}
-        ends = _on_cluster(queue, out, cluster, watcher) if cluster else _run(queue, out, at_once, watcher)
+        ends = _on_cluster(queue, out, cluster) if cluster else _run(queue, out, at_once, watcher)
         with contextlib.closing(ends):
             for cell, state, told in ends:
                 watcher.changed(cell, state, told)
@@ -293,7 +293,7 @@ def _run(queue: Iterator[Cell], out: Path, jobs: int, watcher: Watcher) -> Gener
                 yield cell, *content
 
 
-def _on_cluster(queue: Iterator[Cell], out: Path, cluster: Cluster, watcher: Watcher) -> Generator[Ended, None, None]:
+def _on_cluster(queue: Iterator[Cell], out: Path, cluster: Cluster) -> Generator[Ended, None, None]:
     """The same on the machines of a cluster: round by round, all cells that are in the queue at once."""
     while ready := list(queue):
         card = any(cell.fit.device == "cuda" for cell in ready)

@@ -7,6 +7,7 @@ pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simtown.training import sweep as sweeps
 from simtown.training.plan import Curve, Plan, read
 from simtown.training.schedule import Schedule
 
@@ -131,3 +132,37 @@ def test_a_curve_is_known_where_all_its_seeds_are(plan):
     assert schedule.next_size(0.9, curve) == 2_000, "a size that was begun is finished first"
     schedule.ended(second, 0.8)
     assert schedule.known(curve) == {2_000: pytest.approx(0.75)}
+
+
+class Rounds:
+    """A cluster that answers at once, and remembers what it was given."""
+
+    def __init__(self):
+        self.rounds = []
+
+    def map(self, function, pieces, shared, card, retries):
+        self.rounds.append([cell.name for cell in pieces])
+        for cell in pieces:
+            yield cell, {"test": {"accuracy": accuracy(cell)}}
+
+
+class Nothing:
+    """Data that need not be made, and a watcher that does not watch."""
+
+    def make(self, settings, watcher): ...
+
+    def changed(self, cell, state, told): ...
+
+    def noted(self, line): ...
+
+
+def test_a_cluster_gets_all_cells_of_a_round_at_once_and_ends_with_the_same_cells(plan, tmp_path):
+    schedule, cluster = Schedule(plan, {}), Rounds()
+    queue = sweeps._Queue(schedule, Nothing(), Nothing())
+    for cell, state, told in sweeps._on_cluster(queue, tmp_path, cluster):
+        assert state == "done"
+        schedule.ended(cell, told["test"]["accuracy"])
+    assert len(cluster.rounds[0]) == 5, "every model's first size with every seed"
+    ran = [name for names in cluster.rounds for name in names]
+    assert len(set(ran)) == len(ran)
+    assert set(ran) == set(run(plan, {}, 1))
