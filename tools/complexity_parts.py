@@ -44,7 +44,7 @@ SIMPLE_EFFECTS = ("structure without boxes", "structure with boxes", "boxes with
 #: What an accuracy is measured on.
 MEASURES = ("validation", "reweighted", "test")
 #: The presets of the published grid.
-GRIDS = ("grid", "grid-models")
+GRIDS = ("grid",)
 #: Folder of the cells of benchmarks/presets/pictures-128.toml.
 LARGER = "pictures-128"
 
