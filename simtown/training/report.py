@@ -138,7 +138,7 @@ def _scope(report: Report) -> list[str]:
     overs = dict.fromkeys(row.interval_over for row in report.rows)
     words = {
         ITEMS: '**Where there is one seed ("items only: too narrow"), the interval covers the choice of test items only**, not the luck of '
-        "training: in simulated experiments 16 to 72 % of such intervals hold the truth.",
+        "training: in simulated experiments 17 to 74 % of such intervals hold the truth.",
         WEIGHTS: '**Where all seeds share one data set ("weights and items: too narrow")**, the interval holds for that data set alone: '
         "fewer than 95 % of such intervals hold the truth over data sets.",
         DATA: 'Where all seeds share one world ("of one world"), the interval holds for these kinds of vehicles alone, not for another '
