@@ -47,6 +47,8 @@ MEASURES = ("validation", "reweighted", "test")
 GRIDS = ("grid",)
 #: Folder of the cells of benchmarks/presets/pictures-128.toml.
 LARGER = "pictures-128"
+#: Folder of the cells of benchmarks/presets/paper-rule-64.toml.
+LITERAL = "paper-rule-64"
 
 
 @dataclass(frozen=True)
@@ -459,7 +461,17 @@ def progress_of(plans: Sequence[Plan], runs: Sequence[Run]) -> str:
 
 def pictures(results: Results) -> str:
     """Needs and ratios at 128 × 128 pixels."""
-    runs = whole(results.runs(LARGER))
+    return beside(results, LARGER)
+
+
+def stopping(results: Results) -> str:
+    """Needs and ratios under the paper's stopping rule."""
+    return beside(results, LITERAL)
+
+
+def beside(results: Results, folder: str) -> str:
+    """Needs and ratios of a grid beside the published one."""
+    runs = whole(results.runs(folder))
     report = estimate(runs) if runs else None
     return paragraphs(needs_of(report), ratios_of(report)) if report else NOTHING_YET
 
@@ -697,5 +709,20 @@ def explained(results: Results) -> str:
     return f"Where its lead comes from: {'; '.join(measured)}."
 
 
-_PARTS = (figure, verdicts, progress, needs, ratios, additional, exponents, factors, accuracies, both, pictures, placement, search, shares)
-PARTS: dict[str, Callable[[Results], str]] = {part.__name__: part for part in (*_PARTS, skew, version1, readme)}
+_PARTS = (
+    figure,
+    verdicts,
+    progress,
+    needs,
+    ratios,
+    additional,
+    exponents,
+    factors,
+    accuracies,
+    both,
+    stopping,
+    pictures,
+    placement,
+    search,
+)
+PARTS: dict[str, Callable[[Results], str]] = {part.__name__: part for part in (*_PARTS, search, shares, skew, version1, readme)}
