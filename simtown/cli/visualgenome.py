@@ -210,7 +210,7 @@ def sparsity(
 @vg.command(short_help="Write the table that generate --frequencies reads.")
 def frequencies(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Made by simtown vg prepare.")],
-    top: Annotated[int, typer.Option(help="How many entities: those stated most as subject and object together.")] = 100,
+    top: Annotated[int, typer.Option(help="How many entities: those stated most as subject and object together.")] = 150,
     out: Annotated[Path, typer.Option(help="The CSV file to write.")] = Path("vg-frequencies.csv"),
 ) -> None:
     """Write how often the most frequent entities are subject and object: the table that simtown generate --frequencies reads."""

@@ -12,8 +12,8 @@ import numpy as np
 
 @lru_cache(maxsize=1)
 def table() -> tuple[tuple[str, int, int], ...]:
-    """Visual Genome's 100 most common entities: (name, count as subject, count as object), most common first."""
-    lines = files("simtown.visualgenome").joinpath("entities100.csv").read_text(encoding="utf-8").splitlines()
+    """Visual Genome's 150 most common entities: (name, count as subject, count as object), most common first."""
+    lines = files("simtown.visualgenome").joinpath("entities150.csv").read_text(encoding="utf-8").splitlines()
     return tuple((name, int(s), int(o)) for name, s, o in csv.reader(line for line in lines[1:] if not line.startswith("#")))
 
 

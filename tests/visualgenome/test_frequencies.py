@@ -5,16 +5,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simtown.assets.catalogue import ENTITIES
 from simtown.visualgenome.frequencies import frequencies, table
 
 quick = settings(max_examples=40)
 
 
-def test_the_table_has_a_hundred_entities_most_common_first():
+def test_the_table_has_every_entity_of_the_split_most_common_first():
     rows = table()
     totals = [s + o for _, s, o in rows]
-    assert len(rows) == 100
-    assert len({name for name, _, _ in rows}) == 100
+    assert len(rows) == 150
+    assert len({name for name, _, _ in rows}) == 150
     assert totals == sorted(totals, reverse=True)
     assert min(min(s, o) for _, s, o in rows) > 0
     assert all(name == name.strip().lower() and name for name, _, _ in rows)
@@ -81,7 +82,7 @@ def test_the_packaged_table_is_a_template(tmp_path):
     from importlib.resources import files
 
     file = tmp_path / "mine.csv"
-    file.write_text(files("simtown.visualgenome").joinpath("entities100.csv").read_text(encoding="utf-8"), encoding="utf-8")
+    file.write_text(files("simtown.visualgenome").joinpath("entities150.csv").read_text(encoding="utf-8"), encoding="utf-8")
     assert np.array_equal(frequencies(str(file), 10)[0], frequencies("vg", 10)[0])
 
 
@@ -97,9 +98,10 @@ def test_zipf_needs_a_sensible_power(power):
         frequencies(f"zipf:{power}", 5)
 
 
-def test_vg_has_a_hundred_only():
-    with pytest.raises(ValueError, match="--frequencies vg lists 100 entities, fewer than --entities 101"):
-        frequencies("vg", 101)
+def test_vg_has_more_than_the_catalogue_and_no_more():
+    assert all(len(role) == len(ENTITIES) for role in frequencies("vg", len(ENTITIES)))
+    with pytest.raises(ValueError, match="--frequencies vg lists 150 entities, fewer than --entities 151"):
+        frequencies("vg", 151)
 
 
 @pytest.mark.parametrize(

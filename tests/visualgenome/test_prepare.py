@@ -328,8 +328,8 @@ def test_roughly_2000_relationships_are_left(counted):
 
 
 def test_the_shipped_table_is_made_by_the_command(counted, cli, tmp_path):
-    cli("vg", "frequencies", counted, "--top", 100, "--out", tmp_path / "f.csv").succeeds()
-    assert tuple(stats.frequency_table(counted, 100)) == table()
+    cli("vg", "frequencies", counted, "--out", tmp_path / "f.csv").succeeds()
+    assert tuple(stats.frequency_table(counted, 150)) == table()
     assert all((frequencies(str(tmp_path / "f.csv"), 100)[i] == frequencies("vg", 100)[i]).all() for i in range(2))
 
 
