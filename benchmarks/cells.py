@@ -1,6 +1,6 @@
 """What a cell of the experiment's grid costs here against another checkout of simtown, and what accuracy it reaches, in pairs.
 
-    python benchmarks/cells.py OTHER [--precision auto] [--jobs 1]
+    python benchmarks/cells.py OTHER [--precision bf16] [--jobs 1]
 
 OTHER is the root of a checkout, which trains in float32; this one trains in --precision. A cell is a whole run of `fit`, from the first
 weights to the test, on one thread: five seeds of the Place-Binder Network with 15 entities and 700 examples, five of the CNN-LSTM with 5
@@ -88,7 +88,7 @@ def pair(number: int, cell: Cell, other: Path, precision: str, scratch: Path) ->
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("other", type=Path, help="the root of another checkout")
-    parser.add_argument("--precision", default="auto", help="as simtown fit has it, here")
+    parser.add_argument("--precision", default="bf16", help="as simtown fit has it, here")
     parser.add_argument("--jobs", type=int, default=1, help="cells at once")
     args = parser.parse_args()
     if not (args.other / "simtown" / "training").is_dir() or args.jobs < 1:

@@ -87,7 +87,7 @@ def train(model: str, dataset: Dataset, steps: int, train_size: int, chosen: Tri
         learning_rate=chosen.learning_rate,
         min_steps=steps,
         max_steps=steps,
-        precision="auto",
+        precision="bf16",
     )
     directory = dataset.path.parent / f"{model}-{steps}-trial{chosen.number}-seed{chosen.seed}"
     run = fit(settings, dataset, directory)

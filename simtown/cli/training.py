@@ -87,7 +87,7 @@ def fit(
     from simtown.training.display import FitDisplay
     from simtown.training.fit import fit as train
     from simtown.training.models import options
-    from simtown.training.run import FitSettings
+    from simtown.training.run import FitSettings, precision_of
 
     if stream and device == "cuda":
         settled(device, print)  # refused while no card draws; with auto the model is trained on the card, and the processor draws
@@ -97,10 +97,10 @@ def fit(
         raise RefusalError("--option must be name=value")
     chosen = options(model, {name: value for name, _, value in pairs})
     size = len(data.train) if train_size is None else train_size
-    many = parse_seeds(seeds) if seeds else [seed]
+    many, kind = parse_seeds(seeds) if seeds else [seed], _device(device)
     for number in many:
         settings = FitSettings(model, size, number, chosen, protocol, min_steps, patience, batch, lr, max_steps, stream,
-                               _device(device), precision, compile)  # fmt: skip
+                               kind, precision_of(precision, kind), compile)  # fmt: skip
         name = f"{model.replace(':', '.')}-{size}-seed{number}"
         directory = (out / f"seed{number}" if len(many) > 1 else out) if out else Path("runs") / f"{dataset.resolve().name}-{name}"
         with FitDisplay(f"fit {directory}", settings) as watcher:

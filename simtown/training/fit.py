@@ -13,7 +13,6 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
-from llvmlite.binding import get_host_cpu_features
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
@@ -94,7 +93,7 @@ def check(settings: FitSettings, dataset: Dataset) -> None:
     if settings.device == "cuda" and not torch.cuda.is_available():
         raise SettingsError("--device cuda: PyTorch sees no CUDA device here; use --device cpu, or auto")
     if settings.precision == "tf32" and settings.device == "cpu":
-        raise SettingsError("--precision tf32 needs a GPU: on a CPU use float32, bf16 or auto")
+        raise SettingsError("--precision tf32 needs a GPU: on a CPU use float32 or bf16")
     with seeded(settings.seed, "weights", 0, torch.device("cpu")):  # an option that cannot be is told before anything is written
         build(settings.model, World.of(dataset), settings.options)
 
@@ -325,16 +324,7 @@ def loss_of(model: nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]
 
 
 def _autocast(settings: FitSettings) -> AbstractContextManager[Any]:
-    bf16 = settings.precision == "bf16" or (settings.precision == "auto" and computes_bf16(settings.device))
-    return torch.autocast(settings.device, dtype=torch.bfloat16) if bf16 else nullcontext()
-
-
-def computes_bf16(device: str) -> bool:
-    """Whether a device ("cpu" or "cuda") has instructions for bfloat16; without them it is slower than float32."""
-    if device == "cuda":
-        return torch.cuda.get_device_capability() >= (8, 0)
-    features = get_host_cpu_features()
-    return any(features.get(name, False) for name in ("avx512bf16", "amx-bf16"))
+    return torch.autocast(settings.device, dtype=torch.bfloat16) if settings.precision == "bf16" else nullcontext()
 
 
 @contextmanager

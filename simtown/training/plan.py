@@ -17,7 +17,7 @@ from typing import Any
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.training.adaptive import check_targets, ladder
 from simtown.training.models import options
-from simtown.training.run import FitSettings
+from simtown.training.run import FitSettings, precision_of
 
 PRESETS = ("grid", "paper", "paper-rule", "small", "tiny")
 VERSION = 1
@@ -145,6 +145,7 @@ def _plan(preset: str, content: dict[str, Any], device: str) -> Plan:
         return replace(shared, seed=seed, world_seed=shared.world_seed if same_world else seed, test_seed=shared.seed)
 
     settings = FitSettings("", 2, device=device, **fit)
+    settings = replace(settings, precision=precision_of(settings.precision, device))
     if targets:
         curves = [curve for grid in grids for curve in _curves(data_of, settings, grid)]
         cells = (cell for curve in curves for of_size in curve.sizes.values() for cell in of_size)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from llvmlite.binding import get_host_cpu_features
 from safetensors.torch import load_file, save_file
 from torch import nn
 
@@ -22,7 +23,7 @@ from simtown.training.results import FORMAT, RUN, TEST
 
 METRICS, STATE, WEIGHTS, CURVE = "metrics.jsonl", "state.pt", "weights.safetensors", "curve.png"
 PROTOCOLS = ("patient", "paper")
-PRECISIONS = ("auto", "float32", "tf32", "bf16")
+PRECISIONS = ("float32", "tf32", "bf16")
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class FitSettings:
         max_steps: stop there at the latest (0: never).
         stream: train on fresh examples without end; train_size is then the length of an epoch.
         device: "cpu" or "cuda".
-        precision: of :data:`PRECISIONS`; "auto" is bf16 where the device has instructions for it, float32 elsewhere.
+        precision: of :data:`PRECISIONS`.
         compile: use torch.compile.
     """
 
@@ -59,6 +60,19 @@ class FitSettings:
     device: str = "cpu"
     precision: str = "float32"
     compile: bool = False
+
+
+def precision_of(choice: str, device: str) -> str:
+    """For "auto": "bf16" if a device ("cpu" or "cuda") has instructions for it, else "float32". Any other choice is its own answer.
+
+    A run records the answer, not "auto": accuracies in bfloat16 are not those in float32, and must not stand in one table.
+    """
+    if choice != "auto":
+        return choice
+    if device == "cuda":
+        return "bf16" if torch.cuda.get_device_capability() >= (8, 0) else "float32"
+    features = get_host_cpu_features()
+    return "bf16" if any(features.get(name, False) for name in ("avx512bf16", "amx-bf16")) else "float32"
 
 
 def fresh(settings: FitSettings, dataset: Dataset, examples: dict[str, str]) -> dict[str, Any]:

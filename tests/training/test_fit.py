@@ -446,23 +446,13 @@ def test_memory_that_does_not_suffice_names_a_batch_that_does(most, batch, size,
     assert fit(replace(choice, batch=fits), data, tmp_path / "smaller")["status"] == "done"
 
 
-@pytest.mark.parametrize(("features", "fast"), [({}, False), ({"avx512bf16": True}, True), ({"amx-bf16": True, "avx512bf16": False}, True)])
-def test_precision_auto_is_bfloat16_only_where_the_processor_has_instructions_for_it(features, fast, data, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "get_host_cpu_features", lambda: features)
-    used = []
-    learn = module._Fit._learn
-
-    def look(self, batch):
-        found = learn(self, batch)
-        with module._autocast(self.settings):
-            used.append((torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")))
-        return found
-
-    monkeypatch.setattr(module._Fit, "_learn", look)
-    run = fit(small("question-only", precision="auto"), data, tmp_path / "run")
-    assert run["settings"]["precision"] == "auto"
-    assert {on for on, _ in used} == {fast}
-    assert not fast or {kind for _, kind in used} == {torch.bfloat16}
+@pytest.mark.parametrize(
+    ("features", "precision"), [({}, "float32"), ({"avx512bf16": True}, "bf16"), ({"amx-bf16": True, "avx512bf16": False}, "bf16")]
+)
+def test_precision_auto_is_bfloat16_only_where_the_processor_has_instructions_for_it(features, precision, monkeypatch):
+    monkeypatch.setattr(runs, "get_host_cpu_features", lambda: features)
+    assert runs.precision_of("auto", "cpu") == precision
+    assert runs.precision_of("tf32", "cpu") == "tf32"
 
 
 @pytest.mark.parametrize("name", ["pbn", "cnn-lstm"])

@@ -57,6 +57,7 @@ def test_a_preset_of_the_package_is_a_plan(preset):
     for settings in plan.data():
         settings.check()
     assert all(cell.fit.options == options(cell.fit.model, {}) for cell in plan.cells)
+    assert {cell.fit.precision for cell in plan.cells} <= {"float32", "bf16"}, "a run records what it computed in, never auto"
 
 
 def test_the_papers_grid_is_the_papers():
