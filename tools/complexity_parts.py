@@ -85,11 +85,18 @@ class Results:
         with path.open(encoding="utf-8", newline="") as file:
             return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
+    @property
+    def growing(self) -> bool:
+        """Whether both models of the paper were measured in two worlds: a figure of fewer shows no growth."""
+        curves = self.report.curves if self.report else []
+        worlds = [{c.entities for c in curves if c.model == model and not c.distractor} for model in (STRUCTURED, UNSTRUCTURED)]
+        return len(worlds[0] & worlds[1]) > 1
+
     def draw(self, folder: Path) -> None:
-        """Draw the figures of the published grid, once it has cells."""
+        """Draw the figures of the published grid, once it shows growth."""
         from simtown.training import figures
 
-        if self.report:
+        if self.report and self.growing:
             figures.samples(self.report, folder / "sample-complexity.png")
             figures.learning(self.report, folder / "learning-curves.png")
 
@@ -673,10 +680,10 @@ def version1(results: Results) -> str:
 
 def figure(results: Results) -> str:
     """What the figures are drawn from."""
-    if results.report is None:
+    if results.report is None or not results.growing:
         return (
             "The figure is of version 1 of the world ([below](#version-1-of-the-world)): three worlds, one seed, no distractor. It decides "
-            "nothing. The cells of the grid of five seeds replace it as they finish."
+            "nothing. The grid of five seeds replaces it as soon as both models are measured in two worlds."
         )
     worlds = len({(curve.entities, curve.distractor) for curve in results.report.curves})
     models = len({curve.model for curve in results.report.curves})
@@ -688,7 +695,7 @@ def figure(results: Results) -> str:
 
 def readme(results: Results) -> str:
     """What the README says of the experiment: how much less data, and which of structure and boxes explains the lead."""
-    if results.report is None:
+    if results.report is None or not results.growing:
         return f"The figure is of version 1 of the world, with one seed: it decides nothing. {explained(results)}"
     found = [fewer(results.report, False, k) for k in PAPER_WORLDS]
     held = [f"{c.figure} {c.case}" for c in found if c.verdict == HOLDS]
