@@ -65,7 +65,7 @@ class FitSettings:
 def precision_of(choice: str, device: str) -> str:
     """For "auto": "bf16" if a device ("cpu" or "cuda") has instructions for it, else "float32". Any other choice is its own answer.
 
-    A run records the answer, not "auto": accuracies in bfloat16 are not those in float32, and must not stand in one table.
+    A run records the answer, not "auto": what is computed in bfloat16 is another run, and the two kinds must not stand in one table.
     """
     if choice != "auto":
         return choice
