@@ -87,7 +87,7 @@ def check(settings: FitSettings, dataset: Dataset) -> None:
     if settings.protocol not in runs.PROTOCOLS:
         raise SettingsError(f"unknown protocol '{settings.protocol}': choose {' or '.join(runs.PROTOCOLS)}")
     if settings.precision not in runs.PRECISIONS:
-        raise SettingsError(f"unknown precision '{settings.precision}': choose auto, {', '.join(runs.PRECISIONS[:-1])} or {runs.PRECISIONS[-1]}")
+        raise SettingsError(f"unknown precision '{settings.precision}': choose auto, {', '.join(runs.PRECISIONS)}")
     if settings.device not in ("cpu", "cuda"):
         raise SettingsError(f"unknown device '{settings.device}': choose auto, cpu or cuda")
     if settings.device == "cuda" and not torch.cuda.is_available():
