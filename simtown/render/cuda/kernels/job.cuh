@@ -106,7 +106,7 @@ struct Large {                                        // the same for one too la
 };
 
 // Numbers of a scene: filled by `setup` and `arrange`.
-struct Counts { s32 faces, pieces, larges, shadows, contacts, pools, halos, failed; };
+struct Counts { s32 faces, pieces, larges, shadows, contacts, pools, halos, pad; };
 
 // One launch.
 struct Job {
@@ -146,6 +146,7 @@ struct Job {
     Record* records;              // (n, most_pieces)
     Large* larges;                // (n, most_larges)
     u32* samples;                 // (n, strips, 2 height + 1, 65) of wet scenes; null if there are none
+    u8* failed;                   // (n) 1: a scene has more triangles than there is room for, and is not drawn
     u16* nearness;                // (n, height, width) of scenes with something over the picture; null if there are none
     // pictures
     u8* rgb;                      // (n, height, width, 3)
