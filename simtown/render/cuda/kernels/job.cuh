@@ -67,7 +67,8 @@ struct Place {
     float x, y, z, c, s, scale;   // its pose
     s32 mesh;                     // -1: nothing
     u32 look;                     // style | paint << 16 | role << 24
-};                                // 104 bytes
+    u32 pad[2];
+};                                // 112 bytes, so that float4 can be read
 
 // A row of samples, which a scene's pixels share: filled by `setup`.
 struct Row {
@@ -97,8 +98,9 @@ struct Record {                                       // 48 bytes
     float inverse[3];                                 // 1 / (256 |dy|) of every edge
     u16 tag, pad;
 };
-struct Large {                                        // the same for one too large for 32 bits; 64 bytes
+struct Large {                                        // the same for one too large for 32 bits; 88 bytes
     s64 e[3];
+    double inverse[3];
     s32 ax, ay, bx, by;
     u32 value, step_x, step_y;
     u16 tag, pad;
