@@ -136,8 +136,8 @@ struct Job {
     float* shadow_edges;          // (n, slots, MOST_EDGES, 4) a, b, c, 0: the value at (x, y) is a x + b y + c
     Shape* contact_shapes;        // (n, slots) in the order of slots
     Contact* contacts;            // (n, slots)
-    Shape* pool_shapes;           // (n, lamps)
-    Pool* pools;                  // (n, lamps)
+    Shape* pool_shapes;           // (n, 2 lamps) of a lamp's light and its reflection, in the order of slots and lamps
+    Pool* pools;                  // (n, 2 lamps)
     Halo* halos;                  // (n, lamps) in the order of slots and lamps
     u32* faces;                   // (n, most_faces) slot << 24 | triangle of the mesh: those that face the camera
     u64* packed;                  // (n, most_faces + 1) colours by tag
