@@ -2,7 +2,7 @@
 //
 // Two samples stand to a pixel: pixel p owns samples 2p to 2p + 2 of a row. A block makes STRIP x BAND pixels, a lane a column of them.
 #pragma once
-#include "ground.cuh"
+#include "brightness.cuh"
 
 constexpr int THREADS = 256, WARPS = THREADS / 32;
 constexpr int STRIP = 32, BAND = 128;           // pixels of a block
