@@ -75,8 +75,8 @@ struct Row {
     float depth, air, x, y;       // of the ground (0: none), fog's share left, the point between samples 0 and 1
     float dx, dy;                 // and from there to the next pair of samples
     u32 sky_rg, sky_b;            // the clear sky, levels 0 to 4080: red | green << 16, blue
-    u32 cloud_rg, cloud_b;        // where clouds are densest
-    u32 pad[2];
+    u32 cloud_rg, cloud_b;        // where clouds are densest, and the sky that thinner ones are mixed with: of this row, or of the last
+    u32 under_rg, under_b;        // one above it in which sky.paint_sky paints clouds
 };                                // 48 bytes
 
 // Where on the picture a shape on the ground may be: filled by `setup`.
@@ -136,7 +136,7 @@ struct Job {
     float* shadow_edges;          // (n, slots, MOST_EDGES, 4) a, b, c, 0: the value at (x, y) is a x + b y + c
     Shape* contact_shapes;        // (n, slots) in the order of slots
     Contact* contacts;            // (n, slots)
-    Shape* pool_shapes;           // (n, 2 lamps) of a lamp's light and its reflection, in the order of slots and lamps
+    Shape* pool_shapes;           // (n, 2 lamps): a lamp has its light and its reflection
     Pool* pools;                  // (n, 2 lamps)
     Halo* halos;                  // (n, lamps) in the order of slots and lamps
     u32* faces;                   // (n, most_faces) slot << 24 | triangle of the mesh: those that face the camera

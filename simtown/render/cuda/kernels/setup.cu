@@ -149,7 +149,7 @@ __device__ __forceinline__ s32 thing_in(const Scene& scene, int slot, Pose& pose
         const float* place = job.prop_pose + 5 * at;
         mesh = job.prop[at];
         style = job.prop_style[at];
-        if (mesh >= 0) mesh = job.town.entities + job.town.in_pose[mesh * job.town.poses + style / (TINTS * TINTS) % job.town.poses];
+        if (mesh >= 0) mesh = job.town.in_pose[mesh * job.town.poses + style / (TINTS * TINTS) % job.town.poses];
         pose.x = place[0], pose.y = place[1], pose.z = place[2], yaw = place[3], pose.scale = place[4];
     }
     Turn turn = sincos_of((double)yaw);

@@ -1,0 +1,37 @@
+// Triangles to samples, and samples to pixels: a block for every 32 x 128 pixels, whose samples stay in shared memory.
+#include "clouds.cuh"
+#include "fill.cuh"
+
+extern "C" __global__ void __launch_bounds__(THREADS, 3) draw(const Job* __restrict__ pointer)
+{
+    extern __shared__ __align__(16) u32 samples[];
+    __shared__ Shared shared;
+    __shared__ Queue queue;
+    const Job& job = *pointer;
+    if (job.failed[blockIdx.z]) return;
+    Block block = begin(job, shared);
+    __syncthreads();
+    int me = threadIdx.x, first = 2 * block.top, last = 2 * block.bottom + 1, total = (last - first) * STRIDE;
+    if (shared.light[COVER] > 0) {
+        constexpr int PAIRS = STRIP + 1;
+        for (int i = me; i < (last - first + 1) / 2 * PAIRS; i += THREADS) {
+            int y = 2 * (i / PAIRS), x = 2 * (i % PAIRS);
+            u32 tag = cloud_at(block.view, block.light[COVER], job.fall_seed[block.n], first + y, block.left + x / 2);
+            for (int down = 0; down < 2 && first + y + down < last; down++) {
+                samples[(y + down) * STRIDE + x] = tag;
+                if (x < 2 * STRIP) samples[(y + down) * STRIDE + x + 1] = tag;
+            }
+        }
+    } else
+        for (int i = me; i < (total + 3) / 4; i += THREADS) ((uint4*)samples)[i] = make_uint4(0, 0, 0, 0);
+    __syncthreads();
+    Window window = {samples, 2 * block.left, min(2 * block.left + STRIDE, 2 * job.width + 1), first, last};
+    fill(block, window, queue);
+    __syncthreads();
+    if (job.samples && is_wet(block.light)) {
+        u32* into = stored(job, block.n, blockIdx.x) + first * STRIDE;
+        int own = block.bottom == job.height ? total : total - STRIDE; // the last row is the first one of the block below
+        for (int i = me; i < own; i += THREADS) into[i] = samples[i];
+    } else
+        resolve<false>(block, shared, [=](int y, int x) { return samples[(y - first) * STRIDE + x]; });
+}
