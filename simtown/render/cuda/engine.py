@@ -110,10 +110,11 @@ class Cuda:
 
         Args:
             rgb, depth, ids: shapes and dtypes as in :class:`Frames`, C order, with ``__cuda_array_interface__`` or ``__dlpack__``: tensors
-                of PyTorch or CuPy, for example. Of a library whose current stream cannot be known, all streams are waited for.
+                of PyTorch or CuPy, for example. Depth and ids are given both or neither. Of other libraries the stream is taken to be
+                CUDA's default stream.
 
         Raises:
-            ValueError: one of them is no such array.
+            ValueError: one of them is no such array, or depth comes without ids.
         """
         n, (height, width) = len(batch), rgb.shape[1:3] if len(rgb.shape) == 4 else (0, 0)
         shapes = {
@@ -122,6 +123,8 @@ class Cuda:
             "ids": ((n, height, width), np.uint8),
         }
         given = {name: array for name, array in (("rgb", rgb), ("depth", depth), ("ids", ids)) if array is not None}
+        if len(given) == 2:
+            raise ValueError("depth and ids are drawn together: give arrays for both or for neither")
         targets = {name: target(name, array, *shapes[name]) for name, array in given.items()}
         _check(batch, width, height)
         if not n:
@@ -205,6 +208,8 @@ class Cuda:
 
         Where memory does not suffice, goes on with halves. When this raises, nothing is at work on the card any more.
         """
+        if not len(batch):
+            return []
         whole = layout.needs().size(batch, width, height)
         waiting: deque[tuple[Lane, slice]] = deque()
         used: list[Lane] = []

@@ -20,38 +20,21 @@ MOST_PLANS = 64
 
 
 def shared_bytes(height: int) -> int:
-    """Shared memory of a block of `draw`: the samples of its strip and band, four bytes each."""
-    return 4 * (2 * STRIP + 1) * (2 * min(BAND, height) + 1)
-
-
-def room(size: Size) -> tuple[int, int]:
-    """Bytes of a launch that are sent to the card, and all that it takes there: the job, the batch, and working memory."""
-    _, sent = layout.offsets(layout.columns(size), start=JOB.itemsize)
-    return sent, layout.offsets(layout.work(size), start=sent)[1]
+    """Shared memory of a block of `draw`: the samples of its strip and band, four bytes each, cleared 16 bytes at a time."""
+    return -(-4 * (2 * STRIP + 1) * (2 * min(BAND, height) + 1) // 16) * 16
 
 
 class _Plan:
-    """Where everything of a launch lies, for one size of launch."""
+    """A launch of one size: its job, where the columns of a batch lie in what is sent to the card, and how its kernels are launched."""
 
-    def __init__(self, size: Size, base: int, staging: np.ndarray, town: np.ndarray) -> None:
-        columns, work = layout.columns(size), layout.work(size)
-        sent, self.sent_bytes = layout.offsets(columns, start=JOB.itemsize)
-        made, _ = layout.offsets(work, start=self.sent_bytes)
-        self.failed = base + made["failed"]
-        self.job = np.zeros((), dtype=JOB)
-        self.job["town"] = town
-        for name, offset in (sent | made).items():
-            self.job[name] = base + offset
-        numbers = {"lamps": size.most_pools, "ground_faces": size.ground_faces, "most_faces": size.most_faces, "slots": size.slots,
-                   "most_pieces": size.most_pieces, "most_larges": size.most_larges, "scenes": size.scenes, "vehicles": size.vehicles,
-                   "props": size.props, "width": size.width, "height": size.height}  # fmt: skip
-        for name, number in numbers.items():
-            self.job[name] = number
+    def __init__(self, size: Size, job: np.ndarray, staging: np.ndarray, columns: Mapping[str, int], sent: int) -> None:
+        self.job, self.bytes = job, sent
+        self.failed = int(job["failed"])
         self.columns = [
-            (name, staging[sent[name] :][: kind.itemsize * int(np.prod(shape))].view(kind).reshape(shape))
-            for name, (shape, kind) in columns.items()
+            (name, staging[columns[name] :][: layout.size_in_bytes(shape, kind)].view(kind).reshape(shape))
+            for name, (shape, kind) in layout.columns(size).items()
         ]
-        strips, bands, n = -(-size.width // STRIP), -(-size.height // BAND), size.scenes
+        n, strips, bands = size.scenes, -(-size.width // STRIP), -(-size.height // BAND)
         self.setup, self.arrange = Launch((n, 1, 1), 128), Launch((n, 1, 1), 256)
         self.draw = Launch((strips, bands, n), 256, shared_bytes(size.height))
         self.wet = Launch((strips, bands, n), 256) if size.wet else None
@@ -128,25 +111,26 @@ class Lane:
         plan, card, stream = self._plan(size), self._card, self.stream
         for name in ("rgb", "depth", "ids"):
             plan.job[name] = pictures.get(name, 0)
-        self._staged[...] = plan.job
+        base, source, flags, staged, argument = self._sent
+        staged[...] = plan.job
         for name, column in plan.columns:
             np.copyto(column, getattr(batch, name)[rows])
         if self.marks is not None:
             self.marks.append([])
         self.mark("")
-        card.upload(self._base, self._staging, plan.sent_bytes, stream)
+        card.upload(base, source, plan.bytes, stream)
         self.mark("upload")
-        self._launch("setup", plan.setup)
-        self._launch("arrange", plan.arrange)
-        card.download(self._flags_at, plan.failed, size.scenes, stream)
+        self._launch("setup", plan.setup, argument)
+        self._launch("arrange", plan.arrange, argument)
+        card.download(flags, plan.failed, size.scenes, stream)
         card.record(self.arranged, stream)
         for event in after:
             card.wait(stream, event)
-        self._launch("draw", plan.draw)
+        self._launch("draw", plan.draw, argument)
         if plan.wet:
-            self._launch("wet", plan.wet)
+            self._launch("wet", plan.wet, argument)
         if plan.overlay:
-            self._launch("overlay", plan.overlay)
+            self._launch("overlay", plan.overlay, argument)
 
     def failed(self, count: int) -> np.ndarray:
         """Numbers of those of the launch's scenes that were not drawn, when it is arranged."""
@@ -171,20 +155,28 @@ class Lane:
         self.marks = None
         return seconds
 
-    def _launch(self, name: str, how: Launch) -> None:
-        self._card.launch(self._kernels[name], how, self.stream, self._argument)
+    def _launch(self, name: str, how: Launch, argument: Any) -> None:
+        self._card.launch(self._kernels[name], how, self.stream, argument)
         self.mark(name)
 
     def _plan(self, size: Size) -> _Plan:
-        """The layout of a launch of this size, in memory that is large enough for it."""
+        """The plan of launches of this size, in memory that is large enough for them. Raises CardMemoryError."""
         plan = self._plans.get(size)
         if plan is None:
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
-            sent, whole = room(size)
-            base, staging, self._flags = self.memory("work", whole), self.pinned("staging", sent), self.pinned("flags", size.scenes)
-            self._base, self._staging, self._flags_at = base, staging.ctypes.data, self._flags.ctypes.data
-            self._staged = staging[: JOB.itemsize].view(JOB).reshape(())
-            self._argument = self._card.argument(base)
-            plan = self._plans[size] = _Plan(size, base, staging, self._town)
+            columns, sent = layout.offsets(layout.columns(size), start=JOB.itemsize)
+            staging, self._flags, base = self.pinned("staging", sent), self.pinned("flags", size.scenes), self.memory("sent", sent)
+            job = np.zeros((), dtype=JOB)
+            job["town"] = self._town
+            for name, offset in columns.items():
+                job[name] = base + offset
+            for name, (shape, kind) in layout.work(size).items():
+                job[name] = self.memory(name, layout.size_in_bytes(shape, kind))
+            for name in ("vehicles", "props", "slots", "width", "height", "most_faces", "most_pieces", "most_larges", "ground_faces"):
+                job[name] = getattr(size, name)
+            job["scenes"], job["lamps"] = size.scenes, size.most_lamps
+            staged = staging[: JOB.itemsize].view(JOB).reshape(())
+            self._sent = (base, staging.ctypes.data, self._flags.ctypes.data, staged, self._card.argument(base))
+            plan = self._plans[size] = _Plan(size, job, staging, columns, sent)
         return plan

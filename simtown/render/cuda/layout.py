@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import lru_cache
@@ -41,13 +42,13 @@ def _numbers(kind: str, names: str) -> dict[str, Any]:
 
 TOWN = _struct(
     **_pointers(
-        "vertices triangles normals triangle_start hull hull_start lamps lamp_start radius girths bases roles own_paint in_pose palette kinds "
-        "tints looks"
+        "vertices triangles normals triangle_start hull hull_start lamps lamp_start radius girths bases roles own_paint in_pose "
+        "palette kinds tints looks"
     ),
     **_numbers("i4", "entities meshes materials poses"),
 )
-PLACE = _struct(matrix=("f4", 12), eye=("f4", 3), sun=("f4", 3), **_numbers("f4", "x y z c s scale"), mesh="i4", look="u4")
-ROW = _struct(**_numbers("f4", "depth air x y dx dy"), **_numbers("u4", "sky_rg sky_b cloud_rg cloud_b"), pad=("u4", 2))
+PLACE = _struct(matrix=("f4", 12), eye=("f4", 3), sun=("f4", 3), **_numbers("f4", "x y z c s scale"), mesh="i4", look="u4", pad=("u4", 2))
+ROW = _struct(**_numbers("f4", "depth air x y dx dy"), **_numbers("u4", "sky_rg sky_b cloud_rg cloud_b under_rg under_b"))
 SHAPE = _struct(**_numbers("i2", "top bottom left right"), **_numbers("i4", "number edges"))
 CONTACT = _struct(**_numbers("f4", "x y c s half_u half_v strength pad"))
 POOL = _struct(**_numbers("f4", "x y c s along across"), **_numbers("u4", "rg b"))
@@ -56,14 +57,21 @@ BOX = _struct(**_numbers("i2", "left right top bottom"))
 RECORD = _struct(
     e=("i4", 3), **_numbers("u4", "value step_x step_y"), **_numbers("i2", "ax ay bx by"), inverse=("f4", 3), **_numbers("u2", "tag pad")
 )
-LARGE = _struct(e=("i8", 3), **_numbers("i4", "ax ay bx by"), **_numbers("u4", "value step_x step_y"), **_numbers("u2", "tag pad"), box=BOX)
+LARGE = _struct(
+    e=("i8", 3),
+    inverse=("f8", 3),
+    **_numbers("i4", "ax ay bx by"),
+    **_numbers("u4", "value step_x step_y"),
+    **_numbers("u2", "tag pad"),
+    box=BOX,
+)
 COUNTS = _struct(**_numbers("i4", "faces pieces larges shadows contacts pools halos pad"))
 JOB = _struct(
     town=TOWN,
     **_pointers(" ".join(field.name for field in fields(SceneBatch))),
     **_pointers(
-        "views lights rows places ends counts shadow_shapes shadow_edges contact_shapes contacts pool_shapes pools halos faces packed flats "
-        "planes owners boxes records larges samples failed nearness rgb depth ids"
+        "views lights rows places ends counts shadow_shapes shadow_edges contact_shapes contacts pool_shapes pools halos "
+        "faces packed flats planes owners boxes records larges samples failed nearness rgb depth ids"
     ),
     **_numbers("i4", "scenes vehicles props slots width height lamps most_faces most_pieces most_larges ground_faces pad"),
 )
@@ -105,11 +113,6 @@ class Size(NamedTuple):
         return 1 + self.vehicles + self.props
 
     @property
-    def most_pools(self) -> int:
-        """Patches of lamplight for which there is room: every lamp has its light and its reflection."""
-        return 2 * self.most_lamps
-
-    @property
     def most_pieces(self) -> int:
         """Triangles and parts of cut ones for which there is room."""
         return self.most_faces * 5 // 4 + 256
@@ -124,23 +127,23 @@ def columns(size: Size) -> dict[str, Shaped]:
     """The arrays of a :class:`SceneBatch`, as they are sent to the card."""
     n, v, p = size.scenes, size.vehicles, size.props
     shapes: dict[str, tuple[tuple[int, ...], str]] = {
-        "entity": ((n, v), "i2"), "pose": ((n, v, 3), "f4"), "paint": ((n, v), "i1"), "prop": ((n, p), "i2"), "prop_pose": ((n, p, 5), "f4"),
-        "prop_style": ((n, p), "u2"), "weather": ((n,), "u1"), "intensity": ((n,), "f4"), "sun": ((n, 2), "f4"), "fall_seed": ((n,), "u4"),
-        "camera": ((n, 7), "f4"),
+        "entity": ((n, v), "i2"), "pose": ((n, v, 3), "f4"), "paint": ((n, v), "i1"),
+        "prop": ((n, p), "i2"), "prop_pose": ((n, p, 5), "f4"), "prop_style": ((n, p), "u2"), "weather": ((n,), "u1"),
+        "intensity": ((n,), "f4"), "sun": ((n, 2), "f4"), "fall_seed": ((n,), "u4"), "camera": ((n, 7), "f4"),
     }  # fmt: skip
     return {name: (shape, np.dtype(kind)) for name, (shape, kind) in shapes.items()}
 
 
 def work(size: Size) -> dict[str, Shaped]:
     """The arrays that the kernels fill for each other."""
-    n, slots, pools, high = size.scenes, size.slots, size.most_pools, 2 * size.height + 1
+    n, slots, lamps, high = size.scenes, size.slots, size.most_lamps, 2 * size.height + 1
     faces, tags, pieces = size.most_faces, size.most_faces + 1, size.most_pieces
     ground = size.ground_faces + 1
     shapes: dict[str, tuple[tuple[int, ...], Any]] = {
         "failed": ((n,), "u1"), "views": ((n, _VIEW_STRIDE), "f4"), "lights": ((n, _LIGHT_STRIDE), "f4"), "rows": ((n, high), ROW),
         "places": ((n, slots), PLACE), "ends": ((n, slots + 1), "i4"), "counts": ((n,), COUNTS), "shadow_shapes": ((n, slots), SHAPE),
         "shadow_edges": ((n, slots, _MOST_EDGES, 4), "f4"), "contact_shapes": ((n, slots), SHAPE), "contacts": ((n, slots), CONTACT),
-        "pool_shapes": ((n, pools), SHAPE), "pools": ((n, pools), POOL), "halos": ((n, pools), HALO), "faces": ((n, faces), "u4"),
+        "pool_shapes": ((n, 2 * lamps), SHAPE), "pools": ((n, 2 * lamps), POOL), "halos": ((n, lamps), HALO), "faces": ((n, faces), "u4"),
         "packed": ((n, tags), "u8"), "flats": ((n, ground, 4), "f4"), "planes": ((n, tags, 4), "f4"), "owners": ((n, tags), "u1"),
         "boxes": ((n, pieces), BOX), "records": ((n, pieces), RECORD), "larges": ((n, size.most_larges), LARGE),
     }  # fmt: skip
@@ -151,12 +154,17 @@ def work(size: Size) -> dict[str, Shaped]:
     return {name: (shape, np.dtype(kind)) for name, (shape, kind) in shapes.items()}
 
 
+def size_in_bytes(shape: tuple[int, ...], kind: np.dtype[Any]) -> int:
+    """Of an array."""
+    return math.prod(shape) * kind.itemsize
+
+
 def offsets(arrays: Mapping[str, Shaped], start: int = 0) -> tuple[dict[str, int], int]:
     """Where arrays lie one behind the other, from byte `start` on, and where the last one ends."""
     places = {}
     for name, (shape, kind) in arrays.items():
         places[name] = start
-        start += -(-int(np.prod(shape, dtype=np.int64)) * kind.itemsize // ALIGNMENT) * ALIGNMENT
+        start += _up(size_in_bytes(shape, kind), ALIGNMENT)
     return places, start
 
 
