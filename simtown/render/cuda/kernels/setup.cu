@@ -114,13 +114,15 @@ __device__ __forceinline__ void write_rows(const Scene& scene)
     for (int y = scene.me; y < scene.high; y += THREADS) {
         Line line = ground_line(scene.view, y);
         float air = line.depth > 0 ? clear_air(scene.light[DENSITY], scene.light[THICK], line.depth) : 0.0f;
-        Levels sky, cloud;
+        Levels sky, under, cloud;
         sky_row(scene, y, sky, cloud);
+        under = sky;
+        if (y > 0 && row_slope(scene.view, y) <= -0.03f) sky_row(scene, y - 1, under, cloud); // clouds reach so far (sky.paint_sky)
         uint4* out = (uint4*)(scene.job.rows + scene.n * scene.high + y);
         out[0] = make_uint4(__float_as_uint(line.depth), __float_as_uint(air), __float_as_uint(line.x + 0.5f * line.dx),
                             __float_as_uint(line.y + 0.5f * line.dy));
         out[1] = make_uint4(__float_as_uint(2.0f * line.dx), __float_as_uint(2.0f * line.dy), sky.rg, sky.b);
-        out[2] = make_uint4(cloud.rg, cloud.b, 0, 0);
+        out[2] = make_uint4(cloud.rg, cloud.b, under.rg, under.b);
     }
 }
 
