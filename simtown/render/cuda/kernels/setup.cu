@@ -5,7 +5,7 @@
 #include "colour.cuh"
 #include "exact.cuh"
 #include "ground.cuh"
-#include "slots.cuh"
+#include "order.cuh"
 
 constexpr int THREADS = 128, WARPS = THREADS / 32;
 constexpr int MOST_CORNERS = 14; // points of a mesh's hull (atlas.py)
@@ -38,25 +38,6 @@ struct Pose { float x, y, z, c, s, scale; };
 
 // A point on the ground.
 struct Point { float x, y; };
-
-// How many items the threads before have in all; `total`: how many all have. All threads of the block call this together.
-__device__ __forceinline__ int before(Team& team, int me, int items, int& total)
-{
-    int lane = me & 31, sum = items;
-    for (int away = 1; away < 32; away *= 2) {
-        int other = __shfl_up_sync(ALL, sum, away);
-        if (lane >= away) sum += other;
-    }
-    if (lane == 31) team.sums[me >> 5] = sum;
-    __syncthreads();
-    total = 0;
-    for (int warp = 0; warp < WARPS; warp++) {
-        if (warp == me >> 5) sum += total;
-        total += team.sums[warp];
-    }
-    __syncthreads();
-    return sum - items;
-}
 
 // The view (camera.py) and the light (light.py) of the scene, into team and the job.
 __device__ __forceinline__ void look(const Scene& scene)
@@ -114,13 +95,15 @@ __device__ __forceinline__ void write_rows(const Scene& scene)
     for (int y = scene.me; y < scene.high; y += THREADS) {
         Line line = ground_line(scene.view, y);
         float air = line.depth > 0 ? clear_air(scene.light[DENSITY], scene.light[THICK], line.depth) : 0.0f;
-        Levels sky, cloud;
+        Levels sky, under, cloud;
         sky_row(scene, y, sky, cloud);
+        under = sky;
+        if (y > 0 && row_slope(scene.view, y) <= -0.03f) sky_row(scene, y - 1, under, cloud); // clouds reach so far (sky.paint_sky)
         uint4* out = (uint4*)(scene.job.rows + scene.n * scene.high + y);
         out[0] = make_uint4(__float_as_uint(line.depth), __float_as_uint(air), __float_as_uint(line.x + 0.5f * line.dx),
                             __float_as_uint(line.y + 0.5f * line.dy));
         out[1] = make_uint4(__float_as_uint(2.0f * line.dx), __float_as_uint(2.0f * line.dy), sky.rg, sky.b);
-        out[2] = make_uint4(cloud.rg, cloud.b, 0, 0);
+        out[2] = make_uint4(cloud.rg, cloud.b, under.rg, under.b);
     }
 }
 
@@ -328,20 +311,20 @@ __device__ __forceinline__ void write_things(const Scene& scene, Counts& counts)
             corners = outline(scene, slot > 0 ? mesh : -1, pose, shadow);
             stands = contact_of(scene, slot > 0 ? mesh : -1, pose, dark, contact);
         }
-        int at = triangles + before(team, scene.me, seen, total);
+        int at = triangles + before<WARPS>(team.sums, scene.me, seen, total);
         if (there) job.ends[scene.n * (slots + 1) + slot] = at;
         triangles += total;
-        at = lamps + before(team, scene.me, burning, total);
+        at = lamps + before<WARPS>(team.sums, scene.me, burning, total);
         if (there) team.lamp_ends[slot] = at;
         lamps += total;
-        at = counts.shadows + before(team, scene.me, corners > 0, total);
+        at = counts.shadows + before<WARPS>(team.sums, scene.me, corners > 0, total);
         if (corners > 0) {
             float4* edges = (float4*)job.shadow_edges + (first + at) * MOST_EDGES;
             shadow.number = at, shadow.edges = write_edges(scene, mesh, pose, corners, edges);
             job.shadow_shapes[first + at] = shadow;
         }
         counts.shadows += total;
-        at = counts.contacts + before(team, scene.me, stands, total);
+        at = counts.contacts + before<WARPS>(team.sums, scene.me, stands, total);
         if (stands) {
             dark.number = at;
             job.contact_shapes[first + at] = dark;
@@ -441,10 +424,10 @@ __device__ __forceinline__ void write_lamps(const Scene& scene, Counts& counts)
                 mirrored = reflection(scene, place, lamp, power, mirror, shine);
             }
         }
-        int at = counts.halos + before(team, scene.me, glows, total);
+        int at = counts.halos + before<WARPS>(team.sums, scene.me, glows, total);
         if (glows) job.halos[first + at] = halo;
         counts.halos += total;
-        at = counts.pools + before(team, scene.me, lit + mirrored, total);
+        at = counts.pools + before<WARPS>(team.sums, scene.me, lit + mirrored, total);
         if (lit) {
             below.number = at;
             job.pool_shapes[2 * first + at] = below;
