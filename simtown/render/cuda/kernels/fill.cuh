@@ -52,7 +52,7 @@ __device__ __forceinline__ Run row_of(const Window& w, const Record* record, sho
     bound((s32)p.x + from * ax, ay, __uint_as_float(s.x), begin, end);
     bound((s32)p.y + from * bx, by, __uint_as_float(s.y), begin, end);
     bound((s32)p.z - from * (ax + bx), -(ay + by), __uint_as_float(s.z), begin, end);
-    return {w.samples + (y - w.first) * STRIDE + box.x + begin - w.left, end - begin, p.w + begin * q.x + down * q.y, q.x, s.w & 0xffff};
+    return {w.samples + (y - w.first) * STRIDE + box.x + begin - w.left, max(end, begin) - begin, p.w + begin * q.x + down * q.y, q.x, s.w & 0xffff};
 }
 
 __device__ __forceinline__ Run row_of(const Window& w, const Large& r, int y)
@@ -62,7 +62,7 @@ __device__ __forceinline__ Run row_of(const Window& w, const Large& r, int y)
     bound(r.e[0] + from * r.ax, r.ay, r.inverse[0], begin, end);
     bound(r.e[1] + from * r.bx, r.by, r.inverse[1], begin, end);
     bound(r.e[2] - from * (r.ax + r.bx), -(r.ay + r.by), r.inverse[2], begin, end);
-    return {w.samples + (y - w.first) * STRIDE + r.box.left + begin - w.left, end - begin, r.value + begin * r.step_x + down * r.step_y, r.step_x, r.tag};
+    return {w.samples + (y - w.first) * STRIDE + r.box.left + begin - w.left, max(end, begin) - begin, r.value + begin * r.step_x + down * r.step_y, r.step_x, r.tag};
 }
 
 // Raise the samples of a lane's row where they lie lower.
