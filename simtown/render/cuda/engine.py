@@ -116,7 +116,9 @@ class Cuda:
         Raises:
             ValueError: one of them is no such array, or depth comes without ids.
         """
-        n, (height, width) = len(batch), rgb.shape[1:3] if len(rgb.shape) == 4 else (0, 0)
+        if len(rgb.shape) != 4:
+            raise ValueError(f"rgb has the shape {tuple(rgb.shape)}, and (n, height, width, 3) is needed")
+        n, (height, width) = len(batch), rgb.shape[1:3]
         shapes = {
             "rgb": ((n, height, width, 3), np.uint8),
             "depth": ((n, height, width), np.float32),
@@ -241,7 +243,7 @@ class Cuda:
 
     def _at_once(self, width: int, height: int) -> int:
         """Scenes of a launch."""
-        return max(min(self.launch * 128 * 128 // (width * height), self._most), 1)
+        return max(min(int(self.launch * 128 * 128 / (width * height)), self._most), 1)
 
     def _shrink(self, scenes: int) -> None:
         """Draw half as many scenes at once from now on, and say so. Raises CardError if there was one."""
