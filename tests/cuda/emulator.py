@@ -14,7 +14,6 @@ turns of shared memory. It knows no time: no caches, latencies or clocks. An err
 
 import ctypes
 import hashlib
-import mmap
 import os
 import subprocess
 import tempfile
@@ -28,160 +27,48 @@ from typing import Any
 import numpy as np
 
 from tests.cuda import resources
-from tests.cuda.ptx import Instruction, Parameter, Program, parse
+from tests.cuda.memory import Memory
+from tests.cuda.ptx import Instruction, Parameter, parse
 from tests.cuda.translate import translate
 
-FAULTS = ("out of bounds", "ran too long", "misaligned", "race", "written during the launch, but read as constant", "read before it was written",
-          "barrier not reached by all threads", "division by zero", "a lane's partners are missing", "shuffle from a lane that takes no part")  # fmt: skip
-SPACES = ("global", "shared", "local", "parameters")
-#: Without -O2, which takes twice as long to compile a kernel. Floats: one rounding an operation.
-GCC = ("gcc", "-O1", "-shared", "-fPIC", "-w", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off")
-_KEPT = 3
-_SLOT = 30  # log2 of the bytes from the beginning of an array to that of the next: what overruns an array does not meet another
-_SLOTS = 1024
-_CELL = np.dtype([("writer", "u8"), ("reader", "u8")])
+__all__ = ["Counters", "Kernel", "Memory"]
+
+#: The same order as in machine.c.
+FAULTS = (
+    "out of bounds",
+    "ran too long",
+    "misaligned",
+    "race",
+    "written during the launch, but read as constant",
+    "read before it was written",
+    "barrier not reached by all threads",
+    "division by zero",
+    "a lane's partners are missing",
+    "shuffle from a lane that takes no part",
+)
+_SPACES = ("global", "shared", "local", "parameter")
+_KEPT = 3  # faults of a kind
+#: Floats: one rounding an operation. -O2 takes twice as long to compile a kernel.
+_GCC = ("gcc", "-O1", "-shared", "-fPIC", "-w", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off")
+_MOST_SHARED = 227 << 10  # bytes a block, of an H100 or H200
 _LOCK = threading.Lock()  # a library holds the state of the launch that runs
 
 
 class _Fault(ctypes.Structure):
-    _fields_ = [(x, ctypes.c_int64) for x in ("line", "space", "array", "offset", "thread", "block", "other_thread", "other_block")]  # noqa: RUF012
-
-
-class _Array(ctypes.Structure):
-    _fields_ = [
-        *((x, ctypes.c_void_p) for x in ("data", "written", "words", "bytes")),
-        ("size", ctypes.c_uint64),
-        ("align", ctypes.c_uint64),
-    ]  # noqa: RUF012
-
-
-class _Memory(ctypes.Structure):
-    _fields_ = [("base", ctypes.c_void_p), ("arrays", ctypes.c_void_p), ("slots", ctypes.c_uint64), ("clock", ctypes.c_uint64)]  # noqa: RUF012
+    _fields_ = [(x, ctypes.c_int64) for x in ("line", "space", "array", "offset", "thread", "block", "other_thread", "other_block")]
 
 
 class _Launch(ctypes.Structure):
-    _fields_ = [*((x, ctypes.c_void_p) for x in ("parameters", "tables", "memory")),
-                *((x, ctypes.c_uint64) for x in ("parameter_bytes", "seed", "steps")),
-                *((x, ctypes.c_int32) for x in ("grid_x", "grid_y", "grid_z", "threads", "dynamic", "check", "dropped"))]  # fmt: skip # noqa: RUF012
+    _fields_ = [(x, ctypes.c_void_p) for x in ("parameters", "tables", "memory")]
+    _fields_ += [(x, ctypes.c_uint64) for x in ("parameter_bytes", "seed", "steps")]
+    _fields_ += [(x, ctypes.c_int32) for x in ("grid_x", "grid_y", "grid_z", "threads", "dynamic", "check", "dropped")]
 
 
 class _Counters(ctypes.Structure):
-    _fields_ = [*((x, ctypes.c_double) for x in ("instructions", "sass", "lanes", "critical")),
-                *((x, 3 * ctypes.c_double) for x in ("global_requests", "global_sectors", "shared_requests", "shared_waves")),
-                ("local", ctypes.c_double), ("clamped", ctypes.c_double),
-                ("faults", len(FAULTS) * ctypes.c_int64), ("kept", len(FAULTS) * (_KEPT * _Fault))]  # fmt: skip # noqa: RUF012
-
-
-class Memory:
-    """Global memory: arrays that can be freed, and for every byte whether it was written and who touched it last.
-
-    Arrays lie a gigabyte apart, so that an index out of bounds meets no other array. Addresses are the processor's own.
-
-    Args:
-        megabytes: how much may be allocated at a time.
-    """
-
-    def __init__(self, megabytes: int) -> None:
-        self.limit, self.used = megabytes << 20, 0
-        # Addresses without memory behind them: the system gives a page when it is first written.
-        private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0x4000)
-        self._map = mmap.mmap(-1, _SLOTS << _SLOT, flags=private)
-        self._bytes = np.frombuffer(self._map, np.uint8)
-        self._base = self._bytes.ctypes.data
-        self._names: dict[int, str] = {}  # slot to name
-        self._kept: dict[int, tuple[np.ndarray, ...]] = {}  # what the machine knows of an array's bytes
-        self._tables: dict[str, list[int]] = {}  # addresses of the variables of modules
-        self._next = 0
-        self._arrays = (_Array * _SLOTS)()
-        self.c = _Memory(self._base, ctypes.addressof(self._arrays), _SLOTS, 1)
-
-    def allocate(self, size: int, name: str = "") -> int:
-        """The address of `size` new bytes that hold no values.
-
-        Raises:
-            MemoryError: more than `megabytes` would be allocated.
-        """
-        if self.used + size > self.limit or len(self._names) == _SLOTS:
-            raise MemoryError(
-                f"{size} bytes for {name or 'an array'}: {self.used} of {self.limit} bytes are in use, {len(self._names)} arrays"
-            )
-        if size > 1 << (_SLOT - 1):
-            raise MemoryError(f"an array of {size} bytes is too large for the emulator")
-        while self._next in self._names:
-            self._next = (self._next + 1) % _SLOTS
-        slot = self._next
-        self._next = (slot + 1) % _SLOTS  # what was freed is used again as late as can be: an old address stays wrong for long
-        words = -(-size // 4)
-        kept = np.zeros(size, np.uint8), np.zeros(words, _CELL), np.zeros(4 * words, _CELL)
-        address = self._base + (slot << _SLOT)
-        self._arrays[slot] = _Array(address, *(x.ctypes.data for x in kept), size, 256)
-        self._names[slot], self._kept[slot] = name or f"array {slot}", kept
-        self._bytes[slot << _SLOT : (slot << _SLOT) + size] = 0xEE
-        self.used += size
-        return address
-
-    def free(self, address: int) -> None:
-        """Give an array back; any later access to it is out of bounds.
-
-        Raises:
-            ValueError: no array begins there.
-        """
-        slot, offset = divmod(address - self._base, 1 << _SLOT)
-        if slot not in self._names or offset:
-            raise ValueError(f"no array begins at {address:#x}")
-        size = self._arrays[slot].size
-        self._arrays[slot] = _Array()
-        self.used -= size
-        self._map.madvise(mmap.MADV_DONTNEED, slot << _SLOT, -(-max(size, 1) // mmap.PAGESIZE) * mmap.PAGESIZE)
-        del self._names[slot], self._kept[slot]
-
-    def view(self, address: int, size: int) -> np.ndarray:
-        """The bytes from an address on: (size,) uint8.
-
-        Raises:
-            ValueError: they do not lie within one array.
-        """
-        slot, offset = self._find(address, size)
-        return self._bytes[(slot << _SLOT) + offset :][:size]
-
-    def put(self, name: str, values: Any) -> np.ndarray:
-        """A new array with a copy of the values; `.ctypes.data` is its address on the card."""
-        values = np.ascontiguousarray(values)
-        array = self.empty(name, values.shape, values.dtype)
-        array[...] = values
-        self.written(array)
-        return array
-
-    def empty(self, name: str, shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
-        """A new array without values: a kernel that reads it before it is written is at fault."""
-        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-        return self.view(self.allocate(size, name), size).view(dtype).reshape(shape)
-
-    def written(self, array: np.ndarray) -> None:
-        """Note that the host has written an array, or a contiguous part of one."""
-        self.mask(array)[:] = 1
-
-    def mask(self, array: np.ndarray) -> np.ndarray:
-        """For every byte of an array whether it was ever written: (bytes,) uint8, a view."""
-        slot, offset = self._find(array.ctypes.data, array.nbytes)
-        return self._kept[slot][0][offset : offset + array.nbytes]
-
-    def where(self, slot: int, offset: int) -> str:
-        """A place as a message names it."""
-        return f"{self._names.get(slot, 'no array')} + {offset}"
-
-    def tables(self, key: str, program: Program) -> list[int]:
-        """The addresses of a module's variables, which all its kernels share."""
-        addresses = self._tables.setdefault(key, [])
-        for table in list(program.tables.values())[len(addresses) :]:
-            addresses.append(self.put(table.name, np.frombuffer(table.values, np.uint8)).ctypes.data)
-        return addresses
-
-    def _find(self, address: int, size: int) -> tuple[int, int]:
-        slot, offset = divmod(address - self._base, 1 << _SLOT)
-        if slot not in self._names or offset + size > self._arrays[slot].size:
-            raise ValueError(f"{size} bytes at {address:#x} do not lie within one array")
-        return slot, offset
+    _fields_ = [(x, ctypes.c_double) for x in ("instructions", "unscaled_sass", "lanes", "critical")]
+    _fields_ += [(x, 3 * ctypes.c_double) for x in ("global_requests", "global_sectors", "shared_requests", "shared_waves")]
+    _fields_ += [(x, ctypes.c_double) for x in ("local", "clamped")]
+    _fields_ += [("faults", len(FAULTS) * ctypes.c_int64), ("kept", len(FAULTS) * (_KEPT * _Fault))]
 
 
 @dataclass
@@ -240,16 +127,17 @@ class Kernel:
         drop_barrier: leave out this one of `barriers`, from 0, as a test of the checks.
 
     Raises:
-        Unsupported: the kernel has an instruction that the emulator does not know.
+        UnsupportedError: the kernel has an instruction that the emulator does not know.
     """
 
     def __init__(self, text: str, entry: str | None = None, drop_barrier: int | None = None) -> None:
         self.text, self.drop_barrier = text, drop_barrier
         self.program = parse(text, entry)
-        self._library = _compile(self.program.entry, translate(self.program))
+        self._library = _compile(translate(self.program))
 
     @property
     def parameters(self) -> list[Parameter]:
+        """Their names, offsets, sizes in bytes and types."""
         return self.program.parameters
 
     @property
@@ -276,88 +164,109 @@ class Kernel:
         """Launch it.
 
         Args:
+            memory: where its arrays are.
             params: as bytes, laid out as the kernel declares them; or one value a parameter: a number, an array of `memory`, or bytes.
             grid: blocks in x, y and z.
             threads: of a block, a multiple of 32; blocks are one-dimensional.
+            dynamic_shared_bytes: of a block.
             seed: of the order of blocks, warps and lanes.
             check: whether to look for races and for reads of what nobody wrote. Bounds and alignment are always checked.
             steps: basic blocks that the warps of a block of threads may run before they are taken to hang.
+
+        Raises:
+            ValueError: a card would refuse the launch.
         """
-        if threads % 32 or not 32 <= threads <= 1024:
-            raise ValueError(f"{threads} threads a block: the emulator takes whole warps, up to 1024 threads")
-        raw = params if isinstance(params, bytes) else _pack(self.parameters, params)
-        tables = memory.tables(hashlib.sha256(self.text.encode()).hexdigest(), self.program)
-        buffer, addresses = ctypes.create_string_buffer(raw, len(raw)), (ctypes.c_uint64 * (len(tables) or 1))(*tables)
-        x, y, z = (*grid, 1, 1)[:3]
-        dropped = -1 if self.drop_barrier is None else self.drop_barrier
-        launch = _Launch(ctypes.addressof(buffer), ctypes.addressof(addresses), ctypes.addressof(memory.c), len(raw), seed, steps,
-                         x, y, z, threads, dynamic_shared_bytes, check, dropped)  # fmt: skip
-        c, visits = _Counters(), (ctypes.c_int64 * len(self.program.blocks))()
+        program = self.program
+        raw = params if isinstance(params, bytes) else _pack(program.parameters, params)
+        blocks = (*grid, 1, 1)[:3]
+        self._admit(len(raw), blocks, threads, dynamic_shared_bytes)
+        tables = memory.tables(hashlib.sha256(self.text.encode()).hexdigest(), program)
+        given, addresses = ctypes.create_string_buffer(raw, len(raw)), (ctypes.c_uint64 * len(tables))(*tables)
+        launch = _Launch(
+            *(ctypes.addressof(x) for x in (given, addresses, memory.c)),
+            *(len(raw), seed, steps, *blocks, threads, dynamic_shared_bytes, check),
+            -1 if self.drop_barrier is None else self.drop_barrier,
+        )
+        counted, visits = _Counters(), (ctypes.c_int64 * len(program.blocks))()
         with _LOCK:
-            self._library.run(ctypes.byref(launch), ctypes.byref(c), visits)
-        messages = [
-            self._message(memory, kind, fault)
-            for kind, count, kept in zip(FAULTS, c.faults, c.kept, strict=True)
-            for fault in kept[: min(count, _KEPT)]
-        ]
-        return Counters(self, c.instructions, c.sass, c.lanes, c.critical, *map(list, (c.global_requests, c.global_sectors, c.shared_requests,
-                        c.shared_waves)), c.local, c.clamped, messages, {k: n for k, n in zip(FAULTS, c.faults, strict=True) if n}, list(visits))  # fmt: skip
+            self._library.run(ctypes.byref(launch), ctypes.byref(counted), visits)
+        return Counters(
+            self,
+            *(getattr(counted, name) for name in ("instructions", "unscaled_sass", "lanes", "critical")),
+            *(list(getattr(counted, name)) for name in ("global_requests", "global_sectors", "shared_requests", "shared_waves")),
+            *(counted.local, counted.clamped),
+            faults=[
+                self._message(memory, kind, x) for kind, n, kept in zip(FAULTS, counted.faults, counted.kept, strict=True) for x in kept[:n]
+            ],
+            fault_counts={kind: n for kind, n in zip(FAULTS, counted.faults, strict=True) if n},
+            visits=list(visits),
+        )
+
+    def _admit(self, parameter_bytes: int, blocks: tuple[int, ...], threads: int, dynamic: int) -> None:
+        """Refuse what a card would refuse, and blocks that are not of whole warps."""
+        program = self.program
+        declared = max((x.offset + x.size for x in program.parameters), default=0)
+        if parameter_bytes != declared:
+            raise ValueError(f"{program.entry} takes {declared} bytes of parameters, not {parameter_bytes}")
+        if threads % 32 or not 32 <= threads <= program.most_threads:
+            raise ValueError(f"{program.entry} takes whole warps, up to {program.most_threads} threads a block, not {threads}")
+        if min(blocks) < 1 or max(blocks[1:]) > 65_535:
+            raise ValueError(f"a grid of {blocks}: 1 to 65535 blocks in y and z")
+        if (shared := dynamic + sum(x.size for x in program.shared.values())) > _MOST_SHARED:
+            raise ValueError(f"{shared} bytes of shared memory: a block has {_MOST_SHARED}")
 
     def _message(self, memory: Memory, kind: str, fault: _Fault) -> str:
         """One line: what, where in the PTX and the source, which array, which threads."""
-        words = [kind, f"line {fault.line} of {self.program.entry}'s PTX{self._source(fault.line)}"]
-        if kind in FAULTS[:1] + FAULTS[2:6]:
-            place = f"offset {fault.offset:#x}"
-            if fault.array >= 0:
-                shared = list(self.program.shared)
-                place = memory.where(fault.array, fault.offset) if fault.space == 0 else f"{shared[fault.array]} + {fault.offset}"
-            words.append(f"{SPACES[fault.space]}: {place}")
-        words.append((f"thread {fault.thread} of " if fault.thread >= 0 else "") + f"block {fault.block}")
+        source = next((f" ({x.source})" for block in self.program.blocks for x in block if x.line == fault.line and x.source), "")
+        words = [kind, f"line {fault.line} of {self.program.entry}'s PTX{source}"]
+        if fault.array >= 0:
+            names = list(self.program.shared)
+            words.append(
+                memory.where(fault.array, fault.offset) if fault.space == 0 else f"shared array {names[fault.array]} + {fault.offset}"
+            )
+        elif kind == "out of bounds":
+            words.append(f"{_SPACES[fault.space]} memory at {fault.offset & (2**64 - 1):#x}")
+        words.append(f"thread {fault.thread} of block {fault.block}" if fault.thread >= 0 else f"block {fault.block}")
         if fault.other_thread >= 0:
             words.append(f"and thread {fault.other_thread} of block {fault.other_block}")
         return ", ".join(words)
-
-    def _source(self, line: int) -> str:
-        return next((f" ({x.source})" for block in self.program.blocks for x in block if x.line == line and x.source), "")
 
 
 def _pack(parameters: Iterable[Parameter], values: Sequence[Any]) -> bytes:
     """Values as the bytes of a kernel's parameters."""
     out = bytearray()
     for parameter, value in zip(parameters, values, strict=True):
-        if isinstance(value, np.ndarray):
-            value = value.ctypes.data
-        if not isinstance(value, bytes):
-            floats = {"f32": np.float32, "f64": np.float64}
-            value = (
-                floats[parameter.type](value).tobytes()
-                if parameter.type in floats
-                else (int(value) % 256**parameter.size).to_bytes(parameter.size, "little")
-            )
-        if len(value) != parameter.size:
-            raise ValueError(f"{parameter.name} has {parameter.size} bytes, not {len(value)}")
-        out += b"\0" * (parameter.offset - len(out)) + value
+        out += b"\0" * (parameter.offset - len(out)) + _bytes(parameter, value)
     return bytes(out)
 
 
+def _bytes(parameter: Parameter, value: Any) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    if parameter.type in ("f32", "f64"):
+        return np.dtype(f"f{parameter.size}").type(value).tobytes()
+    number = value.ctypes.data if isinstance(value, np.ndarray) else int(value)
+    return (number % 256**parameter.size).to_bytes(parameter.size, "little")
+
+
 def _folder() -> Path:
-    """Where compiled kernels are kept: one folder a user, which no other can write."""
+    """Where compiled kernels are kept: a folder that no other user can write."""
     folder = Path(tempfile.gettempdir()) / f"simtown-emulator-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     status = folder.lstat()
-    if status.st_uid != os.getuid() or status.st_mode & 0o022 or folder.is_symlink():
+    if folder.is_symlink() or status.st_uid != os.getuid() or status.st_mode & 0o022:
         return Path(tempfile.mkdtemp(prefix="simtown-emulator-"))
     return folder
 
 
-def _compile(entry: str, source: str) -> ctypes.CDLL:
-    """The C program as a library, compiled unless one of the same source is there."""
-    digest = hashlib.sha256("\0".join([source, *GCC]).encode()).hexdigest()[:24]
+def _compile(source: str) -> ctypes.CDLL:
+    """The C program as a library, compiled unless that of the same source is there."""
+    digest = hashlib.sha256("\0".join([source, *_GCC]).encode()).hexdigest()[:24]
     library = _folder() / f"{digest}.so"
     if not library.exists():
         with tempfile.TemporaryDirectory(dir=library.parent) as scratch:
-            written, made = Path(scratch) / f"{entry[:40]}.c", Path(scratch) / "kernel.so"
-            written.write_text(source)
-            subprocess.run([*GCC, str(written), "-o", str(made), "-lm"], check=True)
-            os.replace(made, library)
+            written, made = Path(scratch) / "kernel.c", Path(scratch) / "kernel.so"
+            written.write_text(source, encoding="utf-8")
+            subprocess.run([*_GCC, str(written), "-o", str(made), "-lm"], check=True)
+            os.replace(made, library)  # another process may have made it meanwhile
     return ctypes.CDLL(str(library))

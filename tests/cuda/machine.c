@@ -422,19 +422,12 @@ static int wait_at(Warp *w, const uint8_t *lanes, int n, int barrier, int next)
     return -1;
 }
 
-static int end_lanes(Warp *w, const uint8_t *lanes, int n)
-{
-    for (int q = 0; q < n; q++) { w->alive &= ~(1u << lanes[q]); w->pc[lanes[q]] = DONE; }
-    w->parked = 0; /* those that wait for lanes look again who is left */
-    return -1;
-}
-
-static int end_some(Warp *w, const uint8_t *lanes, int n, uint32_t ended, int next)
+static int end_lanes(Warp *w, const uint8_t *lanes, int n, uint32_t ended, int next)
 {
     if (!ended) return next;
     for (int q = 0; q < n; q++) w->pc[lanes[q]] = ended >> lanes[q] & 1 ? DONE : next;
     w->alive &= ~ended;
-    w->parked = 0;
+    w->parked = 0; /* lanes that wait for others look again who is left */
     return -1;
 }
 

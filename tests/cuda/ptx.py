@@ -25,14 +25,21 @@ COLLECTIVE = ("shfl.", "vote.", "match.", "redux.", "activemask.", "bar.warp.syn
 
 #: SASS instructions that an operation takes, about: the first entry that fits the beginning of its name; otherwise 1, or 2 for wide
 #: integers. Fitted by hand to disassembled kernels. `emulator.Kernel.scale` corrects the estimate by the true length of the kernel.
-_COSTS = [(("ld.param", "cvta", "mov."), 0.35), (("div.s64", "rem.s64"), 75.0), (("div.u32", "rem.u32", "div.s32"), 18.0), (("div.rn.f32",), 11.0),
-          (("div.rn.f64",), 22.0), (("rcp.rn", "sqrt.rn", "mul.hi"), 8.0), (("mul.lo.s64", "min.s64", "max.s64"), 4.0)]  # fmt: skip
+_COSTS = [
+    (("ld.param", "cvta", "mov."), 0.35),
+    (("div.s64", "rem.s64"), 75.0),
+    (("div.u32", "rem.u32", "div.s32"), 18.0),
+    (("div.rn.f32",), 11.0),
+    (("div.rn.f64",), 22.0),
+    (("rcp.rn", "sqrt.rn", "mul.hi"), 8.0),
+    (("mul.lo.s64", "min.s64", "max.s64"), 4.0),
+]
 #: Operations that become a call of a routine: what the call takes where it stands.
 _CALLS = {"div.s64": 8.0, "rem.s64": 8.0}
 _WIDE = ("add", "sub", "shl", "shr", "and", "or", "xor", "selp", "setp", "neg", "not", "abs")
 
 
-class Unsupported(Exception):
+class UnsupportedError(Exception):
     """The PTX contains something that the emulator does not know; the message names it."""
 
 
@@ -113,6 +120,7 @@ class Program:
     labels: dict[str, int] = field(default_factory=dict)  #: label to basic block
     targets: dict[str, list[str]] = field(default_factory=dict)  #: name of a jump table to labels
     registers: dict[str, str] = field(default_factory=dict)  #: name to type: pred, b16, b32, b64, f32 or f64
+    most_threads: int = 1024  #: of a block, as the kernel's launch bounds say
     parameters: list[Parameter] = field(default_factory=list)
     shared: dict[str, Array] = field(default_factory=dict)
     local: dict[str, Array] = field(default_factory=dict)
@@ -138,13 +146,13 @@ def parse(text: str, entry: str | None = None) -> Program:
     """The kernel `entry`, or the only one.
 
     Raises:
-        Unsupported: there is no such kernel, or a line cannot be read.
+        UnsupportedError: there is no such kernel, or a line cannot be read.
     """
     names = entries(text)
     if entry is None and len(names) == 1:
         entry = names[0]
     if entry not in names:
-        raise Unsupported(f"no kernel {entry}: the module has {', '.join(names) or 'none'}")
+        raise UnsupportedError(f"no kernel {entry}: the module has {', '.join(names) or 'none'}")
     starts = [match.start() for match in re.finditer(r"^(\.visible|\.weak)?\s*\.(entry|func)\b", text, re.M)]
     begin = re.search(rf"\.visible \.entry {re.escape(entry)}\s*\(", text).start()
     end = min((start for start in starts if start > begin), default=len(text))
@@ -161,6 +169,8 @@ class _Parser:
         kernel, head = text[begin:end], text[:head_end]
         signature, _, body = kernel.partition("{")
         self._parameters(signature)
+        if bound := re.search(r"\.(?:maxntid|reqntid)\s+(\d+)", signature):
+            self.program.most_threads = int(bound[1])
         self._tables(head)
         self._shared(head)
         self.program.blocks.append([])
@@ -230,7 +240,7 @@ class _Parser:
         elif line.startswith(".shared"):
             self._shared(line)
         elif line.startswith(".param"):
-            raise Unsupported(f"line {number}: the call of a function that is not inlined")
+            raise UnsupportedError(f"line {number}: the call of a function that is not inlined")
         elif match := re.match(r"\.local \.align (\d+) \.b8\s+([\w$]+)\[(\d+)\];", line):
             program.local[match[2]] = Array(int(match[3]), int(match[1]))
         elif match := re.match(r"([\w$]+):\s*\.branchtargets\s+(.*);", line):
@@ -246,7 +256,7 @@ class _Parser:
             self._instruction(Instruction(match[3], tuple(arguments), guard, number, self.source))
             self._line(match[5], number)
         else:
-            raise Unsupported(f"line {number}: {line[:100]}")
+            raise UnsupportedError(f"line {number}: {line[:100]}")
 
     def _rename(self, argument: str) -> str:
         argument = argument.strip()
@@ -259,7 +269,7 @@ class _Parser:
         blocks = self.program.blocks
         alone = instruction.name.startswith(COLLECTIVE)
         if instruction.guard and (alone or instruction.is_barrier):
-            raise Unsupported(f"a guarded {instruction.name} in line {instruction.line}")
+            raise UnsupportedError(f"a guarded {instruction.name} in line {instruction.line}")
         if alone and blocks[-1]:
             blocks.append([])
         blocks[-1].append(instruction)

@@ -7,7 +7,7 @@ pytest.importorskip("cuda.bindings", reason="needs cuda-bindings: pip install '.
 
 from tests.cuda.compiler import compile_ptx
 from tests.cuda.emulator import Kernel, Memory
-from tests.cuda.ptx import Unsupported
+from tests.cuda.ptx import UnsupportedError
 
 HEAD = 'typedef unsigned u32; typedef unsigned long long u64;\nextern "C" __global__ void '
 
@@ -219,13 +219,13 @@ def test_each_barrier_left_out_is_noticed():
     ],
 )
 def test_what_is_not_known_is_refused_by_name(body, name):
-    with pytest.raises(Unsupported, match=name):
+    with pytest.raises(UnsupportedError, match=name):
         kernel(body)
 
 
 def test_calls_are_refused():
     source = "__noinline__ __device__ int f(int* x) { return x[3] + x[x[0]]; }\n" + HEAD + "k(int* out) { out[0] = f(out) + f(out + 8); }"
-    with pytest.raises(Unsupported, match="call"):
+    with pytest.raises(UnsupportedError, match="call"):
         Kernel(compile_ptx(source))
 
 

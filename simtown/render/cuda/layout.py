@@ -72,7 +72,7 @@ JOB = _struct(
     **_pointers(" ".join(field.name for field in fields(SceneBatch))),
     **_pointers(
         "views lights rows places ends counts shadow_shapes shadow_edges contact_shapes contacts pool_shapes pools halos "
-        "faces packed flats planes owners boxes records larges samples failed nearness rgb depth ids"
+        "faces packed flats planes owners boxes records lengths larges samples failed nearness rgb depth ids"
     ),
     **_numbers("i4", "scenes vehicles props slots width height lamps most_faces most_pieces most_larges ground_faces pad"),
 )
@@ -146,7 +146,7 @@ def work(size: Size) -> dict[str, Shaped]:
         "shadow_edges": ((n, slots, MOST_EDGES, 4), "f4"), "contact_shapes": ((n, slots), SHAPE), "contacts": ((n, slots), CONTACT),
         "pool_shapes": ((n, 2 * lamps), SHAPE), "pools": ((n, 2 * lamps), POOL), "halos": ((n, lamps), HALO), "faces": ((n, faces), "u4"),
         "packed": ((n, tags), "u8"), "flats": ((n, ground, 4), "f4"), "planes": ((n, tags, 4), "f4"), "owners": ((n, tags), "u1"),
-        "boxes": ((n, pieces), BOX), "records": ((n, pieces), RECORD), "larges": ((n, size.most_larges), LARGE),
+        "boxes": ((n, pieces), BOX), "records": ((n, pieces), RECORD), "lengths": ((n, pieces), "u1"), "larges": ((n, size.most_larges), LARGE),
     }  # fmt: skip
     if size.wet:
         shapes["samples"] = ((n, -(-size.width // STRIP), high, 2 * STRIP + 1), "u4")

@@ -25,6 +25,7 @@ struct __align__(16) Mark {
 };
 
 struct Team {
+    float view[VIEW_STRIDE], light[LIGHT_STRIDE];
     s32 sums[WARPS];
     Mark marks[MOST];
     u16 rows[WARPS][MOST]; // numbers of the marks that touch a warp's row of tiles
@@ -35,10 +36,8 @@ struct Scene {
     const Job& job;
     const float *view, *light;
     const u16* nearness;
-    const Halo* halos;
-    const Row* rows;
-    u32 seed;
-    int width, height, stars, lamps, drops, splashes; // how many there are
+    int n, width, height;
+    int stars, lamps, drops, splashes; // how many there are
 };
 
 __device__ __forceinline__ float low_half(u32 h) { return (float)(h & 0xffff) / 65536.0f; }
@@ -55,7 +54,7 @@ __device__ __forceinline__ void bound(const Scene& scene, Mark& mark, float acro
 __device__ __forceinline__ bool star(const Scene& scene, int i, Mark& mark)
 {
     const float* view = scene.view;
-    u32 h = hashed(scene.seed * 2654435761u + (u32)i + 77u), h2 = hashed(h);
+    u32 h = hashed(scene.job.fall_seed[scene.n] * 2654435761u + (u32)i + 77u), h2 = hashed(h);
     float lift = high_half(h), x = view[13] + view[12] * (low_half(h) - 0.5f) * 2.4f, y = view[14] - view[12] * (0.10f + 0.8f * lift);
     if (!(x >= 0 && y >= 0 && x < (float)scene.width && y < (float)scene.height)) return false;
     if (scene.nearness[(int)y * scene.width + (int)x] > 0) return false;
@@ -69,7 +68,7 @@ __device__ __forceinline__ bool star(const Scene& scene, int i, Mark& mark)
 // Number `i` of the halos, if its lamp is in sight (effects.glow_lamps): a is 1 / radius^2, b its strength; then its colour.
 __device__ __forceinline__ bool halo(const Scene& scene, int i, Mark& mark)
 {
-    Halo h = scene.halos[i];
+    Halo h = scene.job.halos[scene.n * scene.job.lamps + i];
     u16 near = scene.nearness[(int)h.y * scene.width + (int)h.x];
     if (!((double)near * (double)(h.depth - 0.6f) <= METRE)) return false;
     mark = {0, 0, 0, 0, HALO, ANY_NEARNESS, h.x, h.y, 1.0f / (h.radius * h.radius), scene.light[LAMPS] * 127.5f, h.r, h.g, h.b};
@@ -82,7 +81,7 @@ __device__ __forceinline__ bool halo(const Scene& scene, int i, Mark& mark)
 __device__ __forceinline__ bool drop(const Scene& scene, int i, Mark& mark)
 {
     float wide = (float)scene.width, high = (float)scene.height, unit = wide / high > 1.0f ? high : wide;
-    u32 h = hashed(scene.seed + (u32)i * 0x9E3779B9u), h2 = hashed(h);
+    u32 h = hashed(scene.job.fall_seed[scene.n] + (u32)i * 0x9E3779B9u), h2 = hashed(h);
     float x = low_half(h) * wide, y = high_half(h) * high, u = low_half(h2), near = 0.24f + 0.76f * u * u * u * u;
     s32 reach = (s32)(near * (float)(METRE / 4.6));
     if (scene.light[FALL] == RAIN) {
@@ -104,11 +103,11 @@ __device__ __forceinline__ bool drop(const Scene& scene, int i, Mark& mark)
 __device__ __forceinline__ bool splash(const Scene& scene, int i, Mark& mark)
 {
     const float* view = scene.view;
-    u32 h = hashed(scene.seed * 0x85EBCA6Bu + (u32)i + 991u), h2 = hashed(h);
+    u32 h = hashed(scene.job.fall_seed[scene.n] * 0x85EBCA6Bu + (u32)i + 991u), h2 = hashed(h);
     float x = low_half(h) * (float)scene.width, away = 8.0f + 9.0f * (float)(h >> 16) / 65536.0f;
     float y = view[14] + view[12] * (view[2] / away + view[11]) / fmaxf(view[8], 0.05f);
     if (!(y >= 1.0f && y < (float)(scene.height - 1))) return false;
-    float depth = scene.rows[2 * (int)y + 1].depth;
+    float depth = scene.job.rows[scene.n * (2 * scene.height + 1) + 2 * (int)y + 1].depth;
     if (depth <= 0 || fabs((double)scene.nearness[(int)y * scene.width + (int)x] * (double)depth - METRE) > METRE * 0.012) return false;
     float size = view[12] / depth * (0.06f + 0.10f * (float)(h2 & 0xff) / 255.0f), flat = fmaxf(size * 0.36f, 0.5f);
     mark = {0, 0, 0, 0, SPLASH, ANY_NEARNESS, x, y, size, fmaxf(size * 0.22f, 0.4f), size / flat, 0.0f, 0.0f};
@@ -135,7 +134,7 @@ __device__ __forceinline__ float added(float old, float light) { return truncf(f
 __device__ __forceinline__ float blended(float old, float colour, float share) { return truncf(old + (colour - old) * share + 0.5f); }
 
 // Lay a mark over the pixel (x, y). All lanes of a warp have the same mark.
-__device__ __forceinline__ void lay(const Mark& m, int x, int y, Pixel& p)
+__device__ __forceinline__ void lay(const Mark m, int x, int y, Pixel& p)
 {
     if (x < m.left || x >= m.right || y < m.top || y >= m.bottom || p.nearness > m.reach) return;
     float dx = (float)x + 0.5f - m.x, dy = (float)y + 0.5f - m.y;
@@ -178,24 +177,23 @@ __device__ __forceinline__ int touching(const Mark* marks, int listed, u16* row,
     return count;
 }
 
-// Lay marks over a row of tiles, `row` their numbers. A warp does it together.
+// Lay marks over a row of tiles, `row` their numbers. A warp does it together, 32 marks at a time.
 __device__ __forceinline__ void lay_row(const Scene& scene, u8* rgb, const Mark* marks, const u16* row, int count, int top, int bottom, int lane)
 {
-    int y = top + lane / TILE_WIDE;
-    for (int left = 0; left < scene.width; left += TILE_WIDE) {
-        int x = left + lane % TILE_WIDE, at = y * scene.width + x;
-        bool inside = x < scene.width && y < bottom, loaded = false;
-        Pixel pixel = {};
-        for (int base = 0; base < count; base += 32) {
-            int k = base + lane;
-            u32 mask = __ballot_sync(ALL, k < count && marks[row[k]].left < left + TILE_WIDE && marks[row[k]].right > left);
-            if (mask && !loaded) {
-                loaded = true;
-                if (inside) pixel = {(float)rgb[3 * at], (float)rgb[3 * at + 1], (float)rgb[3 * at + 2], scene.nearness[at]};
-            }
-            for (; mask; mask &= mask - 1) lay(marks[row[base + __ffs(mask) - 1]], x, y, pixel);
+    int x = lane % TILE_WIDE, y = top + lane / TILE_WIDE, at = y * scene.width + x;
+    for (int base = 0; base < count; base += 32) {
+        int k = base + lane, begin = scene.width, end = 0;
+        if (k < count) begin = marks[row[k]].left, end = marks[row[k]].right;
+        for (int left = 0; left < scene.width; left += TILE_WIDE) {
+            u32 mask = __ballot_sync(ALL, begin < left + TILE_WIDE && end > left);
+            if (mask == 0) continue;
+            bool inside = left + x < scene.width && y < bottom;
+            u8* out = rgb + 3 * (at + left);
+            Pixel pixel = {};
+            if (inside) pixel = {(float)out[0], (float)out[1], (float)out[2], scene.nearness[at + left]};
+            for (; mask; mask &= mask - 1) lay(marks[row[base + __ffs(mask) - 1]], left + x, y, pixel);
+            if (inside) out[0] = (u8)pixel.r, out[1] = (u8)pixel.g, out[2] = (u8)pixel.b;
         }
-        if (loaded && inside) rgb[3 * at] = (u8)pixel.r, rgb[3 * at + 1] = (u8)pixel.g, rgb[3 * at + 2] = (u8)pixel.b;
     }
 }
 
@@ -210,8 +208,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4) overlay(const Job* __re
     int width = job.width, height = job.height;
     bool rain = light[FALL] == RAIN;
     float aspect = (float)width / (float)height, crowd = aspect > 1.0f ? aspect : 1.0f / aspect;
-    Scene scene = {job, job.views + n * VIEW_STRIDE, light, job.nearness + (size_t)n * width * height, job.halos + n * job.lamps,
-                   job.rows + n * (2 * height + 1), job.fall_seed[n], width, height};
+    if (me < VIEW_STRIDE) team.view[me] = job.views[n * VIEW_STRIDE + me];
+    if (me >= 64 && me < 64 + LIGHT_STRIDE) team.light[me - 64] = light[me - 64];
+    __syncthreads();
+    Scene scene = {job, team.view, team.light, job.nearness + (size_t)n * width * height, n, width, height};
     scene.stars = starry ? STARS_OUT : 0;
     scene.lamps = lit ? job.counts[n].halos : 0;
     scene.drops = falling ? (int)((rain ? 240.0f : 400.0f) * light[AMOUNT] * fminf(crowd, 4.0f)) : 0;
