@@ -1,0 +1,47 @@
+"""A batch in emulated memory, as the card's kernels take it, to run some of them and look at what they leave."""
+
+import numpy as np
+
+from simtown.render.cuda import layout
+from simtown.scenes.scene import SceneBatch
+from tests.cuda.emulated_card import EmulatedCard
+from tests.cuda.emulator import Counters
+
+#: Threads of a block of each kernel.
+THREADS = {"setup": 128, "overlay": 256}
+
+
+class Launch:
+    """A launch of n scenes: its job and arrays, which kernels fill. `arrays` holds a view of every array by its name in job.cuh."""
+
+    def __init__(self, batch: SceneBatch, width: int, height: int) -> None:
+        self.size = layout.needs().size(batch, width, height)
+        self.card = EmulatedCard(megabytes=512)
+        self.memory = self.card.memory
+        tables, numbers = layout.town()
+        columns = {name: getattr(batch, name).astype(kind) for name, (_, kind) in layout.columns(self.size).items()}
+        self.arrays = {name: self.memory.put(name, values) for name, values in {**tables, **columns}.items()}
+        self.arrays |= {name: self.memory.empty(name, shape, kind) for name, (shape, kind) in layout.work(self.size).items()}
+        self.arrays["rgb"] = self.memory.empty("rgb", (len(batch), height, width, 3), np.uint8)
+        job = np.zeros((), layout.JOB)
+        for name, values in numbers.items():
+            job["town"][name] = values
+        for name, array in self.arrays.items():
+            (job["town"] if name in tables else job)[name] = array.ctypes.data
+        job["scenes"], job["width"], job["height"] = len(batch), width, height
+        for name in ("vehicles", "props", "slots", "most_faces", "most_pieces", "most_larges", "ground_faces"):
+            job[name] = getattr(self.size, name)
+        job["lamps"] = self.size.most_lamps
+        self.job = self.memory.put("job", job)
+
+    def put(self, name: str, values: np.ndarray) -> None:
+        """Write what another kernel would have left."""
+        self.arrays[name][...] = values
+        self.memory.written(self.arrays[name])
+
+    def run(self, name: str, grid: tuple[int, ...], seed: int = 0, check: bool = True) -> Counters:
+        """Run a kernel; asserts that nothing was at fault."""
+        _, kernel, _ = self.card.kernel(name)
+        counters = kernel.run(self.memory, [self.job], grid, THREADS[name], seed=seed, check=check)
+        assert not counters.faults, "\n".join(counters.faults)
+        return counters
