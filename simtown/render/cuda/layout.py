@@ -146,7 +146,8 @@ def work(size: Size) -> dict[str, Shaped]:
         "shadow_edges": ((n, slots, MOST_EDGES, 4), "f4"), "contact_shapes": ((n, slots), SHAPE), "contacts": ((n, slots), CONTACT),
         "pool_shapes": ((n, 2 * lamps), SHAPE), "pools": ((n, 2 * lamps), POOL), "halos": ((n, lamps), HALO), "faces": ((n, faces), "u4"),
         "packed": ((n, tags), "u8"), "flats": ((n, ground, 4), "f4"), "planes": ((n, tags, 4), "f4"), "owners": ((n, tags), "u1"),
-        "boxes": ((n, pieces), BOX), "records": ((n, pieces), RECORD), "lengths": ((n, pieces), "u1"), "larges": ((n, size.most_larges), LARGE),
+        "boxes": ((n, pieces), BOX), "records": ((n, pieces), RECORD), "lengths": ((n, pieces), "u1"),
+        "larges": ((n, size.most_larges), LARGE),
     }  # fmt: skip
     if size.wet:
         shapes["samples"] = ((n, -(-size.width // STRIP), high, 2 * STRIP + 1), "u4")
