@@ -32,7 +32,12 @@ def _whole(i: Instruction, o: Operands, how: list[str], t: str, a: tuple[str, ..
     if kind in ("add", "sub", "and", "or", "xor"):
         return o.assign(a[0], t, f"{wide[0]}{_INFIX[kind]}{wide[1]}")
     if kind in ("div", "rem"):
-        return f"if ({x[1]}==0) fault(ZERO_DIVISOR,{i.line},warp*32+l); else {o.assign(a[0], t, f'{x[0]}{_INFIX[kind]}{x[1]}')}"
+        plain, by_minus_one = (
+            f"{x[0]}{_INFIX[kind]}{x[1]}",
+            f"0-{wide[0]}" if kind == "div" else "0",
+        )  # the processor traps on the lowest by -1
+        quotient = f"{x[1]}==-1?{by_minus_one}:{plain}" if t[0] == "s" else plain
+        return f"if ({x[1]}==0) fault(ZERO_DIVISOR,{i.line},warp*32+l); else {o.assign(a[0], t, quotient)}"
     if kind in ("min", "max"):
         return o.assign(a[0], t, f"{x[0]}{'<' if kind == 'min' else '>'}{x[1]}?{x[0]}:{x[1]}")
     if kind == "sad":

@@ -45,6 +45,110 @@ def test_blocks_warps_and_lanes_run_in_another_order_for_another_seed():
         assert len({tuple(x // unit for x in order) for order in orders}) == 2
 
 
+def test_what_lanes_do_together():
+    body = """int i = threadIdx.x, lane = i & 31, x = given[i] * 7 % 13; u32 low = 0xffffu << (lane & 16);
+        int* mine = out + i * 16;
+        mine[0] = __shfl_sync(~0u, x, lane * 5); mine[1] = __shfl_up_sync(~0u, x, 3); mine[2] = __shfl_down_sync(~0u, x, 3, 8);
+        mine[3] = __shfl_xor_sync(low, x, 5);
+        mine[4] = __ballot_sync(~0u, x > 6); mine[5] = __any_sync(low, x == 12); mine[6] = __all_sync(~0u, x < 13);
+        mine[7] = __match_any_sync(~0u, x); int same; mine[8] = __match_all_sync(low, n, &same); mine[9] = same;
+        mine[10] = __reduce_add_sync(low, x); mine[11] = __reduce_min_sync(~0u, (u32)x);
+        mine[12] = __syncthreads_count(x == 3); mine[13] = !!__syncthreads_or(x == 12); mine[14] = !!__syncthreads_and(x < 12);
+        if (lane % 3 == 0) mine[15] = __ballot_sync(0x49249249u, x > 6); else mine[15] = __activemask() != 0;"""
+    counters, out = launch(kernel(body), n=4)
+    assert counters.faults == []
+    i = np.arange(64)
+    x, lane = i * 7 % 13, i % 32
+    warps, halves = x.reshape(2, 32), x.reshape(4, 16)
+    mask = lambda rows: np.left_shift(1, np.arange(rows.shape[1])) @ rows.T  # noqa: E731
+    wanted = [
+        x[i - lane + lane * 5 % 32],
+        np.where(lane < 3, x, x[i - 3]),
+        np.where(lane % 8 + 3 > 7, x, x[np.minimum(i + 3, 63)]),
+        x[i ^ 5],
+        np.repeat(mask(warps > 6), 32),
+        np.repeat((halves == 12).any(1), 16),
+        np.ones(64),
+        [mask((warps[k // 32] == x[k])[None])[0] for k in i],
+        0xFFFF << (lane & 16),
+        np.ones(64),
+        np.repeat(halves.sum(1), 16),
+        np.repeat(warps.min(1), 32),
+        np.full(64, (x == 3).sum()),
+        np.ones(64),
+        np.zeros(64),
+        np.where(lane % 3 == 0, np.repeat(mask((warps > 6) & (np.arange(32) % 3 == 0)), 32), 1),
+    ]
+    for column, numbers in enumerate(wanted):
+        assert out.view(np.uint32).reshape(64, 16)[:, column].tolist() == np.array(numbers).astype(np.uint32).tolist(), column
+
+
+def test_atomics_of_every_kind():
+    body = """int i = threadIdx.x; u64* wide = (u64*)(out + 16); __shared__ int part[2]; if (i == 0) part[0] = part[1] = 1; __syncthreads();
+        atomicAdd(out, i); atomicMax(out + 1, i); atomicMin(out + 2, -i); atomicOr(out + 3, 1 << (i & 7));
+        atomicAnd(out + 4, ~(1 << (i & 3)));
+        atomicXor(out + 5, i); atomicExch(out + 6, 9); atomicCAS(out + 7, 0, 5); atomicMax((u32*)out + 8, 0x80000000u + i);
+        atomicAdd(wide, 1ull << 33); atomicMax(wide + 1, (u64)i << 40); atomicAdd(part, 1); atomicSub(part + 1, 1);
+        __syncthreads(); if (i == 0) { out[9] = part[0]; out[10] = part[1]; }"""
+    counters, out = launch(kernel(body))
+    assert counters.faults == []
+    xor = np.bitwise_xor.reduce(np.arange(64))
+    assert out[:11].tolist() == [2016, 63, -63, 255, 0, xor, 9, 5, -(2**31) + 63, 65, -63]
+    assert out[16:20].view(np.uint64).tolist() == [64 << 33, 63 << 40]
+
+
+def test_structs_tables_and_generic_addresses():
+    """A struct by value, one behind a pointer, constant and global tables, and pointers of which only the run tells where they point."""
+    source = """struct Job { int* out; short4 boxes[3]; float scale; unsigned char flags[3]; };
+        __constant__ float SCALES[4] = {1.5f, -2.0f, 0.25f, 3.0f}; __device__ const short STEPS[5] = {1, -2, 3, -4, 5};
+        __device__ int counter = 40; __device__ int zeros[3];
+        extern "C" __global__ void k(const Job* job, Job copy) {
+            __shared__ int part[64]; int i = threadIdx.x; part[i] = -i; __syncthreads();
+            int own[8]; for (int j = 0; j < 8; j++) own[(j * copy.flags[1]) % 8] = j + i;
+            const int* from = i % 3 == 0 ? part + 8 : i % 3 == 1 ? copy.out + 64 : own;
+            job->out[i] = from[i % 8] + copy.boxes[i % 3].y;
+            job->out[i + 128] = (int)(SCALES[i % 4] * copy.scale * job->scale) + STEPS[i % 5] + zeros[i % 3];
+            if (i == 0) atomicAdd(&counter, 2);
+            if (i == 1) job->out[300] = STEPS[copy.boxes[2].w];
+        }
+        extern "C" __global__ void count(int* out) { out[threadIdx.x] = counter; }"""
+    memory = Memory(1)
+    out = memory.put("out", np.full(512, 7, np.int32))
+    job = np.zeros(1, np.dtype([("out", "u8"), ("boxes", "i2", (3, 4)), ("scale", "f4"), ("flags", "u1", 3), ("end", "u1")]))
+    job["out"], job["boxes"], job["scale"], job["flags"] = out.ctypes.data, np.arange(12).reshape(3, 4) % 5, 2.0, (1, 3, 5)
+    text = compile_ptx(source)
+    made = Kernel(text, "k")
+    assert [x.offset for x in made.parameters] == [0, 8]
+    assert made.run(memory, [memory.put("job", job), job.tobytes()], (1,), 64).faults == []
+    i = np.arange(64)
+    own = np.array([list(range(8)).index(j) for j in range(8)]) * 3 % 8  # where own[j] was written from
+    own = np.argsort(own)
+    y = job["boxes"][0, :, 1]
+    assert out[:64].tolist() == [[-(8 + k % 8), 7, own[k % 8] + k][k % 3] + y[k % 3] for k in i]
+    scales, steps = np.array([1.5, -2, 0.25, 3]), np.array([1, -2, 3, -4, 5])
+    assert out[128:192].tolist() == ((scales[i % 4] * 4).astype(int) + steps[i % 5]).tolist()
+    again = made.run(memory, [memory.put("job", job), job.tobytes()], (1,), 64)
+    assert again.faults == []
+    Kernel(text, "count").run(memory, [out], (1,), 32)
+    assert out[:32].tolist() == [44] * 32  # kernels of a module share its variables
+    elsewhere = Memory(1)
+    out = elsewhere.put("out", np.zeros(32, np.int32))
+    Kernel(text, "count").run(elsewhere, [out], (1,), 32)
+    assert out.tolist() == [40] * 32
+
+
+@pytest.mark.parametrize(
+    ("threads", "grid", "dynamic"), [(33, 1, 0), (512, 1, 0), (0, 1, 0), (64, 0, 0), (64, (1, 70_000), 0), (64, 1, 300_000)]
+)
+def test_launches_that_a_card_would_refuse(threads, grid, dynamic):
+    source = "extern __shared__ int part[];\n" + HEAD + "__launch_bounds__(256) k(int* out) { out[threadIdx.x] = 1; }"
+    memory = Memory(1)
+    with pytest.raises(ValueError, match=r"\d"):
+        Kernel(compile_ptx(source)).run(
+            memory, [memory.empty("out", 512, np.int32)], grid if isinstance(grid, tuple) else (grid,), threads, dynamic
+        )
+
+
 # Every check fires
 
 
@@ -242,3 +346,37 @@ def test_memory_is_limited():
     assert len(memory.view(second + 10, 90)) == 90
     with pytest.raises(ValueError, match="do not lie within one array"):
         memory.view(second + 10, 91)
+
+
+# Counts
+
+
+def test_counts_of_a_kernel_known_by_hand():
+    """32 lanes read 128 neighbouring bytes, write 32 words 128 bytes apart, and turn over shared memory with conflicts of two."""
+    body = """__shared__ int part[128]; int i = threadIdx.x;
+        part[i * 2] = given[i]; __syncthreads(); if (i < 8) atomicAdd(part, 1); out[i * 32] = part[i * 2 ^ 2];"""
+    counters, _ = launch(kernel(body), threads=32)
+    assert counters.global_requests == [1, 1, 0]
+    assert counters.global_sectors == [4, 32, 0]
+    assert counters.shared_requests == [1, 1, 1]
+    assert counters.shared_waves == [2, 2, 8]
+    assert counters.clamped == 0
+    assert 0 < counters.sass == counters.unscaled_sass * counters.kernel.scale
+    assert sum(counters.by_phase()) == pytest.approx(counters.sass) == sum(counters.by_source().values())
+    assert next(iter(counters.by_source())) == "kernel.cu:4"
+
+
+def test_lanes_that_part_meet_again():
+    """A branch costs both sides; behind it the warp is whole."""
+    loop = "int x = 0; for (int j = 0; j < 100; j++) x = x * 3 + given[j + n]; out[threadIdx.x] = x;"
+    whole = launch(kernel(f"{loop}"))[0]
+    assert whole.active == 32
+    parted = launch(kernel(f"if (threadIdx.x & 1) {{ {loop} }} else {{ {loop.replace('* 3', '* 5')} }}"))[0]
+    assert parted.instructions == pytest.approx(2 * whole.instructions, rel=0.1)
+    assert 16 <= parted.active < 18
+
+
+def test_conversions_that_are_clamped_are_counted():
+    counters, out = launch(kernel("out[threadIdx.x] = (int)(given[threadIdx.x] * 1e8f);"))
+    assert counters.clamped == 64 - 22
+    assert out[:64].max() == 2**31 - 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import sys
 from typing import Any, NamedTuple
 
@@ -52,7 +53,7 @@ def target(name: str, array: Any, shape: tuple[int, ...], dtype: Any) -> Target:
 
 def _strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     """Bytes from one element to the next along every axis, in C order."""
-    return tuple(itemsize * int(np.prod(shape[axis + 1 :], dtype=np.int64)) for axis in range(len(shape)))
+    return tuple(itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
 
 def _stream(array: Any, told: int | None) -> int:
@@ -109,6 +110,14 @@ class CardArray:
     def __init__(self, address: int, shape: tuple[int, ...], dtype: Any, kind: tuple[int, int]) -> None:
         self.shape, self.dtype = shape, np.dtype(dtype)
         self._address, self._kind = address, kind
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the card's memory."""
+        return math.prod(self.shape) * self.dtype.itemsize
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:

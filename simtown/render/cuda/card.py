@@ -122,8 +122,8 @@ class Card(Protocol):
         ...
 
 
-class CudaCard:
-    """Card `number` through CUDA's driver. See :class:`Card`.
+class _Driver:
+    """CUDA's driver, and card `number` of it, before anything is begun there.
 
     Raises:
         CardError: there is no driver, no card or no compiler, or one of them is too old.
@@ -136,42 +136,53 @@ class CudaCard:
             from cuda.bindings import driver, nvrtc
         except ImportError as error:
             raise CardError(f"drawing on a card needs cuda-core and cuda-bindings ({error}): {how_to_install('cuda')}") from error
-        self._driver = driver
+        self.names = driver
         try:
-            self._call(driver.cuInit, 0)
-        except CardError:
-            raise
+            driver.cuInit(0)
         except Exception as error:  # the bindings' own, when they find no library
             raise CardError("there is no CUDA driver on this machine: install one") from error
-        self._device = self._call(driver.cuDeviceGet, number)
+        self.call(driver.cuInit, 0)
+        self.device = self.call(driver.cuDeviceGet, number)
         attribute = driver.CUdevice_attribute
-        capability = (
-            self._call(driver.cuDeviceGetAttribute, attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, self._device),
-            self._call(driver.cuDeviceGetAttribute, attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, self._device),
-        )
-        model = self._call(driver.cuDeviceGetName, 128, self._device).split(b"\0")[0].decode()
-        version = self._call(driver.cuDriverGetVersion)
-        self._arch = _architecture(model, capability, version // 1000, nvrtc)
-        self._context = self._call(driver.cuDevicePrimaryCtxRetain, self._device)
-        self.name = f"{model} (compute capability {capability[0]}.{capability[1]}, driver of CUDA {version // 1000}.{version % 1000 // 10})"
-        self.kind = (2, number)
-        self.use()
+        major = self.call(driver.cuDeviceGetAttribute, attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, self.device)
+        minor = self.call(driver.cuDeviceGetAttribute, attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, self.device)
+        model = self.call(driver.cuDeviceGetName, 128, self.device).split(b"\0")[0].decode()
+        version = self.call(driver.cuDriverGetVersion)
+        self.arch = _architecture(model, (major, minor), version // 1000, nvrtc)
+        self.name = f"{model} (compute capability {major}.{minor}, driver of CUDA {version // 1000}.{version % 1000 // 10})"
 
-    def _call(self, function: Any, *arguments: Any) -> Any:
+    def call(self, function: Any, *arguments: Any) -> Any:
         """The result of a function of the driver. Raises CardError."""
         status, *result = function(*arguments)
         if status:
-            self._refuse(int(status), status)
+            raise _error(int(status), getattr(status, "name", str(status)))
         return result[0] if result else None
 
-    def _refuse(self, code: int, status: Any) -> None:
-        if code == _OUT_OF_MEMORY:
-            raise CardMemoryError("the card's memory is full")
-        if code == _NO_DEVICE:
-            raise CardError("there is no graphics card that CUDA can use on this machine")
-        if code in _TOO_OLD:
-            raise CardError("the graphics driver is too old for this CUDA: update it")
-        raise CardError(f"the graphics card does not work (CUDA says {getattr(status, 'name', code)})")
+
+def _error(code: int, name: str) -> CardError:
+    """What an error of CUDA means, and what to do."""
+    if code == _OUT_OF_MEMORY:
+        return CardMemoryError("the card's memory is full")
+    if code == _NO_DEVICE:
+        return CardError("there is no graphics card that CUDA can use on this machine")
+    if code in _TOO_OLD:
+        return CardError("the graphics driver is too old for this CUDA: update it")
+    return CardError(f"the graphics card does not work (CUDA says {name})")
+
+
+class CudaCard:
+    """Card `number` through CUDA's driver. See :class:`Card`.
+
+    Raises:
+        CardError: there is no driver, no card or no compiler, or one of them is too old.
+    """
+
+    def __init__(self, number: int = 0) -> None:
+        found = _Driver(number)
+        self._driver, self._call, self._arch = found.names, found.call, found.arch
+        self._context = self._call(self._driver.cuDevicePrimaryCtxRetain, found.device)
+        self.name, self.kind = found.name, (2, number)
+        self.use()
 
     def use(self) -> None:
         self._call(self._driver.cuCtxSetCurrent, self._context)
@@ -265,5 +276,7 @@ def _architecture(model: str, capability: tuple[int, int], driver: int, nvrtc: A
 
 
 def check_card() -> None:
-    """Raises CardError, in one line, unless there are a card, its driver and the compiler."""
-    CudaCard()
+    """Raises CardError, in one line, unless there is a card for which the kernels can be compiled; they are kept."""
+    arch = _Driver().arch
+    for name in compiler.STAGES:
+        compiler.cubin(name, arch)

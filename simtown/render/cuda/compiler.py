@@ -10,6 +10,8 @@ from simtown.extras import how_to_install
 from simtown.render.engines import CardError
 
 KERNELS = Path(__file__).parent / "kernels"
+#: The kernels that draw a launch, in the order in which they run.
+STAGES = ("setup", "arrange", "draw", "wet", "overlay")
 #: Every operation rounds by itself, as the processor's do: no multiplication and addition become one.
 OPTIONS: dict[str, Any] = {"std": "c++17", "fma": False}
 _INCLUDE = re.compile(r'^#include "(\w+\.cuh)"\n', re.MULTILINE)

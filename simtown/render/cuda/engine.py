@@ -17,6 +17,7 @@ import numpy as np
 from simtown.render.cuda import layout
 from simtown.render.cuda.arrays import CardArray, Target, target
 from simtown.render.cuda.card import Card, CardMemoryError, CudaCard
+from simtown.render.cuda.compiler import STAGES
 from simtown.render.cuda.lane import Lane, shared_bytes
 from simtown.render.cuda.layout import BAND, Size
 from simtown.render.engines import CardError, CardWarning
@@ -63,8 +64,7 @@ class Cuda:
         self._most = 1 << 30  # scenes of a launch for which there was memory
         self._lock = threading.Lock()
         self._processor: Raster | None = None
-        names = ("setup", "arrange", "draw", "wet", "overlay")
-        kernels = {name: self.card.kernel(name, shared_bytes(BAND) if name == "draw" else 0) for name in names}
+        kernels = {name: self.card.kernel(name, shared_bytes(BAND) if name == "draw" else 0) for name in STAGES}
         town, address, self._town_bytes = _send_town(self.card)
         self._lanes = [Lane(self.card, kernels, town) for _ in range(lanes)]
         self._events: dict[int, Any] = {}  # by the number of the stream on which they are recorded
@@ -116,7 +116,9 @@ class Cuda:
         Raises:
             ValueError: one of them is no such array, or depth comes without ids.
         """
-        n, (height, width) = len(batch), rgb.shape[1:3] if len(rgb.shape) == 4 else (0, 0)
+        if len(rgb.shape) != 4:
+            raise ValueError(f"rgb has the shape {tuple(rgb.shape)}, and (n, height, width, 3) is needed")
+        n, (height, width) = len(batch), rgb.shape[1:3]
         shapes = {
             "rgb": ((n, height, width, 3), np.uint8),
             "depth": ((n, height, width), np.float32),
@@ -158,17 +160,27 @@ class Cuda:
     def draw(self, batch: SceneBatch, width: int, height: int, geometry: bool = True) -> CardFrames:
         """As :meth:`render`, and the pictures stay on the card: they are there when this returns. Raises CardError if they do not fit."""
         _check(batch, width, height)
-        shape = (len(batch), height, width)
+        frames = self.blank(len(batch), width, height, geometry)
+        self.draw_into(batch, frames.rgb, frames.depth, frames.ids)
+        self.finish()
+        return frames
+
+    def blank(self, n: int, width: int, height: int, geometry: bool = True) -> CardFrames:
+        """Arrays on the card for n pictures, which hold no values yet. Raises CardError if they do not fit."""
+        shape = (n, height, width)
         kinds: dict[str, tuple[tuple[int, ...], Any]] = {"rgb": ((*shape, 3), np.uint8)}
         if geometry:
             kinds |= {"depth": (shape, np.float32), "ids": (shape, np.uint8)}
         with self._lock:
             self.card.use()
-            frames = CardFrames(**{name: self._array(*kind) for name, kind in kinds.items()})
-        self.draw_into(batch, frames.rgb, frames.depth, frames.ids)
-        for lane in self._lanes:
-            self.card.drain(lane.stream)
-        return frames
+            return CardFrames(**{name: self._array(*kind) for name, kind in kinds.items()})
+
+    def finish(self) -> None:
+        """Return when all that was begun is drawn."""
+        with self._lock:
+            self.card.use()
+            for lane in self._lanes:
+                self.card.drain(lane.stream)
 
     def memory(self) -> int:
         """Bytes of the card's memory that are kept for working."""
@@ -241,7 +253,7 @@ class Cuda:
 
     def _at_once(self, width: int, height: int) -> int:
         """Scenes of a launch."""
-        return max(min(self.launch * 128 * 128 // (width * height), self._most), 1)
+        return max(min(int(self.launch * 128 * 128 / (width * height)), self._most), 1)
 
     def _shrink(self, scenes: int) -> None:
         """Draw half as many scenes at once from now on, and say so. Raises CardError if there was one."""

@@ -24,7 +24,8 @@ ALIGNMENT = 256
 STRIP, BAND = 32, 128
 #: Ground that is wetter than this mirrors (see kernels.resolve_colour).
 MIRRORS = 0.2
-_LIGHT_STRIDE, _VIEW_STRIDE, _MOST_EDGES = 48, 16, 16
+#: Numbers of job.cuh: floats from one row of light and of views to the next, edges of a shadow.
+LIGHT_STRIDE, VIEW_STRIDE, MOST_EDGES = 48, 16, 16
 
 
 def _struct(**kinds: Any) -> np.dtype[Any]:
@@ -71,7 +72,7 @@ JOB = _struct(
     **_pointers(" ".join(field.name for field in fields(SceneBatch))),
     **_pointers(
         "views lights rows places ends counts shadow_shapes shadow_edges contact_shapes contacts pool_shapes pools halos "
-        "faces packed flats planes owners boxes records larges samples failed nearness rgb depth ids"
+        "faces packed flats planes owners boxes records lengths larges samples failed nearness rgb depth ids"
     ),
     **_numbers("i4", "scenes vehicles props slots width height lamps most_faces most_pieces most_larges ground_faces pad"),
 )
@@ -140,12 +141,13 @@ def work(size: Size) -> dict[str, Shaped]:
     faces, tags, pieces = size.most_faces, size.most_faces + 1, size.most_pieces
     ground = size.ground_faces + 1
     shapes: dict[str, tuple[tuple[int, ...], Any]] = {
-        "failed": ((n,), "u1"), "views": ((n, _VIEW_STRIDE), "f4"), "lights": ((n, _LIGHT_STRIDE), "f4"), "rows": ((n, high), ROW),
+        "failed": ((n,), "u1"), "views": ((n, VIEW_STRIDE), "f4"), "lights": ((n, LIGHT_STRIDE), "f4"), "rows": ((n, high), ROW),
         "places": ((n, slots), PLACE), "ends": ((n, slots + 1), "i4"), "counts": ((n,), COUNTS), "shadow_shapes": ((n, slots), SHAPE),
-        "shadow_edges": ((n, slots, _MOST_EDGES, 4), "f4"), "contact_shapes": ((n, slots), SHAPE), "contacts": ((n, slots), CONTACT),
+        "shadow_edges": ((n, slots, MOST_EDGES, 4), "f4"), "contact_shapes": ((n, slots), SHAPE), "contacts": ((n, slots), CONTACT),
         "pool_shapes": ((n, 2 * lamps), SHAPE), "pools": ((n, 2 * lamps), POOL), "halos": ((n, lamps), HALO), "faces": ((n, faces), "u4"),
         "packed": ((n, tags), "u8"), "flats": ((n, ground, 4), "f4"), "planes": ((n, tags, 4), "f4"), "owners": ((n, tags), "u1"),
-        "boxes": ((n, pieces), BOX), "records": ((n, pieces), RECORD), "larges": ((n, size.most_larges), LARGE),
+        "boxes": ((n, pieces), BOX), "records": ((n, pieces), RECORD), "lengths": ((n, pieces), "u1"),
+        "larges": ((n, size.most_larges), LARGE),
     }  # fmt: skip
     if size.wet:
         shapes["samples"] = ((n, -(-size.width // STRIP), high, 2 * STRIP + 1), "u4")

@@ -99,7 +99,7 @@ __device__ __forceinline__ u32 low_bits(double x) { return (u32)(s64)fmin(fmax(x
 // 0 where a sample on an edge along (dx, dy) belongs to the triangle, otherwise 1.
 __device__ __forceinline__ int outside(s32 dx, s32 dy) { return dy < 0 || (dy == 0 && dx > 0) ? 0 : 1; }
 
-__device__ __forceinline__ float inverse_of(s32 dy) { return dy == 0 ? 0.0f : 1.0f / (256.0f * fabsf((float)dy)); }
+__device__ __forceinline__ float inverse_of(s32 dy) { return dy == 0 ? 256.0f : 1.0f / fabsf((float)dy); }
 __device__ __forceinline__ double wide_inverse_of(s32 dy) { return dy == 0 ? 0.0 : 1.0 / (256.0 * fabs((double)dy)); }
 
 // Room for a piece for every lane that has one, in an array of which `used` are taken; may lie behind its end.
@@ -143,6 +143,7 @@ __device__ __forceinline__ bool keep(const Scene& scene, Team& team, Screen t, u
         long at = (long)scene.n * job.most_pieces + small_at;
         int x = 256 * left, y = 256 * top;
         ((short4*)job.boxes)[at] = make_short4(left, right, top, bottom);
+        job.lengths[at] = (u8)fminf((float)area / ((float)(high_y - low_y) * 256.0f) + 1.5f, 255.0f);
         uint4* record = (uint4*)(job.records + at);
         record[0] = make_uint4((y - t.y0) * ax - (x - t.x0) * ay - outside(ax, ay), (y - t.y1) * bx - (x - t.x1) * by - outside(bx, by),
                                (y - t.y2) * cx - (x - t.x2) * cy - outside(cx, cy), value);

@@ -1,9 +1,13 @@
-// Light and dark on the ground, and reflections in it, for a pair of samples in a row of the picture: as ground.py has them.
+// Light and dark on the ground for pairs of samples in a row of the picture: as ground.py has them.
+//
+// Two ways to the same numbers: a lane alone asks for any pair, or a warp asks together for 32 pairs beside each other. The second leaves
+// out what touches none of the 32.
 #pragma once
 #include "colour.cuh"
 
 constexpr float SPREAD = 0.34f;      // how far the dark under a thing reaches beyond it, metres
 constexpr float APEX = 0.22f, OPENING = 0.24f; // half width of a head lamp's cone: at the lamp, and how much it grows a metre
+constexpr u32 ALL = 0xffffffffu;
 
 // The shapes that may touch the samples of a block: numbers in the lists of the scene.
 constexpr int MOST_LISTED = 256;
@@ -26,7 +30,7 @@ __device__ __forceinline__ int list(const Shape* shapes, int count, Number* into
     for (int base = 0; base < count; base += 32) {
         int k = base + lane;
         bool here = k < count && touches(shapes[k], left, right, top, bottom);
-        u32 mask = __ballot_sync(0xffffffffu, here);
+        u32 mask = __ballot_sync(ALL, here);
         int place = listed + __popc(mask & ((1u << lane) - 1));
         if (here && place < most) into[place] = k;
         listed += __popc(mask);
@@ -34,37 +38,52 @@ __device__ __forceinline__ int list(const Shape* shapes, int count, Number* into
     return min(listed, most);
 }
 
+// What lies on the ground of a scene, and which of it is listed for a block.
+struct Lists {
+    const Shape *shadow_shapes, *contact_shapes, *pool_shapes;
+    const float4* edges;
+    const Contact* contacts;
+    const Pool* pools;
+    const Listed& listed;
+    float shadow, contact;       // how dark they are
+
+    __device__ __forceinline__ Lists(const Job& job, int n, const Listed& own, const float* light)
+        : shadow_shapes(job.shadow_shapes + n * job.slots), contact_shapes(job.contact_shapes + n * job.slots),
+          pool_shapes(job.pool_shapes + 2 * n * job.lamps), edges((const float4*)job.shadow_edges + n * job.slots * MOST_EDGES),
+          contacts(job.contacts + n * job.slots), pools(job.pools + 2 * n * job.lamps), listed(own), shadow(light[SHADOW]), contact(light[CONTACT]) {}
+};
+
+// A value that is linear along a row of ground: at pair x it is base + slope * x.
+struct Linear {
+    float base, slope;
+    __device__ __forceinline__ float at(float x) const { return base + slope * x; }
+};
+
 __device__ __forceinline__ float smooth(float t) { return t * t * (3.0f - 2.0f * t); }
 
-// How bright shadows and contacts leave the pair of samples `x` of row y, whose ground is `row`: 0 to 256.
-__device__ __forceinline__ u32 darkness(const Job& job, int n, const Listed& listed, const float* light, int y, int x, const Row& row)
+__device__ __forceinline__ Linear edge_along(float4 edge, const Row& row)
 {
-    float shade = 0.0f, keep = 1.0f, at = (float)x;
-    long first = (long)n * job.slots;
-    for (int i = 0; i < listed.shadows; i++) {
-        Shape shape = job.shadow_shapes[first + listed.shadow[i]];
-        if (!touches(shape, 2 * x, 2 * x + 2, y, y + 1)) continue;
-        const float4* edges = (const float4*)job.shadow_edges + (first + shape.number) * MOST_EDGES;
-        float part = 1.0f;
-        for (int e = 0; e < shape.edges && part > 0; e++) {
-            float4 edge = edges[e];
-            float base = edge.x * row.x + edge.y * row.y + edge.z, slope = edge.x * row.dx + edge.y * row.dy;
-            part *= smooth(__saturatef(base + slope * at));
-        }
-        shade = fmaxf(shade, part);
-    }
-    float strength = light[CONTACT] * row.air;
-    for (int i = 0; i < listed.contacts; i++) {
-        Shape shape = job.contact_shapes[first + listed.contact[i]];
-        if (!touches(shape, 2 * x, 2 * x + 2, y, y + 1)) continue;
-        Contact c = job.contacts[first + listed.contact[i]];
-        float ax = row.x - c.x, ay = row.y - c.y, most = strength * c.strength;
-        float u0 = c.c * ax + c.s * ay, du = c.c * row.dx + c.s * row.dy, v0 = c.c * ay - c.s * ax, dv = c.c * row.dy - c.s * row.dx;
-        float u = __saturatef((c.half_u + SPREAD - fabsf(u0 + du * at)) * (0.5f / SPREAD));
-        float v = __saturatef((c.half_v + SPREAD - fabsf(v0 + dv * at)) * (0.5f / SPREAD));
-        keep *= 1.0f - most * smooth(u) * smooth(v);
-    }
-    return (u32)(s32)(keep * (1.0f - light[SHADOW] * row.air * shade) * 256.0f + 0.5f);
+    return {edge.x * row.x + edge.y * row.y + edge.z, edge.x * row.dx + edge.y * row.dy};
+}
+
+// A row in the frame of a shape at (x, y) that is turned by (c, s): ahead of it and beside it.
+struct Frame { Linear u, v; };
+__device__ __forceinline__ Frame frame_of(float x, float y, float c, float s, const Row& row)
+{
+    float ax = row.x - x, ay = row.y - y;
+    return {{c * ax + s * ay, c * row.dx + s * row.dy}, {c * ay - s * ax, c * row.dy - s * row.dx}};
+}
+
+// What a contact leaves of the light at (u, v); `most` is its strength.
+__device__ __forceinline__ float kept(float u, float v, float half_u, float half_v, float most)
+{
+    float across = smooth(__saturatef((half_v + SPREAD - fabsf(v)) * (0.5f / SPREAD)));
+    return 1.0f - most * smooth(__saturatef((half_u + SPREAD - fabsf(u)) * (0.5f / SPREAD))) * across;
+}
+
+__device__ __forceinline__ u32 level_left(float shadow, const Row& row, float keep, float shade)
+{
+    return (u32)(s32)(keep * (1.0f - shadow * row.air * shade) * 256.0f + 0.5f);
 }
 
 // Light of a head lamp on the ground, u metres ahead of it and v beside its axis.
@@ -77,27 +96,128 @@ __device__ __forceinline__ float cone_light(float u, float v)
 
 struct Glow { u32 r, g, b; };
 
+__device__ __forceinline__ void add_light(Glow& glow, float u, float v, bool cone, float along, float across, u32 rg, u32 b, float level)
+{
+    float part;
+    if (cone) part = cone_light(u, v);
+    else {
+        u *= 1.0f / along, v *= 1.0f / across;
+        part = fmaxf(1.0f - u * u - v * v, 0.0f);
+        part *= part;
+    }
+    u32 share = (u32)(s32)(part * level);
+    glow.r += ((rg & 0xffff) * share) >> 8, glow.g += ((rg >> 16) * share) >> 8, glow.b += (b * share) >> 8;
+}
+
+// How bright shadows and contacts leave the pair of samples `x` of row y, whose ground is `row`: 0 to 256.
+__device__ __forceinline__ u32 darkness(const Lists& lists, int y, int x, const Row& row)
+{
+    float shade = 0.0f, keep = 1.0f, at = (float)x;
+    for (int i = 0; i < lists.listed.shadows; i++) {
+        Shape shape = lists.shadow_shapes[lists.listed.shadow[i]];
+        if (!touches(shape, 2 * x, 2 * x + 2, y, y + 1)) continue;
+        const float4* edges = lists.edges + shape.number * MOST_EDGES;
+        float part = 1.0f;
+        for (int e = 0; e < shape.edges && part > 0; e++) part *= smooth(__saturatef(edge_along(edges[e], row).at(at)));
+        shade = fmaxf(shade, part);
+    }
+    for (int i = 0; i < lists.listed.contacts; i++) {
+        Shape shape = lists.contact_shapes[lists.listed.contact[i]];
+        if (!touches(shape, 2 * x, 2 * x + 2, y, y + 1)) continue;
+        Contact c = lists.contacts[lists.listed.contact[i]];
+        Frame f = frame_of(c.x, c.y, c.c, c.s, row);
+        keep *= kept(f.u.at(at), f.v.at(at), c.half_u, c.half_v, lists.contact * row.air * c.strength);
+    }
+    return level_left(lists.shadow, row, keep, shade);
+}
+
 // The light of lamps on the pair of samples `x` of row y.
-__device__ __forceinline__ Glow poured(const Job& job, int n, const Listed& listed, int y, int x, const Row& row)
+__device__ __forceinline__ Glow poured(const Lists& lists, int y, int x, const Row& row)
 {
     Glow glow = {};
-    float at = (float)x, level = row.air * 256.0f;
-    long first = (long)n * 2 * job.lamps;
-    for (int i = 0; i < listed.pools; i++) {
-        Shape shape = job.pool_shapes[first + listed.pool[i]];
+    for (int i = 0; i < lists.listed.pools; i++) {
+        Shape shape = lists.pool_shapes[lists.listed.pool[i]];
         if (!touches(shape, 2 * x, 2 * x + 2, y, y + 1)) continue;
-        Pool p = job.pools[first + listed.pool[i]];
-        float ax = row.x - p.x, ay = row.y - p.y;
-        float u0 = p.c * ax + p.s * ay, du = p.c * row.dx + p.s * row.dy, v0 = p.c * ay - p.s * ax, dv = p.c * row.dy - p.s * row.dx;
-        float u = u0 + du * at, v = v0 + dv * at, part;
-        if (shape.edges) part = cone_light(u, v);
-        else {
-            u *= 1.0f / p.along, v *= 1.0f / p.across;
-            part = fmaxf(1.0f - u * u - v * v, 0.0f);
-            part *= part;
+        Pool p = lists.pools[lists.listed.pool[i]];
+        Frame f = frame_of(p.x, p.y, p.c, p.s, row);
+        add_light(glow, f.u.at((float)x), f.v.at((float)x), shape.edges, p.along, p.across, p.rg, p.b, row.air * 256.0f);
+    }
+    return glow;
+}
+
+__device__ __forceinline__ float from(float x, int lane) { return __shfl_sync(ALL, x, lane); }
+__device__ __forceinline__ Linear from(Linear l, int lane) { return {from(l.base, lane), from(l.slope, lane)}; }
+
+// Whether a value stays beyond -limit or beyond limit from `low` to `high`.
+__device__ __forceinline__ bool beyond(Linear l, float low, float high, float limit)
+{
+    float a = l.at(low), b = l.at(high);
+    return fminf(a, b) > limit || fmaxf(a, b) < -limit;
+}
+
+// As darkness, for pair `start` + lane of every lane.
+__device__ __forceinline__ u32 darkness_along(const Lists& lists, int y, int start, int lane, const Row& row)
+{
+    float shade = 0.0f, keep = 1.0f, at = (float)(start + lane), low = (float)start, high = (float)(start + 31);
+    for (int base = 0; base < lists.listed.shadows; base += 32) {
+        Shape shape = {};
+        if (base + lane < lists.listed.shadows) shape = lists.shadow_shapes[lists.listed.shadow[base + lane]];
+        for (u32 here = __ballot_sync(ALL, y >= shape.top && y < shape.bottom); here; here &= here - 1) {
+            int k = __ffs(here) - 1, number = __shfl_sync(ALL, shape.number, k), edges = __shfl_sync(ALL, shape.edges, k);
+            Linear edge = {1.0f, 0.0f}; // a lane an edge
+            if (lane < edges) edge = edge_along(__ldg(lists.edges + number * MOST_EDGES + lane), row);
+            float a = edge.at(low), b = edge.at(high), part = 1.0f;
+            if (__any_sync(ALL, fmaxf(a, b) <= 0)) continue;
+            for (u32 left = __ballot_sync(ALL, fminf(a, b) < 1); left; left &= left - 1)
+                part *= smooth(__saturatef(from(edge, __ffs(left) - 1).at(at)));
+            shade = fmaxf(shade, part);
         }
-        u32 share = (u32)(s32)(part * level);
-        glow.r += ((p.rg & 0xffff) * share) >> 8, glow.g += ((p.rg >> 16) * share) >> 8, glow.b += (p.b * share) >> 8;
+    }
+    for (int base = 0; base < lists.listed.contacts; base += 32) { // a lane a contact
+        bool here = false;
+        Contact c = {};
+        Frame f = {};
+        if (base + lane < lists.listed.contacts) {
+            int k = lists.listed.contact[base + lane];
+            Shape shape = lists.contact_shapes[k];
+            if (y >= shape.top && y < shape.bottom) {
+                c = lists.contacts[k];
+                f = frame_of(c.x, c.y, c.c, c.s, row);
+                here = !beyond(f.u, low, high, c.half_u + SPREAD) && !beyond(f.v, low, high, c.half_v + SPREAD);
+                c.strength = lists.contact * row.air * c.strength;
+            }
+        }
+        for (u32 left = __ballot_sync(ALL, here); left; left &= left - 1) {
+            int k = __ffs(left) - 1;
+            keep *= kept(from(f.u, k).at(at), from(f.v, k).at(at), from(c.half_u, k), from(c.half_v, k), from(c.strength, k));
+        }
+    }
+    return level_left(lists.shadow, row, keep, shade);
+}
+
+// As poured, for pair `start` + lane of every lane.
+__device__ __forceinline__ Glow poured_along(const Lists& lists, int y, int start, int lane, const Row& row)
+{
+    float at = (float)(start + lane), low = (float)start, high = (float)(start + 31);
+    Glow glow = {};
+    for (int base = 0; base < lists.listed.pools; base += 32) { // a lane a pool
+        bool here = false, cone = false;
+        Pool p = {};
+        Frame f = {};
+        if (base + lane < lists.listed.pools) {
+            int k = lists.listed.pool[base + lane];
+            Shape shape = lists.pool_shapes[k];
+            if (y >= shape.top && y < shape.bottom) {
+                p = lists.pools[k], cone = shape.edges;
+                f = frame_of(p.x, p.y, p.c, p.s, row);
+                here = !beyond(f.u, low, high, p.along) && !beyond(f.v, low, high, p.across);
+            }
+        }
+        for (u32 left = __ballot_sync(ALL, here); left; left &= left - 1) {
+            int k = __ffs(left) - 1;
+            add_light(glow, from(f.u, k).at(at), from(f.v, k).at(at), __shfl_sync(ALL, cone, k), from(p.along, k), from(p.across, k),
+                      __shfl_sync(ALL, p.rg, k), __shfl_sync(ALL, p.b, k), row.air * 256.0f);
+        }
     }
     return glow;
 }

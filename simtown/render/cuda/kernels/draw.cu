@@ -12,20 +12,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 3) draw(const Job* __restr
     Block block = begin(job, shared);
     __syncthreads();
     int me = threadIdx.x, first = 2 * block.top, last = 2 * block.bottom + 1, total = (last - first) * STRIDE;
-    if (shared.light[COVER] > 0) {
-        constexpr int PAIRS = STRIP + 1;
-        for (int i = me; i < (last - first + 1) / 2 * PAIRS; i += THREADS) {
-            int y = 2 * (i / PAIRS), x = 2 * (i % PAIRS);
-            u32 tag = cloud_at(block.view, block.light[COVER], job.fall_seed[block.n], first + y, block.left + x / 2);
-            for (int down = 0; down < 2 && first + y + down < last; down++) {
-                samples[(y + down) * STRIDE + x] = tag;
-                if (x < 2 * STRIP) samples[(y + down) * STRIDE + x + 1] = tag;
-            }
-        }
-    } else
+    if (block.light[COVER] > 0) cover_sky(block, samples);
+    else
+        #pragma unroll 4
         for (int i = me; i < (total + 3) / 4; i += THREADS) ((uint4*)samples)[i] = make_uint4(0, 0, 0, 0);
     __syncthreads();
-    Window window = {samples, 2 * block.left, min(2 * block.left + STRIDE, 2 * job.width + 1), first, last};
+    Window window = {(u32)__cvta_generic_to_shared(samples), 2 * block.left, min(2 * block.left + STRIDE, 2 * job.width + 1), first, last};
     fill(block, window, queue);
     __syncthreads();
     if (job.samples && is_wet(block.light)) {

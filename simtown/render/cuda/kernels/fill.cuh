@@ -2,31 +2,33 @@
 #pragma once
 #include "block.cuh"
 
-constexpr int QUEUE = 2048;     // pieces that are looked at before those found are filled
-constexpr int NARROW = 6;       // samples: rows of narrow pieces and of others are walked apart, since a warp waits for its longest row
+constexpr int SHARE = 8, QUEUE = SHARE * THREADS; // pieces that are looked at before those found are filled
+constexpr int LENGTHS = 32;     // pieces are filled in the order of their longest rows, since a warp waits for the longest
 
 struct Queue {
-    u16 pieces[QUEUE];          // narrow ones from the front, others from the back
-    s32 narrow, wide, next, large;
+    u16 pieces[QUEUE];          // those found, those with the longest rows first
+    s32 lengths[LENGTHS];       // how many there are of each length, then where they begin
+    s32 found, next, large;
 };
 
 // The samples of a block: rows `first` to `last` - 1 of columns `left` to `right` - 1 of the picture.
 struct Window {
-    u32* samples;
+    u32 samples;                // their address in shared memory
     int left, right, first, last;
 };
 
-// From which to which sample a row runs, counted from the box's first: what three edges leave of it.
-// `e` is an edge function at the row's first sample, `step` how much it grows along the row (-256 dy), `inverse` 1 / |step|.
+// From which to which sample a row runs, counted from the box's first: what an edge leaves of it. `e` is its function at the first sample.
+//
+// The edge function falls by 256 dy a sample, so that e / 256 decides, in 24 bits. Half of one added, the quotient stays farther from whole
+// numbers than its rounding error, 2^-23 of it, as long as a box is no wider than 126 samples and |dy| no larger than 32000.
 __device__ __forceinline__ void bound(s32 e, s32 dy, float inverse, int& begin, int& end)
 {
-    s32 size = abs(dy) << 8;
-    int whole = (int)floorf((float)e * inverse), rest = e - whole * size; // floor(e / size), as far as floats tell it
-    whole += (rest >= size) - (rest < 0);
-    if (dy > 0) end = min(end, whole + 1);
-    else if (dy < 0) begin = max(begin, -whole);
-    else if (e < 0) end = begin;
+    int whole = __float2int_rd(((float)(e >> 8) + 0.5f) * inverse);
+    if (dy < 0) begin = max(begin, -whole);
+    else end = min(end, whole + 1);
 }
+
+// The same for triangles too large for that; `inverse` is 1 / (256 |dy|).
 __device__ __forceinline__ void bound(s64 e, s32 dy, double inverse, int& begin, int& end)
 {
     s64 size = (s64)abs(dy) << 8;
@@ -38,32 +40,48 @@ __device__ __forceinline__ void bound(s64 e, s32 dy, double inverse, int& begin,
     else if (e < 0) end = begin;
 }
 
-// Raise samples from `at` on to the depth `value`, which grows by `step`, where they lie lower.
-__device__ __forceinline__ void walk(u32* at, int count, u32 value, u32 step, u32 tag)
-{
-    for (u32* end = at + count; at < end; at++, value += step) atomicMax(at, (value & DEPTH) | tag);
-}
+// A row of a triangle: `count` samples from the address `at` on, whose depth begins with `value`.
+struct Run { u32 at, count, value, step, tag; };
 
-__device__ __forceinline__ void fill_row(const Window& w, const Record* record, short4 box, int y)
+// The address of a sample, `right` of column w.left in row y.
+__device__ __forceinline__ u32 address(const Window& w, int y, int right) { return w.samples + 4 * ((y - w.first) * STRIDE + right); }
+
+// Addresses of 32 bits make walking along a row half as long as the compiler's pointers do.
+__device__ __forceinline__ void raise(u32 at, u32 value) { asm volatile("red.shared.max.u32 [%0], %1;" ::"r"(at), "r"(value) : "memory"); }
+
+__device__ __forceinline__ Run row_of(const Window& w, const Record* record, short4 box, int y)
 {
     const uint4* r = (const uint4*)record;
-    uint4 p = r[0], q = r[1], s = r[2];
+    uint4 p = __ldg(r), q = __ldg(r + 1), s = __ldg(r + 2);
     int ax = (s16)(q.z & 0xffff), ay = (s32)q.z >> 16, bx = (s16)(q.w & 0xffff), by = (s32)q.w >> 16;
     int down = y - box.z, begin = max(w.left - box.x, 0), end = min(w.right, (int)box.y) - box.x, from = down << 8;
     bound((s32)p.x + from * ax, ay, __uint_as_float(s.x), begin, end);
     bound((s32)p.y + from * bx, by, __uint_as_float(s.y), begin, end);
     bound((s32)p.z - from * (ax + bx), -(ay + by), __uint_as_float(s.z), begin, end);
-    walk(w.samples + (y - w.first) * STRIDE + box.x + begin - w.left, end - begin, p.w + begin * q.x + down * q.y, q.x, s.w & 0xffff);
+    return {address(w, y, box.x + begin - w.left), (u32)(max(end, begin) - begin), p.w + begin * q.x + down * q.y, q.x, s.w & 0xffff};
 }
 
-__device__ __forceinline__ void fill_row(const Window& w, const Large& r, int y)
+__device__ __forceinline__ Run row_of(const Window& w, const Large& r, int y)
 {
     int down = y - r.box.top, begin = max(w.left - r.box.left, 0), end = min(w.right, (int)r.box.right) - r.box.left;
     s64 from = down << 8;
     bound(r.e[0] + from * r.ax, r.ay, r.inverse[0], begin, end);
     bound(r.e[1] + from * r.bx, r.by, r.inverse[1], begin, end);
     bound(r.e[2] - from * (r.ax + r.bx), -(r.ay + r.by), r.inverse[2], begin, end);
-    walk(w.samples + (y - w.first) * STRIDE + r.box.left + begin - w.left, end - begin, r.value + begin * r.step_x + down * r.step_y, r.step_x, r.tag);
+    return {address(w, y, r.box.left + begin - w.left), (u32)(max(end, begin) - begin), r.value + begin * r.step_x + down * r.step_y, r.step_x, r.tag};
+}
+
+// Raise the samples of a lane's row where they lie lower.
+__device__ __forceinline__ void walk(Run run)
+{
+    u32 at = run.at, end = at + 4 * run.count, value = run.value;
+    for (u32 last = end - 4; (s32)(at - last) < 0; at += 8) { // two at a time, since counting costs as much as a sample
+        raise(at, value & DEPTH | run.tag);
+        value += run.step;
+        raise(at + 4, value & DEPTH | run.tag);
+        value += run.step;
+    }
+    if (at < end) raise(at, value & DEPTH | run.tag);
 }
 
 // Fill up to 32 pieces, whose rows the lanes of a warp share: `piece` is a lane's own, -1 for none.
@@ -71,7 +89,7 @@ __device__ __forceinline__ void fill_pieces(const Window& w, const Box* boxes, c
 {
     int rows = 0;
     if (piece >= 0) {
-        short4 box = ((const short4*)boxes)[piece];
+        short4 box = __ldg((const short4*)boxes + piece);
         rows = min((int)box.w, w.last) - max((int)box.z, w.first);
     }
     int ends = rows;
@@ -87,8 +105,8 @@ __device__ __forceinline__ void fill_pieces(const Window& w, const Box* boxes, c
         before += __popc(starts);
         int mine = __shfl_sync(ALL, piece, whose), skipped = __shfl_sync(ALL, begins, whose);
         if (base + lane < total) {
-            short4 box = ((const short4*)boxes)[mine];
-            fill_row(w, records + mine, box, max((int)box.z, w.first) + base + lane - skipped);
+            short4 box = __ldg((const short4*)boxes + mine);
+            walk(row_of(w, records + mine, box, max((int)box.z, w.first) + base + lane - skipped));
         }
     }
 }
@@ -99,39 +117,51 @@ __device__ __forceinline__ void fill(const Block& block, const Window& w, Queue&
     const Job& job = block.job;
     int me = threadIdx.x, lane = me & 31;
     const Box* boxes = job.boxes + (long)block.n * job.most_pieces;
+    const u8* lengths = job.lengths + (long)block.n * job.most_pieces;
     const Record* records = job.records + (long)block.n * job.most_pieces;
     const Large* larges = job.larges + (long)block.n * job.most_larges;
     int pieces = job.counts[block.n].pieces, many = job.counts[block.n].larges;
     if (me == 0) queue.large = 0;
     for (int start = 0; start < pieces; start += QUEUE) {
-        if (me == 0) queue.narrow = queue.wide = queue.next = 0;
+        if (me < LENGTHS) queue.lengths[me] = 0;
+        if (me == 0) queue.next = 0;
         __syncthreads();
-        int stop = min(start + QUEUE, pieces);
-        for (int i = start + me; i < start + QUEUE && i - me < stop; i += THREADS) {
-            bool here = false, narrow = false;
-            if (i < stop) {
-                short4 box = ((const short4*)boxes)[i];
+        int keys[SHARE], places[SHARE];
+        #pragma unroll
+        for (int k = 0; k < SHARE; k++) {
+            int i = start + k * THREADS + me;
+            keys[k] = -1;
+            if (i < pieces) {
+                short4 box = __ldg((const short4*)boxes + i);
                 int across = min((int)box.y, w.right) - max((int)box.x, w.left);
-                here = across > 0 && box.z < w.last && box.w > w.first, narrow = across <= NARROW;
+                if (across > 0 && box.z < w.last && box.w > w.first) {
+                    keys[k] = LENGTHS - min(min(across, (int)__ldg(lengths + i)), LENGTHS);
+                    places[k] = atomicAdd(&queue.lengths[keys[k]], 1);
+                }
             }
-            u32 thin = __ballot_sync(ALL, here && narrow), thick = __ballot_sync(ALL, here && !narrow), before = (1u << lane) - 1;
-            int at = 0, back = 0;
-            if (lane == 0 && thin) at = atomicAdd(&queue.narrow, __popc(thin));
-            if (lane == 0 && thick) back = atomicAdd(&queue.wide, __popc(thick));
-            at = __shfl_sync(ALL, at, 0), back = __shfl_sync(ALL, back, 0);
-            if (here) queue.pieces[narrow ? at + __popc(thin & before) : QUEUE - 1 - back - __popc(thick & before)] = i - start;
         }
         __syncthreads();
-        int narrow = queue.narrow, wide = queue.wide, groups = (wide + 31) / 32;
-        for (;;) { // the longer rows first
+        if (me < LENGTHS) {
+            int count = queue.lengths[me], ends = count;
+            for (int step = 1; step < 32; step *= 2) {
+                int more = __shfl_up_sync(ALL, ends, step);
+                if (lane >= step) ends += more;
+            }
+            queue.lengths[me] = ends - count;
+            if (me == LENGTHS - 1) queue.found = ends;
+        }
+        __syncthreads();
+        #pragma unroll
+        for (int k = 0; k < SHARE; k++)
+            if (keys[k] >= 0) queue.pieces[queue.lengths[keys[k]] + places[k]] = k * THREADS + me;
+        __syncthreads();
+        int found = queue.found;
+        for (;;) {
             int group = 0;
             if (lane == 0) group = atomicAdd(&queue.next, 1);
-            group = __shfl_sync(ALL, group, 0);
-            if (group >= groups + (narrow + 31) / 32) break;
-            int i = 32 * (group < groups ? group : group - groups) + lane, piece = -1;
-            if (group < groups) { if (i < wide) piece = start + queue.pieces[QUEUE - 1 - i]; }
-            else if (i < narrow) piece = start + queue.pieces[i];
-            fill_pieces(w, boxes, records, piece, lane);
+            int i = 32 * __shfl_sync(ALL, group, 0) + lane;
+            if (i - lane >= found) break;
+            fill_pieces(w, boxes, records, i < found ? start + queue.pieces[i] : -1, lane);
         }
         __syncthreads();
     }
@@ -143,6 +173,6 @@ __device__ __forceinline__ void fill(const Block& block, const Window& w, Queue&
         const Large& large = larges[i];
         if (large.box.left >= w.right || large.box.right <= w.left) continue;
         int bottom = min((int)large.box.bottom, w.last);
-        for (int y = max((int)large.box.top, w.first) + lane; y < bottom; y += 32) fill_row(w, large, y);
+        for (int y = max((int)large.box.top, w.first) + lane; y < bottom; y += 32) walk(row_of(w, large, y));
     }
 }

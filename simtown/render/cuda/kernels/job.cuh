@@ -71,7 +71,7 @@ struct Place {
 };                                // 112 bytes, so that float4 can be read
 
 // A row of samples, which a scene's pixels share: filled by `setup`.
-struct Row {
+struct __align__(16) Row {
     float depth, air, x, y;       // of the ground (0: none), fog's share left, the point between samples 0 and 1
     float dx, dy;                 // and from there to the next pair of samples
     u32 sky_rg, sky_b;            // the clear sky, levels 0 to 4080: red | green << 16, blue
@@ -80,22 +80,22 @@ struct Row {
 };                                // 48 bytes
 
 // Where on the picture a shape on the ground may be: filled by `setup`.
-struct Shape {
+struct __align__(16) Shape {
     s16 top, bottom, left, right; // samples, behind the last; left and right may be wider than need be, never narrower
     s32 number;                   // of its slot (shadows: its edges), in order
     s32 edges;                    // of a shadow; of a pool: 1 for a head lamp's cone
 };                                // 16 bytes
-struct Contact { float x, y, c, s, half_u, half_v, strength, pad; };
-struct Pool { float x, y, c, s, along, across; u32 rg, b; }; // light as glow_of packs it, red | green << 16
-struct Halo { float x, y, radius, depth; float r, g, b, pad; }; // pixels, metres; light of its middle; radius 0: none
+struct __align__(16) Contact { float x, y, c, s, half_u, half_v, strength, pad; };
+struct __align__(16) Pool { float x, y, c, s, along, across; u32 rg, b; }; // light as glow_of packs it, red | green << 16
+struct __align__(16) Halo { float x, y, radius, depth; float r, g, b, pad; }; // pixels, metres; light of its middle; radius 0: none
 
 // A triangle on the screen, or a part of one: filled by `arrange`, read by `draw`.
 struct Box { s16 left, right, top, bottom; };        // samples, behind the last
-struct Record {                                       // 48 bytes
+struct __align__(16) Record {                                       // 48 bytes
     s32 e[3];                                         // edge functions at the box's first sample
     u32 value, step_x, step_y;                        // depth there, and its steps
     s16 ax, ay, bx, by;                               // two edges, 1/256 sample; the third closes
-    float inverse[3];                                 // 1 / (256 |dy|) of every edge
+    float inverse[3];                                 // 1 / |dy| of every edge, 256 where that is 0
     u16 tag, pad;
 };
 struct Large {                                        // the same for one too large for 32 bits; 88 bytes
@@ -146,6 +146,7 @@ struct Job {
     u8* owners;                   // (n, most_faces + 1) instance ids by tag
     Box* boxes;                   // (n, most_pieces)
     Record* records;              // (n, most_pieces)
+    u8* lengths;                  // (n, most_pieces) samples of the longest row, about
     Large* larges;                // (n, most_larges)
     u32* samples;                 // (n, strips, 2 height + 1, 65) of wet scenes; null if there are none
     u8* failed;                   // (n) 1: a scene has more triangles than there is room for, and is not drawn

@@ -8,7 +8,6 @@ constexpr int THREADS = 256, WARPS = THREADS / 32;
 constexpr int STRIP = 32, BAND = 128;           // pixels of a block
 constexpr int STRIDE = 2 * STRIP + 1;           // samples of its rows
 constexpr int MOST_ROWS = 2 * BAND + 1;
-constexpr u32 ALL = 0xffffffffu;
 
 // What a block works on, and what its threads share while they resolve it.
 struct Block {
@@ -25,13 +24,21 @@ struct Shared {
     uint2 edge[MOST_ROWS];                      // colours of the last column of samples, which belongs to the next strip as well
 };
 
+__device__ __forceinline__ Row row_at(const Row* row)
+{
+    const float4* r = (const float4*)row;
+    float4 p = __ldg(r), q = __ldg(r + 1), s = __ldg(r + 2);
+    return {p.x, p.y, p.z, p.w, q.x, q.y, __float_as_uint(q.z), __float_as_uint(q.w),
+            __float_as_uint(s.x), __float_as_uint(s.y), __float_as_uint(s.z), __float_as_uint(s.w)};
+}
+
 __device__ __forceinline__ bool is_sky(u32 tag) { return tag == 0 || tag >= SKY; }
 
 // How a triangle lies on the ground: 0 if it does not, or GRASS, STREET, PAVED.
 __device__ __forceinline__ u32 flag_of(const Block& block, u32 tag)
 {
     if (is_sky(tag)) return 0;
-    u32 y = block.packed[tag].y;
+    u32 y = __ldg(block.packed + tag).y;
     return y >> 31 ? y >> 28 & 3 : 0;
 }
 
@@ -43,7 +50,7 @@ __device__ __forceinline__ Levels sky_at(u32 tag, const Row& row)
 
 __device__ __forceinline__ Levels flat_at(const Block& block, u32 tag, float air)
 {
-    float4 c = block.flats[tag];
+    float4 c = __ldg(block.flats + tag);
     return pack(block.light[FOG] + c.x * air, block.light[FOG + 1] + c.y * air, block.light[FOG + 2] + c.z * air);
 }
 
@@ -61,7 +68,7 @@ __device__ __forceinline__ Levels tone(const Block& block, u32 word, const Row& 
     u32 tag = word & TAG;
     flag = 0;
     if (is_sky(tag)) return sky_at(tag, row);
-    uint2 c = block.packed[tag];
+    uint2 c = __ldg(block.packed + tag);
     if (c.y >> 31 == 0) return {c.x, c.y};
     flag = c.y >> 28 & 3;
     return flat_at(block, tag, row.air);
@@ -81,7 +88,7 @@ __device__ __forceinline__ Levels seen_from(const Block& block, u32 word, int y,
 {
     u32 tag = word & TAG;
     if (is_sky(tag)) return sky_at(tag, row);
-    uint2 c = block.packed[tag];
+    uint2 c = __ldg(block.packed + tag);
     if (c.y >> 31 == 0) return {c.x, c.y};
     return flat_at(block, tag, block.rows[min(y, (int)(c.y & 0xffff) - 1)].air);
 }
@@ -91,7 +98,7 @@ template <class Samples>
 __device__ __forceinline__ void mirror(const Block& block, const Samples& samples, int y, int x, const Row& row, int& bottom, Ground& ground)
 {
     float reach = 7.0f * block.view[12] / row.depth, wet = block.light[WET] * row.air;
-    float ripple = (float)(hashed((u32)(s32)(row.depth * 23.0f)) >> 8) / 16777216.0f - 0.5f;
+    float ripple = (float)(hashed((u32)(s32)(row.depth * 23.0f)) >> 8) * (float)(1.0 / 16777216.0) - 0.5f;
     ground.share = 0;
     u32 flag = flag_of(block, samples(y, x) & TAG);
     if (flag == 0) bottom = y;
@@ -117,16 +124,6 @@ __device__ __forceinline__ int bottom_above(const Block& block, const Samples& s
     return -1;
 }
 
-template <bool WET, class Samples>
-__device__ __forceinline__ void look(const Block& block, const Shared& shared, const Samples& samples, int y, int x, const Row& row, int& bottom,
-                                     Ground& ground)
-{
-    int pair = block.left + (x >> 1);
-    ground.level = darkness(block.job, block.n, shared.listed, block.light, y, pair, row);
-    if (WET) mirror(block, samples, y, x, row, bottom, ground);
-    if (shared.listed.pools) ground.glow = poured(block.job, block.n, shared.listed, y, pair, row);
-}
-
 // Make the pixels of a block. `samples(y, x)` is the sample in row y of the picture and column x of the strip. All threads call this.
 template <bool WET, class Samples>
 __device__ __forceinline__ void resolve(const Block& block, Shared& shared, const Samples& samples)
@@ -135,39 +132,59 @@ __device__ __forceinline__ void resolve(const Block& block, Shared& shared, cons
     int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, first = 2 * block.top, last = 2 * block.bottom + 1, n = block.n;
     int left = 2 * block.left, right = left + STRIDE;
     const Counts& counts = job.counts[n];
-    long slots = (long)n * job.slots, lamps = (long)n * 2 * job.lamps;
-    if (warp == 0) shared.listed.shadows = list(job.shadow_shapes + slots, counts.shadows, shared.listed.shadow, MOST_LISTED, left, right, first, last, lane);
-    if (warp == 1) shared.listed.contacts = list(job.contact_shapes + slots, counts.contacts, shared.listed.contact, MOST_LISTED, left, right, first, last, lane);
-    if (warp == 2) shared.listed.pools = list(job.pool_shapes + lamps, counts.pools, shared.listed.pool, 2 * MOST_LISTED, left, right, first, last, lane);
+    Listed& listed = shared.listed;
+    Lists lists(job, n, listed, block.light);
+    s32* count = warp == 0 ? &listed.shadows : warp == 1 ? &listed.contacts : &listed.pools;
+    int found = 0;
+    if (warp == 0) found = list(lists.shadow_shapes, counts.shadows, listed.shadow, MOST_LISTED, left, right, first, last, lane);
+    if (warp == 1) found = list(lists.contact_shapes, counts.contacts, listed.contact, MOST_LISTED, left, right, first, last, lane);
+    if (warp == 2) found = list(lists.pool_shapes, counts.pools, listed.pool, 2 * MOST_LISTED, left, right, first, last, lane);
+    if (warp < 3 && lane == 0) *count = found;
     __syncthreads();
     for (int y = first + threadIdx.x; y < last; y += THREADS) { // the last column, a row a lane
-        Row row = block.rows[y];
+        Row row = row_at(block.rows + y);
         u32 flag;
         Levels c = tone(block, samples(y, 2 * STRIP), row, flag);
         if (flag) {
             Ground ground = {256};
             int above = y % 2 == 1 && block.rows[y - 1].depth > 0 ? y - 1 : y, bottom = WET ? bottom_above(block, samples, above, 2 * STRIP) : 0;
-            Row there = block.rows[above];
-            look<WET>(block, shared, samples, above, 2 * STRIP, there, bottom, ground);
+            Row there = row_at(block.rows + above);
+            int pair = block.left + STRIP;
+            ground.level = darkness(lists, above, pair, there);
+            if (WET) mirror(block, samples, above, 2 * STRIP, there, bottom, ground);
+            if (listed.pools) ground.glow = poured(lists, above, pair, there);
             c = on_ground<WET>(c, flag, ground);
         }
         shared.edge[y - first] = make_uint2(c.rg, c.b);
     }
     __syncthreads();
-    bool layered = job.nearness && (block.light[LAMPS] > 0 || block.light[AMOUNT] > 0 || block.light[STARS] > 0);
-    int share = (block.bottom - block.top + WARPS - 1) / WARPS, from = block.top + warp * share, to = min(from + share, block.bottom);
-    int column = block.left + lane, x = 2 * lane;
-    bool inside = column < job.width;
-    float inverse_focal = 1.0f / block.view[12], ray_x = ((float)column + 0.5f - block.view[13]) * inverse_focal;
+    int share = (block.bottom - block.top + WARPS - 1) / WARPS, begin = block.top + warp * share, end = min(begin + share, block.bottom);
+    if (begin >= end) return;
+    int column = block.left + lane, x = 2 * lane, width = job.width;
+    bool inside = column < width, layered = job.nearness && (block.light[LAMPS] > 0 || block.light[AMOUNT] > 0 || block.light[STARS] > 0);
+    float inverse_focal = 1.0f / block.view[12], ray_x = ((float)column + 0.5f - block.view[13]) * inverse_focal, middle = block.view[14];
+    // pointers go from row to row of the picture, so that nothing is asked of the job in between
+    long at = ((long)n * job.height + begin) * width + column, faces = (long)n * (job.most_faces + 1);
+    u8 *rgb = job.rgb + 3 * at, *ids = job.ids + at;
+    float* depths = job.depth ? job.depth + at : nullptr;
+    u16* nearness = job.nearness + at;
+    const float4* planes = (const float4*)job.planes + faces;
+    const u8* owners = job.owners + faces;
     Ground ground = {256};
     u32 low = 0, high = 0; // sums of a pixel: red | green << 16, and blue
-    int bottom = WET && from < to ? bottom_above(block, samples, 2 * from, x) : -1;
-    for (int y = 2 * from; y <= 2 * to && from < to; y++) {
-        Row row = block.rows[y];
+    int bottom = WET ? bottom_above(block, samples, 2 * begin, x) : -1;
+    bool begun = begin > 0 && block.rows[2 * begin - 1].depth > 0;
+    for (int y = 2 * begin; y <= 2 * end; y++) {
+        Row row = row_at(block.rows + y);
         u32 w0 = samples(y, x), w1 = samples(y, x + 1), f0, f1;
         Levels t0 = tone(block, w0, row, f0), t1 = tone(block, w1, row, f1);
         if (row.depth > 0) {
-            if (y % 2 == 0 || block.rows[y - 1].depth <= 0) look<WET>(block, shared, samples, y, x, row, bottom, ground);
+            if (y % 2 == 0 || !begun) {
+                ground.level = darkness_along(lists, y, block.left, lane, row);
+                if (WET) mirror(block, samples, y, x, row, bottom, ground);
+                if (listed.pools) ground.glow = poured_along(lists, y, block.left, lane, row);
+            }
+            begun = true;
             if (f0) t0 = on_ground<WET>(t0, f0, ground);
             if (f1) t1 = on_ground<WET>(t1, f1, ground);
         }
@@ -177,26 +194,25 @@ __device__ __forceinline__ void resolve(const Block& block, Shared& shared, cons
         u32 rg = t0.rg + 2 * t1.rg + next_rg, b = t0.b + 2 * t1.b + next_b;
         if (y % 2 == 1) {
             low += 2 * rg, high += 2 * b;
-            int at = ((long)n * job.height + (y >> 1)) * job.width + column;
-            if (inside && layered) job.nearness[at] = w1 >> 16;
-            if (inside && job.depth) {
-                u32 tag = w1 & TAG;
+            if (inside && layered) *nearness = w1 >> 16;
+            if (inside && depths) {
+                u32 tag = w1 & TAG, id = 0;
                 float depth = __int_as_float(0x7f800000);
-                u32 id = 0;
                 if (!is_sky(tag)) {
-                    long mine = (long)n * (job.most_faces + 1) + tag;
-                    float4 p = ((const float4*)job.planes)[mine];
-                    float ray_y = (block.view[14] - (float)(y >> 1) - 0.5f) * inverse_focal;
+                    float4 p = __ldg(planes + tag);
+                    float ray_y = (middle - (float)(y >> 1) - 0.5f) * inverse_focal;
                     depth = p.w / (p.x * ray_x + p.y * ray_y + p.z);
-                    id = job.owners[mine];
+                    id = __ldg(owners + tag);
                 }
-                job.depth[at] = depth, job.ids[at] = id;
+                *depths = depth, *ids = id;
+                depths += width, ids += width;
             }
+            nearness += width;
         } else {
-            if (y > 2 * from && inside) {
+            if (y > 2 * begin) {
                 u32 l = low + rg, h = high + b;
-                u8* pixel = job.rgb + (((long)n * job.height + (y >> 1) - 1) * job.width + column) * 3;
-                pixel[0] = l >> 8, pixel[1] = l >> 24, pixel[2] = h >> 8;
+                if (inside) rgb[0] = l >> 8, rgb[1] = l >> 24, rgb[2] = h >> 8;
+                rgb += 3 * width;
             }
             low = rg + 0x00800080u, high = b + 0x80u;
         }
