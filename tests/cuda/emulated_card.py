@@ -21,7 +21,7 @@ Work = Callable[[], None]
 @functools.cache
 def _compiled(name: str) -> Kernel:
     """A kernel of the package, once a process."""
-    text = compile_ptx(source(name), name=f"{name}.cu").partition("\t.section")[0]  # without what is for debuggers
+    text = compile_ptx(source(name), name=f"{name}.cu")
     return Kernel(text, name)
 
 

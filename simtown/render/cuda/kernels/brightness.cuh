@@ -165,7 +165,7 @@ __device__ __forceinline__ u32 darkness_along(const Lists& lists, int y, int sta
         for (u32 here = __ballot_sync(ALL, y >= shape.top && y < shape.bottom); here; here &= here - 1) {
             int k = __ffs(here) - 1, number = __shfl_sync(ALL, shape.number, k), edges = __shfl_sync(ALL, shape.edges, k);
             Linear edge = {1.0f, 0.0f}; // a lane an edge
-            if (lane < edges) edge = edge_along(lists.edges[number * MOST_EDGES + lane], row);
+            if (lane < edges) edge = edge_along(__ldg(lists.edges + number * MOST_EDGES + lane), row);
             float a = edge.at(low), b = edge.at(high), part = 1.0f;
             if (__any_sync(ALL, fmaxf(a, b) <= 0)) continue;
             for (u32 left = __ballot_sync(ALL, fminf(a, b) < 1); left; left &= left - 1)

@@ -14,9 +14,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 3) draw(const Job* __restr
     int me = threadIdx.x, first = 2 * block.top, last = 2 * block.bottom + 1, total = (last - first) * STRIDE;
     if (block.light[COVER] > 0) cover_sky(block, samples);
     else
+        #pragma unroll 4
         for (int i = me; i < (total + 3) / 4; i += THREADS) ((uint4*)samples)[i] = make_uint4(0, 0, 0, 0);
     __syncthreads();
-    Window window = {samples, 2 * block.left, min(2 * block.left + STRIDE, 2 * job.width + 1), first, last};
+    Window window = {(u32)__cvta_generic_to_shared(samples), 2 * block.left, min(2 * block.left + STRIDE, 2 * job.width + 1), first, last};
     fill(block, window, queue);
     __syncthreads();
     if (job.samples && is_wet(block.light)) {

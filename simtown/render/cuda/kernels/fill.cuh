@@ -13,7 +13,7 @@ struct Queue {
 
 // The samples of a block: rows `first` to `last` - 1 of columns `left` to `right` - 1 of the picture.
 struct Window {
-    u32* samples;
+    u32 samples;                // their address in shared memory
     int left, right, first, last;
 };
 
@@ -40,19 +40,25 @@ __device__ __forceinline__ void bound(s64 e, s32 dy, double inverse, int& begin,
     else if (e < 0) end = begin;
 }
 
-// A row of a triangle: `count` samples from `at` on, whose depth begins with `value`.
-struct Run { u32* at; int count; u32 value, step, tag; };
+// A row of a triangle: `count` samples from the address `at` on, whose depth begins with `value`.
+struct Run { u32 at, count, value, step, tag; };
+
+// The address of a sample, `right` of column w.left in row y.
+__device__ __forceinline__ u32 address(const Window& w, int y, int right) { return w.samples + 4 * ((y - w.first) * STRIDE + right); }
+
+// Addresses of 32 bits make walking along a row half as long as the compiler's pointers do.
+__device__ __forceinline__ void raise(u32 at, u32 value) { asm volatile("red.shared.max.u32 [%0], %1;" ::"r"(at), "r"(value) : "memory"); }
 
 __device__ __forceinline__ Run row_of(const Window& w, const Record* record, short4 box, int y)
 {
     const uint4* r = (const uint4*)record;
-    uint4 p = r[0], q = r[1], s = r[2];
+    uint4 p = __ldg(r), q = __ldg(r + 1), s = __ldg(r + 2);
     int ax = (s16)(q.z & 0xffff), ay = (s32)q.z >> 16, bx = (s16)(q.w & 0xffff), by = (s32)q.w >> 16;
     int down = y - box.z, begin = max(w.left - box.x, 0), end = min(w.right, (int)box.y) - box.x, from = down << 8;
     bound((s32)p.x + from * ax, ay, __uint_as_float(s.x), begin, end);
     bound((s32)p.y + from * bx, by, __uint_as_float(s.y), begin, end);
     bound((s32)p.z - from * (ax + bx), -(ay + by), __uint_as_float(s.z), begin, end);
-    return {w.samples + (y - w.first) * STRIDE + box.x + begin - w.left, end - begin, p.w + begin * q.x + down * q.y, q.x, s.w & 0xffff};
+    return {address(w, y, box.x + begin - w.left), (u32)(max(end, begin) - begin), p.w + begin * q.x + down * q.y, q.x, s.w & 0xffff};
 }
 
 __device__ __forceinline__ Run row_of(const Window& w, const Large& r, int y)
@@ -62,18 +68,20 @@ __device__ __forceinline__ Run row_of(const Window& w, const Large& r, int y)
     bound(r.e[0] + from * r.ax, r.ay, r.inverse[0], begin, end);
     bound(r.e[1] + from * r.bx, r.by, r.inverse[1], begin, end);
     bound(r.e[2] - from * (r.ax + r.bx), -(r.ay + r.by), r.inverse[2], begin, end);
-    return {w.samples + (y - w.first) * STRIDE + r.box.left + begin - w.left, end - begin, r.value + begin * r.step_x + down * r.step_y, r.step_x, r.tag};
+    return {address(w, y, r.box.left + begin - w.left), (u32)(max(end, begin) - begin), r.value + begin * r.step_x + down * r.step_y, r.step_x, r.tag};
 }
 
 // Raise the samples of a lane's row where they lie lower.
 __device__ __forceinline__ void walk(Run run)
 {
-    u32 *at = run.at, *end = at + run.count, value = run.value;
-    for (; at + 1 < end; at += 2, value += 2 * run.step) { // two at a time, since counting costs as much as a sample
-        atomicMax(at, (value & DEPTH) | run.tag);
-        atomicMax(at + 1, (value + run.step & DEPTH) | run.tag);
+    u32 at = run.at, end = at + 4 * run.count, value = run.value;
+    for (u32 last = end - 4; (s32)(at - last) < 0; at += 8) { // two at a time, since counting costs as much as a sample
+        raise(at, value & DEPTH | run.tag);
+        value += run.step;
+        raise(at + 4, value & DEPTH | run.tag);
+        value += run.step;
     }
-    if (at < end) atomicMax(at, (value & DEPTH) | run.tag);
+    if (at < end) raise(at, value & DEPTH | run.tag);
 }
 
 // Fill up to 32 pieces, whose rows the lanes of a warp share: `piece` is a lane's own, -1 for none.
@@ -81,7 +89,7 @@ __device__ __forceinline__ void fill_pieces(const Window& w, const Box* boxes, c
 {
     int rows = 0;
     if (piece >= 0) {
-        short4 box = ((const short4*)boxes)[piece];
+        short4 box = __ldg((const short4*)boxes + piece);
         rows = min((int)box.w, w.last) - max((int)box.z, w.first);
     }
     int ends = rows;
@@ -97,7 +105,7 @@ __device__ __forceinline__ void fill_pieces(const Window& w, const Box* boxes, c
         before += __popc(starts);
         int mine = __shfl_sync(ALL, piece, whose), skipped = __shfl_sync(ALL, begins, whose);
         if (base + lane < total) {
-            short4 box = ((const short4*)boxes)[mine];
+            short4 box = __ldg((const short4*)boxes + mine);
             walk(row_of(w, records + mine, box, max((int)box.z, w.first) + base + lane - skipped));
         }
     }
@@ -124,10 +132,10 @@ __device__ __forceinline__ void fill(const Block& block, const Window& w, Queue&
             int i = start + k * THREADS + me;
             keys[k] = -1;
             if (i < pieces) {
-                short4 box = ((const short4*)boxes)[i];
+                short4 box = __ldg((const short4*)boxes + i);
                 int across = min((int)box.y, w.right) - max((int)box.x, w.left);
                 if (across > 0 && box.z < w.last && box.w > w.first) {
-                    keys[k] = LENGTHS - min(min(across, (int)lengths[i]), LENGTHS);
+                    keys[k] = LENGTHS - min(min(across, (int)__ldg(lengths + i)), LENGTHS);
                     places[k] = atomicAdd(&queue.lengths[keys[k]], 1);
                 }
             }

@@ -24,13 +24,21 @@ struct Shared {
     uint2 edge[MOST_ROWS];                      // colours of the last column of samples, which belongs to the next strip as well
 };
 
+__device__ __forceinline__ Row row_at(const Row* row)
+{
+    const float4* r = (const float4*)row;
+    float4 p = __ldg(r), q = __ldg(r + 1), s = __ldg(r + 2);
+    return {p.x, p.y, p.z, p.w, q.x, q.y, __float_as_uint(q.z), __float_as_uint(q.w),
+            __float_as_uint(s.x), __float_as_uint(s.y), __float_as_uint(s.z), __float_as_uint(s.w)};
+}
+
 __device__ __forceinline__ bool is_sky(u32 tag) { return tag == 0 || tag >= SKY; }
 
 // How a triangle lies on the ground: 0 if it does not, or GRASS, STREET, PAVED.
 __device__ __forceinline__ u32 flag_of(const Block& block, u32 tag)
 {
     if (is_sky(tag)) return 0;
-    u32 y = block.packed[tag].y;
+    u32 y = __ldg(block.packed + tag).y;
     return y >> 31 ? y >> 28 & 3 : 0;
 }
 
@@ -42,7 +50,7 @@ __device__ __forceinline__ Levels sky_at(u32 tag, const Row& row)
 
 __device__ __forceinline__ Levels flat_at(const Block& block, u32 tag, float air)
 {
-    float4 c = block.flats[tag];
+    float4 c = __ldg(block.flats + tag);
     return pack(block.light[FOG] + c.x * air, block.light[FOG + 1] + c.y * air, block.light[FOG + 2] + c.z * air);
 }
 
@@ -60,7 +68,7 @@ __device__ __forceinline__ Levels tone(const Block& block, u32 word, const Row& 
     u32 tag = word & TAG;
     flag = 0;
     if (is_sky(tag)) return sky_at(tag, row);
-    uint2 c = block.packed[tag];
+    uint2 c = __ldg(block.packed + tag);
     if (c.y >> 31 == 0) return {c.x, c.y};
     flag = c.y >> 28 & 3;
     return flat_at(block, tag, row.air);
@@ -80,7 +88,7 @@ __device__ __forceinline__ Levels seen_from(const Block& block, u32 word, int y,
 {
     u32 tag = word & TAG;
     if (is_sky(tag)) return sky_at(tag, row);
-    uint2 c = block.packed[tag];
+    uint2 c = __ldg(block.packed + tag);
     if (c.y >> 31 == 0) return {c.x, c.y};
     return flat_at(block, tag, block.rows[min(y, (int)(c.y & 0xffff) - 1)].air);
 }
@@ -134,13 +142,13 @@ __device__ __forceinline__ void resolve(const Block& block, Shared& shared, cons
     if (warp < 3 && lane == 0) *count = found;
     __syncthreads();
     for (int y = first + threadIdx.x; y < last; y += THREADS) { // the last column, a row a lane
-        Row row = block.rows[y];
+        Row row = row_at(block.rows + y);
         u32 flag;
         Levels c = tone(block, samples(y, 2 * STRIP), row, flag);
         if (flag) {
             Ground ground = {256};
             int above = y % 2 == 1 && block.rows[y - 1].depth > 0 ? y - 1 : y, bottom = WET ? bottom_above(block, samples, above, 2 * STRIP) : 0;
-            Row there = block.rows[above];
+            Row there = row_at(block.rows + above);
             int pair = block.left + STRIP;
             ground.level = darkness(lists, above, pair, there);
             if (WET) mirror(block, samples, above, 2 * STRIP, there, bottom, ground);
@@ -167,7 +175,7 @@ __device__ __forceinline__ void resolve(const Block& block, Shared& shared, cons
     int bottom = WET ? bottom_above(block, samples, 2 * begin, x) : -1;
     bool begun = begin > 0 && block.rows[2 * begin - 1].depth > 0;
     for (int y = 2 * begin; y <= 2 * end; y++) {
-        Row row = block.rows[y];
+        Row row = row_at(block.rows + y);
         u32 w0 = samples(y, x), w1 = samples(y, x + 1), f0, f1;
         Levels t0 = tone(block, w0, row, f0), t1 = tone(block, w1, row, f1);
         if (row.depth > 0) {
@@ -191,10 +199,10 @@ __device__ __forceinline__ void resolve(const Block& block, Shared& shared, cons
                 u32 tag = w1 & TAG, id = 0;
                 float depth = __int_as_float(0x7f800000);
                 if (!is_sky(tag)) {
-                    float4 p = planes[tag];
+                    float4 p = __ldg(planes + tag);
                     float ray_y = (middle - (float)(y >> 1) - 0.5f) * inverse_focal;
                     depth = p.w / (p.x * ray_x + p.y * ray_y + p.z);
-                    id = owners[tag];
+                    id = __ldg(owners + tag);
                 }
                 *depths = depth, *ids = id;
                 depths += width, ids += width;

@@ -21,6 +21,7 @@ struct Team {
     float view[VIEW_STRIDE], light[LIGHT_STRIDE];
     Turn turns[4];                 // the camera's yaw and pitch, the sun's azimuth and elevation
     s32 lamp_ends[MOST_SLOTS + 1]; // lamps of the slots before
+    u8 casters[MOST_SLOTS];        // slots of what may cast a shadow on the picture
     s32 sums[WARPS];
     float x[MOST_CORNERS][THREADS], y[MOST_CORNERS][THREADS]; // corners of a shadow, on a grid of 1 / GRID metres
     u8 order[MOST_CORNERS][THREADS], chain[2 * MOST_CORNERS][THREADS];
@@ -222,16 +223,23 @@ __device__ __forceinline__ int hull(Team& team, int me, int n)
     return size - 1;
 }
 
-// The outline of a thing's shadow in this thread's column and the rows that it may touch; how many corners, 0 for no shadow
-// (ground.collect_shadows).
+// Whether the shadow of a thing may lie on the picture (ground.collect_shadows).
+__device__ __forceinline__ bool may_cast(const Scene& scene, s32 mesh, const Pose& p)
+{
+    const Town& town = scene.job.town;
+    const float* light = scene.light;
+    if (!(town.roles[mesh] & CASTS) || light[SHADOW] < FAINT) return false;
+    float stretch = 1.0f + fabsf(light[0] / light[2]) + fabsf(light[1] / light[2]);
+    return !out_of_view(scene.view, scene.wide, p.x, p.y, (town.radius[mesh] * p.scale + fabsf(p.z)) * stretch);
+}
+
+// The outline of a thing's shadow in this thread's column and the rows that it may touch; how many corners, 0 for no shadow.
 __device__ __forceinline__ int outline(const Scene& scene, s32 mesh, const Pose& p, Shape& shape)
 {
     Team& team = scene.team;
     const Town& town = scene.job.town;
     const float *view = scene.view, *light = scene.light;
-    if (mesh < 0 || !(town.roles[mesh] & CASTS) || light[SHADOW] < FAINT) return 0;
-    float slope_x = light[0] / light[2], slope_y = light[1] / light[2], stretch = 1.0f + fabsf(slope_x) + fabsf(slope_y);
-    if (out_of_view(view, scene.wide, p.x, p.y, (town.radius[mesh] * p.scale + fabsf(p.z)) * stretch)) return 0;
+    float slope_x = light[0] / light[2], slope_y = light[1] / light[2];
     const float4* points = (const float4*)town.hull + town.hull_start[mesh];
     int n = town.hull_start[mesh + 1] - town.hull_start[mesh];
     float near = 1e9f, far = -1e9f;
@@ -279,7 +287,7 @@ __device__ __forceinline__ bool contact_of(const Scene& scene, s32 mesh, const P
 {
     const Town& town = scene.job.town;
     const float* view = scene.view;
-    if (mesh < 0 || !(town.roles[mesh] & STANDS) || p.z > 0.5f) return false;
+    if (!(town.roles[mesh] & STANDS) || p.z > 0.5f) return false;
     float4 base = ((const float4*)town.bases)[mesh];
     float half_u = base.z * p.scale, half_v = base.w * p.scale;
     float x = p.x + p.scale * (p.c * base.x - p.s * base.y), y = p.y + p.scale * (p.s * base.x + p.c * base.y);
@@ -290,49 +298,73 @@ __device__ __forceinline__ bool contact_of(const Scene& scene, s32 mesh, const P
     return true;
 }
 
-// Things in their places, and lists of their shadows and contacts.
-__device__ __forceinline__ void write_things(const Scene& scene, Counts& counts)
+// Things in their places, and the list of their contacts; how many may cast shadows, whose slots go to team.casters.
+__device__ __forceinline__ int write_things(const Scene& scene, Counts& counts)
 {
     const Job& job = scene.job;
     Team& team = scene.team;
-    int slots = job.slots, first = scene.n * slots, triangles = 0, lamps = 0;
+    int slots = job.slots, first = scene.n * slots, triangles = 0, lamps = 0, casters = 0;
     for (int start = 0; start < slots; start += THREADS) {
-        int slot = start + scene.me, total, seen = 0, burning = 0, corners = 0;
-        bool there = slot < slots, stands = false;
-        s32 mesh = -1;
-        Pose pose = {};
-        u32 look = 0;
-        Shape shadow = {}, dark = {};
+        int slot = start + scene.me, total, seen = 0, burning = 0;
+        bool here = slot < slots, casts = false, stands = false;
+        Shape shape = {};
         Contact contact = {};
-        if (there) {
-            mesh = thing_in(scene, slot, pose, look);
+        if (here) {
+            Pose pose;
+            u32 look;
+            s32 mesh = thing_in(scene, slot, pose, look);
             seen = write_place(scene, slot, mesh, pose, look);
-            if (mesh >= 0 && slot > 0) burning = job.town.lamp_start[mesh + 1] - job.town.lamp_start[mesh];
-            corners = outline(scene, slot > 0 ? mesh : -1, pose, shadow);
-            stands = contact_of(scene, slot > 0 ? mesh : -1, pose, dark, contact);
+            if (mesh >= 0 && slot > 0) {
+                burning = job.town.lamp_start[mesh + 1] - job.town.lamp_start[mesh];
+                casts = may_cast(scene, mesh, pose);
+                stands = contact_of(scene, mesh, pose, shape, contact);
+            }
         }
         int at = triangles + before<WARPS>(team.sums, scene.me, seen, total);
-        if (there) job.ends[scene.n * (slots + 1) + slot] = at;
+        if (here) job.ends[first + scene.n + slot] = at;
         triangles += total;
         at = lamps + before<WARPS>(team.sums, scene.me, burning, total);
-        if (there) team.lamp_ends[slot] = at;
+        if (here) team.lamp_ends[slot] = at;
         lamps += total;
-        at = counts.shadows + before<WARPS>(team.sums, scene.me, corners > 0, total);
-        if (corners > 0) {
-            float4* edges = (float4*)job.shadow_edges + (first + at) * MOST_EDGES;
-            shadow.number = at, shadow.edges = write_edges(scene, mesh, pose, corners, edges);
-            job.shadow_shapes[first + at] = shadow;
-        }
-        counts.shadows += total;
+        at = casters + before<WARPS>(team.sums, scene.me, casts, total);
+        if (casts) team.casters[at] = (u8)slot;
+        casters += total;
         at = counts.contacts + before<WARPS>(team.sums, scene.me, stands, total);
         if (stands) {
-            dark.number = at;
-            job.contact_shapes[first + at] = dark;
+            shape.number = at;
+            job.contact_shapes[first + at] = shape;
             job.contacts[first + at] = contact;
         }
         counts.contacts += total;
     }
-    if (scene.me == 0) job.ends[scene.n * (slots + 1) + slots] = triangles, team.lamp_ends[slots] = lamps;
+    if (scene.me == 0) job.ends[first + scene.n + slots] = triangles, team.lamp_ends[slots] = lamps;
+    return casters;
+}
+
+// The list of the shadows of the first `casters` of team.casters.
+__device__ __forceinline__ void write_shadows(const Scene& scene, int casters, Counts& counts)
+{
+    const Job& job = scene.job;
+    int first = scene.n * job.slots;
+    for (int start = 0; start < casters; start += THREADS) {
+        int number = start + scene.me, total, corners = 0;
+        s32 mesh = -1;
+        Pose pose;
+        Shape shape = {};
+        if (number < casters) {
+            const Place& place = job.places[first + scene.team.casters[number]];
+            mesh = place.mesh;
+            pose = {place.x, place.y, place.z, place.c, place.s, place.scale};
+            corners = outline(scene, mesh, pose, shape);
+        }
+        int at = counts.shadows + before<WARPS>(scene.team.sums, scene.me, corners > 0, total);
+        if (corners > 0) {
+            float4* edges = (float4*)job.shadow_edges + (first + at) * MOST_EDGES;
+            shape.number = at, shape.edges = write_edges(scene, mesh, pose, corners, edges);
+            job.shadow_shapes[first + at] = shape;
+        }
+        counts.shadows += total;
+    }
 }
 
 // One pool of light on the ground (ground.add_pool); false for one that lies out of view.
@@ -355,35 +387,32 @@ struct Lamp {
     float4 colour;
 };
 
-// The light that a lamp throws on the ground: a cone before a head lamp, a pool under a lantern or a beacon (ground.collect_pools).
-__device__ __forceinline__ bool light_below(const Scene& scene, const Place& p, const Lamp& lamp, float power, Shape& shape, Pool& pool)
-{
-    float x = p.x + p.scale * (p.c * lamp.x - p.s * lamp.y), y = p.y + p.scale * (p.s * lamp.x + p.c * lamp.y);
-    float high = p.z + p.scale * lamp.z, red = lamp.colour.x, green = lamp.colour.y, blue = lamp.colour.z;
-    if (lamp.kind == HEADLAMP) {
-        float f = 0.85f * power;
-        shape.edges = 1;
-        return pool_at(scene, x, y, p.c, p.s, CONE, APEX + OPENING * CONE, {f * 1.0f, f * 0.93f, f * 0.74f}, shape, pool);
-    }
-    if (lamp.kind != GLOW) return false;
-    if (high > LANTERN) return pool_at(scene, x, y, p.c, p.s, POOL, POOL, {power * 1.0f, power * 0.80f, power * 0.46f}, shape, pool);
-    if (red > 0.9f && green > 0.8f) return false;
-    float f = 0.5f * power;
-    return pool_at(scene, x, y, p.c, p.s, BEACON, BEACON, {f * red, f * green, f * blue}, shape, pool);
-}
-
-// Its reflection, where a mirror on the ground would show it, drawn out towards the eye (ground.collect_pools).
-__device__ __forceinline__ bool reflection(const Scene& scene, const Place& p, const Lamp& lamp, float power, Shape& shape, Pool& pool)
+// What a lamp throws on the ground: a cone before a head lamp, a pool under a lantern or a beacon; or, if `mirrored`, its reflection where a
+// mirror on the ground would show it, drawn out towards the eye (ground.collect_pools).
+__device__ __forceinline__ bool light_of(const Scene& scene, const Place& p, const Lamp& lamp, bool mirrored, Shape& shape, Pool& pool)
 {
     const float* view = scene.view;
-    float wet = scene.light[WET], high = p.z + p.scale * lamp.z;
-    if (!(wet > 0.1f && high > 0.1f && view[2] > 0)) return false;
+    float power = (scene.light[LAMPS] - BRIGHT) / (1.0f - BRIGHT), wet = scene.light[WET];
+    if (!(power > 0)) return false;
     float x = p.x + p.scale * (p.c * lamp.x - p.s * lamp.y), y = p.y + p.scale * (p.s * lamp.x + p.c * lamp.y);
-    float dx = view[0] - x, dy = view[1] - y, distance = sqrtf(dx * dx + dy * dy);
-    if (!(distance > 1.0f)) return false;
-    float share = high / (high + view[2]), f = 1.5f * wet * power;
-    return pool_at(scene, x + share * dx, y + share * dy, dx / distance, dy / distance, STREAK_LENGTH, STREAK_WIDTH,
-                   {f * lamp.colour.x, f * lamp.colour.y, f * lamp.colour.z}, shape, pool);
+    float high = p.z + p.scale * lamp.z, red = lamp.colour.x, green = lamp.colour.y, blue = lamp.colour.z;
+    float c = p.c, s = p.s, along, across, f;
+    if (mirrored) {
+        float dx = view[0] - x, dy = view[1] - y, distance = sqrtf(dx * dx + dy * dy), share = high / (high + view[2]);
+        if (!(wet > 0.1f && high > 0.1f && distance > 1.0f && view[2] > 0)) return false;
+        x = x + share * dx, y = y + share * dy, c = dx / distance, s = dy / distance;
+        along = STREAK_LENGTH, across = STREAK_WIDTH, f = 1.5f * wet * power;
+    } else if (lamp.kind == HEADLAMP) {
+        shape.edges = 1;
+        along = CONE, across = APEX + OPENING * CONE, f = 0.85f * power;
+        red = 1.0f, green = 0.93f, blue = 0.74f;
+    } else if (lamp.kind == GLOW && high > LANTERN) {
+        along = across = POOL, f = power;
+        red = 1.0f, green = 0.80f, blue = 0.46f;
+    } else if (lamp.kind == GLOW && !(red > 0.9f && green > 0.8f)) {
+        along = across = BEACON, f = 0.5f * power;
+    } else return false;
+    return pool_at(scene, x, y, c, s, along, across, {f * red, f * green, f * blue}, shape, pool);
 }
 
 // The halo of a lamp (effects.halo); false where its middle is not on the picture.
@@ -399,45 +428,35 @@ __device__ __forceinline__ bool halo_of(const Scene& scene, const Place& p, cons
     return halo.radius > 0 && x >= 0 && y >= 0 && x < (float)scene.job.width && y < (float)scene.job.height;
 }
 
-// Lists of the light of lamps on the ground and of their halos.
+// Lists of the light of lamps on the ground and of their halos. Every second thread sees to a lamp's reflection.
 __device__ __forceinline__ void write_lamps(const Scene& scene, Counts& counts)
 {
     const Job& job = scene.job;
     Team& team = scene.team;
-    float power = (scene.light[LAMPS] - BRIGHT) / (1.0f - BRIGHT);
     int lamps = scene.light[LAMPS] > 0 ? team.lamp_ends[job.slots] : 0, first = scene.n * job.lamps;
-    for (int start = 0; start < lamps; start += THREADS) {
-        int number = start + scene.me, total;
-        bool lit = false, mirrored = false, glows = false;
-        Shape below = {}, mirror = {};
-        Pool light, shine;
-        Halo halo;
+    for (int start = 0; start < 2 * lamps; start += THREADS) {
+        int number = (start + scene.me) >> 1, total;
+        bool mirrored = scene.me & 1, lit = false, glows = false;
+        Shape shape = {};
+        Pool pool = {};
+        Halo halo = {};
         if (number < lamps) {
             int slot = slot_of(team.lamp_ends, job.slots, number);
             const Place& place = job.places[scene.n * job.slots + slot];
             float4 row = ((const float4*)job.town.lamps)[job.town.lamp_start[place.mesh] + number - team.lamp_ends[slot]];
             int material = (int)row.w;
             Lamp lamp = {row.x, row.y, row.z, job.town.kinds[material], ((const float4*)job.town.palette)[material]};
-            glows = halo_of(scene, place, lamp, halo);
-            if (power > 0) {
-                lit = light_below(scene, place, lamp, power, below, light);
-                mirrored = reflection(scene, place, lamp, power, mirror, shine);
-            }
+            lit = light_of(scene, place, lamp, mirrored, shape, pool);
+            glows = !mirrored && halo_of(scene, place, lamp, halo);
         }
         int at = counts.halos + before<WARPS>(team.sums, scene.me, glows, total);
         if (glows) job.halos[first + at] = halo;
         counts.halos += total;
-        at = counts.pools + before<WARPS>(team.sums, scene.me, lit + mirrored, total);
+        at = counts.pools + before<WARPS>(team.sums, scene.me, lit, total);
         if (lit) {
-            below.number = at;
-            job.pool_shapes[2 * first + at] = below;
-            job.pools[2 * first + at] = light;
-            at++;
-        }
-        if (mirrored) {
-            mirror.number = at;
-            job.pool_shapes[2 * first + at] = mirror;
-            job.pools[2 * first + at] = shine;
+            shape.number = at;
+            job.pool_shapes[2 * first + at] = shape;
+            job.pools[2 * first + at] = pool;
         }
         counts.pools += total;
     }
@@ -515,8 +534,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) setup(const Job* __restric
     Counts counts = {};
     look(scene);
     write_rows(scene);
-    write_things(scene, counts);
+    int casters = write_things(scene, counts);
     __syncthreads();
+    write_shadows(scene, casters, counts);
     write_lamps(scene, counts);
     __syncthreads();
     write_all_columns(scene, counts);

@@ -1,7 +1,7 @@
 // Pixels of scenes with wet ground, from the samples that `draw` left: a block for every 32 x 128 pixels.
 #include "block.cuh"
 
-extern "C" __global__ void __launch_bounds__(THREADS, 3) wet(const Job* __restrict__ pointer)
+extern "C" __global__ void __launch_bounds__(THREADS, 2) wet(const Job* __restrict__ pointer)
 {
     __shared__ Shared shared;
     const Job& job = *pointer;
