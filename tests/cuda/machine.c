@@ -23,10 +23,11 @@ enum { GLOBAL, SHARED, LOCAL, PARAMETER };
 #define SHARED_WINDOW (1ull << 60)
 #define LOCAL_WINDOW (1ull << 61)
 
-/* Who touched a piece of memory last, and when: time << 16 | flags | thread of its block. The clock goes on at every barrier. */
-typedef struct { uint64_t writer, reader; } Cell;
-enum { THREAD = 0x3ff, BY_ATOMIC = 0x400, SPLIT = 0x800, /* of a writer: how it wrote; whether the word's bytes have cells of their own */
-       BY_LANES = 0x400, BY_WARPS = 0x800, BY_BLOCKS = 0x1000 }; /* of a reader: who else has read since the barrier, or the launch, began */
+/* Who reads, or writes, a piece of memory: the last one, as time << 16 | thread of its block, and those that nothing orders before it:
+   lanes of its warp, others as flags. The clock goes on at every barrier. */
+typedef struct { uint64_t last; uint32_t lanes, flags; } Mark;
+enum { THREAD = 0x3ff, BY_WARPS = 1, BY_BLOCKS = 2, ATOMICALLY = 4 };
+typedef struct { Mark readers, writers; uint64_t split; } Cell; /* split: the bytes of the word have cells of their own */
 typedef struct {
     uint8_t *data, *written; /* `written`: 1 for every byte that has a value */
     Cell *words, *bytes;
@@ -193,54 +194,69 @@ static uint32_t dot(uint32_t a, uint32_t b, uint32_t c, int a_signed, int b_sign
 /* An access of a thread. What was done before `since` does not count: before the launch, or before the block if memory is shared. */
 typedef struct { int kind; uint32_t thread; const Warp *warp; uint64_t since; } Access;
 
-/* Whether what was done then comes before what this thread does now. */
-static int ordered(uint64_t then, const Access *now)
+/* One of those marked that this access is not ordered behind, or 0. */
+static inline uint64_t unordered(const Mark *mark, const Access *a)
 {
-    uint64_t time = then >> 16;
-    uint32_t other = then & THREAD;
-    if (time < now->since) return 1;
-    if (time < block_begin) return 0; /* another block of this launch */
-    if (other == now->thread || time < phase_begin) return 1;
-    return other / 32 == now->thread / 32 && time < now->warp->met[now->thread % 32][other % 32];
+    uint64_t time = mark->last >> 16;
+    if (time < a->since) return 0;
+    if (time < block_begin || mark->flags & BY_BLOCKS) return mark->last;
+    if (time < phase_begin) return 0;
+    if ((mark->last & THREAD) / 32 != a->thread / 32 || mark->flags & BY_WARPS) return mark->last;
+    const uint64_t *met = a->warp->met[a->thread % 32];
+    for (uint32_t left = mark->lanes & ~(1u << a->thread % 32); left; left &= left - 1)
+        if (time >= met[__builtin_ctz(left)]) return time << 16 | a->thread / 32 * 32 | __builtin_ctz(left);
+    return 0;
+}
+
+/* Mark this access; those that it is ordered behind need no mark any more. */
+static inline void add(Mark *mark, const Access *a)
+{
+    uint64_t time = mark->last >> 16, now = L.memory->clock;
+    uint32_t lanes = 0, flags = 0;
+    if (time >= a->since) flags = time < block_begin ? BY_BLOCKS : mark->flags & BY_BLOCKS;
+    if (time >= phase_begin) {
+        flags |= mark->flags & BY_WARPS;
+        if ((mark->last & THREAD) / 32 != a->thread / 32) flags |= BY_WARPS;
+        else lanes = mark->lanes;
+        if (time < now)
+            for (uint32_t left = lanes; left; left &= left - 1)
+                if (time < a->warp->met[a->thread % 32][__builtin_ctz(left)]) lanes &= ~(1u << __builtin_ctz(left));
+    }
+    *mark = (Mark){now << 16 | a->thread, lanes | 1u << a->thread % 32, flags};
 }
 
 /* Note an access; returns what it conflicts with, or 0. */
 static inline uint64_t touch(Cell *cell, const Access *a)
 {
-    uint64_t now = L.memory->clock << 16 | a->thread, conflict = 0, reader = cell->reader, flags = 0;
     int by_atomic = a->kind == ATOMIC || a->kind == RELAXED_STORE;
-    if (!(cell->writer & BY_ATOMIC && (by_atomic || a->kind == RELAXED_LOAD)) && !ordered(cell->writer, a)) conflict = cell->writer;
-    if (a->kind == RELAXED_LOAD || (a->kind != STORE && !by_atomic && reader == now)) return conflict;
-    uint64_t time = reader >> 16;
-    uint32_t other = reader & THREAD;
-    int seen = time >= a->since, recent = time >= phase_begin;
+    uint64_t now = L.memory->clock << 16 | a->thread, conflict = 0;
+    if (!(cell->writers.flags & ATOMICALLY && (by_atomic || a->kind == RELAXED_LOAD))) conflict = unordered(&cell->writers, a);
+    if (a->kind == RELAXED_LOAD) return conflict;
     if (a->kind == LOAD || a->kind == CONSTANT_LOAD) {
-        if (seen) flags = time < block_begin ? BY_BLOCKS : reader & BY_BLOCKS;
-        if (recent) flags |= (reader & (BY_LANES | BY_WARPS)) | (other == a->thread ? 0 : other / 32 == a->thread / 32 ? BY_LANES : BY_WARPS);
-        cell->reader = now | flags;
+        add(&cell->readers, a);
         return conflict;
     }
-    if (seen) {
-        int alone = !(reader & BY_BLOCKS) && ordered(reader, a);
-        if (alone && recent && reader & BY_WARPS) alone = 0;
-        if (alone && recent && reader & BY_LANES)
-            for (uint32_t l = 0; l < 32; l++) alone &= l == a->thread % 32 || time < a->warp->met[a->thread % 32][l];
-        if (!alone) conflict = reader;
+    uint64_t read = unordered(&cell->readers, a);
+    if (by_atomic) {
+        int plain = cell->writers.last == now && !(cell->writers.flags & ATOMICALLY); /* its own store, which no other is ordered behind */
+        add(&cell->writers, a);
+        cell->writers.flags |= plain ? 0 : ATOMICALLY;
+    } else { /* who is ordered behind this store is ordered behind what was before it */
+        cell->writers = (Mark){now, 1u << a->thread % 32, 0};
+        cell->readers = (Mark){0};
     }
-    cell->writer = now | (by_atomic ? BY_ATOMIC : 0) | (cell->writer & SPLIT);
-    if (!by_atomic) cell->reader = 0; /* who is ordered behind this store is ordered behind those reads */
-    return conflict;
+    return conflict ? conflict : read;
 }
 
 /* The same of some bytes of a word: bit i of `bytes` is byte i. A word has one cell until a part of it is touched. */
 static inline uint64_t touch_word(Array *array, uint64_t word, uint32_t bytes, const Access *a)
 {
     Cell *whole = &array->words[word], *parts = &array->bytes[word * 4];
-    if (bytes == 15 && !(whole->writer & SPLIT)) return touch(whole, a);
+    if (bytes == 15 && !whole->split) return touch(whole, a);
     uint64_t conflict = 0;
-    if (!(whole->writer & SPLIT)) {
+    if (!whole->split) {
         for (int i = 0; i < 4; i++) parts[i] = *whole;
-        whole->writer |= SPLIT;
+        whole->split = 1;
     }
     for (int i = 0; i < 4; i++) {
         uint64_t found = bytes >> i & 1 ? touch(&parts[i], a) : 0;
@@ -266,7 +282,7 @@ static inline uint8_t *check(Array *array, int space, int64_t number, uint64_t o
         else for (uint64_t i = offset >> 2; i < (offset + width) >> 2; i++) if ((found = touch_word(array, i, 15, &a))) conflict = found;
         if (conflict) fault_at(RACE, line, thread, space, number, offset, conflict);
         if (kind == CONSTANT_LOAD) {
-            uint64_t writer = array->words[offset >> 2].writer & SPLIT ? array->bytes[offset].writer : array->words[offset >> 2].writer;
+            uint64_t writer = (array->words[offset >> 2].split ? &array->bytes[offset] : &array->words[offset >> 2])->writers.last;
             if (!conflict && writer >> 16 >= launch_begin) fault_at(CONSTANT, line, thread, space, number, offset, writer);
         }
     }
@@ -369,18 +385,17 @@ static void count_generic(const uint64_t *where, uint32_t lanes, int kind, int w
 /* What each lane brings. */
 static struct { uint64_t value[32]; uint32_t by[32], clamp[32], mask[32]; } meeting;
 
-/* Which lanes can go on: those whose partners are here, all of them, and name the same partners. The others wait for theirs. */
+/* Which lanes can go on: those whose partners are here, all of them. The others wait for theirs. */
 static uint32_t meet(Warp *w, int warp, const uint8_t *lanes, int n, int line)
 {
     uint32_t here = 0, ready = 0;
     for (int q = 0; q < n; q++) here |= 1u << lanes[q];
     for (int q = 0; q < n; q++) {
-        int l = lanes[q], agreed = 1;
-        uint32_t partners = meeting.mask[l] & w->alive;
-        if (!(meeting.mask[l] >> l & 1)) { fault(MISSING_LANES, line, warp * 32 + l); partners = 1u << l; }
-        if (partners & ~here) continue;
-        for (uint32_t left = partners; left; left &= left - 1) agreed &= meeting.mask[__builtin_ctz(left)] == meeting.mask[l];
-        if (agreed) ready |= 1u << l;
+        int l = lanes[q];
+        uint32_t partners = meeting.mask[l] & w->alive, agreed = meeting.mask[l] >> l & 1;
+        for (uint32_t left = partners & here; left; left &= left - 1) agreed &= meeting.mask[__builtin_ctz(left)] == meeting.mask[l];
+        if (!agreed) fault(MISSING_LANES, line, warp * 32 + l); /* it leaves itself out, or its partners name others */
+        if (!agreed || !(partners & ~here)) ready |= 1u << l;
     }
     w->parked = (w->parked & ~here) | (here & ~ready);
     return ready;

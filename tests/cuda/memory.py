@@ -10,7 +10,7 @@ from tests.cuda.ptx import Program
 
 _SLOT = 30  # as in machine.c: log2 of the bytes from the beginning of an array to that of the next
 _SLOTS = 1024
-_CELL = np.dtype([("writer", "u8"), ("reader", "u8")])
+_CELL = np.dtype([("readers", "u8", 2), ("writers", "u8", 2), ("split", "u8")])
 
 
 class _Array(ctypes.Structure):

@@ -41,14 +41,16 @@ def test_blocks_warps_and_lanes_run_in_another_order_for_another_seed():
     orders = [launch(made, blocks=4, seed=seed)[1][:256].tolist() for seed in (0, 0, 1)]
     assert orders[0] == orders[1]
     assert sorted(orders[0]) == sorted(orders[2]) == list(range(256))
-    for unit in (64, 32, 1):  # blocks, warps, lanes
+    for unit in (64, 32):  # blocks, warps
         assert len({tuple(x // unit for x in order) for order in orders}) == 2
+    made = kernel("out[atomicAdd(out + 1023, 1)] = threadIdx.x;")
+    assert {tuple(launch(made, threads=32, seed=seed)[1][:32].tolist()) for seed in range(8)} == {(*range(32),), (*reversed(range(32)),)}
 
 
 def test_what_lanes_do_together():
     body = """int i = threadIdx.x, lane = i & 31, x = given[i] * 7 % 13; u32 low = 0xffffu << (lane & 16);
         int* mine = out + i * 16;
-        mine[0] = __shfl_sync(~0u, x, lane * 5); mine[1] = __shfl_up_sync(~0u, x, 3); mine[2] = __shfl_down_sync(~0u, x, 3, 8);
+        mine[0] = __shfl_sync(~0u, x, lane * 5, 8); mine[1] = __shfl_up_sync(~0u, x, 3); mine[2] = __shfl_down_sync(~0u, x, 3, 8);
         mine[3] = __shfl_xor_sync(low, x, 5);
         mine[4] = __ballot_sync(~0u, x > 6); mine[5] = __any_sync(low, x == 12); mine[6] = __all_sync(~0u, x < 13);
         mine[7] = __match_any_sync(~0u, x); int same; mine[8] = __match_all_sync(low, n, &same); mine[9] = same;
@@ -62,7 +64,7 @@ def test_what_lanes_do_together():
     warps, halves = x.reshape(2, 32), x.reshape(4, 16)
     mask = lambda rows: np.left_shift(1, np.arange(rows.shape[1])) @ rows.T  # noqa: E731
     wanted = [
-        x[i - lane + lane * 5 % 32],
+        x[i - lane % 8 + lane * 5 % 8],
         np.where(lane < 3, x, x[i - 3]),
         np.where(lane % 8 + 3 > 7, x, x[np.minimum(i + 3, 63)]),
         x[i ^ 5],
@@ -259,6 +261,10 @@ def test_shared_and_local_memory_read_before_written():
     }
     body = "int own[20]; for (int i = 0; i < n; i++) own[(i * 7) % 20] = i; out[threadIdx.x] = own[(threadIdx.x * n) % 20];"
     assert faults(launch(kernel(body), n=3)[0]) == {"read before it was written"}
+    once = "__shared__ int part[64]; if (blockIdx.x == n) part[threadIdx.x] = 1; out[threadIdx.x + 64 * blockIdx.x] = part[threadIdx.x];"
+    assert (
+        faults(launch(kernel(once), n=1, blocks=2)[0]) == faults(launch(kernel(once), n=0, blocks=2)[0]) == {"read before it was written"}
+    )
     assert launch(kernel(body), n=20)[0].faults == []
 
 
@@ -282,6 +288,22 @@ def test_lanes_that_are_missing():
     assert faults(launch(kernel("out[threadIdx.x] = __shfl_sync(0xffffu << (threadIdx.x & 16), threadIdx.x, 3);"))[0]) == {
         "shuffle from a lane that takes no part"
     }
+
+
+def test_lanes_that_ended_are_not_waited_for():
+    counters, out = launch(kernel("if (threadIdx.x % 3 == 0) return; out[threadIdx.x] = __ballot_sync(~0u, 1);"), threads=32)
+    assert counters.faults == []
+    assert out.view(np.uint32)[:4].tolist() == [0, 0xB6DB6DB6, 0xB6DB6DB6, 0]
+    late = "if (threadIdx.x % 3) out[threadIdx.x] = __ballot_sync(~0u, 1); else { if (n) out[threadIdx.x] = 5; return; }"
+    counters, out = launch(kernel(late), n=1, threads=32)
+    assert counters.faults == []
+    assert out.view(np.uint32)[:4].tolist() == [5, 0xB6DB6DB6, 0xB6DB6DB6, 5]
+
+
+def test_lanes_that_name_other_partners():
+    named = "out[threadIdx.x] = __ballot_sync(threadIdx.x < 16 ? ~0u : 0xffff0000u, 1);"
+    assert faults(launch(kernel(named), threads=32)[0]) == {"a lane's partners are missing"}
+    assert faults(launch(kernel("out[threadIdx.x] = __ballot_sync(2, 1);"), threads=32)[0]) == {"a lane's partners are missing"}
 
 
 def test_division_by_zero_and_endless_loops():
