@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simtown.exact import kernel, part_of_kernel
+from simtown.exact import inner_kernel, part_of_kernel
 from simtown.render.lanes import LANES, raise_box, raise_lanes
 from simtown.scenes.camera import NEAR
 
@@ -30,7 +30,7 @@ SMALL = 2 * LANES
 F = np.float32
 
 
-@kernel
+@inner_kernel
 def fill_triangle(samples, first, width, full, height, x0, y0, w0, x1, y1, w1, x2, y2, w2, tag):
     """Draw one triangle into `samples`, the columns `first` to `first + width - 1` of a picture of `full` columns.
 
@@ -56,14 +56,14 @@ def fill_triangle(samples, first, width, full, height, x0, y0, w0, x1, y1, w1, x
     return _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
 
 
-@kernel
+@inner_kernel
 def extent(a, b, c, stop):
     """First and last + 1 sample of 0 to stop - 1 that three coordinates span, and how far they lie apart."""
     low, high = min(a, b, c), max(a, b, c)
     return max((low + 255) >> 8, 0), min((high + 255) >> 8, stop), high - low
 
 
-@kernel
+@inner_kernel
 def depth_plane(x0, y0, w0, x1, y1, w1, x2, y2, w2, area, left, top):
     """The depth value of a triangle at the sample (left, top), and its steps to the right and down."""
     inverse = FULL / np.float64(area)
@@ -74,13 +74,13 @@ def depth_plane(x0, y0, w0, x1, y1, w1, x2, y2, w2, area, left, top):
     return low_bits(start), low_bits(256.0 * slope_x), low_bits(256.0 * slope_y)
 
 
-@kernel
+@inner_kernel
 def low_bits(x):
     """The low 32 bits of a float64, rounded towards zero. Slivers have slopes beyond int64, which processors round in their own ways."""
     return np.uint32(np.int64(min(max(x, -4e18), 4e18)))
 
 
-@kernel
+@inner_kernel
 def side(x, y, dx, dy, left, top):
     """Edge function at the sample (left, top): not negative on the inner side of an edge from (x, y) along (dx, dy)."""
     return (256 * top - y) * dx - (256 * left - x) * dy - (0 if dy < 0 or (dy == 0 and dx > 0) else 1)
@@ -104,7 +104,7 @@ def _fill_small(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value
     return raised
 
 
-@kernel
+@inner_kernel
 def _bound(x, y, dx, dy, row):
     """Where an edge from (x, y) along (dx, dy), dy != 0, crosses a row: first sample at or right of it, as quotient and
     remainder of an exact division, and what both grow by from row to row."""
@@ -161,7 +161,7 @@ def _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value,
     return raised
 
 
-@kernel
+@inner_kernel
 def hull(x, y, order, n, out):
     """Convex hull of n points (x, y), sorted by x through `order`: writes the corners' numbers, returns how many."""
     for i in range(1, n):
