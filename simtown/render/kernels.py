@@ -15,7 +15,7 @@ from simtown.assets.palette import GLASS, GROUND, MATTE, ROAD, WINDOW
 from simtown.exact import inner_kernel, part_of_kernel
 from simtown.render import light as L
 from simtown.render.effects import glow_lamps, let_fall, light_stars
-from simtown.render.fill import MOST_TRIANGLES, REACH, SNAP, TAG, fill_triangle
+from simtown.render.fill import BOX, EMPTY, MOST_TRIANGLES, REACH, SNAP, TAG, fill_box, fill_triangle, set_up
 from simtown.render.ground import (
     BITS,
     VEHICLE,
@@ -47,7 +47,7 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, ids
     """
     palette, kinds, tints = tables
     samples, spots, colours, packed = scratch.samples, scratch.spots, scratch.colours, scratch.packed
-    facing = scratch.facing
+    facing, records = scratch.facing, scratch.records
     owners, planes, flats = scratch.owners, scratch.planes, scratch.flat
     triangles, normals, materials, parts, body = atlas.triangles, atlas.normals, atlas.materials, atlas.parts, atlas.body
     columns, vertex_start, triangle_start = atlas.columns, atlas.vertex_start, atlas.triangle_start
@@ -100,14 +100,25 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, ids
         for i in range(triangle_start[mesh], triangle_start[mesh + 1]):  # without a branch, that half the time would be guessed wrong
             facing[faces] = i
             faces += normals[i, 0] * ex + normals[i, 1] * ey + normals[i, 2] * ez > normals[i, 3]
+        for i in range(LANES):
+            facing[faces + i] = triangle_start[mesh]
         for face in range(faces):
+            lane = np.uint64(face % LANES)
+            if lane == 0:
+                numbers = convert(load(facing, np.uint64(face)), np.uint32)
+                set_up(spots, triangles, numbers, v0, near, first, wide, full, high, records)
+            todo = records[lane]
+            if todo == EMPTY:
+                continue
             t = np.uint64(facing[face])  # unsigned numbers need no test for counting from an array's end
             i0, i1, i2 = np.uint64(triangles[t, 0] - v0), np.uint64(triangles[t, 1] - v0), np.uint64(triangles[t, 2] - v0)
             if count + 1 >= MOST_TRIANGLES:
                 return -1
             tag = np.uint32(count + 1)
             d0, d1, d2 = spots[2, i0], spots[2, i1], spots[2, i2]
-            if min(d0, d1, d2) < near or (reaching and _reaches(spots, i0, i1, i2)):
+            if todo == BOX:
+                seen = fill_box(samples, records, lane, tag)
+            elif min(d0, d1, d2) < near or (reaching and _reaches(spots, i0, i1, i2)):
                 if max(d0, d1, d2) <= near:
                     continue
                 seen = _fill_clipped(samples, first, wide, full, high, matrix, focal, cx, cy, atlas, t, tag, scratch.polygons)

@@ -13,7 +13,7 @@ from simtown.assets.atlas import Atlas, atlas
 from simtown.assets.catalogue import ENTITIES, STREET, STREET_MESHES
 from simtown.assets.palette import CLOTH_TINTS, MATERIALS, ROOF_TINTS, WALL_TINTS, rgb_table
 from simtown.render import kernels
-from simtown.render.fill import MOST_TRIANGLES, TAG_BITS
+from simtown.render.fill import MOST_TRIANGLES, RECORD, TAG_BITS
 from simtown.render.frames import Frames, check_size
 from simtown.render.ground import BITS, CASTS, STANDS, VEHICLE
 from simtown.render.instances import instances
@@ -55,6 +55,7 @@ class _Scratch(NamedTuple):
     polygons: np.ndarray
     spots: np.ndarray
     facing: np.ndarray
+    records: np.ndarray
     colours: np.ndarray
     owners: np.ndarray
     planes: np.ndarray
@@ -81,7 +82,8 @@ class _Scratch(NamedTuple):
             samples=np.zeros((high, stride), dtype=np.uint32),
             polygons=np.zeros((2, 9, 3), dtype=np.float32),
             spots=np.zeros((4, most_vertices), dtype=np.float32),
-            facing=np.zeros(most_faces + 1, dtype=np.int32),
+            facing=np.zeros(most_faces + LANES, dtype=np.int32),
+            records=np.zeros(RECORD * LANES, dtype=np.uint32),
             colours=np.zeros((most, 3), dtype=np.float32),
             owners=np.zeros(most, dtype=np.uint8),
             planes=np.tile(np.array([0.0, 0.0, 1.0, np.inf], dtype=np.float32), (most, 1)),
