@@ -36,12 +36,13 @@ def _keeps_compiled() -> bool:
     return True
 
 
-_KEPT = _keeps_compiled()
+#: Whether compiled code is kept on disk.
+KEPT = _keeps_compiled()
 #: How every inner loop of simtown is compiled: kept on disk, free of the GIL, no reordering or contracting of float operations.
-kernel = njit(cache=_KEPT, nogil=True, error_model="numpy")
+kernel = njit(cache=KEPT, nogil=True, error_model="numpy")
 #: The same for a part of another kernel, compiled as if it stood there. A function that hands an array on to a function takes and
 #: drops a reference to it, two atomic steps: too slow for what runs thousands of times a frame.
-part_of_kernel = njit(cache=_KEPT, nogil=True, error_model="numpy", inline="always")
+part_of_kernel = njit(cache=KEPT, nogil=True, error_model="numpy", inline="always")
 
 _TWO_OVER_PI = 0.6366197723675814
 _HALF_PI_HIGH = 1.5707963267341256
@@ -76,13 +77,13 @@ def sincos(x):  # type: ignore[no-untyped-def]
     return -c, s
 
 
-@vectorize(["float64(float64)"], cache=_KEPT)
+@vectorize(["float64(float64)"], cache=KEPT)
 def sin(x):  # type: ignore[no-untyped-def]
     """Portable ``numpy.sin`` (float64)."""
     return sincos(x)[0]
 
 
-@vectorize(["float64(float64)"], cache=_KEPT)
+@vectorize(["float64(float64)"], cache=KEPT)
 def cos(x):  # type: ignore[no-untyped-def]
     """Portable ``numpy.cos`` (float64)."""
     return sincos(x)[1]
