@@ -117,6 +117,17 @@ def cli(monkeypatch):
 
 
 @pytest.fixture
+def no_card(monkeypatch):
+    """No graphics card draws in this process, whatever the machine has."""
+    from simtown.render import engines
+
+    def check():
+        raise engines.CardError("there is no CUDA driver on this machine: install one")
+
+    monkeypatch.setattr(engines, "_check_card", check)
+
+
+@pytest.fixture
 def shell():
     """Run a command in a process of its own; keyword arguments go to subprocess.run."""
 

@@ -8,11 +8,16 @@ from time import perf_counter
 from typing import Protocol
 
 from simtown.bench.tiny import Tiny
+from simtown.render.cuda.engine import LARGEST, CardFrames, Cuda
+from simtown.render.engines import CardError
 from simtown.render.instances import instances
 from simtown.render.light import lights
 from simtown.render.raster import Raster
 from simtown.scenes.camera import views
 from simtown.scenes.scene import SceneBatch
+
+#: Pixels of the pictures that are kept on the card at once, at most; more are drawn over them.
+KEPT = 8192 * 128 * 128
 
 
 class Engine(Protocol):
@@ -31,7 +36,7 @@ class Engine(Protocol):
         ...
 
     def memory(self) -> int:
-        """Bytes of memory in use."""
+        """Bytes in use: of the card for an engine on it, of the process otherwise."""
         ...
 
 
@@ -66,6 +71,42 @@ class RasterEngine(_OnProcessor):
         prepared = min(perf_counter() - begun, whole)
         _add(self.stages, {"prepare": prepared, "draw": whole - prepared})
         return whole
+
+
+class CudaEngine:
+    """The rasteriser on a card, its pictures left there or read back."""
+
+    def __init__(self, size: int, back: bool) -> None:
+        if size > LARGEST:
+            raise CardError(f"a card draws pictures of up to {LARGEST} pixels each side")
+        self.name = "raster cuda, read back" if back else "raster cuda"
+        self.stages: dict[str, float] = {}
+        self._cuda, self._size, self._back = Cuda(), size, back
+        self._frames: dict[int, CardFrames] = {}  # by how many pictures
+
+    def draw(self, scenes: SceneBatch) -> float:
+        parts = _pieces(scenes, max(1, KEPT // self._size**2))
+        begun = perf_counter()
+        for part in parts:
+            self._draw(part)
+        self._cuda.finish()
+        whole = perf_counter() - begun
+        with self._cuda.timing() as told:  # once more, apart: events between the stages take time of their own
+            self._draw(parts[0])
+        _add(self.stages, told)
+        return whole
+
+    def _draw(self, scenes: SceneBatch) -> None:
+        if self._back:
+            self._cuda.render(scenes, self._size, self._size)
+            return
+        if len(scenes) not in self._frames:
+            self._frames[len(scenes)] = self._cuda.blank(len(scenes), self._size, self._size)
+        frames = self._frames[len(scenes)]
+        self._cuda.draw_into(scenes, frames.rgb, frames.depth, frames.ids)
+
+    def memory(self) -> int:
+        return self._cuda.memory() + sum(array.nbytes for frames in self._frames.values() for array in vars(frames).values())
 
 
 class OpenGLEngine(_OnProcessor):
@@ -105,9 +146,18 @@ class TinyEngine(_OnProcessor):
         return perf_counter() - begun
 
 
-def makers() -> list[tuple[str, Callable[[int], Engine]]]:
-    """Every engine: its name and what makes it for a picture size. ImportError from those that are not installed."""
-    return [("raster cpu", RasterEngine), ("opengl", OpenGLEngine), ("pybullet", TinyEngine)]
+def makers(device: str) -> list[tuple[str, Callable[[int], Engine]]]:
+    """Every engine of "cpu", "cuda" or, for "auto", both: its name and what makes it for a picture size. Raises ABSENT."""
+    on_card: list[tuple[str, Callable[[int], Engine]]] = [
+        ("raster cuda", lambda size: CudaEngine(size, back=False)),
+        ("raster cuda, read back", lambda size: CudaEngine(size, back=True)),
+    ]
+    here: list[tuple[str, Callable[[int], Engine]]] = [("raster cpu", RasterEngine), ("opengl", OpenGLEngine), ("pybullet", TinyEngine)]
+    return {"cpu": here, "cuda": on_card, "auto": here[:1] + on_card + here[1:]}[device]
+
+
+#: What an engine that is not installed or finds no card raises.
+ABSENT = (ImportError, CardError)
 
 
 def _pieces(scenes: SceneBatch, most: int) -> list[SceneBatch]:

@@ -1,6 +1,6 @@
 """Frames a second of every engine that is installed, by picture size and by how many scenes are drawn at once.
 
-A figure is the median over repeats after a warm-up; an engine has finished when its clock is read. Engines
+A figure is the median over repeats after a warm-up; an engine has finished when its clock is read (a card is waited for). Engines
 take turns within a size, so that a slow minute of the machine hits all alike.
 """
 
@@ -18,7 +18,7 @@ from statistics import median
 import numpy as np
 
 from simtown.assets.atlas import atlas
-from simtown.bench.engines import Engine, makers
+from simtown.bench.engines import ABSENT, Engine, makers
 from simtown.files import replacing
 from simtown.language.sampler import Recipe, sample
 from simtown.render.instances import instances
@@ -43,7 +43,7 @@ class Row:
         triangles_per_second: of the scenes, whether they face the camera or not.
         milliseconds: a frame.
         stages: share of each stage.
-        megabytes: of memory in use.
+        megabytes: of memory in use (of the card for an engine on it).
     """
 
     engine: str
@@ -66,17 +66,17 @@ def the_scenes(n: int, seed: int = 0) -> SceneBatch:
 
 
 def measure(
-    sizes: list[int], counts: list[int], repeats: int, absent: Callable[[str], None], stepped: Callable[[], None]
+    device: str, sizes: list[int], counts: list[int], repeats: int, absent: Callable[[str], None], stepped: Callable[[], None]
 ) -> Iterator[list[Row]]:
     """The rows of every size. `absent` is told, once each, of engines that are not here; `stepped` is called after every batch."""
     whole = the_scenes(max(counts))
     missing: set[str] = set()
     for size in sizes:
         engines: list[Engine] = []
-        for name, make in makers():
+        for name, make in makers(device):
             try:
                 engines.append(make(size))
-            except ImportError as error:
+            except ABSENT as error:
                 if name not in missing:
                     absent(f"without {name}: {' '.join(str(error).split())[:160]}")
                 missing.add(name)
@@ -116,13 +116,17 @@ def _shares(stages: dict[str, float]) -> str:
     return " ".join(f"{name} {seconds / total:.0%}" for name, seconds in stages.items()) if total else ""
 
 
-def machine() -> str:
-    """Processor and versions, in one line."""
+def machine(device: str) -> str:
+    """Processor, card if one may be used, and versions, in one line."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
     cpu = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
     told = [f"{cpu}, {os.cpu_count()} cores", f"{platform.system()}, Python {platform.python_version()}"]
-    for name in ("simtown", "numpy", "numba", "pyrender", "pybullet"):
+    if device != "cpu":
+        from simtown.render.cuda.card import CudaCard
+
+        told.insert(0, CudaCard().name)
+    for name in ("simtown", "numpy", "numba", "cuda-core", "pyrender", "pybullet"):
         try:
             told.append(f"{name} {version(name)}")
         except PackageNotFoundError:

@@ -113,7 +113,7 @@ def generate(
         ),
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Processes at work; by default one a processor. The bytes are the same.")] = None,
-    device: Annotated[str, typer.Option(help="What draws: cpu, cuda (a graphics card: not this version of the world), or auto.")] = "cpu",
+    device: Annotated[str, typer.Option(help="What draws: cpu, cuda (a graphics card), or auto.")] = "cpu",
     engine: EngineOption = "local",
     address: AddressOption = None,
 ) -> None:
@@ -137,7 +137,7 @@ def generate(
     store = store_of(default_name(settings) if out is None else out)
     settings.check()
     with Progress(f"generate {store}") as watcher, connected(engine, address, workers) as cluster:
-        drawn_on = settled(device, _tell)
+        drawn_on = device if cluster and device == "cuda" else settled(device, _tell)  # the cluster's cards, not this machine's
         if cluster:
             manifest = make(settings, str(store), watcher=watcher, device=drawn_on, engine=OnCluster(cluster))
         else:
@@ -261,9 +261,7 @@ def render(
     ],
     size: Annotated[str, typer.Option(help="Pixels: 1024, or width x height.")] = "1024",
     renderer: Annotated[str, typer.Option(help="raster or opengl.")] = "raster",
-    device: Annotated[
-        str, typer.Option(help="Where raster draws: cpu, cuda (a graphics card: not this version of the world), or auto.")
-    ] = "cpu",
+    device: Annotated[str, typer.Option(help="Where raster draws: cpu, cuda (a graphics card), or auto.")] = "cpu",
     depth: Annotated[bool, typer.Option("--depth", help="Also write depth: 16-bit PNG in millimetres, 0 for the sky.")] = False,
     masks: Annotated[bool, typer.Option("--masks", help="Also write instance ids: 8-bit PNG.")] = False,
     glb: Annotated[Path | None, typer.Option(help="Also write the scene for 3D viewers, binary glTF.")] = None,

@@ -90,7 +90,7 @@ def fit(
     from simtown.training.run import FitSettings, precision_of
 
     if stream and device == "cuda":
-        settled(device, print)  # refused while no card draws; with auto the model is trained on the card, and the processor draws
+        settled(device, print)  # refused where no card draws; with auto the model is trained on the card, and the processor draws
     data = open_dataset(dataset)
     pairs = [text.partition("=") for text in option or []]
     if not all(sign for _, sign, _ in pairs):

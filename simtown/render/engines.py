@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from simtown.render.frames import CardRenderer, Renderer
+from simtown.render.frames import Renderer
 
 DEVICES = ("cpu", "cuda", "auto")
 
@@ -28,7 +28,7 @@ def settled(device: str, say: Callable[[str], None]) -> str:
     if device == "cpu":
         return device
     try:
-        _on_card()
+        _check_card()
     except CardError as error:
         if device == "cuda":
             raise CardError(f"--device cuda: {error}: use --device cpu or auto") from error
@@ -40,12 +40,16 @@ def settled(device: str, say: Callable[[str], None]) -> str:
 def rasteriser(device: str = "cpu") -> Renderer:
     """The rasteriser on "cpu" or "cuda". Raises CardError where the card cannot be used."""
     if device == "cuda":
-        return _on_card()
+        from simtown.render.cuda.engine import Cuda
+
+        return Cuda()
     from simtown.render.raster import Raster
 
     return Raster()
 
 
-def _on_card() -> CardRenderer:
-    """What draws on a graphics card: nothing yet, since its kernels have not followed the world's second version. Raises CardError."""
-    raise CardError("a graphics card draws version 1 of the world only, and this simtown makes version 2")
+def _check_card() -> None:
+    """Raises CardError, in one line, unless there are a card, its driver and what compiles for it."""
+    from simtown.render.cuda.card import check_card
+
+    check_card()

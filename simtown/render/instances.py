@@ -11,7 +11,13 @@ from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
 
 #: The number in STREET_MESHES of every kind of PROPS in every pose: (props, POSES) int32.
-_IN_POSE = np.array([[mesh_in_pose(name, pose) for pose in range(POSES)] for name in PROPS], dtype=np.int32)
+IN_POSE = np.array([[mesh_in_pose(name, pose) for pose in range(POSES)] for name in PROPS], dtype=np.int32)
+
+
+def check_slots(vehicles: int, props: int) -> None:
+    """Raises ValueError if a scene has more slots than there are instance ids."""
+    if vehicles + props > 255:
+        raise ValueError(f"a scene of {vehicles} vehicles and {props} props has more things than masks can number: give at most 255 in all")
 
 
 def instances(batch: SceneBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -28,12 +34,11 @@ def instances(batch: SceneBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
         ValueError: there are more slots than ids.
     """
     n, v, p = len(batch), batch.entity.shape[1], batch.prop.shape[1]
-    if v + p > 255:
-        raise ValueError(f"a scene of {v} vehicles and {p} props has more things than masks can number: give at most 255 in all")
+    check_slots(v, p)
     meshes = np.full((n, 1 + v + p), -1, dtype=np.int32)
     meshes[:, 0] = len(ENTITIES) + len(STREET_MESHES)
     meshes[:, 1 : 1 + v] = batch.entity
-    meshes[:, 1 + v :] = np.where(batch.prop >= 0, len(ENTITIES) + _IN_POSE[batch.prop, pose_of(batch.prop_style)], -1)
+    meshes[:, 1 + v :] = np.where(batch.prop >= 0, len(ENTITIES) + IN_POSE[batch.prop, pose_of(batch.prop_style)], -1)
     poses = np.zeros((n, 1 + v + p, 6), dtype=np.float32)
     poses[:, :, 3] = poses[:, :, 5] = 1.0
     poses[:, 1 : 1 + v, :2] = batch.pose[:, :, :2]

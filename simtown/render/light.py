@@ -121,7 +121,8 @@ def _row(name: str, look: Look) -> list[float]:
     return [channel for colour in colours for channel in colour] + numbers
 
 
-_TABLE = np.array([[_row(name, look) for look in _LOOKS[name]] for name in WEATHERS])
+#: Numbers of every weather at intensity 0 and at intensity 1: (weathers, 2, COLUMNS - SUN) float64.
+TABLE = np.array([[_row(name, look) for look in _LOOKS[name]] for name in WEATHERS])
 
 
 def lights(weather: np.ndarray, intensity: np.ndarray, sun: np.ndarray) -> np.ndarray:
@@ -138,6 +139,6 @@ def lights(weather: np.ndarray, intensity: np.ndarray, sun: np.ndarray) -> np.nd
     t = intensity.astype(np.float64)[:, None]
     azimuth, elevation = sun[:, 0].astype(np.float64), sun[:, 1].astype(np.float64)
     out = np.zeros((len(weather), COLUMNS))
-    out[:, SUN:] = _TABLE[weather, 0] * (1 - t) + _TABLE[weather, 1] * t
+    out[:, SUN:] = TABLE[weather, 0] * (1 - t) + TABLE[weather, 1] * t
     out[:, 0], out[:, 1], out[:, 2] = cos(elevation) * cos(azimuth), cos(elevation) * sin(azimuth), sin(elevation)
     return out.astype(np.float32)

@@ -31,8 +31,8 @@ from simtown.render import light as L
 from simtown.render.frames import Frames, check_size
 from simtown.render.instances import instances
 from simtown.render.light import lights
-from simtown.render.raster import tables
 from simtown.render.shading import shade_faces
+from simtown.render.tables import tables
 from simtown.scenes.camera import NEAR, views
 from simtown.scenes.scene import SceneBatch
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -10,22 +9,20 @@ from typing import NamedTuple
 import numpy as np
 
 from simtown.assets.atlas import Atlas, atlas
-from simtown.assets.catalogue import ENTITIES, STREET, STREET_MESHES
-from simtown.assets.palette import CLOTH_TINTS, MATERIALS, ROOF_TINTS, WALL_TINTS, rgb_table
+from simtown.assets.palette import MATERIALS
 from simtown.render import kernels
-from simtown.render.fill import MOST_TRIANGLES, TAG_BITS
+from simtown.render.fill import MOST_TRIANGLES, RECORD, TAG_BITS
 from simtown.render.frames import Frames, check_size
-from simtown.render.ground import BITS, CASTS, STANDS, VEHICLE
+from simtown.render.ground import BITS
 from simtown.render.instances import instances
 from simtown.render.lanes import LANES
 from simtown.render.light import lights
+from simtown.render.tables import bases, girths, tables
 from simtown.scenes.camera import views
 from simtown.scenes.scene import SceneBatch
 
 #: Pixels of a strip times rows of samples: what is wider is drawn in several strips, so that memory stays bounded (8 bytes each).
 STRIP = 1024 * 2049
-#: What lies lower than this counts for the dark under a thing; what is no higher than FLAT lies on the ground, metres.
-LOW, FLAT = 0.5, 0.12
 
 
 class _Meshes(NamedTuple):
@@ -52,20 +49,23 @@ class _Scratch(NamedTuple):
     """Working memory of one thread for the samples of one strip of a picture."""
 
     samples: np.ndarray
+    polygons: np.ndarray
     spots: np.ndarray
     facing: np.ndarray
+    records: np.ndarray
     colours: np.ndarray
     owners: np.ndarray
     planes: np.ndarray
-    flags: np.ndarray
     packed: np.ndarray
     plain: np.ndarray
     flat: np.ndarray
     starts: np.ndarray
     following: np.ndarray
     active: np.ndarray
-    line: np.ndarray
-    lines: np.ndarray
+    evens: np.ndarray
+    odds: np.ndarray
+    sums: np.ndarray
+    rest: np.ndarray
     cover: np.ndarray
     bottoms: np.ndarray
     mirrored: np.ndarray
@@ -74,28 +74,31 @@ class _Scratch(NamedTuple):
 
     @classmethod
     def sized(cls, width: int, height: int, most_vertices: int, most_faces: int, most_ground: int) -> _Scratch:
-        high, most, stride = 2 * height + 1, 1 << TAG_BITS, _stride(width)
+        high, most, stride, pairs = 2 * height + 1, 1 << TAG_BITS, _stride(width), _pairs(width)
         return cls(
             samples=np.zeros((high, stride), dtype=np.uint32),
+            polygons=np.zeros((2, 9, 3), dtype=np.float32),
             spots=np.zeros((4, most_vertices), dtype=np.float32),
-            facing=np.zeros(most_faces + 1, dtype=np.int32),
+            facing=np.zeros(most_faces + LANES, dtype=np.int32),
+            records=np.zeros(RECORD * LANES, dtype=np.uint32),
             colours=np.zeros((most, 3), dtype=np.float32),
-            owners=np.zeros(most, dtype=np.int32),
+            owners=np.zeros(most, dtype=np.uint8),
             planes=np.tile(np.array([0.0, 0.0, 1.0, np.inf], dtype=np.float32), (most, 1)),
-            flags=np.zeros(most, dtype=np.uint8),
             packed=np.zeros(most, dtype=np.uint64),
             plain=np.zeros((2, len(MATERIALS), 9), dtype=np.float32),
-            flat=np.zeros((most_ground, 3), dtype=np.int32),
+            flat=np.zeros((most_ground, 4), dtype=np.int32),
             starts=np.zeros(high, dtype=np.int32),
             following=np.zeros(most_ground, dtype=np.int32),
             active=np.zeros(most_ground, dtype=np.int32),
-            line=np.zeros(stride, dtype=np.uint64),
-            lines=np.zeros((3, width), dtype=np.uint64),
+            evens=np.zeros(pairs, dtype=np.uint64),
+            odds=np.zeros(pairs, dtype=np.uint64),
+            sums=np.zeros(pairs, dtype=np.uint64),
+            rest=np.zeros(3 * LANES, dtype=np.uint8),
             cover=np.zeros(stride, dtype=np.float32),
-            bottoms=np.zeros(stride, dtype=np.int32),
-            mirrored=np.zeros(stride, dtype=np.uint64),
-            shares=np.zeros(stride, dtype=np.int32),
-            wet_blocks=np.zeros((stride >> BITS) + 1, dtype=np.uint8),
+            bottoms=np.zeros(pairs, dtype=np.int32),
+            mirrored=np.zeros(pairs, dtype=np.uint64),
+            shares=np.zeros(pairs, dtype=np.int32),
+            wet_blocks=np.zeros(pairs >> BITS, dtype=np.uint8),
         )
 
 
@@ -115,7 +118,6 @@ class _Dark(NamedTuple):
     pools: np.ndarray
     shade: np.ndarray
     keep: np.ndarray
-    part: np.ndarray
     levels: np.ndarray
     dark_blocks: np.ndarray
     light_blocks: np.ndarray
@@ -123,7 +125,7 @@ class _Dark(NamedTuple):
 
     @classmethod
     def sized(cls, width: int, slots: int, most_corners: int, most_lamps: int) -> _Dark:
-        stride = _stride(width)
+        pairs = _pairs(width)
         lamps = 2 * slots * most_lamps + 1  # each with its light and its reflection
         return cls(
             shadow_rows=np.zeros((slots, 4), dtype=np.int32),
@@ -137,13 +139,12 @@ class _Dark(NamedTuple):
             rects=np.zeros((slots, 7), dtype=np.float32),
             pool_rows=np.zeros((lamps, 3), dtype=np.int32),
             pools=np.zeros((lamps, 9), dtype=np.float32),
-            shade=np.zeros(stride, dtype=np.float32),
-            keep=np.ones(stride, dtype=np.float32),
-            part=np.zeros(stride, dtype=np.float32),
-            levels=np.zeros(stride, dtype=np.int32),
-            dark_blocks=np.zeros((stride >> BITS) + 1, dtype=np.uint8),
-            light_blocks=np.zeros((stride >> BITS) + 1, dtype=np.uint8),
-            glow=np.zeros(stride, dtype=np.uint64),
+            shade=np.zeros(pairs, dtype=np.float32),
+            keep=np.ones(pairs, dtype=np.float32),
+            levels=np.zeros(pairs, dtype=np.int32),
+            dark_blocks=np.zeros(pairs >> BITS, dtype=np.uint8),
+            light_blocks=np.zeros(pairs >> BITS, dtype=np.uint8),
+            glow=np.zeros(pairs, dtype=np.uint64),
         )
 
 
@@ -152,43 +153,21 @@ def _stride(width: int) -> int:
     return -(-(2 * width + 1 + LANES) // 16) * 16
 
 
-def _bases(a: Atlas) -> np.ndarray:
-    """(m, 4) float32 middle and half sizes, metres, of the part of every mesh that lies within half a metre of the ground."""
-    bases = np.zeros((len(a.radius), 4))
-    for m, (start, stop) in enumerate(itertools.pairwise(a.vertex_start)):
-        vertices = a.vertices[start:stop].astype(np.float64)
-        low = vertices[vertices[:, 2] < LOW]
-        if len(low):
-            smallest, largest = low[:, :2].min(axis=0), low[:, :2].max(axis=0)
-            bases[m] = *(smallest + largest) / 2, *(largest - smallest) / 2
-    return bases.astype(np.float32)
-
-
-def _girths(a: Atlas) -> np.ndarray:
-    """(m,) float32 metres within which a mesh lies of the upright line through its origin, and a millimetre for rounding."""
-    square = a.vertices[:, 0].astype(np.float64) ** 2 + a.vertices[:, 1].astype(np.float64) ** 2
-    return (np.sqrt(np.maximum.reduceat(square, a.vertex_start[:-1])) + 1e-3).astype(np.float32)
+def _pairs(width: int) -> int:
+    """Pairs of samples of a row of so many pixels, and room for the vector of LANES that begins at the last of them."""
+    return (width // LANES + 2) * LANES
 
 
 def _meshes(a: Atlas) -> _Meshes:
     own = ("bases", "girths")
-    return _Meshes(**{name: getattr(a, name) for name in _Meshes._fields if name not in own}, bases=_bases(a), girths=_girths(a))
+    return _Meshes(**{name: getattr(a, name) for name in _Meshes._fields if name not in own}, bases=bases(a), girths=girths(a))
 
 
-def tables() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Colour (c, 3) float32 and kind (c,) uint8 of materials, tints (3, TINTS, 3) float32, and roles of meshes (m,) uint8 (see ground)."""
-    palette = np.array([m.colour for m in MATERIALS], dtype=np.float32)
-    kinds = np.array([m.kind for m in MATERIALS], dtype=np.uint8)
-    tints = np.stack([rgb_table(t) for t in (WALL_TINTS, ROOF_TINTS, CLOTH_TINTS)])
-    high_or_long = {*STREET["building"], *STREET["cloud"]}
-    height = atlas().bounds[:, 1, 2]
-    roles = np.zeros(len(ENTITIES) + len(STREET_MESHES) + 1, dtype=np.uint8)
-    for m, name in enumerate((*ENTITIES, *(kind for kind, _ in STREET_MESHES))):
-        if m < len(ENTITIES):
-            roles[m] = CASTS | STANDS | VEHICLE
-        elif name not in high_or_long and height[m] > FLAT:
-            roles[m] = CASTS | STANDS
-    return palette, kinds, tints, roles
+class TooManyTrianglesError(ValueError):
+    """A scene of a batch faces the camera with more triangles than can be told apart."""
+
+    def __init__(self, scene: int) -> None:
+        super().__init__(f"scene {scene} of the batch shows more than {MOST_TRIANGLES} triangles: take things out of it")
 
 
 class Raster:
@@ -234,7 +213,7 @@ class Raster:
             with ThreadPoolExecutor(self.threads) as pool:
                 failed = list(pool.map(part, _parts(n, self.threads)))
         if max(failed) >= 0:
-            raise ValueError(f"scene {max(failed)} of the batch shows more than {MOST_TRIANGLES} triangles: take things out of it")
+            raise TooManyTrianglesError(max(failed))
         return frames
 
     def strip_of(self, width: int, height: int) -> int:

@@ -11,6 +11,7 @@ from PIL import Image
 from simtown.bench import engines, render
 from simtown.bench.engines import RasterEngine
 from simtown.bench.render import Row, the_scenes
+from simtown.render.engines import CardError
 
 
 class Steady:
@@ -30,9 +31,13 @@ class Steady:
 
 
 def measured(monkeypatch, made, **more):
-    monkeypatch.setattr(render, "makers", lambda: made)
+    monkeypatch.setattr(render, "makers", lambda device: made)
     told = []
-    rows = [row for rows in render.measure(more.get("sizes", [32]), more.get("counts", [4]), 3, told.append, lambda: None) for row in rows]
+    rows = [
+        row
+        for rows in render.measure("cpu", more.get("sizes", [32]), more.get("counts", [4]), 3, told.append, lambda: None)
+        for row in rows
+    ]
     return rows, told
 
 
@@ -48,12 +53,12 @@ def test_figures_are_the_engines_own_clock_without_the_warm_up(monkeypatch):
 
 def test_engines_that_are_not_here_are_told_once_and_slow_ones_spared(monkeypatch):
     def absent(size):
-        raise ImportError("no such library")
+        raise CardError("no card")
 
     slow, quick = Steady("slow", 3.0), Steady("quick")
-    made = [("other", absent), ("slow", lambda size: slow), ("quick", lambda size: quick)]
+    made = [("card", absent), ("slow", lambda size: slow), ("quick", lambda size: quick)]
     rows, told = measured(monkeypatch, made, sizes=[32, 48], counts=[2, 16])
-    assert told == ["without other: no such library"]
+    assert told == ["without card: no card"]
     assert [(r.engine, r.size, r.scenes) for r in rows] == [
         (e, s, n) for s in (32, 48) for e, n in (("slow", 2), ("quick", 2), ("quick", 16))
     ]
@@ -88,7 +93,7 @@ def test_parts_of_a_batch_are_all_of_it():
 
 
 def test_the_command_prints_a_table_and_writes_a_csv_and_a_picture(cli, tmp_path, monkeypatch):
-    monkeypatch.setattr(render, "makers", lambda: [("raster cpu", RasterEngine)])
+    monkeypatch.setattr(render, "makers", lambda device: [("raster cpu", RasterEngine)])
     monkeypatch.setattr(render, "PATIENCE", float("inf"))  # no batch is left out, however busy the machine is
     out = tmp_path / "speed.csv"
     outcome = cli("bench", "render", "--device", "cpu", "--size", "32,48", "--scenes", "1,3", "--repeats", 2, "--out", out).succeeds()
@@ -126,10 +131,10 @@ def test_the_picture_shows_every_engine(tmp_path):
 
 @pytest.mark.parametrize(("words", "told"), [
     (["--size", "x"], "--size"), (["--size", "16"], "32 to 4096"), (["--scenes", "0"], "--scenes"), (["--repeats", "0"], "--repeats"),
-    (["--device", "tpu"], "cpu, cuda or auto"), (["--device", "cuda"], "version 1"), (["--out", "a.txt"], ".csv"),
+    (["--device", "tpu"], "cpu, cuda or auto"), (["--device", "cuda"], "no CUDA driver"), (["--out", "a.txt"], ".csv"),
     (["--size", ""], "--size"),
 ])  # fmt: skip
-def test_what_cannot_be_is_refused(cli, words, told, tmp_path, monkeypatch):
+def test_what_cannot_be_is_refused(cli, words, told, tmp_path, monkeypatch, no_card):
     monkeypatch.chdir(tmp_path)
     cli("bench", "render", *words).refuses(told)
     assert not list(tmp_path.iterdir())

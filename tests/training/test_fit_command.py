@@ -160,8 +160,8 @@ def test_cuda_where_there_is_none_is_refused(cli, data):
     assert os.listdir() == []
 
 
-def test_a_stream_on_a_card_is_refused_while_no_card_draws(cli, data):
-    cli("fit", data, "--stream", "--device", "cuda", "--out", "run").refuses("--device cuda", "version 1", "auto")
+def test_a_stream_on_a_card_is_refused_where_no_card_draws(cli, data, no_card):
+    cli("fit", data, "--stream", "--device", "cuda", "--out", "run").refuses("--device cuda", "no CUDA driver", "auto")
     assert os.listdir() == []
 
 

@@ -1,0 +1,283 @@
+"""A graphics card: the little of a driver that the engine needs, and CUDA's driver through NVIDIA's own bindings."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from simtown.extras import how_to_install
+from simtown.render.cuda import compiler
+from simtown.render.engines import CardError
+
+#: Cards older than this have too little shared memory for a block of `draw`.
+OLDEST = (8, 0)
+_OUT_OF_MEMORY, _NO_DEVICE = 2, 100
+#: The driver is older than what asks it: insufficient driver, system driver mismatch, unsupported PTX version.
+_TOO_OLD = (35, 803, 222)
+
+
+class CardMemoryError(CardError):
+    """The card's memory is full."""
+
+
+class Launch(NamedTuple):
+    """How a kernel is launched: blocks each way, threads of a block, bytes of dynamic shared memory of a block."""
+
+    grid: tuple[int, int, int]
+    threads: int
+    shared: int = 0
+
+
+class Card(Protocol):
+    """A card as the engine uses it. Addresses are integers; streams, events, kernels and arguments are the card's own objects.
+
+    Work on a stream runs in order; what a call queues on a stream runs later. Every method may raise CardError, also for
+    something that was queued before.
+
+    Attributes:
+        name: with compute capability and versions, in one line.
+        kind: DLPack's type and number of the device whose memory this is.
+    """
+
+    name: str
+    kind: tuple[int, int]
+
+    def use(self) -> None:
+        """Prepare the calling thread for the other methods."""
+        ...
+
+    def kernel(self, name: str, most_shared: int = 0) -> Any:
+        """Compile and load a kernel of the folder kernels, whose blocks take so many bytes of dynamic shared memory at most."""
+        ...
+
+    def allocate(self, size: int) -> int:
+        """The address of so many bytes. Raises CardMemoryError."""
+        ...
+
+    def free(self, address: int) -> None:
+        """Give memory back when all that was queued is done."""
+        ...
+
+    def pinned(self, size: int) -> np.ndarray:
+        """(size,) uint8 in the processor's memory, which the card reads and writes without help."""
+        ...
+
+    def unpin(self, memory: np.ndarray) -> None:
+        """Give back what :meth:`pinned` gave."""
+        ...
+
+    def stream(self) -> Any:
+        """A new stream, which waits for no other, not even for the default stream."""
+        ...
+
+    def foreign(self, handle: int) -> Any:
+        """Somebody else's stream, by the number that CUDA knows it by."""
+        ...
+
+    def event(self, timed: bool = False) -> Any:
+        """A new event."""
+        ...
+
+    def record(self, event: Any, stream: Any) -> None:
+        """The event happens when all that was queued on the stream is done."""
+        ...
+
+    def wait(self, stream: Any, event: Any) -> None:
+        """What is queued on the stream from now on runs after the event."""
+        ...
+
+    def synchronize(self, event: Any) -> None:
+        """Return when the event has happened."""
+        ...
+
+    def drain(self, stream: Any) -> None:
+        """Return when all that was queued on the stream is done."""
+        ...
+
+    def elapsed(self, begin: Any, end: Any) -> float:
+        """Seconds between two timed events that have happened."""
+        ...
+
+    def upload(self, address: int, source: int, size: int, stream: Any) -> None:
+        """Queue a copy of so many bytes from the processor's memory to the card's."""
+        ...
+
+    def download(self, target: int, address: int, size: int, stream: Any) -> None:
+        """Queue a copy of so many bytes from the card's memory to the processor's."""
+        ...
+
+    def argument(self, address: int) -> Any:
+        """The one argument of a kernel: an address."""
+        ...
+
+    def launch(self, kernel: Any, how: Launch, stream: Any, argument: Any) -> None:
+        """Queue a kernel."""
+        ...
+
+    def device_of(self, address: int) -> int:
+        """The number of the card in whose memory an address lies. Raises CardError if it lies in none."""
+        ...
+
+
+class _Driver:
+    """CUDA's driver, and card `number` of it, before anything is begun there.
+
+    Raises:
+        CardError: there is no driver, no card or no compiler, or one of them is too old.
+    """
+
+    def __init__(self, number: int = 0) -> None:
+        if sys.platform == "darwin":  # the extra "cuda" installs nothing there
+            raise CardError("macOS has no CUDA")
+        try:
+            from cuda.bindings import driver, nvrtc
+        except ImportError as error:
+            raise CardError(f"drawing on a card needs cuda-core and cuda-bindings ({error}): {how_to_install('cuda')}") from error
+        self.names = driver
+        try:
+            driver.cuInit(0)
+        except Exception as error:  # the bindings' own, when they find no library
+            raise CardError("there is no CUDA driver on this machine: install one") from error
+        self.call(driver.cuInit, 0)
+        self.device = self.call(driver.cuDeviceGet, number)
+        attribute = driver.CUdevice_attribute
+        major = self.call(driver.cuDeviceGetAttribute, attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, self.device)
+        minor = self.call(driver.cuDeviceGetAttribute, attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, self.device)
+        model = self.call(driver.cuDeviceGetName, 128, self.device).split(b"\0")[0].decode()
+        version = self.call(driver.cuDriverGetVersion)
+        self.arch = _architecture(model, (major, minor), version // 1000, nvrtc)
+        self.name = f"{model} (compute capability {major}.{minor}, driver of CUDA {version // 1000}.{version % 1000 // 10})"
+
+    def call(self, function: Any, *arguments: Any) -> Any:
+        """The result of a function of the driver. Raises CardError."""
+        status, *result = function(*arguments)
+        if status:
+            raise _error(int(status), getattr(status, "name", str(status)))
+        return result[0] if result else None
+
+
+def _error(code: int, name: str) -> CardError:
+    """What an error of CUDA means, and what to do."""
+    if code == _OUT_OF_MEMORY:
+        return CardMemoryError("the card's memory is full")
+    if code == _NO_DEVICE:
+        return CardError("there is no graphics card that CUDA can use on this machine")
+    if code in _TOO_OLD:
+        return CardError("the graphics driver is too old for this CUDA: update it")
+    return CardError(f"the graphics card does not work (CUDA says {name})")
+
+
+class CudaCard:
+    """Card `number` through CUDA's driver. See :class:`Card`.
+
+    Raises:
+        CardError: there is no driver, no card or no compiler, or one of them is too old.
+    """
+
+    def __init__(self, number: int = 0) -> None:
+        found = _Driver(number)
+        self._driver, self._call, self._arch = found.names, found.call, found.arch
+        self._context = self._call(self._driver.cuDevicePrimaryCtxRetain, found.device)
+        self.name, self.kind = found.name, (2, number)
+        self.use()
+
+    def use(self) -> None:
+        self._call(self._driver.cuCtxSetCurrent, self._context)
+
+    def kernel(self, name: str, most_shared: int = 0) -> Any:
+        driver = self._driver
+        module = self._call(driver.cuModuleLoadData, compiler.cubin(name, self._arch))
+        function = self._call(driver.cuModuleGetFunction, module, name.encode())
+        if most_shared:
+            attribute = driver.CUfunction_attribute
+            for which, value in (
+                (attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most_shared),
+                (attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 100),
+            ):
+                self._call(driver.cuFuncSetAttribute, function, which, value)
+        return function
+
+    def allocate(self, size: int) -> int:
+        return int(self._call(self._driver.cuMemAlloc, size))
+
+    def free(self, address: int) -> None:
+        self.use()
+        self._call(self._driver.cuMemFree, address)
+
+    def pinned(self, size: int) -> np.ndarray:
+        address = self._call(self._driver.cuMemHostAlloc, size, self._driver.CU_MEMHOSTALLOC_PORTABLE)
+        return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
+
+    def unpin(self, memory: np.ndarray) -> None:
+        self._call(self._driver.cuMemFreeHost, memory.ctypes.data)
+
+    def stream(self) -> Any:
+        return self._call(self._driver.cuStreamCreate, self._driver.CUstream_flags.CU_STREAM_NON_BLOCKING)
+
+    def foreign(self, handle: int) -> Any:
+        return self._driver.CUstream(handle)
+
+    def event(self, timed: bool = False) -> Any:
+        flags = self._driver.CUevent_flags
+        return self._call(self._driver.cuEventCreate, flags.CU_EVENT_DEFAULT if timed else flags.CU_EVENT_DISABLE_TIMING)
+
+    def record(self, event: Any, stream: Any) -> None:
+        self._call(self._driver.cuEventRecord, event, stream)
+
+    def wait(self, stream: Any, event: Any) -> None:
+        self._call(self._driver.cuStreamWaitEvent, stream, event, 0)
+
+    def synchronize(self, event: Any) -> None:
+        self._call(self._driver.cuEventSynchronize, event)
+
+    def drain(self, stream: Any) -> None:
+        self._call(self._driver.cuStreamSynchronize, stream)
+
+    def elapsed(self, begin: Any, end: Any) -> float:
+        return float(self._call(self._driver.cuEventElapsedTime, begin, end)) / 1e3
+
+    def upload(self, address: int, source: int, size: int, stream: Any) -> None:
+        self._call(self._driver.cuMemcpyHtoDAsync, address, source, size, stream)
+
+    def download(self, target: int, address: int, size: int, stream: Any) -> None:
+        self._call(self._driver.cuMemcpyDtoHAsync, target, address, size, stream)
+
+    def argument(self, address: int) -> Any:
+        value = np.array([address], dtype=np.uint64)
+        return np.array([value.ctypes.data], dtype=np.uint64), value  # CUDA takes addresses of arguments
+
+    def launch(self, kernel: Any, how: Launch, stream: Any, argument: Any) -> None:
+        self._call(self._driver.cuLaunchKernel, kernel, *how.grid, how.threads, 1, 1, how.shared, stream, argument[0], 0)
+
+    def device_of(self, address: int) -> int:
+        attribute = self._driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+        return int(self._call(self._driver.cuPointerGetAttribute, attribute, address))
+
+
+def _architecture(model: str, capability: tuple[int, int], driver: int, nvrtc: Any) -> str:
+    """What to compile for: the newest architecture that both the card and the compiler know. Raises CardError."""
+    if capability < OLDEST:
+        raise CardError(
+            f"the card {model} is too old: it has compute capability {capability[0]}.{capability[1]}, and {OLDEST[0]}.{OLDEST[1]} is needed"
+        )
+    try:
+        version, supported = nvrtc.nvrtcVersion(), nvrtc.nvrtcGetSupportedArchs()
+    except Exception as error:  # the bindings' own, when they find no library
+        raise CardError(f"CUDA's compiler NVRTC is not installed: {how_to_install('cuda')}") from error
+    (_, major, minor), (_, known) = version, supported
+    if driver < major:
+        raise CardError(f"the graphics driver knows CUDA {driver}, and CUDA's compiler is {major}.{minor}: update the driver")
+    alike = [arch for arch in known if arch // 10 == capability[0] and arch % 10 <= capability[1]]
+    if not alike:
+        raise CardError(f"CUDA's compiler {major}.{minor} does not know the card {model}: update nvidia-cuda-nvrtc")
+    return f"sm_{max(alike)}"
+
+
+def check_card() -> None:
+    """Raises CardError, in one line, unless there is a card for which the kernels can be compiled; they are kept."""
+    arch = _Driver().arch
+    for name in compiler.STAGES:
+        compiler.cubin(name, arch)

@@ -1,0 +1,311 @@
+"""The engine on a graphics card: batches cut into launches, two lanes of them at work, pictures left there or brought back."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import threading
+import warnings
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simtown.render.cuda import layout
+from simtown.render.cuda.arrays import CardArray, Target, target
+from simtown.render.cuda.card import Card, CardMemoryError, CudaCard
+from simtown.render.cuda.compiler import STAGES
+from simtown.render.cuda.lane import Lane, shared_bytes
+from simtown.render.cuda.layout import BAND, Size
+from simtown.render.engines import CardError, CardWarning
+from simtown.render.frames import Frames, check_size
+from simtown.render.instances import check_slots
+from simtown.render.raster import Raster, TooManyTrianglesError
+from simtown.scenes.scene import SceneBatch
+
+#: Scenes of a launch of 128 x 128 pixels, fewer of larger pictures: what a launch works on stays in the card's cache.
+LAUNCH = 128
+#: Pixels of a picture's side at most.
+LARGEST = 1024
+
+
+@dataclass
+class CardFrames:
+    """Pictures of n scenes on a card, as in :class:`~simtown.render.frames.Frames`: for ``torch.from_dlpack`` or ``cupy.asarray``.
+
+    Without geometry, depth and ids are None.
+    """
+
+    rgb: CardArray
+    depth: CardArray | None = None
+    ids: CardArray | None = None
+
+
+class Cuda:
+    """Draws batches of scenes on a graphics card, as :class:`~simtown.render.raster.Raster` draws them on the processor.
+
+    Safe to call from several threads, of which one at a time is served. A scene that is too much for the kernels is drawn by the processor.
+
+    Attributes:
+        card: what draws.
+        launch: scenes of a launch of 128 x 128 pixels.
+
+    Raises:
+        CardError: there is no card that works, or its memory does not suffice for one scene.
+        ValueError: from its methods, for a picture size out of range or a scene of more triangles than can be told apart.
+    """
+
+    def __init__(self, card: Card | None = None, lanes: int = 2) -> None:
+        self.card: Card = CudaCard() if card is None else card
+        self.launch = LAUNCH
+        self._most = 1 << 30  # scenes of a launch for which there was memory
+        self._lock = threading.Lock()
+        self._processor: Raster | None = None
+        kernels = {name: self.card.kernel(name, shared_bytes(BAND) if name == "draw" else 0) for name in STAGES}
+        town, address, self._town_bytes = _send_town(self.card)
+        self._lanes = [Lane(self.card, kernels, town) for _ in range(lanes)]
+        self._events: dict[int, Any] = {}  # by the number of the stream on which they are recorded
+        weakref.finalize(self, _release, self.card, self._lanes, address).atexit = False
+
+    def render(self, batch: SceneBatch, width: int, height: int, geometry: bool = True) -> Frames:
+        """Pictures, and with `geometry` depth and ids, in the processor's memory; they come back while later scenes are drawn."""
+        _check(batch, width, height)
+        frames = Frames.blank(len(batch), width, height, geometry)
+        wholes = {name: whole for name, whole in vars(frames).items() if len(whole)}
+        one = {name: whole[0].nbytes for name, whole in wholes.items()}
+
+        def begin(lane: Lane, rows: slice, size: Size) -> None:
+            places, end = _one_behind_the_other(one, size.scenes)
+            start, back = lane.memory("pictures", end), lane.pinned("back", end)
+            lane.begin(batch, rows, size, {name: start + place for name, place in places.items()}, [])
+            self.card.download(back.ctypes.data, start, end, lane.stream)
+            lane.mark("copy back")
+            self.card.record(lane.done, lane.stream)
+
+        def end(lane: Lane, rows: slice) -> None:
+            failed = lane.failed(rows.stop - rows.start)
+            self.card.synchronize(lane.done)
+            places, end = _one_behind_the_other(one, rows.stop - rows.start)
+            back = lane.pinned("back", end)
+            for name, whole in wholes.items():
+                part = whole[rows]
+                part[...] = back[places[name] :][: part.nbytes].view(part.dtype).reshape(part.shape)
+            for scene in rows.start + failed:
+                for name, picture in self._drawn_here(batch, int(scene), width, height, geometry).items():
+                    wholes[name][scene] = picture
+
+        with self._lock:
+            self.card.use()
+            self._in_lanes(batch, width, height, begin, end)
+        return frames
+
+    def draw_into(self, batch: SceneBatch, rgb: Any, depth: Any = None, ids: Any = None) -> None:
+        """As :meth:`render`, into arrays on the card, and nothing is copied.
+
+        The pictures are drawn when all that the arrays' library has queued on its current stream is done, and what it queues there
+        afterwards sees them; this returns before that.
+
+        Args:
+            rgb, depth, ids: shapes and dtypes as in :class:`Frames`, C order, with ``__cuda_array_interface__`` or ``__dlpack__``: tensors
+                of PyTorch or CuPy, for example. Depth and ids are given both or neither. Of other libraries the stream is taken to be
+                CUDA's default stream.
+
+        Raises:
+            ValueError: one of them is no such array, or depth comes without ids.
+        """
+        if len(rgb.shape) != 4:
+            raise ValueError(f"rgb has the shape {tuple(rgb.shape)}, and (n, height, width, 3) is needed")
+        n, (height, width) = len(batch), rgb.shape[1:3]
+        shapes = {
+            "rgb": ((n, height, width, 3), np.uint8),
+            "depth": ((n, height, width), np.float32),
+            "ids": ((n, height, width), np.uint8),
+        }
+        given = {name: array for name, array in (("rgb", rgb), ("depth", depth), ("ids", ids)) if array is not None}
+        if len(given) == 2:
+            raise ValueError("depth and ids are drawn together: give arrays for both or for neither")
+        targets = {name: target(name, array, *shapes[name]) for name, array in given.items()}
+        _check(batch, width, height)
+        if not n:
+            return
+        one = {name: math.prod(shapes[name][0][1:]) * np.dtype(shapes[name][1]).itemsize for name in targets}
+
+        def begin(lane: Lane, rows: slice, size: Size) -> None:
+            lane.begin(batch, rows, size, {name: place.address + rows.start * one[name] for name, place in targets.items()}, before)
+            self.card.record(lane.done, lane.stream)
+
+        def end(lane: Lane, rows: slice) -> None:
+            for scene in rows.start + lane.failed(rows.stop - rows.start):
+                for name, picture in self._drawn_here(batch, int(scene), width, height).items():
+                    if name in targets:
+                        place = targets[name].address + int(scene) * one[name]
+                        self.card.upload(place, picture.ctypes.data, picture.nbytes, lane.stream)
+                        self.card.drain(lane.stream)
+                self.card.record(lane.done, lane.stream)
+
+        with self._lock:
+            self.card.use()
+            self._check_place(targets)
+            streams = {place.stream: self.card.foreign(place.stream) for place in targets.values()}
+            before = [self._events.setdefault(number, self.card.event()) for number in streams]
+            for event, stream in zip(before, streams.values(), strict=True):
+                self.card.record(event, stream)
+            for lane in self._in_lanes(batch, width, height, begin, end):
+                for stream in streams.values():
+                    self.card.wait(stream, lane.done)
+
+    def draw(self, batch: SceneBatch, width: int, height: int, geometry: bool = True) -> CardFrames:
+        """As :meth:`render`, and the pictures stay on the card: they are there when this returns. Raises CardError if they do not fit."""
+        _check(batch, width, height)
+        frames = self.blank(len(batch), width, height, geometry)
+        self.draw_into(batch, frames.rgb, frames.depth, frames.ids)
+        self.finish()
+        return frames
+
+    def blank(self, n: int, width: int, height: int, geometry: bool = True) -> CardFrames:
+        """Arrays on the card for n pictures, which hold no values yet. Raises CardError if they do not fit."""
+        shape = (n, height, width)
+        kinds: dict[str, tuple[tuple[int, ...], Any]] = {"rgb": ((*shape, 3), np.uint8)}
+        if geometry:
+            kinds |= {"depth": (shape, np.float32), "ids": (shape, np.uint8)}
+        with self._lock:
+            self.card.use()
+            return CardFrames(**{name: self._array(*kind) for name, kind in kinds.items()})
+
+    def finish(self) -> None:
+        """Return when all that was begun is drawn."""
+        with self._lock:
+            self.card.use()
+            for lane in self._lanes:
+                self.card.drain(lane.stream)
+
+    def memory(self) -> int:
+        """Bytes of the card's memory that are kept for working."""
+        return self._town_bytes + sum(lane.bytes() for lane in self._lanes)
+
+    @contextlib.contextmanager
+    def timing(self) -> Iterator[dict[str, float]]:
+        """Time the stages of what is drawn in this block: seconds of each on the card, when the block has ended."""
+        seconds: dict[str, float] = {}
+        for lane in self._lanes:
+            lane.marks = []
+        try:
+            yield seconds
+        finally:
+            for lane in self._lanes:
+                for name, took in lane.stages().items():
+                    seconds[name] = seconds.get(name, 0.0) + took
+
+    def _array(self, shape: tuple[int, ...], dtype: Any) -> CardArray:
+        """An array on the card, whose memory is given back when nobody holds it any more."""
+        address = self.card.allocate(max(math.prod(shape) * np.dtype(dtype).itemsize, 1))
+        array = CardArray(address, shape, dtype, self.card.kind)
+        weakref.finalize(array, self.card.free, address).atexit = False
+        return array
+
+    def _check_place(self, targets: dict[str, Target]) -> None:
+        """Raises ValueError unless arrays lie on this card."""
+        for name, place in targets.items():
+            number = self.card.device_of(place.address)
+            if number != self.card.kind[1]:
+                raise ValueError(f"{name} lies on card {number}, and card {self.card.kind[1]} draws: give arrays on that card")
+
+    def _in_lanes(
+        self, batch: SceneBatch, width: int, height: int, begin: Callable[[Lane, slice, Size], None], end: Callable[[Lane, slice], None]
+    ) -> list[Lane]:
+        """Begin the launches that draw a batch, in turn in all lanes, and end each before its lane begins the next; lanes that were used.
+
+        Where memory does not suffice, goes on with halves. When this raises, nothing is at work on the card any more.
+        """
+        if not len(batch):
+            return []
+        whole = layout.needs().size(batch, width, height)
+        waiting: deque[tuple[Lane, slice]] = deque()
+        used: list[Lane] = []
+        start = 0
+        try:
+            while start < len(batch):
+                rows = slice(start, min(start + self._at_once(width, height), len(batch)))
+                lane = self._lanes[len(used) % len(self._lanes)]
+                if len(waiting) == len(self._lanes):
+                    end(*waiting.popleft())
+                try:
+                    begin(lane, rows, whole._replace(scenes=rows.stop - rows.start))
+                except CardMemoryError:
+                    while waiting:
+                        end(*waiting.popleft())
+                    self._shrink(rows.stop - rows.start)
+                    continue
+                used.append(lane)
+                waiting.append((lane, rows))
+                start = rows.stop
+            while waiting:
+                end(*waiting.popleft())
+        except BaseException:
+            for lane in self._lanes:
+                with contextlib.suppress(CardError):
+                    self.card.drain(lane.stream)
+            raise
+        return self._lanes[: len(used)]
+
+    def _at_once(self, width: int, height: int) -> int:
+        """Scenes of a launch."""
+        return max(min(int(self.launch * 128 * 128 / (width * height)), self._most), 1)
+
+    def _shrink(self, scenes: int) -> None:
+        """Draw half as many scenes at once from now on, and say so. Raises CardError if there was one."""
+        for lane in self._lanes:
+            lane.forget()
+        if scenes == 1:
+            raise CardError("the card has too little free memory for one scene: end other programs that use it, or use --device cpu")
+        self._most = scenes // 2
+        warnings.warn(f"the card's memory is full: from now on it draws {self._most} scenes at once", CardWarning, stacklevel=4)
+
+    def _drawn_here(self, batch: SceneBatch, scene: int, width: int, height: int, geometry: bool = True) -> dict[str, np.ndarray]:
+        """Pictures of a scene for which the kernels have no room, by the processor."""
+        if self._processor is None:
+            self._processor = Raster()
+        try:
+            frames = self._processor.render(batch[np.array([scene])], width, height, geometry)
+        except TooManyTrianglesError:
+            raise TooManyTrianglesError(scene) from None
+        return {name: pictures[0] for name, pictures in vars(frames).items() if len(pictures)}
+
+
+def _check(batch: SceneBatch, width: int, height: int) -> None:
+    """Raises ValueError for what a card cannot draw."""
+    check_size(width, height)
+    if max(width, height) > LARGEST:
+        raise ValueError(f"a card draws pictures of up to {LARGEST} pixels each side, not {width}x{height}: use --device cpu")
+    check_slots(batch.entity.shape[1], batch.prop.shape[1])
+
+
+def _one_behind_the_other(sizes: dict[str, int], count: int) -> tuple[dict[str, int], int]:
+    """Where arrays of `count` pictures of these sizes lie in one piece of memory, and where the last one ends."""
+    return layout.offsets({name: ((count, size), np.dtype(np.uint8)) for name, size in sizes.items()})
+
+
+def _send_town(card: Card) -> tuple[np.ndarray, int, int]:
+    """The town on a card: its struct, and the address and bytes of its memory."""
+    arrays, numbers = layout.town()
+    places, size = layout.offsets({name: (values.shape, values.dtype) for name, values in arrays.items()})
+    address, stream, town = card.allocate(size), card.stream(), np.zeros((), dtype=layout.TOWN)
+    for name, values in arrays.items():
+        town[name] = address + places[name]
+        card.upload(address + places[name], values.ctypes.data, values.nbytes, stream)
+    card.drain(stream)
+    for name, number in numbers.items():
+        town[name] = number
+    return town, address, size
+
+
+def _release(card: Card, lanes: list[Lane], town: int) -> None:
+    """Give all memory back."""
+    with contextlib.suppress(CardError):
+        card.use()
+        for lane in lanes:
+            lane.forget()
+        card.free(town)

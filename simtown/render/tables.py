@@ -1,0 +1,49 @@
+"""What is worked out once of the atlas and the palette, for every rasteriser."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from simtown.assets.atlas import Atlas, atlas
+from simtown.assets.catalogue import ENTITIES, STREET, STREET_MESHES
+from simtown.assets.palette import CLOTH_TINTS, MATERIALS, ROOF_TINTS, WALL_TINTS, rgb_table
+from simtown.render.ground import CASTS, STANDS, VEHICLE
+
+#: What lies lower than this counts for the dark under a thing; what is no higher than FLAT lies on the ground, metres.
+LOW, FLAT = 0.5, 0.12
+
+
+def bases(a: Atlas) -> np.ndarray:
+    """(m, 4) float32 middle and half sizes, metres, of the part of every mesh that lies within half a metre of the ground."""
+    rectangles = np.zeros((len(a.radius), 4))
+    for m, (start, stop) in enumerate(itertools.pairwise(a.vertex_start)):
+        vertices = a.vertices[start:stop].astype(np.float64)
+        low = vertices[vertices[:, 2] < LOW]
+        if len(low):
+            smallest, largest = low[:, :2].min(axis=0), low[:, :2].max(axis=0)
+            rectangles[m] = *(smallest + largest) / 2, *(largest - smallest) / 2
+    return rectangles.astype(np.float32)
+
+
+def girths(a: Atlas) -> np.ndarray:
+    """(m,) float32 metres within which a mesh lies of the upright line through its origin, and a millimetre for rounding."""
+    square = a.vertices[:, 0].astype(np.float64) ** 2 + a.vertices[:, 1].astype(np.float64) ** 2
+    return (np.sqrt(np.maximum.reduceat(square, a.vertex_start[:-1])) + 1e-3).astype(np.float32)
+
+
+def tables() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Colour (c, 3) float32 and kind (c,) uint8 of materials, tints (3, TINTS, 3) float32, and roles of meshes (m,) uint8 (see ground)."""
+    palette = np.array([m.colour for m in MATERIALS], dtype=np.float32)
+    kinds = np.array([m.kind for m in MATERIALS], dtype=np.uint8)
+    tints = np.stack([rgb_table(t) for t in (WALL_TINTS, ROOF_TINTS, CLOTH_TINTS)])
+    high_or_long = {*STREET["building"], *STREET["cloud"]}
+    height = atlas().bounds[:, 1, 2]
+    roles = np.zeros(len(ENTITIES) + len(STREET_MESHES) + 1, dtype=np.uint8)
+    for m, name in enumerate((*ENTITIES, *(kind for kind, _ in STREET_MESHES))):
+        if m < len(ENTITIES):
+            roles[m] = CASTS | STANDS | VEHICLE
+        elif name not in high_or_long and height[m] > FLAT:
+            roles[m] = CASTS | STANDS
+    return palette, kinds, tints, roles

@@ -1,0 +1,300 @@
+"""The engine on a card: the project's own launches and the kernels' real PTX, on an emulated card, against the processor's pictures."""
+
+import gc
+
+import numpy as np
+import pytest
+
+pytest.importorskip("cuda.bindings", reason="needs cuda-bindings: pip install '.[dev]'")
+
+from simtown.bench.render import the_scenes
+from simtown.render.cuda import layout
+from simtown.render.cuda.arrays import CardArray
+from simtown.render.cuda.engine import LARGEST, Cuda
+from simtown.render.engines import CardError, CardWarning
+from simtown.render.frames import CardRenderer
+from simtown.render.raster import Raster, TooManyTrianglesError
+from simtown.scenes.scene import empty_batch
+from simtown.scenes.weather import WEATHERS
+from tests.cuda.emulated_card import EmulatedCard, OnCard
+
+WIDTH, HEIGHT = 48, 32
+TWO_AT_ONCE = 2 * WIDTH * HEIGHT / (128 * 128)  # for Cuda.launch
+CALLERS = 4711  # number of a caller's stream
+TABLES = 4096  # bytes of constants that kernels bring with them, at most
+
+
+@pytest.fixture(scope="module")
+def streets():
+    """Seven scenes, one of each weather."""
+    scenes = the_scenes(100)
+    return scenes[np.array([np.flatnonzero(scenes.weather == kind)[0] for kind in range(len(WEATHERS))])]
+
+
+@pytest.fixture(scope="module")
+def pictures(streets):
+    return Raster().render(streets, WIDTH, HEIGHT)
+
+
+def engine(card=None, at_once=TWO_AT_ONCE, **more):
+    made = Cuda(card or EmulatedCard(), **more)
+    made.launch = at_once
+    return made
+
+
+def arrays(card, n, width=WIDTH, height=HEIGHT, stream=CALLERS):
+    shape = (n, height, width)
+    kinds = ((*shape, 3), np.uint8), (shape, np.float32), (shape, np.uint8)
+    return [OnCard(card, each, kind, stream) for each, kind in kinds]
+
+
+def failed_scenes(made):
+    """Of the last launches."""
+    return [number for lane in made._lanes for number in lane.failed(2)]
+
+
+def assert_same(frames, pictures):
+    for name, expected in vars(pictures).items():
+        found = getattr(frames, name)
+        assert found.dtype == expected.dtype
+        assert np.array_equal(found, expected), (
+            f"{name} of scenes {np.flatnonzero((found != expected).reshape(len(found), -1).any(axis=1))}"
+        )
+
+
+@pytest.mark.parametrize(("at_once", "lanes"), [(TWO_AT_ONCE, 2), (TWO_AT_ONCE, 1), (8, 2)])
+def test_pictures_are_the_processors(streets, pictures, at_once, lanes):
+    made = engine(at_once=at_once, lanes=lanes)
+    assert isinstance(made, CardRenderer)
+    assert_same(made.render(streets, WIDTH, HEIGHT), pictures)
+    colour = made.render(streets, WIDTH, HEIGHT, geometry=False)
+    assert np.array_equal(colour.rgb, pictures.rgb)
+    assert colour.depth.shape == colour.ids.shape == (0, HEIGHT, WIDTH)
+    assert len(made.render(streets[:0], WIDTH, HEIGHT)) == 0
+    assert not any(failed_scenes(made)), "the processor has helped"
+    launched = [name for name, _ in made.card.launches]
+    assert launched.count("setup") == launched.count("draw") == 2 * (4 if at_once < 1 else 1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_work_is_done_as_late_as_may_be(streets, pictures, seed):
+    """Every copy and kernel waits for what it needs, and for nothing else."""
+    made = engine(EmulatedCard(late=True, seed=seed))
+    for _ in range(2):
+        assert_same(made.render(streets, WIDTH, HEIGHT), pictures)
+
+
+def drawn_for_a_caller(card, streets, ours_first):
+    """What a caller finds who uses arrays on its own stream before and after they are drawn into; whose work is done first if it may."""
+    made, targets = engine(card), arrays(card, len(streets))
+    found = {}
+
+    def before():
+        for target in targets:
+            target.values[...] = 7
+            card.memory.written(target.values)
+
+    def after():
+        for name, target in zip(("rgb", "depth", "ids"), targets, strict=True):
+            found[name] = target.values.copy()
+
+    stream = card.foreign(CALLERS)
+    card.queue(stream, before)
+    made.draw_into(streets, *targets)
+    card.queue(stream, after)
+    for each in sorted(card.streams, key=lambda each: (each is stream) == ours_first):
+        card.drain(each)
+    return found
+
+
+@pytest.mark.parametrize("ours_first", [True, False])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_callers_stream_is_waited_for_and_waits(streets, pictures, seed, ours_first):
+    found = drawn_for_a_caller(EmulatedCard(late=True, seed=seed), streets, ours_first)
+    for name, expected in vars(pictures).items():
+        assert np.array_equal(found[name], expected), name
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_an_event_that_is_left_out_is_noticed(streets, pictures, ours, monkeypatch):
+    card = EmulatedCard(late=True)
+    wait, callers = card.wait, card.foreign(CALLERS)
+    monkeypatch.setattr(card, "wait", lambda stream, event: None if (stream is not callers) == ours else wait(stream, event))
+    assert not np.array_equal(drawn_for_a_caller(card, streets, ours_first=ours)["rgb"], pictures.rgb)
+
+
+def test_the_host_does_not_wait_for_the_caller(streets):
+    """What a caller has queued before, a training step for example, is not done yet when drawing has been queued."""
+    card = EmulatedCard(late=True)
+    made, targets, done = engine(card, at_once=8), arrays(card, len(streets)), []
+    card.queue(card.foreign(CALLERS), lambda: done.append(True))
+    with card.only_what_must_be():
+        made.draw_into(streets, *targets)
+    assert not done
+
+
+def test_pictures_on_the_card_are_handed_out(streets, pictures):
+    torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
+    card = EmulatedCard()
+    made = engine(card)
+    frames = made.draw(streets, WIDTH, HEIGHT)
+    assert_same(type(pictures)(*(torch.from_dlpack(each).numpy() for each in vars(frames).values())), pictures)
+    held = card.memory.used
+    rgb = np.from_dlpack(frames.rgb)
+    del frames
+    gc.collect()
+    assert np.array_equal(rgb, pictures.rgb)
+    assert held - card.memory.used == pictures.depth.nbytes + pictures.ids.nbytes
+    del rgb
+    gc.collect()
+    assert held - card.memory.used == pictures.depth.nbytes + pictures.ids.nbytes + pictures.rgb.nbytes
+    assert made.draw(streets, WIDTH, HEIGHT, geometry=False).depth is None
+
+
+def test_a_capsule_that_nobody_takes_lets_go():
+    array = CardArray(4096, (2, 3), np.float32, (2, 0))
+    capsule = array.__dlpack__(stream=1)
+    del capsule
+    assert len(gc.get_referrers(array)) <= 1  # this function
+    assert array.__dlpack_device__() == (2, 0)
+
+
+class OnlyDLPack:
+    """An array of a library that has no __cuda_array_interface__."""
+
+    def __init__(self, array):
+        self.shape, self._array = array.shape, array
+
+    def __dlpack__(self, stream=None):
+        assert stream == 1, "CUDA's default stream"
+        return self._array.__dlpack__(stream=stream)
+
+
+def test_arrays_of_any_library_are_drawn_into(streets, pictures):
+    card = EmulatedCard()
+    values = card.memory.empty("rgb", pictures.rgb.shape, np.uint8)
+    array = CardArray(values.ctypes.data, values.shape, np.uint8, card.kind)
+    engine(card).draw_into(streets, OnlyDLPack(array))
+    assert np.array_equal(values, pictures.rgb)
+
+
+def test_other_arrays_are_refused(streets):
+    card = EmulatedCard()
+    made, (rgb, depth, ids) = engine(card), arrays(card, len(streets))
+    refused = {
+        "no array on a card": (np.zeros(rgb.shape, np.uint8),),
+        "rgb is uint8 .6, .* .7, ": (arrays(card, 6)[0],),
+        "depth is uint8": (rgb, ids, ids),
+        "both or for neither": (rgb, depth),
+        "has the shape .7, 32, 48.": (ids,),
+    }
+    for words, given in refused.items():
+        with pytest.raises(ValueError, match=words):
+            made.draw_into(streets, *given)
+    for entry in ({"strides": (1, 1, 1, 1)}, {"data": (rgb.values.ctypes.data, True)}):
+        other = arrays(card, len(streets))[0]
+        other.__cuda_array_interface__ |= entry
+        with pytest.raises(ValueError, match="cannot be written"):
+            made.draw_into(streets, other)
+    card.device_of = lambda address: 3
+    with pytest.raises(ValueError, match="card 3"):
+        made.draw_into(streets, rgb)
+    assert not card.launches
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "words"), [(LARGEST + 1, 64, "1024 .*--device cpu"), (64, LARGEST + 1, "--device cpu"), (16, 64, "32 to")]
+)
+def test_sizes_that_a_card_does_not_draw_are_refused(streets, width, height, words):
+    made = engine()
+    with pytest.raises(ValueError, match=words):
+        made.render(streets, width, height)
+    with pytest.raises(ValueError, match=words):
+        made.draw_into(streets, *arrays(made.card, len(streets), width, height))
+
+
+def test_more_things_than_ids_are_refused_as_by_the_processor():
+    batch = empty_batch(1, 3, 253)
+    for renderer in (engine(), Raster()):
+        with pytest.raises(ValueError, match="at most 255"):
+            renderer.render(batch, WIDTH, HEIGHT)
+
+
+def test_a_scene_for_which_there_is_no_room_is_drawn_by_the_processor(streets, pictures, monkeypatch):
+    monkeypatch.setattr(layout.Size, "most_pieces", property(lambda size: 1200))
+    card = EmulatedCard(late=True)
+    made, targets = engine(card), arrays(card, len(streets))
+    assert_same(made.render(streets, WIDTH, HEIGHT), pictures)
+    made.draw_into(streets, *targets)
+    card.drain(card.foreign(CALLERS))
+    for target, expected in zip(targets, vars(pictures).values(), strict=True):
+        assert np.array_equal(target.values, expected)
+    assert any(failed_scenes(made)), "nothing was tried"
+
+
+def test_too_many_triangles_are_told_as_by_the_processor(streets, monkeypatch):
+    def crowded(self, batch, *_):
+        raise TooManyTrianglesError(0)
+
+    monkeypatch.setattr(layout.Size, "most_pieces", property(lambda size: 1200))
+    monkeypatch.setattr(Raster, "render", crowded)
+    with pytest.raises(ValueError, match=r"^scene \d of the batch shows more than 16351 triangles"):
+        engine().render(streets, WIDTH, HEIGHT)
+
+
+def test_launches_are_halved_where_memory_does_not_suffice(streets, pictures):
+    for megabytes in (10, 9, 7):
+        card = EmulatedCard(megabytes)
+        made = engine(card, at_once=8)
+        with pytest.warns(CardWarning, match=r"from now on it draws \d scenes? at once") as told:
+            frames = made.render(streets, WIDTH, HEIGHT)
+        assert_same(frames, pictures)
+        assert_same(made.render(streets, WIDTH, HEIGHT), pictures)
+        assert all(warning.filename == __file__ for warning in told)
+
+
+def test_memory_that_does_not_suffice_for_one_scene_is_told(streets):
+    card = EmulatedCard(5)
+    made = engine(card)
+    with pytest.warns(CardWarning), pytest.raises(CardError, match="--device cpu"):
+        made.render(streets, WIDTH, HEIGHT)
+    assert 0 <= card.memory.used - made.memory() < TABLES
+
+
+@pytest.mark.parametrize("call", [2, 8, 14, 20])
+def test_after_an_error_nothing_is_written_any_more(streets, call, monkeypatch):
+    card = EmulatedCard(late=True)
+    made, targets, calls = engine(card), arrays(card, len(streets)), iter(range(1, 100))
+    launch = card.launch
+
+    def fails(*arguments):
+        if next(calls) == call:
+            raise CardError("the graphics card does not work")
+        launch(*arguments)
+
+    monkeypatch.setattr(card, "launch", fails)
+    with pytest.raises(CardError, match="does not work"):
+        made.draw_into(streets, *targets)
+    assert not any(stream.items for stream in card.streams if stream is not card.foreign(CALLERS))
+    assert_same(made.render(streets, WIDTH, HEIGHT), Raster().render(streets, WIDTH, HEIGHT))
+
+
+def test_stages_are_timed_and_memory_is_told(streets):
+    made = engine()
+    with made.timing() as seconds:
+        made.render(streets, WIDTH, HEIGHT)
+    assert list(seconds) == ["upload", "setup", "arrange", "draw", "wet", "overlay", "copy back"]
+    assert all(took == 4 for took in seconds.values())  # every launch takes a second on a card without a clock
+    assert 0 <= made.card.memory.used - made.memory() < TABLES
+    made.render(streets, WIDTH, HEIGHT)
+    assert len(seconds) == 7
+
+
+def test_all_memory_is_given_back(streets):
+    card = EmulatedCard()
+    made = engine(card)
+    made.render(streets, WIDTH, HEIGHT)
+    del made
+    gc.collect()
+    assert card.memory.used < TABLES
+    assert not card.pinned_memory
