@@ -122,6 +122,7 @@ __device__ __forceinline__ void fill(const Block& block, const Window& w, Queue&
     const Large* larges = job.larges + (long)block.n * job.most_larges;
     int pieces = job.counts[block.n].pieces, many = job.counts[block.n].larges;
     if (me == 0) queue.large = 0;
+    if (pieces == 0) __syncthreads(); // the loop waits otherwise
     for (int start = 0; start < pieces; start += QUEUE) {
         if (me < LENGTHS) queue.lengths[me] = 0;
         if (me == 0) queue.next = 0;
