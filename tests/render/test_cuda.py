@@ -37,7 +37,7 @@ def pictures(streets):
 
 
 def engine(card=None, at_once=TWO_AT_ONCE, **more):
-    made = Cuda(card or EmulatedCard(check=False), **more)
+    made = Cuda(card or EmulatedCard(), **more)
     made.launch = at_once
     return made
 
@@ -79,7 +79,7 @@ def test_pictures_are_the_processors(streets, pictures, at_once, lanes):
 @pytest.mark.parametrize("seed", range(3))
 def test_work_is_done_as_late_as_may_be(streets, pictures, seed):
     """Every copy and kernel waits for what it needs, and for nothing else."""
-    made = engine(EmulatedCard(late=True, seed=seed, check=False))
+    made = engine(EmulatedCard(late=True, seed=seed))
     for _ in range(2):
         assert_same(made.render(streets, WIDTH, HEIGHT), pictures)
 
@@ -110,14 +110,14 @@ def drawn_for_a_caller(card, streets, ours_first):
 @pytest.mark.parametrize("ours_first", [True, False])
 @pytest.mark.parametrize("seed", range(2))
 def test_a_callers_stream_is_waited_for_and_waits(streets, pictures, seed, ours_first):
-    found = drawn_for_a_caller(EmulatedCard(late=True, seed=seed, check=False), streets, ours_first)
+    found = drawn_for_a_caller(EmulatedCard(late=True, seed=seed), streets, ours_first)
     for name, expected in vars(pictures).items():
         assert np.array_equal(found[name], expected), name
 
 
 @pytest.mark.parametrize("ours", [True, False])
 def test_an_event_that_is_left_out_is_noticed(streets, pictures, ours, monkeypatch):
-    card = EmulatedCard(late=True, check=False)
+    card = EmulatedCard(late=True)
     wait, callers = card.wait, card.foreign(CALLERS)
     monkeypatch.setattr(card, "wait", lambda stream, event: None if (stream is not callers) == ours else wait(stream, event))
     assert not np.array_equal(drawn_for_a_caller(card, streets, ours_first=ours)["rgb"], pictures.rgb)
@@ -125,7 +125,7 @@ def test_an_event_that_is_left_out_is_noticed(streets, pictures, ours, monkeypat
 
 def test_the_host_does_not_wait_for_the_caller(streets):
     """What a caller has queued before, a training step for example, is not done yet when drawing has been queued."""
-    card = EmulatedCard(late=True, check=False)
+    card = EmulatedCard(late=True)
     made, targets, done = engine(card, at_once=8), arrays(card, len(streets)), []
     card.queue(card.foreign(CALLERS), lambda: done.append(True))
     with card.only_what_must_be():
@@ -135,7 +135,7 @@ def test_the_host_does_not_wait_for_the_caller(streets):
 
 def test_pictures_on_the_card_are_handed_out(streets, pictures):
     torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-    card = EmulatedCard(check=False)
+    card = EmulatedCard()
     made = engine(card)
     frames = made.draw(streets, WIDTH, HEIGHT)
     assert_same(type(pictures)(*(torch.from_dlpack(each).numpy() for each in vars(frames).values())), pictures)
@@ -171,7 +171,7 @@ class OnlyDLPack:
 
 
 def test_arrays_of_any_library_are_drawn_into(streets, pictures):
-    card = EmulatedCard(check=False)
+    card = EmulatedCard()
     values = card.memory.empty("rgb", pictures.rgb.shape, np.uint8)
     array = CardArray(values.ctypes.data, values.shape, np.uint8, card.kind)
     engine(card).draw_into(streets, OnlyDLPack(array))
@@ -179,7 +179,7 @@ def test_arrays_of_any_library_are_drawn_into(streets, pictures):
 
 
 def test_other_arrays_are_refused(streets):
-    card = EmulatedCard(check=False)
+    card = EmulatedCard()
     made, (rgb, depth, ids) = engine(card), arrays(card, len(streets))
     refused = {
         "no array on a card": (np.zeros(rgb.shape, np.uint8),),
@@ -222,7 +222,7 @@ def test_more_things_than_ids_are_refused_as_by_the_processor():
 
 def test_a_scene_for_which_there_is_no_room_is_drawn_by_the_processor(streets, pictures, monkeypatch):
     monkeypatch.setattr(layout.Size, "most_pieces", property(lambda size: 1200))
-    card = EmulatedCard(late=True, check=False)
+    card = EmulatedCard(late=True)
     made, targets = engine(card), arrays(card, len(streets))
     assert_same(made.render(streets, WIDTH, HEIGHT), pictures)
     made.draw_into(streets, *targets)
@@ -244,7 +244,7 @@ def test_too_many_triangles_are_told_as_by_the_processor(streets, monkeypatch):
 
 def test_launches_are_halved_where_memory_does_not_suffice(streets, pictures):
     for megabytes in (10, 9, 7):
-        card = EmulatedCard(megabytes, check=False)
+        card = EmulatedCard(megabytes)
         made = engine(card, at_once=8)
         with pytest.warns(CardWarning, match=r"from now on it draws \d scenes? at once") as told:
             frames = made.render(streets, WIDTH, HEIGHT)
@@ -254,7 +254,7 @@ def test_launches_are_halved_where_memory_does_not_suffice(streets, pictures):
 
 
 def test_memory_that_does_not_suffice_for_one_scene_is_told(streets):
-    card = EmulatedCard(5, check=False)
+    card = EmulatedCard(5)
     made = engine(card)
     with pytest.warns(CardWarning), pytest.raises(CardError, match="--device cpu"):
         made.render(streets, WIDTH, HEIGHT)
@@ -263,7 +263,7 @@ def test_memory_that_does_not_suffice_for_one_scene_is_told(streets):
 
 @pytest.mark.parametrize("call", [2, 8, 14, 20])
 def test_after_an_error_nothing_is_written_any_more(streets, call, monkeypatch):
-    card = EmulatedCard(late=True, check=False)
+    card = EmulatedCard(late=True)
     made, targets, calls = engine(card), arrays(card, len(streets)), iter(range(1, 100))
     launch = card.launch
 
@@ -291,7 +291,7 @@ def test_stages_are_timed_and_memory_is_told(streets):
 
 
 def test_all_memory_is_given_back(streets):
-    card = EmulatedCard(check=False)
+    card = EmulatedCard()
     made = engine(card)
     made.render(streets, WIDTH, HEIGHT)
     del made

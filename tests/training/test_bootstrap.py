@@ -39,11 +39,11 @@ def test_interval_ends_are_replicates_and_may_be_censored():
 def coverage():
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
-        yield importlib.import_module("coverage")
+        yield importlib.import_module("intervals")
 
 
 def covered(coverage, number, seeds, experiments):
-    """Share of intervals that hold the truth, by kind of quantity, in a scenario of benchmarks/coverage.py."""
+    """Share of intervals that hold the truth, by kind of quantity, in a scenario of benchmarks/intervals.py."""
     lines = coverage.measure(coverage.SCENARIOS[number], seeds, experiments, replicates=160)
     return {line["quantity"]: line["coverage"] for line in lines}
 

@@ -264,9 +264,10 @@ def _architecture(model: str, capability: tuple[int, int], driver: int, nvrtc: A
             f"the card {model} is too old: it has compute capability {capability[0]}.{capability[1]}, and {OLDEST[0]}.{OLDEST[1]} is needed"
         )
     try:
-        (_, major, minor), (_, _, known) = nvrtc.nvrtcVersion(), nvrtc.nvrtcGetSupportedArchs()
+        version, supported = nvrtc.nvrtcVersion(), nvrtc.nvrtcGetSupportedArchs()
     except Exception as error:  # the bindings' own, when they find no library
         raise CardError(f"CUDA's compiler NVRTC is not installed: {how_to_install('cuda')}") from error
+    (_, major, minor), (_, known) = version, supported
     if driver < major:
         raise CardError(f"the graphics driver knows CUDA {driver}, and CUDA's compiler is {major}.{minor}: update the driver")
     alike = [arch for arch in known if arch // 10 == capability[0] and arch % 10 <= capability[1]]

@@ -4,7 +4,7 @@ A run's accuracy follows a curve in log n from chance to a ceiling; weights, tra
 log n, and weights move its ceiling. Test items differ in how hard they are for everyone, so that runs of one test set err together. The
 truth of a need is where the mean curve over all weights, data and worlds reaches the target, those of ratios and exponents follow from it.
 
-    python benchmarks/coverage.py --out benchmarks/results/coverage.csv
+    python benchmarks/intervals.py --out benchmarks/results/coverage.csv
 """
 
 from __future__ import annotations

@@ -1,0 +1,71 @@
+"""The real card of the package (CudaCard), NVIDIA's bindings and all, over a driver that computes nothing; and what it costs the host."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("cuda.core", reason="needs cuda-core: pip install '.[dev]'")
+
+from simtown.bench.render import the_scenes
+from simtown.render.cuda.engine import Cuda
+from tests.conftest import HANGS
+from tests.cuda.fake_driver import built, environment
+
+
+def test_the_driver_is_called_as_it_should_be(tmp_path):
+    words = [sys.executable, "-m", "tests.cuda.driver_cases"]
+    settings = environment(built(tmp_path), log=tmp_path / "launches")
+    done = subprocess.run(words, env=settings, capture_output=True, text=True, timeout=HANGS)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "all cases passed\n"
+
+
+class IdleCard:
+    """A card that does nothing and counts what is asked of it."""
+
+    name, kind = "idle card", (2, 0)
+
+    def __init__(self):
+        self.calls = 0
+
+    def pinned(self, size):
+        self.calls += 1
+        return np.zeros(size, dtype=np.uint8)
+
+    def device_of(self, address):
+        self.calls += 1
+        return 0
+
+    def __getattr__(self, name):
+        def does_nothing(*arguments, **more):
+            self.calls += 1
+            return 4096
+
+        return does_nothing
+
+
+def cost(engine, scenes, at_once):
+    """Calls of the card, and of any function, while a batch is drawn for the third time."""
+    batch, counted = the_scenes(scenes), [0]
+    engine.launch = at_once
+    frames = engine.blank(scenes, 128, 128)
+    for _ in range(2):
+        engine.draw_into(batch, frames.rgb, frames.depth, frames.ids)
+    before = engine.card.calls
+    sys.setprofile(lambda frame, event, argument: counted.__setitem__(0, counted[0] + (event in ("call", "c_call"))))
+    try:
+        engine.draw_into(batch, frames.rgb, frames.depth, frames.ids)
+    finally:
+        sys.setprofile(None)
+    return engine.card.calls - before, counted[0]
+
+
+def test_a_launch_costs_the_host_little_and_a_scene_nothing():
+    """Seconds are measured by benchmarks/hostcost.py; here, how often something is called."""
+    engine = Cuda(IdleCard())
+    one, four, larger = cost(engine, 16, 16), cost(engine, 64, 16), cost(engine, 128, 32)
+    assert four[0] - one[0] <= 3 * 12, "calls of the card for three more launches"
+    assert four[1] - one[1] <= 3 * 150, "calls of functions for three more launches"
+    assert larger == four, "scenes are looked at one by one"
