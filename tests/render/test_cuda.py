@@ -10,9 +10,9 @@ pytest.importorskip("cuda.bindings", reason="needs cuda-bindings: pip install '.
 from simtown.bench.render import the_scenes
 from simtown.render.cuda import layout
 from simtown.render.cuda.arrays import CardArray
-from simtown.render.cuda.engine import LARGEST, Cuda
+from simtown.render.cuda.engine import Cuda
 from simtown.render.engines import CardError, CardWarning
-from simtown.render.frames import CardRenderer
+from simtown.render.frames import LARGEST_ON_CARD, CardRenderer
 from simtown.render.raster import Raster, TooManyTrianglesError
 from simtown.scenes.scene import empty_batch
 from simtown.scenes.weather import WEATHERS
@@ -203,7 +203,8 @@ def test_other_arrays_are_refused(streets):
 
 
 @pytest.mark.parametrize(
-    ("width", "height", "words"), [(LARGEST + 1, 64, "1024 .*--device cpu"), (64, LARGEST + 1, "--device cpu"), (16, 64, "32 to")]
+    ("width", "height", "words"),
+    [(LARGEST_ON_CARD + 1, 64, "1024 .*--device cpu"), (64, LARGEST_ON_CARD + 1, "--device cpu"), (16, 64, "32 to")],
 )
 def test_sizes_that_a_card_does_not_draw_are_refused(streets, width, height, words):
     made = engine()
