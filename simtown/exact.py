@@ -36,12 +36,15 @@ def _keeps_compiled() -> bool:
     return True
 
 
-_KEPT = _keeps_compiled()
+#: Whether compiled code is kept on disk.
+KEPT = _keeps_compiled()
 #: How every inner loop of simtown is compiled: kept on disk, free of the GIL, no reordering or contracting of float operations.
-kernel = njit(cache=_KEPT, nogil=True, error_model="numpy")
-#: The same for a part of another kernel, compiled as if it stood there. A function that hands an array on to a function takes and
-#: drops a reference to it, two atomic steps: too slow for what runs thousands of times a frame.
-part_of_kernel = njit(cache=_KEPT, nogil=True, error_model="numpy", inline="always")
+kernel = njit(cache=KEPT, nogil=True, error_model="numpy")
+#: The same for a kernel that makes no array and calls none that does: it keeps no count of references to those that it is given. Each
+#: step of a count is atomic, and a function that hands an array on takes two: too slow for what runs thousands of times a frame.
+inner_kernel = njit(cache=KEPT, nogil=True, error_model="numpy", _nrt=False)
+#: The same for a part of another kernel, compiled as if it stood there.
+part_of_kernel = njit(cache=KEPT, nogil=True, error_model="numpy", inline="always", _nrt=False)
 
 _TWO_OVER_PI = 0.6366197723675814
 _HALF_PI_HIGH = 1.5707963267341256
@@ -76,13 +79,13 @@ def sincos(x):  # type: ignore[no-untyped-def]
     return -c, s
 
 
-@vectorize(["float64(float64)"], cache=_KEPT)
+@vectorize(["float64(float64)"], cache=KEPT)
 def sin(x):  # type: ignore[no-untyped-def]
     """Portable ``numpy.sin`` (float64)."""
     return sincos(x)[0]
 
 
-@vectorize(["float64(float64)"], cache=_KEPT)
+@vectorize(["float64(float64)"], cache=KEPT)
 def cos(x):  # type: ignore[no-untyped-def]
     """Portable ``numpy.cos`` (float64)."""
     return sincos(x)[1]

@@ -224,7 +224,7 @@ def _fill(
     tried: Tried = {}
     for begin, end in batches(settings, n):
         index = np.arange(task.start + begin, task.start + end)
-        examples = sample(recipe, index, clock.stage)
+        examples = sample(recipe, index)
         with clock.stage("question"):
             kept.append(columns(examples, index, settings))
         with clock.stage("render"):

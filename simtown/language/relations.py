@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simtown.exact import cos, sin
+from simtown.exact import kernel, sincos
 
 LATERAL, RADIAL = 0, 1
 
@@ -50,6 +50,54 @@ def relation_numbers(names: tuple[str, ...]) -> np.ndarray:
     return np.array([RELATION_NAMES.index(n) for n in names])
 
 
+_AXIS, _SIGN, _LEAST = (np.array([getattr(r, name) for r in RELATIONS]) for name in ("axis", "sign", "margin"))
+
+
+@kernel
+def stands(x, y, camera):  # type: ignore[no-untyped-def]
+    """Where a place is to the viewer: (slope to the right, metres ahead), float64; see :func:`separations`."""
+    s, c = sincos(np.float64(camera[3]))
+    dx, dy = np.float64(x) - np.float64(camera[0]), np.float64(y) - np.float64(camera[1])
+    ahead = dy * c - dx * s
+    return (dx * c + dy * s) / ahead, ahead
+
+
+@kernel
+def separation(axis, a, b):  # type: ignore[no-untyped-def]
+    """How a stands to b along an axis, both as :func:`stands` gives them, metres: an entry of :func:`separations`."""
+    (slope_a, far_a), (slope_b, far_b) = a, b
+    return (slope_a - slope_b) * (0.5 * (far_a + far_b)) if axis == LATERAL else far_a - far_b
+
+
+@kernel
+def margin(relation, subject, obj):  # type: ignore[no-untyped-def]
+    """Signed distance (metres) by which a relation holds between two vehicles, both as :func:`stands` gives them."""
+    return _SIGN[relation] * separation(_AXIS[relation], subject, obj)
+
+
+@kernel
+def truth(distance, relation):  # type: ignore[no-untyped-def]
+    """1 where a relation of this signed margin holds, -1 where it does not, 0 where it is undefined."""
+    return 1 if distance > _LEAST[relation] else -1 if distance < -_LEAST[relation] else 0
+
+
+@kernel
+def _separations(pose, camera, out):  # type: ignore[no-untyped-def]
+    count = pose.shape[1]
+    for n in range(len(pose)):
+        for i in range(count):
+            one = stands(pose[n, i, 0], pose[n, i, 1], camera[n])
+            for j in range(count):
+                other = stands(pose[n, j, 0], pose[n, j, 1], camera[n])
+                out[n, LATERAL, i, j], out[n, RADIAL, i, j] = separation(LATERAL, one, other), separation(RADIAL, one, other)
+
+
+@kernel
+def _truths(distance, relation, out):  # type: ignore[no-untyped-def]
+    for n in range(len(distance)):
+        out[n] = truth(distance[n], relation[n])
+
+
 def separations(pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
     """How vehicle j stands to vehicle i, in the viewer's frame.
 
@@ -62,26 +110,20 @@ def separations(pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
         of distances ahead of the camera, along the ground in the direction of its yaw. The lateral separation is the difference of slopes
         (metres to the right by metres ahead of the camera) times the mean of both distances ahead.
     """
-    eye = camera[:, None, :].astype(np.float64)
-    yaw = camera[:, 3].astype(np.float64)
-    s, c = sin(yaw)[:, None], cos(yaw)[:, None]
-    dx, dy = pose[..., 0].astype(np.float64) - eye[..., 0], pose[..., 1].astype(np.float64) - eye[..., 1]
-    side, far = dx * c + dy * s, dy * c - dx * s
-    slope = side / far
-    lateral = (slope[:, :, None] - slope[:, None, :]) * (0.5 * (far[:, :, None] + far[:, None, :]))
-    radial = far[:, :, None] - far[:, None, :]
-    return np.stack([lateral, radial], axis=1)
+    pose, camera = (np.ascontiguousarray(each, dtype=np.float64) for each in (pose, camera))
+    out = np.zeros((len(pose), 2, pose.shape[1], pose.shape[1]))
+    _separations(pose, camera, out)
+    return out
 
 
 def margins(separation: np.ndarray, relation: np.ndarray, subject: np.ndarray, obj: np.ndarray) -> np.ndarray:
     """Signed distance (metres) by which relations hold: (n,) float64, for :func:`separations` and (n,) numbers and slots."""
-    axis = np.array([r.axis for r in RELATIONS])[relation]
-    sign = np.array([r.sign for r in RELATIONS])[relation]
-    result: np.ndarray = sign * separation[np.arange(len(relation)), axis, subject, obj]
+    result: np.ndarray = _SIGN[relation] * separation[np.arange(len(relation)), _AXIS[relation], subject, obj]
     return result
 
 
 def truths(margin: np.ndarray, relation: np.ndarray) -> np.ndarray:
-    """1 where a relation of this signed `margin` holds, -1 where it does not, 0 where it is undefined: int8."""
-    least = np.array([r.margin for r in RELATIONS])[relation]
-    return np.where(margin > least, 1, np.where(margin < -least, -1, 0)).astype(np.int8)
+    """1 where relations of these signed margins hold, -1 where they do not, 0 where they are undefined: (n,) int8, for (n,) arrays."""
+    out = np.zeros(len(margin), dtype=np.int8)
+    _truths(np.ascontiguousarray(margin, dtype=np.float64), np.ascontiguousarray(relation, dtype=np.int64), out)
+    return out

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from simtown.assets.palette import GLOW, TAILLAMP
-from simtown.exact import kernel
+from simtown.exact import inner_kernel
 from simtown.render import light as L
 from simtown.render.fill import FULL
 from simtown.render.ground import ground_line
@@ -21,7 +21,7 @@ F = np.float32
 METRE = FULL / 65536.0
 
 
-@kernel
+@inner_kernel
 def blend(rgb, x, y, r, g, b, alpha):
     """Mix (r, g, b) in [0, 255] into a pixel."""
     rgb[y, x, 0] = np.uint8(F(rgb[y, x, 0]) + (r - F(rgb[y, x, 0])) * alpha + F(0.5))
@@ -29,7 +29,7 @@ def blend(rgb, x, y, r, g, b, alpha):
     rgb[y, x, 2] = np.uint8(F(rgb[y, x, 2]) + (b - F(rgb[y, x, 2])) * alpha + F(0.5))
 
 
-@kernel
+@inner_kernel
 def add(rgb, x, y, r, g, b):
     """Add (r, g, b) in [0, 255] to a pixel."""
     rgb[y, x, 0] = np.uint8(min(F(rgb[y, x, 0]) + r + F(0.5), F(255.0)))
@@ -37,7 +37,7 @@ def add(rgb, x, y, r, g, b):
     rgb[y, x, 2] = np.uint8(min(F(rgb[y, x, 2]) + b + F(0.5), F(255.0)))
 
 
-@kernel
+@inner_kernel
 def halo(view, kinds, matrix, lamp):
     """Pixel x and y of a lamp's middle, radius of its halo in pixels (0: behind the camera) and its depth."""
     far = matrix[8] * lamp[0] + matrix[9] * lamp[1] + matrix[10] * lamp[2] + matrix[11]
@@ -52,13 +52,13 @@ def halo(view, kinds, matrix, lamp):
     return px, py, size * view[12] / far, far
 
 
-@kernel
+@inner_kernel
 def in_sight(near, far):
     """Whether nothing stands before a lamp at depth `far`, by the nearness of its pixel."""
     return np.float64(near) * (far - F(0.6)) <= METRE
 
 
-@kernel
+@inner_kernel
 def glow_lamps(view, light, atlas, tables, meshes, poses, width, height, nearness, rgb):
     """A halo round every lamp that is in sight, where lamps burn."""
     palette, kinds, _ = tables
@@ -87,7 +87,7 @@ def glow_lamps(view, light, atlas, tables, meshes, poses, width, height, nearnes
                         add(rgb, qx, qy, palette[m, 0] * a, palette[m, 1] * a, palette[m, 2] * a)
 
 
-@kernel
+@inner_kernel
 def light_stars(view, light, seed, width, height, nearness, rgb):
     """Stars over what shows the sky, fewer towards the horizon; the same ones at every size."""
     horizon = view[14]
@@ -111,7 +111,7 @@ def light_stars(view, light, seed, width, height, nearness, rgb):
                     add(rgb, qx, qy, bright * cover, bright * cover, bright * cover)
 
 
-@kernel
+@inner_kernel
 def let_fall(view, light, seed, width, height, nearness, rgb):
     """Rain or snow, the same drops at every size: each at its own distance, hidden by what is nearer."""
     aspect = F(width) / F(height)
@@ -134,7 +134,7 @@ def let_fall(view, light, seed, width, height, nearness, rgb):
         _splash(view, light, seed, width, height, nearness, rgb)
 
 
-@kernel
+@inner_kernel
 def _streak(px, py, near, reach, unit, width, height, nearness, rgb):
     """A drop's way, thin and leaning."""
     half, length = max(unit * F(0.0022) * near, F(0.26)), unit * F(0.105) * near
@@ -149,7 +149,7 @@ def _streak(px, py, near, reach, unit, width, height, nearness, rgb):
                 blend(rgb, x, y, F(222.0), F(232.0), F(243.0), cover * fade)
 
 
-@kernel
+@inner_kernel
 def _flake(px, py, near, reach, unit, width, height, nearness, rgb):
     """A soft disc."""
     radius = max(unit * F(0.0095) * near, F(0.45)) + F(0.5)
@@ -163,7 +163,7 @@ def _flake(px, py, near, reach, unit, width, height, nearness, rgb):
                 blend(rgb, x, y, F(255.0), F(255.0), F(255.0), min(cover, F(1.0)) * F(0.88))
 
 
-@kernel
+@inner_kernel
 def _splash(view, light, seed, width, height, nearness, rgb):
     """Rings where drops hit the ground, flat as the ground is seen."""
     for i in range(int(F(60.0) * light[L.AMOUNT])):

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from simtown.exact import kernel, part_of_kernel
-from simtown.render.lanes import LANES, raise_box, raise_lanes
+from simtown.exact import inner_kernel, part_of_kernel
+from simtown.render.lanes import LANES, choose, convert, pick, raise_box, raise_lanes, spread, store
 from simtown.scenes.camera import NEAR
 
 TAG_BITS = 14
@@ -30,7 +30,7 @@ SMALL = 2 * LANES
 F = np.float32
 
 
-@kernel
+@inner_kernel
 def fill_triangle(samples, first, width, full, height, x0, y0, w0, x1, y1, w1, x2, y2, w2, tag):
     """Draw one triangle into `samples`, the columns `first` to `first + width - 1` of a picture of `full` columns.
 
@@ -56,14 +56,14 @@ def fill_triangle(samples, first, width, full, height, x0, y0, w0, x1, y1, w1, x
     return _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
 
 
-@kernel
+@inner_kernel
 def extent(a, b, c, stop):
     """First and last + 1 sample of 0 to stop - 1 that three coordinates span, and how far they lie apart."""
     low, high = min(a, b, c), max(a, b, c)
     return max((low + 255) >> 8, 0), min((high + 255) >> 8, stop), high - low
 
 
-@kernel
+@inner_kernel
 def depth_plane(x0, y0, w0, x1, y1, w1, x2, y2, w2, area, left, top):
     """The depth value of a triangle at the sample (left, top), and its steps to the right and down."""
     inverse = FULL / np.float64(area)
@@ -74,13 +74,13 @@ def depth_plane(x0, y0, w0, x1, y1, w1, x2, y2, w2, area, left, top):
     return low_bits(start), low_bits(256.0 * slope_x), low_bits(256.0 * slope_y)
 
 
-@kernel
+@inner_kernel
 def low_bits(x):
     """The low 32 bits of a float64, rounded towards zero. Slivers have slopes beyond int64, which processors round in their own ways."""
     return np.uint32(np.int64(min(max(x, -4e18), 4e18)))
 
 
-@kernel
+@inner_kernel
 def side(x, y, dx, dy, left, top):
     """Edge function at the sample (left, top): not negative on the inner side of an edge from (x, y) along (dx, dy)."""
     return (256 * top - y) * dx - (256 * left - x) * dy - (0 if dy < 0 or (dy == 0 and dx > 0) else 1)
@@ -104,7 +104,123 @@ def _fill_small(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value
     return raised
 
 
-@kernel
+#: What set_up writes of a triangle: what is to be done with it, its box of samples, the depth value and the edge functions at the box's first
+#: sample and their steps to the right and down.
+KIND, START, STOP, TOP, ROWS, VALUE, STEP_X, STEP_Y, EDGES = 0, 1, 2, 3, 4, 5, 6, 7, 8
+RECORD = EDGES + 9
+#: Kinds: it holds no sample; fill_box draws it; only fill_triangle can.
+EMPTY, BOX, OTHER = 0, 1, 2
+#: Corners of a BOX lie within this many 1/256 of a sample from the origin, so that all of it fits into an int32.
+NEARBY = np.float32(1 << 23)
+
+
+@part_of_kernel
+def set_up(spots, triangles, numbers, vertex, near, first, width, full, height, records):
+    """Prepare LANES triangles at once for fill_box, with the same whole numbers as fill_triangle.
+
+    Args:
+        spots: (4, n) as project writes them, image coordinates in whole 1/256 of a sample.
+        triangles: (t, 3), of which those of the vector `numbers` (uint32) are taken. `vertex`: the vertex that spots begin with.
+        records: (RECORD, LANES) uint32, written.
+    """
+    across, down, depths, inverses = spots[0], spots[1], spots[2], spots[3]
+    corner = numbers * np.uint32(3)
+    i0 = convert(pick(triangles, corner) - np.int32(vertex), np.uint32)
+    i1 = convert(pick(triangles, corner + np.uint32(1)) - np.int32(vertex), np.uint32)
+    i2 = convert(pick(triangles, corner + np.uint32(2)) - np.int32(vertex), np.uint32)
+    x0, x1, x2 = pick(across, i0), pick(across, i1), pick(across, i2)
+    y0, y1, y2 = pick(down, i0), pick(down, i1), pick(down, i2)
+    w0, w1, w2 = pick(inverses, i0), pick(inverses, i1), pick(inverses, i2)
+    low_x, high_x = min(min(x0, x1), x2), max(max(x0, x1), x2)
+    low_y, high_y = min(min(y0, y1), y2), max(max(y0, y1), y2)
+    plain = min(min(pick(depths, i0), pick(depths, i1)), pick(depths, i2)) >= near
+    plain = plain & (low_x > -NEARBY) & (high_x < NEARBY) & (low_y > -NEARBY) & (high_y < NEARBY)
+    small = plain & (high_x - low_x <= F(256 * SMALL)) & (high_y - low_y <= F(65536.0))
+
+    zero = spread(F(0.0))  # what is not plain may be beyond whole numbers
+    x0, y0 = convert(choose(plain, x0, zero), np.int32), convert(choose(plain, y0, zero), np.int32)
+    x1, y1 = convert(choose(plain, x1, zero), np.int32), convert(choose(plain, y1, zero), np.int32)
+    x2, y2 = convert(choose(plain, x2, zero), np.int32), convert(choose(plain, y2, zero), np.int32)
+    low_x, high_x = convert(choose(plain, low_x, zero), np.int32), convert(choose(plain, high_x, zero), np.int32)
+    low_y, high_y = convert(choose(plain, low_y, zero), np.int32), convert(choose(plain, high_y, zero), np.int32)
+    area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
+    turned = area < np.int32(0)
+    x1, x2, y1, y2 = choose(turned, x2, x1), choose(turned, x1, x2), choose(turned, y2, y1), choose(turned, y1, y2)
+    w1, w2 = choose(turned, w2, w1), choose(turned, w1, w2)
+    area = max(area, np.int32(0) - area)
+
+    left, top = max((low_x + np.int32(255)) >> np.int32(8), np.int32(0)), max((low_y + np.int32(255)) >> np.int32(8), np.int32(0))
+    stop = min(min((high_x + np.int32(255)) >> np.int32(8), np.int32(full)) - np.int32(first), np.int32(width))
+    bottom = min((high_y + np.int32(255)) >> np.int32(8), np.int32(height))
+    start = max(left - np.int32(first), np.int32(0))
+    empty = (start >= stop) | (top >= bottom) | (small & (area == np.int32(0)))
+    kind = choose(small, spread(np.uint32(BOX)), spread(np.uint32(OTHER)))
+    store(records, KIND * LANES, choose(plain & empty, spread(np.uint32(EMPTY)), kind))
+    store(records, START * LANES, convert(start, np.uint32))
+    store(records, STOP * LANES, convert(stop, np.uint32))
+    store(records, TOP * LANES, convert(top, np.uint32))
+    store(records, ROWS * LANES, convert(bottom - top, np.uint32))
+
+    D = np.float64
+    inverse = FULL / convert(max(area, np.int32(1)), D)
+    aw, bw = convert(w1 - w0, D) * inverse, convert(w2 - w0, D) * inverse
+    slope_x = aw * convert(y2 - y0, D) - bw * convert(y1 - y0, D)
+    slope_y = bw * convert(x1 - x0, D) - aw * convert(x2 - x0, D)
+    right, below = convert((left << np.int32(8)) - x0, D), convert((top << np.int32(8)) - y0, D)
+    value = low_bits_of(convert(w0, D) * FULL + slope_x * right + slope_y * below)
+    step_x = low_bits_of(256.0 * slope_x)
+    store(records, VALUE * LANES, value + convert(start + np.int32(first) - left, np.uint32) * step_x)
+    store(records, STEP_X * LANES, step_x)
+    store(records, STEP_Y * LANES, low_bits_of(256.0 * slope_y))
+
+    px, py = (start + np.int32(first)) << np.int32(8), top << np.int32(8)
+    set_up_edge(records, EDGES, px - x0, py - y0, x1 - x0, y1 - y0)
+    set_up_edge(records, EDGES + 3, px - x1, py - y1, x2 - x1, y2 - y1)
+    set_up_edge(records, EDGES + 6, px - x2, py - y2, x0 - x2, y0 - y2)
+
+
+@inner_kernel
+def low_bits_of(x):
+    """As low_bits, of a vector."""
+    return convert(convert(min(max(x, -4e18), 4e18), np.int64), np.uint32)
+
+
+@part_of_kernel
+def set_up_edge(records, at, x, y, dx, dy):
+    """Write the edge function along (dx, dy) where it is (x, y) from the edge's start (see side), and its steps."""
+    zero, one = np.int32(0), spread(np.int32(1))
+    own = (dy < zero) | ((dy == zero) & (dx > zero))
+    store(records, at * LANES, convert(y * dx - x * dy - choose(own, spread(zero), one), np.uint32))
+    store(records, (at + 1) * LANES, convert(dy * np.int32(-256), np.uint32))
+    store(records, (at + 2) * LANES, convert(dx * np.int32(256), np.uint32))
+
+
+@part_of_kernel
+def fill_box(samples, records, i, tag):
+    """Draw the triangle of record i (of records.flat), a BOX, into `samples`. True if it is the nearest of any sample."""
+    e = np.uint64(EDGES * LANES) + i
+    n = np.uint64(LANES)
+    block, stop = records[np.uint64(START * LANES) + i], np.int32(records[np.uint64(STOP * LANES) + i])
+    value, step_x = records[np.uint64(VALUE * LANES) + i], records[np.uint64(STEP_X * LANES) + i]
+    step_y, rows = records[np.uint64(STEP_Y * LANES) + i], np.uint64(records[np.uint64(ROWS * LANES) + i])
+    a, sa, ra = np.int32(records[e]), np.int32(records[e + n]), np.int32(records[e + np.uint64(2) * n])
+    e += np.uint64(3) * n
+    b, sb, rb = np.int32(records[e]), np.int32(records[e + n]), np.int32(records[e + np.uint64(2) * n])
+    e += np.uint64(3) * n
+    c, sc, rc = np.int32(records[e]), np.int32(records[e + n]), np.int32(records[e + np.uint64(2) * n])
+    place = np.uint64(records[np.uint64(TOP * LANES) + i]) * np.uint64(samples.shape[1]) + np.uint64(block)
+    left, raised = np.int32(block), False
+    while True:
+        raised |= raise_box(samples, place, rows, value, step_x, step_y, DEPTH, tag, a, sa, ra, b, sb, rb, c, sc, rc)
+        left = np.int32(left + LANES)
+        if left >= stop:
+            return raised
+        place += n
+        value = np.uint32(value + np.uint32(np.uint32(LANES) * step_x))
+        a, b, c = np.int32(a + LANES * sa), np.int32(b + LANES * sb), np.int32(c + LANES * sc)
+
+
+@inner_kernel
 def _bound(x, y, dx, dy, row):
     """Where an edge from (x, y) along (dx, dy), dy != 0, crosses a row: first sample at or right of it, as quotient and
     remainder of an exact division, and what both grow by from row to row."""
@@ -161,7 +277,7 @@ def _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value,
     return raised
 
 
-@kernel
+@inner_kernel
 def hull(x, y, order, n, out):
     """Convex hull of n points (x, y), sorted by x through `order`: writes the corners' numbers, returns how many."""
     for i in range(1, n):

@@ -10,10 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from simtown.assets.palette import GLOW, HEADLAMP
-from simtown.exact import kernel, part_of_kernel
+from simtown.exact import inner_kernel, part_of_kernel
 from simtown.render import light as L
-from simtown.render.fill import TAG, hull
-from simtown.render.packing import dimmed, glow_of, lighten
+from simtown.render.fill import hull
+from simtown.render.lanes import choose, convert, load, ramp, spread, store
+from simtown.render.packing import dimmed, glow_of
 from simtown.scenes.camera import NEAR
 
 F = np.float32
@@ -36,8 +37,8 @@ BRIGHT = F(0.3)
 POOL, LANTERN, BEACON = F(3.3), F(3.4), F(2.2)
 #: Half length and half width of a lamp's reflection in a wet road, metres.
 STREAK_LENGTH, STREAK_WIDTH = F(1.5), F(0.16)
-#: Pairs of samples are noted as touched in blocks of two to this power.
-BITS = 4
+#: Pairs of samples are taken, and noted as touched, in blocks of two to this power: LANES.
+BITS = 3
 WARM = (F(1.0), F(0.80), F(0.46))
 WHITE = (F(1.0), F(0.93), F(0.74))
 
@@ -57,7 +58,7 @@ def ground_line(view, y):
     return depth, x, y_, step * view[3], step * view[4]
 
 
-@kernel
+@inner_kernel
 def ground_rows(view, height, near, far):
     """First and last + 1 row of samples in which ground of depths `near` to `far` may lie."""
     if far <= F(NEAR) or view[2] <= 0:
@@ -71,19 +72,19 @@ def ground_rows(view, height, near, far):
     return max(int(F(2.0) * max(top, F(0.0))) - 1, 0), min(int(F(2.0) * max(bottom, F(0.0))) + 2, height)
 
 
-@kernel
+@inner_kernel
 def depth_of(view, x, y):
     """Depth of the ground point (x, y)."""
     return view[9] * (x - view[0]) + view[10] * (y - view[1]) - view[11] * view[2]
 
 
-@kernel
+@inner_kernel
 def depth_reach(view, c, s, along, across):
     """How much deeper or nearer than its middle a rectangle of these half sizes reaches, its length along (c, s)."""
     return abs(view[9] * c + view[10] * s) * along + abs(view[10] * c - view[9] * s) * across
 
 
-@kernel
+@inner_kernel
 def out_of_view(view, first, wide, x, y, reach):
     """Whether ground within `reach` of (x, y) lies wholly beside the samples `first` to first + wide, or behind the camera."""
     far = depth_of(view, x, y) + reach
@@ -95,7 +96,7 @@ def out_of_view(view, first, wide, x, y, reach):
     return (low > right_edge * far and right_edge >= 0) or (high < left_edge * far and left_edge <= 0)
 
 
-@kernel
+@inner_kernel
 def collect_shadows(view, light, atlas, roles, meshes, poses, first, wide, height, dark):
     """Write the shadows of a scene, convex polygons as edges whose function is 0 outside of the soft edge and 1 within; how many."""
     rows, edges, hulls, hull_start, radii = dark.shadow_rows, dark.edges, atlas.hull, atlas.hull_start, atlas.radius
@@ -152,7 +153,7 @@ def collect_shadows(view, light, atlas, roles, meshes, poses, first, wide, heigh
     return count
 
 
-@kernel
+@inner_kernel
 def collect_contacts(view, atlas, roles, meshes, poses, first, wide, height, dark):
     """Write the soft dark rectangles under what stands on the ground: middle, heading, half sizes, strength; how many."""
     rows, rects, bases = dark.contact_rows, dark.rects, atlas.bases
@@ -178,7 +179,7 @@ def collect_contacts(view, atlas, roles, meshes, poses, first, wide, height, dar
     return count
 
 
-@kernel
+@inner_kernel
 def add_pool(view, first, wide, height, dark, count, cone, x, y, c, s, along, across, red, green, blue):
     """Write one pool of light, unless it lies out of view; returns how many there are then."""
     if out_of_view(view, first, wide, x, y, along + across):
@@ -194,7 +195,7 @@ def add_pool(view, first, wide, height, dark, count, cone, x, y, c, s, along, ac
     return count + 1
 
 
-@kernel
+@inner_kernel
 def collect_pools(view, light, atlas, tables, meshes, poses, first, wide, height, dark):
     """Write the light that lamps throw on the ground: cones before head lamps, pools under lanterns and beacons; how many."""
     palette, kinds = tables[0], tables[1]
@@ -235,7 +236,7 @@ def collect_pools(view, light, atlas, tables, meshes, poses, first, wide, height
     return count
 
 
-@kernel
+@inner_kernel
 def span(first, wide, base, slope, limit, low, high):
     """The part of the samples low to high (floats) in which |base + slope * x| may be below `limit`."""
     if abs(slope) * F(wide) < F(1e-6) * limit:
@@ -245,25 +246,30 @@ def span(first, wide, base, slope, limit, low, high):
     return max(low, min(a, b)), min(high, max(a, b))
 
 
-@part_of_kernel
-def touch(blocks, left, right):
-    """Mark the blocks of BLOCK samples that hold the samples left to right - 1."""
-    for i in range(np.uint64(left >> BITS), np.uint64(((right - 1) >> BITS) + 1)):
-        blocks[i] = 1
-
-
-@kernel
+@inner_kernel
 def samples_in(first, wide, low, high):
     """Whole samples, counted from `first`, about the span low to high."""
     return max(int(max(low, F(first))) - 1 - first, 0), min(int(min(high, F(first + wide))) + 2 - first, wide)
 
 
+@inner_kernel
+def smooth(t):
+    """From 0 to 1 as t does, without a corner at either end."""
+    return t * t * (F(3.0) - F(2.0) * t)
+
+
+@inner_kernel
+def block_of(block, left, right, first):
+    """The LANES places of a block, counted from the picture's left edge, and which of them lie in left to right - 1 (from `first`)."""
+    x = ramp(np.int32(block << BITS), np.int32(1))
+    return convert(x, np.float32) + F(first), (x >= np.int32(left)) & (x < np.int32(right))
+
+
 @part_of_kernel
 def throw_shadows(y, first, wide, gx, gy, dx, dy, count, dark):
     """Raise dark.shade (0 to 1) along row y."""
-    rows, edges, shade, part = dark.shadow_rows, dark.edges, dark.shade, dark.part
+    rows, edges, shade = dark.shadow_rows, dark.edges, dark.shade
     bases, slopes, crossings = dark.slopes[0], dark.slopes[1], dark.slopes[2]
-    blocks, origin = dark.dark_blocks, F(first)
     for k in range(count):
         if y < rows[k, 0] or y >= rows[k, 1]:
             continue
@@ -279,25 +285,24 @@ def throw_shadows(y, first, wide, gx, gy, dx, dy, count, dark):
         left, right = samples_in(first, wide, low, high)
         if left >= right or high < low - F(2.0):
             continue
-        for x in range(np.uint32(left), np.uint32(right)):
-            part[x] = F(1.0)
-        for i in range(n):
-            base, slope = bases[i], slopes[i]
-            if min(base + slope * F(left + first), base + slope * F(right - 1 + first)) >= F(1.0):
-                continue  # wholly on the inner side
-            for x in range(np.uint32(left), np.uint32(right)):
-                t = min(max(base + slope * (F(np.int32(x)) + origin), F(0.0)), F(1.0))
-                part[x] *= t * t * (F(3.0) - F(2.0) * t)
-        for x in range(np.uint32(left), np.uint32(right)):
-            shade[x] = max(shade[x], part[x])
-        touch(blocks, left, right)
+        crossed = np.uint64(0)
+        for i in range(n):  # the others lie wholly on the edge's inner side
+            bases[crossed], slopes[crossed] = bases[i], slopes[i]
+            within = min(bases[i] + slopes[i] * F(left + first), bases[i] + slopes[i] * F(right - 1 + first)) >= F(1.0)
+            crossed += np.uint64(0 if within else 1)
+        for block in range(np.uint64(left >> BITS), np.uint64(((right - 1) >> BITS) + 1)):
+            at, inside = block_of(block, left, right, first)
+            part = spread(F(1.0))
+            for i in range(crossed):
+                part = part * smooth(min(max(bases[i] + slopes[i] * at, F(0.0)), F(1.0)))
+            store(shade, block << np.uint64(BITS), max(load(shade, block << np.uint64(BITS)), choose(inside, part, spread(F(0.0)))))
+            dark.dark_blocks[block] = 1
 
 
 @part_of_kernel
 def darken_contacts(y, first, wide, gx, gy, dx, dy, strength, count, dark):
     """Lower dark.keep (1 to 0) along row y."""
     rows, rects, keep = dark.contact_rows, dark.rects, dark.keep
-    blocks, origin = dark.dark_blocks, F(first)
     for k in range(count):
         if y < rows[k, 0] or y >= rows[k, 1]:
             continue
@@ -310,15 +315,17 @@ def darken_contacts(y, first, wide, gx, gy, dx, dy, strength, count, dark):
         if left >= right or high < low - F(2.0):
             continue
         most = strength * rects[k, 6]
-        for x in range(np.uint32(left), np.uint32(right)):
-            at = F(np.int32(x)) + origin
-            u = min(max((half_u + SPREAD - abs(u0 + du * at)) * (F(0.5) / SPREAD), F(0.0)), F(1.0))
-            v = min(max((half_v + SPREAD - abs(v0 + dv * at)) * (F(0.5) / SPREAD), F(0.0)), F(1.0))
-            keep[x] *= F(1.0) - most * (u * u * (F(3.0) - F(2.0) * u)) * (v * v * (F(3.0) - F(2.0) * v))
-        touch(blocks, left, right)
+        for block in range(np.uint64(left >> BITS), np.uint64(((right - 1) >> BITS) + 1)):
+            at, inside = block_of(block, left, right, first)
+            u, v = u0 + du * at, v0 + dv * at
+            u = min(max((half_u + SPREAD - max(u, F(0.0) - u)) * (F(0.5) / SPREAD), F(0.0)), F(1.0))
+            v = min(max((half_v + SPREAD - max(v, F(0.0) - v)) * (F(0.5) / SPREAD), F(0.0)), F(1.0))
+            less = F(1.0) - most * smooth(u) * smooth(v)
+            store(keep, block << np.uint64(BITS), load(keep, block << np.uint64(BITS)) * choose(inside, less, spread(F(1.0))))
+            dark.dark_blocks[block] = 1
 
 
-@kernel
+@inner_kernel
 def in_pairs(first, wide, spot):
     """Row `spot` of samples as half as many places, each between two samples: first one, how many, and the ground there and its steps."""
     _, gx, gy, dx, dy = spot
@@ -327,13 +334,11 @@ def in_pairs(first, wide, spot):
 
 @part_of_kernel
 def pour_light(y, first, wide, spot, air, count, dark):
-    """Write the light of lamps on row y to dark.glow (packed)."""
+    """Write the light of lamps on row y to dark.glow (packed), in the blocks of dark.light_blocks."""
     first, wide, gx, gy, dx, dy = in_pairs(first, wide, spot)
-    rows, pools, glow, part, level = dark.pool_rows, dark.pools, dark.glow, dark.part, air * F(256.0)
-    blocks, origin = dark.light_blocks, F(first)
+    rows, pools, glow, level = dark.pool_rows, dark.pools, dark.glow, air * F(256.0)
+    blocks = dark.light_blocks
     blocks[:] = 0
-    for x in range(np.uint64(wide)):
-        glow[x] = np.uint64(0)
     for k in range(count):
         if y < rows[k, 0] or y >= rows[k, 1]:
             continue
@@ -346,23 +351,24 @@ def pour_light(y, first, wide, spot, air, count, dark):
         if left >= right or high < low - F(2.0):
             continue
         colour = glow_of(pools[k, 6], pools[k, 7], pools[k, 8])
-        if rows[k, 2] == 1:
-            for x in range(np.uint32(left), np.uint32(right)):
-                at = F(np.int32(x)) + origin
-                part[x] = cone_light(u0 + du * at, v0 + dv * at)
-        else:
-            inverse_u, inverse_v = F(1.0) / along, F(1.0) / across
-            for x in range(np.uint32(left), np.uint32(right)):
-                at = F(np.int32(x)) + origin
-                u, v = (u0 + du * at) * inverse_u, (v0 + dv * at) * inverse_v
-                light = max(F(1.0) - u * u - v * v, F(0.0))
-                part[x] = light * light
-        for x in range(np.uint32(left), np.uint32(right)):
-            glow[x] += dimmed(colour, np.int32(part[x] * level))
-        touch(blocks, left, right)
+        inverse_u, inverse_v = F(1.0) / along, F(1.0) / across
+        for block in range(np.uint64(left >> BITS), np.uint64(((right - 1) >> BITS) + 1)):
+            at, inside = block_of(block, left, right, first)
+            u, v = u0 + du * at, v0 + dv * at
+            if rows[k, 2] == 1:
+                part = cone_light(u, v)
+            else:
+                u, v = u * inverse_u, v * inverse_v
+                part = max(F(1.0) - u * u - v * v, F(0.0))
+                part = part * part
+            more = dimmed(colour, convert(convert(choose(inside, part, spread(F(0.0))) * level, np.int32), np.uint64))
+            if blocks[block]:
+                more = more + load(glow, block << np.uint64(BITS))
+            store(glow, block << np.uint64(BITS), more)
+            blocks[block] = 1
 
 
-@kernel
+@inner_kernel
 def cone_light(u, v):
     """Light of a head lamp on the ground, u metres ahead of it and v beside its axis: at most 1, smoothly to 0."""
     ahead = max(u, F(0.0))
@@ -370,7 +376,7 @@ def cone_light(u, v):
     beam = max(F(1.0) - q * q, F(0.0))
     left = max(F(1.0) - ahead * F(1.0 / 6.5), F(0.0))
     rise = min(max(u * F(1.6) + F(0.25), F(0.0)), F(1.0))
-    return beam * beam * left * left * (rise * rise * (F(3.0) - F(2.0) * rise))
+    return beam * beam * left * left * smooth(rise)
 
 
 @part_of_kernel
@@ -381,34 +387,11 @@ def darkness(light, y, first, wide, spot, air, counts, dark):
     blocks[:] = 0
     throw_shadows(y, first, wide, gx, gy, dx, dy, counts[0], dark)
     darken_contacts(y, first, wide, gx, gy, dx, dy, light[L.CONTACT] * air, counts[1], dark)
-    shade, keep, levels, strength = dark.shade, dark.keep, dark.levels, light[L.SHADOW] * air
-    for x in range(np.uint64(wide)):
-        levels[x] = np.int32(keep[x] * (F(1.0) - strength * shade[x]) * F(256.0) + F(0.5))
-    for x in range(np.uint64(wide)):
-        shade[x], keep[x] = F(0.0), F(1.0)
-
-
-@part_of_kernel
-def darken_ground(wide, row, flags, line, dark):
-    """Darken what of a row of packed colours lies on the ground."""
-    blocks, levels = dark.dark_blocks, dark.levels
-    for block in range(np.uint64((wide >> (BITS + 1)) + 1)):
+    shade, keep, strength = dark.shade, dark.keep, light[L.SHADOW] * air
+    for block in range(np.uint64(len(blocks))):
         if blocks[block]:
-            start = block << np.uint64(BITS + 1)
-            for x in range(start, min(start + np.uint64(2 << BITS), np.uint64(wide))):
-                level = levels[x >> np.uint64(1)]
-                if level < 256 and flags[row[x] & TAG] > 0:
-                    line[x] = dimmed(line[x], level)
-
-
-@part_of_kernel
-def light_ground(wide, row, flags, line, dark):
-    """Add the light of lamps to what of a row of packed colours lies on the ground."""
-    blocks, glow = dark.light_blocks, dark.glow
-    for block in range(np.uint64((wide >> (BITS + 1)) + 1)):
-        if blocks[block]:
-            start = block << np.uint64(BITS + 1)
-            for x in range(start, min(start + np.uint64(2 << BITS), np.uint64(wide))):
-                light = glow[x >> np.uint64(1)]
-                if light > 0 and flags[row[x] & TAG] > 0:
-                    line[x] = lighten(line[x], light)
+            at = block << np.uint64(BITS)
+            left = load(keep, at) * (F(1.0) - strength * load(shade, at))
+            store(dark.levels, at, convert(left * F(256.0) + F(0.5), np.int32))
+            store(shade, at, spread(F(0.0)))
+            store(keep, at, spread(F(1.0)))

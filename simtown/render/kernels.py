@@ -12,23 +12,22 @@ import numpy as np
 
 from simtown.assets.palette import CLOUD as CLOUD_KIND
 from simtown.assets.palette import GLASS, GROUND, MATTE, ROAD, WINDOW
-from simtown.exact import kernel, part_of_kernel
+from simtown.exact import inner_kernel, part_of_kernel
 from simtown.render import light as L
 from simtown.render.effects import glow_lamps, let_fall, light_stars
-from simtown.render.fill import MOST_TRIANGLES, REACH, SNAP, TAG, fill_triangle
+from simtown.render.fill import BOX, EMPTY, MOST_TRIANGLES, REACH, SNAP, TAG, fill_box, fill_triangle, set_up
 from simtown.render.ground import (
     BITS,
     VEHICLE,
     collect_contacts,
     collect_pools,
     collect_shadows,
-    darken_ground,
     darkness,
     ground_line,
-    light_ground,
     pour_light,
 )
-from simtown.render.packing import HALF, mix, pack
+from simtown.render.lanes import LANES, any_of, choose, convert, load, pick, pick_rows, ramp, spread, store, store_bytes, store_first
+from simtown.render.packing import COLOUR, FLAGS, HALF, dimmed, lighten, mix, pack
 from simtown.render.shading import clear_air, hashed, shade
 from simtown.render.sky import cover_sky, paint_sky
 from simtown.scenes.camera import NEAR, object_to_camera, project
@@ -39,8 +38,8 @@ F = np.float32
 GRASS, STREET, PAVED = 1, 2, 3
 
 
-@kernel
-def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, paints, first, wide, full, high, geometry, scratch):
+@inner_kernel
+def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, ids, paints, first, wide, full, high, geometry, scratch):
     """Transform, cull, shade and fill every instance of one scene; returns how many lie flat on the ground, or -1 if there are too many.
 
     Fills scratch.samples with the columns `first` to `first + wide - 1` of `full`; triangle t (from 1) leaves its colour, instance, flags
@@ -48,8 +47,8 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, pai
     """
     palette, kinds, tints = tables
     samples, spots, colours, packed = scratch.samples, scratch.spots, scratch.colours, scratch.packed
-    facing = scratch.facing
-    owners, planes, flags, flats = scratch.owners, scratch.planes, scratch.flags, scratch.flat
+    facing, records = scratch.facing, scratch.records
+    owners, planes, flats = scratch.owners, scratch.planes, scratch.flat
     triangles, normals, materials, parts, body = atlas.triangles, atlas.normals, atlas.materials, atlas.parts, atlas.body
     columns, vertex_start, triangle_start = atlas.columns, atlas.vertex_start, atlas.triangle_start
     radii, girths = atlas.radius, atlas.girths
@@ -101,17 +100,28 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, pai
         for i in range(triangle_start[mesh], triangle_start[mesh + 1]):  # without a branch, that half the time would be guessed wrong
             facing[faces] = i
             faces += normals[i, 0] * ex + normals[i, 1] * ey + normals[i, 2] * ez > normals[i, 3]
+        for i in range(LANES):
+            facing[faces + i] = triangle_start[mesh]
         for face in range(faces):
+            lane = np.uint64(face % LANES)
+            if lane == 0:
+                numbers = convert(load(facing, np.uint64(face)), np.uint32)
+                set_up(spots, triangles, numbers, v0, near, first, wide, full, high, records)
+            todo = records[lane]
+            if todo == EMPTY:
+                continue
             t = np.uint64(facing[face])  # unsigned numbers need no test for counting from an array's end
             i0, i1, i2 = np.uint64(triangles[t, 0] - v0), np.uint64(triangles[t, 1] - v0), np.uint64(triangles[t, 2] - v0)
             if count + 1 >= MOST_TRIANGLES:
                 return -1
             tag = np.uint32(count + 1)
             d0, d1, d2 = spots[2, i0], spots[2, i1], spots[2, i2]
-            if min(d0, d1, d2) < near or (reaching and _reaches(spots, i0, i1, i2)):
+            if todo == BOX:
+                seen = fill_box(samples, records, lane, tag)
+            elif min(d0, d1, d2) < near or (reaching and _reaches(spots, i0, i1, i2)):
                 if max(d0, d1, d2) <= near:
                     continue
-                seen = _fill_clipped(samples, first, wide, full, high, matrix, focal, cx, cy, atlas, t, tag)
+                seen = _fill_clipped(samples, first, wide, full, high, matrix, focal, cx, cy, atlas, t, tag, scratch.polygons)
             else:
                 seen = fill_triangle(samples, first, wide, full, high,
                                      np.int64(spots[0, i0]), np.int64(spots[1, i0]), spots[3, i0],
@@ -140,23 +150,20 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, pai
                     glance = (qz - F(2.0) * away * nz) / np.sqrt(qx * qx + qy * qy + qz * qz)
                 lying = max(nz, F(0.55)) if ground else nz  # hills stand upright, and snow lies on them all the same
                 r, g, b = shade(light, sun, palette, kinds, tints, material, styles[k], parts[t], lying, sunny, glance)
-            flat = ground and (kind in (GROUND, ROAD) or nz > F(0.5))
-            flags[count] = 0
-            if flat:
+            if ground and (kind in (GROUND, ROAD) or nz > F(0.5)):
                 green = palette[material, 1] > F(1.1) * palette[material, 0]
-                flags[count] = STREET if kind == ROAD else (GRASS if green else PAVED)
-            if flat:
                 colours[count, 0], colours[count, 1], colours[count, 2] = r, g, b
                 near_by = min(d0, d1, d2) < near
                 flats[grounds, 0] = count
                 flats[grounds, 1] = 0 if near_by else int(min(spots[1, i0], spots[1, i1], spots[1, i2]) / SNAP)
                 flats[grounds, 2] = high if near_by else int(max(spots[1, i0], spots[1, i1], spots[1, i2]) / SNAP) + 1
+                flats[grounds, 3] = STREET if kind == ROAD else (GRASS if green else PAVED)
                 grounds += 1
             else:
                 density = thin * (F(0.25) if kind == CLOUD_KIND else F(1.0))
                 air = clear_air(density, thick, (d0 + d1 + d2) * F(1.0 / 3.0))
                 packed[count] = pack(fog_r + (r - fog_r) * air, fog_g + (g - fog_g) * air, fog_b + (b - fog_b) * air)
-            owners[count] = k
+            owners[count] = ids[k]
             if not geometry:
                 continue
             # depth along a ray: the plane's distance over the ray's slope against its normal, all in the camera's frame
@@ -168,14 +175,14 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, pai
     return grounds
 
 
-@kernel
+@inner_kernel
 def _reaches(spots, i0, i1, i2):
     """Whether a corner lies farther out than whole numbers reach."""
     across = max(abs(spots[0, i0]), abs(spots[0, i1]), abs(spots[0, i2]))
     return max(across, abs(spots[1, i0]), abs(spots[1, i1]), abs(spots[1, i2])) > F(REACH)
 
 
-@kernel
+@inner_kernel
 def _inside(p, side, focal):
     """How far a point of the camera's frame lies inside of a bound: the near plane (0), or the left, right, lower or upper REACH."""
     if side == 0:
@@ -184,13 +191,13 @@ def _inside(p, side, focal):
     return p[2] * F(REACH / 512) + (focal * across if side % 2 == 1 else -focal * across)
 
 
-@kernel
-def _fill_clipped(samples, first, wide, full, high, matrix, focal, cx, cy, atlas, t, tag):
+@inner_kernel
+def _fill_clipped(samples, first, wide, full, high, matrix, focal, cx, cy, atlas, t, tag, polygons):
     """As fill_triangle for one that crosses the near plane or reaches far out: what is left of it is a convex polygon.
 
     An edge is cut from its inner corner on, so that two triangles cut the edge they share alike.
     """
-    spot, cut = np.zeros((9, 3), dtype=np.float32), np.zeros((9, 3), dtype=np.float32)
+    spot, cut = polygons
     for i in range(3):
         k = atlas.triangles[t, i]
         x, y, z = atlas.columns[0, k], atlas.columns[1, k], atlas.columns[2, k]
@@ -203,7 +210,8 @@ def _fill_clipped(samples, first, wide, full, high, matrix, focal, cx, cy, atlas
             p, q = spot[i], spot[(i + 1) % n]
             a, b = _inside(p, side, focal), _inside(q, side, focal)
             if a >= 0:
-                cut[kept] = p
+                for j in range(3):
+                    cut[kept, j] = p[j]
                 kept += 1
             if (a >= 0) != (b >= 0):
                 if a < 0:
@@ -229,21 +237,22 @@ def _fill_clipped(samples, first, wide, full, high, matrix, focal, cx, cy, atlas
     return seen
 
 
-@kernel
+@inner_kernel
 def resolve_colour(view, light, seed, width, height, first, left, grounds, counts, scratch, dark, out, nearness):
     """Samples to pixels: every sample row becomes a line of packed colours, then the tent filter makes pixels of three lines.
 
     Writes `width` pixels of each row of `out` from column `left` on, and how near they are to `nearness` (the upper half of a sample).
+    Even and odd samples of a row lie in lines of their own: so a place of a line is a pair of samples, which share what falls on the
+    ground, and the middle of three samples is the odd one.
     """
-    samples, packed, flags, flat = scratch.samples, scratch.packed, scratch.flags, scratch.flat
-    colours, line, lines, bottoms = scratch.colours, scratch.line, scratch.lines, scratch.bottoms
+    samples, packed, flat = scratch.samples, scratch.packed, scratch.flat
+    colours, evens, odds = scratch.colours, scratch.evens, scratch.odds
     wet, lit = light[L.WET] > F(0.2), counts[2] > 0
     layered = light[L.LAMPS] > 0 or light[L.AMOUNT] > 0 or light[L.STARS] > 0
     fog_r, fog_g, fog_b = light[L.FOG], light[L.FOG + 1], light[L.FOG + 2]
     wide = 2 * width + 1
     begun = False
-    for x in range(wide):
-        bottoms[x] = -1
+    scratch.bottoms[:] = -1
     starts, following, active, reached = scratch.starts, scratch.following, scratch.active, 0
     starts[:] = -1
     for i in range(grounds):  # a list for every row of the ground that begins there, so that no row looks through all of it
@@ -267,97 +276,142 @@ def resolve_colour(view, light, seed, width, height, first, left, grounds, count
                 continue
             k = flat[active[j], 0]
             packed[k] = pack(fog_r + (colours[k, 0] - fog_r) * air, fog_g + (colours[k, 1] - fog_g) * air,
-                              fog_b + (colours[k, 2] - fog_b) * air)  # fmt: skip
+                              fog_b + (colours[k, 2] - fog_b) * air) | (np.uint64(flat[active[j], 3]) << FLAGS)  # fmt: skip
             j += 1
         row = samples[y]
-        for x in range(np.uint32(wide)):
-            line[x] = packed[row[x] & TAG]
+        for x in range(np.uint32(width + 1)):
+            at = np.uint32(2) * np.uint32(x)
+            evens[x], odds[x] = packed[row[at] & TAG], packed[row[np.uint32(at + np.uint32(1))] & TAG]
         if depth > 0:
             if y % 2 == 0 or not begun:
                 darkness(light, y, first, wide, spot, air, counts, dark)
                 if lit:
                     pour_light(y, first, wide, spot, air, counts[2], dark)
-            darken_ground(wide, row, flags, line, dark)
-            if wet:
-                mirror_row(view, light, y, begun, depth, wide, air, scratch)
-            if lit:
-                light_ground(wide, row, flags, line, dark)
+                if wet:
+                    look_down(view, light, y, depth, width + 1, air, scratch)
+            finish_ground(width + 1, wet, lit, scratch, dark)
             begun = True
-        into = lines[y % 3]
-        for x in range(np.uint32(width)):
-            at = np.uint32(2) * np.uint32(x)
-            into[x] = line[at] + (line[np.uint32(at + np.uint32(1))] << np.uint64(1)) + line[np.uint32(at + np.uint32(2))]
-        if y >= 2 and y % 2 == 0:
-            pixels = out[y // 2 - 1, left : left + width]
-            upper, middle, lower = lines[(y - 2) % 3], lines[(y - 1) % 3], lines[y % 3]
+        filter_row(y, width, left, scratch, out)
+        if layered and y >= 2 and y % 2 == 0:
+            near, middles = nearness[y // 2 - 1, left : left + width], samples[y - 1]
             for x in range(np.uint32(width)):
-                total = upper[x] + (middle[x] << np.uint64(1)) + lower[x] + HALF
-                pixels[x, 0] = np.uint8(total >> np.uint64(8))
-                pixels[x, 1] = np.uint8(total >> np.uint64(29))
-                pixels[x, 2] = np.uint8(total >> np.uint64(50))
-            if layered:
-                near, middles = nearness[y // 2 - 1, left : left + width], samples[y - 1]
-                for x in range(np.uint32(width)):
-                    near[x] = np.uint16(middles[np.uint32(2) * np.uint32(x) + np.uint32(1)] >> np.uint32(16))
+                near[x] = np.uint16(middles[np.uint32(2) * np.uint32(x) + np.uint32(1)] >> np.uint32(16))
 
 
 @part_of_kernel
-def mirror_row(view, light, y, begun, depth, wide, air, scratch):
+def filter_row(y, width, left, scratch, out):
+    """Take row y of samples into scratch.sums, and write the row of pixels that it ends, if it does.
+
+    A sum holds what is known of three rows: the first one, and twice the second.
+    """
+    evens, odds, sums, rest = scratch.evens, scratch.odds, scratch.sums, scratch.rest
+    byte = np.uint64(255)
+    for x in range(np.uint64(0), np.uint64(width), np.uint64(LANES)):
+        line = load(evens, x) + (load(odds, x) << np.uint64(1)) + load(evens, x + np.uint64(1))
+        before = load(sums, x)
+        if y % 2 == 1:
+            store(sums, x, before + (line << np.uint64(1)))
+            continue
+        store(sums, x, line)
+        if y == 0:
+            continue
+        total = before + line + HALF
+        low, middle, high = total >> np.uint64(8), total >> np.uint64(21), total >> np.uint64(34)
+        colour = convert((low & byte) | (middle & (byte << np.uint64(8))) | (high & (byte << np.uint64(16))), np.uint32)
+        if x + np.uint64(LANES) <= np.uint64(width):
+            store_bytes(out, np.uint64(3) * (np.uint64(y // 2 - 1) * np.uint64(out.shape[1]) + np.uint64(left) + x), colour)
+        else:
+            store_bytes(rest, np.uint64(0), colour)
+            for i in range(np.uint64(width) - x):
+                for j in range(3):
+                    out[y // 2 - 1, np.uint64(left) + x + i, j] = rest[np.uint64(3) * i + np.uint64(j)]
+
+
+@part_of_kernel
+def finish_ground(pairs, wet, lit, scratch, dark):
+    """Darken, mirror and light what of a row of packed colours lies on the ground."""
+    nothing = np.uint64(0)
+    for block in range(np.uint64((pairs + LANES - 1) >> BITS)):
+        darkened, mirrors, lighted = (
+            dark.dark_blocks[block] > 0,
+            wet and scratch.wet_blocks[block] > 0,
+            lit and dark.light_blocks[block] > 0,
+        )
+        if not (darkened or mirrors or lighted):
+            continue
+        at = block << np.uint64(BITS)
+        for line in (scratch.evens, scratch.odds):
+            colour = load(line, at)
+            flag = colour >> FLAGS
+            colour = colour & COLOUR
+            if darkened:
+                level = convert(load(dark.levels, at), np.uint64)
+                colour = dimmed(colour, choose(flag > nothing, level, spread(np.uint64(256))))
+            if mirrors:
+                share = convert(load(scratch.shares, at), np.uint64)
+                colour = mix(colour, load(scratch.mirrored, at), choose(flag > np.uint64(GRASS), share, spread(nothing)))
+            if lighted:
+                colour = lighten(colour, choose(flag > nothing, load(dark.glow, at), spread(nothing)))
+            store(line, at, colour)
+
+
+@part_of_kernel
+def look_down(view, light, y, depth, pairs, air, scratch):
     """Blurred reflections in the wet ground of row y: of what stands upright on it, column by column, about where it ends below.
 
-    scratch.bottoms holds for every other column the lowest row above this one that shows no ground. Two rows and two columns of samples
-    share a reflection.
+    Writes them and their shares of a pair of samples to scratch. Its `bottoms` hold for every pair the lowest row above this one that
+    shows no ground. Two rows share a reflection.
     """
-    samples, packed, flags, line, bottoms = scratch.samples, scratch.packed, scratch.flags, scratch.line, scratch.bottoms
-    mirrored, shares, blocks = scratch.mirrored, scratch.shares, scratch.wet_blocks
-    row = samples[y]
-    if y % 2 == 0 or not begun:
-        reach = F(7.0) * view[12] / depth  # rows of samples that three and a half metres take
-        road, paved = light[L.WET] * air * F(148.0), light[L.WET] * air * F(60.0)
-        ripple = F(hashed(np.uint32(int(depth * F(23.0)))) >> np.uint32(8)) / F(16777216.0) - F(0.5)
-        stretch, inverse = F(1.0) + F(0.22) * ripple, F(1.0) / reach
-        blocks[:] = 0
-        for x in range(0, np.uint64(wide), 2):
-            shares[x] = 0
-            flag = flags[row[x] & TAG]
-            if flag == 0:
-                bottoms[x] = y
-            elif bottoms[x] >= 0:
-                below = F(y - bottoms[x])
-                share = F(1.0) - below * inverse
-                if share > 0:
-                    below *= stretch
-                    a = np.uint64(max(bottoms[x] - int(below * F(0.8)), 0))
-                    b = np.uint64(max(bottoms[x] - int(below * F(1.2)), 0))
-                    mirrored[x] = mix(packed[samples[a, x] & TAG], packed[samples[b, x] & TAG], 128)
-                    shares[x] = np.int32((road if flag == STREET else paved) * share)
-                    blocks[x >> np.uint64(BITS)] = 1
-    for block in range(np.uint64((wide >> BITS) + 1)):
-        if blocks[block]:
-            start = block << np.uint64(BITS)
-            for x in range(start, min(start + np.uint64(1 << BITS), np.uint64(wide))):
-                pair = x & np.uint64(0xFFFFFFFE)
-                if shares[pair] > 0 and flags[row[x] & TAG] > GRASS:
-                    line[x] = mix(line[x], mirrored[pair], shares[pair])
+    samples, packed, evens, bottoms = scratch.samples, scratch.packed, scratch.evens, scratch.bottoms
+    stride, nothing = np.uint32(samples.shape[1]), np.uint64(0)
+    reach = F(7.0) * view[12] / depth  # rows of samples that three and a half metres take
+    road, paved = light[L.WET] * air * F(148.0), light[L.WET] * air * F(60.0)
+    ripple = F(hashed(np.uint32(int(depth * F(23.0)))) >> np.uint32(8)) / F(16777216.0) - F(0.5)
+    stretch, inverse = F(1.0) + F(0.22) * ripple, F(1.0) / reach
+    for block in range(np.uint64((pairs + LANES - 1) >> BITS)):
+        at = block << np.uint64(BITS)
+        flag, bottom = load(evens, at) >> FLAGS, load(bottoms, at)
+        below = convert(np.int32(y) - bottom, np.float32)
+        share = F(1.0) - below * inverse
+        seen = (flag > nothing) & (bottom >= np.int32(0)) & (share > F(0.0))
+        store(bottoms, at, choose(flag == nothing, spread(np.int32(y)), bottom))
+        scratch.wet_blocks[block] = any_of(seen)
+        if not any_of(seen):
+            continue
+        below = below * stretch
+        upper = max(bottom - convert(below * F(0.8), np.int32), np.int32(0))
+        lower = max(bottom - convert(below * F(1.2), np.int32), np.int32(0))
+        column = ramp(np.uint32(np.uint64(2) * at), np.uint32(2))
+        one = pick(packed, pick(samples, convert(upper, np.uint32) * stride + column) & TAG)
+        other = pick(packed, pick(samples, convert(lower, np.uint32) * stride + column) & TAG)
+        store(scratch.mirrored, at, mix(one, other, np.uint64(128)))
+        most = choose(flag == np.uint64(STREET), spread(road), spread(paved))
+        store(scratch.shares, at, choose(seen, convert(most * share, np.int32), spread(np.int32(0))))
 
 
-@kernel
-def resolve_geometry(view, width, height, left, scratch, ids, depth_out, ids_out):
+@inner_kernel
+def resolve_geometry(view, width, height, left, scratch, depth_out, ids_out):
     """Depth (metres, inf for the sky) and instance id of the sample in the middle of every pixel."""
     samples, owners, planes = scratch.samples, scratch.owners, scratch.planes
     inverse_focal = F(1.0) / view[12]
     for y in range(height):
         ray_y = (view[14] - F(y) - F(0.5)) * inverse_focal
-        row, depths, numbers = samples[2 * y + 1], depth_out[y, left : left + width], ids_out[y, left : left + width]
-        for x in range(np.uint32(width)):
-            tag = row[np.uint32(2) * np.uint32(x) + np.uint32(1)] & TAG
-            ray_x = (F(np.int32(x) + left) + F(0.5) - view[13]) * inverse_focal
-            slope = planes[tag, 0] * ray_x + planes[tag, 1] * ray_y + planes[tag, 2]
-            depths[x] = planes[tag, 3] / slope
-            numbers[x] = ids[owners[tag]]
+        middles = np.uint64(2 * y + 1) * np.uint64(samples.shape[1]) + np.uint64(1)
+        begin = np.uint64(y) * np.uint64(depth_out.shape[1]) + np.uint64(left)
+        for x in range(np.uint64(0), np.uint64(width), np.uint64(LANES)):
+            tag = pick(samples, ramp(np.uint32(middles + np.uint64(2) * x), np.uint32(2))) & TAG
+            ray_x = (convert(ramp(np.int32(np.int64(x) + left), np.int32(1)), np.float32) + F(0.5) - view[13]) * inverse_focal
+            a, b, c, distance = pick_rows(planes, tag)
+            depth, number = distance / (a * ray_x + b * ray_y + c), pick(owners, tag)
+            if x + np.uint64(LANES) <= np.uint64(width):
+                store(depth_out, begin + x, depth)
+                store(ids_out, begin + x, number)
+            else:
+                store_first(depth_out, begin + x, depth, np.uint64(width) - x)
+                store_first(ids_out, begin + x, number, np.uint64(width) - x)
 
 
-@kernel
+@inner_kernel
 def draw_scenes(first, last, strip, views, lights, atlas, tables, roles, meshes, poses, styles, ids, paints, fall_seeds, scratch, dark,
                 nearness, rgb, depth, ids_out):  # fmt: skip
     """Draw scenes first to last - 1 of a batch, `strip` columns at a time; the number of a scene of too many triangles, or -1."""
@@ -372,8 +426,8 @@ def draw_scenes(first, last, strip, views, lights, atlas, tables, roles, meshes,
                 cover_sky(view, light, seed, start, wide, high, scratch.samples, scratch.cover)
             else:
                 scratch.samples[:] = 0
-            grounds = draw_instances(view, light, atlas, tables, roles, meshes[n], poses[n], styles[n], paints[n], start, wide, full, high,
-                                     len(depth) > 0, scratch)  # fmt: skip
+            grounds = draw_instances(view, light, atlas, tables, roles, meshes[n], poses[n], styles[n], ids, paints[n], start, wide, full,
+                                     high, len(depth) > 0, scratch)  # fmt: skip
             if grounds < 0:
                 return n
             shadows = collect_shadows(view, light, atlas, roles, meshes[n], poses[n], start, wide, high, dark)
@@ -384,7 +438,7 @@ def draw_scenes(first, last, strip, views, lights, atlas, tables, roles, meshes,
             counts = (shadows, contacts, pools)
             resolve_colour(view, light, seed, columns, height, start, left, grounds, counts, scratch, dark, rgb[n], nearness)
             if len(depth) > 0:
-                resolve_geometry(view, columns, height, left, scratch, ids, depth[n], ids_out[n])
+                resolve_geometry(view, columns, height, left, scratch, depth[n], ids_out[n])
         if light[L.STARS] > 0:
             light_stars(view, light, seed, width, height, nearness, rgb[n])
         if light[L.LAMPS] > 0:

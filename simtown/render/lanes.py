@@ -1,54 +1,274 @@
-"""Vector steps of the rasteriser, spelled out for LLVM, which does not find them by itself in loops this short.
+"""Vectors for numba: eight numbers that one instruction or two take at once, spelled out where LLVM does not find them by itself.
 
-All in uint32 and int32, so that every processor gives the same bits, whatever its registers' width.
+Loops of the renderer are short: LLVM would take thirty-two numbers at a time, or one. In a kernel vectors of the type :class:`Lanes` are
+added, compared and so on like numbers; a number beside a vector stands for eight of it. Integer operations, and float operations
+without reordering or contraction: every processor gives the same bits, whatever its registers' width.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 from __future__ import annotations
 
+import operator
+
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, models, register_model
 
-#: Samples filled at once. A buffer of samples must be this much longer than what is drawn in it.
+#: Numbers in a vector. A buffer of samples must be this much longer than what is drawn in it.
 LANES = 8
 
-_LANE = ir.IntType(32)
-_VECTOR = ir.VectorType(_LANE, LANES)
-_NUMBERS = ir.Constant(_VECTOR, list(range(LANES)))
-_NOTHING = ir.Constant(_VECTOR, ir.Undefined)
-_NONE = ir.Constant(_VECTOR, [0] * LANES)
-_u32, _i32 = types.uint32, types.int32
+_I32, _I64 = ir.IntType(32), ir.IntType(64)
+_SAMPLES = ir.VectorType(_I32, LANES)
+_NONE = ir.Constant(_SAMPLES, [0] * LANES)
+
+
+class Lanes(types.Type):
+    """LANES numbers of one type; comparisons give booleans."""
+
+    def __init__(self, dtype) -> None:
+        self.dtype = dtype
+        super().__init__(name=f"Lanes({dtype})")
+
+
+def _vector(dtype):
+    """The LLVM type of Lanes(dtype)."""
+    if isinstance(dtype, types.Float):
+        return ir.VectorType(ir.FloatType() if dtype.bitwidth == 32 else ir.DoubleType(), LANES)
+    return ir.VectorType(ir.IntType(1 if dtype == types.boolean else dtype.bitwidth), LANES)
+
+
+@register_model(Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, manager, lanes) -> None:
+        super().__init__(manager, lanes, _vector(lanes.dtype))
 
 
 def _spread(builder, scalar):
     """A vector with `scalar` in every lane."""
-    one = builder.insert_element(_NOTHING, scalar, _LANE(0))
-    return builder.shuffle_vector(one, _NOTHING, ir.Constant(_VECTOR, [0] * LANES))
+    nothing = ir.Constant(ir.VectorType(scalar.type, LANES), ir.Undefined)
+    return builder.shuffle_vector(
+        builder.insert_element(nothing, scalar, _I32(0)), nothing, ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES)
+    )
 
 
 def _ramp(builder, start, step):
     """A vector of start + i * step."""
-    return builder.add(_spread(builder, start), builder.mul(_NUMBERS, _spread(builder, step)))
+    numbers = ir.Constant(ir.VectorType(start.type, LANES), list(range(LANES)))
+    return builder.add(_spread(builder, start), builder.mul(numbers, _spread(builder, step)))
 
 
-def _raised(builder, before, value, keep, tag, inside):
-    """The larger of samples `before` and (value & keep | tag), where `inside`."""
-    new = builder.or_(builder.and_(value, keep), tag)
-    new = builder.select(inside, new, _NONE)
-    return builder.select(builder.icmp_unsigned(">", new, before), new, before)
-
-
-def _any(builder, before, after):
-    """Whether any lane differs."""
-    bits = builder.bitcast(builder.icmp_unsigned("!=", before, after), ir.IntType(LANES))
+def _any(builder, mask):
+    """Whether any of LANES booleans is true."""
+    bits = builder.bitcast(mask, ir.IntType(LANES))
     return builder.icmp_unsigned("!=", bits, bits.type(0))
 
 
-def _block(context, builder, array_type, array, place):
-    """Pointer to the LANES samples from samples.flat[place] on."""
+def _compare(sign):
+    def generate(builder, dtype, a, b):
+        if isinstance(dtype, types.Float):
+            return builder.fcmp_ordered(sign, a, b) if sign != "!=" else builder.fcmp_unordered(sign, a, b)
+        return (builder.icmp_signed if dtype.signed else builder.icmp_unsigned)(sign, a, b)
+
+    return generate
+
+
+def _arithmetic(on_floats, on_integers):
+    def generate(builder, dtype, a, b):
+        return getattr(builder, on_floats if isinstance(dtype, types.Float) else on_integers)(a, b)
+
+    return generate
+
+
+def _shift_right(builder, dtype, a, b):
+    return (builder.ashr if dtype.signed else builder.lshr)(a, b)
+
+
+def _larger(builder, dtype, a, b):
+    return builder.select(_compare(">")(builder, dtype, a, b), a, b)
+
+
+def _smaller(builder, dtype, a, b):
+    return builder.select(_compare("<")(builder, dtype, a, b), a, b)
+
+
+_COMPARISONS = {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">=", operator.eq: "==", operator.ne: "!="}
+_OPERATORS = {
+    operator.add: _arithmetic("fadd", "add"),
+    operator.sub: _arithmetic("fsub", "sub"),
+    operator.mul: _arithmetic("fmul", "mul"),
+    operator.truediv: _arithmetic("fdiv", ""),
+    operator.and_: _arithmetic("", "and_"),
+    operator.or_: _arithmetic("", "or_"),
+    operator.lshift: _arithmetic("", "shl"),
+    operator.rshift: _shift_right,
+    max: _larger,
+    min: _smaller,
+    **{key: _compare(sign) for key, sign in _COMPARISONS.items()},
+}
+
+
+def _register(key, generate) -> None:
+    """Let numba type and lower an operator of two vectors, or of a vector and a number."""
+
+    class Template(AbstractTemplate):
+        def generic(self, args, kws):
+            kinds = {a for a in args if isinstance(a, Lanes)}
+            if len(kinds) != 1:
+                return None
+            lanes = kinds.pop()
+            result = Lanes(types.boolean) if key in _COMPARISONS else lanes
+            return signature(result, *(a if isinstance(a, Lanes) else lanes.dtype for a in args))
+
+    infer_global(key)(Template)
+
+    def lower(context, builder, sig, args):
+        dtype = next(a.dtype for a in sig.args if isinstance(a, Lanes))
+        a, b = (value if isinstance(each, Lanes) else _spread(builder, value) for each, value in zip(sig.args, args, strict=True))
+        return generate(builder, dtype, a, b)
+
+    for kinds in ((Lanes, Lanes), (Lanes, types.Number), (types.Number, Lanes)):
+        lower_builtin(key, *kinds)(lower)
+
+
+for _key, _generate in _OPERATORS.items():
+    _register(_key, _generate)
+
+
+def _pointer(context, builder, array_type, array, place):
+    """Pointer to the LANES numbers from array.flat[place] on."""
     data = context.make_array(array_type)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [place]), _VECTOR.as_pointer())
+    return builder.bitcast(builder.gep(data, [place]), _vector(array_type.dtype).as_pointer())
+
+
+@intrinsic
+def load(typing_context, array, place):
+    """The numbers array.flat[place : place + LANES] of a contiguous array, without a test of bounds."""
+
+    def generate(context, builder, sig, args):
+        return builder.load(_pointer(context, builder, sig.args[0], *args), align=array.dtype.bitwidth // 8)
+
+    return Lanes(array.dtype)(array, types.uint64), generate
+
+
+@intrinsic
+def store(typing_context, array, place, lanes):
+    """Write a vector to array.flat[place : place + LANES]."""
+
+    def generate(context, builder, sig, args):
+        builder.store(args[2], _pointer(context, builder, sig.args[0], *args[:2]), align=array.dtype.bitwidth // 8)
+
+    return types.void(array, types.uint64, Lanes(array.dtype)), generate
+
+
+@intrinsic
+def store_first(typing_context, array, place, lanes, count):
+    """Write the first `count` numbers of a vector to array.flat[place : place + count]."""
+
+    def generate(context, builder, sig, args):
+        data = context.make_array(sig.args[0])(context, builder, args[0]).data
+        for lane in range(LANES):
+            with builder.if_then(builder.icmp_unsigned("<", _I64(lane), args[3])):
+                builder.store(builder.extract_element(args[2], _I32(lane)), builder.gep(data, [builder.add(args[1], _I64(lane))]))
+
+    return types.void(array, types.uint64, Lanes(array.dtype), types.uint64), generate
+
+
+@intrinsic
+def store_bytes(typing_context, array, place, lanes):
+    """Write the three low bytes of every uint32, one after the other: 3 * LANES bytes from array.flat[place] on."""
+
+    def generate(context, builder, sig, args):
+        data = context.make_array(sig.args[0])(context, builder, args[0]).data
+        each = builder.bitcast(args[2], ir.VectorType(ir.IntType(8), 4 * LANES))
+        low = builder.shuffle_vector(each, each, ir.Constant(ir.VectorType(_I32, 3 * LANES), [i for i in range(4 * LANES) if i % 4 < 3]))
+        builder.store(low, builder.bitcast(builder.gep(data, [args[1]]), low.type.as_pointer()), align=1)
+
+    return types.void(array, types.uint64, lanes), generate
+
+
+@intrinsic
+def pick(typing_context, table, places):
+    """table.flat[place] for every lane of `places`, which hold unsigned numbers."""
+
+    def generate(context, builder, sig, args):
+        data = context.make_array(sig.args[0])(context, builder, args[0]).data
+        out = ir.Constant(_vector(table.dtype), ir.Undefined)
+        for lane in map(_I32, range(LANES)):
+            place = builder.zext(builder.extract_element(args[1], lane), _I64)
+            out = builder.insert_element(out, builder.load(builder.gep(data, [place])), lane)
+        return out
+
+    return Lanes(table.dtype)(table, places), generate
+
+
+@intrinsic
+def spread(typing_context, number):
+    """LANES times the same number."""
+    return Lanes(number)(number), lambda context, builder, sig, args: _spread(builder, *args)
+
+
+@intrinsic
+def ramp(typing_context, start, step):
+    """start + i * step of integers of one type."""
+    return Lanes(start)(start, start), lambda context, builder, sig, args: _ramp(builder, *args)
+
+
+@intrinsic
+def choose(typing_context, mask, yes, no):
+    """Lane by lane, one or the other."""
+    return yes(mask, yes, yes), lambda context, builder, sig, args: builder.select(*args)
+
+
+@intrinsic
+def convert(typing_context, lanes, dtype):
+    """Vectors to vectors of another type of number, rounded towards zero or cut to its low bits."""
+    source, target = lanes.dtype, dtype.dtype
+
+    def generate(context, builder, sig, args):
+        value, vector = args[0], _vector(target)
+        if isinstance(source, types.Float):
+            if isinstance(target, types.Float):
+                return builder.fpext(value, vector) if target.bitwidth > source.bitwidth else builder.fptrunc(value, vector)
+            return builder.fptosi(value, vector)
+        if isinstance(target, types.Float):
+            return (builder.sitofp if source.signed else builder.uitofp)(value, vector)
+        if target.bitwidth <= source.bitwidth:
+            return builder.trunc(value, vector) if target.bitwidth < source.bitwidth else value
+        return (builder.sext if source.signed else builder.zext)(value, vector)
+
+    return Lanes(target)(lanes, dtype), generate
+
+
+@intrinsic
+def any_of(typing_context, mask):
+    """Whether any lane of a comparison is true."""
+    return types.boolean(mask), lambda context, builder, sig, args: _any(builder, *args)
+
+
+@intrinsic
+def pick_rows(typing_context, table, rows):
+    """The columns of table[rows], as four vectors, for a contiguous table (n, 4) of float32 and unsigned row numbers."""
+    lanes = Lanes(table.dtype)
+
+    def generate(context, builder, sig, args):
+        def shuffle(a, b, order):
+            return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_I32, LANES), order))
+
+        data = context.make_array(sig.args[0])(context, builder, args[0]).data
+        row = ir.VectorType(ir.FloatType(), 4)
+        found = []
+        for lane in range(LANES):
+            number = builder.zext(builder.extract_element(args[1], _I32(lane)), _I64)
+            pointer = builder.gep(data, [builder.shl(number, _I64(2))])
+            found.append(builder.load(builder.bitcast(pointer, row.as_pointer()), align=4))
+        two = [shuffle(found[i], found[i + 4], [0, 1, 2, 3, 4, 5, 6, 7]) for i in range(4)]  # rows i and i + 4
+        low = [shuffle(two[i], two[i + 1], [0, 8, 1, 9, 4, 12, 5, 13]) for i in (0, 2)]  # columns 0 and 1 of four rows
+        high = [shuffle(two[i], two[i + 1], [2, 10, 3, 11, 6, 14, 7, 15]) for i in (0, 2)]
+        columns = [shuffle(*each, order) for each in (low, high) for order in ([0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15])]
+        return context.make_tuple(builder, sig.return_type, columns)
+
+    return types.UniTuple(lanes, 4)(table, rows), generate
 
 
 @intrinsic
@@ -57,14 +277,14 @@ def raise_lanes(typing_context, samples, place, value, step, keep, tag, count):
 
     def generate(context, builder, signature, arguments):
         array, place, value, step, keep, tag, count = arguments
-        pointer = _block(context, builder, signature.args[0], array, place)
-        inside = builder.icmp_unsigned("<", _NUMBERS, _spread(builder, count))
+        pointer = _pointer(context, builder, signature.args[0], array, place)
+        inside = builder.icmp_unsigned("<", ir.Constant(_SAMPLES, list(range(LANES))), _spread(builder, count))
         before = builder.load(pointer, align=4)
         after = _raised(builder, before, _ramp(builder, value, step), _spread(builder, keep), _spread(builder, tag), inside)
         builder.store(after, pointer, align=4)
-        return _any(builder, before, after)
+        return _any(builder, builder.icmp_unsigned("!=", before, after))
 
-    return types.boolean(samples, types.uint64, _u32, _u32, _u32, _u32, _u32), generate
+    return types.boolean(samples, types.uint64, *[types.uint32] * 5), generate
 
 
 @intrinsic
@@ -77,7 +297,7 @@ def raise_box(typing_context, samples, place, rows, value, step, down, keep, tag
     def generate(context, builder, signature, arguments):
         array, place, rows, value, step, down, keep, tag, *edges = arguments
         stride = builder.extract_value(context.make_array(signature.args[0])(context, builder, array).strides, 0)
-        start = builder.bitcast(_block(context, builder, signature.args[0], array, place), ir.IntType(8).as_pointer())
+        start = builder.bitcast(_pointer(context, builder, signature.args[0], array, place), ir.IntType(8).as_pointer())
         ramps = [_ramp(builder, value, step), *(_ramp(builder, *edges[i : i + 2]) for i in (0, 3, 6))]
         growth = [_spread(builder, d) for d in (down, *edges[2::3])]
         keep, tag = _spread(builder, keep), _spread(builder, tag)
@@ -87,7 +307,7 @@ def raise_box(typing_context, samples, place, rows, value, step, down, keep, tag
         first = [rows, start, _NONE, *ramps]
         now = [builder.phi(value.type) for value in first]
         left, at, changed, value, a, b, c = now
-        pointer = builder.bitcast(at, _VECTOR.as_pointer())
+        pointer = builder.bitcast(at, _SAMPLES.as_pointer())
         inside = builder.icmp_signed(">=", builder.or_(builder.or_(a, b), c), _NONE)
         before = builder.load(pointer, align=4)
         after = _raised(builder, before, value, keep, tag, inside)
@@ -99,6 +319,13 @@ def raise_box(typing_context, samples, place, rows, value, step, down, keep, tag
             phi.add_incoming(following, row)
         builder.cbranch(builder.icmp_unsigned("!=", left, left.type(0)), row, done)
         builder.position_at_end(done)
-        return _any(builder, changed, _NONE)
+        return _any(builder, builder.icmp_unsigned("!=", changed, _NONE))
 
-    return types.boolean(samples, types.uint64, types.uint64, *[_u32] * 5, *[_i32] * 9), generate
+    return types.boolean(samples, types.uint64, types.uint64, *[types.uint32] * 5, *[types.int32] * 9), generate
+
+
+def _raised(builder, before, value, keep, tag, inside):
+    """The larger of samples `before` and (value & keep | tag), where `inside`."""
+    new = builder.or_(builder.and_(value, keep), tag)
+    new = builder.select(inside, new, _NONE)
+    return builder.select(builder.icmp_unsigned(">", new, before), new, before)

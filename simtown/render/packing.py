@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simtown.exact import kernel
+from simtown.exact import inner_kernel
 
 F = np.float32
 #: Full brightness, and the mask of what a lane holds.
@@ -17,12 +17,12 @@ WHITE = F(4080.0)
 LANES = np.uint64(0x1FFF | 0x1FFF << 21 | 0x1FFF << 42)
 #: Half of what the tent filter divides by, in every lane.
 HALF = np.uint64(0x80 | 0x80 << 21 | 0x80 << 42)
-#: Added to a colour, every lane beyond full brightness carries into this bit.
-CARRY = np.uint64(1 << 20 | 1 << 41 | 1 << 62)
-ABOVE = np.uint64(CARRY - np.uint64(4081 | 4081 << 21 | 4081 << 42))
+#: Of a sample's colour, where two bits above the lanes say what lies there, and the colour without them.
+FLAGS = np.uint64(62)
+COLOUR = np.uint64((1 << 62) - 1)
 
 
-@kernel
+@inner_kernel
 def pack(r, g, b):
     """Three colours in [0, 1], or beyond it."""
     x = np.uint64(np.int32(min(max(r, F(0.0)), F(1.0)) * WHITE + F(0.5)))
@@ -31,33 +31,30 @@ def pack(r, g, b):
     return x | (y << np.uint64(21)) | (z << np.uint64(42))
 
 
-@kernel
+@inner_kernel
 def mix(c, other, share):
-    """A colour of which `share` (0 to 256, int) is another's."""
-    return ((c * np.uint64(256 - share) + other * np.uint64(share)) >> np.uint64(8)) & LANES
+    """A colour of which `share` (0 to 256, uint64) is another's. Numbers or vectors, as for all that follows."""
+    return ((c * (np.uint64(256) - share) + other * share) >> np.uint64(8)) & LANES
 
 
-@kernel
+@inner_kernel
 def glow_of(red, green, blue):
     """What light of a lamp adds to the darkest ground: a small part of the lamp's colour, packed."""
     x, y, z = np.uint64(min(red, F(2.0)) * F(1150.0)), np.uint64(min(green, F(2.0)) * F(1150.0)), np.uint64(min(blue, F(2.0)) * F(1150.0))
     return x | (y << np.uint64(21)) | (z << np.uint64(42))
 
 
-@kernel
+@inner_kernel
 def dimmed(c, level):
-    """`level` (0 to 256, int) of 256 parts of a colour."""
-    return ((c * np.uint64(level)) >> np.uint64(8)) & LANES
+    """`level` (0 to 256, uint64) of 256 parts of a colour."""
+    return ((c * level) >> np.uint64(8)) & LANES
 
 
-@kernel
+@inner_kernel
 def lighten(c, glow):
     """A colour under light of lamps: it comes back somewhat brighter itself, and a part of the lamp's colour is added."""
     gain = min(np.uint64(256) + (((glow >> np.uint64(21)) & np.uint64(0x1FFF)) >> np.uint64(3)), np.uint64(512))
-    bright = ((c * gain) >> np.uint64(8)) & LANES
-    total = bright + glow
-    if (total + ABOVE) & CARRY == 0:
-        return total
+    total = (((c * gain) >> np.uint64(8)) & LANES) + glow
     lane, most = np.uint64(0x1FFFFF), np.uint64(4080)
-    low, middle, upper = total & lane, (total >> np.uint64(21)) & lane, total >> np.uint64(42)
-    return min(low, most) | (min(middle, most) << np.uint64(21)) | (min(upper, most) << np.uint64(42))
+    low, middle, upper = min(total & lane, most), min((total >> np.uint64(21)) & lane, most), min(total >> np.uint64(42), most)
+    return low | (middle << np.uint64(21)) | (upper << np.uint64(42))

@@ -11,7 +11,7 @@ import numpy as np
 from simtown.assets.atlas import Atlas, atlas
 from simtown.assets.palette import MATERIALS
 from simtown.render import kernels
-from simtown.render.fill import MOST_TRIANGLES, TAG_BITS
+from simtown.render.fill import MOST_TRIANGLES, RECORD, TAG_BITS
 from simtown.render.frames import Frames, check_size
 from simtown.render.ground import BITS
 from simtown.render.instances import instances
@@ -49,20 +49,23 @@ class _Scratch(NamedTuple):
     """Working memory of one thread for the samples of one strip of a picture."""
 
     samples: np.ndarray
+    polygons: np.ndarray
     spots: np.ndarray
     facing: np.ndarray
+    records: np.ndarray
     colours: np.ndarray
     owners: np.ndarray
     planes: np.ndarray
-    flags: np.ndarray
     packed: np.ndarray
     plain: np.ndarray
     flat: np.ndarray
     starts: np.ndarray
     following: np.ndarray
     active: np.ndarray
-    line: np.ndarray
-    lines: np.ndarray
+    evens: np.ndarray
+    odds: np.ndarray
+    sums: np.ndarray
+    rest: np.ndarray
     cover: np.ndarray
     bottoms: np.ndarray
     mirrored: np.ndarray
@@ -71,28 +74,31 @@ class _Scratch(NamedTuple):
 
     @classmethod
     def sized(cls, width: int, height: int, most_vertices: int, most_faces: int, most_ground: int) -> _Scratch:
-        high, most, stride = 2 * height + 1, 1 << TAG_BITS, _stride(width)
+        high, most, stride, pairs = 2 * height + 1, 1 << TAG_BITS, _stride(width), _pairs(width)
         return cls(
             samples=np.zeros((high, stride), dtype=np.uint32),
+            polygons=np.zeros((2, 9, 3), dtype=np.float32),
             spots=np.zeros((4, most_vertices), dtype=np.float32),
-            facing=np.zeros(most_faces + 1, dtype=np.int32),
+            facing=np.zeros(most_faces + LANES, dtype=np.int32),
+            records=np.zeros(RECORD * LANES, dtype=np.uint32),
             colours=np.zeros((most, 3), dtype=np.float32),
-            owners=np.zeros(most, dtype=np.int32),
+            owners=np.zeros(most, dtype=np.uint8),
             planes=np.tile(np.array([0.0, 0.0, 1.0, np.inf], dtype=np.float32), (most, 1)),
-            flags=np.zeros(most, dtype=np.uint8),
             packed=np.zeros(most, dtype=np.uint64),
             plain=np.zeros((2, len(MATERIALS), 9), dtype=np.float32),
-            flat=np.zeros((most_ground, 3), dtype=np.int32),
+            flat=np.zeros((most_ground, 4), dtype=np.int32),
             starts=np.zeros(high, dtype=np.int32),
             following=np.zeros(most_ground, dtype=np.int32),
             active=np.zeros(most_ground, dtype=np.int32),
-            line=np.zeros(stride, dtype=np.uint64),
-            lines=np.zeros((3, width), dtype=np.uint64),
+            evens=np.zeros(pairs, dtype=np.uint64),
+            odds=np.zeros(pairs, dtype=np.uint64),
+            sums=np.zeros(pairs, dtype=np.uint64),
+            rest=np.zeros(3 * LANES, dtype=np.uint8),
             cover=np.zeros(stride, dtype=np.float32),
-            bottoms=np.zeros(stride, dtype=np.int32),
-            mirrored=np.zeros(stride, dtype=np.uint64),
-            shares=np.zeros(stride, dtype=np.int32),
-            wet_blocks=np.zeros((stride >> BITS) + 1, dtype=np.uint8),
+            bottoms=np.zeros(pairs, dtype=np.int32),
+            mirrored=np.zeros(pairs, dtype=np.uint64),
+            shares=np.zeros(pairs, dtype=np.int32),
+            wet_blocks=np.zeros(pairs >> BITS, dtype=np.uint8),
         )
 
 
@@ -112,7 +118,6 @@ class _Dark(NamedTuple):
     pools: np.ndarray
     shade: np.ndarray
     keep: np.ndarray
-    part: np.ndarray
     levels: np.ndarray
     dark_blocks: np.ndarray
     light_blocks: np.ndarray
@@ -120,7 +125,7 @@ class _Dark(NamedTuple):
 
     @classmethod
     def sized(cls, width: int, slots: int, most_corners: int, most_lamps: int) -> _Dark:
-        stride = _stride(width)
+        pairs = _pairs(width)
         lamps = 2 * slots * most_lamps + 1  # each with its light and its reflection
         return cls(
             shadow_rows=np.zeros((slots, 4), dtype=np.int32),
@@ -134,19 +139,23 @@ class _Dark(NamedTuple):
             rects=np.zeros((slots, 7), dtype=np.float32),
             pool_rows=np.zeros((lamps, 3), dtype=np.int32),
             pools=np.zeros((lamps, 9), dtype=np.float32),
-            shade=np.zeros(stride, dtype=np.float32),
-            keep=np.ones(stride, dtype=np.float32),
-            part=np.zeros(stride, dtype=np.float32),
-            levels=np.zeros(stride, dtype=np.int32),
-            dark_blocks=np.zeros((stride >> BITS) + 1, dtype=np.uint8),
-            light_blocks=np.zeros((stride >> BITS) + 1, dtype=np.uint8),
-            glow=np.zeros(stride, dtype=np.uint64),
+            shade=np.zeros(pairs, dtype=np.float32),
+            keep=np.ones(pairs, dtype=np.float32),
+            levels=np.zeros(pairs, dtype=np.int32),
+            dark_blocks=np.zeros(pairs >> BITS, dtype=np.uint8),
+            light_blocks=np.zeros(pairs >> BITS, dtype=np.uint8),
+            glow=np.zeros(pairs, dtype=np.uint64),
         )
 
 
 def _stride(width: int) -> int:
     """Samples of a row of so many pixels, and room for the last of LANES to lie beyond it."""
     return -(-(2 * width + 1 + LANES) // 16) * 16
+
+
+def _pairs(width: int) -> int:
+    """Pairs of samples of a row of so many pixels, and room for the vector of LANES that begins at the last of them."""
+    return (width // LANES + 2) * LANES
 
 
 def _meshes(a: Atlas) -> _Meshes:

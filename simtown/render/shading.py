@@ -20,13 +20,13 @@ from simtown.assets.palette import (
     TINTS,
     WINDOW,
 )
-from simtown.exact import kernel
+from simtown.exact import inner_kernel
 from simtown.render import light as L
 
 F = np.float32
 
 
-@kernel
+@inner_kernel
 def hashed(a):
     """A well-mixed uint32 of a uint32 (the finaliser of MurmurHash3)."""
     h = np.uint32(a)
@@ -35,7 +35,7 @@ def hashed(a):
     return np.uint32(h ^ np.uint32(h >> np.uint32(16)))
 
 
-@kernel
+@inner_kernel
 def clear_air(density, thick, depth):
     """Share of light that crosses `depth` metres of air, by a rational close to exp(-x).
 
@@ -48,7 +48,7 @@ def clear_air(density, thick, depth):
     return F(1.0) / (F(1.0) + x * (F(1.0) + x * (F(0.5) + x * F(1.0 / 6.0))))
 
 
-@kernel
+@inner_kernel
 def shade(light, sun, palette, kinds, tints, m, style, part, nz, facing, glance):
     """Colour (r, g, b) of a face before fog.
 
@@ -118,7 +118,7 @@ def shade(light, sun, palette, kinds, tints, m, style, part, nz, facing, glance)
     return r, g, b
 
 
-@kernel
+@inner_kernel
 def shade_faces(light, suns, palette, kinds, tints, materials, styles, parts, nz, facing, glance, out):
     """As shade for t faces at once: writes (t, 3) colours to `out`. All but light, palette, kinds and tints are (t,)."""
     for t in range(len(out)):

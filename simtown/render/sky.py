@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simtown.exact import kernel, part_of_kernel
+from simtown.exact import inner_kernel, part_of_kernel
 from simtown.render import light as L
 from simtown.render.fill import MOST_TRIANGLES, SKY_LEVELS
 from simtown.render.packing import mix, pack
@@ -43,7 +43,7 @@ def sky_row(view, light, y):
     return clear, pack(cr + (fr - cr) * haze, cg + (fg - cg) * haze, cb + (fb - cb) * haze)
 
 
-@kernel
+@inner_kernel
 def knot(seed, i, j):
     """A number in [0, 1) at a knot of the clouds' net."""
     return F(hashed(np.uint32(np.uint32(i) * np.uint32(0x9E3779B9) ^ hashed(np.uint32(j) + np.uint32(seed)))) >> np.uint32(8)) / F(
@@ -51,7 +51,7 @@ def knot(seed, i, j):
     )
 
 
-@kernel
+@inner_kernel
 def cover_sky(view, light, seed, first, wide, height, samples, cover):
     """Fill empty samples with the numbers of cloud levels: smooth noise on a ceiling in perspective, one value for every 2 x 2 samples.
 
@@ -105,4 +105,4 @@ def paint_sky(view, light, y, packed):
     packed[SKY] = sky
     if light[L.COVER] > 0 and row_slope(view, y) > F(-0.03):  # clouds end at the horizon
         for level in range(LEVELS):
-            packed[SKY + np.uint32(level)] = mix(sky, cloud, level * 256 // (LEVELS - 1))
+            packed[SKY + np.uint32(level)] = mix(sky, cloud, np.uint64(level * 256 // (LEVELS - 1)))

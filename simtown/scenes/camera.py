@@ -11,7 +11,7 @@ from dataclasses import astuple, dataclass
 
 import numpy as np
 
-from simtown.exact import cos, kernel, sin
+from simtown.exact import kernel, sincos
 
 #: Nothing nearer than this is drawn, metres along the view.
 NEAR = 2.0
@@ -52,14 +52,28 @@ def views(cameras: np.ndarray, width: int, height: int) -> np.ndarray:
     Returns:
         (n, 15) float32: eye, right, up and forward vectors (3 each), focal length in pixels, principal point x and y.
     """
-    c = cameras.astype(np.float64)
-    sy, cy, sp, cp = sin(c[:, 3]), cos(c[:, 3]), sin(c[:, 4]), cos(c[:, 4])
-    zero = np.zeros_like(sy)
-    focal = c[:, 5] * (width if width <= WIDEST * height else WIDEST * height)
-    middle = np.full_like(focal, width / 2)
-    lower = height + focal * c[:, 6]
-    columns = [c[:, 0], c[:, 1], c[:, 2], cy, sy, zero, sy * sp, -cy * sp, cp, -sy * cp, cy * cp, sp, focal, middle, lower]
-    return np.stack(columns, axis=1).astype(np.float32)
+    out = np.zeros((len(cameras), 15), dtype=np.float32)
+    _views(np.ascontiguousarray(cameras, dtype=np.float64), width, height, out)
+    return out
+
+
+@kernel
+def fill_view(camera, width, height, out):  # type: ignore[no-untyped-def]
+    """One row of :func:`views` into `out` (15,), from a camera's seven numbers."""
+    yaw, pitch = np.float64(camera[3]), np.float64(camera[4])
+    (sy, cy), (sp, cp) = sincos(yaw), sincos(pitch)
+    focal = camera[5] * (width if width <= WIDEST * height else WIDEST * height)
+    out[0], out[1], out[2] = camera[0], camera[1], camera[2]
+    out[3], out[4], out[5] = cy, sy, 0.0
+    out[6], out[7], out[8] = sy * sp, -cy * sp, cp
+    out[9], out[10], out[11] = -sy * cp, cy * cp, sp
+    out[12], out[13], out[14] = focal, width / 2, height + focal * camera[6]
+
+
+@kernel
+def _views(cameras, width, height, out):  # type: ignore[no-untyped-def]
+    for n in range(len(cameras)):
+        fill_view(cameras[n], width, height, out[n])
 
 
 @kernel

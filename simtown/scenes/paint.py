@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ import numpy as np
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
 from simtown.assets.palette import PAINTS
-from simtown.streams import Stream, choose
+from simtown.exact import kernel
+from simtown.streams import Stream, fill, pick, uniform
 
 #: Paints that stand for a stuff and not for a coat of paint: of skin, planks, walls and straw. "uniform" leaves them out.
 STUFFS: frozenset[str] = frozenset({"wood", "brick", "rust", "skin", "skin dark", "hay", "concrete"})
@@ -56,9 +58,14 @@ def paint_frequencies(choice: str) -> np.ndarray:
 
 def paintable(entity: np.ndarray) -> np.ndarray:
     """Whether numbers of ENTITIES are kinds that may have another paint than their own; -1, an empty slot, may not. Shape of `entity`."""
-    table = np.array([name not in NAMED_BY_COLOUR for name in ENTITIES] + [False])
-    result: np.ndarray = table[entity]
+    result: np.ndarray = may_change()[entity]
     return result
+
+
+@lru_cache(maxsize=1)
+def may_change() -> np.ndarray:
+    """(entities + 1,) bool, the table of :func:`paintable`: every entity, then the empty slot."""
+    return np.array([name not in NAMED_BY_COLOUR for name in ENTITIES] + [False])
 
 
 def body_paints(entity: np.ndarray, paint: np.ndarray) -> np.ndarray:
@@ -71,6 +78,24 @@ def body_paints(entity: np.ndarray, paint: np.ndarray) -> np.ndarray:
     return np.where(paint >= 0, paint, atlas().own_paint[entity]).astype(np.uint8)  # the last mesh, the ground, has no paint
 
 
+@kernel
+def paint_of(word, entity, sums, may_change):  # type: ignore[no-untyped-def]
+    """The paint of one vehicle from 64 random bits: an index of PAINTS, -1 where its kind keeps its own.
+
+    `sums`: cumulative frequencies, (0,) to paint nothing; `may_change`: :func:`paintable` of every entity.
+    """
+    return pick(uniform(word), sums) if len(sums) and may_change[entity] else -1
+
+
+@kernel
+def _draw_paints(key, index, entity, sums, may_change, out):  # type: ignore[no-untyped-def]
+    bits = np.zeros(entity.shape[1], dtype=np.uint64)
+    for n in range(len(index)):
+        fill(key, index[n], 0, bits)
+        for j in range(len(bits)):
+            out[n, j] = paint_of(bits[j], entity[n, j], sums, may_change)
+
+
 def draw_paints(stream: Stream, index: np.ndarray, entity: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
     """Paints of the vehicles of scenes: (n, v) int8 indices of PAINTS, -1 where a kind keeps its own.
 
@@ -80,10 +105,9 @@ def draw_paints(stream: Stream, index: np.ndarray, entity: np.ndarray, frequenci
         entity: (n, v) indices of ENTITIES.
         frequencies: as :func:`paint_frequencies` gives them; empty paints nothing.
     """
-    if not len(frequencies):
-        return np.full(entity.shape, -1, dtype=np.int8)
-    drawn = choose(stream.uniform(index, entity.shape[1]), np.cumsum(frequencies))
-    return np.where(paintable(entity), drawn, -1).astype(np.int8)
+    out = np.zeros(entity.shape, dtype=np.int8)
+    _draw_paints(stream.key, index.astype(np.int64), entity.astype(np.int64), np.cumsum(frequencies), may_change(), out)
+    return out
 
 
 def _is_file(name: str) -> bool:

@@ -1,16 +1,20 @@
-"""Where vehicles stand: random places in either lane, wholly in frame, apart from each other, and not hidden."""
+"""Where vehicles stand: random places in either lane, and whether they are apart from each other.
 
+Kernels take one scene; functions of the same names take many.
+"""
+
+# mypy: disable-error-code="no-untyped-def,operator"
 from __future__ import annotations
 
 from functools import lru_cache
 
 import numpy as np
+from numba import vectorize
 
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
-from simtown.exact import cos, sin
-from simtown.scenes.camera import NOMINAL, Camera
-from simtown.scenes.silhouette import unclipped_boxes
+from simtown.exact import KEPT, kernel, sincos
+from simtown.scenes.camera import Camera
 
 #: Middles of the near and the far lane (y, metres) and the headings along them (yaw, radians).
 LANES = ((-1.85, 0.0), (1.85, np.pi))
@@ -31,6 +35,149 @@ def half_sizes() -> np.ndarray:
     return np.abs(bounds[:, :, :2]).max(axis=1)
 
 
+@kernel
+def framed_lane(y, long, wide, camera, exchangeable):
+    """Least and greatest x at which the camera frames the whole near flank of a vehicle along the road; alike if nowhere.
+
+    Its footprint's half length and half width are `long` and `wide`, metres, and its middle is at y.
+    """
+    cx, cy, (s, c), k = np.float64(camera[0]), np.float64(camera[1]), sincos(np.float64(camera[3])), 0.5 / np.float64(camera[5])
+    ahead = (-abs(y) if exchangeable else y) - wide - cy  # k: half the picture's width, over the focal length
+    left = cx - ahead * (k * c + s) / (c - k * s) + long + SLACK
+    right = cx + ahead * (k * c - s) / (c + k * s) - long - SLACK
+    middle = 0.5 * (left + right)
+    return min(left, middle), max(right, middle)
+
+
+@kernel
+def place(lane, across, along, long, wide, camera, exchangeable):
+    """A pose in a lane, from two uniform numbers: x, y (metres), yaw."""
+    y = LANES[lane][0] + SWAY * (2 * across - 1)
+    left, right = framed_lane(y, long, wide, camera, exchangeable)
+    return left + (right - left) * along, y, LANES[lane][1]
+
+
+@kernel
+def pair_lanes(u, a, b, half, camera, exchangeable):
+    """Lanes of vehicles a and b, from one uniform number: any way as likely in which they can stand apart.
+
+    The ways that are left out change nothing about the scenes that can be accepted.
+    """
+    room = (_room(0, a, b, half, camera, exchangeable), _room(0 if exchangeable else 1, a, b, half, camera, exchangeable))
+    choice = int(np.floor(u * (2 + room[0] + room[1])))
+    if choice < 2:
+        return choice, 1 - choice
+    lane = 0 if room[0] and choice == 2 else 1
+    return lane, lane
+
+
+@kernel
+def _room(lane, a, b, half, camera, exchangeable):
+    """Whether a lane has room for vehicles a and b."""
+    y = LANES[lane][0] + SWAY  # where the camera frames most of the lane
+    left_a, right_a = framed_lane(y, half[a, 0], half[a, 1], camera, exchangeable)
+    left_b, right_b = framed_lane(y, half[b, 0], half[b, 1], camera, exchangeable)
+    return max(right_a - left_b, right_b - left_a) >= half[a, 0] + half[b, 0] + GAP
+
+
+@kernel
+def place_beside(u, v, entity, pose, half, camera):
+    """A pose of the last vehicle, in either lane, from two uniform numbers: x, y (metres), yaw. See :func:`draw_beside`."""
+    last = len(entity) - 1
+    own_long, own_wide = half[entity[last], 0], half[entity[last], 1]
+    begin, end, start, free = np.zeros((2, last)), np.zeros((2, last)), np.zeros(2 * (last + 1)), np.zeros(2 * (last + 1))
+    for lane in range(2):
+        y = LANES[lane][0] + SWAY * (2 * v - 1)
+        left, right = framed_lane(y, own_long, own_wide, camera, False)
+        for i in range(last):  # what each of the others takes of the lane, in order of where that begins
+            s, c = sincos(np.float64(pose[i, 2]))
+            s, c, long, wide = abs(s), abs(c), half[entity[i], 0], half[entity[i], 1]
+            reach = c * long + s * wide + own_long + GAP
+            beside = abs(y - pose[i, 1]) > s * long + c * wide + own_wide + GAP
+            first, stop = (right, right) if beside else (pose[i, 0] - reach, pose[i, 0] + reach)
+            at = i
+            while at > 0 and begin[lane, at - 1] > first:
+                begin[lane, at], end[lane, at] = begin[lane, at - 1], end[lane, at - 1]
+                at -= 1
+            begin[lane, at], end[lane, at] = first, stop
+        for i in range(last + 1):  # the pieces between them
+            piece = lane * (last + 1) + i
+            start[piece] = left if i == 0 else max(start[piece - 1], end[lane, i - 1])
+            free[piece] = max((min(begin[lane, i], right) if i < last else right) - start[piece], 0.0)
+    total = 0.0
+    for piece in range(len(free)):
+        total += free[piece]
+    along, before, piece = u * total, free[0], 0
+    while before <= along and piece < len(free) - 1:
+        piece += 1
+        before += free[piece]
+    lane = piece // (last + 1)
+    return start[piece] + (along - (before - free[piece])), LANES[lane][0] + SWAY * (2 * v - 1), LANES[lane][1]
+
+
+@kernel
+def overlapping(xa, ya, yaw_a, long_a, wide_a, xb, yb, yaw_b, long_b, wide_b, gap):
+    """Whether two oriented footprints come closer than `gap` metres along some separating axis: :func:`overlap` of one pair."""
+    (sa, ca), (sb, cb) = sincos(yaw_a), sincos(yaw_b)
+    dx, dy = xb - xa, yb - ya
+    c, s = abs(ca * cb + sa * sb), abs(sb * ca - cb * sa)  # of the angle between the two
+    return (
+        abs(dx * ca + dy * sa) <= long_a + long_b * c + wide_b * s + gap
+        and abs(dy * ca - dx * sa) <= wide_a + long_b * s + wide_b * c + gap
+        and abs(dx * cb + dy * sb) <= long_b + long_a * c + wide_a * s + gap
+        and abs(dy * cb - dx * sb) <= wide_b + long_a * s + wide_a * c + gap
+    )
+
+
+@kernel
+def too_close(entity, pose, half, i, j):
+    """Whether vehicles i and j of a scene stand less than GAP apart."""
+    (xa, ya, turn_a), (xb, yb, turn_b) = (pose[i, 0], pose[i, 1], pose[i, 2]), (pose[j, 0], pose[j, 1], pose[j, 2])
+    a, b = entity[i], entity[j]
+    return overlapping(np.float64(xa), np.float64(ya), np.float64(turn_a), half[a, 0], half[a, 1], np.float64(xb), np.float64(yb),
+                       np.float64(turn_b), half[b, 0], half[b, 1], GAP)  # fmt: skip
+
+
+_overlapping = vectorize(["boolean(" + ",".join(["float64"] * 11) + ")"], cache=KEPT)(overlapping.py_func)
+
+
+@kernel
+def _draw_poses(u, entity, half, camera, exchangeable, out):
+    for n in range(len(entity)):
+        for j in range(entity.shape[1]):
+            e = entity[n, j]
+            out[n, j, 0], out[n, j, 1], out[n, j, 2] = place(
+                1 if u[n, j, 0] < 0.5 else 0, u[n, j, 1], u[n, j, 2], half[e, 0], half[e, 1], camera[n], exchangeable
+            )
+
+
+@kernel
+def _draw_pairs(u, entity, half, camera, exchangeable, out):
+    for n in range(len(entity)):
+        lanes = pair_lanes(u[n, 0, 0], entity[n, 0], entity[n, 1], half, camera[n], exchangeable)
+        for j in range(2):
+            e = entity[n, j]
+            out[n, j, 0], out[n, j, 1], out[n, j, 2] = place(
+                lanes[j], u[n, j, 1], u[n, j, 2], half[e, 0], half[e, 1], camera[n], exchangeable
+            )
+
+
+@kernel
+def _draw_beside(u, entity, pose, half, camera, out):
+    for n in range(len(entity)):
+        out[n, 0], out[n, 1], out[n, 2] = place_beside(u[n, 0], u[n, 1], entity[n], pose[n], half, camera[n])
+
+
+@kernel
+def _apart(entity, pose, half, out):
+    for n in range(len(entity)):
+        out[n] = True
+        for i in range(entity.shape[1]):
+            for j in range(i):
+                if entity[n, i] >= 0 and entity[n, j] >= 0 and too_close(entity[n], pose[n], half, i, j):
+                    out[n] = False
+
+
 def draw_poses(u: np.ndarray, entity: np.ndarray, camera: np.ndarray | None = None, exchangeable: bool = False) -> np.ndarray:
     """Poses from (n, v, 3) uniform numbers for (n, v) entities: a lane each, x over all that the camera frames there.
 
@@ -42,7 +189,10 @@ def draw_poses(u: np.ndarray, entity: np.ndarray, camera: np.ndarray | None = No
     Returns:
         (n, v, 3) float32 x, y (metres), yaw (radians).
     """
-    return _in_lanes((u[..., 0] < 0.5).astype(np.int64), u, entity, camera, exchangeable)
+    out = np.zeros((*entity.shape, 3), dtype=np.float32)
+    rows = np.tile(Camera().row(), (len(entity), 1)) if camera is None else camera
+    _draw_poses(np.ascontiguousarray(u), entity.astype(np.int64), half_sizes(), rows.astype(np.float64), exchangeable, out)
+    return out
 
 
 def draw_pairs(u: np.ndarray, entity: np.ndarray, camera: np.ndarray, exchangeable: bool = False) -> np.ndarray:
@@ -51,17 +201,9 @@ def draw_pairs(u: np.ndarray, entity: np.ndarray, camera: np.ndarray, exchangeab
     All ways to choose the lanes are as likely; those in which the two could not stand apart are left out, which changes nothing
     about the scenes that can be accepted.
     """
-    half = half_sizes()[entity]
-    ways = [np.ones(len(entity), dtype=bool)] * 2
-    for lane in (0, 0 if exchangeable else 1):
-        y = np.full(entity.shape, LANES[lane][0] + SWAY)  # where the camera frames most of the lane
-        left, right = _range(y, half, camera, exchangeable)
-        most = np.maximum(right[:, 0] - left[:, 1], right[:, 1] - left[:, 0])
-        ways.append(most >= half[:, 0, 0] + half[:, 1, 0] + GAP)
-    possible = np.stack(ways, axis=1)
-    choice = np.floor(u[:, 0, 0] * possible.sum(axis=1))
-    way = (possible & (np.cumsum(possible, axis=1) == choice[:, None] + 1)).argmax(axis=1)
-    return _in_lanes(np.array([[0, 1], [1, 0], [0, 0], [1, 1]])[way], u, entity, camera, exchangeable)
+    out = np.zeros((*entity.shape, 3), dtype=np.float32)
+    _draw_pairs(np.ascontiguousarray(u), entity.astype(np.int64), half_sizes(), camera.astype(np.float64), exchangeable, out)
+    return out
 
 
 def draw_beside(u: np.ndarray, entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
@@ -76,47 +218,9 @@ def draw_beside(u: np.ndarray, entity: np.ndarray, pose: np.ndarray, camera: np.
     Returns:
         (n, 3) float32 x, y (metres), yaw (radians); where there is no free place, one that is not free.
     """
-    half, lanes = half_sizes()[entity], np.array(LANES)
-    own, others, where = half[:, -1:], half[:, :-1], pose[:, :-1].astype(np.float64)
-    y = lanes[:, 0] + SWAY * (2 * u[:, 1:] - 1)
-    left, right = _range(y, own, camera, False)
-    # what the others take of each lane: (n, 2, v - 1) first and last x, nothing of a lane in which they do not stand
-    c, s = np.abs(cos(where[..., 2])), np.abs(sin(where[..., 2]))
-    reach = (c * others[..., 0] + s * others[..., 1] + own[..., 0] + GAP)[:, None]
-    beside = np.abs(y[..., None] - where[:, None, :, 1]) > (s * others[..., 0] + c * others[..., 1] + own[..., 1] + GAP)[:, None]
-    begin = np.where(beside, right[..., None], where[:, None, :, 0] - reach)
-    end = np.where(beside, right[..., None], where[:, None, :, 0] + reach)
-    order = begin.argsort(axis=-1, kind="stable")
-    begin, end = np.take_along_axis(begin, order, -1), np.take_along_axis(end, order, -1)
-    starts = np.maximum.accumulate(np.concatenate([left[..., None], end], axis=-1), axis=-1)
-    stops = np.minimum(np.concatenate([begin, right[..., None]], axis=-1), right[..., None])
-    free = np.maximum(stops - starts, 0.0).reshape(len(u), -1)  # pieces of the near lane, then of the far one
-    sums = np.cumsum(free, axis=1)
-    along = u[:, :1] * sums[:, -1:]
-    piece = np.minimum((sums <= along).sum(axis=1), free.shape[1] - 1)
-    rows = np.arange(len(u))
-    x = starts.reshape(len(u), -1)[rows, piece] + (along[:, 0] - (sums - free)[rows, piece])
-    lane = piece // starts.shape[-1]
-    return np.stack([x, y[rows, lane], lanes[lane, 1]], axis=-1).astype(np.float32)
-
-
-def _in_lanes(lane: np.ndarray, u: np.ndarray, entity: np.ndarray, camera: np.ndarray | None, exchangeable: bool) -> np.ndarray:
-    lanes = np.array(LANES)
-    y = lanes[lane, 0] + SWAY * (2 * u[..., 1] - 1)
-    left, right = _range(y, half_sizes()[entity], camera, exchangeable)
-    x = left + (right - left) * u[..., 2]
-    return np.stack([x, y, lanes[lane, 1]], axis=-1).astype(np.float32)
-
-
-def _range(y: np.ndarray, half: np.ndarray, camera: np.ndarray | None, exchangeable: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Least and greatest x, each (n, v), at which the camera frames the whole near flank of vehicles along the road; alike if nowhere."""
-    rows = (Camera().row()[None] if camera is None else camera).astype(np.float64)[:, None]
-    ahead = (-np.abs(y) if exchangeable else y) - half[..., 1] - rows[..., 1]
-    s, c, k = sin(rows[..., 3]), cos(rows[..., 3]), 0.5 / rows[..., 5]  # k: half the picture's width, over the focal length
-    left = rows[..., 0] - ahead * (k * c + s) / (c - k * s) + half[..., 0] + SLACK
-    right = rows[..., 0] + ahead * (k * c - s) / (c + k * s) - half[..., 0] - SLACK
-    middle = 0.5 * (left + right)
-    return np.minimum(left, middle), np.maximum(right, middle)
+    out = np.zeros((len(entity), 3), dtype=np.float32)
+    _draw_beside(np.ascontiguousarray(u), entity.astype(np.int64), pose.astype(np.float64), half_sizes(), camera.astype(np.float64), out)
+    return out
 
 
 def overlap(pose_a: np.ndarray, half_a: np.ndarray, pose_b: np.ndarray, half_b: np.ndarray, gap: float = 0.0) -> np.ndarray:
@@ -129,36 +233,13 @@ def overlap(pose_a: np.ndarray, half_a: np.ndarray, pose_b: np.ndarray, half_b: 
     Returns:
         (...) bool.
     """
-    turn_a, turn_b = pose_a[..., 2].astype(np.float64), pose_b[..., 2].astype(np.float64)
-    ca, sa, cb, sb = cos(turn_a), sin(turn_a), cos(turn_b), sin(turn_b)
-    dx = pose_b[..., 0].astype(np.float64) - pose_a[..., 0]
-    dy = pose_b[..., 1].astype(np.float64) - pose_a[..., 1]
-    c, s = np.abs(ca * cb + sa * sb), np.abs(sb * ca - cb * sa)  # of the angle between the two
-    along_a = np.abs(dx * ca + dy * sa) <= half_a[..., 0] + half_b[..., 0] * c + half_b[..., 1] * s + gap
-    across_a = np.abs(dy * ca - dx * sa) <= half_a[..., 1] + half_b[..., 0] * s + half_b[..., 1] * c + gap
-    along_b = np.abs(dx * cb + dy * sb) <= half_b[..., 0] + half_a[..., 0] * c + half_a[..., 1] * s + gap
-    across_b = np.abs(dy * cb - dx * sb) <= half_b[..., 1] + half_a[..., 0] * s + half_a[..., 1] * c + gap
-    result: np.ndarray = along_a & across_a & along_b & across_b
+    numbers = [array[..., i] for array in (pose_a, half_a, pose_b, half_b) for i in range(array.shape[-1])]
+    result: np.ndarray = _overlapping(*numbers, gap)
     return result
 
 
 def apart(entity: np.ndarray, pose: np.ndarray) -> np.ndarray:
     """Whether no two vehicles of a scene overlap: (n,) bool, for (n, v) entities, -1 for an empty slot, and (n, v, 3) poses."""
-    half = half_sizes()[entity]
-    fine = np.ones(len(entity), dtype=bool)
-    for i in range(entity.shape[1]):
-        for j in range(i):
-            there = (entity[:, i] >= 0) & (entity[:, j] >= 0)
-            fine &= ~(there & overlap(pose[:, i], half[:, i], pose[:, j], half[:, j], GAP))
-    return fine
-
-
-def framed(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
-    """Whether every vehicle lies wholly inside the nominal picture, however it is turned: (n,) bool."""
-    return within(unclipped_boxes(entity, pose, camera, *NOMINAL))
-
-
-def within(box: np.ndarray) -> np.ndarray:
-    """Whether all (n, v, 4) boxes of a scene lie wholly inside the nominal picture: (n,) bool."""
-    inside = (box[..., 0] >= 0) & (box[..., 1] >= 0) & (box[..., 2] <= NOMINAL[0]) & (box[..., 3] <= NOMINAL[1])
-    return np.all(inside, axis=1, out=np.zeros(len(inside), dtype=bool))
+    out = np.zeros(len(entity), dtype=bool)
+    _apart(entity.astype(np.int64), pose.astype(np.float64), half_sizes(), out)
+    return out

@@ -5,8 +5,8 @@ Things stand in cells, one to a cell, so nothing overlaps and every slot of the 
 
 from __future__ import annotations
 
-import itertools
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, POSES, PROPS, STREET, mesh_in_pose, pose_of
 from simtown.assets.street.people import SIDEWAYS
 from simtown.scenes.weather import WEATHERS
-from simtown.streams import Stream
+from simtown.exact import kernel
+from simtown.streams import Stream, fill, uniform
 
 BUILDINGS, LAMPS, PAVEMENT, BACK, CLOUDS = 7, 4, 8, 4, 3
 #: Trees stand where two buildings meet, so that they hide no shop; hedges and flowers before all buildings but the outermost.
@@ -27,12 +28,31 @@ CELL, SHIFT, TALLEST = 3.0, 0.1, 1.06
 FRONT, LEAST, MOST = 10.4, 0.97, 1.13
 _MAILBOXES = ("mailbox", "pillar box")
 _HEDGES = ("bush", "hedge", "picket fence", "planter", "lilac planter")
+_SNOW, _CLEAR, _DUSK = (WEATHERS.index(w) for w in ("snow", "clear", "dusk"))
+_LARGEST = np.uint64(2**64 - 1)
 _WIDE = ("bus shelter", "fountain", "arm lamp", "street lamp")
 
 
+class Kinds(NamedTuple):
+    """Numbers of PROPS, by the part they play, each (k,) int16; `half` is (props,) float64, half the width of each, metres."""
+
+    building: np.ndarray
+    tree: np.ndarray
+    winter: np.ndarray
+    mailbox: np.ndarray
+    small: np.ndarray
+    person: np.ndarray
+    sideways: np.ndarray
+    hedge: np.ndarray
+    winter_hedge: np.ndarray
+    cloud: np.ndarray
+    lamp: np.ndarray
+    half: np.ndarray
+
+
 @lru_cache(maxsize=1)
-def _kinds() -> dict[str, np.ndarray]:
-    """Numbers of PROPS, by the part they play."""
+def kinds() -> Kinds:
+    """Everything that a street may have."""
 
     def numbers(names: tuple[str, ...]) -> np.ndarray:
         return np.array([PROPS.index(n) for n in names], dtype=np.int16)
@@ -40,19 +60,20 @@ def _kinds() -> dict[str, np.ndarray]:
     leafy = tuple(t for t in STREET["tree"] if not t.endswith(" bare") and t not in _HEDGES)
     small = tuple(f for f in STREET["furniture"] if f not in (*_MAILBOXES, *_WIDE, *_HEDGES) and _reach(f) <= CELL / 2 - SHIFT)
     people = tuple(p for p in STREET["person"] if _reach(p) * TALLEST <= CELL / 2 - SHIFT)
-    return {
-        "building": numbers(STREET["building"]),
-        "tree": numbers(leafy),
-        "winter": numbers(_bare(leafy)),
-        "mailbox": numbers(_MAILBOXES),
-        "small": numbers(small),
-        "person": numbers(people),
-        "sideways": numbers(SIDEWAYS),
-        "hedge": numbers(_HEDGES),
-        "winter hedge": numbers(_bare(_HEDGES)),
-        "cloud": numbers(STREET["cloud"]),
-        "lamp": numbers(("street lamp",)),
-    }  # fmt: skip
+    return Kinds(
+        building=numbers(STREET["building"]),
+        tree=numbers(leafy),
+        winter=numbers(_bare(leafy)),
+        mailbox=numbers(_MAILBOXES),
+        small=numbers(small),
+        person=numbers(people),
+        sideways=numbers(SIDEWAYS),
+        hedge=numbers(_HEDGES),
+        winter_hedge=numbers(_bare(_HEDGES)),
+        cloud=numbers(STREET["cloud"]),
+        lamp=numbers(("street lamp",)),
+        half=atlas().bounds[len(ENTITIES) : len(ENTITIES) + len(PROPS), 1, 0].astype(np.float64),
+    )
 
 
 def _bare(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -67,15 +88,112 @@ def _reach(name: str) -> float:
     return float(np.sqrt((corners * corners).sum(axis=1).max()))
 
 
-def _pick(kinds: np.ndarray, u: np.ndarray) -> np.ndarray:
-    return kinds[(u * len(kinds)).astype(np.int64)]
+_pose_of = kernel(pose_of)
 
 
-def _facing(person: np.ndarray, style: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """Yaws of people by (…) numbers in [-1, 1]: who walks goes along the pavement, whoever stands looks more or less at the road."""
-    along = np.where(s < 0, -1.0, 1.0) + 0.75 * s
-    turn = np.choose(pose_of(style), [1.2 * s, along, 0.6 * s])
-    return turn - np.where(np.isin(person, _kinds()["sideways"]), 1.1, 0.0)
+@kernel
+def _pick(numbers, u):  # type: ignore[no-untyped-def]
+    return numbers[int(u * len(numbers))]
+
+
+@kernel
+def _facing(person, style, s, sideways):  # type: ignore[no-untyped-def]
+    """Yaw of a person by a number in [-1, 1]: who walks goes along the pavement, whoever stands looks more or less at the road."""
+    pose = _pose_of(style)
+    turn = 1.2 * s if pose == 0 else (-1.0 if s < 0 else 1.0) + 0.75 * s if pose == 1 else 0.6 * s
+    for kind in sideways:
+        if person == kind:
+            return turn - 1.1
+    return turn
+
+
+@kernel
+def street_of(key, index, weather, kinds, prop, pose, style):  # type: ignore[no-untyped-def]
+    """The street of one example, in its weather, into rows of :func:`draw_street`'s arrays."""
+    bits = np.zeros(SLOTS * 5, dtype=np.uint64)
+    fill(key, index, 0, bits)
+    u = np.zeros((SLOTS, 5))
+    for i in range(SLOTS):
+        for k in range(5):
+            u[i, k] = uniform(bits[5 * i + k])
+    fill(key, index, 1, bits[:SLOTS])
+    for i in range(SLOTS):
+        style[i] = bits[i] >> np.uint64(48)
+        for k in range(4):
+            pose[i, k] = 0.0
+        pose[i, 4] = 1.0
+    snowy, calm = weather == _SNOW, weather in (_CLEAR, _DUSK, _SNOW)
+    trees, hedges = (kinds.winter, kinds.winter_hedge) if snowy else (kinds.tree, kinds.hedge)
+
+    # buildings: side by side from left to right, with small gaps now and then, no kind twice
+    fill(key, index, 2, bits[: len(kinds.building)])
+    x, half, gap, right = np.zeros(BUILDINGS), np.zeros(BUILDINGS), np.zeros(BUILDINGS), np.zeros(BUILDINGS)
+    end = 0.0
+    for i in range(BUILDINGS):
+        least = 0
+        for k in range(1, len(kinds.building)):
+            if bits[k] < bits[least]:
+                least = k
+        bits[least] = _LARGEST  # it is taken
+        prop[i] = kinds.building[least]
+        scale = LEAST + (MOST - LEAST) * u[i, 4]
+        half[i] = kinds.half[prop[i]] * scale
+        gap[i] = 0.12 if u[i, 1] < 0.55 else 0.3 + 2.2 * (u[i, 1] - 0.55)
+        end += 2 * half[i] + gap[i]
+        right[i] = end
+        pose[i, 1], pose[i, 4] = FRONT + 0.8 * u[i, 3], scale
+    for i in range(BUILDINGS):
+        x[i] = right[i] - half[i] - gap[i] - end * 0.5 + 4.0 * (u[0, 2] - 0.5)
+        pose[i, 0] = x[i]
+
+    # lanterns along the kerb, evenly
+    for i in range(LAMPS):
+        slot = BUILDINGS + i
+        prop[slot] = kinds.lamp[0]
+        pose[slot, 0], pose[slot, 1] = 7.8 * (i - 1.5) + 4.0 * (u[BUILDINGS, 0] - 0.5), 4.1
+
+    # the pavement: people, furniture, mailboxes, or nothing
+    for i in range(PAVEMENT):
+        slot = BUILDINGS + LAMPS + i
+        choice, which, shift, depth, turn = u[slot, 0], u[slot, 1], u[slot, 2], u[slot, 3], u[slot, 4]
+        pose[slot, 0], pose[slot, 1] = CELL * (i - (PAVEMENT - 1) / 2) + 2 * SHIFT * (shift - 0.5), 5.45 + 0.4 * depth
+        pose[slot, 3] = 0.3 * (turn - 0.5)
+        if choice < 0.28:
+            prop[slot] = _pick(kinds.person, which)
+            pose[slot, 3], pose[slot, 4] = _facing(prop[slot], style[slot], 2 * turn - 1, kinds.sideways), 0.92 + (TALLEST - 0.92) * shift
+        elif choice < 0.52:
+            prop[slot] = _pick(kinds.small, which)
+        else:
+            prop[slot] = _pick(kinds.mailbox, which) if choice < 0.70 else -1
+
+    # the strip before the houses, and trees that look over the roofs
+    for i in range(TREES):
+        slot = BUILDINGS + LAMPS + PAVEMENT + i
+        prop[slot] = _pick(trees, u[slot, 1]) if u[slot, 0] < 0.62 else -1
+        pose[slot, 0], pose[slot, 1] = x[i] + half[i] + 0.5 * gap[i] + 0.6 * (u[slot, 2] - 0.5), 7.9 + 0.5 * u[slot, 3]
+        pose[slot, 3], pose[slot, 4] = 6.2 * u[slot, 4], 0.75 + 0.35 * u[slot, 3]
+    for i in range(HEDGES):
+        slot = BUILDINGS + LAMPS + PAVEMENT + TREES + i
+        prop[slot] = _pick(hedges, u[slot, 1]) if u[slot, 0] < 0.6 else -1
+        room = max(half[i + 1] - 1.9, 0.0)  # so much to either side of the middle is free of trees
+        pose[slot, 0], pose[slot, 1] = x[i + 1] + room * (2 * u[slot, 2] - 1), 7.3 + 0.4 * u[slot, 3]
+    for i in range(BACK):
+        slot = BUILDINGS + LAMPS + PAVEMENT + TREES + HEDGES + i
+        prop[slot] = _pick(trees, u[slot, 1])
+        pose[slot, 0], pose[slot, 1] = 8.5 * (i - (BACK - 1) / 2) + 4.0 * (u[slot, 2] - 0.5), 20.0 + 6.0 * u[slot, 3]
+        pose[slot, 3], pose[slot, 4] = 6.2 * u[slot, 4], 1.3 + 0.7 * u[slot, 3]
+
+    for i in range(CLOUDS):
+        slot = SLOTS - CLOUDS + i
+        prop[slot] = _pick(kinds.cloud, u[slot, 1]) if calm and u[slot, 0] < 0.8 else -1
+        pose[slot, 0], pose[slot, 1] = 38.0 * (i - (CLOUDS - 1) / 2) + 18.0 * (u[slot, 2] - 0.5), 88.0 + 8.0 * u[slot, 3]
+        pose[slot, 2], pose[slot, 4] = 22.0 + 16.0 * u[slot, 4], 1.0 + 0.8 * u[slot, 3]
+
+
+@kernel
+def _draw_street(key, index, weather, kinds, prop, pose, style):  # type: ignore[no-untyped-def]
+    for n in range(len(index)):
+        street_of(key, index[n], weather[n], kinds, prop[n], pose[n], style[n])
 
 
 def draw_street(stream: Stream, index: np.ndarray, weather: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -84,66 +202,8 @@ def draw_street(stream: Stream, index: np.ndarray, weather: np.ndarray) -> tuple
     Returns:
         prop (n, SLOTS) int16, prop_pose (n, SLOTS, 5) float32, prop_style (n, SLOTS) uint16, as in SceneBatch.
     """
-    n, kinds = len(index), _kinds()
-    u = stream.uniform(index, SLOTS * 5).reshape(n, SLOTS, 5)
-    prop = np.full((n, SLOTS), -1, dtype=np.int16)
-    pose = np.zeros((n, SLOTS, 5))
-    pose[:, :, 4] = 1.0
-    style = (stream.bits(index, SLOTS, attempt=1) >> np.uint64(48)).astype(np.uint16)
-    ends = np.cumsum([0, BUILDINGS, LAMPS, PAVEMENT, TREES, HEDGES, BACK, CLOUDS])
-    rows, lamps, walk, trees, hedges, back, sky = (slice(a, b) for a, b in itertools.pairwise(ends))
-    snowy = (weather == WEATHERS.index("snow"))[:, None]
-    calm = np.isin(weather, [WEATHERS.index(w) for w in ("clear", "dusk", "snow")])[:, None]
-
-    # buildings: side by side from left to right, with small gaps now and then
-    shuffled = stream.bits(index, len(kinds["building"]), attempt=2).argsort(axis=1, kind="stable")
-    prop[:, rows] = kinds["building"][shuffled[:, :BUILDINGS]]  # no kind twice in a row of houses
-    pose[:, rows, 4] = LEAST + (MOST - LEAST) * u[:, rows, 4]
-    half = atlas().bounds[:, 1, 0][prop[:, rows].astype(np.int64) + len(ENTITIES)].astype(np.float64) * pose[:, rows, 4]
-    gaps = np.where(u[:, rows, 1] < 0.55, 0.12, 0.3 + 2.2 * (u[:, rows, 1] - 0.55))
-    right = np.cumsum(2 * half + gaps, axis=1)
-    pose[:, rows, 0] = right - half - gaps - right[:, -1:] * 0.5 + 4.0 * (u[:, :1, 2] - 0.5)
-    pose[:, rows, 1] = FRONT + 0.8 * u[:, rows, 3]
-
-    # lanterns along the kerb, evenly
-    prop[:, lamps] = kinds["lamp"][0]
-    pose[:, lamps, 0] = 7.8 * (np.arange(LAMPS) - 1.5) + 4.0 * (u[:, lamps.start : lamps.start + 1, 0] - 0.5)
-    pose[:, lamps, 1] = 4.1
-
-    # the pavement: people, furniture, mailboxes, or nothing
-    choice = u[:, walk, 0]
-    prop[:, walk] = np.select(
-        [choice < 0.28, choice < 0.52, choice < 0.70],
-        [_pick(kinds["person"], u[:, walk, 1]), _pick(kinds["small"], u[:, walk, 1]), _pick(kinds["mailbox"], u[:, walk, 1])],
-        -1,
-    )
-    pose[:, walk, 0] = CELL * (np.arange(PAVEMENT) - (PAVEMENT - 1) / 2) + 2 * SHIFT * (u[:, walk, 2] - 0.5)
-    pose[:, walk, 1] = 5.45 + 0.4 * u[:, walk, 3]
-    pose[:, walk, 3] = np.where(choice < 0.28, _facing(prop[:, walk], style[:, walk], 2 * u[:, walk, 4] - 1), 0.3 * (u[:, walk, 4] - 0.5))
-    pose[:, walk, 4] = np.where(choice < 0.28, 0.92 + (TALLEST - 0.92) * u[:, walk, 2], 1.0)
-
-    # the strip before the houses, and trees that look over the roofs
-    wild = np.where(snowy, _pick(kinds["winter"], u[:, trees, 1]), _pick(kinds["tree"], u[:, trees, 1]))
-    prop[:, trees] = np.where(u[:, trees, 0] < 0.62, wild, -1)
-    pose[:, trees, 0] = (pose[:, rows, 0] + half)[:, :-1] + 0.5 * gaps[:, :-1] + 0.6 * (u[:, trees, 2] - 0.5)
-    pose[:, trees, 1] = 7.9 + 0.5 * u[:, trees, 3]
-    pose[:, trees, 3] = 6.2 * u[:, trees, 4]
-    pose[:, trees, 4] = 0.75 + 0.35 * u[:, trees, 3]
-    low = np.where(snowy, _pick(kinds["winter hedge"], u[:, hedges, 1]), _pick(kinds["hedge"], u[:, hedges, 1]))
-    prop[:, hedges] = np.where(u[:, hedges, 0] < 0.6, low, -1)
-    room = np.maximum(half[:, 1:-1] - 1.9, 0.0)  # so much to either side of the middle is free of trees
-    pose[:, hedges, 0] = pose[:, rows, 0][:, 1:-1] + room * (2 * u[:, hedges, 2] - 1)
-    pose[:, hedges, 1] = 7.3 + 0.4 * u[:, hedges, 3]
-    prop[:, back] = np.where(snowy, _pick(kinds["winter"], u[:, back, 1]), _pick(kinds["tree"], u[:, back, 1]))
-    pose[:, back, 0] = 8.5 * (np.arange(BACK) - (BACK - 1) / 2) + 4.0 * (u[:, back, 2] - 0.5)
-    pose[:, back, 1] = 20.0 + 6.0 * u[:, back, 3]
-    pose[:, back, 3] = 6.2 * u[:, back, 4]
-    pose[:, back, 4] = 1.3 + 0.7 * u[:, back, 3]
-
-    prop[:, sky] = np.where(calm & (u[:, sky, 0] < 0.8), _pick(kinds["cloud"], u[:, sky, 1]), -1)
-    pose[:, sky, 0] = 38.0 * (np.arange(CLOUDS) - (CLOUDS - 1) / 2) + 18.0 * (u[:, sky, 2] - 0.5)
-    pose[:, sky, 1] = 88.0 + 8.0 * u[:, sky, 3]
-    pose[:, sky, 2] = 22.0 + 16.0 * u[:, sky, 4]
-    pose[:, sky, 4] = 1.0 + 0.8 * u[:, sky, 3]
-
-    return prop, pose.astype(np.float32), style
+    n = len(index)
+    prop, pose = np.zeros((n, SLOTS), dtype=np.int16), np.zeros((n, SLOTS, 5), dtype=np.float32)
+    style = np.zeros((n, SLOTS), dtype=np.uint16)
+    _draw_street(stream.key, np.ascontiguousarray(index, dtype=np.int64), weather.astype(np.uint8), kinds(), prop, pose, style)
+    return prop, pose, style

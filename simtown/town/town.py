@@ -15,8 +15,9 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.render.fill import MOST_TRIANGLES
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP
-from simtown.scenes.placement import GAP, LANES, draw_poses, framed, half_sizes, overlap
+from simtown.scenes.placement import GAP, LANES, draw_poses, half_sizes, overlap
 from simtown.scenes.scene import Prop, Scene, SceneBatch, Vehicle, Weather
+from simtown.scenes.silhouette import framed
 from simtown.scenes.street import FRONT, draw_street
 from simtown.scenes.weather import WEATHERS, draw_weather
 from simtown.streams import Stream

@@ -11,7 +11,8 @@ import pytest
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.render.raster import Raster
-from simtown.scenes.placement import framed, half_sizes
+from simtown.scenes.placement import half_sizes
+from simtown.scenes.silhouette import framed
 
 ROOT = Path(__file__).parents[2]
 SIZE = 64

@@ -1,11 +1,13 @@
 """A batch in emulated memory, as the card's kernels take it, to run some of them and look at what they leave."""
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 
 from simtown.render.cuda import layout
 from simtown.scenes.scene import SceneBatch
 from tests.cuda.emulated_card import EmulatedCard
-from tests.cuda.emulator import Counters
+from tests.cuda.emulator import Counters, Kernel
 
 #: Threads of a block of each kernel.
 THREADS = {"setup": 128, "overlay": 256}
@@ -34,10 +36,11 @@ class Launch:
         job["lamps"] = self.size.most_lamps
         self.job = self.memory.put("job", job)
 
-    def put(self, name: str, values: np.ndarray) -> None:
-        """Write what another kernel would have left."""
-        self.arrays[name][...] = values
-        self.memory.written(self.arrays[name])
+    def put(self, name: str, values: np.ndarray, row: int | slice = slice(None)) -> None:
+        """Write what another kernel would have left in an array, or in a row of it."""
+        part = self.arrays[name][row]
+        part[...] = values
+        self.memory.written(part)
 
     def run(self, name: str, grid: tuple[int, ...], seed: int = 0, check: bool = True) -> Counters:
         """Run a kernel; asserts that nothing was at fault."""
@@ -45,3 +48,11 @@ class Launch:
         counters = kernel.run(self.memory, [self.job], grid, THREADS[name], seed=seed, check=check)
         assert not counters.faults, "\n".join(counters.faults)
         return counters
+
+
+def faults_without_barriers(launch: Callable[[], Launch], name: str, grid: tuple[int, ...]) -> Iterator[list[str]]:
+    """What the emulator finds at fault in a kernel when it lacks a barrier, for every barrier; `launch` makes ready what it takes."""
+    _, kernel, _ = EmulatedCard().kernel(name)
+    for i in range(len(kernel.barriers)):
+        ready, without = launch(), Kernel(kernel.text, name, drop_barrier=i)
+        yield without.run(ready.memory, [ready.job], grid, THREADS[name], seed=i).faults

@@ -12,7 +12,7 @@ from simtown.render.raster import _meshes, tables
 from simtown.scenes.camera import views
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.weather import WEATHERS
-from tests.render.emulated import Launch
+from tests.render.emulated import Launch, faults_without_barriers
 from tests.render.streets import close_up, crowded, streets
 
 
@@ -47,20 +47,25 @@ def laid_over(batch: SceneBatch, rgb: np.ndarray, nearness: np.ndarray) -> np.nd
     return rgb
 
 
-def check(batch: SceneBatch, width: int, height: int, bands: int, seed: int = 0) -> None:
+def prepared(batch: SceneBatch, width: int, height: int) -> tuple[Launch, np.ndarray, np.ndarray]:
+    """A launch up to `overlay`, and its pictures and nearness."""
     launch = Launch(batch, width, height)
     launch.run("setup", (len(batch),))
     rgb, nearness = pictures(launch)
     layered = (L.lights(batch.weather, batch.intensity, batch.sun)[:, [L.STARS, L.LAMPS, L.AMOUNT]] > 0).any(axis=1)
     launch.put("rgb", rgb)
     launch.put("failed", np.zeros(len(batch), np.uint8))
-    launch.arrays["nearness"][layered] = nearness[layered]
-    launch.memory.written(launch.arrays["nearness"])
+    for n in np.flatnonzero(layered):  # of other scenes `draw` writes none
+        launch.put("nearness", nearness[n], n)
+    return launch, rgb, nearness
+
+
+def check(batch: SceneBatch, width: int, height: int, bands: int, seed: int = 0) -> None:
+    launch, rgb, nearness = prepared(batch, width, height)
     wanted = laid_over(batch, rgb, nearness)
-    assert (wanted != rgb)[layered].any(axis=(1, 2, 3)).all()  # else nothing is tried
-    counters = launch.run("overlay", (bands, len(batch)), seed=seed)
+    assert (wanted != rgb).any()
+    launch.run("overlay", (bands, len(batch)), seed=seed)
     assert (launch.arrays["rgb"] == wanted).all()
-    return counters
 
 
 @pytest.mark.parametrize(("width", "height", "bands"), [(32, 32, 1), (64, 64, 3), (97, 97, 4), (128, 64, 2)])
@@ -76,3 +81,16 @@ def test_more_than_is_listed_at_a_time():
     batch = crowded(len(WEATHERS))
     batch.intensity[:] = 1.0
     check(batch, 128, 32, 1)
+
+
+def test_a_scene_that_is_not_drawn_is_left_alone():
+    launch, rgb, _ = prepared(streets(len(WEATHERS)), 32, 32)
+    launch.put("failed", np.ones(len(rgb), np.uint8))
+    launch.run("overlay", (1, len(rgb)))
+    assert (launch.arrays["rgb"] == rgb).all()
+
+
+def test_every_barrier_is_needed():
+    batch = crowded(3)
+    batch.weather[:], batch.intensity[:] = [WEATHERS.index(x) for x in ("rain", "snow", "night")], 1.0
+    assert all(faults_without_barriers(lambda: prepared(batch, 48, 160)[0], "overlay", (2, len(batch))))

@@ -13,7 +13,7 @@ from simtown.render.sky import row_slope, sky_row
 from simtown.scenes.camera import NEAR, object_to_camera, views
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.weather import WEATHERS
-from tests.render.emulated import Launch
+from tests.render.emulated import THREADS, Launch, faults_without_barriers
 from tests.render.streets import close_up, crowded, streets
 
 F = np.float32
@@ -100,7 +100,7 @@ def check_rows(reference, rows):
 def check_things(reference, places, ends):
     triangles = [0]
     for k, (place, matrix) in enumerate(zip(places, reference.matrices(), strict=True)):
-        mesh, (x, y, z, c, s, scale) = reference.meshes[k], reference.poses[k]
+        mesh, (c, s, scale) = reference.meshes[k], reference.poses[k, 3:]
         dx, dy, dz = reference.view[:3] - reference.poses[k, :3]
         sx, sy, sz = reference.light[:3]
         assert place["mesh"] == mesh
@@ -129,8 +129,10 @@ def check_shapes(shapes, rows, span_of, reference):
                     touched |= np.repeat(span_of(int(shape["number"]), y, line), 2)
         at = np.flatnonzero(touched[:-1])
         if len(at):
-            assert shape["left"] <= at[0] and at[-1] < shape["right"]
-        assert shape["left"] >= 0 and shape["right"] <= reference.wide
+            assert shape["left"] <= at[0]
+            assert shape["right"] > at[-1]
+        assert shape["left"] >= 0
+        assert shape["right"] <= reference.wide
 
 
 def check_shadows(reference, shapes, edges):
@@ -212,4 +214,11 @@ def test_things_close_up_by_level_and_tilted_cameras():
 
 def test_more_things_than_a_block_has_threads():
     counts = check(crowded(len(WEATHERS)), 48, 32)
-    assert counts["shadows"].max() > 64 and counts["pools"].max() > 128  # so that every list takes several rounds
+    assert counts["shadows"].max() > THREADS["setup"] / 2  # of those that may cast one
+    assert counts["pools"].max() > THREADS["setup"]
+
+
+def test_every_barrier_is_needed():
+    batch = crowded(3)
+    batch.weather[:], batch.intensity[:] = [WEATHERS.index(x) for x in ("rain", "snow", "night")], 1.0
+    assert all(faults_without_barriers(lambda: Launch(batch, 32, 32), "setup", (len(batch),)))

@@ -10,9 +10,9 @@ from simtown.render.fill import MOST_TRIANGLES
 from simtown.render.frames import LARGEST, SMALLEST
 from simtown.render.instances import instances
 from simtown.render.raster import Raster
-from simtown.scenes.placement import MOST_VEHICLES, apart, framed
+from simtown.scenes.placement import MOST_VEHICLES, apart
 from simtown.scenes.scene import SceneBatch, empty_batch
-from simtown.scenes.silhouette import visibility
+from simtown.scenes.silhouette import framed, visibility
 
 
 def facing(mesh, poses, eyes):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
 from simtown.scenes.camera import NOMINAL, Camera
-from simtown.scenes.placement import GAP, LANES, SWAY, apart, draw_beside, draw_pairs, draw_poses, framed, half_sizes, overlap
-from simtown.scenes.silhouette import unclipped_boxes
+from simtown.scenes.placement import GAP, LANES, SWAY, apart, draw_beside, draw_pairs, draw_poses, half_sizes, overlap
+from simtown.scenes.silhouette import framed, unclipped_boxes
 
 quick = settings(max_examples=200)
 

@@ -12,9 +12,9 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.render.raster import Raster
 from simtown.scenes import silhouette
 from simtown.scenes.camera import NOMINAL, Camera
-from simtown.scenes.placement import GAP, MOST_VEHICLES, apart, draw_poses, framed, half_sizes, overlap
+from simtown.scenes.placement import GAP, MOST_VEHICLES, apart, draw_poses, half_sizes, overlap
 from simtown.scenes.scene import empty_batch
-from simtown.scenes.silhouette import boxes, unclipped_boxes, visibility
+from simtown.scenes.silhouette import boxes, framed, unclipped_boxes, visibility
 
 
 def random_cameras(rng, n):

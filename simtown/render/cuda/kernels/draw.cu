@@ -12,6 +12,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 3) draw(const Job* __restr
     Block block = begin(job, shared);
     __syncthreads();
     int me = threadIdx.x, first = 2 * block.top, last = 2 * block.bottom + 1, total = (last - first) * STRIDE;
+    if (me == 0) queue.large = 0;
     if (block.light[COVER] > 0) cover_sky(block, samples);
     else
         #pragma unroll 4

@@ -111,7 +111,7 @@ __device__ __forceinline__ void fill_pieces(const Window& w, const Box* boxes, c
     }
 }
 
-// Fill everything that a scene shows into a block's samples. All threads call this.
+// Fill everything that a scene shows into a block's samples. All threads call this, after queue.large has become 0.
 __device__ __forceinline__ void fill(const Block& block, const Window& w, Queue& queue)
 {
     const Job& job = block.job;
@@ -121,7 +121,6 @@ __device__ __forceinline__ void fill(const Block& block, const Window& w, Queue&
     const Record* records = job.records + (long)block.n * job.most_pieces;
     const Large* larges = job.larges + (long)block.n * job.most_larges;
     int pieces = job.counts[block.n].pieces, many = job.counts[block.n].larges;
-    if (me == 0) queue.large = 0;
     for (int start = 0; start < pieces; start += QUEUE) {
         if (me < LENGTHS) queue.lengths[me] = 0;
         if (me == 0) queue.next = 0;

@@ -226,7 +226,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4) overlay(const Job* __re
             int total, i = next + me;
             bool here = i < many && mark_of(scene, i, mark) && mark.left < mark.right && max((int)mark.top, top) < min((int)mark.bottom, bottom);
             int at = listed + before<WARPS>(team.sums, me, here, total);
-            if (here) team.marks[at] = mark;
+            if (here) team.marks[at] = mark; // `before` waited for all that read the ones of the last round
             listed += total;
         }
         __syncthreads();
@@ -236,6 +236,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4) overlay(const Job* __re
             lay_row(scene, rgb, team.marks, row, count, y, bottom, lane);
             __syncwarp();
         }
-        __syncthreads();
     }
 }

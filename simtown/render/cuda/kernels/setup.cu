@@ -8,6 +8,7 @@
 #include "order.cuh"
 
 constexpr int THREADS = 128, WARPS = THREADS / 32;
+constexpr int LANES = 8; // that look through the rows of a shape
 constexpr int MOST_CORNERS = 14; // points of a mesh's hull (atlas.py)
 constexpr u32 NO_PAINT = 255;
 
@@ -483,15 +484,17 @@ __device__ __forceinline__ Span rectangle_span(const Row& row, Span span, int wi
     return narrowed(span, wide, c * ay - s * ax, c * row.dy - s * row.dx, across);
 }
 
-// Write the columns that any row of a shape may touch; `span_of` tells those of a row. A warp a shape, a lane a pair of rows.
+// Write the columns that any row of a shape may touch; `span_of` tells those of a row. A few lanes a shape, a lane a pair of rows.
 template <typename SpanOf>
 __device__ __forceinline__ void write_columns(const Scene& scene, Shape* shapes, int count, SpanOf span_of)
 {
-    int lane = scene.me & 31, pairs = (scene.wide + 1) >> 1;
+    int lane = scene.me % LANES, pairs = (scene.wide + 1) >> 1;
     const Row* rows = scene.job.rows + scene.n * scene.high;
-    for (int i = scene.me >> 5; i < count; i += WARPS) {
-        int top = shapes[i].top, bottom = shapes[i].bottom, left = pairs, right = 0;
-        for (int pair = (top >> 1) + lane; 2 * pair < bottom; pair += 32) {
+    for (int start = 0; start < count; start += THREADS / LANES) {
+        int i = start + scene.me / LANES, left = pairs, right = 0;
+        bool here = i < count;
+        int top = here ? shapes[i].top : 0, bottom = here ? shapes[i].bottom : 0;
+        for (int pair = (top >> 1) + lane; 2 * pair < bottom; pair += LANES) {
             int y = 2 * pair; // the upper row is worked out, unless ground begins at the lower one
             if (rows[y].depth == 0 && y + 1 < scene.high) y++;
             if (y < top || y >= bottom || rows[y].depth == 0) continue;
@@ -500,11 +503,11 @@ __device__ __forceinline__ void write_columns(const Scene& scene, Shape* shapes,
             int from = max((int)fmaxf(span.low, 0.0f) - 1, 0), to = min((int)fminf(span.high, (float)pairs) + 2, pairs);
             if (from < to) left = min(left, from), right = max(right, to);
         }
-        for (int away = 16; away > 0; away /= 2) {
+        for (int away = LANES / 2; away > 0; away /= 2) {
             left = min(left, __shfl_xor_sync(ALL, left, away));
             right = max(right, __shfl_xor_sync(ALL, right, away));
         }
-        if (lane == 0) shapes[i].left = (s16)min(2 * left, scene.wide), shapes[i].right = (s16)min(2 * right, scene.wide);
+        if (here && lane == 0) shapes[i].left = (s16)min(2 * left, scene.wide), shapes[i].right = (s16)min(2 * right, scene.wide);
     }
 }
 
