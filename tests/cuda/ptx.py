@@ -155,9 +155,8 @@ def parse(text: str, entry: str | None = None) -> Program:
         raise UnsupportedError(f"no kernel {entry}: the module has {', '.join(names) or 'none'}")
     starts = [match.start() for match in re.finditer(r"^(\.visible|\.weak)?\s*\.(entry|func)\b", text, re.M)]
     begin = re.search(rf"\.visible \.entry {re.escape(entry)}\s*\(", text).start()
-    debug = re.search(r"^\s*\.section\b", text, re.M)  # what is there for debuggers stands behind all kernels
-    ends = [start for start in starts if start > begin] + [debug.start() if debug else len(text)]
-    return _Parser(entry, text, begin, min(ends), min(starts)).program
+    end = min((start for start in starts if start > begin), default=len(text))
+    return _Parser(entry, text, begin, end, min(starts)).program
 
 
 class _Parser:
