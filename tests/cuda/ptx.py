@@ -187,7 +187,8 @@ class _Parser:
 
     def _parameters(self, signature: str) -> None:
         offset = 0
-        for align, kind, name, count in re.findall(r"\.param\s+(?:\.align (\d+)\s+)?\.(\w+)\s+([\w$]+)(?:\[(\d+)\])?", signature):
+        pattern = r"\.param\s+(?:\.align (\d+)\s+)?\.(\w+)\s+(?:\.ptr\s+(?:\.\w+\s+)??(?:\.align \d+\s+)?)?([\w$]+)(?:\[(\d+)\])?"
+        for align, kind, name, count in re.findall(pattern, signature):
             size = SIZES[kind] * int(count or 1)
             offset = -(-offset // int(align or size)) * int(align or size)
             self.program.parameters.append(Parameter(name, offset, size, "b8" if count else kind))
@@ -210,7 +211,7 @@ class _Parser:
 
     def _register(self, declaration: str) -> None:
         """`.reg .b32 %r<9>` declares %r0 to %r8; `.reg .pred %p1, q` what it names. Inner braces may hide outer names."""
-        _, kind, names = declaration.rstrip(";").split(None, 2)
+        _, kind, names = declaration.split(None, 2)
         kind = kind.lstrip(".")
         kind = kind if kind in ("pred", "f32", "f64") else f"b{8 * SIZES[kind]}"
         for name in (x.strip() for x in names.split(",")):
@@ -238,7 +239,9 @@ class _Parser:
             _, file, row, *_ = line.replace(",", " ").split()
             self.source = f"{self.files.get(file, file)}:{row}"
         elif line.startswith(".reg"):
-            self._register(line)
+            declaration, _, rest = line.partition(";")
+            self._register(declaration)
+            self._line(rest.strip(), number)
         elif line.startswith(".shared"):
             self._shared(line)
         elif line.startswith(".param"):
