@@ -9,7 +9,17 @@
 
 The machine looks for races, accesses outside an array, misaligned accesses, reads of what nobody wrote, and barriers that not all threads
 reach. It runs blocks, warps and lanes in an order that depends on the seed. It counts warp instructions, sectors of global memory and
-turns of shared memory. It knows no time: no caches, latencies or clocks. An error of ptxas, a driver or a launch cannot be seen.
+turns of shared memory.
+
+What it cannot see:
+
+- Time: there are no caches, latencies or clocks. SASS instructions are estimated.
+- Errors of ptxas, a driver, streams or copies: what runs is PTX.
+- Races on paths that the given numbers do not take. Volatile and relaxed loads are compared with earlier stores alone.
+- Lanes in lock-step: they run a basic block one after the other. Blocks run one after the other too, so one that waits for another hangs.
+- What a register holds before it is written, and the bits of a NaN.
+
+Arithmetic that might be contracted, approximations, calls, sums of floats by atomics, and whatever else is not known are refused by name.
 """
 
 import ctypes
