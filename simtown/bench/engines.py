@@ -8,8 +8,9 @@ from time import perf_counter
 from typing import Protocol
 
 from simtown.bench.tiny import Tiny
-from simtown.render.cuda.engine import LARGEST, CardFrames, Cuda
+from simtown.render.cuda.engine import CardFrames, Cuda
 from simtown.render.engines import CardError
+from simtown.render.frames import LARGEST_ON_CARD
 from simtown.render.instances import instances
 from simtown.render.light import lights
 from simtown.render.raster import Raster
@@ -77,8 +78,8 @@ class CudaEngine:
     """The rasteriser on a card, its pictures left there or read back."""
 
     def __init__(self, size: int, back: bool) -> None:
-        if size > LARGEST:
-            raise CardError(f"a card draws pictures of up to {LARGEST} pixels each side")
+        if size > LARGEST_ON_CARD:
+            raise CardError(f"a card draws pictures of up to {LARGEST_ON_CARD} pixels each side")
         self.name = "raster cuda, read back" if back else "raster cuda"
         self.stages: dict[str, float] = {}
         self._cuda, self._size, self._back = Cuda(), size, back

@@ -137,11 +137,15 @@ def generate(
     store = store_of(default_name(settings) if out is None else out)
     settings.check()
     with Progress(f"generate {store}") as watcher, connected(engine, address, workers) as cluster:
-        drawn_on = device if cluster and device == "cuda" else settled(device, _tell)  # the cluster's cards, not this machine's
+        if cluster and device == "cuda":
+            drawn_on = device  # the cluster's cards, not this machine's
+        else:
+            drawn_on = settled(device, _tell, settings.width, settings.height)
         if cluster:
             manifest = make(settings, str(store), watcher=watcher, device=drawn_on, engine=OnCluster(cluster))
         else:
-            _renderer("raster", drawn_on)  # compile once, here, before the workers start
+            if drawn_on == "cpu":
+                _renderer("raster")  # compile once, here, before the workers start
             manifest = make(settings, str(store), workers, watcher, drawn_on)
     size_on_disk = sum(entry["bytes"] for entry in manifest["shards"].values())
     if PREVIEW not in store.sizes():
@@ -284,7 +288,7 @@ def render(
         _tell("this scene is of version 1 of the world: its things stand where they stood, and look as version 2 draws them")
     path = _png(out or Path(f"{address.name}.png"))
     glb, json = (local_file(file, option) if file else None for file, option in ((glb, "--glb"), (json, "--json")))
-    frames = _renderer(renderer, device=settled(device, _tell)).render(scene, width, height)
+    frames = _renderer(renderer, device=settled(device, _tell, width, height)).render(scene, width, height)
     pictures = [(path, frames.rgb[0][..., ::-1])]
     if depth:
         millimetres = np.where(np.isfinite(frames.depth[0]), np.clip(frames.depth[0] * 1000 + 0.5, 0, 65535), 0)

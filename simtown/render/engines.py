@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from simtown.render.frames import Renderer
+from simtown.render.frames import LARGEST_ON_CARD, Renderer
 
 DEVICES = ("cpu", "cuda", "auto")
 
@@ -17,8 +17,11 @@ class CardError(ValueError):
     """The graphics card cannot be used; the message says why and what to do."""
 
 
-def settled(device: str, say: Callable[[str], None]) -> str:
+def settled(device: str, say: Callable[[str], None], width: int = LARGEST_ON_CARD, height: int = LARGEST_ON_CARD) -> str:
     """ "cpu" or "cuda": "auto" is the card where it works, otherwise the processor, and `say` is told why, in one line.
+
+    Args:
+        width, height: pixels of the pictures; a card does not draw the largest.
 
     Raises:
         CardError: the device is "cuda" and cannot be used. ValueError: there is no such device.
@@ -28,6 +31,8 @@ def settled(device: str, say: Callable[[str], None]) -> str:
     if device == "cpu":
         return device
     try:
+        if max(width, height) > LARGEST_ON_CARD:
+            raise CardError(f"a card draws pictures of up to {LARGEST_ON_CARD} pixels each side, not {width}x{height}")
         _check_card()
     except CardError as error:
         if device == "cuda":

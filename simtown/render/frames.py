@@ -9,7 +9,10 @@ import numpy as np
 
 from simtown.scenes.scene import SceneBatch
 
+#: Pixels of a picture's side.
 SMALLEST, LARGEST = 32, 4096
+#: At most, if a graphics card draws it.
+LARGEST_ON_CARD = 1024
 
 
 @dataclass
@@ -54,6 +57,13 @@ class CardRenderer(Renderer, Protocol):
     def draw_into(self, batch: SceneBatch, rgb: Any, depth: Any = None, ids: Any = None) -> None:
         """As render, into arrays on the card: shapes and dtypes as in :class:`Frames`, with ``__cuda_array_interface__``."""
         ...
+
+
+def check_card_size(width: int, height: int) -> None:
+    """Raises ValueError unless a graphics card draws pictures of this size."""
+    check_size(width, height)
+    if max(width, height) > LARGEST_ON_CARD:
+        raise ValueError(f"a card draws pictures of up to {LARGEST_ON_CARD} pixels each side, not {width}x{height}: use --device cpu")
 
 
 def check_size(width: int, height: int) -> None:

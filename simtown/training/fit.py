@@ -171,8 +171,9 @@ class _Fit:
     def _training_source(self) -> Source:
         settings = self.settings
         if settings.stream:
-            drawn_on = settled("auto" if self.device.type == "cuda" else "cpu", lambda line: warnings.warn(line, CardWarning, stacklevel=2))
-            return Stream(replace(self.dataset.settings, n=settings.train_size), rasteriser(drawn_on), self.device)
+            world, device = self.dataset.settings, "auto" if self.device.type == "cuda" else "cpu"
+            drawn_on = settled(device, lambda line: warnings.warn(line, CardWarning, stacklevel=2), world.width, world.height)
+            return Stream(replace(world, n=settings.train_size), rasteriser(drawn_on), self.device)
         return open_split(self.dataset.train, settings.train_size, self.dataset.settings, self.device, self.cache)
 
     def whole(self) -> dict[str, Any]:

@@ -67,7 +67,7 @@ class EmulatedCard:
         self.launches: list[tuple[str, Counters]] = []
         self._random = random.Random(seed)
         self.streams: list[Stream] = []
-        self._foreign: dict[int, Stream] = {}
+        self.foreign_streams: dict[int, Stream] = {}
         self.pinned_memory: dict[int, np.ndarray] = {}
 
     def use(self) -> None:
@@ -100,9 +100,9 @@ class EmulatedCard:
         return self.streams[-1]
 
     def foreign(self, handle: int) -> Stream:
-        if handle not in self._foreign:
-            self._foreign[handle] = self.stream()
-        return self._foreign[handle]
+        if handle not in self.foreign_streams:
+            self.foreign_streams[handle] = self.stream()
+        return self.foreign_streams[handle]
 
     def event(self, timed: bool = False) -> Event:
         return Event()

@@ -1,6 +1,7 @@
 """The engine on a card: the project's own launches and the kernels' real PTX, on an emulated card, against the processor's pictures."""
 
 import gc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,10 +10,10 @@ pytest.importorskip("cuda.bindings", reason="needs cuda-bindings: pip install '.
 
 from simtown.bench.render import the_scenes
 from simtown.render.cuda import layout
-from simtown.render.cuda.arrays import CardArray
-from simtown.render.cuda.engine import LARGEST, Cuda
+from simtown.render.cuda.arrays import LEGACY, CardArray
+from simtown.render.cuda.engine import Cuda
 from simtown.render.engines import CardError, CardWarning
-from simtown.render.frames import CardRenderer
+from simtown.render.frames import LARGEST_ON_CARD, CardRenderer
 from simtown.render.raster import Raster, TooManyTrianglesError
 from simtown.scenes.scene import empty_batch
 from simtown.scenes.weather import WEATHERS
@@ -123,6 +124,27 @@ def test_an_event_that_is_left_out_is_noticed(streets, pictures, ours, monkeypat
     assert not np.array_equal(drawn_for_a_caller(card, streets, ours_first=ours)["rgb"], pictures.rgb)
 
 
+class Tensor:
+    """As PyTorch's: its __cuda_array_interface__ names no stream."""
+
+    __module__ = "torch"
+
+    def __init__(self, array):
+        self.shape, self.device = array.shape, "cuda:0"
+        self.__cuda_array_interface__ = {**array.__cuda_array_interface__, "version": 2}
+        del self.__cuda_array_interface__["stream"]
+
+
+@pytest.mark.parametrize(("handle", "stream"), [(4711, 4711), (0, LEGACY)])
+def test_pytorchs_current_stream_is_asked_for(streets, handle, stream, monkeypatch):
+    torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: SimpleNamespace(cuda_stream=handle, device=device))
+    card = EmulatedCard()
+    rgb = arrays(card, len(streets))[0]
+    engine(card).draw_into(streets, Tensor(rgb))
+    assert list(card.foreign_streams) == [stream]
+
+
 def test_the_host_does_not_wait_for_the_caller(streets):
     """What a caller has queued before, a training step for example, is not done yet when drawing has been queued."""
     card = EmulatedCard(late=True)
@@ -203,7 +225,8 @@ def test_other_arrays_are_refused(streets):
 
 
 @pytest.mark.parametrize(
-    ("width", "height", "words"), [(LARGEST + 1, 64, "1024 .*--device cpu"), (64, LARGEST + 1, "--device cpu"), (16, 64, "32 to")]
+    ("width", "height", "words"),
+    [(LARGEST_ON_CARD + 1, 64, "1024 .*--device cpu"), (64, LARGEST_ON_CARD + 1, "--device cpu"), (16, 64, "32 to")],
 )
 def test_sizes_that_a_card_does_not_draw_are_refused(streets, width, height, words):
     made = engine()

@@ -37,6 +37,15 @@ def test_the_card_is_chosen_where_it_works(monkeypatch):
     assert not isinstance(rasteriser("cpu"), CardRenderer)
 
 
+def test_what_is_too_large_for_a_card_is_drawn_by_the_processor(monkeypatch):
+    monkeypatch.setattr(engines, "_check_card", lambda: None)
+    told = []
+    assert settled("auto", told.append, 2048, 256) == "cpu"
+    assert "up to 1024 pixels each side, not 2048x256" in told[0]
+    with pytest.raises(CardError, match=r"up to 1024 .*--device cpu"):
+        settled("cuda", told.append, 32, 1025)
+
+
 def test_macos_is_not_sent_to_an_extra_that_installs_nothing(monkeypatch):
     monkeypatch.setattr("sys.platform", "darwin")
     with pytest.raises(CardError, match="macOS has no CUDA"):

@@ -162,7 +162,7 @@ class _Driver:
 def _error(code: int, name: str) -> CardError:
     """What an error of CUDA means, and what to do."""
     if code == _OUT_OF_MEMORY:
-        return CardMemoryError("the card's memory is full")
+        return CardMemoryError("the card's memory is full: end other programs that use it, or draw fewer pictures at once")
     if code == _NO_DEVICE:
         return CardError("there is no graphics card that CUDA can use on this machine")
     if code in _TOO_OLD:

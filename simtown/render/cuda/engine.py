@@ -21,15 +21,13 @@ from simtown.render.cuda.compiler import STAGES
 from simtown.render.cuda.lane import Lane, shared_bytes
 from simtown.render.cuda.layout import BAND, Size
 from simtown.render.engines import CardError, CardWarning
-from simtown.render.frames import Frames, check_size
+from simtown.render.frames import Frames, check_card_size
 from simtown.render.instances import check_slots
 from simtown.render.raster import Raster, TooManyTrianglesError
 from simtown.scenes.scene import SceneBatch
 
 #: Scenes of a launch of 128 x 128 pixels, fewer of larger pictures: what a launch works on stays in the card's cache.
 LAUNCH = 128
-#: Pixels of a picture's side at most.
-LARGEST = 1024
 
 
 @dataclass
@@ -277,9 +275,7 @@ class Cuda:
 
 def _check(batch: SceneBatch, width: int, height: int) -> None:
     """Raises ValueError for what a card cannot draw."""
-    check_size(width, height)
-    if max(width, height) > LARGEST:
-        raise ValueError(f"a card draws pictures of up to {LARGEST} pixels each side, not {width}x{height}: use --device cpu")
+    check_card_size(width, height)
     check_slots(batch.entity.shape[1], batch.prop.shape[1])
 
 
