@@ -272,6 +272,60 @@ def pick_rows(typing_context, table, rows):
 
 
 @intrinsic
+def store_rows(typing_context, table, row, a, b, c, d):
+    """Write four vectors to the columns of table[row : row + LANES], contiguous (n, 4) of float32."""
+
+    def generate(context, builder, sig, args):
+        def shuffle(a, b, order):
+            return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_I32, LANES), order))
+
+        table, row, a, b, c, d = args
+        orders = ([0, 8, 1, 9, 4, 12, 5, 13], [2, 10, 3, 11, 6, 14, 7, 15])  # columns of rows 0, 1, 4, 5 and of 2, 3, 6, 7
+        first, second = ([shuffle(*each, order) for each in ((a, b), (c, d))] for order in orders)
+        orders = ([0, 1, 8, 9, 2, 3, 10, 11], [4, 5, 12, 13, 6, 7, 14, 15])
+        place = builder.shl(row, _I64(2))
+        for order in orders:
+            for each in (first, second):
+                builder.store(shuffle(*each, order), _pointer(context, builder, sig.args[0], table, place), align=4)
+                place = builder.add(place, _I64(LANES))
+
+    return types.void(table, types.uint64, a, a, a, a), generate
+
+
+@intrinsic
+def load_odd(typing_context, array, place):
+    """The numbers array.flat[place + 1 : place + 1 + 2 * LANES : 2] of a contiguous array."""
+
+    def generate(context, builder, sig, args):
+        pointer = _pointer(context, builder, sig.args[0], *args)
+        halves = [builder.load(builder.gep(pointer, [_I32(i)]), align=array.dtype.bitwidth // 8) for i in range(2)]
+        return builder.shuffle_vector(*halves, ir.Constant(ir.VectorType(_I32, LANES), list(range(1, 2 * LANES, 2))))
+
+    return Lanes(array.dtype)(array, types.uint64), generate
+
+
+def _extreme(sign):
+    """An intrinsic that gives the largest or smallest lane."""
+
+    @intrinsic
+    def reduce(typing_context, lanes):
+        def generate(context, builder, sig, args):
+            value, nothing = args[0], ir.Constant(_vector(lanes.dtype), ir.Undefined)
+            for distance in (4, 2, 1):
+                order = ir.Constant(ir.VectorType(_I32, LANES), [(i + distance) % LANES for i in range(LANES)])
+                other = builder.shuffle_vector(value, nothing, order)
+                value = builder.select(_compare(sign)(builder, lanes.dtype, value, other), value, other)
+            return builder.extract_element(value, _I32(0))
+
+        return lanes.dtype(lanes), generate
+
+    return reduce
+
+
+largest, smallest = _extreme(">"), _extreme("<")
+
+
+@intrinsic
 def raise_lanes(typing_context, samples, place, value, step, keep, tag, count):
     """samples.flat[place + i] = max(itself, (value + i * step) & keep | tag) for i < min(count, LANES). True if that changed any."""
 
