@@ -61,9 +61,9 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, ids
     and, with `geometry`, its depth plane in scratch.
     """
     palette, kinds, tints = tables
-    samples, spots, colours, packed = scratch.samples, scratch.spots, scratch.colours, scratch.packed
+    samples, spots, colours = scratch.samples, scratch.spots, scratch.colours
     facing, records = scratch.facing, scratch.records
-    owners, planes, flats, means, drawn = scratch.owners, scratch.planes, scratch.flat, scratch.means, scratch.drawn
+    planes, flats, means, drawn = scratch.planes, scratch.flat, scratch.means, scratch.drawn
     triangles, normals, materials, parts, body = atlas.triangles, atlas.normals, atlas.materials, atlas.parts, atlas.body
     columns, vertex_start, triangle_start = atlas.columns, atlas.vertex_start, atlas.triangle_start
     radii, girths = atlas.radius, atlas.girths
@@ -73,8 +73,7 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, ids
     lowest, highest = (F(first) - cx) / focal, (F(first + wide) - cx) / focal  # slopes of the rays at the left and right edge
     lowest_norm, highest_norm = np.sqrt(F(1.0) + lowest * lowest), np.sqrt(F(1.0) + highest * highest)
     bare = light[L.SNOW] == 0
-    fog_r, fog_g, fog_b = light[L.FOG], light[L.FOG + 1], light[L.FOG + 2]
-    thin, thick = light[L.DENSITY], light[L.THICK]
+    thin = light[L.DENSITY]
     for m in range(palette.shape[0]):  # what a face of this colour has whatever its normal, from above, and from the sun
         for j in range(3):
             for which in range(2):
@@ -177,22 +176,32 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, ids
                 flats[grounds, 2] = high if near_by else int(max(spots[1, i0], spots[1, i1], spots[1, i2]) / SNAP) + 1
                 flats[grounds, 3] = STREET if kind == ROAD else (GRASS if green else PAVED)
                 grounds += 1
-        for tags in range(np.uint64(before + 1), np.uint64(count + 1), np.uint64(LANES)):
-            r, g, b, density = pick_rows(colours, ramp(np.uint32(tags), np.uint32(1)))
-            air = clear_air(density, thick, load(means, tags))
-            store(packed, tags, pack_lanes(fog_r + (r - fog_r) * air, fog_g + (g - fog_g) * air, fog_b + (b - fog_b) * air))
-            store(owners, tags, spread(ids[k]))
-            if not geometry:
-                continue
-            # depth along a ray: the plane's distance over the ray's slope against its normal, all in the camera's frame
-            nx, ny, nz, offset = pick_rows(normals, convert(load(drawn, tags), np.uint32))
-            a = matrix[0] * nx + matrix[1] * ny + matrix[2] * nz
-            e = matrix[4] * nx + matrix[5] * ny + matrix[6] * nz
-            f = matrix[8] * nx + matrix[9] * ny + matrix[10] * nz
-            store_rows(planes, tags, a, e, f, (offset - (nx * ex + ny * ey + nz * ez)) * scale * scale)
-    for tag in range(MOST_TRIANGLES, min(count, MOST_TRIANGLES) + LANES):  # the last vector may have reached into the sky
-        owners[tag], planes[tag, 0], planes[tag, 1], planes[tag, 2], planes[tag, 3] = 0, F(0.0), F(0.0), F(1.0), F(np.inf)
+        _finish_faces(before, count, ids[k], matrix, ex, ey, ez, scale, light, normals, geometry, scratch)
+    for sky in range(MOST_TRIANGLES, min(count, MOST_TRIANGLES) + LANES):  # the last vector may have reached into the sky
+        scratch.owners[sky] = 0
+        planes[sky, 0], planes[sky, 1], planes[sky, 2], planes[sky, 3] = F(0.0), F(0.0), F(1.0), F(np.inf)
     return grounds
+
+
+@part_of_kernel
+def _finish_faces(before, count, number, matrix, ex, ey, ez, scale, light, normals, geometry, scratch):
+    """Take the triangles before + 1 to count, of one instance, through the air and pack them; with `geometry` their depth planes."""
+    colours, packed, planes, owners = scratch.colours, scratch.packed, scratch.planes, scratch.owners
+    means, drawn = scratch.means, scratch.drawn
+    fog_r, fog_g, fog_b, thick = light[L.FOG], light[L.FOG + 1], light[L.FOG + 2], light[L.THICK]
+    for tags in range(np.uint64(before + 1), np.uint64(count + 1), np.uint64(LANES)):
+        r, g, b, density = pick_rows(colours, ramp(np.uint32(tags), np.uint32(1)))
+        air = clear_air(density, thick, load(means, tags))
+        store(packed, tags, pack_lanes(fog_r + (r - fog_r) * air, fog_g + (g - fog_g) * air, fog_b + (b - fog_b) * air))
+        store(owners, tags, spread(number))
+        if not geometry:
+            continue
+        # depth along a ray: the plane's distance over the ray's slope against its normal, all in the camera's frame
+        nx, ny, nz, offset = pick_rows(normals, convert(load(drawn, tags), np.uint32))
+        a = matrix[0] * nx + matrix[1] * ny + matrix[2] * nz
+        e = matrix[4] * nx + matrix[5] * ny + matrix[6] * nz
+        f = matrix[8] * nx + matrix[9] * ny + matrix[10] * nz
+        store_rows(planes, tags, a, e, f, (offset - (nx * ex + ny * ey + nz * ez)) * scale * scale)
 
 
 @inner_kernel
