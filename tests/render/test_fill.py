@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from numba import njit
 from scipy.spatial import Delaunay
 
-from simtown.exact import inner_kernel
 from simtown.render.fill import BOX, EMPTY, REACH, RECORD, SMALL, TAG, fill_box, fill_triangle, hull, set_up
 from simtown.render.lanes import LANES, ramp
 from simtown.scenes.camera import NEAR
@@ -104,7 +104,7 @@ def test_a_strip_holds_the_same_samples_as_the_whole():
             assert np.array_equal(samples[:, :width], whole[:, first : first + width])
 
 
-@inner_kernel
+@njit(error_model="numpy", _nrt=False)  # not kept on disk, where it would outlive what it tests
 def fill_boxes(samples, first, width, spots, triangles, near, records):
     """Draw what of LANES triangles is a BOX, each into its own samples[lane]."""
     full, height = np.int64(WIDTH), np.int64(HEIGHT)

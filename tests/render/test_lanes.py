@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from numba import njit
 
-from simtown.exact import inner_kernel
 from simtown.render import lanes
 from simtown.render.lanes import LANES
 
@@ -17,7 +17,7 @@ ARRAYS = {
 }
 
 
-@inner_kernel
+@njit(error_model="numpy", _nrt=False)  # not kept on disk, where it would outlive what it tests
 def arithmetic(a, out):
     x, y = lanes.load(a, np.uint64(0)), lanes.load(a, np.uint64(LANES))
     lanes.store(out, np.uint64(0), x + y)
@@ -44,7 +44,7 @@ def test_vectors_compute_as_arrays_do(dtype):
     assert (some, none) == (bool((x > y).any()), False)
 
 
-@inner_kernel
+@njit(error_model="numpy", _nrt=False)  # not kept on disk, where it would outlive what it tests
 def moves(table, numbers, out, rows, three):
     places = lanes.load(numbers, np.uint64(0))
     a, b, c, d = lanes.pick_rows(table, places)
