@@ -118,6 +118,8 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, ids
             facing[faces + i] = triangle_start[mesh]
         before = count
         for face in range(faces):
+            if count + 1 >= MOST_TRIANGLES:
+                return -1
             lane = np.uint64(face % LANES)
             if lane == 0:
                 numbers = convert(load(facing, np.uint64(face)), np.uint32)
@@ -127,8 +129,6 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, ids
                 continue
             t = np.uint64(facing[face])  # unsigned numbers need no test for counting from an array's end
             i0, i1, i2 = np.uint64(triangles[t, 0] - v0), np.uint64(triangles[t, 1] - v0), np.uint64(triangles[t, 2] - v0)
-            if count + 1 >= MOST_TRIANGLES:
-                return -1
             tag = np.uint32(count + 1)
             d0, d1, d2 = spots[2, i0], spots[2, i1], spots[2, i2]
             if todo == BOX:
@@ -177,7 +177,7 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, ids
                 flats[grounds, 3] = STREET if kind == ROAD else (GRASS if green else PAVED)
                 grounds += 1
         _finish_faces(before, count, ids[k], matrix, ex, ey, ez, scale, light, normals, geometry, scratch)
-    for sky in range(MOST_TRIANGLES, min(count, MOST_TRIANGLES) + LANES):  # the last vector may have reached into the sky
+    for sky in range(MOST_TRIANGLES, count + LANES):  # the last vector may have reached into the sky
         scratch.owners[sky] = 0
         planes[sky, 0], planes[sky, 1], planes[sky, 2], planes[sky, 3] = F(0.0), F(0.0), F(1.0), F(np.inf)
     return grounds
