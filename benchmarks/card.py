@@ -2,9 +2,10 @@
 
     python benchmarks/card.py [--scenes 8192] [--sizes 128,256,64,512] [--launches 64,128,256,512,1024] [--seconds 2] [--out card.csv]
 
-Scenes of the default world, every frame another street. A figure is the median of repeated drawings of the whole batch, the card waited for, after
-one that warms up. Pictures are left on the card (`left`), colour alone (`colour`), or brought back to the processor (`back`). First every size as
-the package draws it; then the same without overlap (one lane), and other sizes of launches. Rows are written as soon as they are measured.
+Scenes of the default world, every frame another street. A figure is the median of repeated drawings of the whole batch, the card
+waited for, after one that warms up. Pictures are left on the card (`left`), colour alone (`colour`), or brought back to the processor
+(`back`). First every size as the package draws it; then the same without overlap (one lane), and other sizes of launches. Rows are
+written as soon as they are measured.
 """
 
 from __future__ import annotations
@@ -53,9 +54,10 @@ def measure(engine: Cuda, scenes: SceneBatch, size: int, pictures: str, seconds:
         taken = timed(draw, seconds)
     with engine.timing() as stages:
         engine.render(batch, size, size) if pictures == "back" else draw()
-    return {"scenes": n, "repeats": len(taken), "frames_per_second": round(n / median(taken)), "lowest": round(n / taken[-1]),
-            "highest": round(n / taken[0]), "gigapixels_per_second": round(n * size * size / median(taken) / 1e9, 3),
-            "us_a_frame": " ".join(f"{name} {1e6 * took / n:.3f}" for name, took in stages.items()), "memory_mb": engine.memory() >> 20}  # fmt: skip
+    fps, shares = n / median(taken), " ".join(f"{name} {1e6 * took / n:.3f}" for name, took in stages.items())
+    return {"scenes": n, "repeats": len(taken), "frames_per_second": round(fps), "lowest": round(n / taken[-1]),
+            "highest": round(n / taken[0]), "gigapixels_per_second": round(fps * size * size / 1e9, 3), "us_a_frame": shares,
+            "memory_mb": engine.memory() >> 20}  # fmt: skip
 
 
 def main() -> None:

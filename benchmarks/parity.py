@@ -2,8 +2,8 @@
 
     python benchmarks/parity.py [--scenes 500] [--sizes 64,97x64,128,256] [--runs 2] [--out benchmarks/results/parity.csv]
 
-Random streets: three vehicles of all kinds, moved cameras, the weathers in turn. Colour, depth and ids of every scene must be equal, and so must
-those of every further run. A row a size and weather, written as soon as it is known; exit code 1 if anything differs.
+Random streets: three vehicles of all kinds, moved cameras, the weathers in turn. Colour, depth and ids of every scene must be equal, in
+every run. A row a size, run and weather, written as soon as it is known; exit code 1 if anything differs.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     python benchmarks/streaming.py [--device cpu] [--size 128] [--batch 128] [--steps 50] [--models pbn,cnn-lstm] [--out FILE]
 
---device is where the model learns; pictures are drawn there too. Each part alone, the card waited for, medians over the steps; then the whole
-as simtown fit --stream runs it, one batch ahead.
-`render_share` is rendering over rendering and learning. Writes benchmarks/results/streaming.csv, or --out.
+--device is where the model learns; pictures are drawn there too. Each part alone, the card waited for, medians over the steps; then the
+whole as simtown fit --stream runs it, one batch ahead. `render_share` is rendering over rendering and learning. Writes
+benchmarks/results/streaming.csv, or --out.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Images per second of training, against the plain PyTorch way, in the same run on the same examples.
 
-    python benchmarks/training.py [--n 512] [--sizes 64x32,128x128] [--rounds 2] [--device cpu] [--precision float32] [--together] [--out FILE]
+    python benchmarks/training.py [--n 512] [--sizes 64x32,128x128] [--rounds 2] [--device cpu] [--precision float32]
+        [--together] [--out FILE]
 
 Both ways train the same network (same layers, same batches of 128 in the same order, Adam at 1e-3) for an epoch:
 
