@@ -177,7 +177,10 @@ class _Parser:
         self.program.blocks.append([])
         first = text[:begin].count("\n") + signature.count("\n") + 1
         for number, raw in enumerate(body.splitlines(), first):
-            self._line(re.sub(r"//.*", "", raw).strip(), number)
+            line = re.sub(r"//.*", "", raw).strip()
+            if line.startswith("}") and not self.scopes:  # the end of the kernel
+                break
+            self._line(line, number)
         if not self.program.blocks[-1]:
             self.program.blocks.pop()
 
@@ -231,8 +234,7 @@ class _Parser:
             self.scopes.append({})
             self._line(line[1:].strip(), number)
         elif line.startswith("}"):
-            if self.scopes:
-                self.scopes.pop()
+            self.scopes.pop()
         elif re.match(r"\.loc\s", line):
             _, file, row, *_ = line.replace(",", " ").split()
             self.source = f"{self.files.get(file, file)}:{row}"

@@ -193,6 +193,13 @@ def test_atomics_are_no_race_but_a_plain_read_beside_them_is():
     assert launch(kernel("atomicAdd(out, 2); out[threadIdx.x + 1] = *(volatile int*)out;"))[0].faults == []
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_races_in_every_order(seed):
+    """Of a store with reads of two warps, one of which it is ordered behind; and of a thread that stores, and adds with the others."""
+    assert faults(launch(kernel("int x = out[0]; __syncwarp(); if (threadIdx.x == 32) out[0] = x + 1;"), seed=seed)[0]) == {"race"}
+    assert faults(launch(kernel("if (threadIdx.x == 0) out[0] = 0; atomicAdd(out, 1);"), threads=32, seed=seed)[0]) == {"race"}
+
+
 EXCHANGE = "__shared__ int part[64]; int i = threadIdx.x; part[i] = i; %s out[i] = part[i ^ 1];"
 
 
@@ -298,6 +305,49 @@ def test_lanes_that_ended_are_not_waited_for():
     counters, out = launch(kernel(late), n=1, threads=32)
     assert counters.faults == []
     assert out.view(np.uint32)[:4].tolist() == [5, 0xB6DB6DB6, 0xB6DB6DB6, 5]
+
+
+def test_lanes_wait_for_those_that_are_late():
+    """Even lanes go back to the ballot at once, odd lanes later: as if a compiler had not let them meet before."""
+    text = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(
+.param .u64 out
+)
+{
+.reg .pred %p<4>;
+.reg .b32 %r<8>;
+.reg .b64 %rd<4>;
+mov.u32 %r0, %tid.x;
+and.b32 %r1, %r0, 1;
+setp.eq.u32 %p1, %r1, 0;
+setp.ne.u32 %p2, %r0, 99;
+mov.u32 %r2, 3;
+mov.u32 %r3, 0;
+TOP:
+vote.sync.ballot.b32 %r4, %p2, -1;
+popc.b32 %r4, %r4;
+add.u32 %r3, %r3, %r4;
+sub.u32 %r2, %r2, 1;
+setp.ne.u32 %p3, %r2, 0;
+@!%p1 bra ODD;
+@%p3 bra TOP;
+bra END;
+ODD:
+@%p3 bra TOP;
+END:
+ld.param.u64 %rd0, [out];
+mad.wide.u32 %rd1, %r0, 4, %rd0;
+st.global.u32 [%rd1], %r3;
+ret;
+}"""
+    memory = Memory(1)
+    out = memory.put("out", np.zeros(64, np.int32))
+    counters = Kernel(text).run(memory, [out], (1,), 64)
+    assert counters.faults == []
+    assert out.tolist() == [96] * 64
+    assert max(counters.visits) > 2 * 3  # lanes came to the ballot and waited
 
 
 def test_lanes_that_name_other_partners():

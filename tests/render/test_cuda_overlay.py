@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+pytest.importorskip("cuda.bindings", reason="needs cuda-bindings: pip install '.[dev]'")
+
 from simtown.assets.atlas import atlas
 from simtown.render import effects
 from simtown.render import light as L

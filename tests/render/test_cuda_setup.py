@@ -1,11 +1,16 @@
 """The kernel `setup`, its PTX run on the emulator, against the processor's functions: everything that it leaves, byte for byte."""
 
+import re
+
 import numpy as np
 import pytest
+
+pytest.importorskip("cuda.bindings", reason="needs cuda-bindings: pip install '.[dev]'")
 
 from simtown.assets.atlas import atlas
 from simtown.render import effects, ground
 from simtown.render import light as L
+from simtown.render.cuda.compiler import source
 from simtown.render.instances import instances
 from simtown.render.raster import _Dark, _meshes, tables
 from simtown.render.shading import clear_air
@@ -212,10 +217,15 @@ def test_things_close_up_by_level_and_tilted_cameras():
     check(close_up(), 64, 48)
 
 
-def test_more_things_than_a_block_has_threads():
-    counts = check(crowded(len(WEATHERS)), 48, 32)
+def test_as_many_things_as_ids_can_number():
+    counts = check(crowded(3, vehicles=105, props=150), 48, 32)
     assert counts["shadows"].max() > THREADS["setup"] / 2  # of those that may cast one
     assert counts["pools"].max() > THREADS["setup"]
+
+
+def test_there_is_room_for_the_outlines_of_all_meshes():
+    most = re.search(r"MOST_CORNERS = (\d+)", source("setup"))
+    assert np.diff(atlas().hull_start).max() <= int(most[1])
 
 
 def test_every_barrier_is_needed():

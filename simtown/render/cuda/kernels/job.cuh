@@ -82,12 +82,12 @@ struct __align__(16) Row {
 // Where on the picture a shape on the ground may be: filled by `setup`.
 struct __align__(16) Shape {
     s16 top, bottom, left, right; // samples, behind the last; left and right may be wider than need be, never narrower
-    s32 number;                   // of its slot (shadows: its edges), in order
+    s32 number;                   // its own in the list: of its contact, pool or row of edges
     s32 edges;                    // of a shadow; of a pool: 1 for a head lamp's cone
 };                                // 16 bytes
 struct __align__(16) Contact { float x, y, c, s, half_u, half_v, strength, pad; };
 struct __align__(16) Pool { float x, y, c, s, along, across; u32 rg, b; }; // light as glow_of packs it, red | green << 16
-struct __align__(16) Halo { float x, y, radius, depth; float r, g, b, pad; }; // pixels, metres; light of its middle; radius 0: none
+struct __align__(16) Halo { float x, y, radius, depth; float r, g, b, pad; }; // pixels, metres; the lamp's colour
 
 // A triangle on the screen, or a part of one: filled by `arrange`, read by `draw`.
 struct Box { s16 left, right, top, bottom; };        // samples, behind the last
@@ -138,7 +138,7 @@ struct Job {
     Contact* contacts;            // (n, slots)
     Shape* pool_shapes;           // (n, 2 lamps): a lamp has its light and its reflection
     Pool* pools;                  // (n, 2 lamps)
-    Halo* halos;                  // (n, lamps) in the order of slots and lamps
+    Halo* halos;                  // (n, lamps) in the order of slots and lamps, of those whose middle is on the picture
     u32* faces;                   // (n, most_faces) slot << 24 | triangle of the mesh: those that face the camera
     u64* packed;                  // (n, most_faces + 1) colours by tag
     float* flats;                 // (n, ground_faces + 1, 4) colour less fog's of what lies flat on the ground, by tag
