@@ -21,7 +21,7 @@ def machine(*libraries: str) -> str:
 
 
 class Rows:
-    """A CSV file whose first line is a comment. Every row is written and printed at once: a run that is cut short keeps what it measured."""
+    """A CSV file whose first line is a comment. Every row is written and printed at once: a run that is cut short keeps what it has."""
 
     def __init__(self, path: Path, where: str) -> None:
         self._path, self._where = path, where
