@@ -1,11 +1,14 @@
-"""What a benchmark ran on, in one line."""
+"""What a benchmark ran on, in one line; and rows that are kept as soon as they are known."""
 
 from __future__ import annotations
 
+import csv
 import os
 import platform
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 
 def machine(*libraries: str) -> str:
@@ -15,3 +18,29 @@ def machine(*libraries: str) -> str:
     cpu = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
     versions = "".join(f", {name} {version(name)}" for name in libraries)
     return f"{cpu}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}{versions}"
+
+
+class Rows:
+    """A CSV file whose first line is a comment. Every row is written and printed at once: a run that is cut short keeps what it has."""
+
+    def __init__(self, path: Path, where: str) -> None:
+        self._path, self._where = path, where
+
+    def __enter__(self) -> Rows:
+        self._file = open(self._path, "w", newline="", encoding="utf-8")
+        self._file.write(f"# {self._where}\n")
+        self._writer: Any = None
+        print(self._where, flush=True)
+        return self
+
+    def add(self, row: Mapping[str, object]) -> None:
+        """One more row; all have the same columns."""
+        if self._writer is None:
+            self._writer = csv.DictWriter(self._file, list(row))
+            self._writer.writeheader()
+        self._writer.writerow(row)
+        self._file.flush()
+        print(*(f"{name} {value}" for name, value in row.items()), sep=", ", flush=True)
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()

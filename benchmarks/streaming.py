@@ -1,10 +1,10 @@
 """Training on a stream: what sampling, rendering and learning take of a step, and what all of it together does.
 
-    python benchmarks/streaming.py [--device cpu] [--size 128] [--batch 128] [--steps 50] [--models pbn,cnn-lstm]
+    python benchmarks/streaming.py [--device cpu] [--size 128] [--batch 128] [--steps 50] [--models pbn,cnn-lstm] [--out FILE]
 
-The processor draws; --device is where the model learns. Each part alone, the card waited for, medians over the steps; then the whole
-as simtown fit --stream runs it, one batch ahead.
-`render_share` is rendering over rendering and learning. Writes benchmarks/results/streaming.csv.
+--device is where the model learns; pictures are drawn there too. Each part alone, the card waited for, medians over the steps; then the
+whole as simtown fit --stream runs it, one batch ahead. `render_share` is rendering over rendering and learning. Writes
+benchmarks/results/streaming.csv, or --out.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def timed(work: Callable[[int], object], steps: int, device: torch.device) -> fl
 
 def measure(model_name: str, settings: Settings, world: World, batch: int, steps: int, device: torch.device) -> dict[str, object]:
     """One row."""
-    stream = Stream(settings, rasteriser(), device)
+    stream = Stream(settings, rasteriser(device.type), device)
     rows = [np.arange(i * batch, (i + 1) * batch) for i in range(3 * steps)]
     some = sample(stream.recipe, rows[0]).scene
     one = next(stream.batches(rows[0], batch))
@@ -81,6 +81,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--models", default="pbn,cnn-lstm")
+    parser.add_argument("--out", type=Path, default=RESULT)
     args = parser.parse_args()
     settings, device = Settings(n=4, val=2, test=2, width=args.size, height=args.size), torch.device(args.device)
     with tempfile.TemporaryDirectory() as scratch:
@@ -92,7 +93,7 @@ def main() -> None:
     for row in made:
         table.add_row(*map(str, row.values()))
     Console(width=140).print(table)
-    with open(RESULT, "w", newline="", encoding="utf-8") as file:
+    with open(args.out, "w", newline="", encoding="utf-8") as file:
         file.write(f"# {where}\n")
         writer = csv.DictWriter(file, made[0])
         writer.writeheader()

@@ -1,6 +1,7 @@
 """Images per second of training, against the plain PyTorch way, in the same run on the same examples.
 
-    python benchmarks/training.py [--n 512] [--sizes 64x32,128x128] [--rounds 2] [--device cpu] [--precision float32] [--together]
+    python benchmarks/training.py [--n 512] [--sizes 64x32,128x128] [--rounds 2] [--device cpu] [--precision float32]
+        [--together] [--out FILE]
 
 Both ways train the same network (same layers, same batches of 128 in the same order, Adam at 1e-3) for an epoch:
 
@@ -240,6 +241,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--precision", default="float32", choices=["float32", "bf16"])
     parser.add_argument("--together", action="store_true")
+    parser.add_argument("--out", type=Path, default=RESULT)
     args = parser.parse_args()
     device, rows, notes = torch.device(args.device), [], []
     with tempfile.TemporaryDirectory() as scratch:
@@ -264,7 +266,7 @@ def main() -> None:
     Console(width=140).print(table)
     for note in notes:
         print(note)
-    with open(RESULT, "w", newline="", encoding="utf-8") as file:
+    with open(args.out, "w", newline="", encoding="utf-8") as file:
         file.write(f"# {where}, {torch.get_num_threads()} threads\n" + "".join(f"# {note}\n" for note in notes))
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()

@@ -148,7 +148,9 @@ class Cuda:
             self.card.use()
             self._check_place(targets)
             streams = {place.stream: self.card.foreign(place.stream) for place in targets.values()}
-            before = [self._events.setdefault(number, self.card.event()) for number in streams]
+            for number in streams.keys() - self._events.keys():
+                self._events[number] = self.card.event()
+            before = [self._events[number] for number in streams]
             for event, stream in zip(before, streams.values(), strict=True):
                 self.card.record(event, stream)
             for lane in self._in_lanes(batch, width, height, begin, end):
@@ -201,7 +203,7 @@ class Cuda:
         """An array on the card, whose memory is given back when nobody holds it any more."""
         address = self.card.allocate(max(math.prod(shape) * np.dtype(dtype).itemsize, 1))
         array = CardArray(address, shape, dtype, self.card.kind)
-        weakref.finalize(array, self.card.free, address).atexit = False
+        weakref.finalize(array, _release, self.card, [], address).atexit = False
         return array
 
     def _check_place(self, targets: dict[str, Target]) -> None:
@@ -298,10 +300,10 @@ def _send_town(card: Card) -> tuple[np.ndarray, int, int]:
     return town, address, size
 
 
-def _release(card: Card, lanes: list[Lane], town: int) -> None:
-    """Give all memory back."""
+def _release(card: Card, lanes: list[Lane], address: int) -> None:
+    """Give memory back; a card that has failed has none."""
     with contextlib.suppress(CardError):
         card.use()
         for lane in lanes:
             lane.forget()
-        card.free(town)
+        card.free(address)

@@ -1,0 +1,2 @@
+print("not yet")
+raise SystemExit(3)
