@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simtown.exact import kernel
+from simtown.exact import inner_kernel, kernel
 from simtown.language.relations import LATERAL, RADIAL, margin, stands, truth
 from simtown.scenes.paint import paint_of
 from simtown.scenes.placement import LEAST_VISIBLE, pair_lanes, place, place_beside, too_close
@@ -108,7 +108,7 @@ def examples(plan, index, desk, out, tried):
     return first
 
 
-@kernel
+@inner_kernel
 def failure(scene, loop):
     """A number for a loop that found nothing acceptable, in which scene of an example; the later, the larger."""
     return scene * LOOPS + loop
@@ -211,7 +211,7 @@ def fair_answer(key, index):
     return (uniform(words(key, index // 2, 0, 0)[0]) < 0.5) != (index % 2 == 1)
 
 
-@kernel
+@inner_kernel
 def mirrored(x, y, yaw, mirror):
     """A pose with left and right exchanged (mirror[LATERAL]), with near and far exchanged (mirror[RADIAL]), or both."""
     if mirror[LATERAL]:
@@ -342,7 +342,7 @@ def _acceptable(desk, mirrors, images, first, count, visible):
     return True
 
 
-@kernel
+@inner_kernel
 def _any_defined(plan, desk):
     for relation in plan.relations:
         if truth(_margin(desk, relation, 0, 1), relation) != 0:
@@ -350,7 +350,7 @@ def _any_defined(plan, desk):
     return False
 
 
-@kernel
+@inner_kernel
 def _margin(desk, relation, subject, obj):
     """Metres by which a relation holds between two vehicles of a scene."""
     row, pose = desk.camera[0], desk.pose[0]
