@@ -328,11 +328,11 @@ def _acceptable(desk, mirrors, images, first, count, visible):
             x, y, yaw = mirrored(desk.pose[0, slot, 0], desk.pose[0, slot, 1], desk.pose[0, slot, 2], mirrors[m])
             if not put(desk, m + 1, slot, x, y, yaw):
                 return False
-    for image in range(images, -1, -1):
-        for slot in range(count):
+    for slot in range(count):
+        for image in range(images, -1, -1):
             if slot < first and not hides(desk, image, count - 1, slot):
                 continue
-            seen = share(desk, image, slot, count, _ENOUGH if image > 0 else 1.0)
+            seen = share(desk, image, slot, count, LEAST_VISIBLE, _ENOUGH if image > 0 else 1.0)
             if seen < _LEAST_VISIBLE:
                 return False
             desk.seen[slot] = seen

@@ -172,10 +172,10 @@ def _outline(desk, image, entity, x, y, c, s):
 
 
 @kernel
-def share(desk, image, slot, vehicles, enough):
+def share(desk, image, slot, vehicles, least, enough):
     """The share of a vehicle's silhouette that none of the first `vehicles` hides, float32.
 
-    Once it is certain to be at least `enough`, the rest of the work is left out and 1 is returned.
+    Once it is certain to be below `least`, some share below that is returned; once it is certain to be above `enough`, 1 is.
     """
     hiding = 0
     for other in range(vehicles):
@@ -196,7 +196,7 @@ def share(desk, image, slot, vehicles, enough):
     _copy(own, rest)
     for other in range(vehicles):
         if hiding >> other & 1 and whole > 0:
-            _cover(desk, rest, window, image, other)
+            _cover(desk, rest, window, image, other, int(least * whole) - 1)
     return F(_count(rest, window) / max(whole, 1))
 
 
@@ -216,7 +216,7 @@ def _draw(desk, image, slot):
     if width > 0 and height > 0:
         rest, last = desk.rest, np.uint64(width - 1) >> _6
         rest[:] = _ALL
-        _cover(desk, rest, window, image, slot)
+        _cover(desk, rest, window, image, slot, -1)
         for word in range(last + _1):
             bits = _ALL if word < last else _ALL >> (_63 - (np.uint64(width - 1) & _63))
             for y in range(np.uint64(height)):
@@ -273,8 +273,11 @@ def _bits(word):
 
 
 @kernel
-def _cover(desk, mask, window, image, slot):
-    """Clear the bits of a mask that a vehicle covers. The mask shows a window (x0, y0, width, height) of the picture, no empty one."""
+def _cover(desk, mask, window, image, slot, few):
+    """Clear the bits of a mask that a vehicle covers, or so many of them that at most `few` are left.
+
+    The mask shows a window (x0, y0, width, height) of the picture, no empty one.
+    """
     x0, y0, width, height = window
     view, shapes, spots, facing, entity = desk.lens[image], desk.shapes, desk.spots, desk.facing, desk.entity[slot]
     start, stop = shapes.corner_start[entity], shapes.corner_start[entity + 1]
@@ -289,6 +292,8 @@ def _cover(desk, mask, window, image, slot):
         facing[found] = t
         found += np.uint64((bx - ax) * (cy - ay) - (by - ay) * (cx - ax) < 0)  # it faces the camera (y runs down)
     for n in range(found):
+        if few >= 0 and n & _63 == _63 and _count(mask, window) <= few:
+            break
         t = np.uint64(facing[n])
         u, v = t + count, t + count + count
         ax, ay, bx, by, cx, cy = spots[0, t], spots[1, t], spots[0, u], spots[1, u], spots[0, v], spots[1, v]
@@ -392,7 +397,7 @@ def _all_shares(desk, entity, pose, camera, out):
     for n in range(len(entity)):
         _set_up(desk, entity[n], pose[n], camera[n])
         for j in range(entity.shape[1]):
-            out[n, j] = share(desk, 0, j, entity.shape[1], 1.0) if entity[n, j] >= 0 else 0.0
+            out[n, j] = share(desk, 0, j, entity.shape[1], 0.0, 1.0) if entity[n, j] >= 0 else 0.0
 
 
 def _rows(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
