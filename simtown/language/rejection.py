@@ -15,7 +15,7 @@ from simtown.exact import inner_kernel, kernel
 from simtown.language.relations import LATERAL, RADIAL, margin, stands, truth
 from simtown.scenes.paint import paint_of
 from simtown.scenes.placement import LEAST_VISIBLE, pair_lanes, place, place_beside, too_close
-from simtown.scenes.silhouette import Desk, hides, look, put, share
+from simtown.scenes.silhouette import hides, look, put, share
 from simtown.scenes.street import Kinds, street_of
 from simtown.scenes.weather import weather_of
 from simtown.streams import pick, uniform, words
@@ -344,10 +344,10 @@ def _acceptable(desk, mirrors, images, first, count, visible):
 
 @inner_kernel
 def _any_defined(plan, desk):
+    found = False
     for relation in plan.relations:
-        if truth(_margin(desk, relation, 0, 1), relation) != 0:
-            return True
-    return False
+        found = found or truth(_margin(desk, relation, 0, 1), relation) != 0
+    return found
 
 
 @inner_kernel

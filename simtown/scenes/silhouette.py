@@ -238,7 +238,7 @@ def _inside(mask, window, box):
     x0, y0, width, height = window
     left, right = max(int(box[0]) - 1 - x0, 0), min(int(box[2]) + 2 - x0, width)
     top, bottom = max(int(box[1]) - 1 - y0, 0), min(int(box[3]) + 2 - y0, height)
-    total = 0
+    total = np.int64(0)
     if left < right and top < bottom:
         first, last = np.uint64(left) >> _6, np.uint64(right - 1) >> _6
         for word in range(first, last + _1):
@@ -294,9 +294,9 @@ def _cover(desk, mask, window, image, slot, few):
     for n in range(found):
         if few >= 0 and n & _63 == _63 and _count(mask, window) <= few:
             break
-        t = np.uint64(facing[n])
-        u, v = t + count, t + count + count
-        ax, ay, bx, by, cx, cy = spots[0, t], spots[1, t], spots[0, u], spots[1, u], spots[0, v], spots[1, v]
+        first_corner = np.uint64(facing[n])
+        u, v = first_corner + count, first_corner + count + count
+        ax, ay, bx, by, cx, cy = spots[0, first_corner], spots[1, first_corner], spots[0, u], spots[1, u], spots[0, v], spots[1, v]
         low_x, high_x, low_y, high_y = min(ax, bx, cx), max(ax, bx, cx), min(ay, by, cy), max(ay, by, cy)
         top, bottom = max(int(np.ceil(low_y)), 0), min(int(np.ceil(high_y)), height)
         if top >= bottom or high_x <= 0 or low_x > width:
