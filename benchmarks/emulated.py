@@ -24,9 +24,8 @@ from machine import machine
 from simtown.render.cuda.compiler import source
 from simtown.render.cuda.engine import Cuda
 from simtown.render.raster import Raster
-from tests.cuda.compiler import compile_ptx
 from tests.cuda.emulated_card import EmulatedCard
-from tests.cuda.resources import measure
+from tests.cuda.resources import measure_source
 from tests.render.streets import streets
 
 RESULT = Path(__file__).parent / "results" / "emulated.csv"
@@ -44,7 +43,7 @@ def counted(size: int, scenes: int) -> list[dict[str, object]]:
         raise SystemExit(f"a picture of {size} x {size} is not the processor's")
     rows: list[dict[str, object]] = []
     for name, counters in card.launches:
-        taken = measure(compile_ptx(source(name), name=f"{name}.cu"), name)
+        taken = measure_source(source(name), name)
         rows.append(
             {
                 "size": size, "scenes": scenes, "kernel": name,
