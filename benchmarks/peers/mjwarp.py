@@ -4,11 +4,11 @@
 
 Both draw streets of this town from the same place, colour and depth, the pictures left on the card. They are not the same pictures:
 
-- simtown: every frame another street, of about 6,000 triangles and all weathers, with four samples a pixel and more, soft shadows, reflections,
-  lamplight, clouds, rain and snow, instance ids.
-- mujoco_warp: worlds are copies of one model, so every frame shows the same street; its two vehicles stand at other places in every world. The
-  same triangles as mesh geoms, one colour a thing, one ray a pixel, one light, without and with hard shadows; no weather and no ids. A frame
-  is kinematics, refitting the tree of bounds, and rays.
+- simtown: every frame another street, of about 6,000 triangles and all weathers, with four samples a pixel and more, soft shadows,
+  reflections, lamplight, clouds, rain and snow, instance ids.
+- mujoco_warp: worlds are copies of one model, so every frame shows the same street; its two vehicles stand at other places in every
+  world. The same triangles as mesh geoms, one colour a thing, one ray a pixel, one light, without and with hard shadows; no weather and
+  no ids. A frame is kinematics, refitting the tree of bounds, and rays.
 
 Exit code 3 where mujoco_warp or a card is missing.
 """
