@@ -17,6 +17,7 @@ TEST := .venv-test/bin
 INSTALL := -m pip install --quiet --disable-pip-version-check -c constraints.txt
 OPENGL_PACKAGES := libegl1 libegl-mesa0 libgl1-mesa-dri libgl1 libosmesa6
 BROWSER_PACKAGES := chromium chromium-driver
+EMULATOR_PACKAGES := gcc libc6-dev
 
 .PHONY: help
 help:
@@ -58,6 +59,7 @@ demo: python
 	@$(MAKE) python
 	@bash tools/debian-packages.sh 'The OpenGL tests (they skip without)' $(OPENGL_PACKAGES)
 	@bash tools/debian-packages.sh 'The tests of pages in a browser (they skip without)' $(BROWSER_PACKAGES)
+	@bash tools/debian-packages.sh 'The tests of kernels for graphics cards (they fail without)' $(EMULATOR_PACKAGES)
 	rm -rf .venv-test
 	$(PYTHON) -m venv .venv-test
 	$(TEST)/python $(INSTALL) --upgrade pip

@@ -11,7 +11,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from simtown.exact import kernel
+from simtown.exact import inlined_kernel, kernel
 
 _LOW = np.uint64(0xFFFFFFFF)
 _32 = np.uint64(32)
@@ -28,7 +28,7 @@ def _high(a, b):  # type: ignore[no-untyped-def]
     return a1 * b1 + (middle >> _32) + ((a0 * b1 + (middle & _LOW)) >> _32)
 
 
-@kernel
+@inlined_kernel
 def words(key, index, attempt, block):  # type: ignore[no-untyped-def]
     """Draws 4 block to 4 block + 3 of an address as four uint64; `key` is (2,) uint64, :attr:`Stream.key`."""
     c0, c1, c2, c3 = np.uint64(index), np.uint64(attempt), np.uint64(block), np.uint64(0)
@@ -41,7 +41,7 @@ def words(key, index, attempt, block):  # type: ignore[no-untyped-def]
     return c0, c1, c2, c3
 
 
-@kernel
+@inlined_kernel
 def uniform(word):  # type: ignore[no-untyped-def]
     """The uniform number in [0, 1) that a uint64 stands for: its upper 53 bits."""
     return np.int64(word >> _11) * 2.0**-53
@@ -68,7 +68,7 @@ def _fill_all(key, index, attempt, out):  # type: ignore[no-untyped-def]
         fill(key, index[i], attempt[i], out[i])
 
 
-@kernel
+@inlined_kernel
 def pick(u, cumulative):  # type: ignore[no-untyped-def]
     """The category of one uniform number: see :func:`choose`."""
     low, high = 0, len(cumulative)

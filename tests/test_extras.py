@@ -15,7 +15,10 @@ from simtown.progress import PREFIX
 from tests.conftest import HANGS
 
 #: Modules of the extras' packages whose names differ from the packages'.
-MODULES = {"scikit-learn": "sklearn", "pyopengl": "OpenGL", "cuda-core": "cuda.core", "nvidia-cuda-nvrtc": "nvidia.cu13", "pyspellchecker": "spellchecker"}
+MODULES = {
+    "scikit-learn": "sklearn", "pyopengl": "OpenGL", "cuda-core": "cuda.core", "nvidia-cuda-nvrtc": "nvidia.cu13",
+    "pyspellchecker": "spellchecker",
+}  # fmt: skip
 PLAIN = "plain"
 #: What each command is called with; those under PLAIN need no extra.
 CALLS = {

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simtown.exact import kernel
+from simtown.exact import inlined_kernel, kernel
 from simtown.language.relations import LATERAL, RADIAL, margin, stands, truth
 from simtown.scenes.paint import paint_of
 from simtown.scenes.placement import LEAST_VISIBLE, pair_lanes, place, place_beside, too_close
-from simtown.scenes.silhouette import Desk, hides, look, put, share
+from simtown.scenes.silhouette import hides, look, put, share
 from simtown.scenes.street import Kinds, street_of
 from simtown.scenes.weather import weather_of
 from simtown.streams import pick, uniform, words
@@ -108,7 +108,7 @@ def examples(plan, index, desk, out, tried):
     return first
 
 
-@kernel
+@inlined_kernel
 def failure(scene, loop):
     """A number for a loop that found nothing acceptable, in which scene of an example; the later, the larger."""
     return scene * LOOPS + loop
@@ -211,7 +211,7 @@ def fair_answer(key, index):
     return (uniform(words(key, index // 2, 0, 0)[0]) < 0.5) != (index % 2 == 1)
 
 
-@kernel
+@inlined_kernel
 def mirrored(x, y, yaw, mirror):
     """A pose with left and right exchanged (mirror[LATERAL]), with near and far exchanged (mirror[RADIAL]), or both."""
     if mirror[LATERAL]:
@@ -328,11 +328,11 @@ def _acceptable(desk, mirrors, images, first, count, visible):
             x, y, yaw = mirrored(desk.pose[0, slot, 0], desk.pose[0, slot, 1], desk.pose[0, slot, 2], mirrors[m])
             if not put(desk, m + 1, slot, x, y, yaw):
                 return False
-    for image in range(images, -1, -1):
-        for slot in range(count):
+    for slot in range(count):
+        for image in range(images, -1, -1):
             if slot < first and not hides(desk, image, count - 1, slot):
                 continue
-            seen = share(desk, image, slot, count, _ENOUGH if image > 0 else 1.0)
+            seen = share(desk, image, slot, count, LEAST_VISIBLE, _ENOUGH if image > 0 else 1.0)
             if seen < _LEAST_VISIBLE:
                 return False
             desk.seen[slot] = seen
@@ -342,15 +342,15 @@ def _acceptable(desk, mirrors, images, first, count, visible):
     return True
 
 
-@kernel
+@inlined_kernel
 def _any_defined(plan, desk):
+    found = False
     for relation in plan.relations:
-        if truth(_margin(desk, relation, 0, 1), relation) != 0:
-            return True
-    return False
+        found = found or truth(_margin(desk, relation, 0, 1), relation) != 0
+    return found
 
 
-@kernel
+@inlined_kernel
 def _margin(desk, relation, subject, obj):
     """Metres by which a relation holds between two vehicles of a scene."""
     row, pose = desk.camera[0], desk.pose[0]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simtown.exact import kernel, sincos
+from simtown.exact import inlined_kernel, kernel, sincos
 
 LATERAL, RADIAL = 0, 1
 
@@ -53,7 +53,7 @@ def relation_numbers(names: tuple[str, ...]) -> np.ndarray:
 _AXIS, _SIGN, _LEAST = (np.array([getattr(r, name) for r in RELATIONS]) for name in ("axis", "sign", "margin"))
 
 
-@kernel
+@inlined_kernel
 def stands(x, y, camera):  # type: ignore[no-untyped-def]
     """Where a place is to the viewer: (slope to the right, metres ahead), float64; see :func:`separations`."""
     s, c = sincos(np.float64(camera[3]))
@@ -62,20 +62,20 @@ def stands(x, y, camera):  # type: ignore[no-untyped-def]
     return (dx * c + dy * s) / ahead, ahead
 
 
-@kernel
+@inlined_kernel
 def separation(axis, a, b):  # type: ignore[no-untyped-def]
     """How a stands to b along an axis, both as :func:`stands` gives them, metres: an entry of :func:`separations`."""
     (slope_a, far_a), (slope_b, far_b) = a, b
     return (slope_a - slope_b) * (0.5 * (far_a + far_b)) if axis == LATERAL else far_a - far_b
 
 
-@kernel
+@inlined_kernel
 def margin(relation, subject, obj):  # type: ignore[no-untyped-def]
     """Signed distance (metres) by which a relation holds between two vehicles, both as :func:`stands` gives them."""
     return _SIGN[relation] * separation(_AXIS[relation], subject, obj)
 
 
-@kernel
+@inlined_kernel
 def truth(distance, relation):  # type: ignore[no-untyped-def]
     """1 where a relation of this signed margin holds, -1 where it does not, 0 where it is undefined."""
     return 1 if distance > _LEAST[relation] else -1 if distance < -_LEAST[relation] else 0

@@ -167,10 +167,10 @@ def _why(recipe: Recipe, vehicles: int, loop: int) -> str:
 
 @kernel
 def _all_kinds(plan, index, out, tried):  # type: ignore[no-untyped-def]
+    found = True
     for n in range(len(index)):
-        if not rejection.draw_kinds(plan, index[n], out[n], tried):
-            return False
-    return True
+        found = found and rejection.draw_kinds(plan, index[n], out[n], tried)
+    return found
 
 
 @kernel

@@ -1,7 +1,8 @@
 """Scan conversion: triangles into the buffer of samples, and convex hulls.
 
 A sample is one uint32: 18 bits of 1/depth above 14 bits of triangle number, so the depth test is an integer maximum. Coverage is
-decided in whole numbers, and an edge shared by two triangles alike for both: nothing is missed and nothing drawn twice.
+decided in whole numbers, and an edge shared by two triangles alike for both: nothing is missed and nothing drawn twice. Small triangles
+are set up eight at a time, and drawn by edge functions in their box; the others go row by row. Both give the same samples.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -32,7 +33,7 @@ F = np.float32
 
 @inner_kernel
 def fill_triangle(samples, first, width, full, height, x0, y0, w0, x1, y1, w1, x2, y2, w2, tag):
-    """Draw one triangle into `samples`, the columns `first` to `first + width - 1` of a picture of `full` columns.
+    """Draw one triangle of any size into `samples`, the columns `first` to `first + width - 1` of a picture of `full` columns.
 
     Corners (x, y) are int64 in 1/256 of a sample, at most REACH from the origin; w = 1/depth. A sample exactly on an edge belongs to the
     triangle on its right or below it, by integer arithmetic throughout. Depth starts from the same sample whatever part is drawn.
@@ -43,24 +44,21 @@ def fill_triangle(samples, first, width, full, height, x0, y0, w0, x1, y1, w1, x
         return False
     if area < 0:  # corners run clockwise on the screen from here on
         x1, y1, w1, x2, y2, w2, area = x2, y2, w2, x1, y1, w1, -area
-    left, right, wide = extent(x0, x1, x2, full)
-    top, bottom, high = extent(y0, y1, y2, height)
+    left, right = extent(x0, x1, x2, full)
+    top, bottom = extent(y0, y1, y2, height)
     start, right = max(left - first, 0), min(right - first, width)
     if start >= right or top >= bottom:
         return False
     value, step_x, step_y = depth_plane(x0, y0, w0, x1, y1, w1, x2, y2, w2, area, left, top)
     value = np.uint32(value + np.uint32(np.uint32(start + first - left) * step_x))
     left, x0, x1, x2 = start, x0 - 256 * first, x1 - 256 * first, x2 - 256 * first
-    if wide <= 256 * SMALL and high <= 65536:
-        return _fill_small(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
     return _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag)
 
 
 @inner_kernel
 def extent(a, b, c, stop):
-    """First and last + 1 sample of 0 to stop - 1 that three coordinates span, and how far they lie apart."""
-    low, high = min(a, b, c), max(a, b, c)
-    return max((low + 255) >> 8, 0), min((high + 255) >> 8, stop), high - low
+    """First and last + 1 sample of 0 to stop - 1 that three coordinates span."""
+    return max((min(a, b, c) + 255) >> 8, 0), min((max(a, b, c) + 255) >> 8, stop)
 
 
 @inner_kernel
@@ -80,32 +78,8 @@ def low_bits(x):
     return np.uint32(np.int64(min(max(x, -4e18), 4e18)))
 
 
-@inner_kernel
-def side(x, y, dx, dy, left, top):
-    """Edge function at the sample (left, top): not negative on the inner side of an edge from (x, y) along (dx, dy)."""
-    return (256 * top - y) * dx - (256 * left - x) * dy - (0 if dy < 0 or (dy == 0 and dx > 0) else 1)
-
-
-@part_of_kernel
-def _fill_small(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag):
-    """Test every sample of the bounding box against the three edges, LANES at a time."""
-    ax, ay, bx, by, cx, cy = x1 - x0, y1 - y0, x2 - x1, y2 - y1, x0 - x2, y0 - y2
-    sa, sb, sc = np.int32(-256 * ay), np.int32(-256 * by), np.int32(-256 * cy)
-    ra, rb, rc = np.int32(256 * ax), np.int32(256 * bx), np.int32(256 * cx)
-    block, raised = left, False
-    while block < right:
-        a = np.int32(side(x0, y0, ax, ay, block, top))
-        b = np.int32(side(x1, y1, bx, by, block, top))
-        c = np.int32(side(x2, y2, cx, cy, block, top))
-        place, rows = np.uint64(top) * np.uint64(samples.shape[1]) + np.uint64(block), np.uint64(bottom - top)
-        raised |= raise_box(samples, place, rows, value, step_x, step_y, DEPTH, tag, a, sa, ra, b, sb, rb, c, sc, rc)
-        block += LANES
-        value = np.uint32(value + np.uint32(np.uint32(LANES) * step_x))
-    return raised
-
-
-#: What set_up writes of a triangle: what is to be done with it, its box of samples, the depth value and the edge functions at the box's first
-#: sample and their steps to the right and down.
+#: What set_up writes of a triangle: what is to be done with it, its box of samples, the depth value at the box's first sample and its
+#: steps to the right and down, and the same of three edge functions.
 KIND, START, STOP, TOP, ROWS, VALUE, STEP_X, STEP_Y, EDGES = 0, 1, 2, 3, 4, 5, 6, 7, 8
 RECORD = EDGES + 9
 #: Kinds: it holds no sample; fill_box draws it; only fill_triangle can.
@@ -187,7 +161,7 @@ def low_bits_of(x):
 
 @part_of_kernel
 def set_up_edge(records, at, x, y, dx, dy):
-    """Write the edge function along (dx, dy) where it is (x, y) from the edge's start (see side), and its steps."""
+    """Write an edge's function (x, y) away from its start, and its steps: not negative on the inner side of an edge along (dx, dy)."""
     zero, one = np.int32(0), spread(np.int32(1))
     own = (dy < zero) | ((dy == zero) & (dx > zero))
     store(records, at * LANES, convert(y * dx - x * dy - choose(own, spread(zero), one), np.uint32))
@@ -236,7 +210,7 @@ def _bound(x, y, dx, dy, row):
 
 @part_of_kernel
 def _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value, step_x, step_y, tag):
-    """Row by row between the left and the right edge, for triangles with long rows."""
+    """Row by row between the left and the right edge."""
     if y0 > y1 or y0 > y2:  # the uppermost corner first, the winding kept
         if y1 <= y2:
             x0, y0, x1, y1, x2, y2 = x1, y1, x2, y2, x0, y0

@@ -13,7 +13,7 @@ from simtown.assets.palette import GLOW, HEADLAMP
 from simtown.exact import inner_kernel, part_of_kernel
 from simtown.render import light as L
 from simtown.render.fill import hull
-from simtown.render.lanes import choose, convert, load, ramp, spread, store
+from simtown.render.lanes import LANES, choose, convert, largest, load, ramp, smallest, spread, store
 from simtown.render.packing import dimmed, glow_of
 from simtown.scenes.camera import NEAR
 
@@ -268,20 +268,22 @@ def block_of(block, left, right, first):
 @part_of_kernel
 def throw_shadows(y, first, wide, gx, gy, dx, dy, count, dark):
     """Raise dark.shade (0 to 1) along row y."""
-    rows, edges, shade = dark.shadow_rows, dark.edges, dark.shade
-    bases, slopes, crossings = dark.slopes[0], dark.slopes[1], dark.slopes[2]
+    rows, shade, blocks = dark.shadow_rows, dark.shade, dark.dark_blocks
+    edge_x, edge_y, edge_c = dark.edges[0], dark.edges[1], dark.edges[2]
+    bases, slopes = dark.slopes[0], dark.slopes[1]
     for k in range(count):
         if y < rows[k, 0] or y >= rows[k, 1]:
             continue
         low, high = F(first), F(first + wide)
         e0, n = np.uint64(rows[k, 2]), np.uint64(rows[k, 3])
-        for i in range(n):
-            a, b = edges[0, e0 + i], edges[1, e0 + i]
-            bases[i], slopes[i] = a * gx + b * gy + edges[2, e0 + i], a * dx + b * dy
-            crossings[i] = -bases[i] / slopes[i]
-        for i in range(n):  # selections, not branches: a row's edges turn either way
-            low = max(low, crossings[i] if slopes[i] > F(1e-7) else low)
-            high = min(high, crossings[i] if slopes[i] < F(-1e-7) else high)
+        for i in range(np.uint64(0), n, np.uint64(LANES)):
+            a, b, own = load(edge_x, e0 + i), load(edge_y, e0 + i), ramp(np.int32(i), np.int32(1)) < np.int32(n)
+            base, slope = a * gx + b * gy + load(edge_c, e0 + i), a * dx + b * dy
+            crossing = (F(0.0) - base) / slope
+            low = max(low, largest(choose(own & (slope > F(1e-7)), crossing, spread(low))))
+            high = min(high, smallest(choose(own & (slope < F(-1e-7)), crossing, spread(high))))
+            store(bases, i, base)
+            store(slopes, i, slope)
         left, right = samples_in(first, wide, low, high)
         if left >= right or high < low - F(2.0):
             continue
@@ -296,7 +298,7 @@ def throw_shadows(y, first, wide, gx, gy, dx, dy, count, dark):
             for i in range(crossed):
                 part = part * smooth(min(max(bases[i] + slopes[i] * at, F(0.0)), F(1.0)))
             store(shade, block << np.uint64(BITS), max(load(shade, block << np.uint64(BITS)), choose(inside, part, spread(F(0.0)))))
-            dark.dark_blocks[block] = 1
+            blocks[block] = 1
 
 
 @part_of_kernel

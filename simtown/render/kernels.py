@@ -26,8 +26,23 @@ from simtown.render.ground import (
     ground_line,
     pour_light,
 )
-from simtown.render.lanes import LANES, any_of, choose, convert, load, pick, pick_rows, ramp, spread, store, store_bytes, store_first
-from simtown.render.packing import COLOUR, FLAGS, HALF, dimmed, lighten, mix, pack
+from simtown.render.lanes import (
+    LANES,
+    any_of,
+    choose,
+    convert,
+    load,
+    load_odd,
+    pick,
+    pick_rows,
+    ramp,
+    spread,
+    store,
+    store_bytes,
+    store_first,
+    store_rows,
+)
+from simtown.render.packing import COLOUR, FLAGS, HALF, dimmed, lighten, mix, pack, pack_lanes
 from simtown.render.shading import clear_air, hashed, shade
 from simtown.render.sky import cover_sky, paint_sky
 from simtown.scenes.camera import NEAR, object_to_camera, project
@@ -46,9 +61,9 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, ids
     and, with `geometry`, its depth plane in scratch.
     """
     palette, kinds, tints = tables
-    samples, spots, colours, packed = scratch.samples, scratch.spots, scratch.colours, scratch.packed
+    samples, spots, colours = scratch.samples, scratch.spots, scratch.colours
     facing, records = scratch.facing, scratch.records
-    owners, planes, flats = scratch.owners, scratch.planes, scratch.flat
+    planes, flats, means, drawn = scratch.planes, scratch.flat, scratch.means, scratch.drawn
     triangles, normals, materials, parts, body = atlas.triangles, atlas.normals, atlas.materials, atlas.parts, atlas.body
     columns, vertex_start, triangle_start = atlas.columns, atlas.vertex_start, atlas.triangle_start
     radii, girths = atlas.radius, atlas.girths
@@ -58,8 +73,7 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, ids
     lowest, highest = (F(first) - cx) / focal, (F(first + wide) - cx) / focal  # slopes of the rays at the left and right edge
     lowest_norm, highest_norm = np.sqrt(F(1.0) + lowest * lowest), np.sqrt(F(1.0) + highest * highest)
     bare = light[L.SNOW] == 0
-    fog_r, fog_g, fog_b = light[L.FOG], light[L.FOG + 1], light[L.FOG + 2]
-    thin, thick = light[L.DENSITY], light[L.THICK]
+    thin = light[L.DENSITY]
     for m in range(palette.shape[0]):  # what a face of this colour has whatever its normal, from above, and from the sun
         for j in range(3):
             for which in range(2):
@@ -102,7 +116,10 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, ids
             faces += normals[i, 0] * ex + normals[i, 1] * ey + normals[i, 2] * ez > normals[i, 3]
         for i in range(LANES):
             facing[faces + i] = triangle_start[mesh]
+        before = count
         for face in range(faces):
+            if count + 1 >= MOST_TRIANGLES:
+                return -1
             lane = np.uint64(face % LANES)
             if lane == 0:
                 numbers = convert(load(facing, np.uint64(face)), np.uint32)
@@ -112,8 +129,6 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, ids
                 continue
             t = np.uint64(facing[face])  # unsigned numbers need no test for counting from an array's end
             i0, i1, i2 = np.uint64(triangles[t, 0] - v0), np.uint64(triangles[t, 1] - v0), np.uint64(triangles[t, 2] - v0)
-            if count + 1 >= MOST_TRIANGLES:
-                return -1
             tag = np.uint32(count + 1)
             d0, d1, d2 = spots[2, i0], spots[2, i1], spots[2, i2]
             if todo == BOX:
@@ -150,29 +165,43 @@ def draw_instances(view, light, atlas, tables, roles, meshes, poses, styles, ids
                     glance = (qz - F(2.0) * away * nz) / np.sqrt(qx * qx + qy * qy + qz * qz)
                 lying = max(nz, F(0.55)) if ground else nz  # hills stand upright, and snow lies on them all the same
                 r, g, b = shade(light, sun, palette, kinds, tints, material, styles[k], parts[t], lying, sunny, glance)
+            colours[count, 0], colours[count, 1], colours[count, 2] = r, g, b
+            colours[count, 3] = thin * (F(0.25) if kind == CLOUD_KIND else F(1.0))
+            means[count], drawn[count] = (d0 + d1 + d2) * F(1.0 / 3.0), t
             if ground and (kind in (GROUND, ROAD) or nz > F(0.5)):
                 green = palette[material, 1] > F(1.1) * palette[material, 0]
-                colours[count, 0], colours[count, 1], colours[count, 2] = r, g, b
                 near_by = min(d0, d1, d2) < near
                 flats[grounds, 0] = count
                 flats[grounds, 1] = 0 if near_by else int(min(spots[1, i0], spots[1, i1], spots[1, i2]) / SNAP)
                 flats[grounds, 2] = high if near_by else int(max(spots[1, i0], spots[1, i1], spots[1, i2]) / SNAP) + 1
                 flats[grounds, 3] = STREET if kind == ROAD else (GRASS if green else PAVED)
                 grounds += 1
-            else:
-                density = thin * (F(0.25) if kind == CLOUD_KIND else F(1.0))
-                air = clear_air(density, thick, (d0 + d1 + d2) * F(1.0 / 3.0))
-                packed[count] = pack(fog_r + (r - fog_r) * air, fog_g + (g - fog_g) * air, fog_b + (b - fog_b) * air)
-            owners[count] = ids[k]
-            if not geometry:
-                continue
-            # depth along a ray: the plane's distance over the ray's slope against its normal, all in the camera's frame
-            a = matrix[0] * nx + matrix[1] * ny + matrix[2] * nz
-            e = matrix[4] * nx + matrix[5] * ny + matrix[6] * nz
-            f = matrix[8] * nx + matrix[9] * ny + matrix[10] * nz
-            distance = (normals[t, 3] - (nx * ex + ny * ey + nz * ez)) * scale * scale
-            planes[count, 0], planes[count, 1], planes[count, 2], planes[count, 3] = a, e, f, distance
+        _finish_faces(before, count, ids[k], matrix, ex, ey, ez, scale, light, normals, geometry, scratch)
+    for sky in range(MOST_TRIANGLES, count + LANES):  # the last vector may have reached into the sky
+        scratch.owners[sky] = 0
+        planes[sky, 0], planes[sky, 1], planes[sky, 2], planes[sky, 3] = F(0.0), F(0.0), F(1.0), F(np.inf)
     return grounds
+
+
+@part_of_kernel
+def _finish_faces(before, count, number, matrix, ex, ey, ez, scale, light, normals, geometry, scratch):
+    """Take the triangles before + 1 to count, of one instance, through the air and pack them; with `geometry` their depth planes."""
+    colours, packed, planes, owners = scratch.colours, scratch.packed, scratch.planes, scratch.owners
+    means, drawn = scratch.means, scratch.drawn
+    fog_r, fog_g, fog_b, thick = light[L.FOG], light[L.FOG + 1], light[L.FOG + 2], light[L.THICK]
+    for tags in range(np.uint64(before + 1), np.uint64(count + 1), np.uint64(LANES)):
+        r, g, b, density = pick_rows(colours, ramp(np.uint32(tags), np.uint32(1)))
+        air = clear_air(density, thick, load(means, tags))
+        store(packed, tags, pack_lanes(fog_r + (r - fog_r) * air, fog_g + (g - fog_g) * air, fog_b + (b - fog_b) * air))
+        store(owners, tags, spread(number))
+        if not geometry:
+            continue
+        # depth along a ray: the plane's distance over the ray's slope against its normal, all in the camera's frame
+        nx, ny, nz, offset = pick_rows(normals, convert(load(drawn, tags), np.uint32))
+        a = matrix[0] * nx + matrix[1] * ny + matrix[2] * nz
+        e = matrix[4] * nx + matrix[5] * ny + matrix[6] * nz
+        f = matrix[8] * nx + matrix[9] * ny + matrix[10] * nz
+        store_rows(planes, tags, a, e, f, (offset - (nx * ex + ny * ey + nz * ez)) * scale * scale)
 
 
 @inner_kernel
@@ -396,10 +425,10 @@ def resolve_geometry(view, width, height, left, scratch, depth_out, ids_out):
     inverse_focal = F(1.0) / view[12]
     for y in range(height):
         ray_y = (view[14] - F(y) - F(0.5)) * inverse_focal
-        middles = np.uint64(2 * y + 1) * np.uint64(samples.shape[1]) + np.uint64(1)
+        middles = np.uint64(2 * y + 1) * np.uint64(samples.shape[1])
         begin = np.uint64(y) * np.uint64(depth_out.shape[1]) + np.uint64(left)
         for x in range(np.uint64(0), np.uint64(width), np.uint64(LANES)):
-            tag = pick(samples, ramp(np.uint32(middles + np.uint64(2) * x), np.uint32(2))) & TAG
+            tag = load_odd(samples, middles + np.uint64(2) * x) & TAG
             ray_x = (convert(ramp(np.int32(np.int64(x) + left), np.int32(1)), np.float32) + F(0.5) - view[13]) * inverse_focal
             a, b, c, distance = pick_rows(planes, tag)
             depth, number = distance / (a * ray_x + b * ray_y + c), pick(owners, tag)

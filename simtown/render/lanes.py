@@ -9,6 +9,7 @@ without reordering or contraction: every processor gives the same bits, whatever
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 
 from llvmlite import ir
 from numba import types
@@ -52,6 +53,11 @@ def _spread(builder, scalar):
     )
 
 
+def _shuffle(builder, a, b, order):
+    """A vector of LANES numbers of a and b one after the other."""
+    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_I32, LANES), order))
+
+
 def _ramp(builder, start, step):
     """A vector of start + i * step."""
     numbers = ir.Constant(ir.VectorType(start.type, LANES), list(range(LANES)))
@@ -92,8 +98,15 @@ def _smaller(builder, dtype, a, b):
     return builder.select(_compare("<")(builder, dtype, a, b), a, b)
 
 
-_COMPARISONS = {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">=", operator.eq: "==", operator.ne: "!="}
-_OPERATORS = {
+_COMPARISONS: dict[object, str] = {
+    operator.lt: "<",
+    operator.le: "<=",
+    operator.gt: ">",
+    operator.ge: ">=",
+    operator.eq: "==",
+    operator.ne: "!=",
+}
+_OPERATORS: dict[object, Callable[..., ir.Value]] = {
     operator.add: _arithmetic("fadd", "add"),
     operator.sub: _arithmetic("fsub", "sub"),
     operator.mul: _arithmetic("fmul", "mul"),
@@ -252,9 +265,6 @@ def pick_rows(typing_context, table, rows):
     lanes = Lanes(table.dtype)
 
     def generate(context, builder, sig, args):
-        def shuffle(a, b, order):
-            return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_I32, LANES), order))
-
         data = context.make_array(sig.args[0])(context, builder, args[0]).data
         row = ir.VectorType(ir.FloatType(), 4)
         found = []
@@ -262,13 +272,65 @@ def pick_rows(typing_context, table, rows):
             number = builder.zext(builder.extract_element(args[1], _I32(lane)), _I64)
             pointer = builder.gep(data, [builder.shl(number, _I64(2))])
             found.append(builder.load(builder.bitcast(pointer, row.as_pointer()), align=4))
-        two = [shuffle(found[i], found[i + 4], [0, 1, 2, 3, 4, 5, 6, 7]) for i in range(4)]  # rows i and i + 4
-        low = [shuffle(two[i], two[i + 1], [0, 8, 1, 9, 4, 12, 5, 13]) for i in (0, 2)]  # columns 0 and 1 of four rows
-        high = [shuffle(two[i], two[i + 1], [2, 10, 3, 11, 6, 14, 7, 15]) for i in (0, 2)]
-        columns = [shuffle(*each, order) for each in (low, high) for order in ([0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15])]
+        two = [_shuffle(builder, found[i], found[i + 4], [0, 1, 2, 3, 4, 5, 6, 7]) for i in range(4)]  # rows i and i + 4
+        columns = []
+        for order in ([0, 8, 1, 9, 4, 12, 5, 13], [2, 10, 3, 11, 6, 14, 7, 15]):  # columns 0 and 1, then 2 and 3
+            upper, lower = _shuffle(builder, two[0], two[1], order), _shuffle(builder, two[2], two[3], order)
+            columns += [_shuffle(builder, upper, lower, halves) for halves in ([0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15])]
         return context.make_tuple(builder, sig.return_type, columns)
 
     return types.UniTuple(lanes, 4)(table, rows), generate
+
+
+@intrinsic
+def store_rows(typing_context, table, row, a, b, c, d):
+    """Write four vectors to the columns of table[row : row + LANES], contiguous (n, 4) of float32."""
+
+    def generate(context, builder, sig, args):
+        table, row, a, b, c, d = args
+        pairs = []
+        for order in ([0, 8, 1, 9, 4, 12, 5, 13], [2, 10, 3, 11, 6, 14, 7, 15]):  # rows 0, 1, 4 and 5, then 2, 3, 6 and 7
+            pairs.append((_shuffle(builder, a, b, order), _shuffle(builder, c, d, order)))
+        place = builder.shl(row, _I64(2))
+        for order in ([0, 1, 8, 9, 2, 3, 10, 11], [4, 5, 12, 13, 6, 7, 14, 15]):
+            for left, right in pairs:
+                two = _shuffle(builder, left, right, order)
+                builder.store(two, _pointer(context, builder, sig.args[0], table, place), align=4)
+                place = builder.add(place, _I64(LANES))
+
+    return types.void(table, types.uint64, a, a, a, a), generate
+
+
+@intrinsic
+def load_odd(typing_context, array, place):
+    """The numbers array.flat[place + 1 : place + 1 + 2 * LANES : 2] of a contiguous array."""
+
+    def generate(context, builder, sig, args):
+        pointer = _pointer(context, builder, sig.args[0], *args)
+        first, second = (builder.load(builder.gep(pointer, [_I32(i)]), align=array.dtype.bitwidth // 8) for i in range(2))
+        return _shuffle(builder, first, second, list(range(1, 2 * LANES, 2)))
+
+    return Lanes(array.dtype)(array, types.uint64), generate
+
+
+def _extreme(sign):
+    """An intrinsic that gives the largest or smallest lane."""
+
+    @intrinsic
+    def reduce(typing_context, lanes):
+        def generate(context, builder, sig, args):
+            value, nothing = args[0], ir.Constant(_vector(lanes.dtype), ir.Undefined)
+            for distance in (4, 2, 1):
+                other = _shuffle(builder, value, nothing, [(i + distance) % LANES for i in range(LANES)])
+                value = builder.select(_compare(sign)(builder, lanes.dtype, value, other), value, other)
+            return builder.extract_element(value, _I32(0))
+
+        return lanes.dtype(lanes), generate
+
+    return reduce
+
+
+largest, smallest = _extreme(">"), _extreme("<")
 
 
 @intrinsic

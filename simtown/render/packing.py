@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from simtown.exact import inner_kernel
+from simtown.render.lanes import convert
 
 F = np.float32
 #: Full brightness, and the mask of what a lane holds.
@@ -28,6 +29,15 @@ def pack(r, g, b):
     x = np.uint64(np.int32(min(max(r, F(0.0)), F(1.0)) * WHITE + F(0.5)))
     y = np.uint64(np.int32(min(max(g, F(0.0)), F(1.0)) * WHITE + F(0.5)))
     z = np.uint64(np.int32(min(max(b, F(0.0)), F(1.0)) * WHITE + F(0.5)))
+    return x | (y << np.uint64(21)) | (z << np.uint64(42))
+
+
+@inner_kernel
+def pack_lanes(r, g, b):
+    """As pack, of vectors."""
+    x = convert(convert(min(max(r, F(0.0)), F(1.0)) * WHITE + F(0.5), np.int32), np.uint64)
+    y = convert(convert(min(max(g, F(0.0)), F(1.0)) * WHITE + F(0.5), np.int32), np.uint64)
+    z = convert(convert(min(max(b, F(0.0)), F(1.0)) * WHITE + F(0.5), np.int32), np.uint64)
     return x | (y << np.uint64(21)) | (z << np.uint64(42))
 
 

@@ -54,6 +54,8 @@ class _Scratch(NamedTuple):
     facing: np.ndarray
     records: np.ndarray
     colours: np.ndarray
+    means: np.ndarray
+    drawn: np.ndarray
     owners: np.ndarray
     planes: np.ndarray
     packed: np.ndarray
@@ -81,7 +83,9 @@ class _Scratch(NamedTuple):
             spots=np.zeros((4, most_vertices), dtype=np.float32),
             facing=np.zeros(most_faces + LANES, dtype=np.int32),
             records=np.zeros(RECORD * LANES, dtype=np.uint32),
-            colours=np.zeros((most, 3), dtype=np.float32),
+            colours=np.zeros((most + LANES, 4), dtype=np.float32),
+            means=np.zeros(most + LANES, dtype=np.float32),
+            drawn=np.zeros(most + LANES, dtype=np.int32),
             owners=np.zeros(most, dtype=np.uint8),
             planes=np.tile(np.array([0.0, 0.0, 1.0, np.inf], dtype=np.float32), (most, 1)),
             packed=np.zeros(most, dtype=np.uint64),
@@ -129,12 +133,12 @@ class _Dark(NamedTuple):
         lamps = 2 * slots * most_lamps + 1  # each with its light and its reflection
         return cls(
             shadow_rows=np.zeros((slots, 4), dtype=np.int32),
-            edges=np.zeros((3, slots * most_corners), dtype=np.float32),
+            edges=np.zeros((3, slots * most_corners + LANES), dtype=np.float32),
             corners=np.zeros((3, most_corners), dtype=np.float32),
             grid=np.zeros((2, most_corners), dtype=np.int64),
             order=np.zeros(most_corners, dtype=np.int64),
             outline=np.zeros(2 * most_corners + 2, dtype=np.int64),
-            slopes=np.zeros((3, most_corners), dtype=np.float32),
+            slopes=np.zeros((2, most_corners + LANES), dtype=np.float32),
             contact_rows=np.zeros((slots, 2), dtype=np.int32),
             rects=np.zeros((slots, 7), dtype=np.float32),
             pool_rows=np.zeros((lamps, 3), dtype=np.int32),

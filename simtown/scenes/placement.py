@@ -13,7 +13,7 @@ from numba import vectorize
 
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
-from simtown.exact import KEPT, kernel, sincos
+from simtown.exact import KEPT, inlined_kernel, kernel, sincos
 from simtown.scenes.camera import Camera
 
 #: Middles of the near and the far lane (y, metres) and the headings along them (yaw, radians).
@@ -35,7 +35,7 @@ def half_sizes() -> np.ndarray:
     return np.abs(bounds[:, :, :2]).max(axis=1)
 
 
-@kernel
+@inlined_kernel
 def framed_lane(y, long, wide, camera, exchangeable):
     """Least and greatest x at which the camera frames the whole near flank of a vehicle along the road; alike if nowhere.
 
@@ -49,7 +49,7 @@ def framed_lane(y, long, wide, camera, exchangeable):
     return min(left, middle), max(right, middle)
 
 
-@kernel
+@inlined_kernel
 def place(lane, across, along, long, wide, camera, exchangeable):
     """A pose in a lane, from two uniform numbers: x, y (metres), yaw."""
     y = LANES[lane][0] + SWAY * (2 * across - 1)
@@ -57,7 +57,7 @@ def place(lane, across, along, long, wide, camera, exchangeable):
     return left + (right - left) * along, y, LANES[lane][1]
 
 
-@kernel
+@inlined_kernel
 def pair_lanes(u, a, b, half, camera, exchangeable):
     """Lanes of vehicles a and b, from one uniform number: any way as likely in which they can stand apart.
 
@@ -71,7 +71,7 @@ def pair_lanes(u, a, b, half, camera, exchangeable):
     return lane, lane
 
 
-@kernel
+@inlined_kernel
 def _room(lane, a, b, half, camera, exchangeable):
     """Whether a lane has room for vehicles a and b."""
     y = LANES[lane][0] + SWAY  # where the camera frames most of the lane
@@ -129,7 +129,7 @@ def overlapping(xa, ya, yaw_a, long_a, wide_a, xb, yb, yaw_b, long_b, wide_b, ga
     )
 
 
-@kernel
+@inlined_kernel
 def too_close(entity, pose, half, i, j):
     """Whether vehicles i and j of a scene stand less than GAP apart."""
     (xa, ya, turn_a), (xb, yb, turn_b) = (pose[i, 0], pose[i, 1], pose[i, 2]), (pose[j, 0], pose[j, 1], pose[j, 2])

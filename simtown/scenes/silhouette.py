@@ -14,7 +14,7 @@ import numpy as np
 
 from simtown.assets.atlas import Atlas, atlas
 from simtown.assets.catalogue import ENTITIES
-from simtown.exact import kernel, part_of_kernel, sincos
+from simtown.exact import inlined_kernel, kernel, part_of_kernel, sincos
 from simtown.scenes.camera import NOMINAL, fill_view, object_to_camera, project
 from simtown.scenes.rows import LANES, clear_rows
 from simtown.scenes.scene import SceneBatch
@@ -125,7 +125,7 @@ def desk(images: int, vehicles: int, width: int = NOMINAL[0], height: int = NOMI
     )
 
 
-@kernel
+@inlined_kernel
 def look(desk, image, camera):
     """Stand the camera of an image where a row of seven numbers says."""
     for i in range(7):
@@ -133,19 +133,17 @@ def look(desk, image, camera):
     fill_view(camera, desk.size[0], desk.size[1], desk.lens[image])
 
 
-@kernel
+@inlined_kernel
 def put(desk, image, slot, x, y, yaw):
     """Put the vehicle of a slot somewhere in an image. Returns whether it then lies wholly inside the picture."""
     s, c = sincos(np.float64(yaw))
     desk.pose[image, slot, 0], desk.pose[image, slot, 1], desk.pose[image, slot, 2] = x, y, yaw
     desk.turn[image, slot, 0], desk.turn[image, slot, 1] = c, s
     desk.whole[image, slot] = -1
-    if desk.entity[slot] < 0:
-        desk.box[image, slot] = 0.0
-        return True
-    x0, y0, x1, y1 = _outline(desk, desk.lens[image], desk.entity[slot], x, y, F(c), F(s))
+    entity, width, height = desk.entity[slot], desk.size[0], desk.size[1]
+    x0, y0, x1, y1 = _outline(desk, image, entity, x, y, F(c), F(s))
     desk.box[image, slot, 0], desk.box[image, slot, 1], desk.box[image, slot, 2], desk.box[image, slot, 3] = x0, y0, x1, y1
-    return x0 >= 0 and y0 >= 0 and x1 <= desk.size[0] and y1 <= desk.size[1]
+    return x0 >= 0 and y0 >= 0 and x1 <= width and y1 <= height
 
 
 @part_of_kernel
@@ -154,11 +152,12 @@ def _in_order(bits):
     return bits ^ ((bits >> np.int32(31)) & np.int32(0x7FFFFFFF))
 
 
-@kernel
-def _outline(desk, view, entity, x, y, c, s):
-    """The full picture box of a vehicle. Extremes are found among integers, of which LLVM compares several at a time."""
+@inlined_kernel
+def _outline(desk, image, entity, x, y, c, s):
+    """The full picture box of a vehicle, zeros for none. Extremes are found among integers, of which LLVM compares several at a time."""
+    view = desk.lens[image]
     shapes, spots, bits = desk.shapes, desk.spots, desk.spot_bits
-    start, stop = shapes.vertex_start[entity], shapes.vertex_start[entity + 1]
+    start, stop = (shapes.vertex_start[entity], shapes.vertex_start[entity + 1]) if entity >= 0 else (0, 0)
     matrix = object_to_camera(view, x, y, F(0.0), c, s, F(1.0))
     project(matrix, view[12], view[13], view[14], shapes.columns, start, stop, spots)
     x0 = y0 = np.int32(2**31 - 1)
@@ -167,38 +166,48 @@ def _outline(desk, view, entity, x, y, c, s):
         across, down = np.int32(_in_order(bits[0, i])), np.int32(_in_order(bits[1, i]))
         x0, y0, x1, y1 = np.int32(min(x0, across)), np.int32(min(y0, down)), np.int32(max(x1, across)), np.int32(max(y1, down))
     bits[2, 0], bits[2, 1], bits[2, 2], bits[2, 3] = _in_order(x0), _in_order(y0), _in_order(x1), _in_order(y1)
-    return spots[2, 0], spots[2, 1], spots[2, 2], spots[2, 3]
+    x0, y0, x1, y1 = spots[2, 0], spots[2, 1], spots[2, 2], spots[2, 3]
+    zero = F(0.0)
+    return (x0, y0, x1, y1) if entity >= 0 else (zero, zero, zero, zero)
 
 
 @kernel
-def share(desk, image, slot, vehicles, enough):
+def share(desk, image, slot, vehicles, least, enough):
     """The share of a vehicle's silhouette that none of the first `vehicles` hides, float32.
 
-    Once it is certain to be at least `enough`, the rest of the work is left out and 1 is returned.
+    Once it is certain to be below `least`, some share below that is returned; once it is certain to be above `enough`, 1 is.
     """
-    hidden = False
+    hiding = 0
     for other in range(vehicles):
-        hidden = hidden or hides(desk, image, other, slot)
-    if not hidden:
+        if hides(desk, image, other, slot):
+            hiding |= 1 << other
+    if not hiding:
         return F(1.0)
     if desk.whole[image, slot] < 0:
         _draw(desk, image, slot)
     whole, window, own, rest = desk.whole[image, slot], _window(desk, image, slot), desk.own[image, slot], desk.rest
-    at_most = 0
     if enough < 1:
+        hidden = 0
         for other in range(vehicles):
-            if hides(desk, image, other, slot):
-                at_most += _inside(own, window, desk.box[image, other])
-        if whole - at_most > enough * whole:
+            if hiding >> other & 1:
+                hidden += _inside(own, window, desk.box[image, other])
+        if whole - hidden > enough * whole:
             return F(1.0)
-    rest[:] = own
+    _copy(own, rest)
     for other in range(vehicles):
-        if hides(desk, image, other, slot):
-            _cover(desk, rest, window, image, other)
+        if hiding >> other & 1 and whole > 0:
+            _cover(desk, rest, window, image, other, int(least * whole) - 1)
     return F(_count(rest, window) / max(whole, 1))
 
 
-@kernel
+@inlined_kernel
+def _copy(source, target):
+    for word in range(np.uint64(WORDS)):
+        for y in range(np.uint64(source.shape[1])):
+            target[word, y] = source[word, y]
+
+
+@inlined_kernel
 def _draw(desk, image, slot):
     """Draw a vehicle's silhouette in the window of its box."""
     own, window = desk.own[image, slot], _window(desk, image, slot)
@@ -207,7 +216,7 @@ def _draw(desk, image, slot):
     if width > 0 and height > 0:
         rest, last = desk.rest, np.uint64(width - 1) >> _6
         rest[:] = _ALL
-        _cover(desk, rest, window, image, slot)
+        _cover(desk, rest, window, image, slot, -1)
         for word in range(last + _1):
             bits = _ALL if word < last else _ALL >> (_63 - (np.uint64(width - 1) & _63))
             for y in range(np.uint64(height)):
@@ -215,7 +224,7 @@ def _draw(desk, image, slot):
     desk.whole[image, slot] = _count(own, window)
 
 
-@kernel
+@inlined_kernel
 def _window(desk, image, slot):
     """The part of the picture in which a vehicle can be: x0, y0, width, height in pixels, the last two at most 0 if there is none."""
     box, width, height = desk.box[image, slot], desk.size[0], desk.size[1]
@@ -223,13 +232,13 @@ def _window(desk, image, slot):
     return x0, y0, min(int(box[2]) + 1, width) - x0, min(int(box[3]) + 1, height) - y0
 
 
-@kernel
+@inlined_kernel
 def _inside(mask, window, box):
     """How many bits of a window may lie inside a picture box, at most."""
     x0, y0, width, height = window
     left, right = max(int(box[0]) - 1 - x0, 0), min(int(box[2]) + 2 - x0, width)
     top, bottom = max(int(box[1]) - 1 - y0, 0), min(int(box[3]) + 2 - y0, height)
-    total = 0
+    total = np.int64(0)
     if left < right and top < bottom:
         first, last = np.uint64(left) >> _6, np.uint64(right - 1) >> _6
         for word in range(first, last + _1):
@@ -243,7 +252,7 @@ def _inside(mask, window, box):
     return total
 
 
-@kernel
+@inlined_kernel
 def _count(mask, window):
     """How many bits of a window are set."""
     total = 0
@@ -254,7 +263,7 @@ def _count(mask, window):
     return total
 
 
-@kernel
+@inlined_kernel
 def _bits(word):
     """How many bits of a word are set."""
     word -= (word >> _1) & np.uint64(0x5555555555555555)
@@ -264,11 +273,12 @@ def _bits(word):
 
 
 @kernel
-def _cover(desk, mask, window, image, slot):
-    """Clear the bits of a mask that a vehicle covers. The mask shows a window (x0, y0, width, height) of the picture."""
+def _cover(desk, mask, window, image, slot, few):
+    """Clear the bits of a mask that a vehicle covers, or so many of them that at most `few` are left.
+
+    The mask shows a window (x0, y0, width, height) of the picture, no empty one.
+    """
     x0, y0, width, height = window
-    if width <= 0 or height <= 0:
-        return
     view, shapes, spots, facing, entity = desk.lens[image], desk.shapes, desk.spots, desk.facing, desk.entity[slot]
     start, stop = shapes.corner_start[entity], shapes.corner_start[entity + 1]
     count = np.uint64(stop - start) // _3
@@ -282,9 +292,11 @@ def _cover(desk, mask, window, image, slot):
         facing[found] = t
         found += np.uint64((bx - ax) * (cy - ay) - (by - ay) * (cx - ax) < 0)  # it faces the camera (y runs down)
     for n in range(found):
-        t = np.uint64(facing[n])
-        u, v = t + count, t + count + count
-        ax, ay, bx, by, cx, cy = spots[0, t], spots[1, t], spots[0, u], spots[1, u], spots[0, v], spots[1, v]
+        if few >= 0 and n & _63 == _63 and _count(mask, window) <= few:
+            break
+        first_corner = np.uint64(facing[n])
+        u, v = first_corner + count, first_corner + count + count
+        ax, ay, bx, by, cx, cy = spots[0, first_corner], spots[1, first_corner], spots[0, u], spots[1, u], spots[0, v], spots[1, v]
         low_x, high_x, low_y, high_y = min(ax, bx, cx), max(ax, bx, cx), min(ay, by, cy), max(ay, by, cy)
         top, bottom = max(int(np.ceil(low_y)), 0), min(int(np.ceil(high_y)), height)
         if top >= bottom or high_x <= 0 or low_x > width:
@@ -311,46 +323,49 @@ def _clear_triangle(mask, first, last, top, bottom, x0, y0, x1, y1, x2, y2):
             clear_rows(mask, word, row, F(bottom), F(word << _6), x0, y0, long, above, middle, x1, y1, below)
 
 
-@kernel
+@inlined_kernel
 def hides(desk, image, k, j):
-    """Whether vehicle k may hide another one j: it stands before it, and their boxes meet."""
-    box = desk.box[image]
-    if k == j or desk.entity[k] < 0 or desk.entity[j] < 0:
+    """Whether vehicle k may hide another one j: it stands before it, and their boxes meet.
+
+    All arrays are read before the first branch: LLVM then needs no references to them.
+    """
+    kind_k, kind_j = desk.entity[k], desk.entity[j]
+    k0, k1, k2, k3 = desk.box[image, k, 0], desk.box[image, k, 1], desk.box[image, k, 2], desk.box[image, k, 3]
+    j0, j1, j2, j3 = desk.box[image, j, 0], desk.box[image, j, 1], desk.box[image, j, 2], desk.box[image, j, 3]
+    pose_k, turn_k = (desk.pose[image, k, 0], desk.pose[image, k, 1]), (desk.turn[image, k, 0], desk.turn[image, k, 1])
+    pose_j, turn_j = (desk.pose[image, j, 0], desk.pose[image, j, 1]), (desk.turn[image, j, 0], desk.turn[image, j, 1])
+    half_k = desk.shapes.half[kind_k, 0], desk.shapes.half[kind_k, 1]
+    half_j = desk.shapes.half[kind_j, 0], desk.shapes.half[kind_j, 1]
+    camera = desk.camera[image, 0], desk.camera[image, 1]
+    if k == j or kind_k < 0 or kind_j < 0 or j0 >= k2 or k0 >= j2 or j1 >= k3 or k1 >= j3:
         return False
-    if box[j, 0] >= box[k, 2] or box[k, 0] >= box[j, 2] or box[j, 1] >= box[k, 3] or box[k, 1] >= box[j, 3]:
-        return False
-    return _before(desk, image, k, j)
+    return _before(camera, pose_k, turn_k, half_k, pose_j, turn_j, half_j)
 
 
-@kernel
-def _before(desk, image, k, j):
-    """Whether vehicle k may hide a part of j, for footprints that do not overlap, at any place and turned in any way.
+@inlined_kernel
+def _before(camera, pose_a, turn_a, half_a, pose_b, turn_b, half_b):
+    """Whether vehicle a may hide a part of b, for footprints that do not overlap, at any place and turned in any way.
 
     Some upright plane along a flank or an end of either one separates the two: what stands on the camera's side of it hides what
     stands behind it, and never the other way round. Of four such directions the one with the widest gap is taken.
     """
-    pose, turn, half, a, b = desk.pose[image], desk.turn[image], desk.shapes.half, desk.entity[k], desk.entity[j]
-    dx, dy = pose[j, 0] - pose[k, 0], pose[j, 1] - pose[k, 1]
-    c = abs(turn[k, 0] * turn[j, 0] + turn[k, 1] * turn[j, 1])
-    s = abs(turn[k, 0] * turn[j, 1] - turn[k, 1] * turn[j, 0])
-    long_a, wide_a, long_b, wide_b = half[a, 0], half[a, 1], half[b, 0], half[b, 1]
+    dx, dy = pose_b[0] - pose_a[0], pose_b[1] - pose_a[1]
+    c, s = abs(turn_a[0] * turn_b[0] + turn_a[1] * turn_b[1]), abs(turn_a[0] * turn_b[1] - turn_a[1] * turn_b[0])
+    (long_a, wide_a), (long_b, wide_b) = half_a, half_b
     gap, nx, ny, reach_a, reach_b = F(-np.inf), F(0.0), F(0.0), F(0.0), F(0.0)
-    for i in range(4):
-        if i == 0:  # along a, across a, along b, across b
-            x, y, own_a, own_b = turn[k, 0], turn[k, 1], long_a, long_b * c + wide_b * s
-        elif i == 1:
-            x, y, own_a, own_b = -turn[k, 1], turn[k, 0], wide_a, long_b * s + wide_b * c
-        elif i == 2:
-            x, y, own_a, own_b = turn[j, 0], turn[j, 1], long_a * c + wide_a * s, long_b
-        else:
-            x, y, own_a, own_b = -turn[j, 1], turn[j, 0], long_a * s + wide_a * c, wide_b
+    for x, y, own_a, own_b in (  # along a, across a, along b, across b
+        (turn_a[0], turn_a[1], long_a, long_b * c + wide_b * s),
+        (-turn_a[1], turn_a[0], wide_a, long_b * s + wide_b * c),
+        (turn_b[0], turn_b[1], long_a * c + wide_a * s, long_b),
+        (-turn_b[1], turn_b[0], long_a * s + wide_a * c, wide_b),
+    ):
         apart = abs(dx * x + dy * y) - own_a - own_b
         if apart > gap:
             gap, nx, ny, reach_a, reach_b = apart, x, y, own_a, own_b
     if dx * nx + dy * ny < 0:
         nx, ny = -nx, -ny
-    middle = F(0.5) * (nx * (pose[k, 0] + pose[j, 0]) + ny * (pose[k, 1] + pose[j, 1]) + reach_a - reach_b)
-    return nx * desk.camera[image, 0] + ny * desk.camera[image, 1] < middle
+    middle = F(0.5) * (nx * (pose_a[0] + pose_b[0]) + ny * (pose_a[1] + pose_b[1]) + reach_a - reach_b)
+    return nx * camera[0] + ny * camera[1] < middle
 
 
 @kernel
@@ -382,7 +397,7 @@ def _all_shares(desk, entity, pose, camera, out):
     for n in range(len(entity)):
         _set_up(desk, entity[n], pose[n], camera[n])
         for j in range(entity.shape[1]):
-            out[n, j] = share(desk, 0, j, entity.shape[1], 1.0) if entity[n, j] >= 0 else 0.0
+            out[n, j] = share(desk, 0, j, entity.shape[1], 0.0, 1.0) if entity[n, j] >= 0 else 0.0
 
 
 def _rows(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

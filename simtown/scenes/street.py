@@ -13,8 +13,8 @@ import numpy as np
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, POSES, PROPS, STREET, mesh_in_pose, pose_of
 from simtown.assets.street.people import SIDEWAYS
-from simtown.scenes.weather import WEATHERS
 from simtown.exact import kernel
+from simtown.scenes.weather import WEATHERS
 from simtown.streams import Stream, fill, uniform
 
 BUILDINGS, LAMPS, PAVEMENT, BACK, CLOUDS = 7, 4, 8, 4, 3

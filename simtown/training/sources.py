@@ -6,10 +6,12 @@ Every source is a table of examples that batches are taken from by number; none 
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
-from typing import Protocol
+from itertools import islice
+from typing import Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -24,6 +26,10 @@ from simtown.training.world import Batch
 
 #: Share of the memory now free that pictures may take before they are read from disk batch by batch.
 MEMORY_SHARE = 0.6
+#: Batches of a stream that are sampled at once, each by a thread, ahead of the one that is rendered.
+SAMPLED_AHEAD = 2
+Piece = TypeVar("Piece")
+Made = TypeVar("Made")
 _COLUMNS = ("tokens", "subject", "relation", "object", "subject_slot", "object_slot", "boxes", "answer")
 
 
@@ -86,11 +92,11 @@ class FromDisk:
 
     def batches(self, rows: np.ndarray, size: int) -> Iterator[Batch]:
         """See :class:`Source`."""
-        return _ahead(self._read, rows, size)
+        return _ahead(self._read, _parts(rows, size), 1)
 
 
 class Stream:
-    """Fresh training examples, sampled and rendered one batch ahead of the model; nothing touches the disk.
+    """Fresh training examples, sampled by threads and rendered one batch ahead of the model; nothing touches the disk.
 
     Example i is training example i of an endless data set of these settings, whatever the batch size, so a stream is the same
     every time, and its first examples are those of the data set on disk.
@@ -100,10 +106,16 @@ class Stream:
         self.settings, self.renderer, self.device = settings, renderer, device
         self.recipe = settings.recipe("train")
 
-    def _make(self, rows: np.ndarray) -> Batch:
-        settings, examples = self.settings, sample(self.recipe, rows)
-        table = told(columns(examples, rows, settings), settings, self.device)
-        table.image = as_input(self.pictures(examples.scene))
+    def _sample(self, rows: np.ndarray) -> tuple[SceneBatch, dict[str, np.ndarray]]:
+        """Scenes, and the columns that a data set has of them."""
+        examples = sample(self.recipe, rows)
+        return examples.scene, columns(examples, rows, self.settings)
+
+    def _finish(self, sampled: tuple[SceneBatch, dict[str, np.ndarray]]) -> Batch:
+        """The batch of sampled scenes."""
+        scenes, column = sampled
+        table = told(column, self.settings, self.device)
+        table.image = as_input(self.pictures(scenes))
         return table
 
     def pictures(self, scenes: SceneBatch) -> torch.Tensor:
@@ -117,18 +129,21 @@ class Stream:
 
     def batches(self, rows: np.ndarray, size: int) -> Iterator[Batch]:
         """See :class:`Source`."""
-        return _ahead(self._make, rows, size)
+        return _ahead(self._finish, _ahead(self._sample, _parts(rows, size), SAMPLED_AHEAD), 1)
 
 
-def _ahead(make: Callable[[np.ndarray], Batch], rows: np.ndarray, size: int) -> Iterator[Batch]:
-    """Batches made by a thread, one ahead of whoever takes them."""
-    parts = [rows[i : i + size] for i in range(0, len(rows), size)]
-    with ThreadPoolExecutor(1) as thread:
-        waiting = thread.submit(make, parts[0])
-        for part in parts[1:]:
-            ready, waiting = waiting, thread.submit(make, part)
+def _parts(rows: np.ndarray, size: int) -> Iterator[np.ndarray]:
+    return (rows[i : i + size] for i in range(0, len(rows), size))
+
+
+def _ahead(make: Callable[[Piece], Made], pieces: Iterator[Piece], threads: int) -> Iterator[Made]:
+    """What `make` makes of every piece, in their order, by so many threads: each is one ahead of whoever takes what is made."""
+    with ThreadPoolExecutor(threads) as pool:
+        waiting = deque(pool.submit(make, piece) for piece in islice(pieces, threads))
+        while waiting:
+            ready = waiting.popleft()
+            waiting.extend(pool.submit(make, piece) for piece in islice(pieces, 1))
             yield ready.result()
-        yield waiting.result()
 
 
 def open_split(split: Split, n: int, settings: Settings, device: torch.device, cache: bool | None = None) -> Resident | FromDisk:

@@ -1,10 +1,11 @@
-"""CUDA C++ to PTX, by NVRTC, as the package compiles its kernels: without contraction, so that every operation rounds once."""
+"""CUDA C++ to PTX and machine code, by NVRTC, as the package compiles its kernels: every operation rounds once."""
 
 from functools import cache
+from typing import Any
 
 from cuda.bindings import nvrtc
 
-_OPTIONS = (b"--fmad=false", b"--std=c++17", b"-default-device", b"-lineinfo")
+_OPTIONS = ("--fmad=false", "--std=c++17", "-default-device", "-lineinfo")
 
 
 @cache
@@ -14,19 +15,41 @@ def compile_ptx(source: str, arch: str = "compute_90", name: str = "kernel.cu") 
     Raises:
         RuntimeError: the source has an error; the message is the compiler's.
     """
-    program = _check(nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), 0, [], []))
-    options = [f"-arch={arch}".encode(), *_OPTIONS]
-    failed = int(nvrtc.nvrtcCompileProgram(program, len(options), options)[0])
-    log = b" " * _check(nvrtc.nvrtcGetProgramLogSize(program))
-    _check(nvrtc.nvrtcGetProgramLog(program, log))
-    if failed:
-        raise RuntimeError(log.decode(errors="replace").strip("\0 \n"))
+    program, _ = _compile(source, name, f"-arch={arch}")
     text = b" " * _check(nvrtc.nvrtcGetPTXSize(program))
     _check(nvrtc.nvrtcGetPTX(program, text))
+    _check(nvrtc.nvrtcDestroyProgram(program))
     return text.rstrip(b"\0").decode()
 
 
-def _check(result):
+@cache
+def compile_cubin(source: str, arch: str = "sm_90", name: str = "kernel.cu") -> tuple[bytes, str]:
+    """The machine code of a source text, which a card runs, and what the assembler in NVRTC reports of it.
+
+    Raises:
+        RuntimeError: as `compile_ptx`.
+    """
+    program, log = _compile(source, name, f"-arch={arch}", "--ptxas-options=-v")
+    code = b" " * _check(nvrtc.nvrtcGetCUBINSize(program))
+    _check(nvrtc.nvrtcGetCUBIN(program, code))
+    _check(nvrtc.nvrtcDestroyProgram(program))
+    return code, log
+
+
+def _compile(source: str, name: str, *options: str) -> tuple[Any, str]:
+    """NVRTC's program and its log."""
+    program = _check(nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), 0, [], []))
+    given = [option.encode() for option in (*options, *_OPTIONS)]
+    (error,) = nvrtc.nvrtcCompileProgram(program, len(given), given)
+    log = b" " * _check(nvrtc.nvrtcGetProgramLogSize(program))
+    _check(nvrtc.nvrtcGetProgramLog(program, log))
+    if int(error):
+        raise RuntimeError(log.decode(errors="replace").strip("\0 \n"))
+    return program, log.decode(errors="replace")
+
+
+def _check(result: tuple[Any, ...]) -> Any:
+    """What a call of NVRTC gives back."""
     error, *values = result
     if int(error):
         raise RuntimeError(f"NVRTC: {error}")

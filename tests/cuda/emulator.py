@@ -9,12 +9,23 @@
 
 The machine looks for races, accesses outside an array, misaligned accesses, reads of what nobody wrote, and barriers that not all threads
 reach. It runs blocks, warps and lanes in an order that depends on the seed. It counts warp instructions, sectors of global memory and
-turns of shared memory. It knows no time: no caches, latencies or clocks. An error of ptxas, a driver or a launch cannot be seen.
+turns of shared memory.
+
+What it cannot see:
+
+- Time: there are no caches, latencies or clocks. SASS instructions are estimated.
+- Errors of ptxas, a driver, streams or copies: what runs is PTX.
+- Races on paths that the given numbers do not take. Volatile and relaxed loads are compared with earlier stores alone.
+- Lanes in lock-step: they run a basic block one after the other. Blocks run one after the other too, so one that waits for another hangs.
+- What a register holds before it is written, and the bits of a NaN.
+
+Arithmetic that might be contracted, approximations, calls, sums of floats by atomics, and whatever else is not known are refused by name.
 """
 
 import ctypes
 import hashlib
 import os
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -48,8 +59,8 @@ FAULTS = (
 )
 _SPACES = ("global", "shared", "local", "parameter")
 _KEPT = 3  # faults of a kind
-#: Floats: one rounding an operation. -O2 takes twice as long to compile a kernel.
-_GCC = ("gcc", "-O1", "-shared", "-fPIC", "-w", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off")
+#: Floats: one rounding an operation. -O1 takes twice as long to compile a kernel, and runs it no faster.
+_GCC = ("gcc", "-Og", "-shared", "-fPIC", "-w", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off")
 _MOST_SHARED = 227 << 10  # bytes a block, of an H100 or H200
 _LOCK = threading.Lock()  # a library holds the state of the launch that runs
 
@@ -260,10 +271,16 @@ def _folder() -> Path:
 
 
 def _compile(source: str) -> ctypes.CDLL:
-    """The C program as a library, compiled unless that of the same source is there."""
+    """The C program as a library, compiled unless that of the same source is there.
+
+    Raises:
+        FileNotFoundError: there is no gcc.
+    """
     digest = hashlib.sha256("\0".join([source, *_GCC]).encode()).hexdigest()[:24]
     library = _folder() / f"{digest}.so"
     if not library.exists():
+        if not shutil.which(_GCC[0]):
+            raise FileNotFoundError("the emulator needs gcc. On Debian: apt-get install gcc libc6-dev")
         with tempfile.TemporaryDirectory(dir=library.parent) as scratch:
             written, made = Path(scratch) / "kernel.c", Path(scratch) / "kernel.so"
             written.write_text(source, encoding="utf-8")

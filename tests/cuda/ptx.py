@@ -155,9 +155,8 @@ def parse(text: str, entry: str | None = None) -> Program:
         raise UnsupportedError(f"no kernel {entry}: the module has {', '.join(names) or 'none'}")
     starts = [match.start() for match in re.finditer(r"^(\.visible|\.weak)?\s*\.(entry|func)\b", text, re.M)]
     begin = re.search(rf"\.visible \.entry {re.escape(entry)}\s*\(", text).start()
-    debug = re.search(r"^\s*\.section\b", text, re.M)  # what is there for debuggers stands behind all kernels
-    ends = [start for start in starts if start > begin] + [debug.start() if debug else len(text)]
-    return _Parser(entry, text, begin, min(ends), min(starts)).program
+    end = min((start for start in starts if start > begin), default=len(text))
+    return _Parser(entry, text, begin, end, min(starts)).program
 
 
 class _Parser:
@@ -188,7 +187,8 @@ class _Parser:
 
     def _parameters(self, signature: str) -> None:
         offset = 0
-        for align, kind, name, count in re.findall(r"\.param\s+(?:\.align (\d+)\s+)?\.(\w+)\s+([\w$]+)(?:\[(\d+)\])?", signature):
+        pattern = r"\.param\s+(?:\.align (\d+)\s+)?\.(\w+)\s+(?:\.ptr\s+(?:\.\w+\s+)??(?:\.align \d+\s+)?)?([\w$]+)(?:\[(\d+)\])?"
+        for align, kind, name, count in re.findall(pattern, signature):
             size = SIZES[kind] * int(count or 1)
             offset = -(-offset // int(align or size)) * int(align or size)
             self.program.parameters.append(Parameter(name, offset, size, "b8" if count else kind))
@@ -211,7 +211,7 @@ class _Parser:
 
     def _register(self, declaration: str) -> None:
         """`.reg .b32 %r<9>` declares %r0 to %r8; `.reg .pred %p1, q` what it names. Inner braces may hide outer names."""
-        _, kind, names = declaration.rstrip(";").split(None, 2)
+        _, kind, names = declaration.split(None, 2)
         kind = kind.lstrip(".")
         kind = kind if kind in ("pred", "f32", "f64") else f"b{8 * SIZES[kind]}"
         for name in (x.strip() for x in names.split(",")):
@@ -239,7 +239,9 @@ class _Parser:
             _, file, row, *_ = line.replace(",", " ").split()
             self.source = f"{self.files.get(file, file)}:{row}"
         elif line.startswith(".reg"):
-            self._register(line)
+            declaration, _, rest = line.partition(";")
+            self._register(declaration)
+            self._line(rest.strip(), number)
         elif line.startswith(".shared"):
             self._shared(line)
         elif line.startswith(".param"):

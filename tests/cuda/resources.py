@@ -1,6 +1,6 @@
-"""What a kernel takes of a card: registers, stack, spills, shared memory and SASS instructions, by NVIDIA's ptxas and nvdisasm.
+"""What a kernel takes of a card: registers, stack, spills, shared memory and SASS instructions, by NVRTC, ptxas and nvdisasm.
 
-Both come from PyPI (nvidia-cuda-nvcc and nvidia-cuda-nvdisasm) and need no card.
+They come from PyPI (nvidia-cuda-nvrtc, nvidia-cuda-nvcc and nvidia-cuda-nvdisasm) and need no card.
 """
 
 import re
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tests.cuda.ptx import entries
+from tests.cuda.compiler import compile_cubin
 
 _PACKAGES = {"ptxas": "nvidia-cuda-nvcc", "nvdisasm": "nvidia-cuda-nvdisasm"}
 
@@ -32,15 +32,32 @@ class Resources:
 
 @cache
 def measure(text: str, entry: str | None = None, arch: str = "sm_90") -> Resources:
-    """Assemble a module in PTX and measure one kernel of it: `entry`, or the only one.
+    """Assemble a module in PTX with ptxas, and measure one kernel of it: `entry`, or the only one.
 
     Raises:
         FileNotFoundError: ptxas or nvdisasm is missing; the message names the package.
         RuntimeError: ptxas refuses the module.
     """
+    log, code = _assemble(text, arch)
+    return _read(log, _disassemble(code), entry)
+
+
+@cache
+def measure_source(source: str, entry: str | None = None, arch: str = "sm_90") -> Resources:
+    """Measure one kernel in CUDA C++ as NVRTC makes it, which a card runs. Its assembler may be of another version than ptxas.
+
+    Raises:
+        FileNotFoundError: nvdisasm is missing.
+        RuntimeError: the source has an error.
+    """
+    code, log = compile_cubin(source, arch)
+    return _read(log, _disassemble(code), entry)
+
+
+def _read(log: str, sections: dict[str, str], entry: str | None) -> Resources:
+    """From what the assembler reports, and the disassembled code of every kernel."""
     if entry is None:
-        (entry,) = entries(text)
-    log, sections = _assemble(text, arch)
+        (entry,) = re.findall(r"Compiling entry function '([\w$]+)'", log)
     mine = log[log.index(f"Function properties for {entry}") :]
     used = re.search(r"Used \d+ registers.*", mine)[0]
     body = re.split(r"^\$__internal", sections[entry], maxsplit=1, flags=re.M)[0]  # divisions and roots, called, stand behind it
@@ -56,17 +73,25 @@ def measure(text: str, entry: str | None = None, arch: str = "sm_90") -> Resourc
 
 
 @cache
-def _assemble(text: str, arch: str) -> tuple[str, dict[str, str]]:
-    """What ptxas reports, and the disassembled code of every kernel."""
+def _assemble(text: str, arch: str) -> tuple[str, bytes]:
+    """What ptxas reports, and the machine code."""
     with tempfile.TemporaryDirectory() as scratch:
         ptx, cubin = Path(scratch) / "module.ptx", Path(scratch) / "module.cubin"
         ptx.write_text(text)
         done = subprocess.run([_tool("ptxas"), "-v", f"-arch={arch}", str(ptx), "-o", str(cubin)], capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(f"ptxas: {done.stderr.strip() or done.stdout.strip()}")
+        return done.stdout + done.stderr, cubin.read_bytes()
+
+
+@cache
+def _disassemble(code: bytes) -> dict[str, str]:
+    """The SASS of every kernel."""
+    with tempfile.TemporaryDirectory() as scratch:
+        cubin = Path(scratch) / "module.cubin"
+        cubin.write_bytes(code)
         listing = subprocess.run([_tool("nvdisasm"), "-c", str(cubin)], check=True, capture_output=True, text=True).stdout
-    sections = {match[1]: match[2] for match in re.finditer(r"^//-+ \.text\.([\w$]+)(.*?)(?=^//-|\Z)", listing, re.M | re.S)}
-    return done.stdout + done.stderr, sections
+    return {match[1]: match[2] for match in re.finditer(r"^//-+ \.text\.([\w$]+)(.*?)(?=^//-|\Z)", listing, re.M | re.S)}
 
 
 @cache

@@ -6,6 +6,8 @@ from functools import cache
 import numpy as np
 import pytest
 
+pytest.importorskip("cuda.bindings", reason="needs cuda-bindings: pip install '.[dev]'")
+
 from tests.cuda.emulator import Kernel, Memory
 from tests.cuda.ptx import SIZES
 

@@ -16,6 +16,13 @@ def kernel(body: str, parameters: str = "int* out, const int* given, int n", **o
     return Kernel(compile_ptx(f"{HEAD} k({parameters}) {{\n{body}\n}}"), **options)
 
 
+def written(body: str) -> str:
+    """A module of one kernel k(out), written by hand: what compilers rarely make."""
+    registers = ".reg .pred %p<8>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<8>;\n.reg .f32 %f<4>;"
+    head = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(\n.param .u64 .ptr .align 4 out\n)"
+    return f"{head}\n{{\n{registers}\n{body}\nret;\n}}\n"
+
+
 def launch(made: Kernel, given=0, n=0, size=1024, threads=64, blocks=1, dynamic=0, seed=0, start=0):
     """Run a kernel of (out, given, n); returns its counters and what it wrote."""
     memory = Memory(16)
@@ -149,6 +156,48 @@ def test_launches_that_a_card_would_refuse(threads, grid, dynamic):
         Kernel(compile_ptx(source)).run(
             memory, [memory.empty("out", 512, np.int32)], grid if isinstance(grid, tuple) else (grid,), threads, dynamic
         )
+
+
+def test_guarded_instructions_jump_tables_and_inner_registers():
+    text = written(
+        """ld.param.u64 %rd0, [out];
+        mov.u32 %r0, %tid.x;
+        mad.wide.u32 %rd1, %r0, 4, %rd0;
+        setp.lt.u32 %p1, %r0, 40;
+        and.b32 %r1, %r0, 3;
+        mov.u32 %r2, 7;
+        @%p1 add.u32 %r2, %r2, 100;
+        @!%p1 ld.global.u32 %r2, [%rd0+516];
+        @%p1 red.global.add.u32 [%rd0+512], 1;
+        TABLE: .branchtargets ZERO, ONE, TWO, TWO;
+        brx.idx %r1, TABLE;
+        ONE:
+        { .reg .b32 half; mov.b64 {half, %r3}, %rd0; sub.u32 %r2, %r2, half; add.u32 %r2, %r2, half; }
+        { .reg .pred %p1; setp.ge.u32 %p1, %r0, 0; @%p1 add.u32 %r2, %r2, 1000; }
+        bra ZERO;
+        TWO:
+        mov.f32 %f1, 0f40200000;
+        mov.b32 %r3, %f1;
+        shr.u32 %r3, %r3, 28;
+        add.u32 %r2, %r2, %r3;
+        ZERO:
+        setp.lt.and.u32 %p2|%p3, %r0, 50, !%p1;
+        @%p3 ret;
+        setp.gt.u32 %p4, %r0, 100;
+        @%p4 bra LATE;
+        @!%p2 st.global.u32 [%rd1], %r2;
+        @%p2 st.global.u32 [%rd1], -1;
+        LATE:"""
+    )
+    memory = Memory(1)
+    out = memory.put("out", np.full(256, 5, np.int32))
+    counters = Kernel(text).run(memory, [out], (1,), 64)
+    assert counters.faults == []
+    i = np.arange(64)
+    added = np.array([0, 1000, 4, 4])[i % 4]
+    assert out[:64].tolist() == np.select([i < 40, i < 50], [107 + added, -1], 5).tolist()
+    assert out[128] == 5 + 40
+    assert counters.global_requests == [1, 3, 2]
 
 
 # Every check fires
@@ -309,39 +358,29 @@ def test_lanes_that_ended_are_not_waited_for():
 
 def test_lanes_wait_for_those_that_are_late():
     """Even lanes go back to the ballot at once, odd lanes later: as if a compiler had not let them meet before."""
-    text = """.version 8.0
-.target sm_90
-.address_size 64
-.visible .entry k(
-.param .u64 out
-)
-{
-.reg .pred %p<4>;
-.reg .b32 %r<8>;
-.reg .b64 %rd<4>;
-mov.u32 %r0, %tid.x;
-and.b32 %r1, %r0, 1;
-setp.eq.u32 %p1, %r1, 0;
-setp.ne.u32 %p2, %r0, 99;
-mov.u32 %r2, 3;
-mov.u32 %r3, 0;
-TOP:
-vote.sync.ballot.b32 %r4, %p2, -1;
-popc.b32 %r4, %r4;
-add.u32 %r3, %r3, %r4;
-sub.u32 %r2, %r2, 1;
-setp.ne.u32 %p3, %r2, 0;
-@!%p1 bra ODD;
-@%p3 bra TOP;
-bra END;
-ODD:
-@%p3 bra TOP;
-END:
-ld.param.u64 %rd0, [out];
-mad.wide.u32 %rd1, %r0, 4, %rd0;
-st.global.u32 [%rd1], %r3;
-ret;
-}"""
+    text = written(
+        """mov.u32 %r0, %tid.x;
+        and.b32 %r1, %r0, 1;
+        setp.eq.u32 %p1, %r1, 0;
+        setp.ne.u32 %p2, %r0, 99;
+        mov.u32 %r2, 3;
+        mov.u32 %r3, 0;
+        TOP:
+        vote.sync.ballot.b32 %r4, %p2, -1;
+        popc.b32 %r4, %r4;
+        add.u32 %r3, %r3, %r4;
+        sub.u32 %r2, %r2, 1;
+        setp.ne.u32 %p3, %r2, 0;
+        @!%p1 bra ODD;
+        @%p3 bra TOP;
+        bra END;
+        ODD:
+        @%p3 bra TOP;
+        END:
+        ld.param.u64 %rd0, [out];
+        mad.wide.u32 %rd1, %r0, 4, %rd0;
+        st.global.u32 [%rd1], %r3;"""
+    )
     memory = Memory(1)
     out = memory.put("out", np.zeros(64, np.int32))
     counters = Kernel(text).run(memory, [out], (1,), 64)
@@ -391,6 +430,7 @@ def test_each_barrier_left_out_is_noticed():
         ("out[0] = __float_as_int(__fmaf_rn(n, 3.0f, 1.0f));", "fma.rn"),
         ("out[0] = clock();", "%clock"),
         ("atomicAdd((float*)out, 1.0f);", "red.global.add.f32|atom.global.add.f32"),
+        ('asm volatile("cp.async.wait_all;");', "cp.async"),
         ('asm volatile("mov.u32 %0, %%smid;" : "=r"(out[0]));', "%smid"),
     ],
 )

@@ -6,7 +6,7 @@ pytest.importorskip("cuda.bindings", reason="needs cuda-bindings: pip install '.
 
 from tests.cuda.compiler import compile_ptx
 from tests.cuda.emulator import Kernel
-from tests.cuda.resources import measure
+from tests.cuda.resources import measure, measure_source
 
 SUM = """extern "C" __global__ void __launch_bounds__(256) total(const float* given, float* out) {
     __shared__ float part[256];
@@ -29,14 +29,21 @@ def test_a_small_kernel():
     assert Kernel(text).scale == pytest.approx(1, abs=0.5)
 
 
+def test_what_nvrtc_makes_is_much_like_what_ptxas_makes():
+    made, assembled = measure_source(SUM), measure(compile_ptx(SUM))
+    assert (made.stack, made.spill_stores, made.spill_loads, made.shared) == (0, 0, 0, 1024)
+    assert made.registers == pytest.approx(assembled.registers, abs=8)
+    assert made.body == pytest.approx(assembled.body, rel=0.2)
+
+
 def test_spills_are_seen():
     numbers = "\n".join(f"float x{i} = given[{i} * blockDim.x];" for i in range(64))
     body = f"{numbers}\n__syncthreads();\n" + "\n".join(f"given[{i} * gridDim.x] = x{i} + x{63 - i};" for i in range(64))
-    text = compile_ptx(f'extern "C" __global__ void __launch_bounds__(1024, 2) k(volatile float* given) {{ {body} }}')
-    taken = measure(text)
-    assert taken.registers <= 32
-    assert taken.spill_stores > 0
-    assert taken.spill_loads > 0
+    source = f'extern "C" __global__ void __launch_bounds__(1024, 2) k(volatile float* given) {{ {body} }}'
+    for taken in (measure(compile_ptx(source)), measure_source(source)):
+        assert taken.registers <= 32
+        assert taken.spill_stores > 0
+        assert taken.spill_loads > 0
 
 
 def test_another_architecture_and_a_source_that_is_refused():

@@ -10,7 +10,7 @@ from simtown.render.raster import Raster
 from tests.cuda.compiler import compile_ptx
 from tests.cuda.emulated_card import EmulatedCard
 from tests.cuda.emulator import Kernel
-from tests.cuda.resources import measure
+from tests.cuda.resources import measure_source
 from tests.render.streets import close_up, crowded, streets
 
 #: SASS-weighted instructions of warps that a frame may take, all kernels together, by the picture's side.
@@ -58,7 +58,7 @@ def test_instructions_of_a_frame():
 
 @pytest.mark.parametrize("name", STAGES)
 def test_what_a_kernel_takes_of_a_card(name):
-    taken = measure(compile_ptx(source(name), name=f"{name}.cu"), name)
+    taken = measure_source(source(name), name)
     assert (taken.stack, taken.spill_stores, taken.spill_loads) == (0, 0, 0)
     assert taken.registers <= MOST_REGISTERS[name]
 
@@ -67,7 +67,7 @@ def test_what_a_kernel_takes_of_a_card(name):
 def test_three_blocks_of_draw_share_a_multiprocessor(height):
     from simtown.render.cuda.lane import shared_bytes
 
-    taken = measure(compile_ptx(source("draw"), name="draw.cu"), "draw")
+    taken = measure_source(source("draw"), "draw")
     assert 3 * (taken.shared + shared_bytes(height) + OF_A_BLOCK) <= MULTIPROCESSOR
 
 
@@ -106,7 +106,7 @@ class Maimed(EmulatedCard):
 
 
 def barriers(name):
-    return [x for x in Kernel(compile_ptx(source(name), name=f"{name}.cu"), name).barriers if x.name.startswith("bar.sync")]
+    return Kernel(compile_ptx(source(name), name=f"{name}.cu"), name).barriers
 
 
 @pytest.mark.slow

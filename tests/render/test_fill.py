@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from numba import njit
 from scipy.spatial import Delaunay
 
-from simtown.render.fill import REACH, TAG, fill_triangle, hull
-from simtown.render.lanes import LANES
+from simtown.render.fill import BOX, EMPTY, REACH, RECORD, SMALL, TAG, fill_box, fill_triangle, hull, set_up
+from simtown.render.lanes import LANES, ramp
 from simtown.scenes.camera import NEAR
 
 WIDTH, HEIGHT = 90, 70
@@ -101,6 +102,43 @@ def test_a_strip_holds_the_same_samples_as_the_whole():
             samples = np.zeros((HEIGHT, width + LANES), dtype=np.uint32)
             fill_triangle(samples, first, width, WIDTH, HEIGHT, *spots, np.uint32(1))
             assert np.array_equal(samples[:, :width], whole[:, first : first + width])
+
+
+@njit(error_model="numpy", _nrt=False)  # not kept on disk, where it would outlive what it tests
+def fill_boxes(samples, first, width, spots, triangles, near, records):
+    """Draw what of LANES triangles is a BOX, each into its own samples[lane]."""
+    full, height = np.int64(WIDTH), np.int64(HEIGHT)
+    set_up(spots, triangles, ramp(np.uint32(0), np.uint32(1)), 0, near, first, width, full, height, records)
+    for lane in range(LANES):
+        if records[lane] == BOX:
+            fill_box(samples[lane], records, np.uint64(lane), np.uint32(1))
+
+
+def test_small_triangles_drawn_in_boxes_have_the_samples_of_rows():
+    """Eight at a time against one at a time: another algorithm, in 64 bits."""
+    rng, kinds = np.random.default_rng(7), np.zeros(3, dtype=int)
+    triangles = np.arange(3 * LANES, dtype=np.int32).reshape(LANES, 3)
+    for block in range(100):
+        corners = np.array(list(random_triangles(rng, LANES)))
+        if block % 2:  # most of them small
+            corners = corners[:, :1] + (corners - corners[:, :1]) // (block % 50)
+        depths = rng.uniform(1.9, 60.0, (LANES, 3)).astype(np.float32)
+        spots = np.stack([*corners.reshape(-1, 2).T, depths.ravel(), 1 / depths.ravel()]).astype(np.float32)
+        for first, width in ((0, WIDTH), (30, 17)):
+            boxes, records = np.zeros((LANES, HEIGHT, width + LANES), dtype=np.uint32), np.zeros(RECORD * LANES, dtype=np.uint32)
+            fill_boxes(boxes, first, width, spots, triangles, np.float32(NEAR), records)
+            for lane, kind in enumerate(records[:LANES].tolist()):
+                kinds[kind] += 1
+                rows = np.zeros((HEIGHT, width + LANES), dtype=np.uint32)
+                values = [v for (x, y), w in zip(corners[lane].tolist(), spots[3, 3 * lane :], strict=False) for v in (x, y, w)]
+                fill_triangle(rows, first, width, WIDTH, HEIGHT, *values, np.uint32(1))
+                if kind == EMPTY:
+                    assert not rows.any()
+                elif kind == BOX:
+                    assert np.array_equal(boxes[lane][:, :width], rows[:, :width]), corners[lane]
+                else:
+                    assert depths[lane].min() < NEAR or np.ptp(corners[lane], axis=0).max() > 256 * SMALL
+    assert kinds.min() > 50
 
 
 @pytest.mark.parametrize("spread", [3000, 300_000, 1 << 21, REACH // 2])

@@ -14,7 +14,7 @@ from simtown.scenes import silhouette
 from simtown.scenes.camera import NOMINAL, Camera
 from simtown.scenes.placement import GAP, MOST_VEHICLES, apart, draw_poses, half_sizes, overlap
 from simtown.scenes.scene import empty_batch
-from simtown.scenes.silhouette import boxes, framed, unclipped_boxes, visibility
+from simtown.scenes.silhouette import boxes, framed, shapes_of, unclipped_boxes, visibility
 
 
 def random_cameras(rng, n):
@@ -137,20 +137,6 @@ def test_crowds_hide_each_other_and_are_as_many_as_they_may_be():
     assert (shares < 1).mean() > 0.1
 
 
-def test_the_last_of_many_is_added_alone():
-    """`before` spares what the last vehicle does not hide, whatever stands there."""
-    entity, pose, camera = crowds(np.random.default_rng(3), 200)
-    last = (entity >= 0).cumsum(axis=1).argmax(axis=1)  # moved to the last slot
-    for a in (entity, pose):
-        swap = a[np.arange(200), last].copy()
-        a[np.arange(200), last] = a[:, -1]
-        a[:, -1] = swap
-    without = entity.copy()
-    without[:, -1] = -1
-    before = visibility(without, pose, camera)[:, :-1]
-    assert np.array_equal(visibility(entity, pose, camera, before=before), visibility(entity, pose, camera))
-
-
 def test_the_nearer_of_two_is_wholly_visible(hiding):
     _, _, _, shares = hiding
     assert (shares.max(axis=1) == 1).all()
@@ -206,7 +192,7 @@ def test_a_mesh_of_any_size_has_room(monkeypatch):
     pose = np.array([[[0.0, 1.85, 0.3], [0.2, -1.85, 0.0]]], dtype=np.float32)
     camera = Camera().row()[None]
     expected = unclipped_boxes(entity, pose, camera, *NOMINAL), visibility(entity, pose, camera)
-    monkeypatch.setattr(silhouette, "atlas", lambda: large)
+    monkeypatch.setattr(silhouette, "shapes", lambda: shapes_of(large))
     assert np.array_equal(unclipped_boxes(entity, pose, camera, *NOMINAL), expected[0])
     assert np.array_equal(visibility(entity, pose, camera), expected[1])
     assert 0 < expected[1].min() < 1

@@ -14,7 +14,7 @@ from simtown.render.cuda.layout import BAND, JOB, STRIP, Size
 from simtown.scenes.scene import SceneBatch
 
 #: Rows of pixels of a block of `overlay`.
-OVERLAID = 32
+OVERLAID = 64
 #: Layouts that a lane keeps; a program that draws batches of ever other sizes does not fill the memory with them.
 MOST_PLANS = 64
 

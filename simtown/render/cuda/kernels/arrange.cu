@@ -2,6 +2,7 @@
 //
 // Triangles are numbered in the order in which the processor draws them (by slot, then by row of the atlas), so that equal depths are
 // decided alike. The pieces that `draw` fills carry these numbers and may stand in any order.
+#include "order.cuh"
 #include "shade.cuh"
 
 constexpr int THREADS = 256, WARPS = THREADS / 32;
@@ -9,7 +10,6 @@ constexpr int ROUND = 512;      // groups of 32 triangles that are looked at bef
 constexpr int CUTTERS = 64;     // threads that cut triangles at the near plane, each with room of its own
 constexpr int MOST_CUT = 1024;
 constexpr int CORNERS = 9;      // of a triangle that five planes have cut
-constexpr u32 ALL = 0xffffffffu;
 
 struct Corner { float x, y, z; };
 struct Room { Corner spot[CORNERS], cut[CORNERS]; };
@@ -36,18 +36,6 @@ struct Scene {
     float focal, cx, cy;
     int wide, high;
 };
-
-// The slot of triangle i: the one before whose end it lies.
-__device__ __forceinline__ int slot_of(const s32* ends, int slots, int i)
-{
-    int low = 0, high = slots - 1;
-    while (low < high) {
-        int middle = (low + high) >> 1;
-        if (ends[middle + 1] > i) high = middle;
-        else low = middle + 1;
-    }
-    return low;
-}
 
 // Triangles that face the camera, in order, into scene.faces; how many there are, which may be more than were kept.
 __device__ __forceinline__ int find_faces(const Scene& scene, Team& team, int me)

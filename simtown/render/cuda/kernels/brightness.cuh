@@ -4,10 +4,8 @@
 // out what touches none of the 32.
 #pragma once
 #include "colour.cuh"
-
-constexpr float SPREAD = 0.34f;      // how far the dark under a thing reaches beyond it, metres
-constexpr float APEX = 0.22f, OPENING = 0.24f; // half width of a head lamp's cone: at the lamp, and how much it grows a metre
-constexpr u32 ALL = 0xffffffffu;
+#include "ground.cuh"
+#include "order.cuh"
 
 // The shapes that may touch the samples of a block: numbers in the lists of the scene.
 constexpr int MOST_LISTED = 256;

@@ -16,11 +16,11 @@ struct Net {
 __device__ __forceinline__ float knot(u32 row, s32 i) { return (float)(hashed((u32)i * 0x9E3779B9u ^ row) >> 8) * (float)(1.0 / 16777216.0); }
 __device__ __forceinline__ float knots(const Net& net, s32 i) { return knot(net.upper, i) * (1.0f - net.down) + knot(net.lower, i) * net.down; }
 
-__device__ __forceinline__ bool has_clouds(const float* view, int y) { return (view[14] - 0.5f * (float)y) / view[12] >= -0.02f; }
+__device__ __forceinline__ bool has_clouds(const float* view, int y) { return row_slope(view, y) >= -0.02f; }
 
 __device__ __forceinline__ Net net_of(const float* view, u32 seed, int y, int layer)
 {
-    float away = 1.0f / ((view[14] - 0.5f * (float)y) / view[12] + 0.16f), fine = layer ? 2.6f : 1.0f, v = 2.3f * fine * away;
+    float away = 1.0f / (row_slope(view, y) + 0.16f), fine = layer ? 2.6f : 1.0f, v = 2.3f * fine * away;
     s32 j = (s32)v;
     float down = v - (float)j;
     return {64.0f - 1.1f * fine * away * view[13] / view[12], 1.1f * fine * away / view[12], smooth(down), hashed((u32)j + seed + layer),

@@ -75,7 +75,7 @@ __device__ __forceinline__ Run row_of(const Window& w, const Large& r, int y)
 __device__ __forceinline__ void walk(Run run)
 {
     u32 at = run.at, end = at + 4 * run.count, value = run.value;
-    for (u32 last = end - 4; (s32)(at - last) < 0; at += 8) { // two at a time, since counting costs as much as a sample
+    for (; at + 4 < end; at += 8) { // two at a time, since counting costs as much as a sample
         raise(at, value & DEPTH | run.tag);
         value += run.step;
         raise(at + 4, value & DEPTH | run.tag);
@@ -92,15 +92,10 @@ __device__ __forceinline__ void fill_pieces(const Window& w, const Box* boxes, c
         short4 box = __ldg((const short4*)boxes + piece);
         rows = min((int)box.w, w.last) - max((int)box.z, w.first);
     }
-    int ends = rows;
-    for (int step = 1; step < 32; step *= 2) {
-        int more = __shfl_up_sync(ALL, ends, step);
-        if (lane >= step) ends += more;
-    }
-    int total = __shfl_sync(ALL, ends, 31), begins = ends - rows, before = 0;
+    int ends = up_to(rows, lane), total = __shfl_sync(ALL, ends, 31), begins = rows ? ends - rows : total, before = 0;
     for (int base = 0; base < total; base += 32) {
         // pieces that begin among these 32 rows, as bits: the last one at or before a row is the row's
-        u32 starts = __reduce_or_sync(ALL, rows > 0 && begins >= base && begins < base + 32 ? 1u << (begins - base) : 0);
+        u32 starts = __reduce_or_sync(ALL, (u32)(begins - base) < 32 ? 1u << (begins - base) : 0);
         int whose = before + __popc(starts & (2u << lane) - 1) - 1;
         before += __popc(starts);
         int mine = __shfl_sync(ALL, piece, whose), skipped = __shfl_sync(ALL, begins, whose);
@@ -141,11 +136,7 @@ __device__ __forceinline__ void fill(const Block& block, const Window& w, Queue&
         }
         __syncthreads();
         if (me < LENGTHS) {
-            int count = queue.lengths[me], ends = count;
-            for (int step = 1; step < 32; step *= 2) {
-                int more = __shfl_up_sync(ALL, ends, step);
-                if (lane >= step) ends += more;
-            }
+            int count = queue.lengths[me], ends = up_to(count, lane);
             queue.lengths[me] = ends - count;
             if (me == LENGTHS - 1) queue.found = ends;
         }

@@ -5,6 +5,9 @@
 // Where a row of samples meets the ground: depth (0: nowhere), the point at sample 0, and the step to the next sample.
 struct Line { float depth, x, y, dx, dy; };
 
+constexpr float SPREAD = 0.34f;                // how far the dark under a thing reaches beyond it, metres
+constexpr float APEX = 0.22f, OPENING = 0.24f; // half width of a head lamp's cone: at the lamp, and how much it grows a metre
+
 __device__ __forceinline__ float row_slope(const float* view, int y) { return (view[14] - 0.5f * (float)y) / view[12]; }
 
 __device__ __forceinline__ Line ground_line(const float* view, int y)

@@ -2,7 +2,7 @@
 #pragma once
 #include "scene.cuh"
 
-constexpr float CONE = 6.5f, APEX = 0.22f, OPENING = 0.24f, BRIGHT = 0.3f, POOL = 3.3f, LANTERN = 3.4f, BEACON = 2.2f;
+constexpr float CONE = 6.5f, BRIGHT = 0.3f, POOL = 3.3f, LANTERN = 3.4f, BEACON = 2.2f;
 constexpr float STREAK_LENGTH = 1.5f, STREAK_WIDTH = 0.16f;
 
 // One pool of light on the ground (ground.add_pool); false for one that lies out of view.

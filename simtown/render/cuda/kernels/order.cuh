@@ -16,16 +16,22 @@ __device__ __forceinline__ int slot_of(const s32* ends, int slots, int i)
     return low;
 }
 
+// How many items the lanes of a warp have, up to this one.
+__device__ __forceinline__ int up_to(int items, int lane)
+{
+    for (int away = 1; away < 32; away *= 2) {
+        int other = __shfl_up_sync(ALL, items, away);
+        if (lane >= away) items += other;
+    }
+    return items;
+}
+
 // How many items the threads before have in all; `total`: how many all have. All threads of the block call this together; `sums` is
 // shared by them, a number a warp.
 template <int WARPS>
 __device__ __forceinline__ int before(s32* sums, int me, int items, int& total)
 {
-    int lane = me & 31, sum = items;
-    for (int away = 1; away < 32; away *= 2) {
-        int other = __shfl_up_sync(ALL, sum, away);
-        if (lane >= away) sum += other;
-    }
+    int lane = me & 31, sum = up_to(items, lane);
     if (lane == 31) sums[me >> 5] = sum;
     __syncthreads();
     total = 0;

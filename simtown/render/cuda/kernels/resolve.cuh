@@ -24,12 +24,12 @@ struct Shared {
     uint2 edge[MOST_ROWS];                      // colours of the last column of samples, which belongs to the next strip as well
 };
 
+// What most samples of a row need of it.
 __device__ __forceinline__ Row row_at(const Row* row)
 {
     const float4* r = (const float4*)row;
-    float4 p = __ldg(r), q = __ldg(r + 1), s = __ldg(r + 2);
-    return {p.x, p.y, p.z, p.w, q.x, q.y, __float_as_uint(q.z), __float_as_uint(q.w),
-            __float_as_uint(s.x), __float_as_uint(s.y), __float_as_uint(s.z), __float_as_uint(s.w)};
+    float4 p = __ldg(r), q = __ldg(r + 1);
+    return {p.x, p.y, p.z, p.w, q.x, q.y, __float_as_uint(q.z), __float_as_uint(q.w)};
 }
 
 __device__ __forceinline__ bool is_sky(u32 tag) { return tag == 0 || tag >= SKY; }
@@ -42,10 +42,12 @@ __device__ __forceinline__ u32 flag_of(const Block& block, u32 tag)
     return y >> 31 ? y >> 28 & 3 : 0;
 }
 
-__device__ __forceinline__ Levels sky_at(u32 tag, const Row& row)
+// The sky in row y, whose numbers are `row`.
+__device__ __forceinline__ Levels sky_at(const Block& block, u32 tag, int y, const Row& row)
 {
     if (tag <= SKY) return {row.sky_rg, row.sky_b};
-    return mix({row.under_rg, row.under_b}, {row.cloud_rg, row.cloud_b}, (tag - SKY) * 256 / (SKY_LEVELS - 1));
+    uint4 clouds = __ldg((const uint4*)(block.rows + y) + 2);
+    return mix({clouds.z, clouds.w}, {clouds.x, clouds.y}, (tag - SKY) * 256 / (SKY_LEVELS - 1));
 }
 
 __device__ __forceinline__ Levels flat_at(const Block& block, u32 tag, float air)
@@ -62,12 +64,12 @@ struct Ground {
     u32 share;
 };
 
-// The colour of a sample in row `row`, and how it lies on the ground.
-__device__ __forceinline__ Levels tone(const Block& block, u32 word, const Row& row, u32& flag)
+// The colour of a sample in row y, whose numbers are `row`, and how it lies on the ground.
+__device__ __forceinline__ Levels tone(const Block& block, u32 word, int y, const Row& row, u32& flag)
 {
     u32 tag = word & TAG;
     flag = 0;
-    if (is_sky(tag)) return sky_at(tag, row);
+    if (is_sky(tag)) return sky_at(block, tag, y, row);
     uint2 c = __ldg(block.packed + tag);
     if (c.y >> 31 == 0) return {c.x, c.y};
     flag = c.y >> 28 & 3;
@@ -87,7 +89,7 @@ __device__ __forceinline__ Levels on_ground(Levels c, u32 flag, const Ground& gr
 __device__ __forceinline__ Levels seen_from(const Block& block, u32 word, int y, const Row& row)
 {
     u32 tag = word & TAG;
-    if (is_sky(tag)) return sky_at(tag, row);
+    if (is_sky(tag)) return sky_at(block, tag, y, row);
     uint2 c = __ldg(block.packed + tag);
     if (c.y >> 31 == 0) return {c.x, c.y};
     return flat_at(block, tag, block.rows[min(y, (int)(c.y & 0xffff) - 1)].air);
@@ -144,7 +146,7 @@ __device__ __forceinline__ void resolve(const Block& block, Shared& shared, cons
     for (int y = first + threadIdx.x; y < last; y += THREADS) { // the last column, a row a lane
         Row row = row_at(block.rows + y);
         u32 flag;
-        Levels c = tone(block, samples(y, 2 * STRIP), row, flag);
+        Levels c = tone(block, samples(y, 2 * STRIP), y, row, flag);
         if (flag) {
             Ground ground = {256};
             int above = y % 2 == 1 && block.rows[y - 1].depth > 0 ? y - 1 : y, bottom = WET ? bottom_above(block, samples, above, 2 * STRIP) : 0;
@@ -158,11 +160,11 @@ __device__ __forceinline__ void resolve(const Block& block, Shared& shared, cons
         shared.edge[y - first] = make_uint2(c.rg, c.b);
     }
     __syncthreads();
-    int share = (block.bottom - block.top + WARPS - 1) / WARPS, begin = block.top + warp * share, end = min(begin + share, block.bottom);
-    if (begin >= end) return;
     int column = block.left + lane, x = 2 * lane, width = job.width;
     bool inside = column < width, layered = job.nearness && (block.light[LAMPS] > 0 || block.light[AMOUNT] > 0 || block.light[STARS] > 0);
     float inverse_focal = 1.0f / block.view[12], ray_x = ((float)column + 0.5f - block.view[13]) * inverse_focal, middle = block.view[14];
+    int share = (block.bottom - block.top + WARPS - 1) / WARPS, begin = block.top + warp * share, end = min(begin + share, block.bottom);
+    if (begin >= end) return;
     // pointers go from row to row of the picture, so that nothing is asked of the job in between
     long at = ((long)n * job.height + begin) * width + column, faces = (long)n * (job.most_faces + 1);
     u8 *rgb = job.rgb + 3 * at, *ids = job.ids + at;
@@ -177,7 +179,7 @@ __device__ __forceinline__ void resolve(const Block& block, Shared& shared, cons
     for (int y = 2 * begin; y <= 2 * end; y++) {
         Row row = row_at(block.rows + y);
         u32 w0 = samples(y, x), w1 = samples(y, x + 1), f0, f1;
-        Levels t0 = tone(block, w0, row, f0), t1 = tone(block, w1, row, f1);
+        Levels t0 = tone(block, w0, y, row, f0), t1 = tone(block, w1, y, row, f1);
         if (row.depth > 0) {
             if (y % 2 == 0 || !begun) {
                 ground.level = darkness_along(lists, y, block.left, lane, row);

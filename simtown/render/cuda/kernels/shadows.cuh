@@ -2,7 +2,7 @@
 #pragma once
 #include "scene.cuh"
 
-constexpr float FAINT = 0.06f, GRID = 256.0f, EDGE = 0.035f, SOFTER = 0.085f, SPREAD = 0.34f, UNDER_VEHICLE = 1.0f, UNDER_PROP = 0.7f;
+constexpr float FAINT = 0.06f, GRID = 256.0f, EDGE = 0.035f, SOFTER = 0.085f, UNDER_VEHICLE = 1.0f, UNDER_PROP = 0.7f;
 
 // A point on the ground.
 struct Point { float x, y; };
