@@ -175,7 +175,7 @@ step bytes 180 bash "$scratch/function" bytes
 step streaming 120 "$python" benchmarks/streaming.py --device $learns --batch $batch --steps $steps --out "$out/streaming.csv"
 step sanitizer 180 bash "$scratch/function" sanitizer
 step profile 120 bash "$scratch/function" profile
-step peers 120 "$python" benchmarks/peers/mujoco_warp.py --out "$out/peers.csv"
+step peers 120 "$python" benchmarks/peers/mjwarp.py --out "$out/peers.csv"
 step training 240 "$python" benchmarks/training.py --device $learns --together --out "$out/training.csv"
 step grid $((60 * minutes)) bash "$scratch/function" grid
 column -s, -t "$out/summary.csv" 2>/dev/null
