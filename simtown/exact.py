@@ -44,7 +44,7 @@ kernel = njit(cache=KEPT, nogil=True, error_model="numpy")
 #: drops a reference to it, two atomic steps: too slow for what runs thousands of times a frame.
 part_of_kernel = njit(cache=KEPT, nogil=True, error_model="numpy", inline="always")
 #: A kernel that LLVM puts into its callers, for the same reason; unlike a part of a kernel it is typed on its own.
-inner_kernel = njit(cache=KEPT, nogil=True, error_model="numpy", forceinline=True)
+inner_kernel = njit(cache=KEPT, nogil=True, error_model="numpy", forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 _TWO_OVER_PI = 0.6366197723675814
 _HALF_PI_HIGH = 1.5707963267341256
