@@ -35,6 +35,7 @@ from simtown.scenes.silhouette import boxes
 from simtown.scenes.street import SLOTS
 from simtown.stopping import held
 
+#: Stages that are timed apart: sampling whole examples, putting their questions into words, drawing, encoding and writing.
 STAGES = ("sample", "question", "render", "encode", "write")
 #: (proposed, accepted) counts of rejection loops, by name.
 Tried = dict[str, tuple[int, int]]
