@@ -225,7 +225,8 @@ def _fill(
     tried: Tried = {}
     for begin, end in batches(settings, n):
         index = np.arange(task.start + begin, task.start + end)
-        examples = sample(recipe, index)
+        with clock.stage("sample"):
+            examples = sample(recipe, index)
         with clock.stage("question"):
             kept.append(columns(examples, index, settings))
         with clock.stage("render"):
