@@ -35,6 +35,7 @@ from simtown.scenes.silhouette import boxes
 from simtown.scenes.street import SLOTS
 from simtown.stopping import held
 
+#: Stages that are timed apart: sampling whole examples, putting their questions into words, drawing, encoding and writing.
 STAGES = ("sample", "question", "render", "encode", "write")
 #: (proposed, accepted) counts of rejection loops, by name.
 Tried = dict[str, tuple[int, int]]
@@ -224,7 +225,8 @@ def _fill(
     tried: Tried = {}
     for begin, end in batches(settings, n):
         index = np.arange(task.start + begin, task.start + end)
-        examples = sample(recipe, index)
+        with clock.stage("sample"):
+            examples = sample(recipe, index)
         with clock.stage("question"):
             kept.append(columns(examples, index, settings))
         with clock.stage("render"):
