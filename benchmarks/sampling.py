@@ -14,26 +14,21 @@ import csv
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
-from time import perf_counter, process_time
 
-import numpy as np
 from machine import machine
-
-from simtown.datasets.settings import Settings
-from simtown.language.sampler import Recipe, sample
 
 HERE = Path(__file__).parents[1]
 RESULT = HERE / "benchmarks" / "results" / "sampling.csv"
 ALL = ("left of", "right of", "in front of", "behind")
 #: What is sampled: the settings beside the default ones.
 WHAT = {"default": {}, "distractor": {"distractor": True}, "all relations": {"relations": ALL}}
-BATCH, BATCHES = 128, 24
-#: Samples whenever the number of a row of WHAT comes in, and answers with microseconds of processor time an example.
+#: For every line "row threads" that comes in it samples by a row of WHAT: with 0 threads one round, and answers with microseconds of
+#: processor time an example; else 24 batches of 128, and answers with examples a second and processor milliseconds a batch.
 SAMPLER = """
 import sys, time
+from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from simtown.datasets.settings import Settings
 from simtown.language.sampler import sample
@@ -43,9 +38,15 @@ for recipe in recipes:
     sample(recipe, np.arange(100))
 print("ready", flush=True)
 for line in sys.stdin:
-    begun = time.process_time()
-    sample(recipes[int(line)], np.arange(count))
-    print((time.process_time() - begun) / count * 1e6, flush=True)
+    row, threads = map(int, line.split())
+    begun, used = time.perf_counter(), time.process_time()
+    if threads:
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(lambda i: sample(recipes[row], np.arange(128 * i, 128 * (i + 1))), range(24)))
+        print(128 * 24 / (time.perf_counter() - begun), (time.process_time() - used) / 24 * 1e3, flush=True)
+    else:
+        sample(recipes[row], np.arange(count))
+        print((time.process_time() - used) / count * 1e6, flush=True)
 """
 
 
@@ -64,24 +65,15 @@ class Sampler:
         assert self._process.stdout is not None
         return self._process.stdout.readline().strip()
 
-    def cost(self, row: int) -> float:
-        """Microseconds of processor time an example."""
+    def measure(self, row: int, threads: int = 0) -> list[float]:
+        """What SAMPLER answers."""
         assert self._process.stdin is not None
-        print(row, file=self._process.stdin, flush=True)
-        return float(self._answer())
+        print(row, threads, file=self._process.stdin, flush=True)
+        return [float(word) for word in self._answer().split()]
 
     def end(self) -> None:
         self._process.kill()
         self._process.wait()
-
-
-def in_batches(recipe: Recipe, threads: int) -> tuple[float, float]:
-    """Examples a second, and milliseconds of one core a batch of BATCH."""
-    parts = [np.arange(i * BATCH, (i + 1) * BATCH) for i in range(BATCHES)]
-    with ThreadPoolExecutor(threads) as pool:
-        begun, used = perf_counter(), process_time()
-        list(pool.map(lambda part: sample(recipe, part), parts))
-        return BATCH * BATCHES / (perf_counter() - begun), (process_time() - used) / BATCHES * 1e3
 
 
 def main() -> None:
@@ -95,12 +87,10 @@ def main() -> None:
     print("compiling: a minute", flush=True)
     samplers = [Sampler(args.other.resolve(), args.count), Sampler(HERE, args.count)]
     rows = []
-    for number, (what, options) in enumerate(WHAT.items()):
-        times = [[sampler.cost(number) for sampler in samplers] for _ in range(args.rounds + 1)][1:]  # the first warms up
+    for number, what in enumerate(WHAT):
+        times = [[sampler.measure(number)[0] for sampler in samplers] for _ in range(args.rounds + 1)][1:]  # the first warms up
         ratios = sorted(other / here for other, here in times)
-        recipe = Settings(**options).recipe("train")
-        sample(recipe, np.arange(100))
-        single, double = ([in_batches(recipe, threads) for _ in range(5)] for threads in (1, 2))
+        single, double = ([samplers[1].measure(number, threads) for _ in range(5)] for threads in (1, 2))
         rows.append(
             {
                 "sampled": what,

@@ -46,7 +46,7 @@ inner_kernel = njit(cache=KEPT, nogil=True, error_model="numpy", _nrt=False)
 #: The same for a part of another kernel, compiled as if it stood there.
 part_of_kernel = njit(cache=KEPT, nogil=True, error_model="numpy", inline="always", _nrt=False)
 #: A kernel that LLVM puts into its callers, where nothing is counted then; unlike a part of a kernel it is typed on its own.
-inlined_kernel = njit(cache=KEPT, nogil=True, error_model="numpy", forceinline=True)
+inlined_kernel = njit(cache=KEPT, nogil=True, error_model="numpy", forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 _TWO_OVER_PI = 0.6366197723675814
 _HALF_PI_HIGH = 1.5707963267341256

@@ -28,7 +28,7 @@ def _high(a, b):  # type: ignore[no-untyped-def]
     return a1 * b1 + (middle >> _32) + ((a0 * b1 + (middle & _LOW)) >> _32)
 
 
-@inlined_kernel
+@kernel
 def words(key, index, attempt, block):  # type: ignore[no-untyped-def]
     """Draws 4 block to 4 block + 3 of an address as four uint64; `key` is (2,) uint64, :attr:`Stream.key`."""
     c0, c1, c2, c3 = np.uint64(index), np.uint64(attempt), np.uint64(block), np.uint64(0)

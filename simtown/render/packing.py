@@ -1,7 +1,8 @@
 """Colours of samples as one uint64: three lanes of 21 bits, 255 * 16 for full.
 
 A lane has room for the sum of nine samples under weights of 16 in all, and for a product with a share in 1/256: so the tent filter, the
-mixing of two colours and their darkening take all three channels at once, in whole numbers.
+mixing of two colours and their darkening take all three channels at once, in whole numbers. The two bits above the lanes say whether a
+sample shows ground, and which.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -18,7 +19,7 @@ WHITE = F(4080.0)
 LANES = np.uint64(0x1FFF | 0x1FFF << 21 | 0x1FFF << 42)
 #: Half of what the tent filter divides by, in every lane.
 HALF = np.uint64(0x80 | 0x80 << 21 | 0x80 << 42)
-#: Of a sample's colour, where two bits above the lanes say what lies there, and the colour without them.
+#: Where the two bits above the lanes begin, and the mask of a colour without them.
 FLAGS = np.uint64(62)
 COLOUR = np.uint64((1 << 62) - 1)
 

@@ -35,7 +35,7 @@ def half_sizes() -> np.ndarray:
     return np.abs(bounds[:, :, :2]).max(axis=1)
 
 
-@inlined_kernel
+@kernel
 def framed_lane(y, long, wide, camera, exchangeable):
     """Least and greatest x at which the camera frames the whole near flank of a vehicle along the road; alike if nowhere.
 
@@ -49,7 +49,7 @@ def framed_lane(y, long, wide, camera, exchangeable):
     return min(left, middle), max(right, middle)
 
 
-@inlined_kernel
+@kernel
 def place(lane, across, along, long, wide, camera, exchangeable):
     """A pose in a lane, from two uniform numbers: x, y (metres), yaw."""
     y = LANES[lane][0] + SWAY * (2 * across - 1)
@@ -57,7 +57,7 @@ def place(lane, across, along, long, wide, camera, exchangeable):
     return left + (right - left) * along, y, LANES[lane][1]
 
 
-@inlined_kernel
+@kernel
 def pair_lanes(u, a, b, half, camera, exchangeable):
     """Lanes of vehicles a and b, from one uniform number: any way as likely in which they can stand apart.
 
@@ -71,7 +71,7 @@ def pair_lanes(u, a, b, half, camera, exchangeable):
     return lane, lane
 
 
-@inlined_kernel
+@kernel
 def _room(lane, a, b, half, camera, exchangeable):
     """Whether a lane has room for vehicles a and b."""
     y = LANES[lane][0] + SWAY  # where the camera frames most of the lane

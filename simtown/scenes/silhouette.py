@@ -125,7 +125,7 @@ def desk(images: int, vehicles: int, width: int = NOMINAL[0], height: int = NOMI
     )
 
 
-@inlined_kernel
+@kernel
 def look(desk, image, camera):
     """Stand the camera of an image where a row of seven numbers says."""
     for i in range(7):
@@ -207,7 +207,7 @@ def _copy(source, target):
             target[word, y] = source[word, y]
 
 
-@inlined_kernel
+@kernel
 def _draw(desk, image, slot):
     """Draw a vehicle's silhouette in the window of its box."""
     own, window = desk.own[image, slot], _window(desk, image, slot)
