@@ -47,7 +47,10 @@ def main() -> None:
             width, height = map(int, size.split("x") * (1 if "x" in size else 2))
             expected = Raster().render(scenes, width, height)
             for run in range(1, args.runs + 1):
+                card.too_much = 0
                 apart = pixels_apart(card.render(scenes, width, height), expected)
+                if card.too_much:
+                    print(f"the processor drew {card.too_much} of the scenes, for which the kernels had no room")
                 for number, weather in enumerate(WEATHERS):
                     chosen = scenes.weather == number
                     row = {"size": size, "run": run, "weather": weather, "scenes": int(chosen.sum())}

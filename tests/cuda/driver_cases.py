@@ -13,6 +13,7 @@ import numpy as np
 from simtown.bench.render import the_scenes
 from simtown.render.cuda.card import CudaCard, check_card
 from simtown.render.cuda.engine import Cuda
+from simtown.render.cuda.lane import OVERLAID
 from simtown.render.cuda.layout import JOB, columns, needs
 from simtown.render.engines import CardError, CardWarning, settled
 
@@ -35,7 +36,7 @@ def launches_are_what_the_kernels_expect():
         if whole.wet:
             expected["wet"] = (2, 2, n, 256, 0)
         if whole.layered:
-            expected["overlay"] = (5, n, 1, 256, 0)
+            expected["overlay"] = (-(-HEIGHT // OVERLAID), n, 1, 256, 0)
         for name, how in expected.items():
             word, *numbers, address = lines.pop(0)
             assert (word, tuple(map(int, numbers))) == (name, how), (word, numbers, name, how)

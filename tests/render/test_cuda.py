@@ -49,11 +49,6 @@ def arrays(card, n, width=WIDTH, height=HEIGHT, stream=CALLERS):
     return [OnCard(card, each, kind, stream) for each, kind in kinds]
 
 
-def failed_scenes(made):
-    """Of the last launches."""
-    return [number for lane in made._lanes for number in lane.failed(2)]
-
-
 def assert_same(frames, pictures):
     for name, expected in vars(pictures).items():
         found = getattr(frames, name)
@@ -72,7 +67,7 @@ def test_pictures_are_the_processors(streets, pictures, at_once, lanes):
     assert np.array_equal(colour.rgb, pictures.rgb)
     assert colour.depth.shape == colour.ids.shape == (0, HEIGHT, WIDTH)
     assert len(made.render(streets[:0], WIDTH, HEIGHT)) == 0
-    assert not any(failed_scenes(made)), "the processor has helped"
+    assert not made.too_much
     launched = [name for name, _ in made.card.launches]
     assert launched.count("setup") == launched.count("draw") == 2 * (4 if at_once < 1 else 1)
 
@@ -252,7 +247,7 @@ def test_a_scene_for_which_there_is_no_room_is_drawn_by_the_processor(streets, p
     card.drain(card.foreign(CALLERS))
     for target, expected in zip(targets, vars(pictures).values(), strict=True):
         assert np.array_equal(target.values, expected)
-    assert any(failed_scenes(made)), "nothing was tried"
+    assert made.too_much, "nothing was tried"
 
 
 def test_too_many_triangles_are_told_as_by_the_processor(streets, monkeypatch):

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from tests.cuda.fake_driver import built, environment
 def test_the_driver_is_called_as_it_should_be(tmp_path):
     words = [sys.executable, "-m", "tests.cuda.driver_cases"]
     settings = environment(built(tmp_path), log=tmp_path / "launches")
-    done = subprocess.run(words, env=settings, capture_output=True, text=True, timeout=HANGS)
+    done = subprocess.run(words, env=settings, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=HANGS)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "all cases passed\n"
 

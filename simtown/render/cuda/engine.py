@@ -50,6 +50,7 @@ class Cuda:
     Attributes:
         card: what draws.
         launch: scenes of a launch of 128 x 128 pixels.
+        too_much: how many scenes the processor had to draw so far.
 
     Raises:
         CardError: there is no card that works, or its memory does not suffice for one scene.
@@ -58,7 +59,8 @@ class Cuda:
 
     def __init__(self, card: Card | None = None, lanes: int = 2) -> None:
         self.card: Card = CudaCard() if card is None else card
-        self.launch = LAUNCH
+        self.launch: float = LAUNCH
+        self.too_much = 0
         self._most = 1 << 30  # scenes of a launch for which there was memory
         self._lock = threading.Lock()
         self._processor: Raster | None = None
@@ -266,6 +268,7 @@ class Cuda:
 
     def _drawn_here(self, batch: SceneBatch, scene: int, width: int, height: int, geometry: bool = True) -> dict[str, np.ndarray]:
         """Pictures of a scene for which the kernels have no room, by the processor."""
+        self.too_much += 1
         if self._processor is None:
             self._processor = Raster()
         try:

@@ -1,0 +1,87 @@
+"""Kernels from their sources: what is included, what is kept, and what is said where nothing can be compiled."""
+
+import sys
+
+import pytest
+
+pytest.importorskip("cuda.core", reason="needs cuda-core: pip install '.[dev]'")
+
+from simtown.render.cuda import compiler
+from simtown.render.cuda.card import _architecture
+from simtown.render.engines import CardError
+
+FILES = {
+    "a.cuh": "#pragma once\nstruct A { int n; };\n",
+    "b.cuh": '#pragma once\n#include "a.cuh"\nstruct B { A a; };\n',
+    "good.cu": '// B\n#include "b.cuh"\n#include "a.cuh"\nextern "C" __global__ void good(B* b) { b->a.n = 1; }\n',
+    "bad.cu": 'extern "C" __global__ void bad() { nothing(); }\n',
+}
+
+
+@pytest.fixture
+def kernels(tmp_path, monkeypatch):
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.setattr(compiler, "KERNELS", tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def test_a_file_is_included_once(kernels):
+    text = compiler.source("good")
+    assert text.count("struct A") == text.count("struct B") == 1
+    assert text.index("// B") < text.index("struct A") < text.index("struct B") < text.index("void good")
+    assert "#" not in text
+
+
+def test_what_is_compiled_is_kept_by_source_and_architecture(kernels):
+    first = compiler.cubin("good", "sm_90")
+    kept = [path for path in (kernels / "cache").rglob("*") if path.is_file()]
+    assert len(kept) == 1
+    assert kept[0].read_bytes() == first == compiler.cubin("good", "sm_90")
+    assert first.startswith(b"\x7fELF")
+    compiler.cubin("good", "sm_80")
+    (kernels / "a.cuh").write_text("struct A { int more, n; };\n", encoding="utf-8")
+    assert compiler.cubin("good", "sm_90") != first
+    assert len([path for path in (kernels / "cache").rglob("*") if path.is_file()]) == 3
+
+
+def test_without_a_folder_for_what_is_kept_it_is_compiled_every_time(kernels, monkeypatch):
+    (kernels / "file").write_text("", encoding="utf-8")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(kernels / "file"))
+    assert compiler.cubin("good", "sm_90").startswith(b"\x7fELF")
+
+
+def test_reasons_are_told_in_words(kernels, monkeypatch):
+    with pytest.raises(CardError, match=r"the kernel bad cannot be compiled for sm_90 .*nothing") as told:
+        compiler.cubin("bad", "sm_90")
+    assert "\n" not in str(told.value)
+    monkeypatch.setitem(sys.modules, "cuda.core", None)
+    with pytest.raises(CardError, match=r"needs cuda-core.*\.\[cuda\]"):
+        compiler.cubin("good", "sm_90")
+
+
+class NoCompiler:
+    def nvrtcVersion(self):  # noqa: N802  (NVIDIA's name)
+        raise RuntimeError("libnvrtc.so cannot be found")
+
+
+class Compiler:
+    def nvrtcVersion(self):  # noqa: N802
+        return 0, 13, 0
+
+    def nvrtcGetSupportedArchs(self):  # noqa: N802
+        return 0, [75, 80, 86, 90, 100, 120]
+
+
+def test_the_newest_architecture_that_card_and_compiler_know():
+    names = {capability: _architecture("card", capability, 13, Compiler()) for capability in ((8, 0), (8, 9), (9, 0), (12, 1))}
+    assert names == {(8, 0): "sm_80", (8, 9): "sm_86", (9, 0): "sm_90", (12, 1): "sm_120"}
+    for capability, driver, nvrtc, words in (
+        ((7, 5), 13, Compiler(), r"too old.* 7\.5, and 8\.0"),
+        ((11, 0), 13, Compiler(), "does not know the card card: update nvidia-cuda-nvrtc"),
+        ((9, 0), 12, Compiler(), r"knows CUDA 12, and CUDA's compiler is 13\.0: update the driver"),
+        ((9, 0), 13, NoCompiler(), r"NVRTC is not installed: .*\.\[cuda\]"),
+    ):
+        with pytest.raises(CardError, match=words):
+            _architecture("card", capability, driver, nvrtc)
