@@ -1,5 +1,6 @@
 """CUDA C++ to PTX and machine code, by NVRTC, as the package compiles its kernels: every operation rounds once."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -16,8 +17,7 @@ def compile_ptx(source: str, arch: str = "compute_90", name: str = "kernel.cu") 
         RuntimeError: the source has an error; the message is the compiler's.
     """
     program, _ = _compile(source, name, f"-arch={arch}")
-    text = b" " * _check(nvrtc.nvrtcGetPTXSize(program))
-    _check(nvrtc.nvrtcGetPTX(program, text))
+    text = _filled(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program)
     _check(nvrtc.nvrtcDestroyProgram(program))
     return text.rstrip(b"\0").decode()
 
@@ -30,8 +30,7 @@ def compile_cubin(source: str, arch: str = "sm_90", name: str = "kernel.cu") -> 
         RuntimeError: as `compile_ptx`.
     """
     program, log = _compile(source, name, f"-arch={arch}", "--ptxas-options=-v")
-    code = b" " * _check(nvrtc.nvrtcGetCUBINSize(program))
-    _check(nvrtc.nvrtcGetCUBIN(program, code))
+    code = _filled(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program)
     _check(nvrtc.nvrtcDestroyProgram(program))
     return code, log
 
@@ -41,11 +40,21 @@ def _compile(source: str, name: str, *options: str) -> tuple[Any, str]:
     program = _check(nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), 0, [], []))
     given = [option.encode() for option in (*options, *_OPTIONS)]
     (error,) = nvrtc.nvrtcCompileProgram(program, len(given), given)
-    log = b" " * _check(nvrtc.nvrtcGetProgramLogSize(program))
-    _check(nvrtc.nvrtcGetProgramLog(program, log))
+    log = _filled(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
     if int(error):
         raise RuntimeError(log.decode(errors="replace").strip("\0 \n"))
     return program, log.decode(errors="replace")
+
+
+def _filled(size_of: Callable[..., Any], fill: Callable[..., Any], program: Any) -> bytes:
+    """The bytes that NVRTC writes where it is told.
+
+    They are one more than it needs: Python has every object of one byte only once, and what is written into it shows everywhere.
+    """
+    size = _check(size_of(program))
+    room = bytes(size + 1)
+    _check(fill(program, room))
+    return room[:size]
 
 
 def _check(result: tuple[Any, ...]) -> Any:

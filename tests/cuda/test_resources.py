@@ -52,3 +52,9 @@ def test_another_architecture_and_a_source_that_is_refused():
         measure(compile_ptx(SUM), "total", "sm_80")
     with pytest.raises(RuntimeError, match=r"kernel.cu\(1\): error"):
         compile_ptx("int x = y;")
+
+
+def test_an_empty_log_is_written_into_no_byte_that_python_shares():
+    compile_ptx("__global__ void nothing() {}", name="quiet.cu")
+    assert b"a b".split(bytes([32])) == [b"a", b"b"]
+    assert b" "[0] == 32
