@@ -12,20 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simtown.assets.atlas import Atlas, atlas
+from simtown.assets.atlas import GRID, Atlas, atlas
 from simtown.assets.catalogue import ENTITIES
-from simtown.exact import inlined_kernel, kernel, part_of_kernel, sincos
+from simtown.exact import inlined_kernel, inner_kernel, kernel, part_of_kernel, sincos
 from simtown.scenes.camera import NOMINAL, fill_view, object_to_camera, project
-from simtown.scenes.rows import LANES, clear_rows
 from simtown.scenes.scene import SceneBatch
 
 F = np.float32
-_LANES = np.uint64(LANES)
-_ALL, _1, _3, _6, _63 = np.uint64(2**64 - 1), np.uint64(1), np.uint64(3), np.uint64(6), np.uint64(63)
-#: The 64-bit words that hold a row of the nominal picture.
-WORDS = (NOMINAL[0] + 63) // 64
-#: Beyond so many pixels rounding may move an edge by a pixel and more.
-_FAR = F(8192.0)
+_1 = np.uint64(1)
 
 
 class Shapes(NamedTuple):
@@ -33,15 +27,22 @@ class Shapes(NamedTuple):
 
     Attributes:
         columns: (3, v) float32 vertices, and `vertex_start` (m + 1,) int64, as the atlas has them.
-        corners: (3, c) float32, of every vehicle the first corners of its triangles, then the second, then the third.
-        corner_start: (entities + 1,) int64.
+        points: (3, p) float32 different places of corners. `point_start`: (entities + 1,) int64.
+        planes: (4, f) float32 unit outward normals of the faces, and their distances from the origin, metres. Triangles of one plane
+            are one face. `plane_start`: (entities + 1,) int64. The first of every vehicle never faces the camera.
+        edges: (4, e) uint16, from a point to another, with the faces to its left and its right as seen from outside; counted from
+            the vehicle's first point and face. `edge_start`: (entities + 1,) int64.
         half: (entities, 2) float32 half the length and half the width of a footprint, metres, about the origin.
     """
 
     columns: np.ndarray
     vertex_start: np.ndarray
-    corners: np.ndarray
-    corner_start: np.ndarray
+    points: np.ndarray
+    point_start: np.ndarray
+    planes: np.ndarray
+    plane_start: np.ndarray
+    edges: np.ndarray
+    edge_start: np.ndarray
     half: np.ndarray
 
 
@@ -57,9 +58,11 @@ class Desk(NamedTuple):
         box: (images, v, 4) float32 full picture boxes: x0, y0, x1, y1 in pixels, unclipped.
         seen: (v,) float32 visible shares.
         whole: (images, v) int64 pixels of a silhouette; -1 before it is drawn.
-        own: (images, v, WORDS, rows) uint64 silhouettes, each in the window of its box; see :mod:`simtown.scenes.rows`.
-        rest: (WORDS, rows) uint64, what is left of one.
-        spots, spot_bits: (4, largest mesh) projected points, and the same memory as int32. `facing`: triangles that face the camera.
+        own: (images, v, pixels) int16 silhouettes, 1 where a vehicle is, column by column of the window of its box.
+        rest: (pixels,) int16, what is left of one. `steps`: the same, where a row enters or leaves faces, else 0.
+        depth: (rows,) int16 how many faces cover the pixels of a column.
+        spots, spot_bits: (4, largest mesh) projected points, and the same memory as int32.
+        facing: (largest mesh,) uint8 whether a face faces the camera. `outline`: (largest mesh,) uint16 edges of which one face does.
     """
 
     shapes: Shapes
@@ -74,23 +77,57 @@ class Desk(NamedTuple):
     whole: np.ndarray
     own: np.ndarray
     rest: np.ndarray
+    steps: np.ndarray
+    depth: np.ndarray
     spots: np.ndarray
     spot_bits: np.ndarray
     facing: np.ndarray
+    outline: np.ndarray
+
+
+def _faces_and_edges(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Points, planes and edges of a mesh, as :class:`Shapes` has them, from (t, 3, 3) corners of triangles on the grid."""
+    points, numbers = np.unique(np.rint(corners.reshape(-1, 3) * GRID).astype(np.int64), axis=0, return_inverse=True)
+    a, b, c = (points[numbers.reshape(-1, 3)[:, k]] for k in range(3))
+    normals = np.cross(b - a, c - a)
+    normals //= np.gcd.reduce(normals, axis=1, keepdims=True)
+    planes, face = np.unique(np.column_stack([normals, (normals * a).sum(axis=1)]), axis=0, return_inverse=True)
+    sides = np.concatenate([numbers.reshape(-1, 3)[:, [k, (k + 1) % 3]] for k in range(3)])
+    sides = np.column_stack([sides, np.tile(face.reshape(-1) + 1, 3)])
+    open_sides: dict[tuple[int, int], list[int]] = {}
+    edges = []
+    for start, end, left in sides.tolist():
+        others = open_sides.get((end, start))
+        if not others:
+            open_sides.setdefault((start, end), []).append(left)
+        elif left in others:  # an edge within a face is never on the outline
+            others.remove(left)
+        else:
+            edges.append((start, end, left, others.pop()))
+    edges += [(start, end, left, 0) for (start, end), lefts in open_sides.items() for left in lefts]
+    length = np.sqrt((planes[:, :3].astype(np.float64) ** 2).sum(axis=1))
+    unit = planes / np.column_stack([length, length, length, length * GRID])
+    return points / GRID, np.concatenate([[[0, 0, 0, 1]], unit]), np.array(edges)
 
 
 def shapes_of(town: Atlas) -> Shapes:
     """The shapes of an atlas's vehicles."""
-    corners, corner_start = [], [0]
+    parts = []
     for number in range(len(ENTITIES)):
         triangles = town.triangles[slice(*town.triangle_start[number : number + 2])]
-        corners.append(town.vertices[triangles.T].reshape(-1, 3))
-        corner_start.append(corner_start[-1] + len(corners[-1]))
+        parts.append(_faces_and_edges(town.vertices[triangles].astype(np.float64)))
+    (points, point_start), (planes, plane_start), (edges, edge_start) = (
+        (np.ascontiguousarray(np.concatenate(rows).T), np.cumsum([0] + [len(each) for each in rows])) for rows in zip(*parts, strict=True)
+    )
     return Shapes(
         columns=town.columns,
         vertex_start=town.vertex_start,
-        corners=np.ascontiguousarray(np.concatenate(corners).T),
-        corner_start=np.array(corner_start),
+        points=points.astype(np.float32),
+        point_start=point_start,
+        planes=planes.astype(np.float32),
+        plane_start=plane_start,
+        edges=edges.astype(np.uint16),
+        edge_start=edge_start,
         half=np.abs(town.bounds[: len(ENTITIES), :, :2]).max(axis=1),
     )
 
@@ -103,9 +140,8 @@ def shapes() -> Shapes:
 
 def desk(images: int, vehicles: int, width: int = NOMINAL[0], height: int = NOMINAL[1]) -> Desk:
     """A desk for so many images of so many vehicles."""
-    town, rows = shapes(), NOMINAL[1] + LANES - 1
-    most = int(max(np.diff(town.vertex_start).max(), np.diff(town.corner_start).max()))
-    spots = np.zeros((4, most), dtype=np.float32)
+    town, pixels = shapes(), NOMINAL[0] * NOMINAL[1]
+    spots = np.zeros((4, int(np.diff(town.vertex_start).max())), dtype=np.float32)
     return Desk(
         shapes=town,
         size=np.array([width, height]),
@@ -117,11 +153,14 @@ def desk(images: int, vehicles: int, width: int = NOMINAL[0], height: int = NOMI
         box=np.zeros((images, vehicles, 4), dtype=np.float32),
         seen=np.zeros(vehicles, dtype=np.float32),
         whole=np.full((images, vehicles), -1),
-        own=np.zeros((images, vehicles, WORDS, rows), dtype=np.uint64),
-        rest=np.zeros((WORDS, rows), dtype=np.uint64),
+        own=np.zeros((images, vehicles, pixels), dtype=np.int16),
+        rest=np.zeros(pixels, dtype=np.int16),
+        steps=np.zeros(pixels, dtype=np.int16),
+        depth=np.zeros(NOMINAL[1], dtype=np.int16),
         spots=spots,
         spot_bits=spots.view(np.int32),
-        facing=np.zeros(most // 3 + 1, dtype=np.uint32),
+        facing=np.zeros(int(np.diff(town.plane_start).max()), dtype=np.uint8),
+        outline=np.zeros(int(np.diff(town.edge_start).max()) + 1, dtype=np.uint16),
     )
 
 
@@ -171,11 +210,11 @@ def _outline(desk, image, entity, x, y, c, s):
     return (x0, y0, x1, y1) if entity >= 0 else (zero, zero, zero, zero)
 
 
-@kernel
+@inner_kernel
 def share(desk, image, slot, vehicles, least, enough):
     """The share of a vehicle's silhouette that none of the first `vehicles` hides, float32.
 
-    Once it is certain to be below `least`, some share below that is returned; once it is certain to be above `enough`, 1 is.
+    Once it is certain to be above `enough`, 1 is returned.
     """
     hiding = 0
     for other in range(vehicles):
@@ -183,9 +222,16 @@ def share(desk, image, slot, vehicles, least, enough):
             hiding |= 1 << other
     if not hiding:
         return F(1.0)
+    window, own, rest = _window(desk, image, slot), desk.own[image, slot], desk.rest
+    _, _, width, height = window
+    pixels = np.uint64(max(width, 0) * max(height, 0))
     if desk.whole[image, slot] < 0:
-        _draw(desk, image, slot)
-    whole, window, own, rest = desk.whole[image, slot], _window(desk, image, slot), desk.own[image, slot], desk.rest
+        for i in range(pixels):
+            own[i] = 1
+        desk.whole[image, slot] = pixels - np.uint64(_clear(desk, image, slot, window, own))
+        for i in range(pixels):
+            own[i] ^= 1
+    whole = desk.whole[image, slot]
     if enough < 1:
         hidden = 0
         for other in range(vehicles):
@@ -193,35 +239,13 @@ def share(desk, image, slot, vehicles, least, enough):
                 hidden += _inside(own, window, desk.box[image, other])
         if whole - hidden > enough * whole:
             return F(1.0)
-    _copy(own, rest)
+    for i in range(pixels):
+        rest[i] = own[i]
+    left = whole
     for other in range(vehicles):
         if hiding >> other & 1 and whole > 0:
-            _cover(desk, rest, window, image, other, int(least * whole) - 1)
-    return F(_count(rest, window) / max(whole, 1))
-
-
-@inlined_kernel
-def _copy(source, target):
-    for word in range(np.uint64(WORDS)):
-        for y in range(np.uint64(source.shape[1])):
-            target[word, y] = source[word, y]
-
-
-@kernel
-def _draw(desk, image, slot):
-    """Draw a vehicle's silhouette in the window of its box."""
-    own, window = desk.own[image, slot], _window(desk, image, slot)
-    _, _, width, height = window
-    own[:] = np.uint64(0)
-    if width > 0 and height > 0:
-        rest, last = desk.rest, np.uint64(width - 1) >> _6
-        rest[:] = _ALL
-        _cover(desk, rest, window, image, slot, -1)
-        for word in range(last + _1):
-            bits = _ALL if word < last else _ALL >> (_63 - (np.uint64(width - 1) & _63))
-            for y in range(np.uint64(height)):
-                own[word, y] = ~rest[word, y] & bits
-    desk.whole[image, slot] = _count(own, window)
+            left = _clear(desk, image, other, window, rest)
+    return F(left / max(whole, 1))
 
 
 @inlined_kernel
@@ -234,93 +258,74 @@ def _window(desk, image, slot):
 
 @inlined_kernel
 def _inside(mask, window, box):
-    """How many bits of a window may lie inside a picture box, at most."""
+    """How many pixels of a window's mask may lie inside a picture box, at most."""
     x0, y0, width, height = window
     left, right = max(int(box[0]) - 1 - x0, 0), min(int(box[2]) + 2 - x0, width)
     top, bottom = max(int(box[1]) - 1 - y0, 0), min(int(box[3]) + 2 - y0, height)
-    total = np.int64(0)
-    if left < right and top < bottom:
-        first, last = np.uint64(left) >> _6, np.uint64(right - 1) >> _6
-        for word in range(first, last + _1):
-            bits = _ALL
-            if word == first:
-                bits &= _ALL << (np.uint64(left) & _63)
-            if word == last:
-                bits &= _ALL >> (_63 - (np.uint64(right - 1) & _63))
-            for y in range(np.uint64(top), np.uint64(bottom)):
-                total += _bits(mask[word, y] & bits)
-    return total
-
-
-@inlined_kernel
-def _count(mask, window):
-    """How many bits of a window are set."""
     total = 0
-    if window[2] > 0 and window[3] > 0:
-        for word in range((np.uint64(window[2]) + _63) >> _6):
-            for y in range(np.uint64(window[3])):
-                total += _bits(mask[word, y])
+    for column in range(left, right):
+        first, column_total = np.uint64(column * height), np.int16(0)
+        for row in range(np.uint64(top), np.uint64(max(bottom, top))):
+            column_total += mask[first + row]
+        total += column_total
     return total
 
 
-@inlined_kernel
-def _bits(word):
-    """How many bits of a word are set."""
-    word -= (word >> _1) & np.uint64(0x5555555555555555)
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+@inner_kernel
+def _clear(desk, image, slot, window, mask):
+    """Clear the pixels of a window's mask that a vehicle covers. Returns how many are left.
 
-
-@kernel
-def _cover(desk, mask, window, image, slot, few):
-    """Clear the bits of a mask that a vehicle covers, or so many of them that at most `few` are left.
-
-    The mask shows a window (x0, y0, width, height) of the picture, no empty one.
+    Faces that face the camera make up the silhouette. Where two of them meet, one begins as the other ends, so their outline alone
+    says how many cover a pixel.
     """
     x0, y0, width, height = window
-    view, shapes, spots, facing, entity = desk.lens[image], desk.shapes, desk.spots, desk.facing, desk.entity[slot]
-    start, stop = shapes.corner_start[entity], shapes.corner_start[entity + 1]
-    count = np.uint64(stop - start) // _3
+    if width <= 0 or height <= 0:
+        return 0
+    shapes, spots, facing, outline, steps, depth = desk.shapes, desk.spots, desk.facing, desk.outline, desk.steps, desk.depth
+    view, entity = desk.lens[image], desk.entity[slot]
     x, y, c, s = desk.pose[image, slot, 0], desk.pose[image, slot, 1], desk.turn[image, slot, 0], desk.turn[image, slot, 1]
+    dx, dy = view[0] - x, view[1] - y
+    eye_x, eye_y, eye_z = dx * c + dy * s, dy * c - dx * s, view[2]
+    planes, first = shapes.planes, np.uint64(shapes.plane_start[entity])
+    for i in range(np.uint64(shapes.plane_start[entity + 1]) - first):
+        above = planes[0, first + i] * eye_x + planes[1, first + i] * eye_y + planes[2, first + i] * eye_z
+        facing[i] = above > planes[3, first + i]
+    facing[0] = 0
     matrix = object_to_camera(view, x, y, F(0.0), c, s, F(1.0))
-    project(matrix, view[12], view[13] - F(0.5) - F(x0), view[14] - F(0.5) - F(y0), shapes.corners, start, stop, spots)
-    found = np.uint64(0)
-    for t in range(count):
-        u, v = t + count, t + count + count
-        ax, ay, bx, by, cx, cy = spots[0, t], spots[1, t], spots[0, u], spots[1, u], spots[0, v], spots[1, v]
-        facing[found] = t
-        found += np.uint64((bx - ax) * (cy - ay) - (by - ay) * (cx - ax) < 0)  # it faces the camera (y runs down)
+    start, stop = shapes.point_start[entity], shapes.point_start[entity + 1]
+    project(matrix, view[12], view[13] - F(0.5) - F(x0), view[14] - F(0.5) - F(y0), shapes.points, start, stop, spots)
+    edges, first, found = shapes.edges, np.uint64(shapes.edge_start[entity]), np.uint64(0)
+    for i in range(np.uint64(shapes.edge_start[entity + 1]) - first):
+        outline[found] = i
+        found += np.uint64(facing[edges[2, first + i]] != facing[edges[3, first + i]])
+    right, bottom, rows = F(width), F(height), np.int64(height)
     for n in range(found):
-        if few >= 0 and n & _63 == _63 and _count(mask, window) <= few:
-            break
-        first_corner = np.uint64(facing[n])
-        u, v = first_corner + count, first_corner + count + count
-        ax, ay, bx, by, cx, cy = spots[0, first_corner], spots[1, first_corner], spots[0, u], spots[1, u], spots[0, v], spots[1, v]
-        low_x, high_x, low_y, high_y = min(ax, bx, cx), max(ax, bx, cx), min(ay, by, cy), max(ay, by, cy)
-        top, bottom = max(int(np.ceil(low_y)), 0), min(int(np.ceil(high_y)), height)
-        if top >= bottom or high_x <= 0 or low_x > width:
-            continue
-        left, right = 0, width
-        if max(-low_x, high_x, -low_y, high_y) < _FAR:
-            left, right = min(max(int(low_x), 0), width - 1), min(int(high_x) + 2, width)
-        first, last = np.uint64(left) >> _6, np.uint64(max(right - 1, left)) >> _6
-        _clear_triangle(mask, first, last, np.uint64(top), np.uint64(bottom), ax, ay, bx, by, cx, cy)
-
-
-@part_of_kernel
-def _clear_triangle(mask, first, last, top, bottom, x0, y0, x1, y1, x2, y2):
-    """Clear the bits of `mask` that lie inside a triangle, in words first to last of rows top to bottom - 1."""
-    if y1 < y0:
-        x0, y0, x1, y1 = x1, y1, x0, y0
-    if y2 < y1:
-        x1, y1, x2, y2 = x2, y2, x1, y1
-        if y1 < y0:
-            x0, y0, x1, y1 = x1, y1, x0, y0
-    long, above, below, middle = (x2 - x0) / (y2 - y0), (x1 - x0) / (y1 - y0), (x2 - x1) / (y2 - y1), np.ceil(y1)
-    for word in range(first, last + _1):
-        for row in range(top, bottom, _LANES):
-            clear_rows(mask, word, row, F(bottom), F(word << _6), x0, y0, long, above, middle, x1, y1, below)
+        edge = first + np.uint64(outline[n])
+        a, b = edges[0, edge], edges[1, edge]
+        step = np.int16(1) if facing[edges[2, edge]] else np.int16(-1)
+        xa, ya, xb, yb = spots[0, a], spots[1, a], spots[0, b], spots[1, b]
+        if yb < ya:
+            xa, ya, xb, yb, step = xb, yb, xa, ya, -step
+        slope = (xb - xa) / (yb - ya)
+        for row in range(np.int64(np.ceil(min(max(ya, F(0.0)), bottom))), np.int64(np.ceil(min(max(yb, F(0.0)), bottom)))):
+            across = xa + (F(row) - ya) * slope
+            column = np.int64(np.ceil(min(max(across, F(0.0)), right)))
+            if column < width:
+                steps[np.uint64(column * rows + row)] += step
+    left = np.int64(0)
+    for row in range(np.uint64(height)):
+        depth[row] = 0
+    for column in range(np.uint64(width)):
+        begin, column_left = column * np.uint64(height), np.int16(0)
+        for row in range(np.uint64(height)):
+            i = begin + row
+            covers = depth[row] + steps[i]
+            depth[row] = covers
+            steps[i] = 0
+            mask[i] = mask[i] if covers <= 0 else 0
+            column_left += mask[i]
+        left += column_left
+    return left
 
 
 @inlined_kernel
