@@ -11,7 +11,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from simtown.exact import inlined_kernel, kernel
+from simtown.exact import inlined_kernel, inner_kernel, kernel
 
 _LOW = np.uint64(0xFFFFFFFF)
 _32 = np.uint64(32)
@@ -20,7 +20,7 @@ _W0, _W1 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBB67AE8584CAA73B)
 _11 = np.uint64(11)
 
 
-@kernel
+@inlined_kernel
 def _high(a, b):  # type: ignore[no-untyped-def]
     """Upper 64 bits of a product of two 64-bit numbers, by halves."""
     a0, a1, b0, b1 = a & _LOW, a >> _32, b & _LOW, b >> _32
@@ -28,7 +28,7 @@ def _high(a, b):  # type: ignore[no-untyped-def]
     return a1 * b1 + (middle >> _32) + ((a0 * b1 + (middle & _LOW)) >> _32)
 
 
-@kernel
+@inner_kernel
 def words(key, index, attempt, block):  # type: ignore[no-untyped-def]
     """Draws 4 block to 4 block + 3 of an address as four uint64; `key` is (2,) uint64, :attr:`Stream.key`."""
     c0, c1, c2, c3 = np.uint64(index), np.uint64(attempt), np.uint64(block), np.uint64(0)
@@ -47,7 +47,7 @@ def uniform(word):  # type: ignore[no-untyped-def]
     return np.int64(word >> _11) * 2.0**-53
 
 
-@kernel
+@inner_kernel
 def fill(key, index, attempt, out):  # type: ignore[no-untyped-def]
     """The first draws of an address, as many as `out` (uint64) has room for."""
     count = np.uint64(len(out))

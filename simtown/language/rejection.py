@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simtown.exact import inlined_kernel, kernel
+from simtown.exact import inlined_kernel, inner_kernel, kernel
 from simtown.language.relations import LATERAL, RADIAL, margin, stands, truth
 from simtown.scenes.paint import paint_of
 from simtown.scenes.placement import LEAST_VISIBLE, pair_lanes, place, place_beside, too_close
-from simtown.scenes.silhouette import hides, look, put, share
-from simtown.scenes.street import Kinds, street_of
+from simtown.scenes.silhouette import Desk, hides, look, put, share
+from simtown.scenes.street import Draft, Kinds, street_of
 from simtown.scenes.weather import weather_of
 from simtown.streams import pick, uniform, words
 
@@ -99,12 +99,27 @@ class Arrays(NamedTuple):
     visible: np.ndarray
 
 
+class Memory(NamedTuple):
+    """What examples are made in, one after the other. Every thread has its own.
+
+    Attributes:
+        desk: see :class:`~simtown.scenes.silhouette.Desk`. Its first image is the scene, the others its mirror images.
+        draft: see :class:`~simtown.scenes.street.Draft`.
+        taken, pieces: see :func:`~simtown.scenes.placement.place_beside`.
+    """
+
+    desk: Desk
+    draft: Draft
+    taken: np.ndarray
+    pieces: np.ndarray
+
+
 @kernel
-def examples(plan, index, desk, out, tried):
+def examples(plan, index, memory, out, tried):
     """Sample the examples `index` into `out`. Returns the first :func:`failure`, or DONE."""
-    first = DONE
+    first = np.int64(DONE)  # a literal number would be a type of its own, and all would be compiled twice
     for n in range(len(index)):
-        first = min(first, example(plan, index[n], desk, out, n, tried, first))
+        first = min(first, example(plan, index[n], memory, out, n, tried, first))
     return first
 
 
@@ -118,15 +133,16 @@ def failure(scene, loop):
 DONE = (ROUNDS + 1) * LOOPS
 
 
-@kernel
-def example(plan, index, desk, out, n, tried, limit):
+@inner_kernel
+def example(plan, index, memory, out, n, tried, limit):
     """Sample one example into row n. Returns its :func:`failure`, or `limit` if that comes first or nothing failed."""
+    desk = memory.desk
     if not draw_kinds(plan, index, desk.entity, tried):
         return failure(0, ENTITY)
     draw_camera(plan, index, out.camera[n])
     _look(desk, plan.mirrors, out.camera[n])
     answer = fair_answer(plan.keys[_ANSWER], index)
-    subject, relation, settled, scene = 0, 0, False, 0
+    subject, relation, settled, scene = 0, 0, False, np.int64(0)
     while not settled:
         if failure(scene, PLACEMENT) > limit:
             return limit
@@ -139,7 +155,7 @@ def example(plan, index, desk, out, n, tried, limit):
         subject, relation = _ask(plan, index, desk, answer, scene, tried)
         if subject < 0:
             return failure(scene, QUESTION)
-        settled = len(desk.entity) == 2 or _place_distractor(plan, index, desk, scene, subject, relation, out.visible[n], tried)
+        settled = len(desk.entity) == 2 or _place_distractor(plan, index, memory, scene, subject, relation, out.visible[n], tried)
         scene += 1
     out.answer[n], out.subject[n], out.relation[n], out.object[n] = answer, subject, relation, 1 - subject
     out.margin[n] = _margin(desk, relation, subject, 1 - subject)
@@ -147,22 +163,22 @@ def example(plan, index, desk, out, n, tried, limit):
         out.entity[n, slot] = desk.entity[slot]
         for i in range(3):
             out.pose[n, slot, i] = desk.pose[0, slot, i]
-    _dress(plan, index, out, n)
+    _dress(plan, index, memory.draft, out, n)
     return limit
 
 
-@kernel
-def _dress(plan, index, out, n):
+@inner_kernel
+def _dress(plan, index, draft, out, n):
     """What is drawn whatever happens: weather, street, words and paint."""
     out.weather[n], out.intensity[n], out.sun[n, 0], out.sun[n, 1], out.fall_seed[n] = weather_of(plan.keys[_WEATHER], index, plan.weathers)
-    street_of(plan.keys[_STREET], index, out.weather[n], plan.street, out.prop[n], out.prop_pose[n], out.prop_style[n])
+    street_of(plan.keys[_STREET], index, out.weather[n], plan.street, draft, out.prop[n], out.prop_pose[n], out.prop_style[n])
     out.phrasing[n] = plan.phrasings[int(uniform(words(plan.keys[_PHRASING], index, 0, 0)[0]) * len(plan.phrasings))]
     draws = words(plan.keys[_PAINT], index, 0, 0)
     for slot in range(out.entity.shape[1]):
         out.paint[n, slot] = paint_of(draws[slot], out.entity[n, slot], plan.paints, plan.may_change)
 
 
-@kernel
+@inner_kernel
 def draw_kinds(plan, index, entity, tried):
     """Draw the kinds of a scene's vehicles, by equation 4, until they differ. Returns False if they never do."""
     vehicles = len(plan.sums)
@@ -180,7 +196,7 @@ def draw_kinds(plan, index, entity, tried):
     return False
 
 
-@kernel
+@inner_kernel
 def _another_kind(plan, index, entity, scene):
     """A kind of distractor as :func:`draw_kinds` draws it, given those of the two vehicles asked about."""
     u = uniform(words(plan.keys[_KIND], index, scene, 0)[0])
@@ -194,7 +210,7 @@ def _another_kind(plan, index, entity, scene):
     return drawn
 
 
-@kernel
+@inner_kernel
 def draw_camera(plan, index, row):
     """The camera of an example: the fixed one, moved at random if there is a jitter."""
     draws = words(plan.keys[_CAMERA], index, 0, 0)
@@ -205,7 +221,7 @@ def draw_camera(plan, index, row):
             row[i] += F(plan.jitter[i] * (2 * uniform(draws[i]) - 1))
 
 
-@kernel
+@inner_kernel
 def fair_answer(key, index):
     """Whether the answer is yes: of examples 2j and 2j + 1 exactly one is."""
     return (uniform(words(key, index // 2, 0, 0)[0]) < 0.5) != (index % 2 == 1)
@@ -221,24 +237,26 @@ def mirrored(x, y, yaw, mirror):
     return x, y, yaw
 
 
-@kernel
+@inner_kernel
 def mirror_camera(row, mirror):
     """Exchange left and right of a camera row, in place, if mirror[LATERAL]."""
     if mirror[LATERAL]:
         row[0], row[3] = -row[0], -row[3]
 
 
-@kernel
+@inner_kernel
 def _look(desk, mirrors, row):
     """Set up the camera of a scene, and of its mirror images."""
     look(desk, 0, row)
     for m in range(len(mirrors)):
-        seen = row.copy()
+        seen = desk.camera[m + 1]
+        for i in range(7):
+            seen[i] = row[i]
         mirror_camera(seen, mirrors[m])
         look(desk, m + 1, seen)
 
 
-@kernel
+@inner_kernel
 def _place_pair(plan, index, desk, scene, visible, tried):
     """Place the two vehicles asked about until they fit and some relation between them is defined. False if they never do."""
     a, b, row, half = desk.entity[0], desk.entity[1], desk.camera[0], plan.half
@@ -258,7 +276,7 @@ def _place_pair(plan, index, desk, scene, visible, tried):
     return False
 
 
-@kernel
+@inner_kernel
 def _ask(plan, index, desk, answer, scene, tried):
     """Propose questions from equation 5 until their truth is the answer: (subject's slot, relation); (-1, 0) if that never is so.
 
@@ -277,14 +295,14 @@ def _ask(plan, index, desk, answer, scene, tried):
     return -1, 0
 
 
-@kernel
-def _place_distractor(plan, index, desk, scene, subject, relation, visible, tried):
+@inner_kernel
+def _place_distractor(plan, index, memory, scene, subject, relation, visible, tried):
     """Place the third vehicle until it fits and changes the truth of neither the question nor its opposite. False if it never does."""
-    row, pose = desk.camera[0], desk.pose[0]
+    desk, row, pose = memory.desk, memory.desk.camera[0], memory.desk.pose[0]
     for attempt in range(scene * CAP, scene * CAP + PATIENCE):
         tried[DISTRACTOR, 0] += 1
         where, across, _, _ = words(plan.keys[DISTRACTOR], index, attempt, 0)
-        x, y, yaw = place_beside(uniform(where), uniform(across), desk.entity, pose, plan.half, row)
+        x, y, yaw = place_beside(uniform(where), uniform(across), desk.entity, pose, plan.half, row, memory.taken, memory.pieces)
         inside = put(desk, 0, 2, F(x), F(y), F(yaw))
         if not inside or too_close(desk.entity, pose, plan.half, 2, 0) or too_close(desk.entity, pose, plan.half, 2, 1):
             continue
@@ -296,7 +314,7 @@ def _place_distractor(plan, index, desk, scene, subject, relation, visible, trie
     return False
 
 
-@kernel
+@inner_kernel
 def unchanged(entity, pose, row, subject, obj, relation):
     """Whether the third vehicle leaves the truth of a question, and of its opposite, as the first two make it.
 
@@ -313,7 +331,7 @@ def unchanged(entity, pose, row, subject, obj, relation):
     return as_subject and as_object
 
 
-@kernel
+@inner_kernel
 def _acceptable(desk, mirrors, images, first, count, visible):
     """Whether vehicles are wholly in the picture and visible enough in a scene and in so many of its mirror images.
 

@@ -164,7 +164,7 @@ def desk(images: int, vehicles: int, width: int = NOMINAL[0], height: int = NOMI
     )
 
 
-@kernel
+@inner_kernel
 def look(desk, image, camera):
     """Stand the camera of an image where a row of seven numbers says."""
     for i in range(7):

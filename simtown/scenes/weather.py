@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simtown.exact import kernel
+from simtown.exact import inner_kernel, kernel
 from simtown.streams import Stream, uniform, words
 
 #: Every weather; a scene stores an index into this tuple (append, do not reorder).
@@ -26,7 +26,7 @@ class WeatherDraw:
     fall_seed: np.ndarray
 
 
-@kernel
+@inner_kernel
 def weather_of(key, index, kinds):  # type: ignore[no-untyped-def]
     """The weather of one example, one of `kinds` (numbers of WEATHERS): kind, intensity, azimuth, elevation, seed of what falls."""
     (a, b, c, d), (e, _, _, _) = words(key, index, 0, 0), words(key, index, 0, 1)
