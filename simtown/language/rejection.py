@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simtown.exact import inlined_kernel, inner_kernel, kernel
+from simtown.exact import inlined_kernel, inner_kernel, part_of_kernel
 from simtown.language.relations import LATERAL, RADIAL, margin, stands, truth
 from simtown.scenes.paint import paint_of
 from simtown.scenes.placement import LEAST_VISIBLE, pair_lanes, place, place_beside, too_close
@@ -114,7 +114,7 @@ class Memory(NamedTuple):
     pieces: np.ndarray
 
 
-@kernel
+@inner_kernel
 def examples(plan, index, memory, out, tried):
     """Sample the examples `index` into `out`. Returns the first :func:`failure`, or DONE."""
     first = np.int64(DONE)  # a literal number would be a type of its own, and all would be compiled twice
@@ -133,7 +133,7 @@ def failure(scene, loop):
 DONE = (ROUNDS + 1) * LOOPS
 
 
-@inner_kernel
+@part_of_kernel
 def example(plan, index, memory, out, n, tried, limit):
     """Sample one example into row n. Returns its :func:`failure`, or `limit` if that comes first or nothing failed."""
     desk = memory.desk
@@ -167,7 +167,7 @@ def example(plan, index, memory, out, n, tried, limit):
     return limit
 
 
-@inner_kernel
+@part_of_kernel
 def _dress(plan, index, draft, out, n):
     """What is drawn whatever happens: weather, street, words and paint."""
     out.weather[n], out.intensity[n], out.sun[n, 0], out.sun[n, 1], out.fall_seed[n] = weather_of(plan.keys[_WEATHER], index, plan.weathers)
@@ -178,7 +178,7 @@ def _dress(plan, index, draft, out, n):
         out.paint[n, slot] = paint_of(draws[slot], out.entity[n, slot], plan.paints, plan.may_change)
 
 
-@inner_kernel
+@part_of_kernel
 def draw_kinds(plan, index, entity, tried):
     """Draw the kinds of a scene's vehicles, by equation 4, until they differ. Returns False if they never do."""
     vehicles = len(plan.sums)
@@ -196,7 +196,7 @@ def draw_kinds(plan, index, entity, tried):
     return False
 
 
-@inner_kernel
+@part_of_kernel
 def _another_kind(plan, index, entity, scene):
     """A kind of distractor as :func:`draw_kinds` draws it, given those of the two vehicles asked about."""
     u = uniform(words(plan.keys[_KIND], index, scene, 0)[0])
@@ -210,7 +210,7 @@ def _another_kind(plan, index, entity, scene):
     return drawn
 
 
-@inner_kernel
+@part_of_kernel
 def draw_camera(plan, index, row):
     """The camera of an example: the fixed one, moved at random if there is a jitter."""
     draws = words(plan.keys[_CAMERA], index, 0, 0)
@@ -221,7 +221,7 @@ def draw_camera(plan, index, row):
             row[i] += F(plan.jitter[i] * (2 * uniform(draws[i]) - 1))
 
 
-@inner_kernel
+@part_of_kernel
 def fair_answer(key, index):
     """Whether the answer is yes: of examples 2j and 2j + 1 exactly one is."""
     return (uniform(words(key, index // 2, 0, 0)[0]) < 0.5) != (index % 2 == 1)
@@ -237,14 +237,14 @@ def mirrored(x, y, yaw, mirror):
     return x, y, yaw
 
 
-@inner_kernel
+@part_of_kernel
 def mirror_camera(row, mirror):
     """Exchange left and right of a camera row, in place, if mirror[LATERAL]."""
     if mirror[LATERAL]:
         row[0], row[3] = -row[0], -row[3]
 
 
-@inner_kernel
+@part_of_kernel
 def _look(desk, mirrors, row):
     """Set up the camera of a scene, and of its mirror images."""
     look(desk, 0, row)
@@ -256,7 +256,7 @@ def _look(desk, mirrors, row):
         look(desk, m + 1, seen)
 
 
-@inner_kernel
+@part_of_kernel
 def _place_pair(plan, index, desk, scene, visible, tried):
     """Place the two vehicles asked about until they fit and some relation between them is defined. False if they never do."""
     a, b, row, half = desk.entity[0], desk.entity[1], desk.camera[0], plan.half
@@ -276,7 +276,7 @@ def _place_pair(plan, index, desk, scene, visible, tried):
     return False
 
 
-@inner_kernel
+@part_of_kernel
 def _ask(plan, index, desk, answer, scene, tried):
     """Propose questions from equation 5 until their truth is the answer: (subject's slot, relation); (-1, 0) if that never is so.
 
@@ -295,7 +295,7 @@ def _ask(plan, index, desk, answer, scene, tried):
     return -1, 0
 
 
-@inner_kernel
+@part_of_kernel
 def _place_distractor(plan, index, memory, scene, subject, relation, visible, tried):
     """Place the third vehicle until it fits and changes the truth of neither the question nor its opposite. False if it never does."""
     desk, row, pose = memory.desk, memory.desk.camera[0], memory.desk.pose[0]
@@ -314,7 +314,7 @@ def _place_distractor(plan, index, memory, scene, subject, relation, visible, tr
     return False
 
 
-@inner_kernel
+@part_of_kernel
 def unchanged(entity, pose, row, subject, obj, relation):
     """Whether the third vehicle leaves the truth of a question, and of its opposite, as the first two make it.
 
