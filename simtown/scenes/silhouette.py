@@ -19,7 +19,10 @@ from simtown.scenes.camera import NOMINAL, fill_view, object_to_camera, project
 from simtown.scenes.scene import SceneBatch
 
 F = np.float32
-_1 = np.uint64(1)
+PAD = 16
+#: Crossings of an edge with rows that are written at once.
+BLOCK = 6
+_BLOCK = np.uint64(BLOCK)
 
 
 class Shapes(NamedTuple):
@@ -83,6 +86,11 @@ class Desk(NamedTuple):
     spot_bits: np.ndarray
     facing: np.ndarray
     outline: np.ndarray
+    row_from: np.ndarray
+    sides: np.ndarray
+    row_of: np.ndarray
+    step_of: np.ndarray
+    crossing: np.ndarray
 
 
 def _faces_and_edges(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -141,6 +149,7 @@ def shapes() -> Shapes:
 def desk(images: int, vehicles: int, width: int = NOMINAL[0], height: int = NOMINAL[1]) -> Desk:
     """A desk for so many images of so many vehicles."""
     town, pixels = shapes(), NOMINAL[0] * NOMINAL[1]
+    edges = int(np.diff(town.edge_start).max())
     spots = np.zeros((4, int(np.diff(town.vertex_start).max())), dtype=np.float32)
     return Desk(
         shapes=town,
@@ -155,12 +164,17 @@ def desk(images: int, vehicles: int, width: int = NOMINAL[0], height: int = NOMI
         whole=np.full((images, vehicles), -1),
         own=np.zeros((images, vehicles, pixels), dtype=np.int16),
         rest=np.zeros(pixels, dtype=np.int16),
-        steps=np.zeros(pixels, dtype=np.int16),
+        steps=np.zeros(pixels + NOMINAL[1], dtype=np.int16),
         depth=np.zeros(NOMINAL[1], dtype=np.int16),
         spots=spots,
         spot_bits=spots.view(np.int32),
         facing=np.zeros(int(np.diff(town.plane_start).max()), dtype=np.uint8),
-        outline=np.zeros(int(np.diff(town.edge_start).max()) + 1, dtype=np.uint16),
+        outline=np.zeros(edges + 1, dtype=np.uint16),
+        row_from=np.zeros(int(np.diff(town.point_start).max()), dtype=np.int32),
+        sides=np.zeros((3, edges), dtype=np.float32),
+        row_of=np.zeros(edges, dtype=np.int32),
+        step_of=np.zeros(edges, dtype=np.int16),
+        crossing=np.zeros(edges * NOMINAL[1] + BLOCK, dtype=np.uint16),
     )
 
 
@@ -224,7 +238,7 @@ def share(desk, image, slot, vehicles, least, enough):
         return F(1.0)
     window, own, rest = _window(desk, image, slot), desk.own[image, slot], desk.rest
     _, _, width, height = window
-    pixels = np.uint64(max(width, 0) * max(height, 0))
+    pixels = np.uint64(max(width, 0) * _column(height))
     if desk.whole[image, slot] < 0:
         for i in range(pixels):
             own[i] = 1
@@ -249,6 +263,12 @@ def share(desk, image, slot, vehicles, least, enough):
 
 
 @inlined_kernel
+def _column(height):
+    """Numbers of a mask's column: some more than pixels, so that LLVM always takes PAD of them at once."""
+    return (max(height, 0) + PAD - 1) // PAD * PAD
+
+
+@inlined_kernel
 def _window(desk, image, slot):
     """The part of the picture in which a vehicle can be: x0, y0, width, height in pixels, the last two at most 0 if there is none."""
     box, width, height = desk.box[image, slot], desk.size[0], desk.size[1]
@@ -264,9 +284,9 @@ def _inside(mask, window, box):
     top, bottom = max(int(box[1]) - 1 - y0, 0), min(int(box[3]) + 2 - y0, height)
     total = 0
     for column in range(left, right):
-        first, column_total = np.uint64(column * height), np.int16(0)
+        first, column_total = np.uint64(column * _column(height)), np.int16(0)
         for row in range(np.uint64(top), np.uint64(max(bottom, top))):
-            column_total += mask[first + row]
+            column_total = np.int16(column_total + mask[first + row])
         total += column_total
     return total
 
@@ -282,6 +302,7 @@ def _clear(desk, image, slot, window, mask):
     if width <= 0 or height <= 0:
         return 0
     shapes, spots, facing, outline, steps, depth = desk.shapes, desk.spots, desk.facing, desk.outline, desk.steps, desk.depth
+    row_from, sides, row_of, step_of, crossing = desk.row_from, desk.sides, desk.row_of, desk.step_of, desk.crossing
     view, entity = desk.lens[image], desk.entity[slot]
     x, y, c, s = desk.pose[image, slot, 0], desk.pose[image, slot, 1], desk.turn[image, slot, 0], desk.turn[image, slot, 1]
     dx, dy = view[0] - x, view[1] - y
@@ -294,36 +315,49 @@ def _clear(desk, image, slot, window, mask):
     matrix = object_to_camera(view, x, y, F(0.0), c, s, F(1.0))
     start, stop = shapes.point_start[entity], shapes.point_start[entity + 1]
     project(matrix, view[12], view[13] - F(0.5) - F(x0), view[14] - F(0.5) - F(y0), shapes.points, start, stop, spots)
+    right, bottom, rows = F(width), F(height), np.uint64(_column(height))
+    for i in range(np.uint64(stop - start)):
+        row_from[i] = np.int32(np.ceil(min(max(spots[1, i], F(0.0)), bottom)))
     edges, first, found = shapes.edges, np.uint64(shapes.edge_start[entity]), np.uint64(0)
     for i in range(np.uint64(shapes.edge_start[entity + 1]) - first):
         outline[found] = i
-        found += np.uint64(facing[edges[2, first + i]] != facing[edges[3, first + i]])
-    right, bottom, rows = F(width), F(height), np.int64(height)
+        on_outline = facing[edges[2, first + i]] ^ facing[edges[3, first + i]]
+        found += np.uint64(on_outline & (row_from[edges[0, first + i]] != row_from[edges[1, first + i]]))
+    crossings = np.uint64(0)
     for n in range(found):
         edge = first + np.uint64(outline[n])
-        a, b = edges[0, edge], edges[1, edge]
-        step = np.int16(1) if facing[edges[2, edge]] else np.int16(-1)
-        xa, ya, xb, yb = spots[0, a], spots[1, a], spots[0, b], spots[1, b]
-        if yb < ya:
-            xa, ya, xb, yb, step = xb, yb, xa, ya, -step
-        slope = (xb - xa) / (yb - ya)
-        for row in range(np.int64(np.ceil(min(max(ya, F(0.0)), bottom))), np.int64(np.ceil(min(max(yb, F(0.0)), bottom)))):
-            across = xa + (F(row) - ya) * slope
-            column = np.int64(np.ceil(min(max(across, F(0.0)), right)))
-            if column < width:
-                steps[np.uint64(column * rows + row)] += step
+        a, b, left = np.uint64(edges[0, edge]), np.uint64(edges[1, edge]), facing[edges[2, edge]]
+        upwards = row_from[b] < row_from[a]
+        upper, lower = b if upwards else a, a if upwards else b
+        begin, count = np.int64(row_from[upper]), np.uint64(row_from[lower] - row_from[upper])
+        slope = (spots[0, lower] - spots[0, upper]) / (spots[1, lower] - spots[1, upper])
+        sides[0, n], sides[1, n], sides[2, n] = spots[0, upper], spots[1, upper], slope
+        row_of[n], step_of[n] = begin - np.int64(crossings), 1 if (left != 0) != upwards else -1
+        for k in range(_BLOCK):
+            crossing[crossings + k] = n
+        for k in range(_BLOCK, count):
+            crossing[crossings + k] = n
+        crossings += count
+    for i in range(crossings):
+        n = np.uint64(crossing[i])
+        row = np.int64(row_of[n]) + np.int64(i)
+        across = sides[0, n] + (F(row) - sides[1, n]) * sides[2, n]
+        column = np.int64(np.ceil(min(max(across, F(0.0)), right)))
+        steps[np.uint64(column) * rows + np.uint64(row)] += step_of[n]
     left = np.int64(0)
-    for row in range(np.uint64(height)):
+    for row in range(rows):
         depth[row] = 0
+        steps[np.uint64(width) * rows + row] = 0
     for column in range(np.uint64(width)):
-        begin, column_left = column * np.uint64(height), np.int16(0)
-        for row in range(np.uint64(height)):
-            i = begin + row
-            covers = depth[row] + steps[i]
+        begin_column, column_left = column * rows, np.int16(0)
+        for row in range(rows):
+            i = begin_column + row
+            covers = np.int16(depth[row] + steps[i])
             depth[row] = covers
             steps[i] = 0
-            mask[i] = mask[i] if covers <= 0 else 0
-            column_left += mask[i]
+            kept = np.int16(mask[i] if covers == 0 else 0)
+            mask[i] = kept
+            column_left = np.int16(column_left + kept)
         left += column_left
     return left
 
