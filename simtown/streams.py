@@ -57,7 +57,7 @@ def fill(key, index, attempt, out):  # type: ignore[no-untyped-def]
     """The first draws of an address, as many as `out` (uint64) has room for."""
     count = np.uint64(len(out))
     for first in range(np.uint64(0), count, np.uint64(4)):
-        a, b, c, d = words(key, index, attempt, first >> np.uint64(2))
+        a, b, c, d = words(key, index, attempt, np.int64(first >> np.uint64(2)))
         out[first] = a
         if first + np.uint64(1) < count:
             out[first + np.uint64(1)] = b

@@ -29,6 +29,7 @@ FRONT, LEAST, MOST = 10.4, 0.97, 1.13
 _MAILBOXES = ("mailbox", "pillar box")
 _HEDGES = ("bush", "hedge", "picket fence", "planter", "lilac planter")
 _SNOW, _CLEAR, _DUSK = (WEATHERS.index(w) for w in ("snow", "clear", "dusk"))
+_0, _1, _2 = (np.int64(number) for number in range(3))
 _LARGEST = np.uint64(2**64 - 1)
 _WIDE = ("bus shelter", "fountain", "arm lamp", "street lamp")
 
@@ -130,11 +131,11 @@ def _facing(person, style, s, sideways):  # type: ignore[no-untyped-def]
 def street_of(key, index, weather, kinds, draft, prop, pose, style):  # type: ignore[no-untyped-def]
     """The street of one example, in its weather, into rows of :func:`draw_street`'s arrays."""
     bits, u, x, half, gap, right = draft
-    fill(key, index, 0, bits)
+    fill(key, index, _0, bits)
     for i in range(SLOTS):
         for k in range(5):
             u[i, k] = uniform(bits[5 * i + k])
-    fill(key, index, 1, bits[:SLOTS])
+    fill(key, index, _1, bits[:SLOTS])
     for i in range(SLOTS):
         style[i] = bits[i] >> np.uint64(48)
         for k in range(4):
@@ -144,7 +145,7 @@ def street_of(key, index, weather, kinds, draft, prop, pose, style):  # type: ig
     trees, hedges = (kinds.winter, kinds.winter_hedge) if snowy else (kinds.tree, kinds.hedge)
 
     # buildings: side by side from left to right, with small gaps now and then, no kind twice
-    fill(key, index, 2, bits[: len(kinds.building)])
+    fill(key, index, _2, bits[: len(kinds.building)])
     end = 0.0
     for i in range(BUILDINGS):
         least = 0

@@ -13,6 +13,7 @@ from simtown.streams import Stream, uniform, words
 WEATHERS: tuple[str, ...] = ("clear", "cloudy", "rain", "fog", "snow", "dusk", "night")
 #: The sun stands on the viewer's side of the street: azimuths, and elevations by day and at dusk, radians.
 _AZIMUTH, _DAY, _DUSK = (-2.8, -0.34), (0.66, 1.12), (0.36, 0.55)
+_0, _1 = np.int64(0), np.int64(1)
 _AT_DUSK = WEATHERS.index("dusk")
 
 
@@ -29,7 +30,7 @@ class WeatherDraw:
 @inner_kernel
 def weather_of(key, index, kinds):  # type: ignore[no-untyped-def]
     """The weather of one example, one of `kinds` (numbers of WEATHERS): kind, intensity, azimuth, elevation, seed of what falls."""
-    (a, b, c, d), (e, _, _, _) = words(key, index, 0, 0), words(key, index, 0, 1)
+    (a, b, c, d), (e, _, _, _) = words(key, index, _0, _0), words(key, index, _0, _1)
     kind = kinds[int(uniform(a) * len(kinds))]
     low, high = _DUSK if kind == _AT_DUSK else _DAY
     azimuth, elevation = _AZIMUTH[0] + uniform(c) * (_AZIMUTH[1] - _AZIMUTH[0]), low + uniform(d) * (high - low)
