@@ -23,6 +23,8 @@ PAD = 16
 #: Crossings of an edge with rows that are written at once.
 BLOCK = 6
 _BLOCK = np.uint64(BLOCK)
+#: With these factors a kind and a place on the grid are one integer.
+_PACKED = np.array([2**54, 2**36, 2**18, 1])
 
 
 class Shapes(NamedTuple):
@@ -93,51 +95,60 @@ class Desk(NamedTuple):
     crossing: np.ndarray
 
 
-def _faces_and_edges(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Points, planes and edges of a mesh, as :class:`Shapes` has them, from (t, 3, 3) corners of triangles on the grid."""
-    points, numbers = np.unique(np.rint(corners.reshape(-1, 3) * GRID).astype(np.int64), axis=0, return_inverse=True)
-    a, b, c = (points[numbers.reshape(-1, 3)[:, k]] for k in range(3))
-    normals = np.cross(b - a, c - a)
-    normals //= np.gcd.reduce(normals, axis=1, keepdims=True)
-    planes, face = np.unique(np.column_stack([normals, (normals * a).sum(axis=1)]), axis=0, return_inverse=True)
-    sides = np.concatenate([numbers.reshape(-1, 3)[:, [k, (k + 1) % 3]] for k in range(3)])
-    sides = np.column_stack([sides, np.tile(face.reshape(-1) + 1, 3)])
-    open_sides: dict[tuple[int, int], list[int]] = {}
-    edges = []
-    for start, end, left in sides.tolist():
-        others = open_sides.get((end, start))
-        if not others:
-            open_sides.setdefault((start, end), []).append(left)
-        elif left in others:  # an edge within a face is never on the outline
-            others.remove(left)
-        else:
-            edges.append((start, end, left, others.pop()))
-    edges += [(start, end, left, 0) for (start, end), lefts in open_sides.items() for left in lefts]
-    length = np.sqrt((planes[:, :3].astype(np.float64) ** 2).sum(axis=1))
-    unit = planes / np.column_stack([length, length, length, length * GRID])
-    return points / GRID, np.concatenate([[[0, 0, 0, 1]], unit]), np.array(edges)
-
-
 def shapes_of(town: Atlas) -> Shapes:
     """The shapes of an atlas's vehicles."""
-    parts = []
-    for number in range(len(ENTITIES)):
-        triangles = town.triangles[slice(*town.triangle_start[number : number + 2])]
-        parts.append(_faces_and_edges(town.vertices[triangles].astype(np.float64)))
-    (points, point_start), (planes, plane_start), (edges, edge_start) = (
-        (np.ascontiguousarray(np.concatenate(rows).T), np.cumsum([0] + [len(each) for each in rows])) for rows in zip(*parts, strict=True)
-    )
+    kinds, triangles = len(ENTITIES), town.triangle_start[: len(ENTITIES) + 1]
+    kind = np.repeat(np.arange(kinds), np.diff(triangles))
+    corners = np.rint(town.vertices[town.triangles[: triangles[-1]]] * GRID).astype(np.int64)
+    points, number = np.unique(np.column_stack([np.repeat(kind, 3), corners.reshape(-1, 3)]) @ _PACKED, return_inverse=True)
+    point_start = np.searchsorted(points, np.arange(kinds + 1) * _PACKED[0] - _PACKED[0] // 2)
+    coordinates = np.zeros((len(points), 3), dtype=np.float32)
+    coordinates[number.reshape(-1)] = corners.reshape(-1, 3) / GRID
+
+    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    normals = np.cross(b - a, c - a)
+    normals //= np.gcd.reduce(normals, axis=1, keepdims=True)
+    offset = (normals * a).sum(axis=1)
+    nobody = np.column_stack([np.arange(kinds), np.full((kinds, 4), -(2**62))])  # comes first among a kind's planes
+    planes, face = np.unique(np.concatenate([nobody, np.column_stack([kind, normals, offset])]), axis=0, return_inverse=True)
+    plane_start = np.searchsorted(planes[:, 0], np.arange(kinds + 1))
+    length = np.sqrt((planes[:, 1:4].astype(np.float64) ** 2).sum(axis=1))
+    edges, edge_start = _edges(kind, number.reshape(-1, 3) - point_start[kind, None], face.reshape(-1)[kinds:] - plane_start[kind])
     return Shapes(
         columns=town.columns,
         vertex_start=town.vertex_start,
-        points=points.astype(np.float32),
+        points=np.ascontiguousarray(coordinates.T),
         point_start=point_start,
-        planes=planes.astype(np.float32),
+        planes=np.ascontiguousarray((planes[:, 1:] / np.column_stack([length, length, length, length * GRID])).T, dtype=np.float32),
         plane_start=plane_start,
-        edges=edges.astype(np.uint16),
+        edges=np.ascontiguousarray(edges.T, dtype=np.uint16),
         edge_start=edge_start,
-        half=np.abs(town.bounds[: len(ENTITIES), :, :2]).max(axis=1),
+        half=np.abs(town.bounds[:kinds, :, :2]).max(axis=1),
     )
+
+
+def _edges(kind: np.ndarray, corners: np.ndarray, face: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(e, 4) edges as :class:`Shapes` has them and where each kind's begin, from (t, 3) corners and (t,) faces of triangles.
+
+    Where more than two triangles meet, any that pass an edge in opposite ways are a pair: all pairs together count the same.
+    """
+    start, end, left, kind = corners.reshape(-1), np.roll(corners, -1, axis=1).reshape(-1), np.repeat(face, 3), np.repeat(kind, 3)
+    onward = start < end
+    line = (kind << 32) + (np.minimum(start, end) << 16) + np.maximum(start, end)
+    order = np.lexsort((left, onward, line))
+    start, end, left, kind, onward, line = (each[order] for each in (start, end, left, kind, onward, line))
+    way = line * 2 + onward
+    line = line * 2**10 + np.arange(len(way)) - np.searchsorted(way, way)  # the first, second ... triangle that passes a line this way
+    there, back = np.flatnonzero(onward), np.flatnonzero(~onward)
+    _, i, j = np.intersect1d(line[there], line[back], assume_unique=True, return_indices=True)
+    there, back = there[i], back[j]
+    right, drawn = np.zeros_like(left), np.ones(len(left), dtype=bool)
+    right[there] = left[back]
+    drawn[back] = False
+    drawn[there] = left[there] != right[there]  # an edge within a face is never on the outline
+    chosen = np.flatnonzero(drawn)
+    chosen = chosen[np.argsort(kind[chosen], kind="stable")]
+    return np.column_stack([start, end, left, right])[chosen], np.searchsorted(kind[chosen], np.arange(kind[-1] + 2))
 
 
 @lru_cache(maxsize=1)
