@@ -10,25 +10,30 @@ from __future__ import annotations
 from hashlib import blake2b
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
-from simtown.exact import inlined_kernel, kernel
+from simtown.exact import inlined_kernel, inner_kernel, kernel
 
-_LOW = np.uint64(0xFFFFFFFF)
-_32 = np.uint64(32)
 _M0, _M1 = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)
 _W0, _W1 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBB67AE8584CAA73B)
 _11 = np.uint64(11)
 
 
-@kernel
-def _high(a, b):  # type: ignore[no-untyped-def]
-    """Upper 64 bits of a product of two 64-bit numbers, by halves."""
-    a0, a1, b0, b1 = a & _LOW, a >> _32, b & _LOW, b >> _32
-    middle = a1 * b0 + ((a0 * b0) >> _32)
-    return a1 * b1 + (middle >> _32) + ((a0 * b1 + (middle & _LOW)) >> _32)
+@intrinsic
+def _high(typing_context, a, b):  # type: ignore[no-untyped-def]
+    """Upper 64 bits of a product of two uint64."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        wide = ir.IntType(128)
+        product = builder.mul(*(builder.zext(number, wide) for number in arguments))
+        return builder.trunc(builder.lshr(product, wide(64)), ir.IntType(64))
+
+    return types.uint64(types.uint64, types.uint64), generate
 
 
-@kernel
+@inner_kernel
 def words(key, index, attempt, block):  # type: ignore[no-untyped-def]
     """Draws 4 block to 4 block + 3 of an address as four uint64; `key` is (2,) uint64, :attr:`Stream.key`."""
     c0, c1, c2, c3 = np.uint64(index), np.uint64(attempt), np.uint64(block), np.uint64(0)
@@ -47,12 +52,12 @@ def uniform(word):  # type: ignore[no-untyped-def]
     return np.int64(word >> _11) * 2.0**-53
 
 
-@kernel
+@inner_kernel
 def fill(key, index, attempt, out):  # type: ignore[no-untyped-def]
     """The first draws of an address, as many as `out` (uint64) has room for."""
     count = np.uint64(len(out))
     for first in range(np.uint64(0), count, np.uint64(4)):
-        a, b, c, d = words(key, index, attempt, first >> np.uint64(2))
+        a, b, c, d = words(key, index, attempt, np.int64(first >> np.uint64(2)))
         out[first] = a
         if first + np.uint64(1) < count:
             out[first + np.uint64(1)] = b

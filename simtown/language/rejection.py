@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simtown.exact import inlined_kernel, kernel
+from simtown.exact import inlined_kernel, inner_kernel, part_of_kernel
 from simtown.language.relations import LATERAL, RADIAL, margin, stands, truth
 from simtown.scenes.paint import paint_of
 from simtown.scenes.placement import LEAST_VISIBLE, pair_lanes, place, place_beside, too_close
-from simtown.scenes.silhouette import hides, look, put, share
-from simtown.scenes.street import Kinds, street_of
+from simtown.scenes.silhouette import Desk, hides, look, put, share
+from simtown.scenes.street import Draft, Kinds, street_of
 from simtown.scenes.weather import weather_of
 from simtown.streams import pick, uniform, words
 
@@ -37,6 +37,8 @@ COMPONENTS = (
     "entity", "placement", "question", "distractor", "distractor kind", "camera", "answer", "weather", "street", "phrasing", "paint",
 )  # fmt: skip
 _KIND, _CAMERA, _ANSWER, _WEATHER, _STREET, _PHRASING, _PAINT = range(4, len(COMPONENTS))
+#: Numbers as arguments. numba compiles a function anew for each number that is written where it is called.
+_0, _1, _2, _3 = (np.int64(number) for number in range(4))
 _LEAST_VISIBLE, _PI = F(LEAST_VISIBLE), F(np.pi)
 #: A share of which rounding does not matter.
 _ENOUGH = LEAST_VISIBLE + 0.001
@@ -99,12 +101,27 @@ class Arrays(NamedTuple):
     visible: np.ndarray
 
 
-@kernel
-def examples(plan, index, desk, out, tried):
+class Memory(NamedTuple):
+    """What examples are made in, one after the other. Every thread has its own.
+
+    Attributes:
+        desk: see :class:`~simtown.scenes.silhouette.Desk`. Its first image is the scene, the others its mirror images.
+        draft: see :class:`~simtown.scenes.street.Draft`.
+        taken, pieces: see :func:`~simtown.scenes.placement.place_beside`.
+    """
+
+    desk: Desk
+    draft: Draft
+    taken: np.ndarray
+    pieces: np.ndarray
+
+
+@inner_kernel
+def examples(plan, index, memory, out, tried):
     """Sample the examples `index` into `out`. Returns the first :func:`failure`, or DONE."""
-    first = DONE
+    first = np.int64(DONE)
     for n in range(len(index)):
-        first = min(first, example(plan, index[n], desk, out, n, tried, first))
+        first = min(first, example(plan, index[n], memory, out, n, tried, first))
     return first
 
 
@@ -118,15 +135,16 @@ def failure(scene, loop):
 DONE = (ROUNDS + 1) * LOOPS
 
 
-@kernel
-def example(plan, index, desk, out, n, tried, limit):
+@part_of_kernel
+def example(plan, index, memory, out, n, tried, limit):
     """Sample one example into row n. Returns its :func:`failure`, or `limit` if that comes first or nothing failed."""
+    desk = memory.desk
     if not draw_kinds(plan, index, desk.entity, tried):
-        return failure(0, ENTITY)
+        return failure(_0, ENTITY)
     draw_camera(plan, index, out.camera[n])
     _look(desk, plan.mirrors, out.camera[n])
     answer = fair_answer(plan.keys[_ANSWER], index)
-    subject, relation, settled, scene = 0, 0, False, 0
+    subject, relation, settled, scene = _0, _0, False, _0
     while not settled:
         if failure(scene, PLACEMENT) > limit:
             return limit
@@ -139,7 +157,7 @@ def example(plan, index, desk, out, n, tried, limit):
         subject, relation = _ask(plan, index, desk, answer, scene, tried)
         if subject < 0:
             return failure(scene, QUESTION)
-        settled = len(desk.entity) == 2 or _place_distractor(plan, index, desk, scene, subject, relation, out.visible[n], tried)
+        settled = len(desk.entity) == 2 or _place_distractor(plan, index, memory, scene, subject, relation, out.visible[n], tried)
         scene += 1
     out.answer[n], out.subject[n], out.relation[n], out.object[n] = answer, subject, relation, 1 - subject
     out.margin[n] = _margin(desk, relation, subject, 1 - subject)
@@ -147,28 +165,28 @@ def example(plan, index, desk, out, n, tried, limit):
         out.entity[n, slot] = desk.entity[slot]
         for i in range(3):
             out.pose[n, slot, i] = desk.pose[0, slot, i]
-    _dress(plan, index, out, n)
+    _dress(plan, index, memory.draft, out, n)
     return limit
 
 
-@kernel
-def _dress(plan, index, out, n):
+@part_of_kernel
+def _dress(plan, index, draft, out, n):
     """What is drawn whatever happens: weather, street, words and paint."""
     out.weather[n], out.intensity[n], out.sun[n, 0], out.sun[n, 1], out.fall_seed[n] = weather_of(plan.keys[_WEATHER], index, plan.weathers)
-    street_of(plan.keys[_STREET], index, out.weather[n], plan.street, out.prop[n], out.prop_pose[n], out.prop_style[n])
-    out.phrasing[n] = plan.phrasings[int(uniform(words(plan.keys[_PHRASING], index, 0, 0)[0]) * len(plan.phrasings))]
-    draws = words(plan.keys[_PAINT], index, 0, 0)
+    street_of(plan.keys[_STREET], index, out.weather[n], plan.street, draft, out.prop[n], out.prop_pose[n], out.prop_style[n])
+    out.phrasing[n] = plan.phrasings[int(uniform(words(plan.keys[_PHRASING], index, _0, _0)[0]) * len(plan.phrasings))]
+    draws = words(plan.keys[_PAINT], index, _0, _0)
     for slot in range(out.entity.shape[1]):
         out.paint[n, slot] = paint_of(draws[slot], out.entity[n, slot], plan.paints, plan.may_change)
 
 
-@kernel
+@part_of_kernel
 def draw_kinds(plan, index, entity, tried):
     """Draw the kinds of a scene's vehicles, by equation 4, until they differ. Returns False if they never do."""
     vehicles = len(plan.sums)
     for attempt in range(CAP):
         tried[ENTITY, 0] += 1
-        draws = words(plan.keys[ENTITY], index, attempt, 0)
+        draws = words(plan.keys[ENTITY], index, attempt, _0)
         for slot in range(vehicles):
             entity[slot] = pick(uniform(draws[slot]), plan.sums[slot])
         differ = entity[0] != entity[1]
@@ -180,10 +198,10 @@ def draw_kinds(plan, index, entity, tried):
     return False
 
 
-@kernel
+@part_of_kernel
 def _another_kind(plan, index, entity, scene):
     """A kind of distractor as :func:`draw_kinds` draws it, given those of the two vehicles asked about."""
-    u = uniform(words(plan.keys[_KIND], index, scene, 0)[0])
+    u = uniform(words(plan.keys[_KIND], index, scene, _0)[0])
     total = 0.0
     for kind in range(len(plan.subject)):
         total += 0.0 if kind in (entity[0], entity[1]) else plan.subject[kind] + plan.object[kind]
@@ -194,10 +212,10 @@ def _another_kind(plan, index, entity, scene):
     return drawn
 
 
-@kernel
+@part_of_kernel
 def draw_camera(plan, index, row):
     """The camera of an example: the fixed one, moved at random if there is a jitter."""
-    draws = words(plan.keys[_CAMERA], index, 0, 0)
+    draws = words(plan.keys[_CAMERA], index, _0, _0)
     for i in range(7):
         row[i] = plan.camera[i]
     for i in range(4):
@@ -205,10 +223,10 @@ def draw_camera(plan, index, row):
             row[i] += F(plan.jitter[i] * (2 * uniform(draws[i]) - 1))
 
 
-@kernel
+@part_of_kernel
 def fair_answer(key, index):
     """Whether the answer is yes: of examples 2j and 2j + 1 exactly one is."""
-    return (uniform(words(key, index // 2, 0, 0)[0]) < 0.5) != (index % 2 == 1)
+    return (uniform(words(key, index // 2, _0, _0)[0]) < 0.5) != (index % 2 == 1)
 
 
 @inlined_kernel
@@ -221,44 +239,46 @@ def mirrored(x, y, yaw, mirror):
     return x, y, yaw
 
 
-@kernel
+@part_of_kernel
 def mirror_camera(row, mirror):
     """Exchange left and right of a camera row, in place, if mirror[LATERAL]."""
     if mirror[LATERAL]:
         row[0], row[3] = -row[0], -row[3]
 
 
-@kernel
+@part_of_kernel
 def _look(desk, mirrors, row):
     """Set up the camera of a scene, and of its mirror images."""
-    look(desk, 0, row)
+    look(desk, _0, row)
     for m in range(len(mirrors)):
-        seen = row.copy()
+        seen = desk.camera[m + 1]
+        for i in range(7):
+            seen[i] = row[i]
         mirror_camera(seen, mirrors[m])
         look(desk, m + 1, seen)
 
 
-@kernel
+@part_of_kernel
 def _place_pair(plan, index, desk, scene, visible, tried):
     """Place the two vehicles asked about until they fit and some relation between them is defined. False if they never do."""
     a, b, row, half = desk.entity[0], desk.entity[1], desk.camera[0], plan.half
     for attempt in range(scene * CAP, scene * CAP + CAP):
         tried[PLACEMENT, 0] += 1
-        way, across_a, along_a, _ = words(plan.keys[PLACEMENT], index, attempt, 0)
-        across_b, along_b, _, _ = words(plan.keys[PLACEMENT], index, attempt, 1)
+        way, across_a, along_a, _ = words(plan.keys[PLACEMENT], index, attempt, _0)
+        across_b, along_b, _, _ = words(plan.keys[PLACEMENT], index, attempt, _1)
         lanes = pair_lanes(uniform(way), a, b, half, row, plan.exchangeable)
         pose_a = place(lanes[0], uniform(across_a), uniform(along_a), half[a, 0], half[a, 1], row, plan.exchangeable)
         pose_b = place(lanes[1], uniform(across_b), uniform(along_b), half[b, 0], half[b, 1], row, plan.exchangeable)
-        inside = put(desk, 0, 0, F(pose_a[0]), F(pose_a[1]), F(pose_a[2])) and put(desk, 0, 1, F(pose_b[0]), F(pose_b[1]), F(pose_b[2]))
-        if not inside or not _any_defined(plan, desk) or too_close(desk.entity, desk.pose[0], half, 1, 0):
+        inside = put(desk, _0, _0, F(pose_a[0]), F(pose_a[1]), F(pose_a[2])) and put(desk, _0, _1, F(pose_b[0]), F(pose_b[1]), F(pose_b[2]))
+        if not inside or not _any_defined(plan, desk) or too_close(desk.entity, desk.pose[0], half, _1, _0):
             continue
-        if _acceptable(desk, plan.mirrors, len(plan.mirrors), 0, 2, visible):
+        if _acceptable(desk, plan.mirrors, len(plan.mirrors), _0, _2, visible):
             tried[PLACEMENT, 1] += 1
             return True
     return False
 
 
-@kernel
+@part_of_kernel
 def _ask(plan, index, desk, answer, scene, tried):
     """Propose questions from equation 5 until their truth is the answer: (subject's slot, relation); (-1, 0) if that never is so.
 
@@ -268,7 +288,7 @@ def _ask(plan, index, desk, answer, scene, tried):
     forward, backward = plan.subject[a] * plan.object[b], plan.subject[b] * plan.object[a]
     for attempt in range(scene * CAP, scene * CAP + CAP):
         tried[QUESTION, 0] += 1
-        order, which, _, _ = words(plan.keys[QUESTION], index, attempt, 0)
+        order, which, _, _ = words(plan.keys[QUESTION], index, attempt, _0)
         subject = 1 if uniform(order) * (forward + backward) >= forward else 0
         relation = plan.relations[int(uniform(which) * len(plan.relations))]
         if truth(_margin(desk, relation, subject, 1 - subject), relation) == (1 if answer else -1):
@@ -277,26 +297,26 @@ def _ask(plan, index, desk, answer, scene, tried):
     return -1, 0
 
 
-@kernel
-def _place_distractor(plan, index, desk, scene, subject, relation, visible, tried):
+@part_of_kernel
+def _place_distractor(plan, index, memory, scene, subject, relation, visible, tried):
     """Place the third vehicle until it fits and changes the truth of neither the question nor its opposite. False if it never does."""
-    row, pose = desk.camera[0], desk.pose[0]
+    desk, row, pose = memory.desk, memory.desk.camera[0], memory.desk.pose[0]
     for attempt in range(scene * CAP, scene * CAP + PATIENCE):
         tried[DISTRACTOR, 0] += 1
-        where, across, _, _ = words(plan.keys[DISTRACTOR], index, attempt, 0)
-        x, y, yaw = place_beside(uniform(where), uniform(across), desk.entity, pose, plan.half, row)
-        inside = put(desk, 0, 2, F(x), F(y), F(yaw))
-        if not inside or too_close(desk.entity, pose, plan.half, 2, 0) or too_close(desk.entity, pose, plan.half, 2, 1):
+        where, across, _, _ = words(plan.keys[DISTRACTOR], index, attempt, _0)
+        x, y, yaw = place_beside(uniform(where), uniform(across), desk.entity, pose, plan.half, row, memory.taken, memory.pieces)
+        inside = put(desk, _0, _2, F(x), F(y), F(yaw))
+        if not inside or too_close(desk.entity, pose, plan.half, _2, _0) or too_close(desk.entity, pose, plan.half, _2, _1):
             continue
         if not unchanged(desk.entity, pose, row, subject, 1 - subject, relation):
             continue
-        if _acceptable(desk, plan.mirrors, plan.mirrors_of_three, 2, 3, visible):
+        if _acceptable(desk, plan.mirrors, plan.mirrors_of_three, _2, _3, visible):
             tried[DISTRACTOR, 1] += 1
             return True
     return False
 
 
-@kernel
+@part_of_kernel
 def unchanged(entity, pose, row, subject, obj, relation):
     """Whether the third vehicle leaves the truth of a question, and of its opposite, as the first two make it.
 
@@ -313,7 +333,7 @@ def unchanged(entity, pose, row, subject, obj, relation):
     return as_subject and as_object
 
 
-@kernel
+@inner_kernel
 def _acceptable(desk, mirrors, images, first, count, visible):
     """Whether vehicles are wholly in the picture and visible enough in a scene and in so many of its mirror images.
 
@@ -337,7 +357,7 @@ def _acceptable(desk, mirrors, images, first, count, visible):
                 return False
             desk.seen[slot] = seen
     for slot in range(count):
-        if slot >= first or hides(desk, 0, count - 1, slot):
+        if slot >= first or hides(desk, _0, count - 1, slot):
             visible[slot] = desk.seen[slot]
     return True
 
@@ -346,7 +366,7 @@ def _acceptable(desk, mirrors, images, first, count, visible):
 def _any_defined(plan, desk):
     found = False
     for relation in plan.relations:
-        found = found or truth(_margin(desk, relation, 0, 1), relation) != 0
+        found = found or truth(_margin(desk, relation, _0, _1), relation) != 0
     return found
 
 

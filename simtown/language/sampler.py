@@ -15,14 +15,14 @@ import numpy as np
 from simtown.exact import kernel
 from simtown.language import rejection
 from simtown.language.questions import STYLES
-from simtown.language.rejection import CAP, COMPONENTS, DISTRACTOR, DONE, ENTITY, LOOPS, PLACEMENT, Arrays, Plan
+from simtown.language.rejection import CAP, COMPONENTS, DISTRACTOR, DONE, ENTITY, LOOPS, PLACEMENT, Arrays, Memory, Plan
 from simtown.language.relations import LATERAL, RADIAL, RELATIONS, relation_numbers
 from simtown.scenes.camera import Camera
 from simtown.scenes.paint import may_change
 from simtown.scenes.placement import half_sizes
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import desk
-from simtown.scenes.street import SLOTS, kinds
+from simtown.scenes.street import SLOTS, draft, kinds
 from simtown.scenes.weather import WEATHERS, weather_numbers
 from simtown.streams import Stream
 
@@ -101,7 +101,8 @@ def sample(recipe: Recipe, index: np.ndarray) -> Examples:
     plan = plan_of(recipe)
     vehicles = len(plan.sums)
     out, tried = _arrays(len(index), vehicles), np.zeros((LOOPS, 2), dtype=np.int64)
-    failed = rejection.examples(plan, index, desk(len(plan.mirrors) + 1, vehicles), out, tried)
+    memory = Memory(desk(len(plan.mirrors) + 1, vehicles), draft(), np.zeros((2, 2, vehicles)), np.zeros((2, 2 * vehicles)))
+    failed = rejection.examples(plan, index, memory, out, tried)
     if failed < DONE:
         raise ImpossibleError(_why(recipe, vehicles, failed % LOOPS))
     arrays = out._asdict()

@@ -12,7 +12,7 @@ import numpy as np
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
 from simtown.assets.palette import PAINTS
-from simtown.exact import kernel
+from simtown.exact import inner_kernel, kernel
 from simtown.streams import Stream, fill, pick, uniform
 
 #: Paints that stand for a stuff and not for a coat of paint: of skin, planks, walls and straw. "uniform" leaves them out.
@@ -78,7 +78,7 @@ def body_paints(entity: np.ndarray, paint: np.ndarray) -> np.ndarray:
     return np.where(paint >= 0, paint, atlas().own_paint[entity]).astype(np.uint8)  # the last mesh, the ground, has no paint
 
 
-@kernel
+@inner_kernel
 def paint_of(word, entity, sums, may_change):  # type: ignore[no-untyped-def]
     """The paint of one vehicle from 64 random bits: an index of PAINTS, -1 where its kind keeps its own.
 

@@ -13,7 +13,7 @@ from numba import vectorize
 
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
-from simtown.exact import KEPT, inlined_kernel, kernel, sincos
+from simtown.exact import KEPT, inlined_kernel, inner_kernel, kernel, sincos
 from simtown.scenes.camera import Camera
 
 #: Middles of the near and the far lane (y, metres) and the headings along them (yaw, radians).
@@ -35,7 +35,7 @@ def half_sizes() -> np.ndarray:
     return np.abs(bounds[:, :, :2]).max(axis=1)
 
 
-@kernel
+@inner_kernel
 def framed_lane(y, long, wide, camera, exchangeable):
     """Least and greatest x at which the camera frames the whole near flank of a vehicle along the road; alike if nowhere.
 
@@ -49,7 +49,7 @@ def framed_lane(y, long, wide, camera, exchangeable):
     return min(left, middle), max(right, middle)
 
 
-@kernel
+@inner_kernel
 def place(lane, across, along, long, wide, camera, exchangeable):
     """A pose in a lane, from two uniform numbers: x, y (metres), yaw."""
     y = LANES[lane][0] + SWAY * (2 * across - 1)
@@ -57,7 +57,7 @@ def place(lane, across, along, long, wide, camera, exchangeable):
     return left + (right - left) * along, y, LANES[lane][1]
 
 
-@kernel
+@inner_kernel
 def pair_lanes(u, a, b, half, camera, exchangeable):
     """Lanes of vehicles a and b, from one uniform number: any way as likely in which they can stand apart.
 
@@ -71,7 +71,7 @@ def pair_lanes(u, a, b, half, camera, exchangeable):
     return lane, lane
 
 
-@kernel
+@inner_kernel
 def _room(lane, a, b, half, camera, exchangeable):
     """Whether a lane has room for vehicles a and b."""
     y = LANES[lane][0] + SWAY  # where the camera frames most of the lane
@@ -80,12 +80,16 @@ def _room(lane, a, b, half, camera, exchangeable):
     return max(right_a - left_b, right_b - left_a) >= half[a, 0] + half[b, 0] + GAP
 
 
-@kernel
-def place_beside(u, v, entity, pose, half, camera):
-    """A pose of the last vehicle, in either lane, from two uniform numbers: x, y (metres), yaw. See :func:`draw_beside`."""
+@inner_kernel
+def place_beside(u, v, entity, pose, half, camera, taken, pieces):
+    """A pose of the last vehicle, in either lane, from two uniform numbers: x, y (metres), yaw. See :func:`draw_beside`.
+
+    Works in `taken`, (2, 2, vehicles), and `pieces`, (2, 2 vehicles), float64: where what is taken, and what is free, begins and how far
+    it goes.
+    """
     last = len(entity) - 1
     own_long, own_wide = half[entity[last], 0], half[entity[last], 1]
-    begin, end, start, free = np.zeros((2, last)), np.zeros((2, last)), np.zeros(2 * (last + 1)), np.zeros(2 * (last + 1))
+    begin, end, start, free = taken[0], taken[1], pieces[0], pieces[1]
     for lane in range(2):
         y = LANES[lane][0] + SWAY * (2 * v - 1)
         left, right = framed_lane(y, own_long, own_wide, camera, False)
@@ -115,7 +119,7 @@ def place_beside(u, v, entity, pose, half, camera):
     return start[piece] + (along - (before - free[piece])), LANES[lane][0] + SWAY * (2 * v - 1), LANES[lane][1]
 
 
-@kernel
+@inner_kernel
 def overlapping(xa, ya, yaw_a, long_a, wide_a, xb, yb, yaw_b, long_b, wide_b, gap):
     """Whether two oriented footprints come closer than `gap` metres along some separating axis: :func:`overlap` of one pair."""
     (sa, ca), (sb, cb) = sincos(yaw_a), sincos(yaw_b)
@@ -164,8 +168,9 @@ def _draw_pairs(u, entity, half, camera, exchangeable, out):
 
 @kernel
 def _draw_beside(u, entity, pose, half, camera, out):
+    taken, pieces = np.zeros((2, 2, entity.shape[1])), np.zeros((2, 2 * entity.shape[1]))
     for n in range(len(entity)):
-        out[n, 0], out[n, 1], out[n, 2] = place_beside(u[n, 0], u[n, 1], entity[n], pose[n], half, camera[n])
+        out[n, 0], out[n, 1], out[n, 2] = place_beside(u[n, 0], u[n, 1], entity[n], pose[n], half, camera[n], taken, pieces)
 
 
 @kernel

@@ -12,20 +12,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simtown.assets.atlas import Atlas, atlas
+from simtown.assets.atlas import GRID, Atlas, atlas
 from simtown.assets.catalogue import ENTITIES
-from simtown.exact import inlined_kernel, kernel, part_of_kernel, sincos
+from simtown.exact import inlined_kernel, inner_kernel, kernel, part_of_kernel, sincos
 from simtown.scenes.camera import NOMINAL, fill_view, object_to_camera, project
-from simtown.scenes.rows import LANES, clear_rows
 from simtown.scenes.scene import SceneBatch
 
 F = np.float32
-_LANES = np.uint64(LANES)
-_ALL, _1, _3, _6, _63 = np.uint64(2**64 - 1), np.uint64(1), np.uint64(3), np.uint64(6), np.uint64(63)
-#: The 64-bit words that hold a row of the nominal picture.
-WORDS = (NOMINAL[0] + 63) // 64
-#: Beyond so many pixels rounding may move an edge by a pixel and more.
-_FAR = F(8192.0)
+PAD = 16
+#: Crossings of an edge with rows that are written at once.
+BLOCK = 6
+_BLOCK = np.uint64(BLOCK)
+#: With these factors a kind and a place on the grid are one integer.
+_PACKED = np.array([2**54, 2**36, 2**18, 1])
 
 
 class Shapes(NamedTuple):
@@ -33,15 +32,22 @@ class Shapes(NamedTuple):
 
     Attributes:
         columns: (3, v) float32 vertices, and `vertex_start` (m + 1,) int64, as the atlas has them.
-        corners: (3, c) float32, of every vehicle the first corners of its triangles, then the second, then the third.
-        corner_start: (entities + 1,) int64.
+        points: (3, p) float32 different places of corners. `point_start`: (entities + 1,) int64.
+        planes: (4, f) float32 unit outward normals of the faces, and their distances from the origin, metres. Triangles of one plane
+            are one face. `plane_start`: (entities + 1,) int64. The first of every vehicle never faces the camera.
+        edges: (4, e) uint16, from a point to another, with the faces to its left and its right as seen from outside; counted from
+            the vehicle's first point and face. `edge_start`: (entities + 1,) int64.
         half: (entities, 2) float32 half the length and half the width of a footprint, metres, about the origin.
     """
 
     columns: np.ndarray
     vertex_start: np.ndarray
-    corners: np.ndarray
-    corner_start: np.ndarray
+    points: np.ndarray
+    point_start: np.ndarray
+    planes: np.ndarray
+    plane_start: np.ndarray
+    edges: np.ndarray
+    edge_start: np.ndarray
     half: np.ndarray
 
 
@@ -57,9 +63,11 @@ class Desk(NamedTuple):
         box: (images, v, 4) float32 full picture boxes: x0, y0, x1, y1 in pixels, unclipped.
         seen: (v,) float32 visible shares.
         whole: (images, v) int64 pixels of a silhouette; -1 before it is drawn.
-        own: (images, v, WORDS, rows) uint64 silhouettes, each in the window of its box; see :mod:`simtown.scenes.rows`.
-        rest: (WORDS, rows) uint64, what is left of one.
-        spots, spot_bits: (4, largest mesh) projected points, and the same memory as int32. `facing`: triangles that face the camera.
+        own: (images, v, pixels) int16 silhouettes, 1 where a vehicle is, column by column of the window of its box.
+        rest: (pixels,) int16, what is left of one. `steps`: the same, where a row enters or leaves faces, else 0.
+        depth: (rows,) int16 how many faces cover the pixels of a column.
+        spots, spot_bits: (4, largest mesh) projected points, and the same memory as int32.
+        facing: (largest mesh,) uint8 whether a face faces the camera. `outline`: (largest mesh,) uint16 edges of which one face does.
     """
 
     shapes: Shapes
@@ -74,25 +82,73 @@ class Desk(NamedTuple):
     whole: np.ndarray
     own: np.ndarray
     rest: np.ndarray
+    steps: np.ndarray
+    depth: np.ndarray
     spots: np.ndarray
     spot_bits: np.ndarray
     facing: np.ndarray
+    outline: np.ndarray
+    row_from: np.ndarray
+    sides: np.ndarray
+    row_of: np.ndarray
+    step_of: np.ndarray
+    crossing: np.ndarray
 
 
 def shapes_of(town: Atlas) -> Shapes:
     """The shapes of an atlas's vehicles."""
-    corners, corner_start = [], [0]
-    for number in range(len(ENTITIES)):
-        triangles = town.triangles[slice(*town.triangle_start[number : number + 2])]
-        corners.append(town.vertices[triangles.T].reshape(-1, 3))
-        corner_start.append(corner_start[-1] + len(corners[-1]))
+    kinds, triangles = len(ENTITIES), town.triangle_start[: len(ENTITIES) + 1]
+    kind = np.repeat(np.arange(kinds), np.diff(triangles))
+    corners = np.rint(town.vertices[town.triangles[: triangles[-1]]] * GRID).astype(np.int64)
+    points, number = np.unique(np.column_stack([np.repeat(kind, 3), corners.reshape(-1, 3)]) @ _PACKED, return_inverse=True)
+    point_start = np.searchsorted(points, np.arange(kinds + 1) * _PACKED[0] - _PACKED[0] // 2)
+    coordinates = np.zeros((len(points), 3), dtype=np.float32)
+    coordinates[number.reshape(-1)] = corners.reshape(-1, 3) / GRID
+
+    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    normals = np.cross(b - a, c - a)
+    normals //= np.gcd.reduce(normals, axis=1, keepdims=True)
+    offset = (normals * a).sum(axis=1)
+    nobody = np.column_stack([np.arange(kinds), np.full((kinds, 4), -(2**62))])  # comes first among a kind's planes
+    planes, face = np.unique(np.concatenate([nobody, np.column_stack([kind, normals, offset])]), axis=0, return_inverse=True)
+    plane_start = np.searchsorted(planes[:, 0], np.arange(kinds + 1))
+    length = np.sqrt((planes[:, 1:4].astype(np.float64) ** 2).sum(axis=1))
+    edges, edge_start = _edges(kind, number.reshape(-1, 3) - point_start[kind, None], face.reshape(-1)[kinds:] - plane_start[kind])
     return Shapes(
         columns=town.columns,
         vertex_start=town.vertex_start,
-        corners=np.ascontiguousarray(np.concatenate(corners).T),
-        corner_start=np.array(corner_start),
-        half=np.abs(town.bounds[: len(ENTITIES), :, :2]).max(axis=1),
+        points=np.ascontiguousarray(coordinates.T),
+        point_start=point_start,
+        planes=np.ascontiguousarray((planes[:, 1:] / np.column_stack([length, length, length, length * GRID])).T, dtype=np.float32),
+        plane_start=plane_start,
+        edges=np.ascontiguousarray(edges.T, dtype=np.uint16),
+        edge_start=edge_start,
+        half=np.abs(town.bounds[:kinds, :, :2]).max(axis=1),
     )
+
+
+def _edges(kind: np.ndarray, corners: np.ndarray, face: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(e, 4) edges as :class:`Shapes` has them and where each kind's begin, from (t, 3) corners and (t,) faces of triangles.
+
+    Where more than two triangles meet, any that pass an edge in opposite ways are a pair: all pairs together count the same.
+    """
+    start, end, left, kind = corners.reshape(-1), np.roll(corners, -1, axis=1).reshape(-1), np.repeat(face, 3), np.repeat(kind, 3)
+    onward = start < end
+    line = (kind << 32) + (np.minimum(start, end) << 16) + np.maximum(start, end)
+    order = np.lexsort((left, onward, line))
+    start, end, left, kind, onward, line = (each[order] for each in (start, end, left, kind, onward, line))
+    way = line * 2 + onward
+    line = line * 2**10 + np.arange(len(way)) - np.searchsorted(way, way)  # the first, second ... triangle that passes a line this way
+    there, back = np.flatnonzero(onward), np.flatnonzero(~onward)
+    _, i, j = np.intersect1d(line[there], line[back], assume_unique=True, return_indices=True)
+    there, back = there[i], back[j]
+    right, drawn = np.zeros_like(left), np.ones(len(left), dtype=bool)
+    right[there] = left[back]
+    drawn[back] = False
+    drawn[there] = left[there] != right[there]  # an edge within a face is never on the outline
+    chosen = np.flatnonzero(drawn)
+    chosen = chosen[np.argsort(kind[chosen], kind="stable")]
+    return np.column_stack([start, end, left, right])[chosen], np.searchsorted(kind[chosen], np.arange(kind[-1] + 2))
 
 
 @lru_cache(maxsize=1)
@@ -103,9 +159,9 @@ def shapes() -> Shapes:
 
 def desk(images: int, vehicles: int, width: int = NOMINAL[0], height: int = NOMINAL[1]) -> Desk:
     """A desk for so many images of so many vehicles."""
-    town, rows = shapes(), NOMINAL[1] + LANES - 1
-    most = int(max(np.diff(town.vertex_start).max(), np.diff(town.corner_start).max()))
-    spots = np.zeros((4, most), dtype=np.float32)
+    town, pixels = shapes(), NOMINAL[0] * NOMINAL[1]
+    edges = int(np.diff(town.edge_start).max())
+    spots = np.zeros((4, int(np.diff(town.vertex_start).max())), dtype=np.float32)
     return Desk(
         shapes=town,
         size=np.array([width, height]),
@@ -117,15 +173,23 @@ def desk(images: int, vehicles: int, width: int = NOMINAL[0], height: int = NOMI
         box=np.zeros((images, vehicles, 4), dtype=np.float32),
         seen=np.zeros(vehicles, dtype=np.float32),
         whole=np.full((images, vehicles), -1),
-        own=np.zeros((images, vehicles, WORDS, rows), dtype=np.uint64),
-        rest=np.zeros((WORDS, rows), dtype=np.uint64),
+        own=np.zeros((images, vehicles, pixels), dtype=np.int16),
+        rest=np.zeros(pixels, dtype=np.int16),
+        steps=np.zeros(pixels + NOMINAL[1], dtype=np.int16),
+        depth=np.zeros(NOMINAL[1], dtype=np.int16),
         spots=spots,
         spot_bits=spots.view(np.int32),
-        facing=np.zeros(most // 3 + 1, dtype=np.uint32),
+        facing=np.zeros(int(np.diff(town.plane_start).max()), dtype=np.uint8),
+        outline=np.zeros(edges + 1, dtype=np.uint16),
+        row_from=np.zeros(int(np.diff(town.point_start).max()), dtype=np.int32),
+        sides=np.zeros((3, edges), dtype=np.float32),
+        row_of=np.zeros(edges, dtype=np.int32),
+        step_of=np.zeros(edges, dtype=np.int16),
+        crossing=np.zeros(edges * NOMINAL[1] + BLOCK, dtype=np.uint16),
     )
 
 
-@kernel
+@inner_kernel
 def look(desk, image, camera):
     """Stand the camera of an image where a row of seven numbers says."""
     for i in range(7):
@@ -171,11 +235,11 @@ def _outline(desk, image, entity, x, y, c, s):
     return (x0, y0, x1, y1) if entity >= 0 else (zero, zero, zero, zero)
 
 
-@kernel
+@inner_kernel
 def share(desk, image, slot, vehicles, least, enough):
     """The share of a vehicle's silhouette that none of the first `vehicles` hides, float32.
 
-    Once it is certain to be below `least`, some share below that is returned; once it is certain to be above `enough`, 1 is.
+    Once it is certain to be above `enough`, 1 is returned.
     """
     hiding = 0
     for other in range(vehicles):
@@ -183,9 +247,16 @@ def share(desk, image, slot, vehicles, least, enough):
             hiding |= 1 << other
     if not hiding:
         return F(1.0)
+    window, own, rest = _window(desk, image, slot), desk.own[image, slot], desk.rest
+    _, _, width, height = window
+    pixels = np.uint64(max(width, 0) * _column(height))
     if desk.whole[image, slot] < 0:
-        _draw(desk, image, slot)
-    whole, window, own, rest = desk.whole[image, slot], _window(desk, image, slot), desk.own[image, slot], desk.rest
+        for i in range(pixels):
+            own[i] = 1
+        desk.whole[image, slot] = pixels - np.uint64(_clear(desk, image, slot, window, own))
+        for i in range(pixels):
+            own[i] ^= 1
+    whole = desk.whole[image, slot]
     if enough < 1:
         hidden = 0
         for other in range(vehicles):
@@ -193,35 +264,19 @@ def share(desk, image, slot, vehicles, least, enough):
                 hidden += _inside(own, window, desk.box[image, other])
         if whole - hidden > enough * whole:
             return F(1.0)
-    _copy(own, rest)
+    for i in range(pixels):
+        rest[i] = own[i]
+    left = whole
     for other in range(vehicles):
         if hiding >> other & 1 and whole > 0:
-            _cover(desk, rest, window, image, other, int(least * whole) - 1)
-    return F(_count(rest, window) / max(whole, 1))
+            left = _clear(desk, image, other, window, rest)
+    return F(left / max(whole, 1))
 
 
 @inlined_kernel
-def _copy(source, target):
-    for word in range(np.uint64(WORDS)):
-        for y in range(np.uint64(source.shape[1])):
-            target[word, y] = source[word, y]
-
-
-@kernel
-def _draw(desk, image, slot):
-    """Draw a vehicle's silhouette in the window of its box."""
-    own, window = desk.own[image, slot], _window(desk, image, slot)
-    _, _, width, height = window
-    own[:] = np.uint64(0)
-    if width > 0 and height > 0:
-        rest, last = desk.rest, np.uint64(width - 1) >> _6
-        rest[:] = _ALL
-        _cover(desk, rest, window, image, slot, -1)
-        for word in range(last + _1):
-            bits = _ALL if word < last else _ALL >> (_63 - (np.uint64(width - 1) & _63))
-            for y in range(np.uint64(height)):
-                own[word, y] = ~rest[word, y] & bits
-    desk.whole[image, slot] = _count(own, window)
+def _column(height):
+    """Numbers of a mask's column: some more than pixels, so that LLVM always takes PAD of them at once."""
+    return (max(height, 0) + PAD - 1) // PAD * PAD
 
 
 @inlined_kernel
@@ -234,93 +289,88 @@ def _window(desk, image, slot):
 
 @inlined_kernel
 def _inside(mask, window, box):
-    """How many bits of a window may lie inside a picture box, at most."""
+    """How many pixels of a window's mask may lie inside a picture box, at most."""
     x0, y0, width, height = window
     left, right = max(int(box[0]) - 1 - x0, 0), min(int(box[2]) + 2 - x0, width)
     top, bottom = max(int(box[1]) - 1 - y0, 0), min(int(box[3]) + 2 - y0, height)
-    total = np.int64(0)
-    if left < right and top < bottom:
-        first, last = np.uint64(left) >> _6, np.uint64(right - 1) >> _6
-        for word in range(first, last + _1):
-            bits = _ALL
-            if word == first:
-                bits &= _ALL << (np.uint64(left) & _63)
-            if word == last:
-                bits &= _ALL >> (_63 - (np.uint64(right - 1) & _63))
-            for y in range(np.uint64(top), np.uint64(bottom)):
-                total += _bits(mask[word, y] & bits)
-    return total
-
-
-@inlined_kernel
-def _count(mask, window):
-    """How many bits of a window are set."""
     total = 0
-    if window[2] > 0 and window[3] > 0:
-        for word in range((np.uint64(window[2]) + _63) >> _6):
-            for y in range(np.uint64(window[3])):
-                total += _bits(mask[word, y])
+    for column in range(left, right):
+        first, column_total = np.uint64(column * _column(height)), np.int16(0)
+        for row in range(np.uint64(top), np.uint64(max(bottom, top))):
+            column_total = np.int16(column_total + mask[first + row])
+        total += column_total
     return total
 
 
-@inlined_kernel
-def _bits(word):
-    """How many bits of a word are set."""
-    word -= (word >> _1) & np.uint64(0x5555555555555555)
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+@inner_kernel
+def _clear(desk, image, slot, window, mask):
+    """Clear the pixels of a window's mask that a vehicle covers. Returns how many are left.
 
-
-@kernel
-def _cover(desk, mask, window, image, slot, few):
-    """Clear the bits of a mask that a vehicle covers, or so many of them that at most `few` are left.
-
-    The mask shows a window (x0, y0, width, height) of the picture, no empty one.
+    Faces that face the camera make up the silhouette. Where two of them meet, one begins as the other ends, so their outline alone
+    says how many cover a pixel.
     """
     x0, y0, width, height = window
-    view, shapes, spots, facing, entity = desk.lens[image], desk.shapes, desk.spots, desk.facing, desk.entity[slot]
-    start, stop = shapes.corner_start[entity], shapes.corner_start[entity + 1]
-    count = np.uint64(stop - start) // _3
+    if width <= 0 or height <= 0:
+        return 0
+    shapes, spots, facing, outline, steps, depth = desk.shapes, desk.spots, desk.facing, desk.outline, desk.steps, desk.depth
+    row_from, sides, row_of, step_of, crossing = desk.row_from, desk.sides, desk.row_of, desk.step_of, desk.crossing
+    view, entity = desk.lens[image], desk.entity[slot]
     x, y, c, s = desk.pose[image, slot, 0], desk.pose[image, slot, 1], desk.turn[image, slot, 0], desk.turn[image, slot, 1]
+    dx, dy = view[0] - x, view[1] - y
+    eye_x, eye_y, eye_z = dx * c + dy * s, dy * c - dx * s, view[2]
+    planes, first = shapes.planes, np.uint64(shapes.plane_start[entity])
+    for i in range(np.uint64(shapes.plane_start[entity + 1]) - first):
+        above = planes[0, first + i] * eye_x + planes[1, first + i] * eye_y + planes[2, first + i] * eye_z
+        facing[i] = above > planes[3, first + i]
+    facing[0] = 0
     matrix = object_to_camera(view, x, y, F(0.0), c, s, F(1.0))
-    project(matrix, view[12], view[13] - F(0.5) - F(x0), view[14] - F(0.5) - F(y0), shapes.corners, start, stop, spots)
-    found = np.uint64(0)
-    for t in range(count):
-        u, v = t + count, t + count + count
-        ax, ay, bx, by, cx, cy = spots[0, t], spots[1, t], spots[0, u], spots[1, u], spots[0, v], spots[1, v]
-        facing[found] = t
-        found += np.uint64((bx - ax) * (cy - ay) - (by - ay) * (cx - ax) < 0)  # it faces the camera (y runs down)
+    start, stop = shapes.point_start[entity], shapes.point_start[entity + 1]
+    project(matrix, view[12], view[13] - F(0.5) - F(x0), view[14] - F(0.5) - F(y0), shapes.points, start, stop, spots)
+    right, bottom, rows = F(width), F(height), np.uint64(_column(height))
+    for i in range(np.uint64(stop - start)):
+        row_from[i] = np.int32(np.ceil(min(max(spots[1, i], F(0.0)), bottom)))
+    edges, first, found = shapes.edges, np.uint64(shapes.edge_start[entity]), np.uint64(0)
+    for i in range(np.uint64(shapes.edge_start[entity + 1]) - first):
+        outline[found] = i
+        on_outline = facing[edges[2, first + i]] ^ facing[edges[3, first + i]]
+        found += np.uint64(on_outline & (row_from[edges[0, first + i]] != row_from[edges[1, first + i]]))
+    crossings = np.uint64(0)
     for n in range(found):
-        if few >= 0 and n & _63 == _63 and _count(mask, window) <= few:
-            break
-        first_corner = np.uint64(facing[n])
-        u, v = first_corner + count, first_corner + count + count
-        ax, ay, bx, by, cx, cy = spots[0, first_corner], spots[1, first_corner], spots[0, u], spots[1, u], spots[0, v], spots[1, v]
-        low_x, high_x, low_y, high_y = min(ax, bx, cx), max(ax, bx, cx), min(ay, by, cy), max(ay, by, cy)
-        top, bottom = max(int(np.ceil(low_y)), 0), min(int(np.ceil(high_y)), height)
-        if top >= bottom or high_x <= 0 or low_x > width:
-            continue
-        left, right = 0, width
-        if max(-low_x, high_x, -low_y, high_y) < _FAR:
-            left, right = min(max(int(low_x), 0), width - 1), min(int(high_x) + 2, width)
-        first, last = np.uint64(left) >> _6, np.uint64(max(right - 1, left)) >> _6
-        _clear_triangle(mask, first, last, np.uint64(top), np.uint64(bottom), ax, ay, bx, by, cx, cy)
-
-
-@part_of_kernel
-def _clear_triangle(mask, first, last, top, bottom, x0, y0, x1, y1, x2, y2):
-    """Clear the bits of `mask` that lie inside a triangle, in words first to last of rows top to bottom - 1."""
-    if y1 < y0:
-        x0, y0, x1, y1 = x1, y1, x0, y0
-    if y2 < y1:
-        x1, y1, x2, y2 = x2, y2, x1, y1
-        if y1 < y0:
-            x0, y0, x1, y1 = x1, y1, x0, y0
-    long, above, below, middle = (x2 - x0) / (y2 - y0), (x1 - x0) / (y1 - y0), (x2 - x1) / (y2 - y1), np.ceil(y1)
-    for word in range(first, last + _1):
-        for row in range(top, bottom, _LANES):
-            clear_rows(mask, word, row, F(bottom), F(word << _6), x0, y0, long, above, middle, x1, y1, below)
+        edge = first + np.uint64(outline[n])
+        a, b, left = np.uint64(edges[0, edge]), np.uint64(edges[1, edge]), facing[edges[2, edge]]
+        upwards = row_from[b] < row_from[a]
+        upper, lower = b if upwards else a, a if upwards else b
+        begin, count = np.int64(row_from[upper]), np.uint64(row_from[lower] - row_from[upper])
+        slope = (spots[0, lower] - spots[0, upper]) / (spots[1, lower] - spots[1, upper])
+        sides[0, n], sides[1, n], sides[2, n] = spots[0, upper], spots[1, upper], slope
+        row_of[n], step_of[n] = begin - np.int64(crossings), 1 if (left != 0) != upwards else -1
+        for k in range(_BLOCK):
+            crossing[crossings + k] = n
+        for k in range(_BLOCK, count):
+            crossing[crossings + k] = n
+        crossings += count
+    for i in range(crossings):
+        n = np.uint64(crossing[i])
+        row = np.int64(row_of[n]) + np.int64(i)
+        across = sides[0, n] + (F(row) - sides[1, n]) * sides[2, n]
+        column = np.int64(np.ceil(min(max(across, F(0.0)), right)))
+        steps[np.uint64(column) * rows + np.uint64(row)] += step_of[n]
+    left = np.int64(0)
+    for row in range(rows):
+        depth[row] = 0
+        steps[np.uint64(width) * rows + row] = 0
+    for column in range(np.uint64(width)):
+        begin_column, column_left = column * rows, np.int16(0)
+        for row in range(rows):
+            i = begin_column + row
+            covers = np.int16(depth[row] + steps[i])
+            depth[row] = covers
+            steps[i] = 0
+            kept = np.int16(mask[i] if covers == 0 else 0)
+            mask[i] = kept
+            column_left = np.int16(column_left + kept)
+        left += column_left
+    return left
 
 
 @inlined_kernel

@@ -13,7 +13,7 @@ import numpy as np
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, POSES, PROPS, STREET, mesh_in_pose, pose_of
 from simtown.assets.street.people import SIDEWAYS
-from simtown.exact import kernel
+from simtown.exact import inner_kernel, kernel
 from simtown.scenes.weather import WEATHERS
 from simtown.streams import Stream, fill, uniform
 
@@ -29,6 +29,7 @@ FRONT, LEAST, MOST = 10.4, 0.97, 1.13
 _MAILBOXES = ("mailbox", "pillar box")
 _HEDGES = ("bush", "hedge", "picket fence", "planter", "lilac planter")
 _SNOW, _CLEAR, _DUSK = (WEATHERS.index(w) for w in ("snow", "clear", "dusk"))
+_0, _1, _2 = (np.int64(number) for number in range(3))
 _LARGEST = np.uint64(2**64 - 1)
 _WIDE = ("bus shelter", "fountain", "arm lamp", "street lamp")
 
@@ -48,6 +49,25 @@ class Kinds(NamedTuple):
     cloud: np.ndarray
     lamp: np.ndarray
     half: np.ndarray
+
+
+class Draft(NamedTuple):
+    """Memory in which a street is made: what was drawn, and of every building its middle, half its width, the gap to its right, its end.
+
+    `bits`: (5 SLOTS,) uint64. `u`: (SLOTS, 5) float64 uniform numbers. The others: (BUILDINGS,) float64 metres.
+    """
+
+    bits: np.ndarray
+    u: np.ndarray
+    x: np.ndarray
+    half: np.ndarray
+    gap: np.ndarray
+    right: np.ndarray
+
+
+def draft() -> Draft:
+    """Memory for :func:`street_of`, for one thread."""
+    return Draft(np.zeros(5 * SLOTS, dtype=np.uint64), np.zeros((SLOTS, 5)), *(np.zeros(BUILDINGS) for _ in range(4)))
 
 
 @lru_cache(maxsize=1)
@@ -88,15 +108,15 @@ def _reach(name: str) -> float:
     return float(np.sqrt((corners * corners).sum(axis=1).max()))
 
 
-_pose_of = kernel(pose_of)
+_pose_of = inner_kernel(pose_of)
 
 
-@kernel
+@inner_kernel
 def _pick(numbers, u):  # type: ignore[no-untyped-def]
     return numbers[int(u * len(numbers))]
 
 
-@kernel
+@inner_kernel
 def _facing(person, style, s, sideways):  # type: ignore[no-untyped-def]
     """Yaw of a person by a number in [-1, 1]: who walks goes along the pavement, whoever stands looks more or less at the road."""
     pose = _pose_of(style)
@@ -107,16 +127,15 @@ def _facing(person, style, s, sideways):  # type: ignore[no-untyped-def]
     return turn
 
 
-@kernel
-def street_of(key, index, weather, kinds, prop, pose, style):  # type: ignore[no-untyped-def]
+@inner_kernel
+def street_of(key, index, weather, kinds, draft, prop, pose, style):  # type: ignore[no-untyped-def]
     """The street of one example, in its weather, into rows of :func:`draw_street`'s arrays."""
-    bits = np.zeros(SLOTS * 5, dtype=np.uint64)
-    fill(key, index, 0, bits)
-    u = np.zeros((SLOTS, 5))
+    bits, u, x, half, gap, right = draft
+    fill(key, index, _0, bits)
     for i in range(SLOTS):
         for k in range(5):
             u[i, k] = uniform(bits[5 * i + k])
-    fill(key, index, 1, bits[:SLOTS])
+    fill(key, index, _1, bits[:SLOTS])
     for i in range(SLOTS):
         style[i] = bits[i] >> np.uint64(48)
         for k in range(4):
@@ -126,8 +145,7 @@ def street_of(key, index, weather, kinds, prop, pose, style):  # type: ignore[no
     trees, hedges = (kinds.winter, kinds.winter_hedge) if snowy else (kinds.tree, kinds.hedge)
 
     # buildings: side by side from left to right, with small gaps now and then, no kind twice
-    fill(key, index, 2, bits[: len(kinds.building)])
-    x, half, gap, right = np.zeros(BUILDINGS), np.zeros(BUILDINGS), np.zeros(BUILDINGS), np.zeros(BUILDINGS)
+    fill(key, index, _2, bits[: len(kinds.building)])
     end = 0.0
     for i in range(BUILDINGS):
         least = 0
@@ -191,9 +209,9 @@ def street_of(key, index, weather, kinds, prop, pose, style):  # type: ignore[no
 
 
 @kernel
-def _draw_street(key, index, weather, kinds, prop, pose, style):  # type: ignore[no-untyped-def]
+def _draw_street(key, index, weather, kinds, draft, prop, pose, style):  # type: ignore[no-untyped-def]
     for n in range(len(index)):
-        street_of(key, index[n], weather[n], kinds, prop[n], pose[n], style[n])
+        street_of(key, index[n], weather[n], kinds, draft, prop[n], pose[n], style[n])
 
 
 def draw_street(stream: Stream, index: np.ndarray, weather: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -205,5 +223,5 @@ def draw_street(stream: Stream, index: np.ndarray, weather: np.ndarray) -> tuple
     n = len(index)
     prop, pose = np.zeros((n, SLOTS), dtype=np.int16), np.zeros((n, SLOTS, 5), dtype=np.float32)
     style = np.zeros((n, SLOTS), dtype=np.uint16)
-    _draw_street(stream.key, np.ascontiguousarray(index, dtype=np.int64), weather.astype(np.uint8), kinds(), prop, pose, style)
+    _draw_street(stream.key, np.ascontiguousarray(index, dtype=np.int64), weather.astype(np.uint8), kinds(), draft(), prop, pose, style)
     return prop, pose, style

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simtown.exact import kernel
+from simtown.exact import inner_kernel, kernel
 from simtown.streams import Stream, uniform, words
 
 #: Every weather; a scene stores an index into this tuple (append, do not reorder).
 WEATHERS: tuple[str, ...] = ("clear", "cloudy", "rain", "fog", "snow", "dusk", "night")
 #: The sun stands on the viewer's side of the street: azimuths, and elevations by day and at dusk, radians.
 _AZIMUTH, _DAY, _DUSK = (-2.8, -0.34), (0.66, 1.12), (0.36, 0.55)
+_0, _1 = np.int64(0), np.int64(1)
 _AT_DUSK = WEATHERS.index("dusk")
 
 
@@ -26,10 +27,10 @@ class WeatherDraw:
     fall_seed: np.ndarray
 
 
-@kernel
+@inner_kernel
 def weather_of(key, index, kinds):  # type: ignore[no-untyped-def]
     """The weather of one example, one of `kinds` (numbers of WEATHERS): kind, intensity, azimuth, elevation, seed of what falls."""
-    (a, b, c, d), (e, _, _, _) = words(key, index, 0, 0), words(key, index, 0, 1)
+    (a, b, c, d), (e, _, _, _) = words(key, index, _0, _0), words(key, index, _0, _1)
     kind = kinds[int(uniform(a) * len(kinds))]
     low, high = _DUSK if kind == _AT_DUSK else _DAY
     azimuth, elevation = _AZIMUTH[0] + uniform(c) * (_AZIMUTH[1] - _AZIMUTH[0]), low + uniform(d) * (high - low)
