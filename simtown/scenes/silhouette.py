@@ -199,13 +199,19 @@ def look(desk, image, camera):
 
 @inlined_kernel
 def put(desk, image, slot, x, y, yaw):
-    """Put the vehicle of a slot somewhere in an image. Returns whether it then lies wholly inside the picture."""
+    """Put the vehicle of a slot somewhere in an image. It has no box before :func:`in_picture` is asked."""
     s, c = sincos(np.float64(yaw))
     desk.pose[image, slot, 0], desk.pose[image, slot, 1], desk.pose[image, slot, 2] = x, y, yaw
     desk.turn[image, slot, 0], desk.turn[image, slot, 1] = c, s
     desk.whole[image, slot] = -1
+
+
+@inlined_kernel
+def in_picture(desk, image, slot):
+    """Find the box of a vehicle. Returns whether it lies wholly inside the picture."""
     entity, width, height = desk.entity[slot], desk.size[0], desk.size[1]
-    x0, y0, x1, y1 = _outline(desk, image, entity, x, y, F(c), F(s))
+    x, y, c, s = desk.pose[image, slot, 0], desk.pose[image, slot, 1], desk.turn[image, slot, 0], desk.turn[image, slot, 1]
+    x0, y0, x1, y1 = _extremes(desk, image, entity, x, y, c, s)
     desk.box[image, slot, 0], desk.box[image, slot, 1], desk.box[image, slot, 2], desk.box[image, slot, 3] = x0, y0, x1, y1
     return x0 >= 0 and y0 >= 0 and x1 <= width and y1 <= height
 
@@ -217,7 +223,7 @@ def _in_order(bits):
 
 
 @inlined_kernel
-def _outline(desk, image, entity, x, y, c, s):
+def _extremes(desk, image, entity, x, y, c, s):
     """The full picture box of a vehicle, zeros for none. Extremes are found among integers, of which LLVM compares several at a time."""
     view = desk.lens[image]
     shapes, spots, bits = desk.shapes, desk.spots, desk.spot_bits
@@ -235,8 +241,8 @@ def _outline(desk, image, entity, x, y, c, s):
     return (x0, y0, x1, y1) if entity >= 0 else (zero, zero, zero, zero)
 
 
-@inner_kernel
-def share(desk, image, slot, vehicles, least, enough):
+@inlined_kernel
+def share(desk, image, slot, vehicles, enough):
     """The share of a vehicle's silhouette that none of the first `vehicles` hides, float32.
 
     Once it is certain to be above `enough`, 1 is returned.
@@ -245,16 +251,20 @@ def share(desk, image, slot, vehicles, least, enough):
     for other in range(vehicles):
         if hides(desk, image, other, slot):
             hiding |= 1 << other
-    if not hiding:
-        return F(1.0)
-    window, own, rest = _window(desk, image, slot), desk.own[image, slot], desk.rest
+    return _share_beside(desk, image, slot, hiding, enough) if hiding else F(1.0)
+
+
+@inner_kernel
+def _share_beside(desk, image, slot, hiding, enough):
+    """:func:`share`, where the vehicles of the bits of `hiding` may hide some of it."""
+    window, own, rest, vehicles = _window(desk, image, slot), desk.own[image, slot], desk.rest, len(desk.entity)
     _, _, width, height = window
-    pixels = np.uint64(max(width, 0) * _column(height))
+    numbers = np.uint64(max(width, 0) * _column(height))
     if desk.whole[image, slot] < 0:
-        for i in range(pixels):
+        for i in range(numbers):
             own[i] = 1
-        desk.whole[image, slot] = pixels - np.uint64(_clear(desk, image, slot, window, own))
-        for i in range(pixels):
+        desk.whole[image, slot] = np.int64(numbers) - _clear(desk, image, slot, window, own)
+        for i in range(numbers):
             own[i] ^= 1
     whole = desk.whole[image, slot]
     if enough < 1:
@@ -264,7 +274,7 @@ def share(desk, image, slot, vehicles, least, enough):
                 hidden += _inside(own, window, desk.box[image, other])
         if whole - hidden > enough * whole:
             return F(1.0)
-    for i in range(pixels):
+    for i in range(numbers):
         rest[i] = own[i]
     left = whole
     for other in range(vehicles):
@@ -425,7 +435,8 @@ def _set_up(desk, entity, pose, camera):
     inside = True
     for j in range(len(entity)):
         desk.entity[j] = entity[j]
-        inside = put(desk, 0, j, pose[j, 0], pose[j, 1], pose[j, 2]) and inside
+        put(desk, 0, j, pose[j, 0], pose[j, 1], pose[j, 2])
+        inside = in_picture(desk, 0, j) and inside
     return inside
 
 
@@ -447,7 +458,7 @@ def _all_shares(desk, entity, pose, camera, out):
     for n in range(len(entity)):
         _set_up(desk, entity[n], pose[n], camera[n])
         for j in range(entity.shape[1]):
-            out[n, j] = share(desk, 0, j, entity.shape[1], 0.0, 1.0) if entity[n, j] >= 0 else 0.0
+            out[n, j] = share(desk, 0, j, entity.shape[1], 1.0) if entity[n, j] >= 0 else 0.0
 
 
 def _rows(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
