@@ -350,7 +350,8 @@ def _clear(desk, image, slot, window, mask):
         a, b, left = np.uint64(edges[0, edge]), np.uint64(edges[1, edge]), facing[edges[2, edge]]
         upwards = row_from[b] < row_from[a]
         upper, lower = b if upwards else a, a if upwards else b
-        begin, count = np.int64(row_from[upper]), np.uint64(row_from[lower] - row_from[upper])
+        within = min(spots[0, a], spots[0, b]) < right
+        begin, count = np.int64(row_from[upper]), np.uint64(row_from[lower] - row_from[upper] if within else 0)
         slope = (spots[0, lower] - spots[0, upper]) / (spots[1, lower] - spots[1, upper])
         sides[0, n], sides[1, n], sides[2, n] = spots[0, upper], spots[1, upper], slope
         row_of[n], step_of[n] = begin - np.int64(crossings), 1 if (left != 0) != upwards else -1
