@@ -351,8 +351,8 @@ def _acceptable(desk, mirrors, images, first, count, visible):
                 put(desk, image, slot, x, y, yaw)
             if not in_picture(desk, image, slot):
                 return False
-    for slot in range(count):
-        for image in range(images, -1, -1):
+    for image in range(images, -1, -1):
+        for slot in range(count):
             if slot < first and not hides(desk, image, count - 1, slot):
                 continue
             seen = share(desk, image, slot, count, _ENOUGH if image > 0 else 1.0)
