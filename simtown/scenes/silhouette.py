@@ -309,7 +309,7 @@ def _inside(mask, window, box):
     x0, y0, width, height = window
     left, right = max(int(box[0]) - 1 - x0, 0), min(int(box[2]) + 2 - x0, width)
     top, bottom = max(int(box[1]) - 1 - y0, 0), min(int(box[3]) + 2 - y0, height)
-    total = 0
+    total = np.int64(0)
     for column in range(left, right):
         first, column_total = np.uint64(column * _column(height)), np.int16(0)
         for row in range(np.uint64(top), np.uint64(max(bottom, top))):
