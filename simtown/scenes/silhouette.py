@@ -253,7 +253,7 @@ def share(desk, image, slot, vehicles, enough):
 
     Once it is certain to be above `enough`, 1 is returned.
     """
-    hiding = 0
+    hiding = np.int64(0)
     for other in range(vehicles):
         if hides(desk, image, other, slot):
             hiding |= 1 << other
