@@ -15,7 +15,7 @@ from simtown.exact import inlined_kernel, inner_kernel, part_of_kernel
 from simtown.language.relations import LATERAL, RADIAL, margin, stands, truth
 from simtown.scenes.paint import paint_of
 from simtown.scenes.placement import LEAST_VISIBLE, pair_lanes, place, place_beside, too_close
-from simtown.scenes.silhouette import Desk, hides, look, put, share
+from simtown.scenes.silhouette import Desk, hides, in_picture, look, put, share
 from simtown.scenes.street import Draft, Kinds, street_of
 from simtown.scenes.weather import weather_of
 from simtown.streams import pick, uniform, words
@@ -269,8 +269,9 @@ def _place_pair(plan, index, desk, scene, visible, tried):
         lanes = pair_lanes(uniform(way), a, b, half, row, plan.exchangeable)
         pose_a = place(lanes[0], uniform(across_a), uniform(along_a), half[a, 0], half[a, 1], row, plan.exchangeable)
         pose_b = place(lanes[1], uniform(across_b), uniform(along_b), half[b, 0], half[b, 1], row, plan.exchangeable)
-        inside = put(desk, _0, _0, F(pose_a[0]), F(pose_a[1]), F(pose_a[2])) and put(desk, _0, _1, F(pose_b[0]), F(pose_b[1]), F(pose_b[2]))
-        if not inside or not _any_defined(plan, desk) or too_close(desk.entity, desk.pose[0], half, _1, _0):
+        put(desk, _0, _0, F(pose_a[0]), F(pose_a[1]), F(pose_a[2]))
+        put(desk, _0, _1, F(pose_b[0]), F(pose_b[1]), F(pose_b[2]))
+        if not _any_defined(plan, desk) or too_close(desk.entity, desk.pose[0], half, _1, _0):
             continue
         if _acceptable(desk, plan.mirrors, len(plan.mirrors), _0, _2, visible):
             tried[PLACEMENT, 1] += 1
@@ -305,8 +306,8 @@ def _place_distractor(plan, index, memory, scene, subject, relation, visible, tr
         tried[DISTRACTOR, 0] += 1
         where, across, _, _ = words(plan.keys[DISTRACTOR], index, attempt, _0)
         x, y, yaw = place_beside(uniform(where), uniform(across), desk.entity, pose, plan.half, row, memory.taken, memory.pieces)
-        inside = put(desk, _0, _2, F(x), F(y), F(yaw))
-        if not inside or too_close(desk.entity, pose, plan.half, _2, _0) or too_close(desk.entity, pose, plan.half, _2, _1):
+        put(desk, _0, _2, F(x), F(y), F(yaw))
+        if too_close(desk.entity, pose, plan.half, _2, _0) or too_close(desk.entity, pose, plan.half, _2, _1):
             continue
         if not unchanged(desk.entity, pose, row, subject, 1 - subject, relation):
             continue
@@ -341,18 +342,20 @@ def _acceptable(desk, mirrors, images, first, count, visible):
     others would stand more often on one side of them, and the words of a question alone would hint at its answer.
 
     Vehicles before slot `first` were acceptable before the others came and are in place in all images; the others are in place in the
-    scene, inside the picture. Fills the shares of the scene's vehicles into `visible`.
+    scene. Fills the shares of the scene's vehicles into `visible`.
     """
-    for m in range(images):
+    for image in range(images + 1):
         for slot in range(first, count):
-            x, y, yaw = mirrored(desk.pose[0, slot, 0], desk.pose[0, slot, 1], desk.pose[0, slot, 2], mirrors[m])
-            if not put(desk, m + 1, slot, x, y, yaw):
+            if image > 0:
+                x, y, yaw = mirrored(desk.pose[0, slot, 0], desk.pose[0, slot, 1], desk.pose[0, slot, 2], mirrors[image - 1])
+                put(desk, image, slot, x, y, yaw)
+            if not in_picture(desk, image, slot):
                 return False
-    for slot in range(count):
-        for image in range(images, -1, -1):
+    for image in range(images, -1, -1):
+        for slot in range(count):
             if slot < first and not hides(desk, image, count - 1, slot):
                 continue
-            seen = share(desk, image, slot, count, LEAST_VISIBLE, _ENOUGH if image > 0 else 1.0)
+            seen = share(desk, image, slot, count, _ENOUGH if image > 0 else 1.0)
             if seen < _LEAST_VISIBLE:
                 return False
             desk.seen[slot] = seen

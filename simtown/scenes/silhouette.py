@@ -19,10 +19,11 @@ from simtown.scenes.camera import NOMINAL, fill_view, object_to_camera, project
 from simtown.scenes.scene import SceneBatch
 
 F = np.float32
+#: A mask's column has a multiple of so many numbers: LLVM then always takes whole vectors of them.
 PAD = 16
-#: Crossings of an edge with rows that are written at once.
-BLOCK = 6
-_BLOCK = np.uint64(BLOCK)
+#: Crossings of an edge that are listed without asking whether it has so many.
+AT_ONCE = 6
+_AT_ONCE = np.uint64(AT_ONCE)
 #: With these factors a kind and a place on the grid are one integer.
 _PACKED = np.array([2**54, 2**36, 2**18, 1])
 
@@ -64,10 +65,15 @@ class Desk(NamedTuple):
         seen: (v,) float32 visible shares.
         whole: (images, v) int64 pixels of a silhouette; -1 before it is drawn.
         own: (images, v, pixels) int16 silhouettes, 1 where a vehicle is, column by column of the window of its box.
-        rest: (pixels,) int16, what is left of one. `steps`: the same, where a row enters or leaves faces, else 0.
-        depth: (rows,) int16 how many faces cover the pixels of a column.
+        rest: (pixels,) int16, what is left of one.
+        steps: (pixels,) int16, by how many more faces a pixel is covered than the one to its left. `cover`: (rows,) int16 by how many.
         spots, spot_bits: (4, largest mesh) projected points, and the same memory as int32.
-        facing: (largest mesh,) uint8 whether a face faces the camera. `outline`: (largest mesh,) uint16 edges of which one face does.
+        below: (largest mesh,) int32 the first row whose middle is not above a point.
+        facing: (largest mesh,) uint8 whether a face faces the camera.
+        outline: (largest mesh,) uint16 edges of which one face does, and which cross a row.
+        sides: (3, largest mesh) float32 x and y of such an edge's upper end, and by how much x grows a row.
+        first_row: (largest mesh,) int32 its first row less its first crossing. `side_step`: int16 1 where a face begins, -1 where one ends.
+        crossing: (most crossings,) uint16 the edge (its number in `outline`) of every crossing with a row.
     """
 
     shapes: Shapes
@@ -83,15 +89,15 @@ class Desk(NamedTuple):
     own: np.ndarray
     rest: np.ndarray
     steps: np.ndarray
-    depth: np.ndarray
+    cover: np.ndarray
     spots: np.ndarray
     spot_bits: np.ndarray
     facing: np.ndarray
     outline: np.ndarray
-    row_from: np.ndarray
+    below: np.ndarray
     sides: np.ndarray
-    row_of: np.ndarray
-    step_of: np.ndarray
+    first_row: np.ndarray
+    side_step: np.ndarray
     crossing: np.ndarray
 
 
@@ -176,16 +182,16 @@ def desk(images: int, vehicles: int, width: int = NOMINAL[0], height: int = NOMI
         own=np.zeros((images, vehicles, pixels), dtype=np.int16),
         rest=np.zeros(pixels, dtype=np.int16),
         steps=np.zeros(pixels + NOMINAL[1], dtype=np.int16),
-        depth=np.zeros(NOMINAL[1], dtype=np.int16),
+        cover=np.zeros(NOMINAL[1], dtype=np.int16),
         spots=spots,
         spot_bits=spots.view(np.int32),
         facing=np.zeros(int(np.diff(town.plane_start).max()), dtype=np.uint8),
         outline=np.zeros(edges + 1, dtype=np.uint16),
-        row_from=np.zeros(int(np.diff(town.point_start).max()), dtype=np.int32),
+        below=np.zeros(int(np.diff(town.point_start).max()), dtype=np.int32),
         sides=np.zeros((3, edges), dtype=np.float32),
-        row_of=np.zeros(edges, dtype=np.int32),
-        step_of=np.zeros(edges, dtype=np.int16),
-        crossing=np.zeros(edges * NOMINAL[1] + BLOCK, dtype=np.uint16),
+        first_row=np.zeros(edges, dtype=np.int32),
+        side_step=np.zeros(edges, dtype=np.int16),
+        crossing=np.zeros(edges * NOMINAL[1] + AT_ONCE, dtype=np.uint16),
     )
 
 
@@ -199,13 +205,19 @@ def look(desk, image, camera):
 
 @inlined_kernel
 def put(desk, image, slot, x, y, yaw):
-    """Put the vehicle of a slot somewhere in an image. Returns whether it then lies wholly inside the picture."""
+    """Put the vehicle of a slot somewhere in an image. It has no box before :func:`in_picture` is asked."""
     s, c = sincos(np.float64(yaw))
     desk.pose[image, slot, 0], desk.pose[image, slot, 1], desk.pose[image, slot, 2] = x, y, yaw
     desk.turn[image, slot, 0], desk.turn[image, slot, 1] = c, s
     desk.whole[image, slot] = -1
+
+
+@inlined_kernel
+def in_picture(desk, image, slot):
+    """Find the box of a vehicle. Returns whether it lies wholly inside the picture."""
     entity, width, height = desk.entity[slot], desk.size[0], desk.size[1]
-    x0, y0, x1, y1 = _outline(desk, image, entity, x, y, F(c), F(s))
+    x, y, c, s = desk.pose[image, slot, 0], desk.pose[image, slot, 1], desk.turn[image, slot, 0], desk.turn[image, slot, 1]
+    x0, y0, x1, y1 = _extremes(desk, image, entity, x, y, c, s)
     desk.box[image, slot, 0], desk.box[image, slot, 1], desk.box[image, slot, 2], desk.box[image, slot, 3] = x0, y0, x1, y1
     return x0 >= 0 and y0 >= 0 and x1 <= width and y1 <= height
 
@@ -217,7 +229,7 @@ def _in_order(bits):
 
 
 @inlined_kernel
-def _outline(desk, image, entity, x, y, c, s):
+def _extremes(desk, image, entity, x, y, c, s):
     """The full picture box of a vehicle, zeros for none. Extremes are found among integers, of which LLVM compares several at a time."""
     view = desk.lens[image]
     shapes, spots, bits = desk.shapes, desk.spots, desk.spot_bits
@@ -235,26 +247,30 @@ def _outline(desk, image, entity, x, y, c, s):
     return (x0, y0, x1, y1) if entity >= 0 else (zero, zero, zero, zero)
 
 
-@inner_kernel
-def share(desk, image, slot, vehicles, least, enough):
+@inlined_kernel
+def share(desk, image, slot, vehicles, enough):
     """The share of a vehicle's silhouette that none of the first `vehicles` hides, float32.
 
     Once it is certain to be above `enough`, 1 is returned.
     """
-    hiding = 0
+    hiding = np.int64(0)
     for other in range(vehicles):
         if hides(desk, image, other, slot):
             hiding |= 1 << other
-    if not hiding:
-        return F(1.0)
-    window, own, rest = _window(desk, image, slot), desk.own[image, slot], desk.rest
+    return _share_beside(desk, image, slot, hiding, enough) if hiding else F(1.0)
+
+
+@inner_kernel
+def _share_beside(desk, image, slot, hiding, enough):
+    """:func:`share`, where the vehicles of the bits of `hiding` may hide some of it."""
+    window, own, rest, vehicles = _window(desk, image, slot), desk.own[image, slot], desk.rest, len(desk.entity)
     _, _, width, height = window
-    pixels = np.uint64(max(width, 0) * _column(height))
+    numbers = np.uint64(max(width, 0) * _column(height))
     if desk.whole[image, slot] < 0:
-        for i in range(pixels):
+        for i in range(numbers):
             own[i] = 1
-        desk.whole[image, slot] = pixels - np.uint64(_clear(desk, image, slot, window, own))
-        for i in range(pixels):
+        desk.whole[image, slot] = np.int64(numbers) - _clear(desk, image, slot, window, own)
+        for i in range(numbers):
             own[i] ^= 1
     whole = desk.whole[image, slot]
     if enough < 1:
@@ -264,7 +280,7 @@ def share(desk, image, slot, vehicles, least, enough):
                 hidden += _inside(own, window, desk.box[image, other])
         if whole - hidden > enough * whole:
             return F(1.0)
-    for i in range(pixels):
+    for i in range(numbers):
         rest[i] = own[i]
     left = whole
     for other in range(vehicles):
@@ -275,7 +291,7 @@ def share(desk, image, slot, vehicles, least, enough):
 
 @inlined_kernel
 def _column(height):
-    """Numbers of a mask's column: some more than pixels, so that LLVM always takes PAD of them at once."""
+    """Numbers of a mask's column: its pixels and up to PAD - 1 more, which no vehicle covers."""
     return (max(height, 0) + PAD - 1) // PAD * PAD
 
 
@@ -293,7 +309,7 @@ def _inside(mask, window, box):
     x0, y0, width, height = window
     left, right = max(int(box[0]) - 1 - x0, 0), min(int(box[2]) + 2 - x0, width)
     top, bottom = max(int(box[1]) - 1 - y0, 0), min(int(box[3]) + 2 - y0, height)
-    total = 0
+    total = np.int64(0)
     for column in range(left, right):
         first, column_total = np.uint64(column * _column(height)), np.int16(0)
         for row in range(np.uint64(top), np.uint64(max(bottom, top))):
@@ -309,68 +325,89 @@ def _clear(desk, image, slot, window, mask):
     Faces that face the camera make up the silhouette. Where two of them meet, one begins as the other ends, so their outline alone
     says how many cover a pixel.
     """
-    x0, y0, width, height = window
+    _, _, width, height = window
     if width <= 0 or height <= 0:
         return 0
-    shapes, spots, facing, outline, steps, depth = desk.shapes, desk.spots, desk.facing, desk.outline, desk.steps, desk.depth
-    row_from, sides, row_of, step_of, crossing = desk.row_from, desk.sides, desk.row_of, desk.step_of, desk.crossing
-    view, entity = desk.lens[image], desk.entity[slot]
-    x, y, c, s = desk.pose[image, slot, 0], desk.pose[image, slot, 1], desk.turn[image, slot, 0], desk.turn[image, slot, 1]
-    dx, dy = view[0] - x, view[1] - y
-    eye_x, eye_y, eye_z = dx * c + dy * s, dy * c - dx * s, view[2]
-    planes, first = shapes.planes, np.uint64(shapes.plane_start[entity])
-    for i in range(np.uint64(shapes.plane_start[entity + 1]) - first):
-        above = planes[0, first + i] * eye_x + planes[1, first + i] * eye_y + planes[2, first + i] * eye_z
-        facing[i] = above > planes[3, first + i]
-    facing[0] = 0
-    matrix = object_to_camera(view, x, y, F(0.0), c, s, F(1.0))
-    start, stop = shapes.point_start[entity], shapes.point_start[entity + 1]
-    project(matrix, view[12], view[13] - F(0.5) - F(x0), view[14] - F(0.5) - F(y0), shapes.points, start, stop, spots)
-    right, bottom, rows = F(width), F(height), np.uint64(_column(height))
-    for i in range(np.uint64(stop - start)):
-        row_from[i] = np.int32(np.ceil(min(max(spots[1, i], F(0.0)), bottom)))
-    edges, first, found = shapes.edges, np.uint64(shapes.edge_start[entity]), np.uint64(0)
-    for i in range(np.uint64(shapes.edge_start[entity + 1]) - first):
-        outline[found] = i
-        on_outline = facing[edges[2, first + i]] ^ facing[edges[3, first + i]]
-        found += np.uint64(on_outline & (row_from[edges[0, first + i]] != row_from[edges[1, first + i]]))
-    crossings = np.uint64(0)
-    for n in range(found):
-        edge = first + np.uint64(outline[n])
-        a, b, left = np.uint64(edges[0, edge]), np.uint64(edges[1, edge]), facing[edges[2, edge]]
-        upwards = row_from[b] < row_from[a]
-        upper, lower = b if upwards else a, a if upwards else b
-        begin, count = np.int64(row_from[upper]), np.uint64(row_from[lower] - row_from[upper])
-        slope = (spots[0, lower] - spots[0, upper]) / (spots[1, lower] - spots[1, upper])
-        sides[0, n], sides[1, n], sides[2, n] = spots[0, upper], spots[1, upper], slope
-        row_of[n], step_of[n] = begin - np.int64(crossings), 1 if (left != 0) != upwards else -1
-        for k in range(_BLOCK):
-            crossing[crossings + k] = n
-        for k in range(_BLOCK, count):
-            crossing[crossings + k] = n
-        crossings += count
-    for i in range(crossings):
-        n = np.uint64(crossing[i])
-        row = np.int64(row_of[n]) + np.int64(i)
-        across = sides[0, n] + (F(row) - sides[1, n]) * sides[2, n]
-        column = np.int64(np.ceil(min(max(across, F(0.0)), right)))
-        steps[np.uint64(column) * rows + np.uint64(row)] += step_of[n]
-    left = np.int64(0)
+    _project(desk, image, slot, window)
+    crossings = _cross_rows(desk, slot, width)
+    _add_steps(desk, crossings, width, height)
+    rows, steps, cover, left = np.uint64(_column(height)), desk.steps, desk.cover, np.int64(0)
     for row in range(rows):
-        depth[row] = 0
+        cover[row] = 0
         steps[np.uint64(width) * rows + row] = 0
     for column in range(np.uint64(width)):
-        begin_column, column_left = column * rows, np.int16(0)
+        first, column_left = column * rows, np.int16(0)
         for row in range(rows):
-            i = begin_column + row
-            covers = np.int16(depth[row] + steps[i])
-            depth[row] = covers
-            steps[i] = 0
-            kept = np.int16(mask[i] if covers == 0 else 0)
+            i = first + row
+            covering = np.int16(cover[row] + steps[i])
+            cover[row], steps[i] = covering, 0
+            kept = np.int16(mask[i] if covering == 0 else 0)
             mask[i] = kept
             column_left = np.int16(column_left + kept)
         left += column_left
     return left
+
+
+@part_of_kernel
+def _project(desk, image, slot, window):
+    """Find which faces of a vehicle face the camera, where its points are in a window, and the first row that each is not below."""
+    view, shapes, spots, entity = desk.lens[image], desk.shapes, desk.spots, desk.entity[slot]
+    x, y, c, s = desk.pose[image, slot, 0], desk.pose[image, slot, 1], desk.turn[image, slot, 0], desk.turn[image, slot, 1]
+    dx, dy = view[0] - x, view[1] - y
+    eye_x, eye_y, eye_z = dx * c + dy * s, dy * c - dx * s, view[2]
+    planes, facing, first_plane = shapes.planes, desk.facing, np.uint64(shapes.plane_start[entity])
+    for i in range(np.uint64(shapes.plane_start[entity + 1]) - first_plane):
+        k = first_plane + i
+        facing[i] = planes[0, k] * eye_x + planes[1, k] * eye_y + planes[2, k] * eye_z > planes[3, k]
+    facing[0] = 0
+    matrix = object_to_camera(view, x, y, F(0.0), c, s, F(1.0))
+    start, stop = shapes.point_start[entity], shapes.point_start[entity + 1]
+    project(matrix, view[12], view[13] - F(0.5) - F(window[0]), view[14] - F(0.5) - F(window[1]), shapes.points, start, stop, spots)
+    below, bottom = desk.below, F(window[3])
+    for i in range(np.uint64(stop - start)):
+        below[i] = np.int32(np.ceil(min(max(spots[1, i], F(0.0)), bottom)))
+
+
+@part_of_kernel
+def _cross_rows(desk, slot, width):
+    """List the crossings of a vehicle's outline with rows, edge by edge from above. Returns how many there are.
+
+    No branch here depends on the shape but the one for long edges: the processor would guess every other one wrong.
+    """
+    facing, spots, below, outline, crossing = desk.facing, desk.spots, desk.below, desk.outline, desk.crossing
+    edges, first = desk.shapes.edges, np.uint64(desk.shapes.edge_start[desk.entity[slot]])
+    found, crossings = np.uint64(0), np.uint64(0)
+    for i in range(np.uint64(desk.shapes.edge_start[desk.entity[slot] + 1]) - first):
+        outline[found] = i
+        on_outline = facing[edges[2, first + i]] ^ facing[edges[3, first + i]]
+        found += np.uint64(on_outline & (below[edges[0, first + i]] != below[edges[1, first + i]]))
+    for n in range(found):
+        edge = first + np.uint64(outline[n])
+        a, b, left = np.uint64(edges[0, edge]), np.uint64(edges[1, edge]), facing[edges[2, edge]]
+        upwards, within = below[b] < below[a], min(spots[0, a], spots[0, b]) < F(width)
+        upper, lower = b if upwards else a, a if upwards else b
+        row, count = np.int64(below[upper]), np.uint64(below[lower] - below[upper] if within else 0)
+        slope = (spots[0, lower] - spots[0, upper]) / (spots[1, lower] - spots[1, upper])
+        desk.sides[0, n], desk.sides[1, n], desk.sides[2, n] = spots[0, upper], spots[1, upper], slope
+        desk.first_row[n], desk.side_step[n] = row - np.int64(crossings), 1 if (left != 0) != upwards else -1
+        for k in range(_AT_ONCE):
+            crossing[crossings + k] = n
+        for k in range(_AT_ONCE, count):
+            crossing[crossings + k] = n
+        crossings += count
+    return crossings
+
+
+@part_of_kernel
+def _add_steps(desk, crossings, width, height):
+    """Add to the pixel at which an edge crosses a row that one more face, or one less, covers the row from there on."""
+    sides, steps, right, rows = desk.sides, desk.steps, F(width), np.uint64(_column(height))
+    for i in range(crossings):
+        n = np.uint64(desk.crossing[i])
+        row = np.int64(desk.first_row[n]) + np.int64(i)
+        x = sides[0, n] + (F(row) - sides[1, n]) * sides[2, n]
+        column = np.int64(np.ceil(min(max(x, F(0.0)), right)))
+        steps[np.uint64(column) * rows + np.uint64(row)] += desk.side_step[n]
 
 
 @inlined_kernel
@@ -425,7 +462,8 @@ def _set_up(desk, entity, pose, camera):
     inside = True
     for j in range(len(entity)):
         desk.entity[j] = entity[j]
-        inside = put(desk, 0, j, pose[j, 0], pose[j, 1], pose[j, 2]) and inside
+        put(desk, 0, j, pose[j, 0], pose[j, 1], pose[j, 2])
+        inside = in_picture(desk, 0, j) and inside
     return inside
 
 
@@ -447,7 +485,7 @@ def _all_shares(desk, entity, pose, camera, out):
     for n in range(len(entity)):
         _set_up(desk, entity[n], pose[n], camera[n])
         for j in range(entity.shape[1]):
-            out[n, j] = share(desk, 0, j, entity.shape[1], 0.0, 1.0) if entity[n, j] >= 0 else 0.0
+            out[n, j] = share(desk, 0, j, entity.shape[1], 1.0) if entity[n, j] >= 0 else 0.0
 
 
 def _rows(entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
