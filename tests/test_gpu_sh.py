@@ -51,6 +51,7 @@ def rehearse(out, *steps):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_parity_is_rehearsed(tmp_path, monkeypatch):
     (tmp_path / "wheels").mkdir()
     monkeypatch.setenv("WHEELS", str(tmp_path / "wheels"))  # empty: nothing is taken from it where nothing is missing

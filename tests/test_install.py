@@ -79,6 +79,7 @@ def test_an_extra_that_does_not_resolve_is_named(monkeypatch, capsys):
     assert row.split() == ["vg", *["yes"] * 10, "NO", *["yes"] * 5]
 
 
+@pytest.mark.slow
 def test_stress_keeps_what_passed_and_repeats_what_failed(monkeypatch, tmp_path, capsys):
     """Of two runs, one of which fails until a variable is set; a second start does the failed one alone."""
     (tmp_path / "test_it.py").write_text("import os\n\ndef test_it():\n    assert os.environ.get('GOOD') == '1'\n")

@@ -48,7 +48,7 @@ class Plan(NamedTuple):
     """What examples are sampled from, in numbers.
 
     Attributes:
-        keys: (components, 2) uint64, :attr:`~simtown.streams.Stream.key` of each of COMPONENTS.
+        keys: (components, 2) uint64, a Stream's `key` of each of COMPONENTS.
         subject, object: (k,) float64 probabilities of each entity. `sums`: (vehicles, k) cumulative ones of each vehicle's entity.
         relations: (r,) int64 that are asked about.
         mirrors: (m, 2) bool, mirror images in which a scene of two vehicles must be acceptable too: LATERAL and RADIAL exchanged or not.
