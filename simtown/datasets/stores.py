@@ -18,11 +18,11 @@ from typing import Any, Protocol
 from simtown.datasets import manifest as manifests
 from simtown.datasets.shards import checksum
 from simtown.extras import how_to_install
-from simtown.files import DamagedError, ForeignDirectoryError, claimed, replacing, save_json
+from simtown.files import DamagedError, ForeignDirectoryError, becoming, claimed, replacing, save_json
 
 #: What a URL looks like, also where a Path has swallowed one of its slashes.
 _URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+]+):/{1,2}(?P<rest>[^/].*)", re.DOTALL)
-_OURS = re.compile(r"\.((train|val|test)-\d{5,}\.h5|manifest\.json|timings\.json|preview\.png)\.\d+\.tmp")
+_OURS = re.compile(r"(train|val|test)-\d{5,}\.h5|manifest\.json|timings\.json|preview\.png")
 #: Folders that the shards of a split lie in if they are many.
 _FOLDER = re.compile(r"(train|val|test)(/\d{5,})?")
 #: Environment variable with the directory in which files from behind URLs are kept.
@@ -32,7 +32,8 @@ CACHE = "SIMTOWN_CACHE"
 def is_leftover(name: str) -> bool:
     """Whether a file of this name is what a killed job leaves: one of ours that was not whole yet."""
     folder, _, own_name = name.rpartition("/")
-    return _OURS.fullmatch(own_name) is not None and (not folder or _FOLDER.fullmatch(folder) is not None)
+    target = becoming(own_name)
+    return target is not None and _OURS.fullmatch(target) is not None and (not folder or _FOLDER.fullmatch(folder) is not None)
 
 
 def _kind(path: Path) -> str:
