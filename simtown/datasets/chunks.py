@@ -84,7 +84,7 @@ def find(array: h5py.Dataset) -> Chunks | None:
 def _unpack(chunk: bytes, row: np.ndarray) -> None:
     """Unpack a chunk as the LZ4 filter writes it: total size and block size (8 and 4 bytes, big-endian), then each block and its size."""
     total, block, place = int.from_bytes(chunk[:8], "big"), int.from_bytes(chunk[8:12], "big"), 12
-    target = memoryview(row.reshape(-1).view(np.uint8))
+    target = row.reshape(-1).view(np.uint8).data
     if len(chunk) <= _FRAME:
         raise ChunkError("a chunk is cut short")
     if total != len(target) or not block:
