@@ -1,0 +1,46 @@
+"""A split's batches in a shuffled order, for as many processes and machines as take part: what a long training reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from torch.utils.data import IterableDataset, get_worker_info
+
+from simtown.datasets.order import BlockOrder
+from simtown.datasets.reader import Split
+from simtown.datasets.torch_view import read
+
+
+class Shuffled(IterableDataset):  # type: ignore[type-arg]
+    """Batches of one epoch, in an order that needs no list of all examples (:class:`simtown.datasets.order.BlockOrder`).
+
+    Give it to ``DataLoader(..., batch_size=None, num_workers=N)``. Each epoch is a function of (seed, epoch, batch_size): its batch b is
+    the same whatever N is. Of several ranks, rank r gets batches r, r + ranks, r + 2 ranks, ..., as many as every other rank.
+
+    Attributes:
+        epoch: set it before each epoch.
+        first: batches of this rank to leave out, of an epoch that a checkpoint broke off. Set it to 0 for the next epoch.
+
+    Raises:
+        ValueError: a number is out of range.
+    """
+
+    def __init__(self, split: Split, batch_size: int, seed: int = 0, epoch: int = 0, first: int = 0, rank: int = 0, ranks: int = 1) -> None:
+        if batch_size < 1 or first < 0 or not 0 <= rank < ranks:
+            raise ValueError(f"batch_size {batch_size}, first {first}, rank {rank} of {ranks}: a number is out of range")
+        self.split, self.batch_size, self.seed, self.rank, self.ranks = split, batch_size, seed, rank, ranks
+        self.epoch, self.first = epoch, first
+
+    def __len__(self) -> int:
+        """Batches of this rank that are left of the epoch; several ranks leave out those that are too few for another round."""
+        batches = -(-len(self.split) // self.batch_size)
+        return max(0, batches // self.ranks - self.first)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        worker = get_worker_info()
+        own, workers = (worker.id, worker.num_workers) if worker else (0, 1)
+        order = BlockOrder(len(self.split), self.seed, self.epoch)
+        for number in range(self.first + own, self.first + len(self), workers):
+            begin = (number * self.ranks + self.rank) * self.batch_size
+            yield read(self.split, order.rows(begin, min(begin + self.batch_size, len(self.split)))).tensors()
