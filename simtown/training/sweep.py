@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Mapping
 from functools import partial
@@ -18,7 +17,7 @@ from simtown.datasets.job import Silent, generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings, differences
 from simtown.files import DamagedError, ForeignDirectoryError, claimed, save_json
-from simtown.processes import Outcome, WorkerError, default_workers, team
+from simtown.processes import Outcome, WorkerError, default_workers, environment, team
 from simtown.training import cells, identity
 from simtown.training import run as runs
 from simtown.training.plan import Cell, Curve, Plan
@@ -318,16 +317,8 @@ def _fit_there(cell: Cell, out: str) -> dict[str, Any]:
 def _threads(jobs: int) -> Iterator[None]:
     """Processes started here share the processors: several of one thread get more done than one of several."""
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-    before = {name: os.environ.get(name) for name in names}
-    os.environ.update(dict.fromkeys(names, str(max(1, default_workers() // jobs))))
-    try:
+    with environment(**dict.fromkeys(names, str(max(1, default_workers() // jobs)))):
         yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 class _Reporter:
