@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Mapping
 from functools import partial
@@ -296,18 +297,25 @@ def _on_cluster(queue: Iterator[Cell], out: Path, cluster: Cluster) -> Generator
     """The same on the machines of a cluster: round by round, all cells that are in the queue at once."""
     while ready := list(queue):
         card = any(cell.fit.device == "cuda" for cell in ready)
-        for cell, told in cluster.map(_fit_there, ready, (str(out.resolve()),), card, RETRIES):
+        for cell, told in cluster.map(_fit_there, ready, (str(out.resolve()), os.getcwd()), card, RETRIES):
             if isinstance(told, Exception):
                 yield cell, "failed", {"error": str(told) if isinstance(told, WorkerError) else f"{type(told).__name__}: {told}"}
             else:
                 yield cell, "done", told
 
 
-def _fit_there(cell: Cell, out: str) -> dict[str, Any]:
-    """On a machine of the cluster: one run on one thread, from where it was left; what its run.json says."""
+def _fit_there(cell: Cell, out: str, home: str) -> dict[str, Any]:
+    """On a machine of the cluster: one run on one thread, from where it was left; what its run.json says.
+
+    A model of the person's own lies where the person called: in the directory `home`.
+    """
     import torch
 
     from simtown.training.fit import fit
+    from simtown.training.models import MODELS, search
+
+    if cell.fit.model not in MODELS:
+        search(home)
 
     torch.set_num_threads(1)
     return fit(cell.fit, dataset_path(Path(out), cell.data), Path(out) / RUNS / cell.name)
