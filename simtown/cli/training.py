@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from simtown.training.plan import Cell, Plan
 
 
+AllowOption = Annotated[
+    list[str] | None,
+    typer.Option("--allow-model", help="Run the code of this model, package.module:Class, that the file names; may be repeated."),
+]
+
+
 def _train_extra(*names: str) -> None:
     """The libraries of the extra "train", or those named, are there, or one line says how to get them."""
     need("this command", names or ("torch", "tensorboard", "safetensors", "scipy", "matplotlib"), "train")
@@ -153,6 +159,7 @@ def evaluate(
     dataset: Annotated[Path, typer.Argument(help="Directory of a data set, of the same picture size and of kinds that the run has seen.")],
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     json: Annotated[Path | None, typer.Option(help="Also write the figures as JSON.")] = None,
+    allow_model: AllowOption = None,
 ) -> None:
     """Test a run's best weights on the test set of any data set of its picture size, such as one with other weather."""
     _train_extra()
@@ -161,7 +168,7 @@ def evaluate(
     from simtown.files import save_json
     from simtown.training.ask import evaluate as test
 
-    told = test(run, dataset, torch.device(_device(device)))
+    told = test(run, dataset, torch.device(_device(device)), allow_model or ())
     if json is not None:
         save_json(json, told)
     say(f"{run} on {dataset}: {_accuracy(told)}")
@@ -174,6 +181,7 @@ def predict(
     image: Annotated[Path, typer.Argument(help="A picture of a street, such as simtown render writes; framed as those of the run.")],
     question: Annotated[str, typer.Argument(help='Such as "Is a sedan left of a fire truck?"')],
     out: Annotated[Path | None, typer.Option(help="Draw the boxes the model found into this PNG.")] = None,
+    allow_model: AllowOption = None,
 ) -> None:
     """Ask a trained model one question about one picture; a model that was taught boxes also says where it looked.
 
@@ -185,7 +193,7 @@ def predict(
     from simtown.training.ask import draw
     from simtown.training.ask import predict as ask
 
-    answer = ask(run, image, question)
+    answer = ask(run, image, question, allow_model or ())
     tested = "" if answer.accuracy is None else f"; the run answered {answer.accuracy:.1%} of its test questions correctly"
     say(f"{'yes' if answer.yes > 0.5 else 'no'} (yes with probability {answer.yes:.3f}{tested})")
     if answer.cut:
@@ -234,6 +242,7 @@ def sweep(
     engine: EngineOption = "local",
     address: AddressOption = None,
     plan: Annotated[bool, typer.Option("--plan", help="Only list the runs, those that are done, and how long the others take.")] = False,
+    allow_model: AllowOption = None,
 ) -> None:
     """Run a grid: make the data it needs, train what is missing, go on where it was stopped, try again what failed.
 
@@ -256,7 +265,7 @@ def sweep(
     from simtown.training.plan import read
 
     kind = _device(device)
-    planned = read(preset, kind, same_data, None if adaptive is None else parse_targets(adaptive))
+    planned = read(preset, kind, same_data, None if adaptive is None else parse_targets(adaptive), allow_model or ())
     directory = out or Path(f"sweep-{Path(preset).stem}")
     many = jobs if jobs is not None else (4 if kind == "cuda" else default_workers())
     if many < 1:
