@@ -155,7 +155,7 @@ def judge(
     if out.is_dir():
         raise RefusalError(f"--out {out} is a directory: give a file")
     with Answers(out) as answers, serve(answers, port) as server:
-        say(f"http://127.0.0.1:{server.server_port}/ asks; {out} keeps the answers ({len(answers.all):,} so far); Ctrl-C ends.")
+        say(f"{server.address} asks; {out} keeps the answers ({len(answers.all):,} so far); Ctrl-C ends.")
         sys.stdout.flush()
         try:
             server.serve_forever()
