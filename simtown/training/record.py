@@ -32,6 +32,12 @@ def brief(value: Any) -> str:
     return text if len(text) <= _SHOWN + 2 else f"{text[:_SHOWN]}…"
 
 
+def cut(value: Any) -> str:
+    """A value that was checked for a message, of which the first 200 characters do."""
+    text = str(value)
+    return text if len(text) <= LONGEST_NAME else f"{text[:LONGEST_NAME]}…"
+
+
 def _kind(words: str, fits: Callable[[Any], bool]) -> Kind:
     def check(value: Any, key: str) -> None:
         if not fits(value):
@@ -140,7 +146,7 @@ SETTINGS = {
 _SIDE = whole(1, 4_096)
 DATA = {
     "entities": whole(1, LARGEST_WORLD), "width": _SIDE, "height": _SIDE, "distractor": FLAG, "seed": SEED, "test_seed": maybe(SEED),
-    "world_seed": SEED, "val": _TESTED, "test": _TESTED, "catalogue": whole(1, 1_000), "relations": each(NAME), "weathers": each(NAME),
+    "world_seed": SEED, "val": _TESTED, "test": _TESTED, "catalogue": whole(1, 1_000), "relations": each(NAME, 100), "weathers": each(NAME, 100),
     "frequencies": TEXT, "paint": TEXT, "phrasing": NAME, "jitter": number(0, 1),
 }  # fmt: skip
 #: A row of metrics, and the best of them.
@@ -192,11 +198,12 @@ def check(record: Any) -> None:
 
 
 def require(record: Mapping[str, Any], keys: tuple[str, ...]) -> None:
-    """Raises KeyError for the first of these keys, written as "test.n", that is missing."""
+    """Raises KeyError for the first of these keys, written as "test.n", that is missing; it names what is missing."""
     for key in keys:
         part: Any = record
-        for name in key.split("."):
+        names = key.split(".")
+        for depth, name in enumerate(names, 1):
             if not isinstance(part, Mapping) or name not in part:
-                raise KeyError(key)
+                raise KeyError(".".join(names[:depth]))
             part = part[name]
 
