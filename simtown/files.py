@@ -122,10 +122,10 @@ def read_json(path: Path, largest: int = LARGEST_JSON, follow: bool = False) -> 
     return parse_json(read_bytes(path, largest, follow))
 
 
-def read_toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path, largest: int = LARGEST_TOML) -> dict[str, Any]:
     """What a TOML file holds. Raises ValueError (RefusedError and tomllib.TOMLDecodeError too are) or OSError."""
     try:
-        return tomllib.loads(read_text(path, LARGEST_TOML))
+        return tomllib.loads(read_text(path, largest))
     except RecursionError:
         raise ValueError("it nests too deeply") from None
 

@@ -83,14 +83,26 @@ def maybe(kind: Kind) -> Kind:
 
 
 def each(kind: Kind, most: int = 1_000) -> Kind:
-    """A list, or a table with any names, whose values are all of a kind."""
+    """A table with any names whose values are all of a kind."""
 
     def check(values: Any, key: str) -> None:
-        if not isinstance(values, dict | list) or len(values) > most:
-            raise ValueError(f"{key}: {brief(values)} where a table or a list of at most {most:,} belongs")
-        for name, value in values.items() if isinstance(values, dict) else enumerate(values):
-            NAME(str(name), f"a name in {key}")
+        if not isinstance(values, dict) or len(values) > most:
+            raise ValueError(f"{key}: {brief(values)} where a table of at most {most:,} belongs")
+        for name, value in values.items():
+            NAME(name, f"a name in {key}")
             kind(value, f"{key}.{name}")
+
+    return check
+
+
+def listed(kind: Kind, most: int = 100) -> Kind:
+    """A list whose values are all of a kind."""
+
+    def check(values: Any, key: str) -> None:
+        if not isinstance(values, list) or len(values) > most:
+            raise ValueError(f"{key}: {brief(values)} where a list of at most {most:,} belongs")
+        for number, value in enumerate(values):
+            kind(value, f"{key}[{number}]")
 
     return check
 
@@ -125,7 +137,7 @@ _SCALAR = maybe(
 
 def _option(value: Any, key: str) -> None:
     """What a model's option may be."""
-    (each(_SCALAR, 100) if isinstance(value, list) else _SCALAR)(value, key)
+    (listed(_SCALAR) if isinstance(value, list) else _SCALAR)(value, key)
 
 
 _TESTED = whole(0, LARGEST_TEST)
@@ -146,7 +158,7 @@ SETTINGS = {
 _SIDE = whole(1, 4_096)
 DATA = {
     "entities": whole(1, LARGEST_WORLD), "width": _SIDE, "height": _SIDE, "distractor": FLAG, "seed": SEED, "test_seed": maybe(SEED),
-    "world_seed": SEED, "val": _TESTED, "test": _TESTED, "catalogue": whole(1, 1_000), "relations": each(NAME, 100), "weathers": each(NAME, 100),
+    "world_seed": SEED, "val": _TESTED, "test": _TESTED, "catalogue": whole(1, 1_000), "relations": listed(NAME), "weathers": listed(NAME),
     "frequencies": TEXT, "paint": TEXT, "phrasing": NAME, "jitter": number(0, 1),
 }  # fmt: skip
 #: A row of metrics, and the best of them.
