@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,21 +23,27 @@ from simtown.scenes.camera import WIDEST
 from simtown.training import identity
 from simtown.training import run as runs
 from simtown.training.evaluation import logits_of, measure, references
-from simtown.training.models import build, finds_boxes
+from simtown.training.models import admit, build, finds_boxes
+from simtown.training.results import RUN
 from simtown.training.run import FitSettings
 from simtown.training.sources import as_input, open_split
 from simtown.training.world import Batch, World
 
 
-def open_run(directory: Path) -> tuple[nn.Module, World, dict[str, Any]]:
+def open_run(directory: Path, allowed: Collection[str] = ()) -> tuple[nn.Module, World, dict[str, Any]]:
     """The trained model of a run, in evaluation mode on the CPU; its world; its run.json.
 
+    Args:
+        allowed: models besides simtown's own that the run may name, as package.module:Class. Their code is run.
+
     Raises:
+        ModelError: the run names another model.
         FileNotFoundError, DamagedError, ForeignDirectoryError: as :func:`simtown.training.run.load` and ``load_weights``.
     """
     run = runs.load(directory)
     settings = FitSettings(**run["settings"])
     world = World(run["data"]["entities"], run["data"]["width"], run["data"]["height"], len(vocabulary()))
+    admit(settings.model, directory / RUN, allowed)
     model = build(settings.model, world, settings.options)
     runs.load_weights(model, directory)
     return model.eval(), world, run
@@ -49,13 +55,16 @@ def world_of(run: dict[str, Any]) -> Settings:
     return Settings(entities=told["entities"], world_seed=told["world_seed"], catalogue=told["catalogue"])
 
 
-def evaluate(directory: Path, data: Path, device: torch.device) -> dict[str, Any]:
+def evaluate(directory: Path, data: Path, device: torch.device, allowed: Collection[str] = ()) -> dict[str, Any]:
     """A run's model on the test set of any data set of its picture size and of its kinds: as "test" in run.json, and references.
 
+    Args:
+        allowed: as for :func:`open_run`.
+
     Raises:
-        SettingsError: a data set that the model cannot be asked about.
+        SettingsError: a data set that the model cannot be asked about. ModelError: as :func:`open_run`.
     """
-    model, world, run = open_run(directory)
+    model, world, run = open_run(directory, allowed)
     dataset = open_dataset(data)
     trained = world_of(run)
     _comparable(world, trained, dataset)
@@ -170,14 +179,18 @@ def framed(size: tuple[int, int], world: World) -> tuple[float, float, float, fl
 
 
 @torch.inference_mode()
-def predict(directory: Path, image: Path, question: str) -> Answer:
+def predict(directory: Path, image: Path, question: str, allowed: Collection[str] = ()) -> Answer:
     """Ask a run's model one question about one picture, which is cut (:func:`framed`) and scaled to what the model knows.
 
+    Args:
+        allowed: as for :func:`open_run`.
+
     Raises:
+        ModelError: as :func:`open_run`.
         SettingsError: a question that is not understood (the message says which word), a file that is no picture, or a picture that shows
             less than those of the run; or a model that is told the true boxes.
     """
-    model, world, run = open_run(directory)
+    model, world, run = open_run(directory, allowed)
     if getattr(model, "needs_true_boxes", False):
         raise SettingsError(f"{directory}: the model {run['model']} is told the true boxes, which no picture holds: ask another run")
     trained = world_of(run)

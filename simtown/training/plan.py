@@ -7,16 +7,16 @@ of a seed see the same data. A preset may keep the world (`same_world`) or all d
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib.resources import files
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.training.adaptive import check_targets, ladder
-from simtown.training.models import options
+from simtown.training.models import admit, options
 from simtown.training.run import FitSettings, precision_of
 
 PRESETS = ("grid", "paper", "paper-rule", "small", "tiny")
@@ -90,14 +90,16 @@ def datasets(cells: Iterable[Cell]) -> list[Settings]:
     return list(dict.fromkeys(cell.data for cell in cells))
 
 
-def read(preset: str, device: str, same_data: bool = False, targets: Sequence[float] | None = None) -> Plan:
+def read(preset: str, device: str, same_data: bool = False, targets: Sequence[float] | None = None, allowed: Collection[str] = ()) -> Plan:
     """The plan of a preset by its name, or of a TOML file.
 
     Args:
         same_data: all seeds share data and world, whatever the preset says.
         targets: take the place of the preset's `adaptive`.
+        allowed: models besides simtown's own that the preset may name, as package.module:Class. Their code is run.
 
     Raises:
+        ModelError: the preset names another model.
         SettingsError: it cannot be read; the message names the line or key.
     """
     try:
@@ -112,7 +114,7 @@ def read(preset: str, device: str, same_data: bool = False, targets: Sequence[fl
     try:
         content = tomllib.loads(text)
         changes = ({"same_data": True} if same_data else {}) | ({"adaptive": list(targets)} if targets is not None else {})
-        return _plan(preset, content | changes, device)
+        return _plan(preset, content | changes, device, allowed)
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{preset} cannot be read as TOML: {error}") from error
     except KeyError as error:
@@ -121,7 +123,7 @@ def read(preset: str, device: str, same_data: bool = False, targets: Sequence[fl
         raise SettingsError(f"{preset} cannot be read as a preset: a value has the wrong kind ({error}); see simtown sweep -h") from error
 
 
-def _plan(preset: str, content: dict[str, Any], device: str) -> Plan:
+def _plan(preset: str, content: dict[str, Any], device: str, allowed: Collection[str]) -> Plan:
     if content.pop("version", None) != VERSION:
         raise SettingsError(f"{preset} lacks the line version = {VERSION}, the form of presets that this simtown reads")
     width, height = _size(preset, content.pop("size", "128"))
@@ -132,6 +134,8 @@ def _plan(preset: str, content: dict[str, Any], device: str) -> Plan:
     unknown += [f"grid.{k}" for grid in grids for k in set(grid) - set(_AXES)]
     if unknown or not grids:
         raise SettingsError(f"{preset} has {'no [[grid]]' if not unknown else 'unknown keys: ' + ', '.join(sorted(unknown))}")
+    for model in chain.from_iterable(grid["models"] for grid in grids):
+        admit(model, preset, allowed)
     for key, value in fit.items():
         usual = getattr(FitSettings("", 2), key)
         if type(value) is not type(usual) and not (isinstance(usual, float) and type(value) is int):

@@ -23,9 +23,9 @@ def page(browser, tmp_path):
     with Answers(tmp_path / "judgements.csv") as answers, serve(answers) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))
         thread.start()
-        browser.get(f"http://127.0.0.1:{server.server_port}/")
+        browser.get(server.address)
         browser.execute_script("localStorage.clear()")
-        browser.get(f"http://127.0.0.1:{server.server_port}/")
+        browser.get(server.address)
         yield Person(browser, tmp_path / "judgements.csv")
         server.shutdown()
         thread.join()
