@@ -9,16 +9,14 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from io import FileIO
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import cramjam
-import h5py
 import numpy as np
 
-#: HDF5's registered number of the LZ4 filter.
-LZ4 = 32004
-#: Bytes that its framing adds to a chunk: the total size, the size of a block, and the size of the first block.
+#: Bytes that the LZ4 filter adds to a chunk: the total size, the size of a block, and the size of the first block.
 _FRAME = 16
 
 
@@ -32,8 +30,11 @@ class Chunks:
 
     Attributes:
         offsets: (n,) int64 bytes from the file's beginning.
-        sizes: (n,) int32 bytes, packed.
+        sizes: (n,) int64 bytes, packed.
         shape: of a row. `dtype`: of its values.
+
+    Raises:
+        ChunkError: a chunk is larger than any row.
     """
 
     offsets: np.ndarray
@@ -41,44 +42,23 @@ class Chunks:
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 
+    def __post_init__(self) -> None:
+        if len(self.sizes) and self.sizes.max() > 2 * prod(self.shape) * self.dtype.itemsize + _FRAME:
+            raise ChunkError("a chunk is larger than any row")
+
     @property
     def nbytes(self) -> int:
         """Bytes of memory that this takes."""
         return self.offsets.nbytes + self.sizes.nbytes
 
-    def read(self, file: FileIO, rows: np.ndarray, out: np.ndarray, places: Iterable[int]) -> None:
-        """Unpack some rows ((k,) numbers) into the `places` of `out` ((m, *shape), C-contiguous).
+    def read(self, handle: int, rows: np.ndarray, out: np.ndarray, places: Iterable[int]) -> None:
+        """Unpack some rows ((k,) numbers) into the `places` of `out` ((m, *shape), C-contiguous). `handle`: of the open file.
 
         Raises:
             ChunkError: a chunk is cut short, or holds another number of bytes than a row has.
         """
-        handle = file.fileno()
         for place, offset, size in zip(places, self.offsets[rows].tolist(), self.sizes[rows].tolist(), strict=True):
             _unpack(os.pread(handle, size, offset), out[place])
-
-
-def find(array: h5py.Dataset) -> Chunks | None:
-    """Where the rows of an array lie; None if they do not lie a chunk a row, each packed with LZ4 and nothing else.
-
-    Raises:
-        ChunkError: a row is not stored, or not packed.
-    """
-    filters = array.id.get_create_plist()
-    alone = array.chunks == (1, *array.shape[1:]) and filters.get_nfilters() == 1 and filters.get_filter(0)[0] == LZ4
-    if not alone:
-        return None
-    count, row = len(array), int(np.prod(array.shape[1:])) * array.dtype.itemsize
-    offsets, sizes = np.full(count, -1, dtype=np.int64), np.zeros(count, dtype=np.int32)
-    masks: set[int] = set()
-
-    def note(chunk: Any) -> None:
-        offsets[chunk.chunk_offset[0]], sizes[chunk.chunk_offset[0]] = chunk.byte_offset, min(chunk.size, 2**31 - 1)
-        masks.add(chunk.filter_mask)
-
-    array.id.chunk_iter(note)
-    if count and (offsets.min() < 0 or masks != {0} or sizes.max() > 2 * row + _FRAME):
-        raise ChunkError(f"rows of its array '{array.name}' are missing, not packed, or too large")
-    return Chunks(offsets, sizes, array.shape[1:], array.dtype)
 
 
 def _unpack(chunk: bytes, row: np.ndarray) -> None:

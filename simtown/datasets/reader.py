@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from hashlib import sha256
+from io import FileIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +15,25 @@ import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.datasets import summary as summaries
+from simtown.datasets.chunks import Chunks, open_file
+from simtown.datasets.kept import Kept, nbytes
 from simtown.datasets.names import names_of
 from simtown.datasets.numbers import Numbers
 from simtown.datasets.settings import SCHEMA, SPLITS, Settings
 from simtown.datasets.shards import LAYOUT, PICTURES, layout, tasks
-from simtown.datasets.stored import Arrays, Shard, read_rows
+from simtown.datasets.stored import UNPACKED_HERE, Arrays, Shard, read_rows
 from simtown.datasets.stores import Directory, Mirror, Remote, name_of, store_of
+from simtown.datasets.torch_view import TorchView
 from simtown.files import DamagedError, RefusedError
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene, SceneBatch, plausible
 
 #: The columns that hold a latent scene.
 SCENE_COLUMNS: tuple[str, ...] = tuple(f"scene/{f.name}" for f in fields(SceneBatch))
-#: Files of a split that are open at once at most.
-_OPEN = 256
+#: Files of a split that HDF5 has open at once at most, and as many that pictures are read from: three splits, and macOS allows 256.
+_OPEN = 16
+#: Bytes of memory for the places of pictures (16 a picture), and for columns that are read row by row.
+_PLACES, _TABLES = 1 << 27, 1 << 28
 _NOTHING = "that stand for nothing in the town: run simtown verify on its data set"
 #: Rows that are read at once to count them.
 _COUNTED = 4096
@@ -75,27 +81,26 @@ class Split(Sequence[Example]):
     def __init__(
         self, paths: list[Path], counts: list[int], form: tuple[Arrays, Numbers, int], fetch: Callable[[Path], None] | None = None
     ) -> None:
-        self._paths, self._starts, self._fetch = paths, [0], fetch
+        self._paths, self._fetch = paths, fetch
+        self._starts = np.cumsum([0, *counts], dtype=np.int64)
         self._arrays, self._numbers, self._schema = form
-        for count in counts:
-            self._starts.append(self._starts[-1] + count)
-        self._files: dict[int, Shard] = {}
+        # Files that are let go of are closed when nobody reads from them any more.
+        self._files: Kept[int, Shard] = Kept(_OPEN)
+        self._handles: Kept[int, FileIO] = Kept(_OPEN)
+        self._places: Kept[tuple[int, str], Chunks] = Kept(_PLACES, nbytes)
+        self._tables: Kept[tuple[int, tuple[str, ...]], np.ndarray] = Kept(_TABLES, nbytes)
         self._columns: dict[str, np.ndarray] = {}
 
     def __len__(self) -> int:
-        return self._starts[-1]
+        return int(self._starts[-1])
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_files": {}}  # open files do not travel to worker processes
+    def _open(self, number: int) -> Shard:
+        if self._fetch is not None:
+            self._fetch(self._paths[number])
+        return Shard(self._paths[number], self._arrays, int(self._starts[number + 1] - self._starts[number]))
 
     def _file(self, number: int) -> Shard:
-        if number not in self._files:
-            if self._fetch is not None:
-                self._fetch(self._paths[number])
-            self._files[number] = Shard(self._paths[number], self._arrays, self._starts[number + 1] - self._starts[number])
-            if len(self._files) > _OPEN:
-                del self._files[next(iter(self._files))]  # it closes when nobody reads from it any more
-        return self._files[number]
+        return self._files.get(number, lambda: self._open(number))
 
     def column(self, name: str) -> np.ndarray:
         """A whole column such as "answer", "tokens" or "scene/pose", the example first; kept in memory. KeyError for an unknown one."""
@@ -107,10 +112,10 @@ class Split(Sequence[Example]):
         return self._columns[name]
 
     @contextmanager
-    def _reading(self, number: int) -> Iterator[Shard]:
-        """A shard; whatever is wrong in it is a DamagedError that names it."""
+    def _reading(self, number: int) -> Iterator[None]:
+        """Whatever is wrong in a shard is a DamagedError that names it."""
         try:
-            yield self._file(number)
+            yield
         except (DamagedError, RefusedError):
             raise
         except (OSError, KeyError, RuntimeError, ValueError, TypeError, IndexError) as error:
@@ -118,8 +123,8 @@ class Split(Sequence[Example]):
 
     def _read(self, number: int, name: str, rows: slice, schema: int) -> np.ndarray:
         """Rows of an array of a shard. Raises DamagedError, also for numbers of things that do not exist."""
-        with self._reading(number) as shard:
-            part = read_rows(shard, name, rows, schema)
+        with self._reading(number):
+            part = read_rows(self._file(number), name, rows, schema)
         if schema == self._schema and not self._numbers.fine(name, part):
             raise DamagedError(f"{self._paths[number]} has values of '{name}' {_NOTHING}")
         return part
@@ -134,9 +139,8 @@ class Split(Sequence[Example]):
         for number, count in enumerate(np.diff(self._starts).tolist()):
             for begin in range(0, count, size):
                 part = {name: self._read(number, name, slice(begin, begin + size), schema) for name in names}
-                yield self._starts[number] + begin, part
-            if number in self._files:
-                self._files.pop(number).close()
+                yield int(self._starts[number]) + begin, part
+            self._files.drop(number)
 
     def digests(self, sizes: Iterable[int], advanced: Callable[[int], None] = lambda examples: None) -> dict[int, str]:
         """What identifies the first n examples, for every n of `sizes`: a SHA-256 in hexadecimal.
@@ -179,7 +183,8 @@ class Split(Sequence[Example]):
 
     def scenes(self, rows: slice | np.ndarray = slice(None)) -> SceneBatch:
         """Latent scenes of some rows, ready for a renderer."""
-        return self.scenes_of({name: self.column(name)[rows] for name in SCENE_COLUMNS})
+        numbers = np.arange(len(self))[rows] if isinstance(rows, slice) else rows
+        return self.scenes_of(self.rows(SCENE_COLUMNS, numbers))
 
     def scenes_of(self, columns: dict[str, np.ndarray]) -> SceneBatch:
         """The scenes that some rows of SCENE_COLUMNS hold. Raises DamagedError for numbers of things that do not exist."""
@@ -190,10 +195,53 @@ class Split(Sequence[Example]):
 
     def address(self, i: int) -> tuple[Path, int]:
         """The shard's file that holds example i (from 0 on), and its row there; of a remote data set, the file is fetched."""
-        number = bisect_right(self._starts, i) - 1
+        number = int(np.searchsorted(self._starts, i, side="right")) - 1
         if self._fetch is not None:
             self._fetch(self._paths[number])
-        return self._paths[number], i - self._starts[number]
+        return self._paths[number], i - int(self._starts[number])
+
+    def _by_shard(self, rows: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """Numbers of examples by the shard that holds them: its number, their places in `rows`, their rows in the shard.
+
+        Raises IndexError for an example that there is not.
+        """
+        if len(rows) and not 0 <= rows.min() <= rows.max() < len(self):
+            wrong = rows.min() if rows.min() < 0 else rows.max()
+            raise IndexError(f"there is no example {wrong}: the split holds {len(self)}, numbered from 0")
+        numbers = np.searchsorted(self._starts, rows, side="right") - 1
+        order = np.argsort(numbers, kind="stable")
+        bounds = [0, *(np.flatnonzero(np.diff(numbers[order])) + 1).tolist(), len(rows)]
+        for begin, end in pairwise(bounds):
+            if begin < end:
+                places = order[begin:end]
+                number = int(numbers[places[0]])
+                yield number, places, rows[places] - self._starts[number]
+
+    def rows(self, names: Sequence[str], rows: Sequence[int] | np.ndarray) -> dict[str, np.ndarray]:
+        """Some rows of some columns, in any order, the example first. Memory does not grow with the split. Raises DamagedError."""
+        rows, key = np.asarray(rows, dtype=np.int64), tuple(names)
+        out: np.ndarray | None = None
+        for number, places, own in self._by_shard(rows):
+            table = self._tables.get((number, key), lambda number=number: self._table(number, key))  # type: ignore[misc]
+            if out is None:
+                out = np.empty(len(rows), dtype=table.dtype)
+            _bytes_of(out)[places] = _bytes_of(table)[own]
+        if out is None:
+            return {name: self._nothing(name) for name in names}
+        return {name: out[name] for name in names}
+
+    def _table(self, number: int, names: tuple[str, ...]) -> np.ndarray:
+        """Columns of a shard side by side, so that a row of all of them is one piece of memory."""
+        parts = {name: self._read(number, name, slice(None), self._schema) for name in names}
+        count = int(self._starts[number + 1] - self._starts[number])
+        table = np.empty(count, dtype=[(name, part.dtype, part.shape[1:]) for name, part in parts.items()])
+        for name, part in parts.items():
+            table[name] = part
+        return table
+
+    def _nothing(self, name: str) -> np.ndarray:
+        """No row of a column."""
+        return self._read(0, name, slice(0, 0), self._schema) if self._paths else np.zeros(0)
 
     def images(self, rows: Sequence[int] | np.ndarray, name: str = "images") -> np.ndarray:
         """(len(rows), h, w, 3) uint8 pictures, in any order; or the masks or the depth, by `name`."""
@@ -202,13 +250,16 @@ class Split(Sequence[Example]):
         if name not in self._arrays:
             raise DamagedError(f"the data set of {self._paths[0]} was made without {name}: make it again with --{name}")
         shape, kind = self._arrays[name]
-        out = np.zeros((len(rows), *shape), dtype=kind)
-        for place, row in enumerate(rows):
-            if not 0 <= int(row) < len(self):
-                raise IndexError(f"there is no example {row}: the split holds {len(self)}, numbered from 0")
-            number = bisect_right(self._starts, int(row)) - 1
-            with self._reading(number) as shard:
-                shard.read_into(out[place : place + 1], name, int(row) - self._starts[number])
+        out = np.empty((len(rows), *shape), dtype=kind)
+        for number, places, own in self._by_shard(np.asarray(rows, dtype=np.int64)):
+            with self._reading(number):
+                if name in UNPACKED_HERE:
+                    found = self._places.get((number, name), lambda number=number: self._file(number).places(name))  # type: ignore[misc]
+                    file = self._handles.get(number, lambda number=number: open_file(self._paths[number]))  # type: ignore[misc]
+                    found.read(file.fileno(), own, out, places.tolist())
+                    continue
+                for place, row in zip(places.tolist(), own.tolist(), strict=True):
+                    self._file(number).read_into(out[place : place + 1], name, row)
         return out
 
     def __getitem__(self, i: Any) -> Any:
@@ -217,7 +268,7 @@ class Split(Sequence[Example]):
         i = int(i) + len(self) * (i < 0)
         if not 0 <= i < len(self):
             raise IndexError(f"there is no example {i}: the split holds {len(self)}, numbered from 0")
-        c = {name: self.column(name)[i] for name in _SMALL}
+        c = {name: values[0] for name, values in self.rows((*_SMALL, *SCENE_COLUMNS), [i]).items()}
         return Example(
             image=self.images([i])[0],
             question=c["question"].decode(),
@@ -231,7 +282,7 @@ class Split(Sequence[Example]):
             boxes=c["boxes"],
             visible=c["visible"],
             margin=float(c["margin"]),
-            scene=self.scenes(slice(i, i + 1)).scene(0),
+            scene=self.scenes_of({name: c[name][None] for name in SCENE_COLUMNS}).scene(0),
             mask=self.images([i], "masks")[0] if "masks" in self._arrays else None,
             depth=self.images([i], "depth")[0] if "depth" in self._arrays else None,
         )
@@ -240,7 +291,10 @@ class Split(Sequence[Example]):
         return (self[i] for i in range(len(self)))
 
     def torch(self) -> TorchView:
-        """A map-style data set for ``torch.utils.data.DataLoader`` (PyTorch need not be installed to make it)."""
+        """A map-style data set for ``torch.utils.data.DataLoader`` (PyTorch need not be installed to make it).
+
+        For a shuffled order of many millions, on many machines: :class:`simtown.datasets.shuffled.Shuffled`.
+        """
         return TorchView(self)
 
 
@@ -259,34 +313,9 @@ _SMALL = (
 )
 
 
-class TorchView:
-    """What a DataLoader collates: a dict of arrays an example.
-
-    Keys: image (3, h, w) uint8; tokens (16,) int64; answer float32 0 or 1; subject, relation, object int64, the numbers that are stored
-    (`dataset.settings.ranks[subject]` counts the kinds of the world from 0 on); boxes (2, 4) float32 of the subject and the object, x0, y0,
-    x1, y1 as shares of the picture's width and height.
-    """
-
-    def __init__(self, split: Split) -> None:
-        self.split = split
-
-    def __len__(self) -> int:
-        return len(self.split)
-
-    def __getitem__(self, i: int) -> dict[str, Any]:
-        if not -len(self) <= i < len(self):
-            raise IndexError(f"there is no example {i}: the split holds {len(self)}, numbered from 0")
-        i %= len(self)
-        image, column = self.split.images([i])[0], self.split.column
-        slots = [column("subject_slot")[i], column("object_slot")[i]]
-        size = np.array(image.shape[1::-1] * 2, dtype=np.float32)
-        return {
-            "image": np.ascontiguousarray(image.transpose(2, 0, 1)),
-            "tokens": column("tokens")[i].astype(np.int64),
-            "answer": np.float32(column("answer")[i]),
-            **{name: np.int64(column(name)[i]) for name in ("subject", "relation", "object")},
-            "boxes": column("boxes")[i][slots] / size,
-        }
+def _bytes_of(table: np.ndarray) -> np.ndarray:
+    """(n, k) uint8: the bytes of each row of a table."""
+    return table.view(np.uint8).reshape(len(table), table.dtype.itemsize)
 
 
 class Dataset:

@@ -12,7 +12,7 @@ from simtown.datasets.reader import Split
 from simtown.datasets.torch_view import read
 
 
-class Shuffled(IterableDataset):  # type: ignore[type-arg]
+class Shuffled(IterableDataset):
     """Batches of one epoch, in an order that needs no list of all examples (:class:`simtown.datasets.order.BlockOrder`).
 
     Give it to ``DataLoader(..., batch_size=None, num_workers=N)``. Each epoch is a function of (seed, epoch, batch_size): its batch b is

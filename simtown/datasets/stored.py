@@ -22,6 +22,7 @@ import numpy as np
 from h5py import h5a, h5d, h5g, h5l, h5s, h5t
 
 from simtown.datasets import version1
+from simtown.datasets.chunks import Chunks
 from simtown.datasets.settings import SCHEMA
 from simtown.datasets.shards import LAYOUT, PICTURES, Tried
 from simtown.datasets.summary import Summary
@@ -39,6 +40,8 @@ _SIGNATURE, _BASE, END = b"\x89HDF\r\n\x1a\n", slice(12, 20), slice(28, 36)
 #: Registered numbers of the filters.
 _LZ4, _BITSHUFFLE, _ZSTD = 32004, 32008, 32015
 _FILTERS = {"images": _LZ4, "masks": _LZ4, "depth": _BITSHUFFLE}
+#: Pictures that are unpacked by :mod:`simtown.datasets.chunks`; whatever else there is, by HDF5.
+UNPACKED_HERE = ("images", "masks")
 #: What the plug-in says of its version comes before these parameters of bitshuffle: bytes of a number, usual blocks, LZ4.
 _BITSHUFFLE_SET = (4, 0, 2)
 
@@ -97,8 +100,12 @@ def _check_form(array: h5d.DatasetID, name: str, shape: tuple[int, ...], kind: n
     if array.get_type() != _stored_type(kind) or array.shape != shape:
         raise FormError(f"the array '{name}' is {_type_name(array)} {array.shape}, not {kind} {shape}")
     chunk: tuple[int, ...] = made.get_chunk() if form == h5d.CHUNKED else ()
-    largest = prod(shape[1:]) * kind.itemsize if name in PICTURES else _LARGEST_CHUNK
-    if not chunk or prod(chunk) * kind.itemsize > largest or any(side > whole for side, whole in zip(chunk, shape, strict=True)):
+    if name in PICTURES:
+        usual = chunk == (1, *shape[1:])
+    else:
+        small = bool(chunk) and prod(chunk) * kind.itemsize <= _LARGEST_CHUNK
+        usual = small and all(side <= whole for side, whole in zip(chunk, shape, strict=True))
+    if not usual:
         raise FormError(f"the array '{name}' lies in chunks of {chunk}, as no shard's does")
     number = _FILTERS.get(name, _ZSTD)
     filters = [made.get_filter(i) for i in range(made.get_nfilters())]
@@ -180,6 +187,7 @@ class Shard:
         self._bytes = os.fstat(self._handle).st_size
         self._open: dict[str, _Array] = {}
         self._groups: dict[str, Any] = {"": self.file.id}
+        self._places: dict[str, Chunks] = {}
         if self._bytes < count * LEAST_BYTES:
             self.close()
             raise FormError(f"it has {self._bytes:,} bytes, too few for {count:,} examples")
@@ -213,6 +221,9 @@ class Shard:
             return
         if not 0 <= begin <= self.count - len(out):
             raise IndexError(f"it has no rows {begin} to {begin + len(out) - 1}")
+        if name in UNPACKED_HERE:
+            self.places(name).read(self._handle, np.arange(begin, begin + len(out)), out, range(len(out)))
+            return
         array = self._array(name)
         self._check_chunks(array, name, begin, begin + len(out))
         stored, memory = h5s.ALL, h5s.ALL
@@ -220,6 +231,13 @@ class Shard:
             stored, memory = array.id.get_space(), h5s.create_simple(out.shape)
             stored.select_hyperslab((begin, *(0 for _ in shape)), out.shape)
         array.id.read(memory, stored, out, _stored_type(kind))
+
+    def places(self, name: str) -> Chunks:
+        """Where the rows of an array of :data:`UNPACKED_HERE` lie. Raises FormError, ChunkError, OSError."""
+        if name not in self._places:
+            _, offsets, sizes = self._array(name).chunks.astype(np.int64).T
+            self._places[name] = Chunks(np.ascontiguousarray(offsets), np.ascontiguousarray(sizes), *self.arrays[name])
+        return self._places[name]
 
     def _array(self, name: str) -> _Array:
         if name not in self._open:
@@ -292,12 +310,6 @@ def open_alone(path: Path) -> tuple[Shard, int]:
     return Shard(path, forms, count, follow=True), schema
 
 
-def _sound_lz4(handle: int, place: int, size: int, wanted: int) -> bool:
-    """One block, since a block may have a gigabyte: its size unpacked, twice, and packed."""
-    head = os.pread(handle, 16, place)
-    return len(head) == 16 and struct.unpack(">QII", head) == (wanted, wanted, size - 16)
-
-
 def _sound_zstd(handle: int, place: int, size: int, wanted: int) -> bool:
     """A frame (RFC 8878, section 3.1.1.1) that says how many bytes it unpacks to."""
     head = os.pread(handle, min(size, 18), place)
@@ -330,7 +342,7 @@ def _sound_bitshuffle(handle: int, place: int, size: int, wanted: int) -> bool:
     return begin + wanted % unit == len(content)
 
 
-_LOOKS = {_LZ4: _sound_lz4, _ZSTD: _sound_zstd, _BITSHUFFLE: _sound_bitshuffle}
+_LOOKS = {_ZSTD: _sound_zstd, _BITSHUFFLE: _sound_bitshuffle}
 
 
 def read_rows(shard: Shard, name: str, rows: slice | np.ndarray, schema: int = SCHEMA) -> np.ndarray:
