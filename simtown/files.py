@@ -72,7 +72,9 @@ def read_bytes(path: Path, largest: int, follow: bool = True) -> bytes:
     """The content of a plain file of at most `largest` bytes. Raises RefusedError or OSError, as :func:`open_plain` does."""
     with open_plain(path, follow) as file:
         size = os.fstat(file.fileno()).st_size
-        content = b"" if size > largest else file.read(largest + 1)
+        content = b"" if size > largest else file.read(size + 1)  # no more is set aside than there is
+        if len(content) > size:
+            content += file.read(largest + 1 - len(content))  # it grows, or does not say its size
     if max(size, len(content)) > largest:
         raise RefusedError(f"{path} is too large ({max(size, len(content)):,} bytes): a file of its kind has at most {largest:,}")
     return content
