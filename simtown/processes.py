@@ -15,7 +15,7 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Literal, TypeVar
 
-from simtown import stopping
+from simtown import stopping, terminal
 
 T = TypeVar("T")
 #: Seconds a worker gets to remove its temporary files once it was asked to stop; then it is killed.
@@ -188,6 +188,7 @@ def _bind_to(parent: int) -> None:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _OF_TERMINALS)
     stopping.catch_signals([signal.SIGTERM])
+    terminal.guard()
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
