@@ -32,7 +32,6 @@ from simtown.training.run import FitSettings
 from simtown.training.sources import as_input, open_split
 from simtown.training.world import Batch, World
 
-
 #: Pixels of a run's pictures that its model is asked about: with more, a model of few weights would take gigabytes for one of them.
 _MOST_PIXELS = 2_048 * 2_048
 

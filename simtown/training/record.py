@@ -218,4 +218,3 @@ def require(record: Mapping[str, Any], keys: tuple[str, ...]) -> None:
             if not isinstance(part, Mapping) or name not in part:
                 raise KeyError(".".join(names[:depth]))
             part = part[name]
-

@@ -232,14 +232,10 @@ class State:
                 for number, parameter in enumerate(parameters)
                 if any(f"optimizer.{number}.{name}" in tensors for name in _MOMENTS)
             }
-            return cls(
-                **place, model={name.removeprefix("model."): tensors[name] for name in wanted}, optimizer={"state": state}
-            )
+            return cls(**place, model={name.removeprefix("model."): tensors[name] for name in wanted}, optimizer={"state": state})
         except (OSError, ValueError, KeyError, TypeError) as error:
             what = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
-            raise DamagedError(
-                f"{path} is damaged or of another model ({what}): delete it to train again from the start"
-            ) from error
+            raise DamagedError(f"{path} is damaged or of another model ({what}): delete it to train again from the start") from error
 
     def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
         """Put weights and the optimiser's moments back; the optimiser's choices are those of the settings."""

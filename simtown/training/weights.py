@@ -24,9 +24,7 @@ def save(path: Path, tensors: Mapping[str, torch.Tensor], **texts: str) -> None:
         safetensors.torch.save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary, texts or None)
 
 
-def load(
-    path: Path, wanted: Mapping[str, torch.Tensor], optional: Collection[str] = ()
-) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
+def load(path: Path, wanted: Mapping[str, torch.Tensor], optional: Collection[str] = ()) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
     """The tensors and the texts of a file; no more is read than the wanted tensors take.
 
     Args:
