@@ -30,7 +30,7 @@ LARGEST_TOML = 20_000
 #: Bytes of the longest name that becomes part of a path.
 LONGEST_NAME = 200
 #: The names of temporary files, with the name that the file gets when it is complete, and of temporary directories.
-_TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.tmp", re.DOTALL)
+_TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.tmp(\.\w+)?", re.DOTALL)
 _PARTIAL = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.simtown-partial", re.DOTALL)
 
 
@@ -58,11 +58,9 @@ def open_plain(path: Path, follow: bool = True) -> BinaryIO:
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW))
-    except OSError as error:
+    except OSError:
         if not follow and path.is_symlink():
             raise RefusedError(f"{path} is a symbolic link: put the file itself there") from None
-        if "\0" in str(path) or error.errno is None:
-            raise RefusedError(f"{str(path)!r} is no path") from None
         raise
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
@@ -178,9 +176,12 @@ def folder(directory: Path, name: str) -> Path:
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A new, empty file beside `path` to write to; it takes the place of `path` when the block ends well, and goes otherwise."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+def replacing(path: Path, ending: str = "") -> Iterator[Path]:
+    """A new, empty file beside `path` to write to; it takes the place of `path` when the block ends well, and goes otherwise.
+
+    `ending`: how its name ends, such as ".mp4", for a library that chooses a format by it.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp{ending}")
     os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666))
     try:
         yield temporary
@@ -208,12 +209,17 @@ def json_text(content: Any) -> str:
     return json.dumps(content, indent=1, sort_keys=True) + "\n"
 
 
-def save_text(path: Path, text: str) -> None:
-    """Write a text file so that it is either the old one or the new one, whenever the power fails."""
-    with replacing(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
-        file.write(text)
+def save_bytes(path: Path, content: bytes) -> None:
+    """Write a file so that it is either the old one or the new one, whenever the power fails."""
+    with replacing(path) as temporary, open(temporary, "wb") as file:
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
+
+
+def save_text(path: Path, text: str) -> None:
+    """The same of a text file, in UTF-8."""
+    save_bytes(path, text.encode())
 
 
 def save_json(path: Path, content: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from simtown.scenes.camera import WIDEST
 from simtown.training import identity, weights
 from simtown.training import run as runs
 from simtown.training.evaluation import logits_of, measure, references
-from simtown.training.models import MODELS, build, finds_boxes
+from simtown.training.models import MODELS, admit, build, finds_boxes
 from simtown.training.results import RUN
 from simtown.training.run import FitSettings
 from simtown.training.sources import as_input, open_split
@@ -36,14 +36,17 @@ from simtown.training.world import Batch, World
 _MOST_PIXELS = 2_048 * 2_048
 
 
-def open_run(directory: Path) -> tuple[nn.Module, World, dict[str, Any]]:
+def open_run(directory: Path, allowed: Collection[str] = ()) -> tuple[nn.Module, World, dict[str, Any]]:
     """The trained model of a run, in evaluation mode on the CPU; its world; its run.json.
 
     The weights are read before the model is made, and only if they are of its sizes: a model takes no memory that its weights do not.
 
+    Args:
+        allowed: models besides simtown's own that the run may name, as package.module:Class. Their code is run.
+
     Raises:
         FileNotFoundError, DamagedError, ForeignDirectoryError: as :func:`simtown.training.run.load` and ``load_weights``.
-        SettingsError: its pictures are larger than a model is asked about. ModelError: its model cannot be made.
+        SettingsError: its pictures are larger than a model is asked about. ModelError: it names another model, or one that cannot be made.
     """
     run = runs.load(directory)
     settings, trained = FitSettings(**run["settings"]), world_of(run)
@@ -56,6 +59,7 @@ def open_run(directory: Path) -> tuple[nn.Module, World, dict[str, Any]]:
         raise SettingsError(
             f"{directory} was trained on pictures of {world.width}x{world.height}: at most {_MOST_PIXELS:,} pixels can be asked about"
         )
+    admit(settings.model, directory / RUN, allowed)
     make = partial(build, settings.model, world, settings.options)
     sizes = weights.sizes_of(make) if settings.model in MODELS else make().state_dict()  # a user's own code takes what it likes
     state = runs.load_weights(sizes, directory)
@@ -70,13 +74,16 @@ def world_of(run: dict[str, Any]) -> Settings:
     return Settings(entities=told["entities"], world_seed=told["world_seed"], catalogue=told["catalogue"])
 
 
-def evaluate(directory: Path, data: Path, device: torch.device) -> dict[str, Any]:
+def evaluate(directory: Path, data: Path, device: torch.device, allowed: Collection[str] = ()) -> dict[str, Any]:
     """A run's model on the test set of any data set of its picture size and of its kinds: as "test" in run.json, and references.
 
+    Args:
+        allowed: as for :func:`open_run`.
+
     Raises:
-        SettingsError: a data set that the model cannot be asked about.
+        SettingsError: a data set that the model cannot be asked about. ModelError: as :func:`open_run`.
     """
-    model, world, run = open_run(directory)
+    model, world, run = open_run(directory, allowed)
     dataset = open_dataset(data)
     trained = world_of(run)
     _comparable(world, trained, dataset)
@@ -193,14 +200,18 @@ def framed(size: tuple[int, int], world: World) -> tuple[float, float, float, fl
 
 
 @torch.inference_mode()
-def predict(directory: Path, image: Path, question: str) -> Answer:
+def predict(directory: Path, image: Path, question: str, allowed: Collection[str] = ()) -> Answer:
     """Ask a run's model one question about one picture, which is cut (:func:`framed`) and scaled to what the model knows.
 
+    Args:
+        allowed: as for :func:`open_run`.
+
     Raises:
+        ModelError: as :func:`open_run`.
         SettingsError: a question that is not understood (the message says which word), a file that is no picture, or a picture that shows
             less than those of the run; or a model that is told the true boxes. DamagedError and others: as :func:`open_run`.
     """
-    model, world, run = open_run(directory)
+    model, world, run = open_run(directory, allowed)
     if getattr(model, "needs_true_boxes", False):
         raise SettingsError(f"{directory}: the model {run['model']} is told the true boxes, which no picture holds: ask another run")
     trained = world_of(run)

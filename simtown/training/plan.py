@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib.resources import files
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from simtown.datasets.settings import Settings, SettingsError
 from simtown.files import check_name, inside, read_toml
 from simtown.training import record
 from simtown.training.adaptive import check_targets, ladder
-from simtown.training.models import options
+from simtown.training.models import admit, options
 from simtown.training.run import FitSettings, precision_of
 
 PRESETS = ("grid", "paper", "paper-rule", "small", "tiny")
@@ -98,14 +98,16 @@ def datasets(cells: Iterable[Cell]) -> list[Settings]:
     return list(dict.fromkeys(cell.data for cell in cells))
 
 
-def read(preset: str, device: str, same_data: bool = False, targets: Sequence[float] | None = None) -> Plan:
+def read(preset: str, device: str, same_data: bool = False, targets: Sequence[float] | None = None, allowed: Collection[str] = ()) -> Plan:
     """The plan of a preset by its name, or of a TOML file.
 
     Args:
         same_data: all seeds share data and world, whatever the preset says.
         targets: take the place of the preset's `adaptive`.
+        allowed: models besides simtown's own that the preset may name, as package.module:Class. Their code is run.
 
     Raises:
+        ModelError: the preset names another model.
         SettingsError: it cannot be read; the message names the line or key.
     """
     try:
@@ -121,12 +123,12 @@ def read(preset: str, device: str, same_data: bool = False, targets: Sequence[fl
         raise SettingsError(f"cannot read {preset}: {error}") from error
     changes = ({"same_data": True} if same_data else {}) | ({"adaptive": list(targets)} if targets is not None else {})
     try:
-        return _plan(preset, content | changes, device)
+        return _plan(preset, content | changes, device, allowed)
     except KeyError as error:
         raise SettingsError(f"{preset}: a [[grid]] lacks the key {error}; it needs {', '.join(_AXES)}") from error
 
 
-def _plan(preset: str, content: dict[str, Any], device: str) -> Plan:
+def _plan(preset: str, content: dict[str, Any], device: str, allowed: Collection[str]) -> Plan:
     if content.pop("version", None) != VERSION:
         raise SettingsError(f"{preset} lacks the line version = {VERSION}, the form of presets that this simtown reads")
     width, height = _size(preset, content.pop("size", "128"))
@@ -155,6 +157,8 @@ def _plan(preset: str, content: dict[str, Any], device: str) -> Plan:
     except ValueError as error:
         raise SettingsError(f"{preset} cannot be read as a preset: {error}") from error
     _refuse_too_many(preset, grids, targets)
+    for model in chain.from_iterable(grid["models"] for grid in grids):
+        admit(model, preset, allowed)
     chosen: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
     shared = Settings(width=width, height=height, **chosen)
     if shared.table_from_file:  # nobody's preset makes a file from elsewhere part of a data set

@@ -14,8 +14,8 @@ from simtown.files import DamagedError, ForeignDirectoryError
 from simtown.probes.spatial.judge.trials import Answer, Trial, trials_of
 
 HEAD = ("worker", "number", "kind", "first", "second", "rating", "seconds")
-#: A worker's name.
-NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
+#: A worker's name. It begins with no -, which spreadsheets take for a formula.
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,39}")
 
 
 class RejectedError(ValueError):
@@ -53,7 +53,7 @@ class Answers:
     def next_of(self, worker: str) -> int:
         """The number of the worker's first trial without an answer. Raises RejectedError for a name that is none."""
         if not NAME.fullmatch(worker):
-            raise RejectedError("a name has 1 to 40 letters, digits, - or _")
+            raise RejectedError("a name has 1 to 40 letters, digits, - or _, and begins with no -")
         return sum(a.worker == worker for a in self.all)
 
     def add(self, worker: str, number: int, rating: int, seconds: float) -> None:
