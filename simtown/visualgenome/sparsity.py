@@ -18,13 +18,15 @@ import msgspec
 import numpy as np
 
 from simtown.exact import kernel
-from simtown.files import DamagedError, replacing
+from simtown.files import DamagedError, inside, replacing, save_text
 from simtown.visualgenome import clean, prepare, published
 from simtown.visualgenome.records import Relation, Thing
 from simtown.visualgenome.stream import Opened, Records
 
 #: What the paper's example is about: 1 giraffe left of a person, 8 persons left of a giraffe.
 EXAMPLE = ("giraffe", "person")
+#: Things of an image at most, each of which is compared with each: no image of Visual Genome has 500.
+MOST_THINGS = 2_000
 
 
 @dataclass(frozen=True)
@@ -141,10 +143,10 @@ class Source:
             raise FileNotFoundError(
                 f"{names} is missing: it holds the names of the classes, which the annotations give by number; put it beside them"
             )
-        with Opened(names) as file:
+        with Opened(inside(self._path, names.name), follow=False) as file:
             try:
-                classes = msgspec.json.decode(file.read(), type=list[str])
-            except msgspec.MsgspecError as error:
+                classes = msgspec.json.decode(file.all(published.LARGEST), type=list[str])
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                 raise DamagedError(f"{names} must be a JSON list of names ({error}): fetch it again") from error
         for path in sorted(self._path.glob("annotations_*.json*")):
             for record in published.marked(path, classes):
@@ -211,9 +213,11 @@ def sparsity(source: Source, top: int = 100, steps: Iterable[str] = clean.STEPS)
     if top < 2:
         raise ValueError(f"--top must be at least 2, not {top}")
     raw: Counter[str] = Counter()
-    images = 0
+    images = letters = 0
     for names, _ in source:
+        letters += sum(map(len, set(names) - raw.keys()))
         raw.update(names)
+        clean.check_size(len(raw), letters)
         images += bool(names)
     words: Counter[str] = Counter()
     for text, count in raw.items():
@@ -234,6 +238,10 @@ def sparsity(source: Source, top: int = 100, steps: Iterable[str] = clean.STEPS)
     for names, box in source:
         code = np.array([code_of[name] for name in names], dtype=np.int64)
         kept = code >= 0
+        if kept.sum() > MOST_THINGS:
+            raise DamagedError(
+                f"an image has more than {MOST_THINGS:,} things marked, which none of Visual Genome's has: fetch the file again"
+            )
         _tally(code[kept], box[kept, 0], box[kept, 2], boxes, together, left, apart)
     return Sparsity(tuple(chosen), boxes, images, together, left, apart, source.bad)
 
@@ -247,8 +255,7 @@ def write_tables(found: Sparsity, path: Path) -> None:
         for j, b in enumerate(found.names):
             if i != j:
                 rows.writerow([a, b, int(found.together[i, j]), int(found.left[i, j]), int(found.apart[i, j])])
-    with replacing(path) as temporary:
-        temporary.write_text(text.getvalue(), encoding="utf-8")
+    save_text(path, text.getvalue())
 
 
 def heatmap(found: Sparsity, path: Path) -> None:

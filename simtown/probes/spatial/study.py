@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import simtown
-from simtown.files import DamagedError, ForeignDirectoryError, claimed, load_json, replacing, save_json
+from simtown.files import DamagedError, ForeignDirectoryError, claimed, clear_leftovers, load_json, open_plain, save_json, save_text
 from simtown.probes import statistics
 from simtown.probes.results import finite
 from simtown.probes.scorers.base import Scorer, UnableError
@@ -30,6 +30,8 @@ from simtown.visualgenome.corpus import Corpus, tokenise, vocabulary
 
 RUN, SCORES, SUMMARY, FORMAT = "run.json", "scores.npy", "summary", "simtown spatial relations"
 MATRIX, SENTENCE, VECTORS, EMBEDDINGS, FIGURE = "matrix.tsv", "matrix-sentence.tsv", "p-vectors.tsv", "embeddings.tsv", "figure3"
+_OWN = (RUN, SCORES, MATRIX, SENTENCE, VECTORS, EMBEDDINGS, *(f"{SUMMARY}.{end}" for end in ("json", "md")),
+        *(f"{FIGURE}.{end}" for end in ("png", "svg")))  # fmt: skip
 
 
 class Meter(Protocol):
@@ -75,8 +77,8 @@ def run(model: str, corpus: Path, directory: Path, settings: Settings, opened: C
         ForeignDirectoryError: the directory holds something else. DamagedError: a file of it, or of the corpus, is.
     """
     settings.check()
-    with corpus.open("rb") as file:
-        digest = file_digest(file, "sha256").hexdigest()
+    with open_plain(corpus) as file:
+        digest = file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
     scorer = opened()
     if "sequence_logprobs" not in scorer.abilities:
         raise UnableError(f"{scorer.name} has no probabilities of texts: give a masked or a causal language model")
@@ -85,6 +87,7 @@ def run(model: str, corpus: Path, directory: Path, settings: Settings, opened: C
     wanted = {"model": model, "weights": weights, "corpus": digest, **asdict(settings)}
     with claimed(directory, "simtown probe spatial"):
         begun = _begin(directory, wanted)
+        clear_leftovers(directory, _OWN.__contains__)
         bins = _suites(corpus, settings, watch)
         save_json(directory / RUN, begun)
         with watch("phrases scored", len(bins.frames) * len(RELATIONS)) as meter:
@@ -104,8 +107,7 @@ def run(model: str, corpus: Path, directory: Path, settings: Settings, opened: C
         figures.heat_map(p, f"P-vectors: {model}", directory / FIGURE)
         summary = finite({"suites": _told(bins), **_known(tokens, bins.seen, spaces)})
         save_json(directory / f"{SUMMARY}.json", summary)
-        with replacing(directory / f"{SUMMARY}.md") as temporary:
-            temporary.write_text(_markdown(model, summary), encoding="utf-8")
+        save_text(directory / f"{SUMMARY}.md", _markdown(model, summary))
     return summary
 
 
