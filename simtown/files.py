@@ -30,7 +30,7 @@ LARGEST_TOML = 1_000_000
 #: Bytes of the longest name that becomes part of a path.
 LONGEST_NAME = 200
 #: The names of temporary files, with the name that the file gets when it is complete, and of temporary directories.
-_TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.tmp", re.DOTALL)
+_TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.tmp(\.\w+)?", re.DOTALL)
 _PARTIAL = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.simtown-partial", re.DOTALL)
 
 
@@ -60,11 +60,9 @@ def open_plain(path: Path, follow: bool = True, writable: bool = False) -> Binar
     try:
         flags = os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
         handle = os.open(path, flags | (os.O_RDWR if writable else os.O_RDONLY))
-    except OSError as error:
+    except OSError:
         if not follow and path.is_symlink():
             raise RefusedError(f"{path} is a symbolic link: put the file itself there") from None
-        if "\0" in str(path) or error.errno is None:
-            raise RefusedError(f"{str(path)!r} is no path") from None
         raise
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
@@ -124,22 +122,22 @@ def read_json(path: Path, largest: int = LARGEST_JSON, follow: bool = False) -> 
     return parse_json(read_bytes(path, largest, follow))
 
 
-def read_toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path, largest: int = LARGEST_TOML) -> dict[str, Any]:
     """What a TOML file holds. Raises ValueError (RefusedError and tomllib.TOMLDecodeError too are) or OSError."""
     try:
-        return tomllib.loads(read_text(path, LARGEST_TOML))
+        return tomllib.loads(read_text(path, largest))
     except RecursionError:
         raise ValueError("it nests too deeply") from None
 
 
-def load_json(path: Path, form: str, command: str) -> dict[str, Any]:
-    """A JSON file that `command` wrote and that calls its format `form`.
+def load_json(path: Path, form: str, command: str, largest: int = LARGEST_JSON) -> dict[str, Any]:
+    """A JSON file of at most `largest` bytes that `command` wrote and that calls its format `form`.
 
     Raises:
         DamagedError: it is not readable. ForeignDirectoryError: it is something else's.
     """
     try:
-        content = read_json(path)
+        content = read_json(path, largest)
     except (OSError, ValueError) as error:
         raise DamagedError(
             f"{path} is damaged: it cannot be read as JSON ({error}); put back a copy of it, or run {command} again with another --out"
@@ -180,17 +178,20 @@ def folder(directory: Path, name: str) -> Path:
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A new, empty file beside `path` to write to; it takes the place of `path` when the block ends well, and goes otherwise."""
-    with scratch(path) as temporary:
+def replacing(path: Path, ending: str = "") -> Iterator[Path]:
+    """A new, empty file beside `path` to write to; it takes the place of `path` when the block ends well, and goes otherwise.
+
+    `ending`: how its name ends, such as ".mp4", for a library that chooses a format by it.
+    """
+    with scratch(path, ending) as temporary:
         yield temporary
         os.replace(temporary, path)
 
 
 @contextlib.contextmanager
-def scratch(path: Path) -> Iterator[Path]:
+def scratch(path: Path, ending: str = "") -> Iterator[Path]:
     """A new, empty file beside `path` to write to, which goes when the block ends; where it is left over, it is called after `path`."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp{ending}")
     os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666))
     try:
         yield temporary
@@ -217,12 +218,17 @@ def json_text(content: Any) -> str:
     return json.dumps(content, indent=1, sort_keys=True) + "\n"
 
 
-def save_text(path: Path, text: str) -> None:
-    """Write a text file so that it is either the old one or the new one, whenever the power fails."""
-    with replacing(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
-        file.write(text)
+def save_bytes(path: Path, content: bytes) -> None:
+    """Write a file so that it is either the old one or the new one, whenever the power fails."""
+    with replacing(path) as temporary, open(temporary, "wb") as file:
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
+
+
+def save_text(path: Path, text: str) -> None:
+    """The same of a text file, in UTF-8."""
+    save_bytes(path, text.encode())
 
 
 def save_json(path: Path, content: Any) -> None:

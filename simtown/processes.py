@@ -15,7 +15,7 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Literal, TypeVar
 
-from simtown import stopping
+from simtown import stopping, terminal
 
 T = TypeVar("T")
 #: Seconds a worker gets to remove its temporary files once it was asked to stop; then it is killed.
@@ -86,8 +86,11 @@ def team(
 
 @contextlib.contextmanager
 def _starting() -> Iterator[None]:
-    """Signals of terminals do not reach processes that start here, from their first moment. This one gets them when the block ends."""
-    with stopping.held():
+    """Signals of terminals do not reach processes that start here, from their first moment. This one gets them when the block ends.
+
+    Until their parent has told them its path, they would import modules from the working directory, too: they start with a safe path.
+    """
+    with stopping.held(), environment(PYTHONSAFEPATH="1"):
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_TERMINALS)
         try:
             resource_tracker.ensure_running()  # before the others: where it has to be started, this lets SIGINT through again
@@ -95,6 +98,21 @@ def _starting() -> Iterator[None]:
             yield
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def environment(**values: str) -> Iterator[None]:
+    """Processes that start in the block have these variables in their environment."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 class _Worker:
@@ -170,6 +188,7 @@ def _bind_to(parent: int) -> None:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _OF_TERMINALS)
     stopping.catch_signals([signal.SIGTERM])
+    terminal.guard()
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG

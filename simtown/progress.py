@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from time import monotonic
 from types import TracebackType
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TimeRemainingColumn
 from rich.progress import Progress as Bar
+
+from simtown.console import PlainConsole, Words
+from simtown.terminal import complain, plain
 
 #: Seconds between plain lines.
 EVERY = 5.0
@@ -22,7 +23,7 @@ PREFIX = "progress: "
 
 def report(line: str) -> None:
     """Print one plain line of progress on stderr."""
-    print(f"{PREFIX}{line}", file=sys.stderr, flush=True)
+    complain(f"{PREFIX}{line}")
 
 
 class Progress:
@@ -30,7 +31,7 @@ class Progress:
 
     def __init__(self, title: str) -> None:
         self._title = title
-        self._console = Console(stderr=True)
+        self._console = PlainConsole(stderr=True)
         self._bar: Bar | None = None
         self._task: TaskID | None = None
         self._total = self._done = self._before = 0
@@ -46,7 +47,7 @@ class Progress:
 
     def say(self, line: str) -> None:
         """A line above the bar."""
-        self._console.print(line, highlight=False, soft_wrap=True)
+        self._console.print(plain(line), soft_wrap=True)
 
     def started(self, total: int, done: int) -> None:
         """See :class:`simtown.datasets.job.Watcher`."""
@@ -55,8 +56,8 @@ class Progress:
         if done and done < total:
             self.say(f"continuing: {done:,} of {total:,} examples are there")
         if self._console.is_terminal and (done < total or not total):
-            columns = [TextColumn("{task.description}"), BarColumn(None), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
-                       TimeRemainingColumn(), TextColumn("{task.fields[shares]}")]  # fmt: skip
+            columns = [Words("{task.description}"), BarColumn(None), MofNCompleteColumn(), Words("{task.fields[rate]}"),
+                       TimeRemainingColumn(), Words("{task.fields[shares]}")]  # fmt: skip
             wide = self._console.width >= WIDE
             self._bar = Bar(*columns if wide else columns[:-1], console=self._console, expand=not wide)
             self._task = self._bar.add_task(self._title, total=total or None, completed=done, rate="", shares="")

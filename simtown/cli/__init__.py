@@ -9,7 +9,7 @@ import signal
 import sys
 from typing import NoReturn
 
-from simtown import stopping
+from simtown import stopping, terminal
 
 __all__ = ["main"]
 
@@ -24,6 +24,7 @@ def main() -> NoReturn:
     and the signal's number, whatever came up on its way out.
     """
     stopping.catch_signals()
+    terminal.guard()
     atexit.register(_end_resource_tracker)  # registered first, so that it runs last
     line, code, interrupted = "", 0, False
     try:
@@ -44,7 +45,7 @@ def main() -> NoReturn:
     _let_go_of_stdout()
     if line:
         with contextlib.suppress(OSError):  # after a SIGHUP nobody may be there to read
-            print("simtown: " + " ".join(line.split()), file=sys.stderr)
+            terminal.complain("simtown: " + " ".join(line.split()))
     sys.exit(code)
 
 

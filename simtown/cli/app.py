@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from simtown.terminal import complain, say, say_block
 
 if TYPE_CHECKING:
     from simtown.cluster import Cluster
@@ -42,7 +43,6 @@ def run() -> tuple[str, int]:
     Raises KeyboardInterrupt if it was interrupted, BrokenPipeError if the reader of its output, such as head, has gone, and what nobody
     foresaw.
     """
-    warnings.formatwarning = _as_line
     try:
         code = app(standalone_mode=False)
         if code == INTERRUPTED:  # what typer makes of Ctrl-C
@@ -58,20 +58,12 @@ def run() -> tuple[str, int]:
         raise
     except Exception as error:
         if type(error).__name__ == "NoArgsIsHelpError":
-            print(error.ctx.get_help())  # type: ignore[attr-defined]
+            say_block(error.ctx.get_help())  # type: ignore[attr-defined]
             return "", BAD_INPUT
         if hasattr(error, "format_message"):  # what typer says of a wrong option
             return error.format_message(), getattr(error, "exit_code", BAD_INPUT)
         return _explain(error)
     return "", code if isinstance(code, int) else 0
-
-
-def _as_line(message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None) -> str:
-    """A warning of ours without the place in the code that gave it; those of others as ever."""
-    return f"simtown: {message}\n" if category.__name__ == "CardWarning" else _FORMAT(message, category, filename, lineno, line)
-
-
-_FORMAT = warnings.formatwarning
 
 
 def _explain(error: Exception) -> tuple[str, int]:
@@ -97,7 +89,7 @@ def _version(value: bool) -> None:
     if value:
         import simtown
 
-        print(f"simtown {simtown.__version__}")
+        say(f"simtown {simtown.__version__}")
         raise typer.Exit()
 
 
@@ -146,9 +138,9 @@ def connected(engine: str, address: str | None, workers: int | None) -> Iterator
 def report(outcome: Outcome, out: Path, what: str) -> None:
     """Say how many cells of a grid are done and which failed, if any: then the command ends here."""
     done = outcome.before + outcome.now
-    print(f"{out}: {done} of {done + len(outcome.failed)} {what} are done, {outcome.now} of them now")
+    say(f"{out}: {done} of {done + len(outcome.failed)} {what} are done, {outcome.now} of them now")
     for name, reason in outcome.failed.items():
-        print(f"simtown: {name} failed: {reason}", file=sys.stderr)
+        complain(f"simtown: {name} failed: {reason}")
     if outcome.failed:
         raise typer.Exit(DAMAGED)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +10,7 @@ import typer
 from simtown.cli.app import DAMAGED, app
 from simtown.cli.places import local_file
 from simtown.extras import need
+from simtown.terminal import say
 
 
 @app.command(short_help="Look for shortcuts, repetitions and leaks.")
@@ -27,9 +27,9 @@ def audit(
     """
     need("this command", ("sklearn", "scipy"), "audit")
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
+    from simtown.console import page, styled
     from simtown.datasets.audit import run
     from simtown.datasets.reader import open_dataset
     from simtown.datasets.stores import store_of
@@ -50,11 +50,12 @@ def audit(
         table.add_column(head, no_wrap=head in ("", "check"))
     colours = {"pass": "green", "warn": "bold red", "note": "dim"}
     for f in findings:
-        table.add_row(f"[{colours[f.status]}]{f.status}[/]", f.check, f.where, f.found)
-    Console(width=None if sys.stdout.isatty() else 150).print(table)
+        table.add_row(styled(f.status, colours[f.status]), f.check, f.where, f.found)
+    with page(150) as console:
+        console.print(table)
     for f in findings:
         if f.status == "warn":
-            print(f"{f.check} ({f.where}): {f.advice}")
-    print(f"{name}: {summary['warnings'] or 'no'} warning{'' if summary['warnings'] == 1 else 's'} in {len(findings)} checks")
+            say(f"{f.check} ({f.where}): {f.advice}")
+    say(f"{name}: {summary['warnings'] or 'no'} warning{'' if summary['warnings'] == 1 else 's'} in {len(findings)} checks")
     if strict and summary["warnings"]:
         raise typer.Exit(DAMAGED)

@@ -10,6 +10,7 @@ import typer
 from simtown.cli.app import RefusalError, app
 from simtown.cli.places import local_file
 from simtown.extras import need
+from simtown.terminal import say
 
 bench = typer.Typer(help="Measure speed on this machine.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(bench, name="bench")
@@ -36,10 +37,10 @@ def bench_render(
     On a graphics card: simtown bench render --scenes 1,128,1024,16384. A batch that would take an engine over 20 seconds is left out.
     """
 
-    from rich.console import Console
     from rich.table import Table
 
     from simtown.bench import render as study
+    from simtown.console import page
     from simtown.progress import Progress
     from simtown.render.engines import settled
     from simtown.render.frames import check_size
@@ -66,9 +67,10 @@ def bench_render(
         spread = f"{row.fps_low:,.0f} to {row.fps_high:,.0f}"
         table.add_row(row.engine, str(row.size), f"{row.scenes:,}", f"{row.fps:,.0f}", spread, f"{row.triangles_per_second / 1e6:,.1f}",
                       f"{row.milliseconds * 1e3:,.1f}", row.stages, f"{row.megabytes:,}")  # fmt: skip
-    Console(soft_wrap=True, width=160).print(table)
-    print(where)
+    with page(160) as console:
+        console.print(table)
+    say(where)
     study.save(rows, where, out)
-    print(out)
+    say(str(out))
     study.plot(rows, where, out.with_suffix(".png"))
-    print(out.with_suffix(".png"))
+    say(str(out.with_suffix(".png")))

@@ -9,6 +9,7 @@ import typer
 
 from simtown.cli.app import app, parse_size
 from simtown.cli.places import local
+from simtown.terminal import say
 
 
 @app.command(short_help="Film a street in motion: MP4 or GIF.")
@@ -37,6 +38,6 @@ def clip(
         town = clips.traffic(seed, vehicles, entities, weather)
         watcher.started(max(1, round(seconds * fps)), 0)
         contacts = clips.write(town, out, seconds, fps, extent, lambda n: watcher.advanced(n, {}))
-    print(f"{out}: {seconds:g} s of {size} at {fps} frames a second, {out.stat().st_size / 1e6:,.1f} MB. {town.describe()}")
+    say(f"{out}: {seconds:g} s of {size} at {fps} frames a second, {out.stat().st_size / 1e6:,.1f} MB. {town.describe()}")
     for (first, second), steps in Counter((c.first, c.second) for c in contacts).items():
-        print(f"the {first} touched the {second} in {steps} frame{'s' if steps > 1 else ''}")
+        say(f"the {first} touched the {second} in {steps} frame{'s' if steps > 1 else ''}")

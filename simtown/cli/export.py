@@ -10,6 +10,7 @@ import typer
 
 from simtown.cli.app import app
 from simtown.cli.places import beside, local
+from simtown.terminal import say
 
 if TYPE_CHECKING:
     from simtown.datasets.reader import Dataset
@@ -44,7 +45,7 @@ def export(
     data = open_dataset(dataset)
     splits = choose_splits(data, [] if split == "all" else [name.strip() for name in split.split(",")])
     _shown(f"export {directory}", data, splits, lambda step: write(data, to, splits, directory, step))
-    print(f"{directory}: {', '.join(f'{len(data[name]):,} {name}' for name in splits)} examples for {to}")
+    say(f"{directory}: {', '.join(f'{len(data[name]):,} {name}' for name in splits)} examples for {to}")
 
 
 @app.command(short_help="Write a page to look at a data set.")
@@ -64,4 +65,4 @@ def gallery(
     directory = local(out) if out else beside(dataset, "gallery")
     data = open_dataset(dataset)
     _shown(f"gallery {directory}", data, choose_splits(data, []), lambda step: write(data, directory, step))
-    print(f"Open {directory / 'index.html'} in a browser; keep the folder data beside it")
+    say(f"Open {directory / 'index.html'} in a browser; keep the folder data beside it")

@@ -9,6 +9,7 @@ import typer
 
 from simtown.cli.app import RefusalError, app
 from simtown.extras import need
+from simtown.terminal import say
 
 lm = typer.Typer(
     name="lm",
@@ -82,6 +83,6 @@ def train(
     )
     with Progress(f"train {out}") as watcher:
         told = run(settings, corpus, out, watcher)
-    print(f"{out}: validation perplexity {told['validation_perplexity']:.2f} on {told['phrases']['validation']:,} phrases; "
+    say(f"{out}: validation perplexity {told['validation_perplexity']:.2f} on {told['phrases']['validation']:,} phrases; "
           f"{told['parameters']:,} parameters, {told['vocabulary']:,} entries in the vocabulary, {told['seconds']:.0f} s")  # fmt: skip
-    print(f"Ask it as {'lstm' if arch == 'lstm' else 'hf'}:{out}")
+    say(f"Ask it as {'lstm' if arch == 'lstm' else 'hf'}:{out}")

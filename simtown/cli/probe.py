@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from simtown import extras
 from simtown.cli.app import app
+from simtown.terminal import say_block
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+#: Bytes of the largest page that is printed: several times a summary of every task and group.
+LARGEST_PAGE = 1_000_000
 
 probe = typer.Typer(
     name="probe",
@@ -33,13 +37,18 @@ def need() -> None:
 
 def show(tables: Sequence[Table]) -> None:
     """Print tables, wide where nobody's terminal decides."""
-    from rich.console import Console
+    from simtown.console import page
 
-    console = Console(width=None if sys.stdout.isatty() else 160)
-    with console.capture() as page:
+    with page(160) as console:
         for table in tables:
             console.print(table)
-    sys.stdout.write(page.get())
+
+
+def show_page(path: Path) -> None:
+    """Print a page that a study wrote."""
+    from simtown.files import read_text
+
+    say_block(read_text(path, LARGEST_PAGE, follow=False))
 
 
 def headed(title: str, *heads: str, left: int = 1) -> Table:

@@ -9,6 +9,7 @@ import typer
 
 from simtown.cli.app import AddressOption, EngineOption, RefusalError, connected, report
 from simtown.cli.probe import need, probe
+from simtown.terminal import say
 
 
 @probe.command(short_help="Many models, data and ways of asking at once.")
@@ -33,7 +34,7 @@ def grid(
     cells = grids.read(file)
     if plan:
         for cell in cells:
-            print("simtown probe", *cell.words, "--out", out / cell.name)
+            say(" ".join(("simtown probe", *cell.words, "--out", str(out / cell.name))))
         return
     need()
     many = default_workers() if jobs is None else jobs
@@ -49,4 +50,4 @@ def grid(
 
         outcome = grids.run(cells, out, many, done, cluster)
     report(outcome, out, "cells")
-    print(f"Now: simtown probe compare {out}/A {out}/B, or simtown probe reproduce TABLE --data DATA --with {out}/A")
+    say(f"Now: simtown probe compare {out}/A {out}/B, or simtown probe reproduce TABLE --data DATA --with {out}/A")

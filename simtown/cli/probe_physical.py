@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simtown.cli.app import RefusalError
-from simtown.cli.probe import headed, need, probe
+from simtown.cli.probe import headed, need, probe, show_page
+from simtown.terminal import say
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -74,13 +75,13 @@ def physical(
     finally:
         for bar in bars:
             bar.__exit__(None, None, None)
-    print((out / "summary.md").read_text(encoding="utf-8"))
+    show_page(out / "summary.md")
     for title, found in content["tasks"].items():
         for kind, unknown in found.get("unknown", {}).items():
             if unknown["words"]:
                 some = ", ".join(unknown["words"][:5]) + (", …" if len(unknown["words"]) > 5 else "")
-                print(f"{title}: {len(unknown['words'])} words unknown, of {unknown['of']} {kind} names: {some}")
-    print(f"Everything is in {out}; figures: {out}/*.png")
+                say(f"{title}: {len(unknown['words'])} words unknown, of {unknown['of']} {kind} names: {some}")
+    say(f"Everything is in {out}; figures: {out}/*.png")
 
 
 def reproduced(table: str, data: Path, runs: Sequence[Path]) -> tuple[list[Table], str]:

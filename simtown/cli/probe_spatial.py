@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,8 @@ import typer
 
 from simtown import stopping
 from simtown.cli.app import RefusalError
-from simtown.cli.probe import headed, need, probe
+from simtown.cli.probe import headed, need, probe, show_page
+from simtown.terminal import say
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -64,8 +66,8 @@ def study(
         lambda: open_scorer(model),
         lambda title, n: metered(title, n, True),
     )
-    print((out / f"{SUMMARY}.md").read_text(encoding="utf-8"))
-    print(f"Everything is in {out}; the heat map is {out / FIGURE}.png and .svg")
+    show_page(out / f"{SUMMARY}.md")
+    say(f"Everything is in {out}; the heat map is {out / FIGURE}.png and .svg")
 
 
 def reproduced(name: str, data: Path, runs: Sequence[Path]) -> tuple[list[Table], str]:
@@ -153,15 +155,14 @@ def judge(
     if out.is_dir():
         raise RefusalError(f"--out {out} is a directory: give a file")
     with Answers(out) as answers, serve(answers, port) as server:
-        print(
-            f"http://127.0.0.1:{server.server_port}/ asks; {out} keeps the answers ({len(answers.all):,} so far); Ctrl-C ends.", flush=True
-        )
+        say(f"{server.address} asks; {out} keeps the answers ({len(answers.all):,} so far); Ctrl-C ends.")
+        sys.stdout.flush()
         try:
             server.serve_forever()
         except KeyboardInterrupt:
             stopping.resume()
-            print()
-    print(_agreement(out))
+            say("")
+    say(_agreement(out))
 
 
 @spatial.command(short_help="Clean judgements, and tell how far people agree.")
@@ -173,7 +174,7 @@ def judgements(
     need()
     if out is not None and out.exists():
         raise RefusalError(f"--out {out} is there already: give another file")
-    print(_agreement(file, out))
+    say(_agreement(file, out))
 
 
 def _agreement(file: Path, out: Path | None = None) -> str:
@@ -213,7 +214,7 @@ def town(
         raise RefusalError(f"{dataset} has no test scenes: make it with simtown generate --test 2000")
     found = bridge(open_scorer(model, progress=True), related(source.test.scenes(), source.settings.seed, "test"))
     figures.town(Numbers(WORDED, WORDED, found.words), found.templates, f"cosines of P-vectors: {model}", out)
-    print("perplexity of each relation (row) in captions of each (column):")
+    say("perplexity of each relation (row) in captions of each (column):")
     for name, row in zip(WORDED, found.perplexities.values, strict=True):
-        print(f"  {name:16}" + "".join(f"{x:9.2f}" for x in row))
-    print(f"P-vectors: opposites {found.opposite:.3f}, different axes {found.across:.3f}; with the templates: r = {found.correlation:.3f}")
+        say(f"  {name:16}" + "".join(f"{x:9.2f}" for x in row))
+    say(f"P-vectors: opposites {found.opposite:.3f}, different axes {found.across:.3f}; with the templates: r = {found.correlation:.3f}")

@@ -10,6 +10,7 @@ import typer
 from simtown.cli import probe_physical, probe_spatial, probe_visual
 from simtown.cli.app import RefusalError
 from simtown.cli.probe import need, probe, show
+from simtown.terminal import say_block
 
 _STUDIES = {"physical": probe_physical, "visual": probe_visual, "spatial": probe_spatial}
 #: What the names of a paper's tables begin with.
@@ -61,4 +62,4 @@ def reproduce(
     tables, told = paper.reproduced(table, data, runs or ())
     show(tables)
     if told:
-        print(told)
+        say_block(told)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simtown.cli.app import RefusalError
-from simtown.cli.probe import need, probe
+from simtown.cli.probe import need, probe, show_page
+from simtown.terminal import say
 
 if TYPE_CHECKING:
     from rich.table import Table as Drawn
@@ -88,8 +89,8 @@ def study(
             return lambda: bar.advanced(1, {})
 
         run(source, wanted, choices, out, lambda policy: open_scorer(model, policy=policy, progress=True), watch)
-    print((out / "summary.md").read_text(encoding="utf-8"))
-    print(f"Everything is in {out}; figures: {out}/*.png")
+    show_page(out / "summary.md")
+    say(f"Everything is in {out}; figures: {out}/*.png")
 
 
 def reproduced(table: str, data: Path, runs: Sequence[Path]) -> tuple[list[Drawn], str]:
@@ -154,10 +155,10 @@ def mine(
         watcher.started(amount // 1000 if unit == "bytes" else amount, 0)
         content = run(sources, out, _moved(watcher) if unit == "bytes" else lambda more: watcher.advanced(more, {}))
     for relation, told in content["relations"].items():
-        print(f"{relation}: {told['subjects']:,} subjects, {len(told['classes']):,} classes, {told['counted']:,.0f} counted")
+        say(f"{relation}: {told['subjects']:,} subjects, {len(told['classes']):,} classes, {told['counted']:,.0f} counted")
     if content["told"]["bad_records"]:
-        print(f"{content['told']['bad_records']:,} malformed records passed over")
-    print(f"Ask about it: simtown probe visual --data {out} --model MODEL --out DIR")
+        say(f"{content['told']['bad_records']:,} malformed records passed over")
+    say(f"Ask about it: simtown probe visual --data {out} --model MODEL --out DIR")
 
 
 @visual.command(short_help="Teach a masked model what another one says.")
@@ -180,9 +181,9 @@ def distill(
     settings = Settings(epochs, batch, lr, seed)
     settings.check()
     told = run(open_scorer(teacher), open_scorer(student), corpus, out, settings)
-    print(f"{out}: divergence {told['divergence_first']:.3f} at first, {told['divergence_last']:.3f} at last, {told['texts']:,} sentences, "
+    say(f"{out}: divergence {told['divergence_first']:.3f} at first, {told['divergence_last']:.3f} at last, {told['texts']:,} sentences, "
           f"{told['seconds']:.0f} s")  # fmt: skip
-    print(f"Ask it: simtown probe visual --model hf:{out} --data DATA --out DIR")
+    say(f"Ask it: simtown probe visual --model hf:{out} --data DATA --out DIR")
 
 
 @visual.command(short_help="Draw a figure of the paper from the released results.")
@@ -201,7 +202,7 @@ def figure(
     if out.suffix.lower() != ".png":
         raise RefusalError(f"--out {out} must end in .png")
     FIGURES[number](Release(data), out)
-    print(out)
+    say(str(out))
 
 
 @visual.command(short_help="Colours of the town: what a model believes as reporting bias grows.")
@@ -225,8 +226,8 @@ def bridge(
     except ValueError:
         raise RefusalError(f"--bias {bias} is no list of probabilities: write 0,0.5,0.95") from None
     run(open_dataset(dataset), biases, epochs, out, Progress)
-    print((out / "bridge.md").read_text(encoding="utf-8"))
-    print(f"Everything is in {out}; the picture is {out}/bridge.png")
+    show_page(out / "bridge.md")
+    say(f"Everything is in {out}; the picture is {out}/bridge.png")
 
 
 def compared(a: Path, b: Path) -> list[Drawn]:

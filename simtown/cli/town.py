@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +10,7 @@ import typer
 from simtown.cli.app import DAMAGED, AddressOption, EngineOption, RefusalError, app, connected, parse_size, save_picture
 from simtown.cli.places import local_file, name_of
 from simtown.extras import need
+from simtown.terminal import complain, say
 
 if TYPE_CHECKING:
     from simtown.datasets.settings import Settings
@@ -22,10 +22,6 @@ PREVIEW = "preview.png"
 
 def _names(text: str, everything: tuple[str, ...]) -> tuple[str, ...]:
     return everything if text == "all" else tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 def _renderer(engine: str, device: str = "cpu") -> Renderer:
@@ -55,7 +51,7 @@ def _renderer(engine: str, device: str = "cpu") -> Renderer:
 
         def on_start(self, event: object) -> None:
             if not self.said:
-                report("compiling for this machine, once, in about 20 seconds ...")
+                report("compiling for this machine, once, in about 40 seconds ...")
             self.said = True
 
         def on_end(self, event: object) -> None:
@@ -140,7 +136,7 @@ def generate(
         if cluster and device == "cuda":
             drawn_on = device  # the cluster's cards, not this machine's
         else:
-            drawn_on = settled(device, _tell, settings.width, settings.height)
+            drawn_on = settled(device, complain, settings.width, settings.height)
         if cluster:
             manifest = make(settings, str(store), watcher=watcher, device=drawn_on, engine=OnCluster(cluster))
         else:
@@ -156,8 +152,8 @@ def generate(
         with store.making(PREVIEW) as place:
             save_picture(sheet, place / PREVIEW)
     made = f"{n} train, {val} val, {test} test examples"
-    print(f"{store}: {made}, {size_on_disk / 1e6:,.1f} MB in {len(manifest['shards'])} shards; {watcher.summary()}")
-    print(f"Look at {store}/{PREVIEW}; check it with: simtown verify {store}")
+    say(f"{store}: {made}, {size_on_disk / 1e6:,.1f} MB in {len(manifest['shards'])} shards; {watcher.summary()}")
+    say(f"Look at {store}/{PREVIEW}; check it with: simtown verify {store}")
 
 
 def default_name(settings: Settings) -> str:
@@ -237,7 +233,7 @@ def preview(
             raise RefusalError(f"unknown weather '{', '.join(unknown)}': choose among all, {', '.join(WEATHERS)}")
         sheet = sheets.weather_sheet(settings, _renderer(renderer), names, 512 if large else 256)
     save_picture(sheet, path)
-    print(f"{path}: {sheet.width} x {sheet.height} pixels")
+    say(f"{path}: {sheet.width} x {sheet.height} pixels")
 
 
 def _png(path: Path) -> Path:
@@ -277,6 +273,7 @@ def render(
     import numpy as np
 
     from simtown.datasets.locate import find
+    from simtown.files import save_bytes, save_text
     from simtown.render.engines import settled
 
     if renderer == "opengl" and device != "cpu":
@@ -285,10 +282,10 @@ def render(
     address = find(where)
     scene = address.scene()
     if address.schema() == 1:
-        _tell("this scene is of version 1 of the world: its things stand where they stood, and look as version 2 draws them")
+        complain("this scene is of version 1 of the world: its things stand where they stood, and look as version 2 draws them")
     path = _png(out or Path(f"{address.name}.png"))
     glb, json = (local_file(file, option) if file else None for file, option in ((glb, "--glb"), (json, "--json")))
-    frames = _renderer(renderer, device=settled(device, _tell, width, height)).render(scene, width, height)
+    frames = _renderer(renderer, device=settled(device, complain, width, height)).render(scene, width, height)
     pictures = [(path, frames.rgb[0][..., ::-1])]
     if depth:
         millimetres = np.where(np.isfinite(frames.depth[0]), np.clip(frames.depth[0] * 1000 + 0.5, 0, 65535), 0)
@@ -299,16 +296,16 @@ def render(
         good, data = cv2.imencode(".png", pixels)
         if not good:
             raise RefusalError(f"cannot encode {target}")
-        target.write_bytes(data.tobytes())
-        print(target)
+        save_bytes(target, data.tobytes())
+        say(str(target))
     if glb is not None:
         from simtown.datasets.export_scene import glb as write_glb
 
         write_glb(scene, glb)
-        print(glb)
+        say(str(glb))
     if json is not None:
-        json.write_text(scene.scene(0).to_json() + "\n", encoding="utf-8")
-        print(json)
+        save_text(json, scene.scene(0).to_json() + "\n")
+        say(str(json))
 
 
 @app.command(short_help="Tell what a data set or one example holds.")
@@ -346,9 +343,9 @@ def info(
         study.plot(found, data.settings.frequencies, path)
         for split, m in found.items():
             for role, fit in m.fit.items():
-                print(f"{split} {role}s against {'uniform' if split == 'test' else data.settings.frequencies}: "
+                say(f"{split} {role}s against {'uniform' if split == 'test' else data.settings.frequencies}: "
                       f"chi-square {fit.chi2:.1f}, {fit.dof} degrees of freedom, p {fit.p:.3g}")  # fmt: skip
-        print(f"Figures 12 and 13: {path}")
+        say(f"Figures 12 and 13: {path}")
 
 
 @app.command(short_help="Prove that a data set is what its settings make.")
@@ -380,14 +377,14 @@ def verify(
         drawn = None if everything else pictures
         report = check(str(store), renderer if drawn != 0 else None, drawn, quick, lambda n: watcher.advanced(n, {}))
     for problem in report.problems:
-        _tell(f"simtown: {problem}")
+        complain(f"simtown: {problem}")
     if report.problems:
         count = len(report.problems)
         of_shards = any(".h5: " in problem for problem in report.problems)
         remedy = "; a shard that is moved away is made again by the same simtown generate" if of_shards else ""
-        _tell(f"simtown: {store} is not what its settings make: {count} problem{'s' if count > 1 else ''}{remedy}")
+        complain(f"simtown: {store} is not what its settings make: {count} problem{'s' if count > 1 else ''}{remedy}")
         raise typer.Exit(DAMAGED)
-    print(f"{store}: {report.summary}")
+    say(f"{store}: {report.summary}")
 
 
 @app.command(short_help="Say in words what a data set shows.")
@@ -401,7 +398,7 @@ def captions(
     All are true. With a reporting bias, colours that everybody knows are said less often than they are seen.
     """
     from simtown.datasets.reader import open_dataset
-    from simtown.files import replacing
+    from simtown.files import save_text
     from simtown.language.captions import captions as told
 
     out = local_file(out)
@@ -409,6 +406,5 @@ def captions(
         raise RefusalError(f"--out {out} is there already: give another file")
     source = open_dataset(dataset)
     lines = list(told(source.train.scenes(), source.settings.seed, "train", bias))
-    with replacing(out) as temporary:
-        temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    print(f"{out}: {len(lines):,} captions of {len(source.train):,} scenes, such as '{lines[1]}'")
+    save_text(out, "".join(f"{line}\n" for line in lines))
+    say(f"{out}: {len(lines):,} captions of {len(source.train):,} scenes, such as '{lines[1]}'")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,11 +9,18 @@ import typer
 
 from simtown.cli.app import AddressOption, EngineOption, RefusalError, app, connected, report, save_picture
 from simtown.extras import need
+from simtown.terminal import complain, say
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from simtown.training.plan import Cell, Plan
+
+
+AllowOption = Annotated[
+    list[str] | None,
+    typer.Option("--allow-model", help="Run the code of this model, package.module:Class, that the file names; may be repeated."),
+]
 
 
 def _train_extra(*names: str) -> None:
@@ -90,7 +96,7 @@ def fit(
     from simtown.training.run import FitSettings, precision_of
 
     if stream and device == "cuda":
-        settled(device, print)  # refused where no card draws; with auto the model is trained on the card, and the processor draws
+        settled(device, complain)  # refused where no card draws; with auto the model is trained on the card, and the processor draws
     data = open_dataset(dataset)
     pairs = [text.partition("=") for text in option or []]
     if not all(sign for _, sign, _ in pairs):
@@ -106,16 +112,16 @@ def fit(
         with FitDisplay(f"fit {directory}", settings) as watcher:
             run = train(settings, data, directory, watcher, cache)
         best, steps = run["best"], f"{run['epochs']} epochs ({run['steps']} steps)"
-        print(f"{directory}: {_accuracy(run['test'])}; best of {steps} was {best['epoch']}; stopped: {run['stopped']}")
-        print(_parts(run["test"], run["references"]))
-    print(f"Look at {directory / 'curve.png'}; more in {directory / 'run.json'}")
+        say(f"{directory}: {_accuracy(run['test'])}; best of {steps} was {best['epoch']}; stopped: {run['stopped']}")
+        say(*_parts(run["test"], run["references"]))
+    say(f"Look at {directory / 'curve.png'}; more in {directory / 'run.json'}")
 
 
 def _accuracy(test: dict[str, Any]) -> str:
     return f"test accuracy {test['accuracy']:.3f} (95 %: {test['low']:.3f} to {test['high']:.3f}, n {test['n']})"
 
 
-def _parts(test: dict[str, Any], references: dict[str, float]) -> str:
+def _parts(test: dict[str, Any], references: dict[str, float]) -> list[str]:
     """Accuracies in parts, and what does not learn, as lines."""
 
     def line(name: str, shares: dict[str, Any]) -> str:
@@ -127,24 +133,24 @@ def _parts(test: dict[str, Any], references: dict[str, float]) -> str:
     if "reweighted" in test:
         lines += [
             f"  on the validation set: {test['validation']['accuracy']:.3f} (n {test['validation']['n']})",
-            _reweighted(test["reweighted"]),
+            *_reweighted(test["reweighted"]),
         ]
     lines.append("  for comparison: " + ", ".join(f"{k.replace('_', ' ')} {v:.3f}" for k, v in references.items()))
-    return "\n".join(lines)
+    return lines
 
 
 #: An accuracy on fewer examples than this tells nothing: its 95 % interval is wider than 0.3.
 _FEW = 30
 
 
-def _reweighted(share: dict[str, Any]) -> str:
+def _reweighted(share: dict[str, Any]) -> list[str]:
     """The paper's reweighted accuracy, and how much it is worth, as lines."""
     effective = share["effective_n"]
-    line = (
-        f"    if rare vehicles counted as much as frequent ones (weights 1/frequency): {share['accuracy']:.3f}\n"
-        f"    rare questions then carry most of the weight, so this is as uncertain as an accuracy on {effective:.0f} examples"
-    )
-    return line + (": too few to mean anything" if effective < _FEW else "")
+    few = ": too few to mean anything" if effective < _FEW else ""
+    return [
+        f"    if rare vehicles counted as much as frequent ones (weights 1/frequency): {share['accuracy']:.3f}",
+        f"    rare questions then carry most of the weight, so this is as uncertain as an accuracy on {effective:.0f} examples{few}",
+    ]
 
 
 @app.command(short_help="Test a trained model on a data set.")
@@ -153,6 +159,7 @@ def evaluate(
     dataset: Annotated[Path, typer.Argument(help="Directory of a data set, of the same picture size and of kinds that the run has seen.")],
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     json: Annotated[Path | None, typer.Option(help="Also write the figures as JSON.")] = None,
+    allow_model: AllowOption = None,
 ) -> None:
     """Test a run's best weights on the test set of any data set of its picture size, such as one with other weather."""
     _train_extra()
@@ -161,19 +168,20 @@ def evaluate(
     from simtown.files import save_json
     from simtown.training.ask import evaluate as test
 
-    told = test(run, dataset, torch.device(_device(device)))
+    told = test(run, dataset, torch.device(_device(device)), allow_model or ())
     if json is not None:
         save_json(json, told)
-    print(f"{run} on {dataset}: {_accuracy(told)}")
-    print(_parts(told, told["references"]))
+    say(f"{run} on {dataset}: {_accuracy(told)}")
+    say(*_parts(told, told["references"]))
 
 
 @app.command(short_help="Ask a trained model about a picture.")
 def predict(
     run: Annotated[Path, typer.Argument(help="Directory of a run.")],
-    image: Annotated[Path, typer.Argument(help="A picture of a street, such as simtown render writes; framed as those of the run.")],
+    image: Annotated[Path, typer.Argument(help="A PNG or JPEG of a street, such as simtown render writes; framed as those of the run.")],
     question: Annotated[str, typer.Argument(help='Such as "Is a sedan left of a fire truck?"')],
     out: Annotated[Path | None, typer.Option(help="Draw the boxes the model found into this PNG.")] = None,
+    allow_model: AllowOption = None,
 ) -> None:
     """Ask a trained model one question about one picture; a model that was taught boxes also says where it looked.
 
@@ -185,22 +193,22 @@ def predict(
     from simtown.training.ask import draw
     from simtown.training.ask import predict as ask
 
-    answer = ask(run, image, question)
+    answer = ask(run, image, question, allow_model or ())
     tested = "" if answer.accuracy is None else f"; the run answered {answer.accuracy:.1%} of its test questions correctly"
-    print(f"{'yes' if answer.yes > 0.5 else 'no'} (yes with probability {answer.yes:.3f}{tested})")
+    say(f"{'yes' if answer.yes > 0.5 else 'no'} (yes with probability {answer.yes:.3f}{tested})")
     if answer.cut:
-        print(f"  the picture was cut to what the run's pictures show: {_pixels(answer.frame)}")
+        say(f"  the picture was cut to what the run's pictures show: {_pixels(answer.frame)}")
     for role, name, box in zip(("subject", "object"), answer.vehicles, [] if answer.boxes is None else answer.boxes, strict=False):
-        print(f"  where the model places the {role}, {name}: {_pixels(box)}")
+        say(f"  where the model places the {role}, {name}: {_pixels(box)}")
     for doubt in answer.doubts():
-        print(f"  {doubt}")
+        say(f"  {doubt}")
     look = "; look at the boxes with --out FILE.png" if answer.boxes is not None and out is None else ""
-    print(f"  the model cannot answer that a vehicle is missing: it learned from pictures that hold both{look}")
+    say(f"  the model cannot answer that a vehicle is missing: it learned from pictures that hold both{look}")
     if out is not None:
-        if answer.boxes is None:
+        if answer.boxes is None or answer.picture is None:
             raise RefusalError("--out: this model finds no boxes; ask a run of pbn or cnn-lstm-boxes")
-        save_picture(draw(image, answer), out)
-        print(out)
+        save_picture(draw(answer.picture, answer), out)
+        say(str(out))
 
 
 def _pixels(box: Any) -> str:
@@ -234,6 +242,7 @@ def sweep(
     engine: EngineOption = "local",
     address: AddressOption = None,
     plan: Annotated[bool, typer.Option("--plan", help="Only list the runs, those that are done, and how long the others take.")] = False,
+    allow_model: AllowOption = None,
 ) -> None:
     """Run a grid: make the data it needs, train what is missing, go on where it was stopped, try again what failed.
 
@@ -256,7 +265,7 @@ def sweep(
     from simtown.training.plan import read
 
     kind = _device(device)
-    planned = read(preset, kind, same_data, None if adaptive is None else parse_targets(adaptive))
+    planned = read(preset, kind, same_data, None if adaptive is None else parse_targets(adaptive), allow_model or ())
     directory = out or Path(f"sweep-{Path(preset).stem}")
     many = jobs if jobs is not None else (4 if kind == "cuda" else default_workers())
     if many < 1:
@@ -273,7 +282,7 @@ def sweep(
         with SweepDisplay(planned, cluster.size() if cluster else many) as watcher:
             outcome = sweeps.sweep(planned, directory, done, data, many, watcher, cluster, resume_from)
     report(outcome, directory, "runs")
-    print(f"Now: simtown complexity {resume_from or directory}")
+    say(f"Now: simtown complexity {resume_from or directory}")
 
 
 def _list(plan: Plan, begun: dict[str, dict[str, Any]], jobs: int) -> None:
@@ -290,24 +299,24 @@ def _list(plan: Plan, begun: dict[str, dict[str, Any]], jobs: int) -> None:
     for cell in cells:
         if cell.name not in done:
             forecast.changed(cell, "waiting", {})
-        print(f"{cell.name} {begun[cell.name]['status']}" if cell.name in begun else cell.name)
+        say(f"{cell.name} {begun[cell.name]['status']}" if cell.name in begun else cell.name)
     data = datasets(cells)
     examples = f"on {len(data)} data sets of {sum(settings.n for settings in data):,} training examples in all"
     if plan.targets:
-        print(f"{len(done)} runs are done; {len(cells)} can begin now, {examples}; which follow depends on their accuracy")
+        say(f"{len(done)} runs are done; {len(cells)} can begin now, {examples}; which follow depends on their accuracy")
     else:
-        print(f"{len(cells)} runs, {len(done)} of them done, {examples}")
+        say(f"{len(cells)} runs, {len(done)} of them done, {examples}")
     timed = {cell.fit.model: seconds_a_step(cell, jobs) for cell in forecast.unknown}
     for model, seconds in timed.items():
         if seconds is not None:
             forecast.timed(model, seconds)
     if not str(forecast):
         return
-    print(f"{forecast} with {jobs} run{'s' * (jobs > 1)} at once, if the machine does nothing else")
+    say(f"{forecast} with {jobs} run{'s' * (jobs > 1)} at once, if the machine does nothing else")
     if not forecast.bounded:
-        print("(each run taken to be as long as the finished one of its model that is nearest in training examples)")
+        say("(each run taken to be as long as the finished one of its model that is nearest in training examples)")
     elif told := [f"{model} {seconds:.2f} s" for model, seconds in timed.items() if seconds is not None]:
-        print(f"(a step timed here, {', '.join(told)}, times the fewest steps of each run; a run goes on as long as it gets better)")
+        say(f"(a step timed here, {', '.join(told)}, times the fewest steps of each run; a run goes on as long as it gets better)")
 
 
 def _list_searches(plan: Plan, done: dict[str, dict[str, Any]]) -> list[Cell]:
@@ -316,7 +325,7 @@ def _list_searches(plan: Plan, done: dict[str, dict[str, Any]]) -> list[Cell]:
 
     schedule = Schedule(plan, {name: run["test"]["accuracy"] for name, run in done.items()})
     for target, curve in schedule.searches():
-        print(schedule.describe(target, curve))
+        say(schedule.describe(target, curve))
     return [cell for _, _, cells in schedule.open_searches() for cell in cells]
 
 
@@ -364,8 +373,7 @@ def complexity(
     number, if the experiment has worlds of several sizes. The first line's group is what the others are compared with.
     """
     _train_extra("scipy", "matplotlib")
-    from rich.console import Console
-
+    from simtown.console import page
     from simtown.training.report import report
 
     try:
@@ -374,7 +382,8 @@ def complexity(
         raise RefusalError(f"--targets {targets}: give accuracies between 0 and 1, with commas between them") from None
     directory = out or (runs[0].parent if runs[0].is_file() else runs[0]) / "complexity"
     found = report(runs, directory, targets=levels, replicates=replicates, seed=seed)
-    Console(width=None if sys.stdout.isatty() else 110).print(_complexity_table(found.table()))
+    with page(110) as console:
+        console.print(_complexity_table(found.table()))
     for note in found.notes:
-        print(f"Note: {note}.")
-    print(f"Look at {directory / 'samples.png'} and {directory / 'learning.png'}; more in {directory / 'complexity.md'}")
+        say(f"Note: {note}.")
+    say(f"Look at {directory / 'samples.png'} and {directory / 'learning.png'}; more in {directory / 'complexity.md'}")

@@ -9,6 +9,7 @@ import typer
 
 from simtown.cli.app import RefusalError, app
 from simtown.extras import need
+from simtown.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,10 +83,10 @@ def prepare(
     lost = ", ".join(f"{told[key]:,} {words}" for key, words in (
         ("without_an_end", "without subject or object"), ("emptied", "with nothing left"), ("repeated", "repeated"), ("rare", "rare")
     ) if told[key])  # fmt: skip
-    print(f"{out}: {told['kept']:,} of {told['stated']:,} statements kept" + (f" (dropped: {lost})" if lost else ""))
+    say(f"{out}: {told['kept']:,} of {told['stated']:,} statements kept" + (f" (dropped: {lost})" if lost else ""))
     if content["bad_records"]:
-        print(f"{content['bad_records']:,} malformed records passed over; the first: {content['first_bad']}")
-    print(f"See them with: simtown vg stats {out}")
+        say(f"{content['bad_records']:,} malformed records passed over; the first: {content['first_bad']}")
+    say(f"See them with: simtown vg stats {out}")
 
 
 def _moved(watcher: Progress) -> Callable[[int], None]:
@@ -110,18 +111,13 @@ def stats(
     if top < 0:
         raise RefusalError(f"--top must be at least 0, not {top}")
     _need()
-    import sys
-
-    from rich.console import Console
-
+    from simtown.console import page
     from simtown.visualgenome.stats import statistics
 
     found = statistics(directory)
-    console = Console(width=None if sys.stdout.isatty() else 110)
-    with console.capture() as page:
+    with page(110) as console:
         for table in _tables(found, top):
             console.print(table)
-    sys.stdout.write(page.get())
 
 
 def _tables(found: Statistics, top: int) -> Sequence[Table]:
@@ -189,22 +185,22 @@ def sparsity(
     table = out.with_suffix(".csv")
     study.write_tables(found, table)
     n = len(found.names)
-    print(f"{found.images:,} images with anything marked, the {n} most frequent of their entities ({int(found.boxes.sum()):,} boxes)")
-    print(f"never in the same image: {found.empty():.1%} of {n * (n - 1) // 2:,} pairs of entities")
-    print(f"never the one left of the other: {found.empty_left():.1%} of {n * (n - 1):,} ordered pairs")
+    say(f"{found.images:,} images with anything marked, the {n} most frequent of their entities ({int(found.boxes.sum()):,} boxes)")
+    say(f"never in the same image: {found.empty():.1%} of {n * (n - 1) // 2:,} pairs of entities")
+    say(f"never the one left of the other: {found.empty_left():.1%} of {n * (n - 1):,} ordered pairs")
     example = found.pair(*study.EXAMPLE)
     if example is not None:
         a, b = study.EXAMPLE
-        print(f"{a} left of {b}: {example[0]:,}, {b} left of {a}: {example[1]:,} (the paper: 1 and 8)")
+        say(f"{a} left of {b}: {example[0]:,}, {b} left of {a}: {example[1]:,} (the paper: 1 and 8)")
     listed = found.lopsided(least)[:pairs]
     if listed:
-        print(f"Most lopsided of those counted at least {least} times:")
+        say(f"Most lopsided of those counted at least {least} times:")
         wide = max(len(f"{a} left of {b}") for a, b, *_ in listed)
         for a, b, few, many in listed:
-            print(f"  {f'{a} left of {b}':{wide}} {few:>6,}   the other way {many:>6,}")
+            say(f"  {f'{a} left of {b}':{wide}} {few:>6,}   the other way {many:>6,}")
     if found.bad:
-        print(f"{found.bad:,} malformed records passed over")
-    print(f"Figure 11: {out}; all pairs: {table}")
+        say(f"{found.bad:,} malformed records passed over")
+    say(f"Figure 11: {out}; all pairs: {table}")
 
 
 @vg.command(short_help="Write the table that generate --frequencies reads.")
@@ -224,5 +220,5 @@ def frequencies(
     steps = ", ".join(choices["steps"]) or "none"
     write_frequencies(rows, out, f"Counted by simtown vg from {content['source']['name']} (steps: {steps}; Visual Genome, Krishna et al. "
                                  "2017, CC BY 4.0).")  # fmt: skip
-    print(f"{out}: {len(rows)} entities, from {rows[0][0]} ({rows[0][1] + rows[0][2]:,}) to {rows[-1][0]} ({rows[-1][1] + rows[-1][2]:,})")
-    print(f"Use it: simtown generate --frequencies {out}")
+    say(f"{out}: {len(rows)} entities, from {rows[0][0]} ({rows[0][1] + rows[0][2]:,}) to {rows[-1][0]} ({rows[-1][1] + rows[-1][2]:,})")
+    say(f"Use it: simtown generate --frequencies {out}")

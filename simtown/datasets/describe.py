@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 
 import numpy as np
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from simtown.assets.catalogue import ENTITIES
+from simtown.console import page, styled
 from simtown.datasets.locate import find
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene
@@ -23,12 +21,10 @@ def show_example(where: str) -> None:
     address = find(where)
     scene = address.scene().scene(0)
     row = {name: rows[0] for name, rows in address.columns().items()}
-    console = Console()
-    with console.capture() as page:
-        console.print(f"[bold]{escape(where)}[/]: row {address.row} of {escape(str(address.shard))}", highlight=False)
+    with page() as console:
+        console.print(styled(where, "bold") + styled(f": row {address.row} of {address.shard}"))
         console.print(_question(row, scene))
         console.print(_vehicles(row, scene))
-    sys.stdout.write(page.get())
 
 
 def _name(names: tuple[str, ...], number: int) -> str:

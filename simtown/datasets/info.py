@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from simtown.assets.catalogue import VERSION as CATALOGUE_VERSION
+from simtown.console import PlainConsole, page, styled
 from simtown.datasets import manifest as manifests
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import SPLITS, Settings
@@ -27,23 +25,21 @@ def show(place: str | Path) -> None:
     Raises what :func:`~simtown.datasets.reader.open_dataset` raises.
     """
     dataset = open_dataset(place)
-    console = Console()
-    with console.capture() as page:
+    with page() as console:
         _print(store_of(place), dataset, console)
-    sys.stdout.write(page.get())
 
 
-def _print(store: Directory | Remote, dataset: Dataset, console: Console) -> None:
+def _print(store: Directory | Remote, dataset: Dataset, console: PlainConsole) -> None:
     s = dataset.settings
     size = sum(e["bytes"] for e in dataset.manifest["shards"].values())
     about = f"{s.entities} entities, {s.width} x {s.height} pixels, {s.vehicles} vehicles a scene, {s.seeds}"
     made = f"frequencies {s.frequencies}; {size / 1e6:,.1f} MB, simtown {dataset.manifest['simtown']}"
-    console.print(f"[bold]{escape(str(store))}[/]: {escape(f'{about}, {made}')}", highlight=False)
+    console.print(styled(str(store), "bold") + styled(f": {about}, {made}"))
     if s.other_world:
-        console.print(f"It shows version {s.catalogue} of the world; this program makes version {CATALOGUE_VERSION}.", highlight=False)
+        console.print(f"It shows version {s.catalogue} of the world; this program makes version {CATALOGUE_VERSION}.")
     if s.world_seed:
         kinds = ", ".join(dataset.names["entities"][e] for e in s.kinds)
-        console.print(f"Its kinds of vehicles, the most frequent first: {escape(kinds)}.", highlight=False)
+        console.print(styled(f"Its kinds of vehicles, the most frequent first: {kinds}."))
     console.print(_splits(dataset))
     console.print(_acceptance(dataset))
     timings = _timings(store)

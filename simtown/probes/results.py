@@ -86,9 +86,7 @@ class Study:
         file = path / NAME
         if not file.is_file():
             raise FileNotFoundError(f"{path} holds no results (no {NAME}): make them with {self.command}")
-        if file.stat().st_size > LARGEST:
-            raise DamagedError(f"{file} is larger than any that {self.command} writes: run it again with another --out")
-        content = load_json(file, self.form, self.command)
+        content = load_json(file, self.form, self.command, LARGEST)
         if content.get("schema") != SCHEMA:
             raise ForeignDirectoryError(f"{file} was made by another version of {self.command}: run it again with another --out")
         tasks = content.get("tasks")

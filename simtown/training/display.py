@@ -8,11 +8,13 @@ from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
+from simtown.console import PlainConsole, Words, styled
 from simtown.progress import EVERY, report
 from simtown.training.forecast import Forecast, duration
 
@@ -35,14 +37,14 @@ class FitDisplay:
 
     def __init__(self, title: str, settings: FitSettings) -> None:
         self._title, self._settings = title, settings
-        self._console = Console(stderr=True)
+        self._console = PlainConsole(stderr=True)
         self._begun = self._told = monotonic()
         self._compared = self._examples = 0
         self._bar: Progress | None = None
 
     def __enter__(self) -> FitDisplay:
         if self._console.is_terminal:
-            columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TextColumn("{task.fields[told]}"), TimeElapsedColumn())
+            columns = (Words("{task.description}"), BarColumn(bar_width=20), Words("{task.fields[told]}"), TimeElapsedColumn())
             self._bar = Progress(*columns, console=self._console)
             self._task = self._bar.add_task(self._title, total=self._settings.train_size, told="")
             self._bar.start()
@@ -102,7 +104,7 @@ class SweepDisplay:
 
     def __init__(self, plan: Plan, jobs: int) -> None:
         self._plan, self._forecast = plan, Forecast(jobs, growing=bool(plan.targets))
-        self._console = Console(stderr=True)
+        self._console = PlainConsole(stderr=True)
         self._begun = self._told = monotonic()
         self._states: dict[str, tuple[Cell, _State]] = {}
         self._notes: list[str] = []
@@ -161,7 +163,7 @@ class SweepDisplay:
         for (world, model), row in rows.items():
             table.add_row(world, model, *(_brief(row[n]) if n in row else "" for n in sizes))
         title = f"{self._plan.preset}: {self._so_far()}"
-        return Group(", ".join(filter(None, (title, str(self._forecast)))), *self._notes, table)
+        return Group(", ".join(filter(None, (title, str(self._forecast)))), *map(styled, self._notes), table)
 
 
 @dataclass(frozen=True)
@@ -176,11 +178,11 @@ class _State:
         return self.name in ("done", "failed")
 
 
-def _brief(states: list[_State]) -> str:
+def _brief(states: list[_State]) -> Text:
     """The runs of all seeds: their mean accuracy, dimmed while some still run, and how many have ended, where not all have."""
     reached = [state.accuracy for state in states if state.accuracy == state.accuracy]
     ended, failed = sum(state.ended for state in states), sum(state.name == "failed" for state in states)
     mean = f"{sum(reached) / len(reached):.2f}" if reached else "·"
-    text = f"[bold]{mean}[/bold]" if ended == len(states) else f"[dim]{mean}{'…' if reached else ''}[/dim]"
+    text = styled(mean, "bold") if ended == len(states) else styled(f"{mean}{'…' if reached else ''}", "dim")
     count = f" {ended}/{len(states)}" if 0 < ended < len(states) else ""
-    return text + count + (f" [red]{failed} failed[/red]" if failed else "")
+    return text + count + styled(f" {failed} failed" if failed else "", "red")

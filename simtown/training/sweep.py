@@ -18,7 +18,7 @@ from simtown.datasets.job import Silent, generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings, differences
 from simtown.files import DamagedError, ForeignDirectoryError, claimed, save_json
-from simtown.processes import Outcome, WorkerError, default_workers, team
+from simtown.processes import Outcome, WorkerError, default_workers, environment, team
 from simtown.training import cells, identity
 from simtown.training import run as runs
 from simtown.training.plan import Cell, Curve, Plan
@@ -297,18 +297,25 @@ def _on_cluster(queue: Iterator[Cell], out: Path, cluster: Cluster) -> Generator
     """The same on the machines of a cluster: round by round, all cells that are in the queue at once."""
     while ready := list(queue):
         card = any(cell.fit.device == "cuda" for cell in ready)
-        for cell, told in cluster.map(_fit_there, ready, (str(out.resolve()),), card, RETRIES):
+        for cell, told in cluster.map(_fit_there, ready, (str(out.resolve()), os.getcwd()), card, RETRIES):
             if isinstance(told, Exception):
                 yield cell, "failed", {"error": str(told) if isinstance(told, WorkerError) else f"{type(told).__name__}: {told}"}
             else:
                 yield cell, "done", told
 
 
-def _fit_there(cell: Cell, out: str) -> dict[str, Any]:
-    """On a machine of the cluster: one run on one thread, from where it was left; what its run.json says."""
+def _fit_there(cell: Cell, out: str, home: str) -> dict[str, Any]:
+    """On a machine of the cluster: one run on one thread, from where it was left; what its run.json says.
+
+    A model of the person's own lies where the person called: in the directory `home`.
+    """
     import torch
 
     from simtown.training.fit import fit
+    from simtown.training.models import MODELS, search
+
+    if cell.fit.model not in MODELS:
+        search(home)
 
     torch.set_num_threads(1)
     return fit(cell.fit, dataset_path(Path(out), cell.data), Path(out) / RUNS / cell.name)
@@ -318,16 +325,8 @@ def _fit_there(cell: Cell, out: str) -> dict[str, Any]:
 def _threads(jobs: int) -> Iterator[None]:
     """Processes started here share the processors: several of one thread get more done than one of several."""
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-    before = {name: os.environ.get(name) for name in names}
-    os.environ.update(dict.fromkeys(names, str(max(1, default_workers() // jobs))))
-    try:
+    with environment(**dict.fromkeys(names, str(max(1, default_workers() // jobs)))):
         yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 class _Reporter:

@@ -26,6 +26,7 @@ from simtown.probes.spatial.relations import RELATIONS
 from simtown.probes.spatial.sharing import sharing
 from simtown.probes.spatial.tables import Table, read_table, write_table
 from simtown.probes.spatial.vectors import MEASURES, Space, embedded, p_vectors
+from simtown.quoting import markdown
 from simtown.visualgenome.corpus import Corpus, tokenise, vocabulary
 
 RUN, SCORES, SUMMARY, FORMAT = "run.json", "scores.npy", "summary", "simtown spatial relations"
@@ -198,7 +199,7 @@ def _as_table(space: Space) -> Table:
 def _markdown(model: str, summary: dict[str, Any]) -> str:
     told, frequency, kinds = summary["suites"], summary["frequency"], summary["functional"]
     lines = [
-        f"# Spatial relations: {model}",
+        f"# Spatial relations: {markdown(model)}",
         "",
         f"{len(RELATIONS)} relations in {len(told['contexts'])} contexts; {told['with_relation']:,} of {told['phrases']:,} phrases hold a "
         f"relation; {sum(told['contexts'].values()):,} phrases sampled, {told['frames']:,} frames, {told['texts']:,} texts scored.",

@@ -19,8 +19,8 @@ from simtown.probes.spatial.judge.trials import Answer, Trial, trials_of
 HEAD = ("worker", "number", "kind", "first", "second", "rating", "seconds")
 #: Bytes of the largest file of answers: of 2,000 workers.
 LARGEST = 8_000_000
-#: A worker's name.
-NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
+#: A worker's name. It begins with no -, which spreadsheets take for a formula.
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,39}")
 
 
 class RejectedError(ValueError):
@@ -59,7 +59,7 @@ class Answers:
     def next_of(self, worker: str) -> int:
         """The number of the worker's first trial without an answer. Raises RejectedError for a name that is none."""
         if not NAME.fullmatch(worker):
-            raise RejectedError("a name has 1 to 40 letters, digits, - or _")
+            raise RejectedError("a name has 1 to 40 letters, digits, - or _, and begins with no -")
         return sum(a.worker == worker for a in self.all)
 
     def add(self, worker: str, number: int, rating: int, seconds: float) -> None:
@@ -118,7 +118,7 @@ def read(path: Path) -> list[Answer]:
             due = many.get(worker, 0)
             if answer.number != due or answer.trial != trials_of(worker)[due] or not 0 <= answer.rating <= 100:
                 raise ValueError
-            if not 0 <= answer.seconds < math.inf or not NAME.fullmatch(worker):
+            if not 0 <= answer.seconds < math.inf or not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", worker):  # once with a - in front, too
                 raise ValueError
         except (ValueError, IndexError, csv.Error):
             raise DamagedError(f"{path} line {number} is no judgement: '{line[:60]}'; take it out to go on") from None
