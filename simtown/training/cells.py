@@ -42,7 +42,7 @@ def save(run_directory: Path, folder: Path) -> Path:
             correct = arrays["correct"]
     except Exception as error:  # NumPy and zipfile raise a dozen kinds
         raise DamagedError(f"{run_directory / results.TEST} is damaged ({error}): train this run again") from error
-    run["data"] = {key: value for key, value in run["data"].items() if key != "path"}
+    run["data"] = {key: value for key, value in run["data"].items() if key not in ("name", "path")}  # where it lay
     rows = runs.read_metrics(run_directory)
     content = {
         "format": FORMAT,

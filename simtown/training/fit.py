@@ -16,6 +16,7 @@ import torch
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from simtown.datasets.checks.manifest import tables_of
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import SettingsError
 from simtown.files import DamagedError, claimed, save_json
@@ -173,7 +174,8 @@ class _Fit:
         if settings.stream:
             world, device = self.dataset.settings, "auto" if self.device.type == "cuda" else "cpu"
             drawn_on = settled(device, lambda line: warnings.warn(line, CardWarning, stacklevel=2), world.width, world.height)
-            return Stream(replace(world, n=settings.train_size), rasteriser(drawn_on), self.device)
+            tables = tables_of(self.dataset.manifest, world)
+            return Stream(replace(world, n=settings.train_size), rasteriser(drawn_on), self.device, tables)
         return open_split(self.dataset.train, settings.train_size, self.dataset.settings, self.device, self.cache)
 
     def whole(self) -> dict[str, Any]:
