@@ -12,7 +12,7 @@ from tests.hostile.seeds import Store
 directory = Path(tempfile.mkdtemp(prefix="hostile-"))
 store = Store(directory / "store")
 store.directory.mkdir()
-server = Server(store, directory / "cases", (), ())
+server = Server(store, directory / "cases")
 for script in sys.argv[1:]:
     verdict = server.run(Case.read(script), keep=True)
     print(script, *(verdict.offences or ["all is well"]), sep="\n  ")

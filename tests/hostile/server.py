@@ -188,14 +188,8 @@ def _kill(group: int) -> None:
         pass
 
 
-def _prepare(modules: list[str], store: str, warm: list[list[str]]) -> None:
+def _prepare(store: str, warm: list[list[str]]) -> None:
     """Import and compile before the first fork. A command that is run here finds honest folders in the store."""
-    import importlib
-
-    for name in modules:
-        importlib.import_module(name)
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(1)
     from tests.hostile import commands
 
     os.chdir(store)
@@ -203,6 +197,8 @@ def _prepare(modules: list[str], store: str, warm: list[list[str]]) -> None:
         code, _, err = commands.call(words)
         if code:
             print(f"{' '.join(words)}: {err}", file=sys.stderr)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 
@@ -213,7 +209,7 @@ def main() -> None:
     for line in sys.stdin:
         request = json.loads(line)
         if "store" in request:
-            _prepare(request["modules"], request["store"], request["warm"])
+            _prepare(request["store"], request["warm"])
             answer: dict[str, Any] = {"ready": True}
         else:
             answer = run(request)

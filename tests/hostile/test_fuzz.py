@@ -15,40 +15,14 @@ import pytest
 from hypothesis import strategies as st
 
 from tests.hostile import commands, mutations
-from tests.hostile.cases import Case, Server
-from tests.hostile.commands import COMMANDS, DATA, LEFT_OUT, Command
+from tests.hostile.cases import Case, in_process
+from tests.hostile.commands import COMMANDS, LEFT_OUT, Command
 from tests.hostile.mutations import Mutation
 from tests.hostile.seeds import Store
 
-EXTRAS = ("torch", "tensorboard", "safetensors", "scipy", "matplotlib", "transformers", "sklearn", "pyarrow", "lemminflect", "msgspec",
-          "spellchecker", "textblob")  # fmt: skip
 FORKED = tuple(command for command in COMMANDS if not command.process)
 SEED = os.environ.get("SIMTOWN_HOSTILE_SEED")
 CASES = int(os.environ.get("SIMTOWN_HOSTILE_CASES", "2000"))
-
-
-@pytest.fixture(scope="session")
-def store(tmp_path_factory):
-    """Honest folders, each made when it is first asked for."""
-    return Store(tmp_path_factory.mktemp("honest"))
-
-
-@pytest.fixture(scope="module")
-def light(store, tmp_path_factory):
-    """A server that has imported what reads data sets."""
-    server = Server(store, tmp_path_factory.mktemp("light"), ("simtown.cli.commands", "simtown.datasets.reader"), ())
-    yield server
-    server.close()
-
-
-@pytest.fixture(scope="module")
-def full(store, tmp_path_factory):
-    """A server that has run every command once."""
-    for name in EXTRAS:
-        pytest.importorskip(name, reason=f"needs {name}: pip install '.[train,probes,vg,export,audit]'")
-    server = Server(store, tmp_path_factory.mktemp("full"), (), FORKED)
-    yield server
-    server.close()
 
 
 def unread(path: Path) -> bool:
@@ -93,3 +67,22 @@ def test_fuzz(full, store):
         assert not verdict.offences, "\n  ".join([case.script(), *verdict.offences])
 
     holds()
+
+
+def test_every_command_is_in_the_table():
+    """A new command is fuzzed, or it is said why not."""
+    tried = {command.path for command in COMMANDS}
+    assert not tried & set(LEFT_OUT)
+    assert tried | set(LEFT_OUT) == set(commands.paths())
+
+
+PROCESSES = {command.path: command for command in COMMANDS if not command.process}.values()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [*PROCESSES, *(c for c in COMMANDS if c.process)], ids=lambda command: " ".join(command.words)[:40])
+def test_planted_code_does_not_run(command, extras, store, tmp_path):
+    """In processes of their own, and in their workers: modules and settings of libraries that lie in the folder are not used."""
+    verdict = in_process(Case(command), store, tmp_path)
+    assert not verdict.offences, verdict.err
+    assert verdict.code == 0, verdict.err
