@@ -120,22 +120,22 @@ def read_json(path: Path, largest: int = LARGEST_JSON, follow: bool = False) -> 
     return parse_json(read_bytes(path, largest, follow))
 
 
-def read_toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path, largest: int = LARGEST_TOML) -> dict[str, Any]:
     """What a TOML file holds. Raises ValueError (RefusedError and tomllib.TOMLDecodeError too are) or OSError."""
     try:
-        return tomllib.loads(read_text(path, LARGEST_TOML))
+        return tomllib.loads(read_text(path, largest))
     except RecursionError:
         raise ValueError("it nests too deeply") from None
 
 
-def load_json(path: Path, form: str, command: str) -> dict[str, Any]:
-    """A JSON file that `command` wrote and that calls its format `form`.
+def load_json(path: Path, form: str, command: str, largest: int = LARGEST_JSON) -> dict[str, Any]:
+    """A JSON file of at most `largest` bytes that `command` wrote and that calls its format `form`.
 
     Raises:
         DamagedError: it is not readable. ForeignDirectoryError: it is something else's.
     """
     try:
-        content = read_json(path)
+        content = read_json(path, largest)
     except (OSError, ValueError) as error:
         raise DamagedError(
             f"{path} is damaged: it cannot be read as JSON ({error}); put back a copy of it, or run {command} again with another --out"

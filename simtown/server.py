@@ -13,6 +13,7 @@ import io
 import json
 import secrets
 import socket
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -91,6 +92,7 @@ class LocalServer(ThreadingMixIn, TCPServer):
 
     allow_reuse_address = True
     daemon_threads = True
+    request_queue_size = 128
 
     def __init__(
         self,
@@ -128,7 +130,10 @@ class LocalServer(ThreadingMixIn, TCPServer):
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Nothing: a client that goes away is its own affair."""
+        """A client that goes away is its own affair; for all else there is a line."""
+        error = sys.exception()
+        if not isinstance(error, OSError):
+            complain(f"simtown: a request failed: {type(error).__name__}: {error}")
 
 
 class _TooLargeError(Exception):
@@ -244,8 +249,11 @@ class _Handler(BaseHTTPRequestHandler):
         """What the header Server says."""
         return "simtown"
 
-    def log_message(self, *_: object) -> None:
+    def log_request(self, *_: object) -> None:
         """Nothing: the terminal is for whoever runs the command."""
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
 
 
 def _length(lengths: list[str], encoding: str | None) -> int | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import logging
+import re
 import sys
 import unicodedata
 import warnings
@@ -19,8 +20,22 @@ _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 LONGEST_LINE = 10_000
 
 
+#: User and password before the host of a URL, and what follows its path: there stand signatures and tokens.
+_USER = re.compile(r"(\b[a-z][a-z0-9+.-]*:/{1,2})[^/?#\s]*@", re.IGNORECASE)
+_QUERY = re.compile(r"(\b[a-z][a-z0-9+.-]*:/{1,2}[^\s?#'\"]+)[?#][^\s'\"]*", re.IGNORECASE)
+
+
+def shown(text: str) -> str:
+    """The text with all URLs in it as others may see them: without user and password, and without a query."""
+    return _QUERY.sub(r"\1", _USER.sub(r"\1", text)) if ":/" in text else text
+
+
 def plain(text: str, block: bool = False) -> str:
-    """The text with every character that a terminal would obey as an escape to read, such as \\x1b; a block keeps its newlines and tabs."""
+    """A text that may be printed: URLs as :func:`shown`, and an escape such as \\x1b for every character that a terminal would obey.
+
+    A block keeps its newlines and tabs.
+    """
+    text = shown(text)
     if text.isprintable():
         return text
     kept = "\n\t" if block else ""

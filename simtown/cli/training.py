@@ -178,7 +178,7 @@ def evaluate(
 @app.command(short_help="Ask a trained model about a picture.")
 def predict(
     run: Annotated[Path, typer.Argument(help="Directory of a run.")],
-    image: Annotated[Path, typer.Argument(help="A picture of a street, such as simtown render writes; framed as those of the run.")],
+    image: Annotated[Path, typer.Argument(help="A PNG or JPEG of a street, such as simtown render writes; framed as those of the run.")],
     question: Annotated[str, typer.Argument(help='Such as "Is a sedan left of a fire truck?"')],
     out: Annotated[Path | None, typer.Option(help="Draw the boxes the model found into this PNG.")] = None,
     allow_model: AllowOption = None,
@@ -205,9 +205,9 @@ def predict(
     look = "; look at the boxes with --out FILE.png" if answer.boxes is not None and out is None else ""
     say(f"  the model cannot answer that a vehicle is missing: it learned from pictures that hold both{look}")
     if out is not None:
-        if answer.boxes is None:
+        if answer.boxes is None or answer.picture is None:
             raise RefusalError("--out: this model finds no boxes; ask a run of pbn or cnn-lstm-boxes")
-        save_picture(draw(image, answer), out)
+        save_picture(draw(answer.picture, answer), out)
         say(str(out))
 
 

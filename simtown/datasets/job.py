@@ -155,7 +155,7 @@ def _missing(store: Directory | Remote, settings: Settings, manifest: dict[str, 
             missing.append(task)
         elif told is None:  # whole, but the job was killed before it could write it down
             with store.reading(task.name) as path:
-                manifests.enter(manifest, task, entry(path, task))
+                manifests.enter(manifest, task, entry(path, settings, task))
         elif size != told["bytes"] or (isinstance(store, Directory) and checksum(store.path / task.name) != told["sha256"]):
             raise DamagedError(
                 f"{store}/{task.name} does not match its checksum: move it away and run the same command again, which makes it"

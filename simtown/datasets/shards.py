@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields
 from io import FileIO
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 import h5py
 import hdf5plugin
@@ -24,9 +24,9 @@ import numpy as np
 from simtown.datasets import summary as summaries
 from simtown.datasets import version1
 from simtown.datasets.names import names
-from simtown.datasets.settings import SCHEMA, Settings
+from simtown.datasets.settings import Settings
 from simtown.datasets.summary import Summary
-from simtown.files import replacing
+from simtown.files import open_plain, replacing
 from simtown.language.questions import LENGTH, ask
 from simtown.language.sampler import Examples, sample
 from simtown.render.frames import Renderer
@@ -273,19 +273,6 @@ def together(parts: Iterable[Tried]) -> Tried:
 
 
 def checksum(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def read_counts(path: Path) -> tuple[Tried, Summary]:
-    """(proposed, accepted) counts of a shard's rejection loops, and its summary. Raises OSError or KeyError for a file that is no shard."""
-    with h5py.File(path, "r") as file:
-        tried = {k: (int(p), int(a)) for k, (p, a) in json.loads(file.attrs["tried"]).items()}
-        return tried, {k: [int(c) for c in counts] for k, counts in json.loads(file.attrs["summary"]).items()}
-
-
-def read_rows(file: h5py.File, name: str, rows: Any, schema: int = SCHEMA) -> np.ndarray:
-    """Rows of an array of a shard of either layout, as today's has them."""
-    stored: np.ndarray = version1.read(file, name, rows) if schema == 1 else file[name][rows]
-    return stored
+    """SHA-256 of a plain file, in hexadecimal. Raises RefusedError or OSError."""
+    with open_plain(path, follow=False) as file:
+        return hashlib.file_digest(cast(FileIO, file), "sha256").hexdigest()

@@ -9,8 +9,9 @@ import hashlib
 import json
 import os
 import re
+import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,7 +19,7 @@ from typing import Any, Protocol
 from simtown.datasets import manifest as manifests
 from simtown.datasets.shards import checksum
 from simtown.extras import how_to_install
-from simtown.files import DamagedError, ForeignDirectoryError, becoming, claimed, replacing, save_json
+from simtown.files import DamagedError, ForeignDirectoryError, RefusedError, becoming, claimed, inside, replacing, save_json
 
 #: What a URL looks like, also where a Path has swallowed one of its slashes.
 _URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+]+):/{1,2}(?P<rest>[^/].*)", re.DOTALL)
@@ -111,8 +112,22 @@ class Directory:
                 if _FOLDER.fullmatch(name) and path.is_dir() and not path.is_symlink():
                     folders.append(path)
 
+    def check(self, names: Iterable[str]) -> None:
+        """Whether the files of these names are there and plain. Raises DamagedError or RefusedError for the first that is not."""
+        names = list(names)
+        for folder in {name.rpartition("/")[0] for name in names} - {""}:
+            inside(self.path, folder)
+        top = str(self.path)
+        for name in names:
+            try:
+                plain = stat.S_ISREG(os.lstat(f"{top}/{name}").st_mode)
+            except OSError:
+                raise DamagedError(f"{self} lacks its shard {name}: run the same simtown generate again, which makes it") from None
+            if not plain:
+                raise RefusedError(f"{self.path / name} is {_kind(self.path / name)}: put the file itself there")
+
     def sizes(self) -> dict[str, int]:
-        return {name: (path.stat() if path.exists() else path.lstat()).st_size for name, path in self._paths()}
+        return {name: path.lstat().st_size for name, path in self._paths()}
 
     def irregular(self) -> dict[str, str]:
         return {name: kind for name, path in self._paths() if (kind := _kind(path))}

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simtown.files import replacing
+from simtown.quoting import figure_text
 from simtown.training.bootstrap import marked, too_narrow
 from simtown.training.curves import ABOVE, BELOW
 from simtown.training.results import model_order
@@ -50,7 +51,7 @@ _ACROSS = 3
 def _names(models: Sequence[str]) -> dict[str, str]:
     """What figures call the models: one's own `package.module:Class` is Class, unless two would be called so."""
     names = {model: NAMES.get(model, model if " " in model else model.rpartition(":")[2] or model) for model in models}
-    return {model: name if list(names.values()).count(name) == 1 else model for model, name in names.items()}
+    return {model: figure_text(name if list(names.values()).count(name) == 1 else model) for model, name in names.items()}
 
 
 def _colours(models: Sequence[str]) -> dict[str, str]:

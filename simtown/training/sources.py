@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from simtown.datasets.reader import Split
-from simtown.datasets.settings import Settings, SettingsError
+from simtown.datasets.settings import Settings, SettingsError, Tables
 from simtown.datasets.shards import columns
 from simtown.language.sampler import sample
 from simtown.render.frames import CardRenderer, Renderer
@@ -99,12 +99,12 @@ class Stream:
     """Fresh training examples, sampled by threads and rendered one batch ahead of the model; nothing touches the disk.
 
     Example i is training example i of an endless data set of these settings, whatever the batch size, so a stream is the same
-    every time, and its first examples are those of the data set on disk.
+    every time, and its first examples are those of the data set on disk. `tables` are those of :meth:`Settings.recipe`.
     """
 
-    def __init__(self, settings: Settings, renderer: Renderer, device: torch.device) -> None:
+    def __init__(self, settings: Settings, renderer: Renderer, device: torch.device, tables: Tables | None = None) -> None:
         self.settings, self.renderer, self.device = settings, renderer, device
-        self.recipe = settings.recipe("train")
+        self.recipe = settings.recipe("train", tables)
 
     def _sample(self, rows: np.ndarray) -> tuple[SceneBatch, dict[str, np.ndarray]]:
         """Scenes, and the columns that a data set has of them."""

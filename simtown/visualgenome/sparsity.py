@@ -5,10 +5,8 @@ Of the most frequent entities: in how many images two of them occur together, an
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +16,8 @@ import msgspec
 import numpy as np
 
 from simtown.exact import kernel
-from simtown.files import DamagedError, replacing
+from simtown.files import DamagedError, replacing, save_text
+from simtown.quoting import csv_text, figure_text
 from simtown.visualgenome import clean, prepare, published
 from simtown.visualgenome.records import Relation, Thing
 from simtown.visualgenome.stream import Opened, Records
@@ -240,15 +239,12 @@ def sparsity(source: Source, top: int = 100, steps: Iterable[str] = clean.STEPS)
 
 def write_tables(found: Sparsity, path: Path) -> None:
     """A CSV table, one row an ordered pair of different entities: a, b, images with both, a left of b, a apart and left of b."""
-    text = io.StringIO(newline="")
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["a", "b", "images", "a_left_of_b", "a_apart_left_of_b"])
+    rows: list[Sequence[object]] = [("a", "b", "images", "a_left_of_b", "a_apart_left_of_b")]
     for i, a in enumerate(found.names):
         for j, b in enumerate(found.names):
             if i != j:
-                rows.writerow([a, b, int(found.together[i, j]), int(found.left[i, j]), int(found.apart[i, j])])
-    with replacing(path) as temporary:
-        temporary.write_text(text.getvalue(), encoding="utf-8")
+                rows.append((a, b, int(found.together[i, j]), int(found.left[i, j]), int(found.apart[i, j])))
+    save_text(path, csv_text(rows))
 
 
 def heatmap(found: Sparsity, path: Path) -> None:
@@ -264,8 +260,9 @@ def heatmap(found: Sparsity, path: Path) -> None:
     greys: Any = "Greys"
     picture = axes.imshow(shown, cmap=greys, norm=LogNorm(0.15, max(int(found.together.max()), 2)), interpolation="nearest")
     size = 5.2 if n > 60 else 8
-    axes.set_xticks(range(n), found.names, rotation=90, fontsize=size)
-    axes.set_yticks(range(n), found.names, fontsize=size)
+    names = [figure_text(name) for name in found.names]
+    axes.set_xticks(range(n), names, rotation=90, fontsize=size)
+    axes.set_yticks(range(n), names, fontsize=size)
     axes.tick_params(length=0, pad=1.5, colors="#333333")
     axes.spines[:].set_color("#888888")
     axes.set_title(f"In how many of {found.images:,} images two of the {n} most frequent entities occur together\n"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from simtown.files import replacing
+from simtown.files import save_text
+from simtown.quoting import csv_text
+from simtown.terminal import plain
 from simtown.visualgenome import prepare
 
 #: Table 1 of the paper: what, as printed.
@@ -139,9 +139,5 @@ def frequency_table(directory: Path, top: int) -> list[tuple[str, int, int]]:
 
 def write_frequencies(rows: Sequence[tuple[str, int, int]], path: Path, source: str) -> None:
     """Write the CSV table that `simtown generate --frequencies` reads; lines that begin with # say where it is from."""
-    text = io.StringIO(newline="")
-    text.write("entity,subject,object\n")
-    text.write(f"# How often the {len(rows)} entities stated most are subject and object of a relationship. {source}\n")
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    with replacing(path) as temporary:
-        temporary.write_text(text.getvalue(), encoding="utf-8")
+    about = f"# How often the {len(rows)} entities stated most are subject and object of a relationship. {plain(source)}"
+    save_text(path, f"entity,subject,object\n{about}\n{csv_text(rows)}")

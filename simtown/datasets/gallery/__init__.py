@@ -10,6 +10,8 @@ from __future__ import annotations
 import base64
 import html
 import json
+import re
+import shlex
 from collections.abc import Callable
 from dataclasses import asdict
 from importlib.resources import files
@@ -19,12 +21,14 @@ from typing import Any
 import cv2
 import numpy as np
 
+from simtown import terminal
 from simtown.datasets.export import choose_splits
 from simtown.datasets.export.masks import runs, seen
 from simtown.datasets.export.portion import Batch, Portion, plain
 from simtown.datasets.marginals import targets
 from simtown.datasets.reader import Dataset
 from simtown.files import whole
+from simtown.html import policy
 from simtown.language.relations import RELATIONS
 from simtown.scenes.placement import half_sizes
 from simtown.scenes.weather import WEATHERS
@@ -53,9 +57,18 @@ def gallery(data: Dataset, out: Path, step: Callable[[int], None] = lambda n: No
 
 
 def page(title: str) -> str:
-    """index.html: our markup with our style and script inside."""
+    """index.html: our markup with our style and script inside, and a policy that lets nothing else run or leave.
+
+    Opened from a disk, the page's own folder is not 'self' to every browser, so it names the scheme.
+    """
     markup, style, script = ((files(__name__) / name).read_text(encoding="utf-8") for name in ("page.html", "style.css", "app.js"))
-    return markup.replace("/* style */", style).replace("/* script */", script).replace("{title}", html.escape(title))
+    made = _filled(markup, style=style, script=script)
+    return _filled(made, policy=policy(made, script="'self' file:", img="'self' file: data:"), title=html.escape(terminal.plain(title)))
+
+
+def _filled(markup: str, **parts: str) -> str:
+    """Each {name} of the parts, exchanged for its text; none inside a text that was put in."""
+    return re.sub("{(" + "|".join(parts) + ")}", lambda match: parts[match[1]], markup)
 
 
 def thumb_size(width: int, height: int) -> tuple[int, int]:
@@ -71,7 +84,7 @@ def _about(data: Dataset, splits: list[str]) -> dict[str, Any]:
     followed = targets(np.array(told["subject_frequencies"]), np.array(told["object_frequencies"]), s.distractor)
     uniform = {role: np.full(s.entities, 1 / s.entities) for role in followed}
     return {
-        "path": data.place,
+        "name": shlex.quote(terminal.plain(data.name)),
         "size": [s.width, s.height],
         "thumb": thumb_size(s.width, s.height),
         "sheet": SHEET,
@@ -145,7 +158,7 @@ def _detail(batch: Batch, row: int, ids: np.ndarray, ranks: np.ndarray) -> list[
             [entity, *place, *box, plain(c["visible"][row, slot]), runs(found[0]) if found else "", batch.paint(row, slot) or "own"]
         )
     camera = [plain(x) for x in scenes.camera[row]]
-    return [c["question"][row].decode(), int(c["subject_slot"][row]), int(c["object_slot"][row]), plain(c["margin"][row]),
+    return [c["question"][row].decode(errors="replace"), int(c["subject_slot"][row]), int(c["object_slot"][row]), plain(c["margin"][row]),
             plain(scenes.intensity[row]), [camera[0], camera[1], camera[3], camera[5]], vehicles]  # fmt: skip
 
 

@@ -17,7 +17,7 @@ const simtown = (() => {
   // ---------------------------------------------------------------- reading
 
   const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  const escape = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+  const escape = (text) => String(text).replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
   const count = (n) => n.toLocaleString("en");
   const share = (x) => `${(100 * x).toFixed(1)}%`;
 
@@ -186,11 +186,11 @@ const simtown = (() => {
   function buildFilters() {
     for (const facet of facets) {
       const set = document.createElement("fieldset");
-      set.innerHTML = `<legend>${facet.title}</legend>`;
+      set.innerHTML = `<legend>${escape(facet.title)}</legend>`;
       facet.names.forEach((name, value) => {
         const label = document.createElement("label");
         label.className = "facet";
-        label.innerHTML = `<input type="checkbox" name="${facet.key}" value="${name}"><span>${name}</span><output></output>`;
+        label.innerHTML = `<input type="checkbox" name="${facet.key}" value="${escape(name)}"><span>${escape(name)}</span><output></output>`;
         label.hidden = !facet.values.includes(value);
         const input = label.firstChild;
         input.onchange = () => { facet.chosen[input.checked ? "add" : "delete"](value); refilter(); };
@@ -386,7 +386,7 @@ const simtown = (() => {
     if (panel.dataset.drawn === drawn) return;
     panel.dataset.drawn = drawn;
     const held = panel.contains(document.activeElement) ? document.activeElement.dataset.step : undefined;
-    panel.innerHTML = `<nav><b>${nameOf(g)}</b><button type="button" class="icon" data-step="-1" aria-label="The one before">←</button>
+    panel.innerHTML = `<nav><b>${escape(nameOf(g))}</b><button type="button" class="icon" data-step="-1" aria-label="The one before">←</button>
       <button type="button" class="icon" data-step="1" aria-label="The next one">→</button>
       <button type="button" class="icon" data-step="0" aria-label="Close">✕</button></nav>
       <div class="picture"><canvas role="img" aria-label="${escape(detail?.question ?? nameOf(g))}"></canvas><svg aria-hidden="true"></svg></div>`;
@@ -410,8 +410,8 @@ const simtown = (() => {
       <p class="why">${why(relation, detail, answer)}</p>${plan(relation, detail)}
       <table><thead><tr><th scope="col">vehicle</th><th scope="col">role</th><th scope="col">x, m</th><th scope="col">y, m</th>
       <th scope="col">heading</th><th scope="col">in sight</th></tr></thead><tbody>${rows}</tbody></table>
-      <p class="why">Weather: <b>${weather}</b>, strength ${detail.intensity.toFixed(2)}. Paint: ${paints}. Boxes hold hidden parts, too.</p>
-      <code>simtown render ${escape(about.path)}/${split}:${numberOf(g)} --size 1024</code>`;
+      <p class="why">Weather: <b>${escape(weather)}</b>, strength ${detail.intensity.toFixed(2)}. Paint: ${paints}. Boxes hold hidden parts, too.</p>
+      <code title="In the folder that holds the data set">simtown render ${escape(about.name)}/${escape(split)}:${numberOf(g)} --size 1024</code>`;
   }
 
   /** The reason of an answer, in words. */
@@ -420,7 +420,7 @@ const simtown = (() => {
     const signed = detail.margin * relation.sign; // to the right, or away from the viewer
     const [along, words] = relation.axis === 0 ? ["Across the view", ["to the left of", "to the right of"]] : ["Along the view", ["nearer than", "farther than"]];
     return `${along}, the ${escape(subject.name)} stands <b>${Math.abs(signed).toFixed(2)} m</b> ${words[signed > 0 ? 1 : 0]} the
-      ${escape(object.name)}. “${relation.name}” holds from ${relation.margin} m ${words[relation.sign > 0 ? 1 : 0].replace(/ (of|than)$/, "")} on: <b>${answer}</b>.`;
+      ${escape(object.name)}. “${escape(relation.name)}” holds from ${relation.margin} m ${words[relation.sign > 0 ? 1 : 0].replace(/ (of|than)$/, "")} on: <b>${answer}</b>.`;
   }
 
   /** The street from above, as the viewer sees it: x to the right, distance upwards, metres. */
@@ -434,7 +434,7 @@ const simtown = (() => {
     const edges = [-1, 1].map((side) => `<path d="M0 0L${(side * far * 0.5) / focal} ${-far}" stroke="var(--line)" stroke-width="0.08"/>`).join("");
     const bodies = vehicles.map((v) => {
       const [l, w] = v.size, degrees = (-v.turn * 180) / Math.PI;
-      return `<path class="ray ${v.role}" d="M0 0L${v.side} ${-v.far}"${v.role === "other" || relation.axis ? ' style="display:none"' : ""}/>
+      return `<path class="ray ${v.role}" d="M0 0L${v.side} ${-v.far}"${v.role === "other" || relation.axis ? " display=\"none\"" : ""}/>
         <g transform="translate(${v.side} ${-v.far}) rotate(${degrees})"><rect class="vehicle ${v.role}" x="${-l / 2}" y="${-w / 2}" width="${l}"
         height="${w}" rx="0.25"/><path class="nose ${v.role}" d="M${l / 2 - 0.2} 0l-0.7 -0.4v0.8z"/></g>`;
     }).join("");
@@ -552,7 +552,7 @@ const simtown = (() => {
       text-anchor="middle">${m} m</text>`).join("");
     host.insertAdjacentHTML("beforeend", `<svg viewBox="0 0 ${wide} ${high + 24}" height="${high + 24}" role="img"
       aria-label="How far relations hold or fail, in metres"><path class="axis" d="M0 ${high}H${wide}"/>${blocks}${ticks}</svg>
-      <p class="why" style="margin:6px 0 0;color:var(--soft)">Metres by which what is asked holds (<b class="answer yes">yes</b>) or fails
+      <p class="why">Metres by which what is asked holds (<b class="answer yes">yes</b>) or fails
       (<b class="answer no">no</b>). Near 0 a relation is undefined and never asked.</p>`);
   }
 

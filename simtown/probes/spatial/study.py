@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import simtown
-from simtown.files import DamagedError, ForeignDirectoryError, claimed, load_json, replacing, save_json
+from simtown.files import DamagedError, ForeignDirectoryError, claimed, load_json, save_json, save_text
 from simtown.probes import statistics
 from simtown.probes.results import finite
 from simtown.probes.scorers.base import Scorer, UnableError
@@ -26,6 +26,7 @@ from simtown.probes.spatial.relations import RELATIONS
 from simtown.probes.spatial.sharing import sharing
 from simtown.probes.spatial.tables import Table, read_table, write_table
 from simtown.probes.spatial.vectors import MEASURES, Space, embedded, p_vectors
+from simtown.quoting import markdown
 from simtown.visualgenome.corpus import Corpus, tokenise, vocabulary
 
 RUN, SCORES, SUMMARY, FORMAT = "run.json", "scores.npy", "summary", "simtown spatial relations"
@@ -104,8 +105,7 @@ def run(model: str, corpus: Path, directory: Path, settings: Settings, opened: C
         figures.heat_map(p, f"P-vectors: {model}", directory / FIGURE)
         summary = finite({"suites": _told(bins), **_known(tokens, bins.seen, spaces)})
         save_json(directory / f"{SUMMARY}.json", summary)
-        with replacing(directory / f"{SUMMARY}.md") as temporary:
-            temporary.write_text(_markdown(model, summary), encoding="utf-8")
+        save_text(directory / f"{SUMMARY}.md", _markdown(model, summary))
     return summary
 
 
@@ -196,7 +196,7 @@ def _as_table(space: Space) -> Table:
 def _markdown(model: str, summary: dict[str, Any]) -> str:
     told, frequency, kinds = summary["suites"], summary["frequency"], summary["functional"]
     lines = [
-        f"# Spatial relations: {model}",
+        f"# Spatial relations: {markdown(model)}",
         "",
         f"{len(RELATIONS)} relations in {len(told['contexts'])} contexts; {told['with_relation']:,} of {told['phrases']:,} phrases hold a "
         f"relation; {sum(told['contexts'].values()):,} phrases sampled, {told['frames']:,} frames, {told['texts']:,} texts scored.",

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.datasets.reader import Dataset as Town
-from simtown.files import ForeignDirectoryError, claimed, replacing, save_json
+from simtown.files import ForeignDirectoryError, claimed, replacing, save_json, save_text
 from simtown.language.captions import captions
 from simtown.language.colours import COLOURS, by_kind, seen, tells
 from simtown.probes import statistics
@@ -28,6 +28,7 @@ from simtown.probes.scorers import open_scorer
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.visual import elicit, figures, metrics
 from simtown.probes.visual.dataset import GROUPS, grouped
+from simtown.quoting import markdown_table
 
 #: How captions tell a colour, and so how the model is asked.
 TEMPLATES = ("the [X] is [Y]", "the [Y] [X]")
@@ -135,8 +136,7 @@ def run(
         save_json(out / NAME, told)
         with replacing(out / "bridge.parquet") as temporary:
             pq.write_table(pa.table(rows), temporary)
-        with replacing(out / "bridge.md") as temporary:
-            temporary.write_text(table(told), encoding="utf-8")
+        save_text(out / "bridge.md", table(told))
         figure(kinds, beliefs, told, out / "bridge.png")
     return told
 
@@ -168,7 +168,7 @@ def table(told: dict[str, Any]) -> str:
         "typical first, %",
         *(f"KL, {g}" for g in GROUPS),
     )
-    lines = [heads, ("---:",) * len(heads)]
+    lines = [heads]
     for bias, one in told["bias"].items():
         model = one["model"]
         lines.append((bias, cell(model["divergence"]), f"{abs(one['captions']['divergence']['mean']):.2f}",
@@ -177,7 +177,7 @@ def table(told: dict[str, Any]) -> str:
     prior, blank = told["prior"], ("",) * (1 + len(TEMPLATES))
     lines.append(("prior", cell(prior["divergence"]), *blank, cell(prior["rho"], 100, 1), cell(prior["first"], 100, 0),
                   *(f"{prior['divergence'].get(g, float('nan')):.2f}" for g in GROUPS)))  # fmt: skip
-    text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    text = markdown_table(lines, ["---:"] * len(heads))
     return (f"{text}\n\nThe truth against a model's belief: means over {told['kinds']} kinds with 95 % intervals. Who believes just what "
             f"captions say has the second number; the prior is the mean of all kinds. Ceiling of ρ × 100: "
             f"{100 * told['ceiling_rho']:.1f}.\n")  # fmt: skip

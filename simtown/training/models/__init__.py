@@ -99,8 +99,9 @@ def build(name: str, world: World, chosen: dict[str, Any]) -> nn.Module:
     kind = find(name)
     try:
         return kind(world, **chosen)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise ModelError(f"cannot make the model '{name}': {error}") from error
+    except (ArithmeticError, AssertionError, TypeError, ValueError, RuntimeError) as error:
+        what = str(error).partition("\n")[0]  # PyTorch's have many lines
+        raise ModelError(f"cannot make the model '{name}': {what}") from error
 
 
 def finds_boxes(model: nn.Module) -> bool:

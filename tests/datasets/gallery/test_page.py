@@ -4,6 +4,9 @@ import base64
 import io
 import json
 import re
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
@@ -321,8 +324,9 @@ def test_the_reason_is_the_margin_and_the_places(small):
         page.keys(Keys.RIGHT)
 
 
-def test_the_command_that_is_shown_works(small, cli, tmp_path):
-    page, _ = small
+def test_the_command_that_is_shown_works(small, cli, tmp_path, monkeypatch):
+    page, data = small
+    monkeypatch.chdir(data.path.parent)
     page.open("at=val:2&open=1")
     page.wait("document.querySelector('#inspector code')")
     program, *words = page.text("#inspector code").split()
@@ -450,6 +454,85 @@ def test_nothing_found_says_so(small):
     assert page.found() == 0  # this data set asks for left and right only
     assert not page.js("document.getElementById('nothing').hidden")
     assert page.js("document.getElementById('inspector').hidden")
+
+
+@pytest.fixture
+def served(small):
+    """The address of the same page over HTTP."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *words):
+            """Nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=small[0].path)) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/index.html"
+        server.shutdown()
+        thread.join()
+
+
+def test_it_works_over_http(small, served):
+    page, data = small
+    page.driver.get(f"{served}#at=val:3&open=1")
+    page.wait("document.documentElement.dataset.ready")
+    page.wait("document.querySelector('#inspector .question')")
+    page.settle()
+    assert page.text("#inspector .question").startswith(data.val[3].question)
+
+
+#: What could get into the page from a name, were one not escaped, or from the script of a piece; and which part of the policy refuses it.
+INTRUDERS = {
+    "<img src=x onerror='window.evil = 1'>": "script-src-attr",
+    "<p style='color: red'>": "style-src-attr",
+    "<style>p { color: red }</style>": "style-src-elem",
+    "<img src='http://127.0.0.1:9/x.png'>": "img-src",
+    "<iframe src='http://127.0.0.1:9/'></iframe>": "frame-src",
+    "<base href='http://127.0.0.1:9/'>": "base-uri",
+    "<object data='http://127.0.0.1:9/'></object>": "object-src",
+    "script: window.evil = 1": "script-src-elem",
+    "source: http://127.0.0.1:9/x.js": "script-src-elem",
+    "source: data:text/javascript,window.evil=1": "script-src-elem",
+    "fetch: http://127.0.0.1:9/": "connect-src",
+}
+
+
+def test_nothing_but_its_own_script_runs_and_nothing_leaves(small):
+    page, _ = small
+    page.open()
+    page.driver.execute_script("window.refused = []; document.onsecuritypolicyviolation = (e) => refused.push(e.effectiveDirective)")
+    for words, directive in INTRUDERS.items():
+        kind, _, rest = words.partition(": ")
+        if kind == "fetch":
+            code = "fetch(arguments[0]).catch(() => 0)"
+        elif kind in ("script", "source"):
+            code = "const s = document.createElement('script'); s[arguments[1]] = arguments[0]; document.head.append(s)"
+        else:
+            code, rest = "document.body.insertAdjacentHTML('beforeend', arguments[0])", words
+        page.driver.execute_script(f"refused.length = 0; {code}", rest, {"script": "text", "source": "src"}.get(kind))
+        page.wait(f"refused.includes('{directive}')")
+    assert page.js("window.evil") is None
+    page.driver.get_log("browser")  # which has them all
+
+
+def test_names_are_text(small, tmp_path):
+    """A data set whose name and whose kinds of vehicles are markup, and questions too."""
+    page, data = small
+    evil = "<img src=x onerror=window.evil=1>'\"&{script}{policy}</script>\u202e"
+    place = tmp_path / "<b>town' {script}"
+    place.symlink_to(data.path)
+    hostile = open_dataset(place)
+    hostile.names["entities"] = tuple(f"{name}{evil}" for name in hostile.names["entities"])
+    gallery(hostile, tmp_path / "out")
+    bad = Page(page.driver, tmp_path / "out", page.until)
+    bad.open("at=val:3&open=1&boxes=1")
+    bad.wait("document.querySelector('#inspector .question')")
+    assert bad.text("h1").startswith("<b>town' {script}")
+    assert evil[:20] in bad.text("#inspector table")
+    assert "simtown render '<b>town'" in bad.text("#inspector code")
+    bad.keys("d")
+    assert bad.js("document.querySelectorAll('#charts img, #inspector img, h1 b').length") == 0
+    assert bad.js("window.evil") is None
 
 
 def test_a_page_without_its_folder_says_so(small, tmp_path):

@@ -26,7 +26,7 @@ def page(browser, tmp_path):
         browser.get(server.address)
         browser.execute_script("localStorage.clear()")
         browser.get(server.address)
-        yield Person(browser, tmp_path / "judgements.csv")
+        yield Person(browser, tmp_path / "judgements.csv", server)
         server.shutdown()
         thread.join()
 
@@ -34,8 +34,8 @@ def page(browser, tmp_path):
 class Person:
     """Whoever sits before the page."""
 
-    def __init__(self, browser, file):
-        self.browser, self.file = browser, file
+    def __init__(self, browser, file, server):
+        self.browser, self.file, self.server = browser, file, server
 
     def at(self, name):
         return self.browser.find_element(By.ID, name)
@@ -121,6 +121,12 @@ def test_an_answer_that_does_not_arrive_is_told_and_can_be_sent_again(page):
     assert page.value() == moved
     assert read(page.file) == []
     page.browser.execute_script("window.fetch = window.kept")
+    token, page.server.token = page.server.token, "another"  # as if the command had been started again
+    page.at("next").click()
+    page.until(lambda: "open the one that the command printed last" in page.at("error").text)
+    assert page.value() == moved
+    page.server.token = token
+    page.browser.get_log("browser")
     page.next()
     assert [a.rating for a in read(page.file)] == [moved]
     assert not page.at("error").text
