@@ -168,7 +168,7 @@ def named_by(command: Command) -> frozenset[str]:
 
 @contextmanager
 def scene_of(case: Case, store: Store, directory: Path, keep: bool = False) -> Iterator[Scene]:
-    """The folders of a case: work, the stranger's; secret and home, the person's; out and tmp; marks, where planted code leaves its mark."""
+    """The folders of a case: work, the stranger's; secret and home, the person's; out and tmp; marks, where planted code leaves one."""
     root = Path(tempfile.mkdtemp(dir=directory, prefix="case-"))
     try:
         for name in ("work", "secret", "secret/keep", "home", "out", "tmp", "marks", "log", "outside"):
