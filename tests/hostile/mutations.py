@@ -39,11 +39,12 @@ RAW = {
 }
 #: Values that no honest file has, by what they try. {secret} and {outside} become absolute paths.
 VALUES: tuple[Any, ...] = (
-    None, True, -1, 0, 1, 2, 0.5, 10**6, 10**9, 2 * 10**9, 2**31, 2**63, 10**30, -(10**30), 1e308, float("nan"), float("inf"),
-    -float("inf"), "", " ", "x", "a" * 100_000, "\x1b]0;owned\x07\x1b[31mred", "[bold red]markup[/]", "[/nope]", "a\nb\rc", "a\u202eb\u2028c", "\x00",
-    "../../outside", "../secret", "../secret/secret.txt", "{secret}", "{outside}", "=1+1", "-1+1|cmd", "0-2000000000", "zipf:1e999",
-    "zipf:nan", "{secret}/secret.txt", "helper:Evil", "s3://evil/x", "http://user:password@127.0.0.1:9/x", "hf:../secret",
-    "<script>alert(1)</script>", "%s%n{0.__class__}", "1" * 5_000, "١٢٣", "²", "999999999999x999999999999", "1_000", "0/../../../outside",
+    None, True, -1, 0, 1, 2, 0.5, 10**6, 10**9, 2 * 10**9, 2**31, 2**63, 10**30, -(10**30), 1e308,
+    float("nan"), float("inf"), -float("inf"), "", " ", "x", "a" * 100_000, "1" * 5_000, "١٢٣", "²", "1_000", "999999999999x999999999999",
+    "\x1b]0;owned\x07\x1b[31mred", "[bold red]markup[/]", "[/nope]", "a\nb\rc", "a\u202eb\u2028c", "\x00",
+    "../../outside", "../secret", "../secret/secret.txt", "{secret}", "{secret}/secret.txt", "{outside}", "0/../../../outside",
+    "=1+1", "-1+1|cmd", "<script>alert(1)</script>", "%s%n{0.__class__}", "0-2000000000", "zipf:1e999", "zipf:nan",
+    "helper:Evil", "hf:../secret", "s3://evil/x", "http://user:password@127.0.0.1:9/x",
     [], {}, [[]], [None], [1, "x"], ["../../outside"], [[1, 2], [3]], [10**30] * 3, {"": 0}, {"a": {"b": [1]}}, {"format": 1},
     *RAW,
 )  # fmt: skip
