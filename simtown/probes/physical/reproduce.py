@@ -13,6 +13,7 @@ from simtown.probes.physical import baselines, metrics, published, results
 from simtown.probes.physical.datasets import Release
 from simtown.probes.physical.models import Choices, judge
 from simtown.probes.physical.tasks import ALL, build
+from simtown.probes.release_files import understood
 
 #: Coin tosses of the Random row.
 TOSSES = 20
@@ -46,7 +47,12 @@ class Row:
 
 
 def table1(release: Release) -> list[tuple[str, Cell]]:
-    """Every cell of Table 1, from the released labels."""
+    """Every cell of Table 1, from the released labels. Raises DamagedError where they lack what it counts."""
+    with understood("the data"):
+        return _table1(release)
+
+
+def _table1(release: Release) -> list[tuple[str, Cell]]:
     abstract, situated = np.array(list(release.abstract.values())) == 1, release.instances
     uids = {i.object for i in situated}
 
@@ -71,6 +77,11 @@ def table2(release: Release, runs: Sequence[Path] = ()) -> list[Row]:
     Raises:
         FileNotFoundError, DamagedError, ValueError: a directory holds no results, or results about other items.
     """
+    with understood(" or ".join(map(str, ("the data", *runs)))):
+        return _table2(release, runs)
+
+
+def _table2(release: Release, runs: Sequence[Path]) -> list[Row]:
     tasks = [build(release, place, name) for place, name in ALL]
     random, majority, human = (_row(name.capitalize()) for name in ("random", "majority", "human"))
     for task in tasks:

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
+from functools import wraps
 from pathlib import Path
 
 import numpy as np
 
 from simtown.probes import statistics
+from simtown.probes.release_files import understood
 from simtown.probes.visual import metrics, published, results
 from simtown.probes.visual.classes import RELATIONS
 from simtown.probes.visual.dataset import GROUPS
@@ -389,8 +391,19 @@ def table11(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     return [made]
 
 
+def _understood(make: Callable[[Release, Sequence[Path]], list[Table]]) -> Callable[[Release, Sequence[Path]], list[Table]]:
+    """The function itself, which raises DamagedError where the release or a run lacks what it looks for."""
+
+    @wraps(make)
+    def made(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
+        with understood(" or ".join(map(str, (release.folder, *runs)))):
+            return make(release, runs)
+
+    return made
+
+
 #: Name on the command line: the function that makes the tables.
-TABLES: dict[str, Callable[[Release, Sequence[Path]], list[Table]]] = {
+TABLES: dict[str, Callable[[Release, Sequence[Path]], list[Table]]] = {name: _understood(make) for name, make in {
     "vicomte-table1": table1, "vicomte-table2": table2, "vicomte-table3": table3, "vicomte-table4": table4, "vicomte-table5": table5,
     "vicomte-table6": table6, "vicomte-table9": table9, "vicomte-table11": table11,
-}  # fmt: skip
+}.items()}  # fmt: skip
