@@ -117,7 +117,7 @@ def _read_text(path: Path, progress: bool) -> tuple[list[str], np.ndarray]:
                     if number == 1:
                         parts = line.split(maxsplit=MOST_NUMBERS + 1)
                         dimension = len(parts) - 1
-                        if dimension == 1 and all(part.isdigit() and len(part) < 10 for part in parts):  # word2vec: words, numbers
+                        if dimension == 1 and all(part.isdigit() and len(part) < 19 for part in parts):  # word2vec: words, numbers
                             dimension = int(parts[1])
                         if dimension > MOST_NUMBERS:
                             raise DamagedError(f"{path} line 1 declares vectors of more than {MOST_NUMBERS:,} numbers")
