@@ -108,7 +108,7 @@ def _read_text(path: Path, progress: bool) -> tuple[list[str], np.ndarray]:
     dimension = 0
     with open_plain(path) as disk:
         size = os.fstat(disk.fileno()).st_size
-        with metered(f"{path.name}, kB", size // 1000, progress) as meter:
+        with metered(f"{path.name}, kB", size // 1000, progress) as meter, np.errstate(over="ignore"):
             packed = disk.read(2) == b"\x1f\x8b"
             disk.seek(0)
             told = 0
