@@ -27,9 +27,7 @@ def open_picture(path: Path) -> Image.Image:
     content = read_bytes(path, LARGEST_PICTURE)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # Pillow's about pictures larger than ours may be, which are refused here, and damaged EXIF data
+            warnings.simplefilter("ignore")  # of large pictures, which are refused here, and of damaged EXIF data
             with Image.open(io.BytesIO(content), formats=FORMATS) as opened:
                 width, height = opened.size
                 if width * height <= MOST_PIXELS:

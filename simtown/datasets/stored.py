@@ -23,13 +23,11 @@ from h5py import h5a, h5d, h5g, h5l, h5s, h5t
 
 from simtown.datasets import version1
 from simtown.datasets.settings import SCHEMA
-from simtown.datasets.shards import LAYOUT, PICTURES, Tried
+from simtown.datasets.shards import LAYOUT, LEAST_BYTES, PICTURES, Tried
 from simtown.datasets.summary import Summary
 from simtown.files import open_plain, parse_json
 from simtown.scenes.street import SLOTS
 
-#: Bytes of a file that an example takes at least, whatever the picture: 500 are the fewest of pictures of 32 x 32 pixels.
-LEAST_BYTES = 100
 #: Bytes of the largest chunk of an array without pictures: 512 rows have at most 400,000, and h5py chooses no more than a MiB.
 _LARGEST_CHUNK = 1 << 20
 #: Bytes of the longest text of an attribute: those of a world of 150 kinds have 2,500.

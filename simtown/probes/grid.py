@@ -21,8 +21,10 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import chain, product
 from pathlib import Path
+from typing import Any
 
 from simtown.cluster import Cluster
 from simtown.files import DamagedError, RefusedError, check_name, claimed, clear_leftovers, folder, load_json, read_toml, save_json
@@ -119,7 +121,7 @@ def run(cells: list[Cell], out: Path, jobs: int, done: Callable[[Cell, str], Non
     with claimed(out, FORMAT):
         there = _there(out)
         clear_leftovers(out, lambda name: name == NAME)
-        missing = [cell for cell in cells if there.get(cell.name) != list(cell.words)]
+        missing = [cell for cell in cells if there.get(cell.name) not in (_digest(cell), list(cell.words))]  # words: of an older simtown
         before, failed = len(cells) - len(missing), dict[str, str]()
         save_json(out / NAME, {"format": FORMAT, "done": there})
         with closing(_on_cluster(missing, out, cluster) if cluster else _here(missing, out, jobs)) as ended:
@@ -127,14 +129,19 @@ def run(cells: list[Cell], out: Path, jobs: int, done: Callable[[Cell, str], Non
                 if error:
                     failed[cell.name] = error
                 else:
-                    there[cell.name] = list(cell.words)
+                    there[cell.name] = _digest(cell)
                     save_json(out / NAME, {"format": FORMAT, "done": there})
                 done(cell, error)
         return Outcome(before, len(missing) - len(failed), failed)
 
 
-def _there(out: Path) -> dict[str, list[str]]:
-    """The cells that are done, and their commands."""
+def _digest(cell: Cell) -> str:
+    """What a cell's command is known by: its words may name folders of this machine, and grid.json is for others, too."""
+    return sha256("\0".join(cell.words).encode(errors="surrogateescape")).hexdigest()
+
+
+def _there(out: Path) -> dict[str, Any]:
+    """The cells that are done, and what their commands are known by."""
     if not (out / NAME).exists():
         return {}
     found = load_json(out / NAME, FORMAT, FORMAT).get("done")

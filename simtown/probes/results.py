@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 import simtown
 from simtown.columns import Kind, read_table
 from simtown.files import DamagedError, ForeignDirectoryError, becoming, claimed, clear_leftovers, load_json, replacing, save_json
+from simtown.quoting import without_folders
 
 NAME, SCHEMA = "summary.json", 1
 #: Values of a task's table at most: the paper's largest task has 160,000 decisions of six values each.
@@ -65,9 +66,12 @@ class Study:
         Raises:
             ForeignDirectoryError: it holds something else, results with other settings, or is being written.
         """
+        settings = {**settings, "model": without_folders(settings["model"])}
         with claimed(path, self.command):
             if (path / NAME).exists():
                 content = self.load(path)
+                if isinstance(model := content["settings"].get("model"), str):  # an older simtown recorded the whole path
+                    content["settings"]["model"] = without_folders(model)
                 changed = [f"{key}: {json.dumps(content['settings'].get(key))} there, {json.dumps(value)} now"
                            for key, value in settings.items() if content["settings"].get(key) != value]  # fmt: skip
                 if changed:

@@ -408,7 +408,7 @@ class Records(Generic[T]):
         if not self._skip:
             raise DamagedError(message + ": fetch the file again, or pass over such records with --skip-bad")
         self.bad += 1
-        self.first_bad = self.first_bad or message
+        self.first_bad = self.first_bad or message.replace(str(self.path), self.path.name)  # others may read it
 
     def _short(self, end: int, begin: int) -> str:
         number = self.good + self.bad + 1

@@ -164,8 +164,8 @@ def _begin(directory: Path, settings: LMSettings, corpus: Path, digest: str) -> 
     fresh = {
         "format": FORMAT,
         "status": "running",
-        "settings": asdict(settings),
-        "corpus": {"path": str(corpus.resolve()), "sha256": digest},
+        "settings": _recorded(asdict(settings)),
+        "corpus": {"name": corpus.name, "sha256": digest},
         "simtown": simtown.__version__,
         "torch": torch.__version__,
     }
@@ -177,7 +177,8 @@ def _begin(directory: Path, settings: LMSettings, corpus: Path, digest: str) -> 
         return fresh
     there = load_json(path, FORMAT, "simtown lm train")
     try:
-        differ = [f"{k} {there['settings'].get(k)}, now {v}" for k, v in asdict(settings).items() if there["settings"].get(k) != v]
+        before = _recorded(there["settings"])
+        differ = [f"{k} {before.get(k)}, now {v}" for k, v in fresh["settings"].items() if before.get(k) != v]
         differ += ["the corpus"] if there["corpus"]["sha256"] != digest else []
         if there["status"] == "done":
             numbers = (there["validation_perplexity"], there["phrases"]["validation"], there["parameters"], there["vocabulary"],
@@ -196,6 +197,12 @@ def _begin(directory: Path, settings: LMSettings, corpus: Path, digest: str) -> 
 def held_out(phrase: str) -> bool:
     """Whether a phrase is for validation: decided by its letters, so that it is so wherever it occurs."""
     return int.from_bytes(blake2b(" ".join(phrase.lower().split()).encode(), digest_size=8).digest()) % HELD_OUT == 0
+
+
+def _recorded(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings as lm.json holds them: of a tokenizer's directory the name alone."""
+    tokenizer = settings.get("tokenizer")
+    return {**settings, "tokenizer": None if tokenizer is None else Path(tokenizer).name}
 
 
 def _common(corpus: Path, rare: int) -> Iterator[str]:

@@ -110,7 +110,7 @@ def run(
         raise ValueError("--bias lists probabilities from 0 to below 1, with commas between, such as 0,0.5,0.95")
     kinds = Kinds.of(town)
     settings = LMSettings("lstm", epochs, VOCABULARY, BATCH, 0.003, 0)
-    told: dict[str, Any] = {"format": FORMAT, "town": str(town.path), "epochs": epochs, "kinds": len(kinds.names), "bias": {}}
+    told: dict[str, Any] = {"format": FORMAT, "town": town.name, "epochs": epochs, "kinds": len(kinds.names), "bias": {}}
     rows: dict[str, list[Any]] = {name: [] for name in ("bias", "kind", "color", "truth", "said", "recovered")}
     beliefs = []
     guess = np.tile(metrics.prior(kinds.truth), (len(kinds.names), 1))
