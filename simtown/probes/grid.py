@@ -40,8 +40,8 @@ OPTIONS: dict[str, frozenset[str]] = {
 }
 #: Those that take no value.
 FLAGS: dict[str, frozenset[str]] = {"physical": frozenset({"tune"}), "visual": frozenset(), "spatial": frozenset({"held-out"})}
-#: Cells of a grid at most: each is a process of its own.
-MOST_CELLS = 10_000
+#: Bytes of the largest grid, and its cells at most: each is a process of its own.
+LARGEST, MOST_CELLS = 64_000, 10_000
 
 
 class GridError(ValueError):
@@ -64,14 +64,14 @@ class Cell:
 def read(path: Path) -> list[Cell]:
     """The cells of a TOML file, in its order. Raises FileNotFoundError, GridError, RefusedError."""
     try:
-        content = read_toml(path)
+        content = read_toml(path, LARGEST)
     except RefusedError:
         raise
     except ValueError as error:
         raise GridError(f"{path} cannot be read as TOML: {error}") from error
     if content.get("version") != VERSION or not isinstance(content.get("grid"), list) or set(content) != {"version", "grid"}:
         raise GridError(f"{path} must have version = {VERSION} and [[grid]] tables, and nothing else")
-    many = sum(math.prod(len(value) for value in table.values() if isinstance(value, list)) for table in content["grid"] if table)
+    many = sum(_size(table) for table in content["grid"])
     if many > MOST_CELLS:
         raise GridError(f"{path} is a grid of {many:,} cells, more than {MOST_CELLS:,}: split it")
     cells = [cell for table in content["grid"] for cell in _cells(path, table)]
@@ -79,6 +79,10 @@ def read(path: Path) -> list[Cell]:
     if twice:
         raise GridError(f"{path}: two cells have the same settings, {twice[0]}: remove one")
     return cells
+
+
+def _size(table: object) -> int:
+    return math.prod(len(value) for value in table.values() if isinstance(value, list)) if isinstance(table, dict) else 0
 
 
 def _cells(path: Path, table: object) -> Iterator[Cell]:

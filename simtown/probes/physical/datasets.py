@@ -125,7 +125,7 @@ def read(directory: Path) -> Release:
         raise DamagedError(f"{directory}: an object or a property lacks its name: fetch the release again")
     labels = _Table(place("pc", "situated-properties.csv"), (*_INSTANCE, *properties))
     verbs = _Table(place("pc", "situated-affordances-sampled.csv"), (*_INSTANCE, "affordancesYes", "affordancesNo"))
-    return Release(
+    release = Release(
         objects,
         properties,
         _abstract(place("pc", "abstract.csv"), objects, properties),
@@ -140,6 +140,10 @@ def read(directory: Path) -> Release:
             "affordance": _frequencies(place("nl", "aff-freqs-nl.csv"), None),
         },
     )
+    sets = (release.abstract, release.instances, release.verbs, *release.splits.values(), *release.answers.values())
+    if not all(sets):
+        raise DamagedError(f"{directory}: one of its tables has no rows: fetch the release again")
+    return release
 
 
 class _Table:

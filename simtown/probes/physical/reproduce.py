@@ -46,13 +46,9 @@ class Row:
     stars: dict[str, tuple[str, str]]
 
 
+@understood("the data")
 def table1(release: Release) -> list[tuple[str, Cell]]:
     """Every cell of Table 1, from the released labels. Raises DamagedError where they lack what it counts."""
-    with understood("the data"):
-        return _table1(release)
-
-
-def _table1(release: Release) -> list[tuple[str, Cell]]:
     abstract, situated = np.array(list(release.abstract.values())) == 1, release.instances
     uids = {i.object for i in situated}
 
@@ -69,6 +65,7 @@ def _table1(release: Release) -> list[tuple[str, Cell]]:
     return [(name, Cell(paper, h if isinstance(h, str) else f"{h:,}")) for (name, paper), h in zip(published.TABLE1, here, strict=True)]
 
 
+@understood("the data, or a directory of results,")
 def table2(release: Release, runs: Sequence[Path] = ()) -> list[Row]:
     """Random, Majority, the given directories of results, and Human, cell by cell.
 
@@ -77,11 +74,6 @@ def table2(release: Release, runs: Sequence[Path] = ()) -> list[Row]:
     Raises:
         FileNotFoundError, DamagedError, ValueError: a directory holds no results, or results about other items.
     """
-    with understood(" or ".join(map(str, ("the data", *runs)))):
-        return _table2(release, runs)
-
-
-def _table2(release: Release, runs: Sequence[Path]) -> list[Row]:
     tasks = [build(release, place, name) for place, name in ALL]
     random, majority, human = (_row(name.capitalize()) for name in ("random", "majority", "human"))
     for task in tasks:

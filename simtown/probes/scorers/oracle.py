@@ -111,7 +111,7 @@ def _is_tables(content: Any) -> bool:
         return False
     for name, table in content.items():
         for row in table.values() if isinstance(table, dict) else [None]:
-            numbers = list(row.values()) if isinstance(row, dict) and name == "classes" else row
+            numbers = (list(row.values()) if isinstance(row, dict) else None) if name == "classes" else row
             if not isinstance(numbers, list) or not all(isinstance(x, int | float) and abs(x) <= MOST for x in numbers):
                 return False
     return True

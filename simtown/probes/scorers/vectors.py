@@ -108,7 +108,7 @@ def _read_text(path: Path, progress: bool) -> tuple[list[str], np.ndarray]:
     dimension = 0
     with open_plain(path) as disk:
         size = os.fstat(disk.fileno()).st_size
-        with metered(f"{path.name}, kB", size // 1000, progress) as meter:
+        with metered(f"{path.name}, kB", size // 1000, progress) as meter, np.errstate(over="ignore"):
             packed = disk.read(2) == b"\x1f\x8b"
             disk.seek(0)
             told = 0
@@ -117,7 +117,7 @@ def _read_text(path: Path, progress: bool) -> tuple[list[str], np.ndarray]:
                     if number == 1:
                         parts = line.split(maxsplit=MOST_NUMBERS + 1)
                         dimension = len(parts) - 1
-                        if dimension == 1 and all(part.isdigit() and len(part) < 10 for part in parts):  # word2vec: words, numbers
+                        if dimension == 1 and all(part.isdigit() and len(part) < 19 for part in parts):  # word2vec: words, numbers
                             dimension = int(parts[1])
                         if dimension > MOST_NUMBERS:
                             raise DamagedError(f"{path} line 1 declares vectors of more than {MOST_NUMBERS:,} numbers")

@@ -153,6 +153,8 @@ class Mined:
         number = {c: i for i, c in enumerate(classes)}
         subjects, counts = self._counts(relation, rows)
         train = rows["train"].to_numpy()
+        if not 0 < train.sum() < len(train):
+            raise DamagedError(f"{self.folder}: {relation} has no subjects to train on, or none to test with; mine more")
         with understood(self.folder / NAME, "mine again"):
             gold, other = (np.array([number[c] for c in rows[name].to_pylist()], dtype=np.int64) for name in ("gold", "other"))
             words = tuple(RELATIONS[relation].words[c] if relation in RELATIONS else (c,) for c in classes)

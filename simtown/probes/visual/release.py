@@ -110,6 +110,10 @@ class Release:
         name = "cooccur" if relation == "cooccurrence" else relation
         train, test = self.pairs(name, "train"), self.pairs(name, "test")
         both = [*train, *test]
+        if not train or not test or not self.templates(name):
+            raise DamagedError(
+                f"{self.folder} has no templates of {relation}, or no subjects to train on or test with: fetch the release again"
+            )
         if relation in RELATIONS:
             words = RELATIONS[relation].words
         else:

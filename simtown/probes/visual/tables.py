@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
-from functools import wraps
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +81,7 @@ def _printed(rho: float, sd: float, star: bool = False) -> str:
     return f"{rho:.1f} ± {sd:.1f}{'*' if star else ''}"
 
 
+@understood("the release, or a directory of results,")
 def table1(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Classes and pairs of every relation; and what a guess and a perfect ranking get in its test."""
     _no_runs("Table 1", runs)
@@ -168,6 +168,7 @@ def against_coda(release: Release, subjects: Sequence[str], counts: np.ndarray) 
     )  # fmt: skip
 
 
+@understood("the release, or a directory of results,")
 def table2(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Sources of colours against CoDa. runs: directories of simtown probe visual mine, which are sources too."""
     made = Table("Table 2: colours against CoDa's", ("ρ", "# subjs", "avg # occ", "top5 # occ", "btm5 # occ", "Acc@1", "95 %", "prior ρ",
@@ -198,6 +199,7 @@ def table2(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     return [made]
 
 
+@understood("the release, or a directory of results,")
 def table3(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """ρ of the paper's models from their ρ by subject; the tests between BERT base and Oscar base; and what is above the prior."""
     found = release.by_subject()
@@ -268,6 +270,7 @@ def _against_bounds(each: dict[str, float], given: dict[str, tuple[float, float]
                                    f"{told.paired:.2g}", percent(ceiling.mean()))]  # fmt: skip
 
 
+@understood("the release, or a directory of results,")
 def table4(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Rank partition of sizes as printed, with chance and a perfect ranking by the released metric, the text's and the corrected one.
 
@@ -332,6 +335,7 @@ def _head_cells(printed: Sequence[tuple[float, float, float | None]], found: Seq
     return cells
 
 
+@understood("the release, or a directory of results,")
 def table5(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Heads, from the released means."""
     made = Table(
@@ -343,6 +347,7 @@ def table5(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     return [made, bounds(release)]
 
 
+@understood("the release, or a directory of results,")
 def table6(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Heads by group, from the released means."""
     made = Table(
@@ -357,6 +362,7 @@ def table6(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     return [made, bounds(release)]
 
 
+@understood("the release, or a directory of results,")
 def table9(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Best template; colour's ρ stands in the released numbers of Figure 2 too."""
     made = Table("Table 9: best template", tuple(f"{c} {x}" for c in published.COLUMNS for x in ("ρ", "Acc@1")), copied="heatmap_data.csv")
@@ -374,6 +380,7 @@ def table9(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     return [made, bounds(release)]
 
 
+@understood("the release, or a directory of results,")
 def table11(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Where the named subjects stand among all: of untuned ρ by subject, 1 the highest (high) or the lowest (low)."""
     _no_runs("Table 11", runs)
@@ -391,19 +398,8 @@ def table11(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     return [made]
 
 
-def _understood(make: Callable[[Release, Sequence[Path]], list[Table]]) -> Callable[[Release, Sequence[Path]], list[Table]]:
-    """The function itself, which raises DamagedError where the release or a run lacks what it looks for."""
-
-    @wraps(make)
-    def made(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
-        with understood(" or ".join(map(str, (release.folder, *runs)))):
-            return make(release, runs)
-
-    return made
-
-
 #: Name on the command line: the function that makes the tables.
-TABLES: dict[str, Callable[[Release, Sequence[Path]], list[Table]]] = {name: _understood(make) for name, make in {
+TABLES: dict[str, Callable[[Release, Sequence[Path]], list[Table]]] = {
     "vicomte-table1": table1, "vicomte-table2": table2, "vicomte-table3": table3, "vicomte-table4": table4, "vicomte-table5": table5,
     "vicomte-table6": table6, "vicomte-table9": table9, "vicomte-table11": table11,
-}.items()}  # fmt: skip
+}  # fmt: skip
