@@ -40,8 +40,8 @@ OPTIONS: dict[str, frozenset[str]] = {
 }
 #: Those that take no value.
 FLAGS: dict[str, frozenset[str]] = {"physical": frozenset({"tune"}), "visual": frozenset(), "spatial": frozenset({"held-out"})}
-#: Bytes of the largest grid, and its cells at most: each is a process of its own.
-LARGEST, MOST_CELLS = 64_000, 10_000
+#: Cells of a grid at most: each is a process of its own.
+MOST_CELLS = 10_000
 
 
 class GridError(ValueError):
@@ -64,7 +64,7 @@ class Cell:
 def read(path: Path) -> list[Cell]:
     """The cells of a TOML file, in its order. Raises FileNotFoundError, GridError, RefusedError."""
     try:
-        content = read_toml(path, LARGEST)
+        content = read_toml(path)
     except RefusedError:
         raise
     except ValueError as error:
