@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import logging
+import re
 import sys
 import unicodedata
 import warnings
@@ -17,10 +18,26 @@ import warnings
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 #: Characters of a printed line at most: several times those of the longest of ours, which lists all kinds of vehicles.
 LONGEST_LINE = 10_000
+#: Characters of the line that says why a command failed: it may quote a value that is as long as a file.
+LONGEST_COMPLAINT = 1_000
+
+
+#: User and password before the host of a URL, and what follows its path: there stand signatures and tokens.
+_USER = re.compile(r"(\b[a-z][a-z0-9+.-]*:/{1,2})[^/?#\s]*@", re.IGNORECASE)
+_QUERY = re.compile(r"(\b[a-z][a-z0-9+.-]*:/{1,2}[^\s?#'\"]+)[?#][^\s'\"]*", re.IGNORECASE)
+
+
+def shown(text: str) -> str:
+    """The text with all URLs in it as others may see them: without user and password, and without a query."""
+    return _QUERY.sub(r"\1", _USER.sub(r"\1", text)) if ":/" in text else text
 
 
 def plain(text: str, block: bool = False) -> str:
-    """The text with every character that a terminal would obey as an escape to read, such as \\x1b; a block keeps its newlines and tabs."""
+    """A text that may be printed: URLs as :func:`shown`, and an escape such as \\x1b for every character that a terminal would obey.
+
+    A block keeps its newlines and tabs.
+    """
+    text = shown(text)
     if text.isprintable():
         return text
     kept = "\n\t" if block else ""
@@ -43,6 +60,14 @@ def complain(*lines: str) -> None:
     for line in lines:
         sys.stderr.write(_line(line) + "\n")
         sys.stderr.flush()
+
+
+def give_up(reason: str) -> None:
+    """Print the one line that says why a command failed; of a very long one the beginning, and the end, which says what to do."""
+    line = plain("simtown: " + " ".join(reason.split()))
+    if len(line) > LONGEST_COMPLAINT:
+        line = f"{line[: LONGEST_COMPLAINT * 2 // 3]} ... {line[-LONGEST_COMPLAINT // 4 :]}"
+    complain(line)
 
 
 def _line(text: str) -> str:

@@ -6,11 +6,10 @@ take turns within a size, so that a slow minute of the machine hits all alike.
 
 from __future__ import annotations
 
-import csv
 import os
 import platform
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
@@ -19,8 +18,9 @@ import numpy as np
 
 from simtown.assets.atlas import atlas
 from simtown.bench.engines import ABSENT, Engine, makers
-from simtown.files import replacing
+from simtown.files import replacing, save_text
 from simtown.language.sampler import Recipe, sample
+from simtown.quoting import csv_text
 from simtown.render.instances import instances
 from simtown.scenes.scene import SceneBatch
 from simtown.visualgenome.frequencies import frequencies
@@ -136,11 +136,7 @@ def machine(device: str) -> str:
 
 def save(rows: list[Row], where: str, path: Path) -> None:
     """A CSV file, whole or not at all, whose first line is a comment that names the machine."""
-    with replacing(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
-        file.write(f"# {where}\n")
-        writer = csv.DictWriter(file, [f.name for f in fields(Row)])
-        writer.writeheader()
-        writer.writerows(asdict(row) for row in rows)
+    save_text(path, f"# {where}\n{csv_text([[f.name for f in fields(Row)], *(astuple(row) for row in rows)])}")
 
 
 def plot(rows: list[Row], where: str, path: Path) -> None:

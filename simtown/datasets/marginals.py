@@ -15,6 +15,7 @@ import numpy as np
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import SPLITS
 from simtown.files import replacing
+from simtown.quoting import figure_text
 
 ROLES = ("subject", "object")
 #: Expected count below which cells are pooled: the usual rule for the chi-square approximation.
@@ -119,7 +120,7 @@ def plot(found: Mapping[str, Marginals], frequencies: str, path: Path) -> None:
 
     figure: Any = Figure(figsize=(10.5, 8), dpi=150, layout="constrained", facecolor="white")
     grid = figure.subplots(2, 2, sharex=True, sharey="row")
-    asked = "Visual Genome" if frequencies == "vg" else frequencies
+    asked = "Visual Genome" if frequencies == "vg" else figure_text(frequencies)
     for row, shown in enumerate((("train",), ("train", "test"))):
         for column, role in enumerate(ROLES):
             axes = grid[row, column]

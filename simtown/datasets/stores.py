@@ -31,6 +31,7 @@ from simtown.files import (
     replacing,
     save_json,
 )
+from simtown.terminal import shown
 
 #: What a URL looks like, also where a Path has swallowed one of its slashes.
 _URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+]+):/{1,2}(?P<rest>[^/].*)", re.DOTALL)
@@ -184,18 +185,18 @@ class Remote:
         self.url = url.rstrip("/")
 
     def __str__(self) -> str:
-        return self.url
+        return shown(self.url)
 
     def _files(self) -> Any:
         """The file system; every error of opening it is one line."""
         try:
             import fsspec
         except ImportError:
-            raise ValueError(f"{self.url}: reading and writing URLs needs fsspec: {how_to_install('cluster')}") from None
+            raise ValueError(f"{self}: reading and writing URLs needs fsspec: {how_to_install('cluster')}") from None
         try:
             return fsspec.core.url_to_fs(self.url, use_listings_cache=False)[0]
         except (ImportError, ValueError) as error:  # ImportError: "Install gcsfs to access GCS"
-            raise ValueError(f"{self.url}: {error}") from error
+            raise ValueError(f"{self}: {shown(str(error))}") from error
 
     def claimed(self, command: str) -> AbstractContextManager[None]:
         return self._explained()
@@ -206,14 +207,14 @@ class Remote:
         try:
             yield
         except FileNotFoundError as error:
-            raise FileNotFoundError(f"{self.url}: {error}") from error
+            raise FileNotFoundError(f"{self}: {shown(str(error))}") from error
         except OSError as error:
             if type(error) is OSError or error.filename:
                 raise
-            raise OSError(error.errno or 5, f"{self.url}: {error}") from error
+            raise OSError(error.errno or 5, f"{self}: {shown(str(error))}") from error
         except Exception as error:
             if type(error).__module__.partition(".")[0] in ("botocore", "aiobotocore", "s3fs", "gcsfs", "aiohttp", "google"):
-                raise OSError(5, f"{self.url}: {error}") from error
+                raise OSError(5, f"{self}: {shown(str(error))}") from error
             raise
 
     def sizes(self) -> dict[str, int]:
@@ -247,12 +248,12 @@ class Remote:
                 self.get(manifests.NAME, Path(scratch) / manifests.NAME, manifests.LARGEST)
             except FileNotFoundError:
                 raise FileNotFoundError(
-                    f"{self.url} holds no simtown data set (no {manifests.NAME}): give a URL that simtown generate wrote to"
+                    f"{self} holds no simtown data set (no {manifests.NAME}): give a URL that simtown generate wrote to"
                 ) from None
             try:
                 return manifests.load(Path(scratch))
             except (DamagedError, ForeignDirectoryError) as error:
-                raise type(error)(str(error).replace(f"{scratch}/", f"{self.url}/")) from error
+                raise type(error)(str(error).replace(f"{scratch}/", f"{self}/")) from error
 
     def save_manifest(self, manifest: dict[str, Any]) -> None:
         self.save_json(manifests.NAME, manifests.sealed(manifest))
@@ -323,7 +324,7 @@ def name_of(place: str | Path) -> str:
     url = url_of(place)
     if url is None:
         return os.path.basename(os.path.abspath(path_of(place)))
-    last = url.partition("://")[2].partition("?")[0].rstrip("/").rpartition("/")[2]
+    last = shown(url).partition("://")[2].rstrip("/").rpartition("/")[2]
     return re.sub(r"[^\w.+-]+", "-", last).strip(".-")
 
 
@@ -364,10 +365,6 @@ class Mirror:
             try:
                 self.remote.get(name, temporary, entry["bytes"])
             except FileNotFoundError as error:
-                raise DamagedError(
-                    f"{self.remote.url} lacks its shard {name}: run the same simtown generate again, which makes it"
-                ) from error
+                raise DamagedError(f"{self.remote} lacks its shard {name}: run the same simtown generate again, which makes it") from error
             if checksum(temporary) != entry["sha256"]:
-                raise DamagedError(
-                    f"{self.remote.url}/{name} does not match its checksum: remove it and run the same simtown generate again"
-                )
+                raise DamagedError(f"{self.remote}/{name} does not match its checksum: remove it and run the same simtown generate again")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -13,7 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 import simtown
-from simtown.files import replacing
+from simtown.files import save_text
+from simtown.quoting import csv_text, markdown, markdown_table
 from simtown.training.bootstrap import DATA, ITEMS, LEVEL, WEIGHTS, Curve, marked
 from simtown.training.complexity import TARGETS, estimate
 from simtown.training.curves import ABOVE, BELOW, RULES
@@ -69,8 +68,7 @@ def write_tables(report: Report, out: Path) -> None:
         "complexity.md": _markdown(report),
     }
     for name, page in pages.items():
-        with replacing(out / name) as temporary:
-            temporary.write_text(page, encoding="utf-8")
+        save_text(out / name, page)
 
 
 def _plain(record: dict[str, Any], censored: Sequence[str]) -> dict[str, Any]:
@@ -97,11 +95,7 @@ def _learning(curve: Curve) -> dict[str, Any]:
 
 def _csv(records: Sequence[dict[str, Any]], kind: type) -> str:
     names = list(records[0]) if records else list(kind.__dataclass_fields__)  # type: ignore[attr-defined]
-    page = io.StringIO()
-    writer = csv.DictWriter(page, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
-    return page.getvalue()
+    return csv_text([names, *([record[name] for name in names] for record in records)])
 
 
 # complexity.md
@@ -120,8 +114,8 @@ def _markdown(report: Report) -> str:
         *_scope(report),
     ]
     if report.skipped:
-        lines.append(f"Left out, not finished: {counts(report.skipped)}.")
-    lines += [f"Note: {note}." for note in report.notes]
+        lines.append(f"Left out, not finished: {markdown(counts(report.skipped))}.")
+    lines += [f"Note: {markdown(note)}." for note in report.notes]
     table = report.table()
     words = "By the isotonic rule with its interval, and beside it the smallest trained set that reached the target (the paper's rule)."
     lines += ["## At a glance", words, _grid(list(table[0]), [list(row.values()) for row in table])]
@@ -174,7 +168,7 @@ def _exponents(report: Report) -> list[str]:
         targets.setdefault(", ".join([words[0], *(["distractor"] if words[1:] == ["yes"] else [])]), []).append(target)
     if targets:
         which = "; ".join(f"{name} at {', '.join(found)}" for name, found in targets.items())
-        lines.append(f"No exponent, because two worlds that are not censored are needed: {which}.")
+        lines.append(f"No exponent, because two worlds that are not censored are needed: {markdown(which)}.")
     return lines
 
 
@@ -211,8 +205,12 @@ def _additions(report: Report) -> list[str]:
 
 
 def _both_reach(report: Report) -> list[str]:
-    lines = [f"{x.upper} and {x.lower} both reach {x.target:.4g}{', with distractor,' if x.distractor else ''} on: {_sets(report, x)}."
-             for x in report.both_reach if x.sets]  # fmt: skip
+    lines = [
+        f"{markdown(x.upper)} and {markdown(x.lower)} both reach {x.target:.4g}{', with distractor,' if x.distractor else ''} "
+        f"on: {_sets(report, x)}."
+        for x in report.both_reach
+        if x.sets
+    ]
     return ["## Sets on which both models reach a target", "Models compared on the same sets, as the paper does.", *lines] if lines else []
 
 
@@ -269,4 +267,4 @@ def _cell(found: Exponent | Ratio | Addition) -> str:
 
 
 def _grid(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *body))
+    return markdown_table([head, *body])

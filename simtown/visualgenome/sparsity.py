@@ -5,10 +5,8 @@ Of the most frequent entities: in how many images two of them occur together, an
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -18,13 +16,16 @@ import msgspec
 import numpy as np
 
 from simtown.exact import kernel
-from simtown.files import DamagedError, replacing
+from simtown.files import DamagedError, inside, replacing, save_text
+from simtown.quoting import csv_text, figure_text
 from simtown.visualgenome import clean, prepare, published
 from simtown.visualgenome.records import Relation, Thing
 from simtown.visualgenome.stream import Opened, Records
 
 #: What the paper's example is about: 1 giraffe left of a person, 8 persons left of a giraffe.
 EXAMPLE = ("giraffe", "person")
+#: Things of an image at most, each of which is compared with each: no image of Visual Genome has 500.
+MOST_THINGS = 2_000
 
 
 @dataclass(frozen=True)
@@ -141,10 +142,10 @@ class Source:
             raise FileNotFoundError(
                 f"{names} is missing: it holds the names of the classes, which the annotations give by number; put it beside them"
             )
-        with Opened(names) as file:
+        with Opened(inside(self._path, names.name), follow=False) as file:
             try:
-                classes = msgspec.json.decode(file.read(), type=list[str])
-            except msgspec.MsgspecError as error:
+                classes = msgspec.json.decode(file.all(published.LARGEST), type=list[str])
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                 raise DamagedError(f"{names} must be a JSON list of names ({error}): fetch it again") from error
         for path in sorted(self._path.glob("annotations_*.json*")):
             for record in published.marked(path, classes):
@@ -211,9 +212,11 @@ def sparsity(source: Source, top: int = 100, steps: Iterable[str] = clean.STEPS)
     if top < 2:
         raise ValueError(f"--top must be at least 2, not {top}")
     raw: Counter[str] = Counter()
-    images = 0
+    images = letters = 0
     for names, _ in source:
+        letters += sum(map(len, set(names) - raw.keys()))
         raw.update(names)
+        clean.check_size(len(raw), letters)
         images += bool(names)
     words: Counter[str] = Counter()
     for text, count in raw.items():
@@ -234,21 +237,22 @@ def sparsity(source: Source, top: int = 100, steps: Iterable[str] = clean.STEPS)
     for names, box in source:
         code = np.array([code_of[name] for name in names], dtype=np.int64)
         kept = code >= 0
+        if kept.sum() > MOST_THINGS:
+            raise DamagedError(
+                f"an image has more than {MOST_THINGS:,} things marked, which none of Visual Genome's has: fetch the file again"
+            )
         _tally(code[kept], box[kept, 0], box[kept, 2], boxes, together, left, apart)
     return Sparsity(tuple(chosen), boxes, images, together, left, apart, source.bad)
 
 
 def write_tables(found: Sparsity, path: Path) -> None:
     """A CSV table, one row an ordered pair of different entities: a, b, images with both, a left of b, a apart and left of b."""
-    text = io.StringIO(newline="")
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["a", "b", "images", "a_left_of_b", "a_apart_left_of_b"])
+    rows: list[Sequence[object]] = [("a", "b", "images", "a_left_of_b", "a_apart_left_of_b")]
     for i, a in enumerate(found.names):
         for j, b in enumerate(found.names):
             if i != j:
-                rows.writerow([a, b, int(found.together[i, j]), int(found.left[i, j]), int(found.apart[i, j])])
-    with replacing(path) as temporary:
-        temporary.write_text(text.getvalue(), encoding="utf-8")
+                rows.append((a, b, int(found.together[i, j]), int(found.left[i, j]), int(found.apart[i, j])))
+    save_text(path, csv_text(rows))
 
 
 def heatmap(found: Sparsity, path: Path) -> None:
@@ -264,8 +268,9 @@ def heatmap(found: Sparsity, path: Path) -> None:
     greys: Any = "Greys"
     picture = axes.imshow(shown, cmap=greys, norm=LogNorm(0.15, max(int(found.together.max()), 2)), interpolation="nearest")
     size = 5.2 if n > 60 else 8
-    axes.set_xticks(range(n), found.names, rotation=90, fontsize=size)
-    axes.set_yticks(range(n), found.names, fontsize=size)
+    names = [figure_text(name) for name in found.names]
+    axes.set_xticks(range(n), names, rotation=90, fontsize=size)
+    axes.set_yticks(range(n), names, fontsize=size)
     axes.tick_params(length=0, pad=1.5, colors="#333333")
     axes.spines[:].set_color("#888888")
     axes.set_title(f"In how many of {found.images:,} images two of the {n} most frequent entities occur together\n"

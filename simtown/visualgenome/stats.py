@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from simtown.files import replacing
+from simtown.files import DamagedError, save_text
+from simtown.quoting import csv_text
+from simtown.terminal import plain
 from simtown.visualgenome import prepare
 
 #: Table 1 of the paper: what, as printed.
@@ -112,6 +112,8 @@ def statistics(directory: Path) -> Statistics:
     unique = tuple((t, int((counts >= t).sum()), float(counts[counts >= t].sum() / total)) for t in thresholds)
     marginals = prepare.read(directory, prepare.ENTITIES)
     entity, s, o = marginals["entity"].to_pylist(), marginals["subject"].to_numpy(), marginals["object"].to_numpy()
+    if any((numbers < 0).any() or (numbers >= 1 << 53).any() for numbers in (counts, s, o)):
+        raise DamagedError(f"{directory} holds a count that cannot be: prepare again")
     kept = [(n, c) for n, c, k in zip(names, counts.tolist(), table["kept"].to_pylist(), strict=True) if k]
     return Statistics(content, tuple(sum(by_name.get(p, 0) for p in entry.predicates) for entry in TABLE2), unique,
                       _ranked(entity, s), _ranked(entity, o), _ranked(entity, s + o), tuple(kept))  # fmt: skip
@@ -134,14 +136,13 @@ def frequency_table(directory: Path, top: int) -> list[tuple[str, int, int]]:
     if table.num_rows < top:
         raise ValueError(f"{directory} has {table.num_rows} entities, fewer than --top {top}")
     columns = (table[name].to_pylist()[:top] for name in ("entity", "subject", "object"))
-    return list(zip(*columns, strict=True))
+    rows = list(zip(*columns, strict=True))
+    if not all(0 <= count < 1 << 53 for row in rows for count in row[1:]):
+        raise DamagedError(f"{directory} holds a count that cannot be: prepare again")
+    return rows
 
 
 def write_frequencies(rows: Sequence[tuple[str, int, int]], path: Path, source: str) -> None:
     """Write the CSV table that `simtown generate --frequencies` reads; lines that begin with # say where it is from."""
-    text = io.StringIO(newline="")
-    text.write("entity,subject,object\n")
-    text.write(f"# How often the {len(rows)} entities stated most are subject and object of a relationship. {source}\n")
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    with replacing(path) as temporary:
-        temporary.write_text(text.getvalue(), encoding="utf-8")
+    about = f"# How often the {len(rows)} entities stated most are subject and object of a relationship. {plain(source)}"
+    save_text(path, f"entity,subject,object\n{about}\n{csv_text(rows)}")

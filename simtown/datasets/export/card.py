@@ -13,6 +13,7 @@ from simtown.datasets.names import names
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import Settings
 from simtown.language.relations import RELATION_NAMES
+from simtown.quoting import markdown
 from simtown.scenes.weather import WEATHERS
 
 #: What the columns are, in words.
@@ -98,7 +99,7 @@ def card(data: Dataset, splits: Sequence[str], directory: Path) -> str:
 
 # {header["pretty_name"]}
 
-{description(data)} Examples: {counts}. In every split half the answers are yes.
+{markdown(description(data))} Examples: {counts}. In every split half the answers are yes.
 
 ```python
 from datasets import load_dataset

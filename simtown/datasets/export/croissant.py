@@ -9,6 +9,7 @@ from typing import Any
 from simtown.datasets.export.card import MEANING, description, features
 from simtown.datasets.reader import Dataset
 from simtown.files import save_json
+from simtown.terminal import plain
 
 _CONTEXT = {
     "@language": "en",
@@ -69,9 +70,9 @@ def write(data: Dataset, splits: Sequence[str], directory: Path) -> None:
     told = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
-        "name": data.name,
-        "description": description(data),
-        "version": data.manifest["simtown"],
+        "name": plain(data.name),
+        "description": plain(description(data)),
+        "version": plain(data.manifest["simtown"]),
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "distribution": sets,
         "recordSet": records,

@@ -5,20 +5,26 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from simtown.terminal import plain
+
 
 def yaml(value: Any, indent: int = 0) -> str:
     """Lines of a dict of dicts, lists, strings, numbers and booleans."""
     margin, out = " " * indent, ""
     for key, item in value.items():
-        name = key if isinstance(key, str) and key.isidentifier() else json.dumps(key)
+        name = key if isinstance(key, str) and key.isidentifier() else _scalar(key)
         if isinstance(item, dict) and item:
             out += f"{margin}{name}:\n{yaml(item, indent + 2)}"
         elif isinstance(item, list) and item:
             out += f"{margin}{name}:\n" + "".join(f"{margin}- {_entry(entry, indent + 2)}" for entry in item)
         else:
-            out += f"{margin}{name}: {json.dumps(item)}\n"
+            out += f"{margin}{name}: {_scalar(item)}\n"
     return out
 
 
 def _entry(item: Any, indent: int) -> str:
-    return yaml(item, indent)[indent:] if isinstance(item, dict) else f"{json.dumps(item)}\n"
+    return yaml(item, indent)[indent:] if isinstance(item, dict) else f"{_scalar(item)}\n"
+
+
+def _scalar(item: Any) -> str:
+    return json.dumps(plain(item) if isinstance(item, str) else item)

@@ -11,6 +11,7 @@ import numpy as np
 from simtown.files import replacing
 from simtown.probes.physical.datasets import CATEGORIES, Release
 from simtown.probes.physical.results import frequency_correlation, short
+from simtown.quoting import figure_text
 
 _INK, _FAINT = "#333333", "#E4E4E4"
 #: Okabe and Ito's, told apart by the colour-blind.
@@ -40,7 +41,9 @@ def figure2(title: str, model: str, task: dict[str, Any], release: Release, path
     for place, (letter, panel) in zip(axes, panels.items(), strict=True):
         _plain(place)
         place.set_title(f"({letter}) {panel(place)}", loc="left", fontsize=10, color=_INK, pad=9)
-    figure.suptitle(f"{title.replace('-', ' ')}, {short(model)}: micro F1 {task['scores']['micro']:.2f}", fontsize=11.5, color=_INK)
+    figure.suptitle(
+        f"{title.replace('-', ' ')}, {figure_text(short(model))}: micro F1 {task['scores']['micro']:.2f}", fontsize=11.5, color=_INK
+    )
     with replacing(path) as temporary:
         figure.savefig(temporary, format="png", metadata={"Software": None})
 
@@ -140,6 +143,6 @@ def _label(axes: Any, words: Sequence[str], x: np.ndarray, y: np.ndarray) -> Non
         for low, high, side, offset in ((across[i], across[i] + wide, "left", 5), (across[i] - wide, across[i], "right", -5)):
             if free(low, high, y[i], i):
                 boxes.append((low, high, y[i]))
-                axes.annotate(words[i], (10 ** x[i], y[i]), xytext=(offset, 0), textcoords="offset points", va="center", ha=side,
-                              fontsize=7.5, color="#666666")  # fmt: skip
+                look = {"va": "center", "ha": side, "fontsize": 7.5, "color": "#666666"}
+                axes.annotate(figure_text(words[i]), (10 ** x[i], y[i]), xytext=(offset, 0), textcoords="offset points", **look)
                 break

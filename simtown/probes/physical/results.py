@@ -15,7 +15,6 @@ The same settings continue where an earlier run ended; others are refused.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from simtown.files import replacing
+from simtown.columns import FLAG, NUMBER, TEXT
+from simtown.files import DamagedError, save_text
 from simtown.probes import statistics
 from simtown.probes.physical import metrics
 from simtown.probes.physical.datasets import CATEGORIES, Release
@@ -31,6 +31,7 @@ from simtown.probes.physical.models import Judged
 from simtown.probes.physical.published import printed
 from simtown.probes.physical.tasks import ALL, KINDS, Kind, Rows
 from simtown.probes.results import NAME, Study
+from simtown.quoting import csv_text, latex, markdown, markdown_table
 
 TITLES = tuple(f"{s}-{t}" for s, t in ALL)
 _COLUMNS = ("left", "right", "object", "label", "said", "score")
@@ -43,7 +44,9 @@ STUDY = Study(
 
 def decisions(path: Path, title: str) -> Judged:
     """A task's decisions, read back. Raises DamagedError."""
-    table = STUDY.table(path, title)
+    table = STUDY.table(path, title, dict(zip(_COLUMNS, (TEXT, TEXT, TEXT, FLAG, FLAG, NUMBER), strict=True)))
+    if not table.num_rows:
+        raise DamagedError(f"{path / title}.parquet holds no decisions: delete it and run {STUDY.command} again")
     names, codes = zip(*(np.unique(np.asarray(table[c]).astype(str), return_inverse=True) for c in _COLUMNS[:3]), strict=True)
     lefts, rights, groups = (tuple(str(x) for x in n) for n in names)
     label, said, score = (np.asarray(table[c]) for c in _COLUMNS[3:])
@@ -121,17 +124,12 @@ def write_tables(path: Path, content: dict[str, Any]) -> None:
         "macro_f1: harmonic mean of mean precision and mean recall, as the paper prints it; mean_f1: the usual mean of F1s; left, right:",
         "over the first and the second of the task's two kinds; low, high: 95 % bootstrap interval over test objects.",
     )
-    markdown = [f"# {model}", "", *_markdown(head, [[shown(c) for c in row] for row in rows]), "", *explained]
-    name = model.replace("\\", "/").replace("_", r"\_").replace("&", r"\&").replace("%", r"\%").replace("#", r"\#")
+    grid = markdown_table([head, *([shown(c) for c in row] for row in rows)], ["---"] + ["---:"] * (len(head) - 1))
+    page = "\n".join([f"# {markdown(model)}", "", grid, "", *explained])
     cells = [printed(float(value)).removeprefix("0") for row in rows for value in row[2:5]]
     groups = [f"\\multicolumn{{3}}{{c}}{{{row[0]}}}" for row in rows]
     tex = [f"\\begin{{tabular}}{{l{'rrr' * len(rows)}}}", "\\hline", " & ".join(["", *groups]) + r" \\",
            " & ".join(["", *(c.replace("μ", r"$\mu$") for row in rows for c in columns(str(row[0])))]) + r" \\", "\\hline",
-           " & ".join([name, *cells]) + r" \\", "\\hline", "\\end{tabular}"]  # fmt: skip
-    for end, lines in (("csv", [",".join(map(str, r)) for r in (head, *rows)]), ("md", markdown), ("tex", tex)):
-        with replacing(path / f"summary.{end}") as temporary:
-            temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    return [f"| {' | '.join(line)} |" for line in (head, ["---"] + ["---:"] * (len(head) - 1), *rows)]
+           " & ".join([latex(model), *cells]) + r" \\", "\\hline", "\\end{tabular}"]  # fmt: skip
+    for end, text in (("csv", csv_text([head, *rows])), ("md", f"{page}\n"), ("tex", "\n".join(tex) + "\n")):
+        save_text(path / f"summary.{end}", text)

@@ -11,6 +11,7 @@ from scipy.spatial.distance import pdist
 
 from simtown.files import replacing
 from simtown.probes.spatial.tables import Table
+from simtown.quoting import figure_text
 
 _INK = "#333333"
 
@@ -42,7 +43,7 @@ def heat_map(table: Table, title: str, path: Path) -> None:
     axes.spines[:].set_visible(False)
     axes.set_xlabel("context", fontsize=8, color=_INK)
     axes.set_ylabel("relation", fontsize=8, color=_INK)
-    axes.set_title(title, fontsize=9, loc="left", color=_INK)
+    axes.set_title(figure_text(title), fontsize=9, loc="left", color=_INK)
     bar = figure.colorbar(image, ax=axes, shrink=0.5, aspect=30, pad=0.02)
     bar.set_label("P-vector, logarithmic", fontsize=8, color=_INK)
     bar.ax.tick_params(which="both", labelsize=7, colors=_INK)  # minor ticks are labelled too
@@ -73,7 +74,7 @@ def town(words: Table, grids: np.ndarray, title: str, path: Path) -> None:
     dark = words.values < (words.values.min() + words.values.max()) / 2
     for i, j in np.ndindex(n, n):
         axes.text(j, i, f"{words.values[i, j]:.3f}", ha="center", va="center", fontsize=8, color="white" if dark[i, j] else _INK)
-    axes.set_title(title, fontsize=9, color=_INK)
+    axes.set_title(figure_text(title), fontsize=9, color=_INK)
     _save(figure, path)
 
 

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.datasets.reader import Dataset as Town
-from simtown.files import ForeignDirectoryError, claimed, replacing, save_json
+from simtown.files import ForeignDirectoryError, claimed, folder, read_bytes, replacing, save_json, save_text
 from simtown.language.captions import captions
 from simtown.language.colours import COLOURS, by_kind, seen, tells
 from simtown.probes import statistics
@@ -28,6 +28,7 @@ from simtown.probes.scorers import open_scorer
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.visual import elicit, figures, metrics
 from simtown.probes.visual.dataset import GROUPS, grouped
+from simtown.quoting import markdown_table
 
 #: How captions tell a colour, and so how the model is asked.
 TEMPLATES = ("the [X] is [Y]", "the [Y] [X]")
@@ -109,7 +110,7 @@ def run(
         raise ValueError("--bias lists probabilities from 0 to below 1, with commas between, such as 0,0.5,0.95")
     kinds = Kinds.of(town)
     settings = LMSettings("lstm", epochs, VOCABULARY, BATCH, 0.003, 0)
-    told: dict[str, Any] = {"format": FORMAT, "town": str(town.path), "epochs": epochs, "kinds": len(kinds.names), "bias": {}}
+    told: dict[str, Any] = {"format": FORMAT, "town": town.name, "epochs": epochs, "kinds": len(kinds.names), "bias": {}}
     rows: dict[str, list[Any]] = {name: [] for name in ("bias", "kind", "color", "truth", "said", "recovered")}
     beliefs = []
     guess = np.tile(metrics.prior(kinds.truth), (len(kinds.names), 1))
@@ -117,10 +118,10 @@ def run(
     told["ceiling_rho"] = float(metrics.ceiling_rows(kinds.truth).mean())
     with claimed(out, "simtown probe visual bridge"):
         for bias in sorted(set(biases)):
-            place = out / f"bias-{bias:g}"
+            place = folder(out, f"bias-{bias:g}")
             corpus = _captions(town, bias, place)
             with watching(f"train {place / 'lm'}") as watcher:
-                run_told = train(settings, corpus, place / "lm", watcher)
+                run_told = train(settings, corpus, folder(place, "lm"), watcher)
             told_by, said = recovered(open_scorer(f"lstm:{place / 'lm'}"), kinds.names), kinds.said(bias)
             belief = told_by.mean(axis=0)
             beliefs.append((bias, belief))
@@ -135,8 +136,7 @@ def run(
         save_json(out / NAME, told)
         with replacing(out / "bridge.parquet") as temporary:
             pq.write_table(pa.table(rows), temporary)
-        with replacing(out / "bridge.md") as temporary:
-            temporary.write_text(table(told), encoding="utf-8")
+        save_text(out / "bridge.md", table(told))
         figure(kinds, beliefs, told, out / "bridge.png")
     return told
 
@@ -144,13 +144,16 @@ def run(
 def _captions(town: Town, bias: float, place: Path) -> Path:
     """The captions' file, made if need be. Raises ForeignDirectoryError where other ones are."""
     text = "".join(f"{line}\n" for line in captions(town.train.scenes(), town.settings.seed, "train", bias))
-    place.mkdir(exist_ok=True)
     path = place / "captions.txt"
-    if path.exists() and path.read_text(encoding="utf-8") != text:
+    if path.is_symlink() or (path.exists() and (path.stat().st_size != len(text.encode()) or not _holds(path, text))):
         raise ForeignDirectoryError(f"{path} holds captions of other scenes: give another --out")
-    with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    save_text(path, text)
     return path
+
+
+def _holds(path: Path, text: str) -> bool:
+    content = text.encode()
+    return read_bytes(path, len(content), follow=False) == content
 
 
 def table(told: dict[str, Any]) -> str:
@@ -168,7 +171,7 @@ def table(told: dict[str, Any]) -> str:
         "typical first, %",
         *(f"KL, {g}" for g in GROUPS),
     )
-    lines = [heads, ("---:",) * len(heads)]
+    lines = [heads]
     for bias, one in told["bias"].items():
         model = one["model"]
         lines.append((bias, cell(model["divergence"]), f"{abs(one['captions']['divergence']['mean']):.2f}",
@@ -177,7 +180,7 @@ def table(told: dict[str, Any]) -> str:
     prior, blank = told["prior"], ("",) * (1 + len(TEMPLATES))
     lines.append(("prior", cell(prior["divergence"]), *blank, cell(prior["rho"], 100, 1), cell(prior["first"], 100, 0),
                   *(f"{prior['divergence'].get(g, float('nan')):.2f}" for g in GROUPS)))  # fmt: skip
-    text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    text = markdown_table(lines, ["---:"] * len(heads))
     return (f"{text}\n\nThe truth against a model's belief: means over {told['kinds']} kinds with 95 % intervals. Who believes just what "
             f"captions say has the second number; the prior is the mean of all kinds. Ceiling of ρ × 100: "
             f"{100 * told['ceiling_rho']:.1f}.\n")  # fmt: skip

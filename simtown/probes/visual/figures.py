@@ -14,6 +14,7 @@ from simtown.probes.visual import results
 from simtown.probes.visual.classes import SIZES
 from simtown.probes.visual.dataset import GROUPS
 from simtown.probes.visual.release import CODA_CLASSES, Release
+from simtown.quoting import figure_text
 
 _INK, _FAINT, _GREY = "#333333", "#E4E4E4", "#9A9A9A"
 #: Okabe and Ito's, told apart by the colour-blind.
@@ -50,7 +51,7 @@ def task(out: Path, name: str, content: dict[str, Any]) -> None:
     """A task's picture, OUT/TASK.png, from what its summary says."""
     told = content["tasks"][name]
     model = str(content["settings"]["model"])
-    model = model if len(model) < 60 else f"…{model[-59:]}"
+    model = figure_text(model if len(model) < 60 else f"…{model[-59:]}")
     if name == "size":
         _size(out, told, model)
     elif name == "cooccurrence":
@@ -84,7 +85,10 @@ def _relation(path: Path, told: dict[str, Any], title: str) -> None:
         right.plot([i - 0.45, i + 0.45], [100 * numbers["prior_rho"]] * 2, "--", color=_INK, linewidth=1.1)
     left.set_xticks(range(len(groups)), [f"{g}\n({e['n']})" for g, e in groups.items()])
     right.set_xticks(
-        range(len(classes)), [f"{c}\n({e['n']})" for c, e in classes.items()], fontsize=7.5, rotation=45 if len(classes) > 12 else 0
+        range(len(classes)),
+        [figure_text(f"{c}\n({e['n']})") for c, e in classes.items()],
+        fontsize=7.5,
+        rotation=45 if len(classes) > 12 else 0,
     )
     left.set_ylabel("Spearman ρ × 100", fontsize=9, color=_INK)
     left.set_title("by group; bars: 95 % intervals", fontsize=9.5, loc="left", color=_INK)
@@ -152,7 +156,7 @@ def boxes(panel: Any, groups: dict[str, list[float]]) -> None:
             panel.plot([i - 0.3, i + 0.3], [middle] * 2, color=_PALETTE[0], linewidth=2)
             spread = (np.arange(len(values)) % 7 - 3) * 0.06
             panel.scatter(i + spread, values, s=9, color=_PALETTE[0], alpha=0.7, linewidths=0)
-    panel.set_xticks(range(len(groups)), list(groups))
+    panel.set_xticks(range(len(groups)), list(map(figure_text, groups)))
     panel.set_ylabel("cosine with large − small", fontsize=9, color=_INK)
 
 
@@ -187,7 +191,7 @@ def figure3(release: Release, path: Path) -> None:
         boxes(panel, groups)
         sizes = np.repeat(np.arange(len(groups)), [len(v) for v in groups.values()])
         rho = statistics.spearman(np.concatenate([np.array(v) for v in groups.values()]), sizes).rho
-        panel.set_title(f"{model}; ρ with size {rho:.2f}", fontsize=9.5, loc="left", color=_INK)
+        panel.set_title(f"{figure_text(model)}; ρ with size {rho:.2f}", fontsize=9.5, loc="left", color=_INK)
     save(figure, path)
 
 
@@ -197,7 +201,7 @@ def figure5(release: Release, path: Path) -> None:
     figure, (panel,) = canvas(1, 4.8, 4.4)
     x, y = (np.concatenate([np.array(v) for v in found[model].values()]) for model in ("bert", "oscar"))
     for (size, values), colour in zip(found["bert"].items(), _PALETTE, strict=False):
-        panel.scatter(values, found["oscar"][size], s=16, color=colour, label=size, linewidths=0)
+        panel.scatter(values, found["oscar"][size], s=16, color=colour, label=figure_text(size), linewidths=0)
     panel.set_xlabel("BERT", fontsize=9, color=_INK)
     panel.set_ylabel("Oscar", fontsize=9, color=_INK)
     panel.legend(fontsize=8, frameon=False)
@@ -219,7 +223,7 @@ def _lines(release: Release, path: Path, first: tuple[str, bool, str], second: t
         ends = sorted((b[s], s) for s in both[:10])
         heights = _apart([v for v, _ in ends], 0.055 * np.ptp([a[s] for s in both[:10]] + [b[s] for s in both[:10]]))
         for height, (_, subject) in zip(heights, ends, strict=True):
-            panel.annotate(subject, (1.04, height), va="center", fontsize=7, color="#666666", annotation_clip=False)
+            panel.annotate(figure_text(subject), (1.04, height), va="center", fontsize=7, color="#666666", annotation_clip=False)
         change = np.sign([b[s] - a[s] for s in both])
         panel.set_xticks([0, 1], [first[2], second[2]])
         panel.set_xlim(-0.15, 1.75)
@@ -265,7 +269,7 @@ def _against_coda(release: Release, source: str, name: str, path: Path) -> None:
         for shift, shares, label, colour in ((-0.2, found.coda[i], "CoDa", _GREY), (0.2, found.shares[i], name, _PALETTE[0])):
             panel.bar(np.arange(len(colors)) + shift, shares[colors], 0.4, color=colour, label=label)
         panel.set_xticks(range(len(colors)), [CODA_CLASSES[c] for c in colors], rotation=90, fontsize=7.5)
-        panel.set_title(f"{found.subjects[i]}; ρ = {found.rho[i]:.2f}", fontsize=9, loc="left", color=_INK)
+        panel.set_title(f"{figure_text(found.subjects[i])}; ρ = {found.rho[i]:.2f}", fontsize=9, loc="left", color=_INK)
     panels[0].legend(fontsize=7.5, frameon=False)
     panels[0].set_ylabel("share", fontsize=9, color=_INK)
     save(figure, path)

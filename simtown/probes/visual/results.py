@@ -17,9 +17,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from simtown.files import replacing
+from simtown.columns import FLAG, NUMBER, TEXT
+from simtown.files import save_text
 from simtown.probes.results import NAME, Study
 from simtown.probes.visual.dataset import GROUPS
+from simtown.quoting import csv_text, markdown, markdown_table
 
 TASKS = ("color", "shape", "material", "cooccurrence", "size")
 STUDY = Study(
@@ -28,10 +30,12 @@ STUDY = Study(
     frozenset({NAME, "summary.csv", "summary.md", "prompts", *(f"{t}{end}" for t in TASKS for end in (".parquet", ".png"))}),
 )
 
+_COMPARED = {"mode": TEXT, "subject": TEXT, "group": TEXT, "rho": NUMBER, "right": FLAG}
+
 
 def rows(path: Path, task: str) -> dict[str, list[Any]]:
-    """A task's rows, read back by column. Raises DamagedError."""
-    found: dict[str, list[Any]] = STUDY.table(path, task).to_pydict()
+    """What is compared of a task's rows, read back by column. Raises DamagedError."""
+    found: dict[str, list[Any]] = STUDY.table(path, task, _COMPARED).to_pydict()
     return found
 
 
@@ -98,11 +102,9 @@ HEADS = (
 def write_tables(path: Path, content: dict[str, Any]) -> None:
     """summary.csv and .md."""
     table = [[line.get(head, "") for head in HEADS] for line in lines(content)]
-    csv = [",".join(f'"{cell}"' if "," in cell else cell for cell in row) for row in (list(HEADS), *table)]
-    md = [f"# {content['settings']['model']}", "", *(f"| {' | '.join(row)} |" for row in (list(HEADS), ["---"] * len(HEADS), *table)), "",
+    page = [f"# {markdown(content['settings']['model'])}", "", markdown_table([HEADS, *table]), "",
           "score: mean Spearman ρ over subjects ± sd, times 100 (of size: rank partition, per cent; projection: one ρ over "
           "nouns); in brackets 95 % bootstrap intervals over subjects; prior: the train subjects' mean distribution (of size: a random "
           "order); ceiling: the best that a ranking without ties can reach; choice of 2: the best class against a wrong one."]  # fmt: skip
-    for end, text in (("csv", csv), ("md", md)):
-        with replacing(path / f"summary.{end}") as temporary:
-            temporary.write_text("\n".join(text) + "\n", encoding="utf-8")
+    save_text(path / "summary.csv", csv_text([HEADS, *table]))
+    save_text(path / "summary.md", "\n".join(page) + "\n")
