@@ -150,9 +150,14 @@ def _job(ray: Any) -> Any:
     return job
 
 
-def _directory() -> tempfile.TemporaryDirectory[str]:
-    """A directory of this user's own, until a block ends. Its name is short, since sockets in it must have names of at most 104 bytes."""
-    return tempfile.TemporaryDirectory(prefix="simtown-ray-", dir="/tmp", ignore_cleanup_errors=True)
+@contextlib.contextmanager
+def _directory() -> Iterator[str]:
+    """A directory for Ray, until the block ends, inside one that no other user enters: Ray lets everybody write into its own.
+
+    Its name is short: those of sockets in it may have 104 bytes.
+    """
+    with tempfile.TemporaryDirectory(prefix="simtown-", dir="/tmp", ignore_cleanup_errors=True) as own:
+        yield os.path.join(own, "ray")
 
 
 @contextlib.contextmanager
