@@ -25,8 +25,8 @@ from typing import Any, BinaryIO
 
 #: Bytes of the largest JSON file that is read. What is parsed of it takes up to 20 times as much memory.
 LARGEST_JSON = 32_000_000
-#: Bytes of the largest TOML file that is read.
-LARGEST_TOML = 1_000_000
+#: Bytes of the largest TOML file that is read; ours have 3,000. Parsing a key of many dots takes a time that grows with its square.
+LARGEST_TOML = 20_000
 #: Bytes of the longest name that becomes part of a path.
 LONGEST_NAME = 200
 #: The names of temporary files, with the name that the file gets when it is complete, and of temporary directories.
@@ -46,18 +46,20 @@ class RefusedError(ValueError):
     """A file or a name that is not used since it could do harm; the message says which and why."""
 
 
-def open_plain(path: Path, follow: bool = True) -> BinaryIO:
+def open_plain(path: Path, follow: bool = True, writable: bool = False) -> BinaryIO:
     """Open a file to read it, if it is a plain file.
 
     Args:
         follow: whether the path may be a symbolic link: True for a file that the person named, False for one that lies in a directory
             that the person named.
+        writable: whether it is written to in its place, too.
 
     Raises:
         RefusedError: it is a directory, a device or a pipe, or a link that must not be followed. OSError: it cannot be opened.
     """
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW))
+        flags = os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
+        handle = os.open(path, flags | (os.O_RDWR if writable else os.O_RDONLY))
     except OSError:
         if not follow and path.is_symlink():
             raise RefusedError(f"{path} is a symbolic link: put the file itself there") from None
@@ -65,17 +67,16 @@ def open_plain(path: Path, follow: bool = True) -> BinaryIO:
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise RefusedError(f"{path} is no plain file")
-    return os.fdopen(handle, "rb")
+    return os.fdopen(handle, "r+b" if writable else "rb")
 
 
 def read_bytes(path: Path, largest: int, follow: bool = True) -> bytes:
     """The content of a plain file of at most `largest` bytes. Raises RefusedError or OSError, as :func:`open_plain` does."""
     with open_plain(path, follow) as file:
         size = os.fstat(file.fileno()).st_size
-        content = b"" if size > largest else file.read(largest + 1)
-    if max(size, len(content)) > largest:
-        raise RefusedError(f"{path} is too large ({max(size, len(content)):,} bytes): a file of its kind has at most {largest:,}")
-    return content
+        if size > largest:
+            raise RefusedError(f"{path} is too large ({size:,} bytes): a file of its kind has at most {largest:,}")
+        return file.read(size)  # a number of bytes that is read is allocated first
 
 
 def read_text(path: Path, largest: int, follow: bool = True, encoding: str = "utf-8") -> str:
@@ -120,10 +121,10 @@ def read_json(path: Path, largest: int = LARGEST_JSON, follow: bool = False) -> 
     return parse_json(read_bytes(path, largest, follow))
 
 
-def read_toml(path: Path, largest: int = LARGEST_TOML) -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, Any]:
     """What a TOML file holds. Raises ValueError (RefusedError and tomllib.TOMLDecodeError too are) or OSError."""
     try:
-        return tomllib.loads(read_text(path, largest))
+        return tomllib.loads(read_text(path, LARGEST_TOML))
     except RecursionError:
         raise ValueError("it nests too deeply") from None
 
@@ -181,11 +182,18 @@ def replacing(path: Path, ending: str = "") -> Iterator[Path]:
 
     `ending`: how its name ends, such as ".mp4", for a library that chooses a format by it.
     """
+    with scratch(path, ending) as temporary:
+        yield temporary
+        os.replace(temporary, path)
+
+
+@contextlib.contextmanager
+def scratch(path: Path, ending: str = "") -> Iterator[Path]:
+    """A new, empty file beside `path` to write to, which goes when the block ends; where it is left over, it is called after `path`."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp{ending}")
     os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666))
     try:
         yield temporary
-        os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -27,15 +27,15 @@ def open_picture(path: Path) -> Image.Image:
     content = read_bytes(path, LARGEST_PICTURE)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # Pillow's about pictures larger than ours may be, which are refused here, and damaged EXIF data
+            warnings.simplefilter("ignore")  # of large pictures, which are refused here, and of damaged EXIF data
             with Image.open(io.BytesIO(content), formats=FORMATS) as opened:
                 width, height = opened.size
                 if width * height <= MOST_PIXELS:
                     return opened.convert("RGB")
     except OSError:
         raise
+    except Image.DecompressionBombError:
+        pass  # more pixels yet
     except Exception as error:  # Pillow raises a dozen kinds for damaged files
         raise RefusedError(f"it is damaged ({type(error).__name__})") from error
-    raise RefusedError(f"it has {width} x {height} pixels, and at most {MOST_PIXELS:,} are read")
+    raise RefusedError(f"it has more than {MOST_PIXELS:,} pixels: make it smaller")

@@ -9,6 +9,8 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from pathlib import Path
 
 from simtown.terminal import plain
 
@@ -22,6 +24,14 @@ _LATEX = {
 }  # fmt: skip
 #: Characters of a name in a figure at most: more than stand beside each other on a page.
 LONGEST_LABEL = 120
+
+
+def without_folders(model: str) -> str:
+    """A model such as hf:/home/ann/lm/final as others may know it: "hf:lm/final (path 3f2a61)". All but a path from the root stays."""
+    kind, colon, place = model.partition(":")
+    if not place.startswith(("/", "~")):
+        return model
+    return f"{kind}{colon}{'/'.join(Path(place).parts[1:][-2:])} (path {sha256(place.encode(errors='replace')).hexdigest()[:6]})"
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:

@@ -79,7 +79,7 @@ FILES = {
     "test": Hashed("What make test installs before simtown itself: all but PyTorch.", ("hatchling", "editables", "sympy"), ("dev",)),
     "audit": Hashed("What CI looks for known vulnerabilities with.", ("pip-audit",)),
 }
-#: Left out of requirements/, with the CUDA packages that only it needs: a machine gets its build with CUDA or one without, from another index.
+#: Not in requirements/, nor are the CUDA packages that only it needs: a machine gets the build with CUDA, or one from another index.
 #: What every build needs is in requirements/test.txt; sympy is there for nothing else.
 WITHOUT_HASH = "torch"
 

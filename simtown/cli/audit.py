@@ -42,7 +42,7 @@ def audit(
     with Progress(f"audit {name}") as watcher:
         watcher.started(run.STEPS, 0)
         findings = run.audit(data, lambda name: watcher.advanced(1, {}))
-    summary = run.report(name, findings)
+    summary = run.report(data.name, findings)
     if report_file:
         save_json(report_file, summary)
     table = Table(title=f"Audit of {name}", box=box.SIMPLE_HEAD, pad_edge=False)

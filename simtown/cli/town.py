@@ -130,7 +130,8 @@ def generate(
     settings = Settings(entities, n, val, test, width, height, seed, distractor, frequencies, _names(relations, RELATION_NAMES),
                         phrasing, _names(weather, WEATHERS), paint, jitter, masks, depth, shard, test_seed=test_seed,
                         world_seed=world_seed)  # fmt: skip
-    store = store_of(default_name(settings) if out is None else out)
+    target = default_name(settings) if out is None else out
+    store = store_of(target)
     settings.check()
     with Progress(f"generate {store}") as watcher, connected(engine, address, workers) as cluster:
         if cluster and device == "cuda":
@@ -138,17 +139,17 @@ def generate(
         else:
             drawn_on = settled(device, complain, settings.width, settings.height)
         if cluster:
-            manifest = make(settings, str(store), watcher=watcher, device=drawn_on, engine=OnCluster(cluster))
+            manifest = make(settings, target, watcher=watcher, device=drawn_on, engine=OnCluster(cluster))
         else:
             if drawn_on == "cpu":
                 _renderer("raster")  # compile once, here, before the workers start
-            manifest = make(settings, str(store), workers, watcher, drawn_on)
+            manifest = make(settings, target, workers, watcher, drawn_on)
     size_on_disk = sum(entry["bytes"] for entry in manifest["shards"].values())
     if PREVIEW not in store.sizes():
         from simtown.datasets.preview import dataset_sheet
         from simtown.datasets.reader import open_dataset
 
-        sheet = dataset_sheet(open_dataset(str(store)), _renderer("raster"))
+        sheet = dataset_sheet(open_dataset(target), _renderer("raster"))
         with store.making(PREVIEW) as place:
             save_picture(sheet, place / PREVIEW)
     made = f"{n} train, {val} val, {test} test examples"
@@ -375,7 +376,7 @@ def verify(
     with Progress(f"verify {store}") as watcher:
         watcher.started(sum(settings.counts().values()), 0)
         drawn = None if everything else pictures
-        report = check(str(store), renderer if drawn != 0 else None, drawn, quick, lambda n: watcher.advanced(n, {}))
+        report = check(dataset, renderer if drawn != 0 else None, drawn, quick, lambda n: watcher.advanced(n, {}))
     for problem in report.problems:
         complain(f"simtown: {problem}")
     if report.problems:

@@ -89,6 +89,7 @@ def fit(
     """
     _train_extra()
     from simtown.datasets.reader import open_dataset
+    from simtown.files import inside
     from simtown.render.engines import settled
     from simtown.training.display import FitDisplay
     from simtown.training.fit import fit as train
@@ -108,7 +109,8 @@ def fit(
         settings = FitSettings(model, size, number, chosen, protocol, min_steps, patience, batch, lr, max_steps, stream,
                                kind, precision_of(precision, kind), compile)  # fmt: skip
         name = f"{model.replace(':', '.')}-{size}-seed{number}"
-        directory = (out / f"seed{number}" if len(many) > 1 else out) if out else Path("runs") / f"{dataset.resolve().name}-{name}"
+        usual = f"runs/{dataset.resolve().name}-{name}"
+        directory = (inside(out, f"seed{number}") if len(many) > 1 else out) if out else inside(Path(), usual)
         with FitDisplay(f"fit {directory}", settings) as watcher:
             run = train(settings, data, directory, watcher, cache)
         best, steps = run["best"], f"{run['epochs']} epochs ({run['steps']} steps)"
@@ -258,6 +260,7 @@ def sweep(
     """
     _train_extra()
     from simtown.datasets.stores import url_of
+    from simtown.files import inside
     from simtown.processes import default_workers
     from simtown.progress import Progress
     from simtown.training import sweep as sweeps
@@ -266,7 +269,7 @@ def sweep(
 
     kind = _device(device)
     planned = read(preset, kind, same_data, None if adaptive is None else parse_targets(adaptive), allow_model or ())
-    directory = out or Path(f"sweep-{Path(preset).stem}")
+    directory = out or inside(Path(), f"sweep-{Path(preset).stem}")
     many = jobs if jobs is not None else (4 if kind == "cuda" else default_workers())
     if many < 1:
         raise RefusalError(f"--jobs must be at least 1, not {many}")
@@ -374,13 +377,14 @@ def complexity(
     """
     _train_extra("scipy", "matplotlib")
     from simtown.console import page
+    from simtown.files import inside
     from simtown.training.report import report
 
     try:
         levels = [float(target) for target in targets.split(",")]
     except ValueError:
         raise RefusalError(f"--targets {targets}: give accuracies between 0 and 1, with commas between them") from None
-    directory = out or (runs[0].parent if runs[0].is_file() else runs[0]) / "complexity"
+    directory = out or inside(runs[0].parent if runs[0].is_file() else runs[0], "complexity")
     found = report(runs, directory, targets=levels, replicates=replicates, seed=seed)
     with page(110) as console:
         console.print(_complexity_table(found.table()))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from math import sqrt
@@ -30,6 +32,10 @@ NEW_SETTINGS = frozenset({"paint", "paint_frequencies"})
 LEFT_OUT: dict[str, Any] = {"test_seed": None, "world_seed": 0}
 #: The key of :attr:`Settings.kinds` beside the settings in a manifest, of a world seed other than 0.
 KINDS = "kinds"
+#: Most shards of a data set: the manifest lists each, in 300 bytes. Most examples of one, whose scenes are in memory while it is made.
+MOST_SHARDS, LARGEST_SHARD = 500_000, 1_000_000
+#: Most kinds of vehicles in a version of the world that is not known here.
+_MOST_KINDS = 1_000
 #: Bytes of a shard whose number of examples is chosen here. What is chosen is this or up to 2.5 times less.
 _SHARD_BYTES = 160e6
 #: Bytes that an example takes, as measured from 32 x 32 to 1024 x 1024: so many for each pixel of a side (outlines) and of the area.
@@ -38,6 +44,8 @@ _MASK_BYTES_PER_SIDE, _MASK_BYTES_PER_PIXEL = 18.0, 0.015
 _DEPTH_BYTES_PER_SIDE, _DEPTH_BYTES_PER_PIXEL = 110.0, 0.6
 #: A small set is cut into so many shards at least, that workers share it and a stopped job continues, but none smaller than this.
 _LEAST_SHARDS, _LEAST_SHARD = 4, 500
+#: The digest of a table behind the name of its CSV file, as a manifest has it.
+_TABLE = re.compile(r" \(table [0-9a-f]{6}\)$")
 
 
 class Tables(NamedTuple):
@@ -118,14 +126,14 @@ class Settings:
     def check_apart_from_frequencies(self) -> None:
         """As :meth:`check` where the table of frequencies may be gone: a finished data set keeps them in its manifest."""
         least = 3 if self.distractor else 2
-        if not least <= self.entities <= SIZES.get(self.catalogue, self.entities):
+        if not least <= self.entities <= SIZES.get(self.catalogue, _MOST_KINDS):
             also = " with --distractor" if self.distractor else ""
             raise SettingsError(f"--entities must be from {least}{also} to {len(ENTITIES)}, not {self.entities}")
         for name, count, low in (("n", self.n, 2), ("val", self.val, 0), ("test", self.test, 0)):
             if count < low or count % 2:
                 raise SettingsError(f"--{name} must be an even number of at least {low} (half the answers are yes), not {count}")
-        if self.shard is not None and (self.shard < 2 or self.shard % 2):
-            raise SettingsError(f"--shard must be an even number of at least 2, not {self.shard}")
+        if self.shard is not None and (not 2 <= self.shard <= LARGEST_SHARD or self.shard % 2):
+            raise SettingsError(f"--shard must be an even number from 2 to {LARGEST_SHARD}, not {self.shard}")
         if not 0 <= self.jitter <= 1:
             raise SettingsError(f"--jitter must be from 0 to 1 metres, not {self.jitter}")
         if self.phrasing not in STYLES:
@@ -139,6 +147,11 @@ class Settings:
             relation_numbers(self.relations)
         except ValueError as error:
             raise SettingsError(str(error)) from error
+        files = sum(-(-count // self.shard_size) for count in self.counts().values())
+        if files > MOST_SHARDS:
+            raise SettingsError(
+                f"--shard {self.shard_size} makes {files:,} files, more than a manifest can list ({MOST_SHARDS:,}): give a larger --shard"
+            )
 
     @property
     def other_world(self) -> bool:
@@ -241,13 +254,17 @@ class Settings:
     def resolved(self, tables: Tables | None = None) -> dict[str, Any]:
         """As JSON keeps it: names, numbers, and the frequencies themselves, so that a changed CSV file is a changed setting.
 
-        The kinds of a world seed are written out, too.
+        The kinds of a world seed are written out, too. Of a CSV file the name and a digest are kept: its folders are nobody's business.
         `tables` takes the place of :meth:`tables`, as for :meth:`recipe`.
         """
         tables = tables or self.tables()
         choices = {**asdict(self.canonical), "shard": self.shard_size}
         told = {k: list(v) if isinstance(v, tuple) else v for k, v in choices.items() if k not in LEFT_OUT or v != LEFT_OUT[k]}
         told.update({f"{role}_frequencies": [float(p) for p in table] for role, table in tables._asdict().items()})
+        if self.table_from_file:
+            told["frequencies"] = _of_table(self.frequencies, told["subject_frequencies"], told["object_frequencies"])
+        if self.paint_from_file:
+            told["paint"] = _of_table(self.paint, told["paint_frequencies"])
         if self.world_seed:
             told[KINDS] = list(self.kinds)
         return {k: v for k, v in told.items() if self.schema > 1 or k not in NEW_SETTINGS}
@@ -284,6 +301,25 @@ def _round_down(limit: float) -> int:
     return max(step for step in steps if step <= max(limit, 2))
 
 
+def file_name(choice: str) -> str:
+    """What others may know of a CSV file that frequencies come from: its name, without folders, and without the digest of its table."""
+    return _TABLE.sub("", choice).replace("\\", "/").rstrip("/").rpartition("/")[2]
+
+
+def has_digest(choice: str) -> bool:
+    """Whether the name of a CSV file says which table it held."""
+    return _TABLE.search(choice) is not None
+
+
+def _of_table(choice: str, *tables: list[float]) -> str:
+    """A CSV file as a manifest names it: "counts.csv (table 3f2a61)"."""
+    return f"{file_name(choice)} (table {_digest(','.join(map(str, table)) for table in tables)})"
+
+
+def _digest(tables: Iterable[str]) -> str:
+    return hashlib.sha256("".join(tables).encode()).hexdigest()[:6]
+
+
 def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     """Which flags differ between two resolved settings, as "--name old, now new"."""
     before, after = _flags(old), _flags(new)
@@ -297,8 +333,8 @@ def _flags(told: dict[str, Any]) -> dict[str, str]:
     plain = {k: v for k, v in {**LEFT_OUT, **told}.items() if k != KINDS}  # the kinds follow from the seed
     rest = {k: ",".join(map(str, v)) if isinstance(v, list) else str(v) for k, v in plain.items()}
     flags = {"size": f"{rest.pop('width', '?')}x{rest.pop('height', '?')}", "weather": rest.pop("weathers", "?")}
-    tables = hashlib.sha256("".join(rest.pop(f"{role}_frequencies", "") for role in ("subject", "object")).encode()).hexdigest()[:6]
-    flags["frequencies"] = f"{rest.pop('frequencies', '?')} (table {tables})"
+    tables = _digest(rest.pop(f"{role}_frequencies", "") for role in ("subject", "object"))
+    flags["frequencies"] = f"{file_name(rest.pop('frequencies', '?'))} (table {tables})"
     paints = rest.pop("paint_frequencies", "")
-    flags["paint"] = rest.pop("paint", "own") + (f" (table {hashlib.sha256(paints.encode()).hexdigest()[:6]})" if paints else "")
+    flags["paint"] = file_name(rest.pop("paint", "own")) + (f" (table {_digest([paints])})" if paints else "")
     return {k.replace("_", "-"): v for k, v in {**rest, **flags}.items()}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, fields
@@ -43,6 +44,10 @@ Tried = dict[str, tuple[int, int]]
 _PIXELS = 8_000_000
 #: The shards of a split lie in folders of so many, if there are more than that.
 FOLDER = 1_000
+#: The name of a shard: the folders before it follow from the settings.
+_NAME = re.compile(r"([a-z]+/[0-9]{5,9}/)?(?P<split>train|val|test)-(?P<number>[0-9]{5,9})\.h5")
+#: Bytes of a shard that an example takes at least: of pictures of 32 x 32 pixels it takes some 500.
+LEAST_BYTES = 100
 #: Rows in a chunk of every array that holds no pictures.
 _ROWS = 512
 
@@ -66,12 +71,32 @@ class Task:
 
 def tasks(settings: Settings) -> list[Task]:
     """All shards of a data set, in order."""
-    size = settings.shard_size
-    return [
-        Task(split, i, start, min(size, count - start), -(-count // size))
-        for split, count in settings.counts().items()
-        for i, start in enumerate(range(0, count, size))
-    ]
+    return list(each_task(settings))
+
+
+def each_task(settings: Settings) -> Iterator[Task]:
+    """The same, one by one."""
+    for split, count in settings.counts().items():
+        for number in range(-(-count // settings.shard_size)):
+            yield _task(settings.shard_size, count, split, number)
+
+
+def shard_count(settings: Settings) -> int:
+    """How many shards a data set has."""
+    return sum(-(-count // settings.shard_size) for count in settings.counts().values())
+
+
+def task_of(settings: Settings, name: str) -> Task | None:
+    """The shard of this name, None if no data set of these settings has it."""
+    match = _NAME.fullmatch(name)
+    if not match:
+        return None
+    task = _task(settings.shard_size, settings.counts()[match["split"]], match["split"], int(match["number"]))
+    return task if task.count > 0 and task.name == name else None
+
+
+def _task(size: int, count: int, split: str, number: int) -> Task:
+    return Task(split, number, number * size, min(size, count - number * size), -(-count // size))
 
 
 @dataclass

@@ -47,7 +47,7 @@ def save(run_directory: Path, folder: Path) -> Path:
     if run["status"] != "done":
         raise FileNotFoundError(f"{run_directory} holds no finished run: let simtown fit or simtown sweep finish it")
     correct = results.right_answers(run_directory / results.TEST)
-    run["data"] = {key: value for key, value in run["data"].items() if key != "path"}
+    run["data"] = {key: value for key, value in run["data"].items() if key not in ("name", "path")}  # where it lay
     rows = runs.read_metrics(run_directory)
     if not all(name in row for row in rows for name in _CURVE):
         raise DamagedError(f"{run_directory / runs.METRICS} is damaged (a row lacks an accuracy): train this run again")

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from simtown.datasets.reader import Dataset
-from simtown.datasets.settings import LEFT_OUT, Settings
+from simtown.datasets.settings import LEFT_OUT, Settings, file_name, has_digest
 from simtown.training.record import cut
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ _NAMES = {"train": "training", "val": "validation", "test": "test"}
 def world(settings: Settings) -> dict[str, Any]:
     """The settings of a data set as run.json repeats them: those that decide which examples are there, and the sizes of val and test."""
     plain: dict[str, Any] = json.loads(json.dumps(asdict(settings.canonical)))
+    for name, from_file in (("frequencies", settings.table_from_file), ("paint", settings.paint_from_file)):
+        if from_file:
+            plain[name] = plain[name].replace("\\", "/").rpartition("/")[2]
     return {name: value for name, value in plain.items() if name not in _STORAGE or name in ("val", "test")}
 
 
@@ -60,7 +63,14 @@ def other_settings(run: dict[str, Any], settings: FitSettings, data: Settings) -
     differ = [f"{name} {cut(told.get(name))}, now {cut(value)}" for name, value in now.items() if told.get(name) != value]
     now = world(data)
     before = {**now, **LEFT_OUT, **run["data"]}  # an older simtown did not record all of them
-    return differ + [f"data.{name} {cut(before[name])}, now {cut(value)}" for name, value in now.items() if before[name] != value]
+    return differ + [f"data.{name} {cut(before[name])}, now {cut(value)}" for name, value in now.items() if not _same(before[name], value)]
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values of a setting agree; of two CSV files, of which one alone may have a digest, the names."""
+    if isinstance(one, str) and isinstance(other, str) and not (has_digest(one) and has_digest(other)):
+        return file_name(one) == file_name(other)
+    return bool(one == other)
 
 
 def other_examples(run: dict[str, Any], examples: dict[str, str], dataset: Dataset) -> str:

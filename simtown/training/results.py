@@ -27,8 +27,8 @@ RUN, TEST, FORMAT = "run.json", "test.npz", "simtown-run"
 CELL = "simtown-cell"
 #: Bytes from the beginning of a JSON file in which a cell's file says what it is.
 _HEAD = 200_000
-#: Files and folders of the largest directory in which runs are looked for, runs of the largest report, and answers of all its runs together,
-#: each of which takes some six bytes.
+#: Files and folders of the largest directory in which runs are looked for, runs of the largest report, and answers of all these together:
+#: each takes some six bytes.
 MOST_FILES, MOST_RUNS, MOST_ANSWERS = 1_000_000, 20_000, 100_000_000
 #: Our models, in the order of tables and figures; any other comes after them.
 MODELS = (
@@ -96,7 +96,7 @@ def read_and_count(paths: Iterable[Path]) -> tuple[list[Run], dict[str, int]]:
         answers += len(run.correct)
         if len(done) > MOST_RUNS or answers > MOST_ANSWERS:
             raise RefusedError(
-                f"{file.parent}: more than {MOST_RUNS:,} runs, or {MOST_ANSWERS:,} answers of runs, are not compared: give fewer directories"
+                f"{file}: more than {MOST_RUNS:,} runs, or {MOST_ANSWERS:,} answers, are not compared: give fewer directories"
             )
     refuse_mixture([(_place(file), found) for file, found, _ in done])
     cells: dict[tuple[Any, ...], tuple[Run, Path]] = {}

@@ -90,7 +90,7 @@ def fresh(settings: FitSettings, dataset: Dataset, examples: dict[str, str]) -> 
         "seed": settings.seed,
         "settings": asdict(settings),
         "data": {
-            "path": str(dataset.path.resolve()),
+            "name": dataset.name,
             **identity.world(dataset.settings),
             "examples": examples,
             "test_id": examples["test"],

@@ -99,7 +99,7 @@ class Stream:
     """Fresh training examples, sampled by threads and rendered one batch ahead of the model; nothing touches the disk.
 
     Example i is training example i of an endless data set of these settings, whatever the batch size, so a stream is the same
-    every time, and its first examples are those of the data set on disk. `tables` are those of :meth:`Settings.recipe`.
+    every time, and its first examples are those of the data set on disk. `tables`: of its manifest, see :meth:`Settings.recipe`.
     """
 
     def __init__(self, settings: Settings, renderer: Renderer, device: torch.device, tables: Tables | None = None) -> None:

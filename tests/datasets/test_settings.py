@@ -106,7 +106,7 @@ def test_a_data_set_outlives_its_table_of_paints(tmp_path):
     assert sorted(told["paint_frequencies"])[-3:] == [0.0, 0.25, 0.75]
     table.write_text("paint,weight\nred,1\nblue,1\n")
     [line] = differences(told, json.loads(json.dumps(settings.resolved())))
-    assert line.startswith(f"--paint {table} (table ")
+    assert line.startswith("--paint paints.csv (table ")
     table.unlink()
     report = verify(tmp_path / "town")
     assert report.problems == []

@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -25,11 +26,12 @@ from tests.hostile import mutations
 from tests.hostile.commands import COMMANDS, Command, filled
 from tests.hostile.mutations import Mutation, Scene
 from tests.hostile.seeds import Store
+from tests.hostile.server import Watch
 
 #: What a case may take: bytes of memory beside what an idle process has, seconds of a processor, seconds that it may wait for something.
-MEMORY, SECONDS, WALL = 1_000_000_000, 20, 120
+MEMORY, SECONDS, WALL = 1_000_000_000, 20, 60
 #: Characters of a message. The paths of a case are in it, and a few values.
-LONGEST = 700
+LONGEST = 1_000
 #: Bytes of address space that a case may take; libraries reserve some that they never use.
 ADDRESSES = 2_500_000_000
 _NO_MEMORY = re.compile(
@@ -69,15 +71,20 @@ class Verdict:
 
 
 class Server:
-    """A server process, and the directory that its cases lie in."""
+    """A server process, and the directory that its cases lie in.
 
-    def __init__(self, store: Store, directory: Path, modules: tuple[str, ...], warm: tuple[Command, ...]) -> None:
+    Attributes:
+        seconds, wall: what a case may take, as SECONDS and WALL.
+    """
+
+    seconds, wall = SECONDS, WALL
+
+    def __init__(self, store: Store, directory: Path, warm: tuple[Command, ...] = ()) -> None:
         self.store, self.directory = store, directory
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [environment.get("PYTHONPATH"), str(Path(__file__).parents[2])]))
+        alone = environment({"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"})
         (directory / "log").mkdir(parents=True)
         with open(directory / "log" / "server", "wb") as log:
-            self._process = subprocess.Popen([sys.executable, "-m", "tests.hostile.server"], env=environment, text=True, stderr=log,
+            self._process = subprocess.Popen([sys.executable, "-m", "tests.hostile.server"], env=alone, text=True, stderr=log,
                                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=directory)  # fmt: skip
         made = directory / "warm"
         made.mkdir()
@@ -88,7 +95,7 @@ class Server:
                     store.copy(name, made)
             (made / f"out{number}").mkdir()
             lines.append(words_of(command, f"{made}/out{number}"))
-        self._ask({"store": str(made), "modules": modules, "warm": lines})
+        self._ask({"store": str(made), "warm": lines})
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
         assert self._process.stdin is not None
@@ -102,8 +109,8 @@ class Server:
     def run(self, case: Case, offend: str | None = None, keep: bool = False) -> Verdict:
         """The verdict of a case. `offend` is Python code to run in the command's place; `keep` leaves the folder there."""
         with scene_of(case, self.store, self.directory, keep) as scene:
-            request = {"root": str(scene.root), "words": words_of(case.command, "../out"), "memory": ADDRESSES, "seconds": SECONDS,
-                       "wall": WALL}  # fmt: skip
+            request = {"root": str(scene.root), "words": words_of(case.command, "../out"), "memory": ADDRESSES,
+                       "seconds": self.seconds, "wall": self.wall}  # fmt: skip
             if offend is not None:
                 request["offend"] = offend.replace("{root}", str(scene.root))
             before = snapshot(scene.root)
@@ -114,6 +121,37 @@ class Server:
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait()
+
+
+#: Puts no folder but its own first on Python's path, as the script simtown does that pip installs.
+_SCRIPT = "import sys\nfrom simtown.cli import main\n\nif __name__ == '__main__':\n    sys.exit(main())\n"
+
+
+def in_process(case: Case, store: Store, directory: Path) -> Verdict:
+    """The verdict of a case whose command runs in a process of its own, so that it imports everything in the case's folder."""
+    with scene_of(case, store, directory) as scene:
+        root = scene.root
+        for place in (scene.work, *(scene.work / item for item in case.command.items if (scene.work / item).is_dir())):
+            for name in mutations.PLANTED:
+                mutations.plant(scene, place, name)
+        for name in (".numba_config.yaml", "matplotlibrc", "pyvenv.cfg"):
+            mutations.plant(scene, scene.work, name)
+        (root / "bin").mkdir()
+        (root / "bin" / "simtown").write_text(_SCRIPT)
+        before = snapshot(root)
+        watch = Watch(root / "secret")
+        here = {"HOME": f"{root}/home", "TMPDIR": f"{root}/tmp", "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+        words = [sys.executable, f"{root}/bin/simtown", *words_of(case.command, "../out")]
+        with open(root / "log" / "out", "wb") as out, open(root / "log" / "err", "wb") as err:
+            done = subprocess.run(words, cwd=scene.work, env=environment(here), stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+        ended = {"code": done.returncode, "hangs": False, "seconds": 0.0, "wall": 0.0, "memory": 0, "events": [], "opened": watch.opened()}
+        return judged(scene, case.command, before, ended, home=True)
+
+
+def environment(more: dict[str, str]) -> dict[str, str]:
+    """Of a process that imports this checkout."""
+    paths = [os.environ.get("PYTHONPATH"), str(Path(__file__).parents[2])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **more}
 
 
 def words_of(command: Command, out: str) -> list[str]:
@@ -130,7 +168,7 @@ def named_by(command: Command) -> frozenset[str]:
 
 @contextmanager
 def scene_of(case: Case, store: Store, directory: Path, keep: bool = False) -> Iterator[Scene]:
-    """The folders of a case: work, the stranger's; secret and home, the person's; out and tmp; marks, where planted code leaves its mark."""
+    """The folders of a case: work, the stranger's; secret and home, the person's; out and tmp; marks, where planted code leaves one."""
     root = Path(tempfile.mkdtemp(dir=directory, prefix="case-"))
     try:
         for name in ("work", "secret", "secret/keep", "home", "out", "tmp", "marks", "log", "outside"):
@@ -175,11 +213,11 @@ def snapshot(root: Path) -> dict[str, tuple[Any, ...]]:
     return found
 
 
-def judged(scene: Scene, command: Command, before: dict[str, tuple[Any, ...]], ended: dict[str, Any]) -> Verdict:
-    """The verdict on how a child ended and what it left."""
+def judged(scene: Scene, command: Command, before: dict[str, tuple[Any, ...]], ended: dict[str, Any], home: bool = False) -> Verdict:
+    """The verdict on how a child ended and what it left. `home`: libraries may keep caches at home."""
     root = scene.root
     out, err = ((root / "log" / name).read_bytes().decode(errors="replace") for name in ("out", "err"))
-    offences = [*_of_ending(ended), *_of_messages(ended["code"], out, err), *_of_files(root, command, before, snapshot(root))]
+    offences = [*_of_ending(ended), *_of_messages(ended["code"], out, err), *_of_files(root, command, before, snapshot(root), home)]
     token = (root / "log" / "token").read_text().encode()
     leaking = [path for path in _files(root) if token in path.read_bytes()]
     offences += [f"secret: it is in {path.relative_to(root)}" for path in leaking]
@@ -201,6 +239,8 @@ def _files(root: Path) -> Iterator[Path]:
 def _of_ending(ended: dict[str, Any]) -> Iterator[str]:
     if ended["hangs"]:
         yield f"hangs: longer than {WALL} s"
+    elif ended["code"] in (-signal.SIGXCPU, -signal.SIGKILL):
+        yield f"slow: ended after {ended['seconds']:.0f} s"
     elif ended["code"] < 0:
         yield f"crash: signal {-ended['code']} after {ended['seconds']:.0f} s"
     elif ended["code"] not in (0, 1, 2):
@@ -228,9 +268,10 @@ def _of_messages(code: int, out: str, err: str) -> Iterator[str]:
             yield f"a message of {len(last)} characters"
 
 
-def _of_files(root: Path, command: Command, before: dict[str, tuple[Any, ...]], after: dict[str, tuple[Any, ...]]) -> Iterator[str]:
+def _of_files(root: Path, command: Command, before: dict[str, tuple[Any, ...]], after: dict[str, tuple[Any, ...]],
+              home: bool) -> Iterator[str]:  # fmt: skip
     for name in sorted(before.keys() | after.keys()):
-        if before.get(name) == after.get(name) or name.startswith(("log/", "tmp/")):
+        if before.get(name) == after.get(name) or name.startswith(("log/", "tmp/")) or (home and name.startswith("home/.")):
             continue
         inside = name.partition("/")[2]
         change = "made" if name not in before else "deleted" if name not in after else "changed"

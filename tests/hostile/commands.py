@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import re
 import sys
@@ -51,6 +52,7 @@ def filled(words: Sequence[str], place: Callable[[str], str]) -> list[str]:
     return [_ITEM.sub(lambda match: place(match[1]), word) for word in words]
 
 
+@functools.cache
 def paths() -> list[str]:
     """The names of all commands, and of groups that are commands themselves."""
     import typer
@@ -88,7 +90,7 @@ def _command(line: str, weight: int = 4, writes: tuple[str, ...] = (), process: 
     return Command(tuple(line.split()), weight, writes, process)
 
 
-_TOWN = "--entities 3 --n 8 --val 20 --test 4 --size 32 --workers 1"
+TOWN = "--entities 3 --n 8 --val 20 --test 4 --size 32 --workers 1"
 _SMALL = "--protocol paper --batch 4 --max-steps 4 --device cpu"
 _STUDY = "--rare 1 --least 2 --most 4"
 
@@ -115,9 +117,9 @@ DATA = (
     _command("export {old} --to png --split train --out {out}/png"),
     _command("gallery {rich} --out {out}/gallery"),
     _command("gallery {town}", writes=("town-gallery",)),
-    _command("generate {entities} --out {town}".replace("{entities}", _TOWN), writes=("town",)),
-    _command(f"generate {_TOWN} --frequencies {{frequencies.csv}} --out {{out}}/made"),
-    _command(f"generate {_TOWN} --paint {{paint.csv}} --out {{out}}/made"),
+    _command(f"generate {TOWN} --out {{town}}", writes=("town",)),
+    _command(f"generate {TOWN} --frequencies {{frequencies.csv}} --out {{out}}/made"),
+    _command(f"generate {TOWN} --paint {{paint.csv}} --out {{out}}/made"),
 )
 #: What needs extras.
 MORE = (

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import random
+import shutil
 import socket
 import tomllib
 import zipfile
@@ -23,6 +24,8 @@ EVIL = "import pathlib\npathlib.Path({mark!r}).mkdir(parents=True, exist_ok=True
 PLANTED = ("helper.py", "typer.py", "pickle.py", "numpy.py", "sitecustomize.py", "usercustomize.py", "conftest.py", "torch.py", "h5py.py",
            "rich/__init__.py", "json.py", "simtown.py", "yaml.py", "matplotlib.py", "random.py", "ray.py", "numba.py", "multiprocessing.py",
            "simtown_plugin.py", "evil.py", "transformers.py", "tqdm.py", "_typer.py", "signal.py", "code.py")  # fmt: skip
+#: With what is no module: settings of libraries, and a model that names its own code.
+PLANTS = (*PLANTED, ".numba_config.yaml", "matplotlibrc", "pyvenv.cfg", "auto_map")
 _DEEP = 100_000
 #: Texts that stand for themselves in a file: too deep or too long for a parser's output.
 RAW = {
@@ -36,11 +39,12 @@ RAW = {
 }
 #: Values that no honest file has, by what they try. {secret} and {outside} become absolute paths.
 VALUES: tuple[Any, ...] = (
-    None, True, -1, 0, 1, 2, 0.5, 10**6, 10**9, 2 * 10**9, 2**31, 2**63, 10**30, -(10**30), 1e308, float("nan"), float("inf"), float("-inf"),
-    "", " ", "x", "a" * 100_000, "\x1b]0;owned\x07\x1b[31mred", "[bold red]markup[/]", "[/nope]", "a\nb\rc", "a\u202eb\u2028c", "\x00",
-    "../../outside", "../secret", "../secret/secret.txt", "{secret}", "{outside}", "=1+1", "-1+1|cmd", "0-2000000000", "zipf:1e999",
-    "zipf:nan", "{secret}/secret.txt", "helper:Evil", "s3://evil/x", "http://user:password@127.0.0.1:9/x", "hf:../secret",
-    "<script>alert(1)</script>", "%s%n{0.__class__}", "1" * 5_000, "١٢٣", "²", "999999999999x999999999999", "1_000", "0/../../../outside",
+    None, True, -1, 0, 1, 2, 0.5, 10**6, 10**9, 2 * 10**9, 2**31, 2**63, 10**30, -(10**30), 1e308,
+    float("nan"), float("inf"), -float("inf"), "", " ", "x", "a" * 100_000, "1" * 5_000, "١٢٣", "²", "1_000", "999999999999x999999999999",
+    "\x1b]0;owned\x07\x1b[31mred", "[bold red]markup[/]", "[/nope]", "a\nb\rc", "a\u202eb\u2028c", "\x00",
+    "../../outside", "../secret", "../secret/secret.txt", "{secret}", "{secret}/secret.txt", "{outside}", "0/../../../outside",
+    "=1+1", "-1+1|cmd", "<script>alert(1)</script>", "%s%n{0.__class__}", "0-2000000000", "zipf:1e999", "zipf:nan",
+    "helper:Evil", "hf:../secret", "s3://evil/x", "http://user:password@127.0.0.1:9/x",
     [], {}, [[]], [None], [1, "x"], ["../../outside"], [[1, 2], [3]], [10**30] * 3, {"": 0}, {"a": {"b": [1]}}, {"format": 1},
     *RAW,
 )  # fmt: skip
@@ -53,14 +57,19 @@ class Mutation:
     Attributes:
         kind: a name of KINDS.
         file: what is changed, a path below the working directory; what is planted lies beside it.
-        where: chooses the place in the file.
-        what: chooses what is put there.
+        where: chooses the place in the file: a number, or its name with dots between keys.
+        what: chooses what is put there: a number; a name of REPLACEMENTS, SHARD_EDITS or PLANTED; or a value as JSON.
     """
 
     kind: str
     file: str
-    where: int = 0
-    what: int = 0
+    where: int | str = 0
+    what: int | str = 0
+
+    @property
+    def number(self) -> int:
+        """Which one of several, where a name says nothing."""
+        return self.what if isinstance(self.what, int) else 0
 
 
 @dataclass
@@ -88,13 +97,16 @@ class Scene:
         return text.replace("{secret}", str(self.root / "secret")).replace("{outside}", str(self.root / "outside"))
 
 
-def _pick(choices: Any, number: int) -> Any:
-    return choices[number % len(choices)]
+def _pick(choices: Any, which: int | str) -> Any:
+    """A choice by its number, which may be too large, or by its name: of pairs the first says what it is."""
+    if isinstance(which, str):
+        return next(choice for choice in choices if which in (choice, choice[0]))
+    return choices[which % len(choices)]
 
 
-def value(scene: Scene, what: int) -> Any:
-    """The hostile value of this number."""
-    chosen = _pick(VALUES, what)
+def value(scene: Scene, what: int | str) -> Any:
+    """The hostile value of this number, or of this JSON."""
+    chosen = json.loads(what) if isinstance(what, str) else _pick(VALUES, what)
     return scene.fill(chosen) if isinstance(chosen, str) else chosen
 
 
@@ -145,17 +157,16 @@ def _toml_file(content: dict[str, Any]) -> str:
     return text
 
 
-def _changed(content: Any, change: Callable[[Any, Any], None], where: int) -> Any:
-    """The content after a change of the holder and key of one node; without nodes, what is there is replaced."""
-    places = list(_places(content))
-    if not places:
+def _changed(content: Any, change: Callable[[Any, Any], None], where: int | str) -> Any:
+    """The content after a change of the holder and key of one node."""
+    if not (places := list(_places(content))):
         return content
-    path = _pick(places, where)
+    path = tuple(where.split(".")) if isinstance(where, str) else _pick(places, where)
     change(_holder(content, path), path[-1])
     return content
 
 
-def _edit_text(text: str, form: str, change: Callable[[Any, Any], None], where: int, seal: bool) -> str:
+def _edit_text(text: str, form: str, change: Callable[[Any, Any], None], where: int | str, seal: bool) -> str:
     """A JSON, JSONL, TOML, CSV or other text with one node changed."""
     if form == "json":
         content = _changed(json.loads(text), change, where)
@@ -198,7 +209,7 @@ def _sealed(content: Any) -> str:
 FORMS = {".json": "json", ".toml": "toml", ".jsonl": "jsonl", ".csv": "csv", ".tsv": "tsv", ".txt": "text", ".vocab": "text"}
 
 
-def _structured(scene: Scene, path: Path, change: Callable[[Any, Any], None], where: int) -> None:
+def _structured(scene: Scene, path: Path, change: Callable[[Any, Any], None], where: int | str) -> None:
     """Change one node of a file that is text, packed or not, or has a text in it."""
     content = path.read_bytes()
     if content[:2] == b"\x1f\x8b":
@@ -217,7 +228,7 @@ def _structured(scene: Scene, path: Path, change: Callable[[Any, Any], None], wh
         path.write_bytes(_as_text(path, content, change, where))
 
 
-def _as_text(path: Path, content: bytes, change: Callable[[Any, Any], None], where: int) -> bytes:
+def _as_text(path: Path, content: bytes, change: Callable[[Any, Any], None], where: int | str) -> bytes:
     form = FORMS.get(path.suffix) or ("json" if content[:1] in b"[{" else "text")
     return _edit_text(content.decode(), form, change, where, True).encode("utf-8", "surrogatepass")
 
@@ -227,7 +238,7 @@ def _value(scene: Scene, mutation: Mutation) -> None:
     path = scene.work / mutation.file
     hostile = value(scene, mutation.what)
     if path.suffix == ".parquet":
-        return _parquet(path, hostile, mutation.where)
+        return _parquet(path, hostile, int(mutation.where))
     if path.suffix in (".npy", ".npz"):
         return _numpy(scene, path, mutation)
 
@@ -239,10 +250,10 @@ def _value(scene: Scene, mutation: Mutation) -> None:
 
 def _key(scene: Scene, mutation: Mutation) -> None:
     """A node is removed, repeated, or gets a neighbour or a hostile name."""
-    hostile = value(scene, mutation.what // 4)
+    hostile = value(scene, mutation.number // 4)
 
     def change(holder: Any, key: Any) -> None:
-        kind = mutation.what % 4
+        kind = mutation.number % 4
         if kind == 0:
             del holder[key]
         elif isinstance(holder, dict):
@@ -310,13 +321,14 @@ def _bytes(scene: Scene, mutation: Mutation) -> None:
     content = bytearray(path.read_bytes())
     if not content:
         return
-    place, kind = mutation.where * 7919 % len(content), mutation.what % 5
+    where, kind = int(mutation.where), mutation.number % 5
+    place = where * 7919 % len(content)
     if kind == 0:
-        content[place] ^= 1 << mutation.what // 5 % 8
+        content[place] ^= 1 << mutation.number // 5 % 8
     elif kind == 1:
         del content[place:]
     elif kind == 2:
-        content += random.Random(mutation.what).randbytes(1 + mutation.where % 4096)
+        content += random.Random(mutation.number).randbytes(1 + where % 4096)
     elif kind == 3:
         content[place:place] = content[place : place + 64] or b"\0"
     else:
@@ -327,8 +339,6 @@ def _bytes(scene: Scene, mutation: Mutation) -> None:
 
 def _remove(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
-        import shutil
-
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
@@ -418,8 +428,7 @@ def _replace(scene: Scene, mutation: Mutation) -> None:
 
 def _plant(scene: Scene, mutation: Mutation) -> None:
     """Code with the name of a module, or a library's settings, where Python or a library might look for it."""
-    names = (*PLANTED, ".numba_config.yaml", "matplotlibrc", "pyvenv.cfg", "auto_map")
-    name = _pick(names, mutation.what)
+    name = _pick(PLANTS, mutation.what)
     places = (scene.work, (scene.work / mutation.file).parent)
     plant(scene, _pick(places, mutation.where), name)
 
@@ -473,7 +482,25 @@ def _temporary(scene: Scene, mutation: Mutation) -> None:
                           scene.named):  # fmt: skip
         return
     _remove(path)
-    path.symlink_to(scene.root / "secret" / ("secret.txt" if mutation.what // len(forms) % 2 else "."))
+    path.symlink_to(scene.root / "secret" / ("secret.txt" if mutation.number // len(forms) % 2 else "."))
+
+
+_NAMES = ("a\x1b[31mred", "[bold]a[/]", "=1+1", "-rf", "a\nb", "..a", "a" * 200, "\u202ea", "<b>a", "%s", "a b", ".hidden", "\udcff", "CON")
+
+
+def _neighbour(scene: Scene, mutation: Mutation) -> None:
+    """Beside a file, or beside its folder: a copy under a hostile name, or a link to where nothing should be looked for."""
+    path = scene.work / mutation.file
+    if int(mutation.where) % 2 and path.parent != scene.work:
+        path = path.parent
+    number, kind = divmod(mutation.number, 5)
+    beside = path.with_name(_pick(_NAMES, number) + (path.suffix if number % 2 else ""))
+    if beside.exists() or beside.is_symlink():
+        return
+    if kind < 2:
+        (shutil.copytree if path.is_dir() else shutil.copyfile)(path, beside)
+    else:
+        beside.symlink_to((scene.root / "secret", "..", scene.root / "secret" / "secret.txt")[kind - 2])
 
 
 # --- shards ------------------------------------------------------------------------------------------------------------------------
@@ -668,7 +695,8 @@ SHARD_EDITS: tuple[tuple[str, Callable[[Scene, Any, str], None]], ...] = (
 # --- all of them -------------------------------------------------------------------------------------------------------------------
 
 KINDS: dict[str, Callable[[Scene, Mutation], None]] = {
-    "value": _value, "key": _key, "bytes": _bytes, "replace": _replace, "plant": _plant, "temporary": _temporary, "shard": _shard,
+    "value": _value, "key": _key, "bytes": _bytes, "replace": _replace, "neighbour": _neighbour, "plant": _plant,
+    "temporary": _temporary, "shard": _shard,
 }  # fmt: skip
 _VALUED = (*FORMS, ".gz", ".zip", ".safetensors")
 
@@ -676,7 +704,7 @@ _VALUED = (*FORMS, ".gz", ".zip", ".safetensors")
 def kinds_for(name: str) -> list[str]:
     """The kinds of mutations that a file of this name can have, those that reach deepest more often."""
     suffix = Path(name).suffix
-    kinds = ["bytes", "replace", "plant", "temporary"]
+    kinds = ["bytes", "replace", "neighbour", "plant", "temporary"]
     if suffix == ".h5":
         return ["shard"] * 8 + kinds
     if suffix in (".parquet", ".npy", ".npz"):
@@ -684,6 +712,12 @@ def kinds_for(name: str) -> list[str]:
     if suffix in _VALUED:
         return ["value"] * 6 + ["key"] * 2 + kinds
     return kinds
+
+
+def choices_for(kind: str) -> tuple[str, ...]:
+    """The names of what a mutation of this kind can do, () if it goes by numbers."""
+    named = {"replace": REPLACEMENTS, "shard": SHARD_EDITS}
+    return PLANTS if kind == "plant" else tuple(name for name, _ in named.get(kind, ()))
 
 
 def apply(scene: Scene, mutations: tuple[Mutation, ...]) -> None:
@@ -694,7 +728,7 @@ def apply(scene: Scene, mutations: tuple[Mutation, ...]) -> None:
             continue
         try:
             KINDS[mutation.kind](scene, mutation)
-        except (ValueError, KeyError, TypeError, OSError, RuntimeError, RecursionError, zipfile.BadZipFile):
+        except (ValueError, LookupError, TypeError, OSError, RuntimeError, StopIteration, zipfile.BadZipFile):
             continue  # a file that is no longer of its kind
     for path in sorted(scene.changed):
         _enter_checksum(path)

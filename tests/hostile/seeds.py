@@ -89,8 +89,8 @@ def _town(store: Store, path: Path) -> None:
 
 @_item("rich")
 def _rich(store: Store, path: Path) -> None:
-    _dataset(path, entities=8, val=4, distractor=True, masks=True, depth=True, phrasing="varied", frequencies="zipf:0.5", shard=4, world_seed=3,
-             paint="uniform", jitter=0.5)  # fmt: skip
+    _dataset(path, entities=8, val=4, distractor=True, masks=True, depth=True, phrasing="varied", frequencies="zipf:0.5", shard=4,
+             world_seed=3, paint="uniform", jitter=0.5)  # fmt: skip
 
 
 @_item("old")
@@ -249,7 +249,6 @@ def _sentence(store: Store, path: Path) -> None:
 def _lstm(store: Store, path: Path) -> None:
     """What simtown lm train makes."""
     from simtown.probes.lm.train import LMSettings, train
-
     from simtown.progress import Progress
 
     settings = LMSettings("lstm", epochs=1, vocabulary=200, batch=16, learning_rate=3e-3)

@@ -5,6 +5,7 @@ It reads a request a line from stdin and answers with a line on stdout. Everythi
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
@@ -139,10 +140,8 @@ def _child(request: dict[str, Any], report: int) -> None:
         traceback.print_exc()
     finally:
         for stream in (sys.stdout, sys.stderr):
-            try:
+            with contextlib.suppress(OSError, ValueError):
                 stream.flush()
-            except (OSError, ValueError):
-                pass
         os._exit(code)
 
 
@@ -182,27 +181,21 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kill(group: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
 
 
-def _prepare(modules: list[str], store: str, warm: list[list[str]]) -> None:
+def _prepare(store: str, warm: list[list[str]]) -> None:
     """Import and compile before the first fork. A command that is run here finds honest folders in the store."""
-    import importlib
-
-    for name in modules:
-        importlib.import_module(name)
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(1)
     from tests.hostile import commands
 
     os.chdir(store)
     for words in warm:
         code, _, err = commands.call(words)
         if code:
-            print(f"{' '.join(words)}: {err}", file=sys.stderr)
+            sys.stderr.write(f"{' '.join(words)}: {err}")
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 
@@ -213,7 +206,7 @@ def main() -> None:
     for line in sys.stdin:
         request = json.loads(line)
         if "store" in request:
-            _prepare(request["modules"], request["store"], request["warm"])
+            _prepare(request["store"], request["warm"])
             answer: dict[str, Any] = {"ready": True}
         else:
             answer = run(request)

@@ -224,9 +224,8 @@ def evaluation_batches(data):
 
 def test_boxes_are_drawn_where_they_were_found(tmp_path):
     Image.new("RGB", (60, 40)).save(tmp_path / "black.png")
-    drawn = np.asarray(
-        draw(open_picture(tmp_path / "black.png"), Answer(0.5, np.array([[5.0, 6, 20, 30], [30, 10, 50, 20]]), (0, 0, 60, 40)))
-    )
+    answer = Answer(0.5, np.array([[5.0, 6, 20, 30], [30, 10, 50, 20]]), (0, 0, 60, 40))
+    drawn = np.asarray(draw(open_picture(tmp_path / "black.png"), answer))
     for colour, (x0, y0, x1, y1) in ((SUBJECT, (5, 6, 20, 30)), (OBJECT, (30, 10, 50, 20))):
         ys, xs = np.nonzero((drawn == Image.new("RGB", (1, 1), colour).getpixel((0, 0))).all(-1))
         assert (xs.min(), ys.min(), xs.max(), ys.max()) == (x0, y0, x1, y1)

@@ -35,7 +35,7 @@ def kept(run, tmp_path):
 def test_a_kept_cell_says_what_its_run_directory_says(run, kept):
     told, correct = cells.load(kept)
     whole = load(run)
-    del whole["data"]["path"]
+    del whole["data"]["name"]
     assert told == whole
     with np.load(run / "test.npz") as test:
         assert (correct == test["correct"]).all()

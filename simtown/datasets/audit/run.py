@@ -51,7 +51,7 @@ _ORDER = {check: place for place, check in enumerate(_CHECKS)}
 
 
 def report(data: str, findings: list[Finding]) -> dict[str, Any]:
-    """Everything found, for machines; `data` is the path or the URL of the data set."""
+    """Everything found, for machines; `data` is what the data set is called."""
     warned = sum(f.status == "warn" for f in findings)
     return {
         "format": "simtown audit",

@@ -85,6 +85,9 @@ def _wanted(
 ) -> dict[str, Any]:
     """The manifest as simtown writes it for these settings and these files. Checksums and sizes are compared with the files elsewhere."""
     wanted = manifests.fresh(settings, tables)
+    for key, from_file in (("frequencies", settings.table_from_file), ("paint", settings.paint_from_file)):
+        if from_file:  # what a file was called cannot be proven
+            wanted["settings"][key] = manifest["settings"][key]
     wanted["shards"] = {
         name: {**{key: entry[key] for key in ("sha256", "bytes", "examples")}, "tried": _as_lists(tried.get(name, entry["tried"]))}
         for name, entry in manifest["shards"].items()

@@ -27,6 +27,7 @@ from simtown.datasets.export.masks import runs, seen
 from simtown.datasets.export.portion import Batch, Portion, plain
 from simtown.datasets.marginals import targets
 from simtown.datasets.reader import Dataset
+from simtown.datasets.stores import url_of
 from simtown.files import whole
 from simtown.html import policy
 from simtown.language.relations import RELATIONS
@@ -84,7 +85,7 @@ def _about(data: Dataset, splits: list[str]) -> dict[str, Any]:
     followed = targets(np.array(told["subject_frequencies"]), np.array(told["object_frequencies"]), s.distractor)
     uniform = {role: np.full(s.entities, 1 / s.entities) for role in followed}
     return {
-        "name": shlex.quote(terminal.plain(data.name)),
+        "place": shlex.quote(terminal.plain(data.place if url_of(data.place) else data.name)),
         "size": [s.width, s.height],
         "thumb": thumb_size(s.width, s.height),
         "sheet": SHEET,

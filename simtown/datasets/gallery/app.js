@@ -411,7 +411,7 @@ const simtown = (() => {
       <table><thead><tr><th scope="col">vehicle</th><th scope="col">role</th><th scope="col">x, m</th><th scope="col">y, m</th>
       <th scope="col">heading</th><th scope="col">in sight</th></tr></thead><tbody>${rows}</tbody></table>
       <p class="why">Weather: <b>${escape(weather)}</b>, strength ${detail.intensity.toFixed(2)}. Paint: ${paints}. Boxes hold hidden parts, too.</p>
-      <code title="In the folder that holds the data set">simtown render ${escape(about.name)}/${escape(split)}:${numberOf(g)} --size 1024</code>`;
+      <code title="In the folder that holds the data set">simtown render ${escape(about.place)}/${escape(split)}:${numberOf(g)} --size 1024</code>`;
   }
 
   /** The reason of an answer, in words. */

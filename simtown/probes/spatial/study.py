@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import simtown
-from simtown.files import DamagedError, ForeignDirectoryError, claimed, load_json, save_json, save_text
+from simtown.files import DamagedError, ForeignDirectoryError, claimed, clear_leftovers, load_json, open_plain, save_json, save_text
 from simtown.probes import statistics
 from simtown.probes.results import finite
 from simtown.probes.scorers.base import Scorer, UnableError
@@ -26,11 +26,13 @@ from simtown.probes.spatial.relations import RELATIONS
 from simtown.probes.spatial.sharing import sharing
 from simtown.probes.spatial.tables import Table, read_table, write_table
 from simtown.probes.spatial.vectors import MEASURES, Space, embedded, p_vectors
-from simtown.quoting import markdown
+from simtown.quoting import markdown, without_folders
 from simtown.visualgenome.corpus import Corpus, tokenise, vocabulary
 
 RUN, SCORES, SUMMARY, FORMAT = "run.json", "scores.npy", "summary", "simtown spatial relations"
 MATRIX, SENTENCE, VECTORS, EMBEDDINGS, FIGURE = "matrix.tsv", "matrix-sentence.tsv", "p-vectors.tsv", "embeddings.tsv", "figure3"
+_OWN = (RUN, SCORES, MATRIX, SENTENCE, VECTORS, EMBEDDINGS, *(f"{SUMMARY}.{end}" for end in ("json", "md")),
+        *(f"{FIGURE}.{end}" for end in ("png", "svg")))  # fmt: skip
 
 
 class Meter(Protocol):
@@ -76,16 +78,18 @@ def run(model: str, corpus: Path, directory: Path, settings: Settings, opened: C
         ForeignDirectoryError: the directory holds something else. DamagedError: a file of it, or of the corpus, is.
     """
     settings.check()
-    with corpus.open("rb") as file:
-        digest = file_digest(file, "sha256").hexdigest()
+    with open_plain(corpus) as file:
+        digest = file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
     scorer = opened()
     if "sequence_logprobs" not in scorer.abilities:
         raise UnableError(f"{scorer.name} has no probabilities of texts: give a masked or a causal language model")
     place = Path(model.partition(":")[2])
     weights = fingerprint(place) if place.exists() else ""
-    wanted = {"model": model, "weights": weights, "corpus": digest, **asdict(settings)}
+    name = without_folders(model)
+    wanted = {"model": name, "weights": weights, "corpus": digest, **asdict(settings)}
     with claimed(directory, "simtown probe spatial"):
         begun = _begin(directory, wanted)
+        clear_leftovers(directory, _OWN.__contains__)
         bins = _suites(corpus, settings, watch)
         save_json(directory / RUN, begun)
         with watch("phrases scored", len(bins.frames) * len(RELATIONS)) as meter:
@@ -102,10 +106,10 @@ def run(model: str, corpus: Path, directory: Path, settings: Settings, opened: C
             lm = embedded(scorer, RELATIONS)
             write_table(directory / EMBEDDINGS, _as_table(lm))
             spaces.append(Space("LM", lm.vectors))
-        figures.heat_map(p, f"P-vectors: {model}", directory / FIGURE)
+        figures.heat_map(p, f"P-vectors: {name}", directory / FIGURE)
         summary = finite({"suites": _told(bins), **_known(tokens, bins.seen, spaces)})
         save_json(directory / f"{SUMMARY}.json", summary)
-        save_text(directory / f"{SUMMARY}.md", _markdown(model, summary))
+        save_text(directory / f"{SUMMARY}.md", _markdown(name, summary))
     return summary
 
 
@@ -120,6 +124,7 @@ def _begin(directory: Path, wanted: dict[str, Any]) -> dict[str, Any]:
     content = load_json(path, FORMAT, "simtown probe spatial")
     try:
         there = content["settings"]
+        there = {**there, "model": without_folders(str(there["model"]))}  # an older simtown recorded the whole path
         changed = [f"{key}: {there.get(key)} there, {value} now" for key, value in wanted.items() if there.get(key) != value]
     except (KeyError, AttributeError) as error:
         raise DamagedError(f"{path} is damaged ({error}): give another --out") from error

@@ -21,6 +21,7 @@ from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.visual.tuning import masked_of
 from simtown.progress import Progress
+from simtown.quoting import without_folders
 from simtown.visualgenome.corpus import Corpus
 
 NAME = "distill.json"
@@ -74,7 +75,8 @@ def distill(teacher: Scorer, student: Scorer, corpus: Path, out: Path, settings:
         with quietly():
             b.model.save_pretrained(out)
         b.tokenizer.save_pretrained(out)
-        content = {"version": simtown.__version__, "teacher": teacher.name, "student": student.name, "corpus": str(corpus),
+        models = {"teacher": without_folders(teacher.name), "student": without_folders(student.name)}
+        content = {"version": simtown.__version__, **models, "corpus": corpus.name,
                    **asdict(settings), "texts": len(texts), "divergence_first": float(np.mean(losses[:20])),
                    "divergence_last": float(np.mean(losses[-20:])),
                    "seconds": perf_counter() - begun}  # fmt: skip

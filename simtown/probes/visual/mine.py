@@ -76,7 +76,7 @@ def mine(sources: Sources, out: Path, moved: Moved | None = None) -> dict[str, A
         ForeignDirectoryError: the directory has anything in it.
     """
     sources.check()
-    told: dict[str, Any] = {key: str(value) if isinstance(value, Path) else value for key, value in vars(sources).items()}
+    told: dict[str, Any] = {key: value.name if isinstance(value, Path) else value for key, value in vars(sources).items()}
     tables: dict[str, tuple[Sequence[str], Sequence[str], np.ndarray]] = {}
     bad = 0
     if sources.attributes:
