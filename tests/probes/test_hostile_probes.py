@@ -18,6 +18,7 @@ import pyarrow as pa  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
 import typer  # noqa: E402
 
+from simtown.cli import commands  # noqa: E402, F401  (they register themselves)
 from simtown.cli.probe import probe  # noqa: E402
 from simtown.files import DamagedError, ForeignDirectoryError, RefusedError  # noqa: E402
 from simtown.probes import grid, release_files, results  # noqa: E402
