@@ -161,6 +161,7 @@ WIDE = "x" * (csv.field_size_limit() + 1)
 @pytest.mark.parametrize(("file", "text"), [
     ("pc/objects.tsv", f"uid\toriginal\tword-embedding\tctx\n{WIDE}\ta\ta\ta\n"),
     ("pc/objects.tsv", "uid\toriginal\tword-embedding\tctx\n\t\t\t\n"),
+    ("pc/objects.tsv", f"uid\toriginal\tword-embedding\tctx\na\t{'s' * 10_000}\ta\ta\n"),
     ("pc/objects.tsv", "uid\toriginal\tword-embedding\tctx\n" + "a\ta\ta\ta\n" * 30_000),
     ("pc/abstract.csv", ""),
     ("pc/situated-affordances-sampled.csv", "cocoImgID,cocoAnnID,objectUID,affordancesYes,affordancesNo\n"),
@@ -550,8 +551,7 @@ def test_cells_are_not_written_behind_a_link(tmp_path, outside):
     elsewhere.mkdir()
     (out / "physical-majority").symlink_to(elsewhere)
     cells = grid.read(grid_file(tmp_path / "grid.toml", 'study = "physical"', 'model = "majority"'))
-    with pytest.raises(RefusedError, match="symbolic link"):
-        grid._study(cells[0], str(out), str(tmp_path), 1)
+    assert "symbolic link" in grid._study(cells[0], str(out), str(tmp_path), 1)
     assert not list(elsewhere.iterdir())
 
 

@@ -26,8 +26,8 @@ FILES = ReleaseFiles(
 SETS = ("abstract", "situated")
 #: The four kinds of properties (Figure 2 b).
 CATEGORIES = ("functional", "encyclopedic", "commonsense", "perceptual")
-#: Rows of a table at most: the longest that is released has 1,024.
-MOST_ROWS = 20_000
+#: Rows of a table at most, and letters of a name: the longest that is released has 1,040 rows, and no name 100 letters.
+MOST_ROWS, LONGEST_NAME = 20_000, 500
 _SPLITS = ("train", "test")
 _HUMAN = ("abstract-OP", "situated-OP", "situated-OA", "situated-AP")
 _INSTANCE = ("cocoImgID", "cocoAnnID", "objectUID")
@@ -119,10 +119,9 @@ def read(directory: Path) -> Release:
     objects = {r["uid"]: Object(r["uid"], r["original"], r["word-embedding"], r["ctx"])
                for r in _Table(place("pc", "objects.tsv"), ("uid", "original", "word-embedding", "ctx")).rows}  # fmt: skip
     properties = _properties(place("pc", "properties.tsv"))
-    if not all((*objects, *properties)) or not all(
-        text.strip() for thing in (*objects.values(), *properties.values()) for text in vars(thing).values()
-    ):
-        raise DamagedError(f"{directory}: an object or a property lacks its name: fetch the release again")
+    names = [text for thing in (*objects.values(), *properties.values()) for text in vars(thing).values()]
+    if not all(text.strip() and len(text) <= LONGEST_NAME for text in names):
+        raise DamagedError(f"{directory}: an object or a property has no name, or one that is too long: fetch the release again")
     labels = _Table(place("pc", "situated-properties.csv"), (*_INSTANCE, *properties))
     verbs = _Table(place("pc", "situated-affordances-sampled.csv"), (*_INSTANCE, "affordancesYes", "affordancesNo"))
     release = Release(
