@@ -74,10 +74,9 @@ def read_bytes(path: Path, largest: int, follow: bool = True) -> bytes:
     """The content of a plain file of at most `largest` bytes. Raises RefusedError or OSError, as :func:`open_plain` does."""
     with open_plain(path, follow) as file:
         size = os.fstat(file.fileno()).st_size
-        content = b"" if size > largest else file.read(largest + 1)
-    if max(size, len(content)) > largest:
-        raise RefusedError(f"{path} is too large ({max(size, len(content)):,} bytes): a file of its kind has at most {largest:,}")
-    return content
+        if size > largest:
+            raise RefusedError(f"{path} is too large ({size:,} bytes): a file of its kind has at most {largest:,}")
+        return file.read(size)  # a number of bytes that is read is allocated first
 
 
 def read_text(path: Path, largest: int, follow: bool = True, encoding: str = "utf-8") -> str:

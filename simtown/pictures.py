@@ -34,6 +34,8 @@ def open_picture(path: Path) -> Image.Image:
                     return opened.convert("RGB")
     except OSError:
         raise
+    except Image.DecompressionBombError:
+        pass  # more pixels yet
     except Exception as error:  # Pillow raises a dozen kinds for damaged files
         raise RefusedError(f"it is damaged ({type(error).__name__})") from error
-    raise RefusedError(f"it has {width} x {height} pixels, and at most {MOST_PIXELS:,} are read")
+    raise RefusedError(f"it has more than {MOST_PIXELS:,} pixels: make it smaller")

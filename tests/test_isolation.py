@@ -80,6 +80,18 @@ def test_settings_are_not_found_in_this_process_either(folder, marks, monkeypatc
     assert not ran(marks)
 
 
+def test_children_link_nothing_of_it(folder, monkeypatch):
+    """OpenCV would have the libraries of every child searched in the working directory."""
+    import cv2
+
+    (folder / "libc.so.6").write_text("no library, but a stranger's would run")
+    assert subprocess.run([sys.executable, "-I", "-S", "-c", ""], cwd=folder).returncode == 0
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"{Path(cv2.__file__).parent}/../../lib64:")  # as if it had been imported before simtown
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    isolation.guard()
+    assert subprocess.run([sys.executable, "-I", "-S", "-c", ""], cwd=folder).returncode == 0
+
+
 def test_variables_of_the_environment_still_hold(tmp_path):
     words = "import simtown, numba; print(numba.config.CACHE_DIR)"
     assert python("-P", "-c", words, env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}).succeeds().out.strip() == str(tmp_path)

@@ -9,10 +9,9 @@ from simtown.assets.palette import PAINTS
 from simtown.datasets.settings import Settings
 from simtown.language.questions import PHRASINGS
 from simtown.language.relations import RELATION_NAMES
+from simtown.scenes.scene import LARGEST_MEASURE
 from simtown.scenes.weather import WEATHERS
 
-#: The largest of a distance in metres or pixels: far more than anything has.
-_LARGEST = 1e6
 _MEASURES = ("margin", "boxes", "visible", "scene/pose", "scene/prop_pose", "scene/intensity", "scene/sun", "scene/camera")
 _KINDS = ("subject", "object", "scene/entity")
 
@@ -49,7 +48,7 @@ class Numbers:
         if name == "question":
             return all(_is_line(text) for text in rows.tolist())
         if name in _MEASURES:
-            return bool((np.abs(rows) <= _LARGEST).all())  # not where it is no number
+            return bool((np.abs(rows) <= LARGEST_MEASURE).all())  # not where it is no number
         if name not in self._limits:
             return True
         numbers = rows.view(np.uint8) if rows.dtype == bool else rows

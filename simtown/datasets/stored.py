@@ -60,7 +60,8 @@ def wrong_array(file: h5py.File, name: str, shape: tuple[int, ...], kind: np.dty
     """What is wrong with an array of a shard, "" if it is a plain one that lies in the file in the layout's form; no link is followed."""
     try:
         group, _, own_name = name.rpartition("/")
-        _check_form(_linked(_linked(file.id, group, h5g) if group else file.id, own_name, h5d, name), name, shape, kind)
+        array = _linked(_linked(file.id, group, h5g) if group else file.id, own_name, h5d, name)
+        _chunks(array, name, shape, _check_form(array, name, shape, kind), os.fstat(file.id.get_vfd_handle()).st_size)
     except FormError as error:
         return str(error)
     return ""
@@ -103,6 +104,24 @@ def _check_form(array: h5d.DatasetID, name: str, shape: tuple[int, ...], kind: n
     if [code for code, *_ in filters] != [number] or (number == _BITSHUFFLE and filters[0][2][2:] != _BITSHUFFLE_SET):
         raise FormError(f"the array '{name}' is packed with other filters than a shard's")
     return chunk
+
+
+def _chunks(array: h5d.DatasetID, name: str, shape: tuple[int, ...], chunk: tuple[int, ...], file_bytes: int) -> np.ndarray:
+    """(k, 3) uint64: first row, place and size in the file of every chunk, in order.
+
+    Raises FormError unless all of them are there, packed, and none has bytes that the file does not have.
+    """
+    found: list[Any] = []
+    array.chunk_iter(found.append)
+    found.sort(key=lambda info: info.chunk_offset)
+    wanted = prod(-(-whole // side) for whole, side in zip(shape, chunk, strict=True))
+    if len(found) != wanted or len({info.chunk_offset for info in found}) != wanted or any(info.filter_mask for info in found):
+        raise FormError(f"the array '{name}' is not stored whole")
+    chunks = np.array([(info.chunk_offset[0], info.byte_offset, info.size) for info in found], dtype=np.uint64)
+    ends = chunks[:, 1:].sum(axis=1)
+    if max(int(chunks[:, 1:].max()), int(ends.max()), int(chunks[:, 2].sum())) > file_bytes:
+        raise FormError(f"the array '{name}' claims bytes that the file does not have")
+    return chunks
 
 
 def _type_name(array: h5d.DatasetID) -> str:
@@ -226,25 +245,8 @@ class Shard:
                 self._groups[group] = _linked(self.file.id, group, h5g)
             array, whole = _linked(self._groups[group], own_name, h5d, name), (self.count, *shape)
             chunk = _check_form(array, name, whole, kind)
-            self._open[name] = _Array(array, chunk[0], prod(chunk) * kind.itemsize, self._chunks(array, name, whole, chunk))
+            self._open[name] = _Array(array, chunk[0], prod(chunk) * kind.itemsize, _chunks(array, name, whole, chunk, self._bytes))
         return self._open[name]
-
-    def _chunks(self, array: h5d.DatasetID, name: str, shape: tuple[int, ...], chunk: tuple[int, ...]) -> np.ndarray:
-        """(k, 3) uint64: first row, place and size in the file of every chunk, in order.
-
-        Raises FormError unless all of them are there, packed, and none has bytes that the file does not have.
-        """
-        found: list[Any] = []
-        array.chunk_iter(found.append)
-        found.sort(key=lambda info: info.chunk_offset)
-        wanted = prod(-(-whole // side) for whole, side in zip(shape, chunk, strict=True))
-        if len(found) != wanted or len({info.chunk_offset for info in found}) != wanted or any(info.filter_mask for info in found):
-            raise FormError(f"the array '{name}' is not stored whole")
-        chunks = np.array([(info.chunk_offset[0], info.byte_offset, info.size) for info in found], dtype=np.uint64)
-        ends = chunks[:, 1:].sum(axis=1)
-        if int(chunks[:, 1:].max()) > self._bytes or int(ends.max()) > self._bytes or int(chunks[:, 2].sum()) > self._bytes:
-            raise FormError(f"the array '{name}' claims bytes that the file does not have")
-        return chunks
 
     def _check_chunks(self, array: _Array, name: str, begin: int, end: int) -> None:
         """Look at the chunks of the rows `begin` to `end` - 1. Raises FormError where one claims to unpack to another size than it has."""

@@ -27,6 +27,7 @@ from simtown.datasets.shards import Task, Tried, attributes, checksum, layout, t
 from simtown.datasets.stored import Shard
 from simtown.datasets.stores import Directory, Remote, is_leftover, store_of
 from simtown.datasets.summary import Summary
+from simtown.files import read_bytes
 from simtown.language.sampler import ImpossibleError
 from simtown.render.frames import Renderer
 from simtown.streams import Stream
@@ -123,8 +124,10 @@ class _Verification:
                 tried[task.name] = findings.tried
             if findings.summary is not None:
                 counted[task.name] = findings.summary
-        with self.store.reading(manifests.NAME) as path:
-            of_manifest = list(check_manifest(path.read_bytes(), self.manifest, self.settings, tables, tried, counted))
+        with self.store.reading(manifests.NAME, manifests.LARGEST) as path:
+            of_manifest = list(
+                check_manifest(read_bytes(path, manifests.LARGEST, follow=False), self.manifest, self.settings, tables, tried, counted)
+            )
         if len(foreign) == len(listed):
             problems = [problem for problem in problems if problem.kind != rows.FOREIGN] + [self._foreign()]
         problems = of_manifest + problems
@@ -169,11 +172,11 @@ class _Verification:
             self.progress(n)
 
         try:
-            with self.store.reading(task.name) as path:
+            with self.store.reading(task.name, size or 0) as path:
                 return self._content(path, task, tables, own, progress)
         except ImpossibleError as error:
             return rows.Findings([Problem(task.name, f"its settings make no such examples: {error}")])
-        except (OSError, KeyError, ValueError, TypeError, RuntimeError, IndexError, AttributeError) as error:
+        except (OSError, KeyError, ValueError, TypeError, RuntimeError, IndexError, AttributeError, OverflowError) as error:
             return rows.Findings([Problem(task.name, "it cannot be read", f": {error}")])
         finally:
             self.progress(task.count - done)

@@ -24,6 +24,8 @@ _MOST_LOOPS = 16
 _LARGEST = 1 << 53
 #: By how much probabilities may miss the sum 1, and the least share of pairs of kinds that can be drawn.
 _ROUNDING, _LEAST_PAIRS = 1e-6, 1e-9
+#: Settings that are any whole number; and characters of the longest text, the path of a table.
+_SEEDS, _LONGEST_PATH = frozenset({"seed", "test_seed", "world_seed"}), 4_096
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a whole number", (int, float): "a number"}
 
@@ -104,6 +106,10 @@ def _check_settings(told: Any, schema: int) -> None:
         kinds: dict[type, type | tuple[type, ...]] = {tuple: list, float: (int, float), type(None): int}
         if name in told:
             _expect(told[name], kinds.get(type(default), type(default)), f"settings.{name}")
+            if isinstance(told[name], int) and name not in _SEEDS and abs(told[name]) >= _LARGEST:
+                raise ValueError(f"settings.{name} is {brief(told[name])}, which it cannot be")
+            if isinstance(told[name], str) and len(told[name]) > _LONGEST_PATH:
+                raise ValueError(f"settings.{name} is {brief(told[name])!r}, which is too long")
         elif name not in LEFT_OUT and (schema > 1 or name not in NEW_SETTINGS):
             raise KeyError(f"settings.{name}")
     for name in ("relations", "weathers"):

@@ -32,10 +32,10 @@ def brief(value: Any) -> str:
     return text if len(text) <= _SHOWN + 2 else f"{text[:_SHOWN]}…"
 
 
-def cut(value: Any) -> str:
-    """A value that was checked for a message, of which the first 200 characters do."""
+def cut(value: Any, longest: int = LONGEST_NAME) -> str:
+    """The beginning of a value that was checked, for a message or a figure."""
     text = str(value)
-    return text if len(text) <= LONGEST_NAME else f"{text[:LONGEST_NAME]}…"
+    return text if len(text) <= longest else f"{text[:longest]}…"
 
 
 def _kind(words: str, fits: Callable[[Any], bool]) -> Kind:

@@ -31,7 +31,7 @@ def frequencies(choice: str, k: int) -> tuple[np.ndarray, np.ndarray]:
         k: how many entities.
 
     Raises:
-        ValueError: the choice is none of these, or its counts are too few, negative or all zero.
+        ValueError: the choice is none of these, or its counts are too few, negative or all zero. OSError: the file cannot be read.
     """
     if choice == "uniform":
         counts = np.ones((k, 2))
@@ -50,7 +50,7 @@ def frequencies(choice: str, k: int) -> tuple[np.ndarray, np.ndarray]:
 def _is_file(name: str) -> bool:
     try:
         return Path(name).is_file()
-    except OSError:  # too long for a name
+    except (OSError, ValueError):  # too long for a name, or a zero byte in it
         return False
 
 
@@ -80,7 +80,8 @@ def _zipf(power: str, k: int) -> np.ndarray:
 
 def _read(path: Path) -> np.ndarray:
     try:
-        rows = list(csv.DictReader(line for line in read_text(path, LARGEST).splitlines() if not line.startswith("#")))
+        lines = read_text(path, LARGEST, encoding="utf-8-sig").splitlines()
+        rows = csv.DictReader(line for line in lines if not line.startswith("#"))
         return np.array([[float(r["subject"]), float(r["object"])] for r in rows]).reshape(-1, 2)
     except RefusedError:
         raise

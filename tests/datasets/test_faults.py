@@ -527,7 +527,7 @@ def test_shards_in_folders_are_found_where_they_belong(folders, copy, cli):
     of_split, of_shard = (cli("info", where).succeeds().out.partition("question")[2] for where in (f"{town}/train:2003", f"{last}:1"))
     assert of_split == of_shard != ""
     (town / "train" / "notes.txt").write_text("milk")
-    (town / "train" / "00001" / ".train-01001.h5.0123456789abcdef.tmp").write_bytes(b"half")
+    (town / "train" / "00001" / ".train-01001.h5.0000000000000077.tmp").write_bytes(b"half")
     (town / "train" / "00002").mkdir()
     (town / "train" / "00002" / "train-02000.h5").write_bytes(last.read_bytes())
     (town / "val").mkdir()
@@ -536,7 +536,8 @@ def test_shards_in_folders_are_found_where_they_belong(folders, copy, cli):
     last.unlink()
     lines = problems(town)
     assert [line.split(":")[0] for line in lines] == [
-        "train-00000.h5", "train/00002", "train/notes.txt", "val", "train/00001/.train-01001.h5.0123456789abcdef.tmp", "train/00001/train-01001.h5",
+        "train-00000.h5", "train/00002", "train/notes.txt", "val", "train/00001/.train-01001.h5.0000000000000077.tmp",
+        "train/00001/train-01001.h5",
     ]  # fmt: skip
     for stranger in ("train-00000.h5", "train/notes.txt"):
         (town / stranger).unlink()
@@ -558,8 +559,8 @@ def test_a_directory_that_does_not_belong_is_named(town):
 
 
 def test_what_a_killed_job_left_is_named(town):
-    (town / ".train-00001.h5.0123456789abcdef.tmp").write_bytes(b"half")
-    found(town, ".train-00001.h5.0123456789abcdef.tmp", "killed")
+    (town / ".train-00001.h5.0000000000000077.tmp").write_bytes(b"half")
+    found(town, ".train-00001.h5.0000000000000077.tmp", "killed")
 
 
 @pytest.mark.parametrize("name", [SHARD, "manifest.json", "timings.json"])

@@ -312,8 +312,8 @@ def test_a_damaged_shard_stops_the_job_and_stays(damage, tiny, cli):
 
 @pytest.mark.parametrize(
     ("name", "begun"),
-    [(".train-00000.h5.0123456789abcdef.tmp", True), (".val-00000.h5.0123456789abcdef.tmp", True), (".manifest.json.0123456789abcdef.tmp", True), (".timings.json.0123456789abcdef.tmp", True),
-     (".preview.png.0123456789abcdef.tmp", True), (".manifest.json.0123456789abcdef.tmp", False)],
+    [("train-00000.h5", True), ("val-00000.h5", True), ("manifest.json", True), ("timings.json", True), ("preview.png", True),
+     ("manifest.json", False)],
 )  # fmt: skip
 def test_leftovers_of_a_killed_job_disappear(name, begun, tmp_path, cli):
     directory = tmp_path / "town"
@@ -322,7 +322,7 @@ def test_leftovers_of_a_killed_job_disappear(name, begun, tmp_path, cli):
         (directory / "train-00000.h5").unlink()
     else:  # killed while it wrote its very first manifest
         directory.mkdir()
-    (directory / name).write_bytes(b"half")
+    (directory / f".{name}.0123456789abcdef.tmp").write_bytes(b"half")
     cli("generate", *TINY_WORDS, "--out", directory).succeeds()
     assert hidden(directory) == []
     assert sorted(p.name for p in directory.glob("*.h5")) == [*(f"train-0000{i}.h5" for i in range(3)), "val-00000.h5"]

@@ -31,7 +31,7 @@ from tests.hostile.server import Watch
 #: What a case may take: bytes of memory beside what an idle process has, seconds of a processor, seconds that it may wait for something.
 MEMORY, SECONDS, WALL = 1_000_000_000, 20, 60
 #: Characters of a message. The paths of a case are in it, and a few values.
-LONGEST = 700
+LONGEST = 1_000
 #: Bytes of address space that a case may take; libraries reserve some that they never use.
 ADDRESSES = 2_500_000_000
 _NO_MEMORY = re.compile(

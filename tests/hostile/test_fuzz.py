@@ -21,7 +21,9 @@ from tests.hostile.mutations import Mutation
 from tests.hostile.seeds import Store
 
 FORKED = tuple(command for command in COMMANDS if not command.process)
-SEED = os.environ.get("SIMTOWN_HOSTILE_SEED")
+#: The cases are drawn in parts, so that several processes share the work.
+PARTS = 4
+SEED = int(os.environ.get("SIMTOWN_HOSTILE_SEED", "0"))
 CASES = int(os.environ.get("SIMTOWN_HOSTILE_CASES", "2000"))
 
 
@@ -94,9 +96,10 @@ def test_one_of_each_kind(light, script):
 
 
 @pytest.mark.slow
-def test_fuzz(full, store):
-    @hypothesis.seed(int(SEED or 0))
-    @hypothesis.settings(max_examples=CASES, derandomize=SEED is None, deadline=None, database=None, report_multiple_bugs=True,
+@pytest.mark.parametrize("part", range(PARTS))
+def test_fuzz(full, store, part):
+    @hypothesis.seed(SEED * PARTS + part)
+    @hypothesis.settings(max_examples=CASES // PARTS, derandomize=False, deadline=None, database=None, report_multiple_bugs=False,
                          suppress_health_check=list(hypothesis.HealthCheck))  # fmt: skip
     @hypothesis.given(cases(store))
     def holds(case):

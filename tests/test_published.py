@@ -1,0 +1,195 @@
+"""What is given to others, data sets, pages, exports, runs and tables, names no folder of this machine, and nothing in it is a command."""
+
+import csv
+import json
+import os
+
+import numpy as np
+import pytest
+
+from simtown.datasets import manifest as manifests
+from simtown.datasets.export import export
+from simtown.datasets.gallery import gallery
+from simtown.datasets.job import generate
+from simtown.datasets.reader import open_dataset
+from simtown.datasets.settings import Settings, differences
+from simtown.datasets.stores import Remote, name_of
+from simtown.files import ForeignDirectoryError
+from simtown.quoting import without_folders
+
+#: Part of every path of these tests.
+HOME = "home-of-ann"
+#: Names that a spreadsheet, a page, LaTeX, matplotlib or its legend would not take for words.
+EVIL = ["=cmd|' /C calc'!A0", "[x](javascript:alert(1))", "<img src=x onerror=alert(1)>", "$\\frac$", "_hidden", "\x1b[2J a|b"]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A data set whose frequencies and paints come from files of somebody's home, in that home."""
+    place = tmp_path_factory.mktemp(HOME)
+    (place / "counts.csv").write_text("entity,subject,object\n" + "".join(f"e{i},{9 - i},{i + 1}\n" for i in range(5)))
+    (place / "paints.csv").write_text("paint,weight\nred,3\nblue,1\n")
+    settings = Settings(entities=5, n=4, val=2, test=2, width=32, height=32, masks=True, frequencies=str(place / "counts.csv"),
+                        paint=str(place / "paints.csv"))  # fmt: skip
+    generate(settings, place / "town", workers=1)
+    return place, settings
+
+
+def texts(directory):
+    """The content of all files, by name."""
+    return {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+
+def nobodys(directory):
+    """No file says where it was made."""
+    found = [name for name, content in texts(directory).items() if HOME.encode() in content]
+    assert not found
+    return True
+
+
+def test_a_data_set_and_what_is_made_of_it(home, tmp_path):
+    place, _ = home
+    assert nobodys(place / "town")
+    told = json.loads((place / "town" / "manifest.json").read_text())["settings"]
+    assert told["frequencies"].startswith("counts.csv (table ")
+    data = open_dataset(place / "town")
+    gallery(data, tmp_path / "gallery")
+    pytest.importorskip("pyarrow")
+    for form in ("parquet", "coco"):
+        export(data, form, ["train"], tmp_path / form)
+    assert nobodys(tmp_path)
+
+
+def test_the_same_table_continues_and_another_is_refused(home, tmp_path):
+    place, settings = home
+    assert generate(settings, place / "town", workers=1)["complete"]
+    (tmp_path / "counts.csv").write_text((place / "counts.csv").read_text())
+    moved = Settings.from_resolved({**vars(settings), "frequencies": str(tmp_path / "counts.csv")})
+    assert generate(moved, place / "town", workers=1)["complete"]
+    (tmp_path / "counts.csv").write_text((place / "counts.csv").read_text().replace("e0,9", "e0,90"))
+    with pytest.raises(ForeignDirectoryError, match=r"--frequencies counts.csv \(table \w{6}\), now counts.csv"):
+        generate(moved, place / "town", workers=1)
+
+
+def test_a_manifest_of_an_older_simtown_continues(home, copy):
+    place, settings = home
+    directory = copy(place / "town")
+    manifest = json.loads((directory / "manifest.json").read_text())
+    manifest["settings"] |= {"frequencies": settings.frequencies, "paint": settings.paint}
+    assert not differences(manifest["settings"], json.loads(json.dumps(settings.resolved())))
+    (directory / "manifest.json").write_text(json.dumps(manifests.sealed(manifest), indent=1, sort_keys=True) + "\n")
+    assert generate(settings, directory, workers=1)["complete"]
+
+
+def test_a_moved_table_is_not_read(home, cli, copy):
+    """The manifest has the frequencies themselves: nothing reads the file that it names, wherever that is."""
+    place, _ = home
+    directory = copy(place / "town")
+    for words in (["info", directory], ["verify", directory, "--pictures", 0]):
+        cli(*words).succeeds()
+    manifest = json.loads((directory / "manifest.json").read_text())
+    manifest["settings"]["frequencies"] = "/etc/passwd"
+    (directory / "manifest.json").write_text(json.dumps(manifests.sealed(manifest), indent=1, sort_keys=True) + "\n")
+    assert "root:" not in cli("info", directory).succeeds().out
+
+
+def test_runs_and_their_streams(home, tmp_path, monkeypatch):
+    pytest.importorskip("torch")
+    from simtown.training.fit import fit
+    from simtown.training.run import FitSettings
+
+    place, _ = home
+    monkeypatch.chdir(tmp_path)
+    settings = FitSettings("question-only", 4, 0, {}, "paper", 2, 1, 4, 1e-3, 1, stream=True)
+    run = fit(settings, place / "town", tmp_path / "run")
+    assert run["data"]["name"] == "town"
+    assert run["data"]["frequencies"].startswith("counts.csv (table ")
+    assert nobodys(tmp_path / "run")
+    assert fit(settings, place / "town", tmp_path / "run") == run
+    older = {**run, "data": {**run["data"], "path": str(place), "frequencies": str(place / "counts.csv")}}
+    (tmp_path / "run" / "run.json").write_text(json.dumps(older))
+    assert fit(settings, place / "town", tmp_path / "run")["status"] == "done"
+
+
+def test_models_are_named_without_the_folders_before_them():
+    for same in ("hf:bert-base-uncased", "glove:data/glove.txt", "majority", "lstm:../lm"):
+        assert without_folders(same) == same
+    one, other = (without_folders(f"hf:/{home}/lm/final") for home in (HOME, "elsewhere"))
+    assert one.startswith("hf:lm/final (path ")
+    assert one != other
+    assert without_folders(one) == one
+
+
+def test_urls_are_named_without_passwords():
+    store = Remote("memory://ann:secret@bucket/town?sig=secret")
+    assert str(store) == "memory://bucket/town"
+    assert name_of(store.url) == "town"
+    assert "secret" not in name_of("https://ann:secret@host")
+    with pytest.raises((OSError, ValueError)) as error:
+        Remote("nonsense+scheme://ann:secret@bucket/town").sizes()
+    assert "secret" not in str(error.value)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """Tables and figures of results whose groups have evil names."""
+    pytest.importorskip("matplotlib")
+    from simtown.training.report import report
+
+    place = tmp_path_factory.mktemp("results")
+    lines = [["group", "size", "seed", "correct", "total", "world"]]
+    for i, name in enumerate(EVIL):
+        name = name.replace("\x1b", "")  # refused by whoever reads it, or not: what is written is the same
+        lines += [[name, size, seed, min(99, 50 + 12 * k + i + seed), 100, world] for world in (5, 10) for seed in (0, 1)
+                  for k, size in enumerate((100, 200, 400, 800))]  # fmt: skip
+    with open(place / "results.csv", "w", newline="") as file:
+        csv.writer(file).writerows(lines)
+    report([place / "results.csv"], place / "out", targets=[0.75, 0.9], replicates=40)
+    return place / "out"
+
+
+def test_tables_of_evil_names_hold_no_formula_and_no_markup(report):
+    for path in sorted(report.glob("*.csv")):
+        rows = list(csv.reader(path.open(newline="")))
+        assert {len(row) for row in rows} == {len(rows[0])}
+        for cell in (cell for row in rows for cell in row if not cell.replace(".", "").lstrip("-").isdigit()):
+            assert not cell.startswith(tuple("=+-@")), (path, cell)
+    page = (report / "complexity.md").read_text()
+    assert "<img" not in page
+    assert "](javascript" not in page
+    rows = [line for line in page.splitlines() if line.startswith("|")]
+    assert len(rows) > 20
+    assert all(line.count("|") == len(line.split(" | ")) + 1 for line in rows)
+
+
+def test_figures_of_evil_names_are_drawn(report):
+    from PIL import Image
+
+    for name in ("samples.png", "learning.png"):
+        assert np.ptp(np.asarray(Image.open(report / name).convert("L"))) > 100
+
+
+def test_a_heat_map_of_evil_names_is_drawn(tmp_path):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("msgspec")
+    from simtown.visualgenome.sparsity import Sparsity, heatmap, write_tables
+
+    n = len(EVIL)
+    counts = np.ones((3, n, n), dtype=np.int64)
+    found = Sparsity(tuple(EVIL), np.ones(n, dtype=np.int64), 9, *counts, 0)
+    heatmap(found, tmp_path / "map.png")
+    write_tables(found, tmp_path / "map.csv")
+    assert (tmp_path / "map.csv").read_text().count("\n") == 1 + n * (n - 1)
+    assert os.path.getsize(tmp_path / "map.png") > 1000
+
+
+def test_a_latex_row_of_an_evil_name_is_one_row(tmp_path):
+    pytest.importorskip("pyarrow")
+    from simtown.probes.physical.results import write_tables
+
+    content = {"settings": {"model": "hf:\\input{/etc/passwd}|$x$ & <img src=x>"}, "tasks": {}}
+    write_tables(tmp_path, content)
+    tex = (tmp_path / "summary.tex").read_text()
+    assert "\\input" not in tex
+    assert r"\$x\$ \& \textless{}img" in tex
+    assert "<img" not in (tmp_path / "summary.md").read_text()
