@@ -348,11 +348,11 @@ def test_results_behind_links_and_leftovers(tmp_path, outside):
     strange = tmp_path / "strange"
     strange.mkdir()
     (strange / ".thesis.tmp").write_text("mine")
-    with pytest.raises(ForeignDirectoryError, match=r"\.thesis\.tmp"), physical.STUDY.opened(strange, {}):
+    with pytest.raises(ForeignDirectoryError, match=r"\.thesis\.tmp"), physical.STUDY.opened(strange, {"model": "m"}):
         pass
     (strange / ".thesis.tmp").unlink()
     (strange / ".summary.json.0123456789abcdef.tmp").write_text("half")
-    with physical.STUDY.opened(strange, {}):
+    with physical.STUDY.opened(strange, {"model": "m"}):
         assert [file.name for file in strange.iterdir()] == ["summary.json"]
 
 

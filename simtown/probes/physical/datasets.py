@@ -170,7 +170,8 @@ class _Table:
 
     def wrong(self, index: int, column: str, what: str) -> DamagedError:
         """The error for a cell; row numbers count the header."""
-        return DamagedError(f"{self.path} is malformed: row {index + 2}, column {column}: '{self.rows[index].get(column)}' is {what}")
+        cell = self.rows[index].get(column, "")[:60]
+        return DamagedError(f"{self.path} is malformed: row {index + 2}, column {column}: '{cell}' is {what}")
 
     def known(self, column: str, names: Sequence[str] | dict[str, Object]) -> None:
         """Every cell of the column is one of the names, none twice where it is the key of the table."""
@@ -202,7 +203,7 @@ def _uids(path: Path, objects: dict[str, Object]) -> frozenset[str]:
     uids = read_text(path).split()
     for number, uid in enumerate(uids, 1):
         if uid not in objects:
-            raise DamagedError(f"{path} is malformed: row {number}: '{uid}' is no object of objects.tsv")
+            raise DamagedError(f"{path} is malformed: row {number}: '{uid[:60]}' is no object of objects.tsv")
     return frozenset(uids)
 
 
