@@ -14,7 +14,9 @@ STRESS ?=
 
 DEMO := .venv-demo/bin
 TEST := .venv-test/bin
-INSTALL := -m pip install --quiet --disable-pip-version-check -c constraints.txt
+INSTALL := -m pip install --quiet --disable-pip-version-check
+# The versions of constraints.txt with their hashes. Neither a folder nor PyTorch can be installed so: tools/resolve.py says why.
+HASHED := $(INSTALL) --require-hashes --no-deps
 OPENGL_PACKAGES := libegl1 libegl-mesa0 libgl1-mesa-dri libgl1 libosmesa6
 BROWSER_PACKAGES := chromium chromium-driver
 EMULATOR_PACKAGES := gcc libc6-dev
@@ -27,7 +29,7 @@ help:
 	@echo 'make lint        linter, formatter and types only, in the same environment'
 	@echo 'make stress      the tests on a busy machine, in other orders, with other processors'"'"' arithmetic; an hour or more, continues where it stopped'
 	@echo 'make resolve     whether every extra can be installed with every Python on every platform; installs nothing'
-	@echo 'make constraints bring constraints.txt up to date'
+	@echo 'make constraints bring constraints.txt and requirements/ up to date'
 	@echo 'make docs        the documentation as a site, in out/docs, in the same environment'
 	@echo 'make format      let the linter and formatter change the files'
 	@echo 'make clean       remove what these commands made'
@@ -45,7 +47,8 @@ python:
 demo: python
 	rm -rf .venv-demo out/demo
 	$(PYTHON) -m venv .venv-demo
-	$(DEMO)/python $(INSTALL) .
+	$(DEMO)/python $(HASHED) -r requirements/demo.txt
+	$(DEMO)/python $(INSTALL) --no-deps --no-build-isolation .
 	$(DEMO)/simtown generate --entities 20 --n 400 --val 100 --test 100 --out out/demo
 	@echo
 	@echo 'Done. 600 pictures of a town with 20 kinds of vehicles, each with a yes/no question, are in:'
@@ -55,22 +58,23 @@ demo: python
 	@echo 'Make your own: $(DEMO)/simtown generate --help'
 
 # The environment of the tests, made anew when what it installs changes.
-.venv-test/.complete: pyproject.toml constraints.txt
+.venv-test/.complete: pyproject.toml constraints.txt requirements/build.txt requirements/test.txt
 	@$(MAKE) python
 	@bash tools/debian-packages.sh 'The OpenGL tests (they skip without)' $(OPENGL_PACKAGES)
 	@bash tools/debian-packages.sh 'The tests of pages in a browser (they skip without)' $(BROWSER_PACKAGES)
 	@bash tools/debian-packages.sh 'The tests of kernels for graphics cards (they fail without)' $(EMULATOR_PACKAGES)
 	rm -rf .venv-test
 	$(PYTHON) -m venv .venv-test
-	$(TEST)/python $(INSTALL) --upgrade pip
+	$(TEST)/python $(HASHED) -r requirements/build.txt
 	@if [[ -n '$(TORCH_INDEX)' ]] && $(PYTHON) -c 'import urllib.request as u; u.urlopen("$(TORCH_INDEX)/torch/", timeout=10)' 2>/dev/null; \
 	then \
 	    echo 'Installing about 4 GB into .venv-test. PyTorch comes from $(TORCH_INDEX).'; \
-	    $(TEST)/python $(INSTALL) --no-deps --index-url '$(TORCH_INDEX)' torch; \
+	    $(TEST)/python $(INSTALL) -c constraints.txt --no-deps --index-url '$(TORCH_INDEX)' torch; \
 	else \
 	    echo 'Installing into .venv-test: about 7 GB if PyPI gives PyTorch with CUDA, 4 GB if not (TORCH_INDEX=URL names another index for it).'; \
 	fi
-	$(TEST)/python $(INSTALL) -e '.[dev]'
+	$(TEST)/python $(HASHED) --no-build-isolation -r requirements/test.txt
+	$(TEST)/python $(INSTALL) -c constraints.txt --no-build-isolation -e '.[dev]'
 	@touch $@
 
 .PHONY: test

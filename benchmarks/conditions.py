@@ -1,6 +1,6 @@
 """How the need of one model grows with the world under other conditions: whatever is asked, shown, or drawn more often.
 
-    simtown sweep --preset benchmarks/presets/zipf-1.toml --out /tmp/zipf-1 --resume-from benchmarks/results/skew/zipf-1
+    simtown sweep --preset benchmarks/presets/zipf-1.toml --out out/zipf-1 --resume-from benchmarks/results/skew/zipf-1
     python benchmarks/conditions.py skew --model pbn --seeds 0-2 "uniform=benchmarks/results/skew/uniform" \\
         "Visual Genome=benchmarks/results/sample-complexity" "Zipf 1=benchmarks/results/skew/zipf-1" \\
         "Zipf 2=benchmarks/results/skew/zipf-2"

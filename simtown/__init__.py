@@ -5,14 +5,18 @@ The verbs: :func:`generate` makes a data set, :func:`open_dataset` reads one, :f
 Nothing heavy is imported until one is used.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+
+from simtown import isolation
+
+isolation.guard()  # before anything else is imported
 
 __version__ = "0.1.0"
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from simtown.datasets.job import generate
     from simtown.datasets.reader import open_dataset
     from simtown.datasets.settings import Settings
@@ -35,7 +39,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name not in _HOMES:
         raise AttributeError(f"module 'simtown' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)

@@ -10,13 +10,15 @@ import contextlib
 import os
 import signal
 import socket
-from collections.abc import Callable, Generator, Iterable
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, TypeVar
 
 import simtown
 from simtown import stopping
 from simtown.extras import how_to_install
-from simtown.processes import WorkerError, default_workers
+from simtown.isolation import homes
+from simtown.processes import WorkerError, default_workers, environment
 
 T = TypeVar("T")
 #: Seconds to wait for an address to answer, and to look again how large the cluster is.
@@ -47,8 +49,15 @@ class Cluster:
         if workers is not None and workers < 1:
             raise ClusterError(f"the number of workers must be at least 1, not {workers}")
         self.address, self.workers = address, workers
+        self._files = contextlib.ExitStack()
 
     def __enter__(self) -> Cluster:
+        with self._files:
+            self._connect()
+            self._files = self._files.pop_all()  # kept until the end
+        return self
+
+    def _connect(self) -> None:
         try:
             import ray
         except ImportError:
@@ -56,11 +65,15 @@ class Cluster:
         self._ray = ray
         if self.address is not None and self.address != "auto":
             _knock(self.address)
-        chosen: dict[str, Any] = {"address": self.address}
+        chosen: dict[str, Any] = {"address": self.address or "local"}
         if self.address is None:
-            chosen = {"address": "local", "num_cpus": self.workers or default_workers(), "include_dashboard": False}
+            chosen |= {"num_cpus": self.workers or default_workers(), "include_dashboard": False}
+            if "RAY_TMPDIR" not in os.environ:  # where Ray keeps its files otherwise, everybody on the machine may write
+                chosen["_temp_dir"] = self._files.enter_context(_directory())
+        if not chosen["address"].startswith("ray://"):  # there the driver runs on the cluster's machine, in that machine's directory
+            chosen["job_config"] = _job(ray)
         try:
-            with stopping.kept():
+            with stopping.kept(), contextlib.nullcontext() if self.address else _on_the_loopback(ray):
                 ray.init(**chosen, logging_level="error", log_to_driver=False)
         except SystemExit:  # Ray's own answer to SIGTERM while it starts
             os.kill(os.getpid(), signal.SIGTERM)
@@ -73,10 +86,10 @@ class Cluster:
                 f"no Ray cluster answers at {self.address or 'this machine'}: {_first(error)}; if the cluster asks for a token, "
                 "set RAY_AUTH_MODE and the token here as on its machines, or use --address auto on one of them"
             ) from error
-        return self
 
     def __exit__(self, *_: object) -> None:
-        self._ray.shutdown()
+        with self._files:
+            self._ray.shutdown()
 
     def size(self) -> int:
         """Pieces of work at once: processors of the cluster as it is now."""
@@ -121,6 +134,46 @@ class Cluster:
                 f"Ray gave a task up after its worker died {retries + 1} times ({type(error).__name__}; is there too little memory?): "
                 "run the same command again to continue"
             )
+
+
+class _Path(list[str]):
+    """What Ray is to put on its workers' path of modules."""
+
+    def extend(self, folders: Iterable[str]) -> None:
+        """Ray adds the working directory, which may be a stranger's; only where simtown itself is imported from there it is needed."""
+        super().extend(homes(list(folders)))
+
+
+def _job(ray: Any) -> Any:
+    job = ray.job_config.JobConfig()
+    job._py_driver_sys_path = _Path()
+    return job
+
+
+@contextlib.contextmanager
+def _directory() -> Iterator[str]:
+    """A directory for Ray, until the block ends, inside one that no other user enters: Ray lets everybody write into its own.
+
+    Its name is short: those of sockets in it may have 104 bytes.
+    """
+    with tempfile.TemporaryDirectory(prefix="simtown-", dir="/tmp", ignore_cleanup_errors=True) as own:
+        yield os.path.join(own, "ray")
+
+
+@contextlib.contextmanager
+def _on_the_loopback(ray: Any) -> Iterator[None]:
+    """A Ray that starts in the block listens on this machine's loopback alone, as it always does on macOS.
+
+    Ray reads the variable once, when it is imported, which may have been before; the processes that it starts read it anew.
+    """
+    constants = ray._private.ray_constants
+    before = constants.ENABLE_RAY_CLUSTER
+    with environment(RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="0"):
+        constants.ENABLE_RAY_CLUSTER = False
+        try:
+            yield
+        finally:
+            constants.ENABLE_RAY_CLUSTER = before
 
 
 def _call(function: Callable[..., Any], version: str, piece: Any, *shared: Any) -> Any:

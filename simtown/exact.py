@@ -23,7 +23,10 @@ def _keeps_compiled() -> bool:
     try:
         njit(cache=True)(_keeps_compiled)
     except RuntimeError:  # it finds no folder
-        folder = Path(tempfile.gettempdir()) / f"simtown-{os.getuid()}"
+        temporary = Path(tempfile.gettempdir())
+        if temporary == Path.cwd():  # the last resort of `tempfile`, which may be anybody's folder
+            return False
+        folder = temporary / f"simtown-{os.getuid()}"
         try:
             folder.mkdir(mode=0o700, exist_ok=True)
             status = folder.lstat()

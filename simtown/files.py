@@ -25,12 +25,12 @@ from typing import Any, BinaryIO
 
 #: Bytes of the largest JSON file that is read. What is parsed of it takes up to 20 times as much memory.
 LARGEST_JSON = 32_000_000
-#: Bytes of the largest TOML file that is read.
-LARGEST_TOML = 1_000_000
+#: Bytes of the largest TOML file that is read; ours have 3,000. Parsing a key of many dots takes a time that grows with its square.
+LARGEST_TOML = 20_000
 #: Bytes of the longest name that becomes part of a path.
 LONGEST_NAME = 200
 #: The names of temporary files, with the name that the file gets when it is complete, and of temporary directories.
-_TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.tmp", re.DOTALL)
+_TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.tmp(\.\w+)?", re.DOTALL)
 _PARTIAL = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.simtown-partial", re.DOTALL)
 
 
@@ -46,38 +46,37 @@ class RefusedError(ValueError):
     """A file or a name that is not used since it could do harm; the message says which and why."""
 
 
-def open_plain(path: Path, follow: bool = True) -> BinaryIO:
+def open_plain(path: Path, follow: bool = True, writable: bool = False) -> BinaryIO:
     """Open a file to read it, if it is a plain file.
 
     Args:
         follow: whether the path may be a symbolic link: True for a file that the person named, False for one that lies in a directory
             that the person named.
+        writable: whether it is written to in its place, too.
 
     Raises:
         RefusedError: it is a directory, a device or a pipe, or a link that must not be followed. OSError: it cannot be opened.
     """
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW))
-    except OSError as error:
+        flags = os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
+        handle = os.open(path, flags | (os.O_RDWR if writable else os.O_RDONLY))
+    except OSError:
         if not follow and path.is_symlink():
             raise RefusedError(f"{path} is a symbolic link: put the file itself there") from None
-        if "\0" in str(path) or error.errno is None:
-            raise RefusedError(f"{str(path)!r} is no path") from None
         raise
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise RefusedError(f"{path} is no plain file")
-    return os.fdopen(handle, "rb")
+    return os.fdopen(handle, "r+b" if writable else "rb")
 
 
 def read_bytes(path: Path, largest: int, follow: bool = True) -> bytes:
     """The content of a plain file of at most `largest` bytes. Raises RefusedError or OSError, as :func:`open_plain` does."""
     with open_plain(path, follow) as file:
         size = os.fstat(file.fileno()).st_size
-        content = b"" if size > largest else file.read(largest + 1)
-    if max(size, len(content)) > largest:
-        raise RefusedError(f"{path} is too large ({max(size, len(content)):,} bytes): a file of its kind has at most {largest:,}")
-    return content
+        if size > largest:
+            raise RefusedError(f"{path} is too large ({size:,} bytes): a file of its kind has at most {largest:,}")
+        return file.read(size)  # a number of bytes that is read is allocated first
 
 
 def read_text(path: Path, largest: int, follow: bool = True, encoding: str = "utf-8") -> str:
@@ -130,14 +129,14 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise ValueError("it nests too deeply") from None
 
 
-def load_json(path: Path, form: str, command: str) -> dict[str, Any]:
-    """A JSON file that `command` wrote and that calls its format `form`.
+def load_json(path: Path, form: str, command: str, largest: int = LARGEST_JSON) -> dict[str, Any]:
+    """A JSON file of at most `largest` bytes that `command` wrote and that calls its format `form`.
 
     Raises:
         DamagedError: it is not readable. ForeignDirectoryError: it is something else's.
     """
     try:
-        content = read_json(path)
+        content = read_json(path, largest)
     except (OSError, ValueError) as error:
         raise DamagedError(
             f"{path} is damaged: it cannot be read as JSON ({error}); put back a copy of it, or run {command} again with another --out"
@@ -178,13 +177,23 @@ def folder(directory: Path, name: str) -> Path:
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A new, empty file beside `path` to write to; it takes the place of `path` when the block ends well, and goes otherwise."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+def replacing(path: Path, ending: str = "") -> Iterator[Path]:
+    """A new, empty file beside `path` to write to; it takes the place of `path` when the block ends well, and goes otherwise.
+
+    `ending`: how its name ends, such as ".mp4", for a library that chooses a format by it.
+    """
+    with scratch(path, ending) as temporary:
+        yield temporary
+        os.replace(temporary, path)
+
+
+@contextlib.contextmanager
+def scratch(path: Path, ending: str = "") -> Iterator[Path]:
+    """A new, empty file beside `path` to write to, which goes when the block ends; where it is left over, it is called after `path`."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp{ending}")
     os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666))
     try:
         yield temporary
-        os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -208,12 +217,17 @@ def json_text(content: Any) -> str:
     return json.dumps(content, indent=1, sort_keys=True) + "\n"
 
 
-def save_text(path: Path, text: str) -> None:
-    """Write a text file so that it is either the old one or the new one, whenever the power fails."""
-    with replacing(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
-        file.write(text)
+def save_bytes(path: Path, content: bytes) -> None:
+    """Write a file so that it is either the old one or the new one, whenever the power fails."""
+    with replacing(path) as temporary, open(temporary, "wb") as file:
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
+
+
+def save_text(path: Path, text: str) -> None:
+    """The same of a text file, in UTF-8."""
+    save_bytes(path, text.encode())
 
 
 def save_json(path: Path, content: Any) -> None:

@@ -86,8 +86,11 @@ def team(
 
 @contextlib.contextmanager
 def _starting() -> Iterator[None]:
-    """Signals of terminals do not reach processes that start here, from their first moment. This one gets them when the block ends."""
-    with stopping.held():
+    """Signals of terminals do not reach processes that start here, from their first moment. This one gets them when the block ends.
+
+    Until their parent has told them its path, they would import modules from the working directory, too: they start with a safe path.
+    """
+    with stopping.held(), environment(PYTHONSAFEPATH="1"):
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_TERMINALS)
         try:
             resource_tracker.ensure_running()  # before the others: where it has to be started, this lets SIGINT through again
@@ -95,6 +98,21 @@ def _starting() -> Iterator[None]:
             yield
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def environment(**values: str) -> Iterator[None]:
+    """Processes that start in the block have these variables in their environment."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 class _Worker:

@@ -18,6 +18,8 @@ import warnings
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 #: Characters of a printed line at most: several times those of the longest of ours, which lists all kinds of vehicles.
 LONGEST_LINE = 10_000
+#: Characters of the line that says why a command failed: it may quote a value that is as long as a file.
+LONGEST_COMPLAINT = 1_000
 
 
 #: User and password before the host of a URL, and what follows its path: there stand signatures and tokens.
@@ -58,6 +60,14 @@ def complain(*lines: str) -> None:
     for line in lines:
         sys.stderr.write(_line(line) + "\n")
         sys.stderr.flush()
+
+
+def give_up(reason: str) -> None:
+    """Print the one line that says why a command failed; of a very long one the beginning, and the end, which says what to do."""
+    line = plain("simtown: " + " ".join(reason.split()))
+    if len(line) > LONGEST_COMPLAINT:
+        line = f"{line[: LONGEST_COMPLAINT * 2 // 3]} ... {line[-LONGEST_COMPLAINT // 4 :]}"
+    complain(line)
 
 
 def _line(text: str) -> str:

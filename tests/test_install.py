@@ -1,9 +1,13 @@
-"""What is installed where: markers, pins, and the tools behind make resolve and make stress."""
+"""What is installed where: markers, pins, hashes, the actions of CI, and the tools behind make resolve and make stress."""
 
 import json
 import platform
+import re
+import shutil
+import subprocess
 import sys
 import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -18,6 +22,7 @@ from tools import resolve, stress  # noqa: E402
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").iterdir())
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
@@ -58,6 +63,112 @@ def test_pins_lie_in_the_ranges_of_the_project(extra):
         wanted = requirements.Requirement(line)
         if wanted.name != "simtown":
             assert versions[canonicalize_name(wanted.name)] in wanted.specifier, line
+
+
+def hashed(name):
+    """The requirements of requirements/NAME.txt, and the hashes of each."""
+    text = (ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8").replace("\\\n", " ")
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            requirement, *hashes = line.split(" --hash=")
+            yield requirements.Requirement(requirement), [value.strip() for value in hashes]
+
+
+def needed(lines):
+    """What these requirements need on this machine, PyTorch left out; the packages that are installed in the pinned version say it."""
+    versions = {canonicalize_name(name): version for name, version in pins()}
+    seen, rest = set(), [(requirements.Requirement(line), "") for line in lines]
+    while rest:
+        wanted, extra = rest.pop()
+        name = canonicalize_name(wanted.name)
+        if name == "torch" or (wanted.marker and not wanted.marker.evaluate({"extra": extra})):
+            continue
+        for inner in {"", *wanted.extras}:
+            if (name, inner) not in seen:
+                seen.add((name, inner))
+                if name == "simtown":
+                    further = EXTRAS.get(inner, PROJECT["dependencies"])
+                else:
+                    further = metadata.requires(name) if installed(name) == versions[name] else None
+                rest += [(requirements.Requirement(line), inner) for line in further or ()]
+    return {name for name, _ in seen} - {"simtown"}
+
+
+def installed(name):
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def test_every_file_of_requirements_is_one_that_make_constraints_writes():
+    assert {path.name for path in resolve.HASHED.iterdir()} == {f"{name}.txt" for name in resolve.FILES}
+
+
+@pytest.mark.parametrize("name", resolve.FILES)
+def test_packages_that_make_and_ci_install_have_hashes_and_the_versions_of_constraints(name):
+    versions = {canonicalize_name(package): version for package, version in pins()}
+    for requirement, hashes in hashed(name):
+        assert str(requirement.specifier) == f"=={versions[canonicalize_name(requirement.name)]}", requirement
+        assert requirement.url is None
+        assert hashes, requirement
+        assert all(re.fullmatch("sha256:[0-9a-f]{64}", value) for value in hashes), requirement
+
+
+def test_nothing_that_the_demo_needs_is_without_a_hash():
+    builders = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
+    assert needed(["simtown", *builders]) <= {requirement.name for requirement, _ in hashed("demo")}
+
+
+def test_nothing_that_the_tests_need_but_pytorch_is_without_a_hash():
+    names = {requirement.name for requirement, _ in hashed("test")}
+    assert needed(["simtown[dev]"]) <= names
+    assert "sympy" in names
+    assert not any(name in names for name in ("torch", "triton", "nvidia-cublas"))
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="needs make: apt-get install make")
+@pytest.mark.parametrize(("target", "files", "last"), [
+    ("demo", ["demo"], "--no-deps --no-build-isolation ."), (".venv-test/.complete", ["build", "test"], "--no-build-isolation -e '.[dev]'"),
+])  # fmt: skip
+def test_make_checks_hashes_before_it_installs_simtown(target, files, last):
+    """Only a torch without CUDA is installed before them, by its own index."""
+    done = subprocess.run(["make", "--dry-run", "--always-make", target], cwd=ROOT, capture_output=True, text=True, check=True)
+    installs = [line.strip() for line in done.stdout.splitlines() if "pip install" in line]
+    *before, simtown = [line for line in installs if "--index-url" not in line]
+    assert [line.split(" -r ")[1] for line in before] == [f"requirements/{name}.txt" for name in files]
+    assert all("--require-hashes --no-deps" in line for line in before)
+    assert simtown.endswith(last)
+    assert all("--no-deps --index-url" in line and line.endswith(" torch; \\") for line in set(installs) - {*before, simtown})
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_actions_are_named_by_commit(path):
+    """A tag can be moved to other code, a commit cannot. The version beside it is for people, and for Dependabot, which renews both."""
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if re.match(r"[\s-]*uses\s*:", line)]
+    assert lines
+    for line in lines:
+        assert re.fullmatch(r"\s*(- )?uses: [\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line), line
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_workflows_may_read_the_sources_and_no_more(path):
+    workflow = pytest.importorskip("yaml").safe_load(path.read_text(encoding="utf-8"))
+    assert workflow["permissions"] == {"contents": "read"}
+    triggers = workflow[True]  # YAML's `on`
+    assert set(triggers) <= {"push", "pull_request", "schedule", "workflow_dispatch"}  # none of which shows secrets to strangers' code
+    for job in workflow["jobs"].values():
+        assert "permissions" not in job
+        for step in job["steps"]:
+            assert "${{" not in step.get("run", "")  # what a stranger names a branch is no part of a command
+            if step.get("uses", "").startswith("actions/checkout@"):
+                assert step["with"]["persist-credentials"] is False
+
+
+def test_ci_audits_every_pin():
+    text = (ROOT / ".github" / "workflows" / "audit.yml").read_text(encoding="utf-8")
+    assert "--require-hashes --no-deps --only-binary :all: -r requirements/audit.txt" in text
+    assert "pip-audit --requirement constraints.txt --no-deps --disable-pip --strict" in text
 
 
 def test_no_extra_of_all_is_missing_on_linux():

@@ -1,7 +1,8 @@
 """Which extras install where: every one is resolved, and nothing installed, for each Python and platform that simtown supports.
 
     python tools/resolve.py            # against PyPI's wheels, with and without constraints.txt; exits 1 if anything does not resolve
-    python tools/resolve.py --write    # bring constraints.txt up to date; pins that still fit are kept, so delete the ones to renew
+    python tools/resolve.py --write    # bring constraints.txt up to date; pins that still fit are kept, so delete the ones to renew;
+                                       # then write requirements/: the same versions with the hashes of their files
 
 uv resolves, since pip evaluates markers for the Python that runs it whatever --python-version says. Only wheels count, so that nothing here
 needs a compiler; SOURCE_ONLY names the exceptions, which are pure Python. uv sees PyPI alone: no configuration, no local wheels.
@@ -13,9 +14,11 @@ import argparse
 import os
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -24,6 +27,7 @@ from uv import find_uv_bin
 UV = find_uv_bin()
 ROOT = Path(__file__).resolve().parent.parent
 CONSTRAINTS = ROOT / "constraints.txt"
+HASHED = ROOT / "requirements"
 #: Debian 12's own Python is 3.11.2: some packages want 3.11.4.
 PYTHONS = ("3.11.2", "3.12", "3.13", "3.14")
 #: uv's name of a platform, and what markers see there.
@@ -33,6 +37,8 @@ PLATFORMS = {
     "macOS arm64": ("aarch64-apple-darwin", {"sys_platform": "darwin", "platform_machine": "arm64"}),
     "Windows x86-64": ("x86_64-pc-windows-msvc", {"sys_platform": "win32", "platform_machine": "AMD64"}),
 }
+#: uv's options for one answer that fits all of these.
+EVERYWHERE = ("--universal", "--fork-strategy", "fewest", "--python-version", PYTHONS[0], "--no-annotate", "--no-header")
 #: Pure Python without a wheel: pip builds them without a compiler.
 SOURCE_ONLY = ("pyopengl", "jsonpath-rw")
 HEAD = """\
@@ -41,30 +47,74 @@ HEAD = """\
 # It installs nothing by itself; it says which version, where something is wanted. `make constraints` brings it up to date in one go,
 # `make resolve` shows that every extra resolves with it.
 # PyPI's torch for Linux has CUDA, and decides the versions of the CUDA packages. Its builds for processors alone have the same number.
+# requirements/ has the versions that make and CI install once more, with the hashes of their files.
 """
+HASHED_HEAD = """\
+# {purpose}
+# Made by `make constraints` from constraints.txt: pip refuses a file with another hash.
+#   pip install --require-hashes --no-deps -r requirements/{name}.txt
+"""
+
+
+@dataclass(frozen=True)
+class Hashed:
+    """A file of requirements/.
+
+    Attributes:
+        purpose: its first line
+        packages: the packages it has, with all that these need
+        extras: the extras of simtown that it has, beside the core; None for a file without simtown's packages
+    """
+
+    purpose: str
+    packages: tuple[str, ...]
+    extras: tuple[str, ...] | None = None
+
+
+#: pip compares the hashes of everything that a command installs or of nothing, and a folder with sources has no hash: so these files are
+#: installed first, and simtown alone after them, with the packages that build it (hatchling; editables for `pip install -e`).
+FILES = {
+    "demo": Hashed("What make demo installs before simtown itself.", ("hatchling",), ()),
+    "build": Hashed("What make test installs first: pip, and what builds the packages without a wheel.", ("pip", "setuptools")),
+    "test": Hashed("What make test installs before simtown itself: all but PyTorch.", ("hatchling", "editables", "sympy"), ("dev",)),
+    "audit": Hashed("What CI looks for known vulnerabilities with.", ("pip-audit",)),
+}
+#: Not in requirements/, nor are the CUDA packages that only it needs: a machine gets the build with CUDA, or one from another index.
+#: What every build needs is in requirements/test.txt; sympy is there for nothing else.
+WITHOUT_HASH = "torch"
 
 
 class UnresolvableError(Exception):
     """uv's reason, in its own words."""
 
 
-def compile_requirements(extras: Sequence[str], *options: str) -> None:
-    """Resolve the core and these extras; raises UnresolvableError."""
-    words = [UV, "pip", "compile", str(ROOT / "pyproject.toml"), "--no-config", "--quiet", "--index-url", "https://pypi.org/simple",
+def compile_requirements(*options: str, extras: Sequence[str] | None = (), packages: Sequence[str] = ()) -> str:
+    """Resolve the core with these extras (None: nothing of simtown) and these packages.
+
+    Returns:
+        The versions, as lines of a requirements file, unless an option names a file for them.
+
+    Raises:
+        UnresolvableError: if there is no solution
+    """
+    sources = [] if extras is None else [str(ROOT / "pyproject.toml")]
+    words = [UV, "pip", "compile", *sources, "-", "--no-config", "--quiet", "--index-url", "https://pypi.org/simple",
              "--only-binary", ":all:", *(word for name in SOURCE_ONLY for word in ("--no-binary", name)),
-             *(word for name in extras for word in ("--extra", name)), *options]  # fmt: skip
+             *(word for name in extras or () for word in ("--extra", name)), *options]  # fmt: skip
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("UV_", "PIP_"))}
     environment.update({name: value for name, value in os.environ.items() if name == "UV_CACHE_DIR"})
-    done = subprocess.run(words, capture_output=True, text=True, env={**environment, "MACOSX_DEPLOYMENT_TARGET": "14.0"})
+    environment["MACOSX_DEPLOYMENT_TARGET"] = "14.0"
+    done = subprocess.run(words, input="\n".join(packages), capture_output=True, text=True, env=environment)
     if done.returncode:
         raise UnresolvableError(" ".join(done.stderr.split()))
+    return done.stdout
 
 
 def resolve(extras: Sequence[str], python: str, platform: str, constrained: bool) -> str:
     """The reason why these extras do not resolve there, or "" if they do."""
     constraints = ("--constraints", str(CONSTRAINTS)) if constrained else ()
     try:
-        compile_requirements(extras, "--python-version", python, "--python-platform", PLATFORMS[platform][0], *constraints)
+        compile_requirements("--python-version", python, "--python-platform", PLATFORMS[platform][0], *constraints, extras=extras)
     except UnresolvableError as error:
         return str(error)
     return ""
@@ -117,20 +167,16 @@ def check(extras: dict[str, list[str]]) -> int:
     return count
 
 
-def write(extras: dict[str, list[str]]) -> None:
+def write_constraints(extras: dict[str, list[str]]) -> None:
     """Write constraints.txt: one version of each package, which fits every Python and platform; torch stays at its pin."""
     pins = CONSTRAINTS.read_text(encoding="utf-8")
-    torch = next(line for line in pins.splitlines() if line.startswith("torch=="))
-    draft, kept = ROOT / "constraints.txt.draft", ROOT / "constraints.txt.torch"
-    try:
+    packages = sorted({name for file in FILES.values() for name in file.packages})
+    with tempfile.TemporaryDirectory() as folder:
+        draft, kept = Path(folder, "draft.txt"), Path(folder, "torch.txt")
         draft.write_text(pins, encoding="utf-8")
-        kept.write_text(torch + "\n", encoding="utf-8")
-        compile_requirements(tuple(extras), "--universal", "--fork-strategy", "fewest", "--python-version", PYTHONS[0], "--no-annotate",
-                             "--no-header", "--constraints", str(kept), "--output-file", str(draft))  # fmt: skip
+        kept.write_text(next(line for line in pins.splitlines() if line.startswith("torch==")) + "\n", encoding="utf-8")
+        compile_requirements(*EVERYWHERE, "--constraints", str(kept), "--output-file", str(draft), extras=tuple(extras), packages=packages)
         lines = [line.split(" ;")[0].strip() for line in draft.read_text(encoding="utf-8").splitlines()]
-    finally:
-        draft.unlink(missing_ok=True)
-        kept.unlink(missing_ok=True)
     lines = sorted({line for line in lines if "==" in line}, key=str.lower)
     names = [line.split("==")[0] for line in lines]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -139,15 +185,29 @@ def write(extras: dict[str, list[str]]) -> None:
     CONSTRAINTS.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
 
 
+def write_hashed(name: str) -> None:
+    """Write requirements/NAME.txt: the versions of constraints.txt, each with the hashes of all its files on PyPI."""
+    file = FILES[name]
+    with tempfile.TemporaryDirectory() as folder:
+        excluded = Path(folder, "excluded.txt")
+        excluded.write_text(WITHOUT_HASH + "\n", encoding="utf-8")
+        text = compile_requirements(*EVERYWHERE, "--generate-hashes", "--constraints", str(CONSTRAINTS), "--excludes", str(excluded),
+                                    extras=file.extras, packages=file.packages)  # fmt: skip
+    HASHED.mkdir(exist_ok=True)
+    (HASHED / f"{name}.txt").write_text(HASHED_HEAD.format(purpose=file.purpose, name=name) + text, encoding="utf-8")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="bring constraints.txt up to date instead")
+    parser.add_argument("--write", action="store_true", help="bring constraints.txt and requirements/ up to date instead")
     options = parser.parse_args()
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     if not options.write:
         return min(check(extras), 1)
     try:
-        write(extras)
+        write_constraints(extras)
+        for name in FILES:
+            write_hashed(name)
     except UnresolvableError as error:
         print(error, file=sys.stderr)
         return 1

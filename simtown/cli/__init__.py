@@ -45,7 +45,7 @@ def main() -> NoReturn:
     _let_go_of_stdout()
     if line:
         with contextlib.suppress(OSError):  # after a SIGHUP nobody may be there to read
-            terminal.complain("simtown: " + " ".join(line.split()))
+            terminal.give_up(line)
     sys.exit(code)
 
 

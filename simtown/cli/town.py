@@ -51,7 +51,7 @@ def _renderer(engine: str, device: str = "cpu") -> Renderer:
 
         def on_start(self, event: object) -> None:
             if not self.said:
-                report("compiling for this machine, once, in about 20 seconds ...")
+                report("compiling for this machine, once, in about 40 seconds ...")
             self.said = True
 
         def on_end(self, event: object) -> None:
@@ -274,6 +274,7 @@ def render(
     import numpy as np
 
     from simtown.datasets.locate import find
+    from simtown.files import save_bytes, save_text
     from simtown.render.engines import settled
 
     if renderer == "opengl" and device != "cpu":
@@ -296,7 +297,7 @@ def render(
         good, data = cv2.imencode(".png", pixels)
         if not good:
             raise RefusalError(f"cannot encode {target}")
-        target.write_bytes(data.tobytes())
+        save_bytes(target, data.tobytes())
         say(str(target))
     if glb is not None:
         from simtown.datasets.export_scene import glb as write_glb
@@ -304,7 +305,7 @@ def render(
         write_glb(scene, glb)
         say(str(glb))
     if json is not None:
-        json.write_text(scene.scene(0).to_json() + "\n", encoding="utf-8")
+        save_text(json, scene.scene(0).to_json() + "\n")
         say(str(json))
 
 
@@ -398,7 +399,7 @@ def captions(
     All are true. With a reporting bias, colours that everybody knows are said less often than they are seen.
     """
     from simtown.datasets.reader import open_dataset
-    from simtown.files import replacing
+    from simtown.files import save_text
     from simtown.language.captions import captions as told
 
     out = local_file(out)
@@ -406,6 +407,5 @@ def captions(
         raise RefusalError(f"--out {out} is there already: give another file")
     source = open_dataset(dataset)
     lines = list(told(source.train.scenes(), source.settings.seed, "train", bias))
-    with replacing(out) as temporary:
-        temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    save_text(out, "".join(f"{line}\n" for line in lines))
     say(f"{out}: {len(lines):,} captions of {len(source.train):,} scenes, such as '{lines[1]}'")

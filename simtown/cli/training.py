@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from simtown.training.plan import Cell, Plan
 
 
+AllowOption = Annotated[
+    list[str] | None,
+    typer.Option("--allow-model", help="Run the code of this model, package.module:Class, that the file names; may be repeated."),
+]
+
+
 def _train_extra(*names: str) -> None:
     """The libraries of the extra "train", or those named, are there, or one line says how to get them."""
     need("this command", names or ("torch", "tensorboard", "safetensors", "scipy", "matplotlib"), "train")
@@ -83,6 +89,7 @@ def fit(
     """
     _train_extra()
     from simtown.datasets.reader import open_dataset
+    from simtown.files import inside
     from simtown.render.engines import settled
     from simtown.training.display import FitDisplay
     from simtown.training.fit import fit as train
@@ -102,7 +109,8 @@ def fit(
         settings = FitSettings(model, size, number, chosen, protocol, min_steps, patience, batch, lr, max_steps, stream,
                                kind, precision_of(precision, kind), compile)  # fmt: skip
         name = f"{model.replace(':', '.')}-{size}-seed{number}"
-        directory = (out / f"seed{number}" if len(many) > 1 else out) if out else Path("runs") / f"{dataset.resolve().name}-{name}"
+        usual = f"runs/{dataset.resolve().name}-{name}"
+        directory = (inside(out, f"seed{number}") if len(many) > 1 else out) if out else inside(Path(), usual)
         with FitDisplay(f"fit {directory}", settings) as watcher:
             run = train(settings, data, directory, watcher, cache)
         best, steps = run["best"], f"{run['epochs']} epochs ({run['steps']} steps)"
@@ -153,6 +161,7 @@ def evaluate(
     dataset: Annotated[Path, typer.Argument(help="Directory of a data set, of the same picture size and of kinds that the run has seen.")],
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     json: Annotated[Path | None, typer.Option(help="Also write the figures as JSON.")] = None,
+    allow_model: AllowOption = None,
 ) -> None:
     """Test a run's best weights on the test set of any data set of its picture size, such as one with other weather."""
     _train_extra()
@@ -161,7 +170,7 @@ def evaluate(
     from simtown.files import save_json
     from simtown.training.ask import evaluate as test
 
-    told = test(run, dataset, torch.device(_device(device)))
+    told = test(run, dataset, torch.device(_device(device)), allow_model or ())
     if json is not None:
         save_json(json, told)
     say(f"{run} on {dataset}: {_accuracy(told)}")
@@ -171,9 +180,10 @@ def evaluate(
 @app.command(short_help="Ask a trained model about a picture.")
 def predict(
     run: Annotated[Path, typer.Argument(help="Directory of a run.")],
-    image: Annotated[Path, typer.Argument(help="A picture of a street, such as simtown render writes; framed as those of the run.")],
+    image: Annotated[Path, typer.Argument(help="A PNG or JPEG of a street, such as simtown render writes; framed as those of the run.")],
     question: Annotated[str, typer.Argument(help='Such as "Is a sedan left of a fire truck?"')],
     out: Annotated[Path | None, typer.Option(help="Draw the boxes the model found into this PNG.")] = None,
+    allow_model: AllowOption = None,
 ) -> None:
     """Ask a trained model one question about one picture; a model that was taught boxes also says where it looked.
 
@@ -185,7 +195,7 @@ def predict(
     from simtown.training.ask import draw
     from simtown.training.ask import predict as ask
 
-    answer = ask(run, image, question)
+    answer = ask(run, image, question, allow_model or ())
     tested = "" if answer.accuracy is None else f"; the run answered {answer.accuracy:.1%} of its test questions correctly"
     say(f"{'yes' if answer.yes > 0.5 else 'no'} (yes with probability {answer.yes:.3f}{tested})")
     if answer.cut:
@@ -197,9 +207,9 @@ def predict(
     look = "; look at the boxes with --out FILE.png" if answer.boxes is not None and out is None else ""
     say(f"  the model cannot answer that a vehicle is missing: it learned from pictures that hold both{look}")
     if out is not None:
-        if answer.boxes is None:
+        if answer.boxes is None or answer.picture is None:
             raise RefusalError("--out: this model finds no boxes; ask a run of pbn or cnn-lstm-boxes")
-        save_picture(draw(image, answer), out)
+        save_picture(draw(answer.picture, answer), out)
         say(str(out))
 
 
@@ -234,6 +244,7 @@ def sweep(
     engine: EngineOption = "local",
     address: AddressOption = None,
     plan: Annotated[bool, typer.Option("--plan", help="Only list the runs, those that are done, and how long the others take.")] = False,
+    allow_model: AllowOption = None,
 ) -> None:
     """Run a grid: make the data it needs, train what is missing, go on where it was stopped, try again what failed.
 
@@ -249,6 +260,7 @@ def sweep(
     """
     _train_extra()
     from simtown.datasets.stores import url_of
+    from simtown.files import inside
     from simtown.processes import default_workers
     from simtown.progress import Progress
     from simtown.training import sweep as sweeps
@@ -256,8 +268,8 @@ def sweep(
     from simtown.training.plan import read
 
     kind = _device(device)
-    planned = read(preset, kind, same_data, None if adaptive is None else parse_targets(adaptive))
-    directory = out or Path(f"sweep-{Path(preset).stem}")
+    planned = read(preset, kind, same_data, None if adaptive is None else parse_targets(adaptive), allow_model or ())
+    directory = out or inside(Path(), f"sweep-{Path(preset).stem}")
     many = jobs if jobs is not None else (4 if kind == "cuda" else default_workers())
     if many < 1:
         raise RefusalError(f"--jobs must be at least 1, not {many}")
@@ -365,13 +377,14 @@ def complexity(
     """
     _train_extra("scipy", "matplotlib")
     from simtown.console import page
+    from simtown.files import inside
     from simtown.training.report import report
 
     try:
         levels = [float(target) for target in targets.split(",")]
     except ValueError:
         raise RefusalError(f"--targets {targets}: give accuracies between 0 and 1, with commas between them") from None
-    directory = out or (runs[0].parent if runs[0].is_file() else runs[0]) / "complexity"
+    directory = out or inside(runs[0].parent if runs[0].is_file() else runs[0], "complexity")
     found = report(runs, directory, targets=levels, replicates=replicates, seed=seed)
     with page(110) as console:
         console.print(_complexity_table(found.table()))

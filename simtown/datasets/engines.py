@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from simtown.cluster import Cluster
+from simtown.datasets.checks import form
 from simtown.datasets.settings import Settings, SettingsError
-from simtown.datasets.shards import STAGES, Clock, Task, checksum, read_counts, write_shard
+from simtown.datasets.shards import STAGES, Clock, Task, checksum, write_shard
+from simtown.datasets.stored import FormError, open_file, read_counts
 from simtown.datasets.stores import Store
-from simtown.files import DamagedError
+from simtown.files import DamagedError, RefusedError
 from simtown.language.sampler import ImpossibleError
 from simtown.processes import WorkerError, team
 from simtown.render.engines import CardError, rasteriser
@@ -46,11 +48,17 @@ class Engine(Protocol):
         ...
 
 
-def entry(path: Path, task: Task) -> Entry:
-    """What the manifest says of a shard, and its summary. Raises DamagedError for a file that is none."""
+def entry(path: Path, settings: Settings, task: Task) -> Entry:
+    """What the manifest says of a shard, and its summary. Raises DamagedError for a file that is none, RefusedError for no plain file."""
     try:
-        tried, summary = read_counts(path)
-    except (OSError, KeyError, ValueError, TypeError, AttributeError) as error:
+        with open_file(path) as file:
+            wrong = form.wrong_arrays(file, settings, task)
+            if wrong:
+                raise FormError(wrong[0].kind)
+            tried, summary = read_counts(file)
+    except RefusedError:
+        raise
+    except (OSError, KeyError, ValueError, TypeError, AttributeError, RuntimeError) as error:
         raise DamagedError(
             f"{path} is damaged: it cannot be read as a shard ({error}); move it away and run the same command again"
         ) from error
@@ -67,7 +75,7 @@ def _make(job: Job, task: Task, renderer: Renderer, tell: Tell) -> Entry:
 
     with job.store.making(task.name) as directory:
         write_shard(directory, job.settings, task, renderer, clock, progress)
-        made = entry(directory / task.name, task)
+        made = entry(directory / task.name, job.settings, task)
     progress(0)
     return made
 

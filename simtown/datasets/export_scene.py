@@ -21,6 +21,7 @@ from simtown.assets.palette import (
     WALL_TINTS,
     rgb_table,
 )
+from simtown.files import save_bytes
 from simtown.render.instances import instances
 from simtown.scenes.scene import SceneBatch
 
@@ -53,7 +54,7 @@ def glb(scene: SceneBatch, path: Path) -> None:
         turn = np.array([[c, -s, 0, x], [s, c, 0, y], [0, 0, 1, z], [0, 0, 0, 1]]) @ np.diag([scale, scale, scale, 1])
         upright = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1.0]])  # z up to y up
         world.add_geometry(solid, node_name=f"{k:02d} {names[k]}", geom_name=f"{k:02d} {names[k]}", transform=upright @ turn)
-    path.write_bytes(world.export(file_type="glb", tree_postprocessor=_matte))
+    save_bytes(path, world.export(file_type="glb", tree_postprocessor=_matte))
 
 
 def _matte(tree: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from simtown.assets.catalogue import VERSION as CATALOGUE_VERSION
 from simtown.console import PlainConsole, page, styled
-from simtown.datasets import manifest as manifests
+from simtown.datasets import timings
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.datasets.shards import STAGES
@@ -42,9 +42,9 @@ def _print(store: Directory | Remote, dataset: Dataset, console: PlainConsole) -
         console.print(styled(f"Its kinds of vehicles, the most frequent first: {kinds}."))
     console.print(_splits(dataset))
     console.print(_acceptance(dataset))
-    timings = _timings(store)
-    if timings:
-        console.print(timings)
+    made_in = _timings(store)
+    if made_in:
+        console.print(made_in)
     console.print(_frequencies(dataset))
 
 
@@ -74,18 +74,17 @@ def _acceptance(dataset: Dataset) -> Table:
 
 
 def _timings(store: Directory | Remote) -> Table | None:
-    try:
-        runs = store.load_json(manifests.TIMINGS)["runs"]
-        table = Table(title="How it was made, and the share of each stage", title_justify="left")
-        for head in ("made", "s", "workers", "per s", *STAGES):
-            table.add_column(head, justify="right")
-        for run in runs:
-            shares = [f"{run['stage_shares'][stage]:.0%}" for stage in STAGES]
-            rate = run["examples"] / max(run["wall_seconds"], 1e-9)
-            table.add_row(f"{run['examples']:,}", f"{run['wall_seconds']:.1f}", str(run["workers"]), f"{rate:,.0f}", *shares)
-        return table
-    except (OSError, ValueError, KeyError, TypeError, IndexError):
+    runs = timings.load(store)
+    if not runs:
         return None  # made elsewhere, or copied without its timings
+    table = Table(title="How it was made, and the share of each stage", title_justify="left")
+    for head in ("made", "s", "workers", "per s", *STAGES):
+        table.add_column(head, justify="right")
+    for run in runs:
+        shares = [f"{run['stage_shares'][stage]:.0%}" for stage in STAGES]
+        rate = run["examples"] / max(run["wall_seconds"], 1e-9)
+        table.add_row(f"{run['examples']:,}", f"{run['wall_seconds']:.1f}", str(run["workers"]), f"{rate:,.0f}", *shares)
+    return table
 
 
 def _frequencies(dataset: Dataset) -> Table:

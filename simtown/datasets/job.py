@@ -14,11 +14,12 @@ from time import perf_counter
 from typing import Any, Protocol
 
 from simtown.datasets import manifest as manifests
+from simtown.datasets import timings
 from simtown.datasets.engines import Engine, Job, Processes, entry
 from simtown.datasets.settings import SCHEMA, Settings, differences
 from simtown.datasets.shards import STAGES, Clock, Task, checksum, tasks
 from simtown.datasets.stores import Directory, Remote, store_of
-from simtown.files import DamagedError, ForeignDirectoryError
+from simtown.files import DamagedError, ForeignDirectoryError, RefusedError
 from simtown.processes import WorkerError, default_workers
 
 __all__ = ["Silent", "Watcher", "WorkerError", "generate", "is_disk_full"]
@@ -61,8 +62,9 @@ def generate(
         engine: who makes the shards; by default processes of this machine.
 
     Raises:
-        SettingsError: a setting that cannot be. ForeignDirectoryError: the directory holds something else, or a data set of other
-        settings (the message says which differ). DamagedError: a finished shard does not match its checksum.
+        SettingsError: a setting that cannot be.
+        ForeignDirectoryError: the directory holds something else, or a data set of other settings (the message says which differ).
+        DamagedError: a finished shard does not match its checksum. RefusedError: a shard is a link or no plain file.
         ImpossibleError: some example cannot be sampled. OSError: the directory cannot be written, or the disk is full.
         CardError: the device is "cuda" and cannot be used. WorkerError: a worker died; what is written is kept.
     """
@@ -146,16 +148,18 @@ def _missing(store: Directory | Remote, settings: Settings, manifest: dict[str, 
     A shard that was lost keeps its entry, and its part in the summary: the one that is made in its place is the same.
     Behind a URL a shard's size alone is looked at: reading all of them again would cost as much as making them.
     """
-    missing, sizes = [], store.sizes()
+    missing, sizes, irregular = [], store.sizes(), store.irregular()
     for task in tasks(settings):
         size, told = sizes.get(task.name), manifest["shards"].get(task.name)
+        if task.name in irregular:
+            raise RefusedError(f"{store}/{task.name} is {irregular[task.name]}: put the file itself there, or move it away")
         if size is None:
             if told is not None:
                 manifest["complete"] = False
             missing.append(task)
         elif told is None:  # whole, but the job was killed before it could write it down
-            with store.reading(task.name) as path:
-                manifests.enter(manifest, task, entry(path, task))
+            with store.reading(task.name, size) as path:
+                manifests.enter(manifest, task, entry(path, settings, task))
         elif size != told["bytes"] or (isinstance(store, Directory) and checksum(store.path / task.name) != told["sha256"]):
             raise DamagedError(
                 f"{store}/{task.name} does not match its checksum: move it away and run the same command again, which makes it"
@@ -165,10 +169,7 @@ def _missing(store: Directory | Remote, settings: Settings, manifest: dict[str, 
 
 def _note_timings(store: Directory | Remote, clock: Clock, wall: float, workers: int, examples: int) -> None:
     """Append this run to timings.json."""
-    try:
-        runs = store.load_json(manifests.TIMINGS)["runs"]
-    except (OSError, ValueError, KeyError, TypeError):
-        runs = []
+    runs = timings.load(store)
     busy = sum(clock.seconds.values())
     shares = {stage: clock.seconds[stage] / busy if busy else 0.0 for stage in STAGES}
     runs.append({"examples": examples, "wall_seconds": wall, "workers": workers, "stage_seconds": clock.seconds, "stage_shares": shares})

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import h5py
-import hdf5plugin  # noqa: F401  (registers the filters)
 import numpy as np
 
 from simtown.datasets.reader import SCENE_COLUMNS, open_dataset
 from simtown.datasets.settings import SPLITS
-from simtown.datasets.shards import LAYOUT, PICTURES, read_rows
-from simtown.files import DamagedError
+from simtown.datasets.shards import LAYOUT, PICTURES
+from simtown.datasets.stored import Shard, open_alone, read_rows
+from simtown.files import DamagedError, RefusedError
 from simtown.scenes.scene import SceneBatch, plausible
 
 _ADDRESS = re.compile(r"(?P<place>.+):(?P<number>[0-9]+)", re.DOTALL)
@@ -38,14 +37,13 @@ class Address:
 
     def read(self, names: tuple[str, ...]) -> dict[str, np.ndarray]:
         """Its row of these columns, (1, ...) each. Raises DamagedError for a file that is no shard."""
-        with _reading(self.shard) as file:
-            schema = int(file.attrs["schema"])
-            return {name: read_rows(file, name, slice(self.row, self.row + 1), schema) for name in names}
+        with _reading(self.shard) as (shard, schema):
+            return {name: read_rows(shard, name, slice(self.row, self.row + 1), schema) for name in names}
 
     def schema(self) -> int:
         """Version of its shard's layout: 1 for the first version of the world. Raises DamagedError for a file that is no shard."""
-        with _reading(self.shard) as file:
-            return int(file.attrs["schema"])
+        with _reading(self.shard) as (_, schema):
+            return schema
 
     def columns(self) -> dict[str, np.ndarray]:
         """All that is stored of it but pictures, (1, ...) each. Raises DamagedError."""
@@ -90,18 +88,21 @@ def find(where: str) -> Address:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[h5py.File]:
-    """An open shard. Raises DamagedError where it, or what is read of it, is none."""
+def _reading(path: Path) -> Iterator[tuple[Shard, int]]:
+    """An open shard and the version of its layout. Raises DamagedError where it, or what is read of it, is none."""
     try:
-        with h5py.File(path, "r") as file:
-            yield file
+        shard, schema = open_alone(path)
+        with closing(shard):
+            yield shard, schema
+    except RefusedError:
+        raise
     except (OSError, KeyError, RuntimeError, TypeError, ValueError) as error:
         raise DamagedError(f"{path} is no shard that can be read ({error}): run simtown verify on its data set") from error
 
 
 def _rows(path: Path) -> int:
-    with _reading(path) as file:
-        return len(file["answer"])
+    with _reading(path) as (shard, _):
+        return shard.count
 
 
 def _check(index: int, count: int, text: str) -> None:

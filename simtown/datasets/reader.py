@@ -10,17 +10,17 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import h5py
-import hdf5plugin  # noqa: F401  (registers the filters)
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.datasets import summary as summaries
 from simtown.datasets.names import names_of
+from simtown.datasets.numbers import Numbers
 from simtown.datasets.settings import SCHEMA, SPLITS, Settings
-from simtown.datasets.shards import LAYOUT, PICTURES, read_rows, tasks
+from simtown.datasets.shards import LAYOUT, PICTURES, layout, tasks
+from simtown.datasets.stored import Arrays, Shard, read_rows
 from simtown.datasets.stores import Directory, Mirror, Remote, name_of, store_of
-from simtown.files import DamagedError
+from simtown.files import DamagedError, RefusedError
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene, SceneBatch, plausible
 
@@ -28,6 +28,7 @@ from simtown.scenes.scene import Scene, SceneBatch, plausible
 SCENE_COLUMNS: tuple[str, ...] = tuple(f"scene/{f.name}" for f in fields(SceneBatch))
 #: Files of a split that are open at once at most.
 _OPEN = 256
+_NOTHING = "that stand for nothing in the town: run simtown verify on its data set"
 #: Rows that are read at once to count them.
 _COUNTED = 4096
 
@@ -71,11 +72,14 @@ class Example:
 class Split(Sequence[Example]):
     """Examples of one split: ``split[i]``, ``len(split)``, whole columns, batches of images, and :meth:`torch`."""
 
-    def __init__(self, paths: list[Path], counts: list[int], fetch: Callable[[Path], None] | None = None, schema: int = SCHEMA) -> None:
-        self._paths, self._starts, self._fetch, self._schema = paths, [0], fetch, schema
+    def __init__(
+        self, paths: list[Path], counts: list[int], form: tuple[Arrays, Numbers, int], fetch: Callable[[Path], None] | None = None
+    ) -> None:
+        self._paths, self._starts, self._fetch = paths, [0], fetch
+        self._arrays, self._numbers, self._schema = form
         for count in counts:
             self._starts.append(self._starts[-1] + count)
-        self._files: dict[int, h5py.File] = {}
+        self._files: dict[int, Shard] = {}
         self._columns: dict[str, np.ndarray] = {}
 
     def __len__(self) -> int:
@@ -84,14 +88,11 @@ class Split(Sequence[Example]):
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_files": {}}  # open files do not travel to worker processes
 
-    def _file(self, number: int) -> h5py.File:
+    def _file(self, number: int) -> Shard:
         if number not in self._files:
             if self._fetch is not None:
                 self._fetch(self._paths[number])
-            try:
-                self._files[number] = h5py.File(self._paths[number], "r")
-            except OSError as error:
-                raise DamagedError(f"{self._paths[number]} cannot be read ({error}): run simtown verify on its data set") from error
+            self._files[number] = Shard(self._paths[number], self._arrays, self._starts[number + 1] - self._starts[number])
             if len(self._files) > _OPEN:
                 del self._files[next(iter(self._files))]  # it closes when nobody reads from it any more
         return self._files[number]
@@ -101,20 +102,27 @@ class Split(Sequence[Example]):
         if name not in self._columns:
             if name not in LAYOUT or name in PICTURES:
                 raise KeyError(f"there is no column '{name}': one of {', '.join(known for known in LAYOUT if known not in PICTURES)}")
-            parts = []
-            for number in range(len(self._paths)):
-                with self._reading(number) as file:
-                    parts.append(read_rows(file, name, slice(None), self._schema))
+            parts = [self._read(number, name, slice(None), self._schema) for number in range(len(self._paths))]
             self._columns[name] = np.concatenate(parts) if parts else np.zeros(0)
         return self._columns[name]
 
     @contextmanager
-    def _reading(self, number: int) -> Iterator[h5py.File]:
-        """A shard's file; whatever HDF5 finds wrong in it is a DamagedError that names it."""
+    def _reading(self, number: int) -> Iterator[Shard]:
+        """A shard; whatever is wrong in it is a DamagedError that names it."""
         try:
             yield self._file(number)
+        except (DamagedError, RefusedError):
+            raise
         except (OSError, KeyError, RuntimeError, ValueError, TypeError, IndexError) as error:
             raise DamagedError(f"{self._paths[number]} is damaged ({error}): run simtown verify on its data set") from error
+
+    def _read(self, number: int, name: str, rows: slice, schema: int) -> np.ndarray:
+        """Rows of an array of a shard. Raises DamagedError, also for numbers of things that do not exist."""
+        with self._reading(number) as shard:
+            part = read_rows(shard, name, rows, schema)
+        if schema == self._schema and not self._numbers.fine(name, part):
+            raise DamagedError(f"{self._paths[number]} has values of '{name}' {_NOTHING}")
+        return part
 
     def stream(self, names: Sequence[str], size: int, as_stored: bool = False) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
         """All rows in order, at most `size` at a time, read when asked for and not kept.
@@ -125,8 +133,7 @@ class Split(Sequence[Example]):
         schema = SCHEMA if as_stored else self._schema
         for number, count in enumerate(np.diff(self._starts).tolist()):
             for begin in range(0, count, size):
-                with self._reading(number) as file:
-                    part = {name: read_rows(file, name, slice(begin, begin + size), schema) for name in names}
+                part = {name: self._read(number, name, slice(begin, begin + size), schema) for name in names}
                 yield self._starts[number] + begin, part
             if number in self._files:
                 self._files.pop(number).close()
@@ -178,9 +185,7 @@ class Split(Sequence[Example]):
         """The scenes that some rows of SCENE_COLUMNS hold. Raises DamagedError for numbers of things that do not exist."""
         scenes = SceneBatch(**{name.removeprefix("scene/"): columns[name] for name in SCENE_COLUMNS})
         if not plausible(scenes).all():
-            raise DamagedError(
-                f"a shard of {self._paths[0].parent} holds numbers that stand for nothing in the town: run simtown verify on it"
-            )
+            raise DamagedError(f"a shard of {self._paths[0].parent} has scenes {_NOTHING}")
         return scenes
 
     def address(self, i: int) -> tuple[Path, int]:
@@ -194,14 +199,16 @@ class Split(Sequence[Example]):
         """(len(rows), h, w, 3) uint8 pictures, in any order; or the masks or the depth, by `name`."""
         if name not in PICTURES:
             raise KeyError(f"there are no pictures '{name}': one of {', '.join(PICTURES)}")
-        with self._reading(0) as file:
-            out = np.zeros((len(rows), *file[name].shape[1:]), dtype=file[name].dtype)
+        if name not in self._arrays:
+            raise DamagedError(f"the data set of {self._paths[0]} was made without {name}: make it again with --{name}")
+        shape, kind = self._arrays[name]
+        out = np.zeros((len(rows), *shape), dtype=kind)
         for place, row in enumerate(rows):
             if not 0 <= int(row) < len(self):
                 raise IndexError(f"there is no example {row}: the split holds {len(self)}, numbered from 0")
             number = bisect_right(self._starts, int(row)) - 1
-            with self._reading(number) as file:
-                file[name].read_direct(out, np.s_[int(row) - self._starts[number]], np.s_[place])
+            with self._reading(number) as shard:
+                shard.read_into(out[place : place + 1], name, int(row) - self._starts[number])
         return out
 
     def __getitem__(self, i: Any) -> Any:
@@ -211,7 +218,6 @@ class Split(Sequence[Example]):
         if not 0 <= i < len(self):
             raise IndexError(f"there is no example {i}: the split holds {len(self)}, numbered from 0")
         c = {name: self.column(name)[i] for name in _SMALL}
-        has = self._file(0)
         return Example(
             image=self.images([i])[0],
             question=c["question"].decode(),
@@ -226,8 +232,8 @@ class Split(Sequence[Example]):
             visible=c["visible"],
             margin=float(c["margin"]),
             scene=self.scenes(slice(i, i + 1)).scene(0),
-            mask=self.images([i], "masks")[0] if "masks" in has else None,
-            depth=self.images([i], "depth")[0] if "depth" in has else None,
+            mask=self.images([i], "masks")[0] if "masks" in self._arrays else None,
+            depth=self.images([i], "depth")[0] if "depth" in self._arrays else None,
         )
 
     def __iter__(self) -> Iterator[Example]:
@@ -305,10 +311,11 @@ class Dataset:
         self.names = names_of(manifest)
         self._splits: dict[str, Split] = {}
         self._summaries: dict[str, summaries.Summary] = {}
+        form = layout(self.settings), Numbers(self.settings, len(self.vocabulary)), self.settings.schema
         listed = [task for task in tasks(self.settings) if task.name in manifest["shards"]]
         for split in SPLITS:
             own = [task for task in listed if task.split == split]
-            self._splits[split] = Split([path / task.name for task in own], [task.count for task in own], fetch, self.settings.schema)
+            self._splits[split] = Split([path / task.name for task in own], [task.count for task in own], form, fetch)
 
     def __getitem__(self, split: str) -> Split:
         """A split by name. Raises KeyError for one there is not."""
@@ -348,6 +355,7 @@ def open_dataset(place: str | Path) -> Dataset:
 
     Raises:
         FileNotFoundError: no data set there. DamagedError: unreadable or unfinished. ForeignDirectoryError: something else.
+        RefusedError: a shard is no plain file but a link, a directory or a pipe.
         OSError: the URL cannot be read.
     """
     store = store_of(place)
@@ -357,9 +365,7 @@ def open_dataset(place: str | Path) -> Dataset:
         return Dataset(mirror.path, mirror.manifest, mirror.fetch, str(store))
     manifest = store.load_manifest()
     _check_complete(store, manifest)
-    missing = [name for name in manifest["shards"] if not (store.path / name).is_file()]
-    if missing:
-        raise DamagedError(f"{store} lacks its shard {missing[0]}: run the same simtown generate again, which makes it")
+    store.check(manifest["shards"])
     return Dataset(store.path, manifest)
 
 

@@ -32,6 +32,10 @@ NEW_SETTINGS = frozenset({"paint", "paint_frequencies"})
 LEFT_OUT: dict[str, Any] = {"test_seed": None, "world_seed": 0}
 #: The key of :attr:`Settings.kinds` beside the settings in a manifest, of a world seed other than 0.
 KINDS = "kinds"
+#: Most shards of a data set: the manifest lists each, in 300 bytes. Most examples of one, whose scenes are in memory while it is made.
+MOST_SHARDS, LARGEST_SHARD = 500_000, 1_000_000
+#: Most kinds of vehicles in a version of the world that is not known here.
+_MOST_KINDS = 1_000
 #: Bytes of a shard whose number of examples is chosen here. What is chosen is this or up to 2.5 times less.
 _SHARD_BYTES = 160e6
 #: Bytes that an example takes, as measured from 32 x 32 to 1024 x 1024: so many for each pixel of a side (outlines) and of the area.
@@ -122,14 +126,14 @@ class Settings:
     def check_apart_from_frequencies(self) -> None:
         """As :meth:`check` where the table of frequencies may be gone: a finished data set keeps them in its manifest."""
         least = 3 if self.distractor else 2
-        if not least <= self.entities <= SIZES.get(self.catalogue, self.entities):
+        if not least <= self.entities <= SIZES.get(self.catalogue, _MOST_KINDS):
             also = " with --distractor" if self.distractor else ""
             raise SettingsError(f"--entities must be from {least}{also} to {len(ENTITIES)}, not {self.entities}")
         for name, count, low in (("n", self.n, 2), ("val", self.val, 0), ("test", self.test, 0)):
             if count < low or count % 2:
                 raise SettingsError(f"--{name} must be an even number of at least {low} (half the answers are yes), not {count}")
-        if self.shard is not None and (self.shard < 2 or self.shard % 2):
-            raise SettingsError(f"--shard must be an even number of at least 2, not {self.shard}")
+        if self.shard is not None and (not 2 <= self.shard <= LARGEST_SHARD or self.shard % 2):
+            raise SettingsError(f"--shard must be an even number from 2 to {LARGEST_SHARD}, not {self.shard}")
         if not 0 <= self.jitter <= 1:
             raise SettingsError(f"--jitter must be from 0 to 1 metres, not {self.jitter}")
         if self.phrasing not in STYLES:
@@ -143,6 +147,11 @@ class Settings:
             relation_numbers(self.relations)
         except ValueError as error:
             raise SettingsError(str(error)) from error
+        files = sum(-(-count // self.shard_size) for count in self.counts().values())
+        if files > MOST_SHARDS:
+            raise SettingsError(
+                f"--shard {self.shard_size} makes {files:,} files, more than a manifest can list ({MOST_SHARDS:,}): give a larger --shard"
+            )
 
     @property
     def other_world(self) -> bool:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, fields
 from io import FileIO
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 import h5py
 import hdf5plugin
@@ -24,9 +25,9 @@ import numpy as np
 from simtown.datasets import summary as summaries
 from simtown.datasets import version1
 from simtown.datasets.names import names
-from simtown.datasets.settings import SCHEMA, Settings
+from simtown.datasets.settings import Settings
 from simtown.datasets.summary import Summary
-from simtown.files import replacing
+from simtown.files import open_plain, replacing
 from simtown.language.questions import LENGTH, ask
 from simtown.language.sampler import Examples, sample
 from simtown.render.frames import Renderer
@@ -43,6 +44,10 @@ Tried = dict[str, tuple[int, int]]
 _PIXELS = 8_000_000
 #: The shards of a split lie in folders of so many, if there are more than that.
 FOLDER = 1_000
+#: The name of a shard: the folders before it follow from the settings.
+_NAME = re.compile(r"([a-z]+/[0-9]{5,9}/)?(?P<split>train|val|test)-(?P<number>[0-9]{5,9})\.h5")
+#: Bytes of a shard that an example takes at least: of pictures of 32 x 32 pixels it takes some 500.
+LEAST_BYTES = 100
 #: Rows in a chunk of every array that holds no pictures.
 _ROWS = 512
 
@@ -66,12 +71,32 @@ class Task:
 
 def tasks(settings: Settings) -> list[Task]:
     """All shards of a data set, in order."""
-    size = settings.shard_size
-    return [
-        Task(split, i, start, min(size, count - start), -(-count // size))
-        for split, count in settings.counts().items()
-        for i, start in enumerate(range(0, count, size))
-    ]
+    return list(each_task(settings))
+
+
+def each_task(settings: Settings) -> Iterator[Task]:
+    """The same, one by one."""
+    for split, count in settings.counts().items():
+        for number in range(-(-count // settings.shard_size)):
+            yield _task(settings.shard_size, count, split, number)
+
+
+def shard_count(settings: Settings) -> int:
+    """How many shards a data set has."""
+    return sum(-(-count // settings.shard_size) for count in settings.counts().values())
+
+
+def task_of(settings: Settings, name: str) -> Task | None:
+    """The shard of this name, None if no data set of these settings has it."""
+    match = _NAME.fullmatch(name)
+    if not match:
+        return None
+    task = _task(settings.shard_size, settings.counts()[match["split"]], match["split"], int(match["number"]))
+    return task if task.count > 0 and task.name == name else None
+
+
+def _task(size: int, count: int, split: str, number: int) -> Task:
+    return Task(split, number, number * size, min(size, count - number * size), -(-count // size))
 
 
 @dataclass
@@ -273,19 +298,6 @@ def together(parts: Iterable[Tried]) -> Tried:
 
 
 def checksum(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def read_counts(path: Path) -> tuple[Tried, Summary]:
-    """(proposed, accepted) counts of a shard's rejection loops, and its summary. Raises OSError or KeyError for a file that is no shard."""
-    with h5py.File(path, "r") as file:
-        tried = {k: (int(p), int(a)) for k, (p, a) in json.loads(file.attrs["tried"]).items()}
-        return tried, {k: [int(c) for c in counts] for k, counts in json.loads(file.attrs["summary"]).items()}
-
-
-def read_rows(file: h5py.File, name: str, rows: Any, schema: int = SCHEMA) -> np.ndarray:
-    """Rows of an array of a shard of either layout, as today's has them."""
-    stored: np.ndarray = version1.read(file, name, rows) if schema == 1 else file[name][rows]
-    return stored
+    """SHA-256 of a plain file, in hexadecimal. Raises RefusedError or OSError."""
+    with open_plain(path, follow=False) as file:
+        return hashlib.file_digest(cast(FileIO, file), "sha256").hexdigest()

@@ -9,8 +9,9 @@ import hashlib
 import json
 import os
 import re
+import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,7 +19,18 @@ from typing import Any, Protocol
 from simtown.datasets import manifest as manifests
 from simtown.datasets.shards import checksum
 from simtown.extras import how_to_install
-from simtown.files import DamagedError, ForeignDirectoryError, becoming, claimed, replacing, save_json
+from simtown.files import (
+    DamagedError,
+    ForeignDirectoryError,
+    RefusedError,
+    becoming,
+    claimed,
+    folder,
+    inside,
+    read_json,
+    replacing,
+    save_json,
+)
 from simtown.terminal import shown
 
 #: What a URL looks like, also where a Path has swallowed one of its slashes.
@@ -26,6 +38,8 @@ _URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+]+):/{1,2}(?P<rest>[^/].*)", re.DOTA
 _OURS = re.compile(r"(train|val|test)-\d{5,}\.h5|manifest\.json|timings\.json|preview\.png")
 #: Folders that the shards of a split lie in if they are many.
 _FOLDER = re.compile(r"(train|val|test)(/\d{5,})?")
+#: Bytes of the largest timings.json: a run of generate adds 500.
+LARGEST_TIMINGS = 1_000_000
 #: Environment variable with the directory in which files from behind URLs are kept.
 CACHE = "SIMTOWN_CACHE"
 
@@ -74,7 +88,7 @@ class Store(Protocol):
         ...
 
     def load_json(self, name: str) -> Any:
-        """Raises OSError where there is none, ValueError where it is no JSON."""
+        """A small JSON file. Raises OSError where there is none, ValueError where it is no JSON or no plain file."""
         ...
 
     def save_json(self, name: str, content: Any) -> None:
@@ -85,8 +99,8 @@ class Store(Protocol):
         """A directory in which to make the file of this name; it is in the store when the block ends well."""
         ...
 
-    def reading(self, name: str) -> AbstractContextManager[Path]:
-        """The file as one of this machine."""
+    def reading(self, name: str, largest: int) -> AbstractContextManager[Path]:
+        """The file as one of this machine: behind a URL, at most `largest` bytes are fetched. Raises RefusedError for more."""
         ...
 
 
@@ -104,23 +118,37 @@ class Directory:
 
     def _paths(self) -> Iterator[tuple[str, Path]]:
         """Everything at the top and in the folders for shards, by name."""
-        folders = [self.path]
-        while folders:
-            for path in folders.pop().iterdir():
+        waiting = [self.path]
+        while waiting:
+            for path in waiting.pop().iterdir():
                 name = path.relative_to(self.path).as_posix()
                 yield name, path
                 if _FOLDER.fullmatch(name) and path.is_dir() and not path.is_symlink():
-                    folders.append(path)
+                    waiting.append(path)
+
+    def check(self, names: Iterable[str]) -> None:
+        """Whether the files of these names are there and plain. Raises DamagedError or RefusedError for the first that is not."""
+        names = list(names)
+        for before in {name.rpartition("/")[0] for name in names} - {""}:
+            inside(self.path, before)
+        top = str(self.path)
+        for name in names:
+            try:
+                plain = stat.S_ISREG(os.lstat(f"{top}/{name}").st_mode)
+            except OSError:
+                raise DamagedError(f"{self} lacks its shard {name}: run the same simtown generate again, which makes it") from None
+            if not plain:
+                raise RefusedError(f"{self.path / name} is {_kind(self.path / name)}: put the file itself there")
 
     def sizes(self) -> dict[str, int]:
-        return {name: (path.stat() if path.exists() else path.lstat()).st_size for name, path in self._paths()}
+        return {name: path.lstat().st_size for name, path in self._paths()}
 
     def irregular(self) -> dict[str, str]:
         return {name: kind for name, path in self._paths() if (kind := _kind(path))}
 
     def tidy(self) -> None:
         for name, path in self._paths():
-            if is_leftover(name):
+            if is_leftover(name) and not _kind(path):
                 path.unlink(missing_ok=True)
 
     def load_manifest(self) -> dict[str, Any]:
@@ -130,19 +158,21 @@ class Directory:
         manifests.save(self.path, manifest)
 
     def load_json(self, name: str) -> Any:
-        return json.loads((self.path / name).read_text(encoding="utf-8"))
+        return read_json(self.path / name, LARGEST_TIMINGS)
 
     def save_json(self, name: str, content: Any) -> None:
         save_json(self.path / name, content)
 
     @contextmanager
     def making(self, name: str) -> Iterator[Path]:
-        (self.path / name).parent.mkdir(parents=True, exist_ok=True)
+        before, _, _ = name.rpartition("/")
+        if before:
+            folder(self.path, before)
         yield self.path
 
     @contextmanager
-    def reading(self, name: str) -> Iterator[Path]:
-        yield self.path / name
+    def reading(self, name: str, largest: int) -> Iterator[Path]:
+        yield inside(self.path, name)
 
 
 class Remote:
@@ -215,7 +245,7 @@ class Remote:
     def load_manifest(self) -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="simtown-") as scratch:
             try:
-                self.get(manifests.NAME, Path(scratch) / manifests.NAME)
+                self.get(manifests.NAME, Path(scratch) / manifests.NAME, manifests.LARGEST)
             except FileNotFoundError:
                 raise FileNotFoundError(
                     f"{self} holds no simtown data set (no {manifests.NAME}): give a URL that simtown generate wrote to"
@@ -229,9 +259,8 @@ class Remote:
         self.save_json(manifests.NAME, manifests.sealed(manifest))
 
     def load_json(self, name: str) -> Any:
-        files = self._files()
-        with self._explained():
-            return json.loads(files.cat_file(f"{self.url}/{name}"))
+        with self.reading(name, LARGEST_TIMINGS) as path:
+            return read_json(path, LARGEST_TIMINGS)
 
     def save_json(self, name: str, content: Any) -> None:
         with self.making(name) as scratch:
@@ -245,10 +274,10 @@ class Remote:
             self.put(Path(scratch) / name, name)
 
     @contextmanager
-    def reading(self, name: str) -> Iterator[Path]:
+    def reading(self, name: str, largest: int) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="simtown-") as scratch:
             path = Path(scratch) / Path(name).name
-            self.get(name, path)
+            self.get(name, path, largest)
             yield path
 
     def put(self, path: Path, name: str) -> None:
@@ -257,11 +286,25 @@ class Remote:
         with self._explained():
             files.put_file(str(path), f"{self.url}/{name}")
 
-    def get(self, name: str, path: Path) -> None:
-        """Download a file."""
+    def get(self, name: str, path: Path, largest: int) -> None:
+        """Download a file of at most `largest` bytes; a longer one is given up as soon as it is. Raises RefusedError."""
         files = self._files()
         with self._explained():
-            files.get_file(f"{self.url}/{name}", str(path))
+            files.get_file(f"{self.url}/{name}", str(path), callback=_limit(f"{self.url}/{name}", largest))
+        if path.stat().st_size > largest:
+            raise RefusedError(f"{self.url}/{name} is larger than the {largest:,} bytes that it may have")
+
+
+def _limit(url: str, largest: int) -> Any:
+    """What fsspec tells of a download, piece by piece: it ends when there are more bytes than there may be."""
+    from fsspec.callbacks import Callback
+
+    class Limit(Callback):
+        def call(self, *args: Any, **kwargs: Any) -> None:
+            if max(self.size or 0, self.value) > largest:
+                raise RefusedError(f"{url} is larger than the {largest:,} bytes that it may have")
+
+    return Limit()
 
 
 def url_of(place: str | Path) -> str | None:
@@ -302,20 +345,26 @@ class Mirror:
         self.manifest = remote.load_manifest()
         content = json.dumps(self.manifest, sort_keys=True)
         home = os.environ.get(CACHE) or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "simtown"
-        self.path = Path(home) / "data" / hashlib.sha256(f"{remote.url}\n{content}".encode()).hexdigest()[:16]
-        self.path.mkdir(parents=True, exist_ok=True)
+        state = hashlib.sha256(f"{remote.url}\n{content}".encode()).hexdigest()[:16]
+        Path(home).mkdir(parents=True, exist_ok=True)
+        self.path = folder(Path(home), f"data/{state}")
         save_json(self.path / manifests.NAME, self.manifest)
 
     def fetch(self, path: Path) -> None:
-        """Bring a shard of the mirror into being, if it is not there. Raises DamagedError where it is not what the manifest says."""
-        if path.exists():
-            return
+        """Bring a shard of the mirror into being, if it is not there.
+
+        Raises DamagedError where it is not what the manifest says, RefusedError where there is a link in its place.
+        """
         name = path.relative_to(self.path).as_posix()
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if inside(self.path, name).exists():
+            return
+        if path.parent != self.path:
+            folder(self.path, path.parent.relative_to(self.path).as_posix())
+        entry = self.manifest["shards"][name]
         with replacing(path) as temporary:
             try:
-                self.remote.get(name, temporary)
+                self.remote.get(name, temporary, entry["bytes"])
             except FileNotFoundError as error:
                 raise DamagedError(f"{self.remote} lacks its shard {name}: run the same simtown generate again, which makes it") from error
-            if checksum(temporary) != self.manifest["shards"][name]["sha256"]:
+            if checksum(temporary) != entry["sha256"]:
                 raise DamagedError(f"{self.remote}/{name} does not match its checksum: remove it and run the same simtown generate again")

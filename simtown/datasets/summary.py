@@ -17,6 +17,9 @@ MARGIN_STEPS, MARGINS = 2, 64
 COLUMNS = ("answer", "subject", "object", "subject_slot", "object_slot", "relation", "phrasing", "margin", "visible", "scene/entity",
            "scene/paint", "scene/weather")  # fmt: skip
 
+#: What is counted once an example.
+OF_EXAMPLES = ("answer", "subject", "object", "relation", "phrasing", "weather", "hidden", "margin")
+
 
 def lengths(names: Mapping[str, Sequence[str]]) -> dict[str, int]:
     """How many counts each list of a summary has, in a world of these :func:`simtown.datasets.manifest.names`."""

@@ -7,12 +7,11 @@ that are sampled again from (settings, split, index); some pictures, or all, are
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import h5py
-import hdf5plugin  # noqa: F401  (registers the filters)
 import numpy as np
 
 from simtown.assets.catalogue import VERSION as CATALOGUE_VERSION
@@ -24,9 +23,11 @@ from simtown.datasets.checks.manifest import tables_of, unproven
 from simtown.datasets.checks.problems import Problem, in_words
 from simtown.datasets.names import names_of
 from simtown.datasets.settings import Settings
-from simtown.datasets.shards import Task, Tried, attributes, checksum, tasks
+from simtown.datasets.shards import Task, Tried, attributes, checksum, layout, tasks
+from simtown.datasets.stored import Shard
 from simtown.datasets.stores import Directory, Remote, is_leftover, store_of
 from simtown.datasets.summary import Summary
+from simtown.files import read_bytes
 from simtown.language.sampler import ImpossibleError
 from simtown.render.frames import Renderer
 from simtown.streams import Stream
@@ -123,8 +124,10 @@ class _Verification:
                 tried[task.name] = findings.tried
             if findings.summary is not None:
                 counted[task.name] = findings.summary
-        with self.store.reading(manifests.NAME) as path:
-            of_manifest = list(check_manifest(path.read_bytes(), self.manifest, self.settings, tables, tried, counted))
+        with self.store.reading(manifests.NAME, manifests.LARGEST) as path:
+            of_manifest = list(
+                check_manifest(read_bytes(path, manifests.LARGEST, follow=False), self.manifest, self.settings, tables, tried, counted)
+            )
         if len(foreign) == len(listed):
             problems = [problem for problem in problems if problem.kind != rows.FOREIGN] + [self._foreign()]
         problems = of_manifest + problems
@@ -169,11 +172,11 @@ class _Verification:
             self.progress(n)
 
         try:
-            with self.store.reading(task.name) as path:
+            with self.store.reading(task.name, size or 0) as path:
                 return self._content(path, task, tables, own, progress)
         except ImpossibleError as error:
             return rows.Findings([Problem(task.name, f"its settings make no such examples: {error}")])
-        except (OSError, KeyError, ValueError, TypeError, RuntimeError, IndexError, AttributeError) as error:
+        except (OSError, KeyError, ValueError, TypeError, RuntimeError, IndexError, AttributeError, OverflowError) as error:
             return rows.Findings([Problem(task.name, "it cannot be read", f": {error}")])
         finally:
             self.progress(task.count - done)
@@ -183,19 +186,21 @@ class _Verification:
         if checksum(path) != entry["sha256"]:
             return rows.Findings([Problem(task.name, "it does not match its checksum: a byte of it was changed")])
         problems = list(form.bytes_outside(path, task))
-        with h5py.File(path, "r") as file:
-            problems += form.strangers(file, self.settings, task)
-            unreadable = form.wrong_arrays(file, self.settings, task)
+        if problems and not problems[0].detail:  # HDF5's data do not begin where the file does
+            return rows.Findings(problems)
+        with closing(Shard(path, layout(self.settings), task.count)) as shard:
+            problems += form.strangers(shard.file, self.settings, task)
+            unreadable = form.wrong_arrays(shard.file, self.settings, task)
             if unreadable:
                 return rows.Findings(problems + unreadable)
             if self.sampled:
-                findings = rows.compare(file, self.settings, tables, task, self.sizes, self.renderer, own, progress)
+                findings = rows.compare(shard, self.settings, tables, task, self.sizes, self.renderer, own, progress)
             else:
-                findings = rows.check_itself(file, self.settings, task, self.sizes, self.renderer, own, progress)
+                findings = rows.check_itself(shard, self.settings, task, self.sizes, self.renderer, own, progress)
             wanted = attributes(self.settings, task, findings.tried or entry["tried"], findings.summary or {})
             if findings.summary is None:
                 wanted.pop("summary", None)  # it cannot be counted, and why is a problem already
-            findings.problems = [*problems, *form.wrong_attributes(file, wanted, task), *findings.problems]
+            findings.problems = [*problems, *form.wrong_attributes(shard.file, wanted, task), *findings.problems]
         return findings
 
     def _foreign(self) -> Problem:

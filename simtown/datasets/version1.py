@@ -6,10 +6,10 @@ numbers change when a group grows; they are told by name here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-import h5py
 import numpy as np
 
 from simtown.assets.catalogue import PROPS
@@ -37,16 +37,18 @@ def _numbers() -> np.ndarray:
     return np.array([PROPS.index(name) if name in PROPS else -1 for name in PROP_NAMES] + [-1], dtype=np.int16)
 
 
-def read(file: h5py.File, name: str, rows: Any) -> np.ndarray:
+def read(stored: Callable[[str, Any], np.ndarray], name: str, rows: Any) -> np.ndarray:
     """Rows of an array of a shard of version 1, as a shard of today would hold them: in their own paint, street kinds by today's numbers.
 
     A number of a street kind that version 1 does not have becomes one that no version has.
+
+    Args:
+        stored: gives rows of an array as they are stored, by its name.
     """
     if name == "scene/paint":
-        entity = file["scene/entity"][rows]
-        return np.full(entity.shape, -1, dtype=np.int8)
-    stored: np.ndarray = file[name][rows]
+        return np.full(stored("scene/entity", rows).shape, -1, dtype=np.int8)
+    found = stored(name, rows)
     if name != "scene/prop":
-        return stored
-    known = (stored >= -1) & (stored < len(PROP_NAMES))
-    return np.where(known, _numbers()[np.where(known, stored, -1)], np.int16(np.iinfo(np.int16).max))
+        return found
+    known = (found >= -1) & (found < len(PROP_NAMES))
+    return np.where(known, _numbers()[np.where(known, found, -1)], np.int16(np.iinfo(np.int16).max))

@@ -12,10 +12,11 @@ A TOML file says which. Every key but `study` is an option of the study's comman
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sys
-import tomllib
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing
@@ -26,11 +27,21 @@ from pathlib import Path
 from typing import Any
 
 from simtown.cluster import Cluster
-from simtown.files import DamagedError, claimed, load_json, save_json
+from simtown.files import DamagedError, RefusedError, check_name, claimed, clear_leftovers, folder, load_json, read_toml, save_json
 from simtown.processes import Outcome, Subprocesses, default_workers, ending
 
-STUDIES = ("physical", "visual", "spatial")
 NAME, FORMAT, VERSION = "grid.json", "simtown probe grid", 1
+#: Options of the studies' commands that a grid may set: none that names where something is written. A stranger's grid can say what is read
+#: and which model is asked, and that is what it is for.
+OPTIONS: dict[str, frozenset[str]] = {
+    "physical": frozenset({"data", "model", "task", "set", "as", "head", "protocol", "seed"}),
+    "visual": frozenset({"data", "model", "task", "as", "protocol", "seed"}),
+    "spatial": frozenset({"model", "corpus", "rare", "least", "most", "seed"}),
+}
+#: Those that take no value.
+FLAGS: dict[str, frozenset[str]] = {"physical": frozenset({"tune"}), "visual": frozenset(), "spatial": frozenset({"held-out"})}
+#: Cells of a grid at most: each is a process of its own.
+MOST_CELLS = 10_000
 
 
 class GridError(ValueError):
@@ -51,39 +62,49 @@ class Cell:
 
 
 def read(path: Path) -> list[Cell]:
-    """The cells of a TOML file, in its order. Raises FileNotFoundError, GridError."""
+    """The cells of a TOML file, in its order. Raises FileNotFoundError, GridError, RefusedError."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        content = read_toml(path)
+    except RefusedError:
+        raise
+    except ValueError as error:
         raise GridError(f"{path} cannot be read as TOML: {error}") from error
     if content.get("version") != VERSION or not isinstance(content.get("grid"), list) or set(content) != {"version", "grid"}:
         raise GridError(f"{path} must have version = {VERSION} and [[grid]] tables, and nothing else")
+    many = sum(_size(table) for table in content["grid"])
+    if many > MOST_CELLS:
+        raise GridError(f"{path} is a grid of {many:,} cells, more than {MOST_CELLS:,}: split it")
     cells = [cell for table in content["grid"] for cell in _cells(path, table)]
-    names = [cell.name for cell in cells]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, times in Counter(cell.name for cell in cells).items() if times > 1)
     if twice:
         raise GridError(f"{path}: two cells have the same settings, {twice[0]}: remove one")
     return cells
 
 
-def _cells(path: Path, table: dict[str, object]) -> Iterator[Cell]:
-    study = table.get("study")
-    if study not in STUDIES:
-        raise GridError(f"{path}: study must be {', '.join(STUDIES)}, not {study!r}")
+def _size(table: object) -> int:
+    return math.prod(len(value) for value in table.values() if isinstance(value, list)) if isinstance(table, dict) else 0
+
+
+def _cells(path: Path, table: object) -> Iterator[Cell]:
+    study = table.get("study") if isinstance(table, dict) else None
+    if not isinstance(table, dict) or not isinstance(study, str) or study not in OPTIONS:
+        raise GridError(f"{path}: study must be {', '.join(OPTIONS)}, not {study!r}")
     axes = {key: value if isinstance(value, list) else [value] for key, value in table.items() if key != "study"}
     for key, values in axes.items():
-        told = bool(values) and all(isinstance(v, str | int | float) for v in values)
-        if not told or key == "out" or not re.fullmatch(r"[a-z][a-z-]*", key):
+        flag = key in FLAGS[study]
+        told = bool(values) and all(isinstance(v, bool) if flag else isinstance(v, str | int | float) and v is not True for v in values)
+        if not told or key not in OPTIONS[study] | FLAGS[study]:
             raise GridError(
-                f"{path}: '{key}' must be an option of simtown probe {study} without its dashes, "
-                "and its value a text, a number, true, or a list of these"
+                f"{path}: '{key}' must be an option of simtown probe {study} without its dashes that does not say where to write: "
+                f"{', '.join(sorted(OPTIONS[study] | FLAGS[study]))}; and its value a text, a number, true for what takes none, or a list "
+                "of these"
             )
     for chosen in product(*axes.values()):
         options = dict(zip(axes, chosen, strict=True))
         differ = [str(value) for key, value in options.items() if key == "model" or len(axes[key]) > 1]
-        name = "-".join(re.sub(r"[^\w.]+", ".", part).strip(".")[-60:] for part in (str(study), *differ))
+        name = "-".join(re.sub(r"[^\w.]+", ".", part).strip(".")[-60:] for part in (study, *differ))
         words = [(f"--{key}",) if value is True else (f"--{key}", str(value)) for key, value in options.items() if value is not False]
-        yield Cell(name, (str(study), *chain(*words)))
+        yield Cell(check_name(name, f"{path}: the cell"), (study, *chain(*words)))
 
 
 def run(cells: list[Cell], out: Path, jobs: int, done: Callable[[Cell, str], None], cluster: Cluster | None = None) -> Outcome:
@@ -99,6 +120,7 @@ def run(cells: list[Cell], out: Path, jobs: int, done: Callable[[Cell, str], Non
     """
     with claimed(out, FORMAT):
         there = _there(out)
+        clear_leftovers(out, lambda name: name == NAME)
         missing = [cell for cell in cells if there.get(cell.name) not in (_digest(cell), list(cell.words))]  # words: of an older simtown
         before, failed = len(cells) - len(missing), dict[str, str]()
         save_json(out / NAME, {"format": FORMAT, "done": there})
@@ -151,7 +173,8 @@ def _on_cluster(cells: list[Cell], out: Path, cluster: Cluster) -> Generator[tup
 
 def _study(cell: Cell, out: str, home: str, threads: int, studies: Subprocesses | None = None) -> str:
     """The command in a process of its own, which continues what an earlier one left; what went wrong, or ""."""
-    words = [sys.executable, "-m", "simtown", "probe", *cell.words, "--out", str(Path(out) / cell.name)]
+    place = folder(Path(out), cell.name)
+    words = [sys.executable, "-P", "-m", "simtown", "probe", *cell.words, "--out", str(place)]
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     code, err = (studies or Subprocesses()).run(words, cwd=home, env=environment)
     if not code:

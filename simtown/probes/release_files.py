@@ -1,18 +1,22 @@
 """Where the files of a paper's release lie, in a folder that the user names: a clone of the authors' repository, or its data folders alone.
 
 A study lists, for each kind of file, the places where one may lie. The first place that holds the file is read, plain or packed with gzip.
-Nothing outside the folder is read: a link that leads out of it is refused.
+Nothing outside the folder is read: a link in it is refused.
 """
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from simtown.files import DamagedError
+from simtown.files import DamagedError, inside, read_unpacked
+
+#: Bytes of the largest file of a release, unpacked: of those that are read, the largest has 1.3 MB.
+LARGEST = 16_000_000
 
 
 @dataclass(frozen=True)
@@ -30,19 +34,15 @@ class ReleaseFiles:
     def find(self, folder: Path, kind: str, name: str = "") -> Path | None:
         """The file, or None where it lies in none of its places.
 
-        Raises FileNotFoundError: `folder` is no folder, or the file is a link that leads out of it.
+        Raises FileNotFoundError: `folder` is no folder. RefusedError: the file is a link, or lies behind one.
         """
         if not folder.is_dir():
             raise FileNotFoundError(f"there is no folder {folder}: give a clone of {self.repository} as --data")
         for place in self.places[kind]:
             for end in ("", ".gz"):
-                path = folder / (place.format(name) + end)
-                if path.is_file():
-                    if not path.resolve().is_relative_to(folder.resolve()):
-                        raise FileNotFoundError(
-                            f"{path} is a link that leads out of {folder}, where nothing is read: put the file itself there"
-                        )
-                    return path
+                relative = place.format(name) + end
+                if (folder / relative).is_file():
+                    return inside(folder, relative)
         return None
 
     def path(self, folder: Path, kind: str, name: str = "") -> Path:
@@ -55,10 +55,25 @@ class ReleaseFiles:
         return path
 
 
-def read_text(path: Path) -> str:
-    """The text of a file, plain or packed with gzip. Raises DamagedError where it is neither UTF-8 nor whole."""
-    content = path.read_bytes()
+def read_text(path: Path, largest: int = LARGEST) -> str:
+    """The text of a file, plain or packed with gzip.
+
+    Raises DamagedError: it is neither UTF-8 nor whole. RefusedError: it is a link, or larger than `largest` bytes.
+    """
     try:
-        return (gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content).decode("utf-8")
+        return read_unpacked(path, largest, follow=False).decode("utf-8")
     except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeDecodeError) as error:
         raise DamagedError(f"{path} cannot be read as text ({error}): fetch it again") from error
+
+
+@contextlib.contextmanager
+def understood(place: Path | str, remedy: str = "fetch it again") -> Iterator[None]:
+    """Turns what goes wrong with content that is not what its readers expect into DamagedError.
+
+    Readers check what they read. What a study makes of it, with thousands of uses, may still fail where a name is missing, a list is
+    empty or a number is beyond all bounds: then the content is at fault, and the message names its place.
+    """
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError, ArithmeticError, AssertionError, RecursionError) as error:
+        raise DamagedError(f"{place} holds what does not belong there ({type(error).__name__}: {error}): {remedy}") from error

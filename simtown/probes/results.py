@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +17,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import simtown
-from simtown.files import DamagedError, ForeignDirectoryError, claimed, load_json, replacing, save_json
+from simtown.columns import Kind, read_table
+from simtown.files import DamagedError, ForeignDirectoryError, becoming, claimed, clear_leftovers, load_json, replacing, save_json
 from simtown.quoting import without_folders
 
 NAME, SCHEMA = "summary.json", 1
+#: Values of a task's table at most: the paper's largest task has 160,000 decisions of six values each.
+MOST_VALUES = 5_000_000
+#: Bytes of the largest summary.json: one of co-occurrence, with 2,108 classes, has 700,000.
+LARGEST = 4_000_000
 
 
 class Directory:
@@ -72,11 +77,12 @@ class Study:
                 if changed:
                     raise ForeignDirectoryError(f"{path} holds results with other settings ({'; '.join(changed)}): give another --out")
             else:
-                strange = sorted(p.name for p in path.iterdir() if p.name not in self.own and not p.name.endswith(".tmp"))
+                strange = sorted(p.name for p in path.iterdir() if (becoming(p.name) or p.name) not in self.own)
                 if strange:
                     raise ForeignDirectoryError(f"{path} holds {strange[0]}, which {self.command} did not make: give another --out")
                 content = {"format": self.form, "schema": SCHEMA, "version": simtown.__version__, "settings": settings, "tasks": {}}
                 save_json(path / NAME, content)
+            clear_leftovers(path, self.own.__contains__)
             yield Directory(path, content)
 
     def load(self, path: Path) -> dict[str, Any]:
@@ -84,20 +90,21 @@ class Study:
         file = path / NAME
         if not file.is_file():
             raise FileNotFoundError(f"{path} holds no results (no {NAME}): make them with {self.command}")
-        content = load_json(file, self.form, self.command)
+        content = load_json(file, self.form, self.command, LARGEST)
         if content.get("schema") != SCHEMA:
             raise ForeignDirectoryError(f"{file} was made by another version of {self.command}: run it again with another --out")
-        if not isinstance(content.get("tasks"), dict) or not isinstance(content.get("settings"), dict):
+        tasks = content.get("tasks")
+        sound = isinstance(tasks, dict) and all(f"{t}.parquet" in self.own and isinstance(told, dict) for t, told in tasks.items())
+        if not sound or not isinstance(content.get("settings"), dict):
             raise DamagedError(f"{file} is damaged (it lists no tasks): run {self.command} again with another --out")
         return content
 
-    def table(self, path: Path, task: str) -> pa.Table:
-        """A task's rows, read back. Raises DamagedError."""
-        file = path / f"{task}.parquet"
+    def table(self, path: Path, task: str, columns: Mapping[str, Kind]) -> pa.Table:
+        """Columns of a task's rows, read back. Raises DamagedError."""
         try:
-            return pq.read_table(file)
-        except (OSError, pa.ArrowException) as error:
-            raise DamagedError(f"{file} is missing or damaged ({error}): delete it and run {self.command} again") from error
+            return read_table(path / f"{task}.parquet", columns, MOST_VALUES)
+        except (DamagedError, OSError) as error:
+            raise DamagedError(f"{error}: delete the file and run {self.command} again") from error
 
 
 def finite(content: Any) -> Any:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Literal
 
-from simtown.files import DamagedError, ForeignDirectoryError
+from simtown.files import DamagedError, ForeignDirectoryError, RefusedError, read_json
 from simtown.probes.physical import results as physical
 from simtown.probes.results import NAME
 from simtown.probes.spatial import study as spatial
@@ -32,7 +31,9 @@ def study_of(directory: Path) -> Study:
     if there is None:
         raise FileNotFoundError(f"{directory} holds no results ({' or '.join(f.name for f in files)}): make them with simtown probe")
     try:
-        form = json.loads(there.read_text(encoding="utf-8"))["format"]
+        form = read_json(there)["format"]
+    except RefusedError:
+        raise
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DamagedError(f"{there} is damaged ({error}): delete the directory and make it again") from error
     for study, mark in _MARKS.items():

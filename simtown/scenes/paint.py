@@ -13,6 +13,7 @@ from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
 from simtown.assets.palette import PAINTS
 from simtown.exact import inner_kernel, kernel
+from simtown.files import read_text
 from simtown.streams import Stream, fill, pick, uniform
 
 #: Paints that stand for a stuff and not for a coat of paint: of skin, planks, walls and straw. "uniform" leaves them out.
@@ -23,6 +24,10 @@ STUFFS: frozenset[str] = frozenset({"wood", "brick", "rust", "skin", "skin dark"
 #: that are of none of these colours are left out.
 NATURAL: dict[str, float] = {"white": 34, "black": 21, "grey": 19, "silver": 8, "blue": 8, "red": 5, "green": 1}
 
+#: Bytes of the largest table of paints: one of all has 600.
+_LARGEST_TABLE = 100_000
+#: Characters of a cell that are read: a message shows what it cannot be.
+_LONGEST_CELL = 80
 #: The choices that need no file.
 CHOICES = ("own", "uniform", "natural")
 
@@ -120,7 +125,7 @@ def _is_file(name: str) -> bool:
 def _read(path: Path) -> dict[str, float]:
     """Weights by paint. Raises ValueError for a file that is no such table, OSError for one that cannot be read."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = read_text(path, _LARGEST_TABLE, encoding="utf-8-sig").splitlines()
         table = csv.DictReader((line for line in lines if not line.startswith("#")), skipinitialspace=True)
         rows, columns = list(table), table.fieldnames or []
     except (UnicodeDecodeError, csv.Error) as error:
@@ -130,7 +135,7 @@ def _read(path: Path) -> dict[str, float]:
         raise ValueError(f"{path} has no column {missing[0]}: begin it with the line paint,weight")
     weights: dict[str, float] = {}
     for row in rows:
-        name, text = ((row[column] or "").strip() for column in ("paint", "weight"))
+        name, text = ((row[column] or "").strip()[:_LONGEST_CELL] for column in ("paint", "weight"))
         if name not in PAINTS:
             near = get_close_matches(name, PAINTS, 3, 0.5)
             hint = f"did you mean {' or '.join(near)}?" if near else f"the paints are {', '.join(PAINTS)}"

@@ -14,9 +14,13 @@ import numpy as np
 
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR, PROPS
 from simtown.assets.palette import PAINTS
+from simtown.files import parse_json
 from simtown.scenes.camera import Camera
 from simtown.scenes.paint import paintable
 from simtown.scenes.weather import WEATHERS
+
+#: Metres and radians of what stands in a scene are below this.
+LARGEST_MEASURE = 1e6
 
 
 @dataclass
@@ -76,8 +80,32 @@ class Scene:
     @classmethod
     def from_json(cls, text: str) -> Scene:
         """Inverse of :meth:`to_json`. Raises ValueError, TypeError or KeyError for text that is no scene."""
-        d = json.loads(text)
-        return cls([Vehicle(**v) for v in d["vehicles"]], [Prop(**p) for p in d["props"]], Weather(**d["weather"]), Camera(**d["camera"]))
+        d = parse_json(text)
+        vehicles, props = [Vehicle(**v) for v in d["vehicles"]], [Prop(**p) for p in d["props"]]
+        scene = cls(vehicles, props, Weather(**d["weather"]), Camera(**d["camera"]))
+        parts: tuple[Vehicle | Prop | Weather | Camera, ...] = (*vehicles, *props, scene.weather, scene.camera)
+        for part in parts:
+            _check_part(part)
+        return scene
+
+
+def _check_part(part: Vehicle | Prop | Weather | Camera) -> None:
+    """Raises TypeError or ValueError for a name that is no text, and for a number that its array cannot hold."""
+    for name, value in asdict(part).items():
+        what = f"{type(part).__name__.lower()}.{name}"
+        if name in ("entity", "kind", "paint"):
+            if not isinstance(value, str) and not (name == "paint" and value is None):
+                raise TypeError(f"{what} is no name")
+        elif not isinstance(value, int | float) or isinstance(value, bool):
+            raise TypeError(f"{what} is no number")
+        elif name in _WHOLE and not (isinstance(value, int) and 0 <= value < _WHOLE[name]):
+            raise ValueError(f"{what} is no whole number from 0 to {_WHOLE[name] - 1}")
+        elif not abs(value) <= LARGEST_MEASURE and name not in _WHOLE:
+            raise ValueError(f"{what} is not within {LARGEST_MEASURE:.0f}")
+
+
+#: Whole numbers of a scene are below these.
+_WHOLE = {"style": 1 << 16, "seed": 1 << 32}
 
 
 @dataclass
@@ -177,7 +205,7 @@ def plausible(batch: SceneBatch) -> np.ndarray:
     fine &= (batch.prop >= -1).all(axis=1) & (batch.prop < len(PROPS)).all(axis=1) & (batch.weather < len(WEATHERS))
     for measure in (batch.pose, batch.prop_pose, batch.intensity, batch.sun, batch.camera):
         flat = measure.reshape(len(batch), -1)
-        fine &= (np.isfinite(flat) & (np.abs(flat) < 1e6)).all(axis=1)
+        fine &= (np.isfinite(flat) & (np.abs(flat) < LARGEST_MEASURE)).all(axis=1)
     return fine
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
+from simtown.files import replacing
 from simtown.scenes.placement import LANES, SWAY, half_sizes
 from simtown.scenes.scene import Weather
 from simtown.streams import Stream
@@ -122,10 +121,8 @@ def write(town: Town, path: Path, seconds: float = 4.0, fps: int = 25, size: tup
             yield picture
             advanced(1)
 
-    with TemporaryDirectory(prefix=".clip-", dir=path.parent) as folder:
-        made = Path(folder) / f"clip{path.suffix.lower()}"
-        (_mp4 if made.suffix == ".mp4" else _gif)(pictures(), made, fps, size)
-        os.replace(made, path)
+    with replacing(path, path.suffix.lower()) as temporary:
+        (_mp4 if temporary.suffix == ".mp4" else _gif)(pictures(), temporary, fps, size)
     return touched
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simtown.files import replacing
 from simtown.render.raster import Raster
 from simtown.town.checks import TownError, shown
 
@@ -65,9 +66,11 @@ class Frame:
         """
         from PIL import Image
 
-        if Path(path).suffix.lower() not in Image.registered_extensions():
+        form = Image.registered_extensions().get(Path(path).suffix.lower())
+        if form is None:
             raise TownError(f"{path} does not end as a picture does: end it in .png or .jpg")
-        self.image.save(path)
+        with replacing(Path(path)) as temporary:
+            self.image.save(temporary, format=form)
 
     def __repr__(self) -> str:
         return f"<Frame {self.rgb.shape[1]} x {self.rgb.shape[0]}: {', '.join(self.names.values())}>"

@@ -14,6 +14,7 @@ import numpy as np
 
 from simtown.datasets.settings import SettingsError
 from simtown.training.curves import ROUNDING, isotonic_fit
+from simtown.training.record import brief
 
 #: Sizes that may be trained: these times powers of ten, from `SMALLEST` on; and the paper's own sizes that are not among them.
 _STEPS, SMALLEST, _PAPER = (10, 14, 20, 30, 50, 70), 20, (40_000, 60_000)
@@ -30,10 +31,10 @@ _GROWTH = (0.0, 3.0)
 def check_targets(targets: Any) -> tuple[float, ...]:
     """Target accuracies, each once. Raises SettingsError for one that is not between 0.5 and 1."""
     if not isinstance(targets, Sequence) or isinstance(targets, str):
-        raise SettingsError(f"adaptive = {targets!r} is no list of target accuracies: write [0.9] or [0.9, 0.75]")
+        raise SettingsError(f"adaptive = {brief(targets)} is no list of target accuracies: write [0.9] or [0.9, 0.75]")
     for target in targets:
         if isinstance(target, bool) or not isinstance(target, int | float) or not 0.5 < target < 1:
-            raise SettingsError(f"a target accuracy lies above 0.5, which is chance, and below 1: {target!r} does not")
+            raise SettingsError(f"a target accuracy lies above 0.5, which is chance, and below 1: {brief(target)} does not")
     return tuple(dict.fromkeys(map(float, targets)))
 
 

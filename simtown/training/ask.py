@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,34 +13,58 @@ import torch
 from PIL import Image, ImageDraw, UnidentifiedImageError
 from torch import nn
 
-from simtown.assets.catalogue import ENTITIES
+from simtown.assets.catalogue import ENTITIES, SIZES
 from simtown.datasets.preview import OBJECT, SUBJECT
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import LEFT_OUT, Settings, SettingsError
+from simtown.files import DamagedError
 from simtown.language.parsing import any_of, match
 from simtown.language.questions import PHRASINGS, encode, text, vocabulary, with_article, words
 from simtown.language.relations import RELATION_NAMES
+from simtown.pictures import open_picture
 from simtown.scenes.camera import WIDEST
-from simtown.training import identity
+from simtown.training import identity, weights
 from simtown.training import run as runs
 from simtown.training.evaluation import logits_of, measure, references
-from simtown.training.models import build, finds_boxes
+from simtown.training.models import MODELS, admit, build, finds_boxes
+from simtown.training.results import RUN
 from simtown.training.run import FitSettings
 from simtown.training.sources import as_input, open_split
 from simtown.training.world import Batch, World
 
+#: Pixels of a run's pictures that its model is asked about: with more, a model of few weights would take gigabytes for one of them.
+_MOST_PIXELS = 2_048 * 2_048
 
-def open_run(directory: Path) -> tuple[nn.Module, World, dict[str, Any]]:
+
+def open_run(directory: Path, allowed: Collection[str] = ()) -> tuple[nn.Module, World, dict[str, Any]]:
     """The trained model of a run, in evaluation mode on the CPU; its world; its run.json.
+
+    The weights are read before the model is made, and only if they are of its sizes: a model takes no memory that its weights do not.
+
+    Args:
+        allowed: models besides simtown's own that the run may name, as package.module:Class. Their code is run.
 
     Raises:
         FileNotFoundError, DamagedError, ForeignDirectoryError: as :func:`simtown.training.run.load` and ``load_weights``.
+        SettingsError: its pictures are larger than a model is asked about. ModelError: it names another model, or one that cannot be made.
     """
     run = runs.load(directory)
-    settings = FitSettings(**run["settings"])
-    world = World(run["data"]["entities"], run["data"]["width"], run["data"]["height"], len(vocabulary()))
-    model = build(settings.model, world, settings.options)
-    runs.load_weights(model, directory)
+    settings, trained = FitSettings(**run["settings"]), world_of(run)
+    known = SIZES.get(trained.catalogue, len(ENTITIES))
+    if trained.entities > known:
+        what = f"{trained.entities} entities in a world of {known}"
+        raise DamagedError(f"{directory / RUN} is damaged ({what}): train again into another --out")
+    world = World(trained.entities, run["data"]["width"], run["data"]["height"], len(vocabulary()))
+    if world.width * world.height > _MOST_PIXELS:
+        raise SettingsError(
+            f"{directory} was trained on pictures of {world.width}x{world.height}: at most {_MOST_PIXELS:,} pixels can be asked about"
+        )
+    admit(settings.model, directory / RUN, allowed)
+    make = partial(build, settings.model, world, settings.options)
+    sizes = weights.sizes_of(make) if settings.model in MODELS else make().state_dict()  # a user's own code takes what it likes
+    state = runs.load_weights(sizes, directory)
+    model = make()
+    model.load_state_dict(state)
     return model.eval(), world, run
 
 
@@ -49,13 +74,16 @@ def world_of(run: dict[str, Any]) -> Settings:
     return Settings(entities=told["entities"], world_seed=told["world_seed"], catalogue=told["catalogue"])
 
 
-def evaluate(directory: Path, data: Path, device: torch.device) -> dict[str, Any]:
+def evaluate(directory: Path, data: Path, device: torch.device, allowed: Collection[str] = ()) -> dict[str, Any]:
     """A run's model on the test set of any data set of its picture size and of its kinds: as "test" in run.json, and references.
 
+    Args:
+        allowed: as for :func:`open_run`.
+
     Raises:
-        SettingsError: a data set that the model cannot be asked about.
+        SettingsError: a data set that the model cannot be asked about. ModelError: as :func:`open_run`.
     """
-    model, world, run = open_run(directory)
+    model, world, run = open_run(directory, allowed)
     dataset = open_dataset(data)
     trained = world_of(run)
     _comparable(world, trained, dataset)
@@ -119,6 +147,7 @@ class Answer:
         cut: whether that is less than the whole picture.
         vehicles: names of subject and object.
         accuracy: share of its test questions that the model answered right; None if it was not tested yet.
+        picture: what was asked about, whole.
     """
 
     yes: float
@@ -127,6 +156,7 @@ class Answer:
     cut: bool = False
     vehicles: tuple[str, str] = ("subject", "object")
     accuracy: float | None = None
+    picture: Image.Image | None = field(default=None, repr=False, compare=False)
 
     def doubts(self) -> list[str]:
         """What about the boxes tells that they do not hold two vehicles. No doubt is no proof that they do."""
@@ -170,26 +200,31 @@ def framed(size: tuple[int, int], world: World) -> tuple[float, float, float, fl
 
 
 @torch.inference_mode()
-def predict(directory: Path, image: Path, question: str) -> Answer:
+def predict(directory: Path, image: Path, question: str, allowed: Collection[str] = ()) -> Answer:
     """Ask a run's model one question about one picture, which is cut (:func:`framed`) and scaled to what the model knows.
 
+    Args:
+        allowed: as for :func:`open_run`.
+
     Raises:
+        ModelError: as :func:`open_run`.
         SettingsError: a question that is not understood (the message says which word), a file that is no picture, or a picture that shows
-            less than those of the run; or a model that is told the true boxes.
+            less than those of the run; or a model that is told the true boxes. DamagedError and others: as :func:`open_run`.
     """
-    model, world, run = open_run(directory)
+    model, world, run = open_run(directory, allowed)
     if getattr(model, "needs_true_boxes", False):
         raise SettingsError(f"{directory}: the model {run['model']} is told the true boxes, which no picture holds: ask another run")
     trained = world_of(run)
     subject, relation, obj = parse(question, trained.kinds)
     try:
-        with Image.open(image) as opened:
-            frame, (width, height) = framed(opened.size, world), opened.size
-            small = opened.convert("RGB").resize((world.width, world.height), Image.Resampling.BOX, box=frame)
-    except (UnidentifiedImageError, OSError) as error:
-        raise SettingsError(f"{image} cannot be read as a picture: {error}") from error
+        picture = open_picture(image)
+        frame, (width, height) = framed(picture.size, world), picture.size
     except SettingsError as error:
         raise SettingsError(f"{image}: {error}") from None
+    except (OSError, ValueError) as error:
+        what = "it is no PNG or JPEG" if isinstance(error, UnidentifiedImageError) else error
+        raise SettingsError(f"{image} cannot be read as a picture: {what}") from error
+    small = picture.resize((world.width, world.height), Image.Resampling.BOX, box=frame)
     pixels = as_input(torch.from_numpy(np.asarray(small).copy())[None])
     tokens = torch.from_numpy(encode(question).astype(np.int64))[None]
     s, r, o = (torch.tensor([int(number)]) for number in (trained.ranks[subject], relation, trained.ranks[obj]))
@@ -202,7 +237,9 @@ def predict(directory: Path, image: Path, question: str) -> Answer:
         shares = np.concatenate([middle - extent / 2, middle + extent / 2], axis=1)
         boxes = shares * [right - left, bottom - top, right - left, bottom - top] + [left, top, left, top]
     yes, cut = float(torch.sigmoid(model(batch))[0]), (frame[2] - frame[0] + 1 <= width) or (frame[3] - frame[1] + 1 <= height)
-    return Answer(yes, boxes, frame, cut, (ENTITIES[subject], ENTITIES[obj]), run.get("test", {}).get("accuracy"))
+    if not np.isfinite(yes) or (boxes is not None and not np.isfinite(boxes).all()):
+        raise DamagedError(f"{directory} holds weights that answer with no number: train again into another --out")
+    return Answer(yes, boxes, frame, cut, (ENTITIES[subject], ENTITIES[obj]), run.get("test", {}).get("accuracy"), picture)
 
 
 def parse(question: str, kinds: Sequence[int]) -> tuple[int, int, int]:
@@ -235,14 +272,12 @@ def parse(question: str, kinds: Sequence[int]) -> tuple[int, int, int]:
     raise SettingsError(f"the question is not understood: {_LIKE}")
 
 
-def draw(image: Path, answer: Answer) -> Image.Image:
+def draw(picture: Image.Image, answer: Answer) -> Image.Image:
     """The picture with the boxes the model found: subject blue, object orange, as in simtown preview. What it was not shown is darker."""
-    with Image.open(image) as opened:
-        picture = opened.convert("RGB")
     left, top, right, bottom = (round(edge) for edge in answer.frame)
     dark = picture.point(lambda level: level // 2)
     dark.paste(picture.crop((left, top, right, bottom)), (left, top))
-    pen = ImageDraw.Draw(dark)
-    for box, colour in zip([] if answer.boxes is None else answer.boxes.tolist(), (SUBJECT, OBJECT), strict=False):
+    pen, far = ImageDraw.Draw(dark), 2 * max(picture.size)
+    for box, colour in zip([] if answer.boxes is None else answer.boxes.clip(-far, far).tolist(), (SUBJECT, OBJECT), strict=False):
         pen.rectangle(box, outline=colour, width=max(1, picture.width // 200))
     return dark

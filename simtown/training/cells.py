@@ -13,16 +13,25 @@ from typing import Any
 
 import numpy as np
 
-from simtown.files import DamagedError, load_json, replacing
+from simtown.files import DamagedError, inside, load_json, replacing
+from simtown.training import record
 
 FORMAT, VERSION = "simtown-cell", 1
+#: Bytes of the largest such file: the answers of the largest test set, packed, and a run.json and a curve. Ours have some 5,000.
+_LARGEST = 4_000_000
 #: Digits after the point of the accuracies of a curve.
 _DIGITS = 4
+#: What a curve shows.
+_CURVE = ("train_accuracy", "val_accuracy")
+#: What is read of a kept run.
+_NEEDED = (
+    "status", "model", "train_size", "seed", "settings.model", "data.test_id", "seconds", "steps", "test.n", "test.accuracy",
+)  # fmt: skip
 
 
 def path_of(folder: Path, name: str) -> Path:
-    """Where a folder keeps the cell of this name (:attr:`simtown.training.plan.Cell.name`)."""
-    return folder / f"{name}.json"
+    """Where a folder keeps the cell of this name (:attr:`simtown.training.plan.Cell.name`). Raises RefusedError if a link lies there."""
+    return inside(folder, f"{name}.json")
 
 
 def save(run_directory: Path, folder: Path) -> Path:
@@ -37,13 +46,11 @@ def save(run_directory: Path, folder: Path) -> Path:
     run = runs.load(run_directory)
     if run["status"] != "done":
         raise FileNotFoundError(f"{run_directory} holds no finished run: let simtown fit or simtown sweep finish it")
-    try:
-        with np.load(run_directory / results.TEST, allow_pickle=False) as arrays:
-            correct = arrays["correct"]
-    except Exception as error:  # NumPy and zipfile raise a dozen kinds
-        raise DamagedError(f"{run_directory / results.TEST} is damaged ({error}): train this run again") from error
+    correct = results.right_answers(run_directory / results.TEST)
     run["data"] = {key: value for key, value in run["data"].items() if key not in ("name", "path")}  # where it lay
     rows = runs.read_metrics(run_directory)
+    if not all(name in row for row in rows for name in _CURVE):
+        raise DamagedError(f"{run_directory / runs.METRICS} is damaged (a row lacks an accuracy): train this run again")
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -51,7 +58,7 @@ def save(run_directory: Path, folder: Path) -> Path:
         "correct": base64.b64encode(np.packbits(correct).tobytes()).decode(),
         "curve": {
             "step": [int(row["step"]) for row in rows],
-            **{name: [round(row[name], _DIGITS) for row in rows] for name in ("train_accuracy", "val_accuracy")},
+            **{name: [round(row[name], _DIGITS) for row in rows] for name in _CURVE},
         },
     }
     folder.mkdir(parents=True, exist_ok=True)
@@ -69,22 +76,21 @@ def load(path: Path) -> tuple[dict[str, Any], np.ndarray]:
     """
     if not path.is_file():
         raise FileNotFoundError(f"{path} is not there: give a file that simtown sweep --resume-from wrote")
-    content = load_json(path, FORMAT, "simtown sweep --resume-from")
+    content = load_json(path, FORMAT, "simtown sweep --resume-from", _LARGEST)
     try:
         if content["version"] != VERSION:
-            raise DamagedError(
-                f"{path} has version {content['version']}, this simtown reads version {VERSION}: use the simtown that wrote it"
-            )
-        run, count = content["run"], content["run"]["test"]["n"]
+            found = record.brief(content["version"])
+            raise DamagedError(f"{path} has version {found}, this simtown reads version {VERSION}: use the simtown that wrote it")
+        run = content["run"]
+        record.check(run)
+        record.require(run, _NEEDED)
+        count = run["test"]["n"]
         packed = np.frombuffer(base64.b64decode(content["correct"], validate=True), dtype=np.uint8)
-        if not isinstance(count, int) or count < 1 or len(packed) != (count + 7) // 8:
+        if count < 1 or len(packed) != (count + 7) // 8:
             raise ValueError(f"its {len(packed)} bytes of answers are not those of {count} test items")
         correct = np.unpackbits(packed, count=count).astype(bool)
-        if not abs(float(run["test"]["accuracy"]) - correct.mean()) < 0.5 / count:
+        if not abs(run["test"]["accuracy"] - correct.mean()) < 0.5 / count:
             raise ValueError(f"its answers have accuracy {correct.mean():.4f}, it says {run['test']['accuracy']:.4f}")
-        for key in ("status", "model", "train_size", "seed", "settings", "data", "seconds", "steps"):
-            run[key]
-        run["settings"]["model"], run["data"]["test_id"]
     except (KeyError, TypeError, ValueError, binascii.Error) as error:
         reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
         raise DamagedError(f"{path} is damaged ({reason}): put back a copy of it, or delete it to train that run again") from error

@@ -23,6 +23,9 @@ from simtown.training.results import Run, model_order, world_name
 TARGETS = (0.75, 0.85, 0.90, 0.95)
 #: Two models are compared as N*(other) / N*(REFERENCE).
 REFERENCE = "pbn"
+#: Models and worlds of the largest report, for each of which figures have a panel, and sizes and seeds of its longest curve: memory grows
+#: with the square of the sizes, a thousand times.
+MOST_PANELS, MOST_SIZES, MOST_SEEDS = 40, 100, 1_000
 _PATIENCE = 2.0  # seconds before a progress bar shows
 
 
@@ -47,7 +50,7 @@ def estimate(
         world: what the size of a world counts, empty if worlds have no size.
 
     Raises:
-        ValueError: no runs, targets that are no accuracies between 0 and 1, or fewer than 40 replicates.
+        ValueError: no runs or too many, targets that are no accuracies between 0 and 1, or fewer than 40 replicates.
     """
     levels = np.array(sorted(set(targets)), dtype=float)
     if not len(levels) or not ((levels > 0) & (levels < 1)).all():
@@ -60,6 +63,7 @@ def estimate(
     groups: dict[tuple[Any, ...], list[Run]] = {}
     for run in runs:
         groups.setdefault((run.model, run.entities, run.distractor), []).append(run)
+    _refuse_too_many(groups)
     accuracies = resampled_accuracies(list(groups.values()), replicates, seed)
     drawn = list(zip(groups.values(), accuracies, strict=True))
     curves = [curve_of(its, accuracy, levels, seed) for its, accuracy in _watched(drawn, "sample complexity")]
@@ -75,6 +79,19 @@ def estimate(
         accuracies=_accuracies(runs),
         world=world,
     )  # fmt: skip
+
+
+def _refuse_too_many(groups: Mapping[tuple[Any, ...], Sequence[Run]]) -> None:
+    """Raises ValueError for more models, worlds, sizes or seeds than fit on a page and into memory; `groups`: the runs of each curve."""
+    counts = {
+        "models": (len({model for model, _, _ in groups}), MOST_PANELS),
+        "worlds": (len({entities for _, entities, _ in groups}), MOST_PANELS),
+        "sizes of one curve": (max(len({run.train_size for run in runs}) for runs in groups.values()), MOST_SIZES),
+        "seeds of one curve": (max(len({run.seed for run in runs}) for runs in groups.values()), MOST_SEEDS),
+    }
+    for what, (count, most) in counts.items():
+        if count > most:
+            raise ValueError(f"there are {count:,} {what}, and a report has at most {most:,}: give fewer runs")
 
 
 def _order(run: Run) -> tuple[Any, ...]:

@@ -6,11 +6,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from simtown.training.record import cut
+
 #: Choices of `simtown fit` that decide what an accuracy means, by their names in run.json.
 _FIT = ("protocol", "patience", "max_steps", "batch", "learning_rate", "stream", "precision")
 #: The same of the data set, besides the size of its pictures. Its seeds are not among them: in these
 #: the runs of one table may differ.
 _DATA = ("relations", "frequencies", "phrasing", "weathers", "paint", "jitter", "catalogue", "val")
+
+
+#: Differences that a message names.
+_MOST = 8
 
 
 class MixtureError(ValueError):
@@ -48,9 +54,17 @@ def refuse_mixture(runs: Sequence[tuple[Path, Mapping[str, str]]]) -> None:
             if name in found:
                 places.setdefault(found[name], []).append(directory)
         if len(places) > 1:
-            kinds = (f"{value}: {len(those)} run{'s' * (len(those) != 1)}, such as {those[0]}" for value, those in sorted(places.items()))
-            differences.append(f"{name} ({'; '.join(kinds)})")
+            kinds = [
+                f"{cut(value)}: {len(those)} run{'s' * (len(those) != 1)}, such as {those[0]}" for value, those in sorted(places.items())
+            ]
+            differences.append(f"{name} ({_first(kinds, '; ')})")
     if differences:
         raise MixtureError(
-            f"these runs cannot stand in one table, since they differ in {' and '.join(differences)}: give only directories of one kind"
+            f"these runs cannot stand in one table, since they differ in {_first(differences, ' and ')}: give only directories of one kind"
         )
+
+
+def _first(words: Sequence[str], between: str) -> str:
+    """The words joined; of many, the first."""
+    more = f"{between}{len(words) - _MOST} more" if len(words) > _MOST else ""
+    return between.join(words[:_MOST]) + more

@@ -18,6 +18,7 @@ from simtown.files import replacing
 from simtown.quoting import figure_text
 from simtown.training.bootstrap import marked, too_narrow
 from simtown.training.curves import ABOVE, BELOW
+from simtown.training.record import cut
 from simtown.training.results import model_order
 
 if TYPE_CHECKING:
@@ -44,14 +45,16 @@ _INK, _FAINT = "#333333", "#DDDDDD"
 _COMPARED = 0.9
 #: Height of a censoring arrow, as a multiple of a marker's size.
 _ARROW = 2.0
+#: Letters of a name: more leave no room for the curves.
+_LONGEST = 32
 #: Panels of single models beside each other.
 _ACROSS = 3
 
 
 def _names(models: Sequence[str]) -> dict[str, str]:
     """What figures call the models: one's own `package.module:Class` is Class, unless two would be called so."""
-    names = {model: NAMES.get(model, model if " " in model else model.rpartition(":")[2] or model) for model in models}
-    return {model: figure_text(name if list(names.values()).count(name) == 1 else model) for model, name in names.items()}
+    names = {model: NAMES.get(model, cut(model if " " in model else model.rpartition(":")[2] or model, _LONGEST)) for model in models}
+    return {model: figure_text(name if list(names.values()).count(name) == 1 else cut(model)) for model, name in names.items()}
 
 
 def _colours(models: Sequence[str]) -> dict[str, str]:

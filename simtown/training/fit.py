@@ -19,7 +19,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from simtown.datasets.checks.manifest import tables_of
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import SettingsError
-from simtown.files import DamagedError, claimed, save_json
+from simtown.files import RefusedError, claimed, folder, replacing, save_json
 from simtown.processes import keep_memory
 from simtown.render.engines import CardWarning, rasteriser, settled
 from simtown.streams import Stream as Draws
@@ -109,6 +109,7 @@ def fit(
 
     Raises:
         SettingsError: a choice that cannot be. ForeignDirectoryError: the directory holds another run, or something else.
+        RefusedError: a symbolic link in it would be written through.
         DamagedError: a file of the data set or of the run is. FitError: a loss that is no number, or memory that does not suffice.
     """
     dataset = data if isinstance(data, Dataset) else open_dataset(data)
@@ -149,14 +150,12 @@ class _Fit:
         self.settings, self.dataset, self.directory, self.run, self.watcher = settings, dataset, directory, run, watcher
         self.cache = cache
         self.device = device = torch.device(settings.device)
-        self.state = State.load(directory, device)
-        self._begin_anew(self.state.restarts if self.state else 0)
+        self._begin_anew(0)
+        self.state = State.load(directory, self.model)
         if self.state:
-            try:
-                self.model.load_state_dict(self.state.model)
-                self.optimizer.load_state_dict(self.state.optimizer)
-            except (RuntimeError, ValueError, KeyError) as error:  # the user's own model has changed meanwhile
-                raise DamagedError(f"{directory / runs.STATE} is of another model: delete it to train again from the start") from error
+            if self.state.restarts:
+                self._begin_anew(self.state.restarts)  # a user's own model may draw what its weights do not hold
+            self.state.restore(self.model, self.optimizer)
         self.train = self._training_source()
         self.val = open_split(dataset.val, len(dataset.val), dataset.settings, device, cache)
 
@@ -174,7 +173,7 @@ class _Fit:
         if settings.stream:
             world, device = self.dataset.settings, "auto" if self.device.type == "cuda" else "cpu"
             drawn_on = settled(device, lambda line: warnings.warn(line, CardWarning, stacklevel=2), world.width, world.height)
-            tables = tables_of(self.dataset.manifest, world)
+            tables = tables_of(self.dataset.manifest, world)  # a table that the manifest names may be any file of this machine
             return Stream(replace(world, n=settings.train_size), rasteriser(drawn_on), self.device, tables)
         return open_split(self.dataset.train, settings.train_size, self.dataset.settings, self.device, self.cache)
 
@@ -240,8 +239,7 @@ class _Fit:
         if settings.protocol == "patient" and restarts < RESTARTS and np.ptp(logits) < 1e-6:
             restarts, begun, stale = restarts + 1, step, 0
             self._begin_anew(restarts)
-        with open(self.directory / runs.METRICS, "a", encoding="utf-8") as file:
-            file.write(json.dumps(self.row) + "\n")
+        runs.append_metrics(self.directory, self.row)
         seconds = state.seconds + perf_counter() - entered
         after = State(epoch, step, best, stale, seconds, self.model.state_dict(), self.optimizer.state_dict(), restarts, begun)
         after.save(self.directory)
@@ -292,7 +290,7 @@ class _Fit:
 
     def _finish(self, state: State, reason: str) -> dict[str, Any]:
         dataset = self.dataset
-        runs.load_weights(self.model, self.directory)
+        self.model.load_state_dict(runs.load_weights(self.model.state_dict(), self.directory))
         test = open_split(dataset.test, len(dataset.test), dataset.settings, self.device)
         logits, loss = logits_of(self.model, test, len(dataset.test))
         val, _ = logits_of(self.model, self.val, len(dataset.val))
@@ -345,7 +343,10 @@ def _precision(settings: FitSettings) -> Iterator[None]:
 def _tensorboard(directory: Path, step: int) -> Iterator[Any]:
     from torch.utils.tensorboard import SummaryWriter
 
-    board = SummaryWriter(str(directory / "tensorboard"), purge_step=step + 1 if step else None)
+    logs = folder(directory, "tensorboard")
+    if linked := [path for path in logs.iterdir() if path.is_symlink()]:
+        raise RefusedError(f"{linked[0]} is a symbolic link, through which logs would be written elsewhere: delete it")
+    board = SummaryWriter(str(logs), purge_step=step + 1 if step else None)
     try:
         yield board
     finally:
@@ -353,8 +354,6 @@ def _tensorboard(directory: Path, step: int) -> Iterator[Any]:
 
 
 def _write_lines(path: Path, rows: list[dict[str, float]]) -> None:
-    from simtown.files import replacing
-
     with replacing(path) as temporary:
         temporary.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import ceil, log
 from time import perf_counter
 from typing import Any
@@ -11,13 +12,16 @@ import torch
 from simtown.language.questions import vocabulary
 from simtown.processes import default_workers
 from simtown.training.fit import CLOSEST, loss_of, seeded
-from simtown.training.models import build
+from simtown.training.models import MODELS, build
 from simtown.training.plan import Cell
 from simtown.training.run import FitSettings
+from simtown.training.weights import sizes_of
 from simtown.training.world import Batch, World
 
 #: Steps that :func:`seconds_a_step` takes before it times any, and that it times.
 _WARM, _TIMED = 2, 3
+#: Bytes of the pictures, and of the weights, with which a step is timed at most: it takes some twenty times the one, four times the other.
+_LARGEST_BATCH, _LARGEST_MODEL = 30_000_000, 200_000_000
 
 
 def least_steps(settings: FitSettings) -> int:
@@ -106,16 +110,26 @@ class Forecast:
 
 
 def seconds_a_step(cell: Cell, jobs: int) -> float | None:
-    """Seconds that a training step of a cell takes in one of `jobs` processes, timed on noise; None if its model refuses noise."""
+    """Seconds that a training step of a cell takes in one of `jobs` processes, timed on noise; of a large batch on a part of it.
+
+    None if its model refuses noise, or is too large to be tried.
+    """
     settings, threads = cell.fit, torch.get_num_threads()
     world = World(cell.data.entities, cell.data.width, cell.data.height, len(vocabulary()))
     device = torch.device(settings.device)
+    examples = min(settings.batch, settings.train_size)
+    timed = min(examples, _LARGEST_BATCH // (world.width * world.height * 12))
+    if timed < 2:
+        return None
     torch.set_num_threads(max(1, default_workers() // jobs))
     try:
         with seeded(0, "timing", 0, device):
-            model = build(settings.model, world, settings.options).to(device, memory_format=torch.channels_last)
+            make = partial(build, settings.model, world, settings.options)
+            if settings.model in MODELS and sum(tensor.nbytes for tensor in sizes_of(make).values()) > _LARGEST_MODEL:
+                return None
+            model = make().to(device, memory_format=torch.channels_last)
             optimizer = torch.optim.Adam(model.parameters(), fused=True)
-            batch = _noise(world, min(settings.batch, settings.train_size), device)
+            batch = _noise(world, timed, device)
             for step in range(_WARM + _TIMED):
                 if step == _WARM:
                     entered = perf_counter()
@@ -124,7 +138,7 @@ def seconds_a_step(cell: Cell, jobs: int) -> float | None:
                 loss.backward()
                 optimizer.step()
                 float(loss.detach())  # a card works on its own until somebody waits for it
-            return (perf_counter() - entered) / _TIMED
+            return (perf_counter() - entered) / _TIMED * examples / timed
     except Exception:  # a user's own model may refuse noise in its own way
         return None
     finally:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import LEFT_OUT, Settings, file_name, has_digest
+from simtown.training.record import cut
 
 if TYPE_CHECKING:
     from simtown.training.run import FitSettings
@@ -58,10 +59,11 @@ def shards_digest(dataset: Dataset) -> str:
 def other_settings(run: dict[str, Any], settings: FitSettings, data: Settings) -> list[str]:
     """In what the settings of a run.json differ from these, such as "patience 10, now 7" or "data.seed 0, now 5"."""
     now = json.loads(json.dumps(asdict(settings)))
-    differ = [f"{name} {run['settings'].get(name)}, now {value}" for name, value in now.items() if run["settings"].get(name) != value]
+    told = run["settings"]
+    differ = [f"{name} {cut(told.get(name))}, now {cut(value)}" for name, value in now.items() if told.get(name) != value]
     now = world(data)
     before = {**now, **LEFT_OUT, **run["data"]}  # an older simtown did not record all of them
-    return differ + [f"data.{name} {before[name]}, now {value}" for name, value in now.items() if not _same(before[name], value)]
+    return differ + [f"data.{name} {cut(before[name])}, now {cut(value)}" for name, value in now.items() if not _same(before[name], value)]
 
 
 def _same(one: Any, other: Any) -> bool:

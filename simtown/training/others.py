@@ -9,11 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from simtown.training.results import Run
+from simtown.files import read_text
+from simtown.training.record import LARGEST_TEST, NAME, brief
+from simtown.training.results import MOST_ANSWERS, MOST_RUNS, Run
 
 COLUMNS = ("group", "size", "seed", "correct", "total")
-#: The largest test set that a table may claim: each of its items takes a byte.
-LARGEST_TEST = 10_000_000
+#: Bytes of the largest table: a hundred for each of the most runs.
+LARGEST_TABLE = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -37,10 +39,10 @@ def read_table(path: Path) -> ResultsTable:
     Raises:
         FileNotFoundError: it is not there. ValueError: it is no such table; the message names the line and the column.
     """
-    if not path.is_file():
+    if not path.exists():
         raise FileNotFoundError(f"{path} is not there: give a CSV file with the columns {', '.join(COLUMNS)}")
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path, LARGEST_TABLE, encoding="utf-8-sig")
         lines = list(_lines(text))
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{path} cannot be read as a CSV file: {error}") from error
@@ -51,11 +53,14 @@ def read_table(path: Path) -> ResultsTable:
     missing = [name for name in COLUMNS if name not in names]
     unknown = [name for name in names if name not in (*COLUMNS, "world")]
     if missing or unknown or len(set(names)) < len(names):
-        what = f"lacks the column {missing[0]}" if missing else f"has a column '{unknown[0]}'" if unknown else "names a column twice"
+        what = f"lacks the column {missing[0]}" if missing else f"has a column {brief(unknown[0])}" if unknown else "names a column twice"
         raise ValueError(f"{path}, line {first}: {what}; the columns are {', '.join(COLUMNS)} and, if you like, world")
     if not body:
         raise ValueError(f"{path} has no results below its line {first}")
+    if len(body) > MOST_RUNS:
+        raise ValueError(f"{path} has {len(body):,} results, and at most {MOST_RUNS:,} runs are compared")
     runs: list[Run] = []
+    answers = 0
     lines_of: dict[tuple[object, ...], int] = {}
     for number, cells in body:
         where = f"{path}, line {number}"
@@ -66,6 +71,9 @@ def read_table(path: Path) -> ResultsTable:
         if cell in lines_of:
             raise ValueError(f"{where}: the same group, size, seed{' and world' if 'world' in names else ''} as line {lines_of[cell]}")
         lines_of[cell] = number
+        answers += len(run.correct)
+        if answers > MOST_ANSWERS:
+            raise ValueError(f"{where}: more than {MOST_ANSWERS:,} answers of all runs together are not compared")
         runs.append(run)
     return ResultsTable(runs, runs[0].model, "world" in names)
 
@@ -81,6 +89,7 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
 def _run(where: str, line: dict[str, str]) -> Run:
     if not line["group"]:
         raise ValueError(f"{where}, column group: it is empty")
+    NAME(line["group"], f"{where}, column group")
     size, total = (_whole(where, name, line[name], 1) for name in ("size", "total"))
     seed, correct = (_whole(where, name, line[name], 0) for name in ("seed", "correct"))
     if correct > total:
@@ -89,10 +98,12 @@ def _run(where: str, line: dict[str, str]) -> Run:
         raise ValueError(f"{where}, column total: {total} is more than {LARGEST_TEST:,}")
     world = _whole(where, "world", line["world"], 1) if "world" in line else 1
     # Which items were answered right is not known, so no two runs can be paired by item: each has a test set of its own name.
-    return Run(line["group"], world, False, size, seed, where, np.arange(total) < correct)
+    answers = np.zeros(total, dtype=bool)
+    answers[:correct] = True
+    return Run(line["group"], world, False, size, seed, where, answers)
 
 
 def _whole(where: str, name: str, text: str, least: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 16 and int(text) >= least):
-        raise ValueError(f"{where}, column {name}: '{text}' is no whole number of at least {least}")
+        raise ValueError(f"{where}, column {name}: {brief(text)} is no whole number of at least {least}")
     return int(text)

@@ -6,17 +6,20 @@ of a seed see the same data. A preset may keep the world (`same_world`) or all d
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib.resources import files
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
 from simtown.datasets.settings import Settings, SettingsError
+from simtown.files import check_name, inside, read_toml
+from simtown.training import record
 from simtown.training.adaptive import check_targets, ladder
-from simtown.training.models import options
+from simtown.training.models import admit, options
 from simtown.training.run import FitSettings, precision_of
 
 PRESETS = ("grid", "paper", "paper-rule", "small", "tiny")
@@ -25,7 +28,12 @@ VERSION = 1
 _DATA = {"seed", "frequencies", "relations", "phrasing", "weathers", "jitter", "val", "test"}
 #: Choices of a run that a preset's [fit] may make.
 _FIT = {f.name for f in fields(FitSettings)} - {"model", "train_size", "seed", "options", "device", "stream"}
-_AXES = ("entities", "distractor", "models", "train_sizes", "seeds")
+#: Runs of the largest grid, and learning curves and targets of the largest adaptive one.
+MOST_RUNS, MOST_CURVES = 20_000, 500
+_AXES = {
+    "entities": record.whole(1, record.LARGEST_WORLD), "distractor": record.FLAG, "models": record.NAME,
+    "train_sizes": record.whole(2, record.LARGEST_TRAIN), "seeds": record.whole(0, 2**63 - 1),
+}  # fmt: skip
 #: Training examples of the data sets that an adaptive sweep makes: a run reads the smallest set that suffices.
 _DATA_SIZES = (200, 2_000, 7_000, 20_000, 60_000)
 
@@ -90,54 +98,71 @@ def datasets(cells: Iterable[Cell]) -> list[Settings]:
     return list(dict.fromkeys(cell.data for cell in cells))
 
 
-def read(preset: str, device: str, same_data: bool = False, targets: Sequence[float] | None = None) -> Plan:
+def read(preset: str, device: str, same_data: bool = False, targets: Sequence[float] | None = None, allowed: Collection[str] = ()) -> Plan:
     """The plan of a preset by its name, or of a TOML file.
 
     Args:
         same_data: all seeds share data and world, whatever the preset says.
         targets: take the place of the preset's `adaptive`.
+        allowed: models besides simtown's own that the preset may name, as package.module:Class. Their code is run.
 
     Raises:
+        ModelError: the preset names another model.
         SettingsError: it cannot be read; the message names the line or key.
     """
     try:
         if preset in PRESETS:
-            text = (files("simtown.training") / "presets" / f"{preset}.toml").read_text(encoding="utf-8")
+            content = tomllib.loads((files("simtown.training") / "presets" / f"{preset}.toml").read_text(encoding="utf-8"))
         else:
-            text = Path(preset).read_text(encoding="utf-8")
+            content = read_toml(Path(preset))
     except FileNotFoundError:
         raise SettingsError(f"there is no preset or file '{preset}': choose among {', '.join(PRESETS)}, or give a TOML file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"cannot read {preset}: {error}") from error
-    try:
-        content = tomllib.loads(text)
-        changes = ({"same_data": True} if same_data else {}) | ({"adaptive": list(targets)} if targets is not None else {})
-        return _plan(preset, content | changes, device)
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{preset} cannot be read as TOML: {error}") from error
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"cannot read {preset}: {error}") from error
+    changes = ({"same_data": True} if same_data else {}) | ({"adaptive": list(targets)} if targets is not None else {})
+    try:
+        return _plan(preset, content | changes, device, allowed)
     except KeyError as error:
         raise SettingsError(f"{preset}: a [[grid]] lacks the key {error}; it needs {', '.join(_AXES)}") from error
-    except (TypeError, AttributeError) as error:
-        raise SettingsError(f"{preset} cannot be read as a preset: a value has the wrong kind ({error}); see simtown sweep -h") from error
 
 
-def _plan(preset: str, content: dict[str, Any], device: str) -> Plan:
+def _plan(preset: str, content: dict[str, Any], device: str, allowed: Collection[str]) -> Plan:
     if content.pop("version", None) != VERSION:
         raise SettingsError(f"{preset} lacks the line version = {VERSION}, the form of presets that this simtown reads")
     width, height = _size(preset, content.pop("size", "128"))
     same_data, same_world = (_switch(preset, name, content.pop(name, False)) for name in ("same_data", "same_world"))
     targets = check_targets(content.pop("adaptive", []))
-    data, fit, grids = content.pop("data", {}), content.pop("fit", {}), content.pop("grid", [])
-    unknown = [*content, *(f"data.{k}" for k in set(data) - _DATA), *(f"fit.{k}" for k in set(fit) - _FIT)]
-    unknown += [f"grid.{k}" for grid in grids for k in set(grid) - set(_AXES)]
-    if unknown or not grids:
-        raise SettingsError(f"{preset} has {'no [[grid]]' if not unknown else 'unknown keys: ' + ', '.join(sorted(unknown))}")
-    for key, value in fit.items():
-        usual = getattr(FitSettings("", 2), key)
-        if type(value) is not type(usual) and not (isinstance(usual, float) and type(value) is int):
-            raise SettingsError(f"{preset}: fit.{key} must be a value like {usual!r}, not {value!r}")
+    parts = {"data": content.pop("data", {}), "fit": content.pop("fit", {}), "grid": content.pop("grid", [])}
+    try:
+        _TABLES(parts, "")
+        data, fit, grids = parts["data"], parts["fit"], parts["grid"]
+        unknown = [*content, *(f"data.{k}" for k in set(data) - _DATA), *(f"fit.{k}" for k in set(fit) - _FIT)]
+        unknown += [f"grid.{k}" for grid in grids for k in set(grid) - set(_AXES)]
+        if unknown or not grids:
+            what = "no [[grid]]" if not unknown else f"unknown keys: {record.cut(', '.join(sorted(unknown)))}"
+            raise SettingsError(f"{preset} has {what}")
+        for key, value in fit.items():
+            usual = getattr(FitSettings("", 2), key)
+            if type(value) is not type(usual) and not (isinstance(usual, float) and type(value) is int):
+                raise SettingsError(f"{preset}: fit.{key} must be a value like {usual!r}, not {record.brief(value)}")
+        _VALUES(parts, "")
+        for number, grid in enumerate(grids):
+            _GRID(grid, f"grid[{number}]")
+            if empty := [axis for axis in _AXES if not grid[axis]]:
+                raise ValueError(f"grid[{number}].{empty[0]}: it is empty")
+    except SettingsError:
+        raise
+    except ValueError as error:
+        raise SettingsError(f"{preset} cannot be read as a preset: {error}") from error
+    _refuse_too_many(preset, grids, targets)
+    for model in chain.from_iterable(grid["models"] for grid in grids):
+        admit(model, preset, allowed)
     chosen: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
     shared = Settings(width=width, height=height, **chosen)
+    if shared.table_from_file:  # nobody's preset makes a file from elsewhere part of a data set
+        shared = replace(shared, frequencies=str(inside(Path(preset).parent, shared.frequencies)))
 
     def data_of(seed: int) -> Settings:
         if same_data:
@@ -149,13 +174,36 @@ def _plan(preset: str, content: dict[str, Any], device: str) -> Plan:
     if targets:
         curves = [curve for grid in grids for curve in _curves(data_of, settings, grid)]
         cells = (cell for curve in curves for of_size in curve.sizes.values() for cell in of_size)
-        return Plan(preset, list({cell.name: cell for cell in cells}.values()), targets, curves)
+        return Plan(preset, _named(cells), targets, curves)
     return Plan(preset, _sized([cell for grid in grids for cell in _cells(data_of, settings, grid)]))
+
+
+#: The parts of a preset: first their kinds, then those of their values.
+_TABLES = record.table(data=record.table(), fit=record.table(), grid=record.listed(record.table(), 1_000))
+_VALUES = record.table(data=record.table(**record.DATA), fit=record.table(**record.SETTINGS))
+_GRID = record.table(**{axis: record.listed(kind, 10_000) for axis, kind in _AXES.items()})
+
+
+def _refuse_too_many(preset: str, grids: list[dict[str, Any]], targets: tuple[float, ...]) -> None:
+    """Raises SettingsError for more runs, or curves of an adaptive plan, than a plan may have: they are counted before they are made."""
+    runs = curves = 0
+    for grid in grids:
+        worlds = len(grid["entities"]) * len(grid["distractor"]) * len(grid["models"])
+        runs += worlds * len(grid["seeds"]) * (len(ladder(max(grid["train_sizes"]))) if targets else len(grid["train_sizes"]))
+        curves += worlds * len(targets)
+    if runs > MOST_RUNS or curves > MOST_CURVES:
+        what = f"{runs:,} runs, more than {MOST_RUNS:,}" if runs > MOST_RUNS else f"{curves:,} searches, more than {MOST_CURVES:,}"
+        raise SettingsError(f"{preset} asks for {what}: give shorter lists, or several presets")
+
+
+def _named(cells: Iterable[Cell]) -> list[Cell]:
+    """The cells, each once. Raises RefusedError for a name that cannot be that of a directory."""
+    return list({check_name(cell.name, "the run"): cell for cell in cells}.values())
 
 
 def _switch(preset: str, name: str, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise SettingsError(f"{preset}: {name} must be true or false, not {value!r}")
+        raise SettingsError(f"{preset}: {name} must be true or false, not {record.brief(value)}")
     return value
 
 
@@ -165,25 +213,27 @@ def _sized(cells: list[Cell]) -> list[Cell]:
     for cell in cells:
         largest[cell.data] = max(largest.get(cell.data, 0), cell.fit.train_size)
     whole = [replace(cell, data=replace(cell.data, n=largest[cell.data])) for cell in cells]
-    return list({cell.name: cell for cell in whole}.values())
+    return _named(whole)
 
 
-def _size(preset: str, text: str) -> tuple[int, int]:
-    parts = str(text).split("x")
-    if len(parts) > 2 or not all(p.isdigit() for p in parts):
-        raise SettingsError(f'{preset}: size = "{text}" is not a size of pictures: write "128" or, as width and height, "64x32"')
-    return int(parts[0]), int(parts[-1])
+def _size(preset: str, text: Any) -> tuple[int, int]:
+    match = re.fullmatch(r"(?P<width>[0-9]{1,5})(x(?P<height>[0-9]{1,5}))?", str(text) if isinstance(text, str | int) else "")
+    if not match:
+        raise SettingsError(
+            f'{preset}: size = {record.brief(text)} is not a size of pictures: write "128" or, as width and height, "64x32"'
+        )
+    return int(match["width"]), int(match["height"] or match["width"])
 
 
 def _cells(data_of: Callable[[int], Settings], fit: FitSettings, grid: dict[str, Any]) -> list[Cell]:
     """A grid's product: seeds outermost, then worlds, then the largest sets first, so that the last to run are short."""
     cells = []
-    for seed, entities, distractor, n, model in product(
-        *(grid[axis] for axis in ("seeds", "entities", "distractor")), sorted(grid["train_sizes"], reverse=True), grid["models"]
-    ):
+    models = {model: replace(fit, model=model, options=options(model, {})) for model in grid["models"]}
+    for seed, entities, distractor in product(*(grid[axis] for axis in ("seeds", "entities", "distractor"))):
         data = replace(data_of(seed), entities=entities, distractor=distractor)
         data.check()
-        cells.append(Cell(data, replace(fit, model=model, options=options(model, {}), train_size=n, seed=seed)))
+        for n, model in product(sorted(grid["train_sizes"], reverse=True), grid["models"]):
+            cells.append(Cell(data, replace(models[model], train_size=n, seed=seed)))
     return cells
 
 

@@ -5,12 +5,10 @@ Reading needs no PyTorch: a report can be made on a machine that cannot train.
 
 from __future__ import annotations
 
-import json
+import os
 import re
-import zipfile
-import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -18,15 +16,20 @@ from typing import Any
 
 import numpy as np
 
-from simtown.files import DamagedError
+from simtown.arrays import load_npz
+from simtown.files import DamagedError, RefusedError, open_plain, read_json
+from simtown.training import record as records
 from simtown.training.conditions import conditions, refuse_mixture
 
 #: What a run directory holds of use here, and what its run.json calls itself.
 RUN, TEST, FORMAT = "run.json", "test.npz", "simtown-run"
 #: What the small file of a finished cell calls itself (:mod:`simtown.training.cells`).
 CELL = "simtown-cell"
-#: Bytes of the largest such file; ours have some 5,000.
-_LARGEST_CELL = 200_000
+#: Bytes from the beginning of a JSON file in which a cell's file says what it is.
+_HEAD = 200_000
+#: Files and folders of the largest directory in which runs are looked for, runs of the largest report, and answers of all these together:
+#: each takes some six bytes.
+MOST_FILES, MOST_RUNS, MOST_ANSWERS = 1_000_000, 20_000, 100_000_000
 #: Our models, in the order of tables and figures; any other comes after them.
 MODELS = (
     "cnn-lstm", "cnn-lstm-boxes", "film", "relation-network", "vit", "pbn-no-boxes", "pbn", "true-boxes", "question-only",
@@ -63,6 +66,7 @@ def read_runs(paths: Iterable[Path]) -> list[Run]:
 
     Raises:
         FileNotFoundError: a path is not there, or holds no finished run. DamagedError: a file is not what `simtown fit` writes.
+        RefusedError: they are too many, or a run is a symbolic link.
         ValueError: two directories hold the same cell. MixtureError: runs that were not made alike.
     """
     return read_and_count(paths)[0]
@@ -75,10 +79,11 @@ def read_and_count(paths: Iterable[Path]) -> tuple[list[Run], dict[str, int]]:
     for path in paths:
         if not path.exists():
             raise FileNotFoundError(f"{path} is not there: give directories made by simtown fit or simtown sweep")
-        found = [path] if path.is_file() else path.rglob("*.json")
-        files |= {file.resolve() for file in found if file.name == RUN or _is_cell(file)}
-    done: list[tuple[Path, dict[str, Any], Run]] = []
+        found = [path.resolve()] if path.is_file() else _json_files(path.resolve())
+        files |= {file for file in found if file.name == RUN or _is_cell(file)}
+    done: list[tuple[Path, dict[str, str], Run]] = []
     others: Counter[str] = Counter()
+    answers = 0
     for file in sorted(files):
         record, correct = _json(file) if file.name == RUN else _cell(file)
         if record.get("format") != FORMAT:
@@ -86,8 +91,14 @@ def read_and_count(paths: Iterable[Path]) -> tuple[list[Run], dict[str, int]]:
         if record.get("status") != "done":
             others[str(record.get("status"))] += 1
             continue
-        done.append((file, record, _run(file, record, correct)))
-    refuse_mixture([(_place(file), conditions(record)) for file, record, _ in done])
+        run = _run(file, record, correct)
+        done.append((file, conditions(record), run))
+        answers += len(run.correct)
+        if len(done) > MOST_RUNS or answers > MOST_ANSWERS:
+            raise RefusedError(
+                f"{file}: more than {MOST_RUNS:,} runs, or {MOST_ANSWERS:,} answers, are not compared: give fewer directories"
+            )
+    refuse_mixture([(_place(file), found) for file, found, _ in done])
     cells: dict[tuple[Any, ...], tuple[Run, Path]] = {}
     items: dict[str, tuple[int, Path]] = {}
     for file, _, run in done:
@@ -110,12 +121,36 @@ def read_and_count(paths: Iterable[Path]) -> tuple[list[Run], dict[str, int]]:
     return [cells[key][0] for key in sorted(cells)], dict(sorted(others.items()))
 
 
+def _json_files(directory: Path) -> Iterator[Path]:
+    """The JSON files at or below a directory. Symbolic links are not followed: they may lead anywhere, or in a circle.
+
+    Raises RefusedError for a link that stands for a run, and for a directory of more than MOST_FILES.
+    """
+    count, folders = 0, [directory]
+    while folders:
+        try:
+            entries = os.scandir(folders.pop())
+        except PermissionError:
+            continue
+        with entries:
+            for entry in entries:
+                count += 1
+                if count > MOST_FILES:
+                    raise RefusedError(f"{directory} holds more than {MOST_FILES:,} files and folders: give the directories of runs in it")
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(Path(entry.path))
+                elif entry.is_file(follow_symlinks=False) and entry.name.endswith(".json"):
+                    yield Path(entry.path)
+                elif entry.name == RUN and entry.is_symlink():
+                    raise RefusedError(f"{entry.path} is a symbolic link: put the run itself there")
+
+
 def _is_cell(file: Path) -> bool:
     """Whether a JSON file is the small file of a cell, from its first bytes; a larger file is not read further."""
     try:
-        with open(file, "rb") as opened:
-            head = opened.read(_LARGEST_CELL)
-    except OSError:
+        with open_plain(file, follow=False) as opened:
+            head = opened.read(_HEAD)
+    except (OSError, RefusedError):
         return False
     return head.startswith(b'{"correct":') or f'"{CELL}"'.encode() in head
 
@@ -137,49 +172,34 @@ def _answers(file: Path) -> Path:
     return file.parent / TEST if file.name == RUN else file
 
 
-#: What an error calls a kind of value.
-_KINDS = {str: "a text", int: "a whole number", bool: "true or false"}
-
-
 def _json(file: Path) -> tuple[dict[str, Any], None]:
     """A run.json; the right answers lie beside it."""
     try:
-        told = json.loads(file.read_text(encoding="utf-8"))
+        told = read_json(file, records.LARGEST_RUN)
+        if not isinstance(told, dict):
+            raise ValueError("it holds no settings")
+        if told.get("format") == FORMAT:
+            records.check(told)
     except (OSError, ValueError) as error:
         raise DamagedError(f"{file} is damaged ({error}): train this run again") from error
-    if not isinstance(told, dict):
-        raise DamagedError(f"{file} is damaged (it holds no settings): train this run again")
     return told, None
+
+
+#: What a report needs to know of a run.
+_NEEDED = ("model", "train_size", "seed", "data.test_id", "data.entities", "data.distractor", "test.accuracy")
 
 
 def _run(file: Path, told: dict[str, Any], correct: np.ndarray | None) -> Run:
     """A finished run from its run.json or the same record of a cell, with its right answers where they do not lie beside it."""
     try:
-        data = told["data"]
-        kinds: dict[type, tuple[Any, ...]] = {
-            str: (told["model"], data["test_id"]), int: (told["train_size"], told["seed"], data["entities"]), bool: (data["distractor"],)
-        }  # fmt: skip
-        for kind, values in kinds.items():
-            for value in values:
-                if type(value) is not kind:
-                    raise TypeError(f"{value!r} where {_KINDS[kind]} belongs")
-        for name in ("seed", "world_seed"):
-            if type(data.get(name, 0)) is not int:
-                raise TypeError(f"{data[name]!r} where {_KINDS[int]} belongs")
-        if min(told["train_size"], data["entities"]) < 1:
-            raise ValueError("fewer than one training example or entity")
-        accuracy, *shares = (_share(told["test"], name) for name in ("accuracy", "validation", "reweighted"))
-        if accuracy is None:
-            raise KeyError("test.accuracy")
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
-        raise DamagedError(f"{file} is damaged ({reason}): train this run again") from error
-    path = _answers(file)
+        records.require(told, _NEEDED)
+    except KeyError as error:
+        raise DamagedError(f"{file} is damaged (it lacks {error}): train this run again") from error
+    data, path = told["data"], _answers(file)
+    accuracy, *shares = (_share(told["test"], name) for name in ("accuracy", "validation", "reweighted"))
     if correct is None:
-        correct = _correct(path)
-    if correct.ndim != 1 or correct.dtype != np.bool_ or not len(correct):
-        raise DamagedError(f"{path} is damaged (its array 'correct' is not a list of right and wrong answers): train this run again")
-    if not abs(accuracy - correct.mean()) < 0.5 / len(correct):
+        correct = right_answers(path)
+    if accuracy is None or not abs(accuracy - correct.mean()) < 0.5 / len(correct):
         raise DamagedError(
             f"{path} is damaged (its accuracy is {correct.mean():.4f}, {file.name} says {accuracy:.4f}): train this run again"
         )
@@ -192,17 +212,23 @@ def _share(test: Mapping[str, Any], name: str) -> float | None:
     """An accuracy that a run recorded, None where it did not; of validation sets it lies one level deeper."""
     value = test.get(name)
     if isinstance(value, Mapping):
-        value = value["accuracy"]
+        value = value.get("accuracy")
     return None if value is None else float(value)
 
 
-def _correct(path: Path) -> np.ndarray:
+def right_answers(path: Path) -> np.ndarray:
+    """(T,) bool, of a test.npz. Raises DamagedError."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            correct: np.ndarray = arrays["correct"]
-            return correct
-    except (OSError, KeyError, ValueError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
-        raise DamagedError(f"{path} is damaged ({error}): train this run again") from error
+        correct = load_npz(path, ("correct",), _LARGEST_ANSWERS)["correct"]
+    except DamagedError as error:
+        raise DamagedError(f"{error}: train this run again") from error
+    if correct.ndim != 1 or correct.dtype != np.bool_ or not len(correct):
+        raise DamagedError(f"{path} is damaged (its array 'correct' is not a list of right and wrong answers): train this run again")
+    return correct
+
+
+#: Bytes of an array of right answers: one each, and NumPy's header.
+_LARGEST_ANSWERS = records.LARGEST_TEST + 1_000
 
 
 def _name(run: Run) -> str:

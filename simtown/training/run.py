@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -12,16 +13,19 @@ from typing import Any
 import numpy as np
 import torch
 from llvmlite.binding import get_host_cpu_features
-from safetensors.torch import load_file, save_file
 from torch import nn
 
 import simtown
 from simtown.datasets.reader import Dataset
-from simtown.files import DamagedError, ForeignDirectoryError, load_json, replacing, save_json, versions
-from simtown.training import identity
+from simtown.files import DamagedError, ForeignDirectoryError, load_json, open_plain, parse_json, replacing, save_json, versions
+from simtown.training import identity, record, weights
 from simtown.training.results import FORMAT, RUN, TEST
 
-METRICS, STATE, WEIGHTS, CURVE = "metrics.jsonl", "state.pt", "weights.safetensors", "curve.png"
+METRICS, STATE, WEIGHTS, CURVE = "metrics.jsonl", "state.safetensors", "weights.safetensors", "curve.png"
+#: Rows of the longest metrics.jsonl that is read, and bytes of a row; ours have some 250.
+_MOST_ROWS, _LONGEST_ROW = 500_000, 5_000
+#: What Adam keeps of a parameter: a number of steps, and two tensors of its shape.
+_MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 PROTOCOLS = ("patient", "paper")
 PRECISIONS = ("float32", "tf32", "bf16")
 
@@ -111,18 +115,17 @@ def load(directory: Path) -> dict[str, Any]:
     path = directory / RUN
     if not path.is_file():
         raise FileNotFoundError(f"{directory} holds no run (no {RUN}): give a directory made by simtown fit")
-    run = load_json(path, FORMAT, "simtown fit")
+    run = load_json(path, FORMAT, "simtown fit", record.LARGEST_RUN)
     try:
+        record.check(run)
         FitSettings(**run["settings"])
-        for key in ("status", "data", "seconds", "seed", "model", "train_size"):
-            run[key]
-        for key in ("entities", "width", "height"):
-            run["data"][key]
-        for split in ("train", "val", "test") if "examples" in run["data"] else ():
-            run["data"]["examples"][split]
-        if "examples" not in run["data"]:
+        done = ("test.accuracy", "steps") if run["status"] == "done" else ()
+        record.require(run, ("seconds", "seed", "model", "train_size", "data.entities", "data.width", "data.height", *done))
+        if "examples" in run["data"]:
+            record.require(run, tuple(f"data.examples.{split}" for split in ("train", "val", "test")))
+        else:
             run["data"]["sha256"]  # an older simtown's
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         what = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
         raise DamagedError(f"{path} is damaged ({what}): put back a copy of it, or train again into another --out") from error
     return run
@@ -154,6 +157,8 @@ def begin(
         save_json(directory / RUN, begun)
         return begun
     there = load(directory)
+    if there["status"] == "done":
+        _require_all(directory / RUN, there)
     differ = identity.other_settings(there, settings, dataset.settings)
     if differ:
         raise ForeignDirectoryError(f"{directory} holds a run with other settings: {'; '.join(differ)}; give another --out")
@@ -161,6 +166,14 @@ def begin(
     if others:
         raise ForeignDirectoryError(f"{directory} holds a run that read {others} than {dataset.path} has; give another --out")
     return there
+
+
+def _require_all(path: Path, run: dict[str, Any]) -> None:
+    """Raises DamagedError if a run that is done does not say everything that such a run says."""
+    try:
+        record.require(run, record.FINISHED)
+    except KeyError as error:
+        raise DamagedError(f"{path} is damaged (it lacks {error}): train again into another --out") from error
 
 
 @dataclass
@@ -190,48 +203,115 @@ class State:
 
     def save(self, directory: Path) -> None:
         """Whole or not at all."""
-        with replacing(directory / STATE) as temporary:
-            torch.save(dict(self.__dict__), temporary)
+        tensors = {f"model.{name}": value for name, value in self.model.items()}
+        for number, moments in self.optimizer["state"].items():
+            tensors |= {f"optimizer.{number}.{name}": moments[name] for name in _MOMENTS}
+        place = {name: value for name, value in self.__dict__.items() if name not in ("model", "optimizer")}
+        weights.save(directory / STATE, tensors, place=json.dumps(place))
 
     @classmethod
-    def load(cls, directory: Path, device: torch.device) -> State | None:
-        """The state to go on from, None where there is none. Raises DamagedError."""
+    def load(cls, directory: Path, model: nn.Module) -> State | None:
+        """The state to go on from with this model, None where there is none. Raises DamagedError."""
         path = directory / STATE
-        if not path.exists():
+        if not os.path.lexists(path):
             return None
+        parameters = list(model.parameters())
+        wanted = {f"model.{name}": value for name, value in model.state_dict().items()}
+        moments = {
+            f"optimizer.{number}.{name}": torch.empty((), dtype=torch.float32) if name == "step" else parameter
+            for number, parameter in enumerate(parameters)
+            for name in _MOMENTS
+        }
         try:
-            return cls(**torch.load(path, map_location=device, weights_only=True))
-        except Exception as error:  # torch raises a dozen kinds
-            raise DamagedError(f"{path} is damaged ({type(error).__name__}): delete it to train again from the start") from error
+            tensors, texts = weights.load(path, wanted | moments, optional=moments)
+            place = parse_json(texts["place"])
+            _PLACE(place, "")
+            record.require(place, ("epoch", "step", "best.epoch", "best.step", "best.val_accuracy", "stale", "seconds"))
+            state = {
+                number: {name: _moment(name, tensors[f"optimizer.{number}.{name}"], parameter) for name in _MOMENTS}
+                for number, parameter in enumerate(parameters)
+                if any(f"optimizer.{number}.{name}" in tensors for name in _MOMENTS)
+            }
+            return cls(**place, model={name.removeprefix("model."): tensors[name] for name in wanted}, optimizer={"state": state})
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            what = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+            raise DamagedError(f"{path} is damaged or of another model ({what}): delete it to train again from the start") from error
+
+    def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+        """Put weights and the optimiser's moments back; the optimiser's choices are those of the settings."""
+        model.load_state_dict(self.model)
+        optimizer.load_state_dict({**optimizer.state_dict(), **self.optimizer})
+
+
+_PLACE = record.table(
+    epoch=record.COUNT, step=record.COUNT, best=record.BEST, stale=record.COUNT, seconds=record.SECONDS, restarts=record.COUNT,
+    begun=record.COUNT,
+)  # fmt: skip
+
+
+def _moment(name: str, value: torch.Tensor, parameter: torch.Tensor) -> torch.Tensor:
+    """A moment in the memory layout of its parameter, as the optimiser's fused step needs it; the number of steps as it is."""
+    return value if name == "step" else torch.empty_like(parameter, requires_grad=False).copy_(value)
 
 
 def save_weights(model: nn.Module, directory: Path) -> None:
     """The model's parameters and buffers, as safetensors."""
-    with replacing(directory / WEIGHTS) as temporary:
-        save_file({name: value.contiguous() for name, value in model.state_dict().items()}, temporary)
+    weights.save(directory / WEIGHTS, model.state_dict())
 
 
-def load_weights(model: nn.Module, directory: Path) -> None:
-    """Inverse of :func:`save_weights`. Raises DamagedError or FileNotFoundError."""
+def load_weights(sizes: dict[str, torch.Tensor], directory: Path) -> dict[str, torch.Tensor]:
+    """Inverse of :func:`save_weights`: the state_dict of a model whose state_dict has these names, shapes and dtypes.
+
+    Raises DamagedError or FileNotFoundError.
+    """
     path = directory / WEIGHTS
-    if not path.is_file():
+    if not os.path.lexists(path):
         raise FileNotFoundError(f"{directory} holds no weights yet (no {WEIGHTS}): let simtown fit finish")
     try:
-        model.load_state_dict(load_file(path))
-    except Exception as error:  # safetensors, torch and the system each raise their own
-        raise DamagedError(f"{path} is damaged or of another model ({type(error).__name__}): train again into another --out") from error
+        return weights.load(path, sizes)[0]
+    except (OSError, ValueError) as error:
+        raise DamagedError(f"{path} is damaged or of another model ({error}): train again into another --out") from error
+
+
+def append_metrics(directory: Path, row: dict[str, float]) -> None:
+    """Add a row to metrics.jsonl."""
+    handle = os.open(directory / METRICS, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    with os.fdopen(handle, "a", encoding="utf-8") as file:
+        file.write(json.dumps(row) + "\n")
 
 
 def read_metrics(directory: Path) -> list[dict[str, float]]:
-    """Rows of metrics.jsonl; a last line that was cut is left out."""
-    rows: list[dict[str, float]] = []
+    """Rows of metrics.jsonl; a last line that was cut is left out.
+
+    Raises DamagedError: a row is none; the message names its line.
+    """
     path = directory / METRICS
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
-        try:
-            rows.append(json.loads(line))
-        except json.JSONDecodeError:
-            break
+    rows: list[dict[str, float]] = []
+    if not os.path.lexists(path):
+        return rows
+    try:
+        with open_plain(path, follow=False) as file:
+            while line := file.readline(_LONGEST_ROW):
+                try:
+                    row = parse_json(line)
+                except ValueError:
+                    if file.read(1):
+                        raise
+                    break  # cut when the run was killed
+                _METRICS(row, "")
+                record.require(row, ("epoch", "step"))
+                if len(rows) == _MOST_ROWS:
+                    raise ValueError(f"it has more than {_MOST_ROWS:,} rows")
+                rows.append({name: row[name] for name in record.METRICS if name in row})
+    except (OSError, ValueError, KeyError) as error:
+        what = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise DamagedError(
+            f"{path} is damaged, line {len(rows) + 1} ({what}): delete it and {STATE}, if there is one, to train again from the start"
+        ) from error
     return rows
+
+
+_METRICS = record.table(**record.METRICS)
 
 
 def save_test(directory: Path, logits: np.ndarray, answer: np.ndarray) -> None:

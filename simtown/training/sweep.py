@@ -17,8 +17,8 @@ from simtown.datasets.engines import OnCluster
 from simtown.datasets.job import Silent, generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings, differences
-from simtown.files import DamagedError, ForeignDirectoryError, claimed, save_json
-from simtown.processes import Outcome, WorkerError, default_workers, team
+from simtown.files import DamagedError, ForeignDirectoryError, claimed, inside, save_json
+from simtown.processes import Outcome, WorkerError, default_workers, environment, team
 from simtown.training import cells, identity
 from simtown.training import run as runs
 from simtown.training.plan import Cell, Curve, Plan
@@ -48,10 +48,15 @@ class Watcher(Protocol):
 
 
 def dataset_path(out: Path, settings: Settings) -> Path:
-    """Where a sweep keeps a data set, such as data/15-distractor-seed3-60000."""
+    """Where a sweep keeps a data set, such as data/15-distractor-seed3-60000. Raises RefusedError if a link on the way leads elsewhere."""
     third = "-distractor" if settings.distractor else ""
     world = f"-world{settings.world_seed}" if settings.world_seed != settings.seed else ""
-    return out / DATA / f"{settings.entities}{third}-seed{settings.seed}{world}-{settings.n}"
+    return inside(out, f"{DATA}/{settings.entities}{third}-seed{settings.seed}{world}-{settings.n}")
+
+
+def run_path(out: Path, cell: Cell) -> Path:
+    """Where a sweep keeps a run, such as runs/pbn-15-2000-seed0. Raises RefusedError if a link on the way leads elsewhere."""
+    return inside(out, f"{RUNS}/{cell.name}")
 
 
 def begun(plan: Plan, out: Path, kept: Path | None = None) -> dict[str, dict[str, Any]]:
@@ -61,8 +66,10 @@ def begun(plan: Plan, out: Path, kept: Path | None = None) -> dict[str, dict[str
 
     Raises:
         ForeignDirectoryError: some of them have other settings than the plan; the message names both.
-        DamagedError: a kept cell cannot be read.
+        DamagedError: a kept cell cannot be read. RefusedError: a symbolic link has the place of a data set, a run or a cell.
     """
+    for settings in plan.data():
+        dataset_path(out, settings)  # refused before anything is written
     found: dict[str, dict[str, Any]] = {}
     others: dict[Path, dict[str, list[str]]] = {}
 
@@ -72,8 +79,9 @@ def begun(plan: Plan, out: Path, kept: Path | None = None) -> dict[str, dict[str
             others.setdefault(place, {}).setdefault("; ".join(differ), []).append(cell.name)
 
     for cell in plan.cells:
+        directory = run_path(out, cell)
         with contextlib.suppress(FileNotFoundError, DamagedError, ForeignDirectoryError):
-            enter(cell, runs.load(out / RUNS / cell.name), out / RUNS)
+            enter(cell, runs.load(directory), out / RUNS)
         if kept is not None and not _done(found.get(cell.name)) and cells.path_of(kept, cell.name).exists():
             enter(cell, cells.load(cells.path_of(kept, cell.name))[0], kept)
     for place, names in others.items():
@@ -243,7 +251,7 @@ def sweep(
 def _keep(cell: Cell, out: Path, kept: Path | None) -> None:
     """Add a finished cell to the folder of kept ones, if it is not there yet."""
     if kept is not None and not cells.path_of(kept, cell.name).exists():
-        cells.save(out / RUNS / cell.name, kept)
+        cells.save(run_path(out, cell), kept)
 
 
 class _Queue(Iterator[Cell]):
@@ -297,37 +305,36 @@ def _on_cluster(queue: Iterator[Cell], out: Path, cluster: Cluster) -> Generator
     """The same on the machines of a cluster: round by round, all cells that are in the queue at once."""
     while ready := list(queue):
         card = any(cell.fit.device == "cuda" for cell in ready)
-        for cell, told in cluster.map(_fit_there, ready, (str(out.resolve()),), card, RETRIES):
+        for cell, told in cluster.map(_fit_there, ready, (str(out.resolve()), os.getcwd()), card, RETRIES):
             if isinstance(told, Exception):
                 yield cell, "failed", {"error": str(told) if isinstance(told, WorkerError) else f"{type(told).__name__}: {told}"}
             else:
                 yield cell, "done", told
 
 
-def _fit_there(cell: Cell, out: str) -> dict[str, Any]:
-    """On a machine of the cluster: one run on one thread, from where it was left; what its run.json says."""
+def _fit_there(cell: Cell, out: str, home: str) -> dict[str, Any]:
+    """On a machine of the cluster: one run on one thread, from where it was left; what its run.json says.
+
+    A model of the person's own lies where the person called: in the directory `home`.
+    """
     import torch
 
     from simtown.training.fit import fit
+    from simtown.training.models import MODELS, search
+
+    if cell.fit.model not in MODELS:
+        search(home)
 
     torch.set_num_threads(1)
-    return fit(cell.fit, dataset_path(Path(out), cell.data), Path(out) / RUNS / cell.name)
+    return fit(cell.fit, dataset_path(Path(out), cell.data), run_path(Path(out), cell))
 
 
 @contextlib.contextmanager
 def _threads(jobs: int) -> Iterator[None]:
     """Processes started here share the processors: several of one thread get more done than one of several."""
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-    before = {name: os.environ.get(name) for name in names}
-    os.environ.update(dict.fromkeys(names, str(max(1, default_workers() // jobs))))
-    try:
+    with environment(**dict.fromkeys(names, str(max(1, default_workers() // jobs)))):
         yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 class _Reporter:
@@ -352,6 +359,6 @@ def _fit_in_worker(cell: Cell, tell: Callable[[dict[str, Any]], None], out: str,
 
     torch.set_num_threads(max(1, default_workers() // jobs))
     try:
-        return "done", fit(cell.fit, dataset_path(Path(out), cell.data), Path(out) / RUNS / cell.name, _Reporter(tell))
+        return "done", fit(cell.fit, dataset_path(Path(out), cell.data), run_path(Path(out), cell), _Reporter(tell))
     except Exception as error:
         return "failed", {"error": f"{type(error).__name__}: {error}"}

@@ -26,6 +26,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple, Protocol
 
+from simtown.files import DamagedError
+
+#: Different names of things, or of predicates, at most, and letters of all: Visual Genome has 83,000 and 1.5 million. Each is cleaned once,
+#: and kept.
+MOST_TEXTS, MOST_LETTERS = 1_000_000, 32_000_000
+#: Letters of the longest word whose spelling is corrected: its neighbours take 54 times the square of that.
+LONGEST_WORD = 40
 #: Names of the steps in the order in which they run.
 STEPS = ("be", "determiners", "spelling", "lemmas", "nouns", "rare")
 #: The paper says roughly 2,000 predicates are left; in the published counts (docs/reproduce/visual-genome.md) that is this threshold.
@@ -48,6 +55,15 @@ _PLACES = frozenset({
 _SIDES = frozenset({"left", "right", "front", "back", "rear", "top", "bottom", "middle"})
 _WORD = re.compile(r"[^\W_]+(?:['’.&/-][^\W_]+)*", re.UNICODE)
 _NUMBER = re.compile(r".*\d")
+
+
+def check_size(texts: int, letters: int) -> None:
+    """Raises DamagedError where there are more different names than any release can have."""
+    if texts > MOST_TEXTS or letters > MOST_LETTERS:
+        raise DamagedError(
+            f"there are more than {MOST_TEXTS:,} different names, or {MOST_LETTERS:,} letters in them, which no release of Visual Genome "
+            "has: fetch the file again"
+        )
 
 
 class Triple(NamedTuple):
@@ -192,7 +208,7 @@ class Spelling:
 
     def _correct(self, word: str) -> str:
         # Three letters are one edit away from too much; numbers, names with an apostrophe and compounds are no slips.
-        if len(word) < 4 or not word.isascii() or not word.isalpha():
+        if not 4 <= len(word) <= LONGEST_WORD or not word.isascii() or not word.isalpha():
             return word
         words = _dictionary()
         if word in words or _lemmas(word) or _tag(word):

@@ -9,6 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from simtown.files import RefusedError, read_text
+
+#: Bytes of the largest table of frequencies: one of all of Visual Genome's 80,000 entities has 2 million.
+LARGEST = 8_000_000
+
 
 @lru_cache(maxsize=1)
 def table() -> tuple[tuple[str, int, int], ...]:
@@ -26,7 +31,7 @@ def frequencies(choice: str, k: int) -> tuple[np.ndarray, np.ndarray]:
         k: how many entities.
 
     Raises:
-        ValueError: the choice is none of these, or its counts are too few, negative or all zero.
+        ValueError: the choice is none of these, or its counts are too few, negative or all zero. OSError: the file cannot be read.
     """
     if choice == "uniform":
         counts = np.ones((k, 2))
@@ -45,7 +50,7 @@ def frequencies(choice: str, k: int) -> tuple[np.ndarray, np.ndarray]:
 def _is_file(name: str) -> bool:
     try:
         return Path(name).is_file()
-    except OSError:  # too long for a name
+    except (OSError, ValueError):  # too long for a name, or a zero byte in it
         return False
 
 
@@ -75,7 +80,10 @@ def _zipf(power: str, k: int) -> np.ndarray:
 
 def _read(path: Path) -> np.ndarray:
     try:
-        rows = list(csv.DictReader(line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")))
+        lines = read_text(path, LARGEST, encoding="utf-8-sig").splitlines()
+        rows = csv.DictReader(line for line in lines if not line.startswith("#"))
         return np.array([[float(r["subject"]), float(r["object"])] for r in rows]).reshape(-1, 2)
-    except (KeyError, TypeError, ValueError, UnicodeDecodeError) as error:
+    except RefusedError:
+        raise
+    except (KeyError, TypeError, ValueError, csv.Error) as error:
         raise ValueError(f"{path} is not a CSV table with the columns entity, subject, object ({error!r})") from error

@@ -22,18 +22,34 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 import simtown
-from simtown.files import DamagedError, ForeignDirectoryError, claimed, load_json, replacing, save_json
+from simtown.columns import BOX, FLAG, INTEGER, TEXT, Kind, read_table
+from simtown.files import DamagedError, ForeignDirectoryError, becoming, claimed, clear_leftovers, load_json, replacing, save_json, scratch
 from simtown.visualgenome import clean, published, records
 
 NAME, FORMAT, SCHEMA = "prepared.json", "simtown visual genome", 1
 TRIPLES, COUNTS, PREDICATES, ENTITIES = "triples.parquet", "counts.parquet", "predicates.parquet", "entities.parquet"
+_TABLES: dict[str, dict[str, Kind]] = {
+    TRIPLES: {
+        **dict.fromkeys(("image", "relationship", "subject_id", "object_id"), INTEGER),
+        **dict.fromkeys(("subject", "predicate", "object"), TEXT),
+        **dict.fromkeys(("subject_box", "object_box"), BOX),
+    },
+    COUNTS: {**dict.fromkeys(("subject", "predicate", "object"), TEXT), "count": INTEGER},
+    PREDICATES: {"predicate": TEXT, "count": INTEGER, "kept": FLAG},
+    ENTITIES: {"entity": TEXT, "subject": INTEGER, "object": INTEGER},
+}
+#: Values of a table at most: Visual Genome's 2.3 million statements of 15 values each are 35 million.
+MOST_VALUES = 60_000_000
+#: What statements are spilled to while they are counted.
+_RAW_NAME = "raw"
 #: Statements in a row group, and distinct triples held before equal ones are added up.
 GROUP, HELD = 1 << 17, 1 << 22
 #: Rows of Table 1 by the released file that holds them: name in the table, the reader, and how many a record has.
@@ -76,6 +92,40 @@ class Choices:
 
 
 Moved = Callable[[int], None]
+_Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)]
+
+
+class _Chosen(msgspec.Struct):
+    steps: list[str]
+    threshold: _Count
+    once: bool
+
+
+class _Source(msgspec.Struct):
+    name: str
+    bytes: _Count | None
+    skip_bad: bool
+    further: dict[str, tuple[str, _Count]]
+
+
+class _Statements(msgspec.Struct):
+    stated: _Count
+    without_an_end: _Count
+    emptied: _Count
+    repeated: _Count
+    rare: _Count
+    kept: _Count
+
+
+class _Prepared(msgspec.Struct):
+    """What prepared.json must hold."""
+
+    choices: _Chosen
+    source: _Source
+    table1: dict[str, _Count]
+    statements: _Statements
+    bad_records: _Count
+    first_bad: str
 
 
 def prepare(source: Path, directory: Path, choices: Choices | None = None, *, further: Iterable[Path] = (), skip_bad: bool = False,
@@ -126,6 +176,10 @@ def load(directory: Path) -> dict[str, Any]:
     content = load_json(path, FORMAT, "simtown vg prepare")
     if content.get("schema") != SCHEMA:
         raise ForeignDirectoryError(f"{path} was not made by this version of simtown vg prepare")
+    try:
+        msgspec.convert(content, _Prepared)
+    except msgspec.ValidationError as error:
+        raise DamagedError(f"{path} is damaged ({error}): prepare again") from error
     return content
 
 
@@ -136,20 +190,21 @@ def read(directory: Path, name: str, columns: list[str] | None = None) -> pa.Tab
         raise FileNotFoundError(
             f"{path} is missing: run simtown vg prepare again with another --out, from relationships.json if you gave published counts"
         )
+    kinds = _TABLES[name]
     try:
-        return pq.read_table(path, columns=columns)
-    except (pa.ArrowException, OSError) as error:
-        raise DamagedError(f"{path} is damaged ({str(error).splitlines()[0]}): prepare again") from error
+        return read_table(path, {column: kinds[column] for column in columns or kinds}, MOST_VALUES)
+    except (DamagedError, OSError) as error:
+        raise DamagedError(f"{error}: prepare again") from error
 
 
 def _done(directory: Path, content: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What is prepared there already, or None for an empty directory. Leftovers of a killed run go."""
-    for leftover in directory.glob(".*.tmp"):
-        leftover.unlink()
+    """What is prepared there already, or None for an empty directory, whose leftovers of a killed run go."""
     if not (directory / NAME).exists():
-        strange = sorted(p.name for p in directory.iterdir() if p.name not in (TRIPLES, COUNTS, PREDICATES, ENTITIES))
+        own = {NAME, *_TABLES, _RAW_NAME}
+        strange = sorted(p.name for p in directory.iterdir() if p.name not in _TABLES and becoming(p.name) not in own)
         if strange:
             raise ForeignDirectoryError(f"{directory} holds {strange[0]}, which simtown vg prepare did not make: give another --out")
+        clear_leftovers(directory, own.__contains__)
         return None
     old = load(directory)
     before, now = _flags(old), _flags(content)
@@ -190,10 +245,14 @@ def _count_further(further: Iterable[tuple[Path, str]], skip_bad: bool, moved: M
 
 
 class _Codes(dict[str, int]):
-    """Numbers strings in the order in which they come."""
+    """Numbers strings in the order in which they come. Raises DamagedError for too many."""
+
+    letters = 0
 
     def __missing__(self, text: str) -> int:
         self[text] = code = len(self)
+        self.letters += len(text)
+        clean.check_size(code, self.letters)
         return code
 
 
@@ -201,7 +260,7 @@ def _from_file(source: Path, directory: Path, choices: Choices, skip_bad: bool, 
     entities, predicates = _Codes(), _Codes()
     graphs = records.graphs(source, skip_bad=skip_bad, moved=moved)
     with contextlib.ExitStack() as stack:
-        raw = stack.enter_context(_temporary(directory / ".raw.tmp"))
+        raw = stack.enter_context(scratch(directory / _RAW_NAME))
         stated, listed = _spill(graphs, raw, entities, predicates)
         if not stated:
             raise ValueError(f"{source} states no relationships: give Visual Genome's relationships.json or scene_graphs.json")
@@ -241,14 +300,6 @@ def _from_file(source: Path, directory: Path, choices: Choices, skip_bad: bool, 
     }  # fmt: skip
 
 
-@contextlib.contextmanager
-def _temporary(path: Path) -> Iterator[Path]:
-    try:
-        yield path
-    finally:
-        path.unlink(missing_ok=True)
-
-
 def _spill(graphs: Iterable[records.Graph], raw: Path, entities: _Codes, predicates: _Codes) -> tuple[int, int]:
     """Write every statement as a row of numbers; returns how many, and how many relationships were listed (some lack an end).
 
@@ -260,7 +311,10 @@ def _spill(graphs: Iterable[records.Graph], raw: Path, entities: _Codes, predica
 
         def flush() -> None:
             if rows:
-                columns = [pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), _RAW, strict=True)]
+                try:
+                    columns = [pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), _RAW, strict=True)]
+                except (OverflowError, pa.ArrowException) as error:
+                    raise DamagedError(f"a number of an image is too large ({error}): fetch the file again") from error
                 writer.write_table(pa.Table.from_arrays(columns, schema=_RAW))
                 rows.clear()
 

@@ -6,45 +6,59 @@ A folder of them is read as these files, each plain, .gz or .xz: tab-separated t
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
-from simtown.files import DamagedError
+from simtown.files import DamagedError, inside
 from simtown.visualgenome.records import Objects, Thing
 from simtown.visualgenome.stream import Opened
 
 #: The tables without which a folder is none of published counts.
 NEEDED = ("relations_count", "triples_150x50")
+#: Different names of a table at most: the longest that was published has 80,000.
+MOST_ROWS = 1_000_000
+#: Digits of the largest count: the largest that was published has six.
+_DIGITS = 9
+#: Bytes of the largest annotations, unpacked: those that were published have 3 million for a quarter of Visual Genome's images. In memory
+#: they take ten times as many.
+LARGEST = 48_000_000
 #: A lemmatiser's slips in those counts: "riding" and "ride" are told as "rid", "on left side of" as "on leave side of".
 _SLIPS = ((re.compile(r"\brid\b"), "ride"), (re.compile(r"\bleave (?=(?:hand )?side\b|of\b)"), "left "))
 
 
 def find(directory: Path, name: str) -> Path | None:
-    """The file of a table in a folder of published counts, or None."""
-    return next((p for end in (".tsv", ".tsv.gz", ".tsv.xz") if (p := directory / (name + end)).is_file()), None)
+    """The file of a table in a folder of published counts, or None. Raises RefusedError where it is a link."""
+    return next((inside(directory, name + end) for end in (".tsv", ".tsv.gz", ".tsv.xz") if (directory / (name + end)).is_file()), None)
 
 
 def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[list[str]]:
-    with Opened(path) as file:
-        rows = csv.reader(file.lines(), delimiter="\t", quoting=csv.QUOTE_NONE)
-        head = next(rows, [])
-        if tuple(head) != columns:
-            raise DamagedError(f"{path} is no table of {', '.join(columns)}: it begins with {', '.join(head) or 'nothing'}")
-        for row in rows:
+    with Opened(path, follow=False) as file:
+        for number, line in enumerate(file.lines(), start=1):
+            row = line.split("\t")
+            if number == 1 and tuple(row) != columns:
+                raise DamagedError(f"{path} is no table of {', '.join(columns)}: it begins with {', '.join(row)[:100] or 'nothing'}")
             if len(row) != len(columns):
-                raise DamagedError(f"{path} is damaged: line {rows.line_num:,} has {len(row)} columns instead of {len(columns)}")
-            yield row
+                raise DamagedError(f"{path} is damaged: line {number:,} has {len(row)} columns instead of {len(columns)}")
+            if number > 1:
+                yield row
+        if not file.offset:
+            raise DamagedError(f"{path} is no table of {', '.join(columns)}: it begins with nothing")
 
 
 def _number(path: Path, text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise DamagedError(f"{path} is damaged: '{text}' is no count, which is a whole number of at least 0; fetch it again")
+    if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS):
+        raise DamagedError(f"{path} is damaged: '{text[:40]}' is no count, which is a whole number of at least 0; fetch it again")
     return int(text)
+
+
+def _check_size(path: Path, rows: int) -> None:
+    if rows > MOST_ROWS:
+        raise DamagedError(f"{path} has more than {MOST_ROWS:,} different names, which no such table has: fetch it again")
 
 
 def counts(path: Path) -> Counter[str]:
@@ -52,6 +66,7 @@ def counts(path: Path) -> Counter[str]:
     result: Counter[str] = Counter()
     for name, count in _rows(path, ("name", "count")):
         result[name] += _number(path, count)
+        _check_size(path, len(result))
     return result
 
 
@@ -74,11 +89,12 @@ def triples(path: Path) -> Counter[tuple[str, str, str]]:
     result: Counter[tuple[str, str, str]] = Counter()
     for subject, predicate, obj, train, test in _rows(path, ("subject", "predicate", "object", "train", "test")):
         result[subject, _unslipped(predicate), obj] += _number(path, train) + _number(path, test)
+        _check_size(path, len(result))
     return result
 
 
 class _Box(msgspec.Struct, gc=False):
-    cls: int
+    cls: Annotated[int, msgspec.Meta(ge=0)]
     bbox: tuple[float, float, float, float]
 
 
@@ -95,8 +111,8 @@ def marked(path: Path, names: list[str]) -> list[Objects]:
     Raises:
         DamagedError: it is no such file, or names a class that is none.
     """
-    with Opened(path) as file:
-        text = file.read()
+    with Opened(path, follow=False) as file:
+        text = file.all(LARGEST)
     try:
         content = msgspec.json.decode(text, type=list[tuple[str | None, _Marked | None]])
         return [
@@ -106,5 +122,5 @@ def marked(path: Path, names: list[str]) -> list[Objects]:
             ])
             for number, (_, image) in enumerate(content)
         ]  # fmt: skip
-    except (msgspec.MsgspecError, UnicodeDecodeError, IndexError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, IndexError, RecursionError) as error:
         raise DamagedError(f"{path} must be a JSON list of images with their annotations ({error}): fetch it again") from error

@@ -26,6 +26,9 @@ import msgspec
 from simtown.files import DamagedError
 from simtown.visualgenome.stream import Opened, Records
 
+#: Bytes of the largest file of synsets: the released have up to 7 million.
+LARGEST = 64_000_000
+
 _Names = list[str] | str | None
 
 
@@ -220,15 +223,18 @@ def synsets(path: Path) -> dict[str, str]:
         DamagedError: the file is none of these.
     """
     with Opened(path) as file:
-        text = file.read()
+        text = file.all(LARGEST)
     try:
         content: Any = msgspec.json.decode(text)
         if isinstance(content, list):
             return {str(entry["synset_name"]): str(entry["synset_definition"]) for entry in content}
         if not isinstance(content, dict):
             raise ValueError("neither an object nor a list")
+        if not all(told is None or isinstance(told, str) or (isinstance(told, list) and isinstance((told or [""])[0], str))
+                   for told in content.values()):  # fmt: skip
+            raise ValueError("a name without a synset")
         return {name: _first(told) for name, told in content.items()}
-    except (msgspec.MsgspecError, KeyError, TypeError, ValueError, IndexError) as error:
+    except (msgspec.MsgspecError, KeyError, TypeError, ValueError, IndexError, RecursionError) as error:
         raise DamagedError(f"{path} must be JSON, synsets by name or a list of them ({error}): fetch it again") from error
 
 

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from simtown.exact import kernel
-from simtown.files import DamagedError, replacing, save_text
+from simtown.files import DamagedError, inside, replacing, save_text
 from simtown.quoting import csv_text, figure_text
 from simtown.visualgenome import clean, prepare, published
 from simtown.visualgenome.records import Relation, Thing
@@ -24,6 +24,8 @@ from simtown.visualgenome.stream import Opened, Records
 
 #: What the paper's example is about: 1 giraffe left of a person, 8 persons left of a giraffe.
 EXAMPLE = ("giraffe", "person")
+#: Things of an image at most, each of which is compared with each: no image of Visual Genome has 500.
+MOST_THINGS = 2_000
 
 
 @dataclass(frozen=True)
@@ -140,10 +142,10 @@ class Source:
             raise FileNotFoundError(
                 f"{names} is missing: it holds the names of the classes, which the annotations give by number; put it beside them"
             )
-        with Opened(names) as file:
+        with Opened(inside(self._path, names.name), follow=False) as file:
             try:
-                classes = msgspec.json.decode(file.read(), type=list[str])
-            except msgspec.MsgspecError as error:
+                classes = msgspec.json.decode(file.all(published.LARGEST), type=list[str])
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                 raise DamagedError(f"{names} must be a JSON list of names ({error}): fetch it again") from error
         for path in sorted(self._path.glob("annotations_*.json*")):
             for record in published.marked(path, classes):
@@ -210,9 +212,11 @@ def sparsity(source: Source, top: int = 100, steps: Iterable[str] = clean.STEPS)
     if top < 2:
         raise ValueError(f"--top must be at least 2, not {top}")
     raw: Counter[str] = Counter()
-    images = 0
+    images = letters = 0
     for names, _ in source:
+        letters += sum(map(len, set(names) - raw.keys()))
         raw.update(names)
+        clean.check_size(len(raw), letters)
         images += bool(names)
     words: Counter[str] = Counter()
     for text, count in raw.items():
@@ -233,6 +237,10 @@ def sparsity(source: Source, top: int = 100, steps: Iterable[str] = clean.STEPS)
     for names, box in source:
         code = np.array([code_of[name] for name in names], dtype=np.int64)
         kept = code >= 0
+        if kept.sum() > MOST_THINGS:
+            raise DamagedError(
+                f"an image has more than {MOST_THINGS:,} things marked, which none of Visual Genome's has: fetch the file again"
+            )
         _tally(code[kept], box[kept, 0], box[kept, 2], boxes, together, left, apart)
     return Sparsity(tuple(chosen), boxes, images, together, left, apart, source.bad)
 

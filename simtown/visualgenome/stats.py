@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.files import save_text
+from simtown.files import DamagedError, save_text
 from simtown.quoting import csv_text
 from simtown.terminal import plain
 from simtown.visualgenome import prepare
@@ -112,6 +112,8 @@ def statistics(directory: Path) -> Statistics:
     unique = tuple((t, int((counts >= t).sum()), float(counts[counts >= t].sum() / total)) for t in thresholds)
     marginals = prepare.read(directory, prepare.ENTITIES)
     entity, s, o = marginals["entity"].to_pylist(), marginals["subject"].to_numpy(), marginals["object"].to_numpy()
+    if any((numbers < 0).any() or (numbers >= 1 << 53).any() for numbers in (counts, s, o)):
+        raise DamagedError(f"{directory} holds a count that cannot be: prepare again")
     kept = [(n, c) for n, c, k in zip(names, counts.tolist(), table["kept"].to_pylist(), strict=True) if k]
     return Statistics(content, tuple(sum(by_name.get(p, 0) for p in entry.predicates) for entry in TABLE2), unique,
                       _ranked(entity, s), _ranked(entity, o), _ranked(entity, s + o), tuple(kept))  # fmt: skip
@@ -134,7 +136,10 @@ def frequency_table(directory: Path, top: int) -> list[tuple[str, int, int]]:
     if table.num_rows < top:
         raise ValueError(f"{directory} has {table.num_rows} entities, fewer than --top {top}")
     columns = (table[name].to_pylist()[:top] for name in ("entity", "subject", "object"))
-    return list(zip(*columns, strict=True))
+    rows = list(zip(*columns, strict=True))
+    if not all(0 <= count < 1 << 53 for row in rows for count in row[1:]):
+        raise DamagedError(f"{directory} holds a count that cannot be: prepare again")
+    return rows
 
 
 def write_frequencies(rows: Sequence[tuple[str, int, int]], path: Path, source: str) -> None:

@@ -7,8 +7,11 @@ A place in a file is told as the byte offset in its uncompressed text, counted f
 from __future__ import annotations
 
 import gzip
+import io
 import lzma
+import os
 import re
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -20,14 +23,24 @@ import msgspec
 import numpy as np
 
 from simtown.exact import kernel
-from simtown.files import DamagedError
+from simtown.files import DamagedError, RefusedError, open_plain
 
 T = TypeVar("T")
 
-#: Bytes read at a time, and the longest record that is believed: ten times the longest of Visual Genome's.
-BLOCK, LONGEST = 4 << 20, 16 << 20
+#: Bytes read at a time, and the longest record that is believed: five times the longest of Visual Genome's. In memory it may take 40 times
+#: as many.
+BLOCK, LONGEST = 4 << 20, 8 << 20
+#: Bytes of the longest line of text: a book is shorter.
+LONGEST_LINE = BLOCK
+#: How many times as large as it is a file may become, beyond the first bytes: Visual Genome's are packed to a sixth, tables of counts to a
+#: fiftieth.
+MOST_UNPACKED, FREE = 200, 1 << 28
+#: Bytes that unpacking may take: xz -9 needs 65 MB. And bytes that are read of a zip archive at once: of the list of what is in it.
+_MEMORY, _MOST_AT_ONCE = 128 << 20, 16 << 20
+#: How often a byte is walked over, beyond the first: a record without an end is walked to the longest, and again from the next opening.
+_MOST_WALKS, _FREE_WALKS = 20, 1 << 30
 #: What a packed file's reader raises when its bytes are wrong.
-_PACKED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile)
+_PACKED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile, NotImplementedError, RuntimeError, struct.error)
 #: What may come next between the records: a record or the end, a comma or the end, a record; or nothing, the array being over.
 _FIRST, _COMMA, _RECORD, _OVER = range(4)
 #: What a decoder raises at a record.
@@ -43,16 +56,20 @@ class Opened:
 
     How it is packed is told by its first bytes, not by its name. Use as a context manager.
 
+    Args:
+        follow: whether the path may be a link (see :func:`simtown.files.open_plain`).
+
     Raises:
-        ValueError: a zip archive without exactly one such file. DamagedError: the packing is broken; OSError as from open.
+        ValueError: a zip archive without exactly one such file. DamagedError: the packing is broken; OSError as from open. RefusedError: no
+        plain file, or one that unpacks to more than :data:`MOST_UNPACKED` times its size.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, follow: bool = True) -> None:
         self.path = path
         self._stack = ExitStack()
-        self._disk: IO[bytes] = self._stack.enter_context(path.open("rb"))
+        self._disk: IO[bytes] = self._stack.enter_context(open_plain(path, follow))
         #: Bytes of the file on disk.
-        self.size = path.stat().st_size
+        self.size = os.fstat(self._disk.fileno()).st_size
         #: Uncompressed bytes read so far.
         self.offset = 0
         try:
@@ -67,21 +84,24 @@ class Opened:
             packed: Any = self._stack.enter_context(gzip.GzipFile(fileobj=self._disk))
             return packed
         if magic == b"\xfd7zXZ\x00":
-            return self._stack.enter_context(lzma.LZMAFile(self._disk))
+            return self._stack.enter_context(io.BufferedReader(_Xz(self._disk)))
         if magic[:4] not in (b"PK\x03\x04", b"PK\x05\x06"):
             return self._disk
         try:
-            archive = self._stack.enter_context(zipfile.ZipFile(self._disk))
-        except zipfile.BadZipFile as error:
+            archive = self._stack.enter_context(zipfile.ZipFile(_Bounded(self._disk)))
+        except (*_PACKED, OSError, ValueError, LookupError) as error:
             raise DamagedError(f"{self.path} is a broken zip archive ({error}): fetch it again") from error
-        names = [n for n in archive.namelist() if n.lower().endswith((".json", ".txt")) and not n.startswith("__MACOSX/")]
-        if len(names) != 1:
-            raise ValueError(
-                f"{self.path} must hold one .json file, not {', '.join(names) or 'none'}: unpack it and give the file you mean"
-            )
+        entries = [
+            e for e in archive.infolist() if e.filename.lower().endswith((".json", ".txt")) and not e.filename.startswith("__MACOSX/")
+        ]
+        if len(entries) != 1:
+            names = ", ".join(e.filename[:100] for e in entries[:5]) or "none"
+            raise ValueError(f"{self.path} must hold one .json file, not {names}: unpack it and give the file you mean")
         try:
-            return self._stack.enter_context(archive.open(names[0]))
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+            if entries[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # others unpack without a limit
+                raise zipfile.BadZipFile("it is packed in a way other than deflate")
+            return self._stack.enter_context(archive.open(entries[0]))
+        except (*_PACKED, OSError, ValueError, LookupError) as error:
             raise DamagedError(f"{self.path} is a broken zip archive ({error}): fetch it again") from error
 
     def __enter__(self) -> Opened:
@@ -96,7 +116,7 @@ class Opened:
         return min(self._disk.tell(), self.size)
 
     def read(self, n: int = -1) -> bytes:
-        """The next n bytes, fewer only at the end. Raises DamagedError where the packing is broken."""
+        """The next n bytes, fewer only at the end. Raises DamagedError where the packing is broken, RefusedError for too much."""
         try:
             data = self._plain.read(n)
         except _PACKED as error:
@@ -104,6 +124,15 @@ class Opened:
                 f"{self.path} is damaged: unpacking fails after byte {self.offset:,} ({str(error).rstrip('.') or type(error).__name__})"
             ) from error
         self.offset += len(data)
+        if self.offset > FREE + MOST_UNPACKED * self.size:
+            raise RefusedError(f"{self.path} unpacks to more than {MOST_UNPACKED} times its size, which no file of its kind does")
+        return data
+
+    def all(self, most: int) -> bytes:
+        """All bytes of a file that is read at once. Raises DamagedError where there are more than `most`."""
+        data = self.read(most + 1)
+        if len(data) > most:
+            raise DamagedError(f"{self.path} has more than {most:,} bytes, which no file of its kind has: fetch it again")
         return data
 
     def restart(self) -> None:
@@ -112,12 +141,16 @@ class Opened:
         self.offset = 0
 
     def lines(self) -> Iterator[str]:
-        """Lines of text without their ends. Raises DamagedError at bytes that are not UTF-8."""
+        """Lines of text without their ends. Raises DamagedError at bytes that are not UTF-8, and at a line that is too long."""
         rest, number = b"", 0
         while True:
             block = self.read(BLOCK)
             parts = (rest + block).split(b"\n")
             rest = parts.pop() if block else b""
+            if len(rest) > LONGEST_LINE:
+                raise DamagedError(
+                    f"{self.path}: line {number + len(parts) + 1:,} has more than {LONGEST_LINE:,} bytes: break it into lines"
+                )
             for part in parts:
                 number += 1
                 try:
@@ -128,6 +161,72 @@ class Opened:
                     yield line.rstrip("\r")
             if not block:
                 return
+
+
+class _Xz(io.RawIOBase):
+    """The unpacked bytes of an xz file, with a bound on the memory that its dictionary may ask for."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._restart()
+
+    def _restart(self) -> None:
+        self._file.seek(0)
+        self._at = 0
+        self._part = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MEMORY)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        if offset or whence:
+            raise io.UnsupportedOperation("an xz file is read from its first byte")
+        self._restart()
+        return 0
+
+    def tell(self) -> int:
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        while True:
+            if self._part.eof:  # a file may hold several packed parts, with zeros between
+                more = (self._part.unused_data or self._file.read(io.DEFAULT_BUFFER_SIZE)).lstrip(b"\0")
+                if not more:
+                    return 0
+                self._part = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MEMORY)
+            else:
+                more = self._file.read(io.DEFAULT_BUFFER_SIZE) if self._part.needs_input else b""
+                if self._part.needs_input and not more:
+                    raise EOFError("it ends before the end of what is packed")
+            data = self._part.decompress(more, len(buffer))
+            if data:
+                buffer[: len(data)] = data
+                self._at += len(data)
+                return len(data)
+
+
+class _Bounded(io.RawIOBase):
+    """A file of which only so much is read at once: a zip archive's list of files, of which it has one, may have any declared size."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def read(self, size: int = -1) -> bytes:
+        if size > _MOST_AT_ONCE:
+            raise zipfile.BadZipFile(f"its list of files has {size:,} bytes")
+        return self._file.read(size if size >= 0 else _MOST_AT_ONCE)
 
 
 @kernel
@@ -219,10 +318,11 @@ class Records(Generic[T]):
                  moved: Callable[[int], None] | None = None) -> None:  # fmt: skip
         self.path, self._skip, self._longest, self._moved = path, skip_bad, longest, moved
         self._decoder = msgspec.json.Decoder(kind)
-        self.good = self.bad = self.read = 0
+        self.good = self.bad = self.read = self._walked = 0
         self.first_bad = self._broken = ""
 
     def __iter__(self) -> Iterator[T]:
+        self._walked = 0
         with Opened(self.path) as file:
             yield from self._records(file)
 
@@ -245,7 +345,11 @@ class Records(Generic[T]):
                         break
                     seen, searching = match.start(), False
                     state[:] = (1, 0, _RECORD, 0)
+                begun = seen
                 count, stop, wrong = _cut(np.frombuffer(held, dtype=np.uint8), seen, state, found)
+                self._walked += stop - begun
+                if self._walked > _FREE_WALKS + _MOST_WALKS * self.read:
+                    raise DamagedError(f"{self.path} is damaged in too many places to be read past them: fetch it again")
                 text, swallowed = memoryview(held), None
                 for place in found[:count].tolist():
                     if begin < 0:

@@ -83,7 +83,7 @@ def test_a_cluster_makes_the_bytes_of_one_process(tmp_path, contents, cli, undis
         assert contents(tmp_path / "town", besides=MADE_AFTER) == undisturbed
         assert json.loads((tmp_path / "town" / "timings.json").read_text())["runs"][0]["workers"] == 2
         (tmp_path / "town" / "train-00002.h5").unlink()
-        (tmp_path / "town" / ".val-00000.h5.99.tmp").touch()
+        (tmp_path / "town" / ".val-00000.h5.0123456789abcdef.tmp").touch()
         assert "10 examples in" in cli(*words, tmp_path / "town").succeeds().out
         assert contents(tmp_path / "town", besides=MADE_AFTER) == undisturbed
         with Cluster(cluster.address) as there:

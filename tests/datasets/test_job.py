@@ -64,7 +64,7 @@ def stamp(path):
     return status.st_ino, status.st_mtime_ns
 
 
-SHARD, BEGUN_SHARD = r"(train|val|test)-\d+\.h5", r"\.(train|val|test)-\d+\.h5\.\d+\.tmp"
+SHARD, BEGUN_SHARD = r"(train|val|test)-\d+\.h5", r"\.(train|val|test)-\d+\.h5\.[0-9a-f]{16}\.tmp"
 #: Workers stop before their fourth shard has its name, so that no job ends while a test looks elsewhere.
 FOURTH = Moment("worker", "os.rename", SHARD, 4)
 #: Where a job is killed. The first kills come before anything is there, the others may come in any order.
@@ -282,7 +282,7 @@ def test_a_shard_the_manifest_has_not_heard_of_is_entered_not_made(tiny, content
     before, manifest = contents(tiny), manifests.fresh(TINY)
     for task in tasks(TINY):
         if task.name != "train-00002.h5":
-            manifests.enter(manifest, task, entry(tiny / task.name, task))
+            manifests.enter(manifest, task, entry(tiny / task.name, TINY, task))
     manifests.save(tiny, manifest)
     made = stamp(tiny / "train-00002.h5")
     generate(TINY, tiny, workers=1)
@@ -312,8 +312,8 @@ def test_a_damaged_shard_stops_the_job_and_stays(damage, tiny, cli):
 
 @pytest.mark.parametrize(
     ("name", "begun"),
-    [(".train-00000.h5.1.tmp", True), (".val-00000.h5.77.tmp", True), (".manifest.json.1.tmp", True), (".timings.json.4.tmp", True),
-     (".preview.png.1.tmp", True), (".manifest.json.1.tmp", False)],
+    [("train-00000.h5", True), ("val-00000.h5", True), ("manifest.json", True), ("timings.json", True), ("preview.png", True),
+     ("manifest.json", False)],
 )  # fmt: skip
 def test_leftovers_of_a_killed_job_disappear(name, begun, tmp_path, cli):
     directory = tmp_path / "town"
@@ -322,7 +322,7 @@ def test_leftovers_of_a_killed_job_disappear(name, begun, tmp_path, cli):
         (directory / "train-00000.h5").unlink()
     else:  # killed while it wrote its very first manifest
         directory.mkdir()
-    (directory / name).write_bytes(b"half")
+    (directory / f".{name}.0123456789abcdef.tmp").write_bytes(b"half")
     cli("generate", *TINY_WORDS, "--out", directory).succeeds()
     assert hidden(directory) == []
     assert sorted(p.name for p in directory.glob("*.h5")) == [*(f"train-0000{i}.h5" for i in range(3)), "val-00000.h5"]

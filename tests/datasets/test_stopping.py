@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: pr
 SETTINGS = Settings(entities=20, n=120, val=0, test=0, width=32, height=32, shard=10)
 WORDS = ["generate", "--entities", 20, "--n", 120, "--val", 0, "--test", 0, "--size", 32, "--shard", 10]
 MADE_AFTER = ("timings.json", "preview.png")
-SHARD, BEGUN_SHARD = r"train-\d+\.h5", r"\.train-\d+\.h5\.\d+\.tmp"
+SHARD, BEGUN_SHARD = r"train-\d+\.h5", r"\.train-\d+\.h5\.[0-9a-f]{16}\.tmp"
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 #: With one process: imports, before and after anything is written, in the middle of a shard, and after the last one.
@@ -272,7 +272,7 @@ OTHERS = {
     "gallery": (["--out", "out"], Moment("parent", "open", r"train-00000\.jpg")),
     "audit": ([], Moment("parent", "import", r"simtown\.datasets\.audit\.probes")),
     "verify": ([], Moment("parent", "open", r"train-00000\.h5")),
-    "captions": (["--out", "out"], Moment("parent", "open", r"\.out\.\d+\.tmp")),
+    "captions": (["--out", "out"], Moment("parent", "open", r"\.out\.[0-9a-f]{16}\.tmp")),
     "preview": (["--out", "out.png"], Moment("parent", "os.rename", r"out\.png")),
     "info": ([], Moment("parent", "open", r"timings\.json")),
 }

@@ -125,7 +125,7 @@ def test_a_shard_that_was_not_written_down_is_counted(tmp_path, contents):
     before = contents(tmp_path, besides=("timings.json",))
     manifest = manifests.fresh(SMALL)
     first, *_ = tasks(SMALL)
-    manifests.enter(manifest, first, entry(tmp_path / first.name, first))
+    manifests.enter(manifest, first, entry(tmp_path / first.name, SMALL, first))
     manifests.save(tmp_path, manifest)
     generate(SMALL, tmp_path, workers=1)
     assert contents(tmp_path, besides=("timings.json",)) == before

@@ -101,7 +101,7 @@ def test_a_shard_the_manifest_does_not_know(town, cli):
     manifest.update(shards={}, summary={})
     for task in tasks(Settings.from_resolved(manifest["settings"])):
         if task.name != SHARD:
-            manifests.enter(manifest, task, entry(town / task.name, task))
+            manifests.enter(manifest, task, entry(town / task.name, Settings.from_resolved(manifest["settings"]), task))
     manifests.save(town, {**manifest, "complete": False})
     told(cli("verify", town), ["unfinished"], [SHARD, "the manifest does not list it"])
 

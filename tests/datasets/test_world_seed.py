@@ -1,9 +1,9 @@
 """Worlds of other kinds, and data sets that share a test split: what --world-seed and --test-seed change, and what they leave alone."""
 
 import json
+from contextlib import closing
 from dataclasses import replace
 
-import h5py
 import numpy as np
 import pytest
 
@@ -15,7 +15,8 @@ from simtown.datasets.job import generate
 from simtown.datasets.marginals import goodness, marginals
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError, differences
-from simtown.datasets.shards import tasks
+from simtown.datasets.shards import layout, tasks
+from simtown.datasets.stored import Shard
 from simtown.datasets.verify import verify
 from simtown.files import DamagedError
 from simtown.language.sampler import draw_entities
@@ -161,9 +162,9 @@ def test_a_manifest_of_other_kinds_than_its_seeds_is_refused(kinds, elsewhere, c
 
 def test_a_vehicle_of_no_kind_of_the_world_is_found(elsewhere):
     task = tasks(ELSEWHERE)[0]
-    with h5py.File(elsewhere / task.name) as file:
-        assert list(inconsistent(file, ELSEWHERE, task, 0, 20)) == []
-        others = list(inconsistent(file, replace(ELSEWHERE, world_seed=4), task, 0, 20))
+    with closing(Shard(elsewhere / task.name, layout(ELSEWHERE), task.count)) as shard:
+        assert list(inconsistent(shard, ELSEWHERE, task, 0, 20)) == []
+        others = list(inconsistent(shard, replace(ELSEWHERE, world_seed=4), task, 0, 20))
     assert len(others) == 1
     assert "vehicle" in str(others[0])
 

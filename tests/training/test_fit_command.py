@@ -243,10 +243,10 @@ def test_a_damaged_checkpoint_is_told_and_kept(cli, data, tmp_path, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         fit(small("question-only", max_steps=8), data, tmp_path / "run", towns.Interrupter(validations=1))
     whole = shutil.copytree(tmp_path / "run", tmp_path / "whole")
-    state = tmp_path / "run" / "state.pt"
+    state = tmp_path / "run" / "state.safetensors"
     state.write_bytes(state.read_bytes()[:-100])
     before = snapshot(tmp_path / "run")
-    cli("fit", data, *AGAIN, "--out", tmp_path / "run").refuses("state.pt", "damaged", code=1)
+    cli("fit", data, *AGAIN, "--out", tmp_path / "run").refuses("state.safetensors", "damaged", code=1)
     assert snapshot(tmp_path / "run") == before
     weights = whole / "weights.safetensors"
     weights.write_bytes(weights.read_bytes()[:50])
@@ -284,7 +284,7 @@ def test_ctrl_c_is_one_line_and_the_same_command_continues(cli, data, tmp_path, 
             cli("fit", data, *AGAIN, "--out", "run").refuses("the same command finishes", code=130)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert os.path.exists("run/state.pt")
+    assert os.path.exists("run/state.safetensors")
     cli("fit", data, *AGAIN, "--out", "run").succeeds()
     fit(small("question-only", max_steps=8), data, tmp_path / "whole")
     assert result("run") == result(tmp_path / "whole")

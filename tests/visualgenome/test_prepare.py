@@ -212,7 +212,7 @@ def test_a_killed_run_leaves_nothing_that_counts(released, tmp_path):
     """Tables without prepared.json, and temporary files, are leftovers."""
     prepare.prepare(released("relationships"), tmp_path / "vg")
     (tmp_path / "vg" / prepare.NAME).unlink()
-    (tmp_path / "vg" / ".raw.tmp").write_bytes(b"half")
+    (tmp_path / "vg" / ".raw.0123456789abcdef.tmp").write_bytes(b"half")
     prepare.prepare(released("relationships"), tmp_path / "vg")
     assert sorted(p.name for p in (tmp_path / "vg").iterdir()) == sorted(
         [prepare.NAME, prepare.TRIPLES, prepare.COUNTS, prepare.PREDICATES, prepare.ENTITIES]

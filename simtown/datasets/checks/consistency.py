@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 
-import h5py
 import numpy as np
 
 from simtown.datasets.checks.problems import Problem, examples
 from simtown.datasets.settings import Settings
-from simtown.datasets.shards import PICTURES, Task, layout, read_rows
+from simtown.datasets.shards import PICTURES, Task, layout
+from simtown.datasets.stored import Shard, read_rows
 from simtown.language.questions import PHRASINGS, ask
 from simtown.language.relations import RELATIONS, margins, separations, truths
 from simtown.scenes.placement import LEAST_VISIBLE, apart
@@ -25,19 +25,19 @@ from simtown.scenes.silhouette import boxes, visibility
 _TOLERANCE = 1e-6
 
 
-def stored_scenes(file: h5py.File, settings: Settings, begin: int, end: int) -> SceneBatch:
+def stored_scenes(shard: Shard, settings: Settings, begin: int, end: int) -> SceneBatch:
     """The scenes of rows of a shard."""
-    return SceneBatch(**{f.name: read_rows(file, f"scene/{f.name}", slice(begin, end), settings.schema) for f in fields(SceneBatch)})
+    return SceneBatch(**{f.name: read_rows(shard, f"scene/{f.name}", slice(begin, end), settings.schema) for f in fields(SceneBatch)})
 
 
-def inconsistent(file: h5py.File, settings: Settings, task: Task, begin: int, end: int) -> Iterator[Problem]:
+def inconsistent(shard: Shard, settings: Settings, task: Task, begin: int, end: int) -> Iterator[Problem]:
     """What disagrees with itself in the rows `begin` to `end` - 1 (both even) of a shard whose form is right.
 
     Of another version of the world, words, boxes and shares are left out: its catalogue is not this one's.
     """
     names = [name for name in layout(settings) if name not in PICTURES and not name.startswith("scene/")]
-    c = {name: file[name][begin:end] for name in names}
-    scene, rows = stored_scenes(file, settings, begin, end), np.arange(end - begin)
+    c = {name: shard.read(name, slice(begin, end)) for name in names}
+    scene, rows = stored_scenes(shard, settings, begin, end), np.arange(end - begin)
 
     def wrong(where: np.ndarray, kind: str) -> Iterator[Problem]:
         if where.any():

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import h5py
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES, PROPS
@@ -15,7 +14,8 @@ from simtown.datasets import summary as summaries
 from simtown.datasets.checks.consistency import inconsistent, stored_scenes
 from simtown.datasets.checks.problems import Problem, examples
 from simtown.datasets.settings import Settings, Tables
-from simtown.datasets.shards import PICTURES, Task, Tried, batches, columns, layout, read_rows, together
+from simtown.datasets.shards import PICTURES, Task, Tried, batches, columns, layout, together
+from simtown.datasets.stored import Shard, read_rows
 from simtown.datasets.summary import Summary
 from simtown.language.relations import RELATION_NAMES
 from simtown.language.sampler import sample
@@ -69,12 +69,12 @@ Progress = Callable[[int], None]
 
 
 def _wrong_pictures(
-    file: h5py.File, scenes: SceneBatch, rows: np.ndarray, begin: int, settings: Settings, renderer: Renderer
+    shard: Shard, scenes: SceneBatch, rows: np.ndarray, begin: int, settings: Settings, renderer: Renderer
 ) -> dict[str, np.ndarray]:
     """Which pictures of the `rows` of a shard differ from those of their `scenes` (a batch that begins at row `begin`), by array."""
     frames = renderer.render(scenes[rows - begin], settings.width, settings.height, geometry=settings.masks or settings.depth)
     drawn = {"images": frames.rgb, "masks": frames.ids, "depth": frames.depth}
-    return {name: rows[different(file[name][rows], drawn[name])] for name in PICTURES if name in layout(settings)}
+    return {name: rows[different(shard.read(name, rows), drawn[name])] for name in PICTURES if name in layout(settings)}
 
 
 def different(stored: np.ndarray, wanted: np.ndarray) -> np.ndarray:
@@ -86,7 +86,7 @@ def different(stored: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 
 def compare(
-    file: h5py.File,
+    shard: Shard,
     settings: Settings,
     tables: Tables,
     task: Task,
@@ -98,7 +98,7 @@ def compare(
     """Sample every example of a shard again and compare all that is stored of it; draw the pictures of some `rows` again.
 
     Args:
-        file: a shard whose form is right (:func:`simtown.datasets.checks.form.wrong_arrays`).
+        shard: one whose form is right (:func:`simtown.datasets.checks.form.wrong_arrays`).
         tables: subject and object frequencies of train and val.
         sizes: how many counts each list of a summary has.
         renderer: None draws nothing.
@@ -108,7 +108,7 @@ def compare(
     Raises:
         ImpossibleError: these settings make no such examples.
     """
-    recipe, comparison, findings = settings.recipe(task.split, tables), _Comparison(file, task), Findings()
+    recipe, comparison, findings = settings.recipe(task.split, tables), _Comparison(shard, task), Findings()
     wrong_pictures: dict[str, list[np.ndarray]] = {}
     tried: list[Tried] = []
     counted: list[Summary] = []
@@ -121,18 +121,18 @@ def compare(
         counted.append(summaries.count(wanted, sizes))
         chosen = rows[(rows >= begin) & (rows < end)]
         if renderer is not None and len(chosen):
-            for name, wrong in _wrong_pictures(file, sampled.scene, chosen, begin, settings, renderer).items():
+            for name, wrong in _wrong_pictures(shard, sampled.scene, chosen, begin, settings, renderer).items():
                 wrong_pictures.setdefault(name, []).append(wrong)
             findings.pictures += len(chosen)
         progress(end - begin)
     findings.problems = list(comparison.problems())
     findings.foreign = comparison.foreign
     if findings.foreign:
-        disagreeing = [p for begin, end in batches(settings, task.count) for p in inconsistent(file, settings, task, begin, end)]
+        disagreeing = [p for begin, end in batches(settings, task.count) for p in inconsistent(shard, settings, task, begin, end)]
         findings.problems += disagreeing
         findings.foreign = not disagreeing
         if findings.foreign:
-            stored = (_stored_summary(file, settings, begin, end, sizes) for begin, end in batches(settings, task.count))
+            stored = (_stored_summary(shard, settings, begin, end, sizes) for begin, end in batches(settings, task.count))
             findings.summary = summaries.total(stored, sizes)
         return findings
     edited = {name: [rows[~comparison.other[rows]] for rows in parts] for name, parts in wrong_pictures.items()}
@@ -141,14 +141,14 @@ def compare(
     return findings
 
 
-def _stored_summary(file: h5py.File, settings: Settings, begin: int, end: int, sizes: Mapping[str, int]) -> Summary:
+def _stored_summary(shard: Shard, settings: Settings, begin: int, end: int, sizes: Mapping[str, int]) -> Summary:
     """The summary of stored rows that agree with themselves."""
     rows = slice(begin, end)
-    return summaries.count({name: read_rows(file, name, rows, settings.schema) for name in summaries.COLUMNS}, sizes)
+    return summaries.count({name: read_rows(shard, name, rows, settings.schema) for name in summaries.COLUMNS}, sizes)
 
 
 def check_itself(
-    file: h5py.File,
+    shard: Shard,
     settings: Settings,
     task: Task,
     sizes: Mapping[str, int],
@@ -161,14 +161,14 @@ def check_itself(
     wrong_pictures: dict[str, list[np.ndarray]] = {}
     counted: list[Summary] = []
     for begin, end in batches(settings, task.count):
-        wrong = list(inconsistent(file, settings, task, begin, end))
+        wrong = list(inconsistent(shard, settings, task, begin, end))
         findings.problems += wrong
         if not findings.problems:
-            counted.append(_stored_summary(file, settings, begin, end, sizes))
+            counted.append(_stored_summary(shard, settings, begin, end, sizes))
         chosen = rows[(rows >= begin) & (rows < end)]
         if renderer is not None and len(chosen) and not wrong:
             for name, differing in _wrong_pictures(
-                file, stored_scenes(file, settings, begin, end), chosen, begin, settings, renderer
+                shard, stored_scenes(shard, settings, begin, end), chosen, begin, settings, renderer
             ).items():
                 wrong_pictures.setdefault(name, []).append(differing)
             findings.pictures += len(chosen)
@@ -190,8 +190,8 @@ def _picture_problems(task: Task, wrong: dict[str, list[np.ndarray]]) -> Iterato
 class _Comparison:
     """Rows of a shard beside those that the settings make, batch by batch."""
 
-    def __init__(self, file: h5py.File, task: Task) -> None:
-        self.file, self.task = file, task
+    def __init__(self, shard: Shard, task: Task) -> None:
+        self.shard, self.task = shard, task
         self.rows: dict[str, np.ndarray] = {}
         self.first: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self.stored_poses: list[np.ndarray] = []
@@ -199,7 +199,7 @@ class _Comparison:
 
     def add(self, begin: int, end: int, wanted: dict[str, np.ndarray]) -> None:
         """Compare the rows `begin` to `end` - 1 with what is wanted of them."""
-        stored = {name: self.file[name][begin:end] for name in wanted}
+        stored = {name: self.shard.read(name, slice(begin, end)) for name in wanted}
         differs = {name: different(stored[name], values.astype(stored[name].dtype, copy=False)) for name, values in wanted.items()}
         other = np.all([differs[name] for name in _OWN], axis=0)
         for name, rows in differs.items():

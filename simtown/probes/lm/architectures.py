@@ -130,7 +130,7 @@ def masked_token(ids: torch.Tensor, tokenizer: Any, generator: torch.Generator) 
 def load_tokenizer(directory: Path) -> Any:
     """The tokenizer that a run made. Raises DamagedError."""
     try:
-        return PreTrainedTokenizerFast.from_pretrained(directory, local_files_only=True)
+        return PreTrainedTokenizerFast.from_pretrained(directory, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # tokenizers and transformers each raise their own
         raise DamagedError(f"the tokenizer in {directory} is damaged ({type(error).__name__}): train again into another --out") from error
 

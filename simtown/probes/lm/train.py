@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from hashlib import blake2b, file_digest
@@ -20,7 +23,19 @@ import torch
 from torch.nn.functional import cross_entropy
 
 import simtown
-from simtown.files import DamagedError, ForeignDirectoryError, claimed, load_json, replacing, save_json
+from simtown.files import (
+    DamagedError,
+    ForeignDirectoryError,
+    RefusedError,
+    claimed,
+    clear_leftovers,
+    inside,
+    load_json,
+    open_plain,
+    replacing,
+    save_json,
+    save_text,
+)
 from simtown.probes.lm.architectures import ARCHITECTURES, Architecture, load_tokenizer, masked_token
 from simtown.probes.quiet import quietly
 from simtown.processes import keep_memory
@@ -30,10 +45,15 @@ from simtown.visualgenome.corpus import Corpus, tokenise, vocabulary
 RUN, METRICS, STATE, FORMAT = "lm.json", "metrics.jsonl", "state.pt", "simtown-lm"
 #: The file that is there once a directory's tokenizer is whole.
 TOKENIZER = "tokenizer_config.json"
+#: What a run writes: besides its own files those of save_pretrained.
+_OWN = frozenset({RUN, METRICS, STATE, TOKENIZER, "tokenizer.json", "special_tokens_map.json", "config.json", "generation_config.json",
+                  "model.safetensors"})  # fmt: skip
 #: One phrase in so many is held out; at most so many of them are read at each validation but the last.
 HELD_OUT, LOOKED_AT = 20, 4_000
 #: Steps between two saved states. Batches are sorted by length within pools of so many.
 ROUND, POOL = 200, 50
+#: Bytes of a saved state at most, as multiples of the model's weights (these, and two numbers of the optimiser's for each), and besides.
+STATES, SPARE = 4, 16_000_000
 #: Longest text in tokens; the rest of a longer one is left out.
 LONGEST = 64
 #: To train on, and held out.
@@ -125,10 +145,11 @@ def train(settings: LMSettings, corpus: Path, directory: Path, watcher: Watcher)
         ForeignDirectoryError: the directory holds another run, or something else. TrainingError: a loss that is no number.
     """
     check(settings)
-    with corpus.open("rb") as file:
-        digest = file_digest(file, "sha256").hexdigest()
+    with open_plain(corpus) as file:
+        digest = file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
     with claimed(directory, "simtown lm train"):
         run = _begin(directory, settings, corpus, digest)
+        clear_leftovers(directory, _OWN.__contains__)
         if run["status"] == "done":
             return run
         phrases = _phrases(corpus, settings.rare)
@@ -159,7 +180,11 @@ def _begin(directory: Path, settings: LMSettings, corpus: Path, digest: str) -> 
         before = _recorded(there["settings"])
         differ = [f"{k} {before.get(k)}, now {v}" for k, v in fresh["settings"].items() if before.get(k) != v]
         differ += ["the corpus"] if there["corpus"]["sha256"] != digest else []
-        there["status"]
+        if there["status"] == "done":
+            numbers = (there["validation_perplexity"], there["phrases"]["validation"], there["parameters"], there["vocabulary"],
+                       there["seconds"])  # fmt: skip
+            if not all(isinstance(number, int | float) and 0 <= number < 1e15 for number in numbers):
+                raise TypeError("a result is no number")
     except (KeyError, TypeError, AttributeError) as error:
         raise DamagedError(f"{path} is damaged ({error}): train again with another --out") from error
     if differ:
@@ -264,10 +289,10 @@ class _Run:
 
     def _tokenizer(self, phrases: list[str]) -> Any:
         """The run's own tokenizer; at first another run's, or a new one trained on the phrases."""
-        if not (self.directory / TOKENIZER).is_file():
+        if not inside(self.directory, TOKENIZER).is_file():
             other = self.settings.tokenizer
             made = self.architecture.tokenizer(phrases, self.settings.vocabulary) if other is None else load_tokenizer(Path(other))
-            made.save_pretrained(self.directory)
+            _save(made, self.directory, last=TOKENIZER)
         return load_tokenizer(self.directory)
 
     def _encoded(self, phrases: list[str]) -> Texts:
@@ -281,11 +306,21 @@ class _Run:
         path = self.directory / STATE
         if not path.exists():
             return
+        largest = STATES * sum(p.nbytes for p in self.model.state_dict().values()) + SPARE
         try:
-            state = torch.load(path, map_location=self.device, weights_only=True)
+            with open_plain(path, follow=False) as file:
+                if os.fstat(file.fileno()).st_size > largest:
+                    raise ValueError(f"it has more than {largest:,} bytes")
+                state = torch.load(file, map_location=self.device, weights_only=True)
             self.model.load_state_dict(state["model"])
             self.optimizer.load_state_dict(state["optimizer"])
-            self.step, self.seconds, self.rows = state["step"], state["seconds"], state["rows"]
+            self.step, self.seconds, self.rows = int(state["step"]), float(state["seconds"]), list(state["rows"])
+            numbers = [value for row in self.rows for value in row.values()]
+            sound = all(isinstance(value, int | float) for value in numbers)
+            if not sound or not 0 <= self.step <= self.total or not 0 <= self.seconds < math.inf:
+                raise ValueError("a number of it cannot be")
+        except RefusedError:
+            raise
         except Exception as error:  # torch raises a dozen kinds
             raise DamagedError(f"{path} is damaged ({type(error).__name__}): delete it to train again from the start") from error
 
@@ -299,7 +334,7 @@ class _Run:
                 self._validated(self.val if self.step == self.total else None)
             self._save()
         with quietly():
-            self.model.eval().cpu().save_pretrained(self.directory)
+            _save(self.model.eval().cpu(), self.directory, last="config.json")
         self.run |= {
             "status": "done",
             "validation_perplexity": self.rows[-1]["validation_perplexity"],
@@ -383,8 +418,16 @@ class _Run:
                  "rows": self.rows}  # fmt: skip
         with replacing(self.directory / STATE) as temporary:
             torch.save(state, temporary)
-        with replacing(self.directory / METRICS) as temporary:
-            temporary.write_text("".join(json.dumps(row) + "\n" for row in self.rows), encoding="utf-8")
+        save_text(self.directory / METRICS, "".join(json.dumps(row) + "\n" for row in self.rows))
+
+
+def _save(made: Any, directory: Path, last: str) -> None:
+    """Save a model or a tokenizer elsewhere, since `save_pretrained` follows links; then each file takes its place, `last` the last."""
+    with tempfile.TemporaryDirectory() as scratch:
+        made.save_pretrained(scratch)
+        for file in sorted(Path(scratch).iterdir(), key=lambda file: (file.name == last, file.name)):
+            with replacing(directory / file.name) as temporary:
+                shutil.copyfile(file, temporary)
 
 
 def _schedule(step: int, total: int) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from simtown.probes import statistics
 from simtown.probes.physical import metrics, results
 from simtown.probes.physical.models import Judged
+from simtown.probes.release_files import understood
 from simtown.probes.statistics import McNemar
 
 
@@ -44,7 +45,8 @@ def compare(a: Path, b: Path) -> list[Compared]:
     pairs = [(title, *aligned(results.decisions(a, title), results.decisions(b, title), title)) for title in shared]
     tests = [statistics.mcnemar(x.said == x.rows.label, y.said == y.rows.label) for _, x, y in pairs]
     adjusted = statistics.benjamini_hochberg([t.plain for t in tests])
-    return [_compared(title, x, y, test, float(p)) for (title, x, y), test, p in zip(pairs, tests, adjusted, strict=True)]
+    with understood(f"{a} or {b}", "make both again"):
+        return [_compared(title, x, y, test, float(p)) for (title, x, y), test, p in zip(pairs, tests, adjusted, strict=True)]
 
 
 def aligned(a: Judged, b: Judged, title: str) -> tuple[Judged, Judged]:

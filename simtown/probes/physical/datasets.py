@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,8 @@ FILES = ReleaseFiles(
 SETS = ("abstract", "situated")
 #: The four kinds of properties (Figure 2 b).
 CATEGORIES = ("functional", "encyclopedic", "commonsense", "perceptual")
+#: Rows of a table at most: the longest that is released has 1,024.
+MOST_ROWS = 20_000
 _SPLITS = ("train", "test")
 _HUMAN = ("abstract-OP", "situated-OP", "situated-OA", "situated-AP")
 _INSTANCE = ("cocoImgID", "cocoAnnID", "objectUID")
@@ -115,9 +119,13 @@ def read(directory: Path) -> Release:
     objects = {r["uid"]: Object(r["uid"], r["original"], r["word-embedding"], r["ctx"])
                for r in _Table(place("pc", "objects.tsv"), ("uid", "original", "word-embedding", "ctx")).rows}  # fmt: skip
     properties = _properties(place("pc", "properties.tsv"))
+    if not all((*objects, *properties)) or not all(
+        text.strip() for thing in (*objects.values(), *properties.values()) for text in vars(thing).values()
+    ):
+        raise DamagedError(f"{directory}: an object or a property lacks its name: fetch the release again")
     labels = _Table(place("pc", "situated-properties.csv"), (*_INSTANCE, *properties))
     verbs = _Table(place("pc", "situated-affordances-sampled.csv"), (*_INSTANCE, "affordancesYes", "affordancesNo"))
-    return Release(
+    release = Release(
         objects,
         properties,
         _abstract(place("pc", "abstract.csv"), objects, properties),
@@ -132,6 +140,10 @@ def read(directory: Path) -> Release:
             "affordance": _frequencies(place("nl", "aff-freqs-nl.csv"), None),
         },
     )
+    sets = (release.abstract, release.instances, release.verbs, *release.splits.values(), *release.answers.values())
+    if not all(sets):
+        raise DamagedError(f"{directory}: one of its tables has no rows: fetch the release again")
+    return release
 
 
 class _Table:
@@ -143,13 +155,15 @@ class _Table:
         try:
             reader = csv.reader(io.StringIO(read_text(path), newline=""), delimiter=delimiter)
             head = next(reader, [])
-            lines = [row for row in reader if row]
+            lines = list(islice((row for row in reader if row), MOST_ROWS + 1))
         except csv.Error as error:
             raise DamagedError(f"{path} is no table of text ({error}): fetch it again") from None
         self.columns = tuple(head)
         for column in columns:
             if column not in head:
                 raise DamagedError(f"{path} has no column {column}: it begins with {', '.join(head)[:80] or 'nothing'}")
+        if len(lines) > MOST_ROWS:
+            raise DamagedError(f"{path} has more than {MOST_ROWS:,} rows: fetch it again")
         for number, row in enumerate(lines, 2):
             if len(row) != len(head):
                 raise DamagedError(f"{path} is malformed: row {number} has {len(row)} columns instead of {len(head)}")
@@ -248,7 +262,9 @@ def _frequencies(path: Path, uids: dict[str, str] | None) -> dict[str, float]:
     result = {}
     for i, row in enumerate(table.rows):
         try:
-            result[row["word"] if uids is None else uids[row["word"]]] = float(row["freq"])
+            result[row["word"] if uids is None else uids[row["word"]]] = number = float(row["freq"])
+            if not 0 <= number < math.inf:
+                raise ValueError
         except ValueError:
             raise table.wrong(i, "freq", "no number") from None
         except KeyError:

@@ -93,9 +93,8 @@ def _load(place: str, outputs: int) -> tuple[Any, Any]:
     import transformers
 
     path = opening.model_directory(place, hub=True)
-    tokenizer = opening.loaded(path, lambda: transformers.AutoTokenizer.from_pretrained(path, local_files_only=True))
-    auto = transformers.AutoModelForSequenceClassification
-    model = opening.loaded(path, lambda: auto.from_pretrained(path, num_labels=outputs, local_files_only=True, use_safetensors=True))
+    tokenizer = opening.tokenizer_of(path)
+    model, _ = opening.weights(path, transformers.AutoModelForSequenceClassification, num_labels=outputs)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     model.config.pad_token_id = tokenizer.pad_token_id

@@ -13,6 +13,7 @@ from simtown.probes.physical import baselines, metrics, published, results
 from simtown.probes.physical.datasets import Release
 from simtown.probes.physical.models import Choices, judge
 from simtown.probes.physical.tasks import ALL, build
+from simtown.probes.release_files import understood
 
 #: Coin tosses of the Random row.
 TOSSES = 20
@@ -45,8 +46,9 @@ class Row:
     stars: dict[str, tuple[str, str]]
 
 
+@understood("the data")
 def table1(release: Release) -> list[tuple[str, Cell]]:
-    """Every cell of Table 1, from the released labels."""
+    """Every cell of Table 1, from the released labels. Raises DamagedError where they lack what it counts."""
     abstract, situated = np.array(list(release.abstract.values())) == 1, release.instances
     uids = {i.object for i in situated}
 
@@ -63,6 +65,7 @@ def table1(release: Release) -> list[tuple[str, Cell]]:
     return [(name, Cell(paper, h if isinstance(h, str) else f"{h:,}")) for (name, paper), h in zip(published.TABLE1, here, strict=True)]
 
 
+@understood("the data, or a directory of results,")
 def table2(release: Release, runs: Sequence[Path] = ()) -> list[Row]:
     """Random, Majority, the given directories of results, and Human, cell by cell.
 

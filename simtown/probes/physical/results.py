@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from simtown.files import save_text
+from simtown.columns import FLAG, NUMBER, TEXT
+from simtown.files import DamagedError, save_text
 from simtown.probes import statistics
 from simtown.probes.physical import metrics
 from simtown.probes.physical.datasets import CATEGORIES, Release
@@ -43,7 +44,9 @@ STUDY = Study(
 
 def decisions(path: Path, title: str) -> Judged:
     """A task's decisions, read back. Raises DamagedError."""
-    table = STUDY.table(path, title)
+    table = STUDY.table(path, title, dict(zip(_COLUMNS, (TEXT, TEXT, TEXT, FLAG, FLAG, NUMBER), strict=True)))
+    if not table.num_rows:
+        raise DamagedError(f"{path / title}.parquet holds no decisions: delete it and run {STUDY.command} again")
     names, codes = zip(*(np.unique(np.asarray(table[c]).astype(str), return_inverse=True) for c in _COLUMNS[:3]), strict=True)
     lefts, rights, groups = (tuple(str(x) for x in n) for n in names)
     label, said, score = (np.asarray(table[c]) for c in _COLUMNS[3:])

@@ -12,6 +12,8 @@ from simtown.probes.physical import figures, results
 from simtown.probes.physical.datasets import Release
 from simtown.probes.physical.models import Choices, judge
 from simtown.probes.physical.tasks import build
+from simtown.probes.release_files import understood
+from simtown.probes.results import NAME
 from simtown.probes.scorers.base import Scorer
 
 #: Told a task's title and how many steps it has; gives what is called at each.
@@ -32,18 +34,21 @@ def run(release: Release, which: Sequence[tuple[str, str]], choices: Choices, ou
     scorer: Scorer | None = None
     with results.STUDY.opened(out, {**asdict(choices), "data": fingerprint(release)}) as directory:
         for place, name in which:
-            task = build(release, place, name)
+            with understood("the data"):
+                task = build(release, place, name)
             if directory.has(task.title):
                 continue
             if scorer is None and choices.opens():
                 scorer = opening()
-            judged = judge(release, task, choices, scorer, lambda steps, title=task.title: watch(title, steps))  # type: ignore[misc]
+            with understood("the data"):
+                judged = judge(release, task, choices, scorer, lambda steps, title=task.title: watch(title, steps))  # type: ignore[misc]
             (out / f"{task.title}.png").unlink(missing_ok=True)
             directory.add(task.title, results.table(judged), results.describe(judged, release))
-        for title, found in directory.content["tasks"].items():
-            if not (out / f"{title}.png").is_file():
-                figures.figure2(title, choices.model, found, release, out / f"{title}.png")
-        results.write_tables(out, directory.content)
+        with understood(out / NAME, "give another --out"):
+            for title, found in directory.content["tasks"].items():
+                if not (out / f"{title}.png").is_file():
+                    figures.figure2(title, choices.model, found, release, out / f"{title}.png")
+            results.write_tables(out, directory.content)
         return directory.content
 
 

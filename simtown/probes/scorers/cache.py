@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.files import DamagedError
+from simtown.files import DamagedError, RefusedError, inside, open_plain
 from simtown.probes.scorers.base import Ability, Pooling, Scorer, TokenScores
 from simtown.probes.scorers.gap import check_spans
 
@@ -23,15 +23,21 @@ FILE = "answers.sqlite"
 _CONTENT = (".safetensors", ".json", ".txt", ".model")
 #: Rows asked for in one statement.
 _MANY = 500
+#: Bytes of the longest answer: of 100,000 classes, or a vector of as many numbers.
+_LONGEST = 1_000_000
+_TABLE = "CREATE TABLE answers (key BLOB PRIMARY KEY, logprobs BLOB, words BLOB) WITHOUT ROWID"
+#: Files that SQLite keeps beside its own, and the end of a journal that names a file to delete: those of several databases at once.
+_BESIDE, _JOURNAL, _NAMES_ANOTHER = ("-journal", "-wal", "-shm"), "-journal", bytes.fromhex("d9d505f920a163d7")
 
 
 def fingerprint(path: Path) -> str:
     """A digest of the file, or of the names and contents of the model files under the directory."""
     whole = blake2b(digest_size=16)
     for file in sorted(p for p in path.rglob("*") if p.suffix in _CONTENT and p.is_file()) if path.is_dir() else [path]:
-        with file.open("rb") as content:
+        with open_plain(file) as content:
             name = str(file.relative_to(path)) if path.is_dir() else ""
-            whole.update(f"{name}\0{file_digest(content, 'sha256').hexdigest()}\0".encode())
+            digest = file_digest(content, "sha256").hexdigest()  # type: ignore[arg-type]
+            whole.update(f"{name}\0{digest}\0".encode())
     return whole.hexdigest()
 
 
@@ -43,7 +49,7 @@ class Cached:
         identity: all that decides its answers, besides the request (see :func:`fingerprint`).
         directory: where to keep the answers; made if need be. None: in memory, for as long as this object lives.
 
-    Raises DamagedError where the directory's file is no cache.
+    Raises DamagedError where the directory's file is no cache, RefusedError where it is a link or could have SQLite delete another file.
     """
 
     def __init__(self, scorer: Scorer, identity: str = "", directory: Path | None = None) -> None:
@@ -53,9 +59,15 @@ class Cached:
         if directory is not None:
             directory.mkdir(parents=True, exist_ok=True)
         self._path = directory / FILE if directory else None
+        if directory is not None:
+            _check_beside(directory)
         try:
             self._store = sqlite3.connect(self._path or ":memory:", timeout=60.0, isolation_level=None)
-            self._store.execute("CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, logprobs BLOB, words BLOB) WITHOUT ROWID")
+            self._store.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+            self._store.execute("PRAGMA trusted_schema = OFF")
+            self._store.execute(_TABLE.replace("TABLE", "TABLE IF NOT EXISTS"))
+            if self._store.execute("SELECT sql FROM sqlite_schema").fetchall() != [(_TABLE,)]:  # a view or a trigger runs when it is used
+                raise sqlite3.DatabaseError("it holds more than one table of answers")
         except sqlite3.DatabaseError as error:
             raise DamagedError(
                 f"{self._path} is damaged, or simtown did not write it ({error}): delete it if it is a cache of simtown, "
@@ -67,7 +79,7 @@ class Cached:
         listed = [[target] if isinstance(target, str) else list(target) for target in targets]
         keys = self._keys(["class", listed], contexts)
         rows = self._answers(keys, lambda new: [(row, None) for row in self._scorer.class_logprobs([contexts[i] for i in new], targets)])
-        return np.array([row for row, _ in rows]).reshape(len(contexts), len(targets))
+        return self._table([row for row, _ in rows], len(contexts), len(targets))
 
     def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
         """See :meth:`simtown.probes.scorers.base.Scorer.sequence_logprobs`."""
@@ -86,11 +98,17 @@ class Cached:
             return [(row.astype(np.float64), None) for row in self._scorer.embed([texts[i] for i in new], chosen, layer, pooling)]
 
         rows = [row for row, _ in self._answers(keys, ask)]
-        return np.array(rows, dtype=np.float32) if rows else np.empty((0, 0), dtype=np.float32)
+        return self._table(rows, len(rows), len(rows[0]) if rows else 0).astype(np.float32)
 
     def word_vector(self, word: str) -> np.ndarray | None:
         """See :meth:`simtown.probes.scorers.base.Scorer.word_vector`; asked anew every time."""
         return self._scorer.word_vector(word)
+
+    def _table(self, rows: list[np.ndarray], n: int, width: int) -> np.ndarray:
+        """(n, width). Raises DamagedError where answers that were kept are of another length."""
+        if any(len(row) != width for row in rows):
+            raise DamagedError(f"the cache {self._path} holds answers to something else: delete it, and the model is asked again")
+        return np.array(rows, dtype=np.float64).reshape(n, width)
 
     def _keys(self, what: list[Any], requests: Sequence[Any]) -> list[bytes]:
         common = blake2b(json.dumps([self._identity, what]).encode(), digest_size=16).digest()
@@ -109,7 +127,7 @@ class Cached:
                 block = wanted[begin : begin + _MANY]
                 marks = ",".join("?" * len(block))
                 for key, logprobs, words in self._store.execute(f"SELECT key, logprobs, words FROM answers WHERE key IN ({marks})", block):
-                    found[key] = np.frombuffer(logprobs), None if words is None else np.frombuffer(words, dtype=np.int64)
+                    found[key] = _numbers(logprobs, np.float64), None if words is None else _numbers(words, np.int64)
             new = [key for key in wanted if key not in found]
             if new:
                 told = dict(zip(new, ask([first[key] for key in new]), strict=True))
@@ -126,3 +144,23 @@ class Cached:
                 f"the cache {self._path} cannot be read or written ({error}): allow both, or delete it, and the model is asked again"
             ) from error
         return [found[key] for key in keys]
+
+
+def _numbers(content: Any, dtype: type) -> np.ndarray:
+    """The numbers of an answer. Raises sqlite3.DatabaseError where it is none."""
+    if not isinstance(content, bytes) or len(content) % 8:
+        raise sqlite3.DatabaseError("an answer is no row of numbers")
+    return np.frombuffer(content, dtype=dtype)
+
+
+def _check_beside(directory: Path) -> None:
+    """Raises RefusedError where SQLite would read or write behind a link, or delete a file that a journal names."""
+    inside(directory, FILE)
+    for end in _BESIDE:
+        inside(directory, FILE + end)
+    journal = directory / (FILE + _JOURNAL)
+    if journal.is_file():
+        with open_plain(journal, follow=False) as file:
+            file.seek(max(0, journal.stat().st_size - len(_NAMES_ANOTHER)))
+            if file.read() == _NAMES_ANOTHER:
+                raise RefusedError(f"{journal} names another file, which no cache does: delete both files and the model is asked again")

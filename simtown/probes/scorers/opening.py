@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
+from math import prod
 from pathlib import Path
 from typing import Any
 
-from simtown.files import DamagedError
+from simtown.files import LARGEST_JSON, DamagedError, RefusedError, check_name, read_json
 from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.scorers.cache import Cached, fingerprint
@@ -26,6 +26,16 @@ KINDS = {
 DTYPES = ("float32", "bfloat16", "float16")
 #: Architectures that hold a masked language model's head besides another one.
 _PRETRAINED = ("BertForPreTraining", "AlbertForPreTraining", "MobileBertForPreTraining", "FNetForPreTraining", "MegatronBertForPreTraining")
+#: For everything that transformers opens: nothing is fetched, no code of a model's directory is run, and nobody is asked about that.
+LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+#: Ways of attention that transformers has itself. For any other it may fetch code.
+_ATTENTION = ("eager", "sdpa")
+#: What the settings of a tokenizer have no need to name: where it lies in the directory, transformers finds it by itself.
+_FILES_OF_TOKENIZERS = ("vocab", "merges", "vocab_file", "merges_file", "spm_file", "source_spm", "target_spm", "gguf_file")
+#: A model may describe so many times the numbers that its file holds, and so many more: masks, positions and a new head.
+MORE, LEAST = 1.5, 2**26
+#: So many layers are believed without a look at the weights, of which some models share theirs among layers.
+DEEPEST = 200
 #: What a model's directory may hold that matters here.
 _PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors"]
 
@@ -122,8 +132,8 @@ def model_directory(place: str, *, hub: bool) -> Path:
 def _transformer(kind: str, spec: str, path: Path, settings: Any) -> Scorer:
     """The scorer of a model's directory."""
     config = _json(path / "config.json")
-    heads = config.get("architectures") or [""]
-    head, family = heads[0], config.get("model_type", "")
+    heads = config.get("architectures")
+    head, family = str(heads[0]) if isinstance(heads, list) and heads else "", str(config.get("model_type", ""))
     if kind == "lstm" and family != "simtown-lstm":
         raise ValueError(f"{path} holds no LSTM made by simtown lm train: open it as hf:{path}")
     if config.get("is_encoder_decoder"):
@@ -135,7 +145,7 @@ def _transformer(kind: str, spec: str, path: Path, settings: Any) -> Scorer:
 
     if family == "simtown-lstm":
         from simtown.probes.lm import lstm  # noqa: F401  (makes transformers know it)
-    tokenizer = loaded(path, lambda: transformers.AutoTokenizer.from_pretrained(path, local_files_only=True))
+    tokenizer = tokenizer_of(path)
     if kind == "clip" or (kind == "hf" and family in ("clip", "clip_text_model")):
         from simtown.probes.scorers.encoder import Encoder
 
@@ -182,23 +192,134 @@ def _sentence(spec: str, path: Path, tokenizer: Any, settings: Any) -> Scorer:
     return scorer
 
 
-def _json(path: Path) -> Any:
+def tokenizer_of(path: Path) -> Any:
+    """The tokenizer of a model's directory.
+
+    Raises:
+        RefusedError: the directory asks for code or files from elsewhere. FileNotFoundError, DamagedError: as :func:`open_scorer`.
+    """
+    import transformers
+
+    _check_configuration(path)
+    settings = path / "tokenizer_config.json"
+    content = _json(settings, {})
+    named = [key for key in _FILES_OF_TOKENIZERS if isinstance(content.get(key), str)] + ["init_inputs"] * bool(content.get("init_inputs"))
+    if named:
+        raise RefusedError(f"{settings} names a file to read, which may lie anywhere ({named[0]}): delete that line")
+    return loaded(path, lambda: transformers.AutoTokenizer.from_pretrained(path, **LOCAL))
+
+
+def weights(path: Path, auto: Any, **more: Any) -> tuple[Any, dict[str, Any]]:
+    """A model in float32 from a directory's safetensors, and what transformers tells about their names.
+
+    Args:
+        auto: a class of transformers that has `from_pretrained`.
+        more: for the model's configuration.
+
+    Raises:
+        RefusedError: the directory asks for code or files from elsewhere, or describes a model that is larger than its weights.
+        FileNotFoundError, DamagedError: as :func:`open_scorer`.
+    """
+    import torch
+
+    config = _check_configuration(path)
+    shapes = loaded(path, lambda: _shapes(path))
+    _check_depth(path, config, len(shapes))
+    stored = sum(prod(shape) for shape in shapes.values())
+    described = loaded(path, lambda: _numbers(path, auto, more))
+    if described > MORE * stored + LEAST:
+        raise RefusedError(f"{path} holds {stored:,} weights, and its config.json describes a model of {described:,}: one of them is wrong")
+
+    def load() -> Any:
+        return auto.from_pretrained(path, **LOCAL, **more, use_safetensors=True, output_loading_info=True, dtype=torch.float32)
+
+    model, told = loaded(path, load)
+    return model, told
+
+
+def _shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    """The shapes of all arrays in a directory's safetensors, by name."""
+    from safetensors import safe_open
+
+    names, index = ["model.safetensors"], path / "model.safetensors.index.json"
+    if not (path / names[0]).exists() and index.exists():
+        names = sorted({check_name(str(name), f"{index}:") for name in _json(index)["weight_map"].values()})
+    shapes: dict[str, tuple[int, ...]] = {}
+    for name in names:
+        if not name.endswith(".safetensors"):
+            raise RefusedError(f"{index} names {name}, which is no safetensors: save the model with save_pretrained")
+        with safe_open(path / name, framework="pt") as file:
+            shapes |= {key: tuple(file.get_slice(key).get_shape()) for key in file.keys()}  # noqa: SIM118  (it is no dictionary)
+    return shapes
+
+
+def _numbers(path: Path, auto: Any, more: dict[str, Any]) -> int:
+    """How many numbers a model would have, counted without memory for them."""
+    import torch
+    import transformers
+
+    of_many = auto.__module__.startswith("transformers.models.auto.")
+    config = (transformers.AutoConfig if of_many else auto.config_class).from_pretrained(path, **LOCAL, **more)
+    with torch.device("meta"):
+        model = auto.from_config(config) if of_many else auto(config)
+    return sum(array.numel() for array in (*model.parameters(), *model.buffers()))
+
+
+def _check_configuration(path: Path) -> dict[str, Any]:
+    """The configuration of a model's directory. Raises RefusedError where it, or a part of it, asks for code or weights from elsewhere."""
+    if (path / "adapter_config.json").exists():
+        raise RefusedError(f"{path} holds an adapter of another model: merge the two (merge_and_unload of peft), and save the result")
+    config: dict[str, Any] = _json(path / "config.json")
+    for part in _parts(config):
+        for key, value in part.items():
+            if key == "quantization_config" and value:
+                raise RefusedError(f"{path} holds quantized weights, which simtown does not read: give the model as it was before")
+            if key == "use_pretrained_backbone" and value:
+                raise RefusedError(f"{path} takes some of its weights from elsewhere ({key}): give a model that is complete")
+            if "attn_implementation" in key and isinstance(value, str) and value not in _ATTENTION:
+                raise RefusedError(f"{path / 'config.json'} asks for others' code ({key}): delete that line, which simtown does not need")
+    return config
+
+
+def _check_depth(path: Path, config: dict[str, Any], arrays: int) -> None:
+    """Raises RefusedError for a configuration with more layers than arrays of weights: making them would take for ever."""
+    for part in _parts(config):
+        for key, value in part.items():
+            if ("layer" in key or "block" in key) and isinstance(value, int) and value > max(arrays, DEEPEST):
+                raise RefusedError(f"{path} holds {arrays:,} arrays of weights, and its config.json describes {value:,} layers ({key})")
+
+
+def _parts(config: Any) -> list[dict[str, Any]]:
+    """The objects of a JSON value, itself among them."""
+    parts, left = [], [config]
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            parts.append(value)
+            left += value.values()
+        elif isinstance(value, list):
+            left += value
+    return parts
+
+
+def _json(path: Path, otherwise: Any = None) -> Any:
+    """An object of a model's JSON file, or a list as modules.json is one; links are followed, since the hub's cache is made of them."""
+    if otherwise is not None and not path.exists():
+        return otherwise
     if not path.is_file():
         raise FileNotFoundError(f"{path.parent} holds no model of this kind (no {path.name})")
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+        content = read_json(path, LARGEST_JSON, follow=True)
+        if not isinstance(content, list if path.name == "modules.json" else dict):
+            raise ValueError("it is no object")
+    except (OSError, ValueError) as error:
         raise DamagedError(f"{path} is damaged ({error}): fetch the model again") from error
+    return content
 
 
 def _weights(path: Path, auto: Any) -> Any:
     """A model in float32, all of whose weights are in the directory's safetensors; poolers may be missing, since nothing here uses them."""
-    import torch
-
-    def load() -> Any:
-        return auto.from_pretrained(path, local_files_only=True, use_safetensors=True, output_loading_info=True, dtype=torch.float32)
-
-    model, told = loaded(path, load)
+    model, told = weights(path, auto)
     missing = sorted(name for name in told["missing_keys"] if "pooler" not in name and "position_ids" not in name)
     if missing:
         raise ValueError(
@@ -213,7 +334,14 @@ def loaded(path: Path, load: Callable[[], Any]) -> Any:
     try:
         with quietly():
             return load()
+    except RefusedError:
+        raise
     except Exception as error:  # transformers, tokenizers, safetensors and torch each raise their own
+        if "trust_remote_code" in str(error):
+            raise RefusedError(
+                f"{path} needs code of its own, which simtown never runs, whatever the option: give a model whose architecture "
+                "transformers has itself (its config.json names no auto_map)"
+            ) from error
         raise DamagedError(
             f"{path} cannot be loaded ({type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else ''})"
         ) from error

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from simtown.files import DamagedError
+from simtown.files import DamagedError, RefusedError, read_json
 from simtown.probes.scorers.base import Ability, Pooling, TokenScores, UnableError
 from simtown.probes.scorers.gap import split_at_blank
 
 #: Which table an ability needs.
 _NEEDS: dict[Ability, str] = {"class_logprobs": "classes", "sequence_logprobs": "texts", "embed": "vectors", "word_vector": "vectors"}
+
+#: The largest number of a table: of a probability or of a vector.
+MOST = 1e9
 
 
 class Oracle:
@@ -44,7 +46,12 @@ class Oracle:
         if not path.is_file():
             raise FileNotFoundError(f"{path} is not there: give a JSON file with classes, texts or vectors")
         try:
-            return cls(name, **json.loads(path.read_text(encoding="utf-8")))
+            tables = read_json(path, follow=True)
+            if not _is_tables(tables):
+                raise TypeError
+            return cls(name, **tables)
+        except RefusedError:
+            raise
         except ValueError as error:
             raise DamagedError(f"{path} is not JSON ({error}): it must be an object with classes, texts or vectors") from error
         except TypeError as error:
@@ -96,3 +103,15 @@ class Oracle:
         if key not in table:
             raise ValueError(f"{self.name} has no answer for '{key}': add it to the file")
         return table[key]
+
+
+def _is_tables(content: Any) -> bool:
+    """Whether a JSON text holds an object of tables: of numbers by words for "classes", or else of lists of numbers."""
+    if not isinstance(content, dict):
+        return False
+    for name, table in content.items():
+        for row in table.values() if isinstance(table, dict) else [None]:
+            numbers = (list(row.values()) if isinstance(row, dict) else None) if name == "classes" else row
+            if not isinstance(numbers, list) or not all(isinstance(x, int | float) and abs(x) <= MOST for x in numbers):
+                return False
+    return True

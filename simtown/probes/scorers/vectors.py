@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Sequence
+import os
+import zlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
-from simtown.files import DamagedError
+from simtown.arrays import map_npy
+from simtown.files import DamagedError, RefusedError, open_plain, read_text
 from simtown.probes.scorers.base import Ability, Pooling, TokenScores, UnableError
 from simtown.probes.scorers.batching import metered
 
 #: Vectors read before they are put together.
 BLOCK = 10_000
+#: Bytes of the longest line, and numbers of the longest vector: a vector of 300 numbers takes 3,000 bytes, one of a large language model,
+#: of 8,192 numbers, 100,000.
+LONGEST_LINE, MOST_NUMBERS = 1 << 20, 1 << 15
+#: Words of a file at most: word2vec's of Google News has 3 million.
+MOST_WORDS = 10_000_000
+#: How many times as large a packed file may become, beyond the first bytes: word vectors are packed to two fifths.
+MOST_UNPACKED, FREE = 20, 1 << 26
+#: Bytes of the words beside a .npy file: those of GloVe 840B, 2.2 million, take 20 MB.
+LARGEST_WORDS = 200_000_000
 
 
 class Vectors:
@@ -73,11 +86,14 @@ def _read_npy(path: Path) -> tuple[list[str], np.ndarray]:
     beside = [p for p in (path.with_suffix(".vocab"), path.with_suffix(".txt")) if p.is_file()]
     if not beside:
         raise FileNotFoundError(f"{path} needs a file of its words beside it, one a line: {path.with_suffix('.vocab')}")
-    words = beside[0].read_text(encoding="utf-8").split("\n")
+    try:
+        words = read_text(beside[0], LARGEST_WORDS, follow=False).split("\n")
+    except UnicodeDecodeError as error:
+        raise DamagedError(f"{beside[0]} must hold words as UTF-8 text, one a line ({error})") from error
     words = words[:-1] if words[-1] == "" else words
     try:
-        matrix = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
+        matrix = map_npy(path)
+    except ValueError as error:
         raise DamagedError(f"{path} is no .npy file of numbers ({error})") from error
     if matrix.ndim != 2 or len(matrix) != len(words) or matrix.dtype.kind != "f":
         raise DamagedError(f"{path} must hold {len(words):,} rows of floats, as {beside[0]} has words, not {matrix.shape} {matrix.dtype}")
@@ -86,40 +102,70 @@ def _read_npy(path: Path) -> tuple[list[str], np.ndarray]:
 
 def _read_text(path: Path, progress: bool) -> tuple[list[str], np.ndarray]:
     """A word and its numbers a line, separated by single spaces. Words may hold spaces: GloVe-840B has some."""
-    words: list[str] = []
+    words: dict[str, None] = {}
     blocks: list[np.ndarray] = []
     rows: list[np.ndarray] = []
     dimension = 0
-    with path.open("rb") as disk, metered(f"{path.name}, kB", path.stat().st_size // 1000, progress) as meter:
-        packed = disk.read(2) == b"\x1f\x8b"
-        disk.seek(0)
-        told = 0
-        try:
-            for number, line in enumerate(gzip.GzipFile(fileobj=disk) if packed else disk, start=1):
-                if number == 1:
-                    parts = line.split()
-                    dimension = len(parts) - 1
-                    if dimension == 1 and all(part.isdigit() for part in parts):  # word2vec: how many words, how many numbers
-                        dimension = int(parts[1])
+    with open_plain(path) as disk:
+        size = os.fstat(disk.fileno()).st_size
+        with metered(f"{path.name}, kB", size // 1000, progress) as meter, np.errstate(over="ignore"):
+            packed = disk.read(2) == b"\x1f\x8b"
+            disk.seek(0)
+            told = 0
+            try:
+                for number, line in enumerate(_lines(path, disk, size, packed), start=1):
+                    if number == 1:
+                        parts = line.split(maxsplit=MOST_NUMBERS + 1)
+                        dimension = len(parts) - 1
+                        if dimension == 1 and all(part.isdigit() and len(part) < 19 for part in parts):  # word2vec: words, numbers
+                            dimension = int(parts[1])
+                        if dimension > MOST_NUMBERS:
+                            raise DamagedError(f"{path} line 1 declares vectors of more than {MOST_NUMBERS:,} numbers")
+                        if dimension != len(parts) - 1:
+                            continue
+                    word, row = _parsed(line, dimension, path, number)
+                    if word in words:
                         continue
-                word, row = _parsed(line, dimension, path, number)
-                words.append(word)
-                rows.append(row)
-                if len(rows) == BLOCK:
-                    blocks.append(np.stack(rows))
-                    rows.clear()
-                    if meter:
-                        meter.advanced(disk.tell() // 1000 - told)
-                        told = disk.tell() // 1000
-        except (EOFError, OSError) as error:
-            if not packed:
-                raise
-            raise DamagedError(f"{path} is damaged: unpacking fails ({error})") from error
+                    words[word] = None
+                    rows.append(row)
+                    if len(words) > MOST_WORDS:
+                        raise RefusedError(f"{path} has vectors of more than {MOST_WORDS:,} words, which is more than is read")
+                    if len(rows) == BLOCK:
+                        blocks.append(_together(rows, path))
+                        rows.clear()
+                        if meter:
+                            meter.advanced(disk.tell() // 1000 - told)
+                            told = disk.tell() // 1000
+            except (EOFError, OSError, zlib.error) as error:
+                if not packed:
+                    raise
+                raise DamagedError(f"{path} is damaged: unpacking fails ({error})") from error
     if rows:
-        blocks.append(np.stack(rows))
+        blocks.append(_together(rows, path))
     if not blocks:
         raise DamagedError(f"{path} holds no word vectors")
-    return words, np.concatenate(blocks)
+    return list(words), np.concatenate(blocks)
+
+
+def _together(rows: list[np.ndarray], path: Path) -> np.ndarray:
+    block = np.stack(rows)
+    if not np.isfinite(block).all():
+        raise DamagedError(f"{path} holds a number that is too large, or none")
+    return block
+
+
+def _lines(path: Path, disk: IO[bytes], size: int, packed: bool) -> Iterator[bytes]:
+    """The lines of a file of `size` bytes. Raises DamagedError for one that is too long, RefusedError where it unpacks to too much."""
+    source: IO[bytes] = gzip.GzipFile(fileobj=disk) if packed else disk  # type: ignore[assignment]
+    unpacked = number = 0
+    while line := source.readline(LONGEST_LINE + 1):
+        number += 1
+        unpacked += len(line)
+        if len(line) > LONGEST_LINE:
+            raise DamagedError(f"{path} line {number} has more than {LONGEST_LINE:,} bytes: it is no word with its numbers")
+        if packed and unpacked > FREE + MOST_UNPACKED * size:
+            raise RefusedError(f"{path} unpacks to more than {MOST_UNPACKED} times its size: it is no file of word vectors")
+        yield line
 
 
 def _parsed(line: bytes, dimension: int, path: Path, number: int) -> tuple[str, np.ndarray]:

@@ -14,9 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from simtown.files import DamagedError
+from simtown.arrays import map_npy
+from simtown.files import DamagedError, RefusedError, read_bytes
 
+#: Bytes of the largest array that is read: those of the release have 140,000 and 240,000. Of a pickle, which is followed step by step:
+#: the release's has 30,000.
+LARGEST, LARGEST_PICKLE = 64_000_000, 1_000_000
 _ITEM_TYPES = ("f4", "f8")
+_BYTE_ORDERS = ("<", ">", "=", "|")
 #: Instructions that push their argument, that push a fixed value, and that take so many values into a tuple.
 _PUSHES = ("BINUNICODE", "BININT", "BININT1", "BININT2", "LONG1")
 _VALUES = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False, "EMPTY_TUPLE": ()}
@@ -27,17 +32,19 @@ _MARK = object()
 def read_array(path: Path) -> np.ndarray:
     """The array of a .npy file. Raises DamagedError where it is none, or one of Python objects."""
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        array = map_npy(path, follow=False)
+    except RefusedError:
+        raise
     except (ValueError, EOFError) as error:
         raise DamagedError(f"{path} is no .npy file of numbers or words ({error}): fetch it again") from error
-    if not isinstance(array, np.ndarray):
-        raise DamagedError(f"{path} holds several arrays, not one: fetch it again")
+    if array.nbytes > LARGEST:
+        raise DamagedError(f"{path} has {array.nbytes:,} bytes, more than any array of the release: fetch it again")
     return array
 
 
 def read_dictionary(path: Path) -> dict[str, np.ndarray]:
     """{name: array of floats} of a .npy file to which a dictionary was saved. Raises DamagedError where it is anything else."""
-    file = BytesIO(path.read_bytes())
+    file = BytesIO(read_bytes(path, LARGEST_PICKLE, follow=False))
     try:
         version = np.lib.format.read_magic(file)
         read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
@@ -64,6 +71,7 @@ def _follow(pickled: bytes) -> Any:
     """What the instructions build, with functions and classes by name only. Raises ValueError for an instruction that is not known."""
     stack: list[Any] = []
     memory: dict[Any, Any] = {}
+    encoded = 0
 
     def marked() -> list[Any]:
         start = max(i for i, value in enumerate(stack) if value is _MARK)
@@ -101,7 +109,14 @@ def _follow(pickled: bytes) -> Any:
             stack.append(memory[argument])
         elif name == "REDUCE":
             arguments = stack.pop()
-            stack[-1] = arguments[0].encode(arguments[1]) if stack[-1] == "encode" else _Built(stack[-1], arguments)
+            if stack[-1] != "encode":
+                stack[-1] = _Built(stack[-1], arguments)
+                continue
+            text, encoding = arguments  # the bytes of an array, written as a text
+            encoded += len(text)
+            if encoding != "latin1" or encoded > len(pickled):
+                raise ValueError("its bytes are written in another way than NumPy's")
+            stack[-1] = text.encode("latin1")
         elif name == "BUILD":
             state = stack.pop()
             stack[-1].state = state
@@ -114,7 +129,8 @@ def _array(built: _Built) -> np.ndarray:
     """The float64 array that was pickled. Its state is (version, shape, type of an item, stored by columns, bytes); the type's (version,
     byte order, ...)."""
     _, shape, item, by_columns, content = built.state
-    if built.function != "_reconstruct" or item.function != "dtype" or item.arguments[0] not in _ITEM_TYPES:
+    sound = built.function == "_reconstruct" and item.function == "dtype" and item.state[1] in _BYTE_ORDERS
+    if not sound or item.arguments[0] not in _ITEM_TYPES:
         raise ValueError("a value is no array of floats")
     flat = np.frombuffer(content, dtype=item.state[1] + item.arguments[0])
     return flat.reshape(shape, order="F" if by_columns else "C").astype(np.float64)

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from simtown.files import DamagedError, replacing
+from simtown.arrays import map_npy
+from simtown.files import DamagedError, RefusedError, replacing
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.spatial.perplexity import Form
 from simtown.probes.spatial.suites import Suites, substitute
@@ -32,6 +33,7 @@ def score(
     Returns: (f, n, 2) float64: natural log-probability of the phrase, and its tokens.
 
     Raises UnableError: a scorer without probabilities of texts. DamagedError: the file is not of these suites and relations.
+    RefusedError: it is a link.
     """
     table = _table(path, (len(suites.frames), len(relations), 2))
     missing = np.flatnonzero(np.isnan(table).any(axis=(1, 2)))
@@ -42,18 +44,21 @@ def score(
         texts = [substitute(suites.frames[row], relation) for row in rows.tolist() for relation in relations]
         found = [(one.logprobs.sum(), len(one.logprobs)) for one in scorer.sequence_logprobs(texts)]
         table[rows] = np.array(found, dtype=np.float64).reshape(len(rows), len(relations), 2)
-        table.flush()
+        if isinstance(table, np.memmap):
+            table.flush()
         done(len(texts))
     return np.array(table)
 
 
-def _table(path: Path, shape: tuple[int, int, int]) -> np.memmap:
+def _table(path: Path, shape: tuple[int, int, int]) -> np.ndarray:
     """The file's array, to write to; made of NaN where there is none."""
-    if not path.is_file():
+    if not path.is_file() and not path.is_symlink():
         with replacing(path) as temporary, temporary.open("wb") as file:
             np.save(file, np.full(shape, np.nan))
     try:
-        table = np.load(path, mmap_mode="r+", allow_pickle=False)
+        table = map_npy(path, follow=False, writable=True)
+    except RefusedError:
+        raise
     except (ValueError, EOFError, OSError) as error:
         raise DamagedError(f"{path} is damaged ({error}): delete it and run the same command again") from error
     if table.shape != shape or table.dtype != np.float64:

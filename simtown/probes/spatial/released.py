@@ -6,7 +6,6 @@ tables of levels were read off the colours of the paper's figure. A folder may l
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from simtown.files import DamagedError
+from simtown.files import DamagedError, inside, parse_json
 from simtown.probes.release_files import ReleaseFiles, read_text
 from simtown.probes.spatial.arrays import read_array, read_dictionary
 from simtown.probes.spatial.relations import CONTEXTS, JUDGED, RELATIONS
@@ -124,7 +123,7 @@ def _perplexities(path: Path) -> Table:
     if path.suffix != ".npy":
         return read_table(path)
     values, axes = read_array(path), _beside(path, _AXES)
-    if axes.shape != (2, len(values)) or values.shape != (len(values),) * 2 or values.dtype.kind != "f":
+    if values.ndim != 2 or axes.shape != (2, len(values)) or values.shape != (len(values),) * 2 or values.dtype.kind != "f":
         wanted = f"a square of floats, and {_AXES} the names of its rows and columns, not {axes.shape}"
         raise DamagedError(f"{path}, {values.shape} {values.dtype}, must be {wanted}: fetch both again")
     rows, columns = (tuple(map(str, names)) for names in axes)
@@ -134,7 +133,7 @@ def _perplexities(path: Path) -> Table:
 def _embeddings(path: Path) -> Space:
     if path.suffix == ".npy":
         values, words = read_array(path), _beside(path, _WORDS)
-        if words.shape != values.shape[:1] or values.ndim != 2 or values.dtype.kind != "f":
+        if values.ndim != 2 or words.shape != values.shape[:1] or values.dtype.kind != "f":
             wanted = f"a row of floats for each of the {words.size} words in {_WORDS}"
             raise DamagedError(f"{path}, {values.shape} {values.dtype}, must be {wanted}: fetch both again")
         vectors = dict(zip(map(str, words), np.asarray(values, dtype=np.float64), strict=True))
@@ -146,7 +145,7 @@ def _embeddings(path: Path) -> Space:
 
 def _beside(path: Path, name: str) -> np.ndarray:
     """An array of words, in the folder of the array that it names the rows of."""
-    beside = path.with_name(name)
+    beside = inside(path.parent, name)
     if not beside.is_file():
         raise DamagedError(f"{path} needs {name} beside it, which names its rows: fetch both again")
     words = read_array(beside)
@@ -176,11 +175,12 @@ def _templates(path: Path) -> dict[str, np.ndarray]:
     if path.suffix == ".npy":
         grids = read_dictionary(path)
     else:
+        text = read_text(path)
         try:
-            grids = {name: np.array(grid, dtype=np.float64) for name, grid in json.loads(read_text(path)).items()}
-        except (ValueError, AttributeError) as error:
+            grids = {name: np.array(grid, dtype=np.float64) for name, grid in parse_json(text).items()}
+        except (ValueError, TypeError, AttributeError, OverflowError) as error:
             raise DamagedError(f"{path} is damaged ({error}): fetch it again") from error
-    if not grids or any(grid.shape != (7, 7) for grid in grids.values()):
+    if not grids or any(grid.shape != (7, 7) or not np.isfinite(grid).all() for grid in grids.values()):
         raise DamagedError(f"{path} must hold 7 by 7 numbers for each relation: fetch it again")
     named = {name.replace("_", " "): grid for name, grid in grids.items()}
     return {_SAID.get(name, name): grid for name, grid in named.items()}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simtown.probes import statistics
+from simtown.probes.release_files import understood
 from simtown.probes.spatial import judgements, published, vectors, wordtests
 from simtown.probes.spatial.relations import CONTEXTS, JUDGED, RELATIONS
 from simtown.probes.spatial.released import Release
@@ -48,6 +49,7 @@ class Line:
         return None if self.paper is None or math.isnan(self.here) else published.same(self.paper, self.here)
 
 
+@understood("the release, or a run,")
 def analogy(release: Release, others: Sequence[Space] = ()) -> list[Line]:
     """Analogies of opposites: the language model's embeddings by dot products as in the paper and by cosines, P-vectors, chance."""
     questions = wordtests.analogies()
@@ -60,6 +62,7 @@ def analogy(release: Release, others: Sequence[Space] = ()) -> list[Line]:
     return [*lines, _chance(published.ANALOGY["random"], drawn)]
 
 
+@understood("the release, or a run,")
 def odd_one_out(release: Release, others: Sequence[Space] = ()) -> list[Line]:
     """The odd one out by cosine and by rank; spatial templates on the sets that have them."""
     questions = wordtests.trios()
@@ -84,6 +87,7 @@ def _templates(release: Release, questions: Sequence[Trio], measure: Measure, pa
     return _line("templates", paper, wordtests.answer_trios(space, drawn, measure))
 
 
+@understood("the release, or a run,")
 def similarity(release: Release, others: Sequence[Space] = ()) -> list[Line]:
     """Correlations with people's judgements over the 55 pairs of eleven words.
 
@@ -112,6 +116,7 @@ def similarity(release: Release, others: Sequence[Space] = ()) -> list[Line]:
     return [*lines, _agreed(title, paper, release.association, release.similarity)]
 
 
+@understood("the release, or a run,")
 def figure3(release: Release, others: Sequence[tuple[str, Table]] = ()) -> list[Line]:
     """The P-vectors that Figure 3 shows: whether those computed here from the released perplexities equal the table's, to 8 decimals.
 

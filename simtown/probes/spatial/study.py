@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import simtown
-from simtown.files import DamagedError, ForeignDirectoryError, claimed, load_json, save_json, save_text
+from simtown.files import DamagedError, ForeignDirectoryError, claimed, clear_leftovers, load_json, open_plain, save_json, save_text
 from simtown.probes import statistics
 from simtown.probes.results import finite
 from simtown.probes.scorers.base import Scorer, UnableError
@@ -31,6 +31,8 @@ from simtown.visualgenome.corpus import Corpus, tokenise, vocabulary
 
 RUN, SCORES, SUMMARY, FORMAT = "run.json", "scores.npy", "summary", "simtown spatial relations"
 MATRIX, SENTENCE, VECTORS, EMBEDDINGS, FIGURE = "matrix.tsv", "matrix-sentence.tsv", "p-vectors.tsv", "embeddings.tsv", "figure3"
+_OWN = (RUN, SCORES, MATRIX, SENTENCE, VECTORS, EMBEDDINGS, *(f"{SUMMARY}.{end}" for end in ("json", "md")),
+        *(f"{FIGURE}.{end}" for end in ("png", "svg")))  # fmt: skip
 
 
 class Meter(Protocol):
@@ -76,8 +78,8 @@ def run(model: str, corpus: Path, directory: Path, settings: Settings, opened: C
         ForeignDirectoryError: the directory holds something else. DamagedError: a file of it, or of the corpus, is.
     """
     settings.check()
-    with corpus.open("rb") as file:
-        digest = file_digest(file, "sha256").hexdigest()
+    with open_plain(corpus) as file:
+        digest = file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
     scorer = opened()
     if "sequence_logprobs" not in scorer.abilities:
         raise UnableError(f"{scorer.name} has no probabilities of texts: give a masked or a causal language model")
@@ -86,6 +88,7 @@ def run(model: str, corpus: Path, directory: Path, settings: Settings, opened: C
     wanted = {"model": without_folders(model), "weights": weights, "corpus": digest, **asdict(settings)}
     with claimed(directory, "simtown probe spatial"):
         begun = _begin(directory, wanted)
+        clear_leftovers(directory, _OWN.__contains__)
         bins = _suites(corpus, settings, watch)
         save_json(directory / RUN, begun)
         with watch("phrases scored", len(bins.frames) * len(RELATIONS)) as meter:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from simtown.files import DamagedError, replacing
+from simtown.files import DamagedError, save_text
+from simtown.probes.release_files import read_text
 
 
 @dataclass(frozen=True)
@@ -32,13 +31,14 @@ def read_table(path: Path, *, head: bool = True) -> Table:
     """A tab-separated table, plain or .gz: names in the first column and, with a head, the first row.
 
     Raises FileNotFoundError: no such file. DamagedError: a line that is not a name and as many numbers as the others; it is named.
+    RefusedError: it is a link, or larger than a file of a release can be.
     """
     if not path.is_file():
         raise FileNotFoundError(f"{path} is not there")
     columns: tuple[str, ...] | None = None
     rows: dict[str, list[float]] = {}
-    for number, line in enumerate(_lines(path), start=1):
-        name, *cells = line.rstrip("\r\n").split("\t")
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        name, *cells = line.split("\t")
         if head and number == 1:
             columns = tuple(cells)
             continue
@@ -54,17 +54,8 @@ def read_table(path: Path, *, head: bool = True) -> Table:
     return Table(tuple(rows), columns, np.array(list(rows.values())))
 
 
-def _lines(path: Path) -> Iterator[str]:
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-            yield from file
-    except (EOFError, gzip.BadGzipFile, UnicodeDecodeError) as error:
-        raise DamagedError(f"{path} is damaged ({error})") from error
-
-
 def write_table(path: Path, table: Table) -> None:
     """Write a table that :func:`read_table` gives back, to 10 digits."""
     lines = ["\t".join(("row", *table.columns))]
     lines += ["\t".join((row, *(f"{x:.10g}" for x in values))) for row, values in zip(table.rows, table.values, strict=True)]
-    with replacing(path) as temporary:
-        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    save_text(path, "\n".join(lines) + "\n")

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from simtown.assets.catalogue import ENTITIES
 from simtown.datasets.reader import Dataset as Town
-from simtown.files import ForeignDirectoryError, claimed, replacing, save_json, save_text
+from simtown.files import ForeignDirectoryError, claimed, folder, read_bytes, replacing, save_json, save_text
 from simtown.language.captions import captions
 from simtown.language.colours import COLOURS, by_kind, seen, tells
 from simtown.probes import statistics
@@ -118,10 +118,10 @@ def run(
     told["ceiling_rho"] = float(metrics.ceiling_rows(kinds.truth).mean())
     with claimed(out, "simtown probe visual bridge"):
         for bias in sorted(set(biases)):
-            place = out / f"bias-{bias:g}"
+            place = folder(out, f"bias-{bias:g}")
             corpus = _captions(town, bias, place)
             with watching(f"train {place / 'lm'}") as watcher:
-                run_told = train(settings, corpus, place / "lm", watcher)
+                run_told = train(settings, corpus, folder(place, "lm"), watcher)
             told_by, said = recovered(open_scorer(f"lstm:{place / 'lm'}"), kinds.names), kinds.said(bias)
             belief = told_by.mean(axis=0)
             beliefs.append((bias, belief))
@@ -144,13 +144,16 @@ def run(
 def _captions(town: Town, bias: float, place: Path) -> Path:
     """The captions' file, made if need be. Raises ForeignDirectoryError where other ones are."""
     text = "".join(f"{line}\n" for line in captions(town.train.scenes(), town.settings.seed, "train", bias))
-    place.mkdir(exist_ok=True)
     path = place / "captions.txt"
-    if path.exists() and path.read_text(encoding="utf-8") != text:
+    if path.is_symlink() or (path.exists() and (path.stat().st_size != len(text.encode()) or not _holds(path, text))):
         raise ForeignDirectoryError(f"{path} holds captions of other scenes: give another --out")
-    with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    save_text(path, text)
     return path
+
+
+def _holds(path: Path, text: str) -> bool:
+    content = text.encode()
+    return read_bytes(path, len(content), follow=False) == content
 
 
 def table(told: dict[str, Any]) -> str:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.stats import kendalltau
 
-from simtown.files import DamagedError
+from simtown.files import DamagedError, inside, parse_json
+from simtown.probes.release_files import read_text
 from simtown.probes.visual.release import CODA_CLASSES
+
+#: Ratings of an object at most: CoDa's have up to 113. Each is compared with the mean of all, as often as one is left out.
+MOST_RATINGS = 1_000
 
 
 def labels(folder: Path) -> dict[str, np.ndarray]:
@@ -30,10 +31,15 @@ def labels(folder: Path) -> dict[str, np.ndarray]:
         if row["included"] and row["class_id"] in names:
             try:
                 rating = [float(row[color]) for color in CODA_CLASSES]
-            except (KeyError, TypeError, ValueError) as error:
+                if not all(0 <= share < 1e6 for share in rating):
+                    raise ValueError("not a number of at least 0")
+            except (KeyError, TypeError, ValueError, OverflowError) as error:
                 raise DamagedError(f"{folder}: a rating of {row['class_id']} lacks a colour ({error})") from error
             if sum(rating) > 0:
-                ratings.setdefault(row["class_id"], []).append(rating)
+                each = ratings.setdefault(row["class_id"], [])
+                each.append(rating)
+                if len(each) > MOST_RATINGS:
+                    raise DamagedError(f"{folder}: {row['class_id']} has more than {MOST_RATINGS:,} ratings: fetch the files again")
     return {name: agreed(np.array(ratings[number])) for number, name in names.items() if number in ratings}
 
 
@@ -53,16 +59,18 @@ def agreed(ratings: np.ndarray) -> np.ndarray:
 
 
 def _rows(folder: Path, name: str, keys: tuple[str, ...]) -> list[dict[str, Any]]:
-    path = next((p for p in (folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz") if p.is_file()), None)
-    if path is None:
+    there = next((end for end in (".jsonl", ".jsonl.gz") if (folder / f"{name}{end}").is_file()), None)
+    if there is None:
         raise FileNotFoundError(f"{folder} has no {name}.jsonl: give CoDa's folder projects/coda/data")
+    path = inside(folder, f"{name}{there}")
+    text = read_text(path)
     try:
-        data = path.read_bytes()
-        text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
-        rows = [json.loads(line) for line in text.split("\n") if line.strip()]
-    except (ValueError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        rows = [parse_json(line) for line in text.split("\n") if line.strip()]
+    except ValueError as error:
         raise DamagedError(f"{path} is damaged ({error})") from error
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict) or any(key not in row for key in keys):
             raise DamagedError(f"{path}: row {number} lacks one of {', '.join(keys)}")
+        if not isinstance(row["class_id"], str | int) or not isinstance(row.get("ngram", ""), str):
+            raise DamagedError(f"{path}: row {number} has no number or no name")
     return rows

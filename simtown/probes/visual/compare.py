@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from simtown.probes import statistics
+from simtown.probes.release_files import understood
 from simtown.probes.visual import results
 from simtown.probes.visual.dataset import GROUPS
 
@@ -40,6 +41,11 @@ def compare(a: Path, b: Path) -> list[Compared]:
     Raises:
         FileNotFoundError, DamagedError: a directory holds no results. ValueError: they have no subject in common.
     """
+    with understood(f"{a} or {b}", "make both again"):
+        return _compare(a, b)
+
+
+def _compare(a: Path, b: Path) -> list[Compared]:
     tasks = [t for t in results.TASKS if t != "size" and all(t in results.STUDY.load(path)["tasks"] for path in (a, b))]
     found: list[Compared] = []
     for task in tasks:

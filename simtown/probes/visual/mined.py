@@ -12,22 +12,28 @@ size.parquet     relation (larger, smaller), subject, object, train: pairs of th
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import simtown
-from simtown.files import DamagedError, ForeignDirectoryError, claimed, replacing, save_json
+from simtown.columns import FLAG, INTEGERS, NUMBERS, TEXT, read_table
+from simtown.files import DamagedError, ForeignDirectoryError, becoming, claimed, load_json, replacing, save_json
+from simtown.probes.release_files import understood
 from simtown.probes.visual.classes import RELATIONS, SIZES
 from simtown.probes.visual.dataset import Dataset, grouped
 from simtown.probes.visual.templates import TEMPLATES
 
 NAME, FORMAT, SCHEMA = "mined.json", "simtown mined visual commonsense", 1
+#: Values of a table at most, and cells of subjects by classes: the paper's co-occurrence has 2,108 by 2,108, few of which are not zero.
+MOST_VALUES, MOST_CELLS = 20_000_000, 50_000_000
+
+_COLUMNS = {"subject": TEXT, "train": FLAG, "gold": TEXT, "other": TEXT, "classes": INTEGERS, "counts": NUMBERS}
 
 
 def split(n: int, seed: int | None) -> np.ndarray:
@@ -71,7 +77,7 @@ def write(
         ForeignDirectoryError: the directory has anything in it.
     """
     with claimed(out, "simtown probe visual mine"):
-        there = sorted(p.name for p in out.iterdir() if not p.name.endswith(".tmp"))
+        there = sorted(p.name for p in out.iterdir() if not becoming(p.name))
         if there:
             raise ForeignDirectoryError(f"{out} holds {there[0]}: give another --out, or delete it")
         content: dict[str, Any] = {
@@ -102,36 +108,57 @@ class Mined:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        try:
-            self.content: dict[str, Any] = json.loads((folder / NAME).read_text(encoding="utf-8"))
-            known = (self.content["format"], self.content["schema"]) == (FORMAT, SCHEMA)
-        except (ValueError, KeyError, TypeError) as error:
-            raise DamagedError(f"{folder / NAME} is damaged ({error}): mine again") from error
-        if not known:
-            raise ForeignDirectoryError(f"{folder / NAME} was not made by this version of simtown probe visual mine")
+        path = folder / NAME
+        self.content: dict[str, Any] = load_json(path, FORMAT, "simtown probe visual mine")
+        if self.content.get("schema") != SCHEMA:
+            raise ForeignDirectoryError(f"{path} was not made by this version of simtown probe visual mine")
+        relations = self.content.get("relations")
+        if not isinstance(relations, dict) or not set(relations) <= {*RELATIONS, "cooccurrence"}:
+            raise DamagedError(f"{path} is damaged: it lists no relations of the study; mine again")
+        for told in relations.values():
+            classes = told.get("classes") if isinstance(told, dict) else None
+            if not isinstance(classes, list) or not classes or not all(isinstance(c, str) for c in classes):
+                raise DamagedError(f"{path} is damaged: a relation has no list of classes; mine again")
 
     def tasks(self) -> tuple[str, ...]:
         """Relations that it has, and size."""
         return (*self.content["relations"], "size")
 
     def counts(self, relation: str) -> tuple[tuple[str, ...], np.ndarray]:
-        """Subjects and their (n, c) float64 counts."""
-        rows = self._rows(relation)
-        counts = np.zeros((len(rows["subject"]), len(self.content["relations"][relation]["classes"])))
-        for i, (classes, times) in enumerate(zip(rows["classes"], rows["counts"], strict=True)):
-            counts[i, classes] = times
-        return tuple(rows["subject"]), counts
+        """Subjects and their (n, c) float64 counts. Raises DamagedError."""
+        return self._counts(relation, self._rows(relation))
+
+    def _counts(self, relation: str, rows: pa.Table) -> tuple[tuple[str, ...], np.ndarray]:
+        wide = len(self.content["relations"][relation]["classes"])
+        lengths, others = (pc.list_value_length(rows[name]).to_numpy() for name in ("classes", "counts"))
+        column, times = (pc.list_flatten(rows[name]).to_numpy() for name in ("classes", "counts"))
+        if (
+            not np.array_equal(lengths, others)
+            or not ((column >= 0) & (column < wide)).all()
+            or not (np.isfinite(times) & (times >= 0)).all()
+        ):
+            raise DamagedError(f"{self.folder}: the counts of {relation} are not one for each class that is named; mine again")
+        if not 0 < rows.num_rows * wide <= MOST_CELLS:
+            raise DamagedError(f"{self.folder}: {relation} has {rows.num_rows:,} subjects of {wide:,} classes, which is none or too many")
+        counts = np.zeros((rows.num_rows, wide))
+        counts[np.repeat(np.arange(rows.num_rows), lengths), column] = times
+        if not counts.any(axis=1).all():
+            raise DamagedError(f"{self.folder}: a subject of {relation} was never counted; mine again")
+        return tuple(rows["subject"].to_pylist()), counts
 
     def dataset(self, relation: str) -> Dataset:
         """See :class:`simtown.probes.visual.dataset.Dataset`. Raises ValueError for a relation that was not mined."""
         rows = self._rows(relation)
         classes = tuple(self.content["relations"][relation]["classes"])
         number = {c: i for i, c in enumerate(classes)}
-        words = tuple(RELATIONS[relation].words[c] if relation in RELATIONS else (c,) for c in classes)
-        subjects, counts = self.counts(relation)
-        return Dataset(relation, classes, words, subjects, np.array([number[c] for c in rows["gold"]], dtype=np.int64),
-                       np.array([number[c] for c in rows["other"]], dtype=np.int64), np.array(rows["train"], dtype=bool), counts,
-                       TEMPLATES[relation])  # fmt: skip
+        subjects, counts = self._counts(relation, rows)
+        train = rows["train"].to_numpy()
+        if not 0 < train.sum() < len(train):
+            raise DamagedError(f"{self.folder}: {relation} has no subjects to train on, or none to test with; mine more")
+        with understood(self.folder / NAME, "mine again"):
+            gold, other = (np.array([number[c] for c in rows[name].to_pylist()], dtype=np.int64) for name in ("gold", "other"))
+            words = tuple(RELATIONS[relation].words[c] if relation in RELATIONS else (c,) for c in classes)
+        return Dataset(relation, classes, words, subjects, gold, other, train, counts, TEMPLATES[relation])
 
     def sizes(self) -> dict[str, tuple[str, ...]]:
         """Nouns by size, Table 8's."""
@@ -141,12 +168,10 @@ class Mined:
         """Our own."""
         return TEMPLATES[relation]
 
-    def _rows(self, relation: str) -> dict[str, list[Any]]:
+    def _rows(self, relation: str) -> pa.Table:
         if relation not in self.content["relations"]:
             raise ValueError(f"{self.folder} has no {relation}: it has {', '.join(self.tasks())}")
-        path = self.folder / f"{relation}.parquet"
         try:
-            rows: dict[str, list[Any]] = pq.read_table(path).to_pydict()
-        except (OSError, pa.ArrowException) as error:
-            raise DamagedError(f"{path} is missing or damaged ({error}): mine again") from error
-        return rows
+            return read_table(self.folder / f"{relation}.parquet", _COLUMNS, MOST_VALUES)
+        except (DamagedError, OSError) as error:
+            raise DamagedError(f"{error}: mine again") from error

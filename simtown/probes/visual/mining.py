@@ -10,6 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
+from simtown.files import DamagedError
 from simtown.probes.visual.classes import RELATIONS, Relation
 from simtown.visualgenome.clean import Lemmas, plain
 
@@ -19,6 +20,9 @@ _SUFFIXES = ("colored", "coloured", "color", "colour", "made", "shaped")
 _ALSO = {"gray": "grey"}
 #: Pairs gathered before they are added up.
 BLOCK = 2_000_000
+#: Letters of the longest name that counts; different nouns at most, of all and of an image; cells of a table of nouns by nouns. Visual
+#: Genome has 80,000 nouns, an image of it some hundred, and the paper keeps 2,108.
+LONGEST_NAME, MOST_NOUNS, MOST_OF_IMAGE, MOST_CELLS = 200, 1_000_000, 2_000, 50_000_000
 
 
 class Thing(Protocol):
@@ -42,6 +46,7 @@ class Counts:
         row = self.table.get(subject)
         if row is None:
             row = self.table[subject] = np.zeros(len(self.relation.classes), dtype=np.int64)
+            _check_nouns(len(self.table))
         for c in classes:
             row[c] += 1
 
@@ -55,7 +60,7 @@ class Counts:
 @lru_cache(maxsize=1 << 18)
 def noun_of(name: str) -> str:
     """A name with its last word as a dictionary lists it, lower case: "Street Lights" is "street light"."""
-    *before, last = plain(name).split() or [""]
+    *before, last = plain(name[:LONGEST_NAME]).split() or [""]
     return " ".join([*before, Lemmas().entity(last)]).strip()
 
 
@@ -155,6 +160,7 @@ def cooccurrence(images: Callable[[], Iterable[Sequence[str]]], threshold: int, 
     seen: Counter[str] = Counter()
     for nouns in images():
         seen.update(set(nouns))
+        _check_nouns(len(seen))
     known = [noun for noun, n in seen.items() if n > threshold and noun]
     number = {noun: i for i, noun in enumerate(known)}
     n = len(known)
@@ -170,6 +176,8 @@ def cooccurrence(images: Callable[[], Iterable[Sequence[str]]], threshold: int, 
         here = np.array([number[noun] for noun in dict.fromkeys(nouns) if noun in number], dtype=np.int64)
         if len(here) < 2:
             continue
+        if len(here) > MOST_OF_IMAGE:
+            raise DamagedError(f"an image has more than {MOST_OF_IMAGE:,} different things, which none of Visual Genome's has")
         i, j = np.triu_indices(len(here), 1)
         a, b = here[i], here[j]
         if not ordered:
@@ -184,12 +192,19 @@ def cooccurrence(images: Callable[[], Iterable[Sequence[str]]], threshold: int, 
     kept = counts > threshold
     a, b, times = codes[kept] // max(n, 1), codes[kept] % max(n, 1), counts[kept]
     used = np.unique(np.concatenate([a, b]))
+    if len(used) ** 2 > MOST_CELLS:
+        raise ValueError(f"{len(used):,} nouns are seen together more often than the threshold, too many for a table: raise --threshold")
     table = np.zeros((len(used), len(used)), dtype=np.int64)
     rows, columns = np.searchsorted(used, a), np.searchsorted(used, b)
     table[rows, columns] = times
     if not ordered:
         table[columns, rows] = times
     return [known[i] for i in used], table
+
+
+def _check_nouns(many: int) -> None:
+    if many > MOST_NOUNS:
+        raise DamagedError(f"there are more than {MOST_NOUNS:,} different nouns, which no release of Visual Genome has")
 
 
 def windows(sentences: Iterable[Sequence[str]], nouns: Collection[str], width: int) -> Iterator[list[str]]:

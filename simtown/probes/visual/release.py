@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 import csv
-import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from simtown.files import DamagedError
+from simtown.files import DamagedError, parse_json
 from simtown.probes.release_files import ReleaseFiles, read_text
 from simtown.probes.visual.classes import RELATIONS, SIZES
 from simtown.probes.visual.dataset import Dataset
@@ -65,12 +65,13 @@ class Release:
     def counts(self, name: str) -> tuple[tuple[str, ...], np.ndarray]:
         """Subjects in file order and their (n, c) float64 counts. name: "color", "wiki-color", "coda", ..."""
         path = self._path("distributions", name)
+        text = read_text(path)
         try:
-            content = json.loads(read_text(path))
+            content = parse_json(text)
             subjects, rows = tuple(map(str, content)), np.array(list(content.values()), dtype=np.float64)
             if rows.ndim != 2 or not len(rows) or not np.isfinite(rows).all() or (rows < 0).any():
                 raise ValueError("not a row of counts for each subject")
-        except (ValueError, TypeError, AttributeError) as error:
+        except (ValueError, TypeError, AttributeError, OverflowError) as error:
             raise DamagedError(f"{path} must hold a list of counts for each subject ({error}): fetch it again") from error
         return subjects, rows
 
@@ -109,6 +110,10 @@ class Release:
         name = "cooccur" if relation == "cooccurrence" else relation
         train, test = self.pairs(name, "train"), self.pairs(name, "test")
         both = [*train, *test]
+        if not train or not test or not self.templates(name):
+            raise DamagedError(
+                f"{self.folder} has no templates of {relation}, or no subjects to train on or test with: fetch the release again"
+            )
         if relation in RELATIONS:
             words = RELATIONS[relation].words
         else:
@@ -136,17 +141,31 @@ class Release:
         """The paper's ρ of its models by subject, average template: {(model, relation, tuned): {subject: ρ}}. Repeated rows count once."""
         path = self._path("results", "pt_corrs")
         found: dict[tuple[str, str, bool], dict[str, float]] = {}
-        for row in csv.reader(read_text(path).splitlines()):
+        for row in _table(path):
             try:
                 model, relation, subject, tuned, rho = row
-                found.setdefault((model, relation, tuned == "True"), {})[subject] = float(rho)
+                found.setdefault((model, relation, tuned == "True"), {})[subject] = _finite(rho)
             except ValueError as error:
                 raise DamagedError(f"{path}: each line must be model, relation, subject, True or False, ρ ({error})") from error
         return found
 
     def table(self, name: str) -> list[list[str]]:
         """Rows of another of the release's result tables, heads first: "heatmap_data", "size_sims", "file-cls", "pt_corrs_sm"."""
-        return list(csv.reader(read_text(self._path("results", name)).splitlines()))
+        return _table(self._path("results", name))
+
+
+def _table(path: Path) -> list[list[str]]:
+    try:
+        return list(csv.reader(read_text(path).splitlines()))
+    except csv.Error as error:
+        raise DamagedError(f"{path} is no table of text ({error}): fetch it again") from error
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is no number")
+    return number
 
 
 def _rows(path: Path) -> list[Any]:
@@ -154,7 +173,7 @@ def _rows(path: Path) -> list[Any]:
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
             try:
-                rows.append(json.loads(line))
+                rows.append(parse_json(line))
             except ValueError as error:
                 raise DamagedError(f"{path}: line {number} is not JSON ({error})") from error
     return rows

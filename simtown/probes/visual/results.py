@@ -17,6 +17,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from simtown.columns import FLAG, NUMBER, TEXT
 from simtown.files import save_text
 from simtown.probes.results import NAME, Study
 from simtown.probes.visual.dataset import GROUPS
@@ -29,10 +30,12 @@ STUDY = Study(
     frozenset({NAME, "summary.csv", "summary.md", "prompts", *(f"{t}{end}" for t in TASKS for end in (".parquet", ".png"))}),
 )
 
+_COMPARED = {"mode": TEXT, "subject": TEXT, "group": TEXT, "rho": NUMBER, "right": FLAG}
+
 
 def rows(path: Path, task: str) -> dict[str, list[Any]]:
-    """A task's rows, read back by column. Raises DamagedError."""
-    found: dict[str, list[Any]] = STUDY.table(path, task).to_pydict()
+    """What is compared of a task's rows, read back by column. Raises DamagedError."""
+    found: dict[str, list[Any]] = STUDY.table(path, task, _COMPARED).to_pydict()
     return found
 
 

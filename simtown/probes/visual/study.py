@@ -11,8 +11,10 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import pyarrow as pa
 
-from simtown.files import ForeignDirectoryError
+from simtown.files import ForeignDirectoryError, folder
 from simtown.probes import statistics
+from simtown.probes.release_files import understood
+from simtown.probes.results import NAME
 from simtown.probes.scorers.base import Scorer, UnableError
 from simtown.probes.scorers.spelling import Policy
 from simtown.probes.visual import elicit, figures, head, judging, metrics, results, size
@@ -80,19 +82,21 @@ def run(data: Data, tasks: Sequence[str], choices: Choices, out: Path, opening: 
         for task, content in source.items():
             digest = _fingerprint(content)
             if directory.has(task):
-                there = directory.content["tasks"][task]["data"]
+                there = directory.content["tasks"][task].get("data")
                 if there != digest:
                     raise ForeignDirectoryError(f"{out} holds results on other {task} data: give another --out")
                 continue
             scorer = scorer or opening(choices.policy)
             if isinstance(content, Dataset):
-                rows, told = _relation(content, scorer, choices, opening, watch, out)
+                with understood(data.folder):
+                    rows, told = _relation(content, scorer, choices, opening, watch, out)
             else:
                 rows, told = _sizes(data, content, scorer, choices)
             directory.add(task, pa.table(rows), {**told, "data": digest})
-        for task in directory.content["tasks"]:
-            figures.task(out, task, directory.content)
-        results.write_tables(out, directory.content)
+        with understood(out / NAME, "give another --out"):
+            for task in directory.content["tasks"]:
+                figures.task(out, task, directory.content)
+            results.write_tables(out, directory.content)
         return directory.content
 
 
@@ -120,7 +124,8 @@ def _relation(data: Dataset, scorer: Scorer, choices: Choices, opening: Callable
         from simtown.probes.visual import tuning
 
         step = watch(f"{use}, {data.relation}, passes", tuning.EPOCHS)
-        one, notes = tuning.tune(scorer, data, choices.seed, use == "tuned", out / "prompts" / f"{data.relation}.safetensors", step)
+        save = folder(out, "prompts") / f"{data.relation}.safetensors"
+        one, notes = tuning.tune(scorer, data, choices.seed, use == "tuned", save, step)
         asked = [one]
     else:
         asked, notes = _prompts(data, scorer, choices, opening)

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from simtown.probes import statistics
+from simtown.probes.release_files import understood
 from simtown.probes.visual import metrics, published, results
 from simtown.probes.visual.classes import RELATIONS
 from simtown.probes.visual.dataset import GROUPS
@@ -80,6 +81,7 @@ def _printed(rho: float, sd: float, star: bool = False) -> str:
     return f"{rho:.1f} ± {sd:.1f}{'*' if star else ''}"
 
 
+@understood("the release, or a directory of results,")
 def table1(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Classes and pairs of every relation; and what a guess and a perfect ranking get in its test."""
     _no_runs("Table 1", runs)
@@ -166,6 +168,7 @@ def against_coda(release: Release, subjects: Sequence[str], counts: np.ndarray) 
     )  # fmt: skip
 
 
+@understood("the release, or a directory of results,")
 def table2(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Sources of colours against CoDa. runs: directories of simtown probe visual mine, which are sources too."""
     made = Table("Table 2: colours against CoDa's", ("ρ", "# subjs", "avg # occ", "top5 # occ", "btm5 # occ", "Acc@1", "95 %", "prior ρ",
@@ -196,6 +199,7 @@ def table2(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     return [made]
 
 
+@understood("the release, or a directory of results,")
 def table3(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """ρ of the paper's models from their ρ by subject; the tests between BERT base and Oscar base; and what is above the prior."""
     found = release.by_subject()
@@ -266,6 +270,7 @@ def _against_bounds(each: dict[str, float], given: dict[str, tuple[float, float]
                                    f"{told.paired:.2g}", percent(ceiling.mean()))]  # fmt: skip
 
 
+@understood("the release, or a directory of results,")
 def table4(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Rank partition of sizes as printed, with chance and a perfect ranking by the released metric, the text's and the corrected one.
 
@@ -330,6 +335,7 @@ def _head_cells(printed: Sequence[tuple[float, float, float | None]], found: Seq
     return cells
 
 
+@understood("the release, or a directory of results,")
 def table5(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Heads, from the released means."""
     made = Table(
@@ -341,6 +347,7 @@ def table5(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     return [made, bounds(release)]
 
 
+@understood("the release, or a directory of results,")
 def table6(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Heads by group, from the released means."""
     made = Table(
@@ -355,6 +362,7 @@ def table6(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     return [made, bounds(release)]
 
 
+@understood("the release, or a directory of results,")
 def table9(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Best template; colour's ρ stands in the released numbers of Figure 2 too."""
     made = Table("Table 9: best template", tuple(f"{c} {x}" for c in published.COLUMNS for x in ("ρ", "Acc@1")), copied="heatmap_data.csv")
@@ -372,6 +380,7 @@ def table9(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     return [made, bounds(release)]
 
 
+@understood("the release, or a directory of results,")
 def table11(release: Release, runs: Sequence[Path] = ()) -> list[Table]:
     """Where the named subjects stand among all: of untuned ρ by subject, 1 the highest (high) or the lowest (low)."""
     _no_runs("Table 11", runs)

@@ -157,7 +157,7 @@ def tune(scorer: Scorer, data: Dataset, seed: int, deep: bool, save: Path | None
 
     Args:
         deep: offsets at every layer, or at the embeddings alone.
-        save: a .safetensors file for the prompts.
+        save: a .safetensors file for the prompts, in a folder that is there.
         step: called for every pass.
     """
     model = masked_of(scorer)
@@ -205,7 +205,6 @@ def tune(scorer: Scorer, data: Dataset, seed: int, deep: bool, save: Path | None
     if save is not None:
         from safetensors.torch import save_file
 
-        save.parent.mkdir(exist_ok=True)
         with replacing(save) as temporary:
             save_file({k: v.contiguous().cpu() for k, v in mixture.state_dict().items()}, temporary)
     notes = {"held_out_loss": history, "weights": dict(zip(data.templates, mixture.log_weights.exp().tolist(), strict=True))}

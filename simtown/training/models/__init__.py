@@ -8,6 +8,7 @@ A model is a ``torch.nn.Module`` made as ``Class(world, **options)`` with a :cla
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from importlib import import_module
 from inspect import Parameter, signature
 from pathlib import Path
@@ -35,15 +36,30 @@ class ModelError(ValueError):
     """A model that cannot be found or made; the message says what to write instead."""
 
 
+def admit(name: Any, file: Path | str, allowed: Collection[str] = ()) -> None:
+    """Let a model be used that a file names, such as a run or a preset: one of ours, or one that the person names, too.
+
+    Whoever wrote the file may not be who runs it: code is not imported because a file says so.
+
+    Args:
+        allowed: models that the person names, as package.module:Class.
+
+    Raises:
+        ModelError: it is neither.
+    """
+    if not isinstance(name, str) or not (name in MODELS or name in allowed):
+        advice = f"if you trust its code, allow it with --allow-model {name}" if ":" in str(name) else f"choose among {', '.join(MODELS)}"
+        raise ModelError(f"{file} names the model '{name}', which is none of simtown's own: {advice}")
+
+
 def find(name: str) -> type[nn.Module]:
     """The class of a model by its name. Raises ModelError."""
     home = MODELS.get(name, name)
     module, colon, attribute = home.partition(":")
     if not colon or not module or not attribute:
         raise ModelError(f"unknown model '{name}': choose among {', '.join(MODELS)}, or give your own as package.module:Class")
-    here = str(Path.cwd())
-    if here not in sys.path:  # where a user's own module usually lies
-        sys.path.append(here)
+    if name not in MODELS:
+        search(Path.cwd())
     try:
         kind = getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:
@@ -51,6 +67,12 @@ def find(name: str) -> type[nn.Module]:
     if not (isinstance(kind, type) and issubclass(kind, nn.Module)):
         raise ModelError(f"the model '{name}' is not a class derived from torch.nn.Module")
     return kind
+
+
+def search(folder: Path | str) -> None:
+    """Look for modules of the person's own models in a folder, too, after all others; usually it is the working directory."""
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
 
 
 def options(name: str, given: dict[str, str]) -> dict[str, Any]:
@@ -77,8 +99,9 @@ def build(name: str, world: World, chosen: dict[str, Any]) -> nn.Module:
     kind = find(name)
     try:
         return kind(world, **chosen)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise ModelError(f"cannot make the model '{name}': {error}") from error
+    except (ArithmeticError, AssertionError, TypeError, ValueError, RuntimeError) as error:
+        what = str(error).partition("\n")[0]  # PyTorch's have many lines
+        raise ModelError(f"cannot make the model '{name}': {what}") from error
 
 
 def finds_boxes(model: nn.Module) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from simtown.training.models.layers import QuestionEncoder, Stage, convolution, perceptron, scaled, with_coordinates
+from simtown.training.models.layers import QuestionEncoder, Stage, check_layers, convolution, perceptron, scaled, with_coordinates
 from simtown.training.world import Batch, World
 
 
@@ -52,6 +52,7 @@ class Film(nn.Module):
         self, world: World, embedding: int = 64, dropout: float = 0.1, width: float = 1.0, hidden: int = 128, blocks: int = 3
     ) -> None:
         super().__init__()
+        check_layers("blocks", blocks)
         one, two, three = scaled(self.filters, width)
         self.stem = nn.Sequential(
             *(convolution(3, one), Stage(one, dropout)),

@@ -14,6 +14,16 @@ from simtown.training.world import Batch
 HEAD = (128, 100, 50, 25, 25, 4)
 
 
+#: Layers of the deepest network that an option may ask for.
+MOST_LAYERS = 100
+
+
+def check_layers(name: str, count: int) -> None:
+    """Raises ValueError unless an option that counts layers is from 1 to MOST_LAYERS."""
+    if not 1 <= count <= MOST_LAYERS:
+        raise ValueError(f"{name} must be from 1 to {MOST_LAYERS}, not {count}")
+
+
 class Stage(nn.Module):
     """What follows a convolution: batch norm, ReLU, dropout of whole channels."""
 

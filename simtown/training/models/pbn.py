@@ -28,7 +28,8 @@ class LabelledConvolution(nn.Module):
     def __init__(self, embedding: int, filters: int, height: int, width: int) -> None:
         super().__init__()
         self.conv = convolution(3 + embedding, filters)
-        taps = F.unfold(torch.ones(1, 1, height, width), 3, padding=1, stride=2)[0]  # 1 where a tap falls into the picture
+        ones = torch.ones(1, 1, height, width, device="cpu")  # also in a model without numbers: meta tensors take seconds to unfold
+        taps = F.unfold(ones, 3, padding=1, stride=2)[0]  # 1 where a tap falls into the picture
         self.register_buffer("inside", taps.T.contiguous(), persistent=False)
 
     def forward(self, image: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:

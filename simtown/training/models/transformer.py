@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from simtown.training.models.layers import check_layers
 from simtown.training.world import World
 
 HEADS = 4
@@ -54,7 +55,11 @@ class Reader(nn.Module):
 
 
 def transformer(size: int, layers: int, dropout: float) -> nn.TransformerEncoder:
-    """Layers of self-attention and two linear layers, layer norm first, which trains without a warm-up of the learning rate."""
+    """Layers of self-attention and two linear layers, layer norm first, which trains without a warm-up of the learning rate.
+
+    Raises ValueError for a number of layers that cannot be.
+    """
+    check_layers("layers", layers)
     layer = nn.TransformerEncoderLayer(
         size, HEADS, dim_feedforward=size * 8 // 3, dropout=dropout, activation="gelu", batch_first=True, norm_first=True
     )

@@ -84,10 +84,10 @@ def test_tuning_learns_and_leaves_the_model_alone(bert, release, deep, tmp_path,
     data = replace(data, gold=np.full_like(data.gold, 3))
     scorer = open_scorer(f"hf:{bert}")
     before = {k: v.clone() for k, v in tuning.masked_of(scorer).model.state_dict().items()}
-    one, notes = tuning.tune(scorer, data, 0, deep, tmp_path / "prompts" / "color.safetensors")
+    one, notes = tuning.tune(scorer, data, 0, deep, tmp_path / "color.safetensors")
     assert min(notes["held_out_loss"]) < 0.75 * notes["held_out_loss"][0]
     assert sum(notes["weights"].values()) == pytest.approx(1)
-    assert (tmp_path / "prompts" / "color.safetensors").stat().st_size > 0
+    assert (tmp_path / "color.safetensors").stat().st_size > 0
     assert one.scores.shape == (len(data.test), 12)
     after = tuning.masked_of(scorer).model.state_dict()
     assert all(torch.equal(before[k], after[k]) for k in before)

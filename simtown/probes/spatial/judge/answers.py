@@ -5,15 +5,20 @@ from __future__ import annotations
 import csv
 import fcntl
 import io
+import math
 import os
 import re
+import stat
 from pathlib import Path
 from threading import Lock
+from typing import TextIO
 
-from simtown.files import DamagedError, ForeignDirectoryError
+from simtown.files import DamagedError, ForeignDirectoryError, RefusedError, read_text
 from simtown.probes.spatial.judge.trials import Answer, Trial, trials_of
 
 HEAD = ("worker", "number", "kind", "first", "second", "rating", "seconds")
+#: Bytes of the largest file of answers: of 2,000 workers.
+LARGEST = 8_000_000
 #: A worker's name. It begins with no -, which spreadsheets take for a formula.
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,39}")
 
@@ -27,11 +32,12 @@ class Answers:
 
     Raises:
         ForeignDirectoryError: the file holds something else, or another process is writing it. DamagedError: a line of it is damaged.
+        RefusedError: it is a link, since what is written goes to the file that was named, or no plain file.
     """
 
     def __init__(self, path: Path) -> None:
         self._lock = Lock()
-        self._file = path.open("a+", encoding="utf-8", newline="")
+        self._file = _opened(path)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self.all = read(path)
@@ -80,24 +86,42 @@ class Answers:
         os.fsync(self._file.fileno())
 
 
+def _opened(path: Path) -> TextIO:
+    """The file to add to, made if need be."""
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    except OSError:
+        if path.is_symlink():
+            raise RefusedError(f"{path} is a symbolic link: give the file that it leads to") from None
+        raise
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise RefusedError(f"{path} is no plain file: give another --out")
+    return os.fdopen(handle, "a+", encoding="utf-8", newline="")
+
+
 def read(path: Path) -> list[Answer]:
     """The answers of a file; none of an empty one. See :class:`Answers` for what is raised."""
     try:
-        content = path.read_text(encoding="utf-8")
+        content = read_text(path, LARGEST)
     except UnicodeDecodeError:
         raise ForeignDirectoryError(f"{path} holds no judgements: give another file") from None
     if content and content.partition("\n")[0].split(",") != list(HEAD):
         raise ForeignDirectoryError(f"{path} holds no judgements (its first line is not {','.join(HEAD)}): give another file")
     found: list[Answer] = []
     many: dict[str, int] = {}
-    for number, row in enumerate(csv.reader(content.splitlines()[1:]), start=2):
+    for number, line in enumerate(content.splitlines()[1:], start=2):
         try:
+            (row,) = csv.reader([line])
             worker, at, kind, first, second, rating, seconds = row
             answer = Answer(worker, int(at), Trial(kind, first, second), int(rating), float(seconds))  # type: ignore[arg-type]
-            if answer.number != many.get(worker, 0) or answer.trial != trials_of(worker)[answer.number] or not 0 <= answer.rating <= 100:
+            due = many.get(worker, 0)
+            if answer.number != due or answer.trial != trials_of(worker)[due] or not 0 <= answer.rating <= 100:
                 raise ValueError
-        except (ValueError, IndexError):
-            raise DamagedError(f"{path} line {number} is no judgement: '{','.join(row)[:60]}'; take it out to go on") from None
+            if not 0 <= answer.seconds < math.inf or not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", worker):  # once with a - in front, too
+                raise ValueError
+        except (ValueError, IndexError, csv.Error):
+            raise DamagedError(f"{path} line {number} is no judgement: '{line[:60]}'; take it out to go on") from None
         many[worker] = answer.number + 1
         found.append(answer)
     if content and not content.endswith("\n"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import combinations
 from typing import Literal, get_args
@@ -43,14 +44,15 @@ class Answer:
     seconds: float
 
 
-def trials_of(worker: str) -> list[Trial]:
+@lru_cache(maxsize=64)
+def trials_of(worker: str) -> tuple[Trial, ...]:
     """72 trials in an order that depends on the worker's name alone, so that whoever comes back goes on with the same ones."""
     generator = np.random.default_rng(int.from_bytes(blake2b(worker.encode(), digest_size=8).digest()))
     made = [Trial("pair", *(pair if generator.random() < 0.5 else pair[::-1])) for pair in combinations(WORDS, 2)]
     same, green = (generator.choice(WORDS, CATCHES, replace=False).tolist() for _ in range(2))
     made += [Trial("self", word, word) for word in same]
     made += [Trial("green", *((GREEN, word) if generator.random() < 0.5 else (word, GREEN))) for word in green]
-    return [made[i] for i in generator.permutation(len(made))]
+    return tuple(made[i] for i in generator.permutation(len(made)))
 
 
 def disbelieved(answers: Iterable[Answer]) -> set[str]:
@@ -86,10 +88,11 @@ def agreement(answers: Iterable[Answer]) -> Agreement:
     workers = sorted({a.worker for a in answers})
     kept = [w for w in workers if w not in out]
     pairs = {frozenset(pair): i for i, pair in enumerate(combinations(WORDS, 2))}
+    places = {worker: i for i, worker in enumerate(kept)}
     table = np.full((len(kept), len(pairs)), np.nan)
     for a in answers:
         if a.worker not in out and a.trial.kind == "pair":
-            table[kept.index(a.worker), pairs[frozenset((a.trial.first, a.trial.second))]] = a.rating
+            table[places[a.worker], pairs[frozenset((a.trial.first, a.trial.second))]] = a.rating
     means = np.full((len(WORDS), len(WORDS)), np.nan)
     rated = np.isfinite(table)
     sums = np.where(rated, table, 0).sum(axis=0)

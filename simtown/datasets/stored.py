@@ -1,0 +1,338 @@
+"""A shard that is read: opened here alone, whoever made it, and believed in nothing.
+
+HDF5 can do far more than a shard needs: arrays that lie in other files, plug-ins that are loaded for a filter, compressed bytes that claim
+to be any number of bytes. So an array is read only if it is a plain one of the layout, whose every chunk lies in this file and says of
+itself that it holds what the layout says. The first array or chunk that is something else is an error; `verify` names them all.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import h5py
+import hdf5plugin  # noqa: F401  (registers the filters)
+import numpy as np
+from h5py import h5a, h5d, h5g, h5l, h5s, h5t
+
+from simtown.datasets import version1
+from simtown.datasets.settings import SCHEMA
+from simtown.datasets.shards import LAYOUT, LEAST_BYTES, PICTURES, Tried
+from simtown.datasets.summary import Summary
+from simtown.files import open_plain, parse_json
+from simtown.scenes.street import SLOTS
+
+#: Bytes of the largest chunk of an array without pictures: 512 rows have at most 400,000, and h5py chooses no more than a MiB.
+_LARGEST_CHUNK = 1 << 20
+#: Bytes of the longest text of an attribute: those of a world of 150 kinds have 2,500.
+_LONGEST_TEXT = 100_000
+#: An HDF5 file begins with these bytes, then has the version of its superblock, and at these places the address of its beginning and end.
+_SIGNATURE, _BASE, END = b"\x89HDF\r\n\x1a\n", slice(12, 20), slice(28, 36)
+#: Registered numbers of the filters.
+_LZ4, _BITSHUFFLE, _ZSTD = 32004, 32008, 32015
+_FILTERS = {"images": _LZ4, "masks": _LZ4, "depth": _BITSHUFFLE}
+#: What the plug-in says of its version comes before these parameters of bitshuffle: bytes of a number, usual blocks, LZ4.
+_BITSHUFFLE_SET = (4, 0, 2)
+
+#: Of every array: what follows n in its shape, and its dtype (:func:`simtown.datasets.shards.layout`).
+Arrays = Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
+
+
+class FormError(ValueError):
+    """A file is not what a shard is; the message says what is wrong and does not name the file."""
+
+
+def head_of(handle: int) -> bytes:
+    """The bytes of an open file that an HDF5 file begins with. Raises FormError where something else stands before the data."""
+    head = os.pread(handle, END.stop, 0)
+    if len(head) < END.stop or not head.startswith(_SIGNATURE) or head[8] not in (2, 3) or any(head[_BASE]):
+        raise FormError("bytes that do not belong there stand before the data")
+    return head
+
+
+def wrong_array(file: h5py.File, name: str, shape: tuple[int, ...], kind: np.dtype[Any]) -> str:
+    """What is wrong with an array of a shard, "" if it is a plain one that lies in the file in the layout's form; no link is followed."""
+    try:
+        group, _, own_name = name.rpartition("/")
+        array = _linked(_linked(file.id, group, h5g) if group else file.id, own_name, h5d, name)
+        _chunks(array, name, shape, _check_form(array, name, shape, kind), os.fstat(file.id.get_vfd_handle()).st_size)
+    except FormError as error:
+        return str(error)
+    return ""
+
+
+def _linked(parent: h5g.GroupID, own_name: str, kind: Any, name: str = "") -> Any:
+    """The array (of the module h5d) or the group (h5g) of this name. Raises FormError unless it lies right there."""
+    name, word = name or own_name, "group" if kind is h5g else "array"
+    try:
+        link = parent.links.get_info(own_name.encode()).type
+    except (KeyError, RuntimeError):
+        raise FormError(f"the {word} '{name}' is missing") from None
+    if link != h5l.TYPE_HARD:
+        raise FormError(f"the {word} '{name}' is a link to elsewhere: it must lie in this file")
+    try:
+        return kind.open(parent, own_name.encode())
+    except (KeyError, RuntimeError, ValueError, TypeError) as error:
+        raise FormError(f"'{name}' is no {word} ({error})") from None
+
+
+@lru_cache(maxsize=256)
+def _stored_type(kind: np.dtype[Any]) -> h5t.TypeID:
+    return h5t.py_create(kind, logical=True)
+
+
+def _check_form(array: h5d.DatasetID, name: str, shape: tuple[int, ...], kind: np.dtype[Any]) -> tuple[int, ...]:
+    """The shape of the array's chunks. Raises FormError unless it has the layout's form."""
+    made = array.get_create_plist()
+    form = made.get_layout()
+    if form == h5d.VIRTUAL or made.get_external_count():  # before its shape is asked for, which would open the other file
+        raise FormError(f"the array '{name}' lies in another file: it must lie in this one")
+    if array.get_type() != _stored_type(kind) or array.shape != shape:
+        raise FormError(f"the array '{name}' is {_type_name(array)} {array.shape}, not {kind} {shape}")
+    chunk: tuple[int, ...] = made.get_chunk() if form == h5d.CHUNKED else ()
+    largest = prod(shape[1:]) * kind.itemsize if name in PICTURES else _LARGEST_CHUNK
+    if not chunk or prod(chunk) * kind.itemsize > largest or any(side > whole for side, whole in zip(chunk, shape, strict=True)):
+        raise FormError(f"the array '{name}' lies in chunks of {chunk}, as no shard's does")
+    number = _FILTERS.get(name, _ZSTD)
+    filters = [made.get_filter(i) for i in range(made.get_nfilters())]
+    if [code for code, *_ in filters] != [number] or (number == _BITSHUFFLE and filters[0][2][2:] != _BITSHUFFLE_SET):
+        raise FormError(f"the array '{name}' is packed with other filters than a shard's")
+    return chunk
+
+
+def _chunks(array: h5d.DatasetID, name: str, shape: tuple[int, ...], chunk: tuple[int, ...], file_bytes: int) -> np.ndarray:
+    """(k, 3) uint64: first row, place and size in the file of every chunk, in order.
+
+    Raises FormError unless all of them are there, packed, and none has bytes that the file does not have.
+    """
+    found: list[Any] = []
+    array.chunk_iter(found.append)
+    found.sort(key=lambda info: info.chunk_offset)
+    wanted = prod(-(-whole // side) for whole, side in zip(shape, chunk, strict=True))
+    if len(found) != wanted or len({info.chunk_offset for info in found}) != wanted or any(info.filter_mask for info in found):
+        raise FormError(f"the array '{name}' is not stored whole")
+    chunks = np.array([(info.chunk_offset[0], info.byte_offset, info.size) for info in found], dtype=np.uint64)
+    ends = chunks[:, 1:].sum(axis=1)
+    if max(int(chunks[:, 1:].max()), int(ends.max()), int(chunks[:, 2].sum())) > file_bytes:
+        raise FormError(f"the array '{name}' claims bytes that the file does not have")
+    return chunks
+
+
+def _type_name(array: h5d.DatasetID) -> str:
+    try:
+        return str(array.dtype)
+    except TypeError:
+        return "of a strange type"
+
+
+def attribute(file: h5py.File, name: str, kind: type[int] | type[str]) -> Any:
+    """A whole number or a text that a shard says of itself. Raises FormError where it says no such thing."""
+    if not h5a.exists(file.id, name.encode()):
+        raise FormError(f"its attribute '{name}' is missing")
+    stored = h5a.open(file.id, name.encode())
+    wanted = h5t.py_create(np.dtype("<i8") if kind is int else h5py.string_dtype(), logical=True)
+    if stored.shape != () or stored.get_type() != wanted:
+        raise FormError(f"its attribute '{name}' is no {'whole number' if kind is int else 'text'}")
+    value = file.attrs[name]
+    if isinstance(value, str) and len(value) > _LONGEST_TEXT:
+        raise FormError(f"its attribute '{name}' has {len(value):,} characters, more than a shard's ever has")
+    return kind(value)
+
+
+def read_counts(file: h5py.File) -> tuple[Tried, Summary]:
+    """(proposed, accepted) counts of a shard's rejection loops, and its summary. Raises FormError."""
+    tried = {loop: tuple(numbers) for loop, numbers in _counts(file, "tried").items()}
+    if any(len(numbers) != 2 for numbers in tried.values()):
+        raise FormError("its attribute 'tried' does not hold two counts of each loop")
+    return tried, _counts(file, "summary")  # type: ignore[return-value]
+
+
+def _counts(file: h5py.File, name: str) -> dict[str, list[int]]:
+    """The lists of whole numbers, by name, that an attribute holds as JSON. Raises FormError."""
+    try:
+        told = parse_json(attribute(file, name, str))
+    except ValueError as error:
+        raise FormError(f"its attribute '{name}' is no JSON ({error})") from None
+    if not isinstance(told, dict) or not all(
+        isinstance(numbers, list) and all(type(n) is int and 0 <= n < 1 << 53 for n in numbers) for numbers in told.values()
+    ):
+        raise FormError(f"its attribute '{name}' holds no lists of counts")
+    return told
+
+
+@dataclass
+class _Array:
+    """An array that is as it should be, rows and bytes of its chunks, the chunks in order, and the numbers of those that were looked at."""
+
+    id: h5d.DatasetID
+    chunk_rows: int
+    chunk_bytes: int
+    chunks: np.ndarray
+    sound: set[int] = field(default_factory=set)
+
+
+class Shard:
+    """An open shard. What is read of an array is looked at before HDF5 unpacks it.
+
+    Args:
+        path: its file.
+        arrays: what the shard must hold.
+        count: its examples.
+        follow: whether the path may be a symbolic link, as one that the person named.
+
+    Raises:
+        FormError: it is not what a shard is. RefusedError: it is no plain file. OSError: HDF5 cannot open it.
+    """
+
+    def __init__(self, path: Path, arrays: Arrays, count: int, follow: bool = False) -> None:
+        self.file = open_file(path, follow)
+        self.arrays, self.count = arrays, count
+        self._handle: int = self.file.id.get_vfd_handle()
+        self._bytes = os.fstat(self._handle).st_size
+        self._open: dict[str, _Array] = {}
+        self._groups: dict[str, Any] = {"": self.file.id}
+        if self._bytes < count * LEAST_BYTES:
+            self.close()
+            raise FormError(f"it has {self._bytes:,} bytes, too few for {count:,} examples")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._open.clear()
+        self._groups.clear()
+        self.file.close()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.arrays
+
+    def read(self, name: str, rows: slice | np.ndarray = slice(None)) -> np.ndarray:
+        """Rows of an array as they are stored: of a slice without steps, or of an array of numbers. Raises FormError, OSError, KeyError."""
+        shape, kind = self.arrays[name]
+        if isinstance(rows, np.ndarray):
+            out = np.zeros((len(rows), *shape), dtype=kind)
+            for place, row in enumerate(rows.tolist()):
+                self.read_into(out[place : place + 1], name, row)
+            return out
+        begin, end, _ = rows.indices(self.count)
+        out = np.zeros((max(end - begin, 0), *shape), dtype=kind)
+        self.read_into(out, name, begin)
+        return out
+
+    def read_into(self, out: np.ndarray, name: str, begin: int) -> None:
+        """The same of the rows from `begin` on, into an array of as many rows, contiguous in memory."""
+        shape, kind = self.arrays[name]
+        if not len(out):
+            return
+        if not 0 <= begin <= self.count - len(out):
+            raise IndexError(f"it has no rows {begin} to {begin + len(out) - 1}")
+        array = self._array(name)
+        self._check_chunks(array, name, begin, begin + len(out))
+        stored, memory = h5s.ALL, h5s.ALL
+        if len(out) < self.count:
+            stored, memory = array.id.get_space(), h5s.create_simple(out.shape)
+            stored.select_hyperslab((begin, *(0 for _ in shape)), out.shape)
+        array.id.read(memory, stored, out, _stored_type(kind))
+
+    def _array(self, name: str) -> _Array:
+        if name not in self._open:
+            (shape, kind), (group, _, own_name) = self.arrays[name], name.rpartition("/")
+            if group not in self._groups:
+                self._groups[group] = _linked(self.file.id, group, h5g)
+            array, whole = _linked(self._groups[group], own_name, h5d, name), (self.count, *shape)
+            chunk = _check_form(array, name, whole, kind)
+            self._open[name] = _Array(array, chunk[0], prod(chunk) * kind.itemsize, _chunks(array, name, whole, chunk, self._bytes))
+        return self._open[name]
+
+    def _check_chunks(self, array: _Array, name: str, begin: int, end: int) -> None:
+        """Look at the chunks of the rows `begin` to `end` - 1. Raises FormError where one claims to unpack to another size than it has."""
+        first, look = array.chunks[:, 0], _LOOKS[_FILTERS.get(name, _ZSTD)]
+        low, high = np.searchsorted(first, np.array([begin // array.chunk_rows * array.chunk_rows, end], dtype=np.uint64)).tolist()
+        for number in range(low, high):
+            if number not in array.sound:
+                row, place, size = array.chunks[number].tolist()
+                if not look(self._handle, place, size, array.chunk_bytes):
+                    raise FormError(f"the array '{name}' has bytes that do not unpack to its rows from {row} on")
+                array.sound.add(number)
+
+
+def open_file(path: Path, follow: bool = False) -> h5py.File:
+    """A plain HDF5 file, for reading; its content is not looked at. Raises FormError, RefusedError, OSError.
+
+    HDF5 opens the path once more: from a file that Python opened it reads half as fast.
+    """
+    open_plain(path, follow).close()
+    file = h5py.File(path, "r", rdcc_nbytes=0)  # no chunk is kept: 256 files of 26 arrays would keep 6 GB
+    try:
+        head_of(file.id.get_vfd_handle())
+    except FormError:
+        file.close()
+        raise
+    return file
+
+
+def open_alone(path: Path) -> tuple[Shard, int]:
+    """A shard that the person named, without its data set: what it holds besides pictures, and the version of its layout.
+
+    Raises as :class:`Shard`.
+    """
+    with open_file(path, follow=True) as file:
+        schema, count = attribute(file, "schema", int), attribute(file, "count", int)
+        if schema not in (1, SCHEMA) or count < 1:
+            raise FormError(f"it says of itself that it has layout version {schema} and {count} examples")
+        kind = np.dtype(LAYOUT["scene/entity"][1])
+        vehicles = 2 if not wrong_array(file, "scene/entity", (count, 2), kind) else 3
+    sizes = {"v": vehicles, "p": version1.SLOTS if schema == 1 else SLOTS}
+    names = [name for name in LAYOUT if name not in PICTURES and (schema > 1 or name != "scene/paint")]
+    forms = {name: (tuple(sizes[n] if isinstance(n, str) else n for n in LAYOUT[name][0]), np.dtype(LAYOUT[name][1])) for name in names}
+    return Shard(path, forms, count, follow=True), schema
+
+
+def _sound_lz4(handle: int, place: int, size: int, wanted: int) -> bool:
+    """One block, since a block may have a gigabyte: its size unpacked, twice, and packed."""
+    head = os.pread(handle, 16, place)
+    return len(head) == 16 and struct.unpack(">QII", head) == (wanted, wanted, size - 16)
+
+
+def _sound_zstd(handle: int, place: int, size: int, wanted: int) -> bool:
+    """A frame (RFC 8878, section 3.1.1.1) that says how many bytes it unpacks to."""
+    head = os.pread(handle, min(size, 18), place)
+    if len(head) < 6 or not head.startswith(b"\x28\xb5\x2f\xfd"):
+        return False
+    descriptor = head[4]
+    single, dictionary = descriptor >> 5 & 1, descriptor & 3
+    length = (single, 2, 4, 8)[descriptor >> 6]
+    begin = 5 + (1 - single)
+    if not length or dictionary or len(head) < begin + length:
+        return False
+    return int.from_bytes(head[begin : begin + length], "little") + (256 if length == 2 else 0) == wanted
+
+
+def _sound_bitshuffle(handle: int, place: int, size: int, wanted: int) -> bool:
+    """Blocks of LZ4, each with its packed size before it, and what is too short for a block as it is."""
+    content = os.pread(handle, size, place)
+    if len(content) < 12:
+        return False
+    unpacked, block = struct.unpack_from(">QI", content)
+    unit = 8 * _BITSHUFFLE_SET[0]  # bits of so many numbers are shuffled at once
+    if unpacked != wanted or not block or block % unit:
+        return False
+    blocks = wanted // block + (wanted % block >= unit)
+    begin = 12
+    for _ in range(blocks):
+        if len(content) < begin + 4:
+            return False
+        begin += 4 + struct.unpack_from(">I", content, begin)[0]
+    return begin + wanted % unit == len(content)
+
+
+_LOOKS = {_LZ4: _sound_lz4, _ZSTD: _sound_zstd, _BITSHUFFLE: _sound_bitshuffle}
+
+
+def read_rows(shard: Shard, name: str, rows: slice | np.ndarray, schema: int = SCHEMA) -> np.ndarray:
+    """Rows of an array of a shard of either layout, as today's has them."""
+    return version1.read(shard.read, name, rows) if schema == 1 else shard.read(name, rows)
