@@ -32,8 +32,8 @@ def dataset_sheet(dataset: Dataset, renderer: Renderer, split: str = "train", co
     """The first examples of a split: picture, question, answer, boxes (subject blue, object orange); `large` draws them anew."""
     examples = dataset[split]
     rows = np.arange(min(count, len(examples)))
-    slots = [examples.column(f"{role}_slot")[rows] for role in ("subject", "object")]
-    images, box = examples.images(rows), examples.column("boxes")[rows]
+    told = examples.rows(("question", "answer", "subject_slot", "object_slot", "boxes"), rows)
+    images, box = examples.images(rows), told["boxes"]
     if large or max(images.shape[1:3]) < 128:
         scale = max(1, (512 if large else 160) // max(images.shape[1:3]))
         if dataset.settings.other_world:  # its scenes cannot be drawn: larger pixels
@@ -45,10 +45,10 @@ def dataset_sheet(dataset: Dataset, renderer: Renderer, split: str = "train", co
     cells = [
         _question_cell(
             images[i],
-            examples.column("question")[i].decode(),
-            bool(examples.column("answer")[i]),
-            box[i, slots[0][i]],
-            box[i, slots[1][i]],
+            told["question"][i].decode(),
+            bool(told["answer"][i]),
+            box[i, told["subject_slot"][i]],
+            box[i, told["object_slot"][i]],
         )
         for i in rows
     ]

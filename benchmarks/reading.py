@@ -1,0 +1,250 @@
+"""How fast a training loop gets pictures in random order: simtown's views, and the loaders that people use, on the same examples.
+
+    python benchmarks/reading.py [--n 6000] [--sizes 64x32,128,256] [--workers 0,2] [--repeats 3] [--out FILE]
+
+One simtown data set of each size is made, and from it what the others read: PNG files (Pillow), Parquet with PNG inside (datasets), tar
+files with PNG inside (webdataset, its shuffle buffer 1,000) and MDS files with raw pixels (MosaicML's streaming, where it is installed). All feed
+PyTorch's DataLoader with batches of 128 of a uint8 tensor of pictures and one of answers. "h5py" is simtown's file read a row at a time by
+h5py, as any program can. A run is an epoch; the clock starts with the first batch, so processes and files are open by then. Runs go in
+rounds over all loaders, so that a slow minute of the machine hits all alike. Cold: the kernel was asked to forget the files beforehand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import os
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from time import perf_counter, process_time
+from typing import Any
+
+import h5py
+import hdf5plugin  # noqa: F401  (registers the filters)
+import numpy as np
+import torch
+from machine import machine
+from PIL import Image
+from rich.console import Console
+from rich.table import Table
+from torch.utils.data import DataLoader
+
+from simtown.datasets.export import export
+from simtown.datasets.job import generate
+from simtown.datasets.reader import open_dataset
+from simtown.datasets.settings import Settings
+from simtown.datasets.shuffled import Shuffled
+
+RESULT = Path(__file__).parent / "results" / "reading.csv"
+BATCH = 128
+#: Makes a DataLoader with so many workers.
+Loader = Callable[[int], Any]
+
+
+def _plain(dataset: Any, workers: int, shuffle: bool | None = True) -> DataLoader[Any]:
+    return DataLoader(dataset, batch_size=BATCH, shuffle=shuffle, num_workers=workers)
+
+
+class Png(torch.utils.data.Dataset[Any]):
+    """A folder of PNG files and a list of answers."""
+
+    def __init__(self, folder: Path) -> None:
+        self.paths = sorted((folder / "images").rglob("*.png"))
+        self.answers = np.load(folder / "answers.npy")
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __getitem__(self, i: int) -> tuple[torch.Tensor, int]:
+        return torch.from_numpy(np.array(Image.open(self.paths[i]))), int(self.answers[i])
+
+
+class H5py(torch.utils.data.Dataset[Any]):
+    """simtown's shards read a row at a time by h5py."""
+
+    def __init__(self, folder: Path) -> None:
+        self.paths = sorted(folder.rglob("train-*.h5"))
+        counts = []
+        for path in self.paths:
+            with h5py.File(path) as file:
+                counts.append(len(file["answer"]))
+        self.starts = np.cumsum([0, *counts])
+        self.files: dict[int, Any] = {}
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def __getitem__(self, i: int) -> tuple[torch.Tensor, bool]:
+        number = int(np.searchsorted(self.starts, i, side="right")) - 1
+        if number not in self.files:
+            self.files[number] = h5py.File(self.paths[number])
+        file, row = self.files[number], i - int(self.starts[number])
+        return torch.from_numpy(file["images"][row]), bool(file["answer"][row])
+
+
+def simtown(folder: Path) -> dict[str, Loader]:
+    split = open_dataset(folder).train
+    return {
+        "simtown": lambda workers: _plain(split.torch(), workers),
+        "simtown, blocks": lambda workers: DataLoader(Shuffled(split, BATCH), batch_size=None, num_workers=workers),
+    }
+
+
+def png(folder: Path) -> dict[str, Loader]:
+    return {"png": lambda workers: _plain(Png(folder), workers)}
+
+
+def parquet(folder: Path) -> dict[str, Loader]:
+    from datasets import Features, Value, load_dataset
+    from datasets import Image as Picture
+
+    files = [str(path) for path in sorted((folder / "data").glob("train-*.parquet"))]
+    loaded = load_dataset("parquet", data_files=files, split="train", cache_dir=str(folder / "cache"))
+    kept = loaded.select_columns(["image", "answer"]).cast(Features({"image": Picture(), "answer": Value("bool")})).with_format("torch")
+    return {"datasets": lambda workers: _plain(kept, workers)}
+
+
+def tars(folder: Path) -> dict[str, Loader]:
+    import webdataset
+
+    def load(workers: int) -> Any:
+        files = [str(path) for path in sorted(folder.glob("train-*.tar"))]
+        stages = (
+            webdataset.WebDataset(files, shardshuffle=len(files), empty_check=False)
+            .shuffle(1000)
+            .decode("torchrgb8")
+            .to_tuple("png", "cls")
+        )
+        return DataLoader(stages.batched(BATCH), batch_size=None, num_workers=min(workers, len(files)))
+
+    return {"webdataset": load}
+
+
+def mds(folder: Path) -> dict[str, Loader]:
+    from streaming import StreamingDataset
+
+    return {
+        "streaming": lambda workers: DataLoader(
+            StreamingDataset(local=str(folder), batch_size=BATCH, shuffle=True), batch_size=BATCH, num_workers=workers
+        )
+    }
+
+
+def make(folder: Path, width: int, height: int, n: int) -> dict[str, Loader]:
+    """The same examples in every form; the loaders by name."""
+    generate(Settings(n=n, val=0, test=0, width=width, height=height), folder / "simtown")
+    data = open_dataset(folder / "simtown")
+    loaders: dict[str, Loader] = {**simtown(folder / "simtown"), "h5py": lambda workers: _plain(H5py(folder / "simtown"), workers)}
+    (folder / "png" / "images").mkdir(parents=True)
+    (folder / "tars").mkdir()
+    answers = data.train.column("answer")
+    np.save(folder / "png" / "answers.npy", answers)
+    tar: tarfile.TarFile | None = None
+    for first in range(0, n, 500):
+        for i, picture in enumerate(data.train.images(np.arange(first, min(first + 500, n))), start=first):
+            packed = io.BytesIO()
+            Image.fromarray(picture).save(packed, format="PNG")
+            (folder / "png" / "images" / f"{i:07d}.png").write_bytes(packed.getvalue())
+            if i % 1500 == 0:
+                if tar is not None:
+                    tar.close()
+                tar = tarfile.open(folder / "tars" / f"train-{i // 1500:05d}.tar", "w")  # noqa: SIM115
+            assert tar is not None
+            for ending, content in (("png", packed.getvalue()), ("cls", str(int(answers[i])).encode())):
+                entry = tarfile.TarInfo(f"{i:07d}.{ending}")
+                entry.size = len(content)
+                tar.addfile(entry, io.BytesIO(content))
+    if tar is not None:
+        tar.close()
+    loaders |= png(folder / "png")
+    export(data, "parquet", ["train"], folder / "parquet")
+    loaders |= parquet(folder / "parquet")
+    loaders |= tars(folder / "tars")
+    try:
+        from streaming import MDSWriter
+    except ImportError:
+        print("streaming is not installed: left out")
+    else:
+        columns = {"image": f"ndarray:uint8:{height},{width},3", "answer": "int"}
+        with MDSWriter(out=str(folder / "mds"), columns=columns) as writer:
+            for i in range(n):
+                writer.write({"image": data.train.images([i])[0], "answer": int(answers[i])})
+        loaders |= mds(folder / "mds")
+    return loaders
+
+
+def forget(folder: Path) -> None:
+    """Ask the kernel to drop what it keeps of the files."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            handle = os.open(path, os.O_RDONLY)
+            os.fsync(handle)
+            os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+            os.close(handle)
+
+
+def examples(batch: Any) -> int:
+    """How many examples a batch holds."""
+    return len(batch["answer"] if isinstance(batch, dict) else batch[1])
+
+
+def one_run(load: Loader, workers: int) -> tuple[float, float]:
+    """Examples/s of an epoch from the first batch on, and of this process's own processor time."""
+    batches: Iterator[Any] = iter(load(workers))
+    next(batches)
+    begun, used, count = perf_counter(), process_time(), 0
+    for batch in batches:
+        count += examples(batch)
+    return count / (perf_counter() - begun), count / max(process_time() - used, 1e-9)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--n", type=int, default=6000)
+    parser.add_argument("--sizes", default="64x32,128,256")
+    parser.add_argument("--workers", default="0,2")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--out", type=Path, default=RESULT)
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    rows: list[dict[str, Any]] = []
+    for size in args.sizes.split(","):
+        width, height = int(size.split("x")[0]), int(size.split("x")[-1])
+        with tempfile.TemporaryDirectory() as scratch:
+            loaders = make(Path(scratch), width, height, args.n)
+            cases = [(name, int(workers), state) for name in loaders for workers in args.workers.split(",") for state in ("warm", "cold")]
+            runs: dict[tuple[str, int, str], list[tuple[float, float]]] = {case: [] for case in cases}
+            for round_number in range(args.repeats + 1):
+                for case in cases:
+                    name, workers, state = case
+                    if state == "cold":
+                        forget(Path(scratch))
+                    speeds = one_run(loaders[name], workers)
+                    if round_number:  # the first round only warms up
+                        runs[case].append(speeds)
+            for (name, workers, state), got in runs.items():
+                rows.append({
+                    "size": size, "loader": name, "workers": workers, "files": state,
+                    "examples_per_second": round(median(speed for speed, _ in got)),
+                    "low": round(min(speed for speed, _ in got)), "high": round(max(speed for speed, _ in got)),
+                    "per_own_cpu_second": round(median(speed for _, speed in got)) if not workers else "",
+                })  # fmt: skip
+    described = machine("torch", "numpy", "h5py", "hdf5plugin", "cramjam", "pillow", "datasets", "webdataset", "mosaicml-streaming")
+    table = Table(*rows[0], title=described)
+    for row in rows:
+        table.add_row(*map(str, row.values()))
+    Console(width=120).print(table)
+    with open(args.out, "w", newline="", encoding="utf-8") as file:
+        file.write(f"# {described}; {args.n} examples, batches of {BATCH}, {args.repeats} rounds, medians\n")
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    print(f"written to {args.out}")
+
+
+if __name__ == "__main__":
+    main()
