@@ -190,13 +190,8 @@ class Split(Sequence[Example]):
 
     def scenes(self, rows: slice | np.ndarray = slice(None)) -> SceneBatch:
         """Latent scenes of some rows, ready for a renderer."""
-<<<<<<< HEAD
         numbers = np.arange(len(self))[rows] if isinstance(rows, slice) else rows
         return self.scenes_of(self.rows(SCENE_COLUMNS, numbers))
-=======
-        self._load(SCENE_COLUMNS)
-        return self.scenes_of({name: self._columns[name][rows] for name in SCENE_COLUMNS})
->>>>>>> x25
 
     def scenes_of(self, columns: dict[str, np.ndarray]) -> SceneBatch:
         """The scenes that some rows of SCENE_COLUMNS hold. Raises DamagedError for numbers of things that do not exist."""
@@ -240,7 +235,7 @@ class Split(Sequence[Example]):
             _bytes_of(out)[places] = _bytes_of(table)[own]
         if out is None:
             return {name: self._nothing(name) for name in names}
-        return {name: out[name] for name in names}
+        return {name: np.ascontiguousarray(out[name]) for name in names}
 
     def _table(self, number: int, names: tuple[str, ...]) -> np.ndarray:
         """Columns of a shard side by side, so that a row of all of them is one piece of memory."""
@@ -280,12 +275,7 @@ class Split(Sequence[Example]):
         i = int(i) + len(self) * (i < 0)
         if not 0 <= i < len(self):
             raise IndexError(f"there is no example {i}: the split holds {len(self)}, numbered from 0")
-<<<<<<< HEAD
         c = {name: values[0] for name, values in self.rows((*_SMALL, *SCENE_COLUMNS), [i]).items()}
-=======
-        self._load([*_SMALL, *SCENE_COLUMNS])
-        c = {name: self._columns[name][i] for name in _SMALL}
->>>>>>> x25
         return Example(
             image=self.images([i])[0],
             question=c["question"].decode(),

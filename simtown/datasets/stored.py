@@ -203,15 +203,10 @@ class Shard:
         self.arrays, self.count = arrays, count
         self._handle: int = self.file.id.get_vfd_handle()
         self._bytes = os.fstat(self._handle).st_size
-<<<<<<< HEAD
-        self._open: dict[str, _Array] = {}
-        self._groups: dict[str, Any] = {"": self.file.id}
-        self._places: dict[str, Chunks] = {}
-=======
         self._groups: set[str] = set()
         self._chunks: dict[str, _Chunks] = {}
         self._pictures: dict[str, h5d.DatasetID] = {}  # no other array stays open: HDF5 closes a file the slower, the more are
->>>>>>> x25
+        self._places: dict[str, Chunks] = {}
         if self._bytes < count * LEAST_BYTES:
             self.close()
             raise FormError(f"it has {self._bytes:,} bytes, too few for {count:,} examples")
@@ -255,24 +250,14 @@ class Shard:
             stored.select_hyperslab((begin, *(0 for _ in shape)), out.shape)
         array.read(memory, stored, out, _stored_type(kind))
 
-<<<<<<< HEAD
     def places(self, name: str) -> Chunks:
         """Where the rows of an array of :data:`UNPACKED_HERE` lie. Raises FormError, ChunkError, OSError."""
         if name not in self._places:
-            _, offsets, sizes = self._array(name).chunks.astype(np.int64).T
+            self._array(name)
+            _, offsets, sizes = self._chunks[name].table.astype(np.int64).T
             self._places[name] = Chunks(np.ascontiguousarray(offsets), np.ascontiguousarray(sizes), *self.arrays[name])
         return self._places[name]
 
-    def _array(self, name: str) -> _Array:
-        if name not in self._open:
-            (shape, kind), (group, _, own_name) = self.arrays[name], name.rpartition("/")
-            if group not in self._groups:
-                self._groups[group] = _linked(self.file.id, group, h5g)
-            array, whole = _linked(self._groups[group], own_name, h5d, name), (self.count, *shape)
-            chunk = _check_form(array, name, whole, kind)
-            self._open[name] = _Array(array, chunk[0], prod(chunk) * kind.itemsize, _chunks(array, name, whole, chunk, self._bytes))
-        return self._open[name]
-=======
     def _array(self, name: str) -> h5d.DatasetID:
         if name in self._pictures:
             return self._pictures[name]
@@ -289,7 +274,6 @@ class Shard:
         if name in PICTURES:
             self._pictures[name] = array
         return array
->>>>>>> x25
 
     def _check_chunks(self, name: str, begin: int, end: int) -> None:
         """Look at the chunks of the rows `begin` to `end` - 1. Raises FormError where one claims to unpack to another size than it has."""
