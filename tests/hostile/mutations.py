@@ -500,7 +500,7 @@ def _neighbour(scene: Scene, mutation: Mutation) -> None:
     if kind < 2 and path.is_dir():
         shutil.copytree(path, beside, symlinks=True)
     elif kind < 2:
-        shutil.copyfile(path, beside)
+        shutil.copyfile(path, beside, follow_symlinks=False)
     else:
         beside.symlink_to((scene.root / "secret", "..", scene.root / "secret" / "secret.txt")[kind - 2])
 
