@@ -141,6 +141,8 @@ class Split(Sequence[Example]):
         for number, count in enumerate(np.diff(self._starts).tolist()):
             for begin in range(0, count, size):
                 part = {name: self._read(number, name, slice(begin, begin + size), schema) for name in names}
+                if {"subject_slot", "object_slot"} <= part.keys() and (part["subject_slot"] == part["object_slot"]).any():
+                    raise DamagedError(f"{self._paths[number]} has questions about one vehicle {_NOTHING}")
                 yield self._starts[number] + begin, part
             if number in self._files:
                 self._files.pop(number).close()
