@@ -16,6 +16,7 @@ from typing import Any
 
 from torch import nn
 
+from simtown.files import LONGEST_NAME
 from simtown.training.record import brief
 from simtown.training.world import World
 
@@ -49,8 +50,9 @@ def admit(name: Any, file: Path | str, allowed: Collection[str] = ()) -> None:
         ModelError: it is neither.
     """
     if not isinstance(name, str) or not (name in MODELS or name in allowed):
-        advice = f"if you trust its code, allow it with --allow-model {name}" if ":" in str(name) else f"choose among {', '.join(MODELS)}"
-        raise ModelError(f"{file} names the model '{name}', which is none of simtown's own: {advice}")
+        shown = str(name)[:LONGEST_NAME]
+        advice = f"if you trust its code, allow it with --allow-model {shown}" if ":" in shown else f"choose among {', '.join(MODELS)}"
+        raise ModelError(f"{file} names the model '{shown}', which is none of simtown's own: {advice}")
 
 
 def find(name: str) -> type[nn.Module]:
