@@ -99,12 +99,19 @@ class Split(Sequence[Example]):
 
     def column(self, name: str) -> np.ndarray:
         """A whole column such as "answer", "tokens" or "scene/pose", the example first; kept in memory. KeyError for an unknown one."""
-        if name not in self._columns:
-            if name not in LAYOUT or name in PICTURES:
-                raise KeyError(f"there is no column '{name}': one of {', '.join(known for known in LAYOUT if known not in PICTURES)}")
-            parts = [self._read(number, name, slice(None), self._schema) for number in range(len(self._paths))]
-            self._columns[name] = np.concatenate(parts) if parts else np.zeros(0)
+        if name not in LAYOUT or name in PICTURES:
+            raise KeyError(f"there is no column '{name}': one of {', '.join(known for known in LAYOUT if known not in PICTURES)}")
+        self._load([name])
         return self._columns[name]
+
+    def _load(self, names: Iterable[str]) -> None:
+        """Read the columns that are not in memory yet: all of one shard, then all of the next, since few files are open at once."""
+        missing = [name for name in names if name not in self._columns]
+        if not missing:
+            return
+        parts = [[self._read(number, name, slice(None), self._schema) for name in missing] for number in range(len(self._paths))]
+        self._columns |= {name: np.concatenate(part) for name, part in zip(missing, zip(*parts, strict=True), strict=True)}
+        self._columns |= {name: np.zeros(0) for name in missing if not parts}
 
     @contextmanager
     def _reading(self, number: int) -> Iterator[Shard]:
@@ -179,7 +186,8 @@ class Split(Sequence[Example]):
 
     def scenes(self, rows: slice | np.ndarray = slice(None)) -> SceneBatch:
         """Latent scenes of some rows, ready for a renderer."""
-        return self.scenes_of({name: self.column(name)[rows] for name in SCENE_COLUMNS})
+        self._load(SCENE_COLUMNS)
+        return self.scenes_of({name: self._columns[name][rows] for name in SCENE_COLUMNS})
 
     def scenes_of(self, columns: dict[str, np.ndarray]) -> SceneBatch:
         """The scenes that some rows of SCENE_COLUMNS hold. Raises DamagedError for numbers of things that do not exist."""
@@ -217,7 +225,8 @@ class Split(Sequence[Example]):
         i = int(i) + len(self) * (i < 0)
         if not 0 <= i < len(self):
             raise IndexError(f"there is no example {i}: the split holds {len(self)}, numbered from 0")
-        c = {name: self.column(name)[i] for name in _SMALL}
+        self._load([*_SMALL, *SCENE_COLUMNS])
+        c = {name: self._columns[name][i] for name in _SMALL}
         return Example(
             image=self.images([i])[0],
             question=c["question"].decode(),

@@ -76,9 +76,10 @@ def tasks(settings: Settings) -> list[Task]:
 
 def each_task(settings: Settings) -> Iterator[Task]:
     """The same, one by one."""
+    size = settings.shard_size
     for split, count in settings.counts().items():
-        for number in range(-(-count // settings.shard_size)):
-            yield _task(settings.shard_size, count, split, number)
+        for number in range(-(-count // size)):
+            yield _task(size, count, split, number)
 
 
 def shard_count(settings: Settings) -> int:

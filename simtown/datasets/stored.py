@@ -8,6 +8,7 @@ itself that it holds what the layout says. The first array or chunk that is some
 from __future__ import annotations
 
 import os
+import stat
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from typing import Any
 import h5py
 import hdf5plugin  # noqa: F401  (registers the filters)
 import numpy as np
-from h5py import h5a, h5d, h5g, h5l, h5s, h5t
+from h5py import h5a, h5d, h5f, h5g, h5l, h5p, h5s, h5t
 
 from simtown.datasets import version1
 from simtown.datasets.settings import SCHEMA
@@ -59,25 +60,26 @@ def head_of(handle: int) -> bytes:
 def wrong_array(file: h5py.File, name: str, shape: tuple[int, ...], kind: np.dtype[Any]) -> str:
     """What is wrong with an array of a shard, "" if it is a plain one that lies in the file in the layout's form; no link is followed."""
     try:
-        group, _, own_name = name.rpartition("/")
-        array = _linked(_linked(file.id, group, h5g) if group else file.id, own_name, h5d, name)
+        if "/" in name:
+            _linked(file.id, name.rpartition("/")[0], h5g)
+        array = _linked(file.id, name, h5d)
         _chunks(array, name, shape, _check_form(array, name, shape, kind), os.fstat(file.id.get_vfd_handle()).st_size)
     except FormError as error:
         return str(error)
     return ""
 
 
-def _linked(parent: h5g.GroupID, own_name: str, kind: Any, name: str = "") -> Any:
-    """The array (of the module h5d) or the group (h5g) of this name. Raises FormError unless it lies right there."""
-    name, word = name or own_name, "group" if kind is h5g else "array"
+def _linked(file: h5f.FileID, name: str, kind: Any) -> Any:
+    """The array (of the module h5d) or the group (h5g) of this name, whose own group is right. Raises FormError unless it lies there."""
+    path, word = name.encode(), "group" if kind is h5g else "array"
     try:
-        link = parent.links.get_info(own_name.encode()).type
+        link = file.links.get_info(path).type
     except (KeyError, RuntimeError):
         raise FormError(f"the {word} '{name}' is missing") from None
     if link != h5l.TYPE_HARD:
         raise FormError(f"the {word} '{name}' is a link to elsewhere: it must lie in this file")
     try:
-        return kind.open(parent, own_name.encode())
+        return kind.open(file, path)
     except (KeyError, RuntimeError, ValueError, TypeError) as error:
         raise FormError(f"'{name}' is no {word} ({error})") from None
 
@@ -166,14 +168,13 @@ def _counts(file: h5py.File, name: str) -> dict[str, list[int]]:
     return told
 
 
-@dataclass
-class _Array:
-    """An array that is as it should be, rows and bytes of its chunks, the chunks in order, and the numbers of those that were looked at."""
+@dataclass(frozen=True)
+class _Chunks:
+    """Of an array that is as it should be: rows and bytes of a chunk, all chunks in order, and the numbers of those that were looked at."""
 
-    id: h5d.DatasetID
-    chunk_rows: int
-    chunk_bytes: int
-    chunks: np.ndarray
+    rows: int
+    bytes: int
+    table: np.ndarray
     sound: set[int] = field(default_factory=set)
 
 
@@ -195,16 +196,16 @@ class Shard:
         self.arrays, self.count = arrays, count
         self._handle: int = self.file.id.get_vfd_handle()
         self._bytes = os.fstat(self._handle).st_size
-        self._open: dict[str, _Array] = {}
-        self._groups: dict[str, Any] = {"": self.file.id}
+        self._groups: set[str] = set()
+        self._chunks: dict[str, _Chunks] = {}
+        self._pictures: dict[str, h5d.DatasetID] = {}  # no other array stays open: HDF5 closes a file the slower, the more are
         if self._bytes < count * LEAST_BYTES:
             self.close()
             raise FormError(f"it has {self._bytes:,} bytes, too few for {count:,} examples")
 
     def close(self) -> None:
         """Close the file."""
-        self._open.clear()
-        self._groups.clear()
+        self._pictures.clear()
         self.file.close()
 
     def __contains__(self, name: str) -> bool:
@@ -231,48 +232,66 @@ class Shard:
         if not 0 <= begin <= self.count - len(out):
             raise IndexError(f"it has no rows {begin} to {begin + len(out) - 1}")
         array = self._array(name)
-        self._check_chunks(array, name, begin, begin + len(out))
+        self._check_chunks(name, begin, begin + len(out))
         stored, memory = h5s.ALL, h5s.ALL
         if len(out) < self.count:
-            stored, memory = array.id.get_space(), h5s.create_simple(out.shape)
+            stored, memory = array.get_space(), h5s.create_simple(out.shape)
             stored.select_hyperslab((begin, *(0 for _ in shape)), out.shape)
-        array.id.read(memory, stored, out, _stored_type(kind))
+        array.read(memory, stored, out, _stored_type(kind))
 
-    def _array(self, name: str) -> _Array:
-        if name not in self._open:
-            (shape, kind), (group, _, own_name) = self.arrays[name], name.rpartition("/")
-            if group not in self._groups:
-                self._groups[group] = _linked(self.file.id, group, h5g)
-            array, whole = _linked(self._groups[group], own_name, h5d, name), (self.count, *shape)
-            chunk = _check_form(array, name, whole, kind)
-            self._open[name] = _Array(array, chunk[0], prod(chunk) * kind.itemsize, _chunks(array, name, whole, chunk, self._bytes))
-        return self._open[name]
+    def _array(self, name: str) -> h5d.DatasetID:
+        if name in self._pictures:
+            return self._pictures[name]
+        group, _, _ = name.rpartition("/")
+        if group and group not in self._groups:
+            _linked(self.file.id, group, h5g)
+            self._groups.add(group)
+        array = _linked(self.file.id, name, h5d)
+        if name not in self._chunks:
+            shape, kind = self.arrays[name]
+            chunk = _check_form(array, name, (self.count, *shape), kind)
+            table = _chunks(array, name, (self.count, *shape), chunk, self._bytes)
+            self._chunks[name] = _Chunks(chunk[0], prod(chunk) * kind.itemsize, table)
+        if name in PICTURES:
+            self._pictures[name] = array
+        return array
 
-    def _check_chunks(self, array: _Array, name: str, begin: int, end: int) -> None:
+    def _check_chunks(self, name: str, begin: int, end: int) -> None:
         """Look at the chunks of the rows `begin` to `end` - 1. Raises FormError where one claims to unpack to another size than it has."""
-        first, look = array.chunks[:, 0], _LOOKS[_FILTERS.get(name, _ZSTD)]
-        low, high = np.searchsorted(first, np.array([begin // array.chunk_rows * array.chunk_rows, end], dtype=np.uint64)).tolist()
-        for number in range(low, high):
-            if number not in array.sound:
-                row, place, size = array.chunks[number].tolist()
-                if not look(self._handle, place, size, array.chunk_bytes):
+        chunks, look = self._chunks[name], _LOOKS[_FILTERS.get(name, _ZSTD)]
+        bounds = np.array([begin // chunks.rows * chunks.rows, end], dtype=np.uint64)
+        for number in range(*np.searchsorted(chunks.table[:, 0], bounds).tolist()):
+            if number not in chunks.sound:
+                row, place, size = chunks.table[number].tolist()
+                if not look(self._handle, place, size, chunks.bytes):
                     raise FormError(f"the array '{name}' has bytes that do not unpack to its rows from {row} on")
-                array.sound.add(number)
+                chunks.sound.add(number)
 
 
 def open_file(path: Path, follow: bool = False) -> h5py.File:
     """A plain HDF5 file, for reading; its content is not looked at. Raises FormError, RefusedError, OSError.
 
-    HDF5 opens the path once more: from a file that Python opened it reads half as fast.
+    HDF5 opens the path by itself: from a file that Python opened it reads half as fast.
     """
-    open_plain(path, follow).close()
-    file = h5py.File(path, "r", rdcc_nbytes=0)  # no chunk is kept: 256 files of 26 arrays would keep 6 GB
+    if not stat.S_ISREG(os.stat(path, follow_symlinks=follow).st_mode):
+        open_plain(path, follow).close()  # which says what it is
+    file = h5py.File(h5f.open(os.fsencode(path), h5f.ACC_RDONLY, _access()))
     try:
         head_of(file.id.get_vfd_handle())
     except FormError:
         file.close()
         raise
     return file
+
+
+@lru_cache(maxsize=1)
+def _access() -> h5p.PropFAID:
+    """As h5py opens files, but that no chunk is kept: 256 files of 26 arrays would keep 6 GB."""
+    access = h5p.create(h5p.FILE_ACCESS)
+    access.set_fclose_degree(h5f.CLOSE_STRONG)
+    metadata, slots, _, preemption = access.get_cache()
+    access.set_cache(metadata, slots, 0, preemption)
+    return access
 
 
 def open_alone(path: Path) -> tuple[Shard, int]:

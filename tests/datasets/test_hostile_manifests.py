@@ -367,7 +367,7 @@ def test_a_cache_leads_nowhere_else(remote, tmp_path):
 # tables and scenes
 
 TABLES = {
-    "large": "entity,subject,object\n" + "sedan,1,1\n" * 200_000,
+    "large": "entity,subject,object\n" + "sedan,1,1\n" * 900_000,
     "a long cell": 'entity,subject,object\nsedan,"' + "1" * 200_000 + '",1\n' * 2,
     "zero": "entity,subject,object\nsedan,\0,1\n",
     "endless": "entity,subject,object\nsedan,1e999,1\nbus,1,1\n",

@@ -30,12 +30,13 @@ STUDY = Study(
     frozenset({NAME, "summary.csv", "summary.md", "prompts", *(f"{t}{end}" for t in TASKS for end in (".parquet", ".png"))}),
 )
 
+_SIZES = {"method": TEXT, "noun": TEXT, "size": TEXT, "score": NUMBER}
 _COMPARED = {"mode": TEXT, "subject": TEXT, "group": TEXT, "rho": NUMBER, "right": FLAG}
 
 
 def rows(path: Path, task: str) -> dict[str, list[Any]]:
-    """What is compared of a task's rows, read back by column. Raises DamagedError."""
-    found: dict[str, list[Any]] = STUDY.table(path, task, _COMPARED).to_pydict()
+    """What is compared of a task's rows, or drawn of size's, read back by column. Raises DamagedError."""
+    found: dict[str, list[Any]] = STUDY.table(path, task, _SIZES if task == "size" else _COMPARED).to_pydict()
     return found
 
 
