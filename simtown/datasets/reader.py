@@ -136,6 +136,11 @@ class Split(Sequence[Example]):
             raise DamagedError(f"{self._paths[number]} has values of '{name}' {_NOTHING}")
         return part
 
+    def _check_pairs(self, number: int, columns: dict[str, np.ndarray]) -> None:
+        """Raises DamagedError for a question about one vehicle and itself, where both columns are there."""
+        if {"subject_slot", "object_slot"} <= columns.keys() and (columns["subject_slot"] == columns["object_slot"]).any():
+            raise DamagedError(f"{self._paths[number]} has questions about one vehicle {_NOTHING}")
+
     def stream(self, names: Sequence[str], size: int, as_stored: bool = False) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
         """All rows in order, at most `size` at a time, read when asked for and not kept.
 
@@ -146,6 +151,7 @@ class Split(Sequence[Example]):
         for number, count in enumerate(np.diff(self._starts).tolist()):
             for begin in range(0, count, size):
                 part = {name: self._read(number, name, slice(begin, begin + size), schema) for name in names}
+                self._check_pairs(number, part)
                 yield int(self._starts[number]) + begin, part
             self._files.drop(number)
 
@@ -240,6 +246,7 @@ class Split(Sequence[Example]):
     def _table(self, number: int, names: tuple[str, ...]) -> np.ndarray:
         """Columns of a shard side by side, so that a row of all of them is one piece of memory."""
         parts = {name: self._read(number, name, slice(None), self._schema) for name in names}
+        self._check_pairs(number, parts)
         count = int(self._starts[number + 1] - self._starts[number])
         table = np.empty(count, dtype=[(name, part.dtype, part.shape[1:]) for name, part in parts.items()])
         for name, part in parts.items():

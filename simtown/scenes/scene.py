@@ -21,6 +21,10 @@ from simtown.scenes.weather import WEATHERS
 
 #: Metres and radians of what stands in a scene are below this.
 LARGEST_MEASURE = 1e6
+#: Focal lengths are at least this, in widths of the picture: with none at all, reflections in a wet street have no end.
+LEAST_FOCAL = 1e-3
+#: Its place in a row of a camera.
+_FOCAL = [f.name for f in fields(Camera)].index("focal")
 
 
 @dataclass
@@ -100,6 +104,10 @@ def _check_part(part: Vehicle | Prop | Weather | Camera) -> None:
             raise TypeError(f"{what} is no number")
         elif name in _WHOLE and not (isinstance(value, int) and 0 <= value < _WHOLE[name]):
             raise ValueError(f"{what} is no whole number from 0 to {_WHOLE[name] - 1}")
+        elif name == "focal" and not value >= LEAST_FOCAL:
+            raise ValueError(f"{what} is not at least {LEAST_FOCAL}")
+        elif name == "intensity" and not 0 <= value <= 1:
+            raise ValueError(f"{what} is not from 0 to 1")
         elif not abs(value) <= LARGEST_MEASURE and name not in _WHOLE:
             raise ValueError(f"{what} is not within {LARGEST_MEASURE:.0f}")
 
@@ -203,6 +211,8 @@ def plausible(batch: SceneBatch) -> np.ndarray:
     fine &= ((batch.paint >= -1) & (batch.paint < len(PAINTS))).all(axis=1)
     fine &= ((batch.paint < 0) | paintable(batch.entity.clip(-1, len(ENTITIES) - 1))).all(axis=1)
     fine &= (batch.prop >= -1).all(axis=1) & (batch.prop < len(PROPS)).all(axis=1) & (batch.weather < len(WEATHERS))
+    fine &= (batch.intensity >= 0) & (batch.intensity <= 1)  # as many drops and flakes are drawn
+    fine &= batch.camera[:, _FOCAL] >= LEAST_FOCAL
     for measure in (batch.pose, batch.prop_pose, batch.intensity, batch.sun, batch.camera):
         flat = measure.reshape(len(batch), -1)
         fine &= (np.isfinite(flat) & (np.abs(flat) < LARGEST_MEASURE)).all(axis=1)

@@ -287,6 +287,29 @@ def test_numbers_that_stand_for_nothing_are_not_read(name, town):
         list(split.stream([name], 5))
 
 
+def test_a_question_is_about_two_vehicles(town):
+    """The third is found by the two others."""
+    split = open_dataset(changed(town, lambda file: file["subject_slot"].write_direct(file["object_slot"][:]))).train
+    with pytest.raises(DamagedError, match="one vehicle"):
+        list(split.stream(["subject_slot", "object_slot"], 5))
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value"), [("intensity", (), 999_999), ("intensity", (), -1), ("camera", (5,), 0), ("camera", (5,), -1)]
+)
+def test_a_scene_that_takes_hours_to_draw_is_not_drawn(name, place, value, town):
+    """As many flakes as the snow is strong; reflections of a camera without a focal length."""
+
+    def edit(file):
+        file[f"scene/{name}"][(0, *place)] = value
+
+    split = open_dataset(changed(town, edit)).train
+    with pytest.raises(DamagedError, match="stand for nothing"):
+        split.scenes(slice(0, 1))
+    with pytest.raises(DamagedError, match="stand for nothing"):
+        find(f"{town / SHARD}:0").scene()
+
+
 def test_a_user_block_is_refused(town):
     path = town / SHARD
     path.rename(town / "whole")

@@ -730,7 +730,7 @@ def apply(scene: Scene, mutations: tuple[Mutation, ...]) -> None:
             continue
         try:
             KINDS[mutation.kind](scene, mutation)
-        except (ValueError, LookupError, TypeError, OSError, RuntimeError, StopIteration, zipfile.BadZipFile):
+        except (ValueError, LookupError, ArithmeticError, TypeError, OSError, RuntimeError, StopIteration, zipfile.BadZipFile):
             continue  # a file that is no longer of its kind
     for path in sorted(scene.changed):
         _enter_checksum(path)
