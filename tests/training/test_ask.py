@@ -288,7 +288,7 @@ def test_boxes_that_cannot_be_drawn_are_refused(model, name, words, cli, run, pi
 def test_evaluation_repeats_the_test_of_the_run(cli, run, data, tmp_path):
     directory = run(f"{HERE}:Entities")  # without sums, so that no rounding decides an answer
     told = json.loads((directory / "run.json").read_text())
-    done = cli("evaluate", directory, data, "--json", tmp_path / "told.json").succeeds()
+    done = cli("evaluate", directory, data, "--json", tmp_path / "told.json", "--allow-model", f"{HERE}:Entities").succeeds()
     again = json.loads((tmp_path / "told.json").read_text())
     wanted = {k: v for k, v in told["test"].items() if k != "loss"}
     assert again == {**wanted, "references": told["references"]}
@@ -320,7 +320,7 @@ def test_evaluation_on_another_data_set_tells_its_own_accuracy(cli, run, tmp_pat
 def test_evaluation_on_a_grown_data_set_knows_the_examples_of_training(cli, run, tmp_path):
     generate(replace(towns.TOWN, n=80, shard=50), tmp_path / "grown", workers=1)
     directory = run(f"{HERE}:Entities")
-    cli("evaluate", directory, tmp_path / "grown", "--json", tmp_path / "told.json").succeeds()
+    cli("evaluate", directory, tmp_path / "grown", "--json", tmp_path / "told.json", "--allow-model", f"{HERE}:Entities").succeeds()
     told = json.loads((tmp_path / "told.json").read_text())
     assert told["seen"] == json.loads((directory / "run.json").read_text())["test"]["seen"]
 

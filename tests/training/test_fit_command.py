@@ -99,7 +99,7 @@ def test_a_model_of_ones_own_trains_with_the_same_command(cli, data):
     row = json.loads(Path("own/metrics.jsonl").read_text().splitlines()[0])
     assert row["objective"] < 0.5 < row["train_loss"]  # its own loss, a mean square; and cross-entropy
     cli("fit", data, *words, "--option", "depth=6").refuses("depth", "width")
-    cli("evaluate", "own", data).succeeds()
+    cli("evaluate", "own", data, "--allow-model", "shapes.deep.towns_own_net:Net").succeeds()
 
 
 @pytest.mark.parametrize(("effective", "warned"), [(2.3, True), (534, False)])

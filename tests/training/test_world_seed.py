@@ -47,7 +47,7 @@ def run(elsewhere, tmp_path_factory):
 
 def biases(run):
     """What the model says of each rank."""
-    return open_run(run)[0].bias.weight.detach().numpy()[:, 0]
+    return open_run(run, [BY_RANK])[0].bias.weight.detach().numpy()[:, 0]
 
 
 def test_batches_hold_ranks_from_disk_and_from_the_stream(elsewhere):
@@ -74,7 +74,7 @@ def test_a_run_tells_its_world_and_is_evaluated_on_it(run, elsewhere, cli, tmp_p
     examples = open_dataset(elsewhere).test
     with np.load(run / "test.npz") as test:
         np.testing.assert_allclose(test["logit"], [biases(run)[NAMES.index(example.subject)] for example in examples], rtol=1e-6)
-    cli("evaluate", run, elsewhere, "--json", tmp_path / "told.json").succeeds()
+    cli("evaluate", run, elsewhere, "--json", tmp_path / "told.json", "--allow-model", BY_RANK).succeeds()
     again = json.loads((tmp_path / "told.json").read_text())
     assert again == {**{k: v for k, v in told["test"].items() if k != "loss"}, "references": told["references"]}
 
@@ -83,7 +83,7 @@ def test_a_run_of_the_whole_catalogue_is_asked_by_its_own_numbers(elsewhere, cli
     everything = replace(towns.TOWN, entities=len(ENTITIES), frequencies="uniform", val=20, test=2)
     generate(everything, tmp_path / "everything", workers=1)
     fit(small(BY_RANK), tmp_path / "everything", tmp_path / "run")
-    cli("evaluate", tmp_path / "run", elsewhere, "--json", tmp_path / "told.json").succeeds()
+    cli("evaluate", tmp_path / "run", elsewhere, "--json", tmp_path / "told.json", "--allow-model", BY_RANK).succeeds()
     logits = biases(tmp_path / "run")
     right = [(logits[ENTITIES.index(example.subject)] > 0) == example.answer for example in open_dataset(elsewhere).test]
     assert json.loads((tmp_path / "told.json").read_text())["accuracy"] == np.mean(right)
@@ -93,20 +93,20 @@ def test_a_prediction_is_what_the_test_said(run, elsewhere, tmp_path):
     examples = open_dataset(elsewhere).test
     for example in examples[:6]:
         Image.fromarray(example.image).save(tmp_path / "street.png")
-        answer = predict(run, tmp_path / "street.png", example.question)
+        answer = predict(run, tmp_path / "street.png", example.question, [BY_RANK])
         assert answer.yes == pytest.approx(1 / (1 + np.exp(-biases(run)[NAMES.index(example.subject)])))
         assert answer.vehicles == (example.subject, example.object)
 
 
 def test_other_kinds_are_refused(run, elsewhere, cli, tmp_path):
     generate(replace(towns.TOWN, n=2, val=0, test=4), tmp_path / "first", workers=1)
-    cli("evaluate", run, tmp_path / "first").refuses("has not seen, such as a", "--world-seed 3")
+    cli("evaluate", run, tmp_path / "first", "--allow-model", BY_RANK).refuses("has not seen, such as a", "--world-seed 3")
     Image.fromarray(open_dataset(elsewhere).test[0].image).save(tmp_path / "street.png")
     unseen = next(name for name in ENTITIES if name not in NAMES)
     question = f"Is the {unseen} left of the {NAMES[0]}?"
-    cli("predict", run, tmp_path / "street.png", question).refuses("has not seen a", unseen, *NAMES)
+    cli("predict", run, tmp_path / "street.png", question, "--allow-model", BY_RANK).refuses("has not seen a", unseen, *NAMES)
     with pytest.raises(SettingsError, match=unseen):
-        predict(run, tmp_path / "street.png", question)
+        predict(run, tmp_path / "street.png", question, [BY_RANK])
 
 
 def test_a_run_from_before_the_seeds_continues_and_keeps_to_its_world(elsewhere, tmp_path):
@@ -119,7 +119,7 @@ def test_a_run_from_before_the_seeds_continues_and_keeps_to_its_world(elsewhere,
     with pytest.raises(ForeignDirectoryError, match=r"data\.world_seed 0, now 3"):
         fit(small(BY_RANK), elsewhere, tmp_path / "run")
     with pytest.raises(SettingsError, match="first 3 vehicles"):
-        predict(tmp_path / "run", tmp_path / "any.png", f"Is the {NAMES[0]} left of the {NAMES[1]}?")
+        predict(tmp_path / "run", tmp_path / "any.png", f"Is the {NAMES[0]} left of the {NAMES[1]}?", [BY_RANK])
 
 
 def test_a_test_seed_that_is_the_seed_is_the_same_run():
