@@ -156,8 +156,8 @@ def _directory() -> Iterator[str]:
 
     Its name is short: those of sockets in it may have 104 bytes.
     """
-    with tempfile.TemporaryDirectory(prefix="simtown-", dir="/tmp", ignore_cleanup_errors=True) as own:
-        yield os.path.join(own, "ray")
+    with tempfile.TemporaryDirectory(prefix="simtown-ray-", dir="/tmp", ignore_cleanup_errors=True) as own:
+        yield os.path.join(own, "r")
 
 
 @contextlib.contextmanager

@@ -38,9 +38,9 @@ def guard() -> None:
     sys.meta_path.insert(0, _Finder)
     # What they did when they were imported before simtown cannot be undone, but what they would still do can.
     for name, file in _SETTINGS.items():
-        if name in sys.modules:
+        if sys.modules.get(name):
             sys.modules[name].__dict__["os"] = _os_without(file)
-    if "cv2" in sys.modules and _LIBRARIES in os.environ:
+    if sys.modules.get("cv2") and _LIBRARIES in os.environ:
         os.environ[_LIBRARIES] = ":".join(filter(None, os.environ[_LIBRARIES].split(":")))
 
 

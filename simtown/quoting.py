@@ -22,6 +22,8 @@ _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
 }  # fmt: skip
+#: The digest of a path behind the name of a model.
+_PATH = re.compile(r" \(path [0-9a-f]{6}\)$")
 #: Characters of a name in a figure at most: more than stand beside each other on a page.
 LONGEST_LABEL = 120
 
@@ -32,6 +34,11 @@ def without_folders(model: str) -> str:
     if not place.startswith(("/", "~")):
         return model
     return f"{kind}{colon}{'/'.join(Path(place).parts[1:][-2:])} (path {sha256(place.encode(errors='replace')).hexdigest()[:6]})"
+
+
+def title_of(model: str) -> str:
+    """A model in a title: :func:`without_folders`, without the digest."""
+    return _PATH.sub("", without_folders(model))
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:

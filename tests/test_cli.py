@@ -82,7 +82,7 @@ print(json.dumps(sorted(name for name in sys.modules if name.startswith("simtown
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     packages, own = (json.loads(line) for line in done.stdout.splitlines()[-2:])
     assert set(packages) <= {"simtown", *needed_by("typer"), *needed_by("rich")}
-    assert {name.split(".")[1] for name in own} <= {"cli", "extras", "stopping", "terminal"}, own
+    assert {name.split(".")[1] for name in own} <= {"cli", "extras", "isolation", "stopping", "terminal"}, own
 
 
 def needed_by(package):

@@ -203,7 +203,7 @@ def test_a_model_that_a_file_names_is_not_imported_unless_the_person_names_it(tm
             call()
     saved = json.loads((tmp_path / "run" / "run.json").read_text())
     for evil in ("simtown.training.models.pbn:PlaceBinder", "os:system", "nothing", "", 7, ["pbn"], None):
-        saved["settings"]["model"] = evil
+        saved["settings"]["model"] = saved["model"] = evil
         (tmp_path / "run" / "run.json").write_text(json.dumps(saved))
         with pytest.raises((ValueError, RuntimeError)):
             open_run(tmp_path / "run")

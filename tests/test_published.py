@@ -128,6 +128,10 @@ def test_urls_are_named_without_passwords():
     with pytest.raises((OSError, ValueError)) as error:
         Remote("nonsense+scheme://ann:secret@bucket/town").sizes()
     assert "secret" not in str(error.value)
+    quoting = OSError(5, 'Invalid bucket name "ann:secret@bucket" in town?sig=secret')  # as network libraries do
+    with pytest.raises(OSError, match="bucket") as error, store.claimed("simtown generate"):
+        raise PermissionError(quoting)
+    assert "secret" not in str(error.value)
 
 
 @pytest.fixture(scope="module")

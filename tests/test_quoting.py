@@ -2,11 +2,14 @@
 
 import csv
 import io
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import simtown
 from simtown.quoting import csv_text, figure_text, latex, markdown, markdown_table
 from simtown.terminal import plain, shown
 
@@ -19,6 +22,14 @@ def test_no_cell_is_a_formula(text):
     assert head == "name"
     assert found == (f"'{text}" if text.isprintable() else plain(text))
     assert not found.startswith(tuple("=+-@\t\r\n"))
+
+
+def test_nothing_writes_csv_another_way():
+    root = Path(simtown.__file__).parent
+    found = [
+        path for path in root.rglob("*.py") if re.search(r"csv\.(writer|DictWriter)|to_csv|write_csv", path.read_text(encoding="utf-8"))
+    ]
+    assert found == [root / "quoting.py"]
 
 
 @pytest.mark.parametrize("value", [-1.5, 2, None, "-0.5", "+3", "-1e-05", "-5.1 ± 3.0 [-8.0, 2.0]", "-4 to 3", "a=b", "x-1", ""])

@@ -65,6 +65,6 @@ def test_messages_of_the_program_are_listed():
     for place, where, words in [
         ("simtown/cli/app.py", "RefusalError", "cannot be read: write one number"),
         ("simtown/datasets/", "", "checksum"),
-        ("simtown/cli/training.py", "print", "Look at "),
+        ("simtown/cli/training.py", "say", "Look at "),
     ]:
         assert any(line.startswith(place) and where in line and words in line for line in lines), words

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 #: Calls whose text is shown, however short; those of errors and warnings are known by the ends of their names.
-SHOWN = ("print", "warn", "echo", "say", "report", "complain", "input", "exit", "Error", "Warning", "Exit", "Finding")
+SHOWN = ("print", "warn", "echo", "say", "say_block", "report", "complain", "input", "exit", "Error", "Warning", "Exit", "Finding")
 
 
 def text_of(node: ast.AST) -> str:

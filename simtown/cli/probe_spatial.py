@@ -205,7 +205,7 @@ def town(
     from simtown.probes.spatial import figures
     from simtown.probes.spatial.tables import Table as Numbers
     from simtown.probes.spatial.town import bridge
-    from simtown.quoting import without_folders
+    from simtown.quoting import title_of
 
     taken = [p for p in (out.with_suffix(".png"), out.with_suffix(".svg")) if p.exists()]
     if taken:
@@ -214,7 +214,7 @@ def town(
     if not len(source.test):
         raise RefusalError(f"{dataset} has no test scenes: make it with simtown generate --test 2000")
     found = bridge(open_scorer(model, progress=True), related(source.test.scenes(), source.settings.seed, "test"))
-    figures.town(Numbers(WORDED, WORDED, found.words), found.templates, f"cosines of P-vectors: {without_folders(model)}", out)
+    figures.town(Numbers(WORDED, WORDED, found.words), found.templates, f"cosines of P-vectors: {title_of(model)}", out)
     say("perplexity of each relation (row) in captions of each (column):")
     for name, row in zip(WORDED, found.perplexities.values, strict=True):
         say(f"  {name:16}" + "".join(f"{x:9.2f}" for x in row))

@@ -36,6 +36,8 @@ from simtown.terminal import shown
 #: What a URL looks like, also where a Path has swallowed one of its slashes.
 _URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+]+):/{1,2}(?P<rest>[^/].*)", re.DOTALL)
 _OURS = re.compile(r"(train|val|test)-\d{5,}\.h5|manifest\.json|timings\.json|preview\.png")
+#: What nobody else may see of a URL: the user with a password, and a query.
+_SECRETS = re.compile(r"(?<=://)[^/?#]*(?=@)|(?<=\?).+", re.DOTALL)
 #: Folders that the shards of a split lie in if they are many.
 _FOLDER = re.compile(r"(train|val|test)(/\d{5,})?")
 #: Bytes of the largest timings.json: a run of generate adds 500.
@@ -187,6 +189,13 @@ class Remote:
     def __str__(self) -> str:
         return shown(self.url)
 
+    def _words_of(self, error: Exception) -> str:
+        """What an error says, also where it quotes a part of the URL, without what :func:`simtown.terminal.shown` leaves out of it."""
+        words = shown(str(error))
+        for secret in _SECRETS.findall(self.url):
+            words = words.replace(secret, "...")
+        return words
+
     def _files(self) -> Any:
         """The file system; every error of opening it is one line."""
         try:
@@ -196,7 +205,7 @@ class Remote:
         try:
             return fsspec.core.url_to_fs(self.url, use_listings_cache=False)[0]
         except (ImportError, ValueError) as error:  # ImportError: "Install gcsfs to access GCS"
-            raise ValueError(f"{self}: {shown(str(error))}") from error
+            raise ValueError(f"{self}: {self._words_of(error)}") from error
 
     def claimed(self, command: str) -> AbstractContextManager[None]:
         return self._explained()
@@ -207,14 +216,14 @@ class Remote:
         try:
             yield
         except FileNotFoundError as error:
-            raise FileNotFoundError(f"{self}: {shown(str(error))}") from error
+            raise FileNotFoundError(f"{self}: {self._words_of(error)}") from error
         except OSError as error:
             if type(error) is OSError or error.filename:
                 raise
-            raise OSError(error.errno or 5, f"{self}: {shown(str(error))}") from error
+            raise OSError(error.errno or 5, f"{self}: {self._words_of(error)}") from error
         except Exception as error:
             if type(error).__module__.partition(".")[0] in ("botocore", "aiobotocore", "s3fs", "gcsfs", "aiohttp", "google"):
-                raise OSError(5, f"{self}: {shown(str(error))}") from error
+                raise OSError(5, f"{self}: {self._words_of(error)}") from error
             raise
 
     def sizes(self) -> dict[str, int]:

@@ -173,7 +173,10 @@ def _on_cluster(cells: list[Cell], out: Path, cluster: Cluster) -> Generator[tup
 
 def _study(cell: Cell, out: str, home: str, threads: int, studies: Subprocesses | None = None) -> str:
     """The command in a process of its own, which continues what an earlier one left; what went wrong, or ""."""
-    place = folder(Path(out), cell.name)
+    try:
+        place = folder(Path(out), cell.name)
+    except (OSError, RefusedError) as error:
+        return str(error)
     words = [sys.executable, "-P", "-m", "simtown", "probe", *cell.words, "--out", str(place)]
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     code, err = (studies or Subprocesses()).run(words, cwd=home, env=environment)

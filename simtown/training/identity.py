@@ -77,6 +77,8 @@ def other_examples(run: dict[str, Any], examples: dict[str, str], dataset: Datas
     """Which examples of a run.json differ from those of a data set (`examples`: their digests), "" if none do."""
     told = run["data"].get("examples")
     if told is None:
-        return "" if run["data"]["sha256"] == shards_digest(dataset) else "another data set (an older simtown recorded it by its shards)"
+        return (
+            "" if run["data"].get("sha256") == shards_digest(dataset) else "another data set (an older simtown recorded it by its shards)"
+        )
     splits = [name for split, name in _NAMES.items() if told.get(split) != examples[split]]
     return f"other {' and '.join(splits)} examples" if splits else ""

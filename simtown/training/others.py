@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +45,7 @@ def read_table(path: Path) -> ResultsTable:
         raise FileNotFoundError(f"{path} is not there: give a CSV file with the columns {', '.join(COLUMNS)}")
     try:
         text = read_text(path, LARGEST_TABLE, encoding="utf-8-sig")
-        lines = list(_lines(text))
+        lines = list(islice(_lines(text), MOST_RUNS + 2))
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{path} cannot be read as a CSV file: {error}") from error
     if not lines:
@@ -58,7 +60,7 @@ def read_table(path: Path) -> ResultsTable:
     if not body:
         raise ValueError(f"{path} has no results below its line {first}")
     if len(body) > MOST_RUNS:
-        raise ValueError(f"{path} has {len(body):,} results, and at most {MOST_RUNS:,} runs are compared")
+        raise ValueError(f"{path} has more than {MOST_RUNS:,} results, which are not compared")
     runs: list[Run] = []
     answers = 0
     lines_of: dict[tuple[object, ...], int] = {}
@@ -80,7 +82,7 @@ def read_table(path: Path) -> ResultsTable:
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
     """Number and cells of every line that holds something."""
-    reader = csv.reader(text.splitlines())
+    reader = csv.reader(io.StringIO(text, newline=""))
     for cells in reader:
         if any(cell.strip() for cell in cells) and not cells[0].lstrip().startswith("#"):
             yield reader.line_num, cells

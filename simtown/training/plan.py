@@ -134,28 +134,7 @@ def _plan(preset: str, content: dict[str, Any], device: str, allowed: Collection
     width, height = _size(preset, content.pop("size", "128"))
     same_data, same_world = (_switch(preset, name, content.pop(name, False)) for name in ("same_data", "same_world"))
     targets = check_targets(content.pop("adaptive", []))
-    parts = {"data": content.pop("data", {}), "fit": content.pop("fit", {}), "grid": content.pop("grid", [])}
-    try:
-        _TABLES(parts, "")
-        data, fit, grids = parts["data"], parts["fit"], parts["grid"]
-        unknown = [*content, *(f"data.{k}" for k in set(data) - _DATA), *(f"fit.{k}" for k in set(fit) - _FIT)]
-        unknown += [f"grid.{k}" for grid in grids for k in set(grid) - set(_AXES)]
-        if unknown or not grids:
-            what = "no [[grid]]" if not unknown else f"unknown keys: {record.cut(', '.join(sorted(unknown)))}"
-            raise SettingsError(f"{preset} has {what}")
-        for key, value in fit.items():
-            usual = getattr(FitSettings("", 2), key)
-            if type(value) is not type(usual) and not (isinstance(usual, float) and type(value) is int):
-                raise SettingsError(f"{preset}: fit.{key} must be a value like {usual!r}, not {record.brief(value)}")
-        _VALUES(parts, "")
-        for number, grid in enumerate(grids):
-            _GRID(grid, f"grid[{number}]")
-            if empty := [axis for axis in _AXES if not grid[axis]]:
-                raise ValueError(f"grid[{number}].{empty[0]}: it is empty")
-    except SettingsError:
-        raise
-    except ValueError as error:
-        raise SettingsError(f"{preset} cannot be read as a preset: {error}") from error
+    data, fit, grids = _parts(preset, content)
     _refuse_too_many(preset, grids, targets)
     for model in chain.from_iterable(grid["models"] for grid in grids):
         admit(model, preset, allowed)
@@ -178,10 +157,35 @@ def _plan(preset: str, content: dict[str, Any], device: str, allowed: Collection
     return Plan(preset, _sized([cell for grid in grids for cell in _cells(data_of, settings, grid)]))
 
 
-#: The parts of a preset: first their kinds, then those of their values.
-_TABLES = record.table(data=record.table(), fit=record.table(), grid=record.listed(record.table(), 1_000))
-_VALUES = record.table(data=record.table(**record.DATA), fit=record.table(**record.SETTINGS))
-_GRID = record.table(**{axis: record.listed(kind, 10_000) for axis, kind in _AXES.items()})
+def _parts(preset: str, content: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]]]:
+    """[data], [fit] and the grids of a preset, every value of its kind. `content`: what the preset holds besides."""
+    data, fit, grids = content.pop("data", {}), content.pop("fit", {}), content.pop("grid", [])
+    try:
+        for kind, part, key in ((_TABLE, data, "data"), (_TABLE, fit, "fit"), (record.listed(_TABLE, 1_000), grids, "grid")):
+            kind(part, key)
+        unknown = [*content, *(f"data.{k}" for k in set(data) - _DATA), *(f"fit.{k}" for k in set(fit) - _FIT)]
+        unknown += [f"grid.{k}" for grid in grids for k in set(grid) - set(_AXES)]
+        if unknown or not grids:
+            what = "no [[grid]]" if not unknown else f"unknown keys: {record.cut(', '.join(sorted(unknown)))}"
+            raise SettingsError(f"{preset} has {what}")
+        for key, value in fit.items():
+            usual = getattr(FitSettings("", 2), key)
+            if type(value) is not type(usual) and not (isinstance(usual, float) and type(value) is int):
+                raise SettingsError(f"{preset}: fit.{key} must be a value like {usual!r}, not {record.brief(value)}")
+        record.table(**record.DATA)(data, "data")
+        record.table(**record.SETTINGS)(fit, "fit")
+        for number, grid in enumerate(grids):
+            record.table(**{axis: record.listed(kind, 10_000) for axis, kind in _AXES.items()})(grid, f"grid[{number}]")
+            if empty := [axis for axis in _AXES if not grid[axis]]:
+                raise ValueError(f"grid[{number}].{empty[0]}: it is empty")
+    except SettingsError:
+        raise
+    except ValueError as error:
+        raise SettingsError(f"{preset} cannot be read as a preset: {error}") from error
+    return data, fit, grids
+
+
+_TABLE = record.table()
 
 
 def _refuse_too_many(preset: str, grids: list[dict[str, Any]], targets: tuple[float, ...]) -> None:

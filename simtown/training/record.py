@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import inf
 from typing import Any
 
 #: Bytes of the largest run.json; ours have some 5,000.
@@ -125,8 +126,8 @@ TEXT = _kind("a text of one line", lambda value: _is_text(value, LONGEST_TEXT))
 FLAG = _kind("true or false", lambda value: isinstance(value, bool))
 SEED = _kind("a whole number", lambda value: type(value) is int and value.bit_length() <= 64)
 COUNT, SHARE, SECONDS = whole(0, LONGEST_RUN), number(0, 1), number(0, 1e12)
-#: A loss, which may be no number where a run diverged.
-_LOSS = _kind("a number", _is_number)
+#: A loss, which may be no number where a run diverged; what is larger than this, a figure cannot show.
+_LOSS = _kind("a number", lambda value: _is_number(value) and not 1e30 < abs(value) < inf)
 _SCALAR = maybe(
     _kind(
         "a text of one line, a number up to 1e9, true or false",

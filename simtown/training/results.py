@@ -28,8 +28,8 @@ CELL = "simtown-cell"
 #: Bytes from the beginning of a JSON file in which a cell's file says what it is.
 _HEAD = 200_000
 #: Files and folders of the largest directory in which runs are looked for, runs of the largest report, and answers of all these together:
-#: each takes some six bytes.
-MOST_FILES, MOST_RUNS, MOST_ANSWERS = 1_000_000, 20_000, 100_000_000
+#: each takes some ten bytes.
+MOST_FILES, MOST_RUNS, MOST_ANSWERS = 500_000, 20_000, 50_000_000
 #: Our models, in the order of tables and figures; any other comes after them.
 MODELS = (
     "cnn-lstm", "cnn-lstm-boxes", "film", "relation-network", "vit", "pbn-no-boxes", "pbn", "true-boxes", "question-only",

@@ -36,8 +36,10 @@ def load(path: Path, wanted: Mapping[str, torch.Tensor], optional: Collection[st
     """
     content = read_bytes(path, sum(tensor.nbytes for tensor in wanted.values()) + _HEADER, follow=False)
     try:
-        tensors = safetensors.torch.load(content)
         (length,) = struct.unpack("<Q", content[:8])
+        if length > _HEADER:
+            raise ValueError("its header is too long")
+        tensors = safetensors.torch.load(content)
         texts = parse_json(content[8 : 8 + length]).get("__metadata__", {})
     except Exception as error:  # safetensors and PyTorch raise a dozen kinds
         raise ValueError(f"it is no file of tensors: {type(error).__name__}") from error

@@ -497,8 +497,10 @@ def _neighbour(scene: Scene, mutation: Mutation) -> None:
     beside = path.with_name(_pick(_NAMES, number) + (path.suffix if number % 2 else ""))
     if beside.exists() or beside.is_symlink():
         return
-    if kind < 2:
-        (shutil.copytree if path.is_dir() else shutil.copyfile)(path, beside)
+    if kind < 2 and path.is_dir():
+        shutil.copytree(path, beside, symlinks=True)
+    elif kind < 2:
+        shutil.copyfile(path, beside, follow_symlinks=False)
     else:
         beside.symlink_to((scene.root / "secret", "..", scene.root / "secret" / "secret.txt")[kind - 2])
 
@@ -728,7 +730,7 @@ def apply(scene: Scene, mutations: tuple[Mutation, ...]) -> None:
             continue
         try:
             KINDS[mutation.kind](scene, mutation)
-        except (ValueError, LookupError, TypeError, OSError, RuntimeError, StopIteration, zipfile.BadZipFile):
+        except (ValueError, LookupError, ArithmeticError, TypeError, OSError, RuntimeError, StopIteration, zipfile.BadZipFile):
             continue  # a file that is no longer of its kind
     for path in sorted(scene.changed):
         _enter_checksum(path)

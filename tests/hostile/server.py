@@ -79,7 +79,7 @@ def _audit(root: str, report: int) -> None:
                     tell("read", f"the directory {args[0]}")
             elif event == "ctypes.dlopen" and args[0] and os.path.abspath(os.fsdecode(args[0])).startswith(root):
                 tell("code", args[0])
-            elif event in ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn"):
+            elif event in ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn") and args[0] != "uname":  # of platform.processor
                 tell("process", args[:2])
             elif event == "pickle.find_class" and str(args[0]).partition(".")[0] in _HARMFUL:
                 tell("code", f"{args[0]}.{args[1]} of a pickle")

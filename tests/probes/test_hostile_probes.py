@@ -18,6 +18,7 @@ import pyarrow as pa  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
 import typer  # noqa: E402
 
+from simtown.cli import commands  # noqa: E402, F401  (they register themselves)
 from simtown.cli.probe import probe  # noqa: E402
 from simtown.files import DamagedError, ForeignDirectoryError, RefusedError  # noqa: E402
 from simtown.probes import grid, release_files, results  # noqa: E402
@@ -160,6 +161,7 @@ WIDE = "x" * (csv.field_size_limit() + 1)
 @pytest.mark.parametrize(("file", "text"), [
     ("pc/objects.tsv", f"uid\toriginal\tword-embedding\tctx\n{WIDE}\ta\ta\ta\n"),
     ("pc/objects.tsv", "uid\toriginal\tword-embedding\tctx\n\t\t\t\n"),
+    ("pc/objects.tsv", f"uid\toriginal\tword-embedding\tctx\na\t{'s' * 10_000}\ta\ta\n"),
     ("pc/objects.tsv", "uid\toriginal\tword-embedding\tctx\n" + "a\ta\ta\ta\n" * 30_000),
     ("pc/abstract.csv", ""),
     ("pc/situated-affordances-sampled.csv", "cocoImgID,cocoAnnID,objectUID,affordancesYes,affordancesNo\n"),
@@ -346,11 +348,11 @@ def test_results_behind_links_and_leftovers(tmp_path, outside):
     strange = tmp_path / "strange"
     strange.mkdir()
     (strange / ".thesis.tmp").write_text("mine")
-    with pytest.raises(ForeignDirectoryError, match=r"\.thesis\.tmp"), physical.STUDY.opened(strange, {}):
+    with pytest.raises(ForeignDirectoryError, match=r"\.thesis\.tmp"), physical.STUDY.opened(strange, {"model": "m"}):
         pass
     (strange / ".thesis.tmp").unlink()
     (strange / ".summary.json.0123456789abcdef.tmp").write_text("half")
-    with physical.STUDY.opened(strange, {}):
+    with physical.STUDY.opened(strange, {"model": "m"}):
         assert [file.name for file in strange.iterdir()] == ["summary.json"]
 
 
@@ -549,8 +551,7 @@ def test_cells_are_not_written_behind_a_link(tmp_path, outside):
     elsewhere.mkdir()
     (out / "physical-majority").symlink_to(elsewhere)
     cells = grid.read(grid_file(tmp_path / "grid.toml", 'study = "physical"', 'model = "majority"'))
-    with pytest.raises(RefusedError, match="symbolic link"):
-        grid._study(cells[0], str(out), str(tmp_path), 1)
+    assert "symbolic link" in grid._study(cells[0], str(out), str(tmp_path), 1)
     assert not list(elsewhere.iterdir())
 
 

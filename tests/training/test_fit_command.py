@@ -104,7 +104,7 @@ def test_a_model_of_ones_own_trains_with_the_same_command(cli, data):
 
 @pytest.mark.parametrize(("effective", "warned"), [(2.3, True), (534, False)])
 def test_a_reweighted_accuracy_says_how_many_examples_it_is_worth(effective, warned):
-    told = _reweighted({"accuracy": 1.0, "effective_n": effective, "n": 1000})
+    told = "\n".join(_reweighted({"accuracy": 1.0, "effective_n": effective, "n": 1000}))
     assert "if rare vehicles counted as much as frequent ones" in told
     assert f"as uncertain as an accuracy on {effective:.0f} examples" in told
     assert ("too few to mean anything" in told) == warned

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import tracemalloc
 from itertools import product
 
 import pytest
@@ -249,8 +250,8 @@ HEAD = ",".join(COLUMNS) + "\n"
         (HEAD.replace("\n", f",{'c' * 9_000}\n"), "has a column"),
         (HEAD + "m,100,0,60,100,\x00\n", "line"),
         (HEAD + f"{'m' * 200_000},100,0,60,100\n", "field larger"),
-        (HEAD + "".join(f"m,{n},0,9000000,9999999\n" for n in range(1, 12)), "100,000,000 answers"),
-        (HEAD + "".join(f"m,{n},0,1,2\n" for n in range(1, 20_002)), "at most 20,000 runs"),
+        (HEAD + "".join(f"m,{n},0,9000000,9999999\n" for n in range(1, 7)), "50,000,000 answers"),
+        (HEAD + "".join(f"m,{n},0,1,2\n" for n in range(1, 20_002)), "more than 20,000 results"),
     ],
 )
 def test_a_table_is_read_or_refused_in_one_line(text, words, tmp_path):
@@ -268,6 +269,17 @@ def test_a_table_is_a_plain_file_of_some_megabytes(tmp_path):
     for name, words in (("pipe.csv", "no plain file"), ("large.csv", "too large")):
         with pytest.raises(RefusedError, match=words):
             read_table(tmp_path / name)
+
+
+def test_lines_of_a_table_are_counted_as_they_are_read(tmp_path):
+    (tmp_path / "t.csv").write_text(HEAD + "a\n" * 300_000)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="more than 20,000 results"):
+            read_table(tmp_path / "t.csv")
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize(

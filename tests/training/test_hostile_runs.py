@@ -145,6 +145,8 @@ def test_any_value_anywhere_in_a_run_is_read_or_refused(done, data, tmp_path):
         {"model": "film", "options": {"width": float("inf")}},
         {"model": "cnn-lstm", "options": {"init": [[]]}},
         {"model": "pbn", "options": {"embedding": -3}},
+        {"model": "pbn", "options": {"box_weight": "30"}},
+        {"model": "pbn", "options": {"box_weight": True}},
         {"model": "pbn", "options": {}},
     ],
 )

@@ -54,6 +54,8 @@ HELD_OUT, LOOKED_AT = 20, 4_000
 ROUND, POOL = 200, 50
 #: Bytes of a saved state at most, as multiples of the model's weights (these, and two numbers of the optimiser's for each), and besides.
 STATES, SPARE = 4, 16_000_000
+#: Entries of a vocabulary at most: those of the largest language models have 260,000.
+MOST_TOKENS = 300_000
 #: Longest text in tokens; the rest of a longer one is left out.
 LONGEST = 64
 #: To train on, and held out.
@@ -293,7 +295,13 @@ class _Run:
             other = self.settings.tokenizer
             made = self.architecture.tokenizer(phrases, self.settings.vocabulary) if other is None else load_tokenizer(Path(other))
             _save(made, self.directory, last=TOKENIZER)
-        return load_tokenizer(self.directory)
+        tokenizer = load_tokenizer(self.directory)
+        numbers = tokenizer.get_vocab().values()
+        if None in (tokenizer.pad_token_id, tokenizer.bos_token_id, tokenizer.eos_token_id) or not 0 < len(numbers) <= MOST_TOKENS:
+            raise DamagedError(f"the tokenizer in {self.directory} lacks its special tokens, or has too many others: give another --out")
+        if max(numbers) >= len(tokenizer):
+            raise DamagedError(f"the tokenizer in {self.directory} numbers its tokens with gaps: give another --out")
+        return tokenizer
 
     def _encoded(self, phrases: list[str]) -> Texts:
         rows = []

@@ -26,8 +26,8 @@ FILES = ReleaseFiles(
 SETS = ("abstract", "situated")
 #: The four kinds of properties (Figure 2 b).
 CATEGORIES = ("functional", "encyclopedic", "commonsense", "perceptual")
-#: Rows of a table at most: the longest that is released has 1,024.
-MOST_ROWS = 20_000
+#: Rows of a table at most, and letters of a name: the longest that is released has 1,040 rows, and no name 100 letters.
+MOST_ROWS, LONGEST_NAME = 20_000, 500
 _SPLITS = ("train", "test")
 _HUMAN = ("abstract-OP", "situated-OP", "situated-OA", "situated-AP")
 _INSTANCE = ("cocoImgID", "cocoAnnID", "objectUID")
@@ -119,10 +119,9 @@ def read(directory: Path) -> Release:
     objects = {r["uid"]: Object(r["uid"], r["original"], r["word-embedding"], r["ctx"])
                for r in _Table(place("pc", "objects.tsv"), ("uid", "original", "word-embedding", "ctx")).rows}  # fmt: skip
     properties = _properties(place("pc", "properties.tsv"))
-    if not all((*objects, *properties)) or not all(
-        text.strip() for thing in (*objects.values(), *properties.values()) for text in vars(thing).values()
-    ):
-        raise DamagedError(f"{directory}: an object or a property lacks its name: fetch the release again")
+    names = [text for thing in (*objects.values(), *properties.values()) for text in vars(thing).values()]
+    if not all(text.strip() and len(text) <= LONGEST_NAME for text in names):
+        raise DamagedError(f"{directory}: an object or a property has no name, or one that is too long: fetch the release again")
     labels = _Table(place("pc", "situated-properties.csv"), (*_INSTANCE, *properties))
     verbs = _Table(place("pc", "situated-affordances-sampled.csv"), (*_INSTANCE, "affordancesYes", "affordancesNo"))
     release = Release(
@@ -171,7 +170,8 @@ class _Table:
 
     def wrong(self, index: int, column: str, what: str) -> DamagedError:
         """The error for a cell; row numbers count the header."""
-        return DamagedError(f"{self.path} is malformed: row {index + 2}, column {column}: '{self.rows[index].get(column)}' is {what}")
+        cell = self.rows[index].get(column, "")[:60]
+        return DamagedError(f"{self.path} is malformed: row {index + 2}, column {column}: '{cell}' is {what}")
 
     def known(self, column: str, names: Sequence[str] | dict[str, Object]) -> None:
         """Every cell of the column is one of the names, none twice where it is the key of the table."""
@@ -203,7 +203,7 @@ def _uids(path: Path, objects: dict[str, Object]) -> frozenset[str]:
     uids = read_text(path).split()
     for number, uid in enumerate(uids, 1):
         if uid not in objects:
-            raise DamagedError(f"{path} is malformed: row {number}: '{uid}' is no object of objects.tsv")
+            raise DamagedError(f"{path} is malformed: row {number}: '{uid[:60]}' is no object of objects.tsv")
     return frozenset(uids)
 
 

@@ -31,7 +31,7 @@ from simtown.probes.physical.models import Judged
 from simtown.probes.physical.published import printed
 from simtown.probes.physical.tasks import ALL, KINDS, Kind, Rows
 from simtown.probes.results import NAME, Study
-from simtown.quoting import csv_text, latex, markdown, markdown_table
+from simtown.quoting import csv_text, latex, markdown, markdown_table, title_of
 
 TITLES = tuple(f"{s}-{t}" for s, t in ALL)
 _COLUMNS = ("left", "right", "object", "label", "said", "score")
@@ -94,7 +94,7 @@ def frequency_correlation(f1: dict[str, float], frequencies: dict[str, float]) -
 
 def short(model: str) -> str:
     """A model's name with its last folder alone: "sentence:all-minilm/model"."""
-    kind, colon, place = model.partition(":")
+    kind, colon, place = title_of(model).partition(":")
     return f"{kind}{colon}{'/'.join(Path(place).parts[-2:])}"
 
 

@@ -26,7 +26,7 @@ from simtown.probes.spatial.relations import RELATIONS
 from simtown.probes.spatial.sharing import sharing
 from simtown.probes.spatial.tables import Table, read_table, write_table
 from simtown.probes.spatial.vectors import MEASURES, Space, embedded, p_vectors
-from simtown.quoting import markdown, without_folders
+from simtown.quoting import markdown, title_of, without_folders
 from simtown.visualgenome.corpus import Corpus, tokenise, vocabulary
 
 RUN, SCORES, SUMMARY, FORMAT = "run.json", "scores.npy", "summary", "simtown spatial relations"
@@ -85,8 +85,7 @@ def run(model: str, corpus: Path, directory: Path, settings: Settings, opened: C
         raise UnableError(f"{scorer.name} has no probabilities of texts: give a masked or a causal language model")
     place = Path(model.partition(":")[2])
     weights = fingerprint(place) if place.exists() else ""
-    name = without_folders(model)
-    wanted = {"model": name, "weights": weights, "corpus": digest, **asdict(settings)}
+    wanted = {"model": without_folders(model), "weights": weights, "corpus": digest, **asdict(settings)}
     with claimed(directory, "simtown probe spatial"):
         begun = _begin(directory, wanted)
         clear_leftovers(directory, _OWN.__contains__)
@@ -106,10 +105,10 @@ def run(model: str, corpus: Path, directory: Path, settings: Settings, opened: C
             lm = embedded(scorer, RELATIONS)
             write_table(directory / EMBEDDINGS, _as_table(lm))
             spaces.append(Space("LM", lm.vectors))
-        figures.heat_map(p, f"P-vectors: {name}", directory / FIGURE)
+        figures.heat_map(p, f"P-vectors: {title_of(model)}", directory / FIGURE)
         summary = finite({"suites": _told(bins), **_known(tokens, bins.seen, spaces)})
         save_json(directory / f"{SUMMARY}.json", summary)
-        save_text(directory / f"{SUMMARY}.md", _markdown(name, summary))
+        save_text(directory / f"{SUMMARY}.md", _markdown(title_of(model), summary))
     return summary
 
 

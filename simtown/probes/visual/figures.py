@@ -14,7 +14,7 @@ from simtown.probes.visual import results
 from simtown.probes.visual.classes import SIZES
 from simtown.probes.visual.dataset import GROUPS
 from simtown.probes.visual.release import CODA_CLASSES, Release
-from simtown.quoting import figure_text
+from simtown.quoting import figure_text, title_of
 
 _INK, _FAINT, _GREY = "#333333", "#E4E4E4", "#9A9A9A"
 #: Okabe and Ito's, told apart by the colour-blind.
@@ -50,7 +50,7 @@ def save(figure: Any, path: Path) -> None:
 def task(out: Path, name: str, content: dict[str, Any]) -> None:
     """A task's picture, OUT/TASK.png, from what its summary says."""
     told = content["tasks"][name]
-    model = str(content["settings"]["model"])
+    model = title_of(str(content["settings"]["model"]))
     model = figure_text(model if len(model) < 60 else f"…{model[-59:]}")
     if name == "size":
         _size(out, told, model)

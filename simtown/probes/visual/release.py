@@ -86,7 +86,7 @@ class Release:
         found = tuple(_field(row, "template", path, i) for i, row in enumerate(_rows(path), start=1))
         for template in found:
             if template.count("[X]") != 1 or template.count("[Y]") != 1:
-                raise DamagedError(f"{path}: the template '{template}' must have one [X] and one [Y]")
+                raise DamagedError(f"{path}: the template '{template[:60]}' must have one [X] and one [Y]")
         return found
 
     def words(self, relation: str) -> dict[str, tuple[str, ...]]:
@@ -125,12 +125,14 @@ class Release:
             place = {s: i for i, s in enumerate(subjects)}
             missing = [p.subject for p in both if p.subject not in place]
             if missing or rows.shape[1] != len(classes):
-                lacks = f"no counts of '{missing[0]}'" if missing else f"{rows.shape[1]} counts for each subject, not {len(classes)}"
+                lacks = f"no counts of '{missing[0][:60]}'" if missing else f"{rows.shape[1]} counts for each subject, not {len(classes)}"
                 raise DamagedError(f"{self._path('distributions', relation)} has {lacks}: fetch the release again")
             counts = rows[[place[p.subject] for p in both]]
         for pair in both:
             if pair.best not in classes:
-                raise DamagedError(f"{self.folder}: '{pair.best}', the best {relation} of '{pair.subject}', is no {relation} of the study")
+                raise DamagedError(
+                    f"{self.folder}: '{pair.best[:60]}', the best {relation} of '{pair.subject[:60]}', is no {relation} of the study"
+                )
         return Dataset(
             relation=relation, classes=tuple(classes), words=tuple(words.values()), subjects=tuple(p.subject for p in both),
             gold=np.array([classes[p.best] for p in both]), other=np.array([classes.get(p.other, -1) for p in both]),

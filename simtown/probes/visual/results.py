@@ -21,7 +21,7 @@ from simtown.columns import FLAG, NUMBER, TEXT
 from simtown.files import save_text
 from simtown.probes.results import NAME, Study
 from simtown.probes.visual.dataset import GROUPS
-from simtown.quoting import csv_text, markdown, markdown_table
+from simtown.quoting import csv_text, markdown, markdown_table, title_of
 
 TASKS = ("color", "shape", "material", "cooccurrence", "size")
 STUDY = Study(
@@ -30,12 +30,13 @@ STUDY = Study(
     frozenset({NAME, "summary.csv", "summary.md", "prompts", *(f"{t}{end}" for t in TASKS for end in (".parquet", ".png"))}),
 )
 
+_SIZES = {"method": TEXT, "noun": TEXT, "size": TEXT, "score": NUMBER}
 _COMPARED = {"mode": TEXT, "subject": TEXT, "group": TEXT, "rho": NUMBER, "right": FLAG}
 
 
 def rows(path: Path, task: str) -> dict[str, list[Any]]:
-    """What is compared of a task's rows, read back by column. Raises DamagedError."""
-    found: dict[str, list[Any]] = STUDY.table(path, task, _COMPARED).to_pydict()
+    """What is compared of a task's rows, or drawn of size's, read back by column. Raises DamagedError."""
+    found: dict[str, list[Any]] = STUDY.table(path, task, _SIZES if task == "size" else _COMPARED).to_pydict()
     return found
 
 
@@ -102,7 +103,7 @@ HEADS = (
 def write_tables(path: Path, content: dict[str, Any]) -> None:
     """summary.csv and .md."""
     table = [[line.get(head, "") for head in HEADS] for line in lines(content)]
-    page = [f"# {markdown(content['settings']['model'])}", "", markdown_table([HEADS, *table]), "",
+    page = [f"# {markdown(title_of(content['settings']['model']))}", "", markdown_table([HEADS, *table]), "",
           "score: mean Spearman ρ over subjects ± sd, times 100 (of size: rank partition, per cent; projection: one ρ over "
           "nouns); in brackets 95 % bootstrap intervals over subjects; prior: the train subjects' mean distribution (of size: a random "
           "order); ceiling: the best that a ranking without ties can reach; choice of 2: the best class against a wrong one."]  # fmt: skip

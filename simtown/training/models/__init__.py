@@ -16,6 +16,8 @@ from typing import Any
 
 from torch import nn
 
+from simtown.files import LONGEST_NAME
+from simtown.training.record import brief
 from simtown.training.world import World
 
 MODELS: dict[str, str] = {
@@ -48,8 +50,9 @@ def admit(name: Any, file: Path | str, allowed: Collection[str] = ()) -> None:
         ModelError: it is neither.
     """
     if not isinstance(name, str) or not (name in MODELS or name in allowed):
-        advice = f"if you trust its code, allow it with --allow-model {name}" if ":" in str(name) else f"choose among {', '.join(MODELS)}"
-        raise ModelError(f"{file} names the model '{name}', which is none of simtown's own: {advice}")
+        shown = str(name)[:LONGEST_NAME]
+        advice = f"if you trust its code, allow it with --allow-model {shown}" if ":" in shown else f"choose among {', '.join(MODELS)}"
+        raise ModelError(f"{file} names the model '{shown}', which is none of simtown's own: {advice}")
 
 
 def find(name: str) -> type[nn.Module]:
@@ -97,6 +100,11 @@ def options(name: str, given: dict[str, str]) -> dict[str, Any]:
 def build(name: str, world: World, chosen: dict[str, Any]) -> nn.Module:
     """A model, its weights drawn from PyTorch's current random state. Raises ModelError."""
     kind = find(name)
+    if name in MODELS:  # a run's options stand in a file that may be anybody's
+        usual = options(name, {})
+        for key, value in chosen.items():
+            if key in usual and type(value) is not type(usual[key]) and not (type(usual[key]) is float and type(value) is int):
+                raise ModelError(f"cannot make the model '{name}': its option {key} is a value like {usual[key]!r}, not {brief(value)}")
     try:
         return kind(world, **chosen)
     except (ArithmeticError, AssertionError, TypeError, ValueError, RuntimeError) as error:

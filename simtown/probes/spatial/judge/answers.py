@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import fcntl
-import io
 import math
 import os
 import re
@@ -15,6 +14,7 @@ from typing import TextIO
 
 from simtown.files import DamagedError, ForeignDirectoryError, RefusedError, read_text
 from simtown.probes.spatial.judge.trials import Answer, Trial, trials_of
+from simtown.quoting import csv_text
 
 HEAD = ("worker", "number", "kind", "first", "second", "rating", "seconds")
 #: Bytes of the largest file of answers: of 2,000 workers.
@@ -79,9 +79,7 @@ class Answers:
             self.all.append(answer)
 
     def _append(self, row: tuple[object, ...]) -> None:
-        line = io.StringIO()
-        csv.writer(line, lineterminator="\n").writerow(row)
-        self._file.write(line.getvalue())
+        self._file.write(csv_text([row]))
         self._file.flush()
         os.fsync(self._file.fileno())
 
