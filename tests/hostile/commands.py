@@ -158,7 +158,7 @@ MORE = (
     _command("probe visual --data {visual} --model hf:{bert} --task color --out {out}/study", 1),
     _command("probe visual --data {visual} --model clip:{clip} --task material --out {out}/study", 1),
     _command("probe visual --data {visual} --model sentence:{sentence} --as head --task shape --out {out}/study", 1),
-    _command("probe visual --data {mined} --model ngram:{corpus.txt} --task color --out {out}/study"),
+    _command("probe visual --data {mined} --model hf:{bert} --task color --out {out}/study", 2),
     _command("probe visual --data {visual} --model glove:{glove.txt} --task color --out {study-visual}", writes=("study-visual",)),
     _command("probe visual mine --attributes {attributes.json} --graphs {scene_graphs.json} --threshold 0 --out {out}/mined"),
     _command("probe visual mine --text {corpus.txt} --subjects {mined} --out {out}/mined"),

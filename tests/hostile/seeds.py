@@ -89,7 +89,7 @@ def _town(store: Store, path: Path) -> None:
 
 @_item("rich")
 def _rich(store: Store, path: Path) -> None:
-    _dataset(path, entities=8, val=4, distractor=True, masks=True, depth=True, phrasing="varied", frequencies="zipf:0.5", shard=4,
+    _dataset(path, entities=8, val=4, test=12, distractor=True, masks=True, depth=True, phrasing="varied", frequencies="zipf:0.5", shard=4,
              world_seed=3, paint="uniform", jitter=0.5)  # fmt: skip
 
 
