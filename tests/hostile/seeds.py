@@ -331,9 +331,9 @@ def _mined(store: Store, path: Path) -> None:
     from simtown.probes.visual.mine import Sources, mine
 
     attributes = store.directory / "mining.json"
-    names = ("car", "snow", "sock", "tree")
+    names = ("car", "snow", "sock", "tree", "road", "wall", "fence", "cloud", "rose", "tie", "brick", "leaf")
     images = [{"image_id": i, "attributes": [{"object_id": 10 * i + k, "names": [n], "x": 1, "y": 1, "w": 5, "h": 5,
-               "attributes": [("red", "white", "green", "brown")[k]]} for k, n in enumerate(names)]} for i in range(20)]  # fmt: skip
+               "attributes": [("red", "white", "green", "brown")[k % 4]]} for k, n in enumerate(names)]} for i in range(20)]  # fmt: skip
     attributes.write_text(json.dumps(images))
     mine(Sources(attributes, None, None, None, None, None, False, 10, None, False), path)
 
