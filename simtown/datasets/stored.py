@@ -28,6 +28,7 @@ from simtown.datasets.settings import SCHEMA
 from simtown.datasets.shards import LAYOUT, LEAST_BYTES, PICTURES, Tried
 from simtown.datasets.summary import Summary
 from simtown.files import open_plain, parse_json
+from simtown.scenes.placement import MOST_VEHICLES
 from simtown.scenes.street import SLOTS
 
 #: Bytes of the largest chunk of an array without pictures: 512 rows have at most 400,000, and h5py chooses no more than a MiB.
@@ -323,7 +324,8 @@ def open_alone(path: Path) -> tuple[Shard, int]:
         if schema not in (1, SCHEMA) or count < 1:
             raise FormError(f"it says of itself that it has layout version {schema} and {count} examples")
         kind = np.dtype(LAYOUT["scene/entity"][1])
-        vehicles = 2 if not wrong_array(file, "scene/entity", (count, 2), kind) else 3
+        slots = (v for v in range(2, MOST_VEHICLES) if not wrong_array(file, "scene/entity", (count, v), kind))
+        vehicles = next(slots, MOST_VEHICLES)
     sizes = {"v": vehicles, "p": version1.SLOTS if schema == 1 else SLOTS}
     names = [name for name in LAYOUT if name not in PICTURES and (schema > 1 or name != "scene/paint")]
     forms = {name: (tuple(sizes[n] if isinstance(n, str) else n for n in LAYOUT[name][0]), np.dtype(LAYOUT[name][1])) for name in names}

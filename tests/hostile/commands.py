@@ -28,12 +28,14 @@ class Command:
         weight: how often it is drawn, beside the others: what takes long is drawn less often.
         writes: names in the working directory that it may write, or folders that it may write in.
         process: it starts processes, so it needs one of its own.
+        further: items that a file names which it reads.
     """
 
     words: tuple[str, ...]
     weight: int = 4
     writes: tuple[str, ...] = ()
     process: bool = False
+    further: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:
@@ -43,8 +45,9 @@ class Command:
 
     @property
     def items(self) -> tuple[str, ...]:
-        """The items that its words name, each once."""
-        return tuple(dict.fromkeys(name for word in self.words for name in _ITEM.findall(word) if name != "out"))
+        """The items that it reads, each once."""
+        named = [name for word in self.words for name in _ITEM.findall(word) if name != "out"]
+        return tuple(dict.fromkeys([*named, *self.further]))
 
 
 def filled(words: Sequence[str], place: Callable[[str], str]) -> list[str]:
@@ -86,8 +89,8 @@ def call(words: Sequence[str]) -> tuple[int, str, str]:
     raise AssertionError("main returned")
 
 
-def _command(line: str, weight: int = 4, writes: tuple[str, ...] = (), process: bool = False) -> Command:
-    return Command(tuple(line.split()), weight, writes, process)
+def _command(line: str, weight: int = 4, writes: tuple[str, ...] = (), process: bool = False, further: tuple[str, ...] = ()) -> Command:
+    return Command(tuple(line.split()), weight, writes, process, further)
 
 
 TOWN = "--entities 3 --n 8 --val 20 --test 4 --size 32 --workers 1"
@@ -158,7 +161,7 @@ MORE = (
     _command("probe visual --data {visual} --model hf:{bert} --task color --out {out}/study", 1),
     _command("probe visual --data {visual} --model clip:{clip} --task material --out {out}/study", 1),
     _command("probe visual --data {visual} --model sentence:{sentence} --as head --task shape --out {out}/study", 1),
-    _command("probe visual --data {mined} --model ngram:{corpus.txt} --task color --out {out}/study"),
+    _command("probe visual --data {mined} --model hf:{bert} --task color --out {out}/study", 2),
     _command("probe visual --data {visual} --model glove:{glove.txt} --task color --out {study-visual}", writes=("study-visual",)),
     _command("probe visual mine --attributes {attributes.json} --graphs {scene_graphs.json} --threshold 0 --out {out}/mined"),
     _command("probe visual mine --text {corpus.txt} --subjects {mined} --out {out}/mined"),
@@ -182,6 +185,6 @@ MORE = (
     _command("probe reproduce spatial-odd-one-out --data {spatial} --with oracle:{oracle.json}", 2),
     _command("probe reproduce spatial-analogy --data {clone}", 2),
     _command("probe grid {grid.toml} --plan --out {out}/grid"),
-    _command("probe grid {grid.toml} --jobs 1 --out {out}/grid", 0, (), True),
+    _command("probe grid {grid.toml} --jobs 1 --out {out}/grid", 0, (), True, ("physical", "glove.txt")),
 )  # fmt: skip
 COMMANDS = DATA + MORE

@@ -89,7 +89,7 @@ def _town(store: Store, path: Path) -> None:
 
 @_item("rich")
 def _rich(store: Store, path: Path) -> None:
-    _dataset(path, entities=8, val=4, distractor=True, masks=True, depth=True, phrasing="varied", frequencies="zipf:0.5", shard=4,
+    _dataset(path, entities=8, val=4, test=12, distractor=True, masks=True, depth=True, phrasing="varied", frequencies="zipf:0.5", shard=4,
              world_seed=3, paint="uniform", jitter=0.5)  # fmt: skip
 
 
@@ -331,9 +331,9 @@ def _mined(store: Store, path: Path) -> None:
     from simtown.probes.visual.mine import Sources, mine
 
     attributes = store.directory / "mining.json"
-    names = ("car", "snow", "sock", "tree")
+    names = ("car", "snow", "sock", "tree", "road", "wall", "fence", "cloud", "rose", "tie", "brick", "leaf")
     images = [{"image_id": i, "attributes": [{"object_id": 10 * i + k, "names": [n], "x": 1, "y": 1, "w": 5, "h": 5,
-               "attributes": [("red", "white", "green", "brown")[k]]} for k, n in enumerate(names)]} for i in range(20)]  # fmt: skip
+               "attributes": [("red", "white", "green", "brown")[k % 4]]} for k, n in enumerate(names)]} for i in range(20)]  # fmt: skip
     attributes.write_text(json.dumps(images))
     mine(Sources(attributes, None, None, None, None, None, False, 10, None, False), path)
 

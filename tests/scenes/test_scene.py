@@ -23,7 +23,8 @@ def scenes(number):
     vehicles = st.builds(Vehicle, st.sampled_from(ENTITIES), number, number, number)
     props = st.builds(Prop, st.sampled_from(PROPS), number, number, number, number, number, st.integers(0, 65535))
     weather = st.builds(Weather, st.sampled_from(WEATHERS), st.floats(0, 1, width=32), number, number, st.integers(0, 2**32 - 1))
-    return st.builds(Scene, st.lists(vehicles, max_size=3), st.lists(props, max_size=4), weather, st.builds(Camera, *[number] * 7))
+    camera = st.builds(Camera, *[number] * 5, st.floats(0.125, 1000, width=32), number)
+    return st.builds(Scene, st.lists(vehicles, max_size=3), st.lists(props, max_size=4), weather, camera)
 
 
 @pytest.fixture(scope="module")
