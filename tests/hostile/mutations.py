@@ -724,9 +724,14 @@ def choices_for(kind: str) -> tuple[str, ...]:
 
 def apply(scene: Scene, mutations: tuple[Mutation, ...]) -> None:
     """Do all of them, one after the other; one that an earlier one has made impossible is left out."""
+    replaced: set[str] = set()  # what is there now may unpack to more than this process can hold
     for mutation in mutations:
         path = scene.work / mutation.file
-        if mutation.kind in ("value", "key", "bytes", "shard") and (path.is_symlink() or not path.is_file() or path.stat().st_size > 10**8):
+        if mutation.file in replaced and mutation.kind not in ("replace", "plant", "temporary"):
+            continue
+        if mutation.kind == "replace":
+            replaced.add(mutation.file)
+        elif mutation.kind in ("value", "key", "bytes", "shard") and (path.is_symlink() or not path.is_file()):
             continue
         try:
             KINDS[mutation.kind](scene, mutation)
