@@ -488,6 +488,11 @@ def _temporary(scene: Scene, mutation: Mutation) -> None:
 _NAMES = ("a\x1b[31mred", "[bold]a[/]", "=1+1", "-rf", "a\nb", "..a", "a" * 200, "\u202ea", "<b>a", "%s", "a b", ".hidden", "\udcff", "CON")
 
 
+def _sparse_ones(directory: str, names: list[str]) -> list[str]:
+    """Files that are too large to be copied."""
+    return [name for name in names if os.lstat(os.path.join(directory, name)).st_size > 10**8]
+
+
 def _neighbour(scene: Scene, mutation: Mutation) -> None:
     """Beside a file, or beside its folder: a copy under a hostile name, or a link to where nothing should be looked for."""
     path = scene.work / mutation.file
@@ -498,7 +503,7 @@ def _neighbour(scene: Scene, mutation: Mutation) -> None:
     if beside.exists() or beside.is_symlink():
         return
     if kind < 2 and path.is_dir():
-        shutil.copytree(path, beside, symlinks=True)
+        shutil.copytree(path, beside, symlinks=True, ignore=_sparse_ones)
     elif kind < 2:
         shutil.copyfile(path, beside, follow_symlinks=False)
     else:
@@ -724,9 +729,14 @@ def choices_for(kind: str) -> tuple[str, ...]:
 
 def apply(scene: Scene, mutations: tuple[Mutation, ...]) -> None:
     """Do all of them, one after the other; one that an earlier one has made impossible is left out."""
+    replaced: set[str] = set()  # what is there now may unpack to more than this process can hold
     for mutation in mutations:
         path = scene.work / mutation.file
-        if mutation.kind in ("value", "key", "bytes", "shard") and (path.is_symlink() or not path.is_file() or path.stat().st_size > 10**8):
+        if mutation.file in replaced and mutation.kind not in ("replace", "plant", "temporary"):
+            continue
+        if mutation.kind == "replace":
+            replaced.add(mutation.file)
+        elif mutation.kind in ("value", "key", "bytes", "shard") and (path.is_symlink() or not path.is_file()):
             continue
         try:
             KINDS[mutation.kind](scene, mutation)
