@@ -20,7 +20,7 @@ from typing import Any
 import h5py
 import hdf5plugin  # noqa: F401  (registers the filters)
 import numpy as np
-from h5py import h5a, h5d, h5f, h5g, h5l, h5p, h5s, h5t
+from h5py import h5a, h5d, h5f, h5g, h5l, h5s, h5t
 
 from simtown.datasets import version1
 from simtown.datasets.chunks import Chunks
@@ -295,23 +295,13 @@ def open_file(path: Path, follow: bool = False) -> h5py.File:
     """
     if not stat.S_ISREG(os.stat(path, follow_symlinks=follow).st_mode):
         open_plain(path, follow).close()  # which says what it is
-    file = h5py.File(h5f.open(os.fsencode(path), h5f.ACC_RDONLY, _access()))
+    file = h5py.File(path, "r", rdcc_nbytes=0)  # no chunk is kept: 256 files of 26 arrays would keep 6 GB
     try:
         head_of(file.id.get_vfd_handle())
     except FormError:
         file.close()
         raise
     return file
-
-
-@lru_cache(maxsize=1)
-def _access() -> h5p.PropFAID:
-    """As h5py opens files, but that no chunk is kept: 256 files of 26 arrays would keep 6 GB."""
-    access = h5p.create(h5p.FILE_ACCESS)
-    access.set_fclose_degree(h5f.CLOSE_STRONG)
-    metadata, slots, _, preemption = access.get_cache()
-    access.set_cache(metadata, slots, 0, preemption)
-    return access
 
 
 def open_alone(path: Path) -> tuple[Shard, int]:

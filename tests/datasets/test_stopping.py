@@ -196,7 +196,7 @@ def test_a_grid_of_studies_stops_with_one_line(whom, number, tmp_path, gate, beg
 
 def test_a_sweep_stops_with_one_line_and_its_runs_continue(tmp_path, gate, begun, until):
     pytest.importorskip("torch", reason="needs torch: pip install '.[train]'")
-    stop = gate(Moment("worker", "os.rename", r"state\.pt"))
+    stop = gate(Moment("worker", "os.rename", r"state\.safetensors"))
     command = begun("sweep", "--preset", "tiny", "--jobs", 2, "--out", "out", cwd=tmp_path)
     until(lambda: len(stop.waiting("worker")) == 2)
     command.send(signal.SIGTERM, "the parent")

@@ -69,7 +69,7 @@ def test_auto_draws_the_same_as_the_processor(cli, plain, tmp_path, no_card):
 
 
 def test_our_warnings_are_one_line_and_others_are_as_ever():
-    from simtown.cli.app import _as_line
+    from simtown.terminal import _as_line
 
     assert _as_line("half as many", CardWarning, "a.py", 3) == "simtown: half as many\n"
     assert "a.py:3: UserWarning: other" in _as_line("other", UserWarning, "a.py", 3)

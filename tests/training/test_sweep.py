@@ -2,14 +2,12 @@
 
 import json
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
-from rich.console import Console  # noqa: E402
 
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.files import claimed  # noqa: E402
@@ -162,7 +160,7 @@ def test_a_sweep_makes_its_data_once_and_runs_its_cells_as_if_alone(tmp_path, cl
 def test_a_run_that_ends_is_a_line_of_progress_where_there_is_no_terminal(tmp_path, monkeypatch):
     lines = []
     monkeypatch.setattr(display, "report", lines.append)
-    monkeypatch.setattr(display, "Console", partial(Console, force_terminal=False))
+    monkeypatch.setattr(display.PlainConsole, "is_terminal", False)
     plan = read(str(preset(tmp_path, ["pbn"], [20])), "cpu")
     (cell,) = plan.cells
     with display.SweepDisplay(plan, 1) as watcher:
