@@ -142,6 +142,8 @@ def test_reading_fetches_each_shard_once_and_only_when_it_is_needed(town, tmp_pa
     assert np.array_equal(data.val.images([2, 0]), same.val.images([2, 0]))
     assert list(shards()) == ["val-00000.h5"]
     assert data.train[13].question == same.train[13].question
+    assert sorted(shards()) == ["train-00001.h5", "val-00000.h5"]
+    assert np.array_equal(data.train.column("answer"), same.train.column("answer"))
     before = shards()
     copied = pickle.loads(pickle.dumps(data.train))
     assert np.array_equal(copied.images([19]), same.train.images([19]))

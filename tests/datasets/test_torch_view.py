@@ -1,0 +1,134 @@
+"""What DataLoader gets: whole batches, the same as rows one by one; shuffled orders that workers, ranks and restarts do not change."""
+
+from __future__ import annotations
+
+import pickle
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from simtown.datasets.kept import Kept, nbytes
+from simtown.datasets.reader import open_dataset
+
+torch = pytest.importorskip("torch", reason="needs torch: pip install '.[train]'")
+
+from torch.utils.data import DataLoader, default_collate  # noqa: E402
+
+from simtown.datasets.shuffled import Shuffled  # noqa: E402
+
+
+def same(one, other):
+    """Whether two batches are alike in keys, types and values."""
+    return one.keys() == other.keys() and all(one[k].dtype == other[k].dtype and torch.equal(one[k], other[k]) for k in one)
+
+
+def test_a_batch_is_its_rows(rich):
+    view = open_dataset(rich).train.torch()
+    (batch,) = DataLoader(view, batch_size=24)
+    assert same(batch, default_collate([view[i] for i in range(24)]))
+    rows = view.__getitems__([3, 23, 3])
+    assert same(default_collate(list(rows)), default_collate([view[i] for i in (3, 23, 3)]))
+    assert same(default_collate(rows), default_collate([view[i] for i in (3, 23, 3)]))
+    assert [row["answer"] for row in rows[1:]] == [view[23]["answer"], view[3]["answer"]]
+
+
+def test_an_epoch_does_not_depend_on_workers(rich):
+    split = open_dataset(rich).train
+    epoch = Shuffled(split, 5, seed=3)
+    alone = list(DataLoader(epoch, batch_size=None))
+    assert [len(batch["answer"]) for batch in alone] == [5, 5, 5, 5, 4]
+    assert len(epoch) == 5
+    for workers in (1, 2):
+        many = list(DataLoader(Shuffled(split, 5, seed=3), batch_size=None, num_workers=workers))
+        assert all(same(one, other) for one, other in zip(alone, many, strict=True))
+    pictures = torch.cat([batch["image"] for batch in alone]).permute(0, 2, 3, 1).numpy()
+    wanted = split.images(np.arange(24))
+    assert sorted(p.tobytes() for p in pictures) == sorted(p.tobytes() for p in wanted)
+    assert not np.array_equal(pictures, wanted)
+
+
+def test_ranks_share_an_epoch_and_a_restart_goes_on(rich):
+    split = open_dataset(rich).train
+    every = list(DataLoader(Shuffled(split, 4, epoch=2), batch_size=None))
+    for rank in (0, 1):
+        own = Shuffled(split, 4, epoch=2, rank=rank, ranks=2)
+        assert all(same(one, other) for one, other in zip(DataLoader(own, batch_size=None), every[rank::2], strict=True))
+        own.first = 1
+        assert len(own) == 2
+        assert all(same(one, other) for one, other in zip(DataLoader(own, batch_size=None), every[rank::2][1:], strict=True))
+    assert len(Shuffled(split, 4, rank=0, ranks=4)) == 1
+    again = Shuffled(split, 4)
+    again.epoch = 2
+    assert all(same(one, other) for one, other in zip(DataLoader(again, batch_size=None), every, strict=True))
+
+
+@pytest.mark.parametrize("wrong", [{"batch_size": 0}, {"batch_size": 4, "first": -1}, {"batch_size": 4, "rank": 2, "ranks": 2}])
+def test_numbers_out_of_range(rich, wrong):
+    with pytest.raises(ValueError, match="out of range"):
+        Shuffled(open_dataset(rich).train, **wrong)
+
+
+def test_rows_are_those_of_whole_columns(rich):
+    split = open_dataset(rich).train
+    names = ("answer", "boxes", "question", "scene/pose")
+    rows = [23, 0, 5, 5]
+    for name, values in split.rows(names, rows).items():
+        assert np.array_equal(values, split.column(name)[rows])
+        assert values.flags.c_contiguous
+    assert split.rows(("boxes",), [])["boxes"].shape == (0, 3, 4)
+    with pytest.raises(IndexError, match="no example 24"):
+        split.rows(names, [0, 24])
+
+
+def test_kept_values_weigh_no_more_than_they_may():
+    made = []
+
+    def value(key):
+        made.append(key)
+        return np.zeros(key, dtype=np.uint8)
+
+    kept = Kept(10, nbytes)
+    for key in (4, 5, 4, 3, 5, 20, 4):
+        assert len(kept.get(key, lambda key=key: value(key))) == key
+    assert made == [4, 5, 3, 5, 20, 4], "4 was used again before 3 came, so 5 went"
+    assert len(kept) == 1
+    assert len(pickle.loads(pickle.dumps(kept))) == 0
+    kept.drop(4)
+    kept.drop(4)
+    assert len(kept) == 0
+
+
+MANY = """
+import sys
+import numpy as np
+from simtown.datasets.reader import open_dataset
+data = open_dataset(sys.argv[1])
+rows = np.random.default_rng(0).permutation(len(data.train))
+pictures = data.train.images(rows)
+assert np.array_equal(data.train.rows(("answer",), rows)["answer"], data.train.column("answer")[rows])
+assert len(data.train[1].scene.vehicles) == 2
+assert pictures.any()
+"""
+
+
+@pytest.mark.slow
+def test_two_thousand_shards_with_256_open_files(tmp_path):
+    """macOS opens no more by default."""
+
+    def few():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+
+    made = "generate --entities 5 --n 4000 --val 2 --test 2 --size 32 --shard 2 --out town"
+    commands = [
+        made, "info town", "preview town", "verify town --quick --pictures 0", "audit town", "captions town --out captions.txt",
+        "export town --to png --split train --out png", "gallery town", "render town/train:3999",
+        "fit town --train-size 64 --max-steps 2 --batch 32", made,
+    ]  # fmt: skip
+    words = [[sys.executable, "-m", "simtown", *command.split()] for command in commands]
+    words.insert(1, [sys.executable, "-c", MANY, "town"])
+    for command in words:
+        done = subprocess.run(command, cwd=tmp_path, preexec_fn=few, capture_output=True, text=True)
+        assert done.returncode == 0, f"{command[3:]}: {done.stderr[-500:]}"
