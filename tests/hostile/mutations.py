@@ -740,8 +740,8 @@ def apply(scene: Scene, mutations: tuple[Mutation, ...]) -> None:
             continue
         try:
             KINDS[mutation.kind](scene, mutation)
-        except (ValueError, LookupError, ArithmeticError, TypeError, OSError, RuntimeError, StopIteration, zipfile.BadZipFile):
-            continue  # a file that is no longer of its kind
+        except (ValueError, LookupError, ArithmeticError, TypeError, OSError, RuntimeError, StopIteration, zipfile.BadZipFile, MemoryError):
+            continue  # a file that is no longer of its kind, or too large by now
     for path in sorted(scene.changed):
         _enter_checksum(path)
 
