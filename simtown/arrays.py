@@ -55,8 +55,9 @@ def map_npy(path: Path, follow: bool = True, writable: bool = False) -> np.ndarr
     """The array of a .npy file as it lies on disk, read when it is used; what is written to a writable one goes into the file.
 
     Raises:
-        ValueError: it declares more than it holds, or other than numbers or texts. RefusedError, OSError: as
-        :func:`simtown.files.open_plain`; a file that is written to may not have a second name (a hard link) either.
+        ValueError: it declares more than it holds, or other than numbers or texts.
+        RefusedError: as :func:`simtown.files.open_plain`, and where a file that is written to has a second name (a hard link).
+        OSError: as :func:`simtown.files.open_plain`.
     """
     with open_plain(path, follow, writable) as file:
         told = os.fstat(file.fileno())

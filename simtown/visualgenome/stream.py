@@ -60,8 +60,10 @@ class Opened:
         follow: whether the path may be a link (see :func:`simtown.files.open_plain`).
 
     Raises:
-        ValueError: a zip archive without exactly one such file. DamagedError: the packing is broken; OSError as from open. RefusedError: no
-        plain file, or one that unpacks to more than :data:`MOST_UNPACKED` times its size.
+        ValueError: a zip archive without exactly one such file.
+        DamagedError: the packing is broken.
+        RefusedError: no plain file, or one that unpacks to more than :data:`MOST_UNPACKED` times its size.
+        OSError: as from open.
     """
 
     def __init__(self, path: Path, follow: bool = True) -> None:
