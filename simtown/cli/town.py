@@ -353,6 +353,9 @@ def verify(
     quick: Annotated[
         bool, typer.Option("--quick", help="Sample nothing again: only check that files and examples agree with themselves.")
     ] = False,
+    workers: WorkersOption = None,
+    engine: EngineOption = "local",
+    address: AddressOption = None,
 ) -> None:
     """Prove that a data set is what its settings make: every file, scene, question and answer, and a sample of the pictures.
 
@@ -368,11 +371,11 @@ def verify(
         raise RefusalError(f"--pictures must be at least 0, not {pictures}")
     store = store_of(dataset)
     settings = Settings.from_resolved(store.load_manifest()["settings"])
-    renderer = _renderer("raster")  # compiled here, also for what samples
-    with Progress(f"verify {store}") as watcher:
-        watcher.started(sum(settings.counts().values()), 0)
-        drawn = None if everything else pictures
-        report = check(dataset, renderer if drawn != 0 else None, drawn, quick, lambda n: watcher.advanced(n, {}))
+    total, drawn = sum(settings.counts().values()), None if everything else pictures
+    renderer = _renderer("raster")  # compiled here, also for what samples, before the workers start
+    with Progress(f"verify {store}") as watcher, pool_of(engine, address, workers, total) as pool:
+        watcher.started(total, 0)
+        report = check(dataset, renderer if drawn != 0 else None, drawn, quick, lambda n: watcher.advanced(n, {}), pool)
     for problem in report.problems:
         complain(f"simtown: {problem}")
     if report.problems:

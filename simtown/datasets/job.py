@@ -63,7 +63,7 @@ def generate(
         pool: who makes the shards; by default processes of this machine.
 
     Raises:
-        SettingsError: a setting that cannot be.
+        SettingsError: a setting that cannot be. ValueError: `workers` is less than 1.
         ForeignDirectoryError: the directory holds something else, or a data set of other settings (the message says which differ).
         DamagedError: a finished shard does not match its checksum. RefusedError: a shard is a link or no plain file.
         ImpossibleError: some example cannot be sampled. OSError: the directory cannot be written, or the disk is full.
