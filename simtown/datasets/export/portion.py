@@ -79,8 +79,10 @@ class Portion:
         """Whether there are masks: stored ones, or those of a world that this program draws."""
         return self.data.settings.masks or not self.data.settings.other_world
 
-    def batches(self, masks: bool = False) -> Iterator[Batch]:
-        """All examples in order. With `masks` the ids are there: stored ones, or drawn again from the latent scene; the same pixels.
+    def batches(self, masks: bool = False, begin: int = 0, end: int | None = None) -> Iterator[Batch]:
+        """The examples `begin` to `end` - 1 in order, by default all.
+
+        With `masks` the ids are there: stored ones, or drawn again from the latent scene; the same pixels.
 
         Raises ValueError, with `masks`, where there are none.
         """
@@ -92,7 +94,7 @@ class Portion:
             )
         renderer = rasteriser() if masks and not s.masks else None
         size = max(1, min(_MOST, _PIXELS // (s.width * s.height)))
-        for start, columns in split.stream((*_COLUMNS, "masks") if s.masks else _COLUMNS, size):
+        for start, columns in split.stream((*_COLUMNS, "masks") if s.masks else _COLUMNS, size, begin=begin, end=end):
             scenes = split.scenes_of(columns)
             ids = columns.get("masks")
             if renderer is not None:
