@@ -8,6 +8,7 @@ import pytest
 
 from simtown.assets.catalogue import ENTITIES, PROPS, entity_mesh
 from simtown.assets.palette import COLOUR_WORDS, MATERIALS, MATTE, PAINTS
+from simtown.datasets import captioned
 from simtown.datasets.reader import open_dataset
 from simtown.language import captions, colours
 from simtown.language.relations import LATERAL, RADIAL, RELATION_NAMES, RELATIONS
@@ -52,6 +53,38 @@ def test_captions_have_addresses(scenes, told):
     assert captions.related(scenes[:40], 3, "train").texts() == told.texts()[:40]
     assert captions.related(scenes, 3, "test").texts() != told.texts()
     assert captions.surroundings(scenes[:40], 3, "train") == captions.surroundings(scenes, 3, "train")[:40]
+
+
+@pytest.mark.parametrize("bias", [0.0, 0.6])
+def test_blocks_tell_what_the_whole_split_tells(bias, rich, monkeypatch, tmp_path):
+    """Blocks of an odd number of scenes, by one worker or two, are the text of all scenes at once, typical colours included."""
+    data = open_dataset(rich)
+    whole = "".join(f"{line}\n" for line in captions.captions(data.train.scenes(), data.settings.seed, "train", bias))
+    monkeypatch.setattr(captioned, "_ROWS", 3)
+    monkeypatch.setattr(captioned, "_BLOCK", 7)
+    assert len(data.train.parts(7)) > 2
+    count, example = captioned.write_captions(tmp_path / "captions.txt", data, "train", bias)
+    lines = whole.splitlines()
+    assert (tmp_path / "captions.txt").read_text() == whole
+    assert (count, example) == (len(lines), lines[1])
+
+
+class Backwards:
+    """A pool whose pieces end in the wrong order."""
+
+    workers = 2
+
+    def map(self, function, pieces, shared=(), progress=lambda n: None, card=False):
+        for piece in reversed(pieces):
+            yield piece, function(piece, progress, *shared)
+
+
+def test_the_order_in_which_blocks_end_does_not_matter(rich, monkeypatch):
+    monkeypatch.setattr(captioned, "_BLOCK", 7)
+    data, read = open_dataset(rich), []
+    there, back = (list(captioned.caption_blocks(data, "train", 0.6, pool, read.append)) for pool in (None, Backwards()))
+    assert there == back
+    assert sum(read) == 2 * captioned.scenes_to_read(data, "train", 0.6)
 
 
 def test_colours_cover_the_paints():
@@ -172,10 +205,12 @@ def test_surroundings_are_there(scenes):
 
 
 def test_the_command(cli, plain, rich, tmp_path):
-    out = tmp_path / "captions.txt"
+    out, by_two = tmp_path / "captions.txt", tmp_path / "by-two.txt"
     assert "of 20 scenes" in cli("captions", plain, "--out", out).succeeds().out
     told = open_dataset(plain)
     assert out.read_text().splitlines() == list(captions.captions(told.train.scenes(), told.settings.seed, "train"))
+    cli("captions", plain, "--out", by_two, "--workers", 2, "--bias", 0.5).succeeds()
+    assert by_two.read_text().splitlines() == list(captions.captions(told.train.scenes(), told.settings.seed, "train", 0.5))
     cli("captions", plain, "--out", out).refuses("is there already")
     assert len(cli("captions", rich, "--out", tmp_path / "three", "--bias", "1").succeeds().out)
     assert any(line.count(" and ") == 2 for line in (tmp_path / "three").read_text().splitlines())  # three vehicles
