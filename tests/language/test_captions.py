@@ -9,7 +9,9 @@ import pytest
 from simtown.assets.catalogue import ENTITIES, PROPS, entity_mesh
 from simtown.assets.palette import COLOUR_WORDS, MATERIALS, MATTE, PAINTS
 from simtown.datasets import captioned
+from simtown.datasets.job import generate
 from simtown.datasets.reader import open_dataset
+from simtown.datasets.settings import Settings
 from simtown.language import captions, colours
 from simtown.language.relations import LATERAL, RADIAL, RELATION_NAMES, RELATIONS
 from simtown.language.sampler import Recipe, sample
@@ -55,15 +57,22 @@ def test_captions_have_addresses(scenes, told):
     assert captions.surroundings(scenes[:40], 3, "train") == captions.surroundings(scenes, 3, "train")[:40]
 
 
+@pytest.fixture(scope="module")
+def painted(tmp_path_factory):
+    """Few kinds in many colours: which is typical shows in many scenes only."""
+    directory = tmp_path_factory.mktemp("painted") / "town"
+    generate(Settings(entities=3, n=40, val=0, test=0, width=32, height=32, paint="uniform", shard=20), directory, workers=1)
+    return open_dataset(directory)
+
+
 @pytest.mark.parametrize("bias", [0.0, 0.6])
-def test_blocks_tell_what_the_whole_split_tells(bias, rich, monkeypatch, tmp_path):
+def test_blocks_tell_what_the_whole_split_tells(bias, painted, monkeypatch, tmp_path):
     """Blocks of an odd number of scenes, by one worker or two, are the text of all scenes at once, typical colours included."""
-    data = open_dataset(rich)
-    whole = "".join(f"{line}\n" for line in captions.captions(data.train.scenes(), data.settings.seed, "train", bias))
+    whole = "".join(f"{line}\n" for line in captions.captions(painted.train.scenes(), painted.settings.seed, "train", bias))
     monkeypatch.setattr(captioned, "_ROWS", 3)
     monkeypatch.setattr(captioned, "_BLOCK", 7)
-    assert len(data.train.parts(7)) > 2
-    count, example = captioned.write_captions(tmp_path / "captions.txt", data, "train", bias)
+    assert len(painted.train.parts(7)) == 6
+    count, example = captioned.write_captions(tmp_path / "captions.txt", painted, "train", bias)
     lines = whole.splitlines()
     assert (tmp_path / "captions.txt").read_text() == whole
     assert (count, example) == (len(lines), lines[1])
@@ -79,12 +88,12 @@ class Backwards:
             yield piece, function(piece, progress, *shared)
 
 
-def test_the_order_in_which_blocks_end_does_not_matter(rich, monkeypatch):
+def test_the_order_in_which_blocks_end_does_not_matter(painted, monkeypatch):
     monkeypatch.setattr(captioned, "_BLOCK", 7)
-    data, read = open_dataset(rich), []
-    there, back = (list(captioned.caption_blocks(data, "train", 0.6, pool, read.append)) for pool in (None, Backwards()))
+    read = []
+    there, back = (list(captioned.caption_blocks(painted, "train", 0.6, pool, read.append)) for pool in (None, Backwards()))
     assert there == back
-    assert sum(read) == 2 * captioned.scenes_to_read(data, "train", 0.6)
+    assert sum(read) == 2 * captioned.scenes_to_read(painted, "train", 0.6)
 
 
 def test_colours_cover_the_paints():
