@@ -15,13 +15,15 @@ from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
 from simtown.datasets import manifest as manifests
-from simtown.datasets.audit import balance, columns, near, pictures, probes, run, scenes
+from simtown.datasets.audit import balance, columns, counts, near, neighbourhoods, pictures, probes, run, scenes, survey
 from simtown.datasets.audit.findings import LEVEL, Finding, judged, wilson
+from simtown.datasets.audit.rows import Rows
 from simtown.datasets.job import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import checksum
 from simtown.language.relations import RELATION_NAMES
+from simtown.pool import Processes, ignore
 
 SETTINGS = Settings(entities=8, n=1_600, val=40, test=600, width=32, height=32, shard=800)
 
@@ -178,13 +180,18 @@ def test_answers_by_heading_are_found(clean, copy, cli):
     assert "% are answered yes" in outcome.out
 
 
+def columns_of(split):
+    """All that is counted of a split, at once."""
+    return split.rows(counts.COLUMNS, np.arange(len(split)))
+
+
 @pytest.mark.parametrize("one_sided", [False, True])
 def test_headings_are_those_of_the_vehicles_asked_about(one_sided, plain):
     split, settings = open_dataset(plain).train, Settings(relations=("left of",) if one_sided else ("left of", "right of"))
     for i, example in enumerate(split):
         slots = (0, 1) if one_sided else (example.subject_slot, example.object_slot)
         expected = [example.scene.vehicles[slot].yaw % (2 * np.pi) for slot in slots]
-        assert columns.headings(split, settings)[i] == pytest.approx(expected)
+        assert columns.headings(columns_of(split), settings)[i] == pytest.approx(expected)
 
 
 def nudge(rng, pose):
@@ -223,11 +230,11 @@ def test_near_copies_of_training_scenes_are_found(clean, copy):
 def test_scenes_are_near_by_chance_as_often_as_expected(tmp_path):
     """In a world of two kinds many scenes are near another; the expected number is true within SAFETY, so none warns."""
     generate(Settings(entities=2, n=12_000, val=0, test=0, width=32, height=32), tmp_path / "town", workers=1)
-    (finding,) = near.near_repeats(open_dataset(tmp_path / "town"))
+    (finding,) = (f for f in run.audit(open_dataset(tmp_path / "town")) if f.check == "nearly repeated scenes")
     pairs, expected = finding.details["pairs"][-1], finding.details["expected"][-1]
     assert pairs >= 5
     assert expected / near.SAFETY**2 < pairs < expected
-    assert judged([finding])[0].status == "pass"
+    assert finding.status == "pass"
 
 
 def test_one_scene_everywhere_is_no_trouble(clean, copy, tmp_path):
@@ -268,7 +275,8 @@ def test_a_picture_under_another_scene_is_found(change, clean, copy):
 def test_ordinary_pictures_are_far_from_being_the_same(tmp_path):
     """Even in a foggy, small world: any two that are near on the whole differ much in some cell."""
     generate(Settings(entities=5, n=2_000, val=0, test=0, width=32, height=32, weathers=("fog",)), tmp_path / "town", workers=1)
-    prints = pictures.fingerprints(pictures.cell_brightness(open_dataset(tmp_path / "town"), "train"))
+    data = open_dataset(tmp_path / "town")
+    prints = pictures.fingerprints(pictures.cell_brightness(data, Rows.of(data), np.arange(2_000)))
     squares = np.square(prints).mean(axis=1)
     for i in range(0, len(prints), 500):
         difference = squares[i : i + 500, None] + squares - 2 * prints[i : i + 500] @ prints.T / prints.shape[1]
@@ -293,7 +301,7 @@ def test_seen_questions_are_told_apart_from_seen_scenes(clean):
     data = open_dataset(clean)
     known = {(int(s), int(r), int(o)) for s, r, o in zip(*(data.train.column(c) for c in ("subject", "relation", "object")), strict=True)}
     asked = list(zip(*(data.test.column(c) for c in ("subject", "relation", "object")), strict=True))
-    (finding,) = (f for f in scenes.repeated(data) if (f.check, f.where) == ("questions seen in training", "test"))
+    (finding,) = (f for f in run.audit(data) if (f.check, f.where) == ("questions seen in training", "test"))
     assert finding.status == "note"
     assert finding.details["seen"] == sum((int(s), int(r), int(o)) in known for s, r, o in asked)
 
@@ -313,17 +321,29 @@ def answers_anew(directory, seed):
     """The data set with each pair's answers exchanged by a coin: without bias by construction."""
     data = open_dataset(directory)
     for name in ("train", "val", "test"):
-        (fresh,) = balance.null_answers(data[name].column("answer"), 1, seed)
-        data[name]._columns["answer"] = fresh
+        split = data[name]
+        (fresh,) = balance.null_answers(split.rows(("answer",), np.arange(len(split)))["answer"], 1, seed)
+        split.stream, split.rows = exchanged(split, fresh)
     return data
 
 
+def exchanged(split, fresh):
+    """The split's own stream and rows, but for other answers."""
+    stream, rows = split.stream, split.rows
+
+    def other_stream(*given, **more):
+        for first, block in stream(*given, **more):
+            yield first, block | {"answer": fresh[first : first + len(block["answer"])]}
+
+    def other_rows(names, numbers):
+        return rows(names, numbers) | ({"answer": fresh[numbers]} if "answer" in names else {})
+
+    return other_stream, other_rows
+
+
 def without_probes(data):
-    found = []
-    for name in ("train", "val", "test"):
-        found += [balance.overall(data[name], name), *balance.by_group(data[name], data.settings, name)]
-        found.append(balance.information(data[name], data.settings, name))
-    return judged(found)
+    with survey.surveyed(data, Processes(), ignore) as seen:
+        return judged([f for f in run.statistics(seen, data.settings) if f.p is not None])
 
 
 def rate(audits):
@@ -372,7 +392,7 @@ def test_mutual_information_is_that_of_another_library(pairs):
 
 
 def test_the_null_keeps_the_design(clean):
-    answer = open_dataset(clean).train.column("answer")
+    answer = columns_of(open_dataset(clean).train)["answer"]
     for drawn in balance.null_answers(answer, 3, 0):
         assert (drawn[0::2] ^ drawn[1::2]).all()
         assert 0.4 < (drawn == answer).mean() < 0.6
@@ -387,7 +407,7 @@ def test_where_the_subject_stands_counts_only_if_opposites_are_asked():
 
 
 def test_too_few_examples_are_said_to_be_too_few(plain):
-    told = list(probes.probe(open_dataset(plain), lambda name: None))
+    told = list(probes.probe(open_dataset(plain)))
     assert {f.status for f in told} == {"note"}
 
 
