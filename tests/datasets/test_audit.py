@@ -294,6 +294,16 @@ def test_what_repeats_is_found_however_space_is_cut_and_whoever_works(clean, cop
     assert whole["repeated pictures", "all"].details["first"] == [["train 840", "train 40"], ["test 80", "train 90"]]
 
 
+def test_guests_are_counted_at_home_alone(clean, copy):
+    with survey.surveyed(open_dataset(repeat_in_all_ways(copy(clean))), Processes(), ignore) as seen:
+        _, records = seen.scenes[0]
+        guests = records.copy()
+        guests["home"] = False
+        (at_home, away) = (scenes.repeats((0, some), ignore, seen.rows) for some in (records, guests))
+    assert (at_home.within["train"].count, at_home.seen["test"].count) == (5, 3)
+    assert (away.within["train"].count, away.seen["test"].count) == (0, 0)
+
+
 @given(st.lists(st.tuples(st.floats(-5, 5), st.floats(-5, 5)), min_size=1, max_size=60), st.integers(1, 6), st.floats(0.01, 2))
 def test_near_rows_meet_and_every_row_has_one_home(places, parts, reach):
     places = np.array(places)
