@@ -7,8 +7,8 @@ PEAK. Noise, another brightness or a JPEG of quality 90 change a picture by 0.02
 what has moved changes a few cells much: among 60,000 ordinary examples of 32 × 32 pixels with five kinds of vehicles by 0.29 at least, by
 0.24 if all of them stand in fog.
 
-All pictures are compared with all, or, of a split of more, with REFERENCES of it. What is kept of each is where it lies along the directions
-in which pictures differ most; those that lie within REACH of each other are read again and compared in full.
+All pictures are compared with all, or, of a split of more, with REFERENCES of it. What is kept of each is where it lies along the
+directions in which pictures differ most; those that lie within REACH of each other are read again and compared in full.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DIRECTIONS, _LEARNED_FROM, _PLACES = 16, 1_000, 20
 REACH, _CANDIDATES = 0.8, 4
 #: Pictures of a split that every picture is compared with at most, at equal distances over the split: how long it takes to find
 #: candidates grows with their number. Equal pictures are found among all.
-REFERENCES = 2_000_000
+REFERENCES = 1_000_000
 #: Pictures in a neighbourhood, about, the parts that a direction is cut into, and directions that are cut at most.
 _TOGETHER, _PARTS, _CUTS = 50_000, 4, 3
 #: Pixels that are read at once, and pairs that are compared at once.
