@@ -166,9 +166,9 @@ def portable(error: Exception) -> Exception:
     return WorkerError(f"{type(error).__name__}: {error}")
 
 
-def require_shared(directory: Path) -> None:
+def require_shared(directory: str | Path) -> None:
     """Raises ClusterError unless the directory is there: called by a piece of work, maybe on another machine than the command."""
-    if not directory.is_dir():
+    if not os.path.isdir(directory):
         raise ClusterError(
-            f"{socket.gethostname()} has no directory {directory.resolve()}: with --engine ray give one that all machines share"
+            f"{socket.gethostname()} has no directory {os.path.abspath(directory)}: with --engine ray give one that all machines share"
         )
