@@ -363,7 +363,7 @@ class Dataset:
     ) -> None:
         self.path, self.manifest = path, manifest
         self.place = place or str(path)
-        self.source = source or str(path.absolute())
+        self.source = source or str(path)
         self.name = name_of(self.place)
         self.settings = Settings.from_resolved(manifest["settings"])
         self.vocabulary: list[str] = manifest["vocabulary"]
