@@ -257,14 +257,19 @@ class Split(Sequence[Example]):
         """No row of a column."""
         return self._read(0, name, slice(0, 0), self._schema) if self._paths else np.zeros(0)
 
-    def images(self, rows: Sequence[int] | np.ndarray, name: str = "images") -> np.ndarray:
-        """(len(rows), h, w, 3) uint8 pictures, in any order; or the masks or the depth, by `name`."""
+    def form(self, name: str) -> tuple[tuple[int, ...], Any]:
+        """Shape and type of a picture, or a mask or a depth map, by `name`."""
         if name not in PICTURES:
             raise KeyError(f"there are no pictures '{name}': one of {', '.join(PICTURES)}")
         if name not in self._arrays:
             raise DamagedError(f"the data set of {self._paths[0]} was made without {name}: make it again with --{name}")
-        shape, kind = self._arrays[name]
-        out = np.empty((len(rows), *shape), dtype=kind)
+        return self._arrays[name]
+
+    def images(self, rows: Sequence[int] | np.ndarray, name: str = "images", out: np.ndarray | None = None) -> np.ndarray:
+        """(len(rows), h, w, 3) uint8 pictures, in any order; or the masks or the depth, by `name`. `out`: written to, if given."""
+        form = self.form(name)
+        if out is None:
+            out = np.empty((len(rows), *form[0]), dtype=form[1])
         for number, places, own in self._by_shard(np.asarray(rows, dtype=np.int64)):
             with self._reading(number):
                 if name in UNPACKED_HERE:
