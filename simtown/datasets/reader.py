@@ -141,19 +141,31 @@ class Split(Sequence[Example]):
         if {"subject_slot", "object_slot"} <= columns.keys() and (columns["subject_slot"] == columns["object_slot"]).any():
             raise DamagedError(f"{self._paths[number]} has questions about one vehicle {_NOTHING}")
 
-    def stream(self, names: Sequence[str], size: int, as_stored: bool = False) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
-        """All rows in order, at most `size` at a time, read when asked for and not kept.
+    def stream(
+        self, names: Sequence[str], size: int, as_stored: bool = False, begin: int = 0, end: int | None = None
+    ) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+        """The rows `begin` to `end` - 1 in order, by default all, at most `size` at a time, read when asked for and not kept.
 
         Yields the number of the first row and, by name, the columns or pictures `names`: of a data set of version 1 as today's has them,
         or `as_stored`. Raises DamagedError on the way.
         """
         schema = SCHEMA if as_stored else self._schema
-        for number, count in enumerate(np.diff(self._starts).tolist()):
-            for begin in range(0, count, size):
-                part = {name: self._read(number, name, slice(begin, begin + size), schema) for name in names}
+        end = len(self) if end is None else min(end, len(self))
+        for number in self._shards_of(begin, end):
+            start, after = self._starts[number : number + 2].tolist()
+            last = min(end, after) - start
+            for first in range(max(begin - start, 0), last, size):
+                part = {name: self._read(number, name, slice(first, min(first + size, last)), schema) for name in names}
                 self._check_pairs(number, part)
-                yield int(self._starts[number]) + begin, part
+                yield start + first, part
             self._files.drop(number)
+
+    def _shards_of(self, begin: int, end: int) -> range:
+        """The numbers of the shards that hold the rows `begin` to `end` - 1."""
+        if begin >= end:
+            return range(0)
+        first, last = np.searchsorted(self._starts, [begin, end - 1], side="right").tolist()
+        return range(first - 1, last)
 
     def digests(self, sizes: Iterable[int], advanced: Callable[[int], None] = lambda examples: None) -> dict[int, str]:
         """What identifies the first n examples, for every n of `sizes`: a SHA-256 in hexadecimal.
@@ -343,6 +355,7 @@ class Dataset:
     Attributes:
         path: its directory (of a remote one, its mirror).
         place: its directory or its URL, in words.
+        source: its directory or its URL, from which another process opens it.
         name: the last part of its place.
         manifest: everything its manifest says.
         settings: its settings.
@@ -350,9 +363,12 @@ class Dataset:
         names: what numbers in its columns stand for (:func:`simtown.datasets.names.names`).
     """
 
-    def __init__(self, path: Path, manifest: dict[str, Any], fetch: Callable[[Path], None] | None = None, place: str = "") -> None:
+    def __init__(
+        self, path: Path, manifest: dict[str, Any], fetch: Callable[[Path], None] | None = None, place: str = "", source: str = ""
+    ) -> None:
         self.path, self.manifest = path, manifest
         self.place = place or str(path)
+        self.source = source or str(path)
         self.name = name_of(self.place)
         self.settings = Settings.from_resolved(manifest["settings"])
         self.vocabulary: list[str] = manifest["vocabulary"]
@@ -410,7 +426,7 @@ def open_dataset(place: str | Path) -> Dataset:
     if isinstance(store, Remote):
         mirror = Mirror(store)
         _check_complete(store, mirror.manifest)
-        return Dataset(mirror.path, mirror.manifest, mirror.fetch, str(store))
+        return Dataset(mirror.path, mirror.manifest, mirror.fetch, str(store), store.url)
     manifest = store.load_manifest()
     _check_complete(store, manifest)
     store.check(manifest["shards"])

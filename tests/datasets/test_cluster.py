@@ -18,12 +18,16 @@ import pytest
 pytest.importorskip("ray", reason="needs Ray: pip install '.[cluster]'")
 
 from simtown.cluster import Cluster
-from simtown.datasets.engines import OnCluster
+from simtown.datasets.export import export
 from simtown.datasets.job import Silent, generate
+from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.stores import Remote, store_of
+from simtown.datasets.verify import verify
 from simtown.language.sampler import ImpossibleError
+from simtown.pool import OnCluster
 from simtown.processes import WorkerError
+from simtown.render.raster import Raster
 from tests.conftest import Outcome
 from tests.datasets.conftest import Moment
 from tests.datasets.s3 import bucket
@@ -95,6 +99,11 @@ def test_a_cluster_makes_the_bytes_of_one_process(tmp_path, contents, cli, undis
             ((_, dead),) = there.map(_die, [0], (), retries=1)
             assert type(dead) is WorkerError
             assert "died 2 times" in str(dead)
+            assert verify(tmp_path / "town", Raster(), pool=OnCluster(there)).summary.endswith("all 60 pictures drawn again")
+            data = open_dataset(tmp_path / "town")
+            export(data, "coco", [], tmp_path / "coco", pool=OnCluster(there))
+        export(data, "coco", [], tmp_path / "alone-coco")
+        assert contents(tmp_path / "coco") == contents(tmp_path / "alone-coco")
 
 
 def _power(piece, exponent):
@@ -160,7 +169,7 @@ def test_a_worker_and_a_node_die_and_nothing_is_lost_or_doubled(where, tmp_path,
         witness = Disturber(stop, until, {300: (3, kill_a_worker), 1_000: (3, remove_a_node), 1_500: (2, kill_a_worker)})
         try:
             with Cluster(cluster.address) as connected:
-                manifest = generate(LARGE, place, watcher=witness, engine=OnCluster(connected))
+                manifest = generate(LARGE, place, watcher=witness, pool=OnCluster(connected))
         finally:
             witness.finish()
         assert witness.done == [kill_a_worker, remove_a_node, kill_a_worker]

@@ -248,3 +248,15 @@ def test_a_few_files_are_open_at_a_time(tmp_path, monkeypatch):
     assert len(split.column("answer")) == 40
     assert len(split._files) <= 3
     assert [bool(split[i].answer) for i in rows] == [bool(split.column("answer")[i]) for i in rows]
+
+
+@pytest.mark.parametrize(("begin", "end"), [(0, 600), (0, 1), (149, 151), (150, 300), (299, 600), (40, 40), (590, 700), (600, 600)])
+def test_a_stream_of_some_rows_is_a_slice_of_the_columns(begin, end, many):
+    """Shards of 150: a stretch begins and ends anywhere in them."""
+    split = open_dataset(many).train
+    blocks = list(split.stream(["tokens", "images"], 64, begin=begin, end=end))
+    assert [first for first, _ in blocks] == sorted({first for first, _ in blocks})
+    assert all(np.array_equal(block["tokens"], split.column("tokens")[first : first + len(block["tokens"])]) for first, block in blocks)
+    numbers = [first + i for first, block in blocks for i in range(len(block["images"]))]
+    assert numbers == list(range(begin, min(end, 600)))
+    assert all(1 <= len(block["images"]) <= 64 for _, block in blocks)

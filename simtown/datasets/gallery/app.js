@@ -6,10 +6,12 @@ const simtown = (() => {
   const ROLES = ["any", "subject", "object"];
   const TINTS = { subject: [38, 104, 216], object: [230, 110, 20], other: [150, 80, 205] };
   const GAP = 12, FLYING = 6, KEPT = 160;
+  const TALLEST = 15e6; // pixels of the grid: no browser lays out an element of much more
   // Of a cell: its least width, and the height of its words. On a phone two cells stand side by side, with three lines of words.
   const ROOMY = { width: 190, caption: 50 }, NARROW = { width: 136, caption: 66 }, PHONE = 500;
 
   let about, columns, facets, total, starts;
+  let sampled = false; // whether there are examples that the page does not show
   let matches = new Int32Array(0);
   let at = 0; // place of the selected example in matches
   const state = { entity: -1, typed: "", role: "any", boxes: false, masks: false, charts: false, open: false };
@@ -63,14 +65,24 @@ const simtown = (() => {
   const sheets = loader(picture, refresh), details = loader(script, refresh);
 
   const splitOf = (g) => facets[0].values[g];
-  const numberOf = (g) => g - starts[splitOf(g)];
-  const piece = (g, size) => `${about.splits[splitOf(g)].name}-${String(Math.floor(numberOf(g) / size)).padStart(5, "0")}`;
+  // An example has a number in its split and, where the page shows a sample of stretches, a place among those that are shown.
+  const placeOf = (g) => g - starts[splitOf(g)];
+  function numberOf(g) {
+    const split = about.splits[splitOf(g)], place = placeOf(g);
+    return split.starts[Math.floor(place / split.stretch)] + (place % split.stretch);
+  }
+  function placeOfNumber(split, number) {
+    const stretch = split.starts.findLastIndex((start) => start <= number), within = number - split.starts[stretch];
+    return within < split.stretch ? stretch * split.stretch + within : NaN;
+  }
+  const shownOf = (split) => split.starts.length * split.stretch;
+  const piece = (g, size) => `${about.splits[splitOf(g)].name}-${String(Math.floor(placeOf(g) / size)).padStart(5, "0")}`;
   const sheetOf = (g) => piece(g, about.sheet ** 2);
   const nameOf = (g) => `${about.splits[splitOf(g)].name} ${count(numberOf(g))}`;
 
   /** What is known of an example, once it has been read. */
   function detailOf(g) {
-    const row = details.get(piece(g, about.details))?.[numberOf(g) % about.details];
+    const row = details.get(piece(g, about.details))?.[placeOf(g) % about.details];
     if (!row) return null;
     const [question, subject, object, margin, intensity, [x, y, yaw, focal], vehicles] = row;
     const s = Math.sin(yaw), c = Math.cos(yaw);
@@ -183,6 +195,15 @@ const simtown = (() => {
     note.querySelectorAll("button").forEach((button, i) => { button.onclick = () => { chooseEntity(names[i]); refilter(); }; });
   }
 
+  /** Where the page shows a sample: how many of how many, and how to get all. */
+  function explainSample() {
+    const parts = about.splits.filter((split) => shownOf(split) < split.count).map((split) => `${count(shownOf(split))} of ${count(split.count)} ${split.name}`);
+    sampled = parts.length > 0;
+    if (sampled) $("sample").innerHTML = `Shown: ${escape(parts.join(", "))}, evenly spread. All:
+      <code>simtown gallery ${escape(about.place)} <span>--all</span></code>`;
+    $("sample").hidden = !sampled;
+  }
+
   function buildFilters() {
     for (const facet of facets) {
       const set = document.createElement("fieldset");
@@ -237,7 +258,12 @@ const simtown = (() => {
   // ---------------------------------------------------------------- the grid: only cells in sight exist
 
   const grid = $("grid"), cells = new Map();
-  const shape = { across: 1, width: 1, picture: 1, caption: 1, row: 1 };
+  const shape = { across: 1, width: 1, picture: 1, caption: 1, row: 1, tall: 1 };
+
+  // Of more rows than a browser lays out, the scroll bar moves over a part: it is stretched, and cells are placed where it stands.
+  const stretched = () => (shape.tall <= TALLEST ? 1 : (shape.tall - grid.clientHeight) / (TALLEST - grid.clientHeight));
+  const scrolled = () => grid.scrollTop * stretched();
+  const scrollTo = (y) => { grid.scrollTop = y / stretched(); };
 
   function layout() {
     const room = grid.clientWidth - 2 * GAP, { width, caption } = grid.clientWidth < PHONE ? NARROW : ROOMY;
@@ -246,22 +272,25 @@ const simtown = (() => {
     shape.width = Math.floor((room - GAP * (shape.across - 1)) / shape.across);
     shape.picture = Math.round((shape.width * about.thumb[1]) / about.thumb[0]);
     shape.row = shape.picture + caption + GAP;
-    $("spacer").style.height = `${Math.ceil(matches.length / shape.across) * shape.row + GAP}px`;
+    shape.tall = Math.ceil(matches.length / shape.across) * shape.row + GAP;
+    $("spacer").style.height = `${Math.min(shape.tall, TALLEST)}px`;
     for (const [place, cell] of cells) put(cell, place);
     drawGrid();
   }
 
   function put(cell, place) {
     cell.style.cssText = `left:${GAP + (place % shape.across) * (shape.width + GAP)}px;`
-      + `top:${GAP + Math.floor(place / shape.across) * shape.row}px;width:${shape.width}px;height:${shape.picture + shape.caption}px`;
+      + `top:${GAP + Math.floor(place / shape.across) * shape.row - (scrolled() - grid.scrollTop)}px;width:${shape.width}px;height:${shape.picture + shape.caption}px`;
     cell.firstChild.style.height = `${shape.picture}px`;
   }
 
   function drawGrid() {
     if (state.charts) return want();
-    const first = Math.max(0, Math.floor(grid.scrollTop / shape.row) - 1) * shape.across;
-    const last = Math.min(matches.length, Math.ceil((grid.scrollTop + grid.clientHeight) / shape.row + 1) * shape.across);
-    for (const [place, cell] of cells) if (place < first || place >= last) { cell.remove(); cells.delete(place); }
+    const first = Math.max(0, Math.floor(scrolled() / shape.row) - 1) * shape.across;
+    const last = Math.min(matches.length, Math.ceil((scrolled() + grid.clientHeight) / shape.row + 1) * shape.across);
+    for (const [place, cell] of cells) {
+      if (place < first || place >= last) { cell.remove(); cells.delete(place); } else if (shape.tall > TALLEST) put(cell, place);
+    }
     for (let place = first; place < last; place++) {
       let cell = cells.get(place);
       if (!cell) {
@@ -299,7 +328,7 @@ const simtown = (() => {
   function draw(frame, g, detail) {
     const [canvas, svg] = frame.children, [w, h] = about.thumb, sheet = sheets.get(sheetOf(g));
     if (sheet) {
-      const place = numberOf(g) % about.sheet ** 2, pen = canvas.getContext("2d");
+      const place = placeOf(g) % about.sheet ** 2, pen = canvas.getContext("2d");
       [canvas.width, canvas.height] = [w, h];
       pen.drawImage(sheet, (place % about.sheet) * w, Math.floor(place / about.sheet) * h, w, h, 0, 0, w, h);
       if (state.masks && detail) for (const vehicle of detail.vehicles) pen.drawImage(mask(vehicle.runs, w, h, TINTS[vehicle.role]), 0, 0);
@@ -360,8 +389,8 @@ const simtown = (() => {
 
   function reveal() {
     const top = Math.floor(at / shape.across) * shape.row;
-    if (top < grid.scrollTop) grid.scrollTop = top;
-    else if (top + shape.row + GAP > grid.scrollTop + grid.clientHeight) grid.scrollTop = top + shape.row + GAP - grid.clientHeight;
+    if (top < scrolled()) scrollTo(top);
+    else if (top + shape.row + GAP > scrolled() + grid.clientHeight) scrollTo(top + shape.row + GAP - grid.clientHeight);
   }
 
   // ---------------------------------------------------------------- one example
@@ -461,29 +490,36 @@ const simtown = (() => {
   // ---------------------------------------------------------------- distributions
 
   function drawCharts() {
-    const n = matches.length, k = about.entities.length;
-    const tally = (values, size) => { const out = new Float64Array(size); for (const g of matches) out[values[g]]++; return out; };
-    const inSplit = tally(facets[0].values, about.splits.length);
-    const expected = !filtered("split") && n > 0;
-    const mixed = (of) => { // the target of what is shown: each split's, by its share
-      const out = new Float64Array(k);
-      about.splits.forEach((split, s) => split.target[of].forEach((p, e) => { out[e] += (p * inSplit[s]) / n; }));
+    const k = about.entities.length, expected = !filtered("split") && matches.length > 0;
+    const splits = about.splits.filter((_, s) => !facets[0].chosen.size || facets[0].chosen.has(s));
+    // With no filter but splits, counts are those of the whole splits, also of examples that the page does not show.
+    const tally = (key, size) => {
+      const out = new Float64Array(size);
+      if (expected) for (const split of splits) split.counts[key].forEach((c, i) => { if (i < size) out[i] += c; });
+      else for (const g of matches) out[columns[key][g]]++;
       return out;
     };
-    const page = $("charts");
+    const n = expected ? splits.reduce((sum, split) => sum + split.count, 0) : matches.length;
+    const mixed = (of) => { // the target of what is counted: each split's, by its share
+      const out = new Float64Array(k);
+      for (const split of splits) split.target[of].forEach((p, e) => { out[e] += (p * split.count) / n; });
+      return out;
+    };
+    const page = $("charts"), some = sampled ? " of those on this page" : "";
     page.innerHTML = `<p class="note">${count(n)} examples${expected
-      ? ". A tick marks what was asked for: " + (about.frequencies === "vg" ? "Visual Genome’s frequencies" : escape(about.frequencies)) + " in train and val, uniform in test."
-      : ", filtered: no target to compare with."}</p>
+      ? `${sampled ? ", all of the data set’s" : ""}. A tick marks what was asked for: ` + (about.frequencies === "vg" ? "Visual Genome’s frequencies" : escape(about.frequencies)) + " in train and val, uniform in test."
+      : `${some}, filtered: no target to compare with.`}</p>
       <div class="cards"><section id="chart-answer"><h2>Answers</h2></section><section id="chart-relation"><h2>Relations</h2></section>
-      <section id="chart-weather"><h2>Weather</h2></section><section id="chart-margin" class="wide"><h2>Margins, by answer</h2></section>
+      <section id="chart-weather"><h2>Weather</h2></section><section id="chart-margin" class="wide"><h2>Margins, by answer${
+  expected && sampled ? `, of ${count(matches.length)} examples on this page` : ""}</h2></section>
       <section id="chart-entity" class="wide"><h2>Entities, most expected subjects first</h2><div class="two"><div><h3>as subject</h3></div><div><h3>as object</h3></div></div></section></div>`;
     if (!n) return;
     const occurring = about.weathers.map((name) => (about.occurring.includes(name) ? 1 / about.occurring.length : 0));
-    bars($("chart-answer"), facets[1], tally(columns.answer, 2), expected && [0.5, 0.5], (value) => ["no", "yes"][value]);
-    bars($("chart-relation"), facets[2], tally(columns.relation, about.relations.length), null);
-    bars($("chart-weather"), facets[3], tally(columns.weather, about.weathers.length), expected && occurring);
+    bars($("chart-answer"), facets[1], tally("answer", 2), expected && [0.5, 0.5], (value) => ["no", "yes"][value]);
+    bars($("chart-relation"), facets[2], tally("relation", about.relations.length), null);
+    bars($("chart-weather"), facets[3], tally("weather", about.weathers.length), expected && occurring);
     const order = about.entities.map((_, e) => e).sort((x, y) => mixed0[y] - mixed0[x]);
-    const sides = ["subject", "object"].map((role) => [role, tally(columns[role], k), expected && mixed(role)]);
+    const sides = ["subject", "object"].map((role) => [role, tally(role, k), expected && mixed(role)]);
     const top = Math.max(...sides.map(([, counts, target]) => highest(counts, target))); // one scale for both
     sides.forEach(([role, counts, target], i) =>
       bars(page.querySelectorAll(".two > div")[i], { key: role, names: about.entities, order }, counts, target, undefined, top));
@@ -606,7 +642,7 @@ const simtown = (() => {
     at = 0;
     grid.scrollTop = 0;
     refilter();
-    const place = split >= 0 ? matches.indexOf(starts[split] + Number(number)) : -1;
+    const place = split >= 0 ? matches.indexOf(starts[split] + placeOfNumber(about.splits[split], Number(number))) : -1;
     if (place >= 0) select(place);
   }
 
@@ -660,7 +696,7 @@ const simtown = (() => {
     total = columns.answer.length;
     starts = [];
     const split = new Uint8Array(total);
-    about.splits.reduce((start, { count: n }, s) => { starts.push(start); split.fill(s, start, start + n); return start + n; }, 0);
+    about.splits.reduce((start, own, s) => { starts.push(start); split.fill(s, start, start + shownOf(own)); return start + shownOf(own); }, 0);
     const facet = (key, title, names, values) => ({ key, title, names, values, chosen: new Set(), inputs: [], outputs: [] });
     facets = [
       facet("split", "Split", about.splits.map((s) => s.name), split),
@@ -670,6 +706,7 @@ const simtown = (() => {
     ];
     mixed0 = about.splits[0].target.subject;
     $("about").textContent = `${about.entities.length} entities · ${about.splits.map((s) => `${count(s.count)} ${s.name}`).join(" · ")} · ${about.size.join(" × ")} pixels`;
+    explainSample();
     buildFilters();
     recall();
     window.onhashchange = recall; // the page's own changes of the address do not come here

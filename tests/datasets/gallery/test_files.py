@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
+import simtown.datasets.gallery as galleries
 from simtown.assets.catalogue import BODIES
 from simtown.datasets.export.portion import ANSWERS
 from simtown.datasets.gallery import DETAILS, INDEX, SHEET, THUMB, gallery, thumb_size
@@ -98,6 +99,63 @@ def test_pieces_follow_each_other(many, tmp_path):
         assert len(list((tmp_path / "page" / "data").glob(f"{name}-*.jpg"))) == -(-len(data[name]) // SHEET**2)
     last = called(tmp_path / "page" / "data" / "train-00002.js")[2][-1]
     assert last[0] == data.train[599].question
+
+
+@pytest.mark.parametrize("count", [1, 1_999, 2_000, 2_001, 60_000, 100_000_000])
+def test_a_sample_is_spread_evenly(count):
+    sample = galleries.shown(count)
+    numbers = np.concatenate([start + np.arange(sample.stretch) for start in sample.starts])
+    assert len(numbers) == len(sample) == min(count, galleries.SAMPLE)
+    assert (np.diff(numbers) > 0).all()
+    assert numbers[0] == 0
+    assert numbers[-1] < count
+    if count > 60_000:
+        part = np.bincount(numbers * 10 // count)
+        assert part.tolist() == [galleries.SAMPLE // 10] * 10
+    assert len(galleries.shown(count, everything=True)) == count
+
+
+@pytest.fixture(scope="module")
+def sampled(many, tmp_path_factory):
+    """Of 600, 100 and 600 examples: 120, 100 and 120."""
+    out = tmp_path_factory.mktemp("gallery") / "page"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(galleries, "SAMPLE", 120)
+        patch.setattr(galleries, "STRETCH", 20)
+        told = []
+        gallery(open_dataset(many), out, told.append)
+    assert sum(told) == 340
+    return out, open_dataset(many)
+
+
+def test_a_sample_is_of_the_examples_that_it_names(sampled):
+    out, data = sampled
+    (about,) = called(out / "data" / "index.js")
+    answers, start = np.frombuffer(base64.b64decode(about["columns"]["answer"]), dtype="u1"), 0
+    for split, shown in zip(about["splits"], (120, 100, 120), strict=True):
+        whole = data[split["name"]]
+        assert split["count"] == len(whole)
+        numbers = np.concatenate([first + np.arange(split["stretch"]) for first in split["starts"]])
+        assert len(numbers) == shown
+        assert answers[start : start + shown].tolist() == whole.column("answer")[numbers].tolist()
+        start += shown
+        rows = called(out / "data" / f"{split['name']}-00000.js")[2]
+        assert [row[0].encode() for row in rows] == whole.column("question")[numbers].tolist()
+        sheet = cv2.imread(str(out / "data" / f"{split['name']}-00001.jpg"))[..., ::-1].astype(int)
+        assert np.abs(sheet[:32, 32:64] - whole.images([numbers[SHEET**2 + 1]])[0]).mean() < 8
+    assert start == len(answers)
+
+
+def test_what_is_counted_is_of_the_whole_split(sampled):
+    out, data = sampled
+    (about,) = called(out / "data" / "index.js")
+    for split in about["splits"]:
+        whole = data[split["name"]]
+        for name, column in {"answer": "answer", "relation": "relation", "weather": "scene/weather"}.items():
+            assert split["counts"][name] == np.bincount(whole.column(column), minlength=len(split["counts"][name])).tolist()
+        for role in ("subject", "object"):
+            kinds = data.settings.kinds
+            assert split["counts"][role] == [int((whole.column(role) == kind).sum()) for kind in kinds]
 
 
 def test_the_page_names_nothing_outside_it(made):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import simtown.datasets.gallery as galleries
 from simtown.assets.catalogue import ENTITIES
 from simtown.datasets.gallery import DETAILS, SHEET, gallery
 from simtown.datasets.marginals import targets
@@ -19,6 +20,9 @@ from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import SPLITS
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.weather import WEATHERS
+
+#: What selenium sends for two keys.
+END, HOME = "\ue010", "\ue011"
 
 
 class Page:
@@ -544,30 +548,83 @@ def test_a_page_without_its_folder_says_so(small, tmp_path):
     page.driver.get_log("browser")
 
 
+@pytest.fixture(scope="module")
+def sampled(browser, many, tmp_path_factory, until):
+    """Of 600 training examples 120 in 6 stretches, of 100 for validation all, of 600 for the test 120."""
+    out = tmp_path_factory.mktemp("gallery") / "page"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(galleries, "SAMPLE", 120)
+        patch.setattr(galleries, "STRETCH", 20)
+        gallery(open_dataset(many), out)
+    return Page(browser, out, until), open_dataset(many)
+
+
+def test_a_sample_says_what_it_is_of(sampled):
+    page, data = sampled
+    page.open()
+    assert page.found() == 340
+    assert page.text("#sample").split("All:")[0].strip() == "Shown: 120 of 600 train, 120 of 600 test, evenly spread."
+    assert page.text("#sample code") == "simtown gallery town --all"
+    assert "600 train · 100 val · 600 test" in page.text("#about")
+    for number, shown in ((119, True), (120, False), (500, True)):  # 20 from 0, 100, 200, ... on
+        page.open(f"open=1&at=train:{number}")
+        assert (page.text("#inspector nav b") == f"train {number}") == shown
+        if shown:
+            assert page.text("#inspector .question").startswith(data.train[number].question)
+            assert f"train:{number} " in page.text("#inspector code")
+    page.open("open=1&at=test:100&split=test")
+    assert page.text("#inspector .question").startswith(data.test[100].question)
+
+
+def test_distributions_of_a_sample_are_of_the_whole(sampled):
+    page, data = sampled
+    page.open("charts=1")
+    assert page.text("#charts .note").startswith("1,300 examples, all of the data set")
+    snow = WEATHERS.index("snow")
+    whole = sum((data[name].column("scene/weather") == snow).sum() for name in SPLITS)
+    assert f", {whole} examples, target" in page.js(f"document.querySelector('#chart-weather [data-value=\"{snow}\"]').ariaLabel")
+    assert page.text("#chart-margin h2") == "Margins, by answer, of 340 examples on this page"
+    page.click("[name=split][value=train]")
+    assert page.text("#charts .note").startswith("600 examples")
+    page.click("[name=answer][value=yes]")
+    shown = page.found()
+    assert page.text("#charts .note") == f"{shown} examples of those on this page, filtered: no target to compare with."
+
+
+def test_all_of_a_small_data_set_is_no_sample(small):
+    page, _ = small
+    page.open("charts=1")
+    assert page.js("document.getElementById('sample').hidden")
+    assert "on this page" not in page.text("#charts")
+
+
 @pytest.mark.slow
-def test_sixty_thousand_examples(large, tmp_path):
-    """The same pieces over and over, 60,000 examples: never many cells, and few pieces are read."""
+@pytest.mark.parametrize("count", [60_160, 2_000_000])
+def test_very_many_examples(count, large, tmp_path):
+    """The same pieces over and over: never many cells, few pieces are read, and the last example is reached."""
     page, _ = large
     (tmp_path / "data").mkdir()
     (tmp_path / "index.html").write_bytes((page.path / "index.html").read_bytes())
     begin = (page.path / "data" / "index.js").read_text()
     about = json.loads(begin[len("simtown.begin(") : -2])
     for name, text in about["columns"].items():
-        column = np.frombuffer(base64.b64decode(text), dtype="<i2" if name == "margin" else "u1")[:512]
-        about["columns"][name] = base64.b64encode(np.resize(column, 60_160).tobytes()).decode()
-    about["splits"] = [{**about["splits"][0], "count": 60_160}]
+        column = np.frombuffer(base64.b64decode(text), dtype="<i2" if name == "margin" else "u1")[:DETAILS]
+        about["columns"][name] = base64.b64encode(np.resize(column, count).tobytes()).decode()
+    about["splits"] = [{**about["splits"][0], "count": count, "starts": [0], "stretch": count}]
     (tmp_path / "data" / "index.js").write_text(f"simtown.begin({json.dumps(about)})")
-    for i in range(60_160 // DETAILS):
-        source = (page.path / "data" / f"train-{i % 2:05d}.js").read_text()
-        piece = re.sub(r"(?<=^simtown.detail\(\"train\", )\d+", str(i), source)
-        (tmp_path / "data" / f"train-{i:05d}.js").write_text(f"(window.read ??= new Set()).add({i}); {piece}")
-    for i in range(60_160 // SHEET**2):
-        (tmp_path / "data" / f"train-{i:05d}.jpg").hardlink_to(page.path / "data" / f"train-{i % 8:05d}.jpg")
+    source = (page.path / "data" / "train-00000.js").read_text()
+    piece = "{ const number = Number(/(\\d+)\\.js/.exec(document.currentScript.src)[1]); (window.read ??= new Set()).add(number);"
+    (tmp_path / "piece.js").write_text(piece + re.sub(r"(?<=^simtown.detail\(\"train\", )\d+", "number", source) + "}")
+    for i in range(-(-count // DETAILS)):
+        (tmp_path / "data" / f"train-{i:05d}.js").hardlink_to(tmp_path / "piece.js")
+    for i in range(-(-count // SHEET**2)):
+        (tmp_path / "data" / f"train-{i:05d}.jpg").hardlink_to(page.path / "data" / f"train-{i % 4:05d}.jpg")
     big = Page(page.driver, tmp_path, page.until)
     big.open()
-    assert big.found() == 60_160
+    assert big.found() == count
+    yes = (np.resize(np.frombuffer(base64.b64decode(about["columns"]["answer"]), dtype="u1"), count)).sum()
     big.click("[name=answer][value=yes]")
-    assert big.found() == 30_080
+    assert big.found() == yes
     for share in (0.1, 0.9, 0.5):
         big.js(f"document.getElementById('grid').scrollTop = {share} * document.getElementById('grid').scrollHeight")
         big.wait(
@@ -575,5 +632,15 @@ def test_sixty_thousand_examples(large, tmp_path):
             "&& c.getBoundingClientRect().top < grid.bottom))(document.getElementById('grid').getBoundingClientRect())"
         )
         big.settle()
+        place = big.js("Number(document.querySelector('.cell').ariaPosInSet)")
+        assert abs(place / yes - share) < 0.01
         assert big.js("document.querySelectorAll('.cell').length") < 100
     assert 4 <= big.js("window.read.size") < 40  # of hundreds of pieces: those with what was in sight
+    for key, place in ((END, yes), (HOME, 1)):
+        big.js("document.getElementById('grid').focus()")
+        big.keys(key)
+        big.settle()
+        cell = "document.querySelector('[aria-selected=true]')"
+        assert big.js(f"Number({cell}.ariaPosInSet)") == place
+        top, bottom = big.js(f"[{cell}.getBoundingClientRect().top, {cell}.getBoundingClientRect().bottom]")
+        assert 0 < top < bottom <= 900
