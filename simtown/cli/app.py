@@ -14,6 +14,7 @@ from simtown.terminal import complain, say, say_block
 
 if TYPE_CHECKING:
     from simtown.cluster import Cluster
+    from simtown.pool import Pool
     from simtown.processes import Outcome
 
 BAD_INPUT, DAMAGED, INTERRUPTED = 2, 1, 130
@@ -113,6 +114,10 @@ def parse_size(text: str) -> tuple[int, int]:
 EngineOption = Annotated[
     str, typer.Option(help="Who works: local (processes of this machine) or ray (a cluster). The results are the same.")
 ]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(help="Processes at work; by default as many as help, one a processor at most. The results are the same."),
+]
 AddressOption = Annotated[
     str | None,
     typer.Option(help="With --engine ray: HOST:PORT, ray://HOST:PORT or auto, of a cluster that runs; by default one starts here."),
@@ -133,6 +138,21 @@ def connected(engine: str, address: str | None, workers: int | None) -> Iterator
         return
     with Cluster(address, workers) as cluster:
         yield cluster
+
+
+@contextmanager
+def pool_of(engine: str, address: str | None, workers: int | None, examples: int | None = None) -> Iterator[Pool]:
+    """Who works: the Ray cluster that was asked for, or `workers` processes of this machine.
+
+    By default one a processor; fewer if so many `examples` do not keep them busy.
+    """
+    from simtown.pool import OnCluster, Processes, processes_for
+
+    with connected(engine, address, workers) as cluster:
+        if cluster:
+            yield OnCluster(cluster)
+        else:
+            yield processes_for(examples) if workers is None else Processes(workers)
 
 
 def report(outcome: Outcome, out: Path, what: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from simtown.cli.app import DAMAGED, AddressOption, EngineOption, RefusalError, app, connected, parse_size, save_picture
+from simtown.cli.app import DAMAGED, AddressOption, EngineOption, RefusalError, WorkersOption, app, parse_size, pool_of, save_picture
 from simtown.cli.places import local_file, name_of
 from simtown.extras import need
 from simtown.terminal import complain, say
@@ -108,7 +108,7 @@ def generate(
             help="Where to, a directory or a URL such as s3://BUCKET/NAME; by default simtown-ENTITIES-N, with what else differs."
         ),
     ] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes at work; by default one a processor. The bytes are the same.")] = None,
+    workers: WorkersOption = None,
     device: Annotated[str, typer.Option(help="What draws: cpu, cuda (a graphics card), or auto.")] = "cpu",
     engine: EngineOption = "local",
     address: AddressOption = None,
@@ -117,7 +117,6 @@ def generate(
 
     Killed or stopped, the same command continues. For the paper's hardest world: simtown generate --entities 60 --n 60000 --distractor
     """
-    from simtown.datasets.engines import OnCluster
     from simtown.datasets.job import generate as make
     from simtown.datasets.settings import Settings
     from simtown.datasets.stores import store_of
@@ -133,17 +132,14 @@ def generate(
     target = default_name(settings) if out is None else out
     store = store_of(target)
     settings.check()
-    with Progress(f"generate {store}") as watcher, connected(engine, address, workers) as cluster:
-        if cluster and device == "cuda":
+    with Progress(f"generate {store}") as watcher, pool_of(engine, address, workers) as pool:
+        if engine == "ray" and device == "cuda":
             drawn_on = device  # the cluster's cards, not this machine's
         else:
             drawn_on = settled(device, complain, settings.width, settings.height)
-        if cluster:
-            manifest = make(settings, target, watcher=watcher, device=drawn_on, engine=OnCluster(cluster))
-        else:
-            if drawn_on == "cpu":
-                _renderer("raster")  # compile once, here, before the workers start
-            manifest = make(settings, target, workers, watcher, drawn_on)
+        if engine == "local" and drawn_on == "cpu":
+            _renderer("raster")  # compile once, here, before the workers start
+        manifest = make(settings, target, watcher=watcher, device=drawn_on, pool=pool)
     size_on_disk = sum(entry["bytes"] for entry in manifest["shards"].values())
     if PREVIEW not in store.sizes():
         from simtown.datasets.preview import dataset_sheet
@@ -357,6 +353,9 @@ def verify(
     quick: Annotated[
         bool, typer.Option("--quick", help="Sample nothing again: only check that files and examples agree with themselves.")
     ] = False,
+    workers: WorkersOption = None,
+    engine: EngineOption = "local",
+    address: AddressOption = None,
 ) -> None:
     """Prove that a data set is what its settings make: every file, scene, question and answer, and a sample of the pictures.
 
@@ -372,11 +371,11 @@ def verify(
         raise RefusalError(f"--pictures must be at least 0, not {pictures}")
     store = store_of(dataset)
     settings = Settings.from_resolved(store.load_manifest()["settings"])
-    renderer = _renderer("raster")  # compiled here, also for what samples
-    with Progress(f"verify {store}") as watcher:
-        watcher.started(sum(settings.counts().values()), 0)
-        drawn = None if everything else pictures
-        report = check(dataset, renderer if drawn != 0 else None, drawn, quick, lambda n: watcher.advanced(n, {}))
+    total, drawn = sum(settings.counts().values()), None if everything else pictures
+    renderer = _renderer("raster")  # compiled here, also for what samples, before the workers start
+    with Progress(f"verify {store}") as watcher, pool_of(engine, address, workers, total) as pool:
+        watcher.started(total, 0)
+        report = check(dataset, renderer if drawn != 0 else None, drawn, quick, lambda n: watcher.advanced(n, {}), pool)
     for problem in report.problems:
         complain(f"simtown: {problem}")
     if report.problems:

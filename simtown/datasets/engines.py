@@ -1,4 +1,4 @@
-"""Who makes the shards of a job: processes of this machine, or a Ray cluster. Both give the same bytes."""
+"""Making the shards of a job: each is a piece of work for a pool. Whoever works, the bytes are the same."""
 
 from __future__ import annotations
 
@@ -7,22 +7,20 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from simtown.cluster import Cluster
 from simtown.datasets.checks import form
-from simtown.datasets.settings import Settings, SettingsError
+from simtown.datasets.settings import Settings
 from simtown.datasets.shards import STAGES, Clock, Task, checksum, write_shard
 from simtown.datasets.stored import FormError, open_file, read_counts
 from simtown.datasets.stores import Store
 from simtown.files import DamagedError, RefusedError
-from simtown.language.sampler import ImpossibleError
-from simtown.processes import WorkerError, team
-from simtown.render.engines import CardError, rasteriser
+from simtown.pool import Pool, Report
+from simtown.render.engines import rasteriser
 from simtown.render.frames import Renderer
 
-#: Told of examples that were made and the seconds of each stage since the last call.
-Tell = Callable[[int, dict[str, float]], None]
+#: Receives the number of examples that were made and the seconds of each stage since the last call.
+Progress = Callable[[int, dict[str, float]], None]
 Entry = dict[str, Any]
 
 
@@ -35,17 +33,19 @@ class Job:
     device: str
 
 
-class Engine(Protocol):
-    """Makes shards. It may call for any of them again, anywhere: a shard is whole or not there, and its bytes are always the same."""
+def make_shards(pool: Pool, job: Job, missing: list[Task], progress: Progress) -> Generator[tuple[Task, Entry], None, None]:
+    """Make the missing shards; yields each, when it is whole, with its entry of the manifest.
 
-    @property
-    def workers(self) -> int:
-        """How many shards are made at once at most."""
-        ...
-
-    def make(self, job: Job, missing: list[Task], tell: Tell) -> Generator[tuple[Task, Entry], None, None]:
-        """Make the missing shards; yields each, when it is whole, with its entry of the manifest."""
-        ...
+    The pool may make a shard again, anywhere: it is whole or not there, and its bytes are always the same. The store must be one that
+    all machines of the pool reach.
+    """
+    try:
+        with closing(pool.map(_make, missing, (job,), lambda made: progress(*made), card=job.device == "cuda")) as shards:
+            yield from shards
+    finally:
+        _renderer.cache_clear()
+        if missing:
+            job.store.tidy()  # what workers that were stopped, or died with their machines, had begun
 
 
 def entry(path: Path, settings: Settings, task: Task) -> Entry:
@@ -65,111 +65,22 @@ def entry(path: Path, settings: Settings, task: Task) -> Entry:
     return {"sha256": checksum(path), "bytes": path.stat().st_size, "examples": task.count, "tried": tried, "summary": summary}
 
 
-def _make(job: Job, task: Task, renderer: Renderer, tell: Tell) -> Entry:
+def _make(task: Task, report: Report, job: Job) -> Entry:
     """Make one shard, here."""
     clock, told = Clock(), dict.fromkeys(STAGES, 0.0)
 
     def progress(n: int) -> None:
-        tell(n, {s: clock.seconds[s] - told[s] for s in STAGES})
+        report((n, {s: clock.seconds[s] - told[s] for s in STAGES}))
         told.update(clock.seconds)
 
     with job.store.making(task.name) as directory:
-        write_shard(directory, job.settings, task, renderer, clock, progress)
+        write_shard(directory, job.settings, task, _renderer(job.device), clock, progress)
         made = entry(directory / task.name, job.settings, task)
     progress(0)
     return made
 
 
-class Processes:
-    """Worker processes of this machine; one makes its shards in this process."""
-
-    def __init__(self, workers: int) -> None:
-        if workers < 1:
-            raise SettingsError(f"--workers must be at least 1, not {workers}")
-        self.workers = workers
-
-    def make(self, job: Job, missing: list[Task], tell: Tell) -> Generator[tuple[Task, Entry], None, None]:
-        """See :class:`Engine`."""
-        many = min(self.workers, len(missing))
-        if many > 1:
-            yield from _team(job, missing, many, tell)
-        elif missing:
-            renderer = rasteriser(job.device)
-            for task in missing:
-                yield task, _make(job, task, renderer, tell)
-
-
-def _team(job: Job, missing: list[Task], workers: int, tell: Tell) -> Generator[tuple[Task, Entry], None, None]:
-    try:
-        with closing(team(_work, missing, (job,), workers)) as events:
-            for task, kind, content in events:
-                if kind == "died":
-                    raise WorkerError(f"a worker process {content}: run the same command again to continue")
-                if kind == "told":
-                    tell(*content)
-                elif isinstance(content, Exception):
-                    raise content
-                else:
-                    yield task, content
-    finally:
-        job.store.tidy()  # what workers that were killed had begun
-
-
-def _work(task: Task, report: Callable[[tuple[int, dict[str, float]]], None], job: Job) -> Entry | Exception:
-    """In a worker process: make one shard; its entry, or why there is none."""
-    try:
-        return _make(job, task, _renderer(job.device), lambda n, seconds: report((n, seconds)))
-    except Exception as error:
-        return _portable(error)
-
-
-def _portable(error: Exception) -> Exception:
-    """An exception that can be sent to another process and says there what it says here."""
-    if isinstance(error, (ImpossibleError, SettingsError, CardError, MemoryError)):
-        return error
-    return OSError(error.errno, str(error)) if isinstance(error, OSError) else WorkerError(f"{type(error).__name__}: {error}")
-
-
-class OnCluster:
-    """A Ray cluster: every shard is a piece of work of one processor. The store must be one that all its machines reach."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self.cluster = cluster
-
-    @property
-    def workers(self) -> int:
-        """See :class:`Engine`."""
-        return self.cluster.size()
-
-    def make(self, job: Job, missing: list[Task], tell: Tell) -> Generator[tuple[Task, Entry], None, None]:
-        """See :class:`Engine`."""
-        try:
-            with closing(self.cluster.map(_piece, missing, (job,), card=job.device == "cuda")) as results:
-                for task, result in results:
-                    if isinstance(result, Exception):
-                        raise result
-                    made, seconds = result
-                    tell(task.count, seconds)
-                    yield task, made
-        finally:
-            job.store.tidy()  # what workers that were stopped, or died with their machines, had begun
-
-
 @lru_cache(maxsize=1)
 def _renderer(device: str) -> Renderer:
-    """Kept by a worker from one shard to the next."""
+    """Kept by a process from one shard to the next."""
     return rasteriser(device)
-
-
-def _piece(task: Task, job: Job) -> tuple[Entry, dict[str, float]]:
-    """On a machine of the cluster: the shard's entry, and the seconds of each stage."""
-    seconds = dict.fromkeys(STAGES, 0.0)
-
-    def tell(n: int, more: dict[str, float]) -> None:
-        for stage in STAGES:
-            seconds[stage] += more[stage]
-
-    try:
-        return _make(job, task, _renderer(job.device), tell), seconds
-    except Exception as error:
-        raise _portable(error) from None

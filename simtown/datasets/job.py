@@ -1,4 +1,4 @@
-"""The generation job: shards that are missing are made, by an engine, and written down in the manifest.
+"""The generation job: shards that are missing are made, by a pool of workers, and written down in the manifest.
 
 A shard is either whole under its own name or not there. So a job that was killed at any moment continues when it is run
 again, and ends with the bytes of one that was never disturbed.
@@ -15,11 +15,12 @@ from typing import Any, Protocol
 
 from simtown.datasets import manifest as manifests
 from simtown.datasets import timings
-from simtown.datasets.engines import Engine, Job, Processes, entry
+from simtown.datasets.engines import Job, entry, make_shards
 from simtown.datasets.settings import SCHEMA, Settings, differences
 from simtown.datasets.shards import STAGES, Clock, Task, checksum, tasks
 from simtown.datasets.stores import Directory, Remote, store_of
 from simtown.files import DamagedError, ForeignDirectoryError, RefusedError
+from simtown.pool import Pool, Processes
 from simtown.processes import WorkerError, default_workers
 
 __all__ = ["Silent", "Watcher", "WorkerError", "generate", "is_disk_full"]
@@ -52,24 +53,24 @@ def generate(
     workers: int | None = None,
     watcher: Watcher | None = None,
     device: str = "cpu",
-    engine: Engine | None = None,
+    pool: Pool | None = None,
 ) -> dict[str, Any]:
     """Make a data set in `directory`, or what is missing of it; returns the manifest. Draws on "cpu" or "cuda".
 
     Args:
         directory: a path, or a URL that fsspec knows, such as s3://bucket/town.
         workers: processes, by default one a processor.
-        engine: who makes the shards; by default processes of this machine.
+        pool: who makes the shards; by default processes of this machine.
 
     Raises:
-        SettingsError: a setting that cannot be.
+        SettingsError: a setting that cannot be. ValueError: `workers` is less than 1.
         ForeignDirectoryError: the directory holds something else, or a data set of other settings (the message says which differ).
         DamagedError: a finished shard does not match its checksum. RefusedError: a shard is a link or no plain file.
         ImpossibleError: some example cannot be sampled. OSError: the directory cannot be written, or the disk is full.
         CardError: the device is "cuda" and cannot be used. WorkerError: a worker died; what is written is kept.
     """
     settings.check()
-    engine = engine or Processes(default_workers() if workers is None else workers)
+    pool = pool or Processes(default_workers() if workers is None else workers)
     watcher, store = watcher or Silent(), store_of(directory)
     with store.claimed("simtown generate"):
         manifest = _begin(store, settings)
@@ -83,7 +84,7 @@ def generate(
                 clock.seconds[stage] += seconds[stage]
             watcher.advanced(n, seconds)
 
-        with closing(engine.make(Job(store, settings, device), missing, tell)) as shards:
+        with closing(make_shards(pool, Job(store, settings, device), missing, tell)) as shards:
             for task, made in shards:
                 book.enter(task, made)
         if not manifest["complete"]:
@@ -91,7 +92,7 @@ def generate(
             manifest["complete"] = True
             book.save()
         if missing:
-            _note_timings(store, clock, perf_counter() - begun, engine.workers, sum(t.count for t in missing))
+            _note_timings(store, clock, perf_counter() - begun, pool.workers, sum(t.count for t in missing))
     return manifest
 
 

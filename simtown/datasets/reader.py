@@ -350,6 +350,7 @@ class Dataset:
     Attributes:
         path: its directory (of a remote one, its mirror).
         place: its directory or its URL, in words.
+        source: its directory or its URL, from which another process opens it.
         name: the last part of its place.
         manifest: everything its manifest says.
         settings: its settings.
@@ -357,9 +358,12 @@ class Dataset:
         names: what numbers in its columns stand for (:func:`simtown.datasets.names.names`).
     """
 
-    def __init__(self, path: Path, manifest: dict[str, Any], fetch: Callable[[Path], None] | None = None, place: str = "") -> None:
+    def __init__(
+        self, path: Path, manifest: dict[str, Any], fetch: Callable[[Path], None] | None = None, place: str = "", source: str = ""
+    ) -> None:
         self.path, self.manifest = path, manifest
         self.place = place or str(path)
+        self.source = source or str(path.absolute())
         self.name = name_of(self.place)
         self.settings = Settings.from_resolved(manifest["settings"])
         self.vocabulary: list[str] = manifest["vocabulary"]
@@ -417,7 +421,7 @@ def open_dataset(place: str | Path) -> Dataset:
     if isinstance(store, Remote):
         mirror = Mirror(store)
         _check_complete(store, mirror.manifest)
-        return Dataset(mirror.path, mirror.manifest, mirror.fetch, str(store))
+        return Dataset(mirror.path, mirror.manifest, mirror.fetch, str(store), store.url)
     manifest = store.load_manifest()
     _check_complete(store, manifest)
     store.check(manifest["shards"])

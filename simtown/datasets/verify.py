@@ -6,7 +6,7 @@ that are sampled again from (settings, split, index); some pictures, or all, are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -17,18 +17,18 @@ import numpy as np
 from simtown.assets.catalogue import VERSION as CATALOGUE_VERSION
 from simtown.datasets import manifest as manifests
 from simtown.datasets import summary as summaries
-from simtown.datasets.checks import form, rows
+from simtown.datasets.checks import rows
 from simtown.datasets.checks.manifest import check as check_manifest
 from simtown.datasets.checks.manifest import tables_of, unproven
 from simtown.datasets.checks.problems import Problem, in_words
+from simtown.datasets.checks.shard import Piece, Rule, check_shard
 from simtown.datasets.names import names_of
 from simtown.datasets.settings import Settings
-from simtown.datasets.shards import Task, Tried, attributes, checksum, layout, tasks
-from simtown.datasets.stored import Shard
+from simtown.datasets.shards import Task, Tried, tasks
 from simtown.datasets.stores import Directory, Remote, is_leftover, store_of
 from simtown.datasets.summary import Summary
 from simtown.files import read_bytes
-from simtown.language.sampler import ImpossibleError
+from simtown.pool import Pool, Processes, ignore
 from simtown.render.frames import Renderer
 from simtown.streams import Stream
 
@@ -56,7 +56,8 @@ def verify(
     renderer: Renderer | None = None,
     pictures: int | None = PICTURES,
     quick: bool = False,
-    progress: Callable[[int], None] = lambda n: None,
+    progress: Callable[[int], None] = ignore,
+    pool: Pool | None = None,
 ) -> Report:
     """Compare a data set with what its settings make.
 
@@ -67,36 +68,32 @@ def verify(
             beforehand which pictures of a set that is being made will be looked at.
         quick: samples nothing again; checks only that each example agrees with itself.
         progress: told of examples that were checked.
+        pool: who checks the shards, a piece each; by default this process. The report does not depend on it.
 
     Raises:
         FileNotFoundError, DamagedError, ForeignDirectoryError: as :func:`simtown.datasets.manifest.load`.
+        ClusterError: a machine of the cluster does not reach the place.
+        WorkerError: a worker process died.
     """
     store = store_of(place)
     manifest = store.load_manifest()
-    return _Verification(store, manifest, renderer, pictures, quick, progress).report()
+    return _Verification(store, manifest, renderer, pictures, quick).report(pool or Processes(), progress)
 
 
 class _Verification:
     """One run of :func:`verify`."""
 
     def __init__(
-        self,
-        store: Directory | Remote,
-        manifest: dict[str, Any],
-        renderer: Renderer | None,
-        pictures: int | None,
-        quick: bool,
-        progress: Callable[[int], None],
+        self, store: Directory | Remote, manifest: dict[str, Any], renderer: Renderer | None, pictures: int | None, quick: bool
     ) -> None:
-        self.store, self.manifest, self.progress = store, manifest, progress
+        self.store, self.manifest = store, manifest
         self.settings = Settings.from_resolved(manifest["settings"])
         self.total = sum(self.settings.counts().values())
-        self.sizes = summaries.lengths(names_of(manifest))
         self.sampled = not quick and not self.settings.other_world
         self.renderer = None if self.settings.other_world else renderer
         self.chosen = None if pictures is None or pictures >= self.total else _chosen(manifest, self.total, pictures)
 
-    def report(self) -> Report:
+    def report(self, pool: Pool, progress: Callable[[int], None]) -> Report:
         """Check everything."""
         sizes, irregular = self.store.sizes(), self.store.irregular()
         listed = tasks(self.settings)
@@ -106,37 +103,35 @@ class _Verification:
         except ValueError as error:
             problems.append(Problem(manifests.NAME, f"'settings.frequencies' cannot be: {error}"))
             return Report(in_words(problems), "")
-        tried: dict[str, Tried] = {}
-        counted: dict[str, Summary] = {}
-        foreign, drawn, first = [], 0, 0
-        for task in listed:
-            own = self._own(first, task.count)
-            first += task.count
-            if task.name in irregular:
-                self.progress(task.count)
-                continue
-            findings = self._shard(task, sizes.get(task.name), tables, own)
-            problems += findings.problems
-            drawn += findings.pictures
-            if findings.foreign:
-                foreign.append(task.name)
-            elif findings.tried is not None:
-                tried[task.name] = findings.tried
-            if findings.summary is not None:
-                counted[task.name] = findings.summary
+        progress(sum(task.count for task in listed if task.name in irregular))
+        pieces = self._pieces(listed, sizes, irregular)
+        rule = Rule(self.store, self.settings, tables, summaries.lengths(names_of(self.manifest)), self.sampled, self.renderer)
+        result = _Result(self.manifest, rule.sizes, [task for task in listed if task.name in irregular])
+        with closing(pool.map(check_shard, pieces, (rule,), progress)) as checked:
+            for piece, findings in checked:
+                result.add(piece.task, findings)
+        problems += [problem for task in listed for problem in result.problems.get(task.name, [])]
         with self.store.reading(manifests.NAME, manifests.LARGEST) as path:
-            of_manifest = list(
-                check_manifest(read_bytes(path, manifests.LARGEST, follow=False), self.manifest, self.settings, tables, tried, counted)
-            )
-        if len(foreign) == len(listed):
+            content = read_bytes(path, manifests.LARGEST, follow=False)
+        of_manifest = list(check_manifest(content, self.manifest, self.settings, tables, result.tried, result.summaries))
+        if result.foreign == len(listed):
             problems = [problem for problem in problems if problem.kind != rows.FOREIGN] + [self._foreign()]
         problems = of_manifest + problems
-        return Report(in_words(problems), "" if problems else self._summary(drawn))
+        return Report(in_words(problems), "" if problems else self._summary(result.drawn))
 
-    def _own(self, first: int, count: int) -> np.ndarray:
-        """Rows of a shard, whose first example is number `first` of all, of which pictures are drawn again."""
+    def _pieces(self, listed: list[Task], sizes: dict[str, int], irregular: dict[str, str]) -> list[Piece]:
+        """The shards to be checked, each with its rows of which pictures are drawn again."""
+        pieces, first = [], 0
+        for task in listed:
+            if task.name not in irregular:
+                pieces.append(Piece(task, sizes.get(task.name), self.manifest["shards"].get(task.name), self._drawn(first, task.count)))
+            first += task.count
+        return pieces
+
+    def _drawn(self, first: int, count: int) -> np.ndarray | None:
+        """Rows of a shard, whose first example is number `first` of all, of which pictures are drawn again; None for all of them."""
         if self.chosen is None:
-            return np.arange(count)
+            return None
         result: np.ndarray = self.chosen[slice(*np.searchsorted(self.chosen, [first, first + count]))] - first
         return result
 
@@ -158,51 +153,6 @@ class _Verification:
             elif name in irregular:
                 yield Problem(name, f"it is {irregular[name]}: put the file itself there")
 
-    def _shard(self, task: Task, size: int | None, tables: Any, own: np.ndarray) -> rows.Findings:
-        """Check one shard; `own` are its rows of which pictures are drawn again."""
-        listing = _listing_problem(task, size, self.manifest["shards"].get(task.name))
-        if listing is not None:
-            self.progress(task.count)
-            return rows.Findings([listing])
-        done = 0
-
-        def progress(n: int) -> None:
-            nonlocal done
-            done += n
-            self.progress(n)
-
-        try:
-            with self.store.reading(task.name, size or 0) as path:
-                return self._content(path, task, tables, own, progress)
-        except ImpossibleError as error:
-            return rows.Findings([Problem(task.name, f"its settings make no such examples: {error}")])
-        except (OSError, KeyError, ValueError, TypeError, RuntimeError, IndexError, AttributeError, OverflowError) as error:
-            return rows.Findings([Problem(task.name, "it cannot be read", f": {error}")])
-        finally:
-            self.progress(task.count - done)
-
-    def _content(self, path: Path, task: Task, tables: Any, own: np.ndarray, progress: Callable[[int], None]) -> rows.Findings:
-        entry = self.manifest["shards"][task.name]
-        if checksum(path) != entry["sha256"]:
-            return rows.Findings([Problem(task.name, "it does not match its checksum: a byte of it was changed")])
-        problems = list(form.bytes_outside(path, task))
-        if problems and not problems[0].detail:  # HDF5's data do not begin where the file does
-            return rows.Findings(problems)
-        with closing(Shard(path, layout(self.settings), task.count)) as shard:
-            problems += form.strangers(shard.file, self.settings, task)
-            unreadable = form.wrong_arrays(shard.file, self.settings, task)
-            if unreadable:
-                return rows.Findings(problems + unreadable)
-            if self.sampled:
-                findings = rows.compare(shard, self.settings, tables, task, self.sizes, self.renderer, own, progress)
-            else:
-                findings = rows.check_itself(shard, self.settings, task, self.sizes, self.renderer, own, progress)
-            wanted = attributes(self.settings, task, findings.tried or entry["tried"], findings.summary or {})
-            if findings.summary is None:
-                wanted.pop("summary", None)  # it cannot be counted, and why is a problem already
-            findings.problems = [*problems, *form.wrong_attributes(shard.file, wanted, task), *findings.problems]
-        return findings
-
     def _foreign(self) -> Problem:
         return Problem(
             str(self.store),
@@ -220,27 +170,55 @@ class _Verification:
             )
         elif not self.sampled:
             text = (
-                f"{self.total:,} examples agree with themselves; {self._drawn(drawn)} from the stored scenes; not proven is that these "
+                f"{self.total:,} examples agree with themselves; {self._pictures(drawn)} from the stored scenes; not proven is that these "
                 "settings make them: leave out --quick"
             )
         else:
-            text = f"{self.total:,} examples are what these settings make; {self._drawn(drawn)}"
+            text = f"{self.total:,} examples are what these settings make; {self._pictures(drawn)}"
         return "; ".join([f"{about}: {text}", *unproven(self.manifest, s)])
 
-    def _drawn(self, drawn: int) -> str:
+    def _pictures(self, drawn: int) -> str:
         if drawn == 0:
             return "no picture was drawn again"
         return f"{'all ' if drawn == self.total else ''}{drawn:,} pictures drawn again"
 
 
-def _listing_problem(task: Task, size: int | None, entry: dict[str, Any] | None) -> Problem | None:
-    if size is None:
-        return Problem(task.name, "it is missing: run the same simtown generate again, which makes it")
-    if entry is None:
-        return Problem(task.name, "the manifest does not list it: run the same simtown generate again, which enters it")
-    if size != entry["bytes"]:
-        return Problem(task.name, "it was cut short or written over", f": it has {size:,} bytes, the manifest says {entry['bytes']:,}")
-    return None
+class _Result:
+    """What the checks of all shards found, added up as they end.
+
+    Attributes:
+        problems: by shard, of those that have any.
+        tried: by shard, of those that were sampled again: the counts of the rejection loops.
+        summaries: by split, the sum of its shards'; None where a listed shard of it could not be counted.
+        foreign: how many shards hold other examples.
+        drawn: how many pictures were drawn again.
+    """
+
+    def __init__(self, manifest: dict[str, Any], sizes: Mapping[str, int], unread: Iterable[Task]) -> None:
+        self._listed, self._sizes = manifest["shards"], sizes
+        self.problems: dict[str, list[Problem]] = {}
+        self.tried: dict[str, Tried] = {}
+        self.summaries: dict[str, Summary | None] = {}
+        self.foreign = self.drawn = 0
+        for task in unread:
+            self._count(task, None)
+
+    def add(self, task: Task, findings: rows.Findings) -> None:
+        """Add what was found in a shard."""
+        if findings.problems:
+            self.problems[task.name] = findings.problems
+        self.drawn += findings.pictures
+        self.foreign += findings.foreign
+        if findings.tried is not None and not findings.foreign:
+            self.tried[task.name] = findings.tried
+        self._count(task, findings.summary)
+
+    def _count(self, task: Task, summary: Summary | None) -> None:
+        if task.name not in self._listed:
+            return
+        before = self.summaries.get(task.split, {})
+        both = None if summary is None or before is None else summaries.total([before, summary], self._sizes)
+        self.summaries[task.split] = both
 
 
 def _chosen(manifest: dict[str, Any], total: int, count: int) -> np.ndarray:

@@ -13,11 +13,11 @@ from typing import Any, Literal, Protocol
 
 from simtown.cluster import Cluster
 from simtown.datasets import manifest as manifests
-from simtown.datasets.engines import OnCluster
 from simtown.datasets.job import Silent, generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings, differences
 from simtown.files import DamagedError, ForeignDirectoryError, claimed, inside, save_json
+from simtown.pool import OnCluster
 from simtown.processes import Outcome, WorkerError, default_workers, environment, team
 from simtown.training import cells, identity
 from simtown.training import run as runs
@@ -142,7 +142,7 @@ class Data:
         if settings not in self._made:
             path = dataset_path(self._out, settings)
             with watcher(f"data {path.name}") as progress:
-                generate(settings, path, watcher=progress, engine=OnCluster(self._cluster) if self._cluster else None)
+                generate(settings, path, watcher=progress, pool=OnCluster(self._cluster) if self._cluster else None)
             self._made.add(settings)
             self.compare(settings, watcher)
 

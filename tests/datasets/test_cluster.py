@@ -18,11 +18,11 @@ import pytest
 pytest.importorskip("ray", reason="needs Ray: pip install '.[cluster]'")
 
 from simtown.cluster import Cluster
-from simtown.datasets.engines import OnCluster
 from simtown.datasets.job import Silent, generate
 from simtown.datasets.settings import Settings
 from simtown.datasets.stores import Remote, store_of
 from simtown.language.sampler import ImpossibleError
+from simtown.pool import OnCluster
 from simtown.processes import WorkerError
 from tests.conftest import Outcome
 from tests.datasets.conftest import Moment
@@ -160,7 +160,7 @@ def test_a_worker_and_a_node_die_and_nothing_is_lost_or_doubled(where, tmp_path,
         witness = Disturber(stop, until, {300: (3, kill_a_worker), 1_000: (3, remove_a_node), 1_500: (2, kill_a_worker)})
         try:
             with Cluster(cluster.address) as connected:
-                manifest = generate(LARGE, place, watcher=witness, engine=OnCluster(connected))
+                manifest = generate(LARGE, place, watcher=witness, pool=OnCluster(connected))
         finally:
             witness.finish()
         assert witness.done == [kill_a_worker, remove_a_node, kill_a_worker]

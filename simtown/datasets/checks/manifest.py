@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from simtown.datasets import manifest as manifests
-from simtown.datasets import summary as summaries
 from simtown.datasets.checks.problems import Problem
-from simtown.datasets.settings import SPLITS, Settings, Tables
-from simtown.datasets.shards import Tried, tasks
+from simtown.datasets.settings import Settings, Tables
+from simtown.datasets.shards import Tried
 from simtown.datasets.summary import Summary
 from simtown.files import json_text
 
@@ -31,7 +30,12 @@ def tables_of(manifest: dict[str, Any], settings: Settings) -> Tables:
 
 
 def check(
-    content: bytes, manifest: dict[str, Any], settings: Settings, tables: Tables, tried: dict[str, Tried], counted: dict[str, Summary]
+    content: bytes,
+    manifest: dict[str, Any],
+    settings: Settings,
+    tables: Tables,
+    tried: dict[str, Tried],
+    counted: dict[str, Summary | None],
 ) -> Iterator[Problem]:
     """Compare a manifest with the one of these settings.
 
@@ -41,7 +45,7 @@ def check(
         settings: its own.
         tables: subject and object frequencies of train and val.
         tried: the counts that the settings make, of shards that were sampled again.
-        counted: the summaries of shards, of those that could be counted.
+        counted: the summary of each split that has shards; None where one of them could not be counted.
     """
     if manifests.SEAL not in manifest:
         yield _problem("it has no checksum of itself, as those of early versions: nothing shows whether it was changed")
@@ -81,7 +85,7 @@ def unproven(manifest: dict[str, Any], settings: Settings) -> list[str]:
 
 
 def _wanted(
-    manifest: dict[str, Any], settings: Settings, tables: Tables, tried: dict[str, Tried], counted: dict[str, Summary]
+    manifest: dict[str, Any], settings: Settings, tables: Tables, tried: dict[str, Tried], counted: dict[str, Summary | None]
 ) -> dict[str, Any]:
     """The manifest as simtown writes it for these settings and these files. Checksums and sizes are compared with the files elsewhere."""
     wanted = manifests.fresh(settings, tables)
@@ -100,23 +104,16 @@ def _wanted(
         wanted["vocabulary"] = manifest["vocabulary"]
     if "names" in wanted:
         wanted["names"] = manifest["names"] if settings.other_world else wanted["names"]
-        wanted["summary"] = _summary(manifest, settings, counted)
+        wanted["summary"] = _summary(manifest, counted)
     libraries = {name: version if isinstance(version, str) else "" for name, version in _versions(manifest) if name in wanted["libraries"]}
     return {**wanted, "simtown": manifest["simtown"], "libraries": {**wanted["libraries"], **libraries}, "complete": manifest["complete"]}
 
 
-def _summary(manifest: dict[str, Any], settings: Settings, counted: dict[str, Summary]) -> dict[str, Summary]:
+def _summary(manifest: dict[str, Any], counted: dict[str, Summary | None]) -> dict[str, Summary]:
     """The summary of every split; the manifest's own where a listed shard of it could not be counted, which is a problem already."""
-    sizes, by_split = summaries.lengths(manifest["names"]), {}
-    for split in SPLITS:
-        listed = [task.name for task in tasks(settings) if task.split == split and task.name in manifest["shards"]]
-        if all(name in counted for name in listed):
-            by_split[split] = summaries.total((counted[name] for name in listed), sizes)
-        elif split in manifest["summary"]:
-            by_split[split] = manifest["summary"][split]
-        if not listed:
-            by_split.pop(split, None)
-    return by_split
+    own = manifest["summary"]
+    by_split = {split: own.get(split) if summary is None else summary for split, summary in counted.items()}
+    return {split: summary for split, summary in by_split.items() if summary is not None}
 
 
 def _as_lists(tried: dict[str, Any]) -> dict[str, list[int]]:
