@@ -18,6 +18,13 @@ MOMENT = 2.0
 PlanOption = Annotated[bool, typer.Option("--plan", help="Say what it would write and how long that takes, write nothing, and end.")]
 
 
+def cores_of(engine: str, workers: int | None, examples: int | None = None) -> int | None:
+    """How many cores work: None of a cluster that nobody bounds. As :func:`simtown.cli.app.pool_of`."""
+    from simtown.pool import processes_for
+
+    return workers if workers is not None or engine != "local" else processes_for(examples).workers
+
+
 def announce(title: str, cost: Cost, cores: int | None, out: Path | None = None, advice: str = "another --out", plan: bool = False) -> None:
     """Say what a command will take if that is more than a moment. With `plan`, say it and end the command.
 

@@ -10,10 +10,11 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, log
+from math import exp, inf, log
 from pathlib import Path
 from typing import Any
 
+from simtown.amounts import duration, size
 from simtown.datasets.gallery import DETAILS, SHEET, shown, thumb_size
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import SPLITS, Settings
@@ -58,7 +59,7 @@ class _Form:
     masks: bool = False
 
 
-_GENERATE = _Rate(150e-6, 19.5e-9)
+_GENERATE = _Rate(250e-6, 20e-9)
 _DRAWING = _Rate(100e-6, 20e-9)
 _GALLERY = _Rate(170e-6, 15e-9)
 _CHECKING, _REDRAWING = _Rate(100e-6, 2e-9), _Rate(170e-6, 15e-9)
@@ -85,22 +86,22 @@ class Cost:
     """What a command takes.
 
     Attributes:
-        seconds: of one core.
+        seconds: of one core; None if nobody knows.
         pieces: cores that can share the work at most.
         bytes: written.
         files: written.
         fetched: bytes read from a data set behind a URL.
     """
 
-    seconds: float
+    seconds: float | None
     pieces: int = 1
     bytes: int = 0
     files: int = 0
     fetched: int = 0
 
     def lasting(self, cores: int) -> float:
-        """Seconds on so many cores."""
-        return self.seconds / max(1, min(cores, self.pieces))
+        """Seconds on so many cores; endless if nobody knows."""
+        return inf if self.seconds is None else self.seconds / max(1, min(cores, self.pieces))
 
     def words(self, cores: int | None, place: Path | None = None) -> str:
         """Such as "writes about 1.2 GB in 14 files, about 25 s on 2 cores; 30 GB are free at /data".
@@ -111,39 +112,24 @@ class Cost:
         """
         parts = [f"fetches up to {size(self.fetched)}"] if self.fetched else []
         parts += [f"writes about {size(self.bytes)} in {self.files:,} file{'s' if self.files > 1 else ''}"] if self.files else []
-        if cores is None:
+        if self.seconds is None:
+            pass
+        elif cores is None:
             parts.append(f"about {duration(self.seconds)} of one core's work")
         else:
-            used = min(cores, self.pieces)
+            used = max(1, min(cores, self.pieces))
             parts.append(f"about {duration(self.lasting(cores))} on {used} core{'s' if used > 1 else ''}")
         room = f"; {size(free(place))} are free at {nearest(place)}" if place and self.files else ""
-        return ", ".join(parts) + room
+        return ", ".join(parts or ["nothing is missing"]) + room
 
     def check_room(self, place: Path, advice: str) -> None:
         """Raises RoomError if the disk of a path has less room than is written; `advice` says what would need less."""
-        if self.bytes + self.files * _block(place) > free(place):
+        there = free(place)
+        if self.bytes + self.files * _block(place) > there:
             raise RoomError(
-                f"{place} will take about {size(self.bytes)} in {self.files:,} files, and {size(free(place))} are free at {nearest(place)}: "
-                f"make room there, or give {advice}"
+                f"{place} will take about {size(self.bytes)} in {self.files:,} files, and {size(there)} are free at {nearest(place)}: make "
+                f"room there, or give {advice}"
             )
-
-
-def size(count: float) -> str:
-    """Bytes in words, such as "850 kB", "1.2 GB" or "15 TB"."""
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if count < 999.5:
-            return f"{count:.0f} {unit}" if count >= 10 or unit == "bytes" else f"{count:.1f} {unit}"
-        count /= 1_000
-    return f"{count:,.0f} TB" if count >= 10 else f"{count:.1f} TB"
-
-
-def duration(seconds: float) -> str:
-    """In words, such as "50 s", "12 min", "3.5 h" or "3 days"."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 90 * 60:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.0f} days"
 
 
 def nearest(place: Path) -> Path:
@@ -179,7 +165,7 @@ def _between(known: Mapping[int, float], pixels: int) -> float:
     return known[low] * exp(power * log(pixels / low))
 
 
-def of_generate(settings: Settings, sizes: Mapping[str, int]) -> Cost:
+def of_generate(settings: Settings, sizes: Mapping[str, int], device: str) -> Cost:
     """What is missing of a data set; `sizes`: bytes of the files that are there, by name."""
     listed = tasks(settings)
     missing = [task for task in listed if task.name not in sizes]
@@ -188,10 +174,10 @@ def of_generate(settings: Settings, sizes: Mapping[str, int]) -> Cost:
         each = sum(sizes[task.name] for task in listed if task.name in sizes) / there
     else:
         each = sum(example_bytes(settings).values())
-    seconds = _GENERATE.seconds(examples, settings.width * settings.height)
+    seconds = _GENERATE.seconds(examples, settings.width * settings.height) if device == "cpu" else None
     beside = 3 if missing else 0  # manifest, timings, preview
     written = int(each * examples) + (_MANIFEST + _ENTRY * len(listed) if missing else 0)
-    return Cost(seconds, len(missing), written, len(missing) + beside)
+    return Cost(seconds if missing else None, len(missing), written, len(missing) + beside)
 
 
 def of_export(data: Dataset, form: str, splits: Sequence[str]) -> Cost:

@@ -14,9 +14,10 @@ from rich.progress import BarColumn, Progress, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from simtown.amounts import duration
 from simtown.console import PlainConsole, Words, styled
 from simtown.progress import EVERY, report
-from simtown.training.forecast import Forecast, duration
+from simtown.training.forecast import Forecast
 
 if TYPE_CHECKING:
     from simtown.training.plan import Cell, Plan
