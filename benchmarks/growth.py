@@ -42,7 +42,7 @@ def commands(town: Path, out: Path, n: int) -> dict[str, list[str]]:
                for to in ("png", "coco", "clevr", "yolo", "webdataset", "parquet")}  # fmt: skip
     fit = ["fit", str(town), "--model", "pbn", "--max-steps", "100", "--out", str(out)]
     return {
-        "generate": ["generate", "--entities", "20", "--n", str(n), "--val", "1000", "--test", "1000", "--width", "64", "--height", "32",
+        "generate": ["generate", "--entities", "20", "--n", str(n), "--val", "1000", "--test", "1000", "--size", "64x32",
                      "--out", str(town)],
         "open": ["-c", OPEN.format(town=str(town))],
         "epoch": ["-c", EPOCH.format(town=str(town))],

@@ -14,10 +14,11 @@ from rich.progress import BarColumn, Progress, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from simtown.amounts import duration
 from simtown.console import PlainConsole, Words, styled
 from simtown.progress import EVERY, report
 from simtown.terminal import plain
-from simtown.training.forecast import Forecast, duration, least_steps
+from simtown.training.forecast import Forecast, least_steps
 
 if TYPE_CHECKING:
     from simtown.training.pace import Pace

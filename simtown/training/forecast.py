@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from simtown.amounts import duration
 from simtown.language.questions import vocabulary
 from simtown.processes import default_workers
 from simtown.training.fit import CLOSEST, loss_of, seeded
@@ -40,15 +41,6 @@ def least_steps(settings: FitSettings, best: int = 0) -> int:
     uncounted = max(before // between, 1)  # validations before patience counts: the first is always the best so far
     least = (uncounted + settings.patience) * between
     return min(least, settings.max_steps) if settings.max_steps else least
-
-
-def duration(seconds: float) -> str:
-    """In words, such as "50 s", "12 min", "3.5 h" or "3 days"."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 90 * 60:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.0f} days"
 
 
 class Forecast:
