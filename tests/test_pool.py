@@ -39,7 +39,7 @@ def test_there_is_at_least_one_worker_and_none_without_work():
 
 def test_a_machine_that_does_not_reach_a_directory_says_so(tmp_path):
     require_shared(tmp_path)
-    with pytest.raises(ClusterError, match="has no directory /.*/town: with --engine ray give one that all machines share"):
+    with pytest.raises(ClusterError, match=r"has no directory /.*/town: with --engine ray give one that all machines share"):
         require_shared(tmp_path / "town")
 
 
