@@ -19,6 +19,7 @@ from simtown.datasets.gallery import DETAILS, SHEET, shown, thumb_size
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.datasets.shards import tasks
+from simtown.datasets.stores import url_of
 
 #: Bytes of an example in a shard, by pixels of a picture: images (of all weathers alike), masks, depth. Between them, powers of the pixels.
 _PICTURES = {
@@ -229,6 +230,6 @@ def _stored(data: Dataset) -> dict[str, float]:
 
 def _fetched(data: Dataset, splits: Sequence[str]) -> int:
     """Bytes of the shards of some splits, if they lie behind a URL."""
-    if str(data.path) == data.place:
+    if url_of(data.source) is None:
         return 0
     return sum(entry["bytes"] for name, entry in data.manifest["shards"].items() if name.startswith(tuple(splits)))
