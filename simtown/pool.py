@@ -90,7 +90,7 @@ class Processes:
         with closing(team(_in_worker, pieces, (function, *shared), workers)) as events:
             for piece, kind, content in events:
                 if kind == "died":
-                    raise WorkerError(f"a worker process {content}: run the same command again to continue")
+                    raise WorkerError(f"a worker process {content}: run the same command again")
                 if kind == "told":
                     progress(content)
                 elif isinstance(content, Exception):
