@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from simtown.cli.app import app
+from simtown.cli.app import AddressOption, EngineOption, WorkersOption, app, pool_of
+from simtown.cli.costs import PlanOption, announce
 from simtown.cli.places import beside, local
 from simtown.terminal import say
 
@@ -28,11 +29,17 @@ def export(
     to: Annotated[str, typer.Option(help="coco, clevr, webdataset, parquet, yolo or png.")],
     split: Annotated[str, typer.Option(help="Splits: all, or train, val, test with commas between.")] = "all",
     out: Annotated[Path | None, typer.Option(help="The directory to write; by default DIR-FORMAT, here if DIR is a URL.")] = None,
+    workers: WorkersOption = None,
+    engine: EngineOption = "local",
+    address: AddressOption = None,
+    plan: PlanOption = False,
 ) -> None:
     """Write a data set in another tool's format: COCO, CLEVR, WebDataset, Parquet for Hugging Face, YOLO, or plain PNG files.
 
-    The directory appears when it is whole. What each format holds and how to load it: docs/export.md.
+    The directory appears when it is whole. On a cluster, all machines must reach it. What each format holds and how to load it:
+    docs/export.md.
     """
+    from simtown.datasets import costs
     from simtown.datasets.export import choose_splits, find_format
     from simtown.datasets.export import export as write
     from simtown.datasets.reader import open_dataset
@@ -41,7 +48,11 @@ def export(
     directory = local(out) if out else beside(dataset, to)
     data = open_dataset(dataset)
     splits = choose_splits(data, [] if split == "all" else [name.strip() for name in split.split(",")])
-    _shown(f"export {directory}", sum(len(data[name]) for name in splits), lambda step: write(data, to, splits, directory, step))
+    examples = sum(len(data[name]) for name in splits)
+    cost = costs.of_export(data, to, splits)
+    with pool_of(engine, address, workers, seconds=cost.seconds) as pool:
+        announce(f"export {directory}", cost, pool.workers, directory, "one --split, or another --out", plan)
+        _shown(f"export {directory}", examples, lambda step: write(data, to, splits, directory, step, pool))
     say(f"{directory}: {', '.join(f'{len(data[name]):,} {name}' for name in splits)} examples for {to}")
 
 
@@ -50,12 +61,14 @@ def gallery(
     dataset: Annotated[str, typer.Argument(help="Directory or URL of a data set.")],
     everything: Annotated[bool, typer.Option("--all", help="Show every example, not a sample of 2,000 of each split.")] = False,
     out: Annotated[Path | None, typer.Option(help="The directory to write; by default DIR-gallery, here if DIR is a URL.")] = None,
+    plan: PlanOption = False,
 ) -> None:
     """Write a page to look at a data set: index.html, for any browser, without a server, and a folder beside it that it reads bit by bit.
 
     It filters by split, answer, relation, weather and entity, shows boxes, masks, and why an answer is what it is, and plots distributions
     of the whole data set against their target. Of a split of more than 2,000 examples it shows 2,000, evenly spread, unless --all is given.
     """
+    from simtown.datasets import costs
     from simtown.datasets.export import choose_splits
     from simtown.datasets.gallery import gallery as write
     from simtown.datasets.gallery import shown
@@ -63,6 +76,7 @@ def gallery(
 
     directory = local(out) if out else beside(dataset, "gallery")
     data = open_dataset(dataset)
+    announce(f"gallery {directory}", costs.of_gallery(data, everything), 1, directory, plan=plan)
     splits = {name: len(data[name]) for name in choose_splits(data, [])}
     examples = sum(len(shown(count, everything)) for count in splits.values())
     _shown(f"gallery {directory}", examples, lambda step: write(data, directory, step, everything))

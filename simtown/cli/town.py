@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simtown.cli.app import DAMAGED, AddressOption, EngineOption, RefusalError, WorkersOption, app, parse_size, pool_of, save_picture
+from simtown.cli.costs import PlanOption, announce, cores_of
 from simtown.cli.places import local_file, name_of
 from simtown.extras import need
 from simtown.terminal import complain, say
 
 if TYPE_CHECKING:
     from simtown.datasets.settings import Settings
+    from simtown.datasets.stores import Directory, Remote
     from simtown.render.frames import Renderer
 
 
@@ -112,14 +114,16 @@ def generate(
     device: Annotated[str, typer.Option(help="What draws: cpu, cuda (a graphics card), or auto.")] = "cpu",
     engine: EngineOption = "local",
     address: AddressOption = None,
+    plan: PlanOption = False,
 ) -> None:
     """Make a data set: scenes, pictures, questions and answers, as HDF5 shards.
 
     Killed or stopped, the same command continues. For the paper's hardest world: simtown generate --entities 60 --n 60000 --distractor
     """
+    from simtown.datasets import costs
     from simtown.datasets.job import generate as make
     from simtown.datasets.settings import Settings
-    from simtown.datasets.stores import store_of
+    from simtown.datasets.stores import Directory, store_of
     from simtown.language.relations import RELATION_NAMES
     from simtown.progress import Progress
     from simtown.render.engines import settled
@@ -132,6 +136,9 @@ def generate(
     target = default_name(settings) if out is None else out
     store = store_of(target)
     settings.check()
+    cost = costs.of_generate(settings, _sizes(store), device)
+    place = store.path if isinstance(store, Directory) else None
+    announce(f"generate {store}", cost, cores_of(engine, workers), place, "a smaller --n or --size, or another --out", plan)
     with Progress(f"generate {store}") as watcher, pool_of(engine, address, workers) as pool:
         if engine == "ray" and device == "cuda":
             drawn_on = device  # the cluster's cards, not this machine's
@@ -151,6 +158,14 @@ def generate(
     made = f"{n} train, {val} val, {test} test examples"
     say(f"{store}: {made}, {size_on_disk / 1e6:,.1f} MB in {len(manifest['shards'])} shards; {watcher.summary()}")
     say(f"Look at {store}/{PREVIEW}; check it with: simtown verify {store}")
+
+
+def _sizes(store: Directory | Remote) -> dict[str, int]:
+    """Bytes of the files of a store; none where there is no store yet."""
+    try:
+        return store.sizes()
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
 
 
 def default_name(settings: Settings) -> str:
@@ -362,18 +377,22 @@ def verify(
     Scenes, questions and answers are sampled again from the settings and compared. Whatever is wrong or does not belong is named, a line
     each. Exit code 1 if anything is wrong.
     """
+    from simtown.datasets import costs
     from simtown.datasets.settings import Settings
-    from simtown.datasets.stores import store_of
+    from simtown.datasets.stores import Remote, store_of
     from simtown.datasets.verify import verify as check
     from simtown.progress import Progress
 
     if pictures < 0:
         raise RefusalError(f"--pictures must be at least 0, not {pictures}")
     store = store_of(dataset)
-    settings = Settings.from_resolved(store.load_manifest()["settings"])
+    manifest = store.load_manifest()
+    settings = Settings.from_resolved(manifest["settings"])
     total, drawn = sum(settings.counts().values()), None if everything else pictures
+    cost = costs.of_verify(manifest, settings, drawn, isinstance(store, Remote))
+    announce(f"verify {store}", cost, cores_of(engine, workers, cost.seconds))
     renderer = _renderer("raster")  # compiled here, also for what samples, before the workers start
-    with Progress(f"verify {store}") as watcher, pool_of(engine, address, workers, total) as pool:
+    with Progress(f"verify {store}") as watcher, pool_of(engine, address, workers, seconds=cost.seconds) as pool:
         watcher.started(total, 0)
         report = check(dataset, renderer if drawn != 0 else None, drawn, quick, lambda n: watcher.advanced(n, {}), pool)
     for problem in report.problems:
@@ -410,7 +429,7 @@ def captions(
         raise RefusalError(f"--out {out} is there already: give another file")
     check_bias(bias)
     source = open_dataset(dataset)
-    with Progress(f"captions {out.name}") as watcher, pool_of(engine, address, workers, len(source.train) // 100) as pool:
+    with Progress(f"captions {out.name}") as watcher, pool_of(engine, address, workers, seconds=20e-6 * len(source.train)) as pool:
         watcher.started(scenes_to_read(source, "train", bias), 0)
         count, example = write_captions(out, source, "train", bias, pool, lambda n: watcher.advanced(n, {}))
     say(f"{out}: {count:,} captions of {len(source.train):,} scenes, such as '{example}'")

@@ -51,15 +51,19 @@ class BlockOrder:
         result: np.ndarray = np.concatenate([np.zeros(0, dtype=np.int64), *parts])[begin - first : end - first]
         return result
 
+    def members(self, pool: int) -> np.ndarray:
+        """(k,) int64: the numbers of a pool before they are mixed, block by block; of a pool beyond the end, none."""
+        blocks = self._blocks[pool * POOL : (pool + 1) * POOL]
+        inside = (blocks[:, None] * BLOCK + np.arange(BLOCK)).ravel()
+        last = pool == len(self._blocks) // POOL
+        return np.concatenate([inside, np.arange(len(self._blocks) * BLOCK, self.count)]) if last else inside
+
     def _pool(self, number: int) -> np.ndarray:
         """The examples of a pool, in their order; that of the last pool asked for is kept."""
         kept: dict[int, np.ndarray] = self.__dict__.setdefault("_kept", {})
         if number not in kept:
             kept.clear()
-            blocks = self._blocks[number * POOL : (number + 1) * POOL]
-            inside = (blocks[:, None] * BLOCK + np.arange(BLOCK)).ravel()
-            rest = np.arange(len(self._blocks) * BLOCK, self.count) if len(blocks) < POOL else np.zeros(0, dtype=np.int64)
-            kept[number] = _shuffled(self._stream, np.concatenate([inside, rest]), 1 + number)
+            kept[number] = _shuffled(self._stream, self.members(number), 1 + number)
         return kept[number]
 
 

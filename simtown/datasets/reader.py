@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields
-from functools import lru_cache
 from hashlib import sha256
 from io import FileIO
 from itertools import pairwise
@@ -18,16 +17,16 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.datasets import summary as summaries
 from simtown.datasets.chunks import Chunks, open_file
 from simtown.datasets.kept import Kept, nbytes
+from simtown.datasets.mirror import AHEAD, Mirror
 from simtown.datasets.names import names_of
 from simtown.datasets.numbers import Numbers
 from simtown.datasets.settings import SCHEMA, SPLITS, Settings
 from simtown.datasets.shards import LAYOUT, PICTURES, layout, tasks
 from simtown.datasets.stored import UNPACKED_HERE, Arrays, Shard, read_rows
-from simtown.datasets.stores import Directory, Mirror, Remote, name_of, store_of
+from simtown.datasets.stores import Directory, Remote, name_of, store_of
 from simtown.datasets.torch_view import TorchView
 from simtown.files import DamagedError, RefusedError
 from simtown.language.relations import RELATION_NAMES
-from simtown.pool import require_shared
 from simtown.scenes.scene import Scene, SceneBatch, plausible
 
 #: The columns that hold a latent scene.
@@ -80,10 +79,8 @@ class Example:
 class Split(Sequence[Example]):
     """Examples of one split: ``split[i]``, ``len(split)``, whole columns, batches of images, and :meth:`torch`."""
 
-    def __init__(
-        self, paths: list[Path], counts: list[int], form: tuple[Arrays, Numbers, int], fetch: Callable[[Path], None] | None = None
-    ) -> None:
-        self._paths, self._fetch = paths, fetch
+    def __init__(self, paths: list[Path], counts: list[int], form: tuple[Arrays, Numbers, int], mirror: Mirror | None = None) -> None:
+        self._paths, self._mirror = paths, mirror
         self._starts = np.cumsum([0, *counts], dtype=np.int64)
         self._arrays, self._numbers, self._schema = form
         # Files that are let go of are closed when nobody reads from them any more.
@@ -97,12 +94,20 @@ class Split(Sequence[Example]):
         return int(self._starts[-1])
 
     def _open(self, number: int) -> Shard:
-        if self._fetch is not None:
-            self._fetch(self._paths[number])
-        return Shard(self._paths[number], self._arrays, int(self._starts[number + 1] - self._starts[number]))
+        held = self._mirror.open(self._paths[number]) if self._mirror else None
+        return Shard(self._paths[number], self._arrays, int(self._starts[number + 1] - self._starts[number]), held=held)
 
     def _file(self, number: int) -> Shard:
         return self._files.get(number, lambda: self._open(number))
+
+    def _handle(self, path: Path) -> FileIO:
+        return self._mirror.open(path) if self._mirror else open_file(path)
+
+    def fetch_ahead(self, rows: np.ndarray) -> None:
+        """Fetch the shards that hold some rows in the background, in the order of the rows, if they lie behind a URL."""
+        if self._mirror:
+            numbers = (np.searchsorted(self._starts, rows, side="right") - 1).tolist()
+            self._mirror.ahead([self._paths[number] for number in dict.fromkeys(numbers)])
 
     def column(self, name: str) -> np.ndarray:
         """A whole column such as "answer", "tokens" or "scene/pose", the example first; kept in memory. KeyError for an unknown one."""
@@ -153,7 +158,10 @@ class Split(Sequence[Example]):
         """
         schema = SCHEMA if as_stored else self._schema
         end = len(self) if end is None else min(end, len(self))
-        for number in self._shards_of(begin, end):
+        shards = self._shards_of(begin, end)
+        for number in shards:
+            if self._mirror:
+                self._mirror.ahead([self._paths[later] for later in shards[number - shards.start :][1 : 1 + AHEAD]])
             start, after = self._starts[number : number + 2].tolist()
             last = min(end, after) - start
             for first in range(max(begin - start, 0), last, size):
@@ -228,9 +236,16 @@ class Split(Sequence[Example]):
     def address(self, i: int) -> tuple[Path, int]:
         """The shard's file that holds example i (from 0 on), and its row there; of a remote data set, the file is fetched."""
         number = int(np.searchsorted(self._starts, i, side="right")) - 1
-        if self._fetch is not None:
-            self._fetch(self._paths[number])
+        if self._mirror:
+            self._mirror.fetch(self._paths[number])
         return self._paths[number], i - int(self._starts[number])
+
+    @contextmanager
+    def held(self, i: int) -> Iterator[tuple[Path, int]]:
+        """:meth:`address`; the file stays where it is until the block ends."""
+        path, row = self.address(i)
+        with self._mirror.open(path) if self._mirror else nullcontext():
+            yield path, row
 
     def _by_shard(self, rows: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Numbers of examples by the shard that holds them: its number, their places in `rows`, their rows in the shard.
@@ -276,19 +291,24 @@ class Split(Sequence[Example]):
         """No row of a column."""
         return self._read(0, name, slice(0, 0), self._schema) if self._paths else np.zeros(0)
 
-    def images(self, rows: Sequence[int] | np.ndarray, name: str = "images") -> np.ndarray:
-        """(len(rows), h, w, 3) uint8 pictures, in any order; or the masks or the depth, by `name`."""
+    def form(self, name: str) -> tuple[tuple[int, ...], Any]:
+        """Shape and type of a picture, or a mask or a depth map, by `name`."""
         if name not in PICTURES:
             raise KeyError(f"there are no pictures '{name}': one of {', '.join(PICTURES)}")
         if name not in self._arrays:
             raise DamagedError(f"the data set of {self._paths[0]} was made without {name}: make it again with --{name}")
-        shape, kind = self._arrays[name]
-        out = np.empty((len(rows), *shape), dtype=kind)
+        return self._arrays[name]
+
+    def images(self, rows: Sequence[int] | np.ndarray, name: str = "images", out: np.ndarray | None = None) -> np.ndarray:
+        """(len(rows), h, w, 3) uint8 pictures, in any order; or the masks or the depth, by `name`. `out`: written to, if given."""
+        form = self.form(name)
+        if out is None:
+            out = np.empty((len(rows), *form[0]), dtype=form[1])
         for number, places, own in self._by_shard(np.asarray(rows, dtype=np.int64)):
             with self._reading(number):
                 if name in UNPACKED_HERE:
                     found = self._places.get((number, name), lambda number=number: self._file(number).places(name))  # type: ignore[misc]
-                    file = self._handles.get(number, lambda number=number: open_file(self._paths[number]))  # type: ignore[misc]
+                    file = self._handles.get(number, lambda number=number: self._handle(self._paths[number]))  # type: ignore[misc]
                     found.read(file.fileno(), own, out, places.tolist())
                     continue
                 for place, row in zip(places.tolist(), own.tolist(), strict=True):
@@ -357,6 +377,7 @@ class Dataset:
     Attributes:
         path: its directory (of a remote one, its mirror).
         place: its directory or its URL, in words.
+        source: its directory or its URL, from which another process opens it.
         name: the last part of its place.
         manifest: everything its manifest says.
         settings: its settings.
@@ -364,9 +385,10 @@ class Dataset:
         names: what numbers in its columns stand for (:func:`simtown.datasets.names.names`).
     """
 
-    def __init__(self, path: Path, manifest: dict[str, Any], fetch: Callable[[Path], None] | None = None, place: str = "") -> None:
+    def __init__(self, path: Path, manifest: dict[str, Any], mirror: Mirror | None = None, place: str = "", source: str = "") -> None:
         self.path, self.manifest = path, manifest
         self.place = place or str(path)
+        self.source = source or str(path)
         self.name = name_of(self.place)
         self.settings = Settings.from_resolved(manifest["settings"])
         self.vocabulary: list[str] = manifest["vocabulary"]
@@ -377,7 +399,7 @@ class Dataset:
         listed = [task for task in tasks(self.settings) if task.name in manifest["shards"]]
         for split in SPLITS:
             own = [task for task in listed if task.split == split]
-            self._splits[split] = Split([path / task.name for task in own], [task.count for task in own], form, fetch)
+            self._splits[split] = Split([path / task.name for task in own], [task.count for task in own], form, mirror)
 
     def __getitem__(self, split: str) -> Split:
         """A split by name. Raises KeyError for one there is not."""
@@ -405,28 +427,15 @@ class Dataset:
     def test(self) -> Split:
         return self["test"]
 
-    def __reduce__(self) -> Any:
-        """A copy in another process opens the data set there."""
-        return _opened_there, (self.place,)
-
     def __repr__(self) -> str:
         sizes = ", ".join(f"{len(self[s])} {s}" for s in SPLITS)
         return f"<simtown data set {self.path}: {sizes}, {self.settings.entities} entities, {self.settings.width}x{self.settings.height}>"
 
 
-@lru_cache(maxsize=1)
-def _opened_there(place: str) -> Dataset:
-    """In another process, maybe on another machine: the data set, kept from one piece of work to the next."""
-    store = store_of(place)
-    if isinstance(store, Directory):
-        require_shared(store.path)
-    return open_dataset(place)
-
-
 def open_dataset(place: str | Path) -> Dataset:
     """Open a data set for reading: a directory, or a URL that fsspec knows, such as s3://bucket/town.
 
-    A shard behind a URL is fetched when something of it is first read, checked, and kept (:class:`simtown.datasets.stores.Mirror`).
+    A shard behind a URL is fetched when something of it is first read, checked, and kept (:class:`simtown.datasets.mirror.Mirror`).
 
     Raises:
         FileNotFoundError: no data set there. DamagedError: unreadable or unfinished. ForeignDirectoryError: something else.
@@ -437,7 +446,7 @@ def open_dataset(place: str | Path) -> Dataset:
     if isinstance(store, Remote):
         mirror = Mirror(store)
         _check_complete(store, mirror.manifest)
-        return Dataset(mirror.path, mirror.manifest, mirror.fetch, str(store))
+        return Dataset(mirror.path, mirror.manifest, mirror, str(store), store.url)
     manifest = store.load_manifest()
     _check_complete(store, manifest)
     store.check(manifest["shards"])

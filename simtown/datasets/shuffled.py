@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from torch.utils.data import IterableDataset, get_worker_info
 
-from simtown.datasets.order import BlockOrder
+from simtown.datasets.order import BLOCK, POOL, BlockOrder
 from simtown.datasets.reader import Split
 from simtown.datasets.torch_view import read
 
@@ -40,7 +41,11 @@ class Shuffled(IterableDataset):
     def __iter__(self) -> Iterator[dict[str, Any]]:
         worker = get_worker_info()
         own, workers = (worker.id, worker.num_workers) if worker else (0, 1)
-        order = BlockOrder(len(self.split), self.seed, self.epoch)
+        order, pools = BlockOrder(len(self.split), self.seed, self.epoch), -1
         for number in range(self.first + own, self.first + len(self), workers):
             begin = (number * self.ranks + self.rank) * self.batch_size
+            pool = begin // (BLOCK * POOL)
+            if pool > pools:  # behind a URL: of a pool that is begun, and of the next one, the shards come while others are read
+                self.split.fetch_ahead(np.concatenate([order.members(pool), order.members(pool + 1)]))
+                pools = pool
             yield read(self.split, order.rows(begin, min(begin + self.batch_size, len(self.split)))).tensors()

@@ -13,6 +13,7 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from io import FileIO
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -194,12 +195,14 @@ class Shard:
         arrays: what the shard must hold.
         count: its examples.
         follow: whether the path may be a symbolic link, as one that the person named.
+        held: what keeps the file where it is, as long as the shard is open.
 
     Raises:
         FormError: it is not what a shard is. RefusedError: it is no plain file. OSError: HDF5 cannot open it.
     """
 
-    def __init__(self, path: Path, arrays: Arrays, count: int, follow: bool = False) -> None:
+    def __init__(self, path: Path, arrays: Arrays, count: int, follow: bool = False, held: FileIO | None = None) -> None:
+        self._held = held
         self.file = open_file(path, follow)
         self.arrays, self.count = arrays, count
         self._handle: int = self.file.id.get_vfd_handle()

@@ -5,8 +5,6 @@ A shard comes into being whole in either: renamed in a directory, uploaded in on
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import re
 import stat
@@ -17,7 +15,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from simtown.datasets import manifest as manifests
-from simtown.datasets.shards import checksum
 from simtown.extras import how_to_install
 from simtown.files import (
     DamagedError,
@@ -28,7 +25,6 @@ from simtown.files import (
     folder,
     inside,
     read_json,
-    replacing,
     save_json,
 )
 from simtown.terminal import shown
@@ -42,8 +38,6 @@ _SECRETS = re.compile(r"(?<=://)[^/?#]*(?=@)|(?<=\?).+", re.DOTALL)
 _FOLDER = re.compile(r"(train|val|test)(/\d{5,})?")
 #: Bytes of the largest timings.json: a run of generate adds 500.
 LARGEST_TIMINGS = 1_000_000
-#: Environment variable with the directory in which files from behind URLs are kept.
-CACHE = "SIMTOWN_CACHE"
 
 
 def is_leftover(name: str) -> bool:
@@ -341,39 +335,3 @@ def store_of(place: str | Path) -> Directory | Remote:
     """Where the files of a data set lie: a path, file://PATH, or another URL that fsspec knows."""
     url = url_of(place)
     return Remote(url) if url else Directory(path_of(place))
-
-
-class Mirror:
-    """A directory of this machine into which a remote data set's shards come when they are first read, and stay.
-
-    It is of one state of the data set: another manifest behind the same URL has another mirror.
-    """
-
-    def __init__(self, remote: Remote) -> None:
-        self.remote = remote
-        self.manifest = remote.load_manifest()
-        content = json.dumps(self.manifest, sort_keys=True)
-        home = os.environ.get(CACHE) or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "simtown"
-        state = hashlib.sha256(f"{remote.url}\n{content}".encode()).hexdigest()[:16]
-        Path(home).mkdir(parents=True, exist_ok=True)
-        self.path = folder(Path(home), f"data/{state}")
-        save_json(self.path / manifests.NAME, self.manifest)
-
-    def fetch(self, path: Path) -> None:
-        """Bring a shard of the mirror into being, if it is not there.
-
-        Raises DamagedError where it is not what the manifest says, RefusedError where there is a link in its place.
-        """
-        name = path.relative_to(self.path).as_posix()
-        if inside(self.path, name).exists():
-            return
-        if path.parent != self.path:
-            folder(self.path, path.parent.relative_to(self.path).as_posix())
-        entry = self.manifest["shards"][name]
-        with replacing(path) as temporary:
-            try:
-                self.remote.get(name, temporary, entry["bytes"])
-            except FileNotFoundError as error:
-                raise DamagedError(f"{self.remote} lacks its shard {name}: run the same simtown generate again, which makes it") from error
-            if checksum(temporary) != entry["sha256"]:
-                raise DamagedError(f"{self.remote}/{name} does not match its checksum: remove it and run the same simtown generate again")

@@ -12,10 +12,11 @@ from simtown.assets.palette import PAINTS
 from simtown.datasets import manifest as manifests
 from simtown.datasets import timings
 from simtown.datasets.job import generate
+from simtown.datasets.mirror import Mirror
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import LARGEST_SHARD, MOST_SHARDS, Settings, SettingsError
 from simtown.datasets.shards import task_of, tasks
-from simtown.datasets.stores import Directory, Mirror, Remote, store_of
+from simtown.datasets.stores import Directory, Remote, store_of
 from simtown.datasets.verify import verify
 from simtown.files import DamagedError, RefusedError
 from simtown.scenes.paint import paint_frequencies

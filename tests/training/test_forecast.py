@@ -8,9 +8,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
+from simtown.amounts import duration  # noqa: E402
 from simtown.datasets.settings import Settings  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
-from simtown.training.forecast import Forecast, duration, least_steps, seconds_a_step  # noqa: E402
+from simtown.training.forecast import Forecast, least_steps, seconds_a_step  # noqa: E402
 from simtown.training.plan import Cell  # noqa: E402
 from simtown.training.run import FitSettings  # noqa: E402
 from tests.training import towns  # noqa: E402

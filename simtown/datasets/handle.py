@@ -1,0 +1,49 @@
+"""A data set for pieces of work, which other processes and machines open for themselves."""
+
+from __future__ import annotations
+
+import socket
+from functools import lru_cache
+from typing import Any
+
+from simtown.datasets.manifest import SEAL, sealed
+from simtown.datasets.reader import Dataset, open_dataset
+from simtown.datasets.stores import url_of
+from simtown.files import DamagedError
+from simtown.pool import require_shared
+
+
+class Handle:
+    """Names a data set. A copy in another process opens it once and keeps it from one piece of work to the next."""
+
+    def __init__(self, data: Dataset) -> None:
+        self._data: Dataset | None = data
+        self._source, self._seal = data.source, _seal(data)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_data": None}
+
+    def open(self) -> Dataset:
+        """The data set.
+
+        Raises:
+            ClusterError: this machine does not reach its directory.
+            DamagedError: another data set lies there now, as seen from this machine.
+            OSError: it cannot be read.
+        """
+        return self._data or _open(self._source, self._seal)
+
+
+@lru_cache(maxsize=1)
+def _open(source: str, seal: str) -> Dataset:
+    if url_of(source) is None:
+        require_shared(source)
+    data = open_dataset(source)
+    if _seal(data) != seal:
+        raise DamagedError(f"{data.place} has changed since the command began, or is another data set on {socket.gethostname()}")
+    return data
+
+
+def _seal(data: Dataset) -> str:
+    """The checksum of the manifest; one of version 1 may not hold it."""
+    return str(sealed(data.manifest)[SEAL])
