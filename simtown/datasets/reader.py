@@ -171,9 +171,23 @@ class Split(Sequence[Example]):
             self._files.drop(number)
 
     def parts(self, most: int) -> list[tuple[int, int]]:
-        """The split in runs of at most `most` rows, each of one shard: the first row, and the row after the last one."""
-        starts = self._starts.tolist()
-        return [(first, min(first + most, end)) for begin, end in pairwise(starts) for first in range(begin, end, most)]
+        """The split in runs of at most `most` rows: the first row, and the row after the last one.
+
+        Runs end where shards end; several shards make a run only while they hold fewer than a sixteenth of `most` together.
+        """
+        runs: list[tuple[int, int]] = []
+        first = 0
+        for end in self._starts[1:].tolist():
+            if 16 * (end - first) >= most or end == len(self):
+                runs += [(begin, min(begin + most, end)) for begin in range(first, end, most)]
+                first = end
+        return runs
+
+    def first_rows(self, begin: int, end: int) -> list[int]:
+        """The first row of every shard that begins with one of the rows `begin` to `end` - 1."""
+        starts = self._starts[:-1]
+        rows: list[int] = starts[(starts >= begin) & (starts < end)].tolist()
+        return rows
 
     def _shards_of(self, begin: int, end: int) -> range:
         """The numbers of the shards that hold the rows `begin` to `end` - 1."""

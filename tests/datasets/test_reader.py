@@ -12,8 +12,8 @@ import simtown
 from simtown.assets.catalogue import ENTITIES
 from simtown.datasets import reader
 from simtown.datasets.job import generate
-from simtown.datasets.reader import Dataset, open_dataset
-from simtown.datasets.settings import SPLITS, Settings
+from simtown.datasets.reader import Dataset, Split, open_dataset
+from simtown.datasets.settings import SCHEMA, SPLITS, Settings
 from simtown.datasets.shards import tasks
 from simtown.files import DamagedError
 from simtown.language.relations import RELATION_NAMES
@@ -260,3 +260,14 @@ def test_a_stream_of_some_rows_is_a_slice_of_the_columns(begin, end, many):
     numbers = [first + i for first, block in blocks for i in range(len(block["images"]))]
     assert numbers == list(range(begin, min(end, 600)))
     assert all(1 <= len(block["images"]) <= 64 for _, block in blocks)
+
+
+@pytest.mark.parametrize("most", [7, 64, 1_000])
+@pytest.mark.parametrize("counts", [[10, 10, 4], [2] * 150, [300], [], [1, 200, 3]])
+def test_parts_are_all_rows_in_order(counts, most):
+    split = Split([], counts, ({}, None, SCHEMA))
+    parts = split.parts(most)
+    assert [row for begin, end in parts for row in range(begin, end)] == list(range(sum(counts)))
+    assert all(0 < end - begin <= most for begin, end in parts)
+    assert len(parts) <= 17 * sum(counts) / most + 1, "small shards are put together"
+    assert sum((split.first_rows(begin, end) for begin, end in parts), []) == np.cumsum([0, *counts])[:-1].tolist()

@@ -50,21 +50,21 @@ class Looked:
         counts: of its examples.
         sample: columns of those of its examples that are in the split's sample.
         scenes, pictures: a record of each, by neighbourhood; of each block of examples.
-        changed: the name of the shard that begins with this piece, if its file was changed.
+        changed: names of shards that begin in this piece and whose files were changed.
     """
 
     counts: Counts
     sample: dict[str, np.ndarray]
     scenes: list[Placed]
     pictures: list[Placed]
-    changed: str | None
+    changed: list[str]
 
 
 def look(piece: Piece, report: Report, handle: Handle, plan: Plan) -> Looked:
     """A piece of work: read and count some examples. Reports how many were read."""
     dataset, (name, begin, end) = handle.open(), piece
     split, wanted = dataset[name], sample_rows(len(dataset[name]))
-    found = Looked(Counts.none(dataset.settings), {}, [], [], _changed(dataset, name, begin))
+    found = Looked(Counts.none(dataset.settings), {}, [], [], _changed(dataset, name, begin, end))
     kept = []
     for first, columns in split.stream(COLUMNS, _BLOCK, begin=begin, end=end):
         columns[THINGS] = (columns.pop("scene/prop") >= 0).sum(axis=1).astype(np.uint8)
@@ -80,9 +80,14 @@ def look(piece: Piece, report: Report, handle: Handle, plan: Plan) -> Looked:
     return found
 
 
-def _changed(dataset: Dataset, name: str, begin: int) -> str | None:
-    with dataset[name].held(begin) as (path, row):
-        return path.relative_to(dataset.path).as_posix() if row == 0 and is_changed(dataset, path) else None
+def _changed(dataset: Dataset, name: str, begin: int, end: int) -> list[str]:
+    """Names of the changed files of shards that begin with one of these rows."""
+    changed = []
+    for row in dataset[name].first_rows(begin, end):
+        with dataset[name].held(row) as (path, _):
+            if is_changed(dataset, path):
+                changed.append(path.relative_to(dataset.path).as_posix())
+    return changed
 
 
 @dataclass
@@ -127,7 +132,7 @@ def surveyed(dataset: Dataset, pool: Pool, progress: Report) -> Iterator[Survey]
                 for kept, records in ((scenes, found.scenes), (pictures, found.pictures)):
                     for numbers, some in records:
                         kept.add(numbers, some)
-                survey.changed += [found.changed] if found.changed else []
+                survey.changed += found.changed
         survey.changed.sort()
         survey.counts = {name: survey.counts[name] for name in plan.rows.lengths if name in survey.counts}
         for name in survey.counts:
