@@ -270,4 +270,4 @@ def test_parts_are_all_rows_in_order(counts, most):
     assert [row for begin, end in parts for row in range(begin, end)] == list(range(sum(counts)))
     assert all(0 < end - begin <= most for begin, end in parts)
     assert len(parts) <= 17 * sum(counts) / most + 1, "small shards are put together"
-    assert sum((split.first_rows(begin, end) for begin, end in parts), []) == np.cumsum([0, *counts])[:-1].tolist()
+    assert [row for begin, end in parts for row in split.first_rows(begin, end)] == np.cumsum([0, *counts])[:-1].tolist()
