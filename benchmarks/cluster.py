@@ -1,16 +1,19 @@
-"""What a cluster adds to making shards: Ray's own cost a piece of work, and the manifest's, which one process writes.
+"""What a cluster adds to making shards: Ray's own cost a piece of work, and the manifest's, which one process writes and each reader reads.
 
     python benchmarks/cluster.py [--pieces 2000] [--shards 500,50000,500000]
 
 Prints a table and writes it to benchmarks/results/cluster.csv. Pieces of work do nothing, on a Ray cluster of this machine with one
-worker; manifests list shards as large data sets do.
+worker; manifests list shards as large data sets do. A data set of 100 million examples is one whose shards are holes in files.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import subprocess
+import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter, process_time
 
@@ -20,6 +23,7 @@ from rich.table import Table
 
 from simtown.cluster import Cluster
 from simtown.datasets import manifest as manifests
+from simtown.datasets.job import generate
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import tasks
 
@@ -47,6 +51,40 @@ def manifest_of(shards: int) -> tuple[float, float, float]:
         return size / 1e6, written, process_time() - begun
 
 
+OPEN = """
+import re, sys, time
+from pathlib import Path
+from simtown.datasets.reader import open_dataset
+def megabytes(what): return int(re.search(what + r":\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) / 1e3
+Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+before, begun = megabytes("VmRSS"), time.perf_counter()
+assert len(open_dataset(sys.argv[1]).train) == int(sys.argv[2])
+print(time.perf_counter() - begun, megabytes("VmHWM") - before)
+"""
+
+
+def opened(examples: int) -> tuple[float, float]:
+    """Seconds and megabytes to open a data set of so many examples, 5,000 a shard, in a process that has imported the library."""
+    settings = Settings(entities=20, n=5_000, val=0, test=0, width=64, height=32, shard=5_000)
+    with tempfile.TemporaryDirectory() as scratch:
+        small, large = Path(scratch, "small"), Path(scratch, "large")
+        made = generate(settings, small)
+        (listed,) = made["shards"].values()
+        shard = {**listed, "summary": made["summary"]["train"]}
+        settings = replace(settings, n=examples)
+        manifest = manifests.fresh(settings)
+        for task in tasks(settings):
+            manifests.enter(manifest, task, shard)
+            (large / task.name).parent.mkdir(parents=True, exist_ok=True)
+            with open(large / task.name, "wb") as file:
+                file.truncate(listed["bytes"])
+        manifest |= {"complete": True, "acceptance": manifests.acceptance(manifest["shards"])}
+        manifests.save(large, manifest)
+        told = subprocess.run([sys.executable, "-c", OPEN, large, str(examples)], check=True, capture_output=True, text=True).stdout
+    seconds, megabytes = map(float, told.split())
+    return seconds, megabytes
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pieces", type=int, default=2000)
@@ -57,6 +95,8 @@ def main() -> None:
         size, written, read = manifest_of(count)
         rows += [(f"manifest of {count:,} shards: MB", size), (f"manifest of {count:,} shards: s to write", written),
                  (f"manifest of {count:,} shards: s to read", read)]  # fmt: skip
+    seconds, megabytes = opened(100_000_000)
+    rows += [("100,000,000 examples: s to open", seconds), ("100,000,000 examples: MB to open", megabytes)]
     with Cluster(workers=1) as cluster:
         list(cluster.map(nothing, range(20), ()))
         wall, busy = perf_counter(), process_time()

@@ -172,7 +172,7 @@ step card 240 "$python" benchmarks/card.py --scenes $launched --sizes ${resoluti
 step generate 240 "$python" benchmarks/generate.py --device cuda --n $examples --sizes $size --workers "$workers" --repeats 1 --out "$out/generate.csv"
 step stream 180 bash "$scratch/function" stream
 step bytes 180 bash "$scratch/function" bytes
-step streaming 120 "$python" benchmarks/streaming.py --device $learns --batch $batch --steps $steps --out "$out/streaming.csv"
+step streaming 120 "$python" benchmarks/fit_stream.py --device $learns --batch $batch --steps $steps --out "$out/streaming.csv"
 step sanitizer 180 bash "$scratch/function" sanitizer
 step profile 120 bash "$scratch/function" profile
 step peers 120 "$python" benchmarks/peers/mjwarp.py --out "$out/peers.csv"

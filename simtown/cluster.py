@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import socket
 import tempfile
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -23,6 +25,8 @@ from simtown.processes import WorkerError, default_workers, environment
 T = TypeVar("T")
 #: Seconds to wait for an address to answer, and to look again how large the cluster is.
 ANSWER, LOOK = 5.0, 2.0
+#: Seconds that processes of a Ray that was shut down may take to let go of its files.
+LINGER = 10.0
 #: How often a piece of work is begun again where its worker or machine died, before the job gives up.
 RETRIES = 16
 #: Share of a card that a piece of work gets: as many of them draw or train on one as keep it busy.
@@ -156,8 +160,14 @@ def _directory() -> Iterator[str]:
 
     Its name is short: those of sockets in it may have 104 bytes.
     """
-    with tempfile.TemporaryDirectory(prefix="simtown-ray-", dir="/tmp", ignore_cleanup_errors=True) as own:
+    own = tempfile.mkdtemp(prefix="simtown-ray-", dir="/tmp")
+    try:
         yield os.path.join(own, "r")
+    finally:
+        gone = time.monotonic() + LINGER
+        while os.path.exists(own) and time.monotonic() < gone:  # processes of Ray that are about to end still write there
+            shutil.rmtree(own, ignore_errors=True)
+            time.sleep(0.01)
 
 
 @contextlib.contextmanager

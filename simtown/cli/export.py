@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from simtown.cli.app import app
+from simtown.cli.app import AddressOption, EngineOption, WorkersOption, app, pool_of
 from simtown.cli.costs import PlanOption, announce
 from simtown.cli.places import beside, local
 from simtown.terminal import say
@@ -29,11 +29,15 @@ def export(
     to: Annotated[str, typer.Option(help="coco, clevr, webdataset, parquet, yolo or png.")],
     split: Annotated[str, typer.Option(help="Splits: all, or train, val, test with commas between.")] = "all",
     out: Annotated[Path | None, typer.Option(help="The directory to write; by default DIR-FORMAT, here if DIR is a URL.")] = None,
+    workers: WorkersOption = None,
+    engine: EngineOption = "local",
+    address: AddressOption = None,
     plan: PlanOption = False,
 ) -> None:
     """Write a data set in another tool's format: COCO, CLEVR, WebDataset, Parquet for Hugging Face, YOLO, or plain PNG files.
 
-    The directory appears when it is whole. What each format holds and how to load it: docs/export.md.
+    The directory appears when it is whole. On a cluster, all machines must reach it. What each format holds and how to load it:
+    docs/export.md.
     """
     from simtown.datasets import costs
     from simtown.datasets.export import choose_splits, find_format
@@ -44,8 +48,10 @@ def export(
     directory = local(out) if out else beside(dataset, to)
     data = open_dataset(dataset)
     splits = choose_splits(data, [] if split == "all" else [name.strip() for name in split.split(",")])
-    announce(f"export {directory}", costs.of_export(data, to, splits), 1, directory, "one --split, or another --out", plan)
-    _shown(f"export {directory}", sum(len(data[name]) for name in splits), lambda step: write(data, to, splits, directory, step))
+    examples = sum(len(data[name]) for name in splits)
+    with pool_of(engine, address, workers, examples) as pool:
+        announce(f"export {directory}", costs.of_export(data, to, splits), pool.workers, directory, "one --split, or another --out", plan)
+        _shown(f"export {directory}", examples, lambda step: write(data, to, splits, directory, step, pool))
     say(f"{directory}: {', '.join(f'{len(data[name]):,} {name}' for name in splits)} examples for {to}")
 
 

@@ -411,19 +411,25 @@ def captions(
     dataset: Annotated[str, typer.Argument(help="Directory or URL of a data set.")],
     out: Annotated[Path, typer.Option(help="The text file to write, a caption a line; simtown lm train learns from it.")],
     bias: Annotated[float, typer.Option(help="Reporting bias: probability that a kind's typical colour is left unsaid.")] = 0.0,
+    workers: WorkersOption = None,
+    engine: EngineOption = "local",
+    address: AddressOption = None,
 ) -> None:
     """Write region descriptions of the training scenes: how vehicles stand, their colours and the weather, what is in the street.
 
     All are true. With a reporting bias, colours that everybody knows are said less often than they are seen.
     """
+    from simtown.datasets.captioned import scenes_to_read, write_captions
     from simtown.datasets.reader import open_dataset
-    from simtown.files import save_text
-    from simtown.language.captions import captions as told
+    from simtown.language.captions import check_bias
+    from simtown.progress import Progress
 
     out = local_file(out)
     if out.exists():
         raise RefusalError(f"--out {out} is there already: give another file")
+    check_bias(bias)
     source = open_dataset(dataset)
-    lines = list(told(source.train.scenes(), source.settings.seed, "train", bias))
-    save_text(out, "".join(f"{line}\n" for line in lines))
-    say(f"{out}: {len(lines):,} captions of {len(source.train):,} scenes, such as '{lines[1]}'")
+    with Progress(f"captions {out.name}") as watcher, pool_of(engine, address, workers, len(source.train) // 100) as pool:
+        watcher.started(scenes_to_read(source, "train", bias), 0)
+        count, example = write_captions(out, source, "train", bias, pool, lambda n: watcher.advanced(n, {}))
+    say(f"{out}: {count:,} captions of {len(source.train):,} scenes, such as '{example}'")

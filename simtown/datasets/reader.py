@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from hashlib import sha256
 from io import FileIO
 from itertools import pairwise
@@ -27,6 +28,7 @@ from simtown.datasets.stores import Directory, Remote, name_of, store_of
 from simtown.datasets.torch_view import TorchView
 from simtown.files import DamagedError, RefusedError
 from simtown.language.relations import RELATION_NAMES
+from simtown.pool import require_shared
 from simtown.scenes.scene import Scene, SceneBatch, plausible
 
 #: The columns that hold a latent scene.
@@ -170,6 +172,11 @@ class Split(Sequence[Example]):
                 yield start + first, part
             self._files.drop(number)
 
+    def parts(self, most: int) -> list[tuple[int, int]]:
+        """The split in runs of at most `most` rows, each of one shard: the first row, and the row after the last one."""
+        starts = self._starts.tolist()
+        return [(first, min(first + most, end)) for begin, end in pairwise(starts) for first in range(begin, end, most)]
+
     def _shards_of(self, begin: int, end: int) -> range:
         """The numbers of the shards that hold the rows `begin` to `end` - 1."""
         if begin >= end:
@@ -279,14 +286,19 @@ class Split(Sequence[Example]):
         """No row of a column."""
         return self._read(0, name, slice(0, 0), self._schema) if self._paths else np.zeros(0)
 
-    def images(self, rows: Sequence[int] | np.ndarray, name: str = "images") -> np.ndarray:
-        """(len(rows), h, w, 3) uint8 pictures, in any order; or the masks or the depth, by `name`."""
+    def form(self, name: str) -> tuple[tuple[int, ...], Any]:
+        """Shape and type of a picture, or a mask or a depth map, by `name`."""
         if name not in PICTURES:
             raise KeyError(f"there are no pictures '{name}': one of {', '.join(PICTURES)}")
         if name not in self._arrays:
             raise DamagedError(f"the data set of {self._paths[0]} was made without {name}: make it again with --{name}")
-        shape, kind = self._arrays[name]
-        out = np.empty((len(rows), *shape), dtype=kind)
+        return self._arrays[name]
+
+    def images(self, rows: Sequence[int] | np.ndarray, name: str = "images", out: np.ndarray | None = None) -> np.ndarray:
+        """(len(rows), h, w, 3) uint8 pictures, in any order; or the masks or the depth, by `name`. `out`: written to, if given."""
+        form = self.form(name)
+        if out is None:
+            out = np.empty((len(rows), *form[0]), dtype=form[1])
         for number, places, own in self._by_shard(np.asarray(rows, dtype=np.int64)):
             with self._reading(number):
                 if name in UNPACKED_HERE:
@@ -371,7 +383,7 @@ class Dataset:
     def __init__(self, path: Path, manifest: dict[str, Any], mirror: Mirror | None = None, place: str = "", source: str = "") -> None:
         self.path, self.manifest = path, manifest
         self.place = place or str(path)
-        self.source = source or str(path.absolute())
+        self.source = source or str(path)
         self.name = name_of(self.place)
         self.settings = Settings.from_resolved(manifest["settings"])
         self.vocabulary: list[str] = manifest["vocabulary"]
@@ -410,9 +422,22 @@ class Dataset:
     def test(self) -> Split:
         return self["test"]
 
+    def __reduce__(self) -> Any:
+        """A copy in another process opens the data set there."""
+        return _opened_there, (self.place,)
+
     def __repr__(self) -> str:
         sizes = ", ".join(f"{len(self[s])} {s}" for s in SPLITS)
         return f"<simtown data set {self.path}: {sizes}, {self.settings.entities} entities, {self.settings.width}x{self.settings.height}>"
+
+
+@lru_cache(maxsize=1)
+def _opened_there(place: str) -> Dataset:
+    """In another process, maybe on another machine: the data set, kept from one piece of work to the next."""
+    store = store_of(place)
+    if isinstance(store, Directory):
+        require_shared(store.path)
+    return open_dataset(place)
 
 
 def open_dataset(place: str | Path) -> Dataset:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simtown.datasets.handover import Room
+
 if TYPE_CHECKING:
     from simtown.datasets.reader import Split
 
@@ -30,8 +32,8 @@ class Batch(Sequence[Row]):
         arrays: by key, the example first.
     """
 
-    def __init__(self, arrays: dict[str, np.ndarray]) -> None:
-        self.arrays = arrays
+    def __init__(self, arrays: dict[str, np.ndarray], room: Room) -> None:
+        self.arrays, self._room = arrays, room
 
     def __len__(self) -> int:
         return len(self.arrays["answer"])
@@ -45,7 +47,7 @@ class Batch(Sequence[Row]):
         """A tensor a key, which share the arrays' memory."""
         import torch
 
-        return {name: torch.from_numpy(values) for name, values in self.arrays.items()}
+        return self._room.parcel({name: torch.from_numpy(values) for name, values in self.arrays.items()})
 
 
 def _collate(batch: Any, *, collate_fn_map: Any = None) -> Any:
@@ -69,16 +71,24 @@ def read(split: Split, rows: np.ndarray) -> Batch:
     (n,) int64, the numbers that are stored (`dataset.settings.ranks[subject]` counts the kinds of the world from 0 on); boxes
     (n, 2, 4) float32 of the subject and the object, x0, y0, x1, y1 as shares of the picture's width and height.
     """
-    images, column = split.images(rows), split.rows(_COLUMNS, rows)
-    slots = np.stack([column["subject_slot"], column["object_slot"]], axis=1).astype(np.int64)
-    size = np.array(images.shape[2:0:-1] * 2, dtype=np.float32)
-    return Batch({
-        "image": images.transpose(0, 3, 1, 2),
-        "tokens": column["tokens"].astype(np.int64),
-        "answer": column["answer"].astype(np.float32),
-        **{name: column[name].astype(np.int64) for name in ("subject", "relation", "object")},
-        "boxes": np.take_along_axis(column["boxes"], slots[:, :, None], axis=1) / size,
+    column = split.rows(_COLUMNS, rows)
+    height, width, _ = split.form("images")[0]
+    n = len(rows)
+    room = Room({
+        "image": ((n, height, width, 3), np.uint8),
+        "tokens": (column["tokens"].shape, np.int64),
+        "answer": ((n,), np.float32),
+        **dict.fromkeys(("subject", "relation", "object"), ((n,), np.int64)),
+        "boxes": ((n, 2, 4), np.float32),
     })  # fmt: skip
+    arrays = room.arrays
+    split.images(rows, out=arrays["image"])
+    for name in ("tokens", "answer", "subject", "relation", "object"):
+        arrays[name][...] = column[name]
+    slots = np.stack([column["subject_slot"], column["object_slot"]], axis=1).astype(np.int64)
+    size = np.array([width, height] * 2, dtype=np.float32)
+    np.divide(np.take_along_axis(column["boxes"], slots[:, :, None], axis=1), size, out=arrays["boxes"])
+    return Batch({**arrays, "image": arrays["image"].transpose(0, 3, 1, 2)}, room)
 
 
 class TorchView:

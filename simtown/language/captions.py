@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
-from simtown.language.colours import COLOURS, by_kind, seen, tells
+from simtown.language.colours import COLOURS, colour_sums, seen, tells
 from simtown.language.questions import with_article
 from simtown.language.relations import LATERAL, RADIAL, RELATION_NAMES, RELATIONS, margins, separations, truths
 from simtown.scenes.scene import SceneBatch
@@ -50,14 +50,15 @@ class Related:
         return [f"{b} {WORDED[r]} {a}" for b, r, a in zip(self.before, self.relation.tolist(), self.after, strict=True)]
 
 
-def related(scenes: SceneBatch, seed: int, split: str) -> Related:
+def related(scenes: SceneBatch, seed: int, split: str, start: int = 0) -> Related:
     """Which of a pair comes first, and which of several true relations is told, depends on the seed, the split and the scene's number.
 
-    The scenes are a data set's: some relation holds between their first two vehicles, for something was asked about them.
+    The scenes are a data set's: some relation holds between their first two vehicles, for something was asked about them. They are
+    numbered from `start` on.
     """
     n, every = len(scenes), np.arange(len(RELATIONS))
     apart = separations(scenes.pose, scenes.camera)
-    u = Stream(seed, split, "caption").uniform(np.arange(n), 3)
+    u = Stream(seed, split, "caption").uniform(np.arange(start, start + n), 3)
     first = (u[:, 0] < 0.5).astype(np.int64)
     true = []
     for one, other in ((first, 1 - first), (1 - first, first)):
@@ -73,20 +74,28 @@ def related(scenes: SceneBatch, seed: int, split: str) -> Related:
     return Related(before, after, relation, apart[np.arange(n), :, first, 1 - first][:, [LATERAL, RADIAL]], true[0])
 
 
-def looks(scenes: SceneBatch, seed: int, split: str, bias: float) -> list[str]:
+def looks(scenes: SceneBatch, seed: int, split: str, bias: float, start: int = 0, typical: np.ndarray | None = None) -> list[str]:
     """n captions of all vehicles' colours and the weather: "the red fire truck and the taxi in the rain", or "the taxi is yellow and …".
 
-    Of every vehicle one colour comes to mind, each as often as it is seen (:func:`simtown.language.colours.seen`); a kind's commonest one
-    in these scenes is then left out with probability `bias`. Nothing else changes with `bias`. Raises ValueError for one not in [0, 1].
+    Of every vehicle one colour comes to mind, each as often as it is seen (:func:`simtown.language.colours.seen`); a kind's typical one
+    is then left out with probability `bias`. Nothing else changes with `bias`.
+
+    Args:
+        start: number of the first scene.
+        typical: (entities,) int64 typical colour of each kind; by default its commonest in these scenes.
+
+    Raises:
+        ValueError: `bias` is not in [0, 1].
     """
-    if not 0 <= bias <= 1:
-        raise ValueError(f"--bias is a probability from 0 to 1, not {bias}")
+    check_bias(bias)
     n, v = scenes.entity.shape
     shares = seen(scenes)
-    typical = by_kind(scenes.entity, shares).argmax(axis=1)[scenes.entity]
-    u = Stream(seed, split, "look").uniform(np.arange(n), 1 + 2 * v)
+    if typical is None:
+        typical = colour_sums(scenes.entity, shares).argmax(axis=1)
+    u = Stream(seed, split, "look").uniform(np.arange(start, start + n), 1 + 2 * v)
     colour = _choose(shares.reshape(n * v, -1), u[:, 1 : 1 + v].ravel()).reshape(n, v)
-    silent = (colour == typical) & (u[:, 1 + v :] < bias) | np.array([tells(name) for name in ENTITIES])[scenes.entity]
+    left_out = (colour == typical[scenes.entity]) & (u[:, 1 + v :] < bias)
+    silent = left_out | np.array([tells(name) for name in ENTITIES])[scenes.entity]
     silent |= ~shares.any(axis=2)
     names, words = np.array(ENTITIES)[scenes.entity].tolist(), np.where(silent, "", np.array(COLOURS)[colour]).tolist()
     told = []
@@ -99,15 +108,24 @@ def looks(scenes: SceneBatch, seed: int, split: str, bias: float) -> list[str]:
     return told
 
 
-def surroundings(scenes: SceneBatch, seed: int, split: str) -> list[str]:
-    """n captions such as "a mailbox by a bakery", each of something in view before the houses; "" where there is none."""
+def check_bias(bias: float) -> None:
+    """Raises ValueError for a reporting bias that is no probability."""
+    if not 0 <= bias <= 1:
+        raise ValueError(f"--bias is a probability from 0 to 1, not {bias}")
+
+
+def surroundings(scenes: SceneBatch, seed: int, split: str, start: int = 0) -> list[str]:
+    """n captions such as "a mailbox by a bakery", each of something in view before the houses; "" where there is none.
+
+    `start`: number of the first scene.
+    """
     house, low = _parts()
     there = scenes.prop >= 0
     houses, things = there & house[scenes.prop], there & low[scenes.prop]
     x, y = scenes.prop_pose[:, :, 0], scenes.prop_pose[:, :, 1]
     camera = scenes.camera[:, None]
     things &= (y < FRONT) & (np.abs(x - camera[..., 0]) < 0.45 * (y - camera[..., 1]) / camera[..., 5])
-    u = Stream(seed, split, "surroundings").uniform(np.arange(len(scenes)), scenes.prop.shape[1])
+    u = Stream(seed, split, "surroundings").uniform(np.arange(start, start + len(scenes)), scenes.prop.shape[1])
     thing = np.where(things, u, -1.0).argmax(axis=1)
     at = np.arange(len(scenes))
     nearest = np.where(houses, np.abs(x - x[at, thing][:, None]), np.inf).argmin(axis=1)
@@ -135,9 +153,15 @@ def _choose(weight: np.ndarray, u: np.ndarray) -> np.ndarray:
     return (sums > u[:, None] * sums[:, -1:]).argmax(axis=1)
 
 
-def captions(scenes: SceneBatch, seed: int, split: str, bias: float = 0.0) -> Iterator[str]:
-    """All captions, scene after scene: :func:`related`, :func:`looks`, and :func:`surroundings` where there are any."""
-    for lines in zip(
-        related(scenes, seed, split).texts(), looks(scenes, seed, split, bias), surroundings(scenes, seed, split), strict=True
-    ):
+def captions(
+    scenes: SceneBatch, seed: int, split: str, bias: float = 0.0, start: int = 0, typical: np.ndarray | None = None
+) -> Iterator[str]:
+    """All captions, scene after scene: :func:`related`, :func:`looks`, and :func:`surroundings` where there are any.
+
+    Args:
+        start, typical: of :func:`looks`. A split may be told in parts, which have its typical colours.
+    """
+    each = (related(scenes, seed, split, start).texts(), looks(scenes, seed, split, bias, start, typical),
+            surroundings(scenes, seed, split, start))  # fmt: skip
+    for lines in zip(*each, strict=True):
         yield from filter(None, lines)

@@ -21,6 +21,8 @@ from simtown.scenes.scene import SceneBatch
 COLOURS: tuple[str, ...] = tuple(COLOUR_WORDS)
 #: Vehicles looked at together: as many as a processor's cache holds.
 _BLOCK = 256
+#: Shares are added up as whole numbers of this part of one.
+_UNITS = 2**32
 
 
 @lru_cache(maxsize=1)
@@ -69,6 +71,17 @@ def by_kind(entity: np.ndarray, shares: np.ndarray) -> np.ndarray:
     count = np.bincount(kinds, minlength=len(ENTITIES))
     sums = np.stack([np.bincount(kinds, column, len(ENTITIES)) for column in shares[there].T], axis=1)
     return np.divide(sums, count[:, None], out=np.full_like(sums, np.nan), where=count[:, None] > 0)
+
+
+def colour_sums(entity: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """(entities, c) int64: the sum of :func:`seen` over all vehicles of each kind, in units of 2^-32.
+
+    Whole numbers: the sums of several parts of a split add up to those of the split, in any order.
+    """
+    there = entity >= 0
+    sums = np.zeros((len(ENTITIES), len(COLOURS)), dtype=np.int64)
+    np.add.at(sums, entity[there].astype(np.int64), np.rint(shares[there] * _UNITS).astype(np.int64))
+    return sums
 
 
 def tells(kind: str) -> bool:

@@ -17,9 +17,11 @@ from rich.text import Text
 from simtown.amounts import duration
 from simtown.console import PlainConsole, Words, styled
 from simtown.progress import EVERY, report
-from simtown.training.forecast import Forecast
+from simtown.terminal import plain
+from simtown.training.forecast import Forecast, least_steps
 
 if TYPE_CHECKING:
+    from simtown.training.pace import Pace
     from simtown.training.plan import Cell, Plan
     from simtown.training.run import FitSettings
 
@@ -33,67 +35,80 @@ _NOTES = 4
 class FitDisplay:
     """A watcher (:class:`simtown.training.fit.Watcher`) that draws itself on stderr.
 
-    The bar counts the steps of the epoch; how long a run takes is known only from below, since it ends when it stops getting better.
+    The bar counts the examples up to the next validation; how long a run takes is known only from below, since it ends when it stops
+    getting better.
     """
 
     def __init__(self, title: str, settings: FitSettings) -> None:
         self._title, self._settings = title, settings
         self._console = PlainConsole(stderr=True)
-        self._begun = self._told = monotonic()
-        self._compared = self._examples = 0
-        self._bar: Progress | None = None
+        self._told = self._validated = monotonic()
+        self._compared = self._best = 0
+        self._lines = {"now": "", "validated": ""}
+        columns = Words("{task.description}"), BarColumn(None), Words("{task.fields[place]}"), TimeElapsedColumn()
+        self._bar = Progress(*columns, console=self._console, expand=True)
+        self._task = self._bar.add_task(title, total=None, place="")
+        self._live = Live(console=self._console, refresh_per_second=4, get_renderable=self._drawn) if self._console.is_terminal else None
 
     def __enter__(self) -> FitDisplay:
-        if self._console.is_terminal:
-            columns = (Words("{task.description}"), BarColumn(bar_width=20), Words("{task.fields[told]}"), TimeElapsedColumn())
-            self._bar = Progress(*columns, console=self._console)
-            self._task = self._bar.add_task(self._title, total=self._settings.train_size, told="")
-            self._bar.start()
+        if self._live:
+            self._live.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        if self._live:
+            self._live.stop()
 
-    def compared(self, examples: int) -> None:
+    def _drawn(self) -> Group:
+        lines = [styled(f"  {line}") for line in self._lines.values() if line]
+        for line in lines:
+            line.no_wrap, line.overflow = True, "ellipsis"
+        return Group(self._bar.get_renderable(), *lines)
+
+    def _tell(self, line: str, done: int, of: int, place: str) -> None:
+        """What happens now: in a terminal at once, elsewhere now and then."""
+        self._lines["now"] = line
+        self._bar.update(self._task, completed=done, total=of, place=place)
+        if self._live is None and monotonic() - self._told > EVERY:
+            self._told = monotonic()
+            report(f"{self._title}: {', '.join(filter(None, (place, line)))}")
+
+    def compared(self, examples: int, of: int) -> None:
         """See :class:`simtown.training.fit.Watcher`."""
         self._compared += examples
-        told = f"reading examples, to know the run by them: {self._compared:,}"
-        if self._bar is not None:
-            self._bar.update(self._task, told=told)
-        elif monotonic() - self._told > EVERY:
-            self._told = monotonic()
-            report(f"{self._title}: {told}")
+        self._tell(f"reading examples, to know the run by them: {self._compared:,} of {of:,}", self._compared, of, "")
+
+    def noted(self, line: str) -> None:
+        """See :class:`simtown.training.fit.Watcher`."""
+        if self._live:
+            self._console.print(plain(line), soft_wrap=True)
+        else:
+            report(f"{self._title}: {line}")
 
     def stepped(self, examples: int) -> None:
         """See :class:`simtown.training.fit.Watcher`."""
-        self._examples += examples
-        if self._bar is not None:
-            total = self._settings.train_size
-            self._bar.update(self._task, completed=(self._examples - 1) % total + 1)
+
+    def paced(self, pace: Pace) -> None:
+        """See :class:`simtown.training.fit.Watcher`."""
+        more = least_steps(self._settings, self._best) - pace.step
+        least = max(more * self._settings.batch / max(pace.images_per_second, 1e-9), pace.seconds)
+        line = (
+            f"step {pace.step:,}, loss {pace.loss:.3f}, {pace.images_per_second:,.0f} images/s, "
+            f"{duration(pace.seconds)} to validation, at least {duration(least)} left"
+        )
+        self._tell(line, pace.examples, pace.of, f"epoch {pace.epoch:,}")
 
     def validated(self, row: dict[str, float], best: dict[str, float]) -> None:
         """See :class:`simtown.training.fit.Watcher`."""
-        told = (
-            f"epoch {row['epoch']:.0f}, step {row['step']:.0f}: loss {row['train_loss']:.3f}, train {row['train_accuracy']:.3f}, "
-            f"val {row['val_accuracy']:.3f} (best {best['val_accuracy']:.3f} in epoch {best['epoch']:.0f}), "
-            f"{row['images_per_second']:,.0f} images/s, {self._left(row, best)}"
+        self._best = int(best["step"])
+        line = (
+            f"epoch {row['epoch']:,.0f} validated: loss {row['train_loss']:.3f}, train {row['train_accuracy']:.3f}, "
+            f"val {row['val_accuracy']:.3f}, best {best['val_accuracy']:.3f} in epoch {best['epoch']:,.0f}"
         )
-        if self._bar is not None:
-            self._bar.update(self._task, told=told)
-        elif monotonic() - self._told > EVERY:
-            self._told = monotonic()
-            report(f"{self._title}: {told}")
-
-    def _left(self, row: dict[str, float], best: dict[str, float]) -> str:
-        """Least time left: until patience can run out, if nothing gets better."""
-        settings = self._settings
-        since = max(best["step"], settings.min_steps if settings.protocol == "patient" else 0)
-        last = since + settings.patience * row["step"] / row["epoch"]
-        if settings.max_steps:
-            last = min(last, settings.max_steps)
-        seconds = max(last - row["step"], 0) * settings.batch / max(row["images_per_second"], 1e-9)
-        return f"at least {duration(seconds)} left"
+        self._lines["validated"] = line
+        if self._live is None and monotonic() - self._validated > EVERY:
+            self._validated = monotonic()
+            report(f"{self._title}: step {row['step']:,.0f}, {line}")
 
 
 class SweepDisplay:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,9 @@ from scipy.stats import binomtest
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from simtown.datasets.reader import Dataset, Split
+from simtown.datasets.reader import SCENE_COLUMNS, Dataset, Split
 from simtown.language.relations import LATERAL, RELATION_NAMES, RELATIONS, margins, separations
-from simtown.training.sources import Source
+from simtown.training.sources import Source, first_rows
 
 #: Examples at once where nothing is learned.
 BATCH = 512
@@ -65,10 +66,35 @@ def _told(correct: np.ndarray) -> dict[str, float] | None:
     return share.told() if share else None
 
 
-def triples(split: Split, n: int | None = None) -> np.ndarray:
-    """(n,) int64, one number for each (subject, relation, object) of a split's first n examples."""
-    subject, relation, obj = (split.column(c)[:n].astype(np.int64) for c in ("subject", "relation", "object"))
+def answers(split: Split) -> np.ndarray:
+    """(n,) bool: the true answers of a split."""
+    return _gathered(split, ("answer",), lambda column: column["answer"], np.bool_)
+
+
+def _gathered(split: Split, names: Sequence[str], make: Callable[[dict[str, np.ndarray]], np.ndarray], dtype: Any) -> np.ndarray:
+    """(n,) of `dtype`: what `make` makes of the rows of some columns, which are read some at a time; only what is made is kept."""
+    result = np.empty(len(split), dtype=dtype)
+    for begin, column in first_rows(split, names, len(split)):
+        made = make(column)
+        result[begin : begin + len(made)] = made
+    return result
+
+
+_TRIPLE = ("subject", "relation", "object")
+
+
+def _triples(column: dict[str, np.ndarray]) -> np.ndarray:
+    """(n,) int64, one number for each (subject, relation, object)."""
+    subject, relation, obj = (column[name].astype(np.int64) for name in _TRIPLE)
     return (subject * 100 + relation) * 10_000 + obj
+
+
+def triples(split: Split, n: int) -> np.ndarray:
+    """The different (subject, relation, object) of a split's first n examples, as int64 numbers, ascending."""
+    known = np.zeros(0, dtype=np.int64)
+    for _, column in first_rows(split, _TRIPLE, n):
+        known = np.union1d(known, _triples(column))
+    return known
 
 
 def deciles(dataset: Dataset) -> np.ndarray:
@@ -82,9 +108,14 @@ def deciles(dataset: Dataset) -> np.ndarray:
 
 def inverse_frequency(dataset: Dataset, split: Split) -> np.ndarray:
     """(n,) float64 weights of equation 1, 1 / (p(subject) p(object)) by the training marginals, with mean 1."""
-    resolved = dataset.manifest["settings"]
-    p = [np.array(resolved[f"{role}_frequencies"])[dataset.settings.ranks[split.column(role)]] for role in ("subject", "object")]
-    weights = 1 / np.maximum(p[0] * p[1], 1e-12)
+    resolved, ranks = dataset.manifest["settings"], dataset.settings.ranks
+    subjects, objects = (np.array(resolved[f"{role}_frequencies"]) for role in ("subject", "object"))
+
+    def weigh(column: dict[str, np.ndarray]) -> np.ndarray:
+        result: np.ndarray = 1 / np.maximum(subjects[ranks[column["subject"]]] * objects[ranks[column["object"]]], 1e-12)
+        return result
+
+    weights = _gathered(split, ("subject", "object"), weigh, np.float64)
     return weights / weights.mean()
 
 
@@ -100,18 +131,21 @@ def measure(dataset: Dataset, test: np.ndarray, val: np.ndarray, train_size: int
         question counting for its rarer entity; "seen" and "unseen" (subject, relation, object) triples; "validation" plain, and
         "reweighted" by inverse training frequency with its effective sample size.
     """
-    split = dataset.test
-    correct = (test > 0) == split.column("answer")
-    relation, ranks, tenth = split.column("relation"), dataset.settings.ranks, deciles(dataset)
-    rarer = np.maximum(*(tenth[ranks[split.column(role)]] for role in ("subject", "object")))
+    split, ranks, tenth = dataset.test, dataset.settings.ranks, deciles(dataset)
+    correct = (test > 0) == answers(split)
+    relation = _gathered(split, ("relation",), lambda column: column["relation"], np.uint8)
+    rarer = _gathered(
+        split, ("subject", "object"), lambda column: np.maximum(tenth[ranks[column["subject"]]], tenth[ranks[column["object"]]]), np.int64
+    )
     out: dict[str, Any] = dict(_told(correct) or {})
     out["relations"] = {RELATION_NAMES[r]: _told(correct[relation == r]) for r in np.unique(relation)}
     out["deciles"] = {str(d): _told(correct[rarer == d]) for d in np.unique(rarer)}
     if train_size is not None:
-        seen = np.isin(triples(split), triples(dataset.train, train_size))
+        known = triples(dataset.train, train_size)
+        seen = _gathered(split, _TRIPLE, lambda column: np.isin(_triples(column), known), np.bool_)
         out["seen"], out["unseen"] = _told(correct[seen]), _told(correct[~seen])
     if len(val):
-        right = (val > 0) == dataset.val.column("answer")
+        right = (val > 0) == answers(dataset.val)
         weights = inverse_frequency(dataset, dataset.val)
         share, effective = float((right * weights).mean()), float(weights.sum() ** 2 / (weights**2).sum())
         out["validation"] = _told(right)
@@ -126,30 +160,40 @@ def references(dataset: Dataset) -> dict[str, float]:
         "chance"; "majority", the training set's more frequent answer; "oracle", the logical form evaluated on the latent scene (1.0);
         "oracle_on_boxes", the same read off the true boxes: middles for left and right, lower edges for nearer and farther.
     """
-    answer, latent = dataset.test.column("answer"), oracle(dataset.test)
-    majority = dataset.train.column("answer").mean() >= 0.5
-    said = {"majority": np.full(len(answer), majority), "oracle": latent, "oracle_on_boxes": oracle_on_boxes(dataset.test)}
+    answer, (no, yes) = answers(dataset.test), dataset.summary("train")["answer"]
+    said = {
+        "majority": np.full(len(answer), yes >= no),
+        "oracle": oracle(dataset.test),
+        "oracle_on_boxes": oracle_on_boxes(dataset.test),
+    }
     return {"chance": 0.5, **{name: float((says == answer).mean()) for name, says in said.items()}}
 
 
-def _slots(split: Split) -> tuple[np.ndarray, np.ndarray]:
-    return split.column("subject_slot").astype(np.int64), split.column("object_slot").astype(np.int64)
+def _slots(column: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    return column["subject_slot"].astype(np.int64), column["object_slot"].astype(np.int64)
 
 
 def oracle(split: Split) -> np.ndarray:
     """(n,) bool answers of every question's logical form on its latent scene."""
-    scenes, relation = split.scenes(), split.column("relation").astype(np.int64)
-    result: np.ndarray = margins(separations(scenes.pose, scenes.camera), relation, *_slots(split)) > 0
-    return result
+
+    def evaluate(column: dict[str, np.ndarray]) -> np.ndarray:
+        scenes, relation = split.scenes_of(column), column["relation"].astype(np.int64)
+        result: np.ndarray = margins(separations(scenes.pose, scenes.camera), relation, *_slots(column)) > 0
+        return result
+
+    return _gathered(split, ("relation", "subject_slot", "object_slot", *SCENE_COLUMNS), evaluate, np.bool_)
 
 
 def oracle_on_boxes(split: Split) -> np.ndarray:
     """(n,) bool answers by the true boxes alone."""
-    boxes, rows = split.column("boxes"), np.arange(len(split))
-    subject, obj = (boxes[rows, slot] for slot in _slots(split))
-    across = (subject[:, 0] + subject[:, 2]) - (obj[:, 0] + obj[:, 2])  # positive: subject farther right
-    deep = obj[:, 3] - subject[:, 3]  # positive: subject farther away
-    relation = split.column("relation")
-    axis, sign = np.array([r.axis for r in RELATIONS])[relation], np.array([r.sign for r in RELATIONS])[relation]
-    result: np.ndarray = np.where(axis == LATERAL, across, deep) * sign > 0
-    return result
+    axes, signs = np.array([r.axis for r in RELATIONS]), np.array([r.sign for r in RELATIONS])
+
+    def evaluate(column: dict[str, np.ndarray]) -> np.ndarray:
+        boxes, rows, relation = column["boxes"], np.arange(len(column["boxes"])), column["relation"]
+        subject, obj = (boxes[rows, slot] for slot in _slots(column))
+        across = (subject[:, 0] + subject[:, 2]) - (obj[:, 0] + obj[:, 2])  # positive: subject farther right
+        deep = obj[:, 3] - subject[:, 3]  # positive: subject farther away
+        result: np.ndarray = np.where(axes[relation] == LATERAL, across, deep) * signs[relation] > 0
+        return result
+
+    return _gathered(split, ("boxes", "relation", "subject_slot", "object_slot"), evaluate, np.bool_)

@@ -24,15 +24,18 @@ from simtown.processes import keep_memory
 from simtown.render.engines import CardWarning, rasteriser, settled
 from simtown.streams import Stream as Draws
 from simtown.training import run as runs
-from simtown.training.evaluation import logits_of, measure, references
+from simtown.training.evaluation import answers, logits_of, measure, references
 from simtown.training.models import build
+from simtown.training.pace import Pace, Pacer
 from simtown.training.results import RUN
-from simtown.training.run import FitSettings, State
+from simtown.training.run import FitSettings, Middle, State
 from simtown.training.sources import Source, Stream, open_split
 from simtown.training.world import Batch, World
 
 #: Fewest steps between two validations under the "patient" protocol: a small set's epochs would cost less than validating them.
 CLOSEST = 32
+#: Seconds between two training states that are kept, and how much of a run's time keeping them may take.
+KEPT_EVERY, KEEPING = 60.0, 0.01
 #: Most times that a dead network (all logits alike: no gradient will ever move it) is begun anew under the "patient" protocol.
 RESTARTS = 8
 
@@ -44,12 +47,20 @@ class FitError(ValueError):
 class Watcher(Protocol):
     """Receives the progress of a training run."""
 
-    def compared(self, examples: int) -> None:
-        """So many examples were read before training, to know the run by them."""
+    def compared(self, examples: int, of: int) -> None:
+        """So many examples of so many were read before training, to know the run by them."""
+        ...
+
+    def noted(self, line: str) -> None:
+        """What is worth knowing before training, such as how much memory pictures will take."""
         ...
 
     def stepped(self, examples: int) -> None:
         """A step was taken on so many examples."""
+        ...
+
+    def paced(self, pace: Pace) -> None:
+        """How the run goes: after the first step since a validation, and every second."""
         ...
 
     def validated(self, row: dict[str, float], best: dict[str, float]) -> None:
@@ -60,9 +71,13 @@ class Watcher(Protocol):
 class Silent:
     """A watcher that says nothing."""
 
-    def compared(self, examples: int) -> None: ...
+    def compared(self, examples: int, of: int) -> None: ...
+
+    def noted(self, line: str) -> None: ...
 
     def stepped(self, examples: int) -> None: ...
+
+    def paced(self, pace: Pace) -> None: ...
 
     def validated(self, row: dict[str, float], best: dict[str, float]) -> None: ...
 
@@ -118,7 +133,8 @@ def fit(
         keep_memory()
     watcher = watcher or Silent()
     with claimed(directory, "simtown fit"):
-        run = runs.begin(directory, settings, dataset, watcher.compared)
+        read = (0 if settings.stream else settings.train_size) + len(dataset.val) + len(dataset.test)
+        run = runs.begin(directory, settings, dataset, lambda examples: watcher.compared(examples, read))
         if run["status"] == "done":
             return run
         try:
@@ -150,6 +166,7 @@ class _Fit:
         self.settings, self.dataset, self.directory, self.run, self.watcher = settings, dataset, directory, run, watcher
         self.cache = cache
         self.device = device = torch.device(settings.device)
+        self.steps_an_epoch = -(-settings.train_size // settings.batch)
         self._begin_anew(0)
         self.state = State.load(directory, self.model)
         if self.state:
@@ -158,6 +175,8 @@ class _Fit:
             self.state.restore(self.model, self.optimizer)
         self.train = self._training_source()
         self.val = open_split(dataset.val, len(dataset.val), dataset.settings, device, cache)
+        self.val_answers = answers(dataset.val)
+        self.due = perf_counter() + KEPT_EVERY
 
     def _begin_anew(self, restarts: int) -> None:
         """Weights that nothing has moved yet, other ones after every restart, and their optimiser."""
@@ -175,7 +194,7 @@ class _Fit:
             drawn_on = settled(device, lambda line: warnings.warn(line, CardWarning, stacklevel=2), world.width, world.height)
             tables = tables_of(self.dataset.manifest, world)  # a table that the manifest names may be any file of this machine
             return Stream(replace(world, n=settings.train_size), rasteriser(drawn_on), self.device, tables)
-        return open_split(self.dataset.train, settings.train_size, self.dataset.settings, self.device, self.cache)
+        return open_split(self.dataset.train, settings.train_size, self.dataset.settings, self.device, self.cache, self.watcher.noted)
 
     def whole(self) -> dict[str, Any]:
         """Train until it is time to stop, then test once."""
@@ -199,27 +218,21 @@ class _Fit:
         return f"{settings.patience} validations without better accuracy" if enough and state.stale >= settings.patience else ""
 
     def _round(self, state: State) -> State:
-        """One epoch, or as many as it takes for CLOSEST steps, and a validation."""
+        """The steps to the next validation, from where they were left, and the validation."""
         settings, entered = self.settings, perf_counter()
-        steps = -(-settings.train_size // settings.batch)
-        epochs = max(1, -(-CLOSEST // steps)) if settings.protocol == "patient" else 1
-        totals = torch.zeros(3, device=self.device, dtype=torch.float64)  # objective, cross-entropy, right answers
-        epoch, step = state.epoch, state.step
-        for _ in range(epochs):
-            epoch += 1
-            step += self._epoch(epoch, totals)
-        seen = epochs * settings.train_size
-        trained = perf_counter() - entered
-        objective, loss, right = (totals / seen).tolist()
-        if not np.isfinite(objective):
-            raise FitError(
-                f"the loss is no longer a number in epoch {epoch} (step {step}): give a smaller --lr than {settings.learning_rate}"
-            )
+        middle = state.middle or Middle(torch.zeros(3, dtype=torch.float64))
+        steps = self._steps(state)
+        totals = self._train(state, middle, steps).tolist()
+        step, epoch = state.step + steps, state.epoch - (-steps // self.steps_an_epoch)
+        trained = middle.seconds + perf_counter() - entered
+        seen = self._examples(steps)
+        objective, loss, right = (total / seen for total in totals)
+        self._require_number(objective, epoch, step)
         try:
             logits, val_loss = logits_of(self.model, self.val, len(self.dataset.val))  # in float32: bf16 may round them to one value
         except torch.OutOfMemoryError as error:
             raise FitError("out of memory while validating: use smaller pictures, or another device") from error
-        accuracy = float(((logits > 0) == self.dataset.val.column("answer")).mean())
+        accuracy = float(((logits > 0) == self.val_answers).mean())
         self.row = {
             "epoch": epoch,
             "step": step,
@@ -240,29 +253,78 @@ class _Fit:
             restarts, begun, stale = restarts + 1, step, 0
             self._begin_anew(restarts)
         runs.append_metrics(self.directory, self.row)
-        seconds = state.seconds + perf_counter() - entered
+        seconds = state.seconds + middle.seconds + perf_counter() - entered
         after = State(epoch, step, best, stale, seconds, self.model.state_dict(), self.optimizer.state_dict(), restarts, begun)
-        after.save(self.directory)
+        self._keep(after)
         return after
 
-    def _epoch(self, epoch: int, totals: torch.Tensor) -> int:
-        """Visit every example once; returns the steps taken, adds sums of objective, cross-entropy and right answers to `totals`."""
-        settings, n = self.settings, self.settings.train_size
-        rows = np.arange((epoch - 1) * n, epoch * n) if settings.stream else order(settings.seed, epoch, n)
+    def _steps(self, state: State) -> int:
+        """Steps to take from a validation to the next: an epoch, or as many as CLOSEST asks for, and none beyond the last."""
+        settings = self.settings
+        epochs = max(1, -(-CLOSEST // self.steps_an_epoch)) if settings.protocol == "patient" else 1
+        steps = epochs * self.steps_an_epoch
+        return min(steps, settings.max_steps - state.step) if settings.max_steps else steps
+
+    def _examples(self, steps: int) -> int:
+        """Examples that so many steps visit, the first of them an epoch's first."""
+        whole, more = divmod(steps, self.steps_an_epoch)
+        return whole * self.settings.train_size + more * self.settings.batch
+
+    def _train(self, state: State, middle: Middle, steps: int) -> torch.Tensor:
+        """Take what is left of the steps to the next validation.
+
+        Returns:
+            (3,) float64 sums since the last validation: objective, cross-entropy, right answers.
+        """
+        settings, size, entered = self.settings, self.settings.batch, perf_counter()
+        totals, taken = middle.totals.to(self.device), middle.steps
+        pacer = Pacer(self.watcher.paced, totals[1], self._examples(taken), self._examples(steps))
         self.model.train()
-        steps = 0
-        with seeded(settings.seed, "epoch", epoch, self.device):
-            for batch in self.train.batches(rows, settings.batch):
-                try:
-                    loss, logits = self.learn(batch)
-                except torch.OutOfMemoryError as error:
-                    raise FitError(self._too_large(len(batch))) from error
-                totals[0] += loss.detach() * len(batch)
-                totals[1] += binary_cross_entropy_with_logits(logits.detach().float(), batch.answer, reduction="sum")
-                totals[2] += ((logits > 0) == (batch.answer > 0.5)).sum()
-                steps += 1
-                self.watcher.stepped(len(batch))
-        return steps
+        while taken < steps:
+            past, first = divmod(taken, self.steps_an_epoch)
+            epoch, last = state.epoch + past + 1, first + steps - taken
+            with seeded(settings.seed, "epoch", epoch, self.device):
+                if first:
+                    middle.restore_random(self.device)
+                for batch in self.train.batches(self._rows(epoch)[first * size : last * size], size):
+                    loss, logits = self._step(batch)
+                    totals[0] += loss.detach() * len(batch)
+                    totals[1] += binary_cross_entropy_with_logits(logits.detach().float(), batch.answer, reduction="sum")
+                    totals[2] += ((logits > 0) == (batch.answer > 0.5)).sum()
+                    taken += 1
+                    if perf_counter() >= self.due:
+                        self._require_number(float(totals[0]), epoch, state.step + taken)
+                        seconds = middle.seconds + perf_counter() - entered
+                        now = Middle(totals.cpu(), taken, seconds, runs.random_state(self.device))
+                        self._keep(replace(state, model=self.model.state_dict(), optimizer=self.optimizer.state_dict(), middle=now))
+                    self.watcher.stepped(len(batch))
+                    pacer.stepped(epoch, state.step + taken, self._examples(taken))
+        return totals
+
+    def _rows(self, epoch: int) -> np.ndarray:
+        """(n,) int64: the examples of an epoch, in its order."""
+        settings, n = self.settings, self.settings.train_size
+        return np.arange((epoch - 1) * n, epoch * n) if settings.stream else order(settings.seed, epoch, n)
+
+    def _step(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+        try:
+            loss, logits = self.learn(batch)
+        except torch.OutOfMemoryError as error:
+            raise FitError(self._too_large(len(batch))) from error
+        return loss, logits
+
+    def _require_number(self, objective: float, epoch: int, step: int) -> None:
+        if not np.isfinite(objective):
+            raise FitError(
+                f"the loss is no longer a number in epoch {epoch} (step {step}): give a smaller --lr than {self.settings.learning_rate}"
+            )
+
+    def _keep(self, state: State) -> None:
+        """Keep the training state, and say when it is due again: so that a run that is killed loses little, and keeping takes little."""
+        entered = perf_counter()
+        state.save(self.directory)
+        left = perf_counter()
+        self.due = left + max(KEPT_EVERY, (left - entered) / KEEPING)
 
     def _learn(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """One step of the optimiser."""
@@ -294,7 +356,7 @@ class _Fit:
         test = open_split(dataset.test, len(dataset.test), dataset.settings, self.device)
         logits, loss = logits_of(self.model, test, len(dataset.test))
         val, _ = logits_of(self.model, self.val, len(dataset.val))
-        runs.save_test(self.directory, logits, dataset.test.column("answer"))
+        runs.save_test(self.directory, logits, answers(dataset.test))
         seen = None if self.settings.stream else self.settings.train_size
         end = {
             "status": "done",

@@ -25,16 +25,22 @@ _WARM, _TIMED = 2, 3
 _LARGEST_BATCH, _LARGEST_MODEL = 30_000_000, 200_000_000
 
 
-def least_steps(settings: FitSettings) -> int:
-    """Steps that a run takes at least: it stops `patience` validations after its best, or at `max_steps`."""
+def between_validations(settings: FitSettings) -> int:
+    """Steps from a validation to the next, unless `max_steps` ends a run before."""
     epoch = ceil(settings.train_size / settings.batch)
-    between = epoch
-    uncounted = 1  # validations before patience counts: the first is always the best so far
-    if settings.protocol == "patient":
-        between = epoch * ceil(CLOSEST / epoch)
-        uncounted = max(settings.min_steps // between, 1)
+    return epoch * ceil(CLOSEST / epoch) if settings.protocol == "patient" else epoch
+
+
+def least_steps(settings: FitSettings, best: int = 0) -> int:
+    """Steps that a run takes at least: it stops `patience` validations after its best, or at `max_steps`.
+
+    `best`: the step of the best validation so far.
+    """
+    between = between_validations(settings)
+    before = max(best, settings.min_steps) if settings.protocol == "patient" else best
+    uncounted = max(before // between, 1)  # validations before patience counts: the first is always the best so far
     least = (uncounted + settings.patience) * between
-    return min(least, ceil(settings.max_steps / between) * between) if settings.max_steps else least
+    return min(least, settings.max_steps) if settings.max_steps else least
 
 
 class Forecast:

@@ -176,19 +176,58 @@ def _require_all(path: Path, run: dict[str, Any]) -> None:
         raise DamagedError(f"{path} is damaged (it lacks {error}): train again into another --out") from error
 
 
-@dataclass
-class State:
-    """Where a run stands after a validation.
+def random_state(device: torch.device) -> dict[str, torch.Tensor]:
+    """PyTorch's random state by kind of device: of the processor, and of the device that is trained on."""
+    states = {"cpu": torch.get_rng_state()}
+    return states | {"cuda": torch.cuda.get_rng_state(device)} if device.type == "cuda" else states
 
-    The order of examples and dropout's random numbers are functions of (seed, epoch), so the epoch is all there is to know of them.
+
+@dataclass
+class Middle:
+    """Where a run stands between two validations.
 
     Attributes:
-        epoch, step: done so far.
+        totals: (3,) float64 sums since the last validation: objective, cross-entropy, right answers.
+        steps: taken since the last validation.
+        seconds: that they took.
+        random: as :func:`random_state` gives it, after these steps.
+    """
+
+    totals: torch.Tensor
+    steps: int = 0
+    seconds: float = 0.0
+    random: dict[str, torch.Tensor] = field(default_factory=dict)
+
+    def restore_random(self, device: torch.device) -> None:
+        """Put PyTorch's random state back."""
+        torch.set_rng_state(self.random["cpu"])
+        if device.type == "cuda":
+            torch.cuda.set_rng_state(self.random["cuda"], device)
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """What a file holds of it besides `steps` and `seconds`."""
+        return {_TOTALS: self.totals} | {f"{_RANDOM}{kind}": state for kind, state in self.random.items()}
+
+
+_TOTALS, _RANDOM = "middle.totals", "middle.random."
+
+
+@dataclass
+class State:
+    """Where a run stands.
+
+    The order of examples and dropout's random numbers are functions of (seed, epoch), so of a validation the epoch is all there is to know
+    of them. Between two validations `middle` holds the rest.
+
+    Attributes:
+        epoch, step: done up to the last validation.
         best: {"epoch", "step", "val_accuracy", "val_loss"} of the best validation.
         stale: validations since then that count towards patience.
-        model, optimizer: their state_dict().
+        seconds: that the run took up to the last validation.
+        model, optimizer: their state_dict() now.
         restarts: times the network was found dead and begun anew.
         begun: the step of the last beginning.
+        middle: what was done since the last validation; None right after it.
     """
 
     epoch: int
@@ -200,13 +239,17 @@ class State:
     optimizer: dict[str, Any]
     restarts: int = 0
     begun: int = 0
+    middle: Middle | None = None
 
     def save(self, directory: Path) -> None:
         """Whole or not at all."""
         tensors = {f"model.{name}": value for name, value in self.model.items()}
         for number, moments in self.optimizer["state"].items():
             tensors |= {f"optimizer.{number}.{name}": moments[name] for name in _MOMENTS}
-        place = {name: value for name, value in self.__dict__.items() if name not in ("model", "optimizer")}
+        place = {name: value for name, value in self.__dict__.items() if name not in ("model", "optimizer", "middle")}
+        if self.middle:
+            tensors |= self.middle.tensors()
+            place["middle"] = {"steps": self.middle.steps, "seconds": self.middle.seconds}
         weights.save(directory / STATE, tensors, place=json.dumps(place))
 
     @classmethod
@@ -222,8 +265,9 @@ class State:
             for number, parameter in enumerate(parameters)
             for name in _MOMENTS
         }
+        between = Middle(torch.empty(3, dtype=torch.float64), random=random_state(parameters[0].device)).tensors()
         try:
-            tensors, texts = weights.load(path, wanted | moments, optional=moments)
+            tensors, texts = weights.load(path, wanted | moments | between, optional={*moments, *between})
             place = parse_json(texts["place"])
             _PLACE(place, "")
             record.require(place, ("epoch", "step", "best.epoch", "best.step", "best.val_accuracy", "stale", "seconds"))
@@ -232,7 +276,11 @@ class State:
                 for number, parameter in enumerate(parameters)
                 if any(f"optimizer.{number}.{name}" in tensors for name in _MOMENTS)
             }
-            return cls(**place, model={name.removeprefix("model."): tensors[name] for name in wanted}, optimizer={"state": state})
+            middle = place.pop("middle", None)
+            if middle is not None:
+                middle = _middle(middle, {name: tensors[name] for name in between})
+            whole = {name.removeprefix("model."): tensors[name] for name in wanted}
+            return cls(**place, model=whole, optimizer={"state": state}, middle=middle)
         except (OSError, ValueError, KeyError, TypeError) as error:
             what = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
             raise DamagedError(f"{path} is damaged or of another model ({what}): delete it to train again from the start") from error
@@ -245,8 +293,19 @@ class State:
 
 _PLACE = record.table(
     epoch=record.COUNT, step=record.COUNT, best=record.BEST, stale=record.COUNT, seconds=record.SECONDS, restarts=record.COUNT,
-    begun=record.COUNT,
+    begun=record.COUNT, middle=record.maybe(record.table(steps=record.COUNT, seconds=record.SECONDS)),
 )  # fmt: skip
+
+
+def _middle(place: dict[str, Any], tensors: dict[str, torch.Tensor]) -> Middle:
+    """What a file holds of the steps since the last validation. Raises KeyError or ValueError where it is not what it should be."""
+    random = {name.removeprefix(_RANDOM): value for name, value in tensors.items() if name != _TOTALS}
+    for kind, value in random.items():
+        try:
+            torch.Generator(kind).set_state(value)
+        except RuntimeError as error:
+            raise ValueError(f"its {_RANDOM}{kind} is no random state") from error
+    return Middle(tensors[_TOTALS], place["steps"], place["seconds"], random)
 
 
 def _moment(name: str, value: torch.Tensor, parameter: torch.Tensor) -> torch.Tensor:

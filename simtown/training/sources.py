@@ -6,11 +6,12 @@ Every source is a table of examples that batches are taken from by number; none 
 from __future__ import annotations
 
 import os
+import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields
 from itertools import islice
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -26,11 +27,21 @@ from simtown.training.world import Batch
 
 #: Share of the memory now free that pictures may take before they are read from disk batch by batch.
 MEMORY_SHARE = 0.6
+#: Bytes of pictures from which on it is said where they are kept.
+_MUCH = 1 << 28
+_MEMINFO = Path("/proc/meminfo")
 #: Batches of a stream that are sampled at once, each by a thread, ahead of the one that is rendered.
 SAMPLED_AHEAD = 2
 Piece = TypeVar("Piece")
 Made = TypeVar("Made")
 _COLUMNS = ("tokens", "subject", "relation", "object", "subject_slot", "object_slot", "boxes", "answer")
+#: Of what is known of an example besides its picture: as what :class:`Resident` keeps it, 55 bytes in all, and as what a model gets it.
+_TYPES = {
+    "tokens": (torch.uint8, torch.int64), "subject": (torch.int16, torch.int64), "relation": (torch.uint8, torch.int64),
+    "object": (torch.int16, torch.int64), "boxes": (torch.float32, torch.float32), "answer": (torch.bool, torch.float32),
+}  # fmt: skip
+#: Examples that are read at once where all are read in order.
+_BLOCK = 1024
 
 
 class Source(Protocol):
@@ -46,7 +57,7 @@ def as_input(pixels: torch.Tensor) -> torch.Tensor:
     return pixels.to(torch.float32).div_(127.5).sub_(1.0).permute(0, 3, 1, 2)
 
 
-def told(column: Mapping[str, np.ndarray], settings: Settings, device: torch.device) -> Batch:
+def as_batch(column: Mapping[str, np.ndarray], settings: Settings, device: torch.device) -> Batch:
     """Everything but the pictures, from a data set's columns (n rows each): a batch whose image is empty.
 
     `settings`: of the pictures, and of the world whose ranks the model knows kinds by.
@@ -62,37 +73,56 @@ def told(column: Mapping[str, np.ndarray], settings: Settings, device: torch.dev
     return Batch(torch.empty(0), boxes=torch.from_numpy(boxes.astype(np.float32)).to(device), answer=answer, **whole)
 
 
-def _pick(table: Batch, rows: torch.Tensor, image: torch.Tensor) -> Batch:
-    return Batch(image, **{f.name: getattr(table, f.name)[rows] for f in fields(Batch) if f.name != "image"})
-
-
 class Resident:
-    """The first n examples of a split, their pictures kept as bytes on the device that uses them: a batch is an index away."""
+    """The first n examples of a split, kept on the device that uses them: a batch is an index away.
+
+    Pictures are kept as bytes, everything else in the smallest type that holds it (_TYPES).
+    """
 
     def __init__(self, split: Split, n: int, settings: Settings, device: torch.device) -> None:
-        self.told = told({name: split.column(name)[:n] for name in _COLUMNS}, settings, device)
-        self.pixels = torch.from_numpy(split.images(np.arange(n))).to(device)
+        self.pixels = torch.empty((n, settings.height, settings.width, 3), dtype=torch.uint8, device=device)
+        self._columns: dict[str, torch.Tensor] = {}
+        for begin, column in first_rows(split, _COLUMNS, n):
+            batch = as_batch(column, settings, device)
+            rows = slice(begin, begin + len(batch))
+            self.pixels[rows] = torch.from_numpy(split.images(np.arange(begin, rows.stop))).to(device)
+            for name, (kept_as, _) in _TYPES.items():
+                values = getattr(batch, name)
+                if name not in self._columns:
+                    self._columns[name] = torch.empty((n, *values.shape[1:]), dtype=kept_as, device=device)
+                self._columns[name][rows] = values.to(kept_as)
+
+    def __len__(self) -> int:
+        return len(self.pixels)
 
     def batches(self, rows: np.ndarray, size: int) -> Iterator[Batch]:
         """See :class:`Source`."""
         for part in torch.from_numpy(rows).to(self.pixels.device).split(size):
-            yield _pick(self.told, part, as_input(self.pixels[part]))
+            known = {name: self._columns[name][part].to(used_as) for name, (_, used_as) in _TYPES.items()}
+            yield Batch(as_input(self.pixels[part]), **known)
 
 
 class FromDisk:
-    """The first n examples of a split too large for memory: pictures are read one batch ahead of the model."""
+    """The first n examples of a split too large for memory: they are read one batch ahead of the model, and none is kept."""
 
     def __init__(self, split: Split, n: int, settings: Settings, device: torch.device) -> None:
-        self.told = told({name: split.column(name)[:n] for name in _COLUMNS}, settings, device)
-        self.split, self.device = split, device
+        self.split, self.n, self.settings, self.device = split, n, settings, device
 
-    def _read(self, rows: np.ndarray) -> Batch:
-        pixels = torch.from_numpy(self.split.images(rows)).to(self.device)
-        return _pick(self.told, torch.from_numpy(rows).to(self.device), as_input(pixels))
+    def __len__(self) -> int:
+        return self.n
+
+    def _read(self, rows: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Pictures and columns of some examples."""
+        if len(rows) and rows.max() >= self.n:
+            raise IndexError(f"there is no example {rows.max()}: {self.n} are used, numbered from 0")
+        return self.split.images(rows), self.split.rows(_COLUMNS, rows)
 
     def batches(self, rows: np.ndarray, size: int) -> Iterator[Batch]:
         """See :class:`Source`."""
-        return _ahead(self._read, _parts(rows, size), 1)
+        for images, column in _ahead(self._read, _parts(rows, size), 1):
+            batch = as_batch(column, self.settings, self.device)
+            batch.image = as_input(torch.from_numpy(images).to(self.device))
+            yield batch
 
 
 class Stream:
@@ -114,9 +144,9 @@ class Stream:
     def _finish(self, sampled: tuple[SceneBatch, dict[str, np.ndarray]]) -> Batch:
         """The batch of sampled scenes."""
         scenes, column = sampled
-        table = told(column, self.settings, self.device)
-        table.image = as_input(self.pictures(scenes))
-        return table
+        batch = as_batch(column, self.settings, self.device)
+        batch.image = as_input(self.pictures(scenes))
+        return batch
 
     def pictures(self, scenes: SceneBatch) -> torch.Tensor:
         """(n, h, w, 3) uint8 on the device: drawn there, without a copy, where the renderer can."""
@@ -130,6 +160,19 @@ class Stream:
     def batches(self, rows: np.ndarray, size: int) -> Iterator[Batch]:
         """See :class:`Source`."""
         return _ahead(self._finish, _ahead(self._sample, _parts(rows, size), SAMPLED_AHEAD), 1)
+
+
+def first_rows(split: Split, names: Sequence[str], n: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+    """Columns of a split's first n examples in order, some thousands at a time: the number of the first, and the columns by name.
+
+    Raises IndexError if the split has fewer.
+    """
+    if n > len(split):
+        raise IndexError(f"the first {n} examples of a split of {len(split)}")
+    for begin, block in split.stream(names, _BLOCK) if n else ():
+        yield begin, {name: values[: n - begin] for name, values in block.items()}
+        if begin + len(block[names[0]]) >= n:
+            return
 
 
 def _parts(rows: np.ndarray, size: int) -> Iterator[np.ndarray]:
@@ -146,26 +189,47 @@ def _ahead(make: Callable[[Piece], Made], pieces: Iterator[Piece], threads: int)
             yield ready.result()
 
 
-def open_split(split: Split, n: int, settings: Settings, device: torch.device, cache: bool | None = None) -> Resident | FromDisk:
+def open_split(
+    split: Split, n: int, settings: Settings, device: torch.device, cache: bool | None = None, noted: Callable[[str], None] | None = None
+) -> Resident | FromDisk:
     """The first n examples of a split, in memory (on a GPU: on the card) if they fit there.
 
-    cache: True to insist on it, False to read from disk batch by batch.
+    Args:
+        cache: True to insist on it, False to read from disk batch by batch.
+        noted: called, before memory is taken, with a sentence about how much it is, or why it is not taken, where either is worth knowing.
 
-    Raises SettingsError where insisted and they do not fit.
+    Raises:
+        SettingsError: insisted, and they do not fit.
     """
-    needed, free = n * settings.width * settings.height * 3, int(MEMORY_SHARE * _free(device))
-    if cache and needed >= free:
+    needed, free = n * settings.width * settings.height * 3, _free(device)
+    usable = int(MEMORY_SHARE * free)
+    fits = needed < usable
+    if cache and not fits:
         raise SettingsError(
-            f"--cache: {n} pictures take {needed / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB on {device} may be used: leave --cache out, "
+            f"--cache: {n} pictures take {_size(needed)}, and {_size(usable)} on {device} may be used: leave --cache out, "
             "or train on fewer (--train-size)"
         )
-    return (Resident if cache or (cache is None and needed < free) else FromDisk)(split, n, settings, device)
+    if noted and needed >= _MUCH and cache is not False:
+        where = "on the card" if device.type == "cuda" else "in memory"
+        if fits:
+            noted(f"keeps {n:,} pictures {where}: {_size(needed)} of {_size(free)} free; --no-cache reads them from disk")
+        else:
+            noted(f"reads its {n:,} pictures from disk: {where} they would take {_size(needed)} of {_size(free)} free")
+    return (Resident if fits and cache is not False else FromDisk)(split, n, settings, device)
+
+
+def _size(count: int) -> str:
+    """Bytes in words, such as "2.8 GiB"."""
+    gib = count / 2**30
+    return f"{gib:,.0f} GiB" if gib >= 10 else f"{gib:.1f} GiB" if gib >= 1 else f"{count / 2**20:,.0f} MiB"
 
 
 def _free(device: torch.device) -> int:
-    """Bytes of memory not in use."""
+    """Bytes of memory that can be had. What Linux keeps of files that were read can be had, too."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
+    if _MEMINFO.is_file() and (available := re.search(r"MemAvailable: +(\d+) kB", _MEMINFO.read_text("utf-8"))):
+        return int(available[1]) * 1024
     try:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError):

@@ -21,6 +21,7 @@ from simtown.pool import OnCluster
 from simtown.processes import Outcome, WorkerError, default_workers, environment, team
 from simtown.training import cells, identity
 from simtown.training import run as runs
+from simtown.training.pace import Pace
 from simtown.training.plan import Cell, Curve, Plan
 from simtown.training.schedule import Schedule
 
@@ -343,9 +344,13 @@ class _Reporter:
     def __init__(self, tell: Callable[[dict[str, Any]], None]) -> None:
         self.tell = tell
 
-    def compared(self, examples: int) -> None: ...
+    def compared(self, examples: int, of: int) -> None: ...
+
+    def noted(self, line: str) -> None: ...
 
     def stepped(self, examples: int) -> None: ...
+
+    def paced(self, pace: Pace) -> None: ...
 
     def validated(self, row: dict[str, float], best: dict[str, float]) -> None:
         self.tell({**row, "best": best["val_accuracy"]})

@@ -18,12 +18,16 @@ import pytest
 pytest.importorskip("ray", reason="needs Ray: pip install '.[cluster]'")
 
 from simtown.cluster import Cluster
+from simtown.datasets.export import export
 from simtown.datasets.job import Silent, generate
+from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.stores import Remote, store_of
+from simtown.datasets.verify import verify
 from simtown.language.sampler import ImpossibleError
 from simtown.pool import OnCluster
 from simtown.processes import WorkerError
+from simtown.render.raster import Raster
 from tests.conftest import Outcome
 from tests.datasets.conftest import Moment
 from tests.datasets.s3 import bucket
@@ -95,6 +99,11 @@ def test_a_cluster_makes_the_bytes_of_one_process(tmp_path, contents, cli, undis
             ((_, dead),) = there.map(_die, [0], (), retries=1)
             assert type(dead) is WorkerError
             assert "died 2 times" in str(dead)
+            assert verify(tmp_path / "town", Raster(), pool=OnCluster(there)).summary.endswith("all 60 pictures drawn again")
+            data = open_dataset(tmp_path / "town")
+            export(data, "coco", [], tmp_path / "coco", pool=OnCluster(there))
+        export(data, "coco", [], tmp_path / "alone-coco")
+        assert contents(tmp_path / "coco") == contents(tmp_path / "alone-coco")
 
 
 def _power(piece, exponent):

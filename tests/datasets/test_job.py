@@ -359,7 +359,7 @@ def test_a_watcher_hears_of_every_example_once(tmp_path):
 
 def test_settings_are_checked_before_anything_is_written(tmp_path):
     for settings, workers in ((replace(TINY, n=3), 1), (TINY, 0), (TINY, -1)):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match="must be"):
             generate(settings, tmp_path / "town", workers=workers)
     assert not (tmp_path / "town").exists()
 

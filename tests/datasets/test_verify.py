@@ -1,6 +1,7 @@
 """Checking a data set: what each kind of damage is called, a line each, and that nothing else is found (every fault: test_faults.py)."""
 
 import json
+import shutil
 
 import h5py
 import hdf5plugin  # noqa: F401  (registers the filters)
@@ -67,6 +68,21 @@ def test_progress_hears_of_every_example(rich):
         assert verify(rich, quick=quick, progress=heard.append).problems == []
         assert sum(heard) == 24 + 8 + 6
         heard.clear()
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_the_report_does_not_depend_on_who_checks(quick, many, copy, scattered):
+    assert verify(many, Raster(), 10, quick, pool=scattered) == verify(many, Raster(), 10, quick)
+    damaged = copy(many, "damaged")
+    (damaged / "train-00000.h5").unlink()
+    (damaged / "train-00001.h5").write_bytes(b"no shard")
+    shutil.copy(damaged / "test-00003.h5", damaged / "test-00001.h5")
+    (damaged / "val-00000.h5").unlink()
+    (damaged / "val-00000.h5").symlink_to(many / "val-00000.h5")
+    told, report = [], verify(damaged, quick=quick)
+    assert [line.split(":")[0] for line in report.problems] == ["val-00000.h5", "train-00000.h5", "train-00001.h5", "test-00001.h5"]
+    assert verify(damaged, quick=quick, progress=told.append, pool=scattered) == report
+    assert sum(told) == 600 + 100 + 600
 
 
 @pytest.mark.parametrize("at", [0.0, 0.3, 0.999])

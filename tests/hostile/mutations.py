@@ -740,7 +740,8 @@ def apply(scene: Scene, mutations: tuple[Mutation, ...]) -> None:
             continue
         try:
             KINDS[mutation.kind](scene, mutation)
-        except (ValueError, LookupError, ArithmeticError, TypeError, OSError, RuntimeError, StopIteration, zipfile.BadZipFile, MemoryError):
+        except (ValueError, LookupError, ArithmeticError, TypeError, AttributeError, OSError, RuntimeError, StopIteration,
+                zipfile.BadZipFile, MemoryError):  # fmt: skip
             continue  # a file that is no longer of its kind, or too large by now
     for path in sorted(scene.changed):
         _enter_checksum(path)

@@ -8,7 +8,10 @@ import pytest
 
 from simtown.assets.catalogue import ENTITIES, PROPS, entity_mesh
 from simtown.assets.palette import COLOUR_WORDS, MATERIALS, MATTE, PAINTS
+from simtown.datasets import captioned
+from simtown.datasets.job import generate
 from simtown.datasets.reader import open_dataset
+from simtown.datasets.settings import Settings
 from simtown.language import captions, colours
 from simtown.language.relations import LATERAL, RADIAL, RELATION_NAMES, RELATIONS
 from simtown.language.sampler import Recipe, sample
@@ -52,6 +55,45 @@ def test_captions_have_addresses(scenes, told):
     assert captions.related(scenes[:40], 3, "train").texts() == told.texts()[:40]
     assert captions.related(scenes, 3, "test").texts() != told.texts()
     assert captions.surroundings(scenes[:40], 3, "train") == captions.surroundings(scenes, 3, "train")[:40]
+
+
+@pytest.fixture(scope="module")
+def painted(tmp_path_factory):
+    """Few kinds in many colours: which is typical shows in many scenes only."""
+    directory = tmp_path_factory.mktemp("painted") / "town"
+    generate(Settings(entities=3, n=40, val=0, test=0, width=32, height=32, paint="uniform", shard=20), directory, workers=1)
+    return open_dataset(directory)
+
+
+@pytest.mark.parametrize("bias", [0.0, 0.6])
+def test_blocks_tell_what_the_whole_split_tells(bias, painted, monkeypatch, tmp_path):
+    """Blocks of an odd number of scenes, by one worker or two, are the text of all scenes at once, typical colours included."""
+    whole = "".join(f"{line}\n" for line in captions.captions(painted.train.scenes(), painted.settings.seed, "train", bias))
+    monkeypatch.setattr(captioned, "_ROWS", 3)
+    monkeypatch.setattr(captioned, "_BLOCK", 7)
+    assert len(painted.train.parts(7)) == 6
+    count, example = captioned.write_captions(tmp_path / "captions.txt", painted, "train", bias)
+    lines = whole.splitlines()
+    assert (tmp_path / "captions.txt").read_text() == whole
+    assert (count, example) == (len(lines), lines[1])
+
+
+class Backwards:
+    """A pool whose pieces end in the wrong order."""
+
+    workers = 2
+
+    def map(self, function, pieces, shared=(), progress=lambda n: None, card=False):
+        for piece in reversed(pieces):
+            yield piece, function(piece, progress, *shared)
+
+
+def test_the_order_in_which_blocks_end_does_not_matter(painted, monkeypatch):
+    monkeypatch.setattr(captioned, "_BLOCK", 7)
+    read = []
+    there, back = (list(captioned.caption_blocks(painted, "train", 0.6, pool, read.append)) for pool in (None, Backwards()))
+    assert there == back
+    assert sum(read) == 2 * captioned.scenes_to_read(painted, "train", 0.6)
 
 
 def test_colours_cover_the_paints():
@@ -172,10 +214,12 @@ def test_surroundings_are_there(scenes):
 
 
 def test_the_command(cli, plain, rich, tmp_path):
-    out = tmp_path / "captions.txt"
+    out, by_two = tmp_path / "captions.txt", tmp_path / "by-two.txt"
     assert "of 20 scenes" in cli("captions", plain, "--out", out).succeeds().out
     told = open_dataset(plain)
     assert out.read_text().splitlines() == list(captions.captions(told.train.scenes(), told.settings.seed, "train"))
+    cli("captions", plain, "--out", by_two, "--workers", 2, "--bias", 0.5).succeeds()
+    assert by_two.read_text().splitlines() == list(captions.captions(told.train.scenes(), told.settings.seed, "train", 0.5))
     cli("captions", plain, "--out", out).refuses("is there already")
     assert len(cli("captions", rich, "--out", tmp_path / "three", "--bias", "1").succeeds().out)
     assert any(line.count(" and ") == 2 for line in (tmp_path / "three").read_text().splitlines())  # three vehicles

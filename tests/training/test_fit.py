@@ -37,6 +37,7 @@ WITH_DROPOUT = {"pbn": {"dropout": 0.3, "box_weight": 30.0}, "cnn-lstm": {"dropo
 CHOICES = {name: small(name, options=given) for name, given in WITH_DROPOUT.items()} | {
     "stream": small("question-only", stream=True),
     "patient": small("question-only", protocol="patient", min_steps=40, patience=2, max_steps=0),
+    "cut": small("pbn", options=WITH_DROPOUT["pbn"], protocol="patient", max_steps=19),
 }
 #: What the order of additions may change in a logit of these runs: far more than it does, far less than examples differ by.
 ROUNDING = 1e-4
@@ -97,6 +98,62 @@ def test_an_interrupted_run_ends_as_one_that_was_not(name, moments, data, tmp_pa
     assert result(tmp_path / "run") == undisturbed(name)
     assert not list((tmp_path / "run").glob(".*"))
     assert not (tmp_path / "run" / "state.safetensors").exists()
+
+
+class Clock(Interrupter):
+    """Has the training state kept every two or three steps, by a clock that goes on with the steps; presses Ctrl-C like its parent."""
+
+    def __init__(self, patch, steps=None):
+        super().__init__(steps)
+        self.time = 0.0
+        patch.setattr(module, "perf_counter", lambda: self.time)
+        patch.setattr(module, "KEPT_EVERY", 1.5)
+
+    def stepped(self, examples):
+        self.time += 1
+        super().stepped(examples)
+
+
+def middle_of(directory):
+    """Steps since the last validation that a training state has."""
+    return json.loads(state_of(directory / "state.safetensors")[1]["place"]).get("middle", {}).get("steps", 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "moments"),  # killed after so many steps
+    [("pbn", [3, 8]), ("cnn-lstm", [7, 4]), ("stream", [15]), ("patient", [37]), ("cut", [5, 13])],
+)
+def test_a_run_killed_between_two_validations_goes_on_from_there(name, moments, data, tmp_path, undisturbed, monkeypatch):
+    """Its random numbers, its order and what metrics say of the whole epoch are those of a run that was not."""
+    for seed, steps in enumerate(moments):
+        torch.manual_seed(seed)
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            fit(CHOICES[name], data, tmp_path / "run", Clock(patch, steps))
+        assert middle_of(tmp_path / "run") > 0
+    fit(CHOICES[name], data, tmp_path / "run")
+    assert result(tmp_path / "run") == undisturbed(name)
+
+
+def test_a_state_whose_loss_is_no_number_is_not_kept(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(towns.Broken, "last", 5)
+    with pytest.raises(FitError, match=r"epoch 2 \(step 7\)"):
+        fit(small(f"{HERE}:Broken"), data, tmp_path / "run", Clock(monkeypatch))
+    assert all(value.isfinite().all() for value in state_of(tmp_path / "run" / "state.safetensors")[0].values())
+
+
+def test_keeping_the_state_takes_a_small_share_of_the_time(data, tmp_path, monkeypatch):
+    """A state that takes long to write is written less often."""
+    clock, saved, true = Clock(monkeypatch), [], State.save
+
+    def slow(self, directory):
+        saved.append(clock.time)
+        clock.time += 10 * module.KEEPING
+        true(self, directory)
+
+    monkeypatch.setattr(State, "save", slow)
+    fit(small("question-only", train_size=60, batch=2, max_steps=30, protocol="patient"), data, tmp_path / "run", clock)
+    assert len(saved) == 4  # two or three in 30 steps, and one after the validation
+    assert min(np.diff(saved[:-1])) >= 10
 
 
 @pytest.mark.parametrize("place", ["save_weights", "state", "metrics", "save_test", "_draw_curve", "save_json"])
@@ -236,7 +293,7 @@ def test_only_the_first_training_examples_are_visited_each_once_an_epoch(data, t
             visited.append((len(self.pixels), rows.tolist(), size))
             return super().batches(rows, size)
 
-    monkeypatch.setattr(module, "open_split", lambda *split, cache=None: Spy(*split[:4]))
+    monkeypatch.setattr(module, "open_split", lambda *split: Spy(*split[:4]))
     fit(small("question-only", train_size=30, max_steps=6), data, tmp_path / "run")
     epochs = [v for v in visited if v[2] == 16]
     assert len(epochs) == 3
@@ -314,8 +371,14 @@ def test_epochs_longer_than_the_closest_validations_are_validated_each(data, tmp
     assert told["best"]["epoch"] == 1
 
 
-def test_the_most_steps_end_a_run_at_the_next_validation(data, tmp_path):
-    assert fit(small("question-only", max_steps=9), data, tmp_path / "run")["steps"] == 12
+def test_the_most_steps_end_a_run_within_an_epoch(data, tmp_path):
+    """The steps that it takes are those of a run that goes on."""
+    cut = fit(small("question-only", max_steps=9), data, tmp_path / "run")
+    assert (cut["steps"], cut["epochs"]) == (9, 3)
+    fit(small("question-only", max_steps=12), data, tmp_path / "longer")
+    rows, longer = (result(tmp_path / name)[1] for name in ("run", "longer"))
+    assert [row["step"] for row in rows] == [4, 8, 9]
+    assert rows[:2] == longer[:2]
 
 
 def test_the_best_weights_are_kept_and_tested(data, tmp_path, monkeypatch):

@@ -115,7 +115,7 @@ def test_the_first_n_of_a_larger_set_are_the_smaller_set(kind, tmp_path):
     (one,) = kind(small.train, 6, small.settings, CPU).batches(np.arange(6), 6)
     (other,) = kind(large.train, 6, large.settings, CPU).batches(np.arange(6), 6)
     assert same(one, other)
-    assert len(kind(large.train, 6, large.settings, CPU).told.answer) == 6
+    assert len(kind(large.train, 6, large.settings, CPU)) == 6
     with pytest.raises(IndexError):
         list(kind(large.train, 6, large.settings, CPU).batches(np.array([6]), 1))
 
@@ -147,7 +147,7 @@ def test_pictures_stay_in_memory_only_where_they_fit(town, monkeypatch):
         monkeypatch.setattr(sources, "_free", lambda device, free=free: free)
         opened = open_split(town.train, n, town.settings, CPU)
         assert type(opened) is kind
-        assert len(opened.told.answer) == n
+        assert len(opened) == n
         assert type(open_split(town.train, n, town.settings, CPU, False)) is FromDisk
         if kind is Resident:
             assert type(open_split(town.train, n, town.settings, CPU, True)) is Resident

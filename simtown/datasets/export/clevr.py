@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,10 @@ import numpy as np
 
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
-from simtown.datasets.export.listing import listing
+from simtown.datasets.export.parts import joined, part, write_listing
 from simtown.datasets.export.portion import ANSWERS, Batch, Portion, plain
 from simtown.datasets.reader import Dataset
+from simtown.datasets.settings import Settings
 from simtown.exact import cos, sin
 from simtown.language.relations import RELATION_NAMES, RELATIONS, margins, separations, truths
 from simtown.scenes.camera import views
@@ -24,17 +24,22 @@ DIRECTIONS = ("left", "right", "front", "behind")
 LARGE = 5.0
 
 
+def block(settings: Settings) -> int:
+    """A shard."""
+    return settings.shard_size
+
+
+def prepare(data: Dataset, splits: Sequence[str], directory: Path) -> None:
+    """Folders for the pictures of each split, for scenes and for questions."""
+    for folder in (*(f"images/{split}" for split in splits), "scenes", "questions"):
+        (directory / folder).mkdir(parents=True)
+
+
 def write(portion: Portion, directory: Path) -> None:
-    """images/SPLIT/CLEVR_SPLIT_000000.png ..., scenes/CLEVR_SPLIT_scenes.json and questions/CLEVR_SPLIT_questions.json."""
+    """images/SPLIT/CLEVR_SPLIT_000000.png ..., and the portion's scenes and questions."""
     split, s = portion.name, portion.data.settings
     pictures = directory / "images" / split
-    for folder in (pictures, directory / "scenes", directory / "questions"):
-        folder.mkdir(parents=True, exist_ok=True)
-    head = {"info": {"split": split, "version": portion.data.manifest["simtown"], "license": "", "date": ""}}
-    with ExitStack() as stack:
-        add_scene, add_question = (
-            stack.enter_context(listing(directory / what / f"CLEVR_{split}_{what}.json", head, what))[0] for what in ("scenes", "questions")
-        )
+    with part(directory, portion, "scenes") as add_scene, part(directory, portion, "questions") as add_question:
         for batch in portion.batches():
             graphs = _graphs(batch, s.width, s.height)
             for row, number in batch.numbers():
@@ -46,7 +51,11 @@ def write(portion: Portion, directory: Path) -> None:
 
 
 def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
-    """Nothing more."""
+    """scenes/CLEVR_SPLIT_scenes.json and questions/CLEVR_SPLIT_questions.json."""
+    for split in splits:
+        head = {"info": {"split": split, "version": data.manifest["simtown"], "license": "", "date": ""}}
+        for what in ("scenes", "questions"):
+            write_listing(directory / what / f"CLEVR_{split}_{what}.json", head, {what: joined(directory, split, what)})
 
 
 def _question(batch: Batch, row: int) -> dict[str, Any]:

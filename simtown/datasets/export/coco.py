@@ -5,33 +5,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from simtown.datasets.export.listing import listing
 from simtown.datasets.export.masks import runs, seen
+from simtown.datasets.export.parts import joined, part, write_listing
 from simtown.datasets.export.portion import Portion, plain, record
 from simtown.datasets.reader import Dataset
+from simtown.datasets.settings import Settings
+
+
+def block(settings: Settings) -> int:
+    """A shard."""
+    return settings.shard_size
+
+
+def prepare(data: Dataset, splits: Sequence[str], directory: Path) -> None:
+    """A folder for the pictures of each split, and one for annotations."""
+    for folder in (*splits, "annotations"):
+        (directory / folder).mkdir()
 
 
 def write(portion: Portion, directory: Path) -> None:
-    """An annotation for each vehicle of which a pixel is seen; `amodal_bbox` is the box of all of it, hidden parts included.
+    """SPLIT/000000000000.png ..., and the portion's images and annotations.
 
+    An annotation for each vehicle of which a pixel is seen; `amodal_bbox` is the box of all of it, hidden parts included.
     `attributes` holds the paint of its body.
     """
-    s, entities = portion.data.settings, portion.data.names["entities"]
-    pictures, annotations = directory / portion.name, directory / "annotations"
-    pictures.mkdir()
-    annotations.mkdir(exist_ok=True)
-    head = {
-        "info": {"description": f"simtown, {portion.name} split", "version": portion.data.manifest["simtown"]},
-        "licenses": [],
-        "categories": [{"id": e + 1, "name": entities[e], "supercategory": "vehicle"} for e in sorted(s.kinds)],
-    }
-    total = 0
-    with listing(annotations / f"instances_{portion.name}.json", head, "images", "annotations") as (add_image, add_annotation):
+    s = portion.data.settings
+    with part(directory, portion, "images") as add_image, part(directory, portion, "annotations") as add_annotation:
         for batch in portion.batches(masks=True):
             assert batch.ids is not None
             for row, number in batch.numbers():
                 name = f"{number:012d}.png"
-                (pictures / name).write_bytes(batch.png(row))
+                (directory / portion.name / name).write_bytes(batch.png(row))
                 told = record(batch, row, number)
                 about = {key: told[key] for key in ("question", "answer", "subject", "relation", "object", "margin", "weather")}
                 add_image({"id": number, "file_name": name, "width": s.width, "height": s.height, **about})
@@ -40,11 +44,9 @@ def write(portion: Portion, directory: Path) -> None:
                     if found is None:
                         continue
                     mask, (x0, y0, x1, y1) = found
-                    total += 1
                     a0, b0, a1, b1 = map(float, batch.columns["boxes"][row, slot])
                     add_annotation(
                         {
-                            "id": total,
                             "image_id": number,
                             "category_id": int(entity) + 1,
                             "bbox": [x0, y0, x1 - x0, y1 - y0],
@@ -58,4 +60,17 @@ def write(portion: Portion, directory: Path) -> None:
 
 
 def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
-    """Nothing more."""
+    """annotations/instances_SPLIT.json, in which the annotations of a split are numbered from 1 on."""
+    entities = data.names["entities"]
+    for split in splits:
+        head = {
+            "info": {"description": f"simtown, {split} split", "version": data.manifest["simtown"]},
+            "licenses": [],
+            "categories": [{"id": e + 1, "name": entities[e], "supercategory": "vehicle"} for e in sorted(data.settings.kinds)],
+        }
+        annotations = enumerate(joined(directory, split, "annotations"), start=1)
+        lists = {
+            "images": joined(directory, split, "images"),
+            "annotations": (f'{{"id": {number}, {annotation[1:]}' for number, annotation in annotations),
+        }
+        write_listing(directory / "annotations" / f"instances_{split}.json", head, lists)

@@ -13,6 +13,7 @@ from simtown.assets.atlas import NO_PAINT
 from simtown.datasets.export import card, croissant
 from simtown.datasets.export.portion import Batch, Portion, png
 from simtown.datasets.reader import Dataset
+from simtown.datasets.settings import Settings
 from simtown.extras import how_to_install
 
 try:
@@ -21,32 +22,30 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError(f"--to parquet needs pyarrow: {how_to_install('export')}") from error
 
-#: Bytes after which a new file begins.
-_LARGEST = 400_000_000
 #: Examples a row group: what a viewer must read to show one.
 _GROUP = 256
 
 
+def block(settings: Settings) -> int:
+    """A shard."""
+    return settings.shard_size
+
+
+def prepare(data: Dataset, splits: Sequence[str], directory: Path) -> None:
+    """A folder for the files."""
+    (directory / "data").mkdir()
+
+
 def write(portion: Portion, directory: Path) -> None:
-    """data/SPLIT-00000.parquet ..., a row an example."""
-    data = directory / "data"
-    data.mkdir(exist_ok=True)
+    """data/SPLIT-00000.parquet, a row an example."""
     features = card.features(portion.data.settings)
     schema = pa.schema([pa.field(name, _arrow(feature)) for name, feature in features.items()])
     told = {"info": {"features": {name: _huggingface(feature) for name, feature in features.items()}}}
     schema = schema.with_metadata({"huggingface": json.dumps(told)})
-    tables = (_table(batch, portion.name, schema) for batch in portion.batches())
-    number, table = 0, next(tables, None)
-    while table is not None:
-        with pq.ParquetWriter(
-            data / f"{portion.name}-{number:05d}.parquet", schema, compression="zstd", use_dictionary=["question"]
-        ) as file:
-            written = 0
-            while table is not None and written < _LARGEST:
-                file.write_table(table, row_group_size=_GROUP)
-                written += table.nbytes
-                table = next(tables, None)
-        number += 1
+    path = directory / "data" / f"{portion.name}-{portion.number:05d}.parquet"
+    with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=["question"]) as file:
+        for batch in portion.batches():
+            file.write_table(_table(batch, portion.name, schema), row_group_size=_GROUP)
 
 
 def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:

@@ -62,25 +62,26 @@ class Batch:
 
 
 class Portion:
-    """One split on its way out.
+    """Consecutive examples of one split on their way out, by default all of it.
 
     Attributes:
+        data: the data set.
         name: of the split.
-        count: its examples.
-        data: the data set it is of.
+        rows: the numbers of the examples.
+        number: of this portion, from 0 on, of those that the split is divided into.
     """
 
-    def __init__(self, data: Dataset, name: str, step: Callable[[int], None]) -> None:
+    def __init__(self, data: Dataset, name: str, step: Callable[[int], None], rows: range | None = None, number: int = 0) -> None:
         self.data, self.name, self._step = data, name, step
-        self.count = len(data[name])
+        self.rows, self.number = range(len(data[name])) if rows is None else rows, number
 
     @property
     def masked(self) -> bool:
         """Whether there are masks: stored ones, or those of a world that this program draws."""
         return self.data.settings.masks or not self.data.settings.other_world
 
-    def batches(self, masks: bool = False, begin: int = 0, end: int | None = None) -> Iterator[Batch]:
-        """The examples `begin` to `end` - 1 in order, by default all.
+    def batches(self, masks: bool = False, begin: int | None = None, end: int | None = None) -> Iterator[Batch]:
+        """The examples `begin` to `end` - 1 of the split in order, by default those of the portion.
 
         With `masks` the ids are there: stored ones, or drawn again from the latent scene; the same pixels.
 
@@ -94,6 +95,7 @@ class Portion:
             )
         renderer = rasteriser() if masks and not s.masks else None
         size = max(1, min(_MOST, _PIXELS // (s.width * s.height)))
+        begin, end = self.rows.start if begin is None else begin, self.rows.stop if end is None else end
         for start, columns in split.stream((*_COLUMNS, "masks") if s.masks else _COLUMNS, size, begin=begin, end=end):
             scenes = split.scenes_of(columns)
             ids = columns.get("masks")

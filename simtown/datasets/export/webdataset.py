@@ -11,9 +11,19 @@ from pathlib import Path
 
 from simtown.datasets.export.portion import Portion, png, record
 from simtown.datasets.reader import Dataset
+from simtown.datasets.settings import Settings
 
 #: Samples a tar file.
 SAMPLES = 1_000
+
+
+def block(settings: Settings) -> int:
+    """Whole tar files, as many as a shard fills."""
+    return max(1, settings.shard_size // SAMPLES) * SAMPLES
+
+
+def prepare(data: Dataset, splits: Sequence[str], directory: Path) -> None:
+    """Nothing."""
 
 
 def write(portion: Portion, directory: Path) -> None:

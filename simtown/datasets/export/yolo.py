@@ -9,14 +9,25 @@ from simtown.datasets.export.masks import seen
 from simtown.datasets.export.portion import Portion
 from simtown.datasets.export.yaml import yaml
 from simtown.datasets.reader import Dataset
+from simtown.datasets.settings import Settings
+
+
+def block(settings: Settings) -> int:
+    """A shard."""
+    return settings.shard_size
+
+
+def prepare(data: Dataset, splits: Sequence[str], directory: Path) -> None:
+    """Folders for the pictures and labels of each split."""
+    for split in splits:
+        for what in ("images", "labels"):
+            (directory / what / split).mkdir(parents=True)
 
 
 def write(portion: Portion, directory: Path) -> None:
     """A label is "class x y width height": the middle and size of the box around what is seen, as shares of the picture."""
     s = portion.data.settings
     pictures, labels = (directory / what / portion.name for what in ("images", "labels"))
-    pictures.mkdir(parents=True)
-    labels.mkdir(parents=True)
     for batch in portion.batches(masks=True):
         assert batch.ids is not None
         for row, number in batch.numbers():

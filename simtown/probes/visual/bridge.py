@@ -7,6 +7,7 @@ corpus allows, for there neither the truth nor the bias is known.
 
 from __future__ import annotations
 
+import filecmp
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -18,9 +19,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from simtown.assets.catalogue import ENTITIES
+from simtown.datasets.captioned import caption_blocks
 from simtown.datasets.reader import Dataset as Town
-from simtown.files import ForeignDirectoryError, claimed, folder, read_bytes, replacing, save_json, save_text
-from simtown.language.captions import captions
+from simtown.files import ForeignDirectoryError, claimed, folder, replacing, save_json, save_text
 from simtown.language.colours import COLOURS, by_kind, seen, tells
 from simtown.probes import statistics
 from simtown.probes.lm.train import LMSettings, Watcher, train
@@ -143,17 +144,13 @@ def run(
 
 def _captions(town: Town, bias: float, place: Path) -> Path:
     """The captions' file, made if need be. Raises ForeignDirectoryError where other ones are."""
-    text = "".join(f"{line}\n" for line in captions(town.train.scenes(), town.settings.seed, "train", bias))
     path = place / "captions.txt"
-    if path.is_symlink() or (path.exists() and (path.stat().st_size != len(text.encode()) or not _holds(path, text))):
-        raise ForeignDirectoryError(f"{path} holds captions of other scenes: give another --out")
-    save_text(path, text)
+    with replacing(path) as made:
+        with open(made, "wb") as file:
+            file.writelines(text for _, text in caption_blocks(town, "train", bias))
+        if path.is_symlink() or (path.exists() and not filecmp.cmp(path, made, shallow=False)):
+            raise ForeignDirectoryError(f"{path} holds captions of other scenes: give another --out")
     return path
-
-
-def _holds(path: Path, text: str) -> bool:
-    content = text.encode()
-    return read_bytes(path, len(content), follow=False) == content
 
 
 def table(told: dict[str, Any]) -> str:

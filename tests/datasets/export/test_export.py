@@ -9,17 +9,32 @@ import numpy as np
 import pytest
 
 from simtown.datasets.export import FORMATS, export
-from simtown.datasets.export.listing import listing
+from simtown.datasets.export.parts import write_listing
 from simtown.datasets.export.yaml import yaml
 from simtown.datasets.reader import open_dataset
-from simtown.files import ForeignDirectoryError, whole
+from simtown.files import DamagedError, ForeignDirectoryError, whole
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_the_same_data_set_gives_the_same_bytes(form, exported, contents, tmp_path):
+def test_the_same_data_set_gives_the_same_bytes_whoever_works(form, exported, contents, tmp_path, scattered):
     out, data = exported(form)
-    export(data, form, [], tmp_path / "again")
+    counted = []
+    export(data, form, [], tmp_path / "again", counted.append, scattered)
+    assert sum(counted) == 24 + 8 + 6
     assert contents(out) == contents(tmp_path / "again")
+
+
+def test_two_processes_write_what_one_does(cli, rich, exported, contents, tmp_path):
+    cli("export", rich, "--to", "png", "--workers", 2, "--out", tmp_path / "png").succeeds()
+    assert contents(tmp_path / "png") == contents(exported("png")[0])
+
+
+def test_a_damaged_shard_is_told_of_whoever_reads_it_and_nothing_is_left(copy, rich, tmp_path, scattered):
+    town = copy(rich, "town")
+    (town / "test-00000.h5").write_bytes((town / "test-00000.h5").read_bytes()[:2000])
+    with pytest.raises(DamagedError, match=r"test-00000\.h5 is damaged"):
+        export(open_dataset(town), "png", [], tmp_path / "png", pool=scattered)
+    assert [path.name for path in tmp_path.iterdir()] == ["town"]
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -55,7 +70,7 @@ def test_a_stopped_export_says_so_and_leaves_nothing(cli, plain, tmp_path, monke
     from simtown.datasets.export import png
 
     def stop(data, splits, directory):
-        assert (directory / "questions.jsonl").stat().st_size > 0
+        assert sum(path.stat().st_size for path in directory.glob(".parts/train-questions-*")) > 0
         raise KeyboardInterrupt
 
     monkeypatch.setattr(png, "finish", stop)
@@ -118,10 +133,8 @@ def test_a_killed_run_leaves_nothing_that_hinders_the_next(tmp_path):
 
 
 def test_long_lists_are_the_json_they_should_be(tmp_path):
-    with listing(tmp_path / "x.json", {"info": {"a": "é"}}, "some", "none", "more") as (some, _, more):
-        for i in range(3):
-            some({"i": i})
-            more([i])
+    lists = {"some": (f'{{"i": {i}}}' for i in range(3)), "none": iter(()), "more": (f"[{i}]" for i in range(3))}
+    write_listing(tmp_path / "x.json", {"info": {"a": "é"}}, lists)
     expected = {"info": {"a": "é"}, "some": [{"i": 0}, {"i": 1}, {"i": 2}], "none": [], "more": [[0], [1], [2]]}
     assert json.loads((tmp_path / "x.json").read_text()) == expected
 

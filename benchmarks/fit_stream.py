@@ -1,10 +1,10 @@
 """Training on a stream: what sampling, rendering and learning take of a step, and what all of it together does.
 
-    python benchmarks/streaming.py [--device cpu] [--size 128] [--batch 128] [--steps 50] [--models pbn,cnn-lstm] [--out FILE]
+    python benchmarks/fit_stream.py [--device cpu] [--size 128] [--batch 128] [--steps 50] [--models pbn,cnn-lstm] [--out FILE]
 
 --device is where the model learns; pictures are drawn there too. Each part alone, the card waited for, medians over the steps; then the
 whole as simtown fit --stream runs it, one batch ahead. `render_share` is rendering over rendering and learning. Writes
-benchmarks/results/streaming.csv, or --out.
+benchmarks/results/fit_stream.csv, or --out.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from simtown.training.models import build
 from simtown.training.sources import Stream
 from simtown.training.world import Batch, World
 
-RESULT = Path(__file__).parent / "results" / "streaming.csv"
+RESULT = Path(__file__).parent / "results" / "fit_stream.csv"
 
 
 def timed(work: Callable[[int], object], steps: int, device: torch.device) -> float:

@@ -1,0 +1,174 @@
+"""Batches on their way out of a DataLoader's worker process: written into memory that both processes have, which is then used again.
+
+PyTorch's own way maps fresh shared memory for every tensor of every batch, copies the tensor into it, and maps it in the other process. For
+pictures that takes longer than reading and unpacking them. Here a worker keeps a few pieces of shared memory. A batch is written into a
+free one. The other process frees it when nothing there holds a tensor of that batch any more.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from math import prod
+from multiprocessing.reduction import ForkingPickler
+from secrets import token_hex
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+#: Pieces of memory that a worker keeps at most. More batches at a time go PyTorch's own way.
+PIECES = 32
+#: Every array begins at a multiple of so many bytes. A piece begins with so many that are no data: the first says whether it is in use.
+_ALIGNED = 64
+
+
+class _Hold:
+    """A batch's hold on a piece of shared memory, as the root of the batch's arrays: it ends with the last of them."""
+
+    def __init__(self, piece: Any) -> None:
+        self.memory: np.ndarray = piece.numpy()
+        self.handed_over = False
+        self.__array_interface__ = {**self.memory.__array_interface__}
+
+    def __del__(self) -> None:
+        if not self.handed_over:
+            self.memory[0] = 0
+
+    def view(self, offset: int, shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...] | None = None) -> np.ndarray:
+        """An array in this memory, which keeps this hold."""
+        return np.ndarray(shape, dtype, np.asarray(self), offset, strides)
+
+
+class _Pieces:
+    """The pieces of shared memory of this process, a worker."""
+
+    def __init__(self) -> None:
+        self.process, self.token = os.getpid(), token_hex(8)
+        self.pieces: list[Any] = []
+        self.holds: list[Callable[[], _Hold | None]] = []
+        self.known: set[int] = set()  # by their numbers, to the process that receives batches
+
+    def take(self, size: int) -> tuple[int, _Hold] | None:
+        """The number of a free piece of `size` bytes or more, and a hold on it; None where none is free and there are enough."""
+        number = next((i for i, piece in enumerate(self.pieces) if self.holds[i]() is None and len(piece) >= size and not piece[0]), None)
+        if number is None:
+            import torch
+
+            number = len(self.pieces)
+            if number == PIECES:
+                return None
+            self.pieces.append(torch.empty(0, dtype=torch.uint8).set_(torch.UntypedStorage._new_shared(size)))
+            self.holds.append(lambda: None)
+        piece = self.pieces[number]
+        piece[0] = 1
+        hold = _Hold(piece)
+        self.holds[number] = ref(hold)
+        return number, hold
+
+
+_here: _Pieces | None = None
+#: By the token of the process that sends: its number, and its pieces by their numbers.
+_received: dict[str, tuple[int, dict[int, Any]]] = {}
+
+
+def _pieces() -> _Pieces:
+    global _here
+    if _here is None or _here.process != os.getpid():  # the parent's, before a fork
+        _here = _Pieces()
+    return _here
+
+
+def _in_worker() -> bool:
+    loading = sys.modules.get("torch.utils.data")
+    return loading is not None and loading.get_worker_info() is not None
+
+
+class Room:
+    """Memory for the arrays of a batch: shared memory in a worker process of DataLoader, ordinary memory elsewhere.
+
+    Args:
+        forms: shape and type of every array, by name.
+
+    Attributes:
+        arrays: by name, not filled.
+    """
+
+    def __init__(self, forms: Mapping[str, tuple[tuple[int, ...], Any]]) -> None:
+        offsets, size = {}, _ALIGNED
+        for name, (shape, dtype) in forms.items():
+            offsets[name] = size
+            size += -(-prod(shape) * np.dtype(dtype).itemsize // _ALIGNED) * _ALIGNED
+        self.taken = _pieces().take(size) if _in_worker() else None
+        if self.taken is None:
+            self.arrays = {name: np.empty(shape, dtype) for name, (shape, dtype) in forms.items()}
+        else:
+            self.arrays = {name: self.taken[1].view(offsets[name], shape, dtype) for name, (shape, dtype) in forms.items()}
+
+    def parcel(self, tensors: dict[str, Any]) -> dict[str, Any]:
+        """The same tensors: those that share memory with the arrays take it along when they are sent to another process."""
+        return tensors if self.taken is None else Parcel(tensors, *self.taken)
+
+
+class Parcel(dict[str, Any]):
+    """Tensors by name, of which some lie in a piece of shared memory. The process that receives them has an ordinary dict."""
+
+    def __init__(self, tensors: Mapping[str, Any], number: int, hold: _Hold) -> None:
+        super().__init__(tensors)
+        self.number, self.hold = number, hold
+
+    def __copy__(self) -> Parcel:
+        return Parcel(self, self.number, self.hold)
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
+
+
+def _send(parcel: Parcel) -> Any:
+    """A parcel for another process. Tensors that do not lie in its memory go PyTorch's own way."""
+    hold, pieces = parcel.hold, _pieces()
+    if hold.handed_over:
+        return dict, (dict(parcel),)
+    begin, size = hold.memory.ctypes.data, len(hold.memory)
+    inside, others = {}, {}
+    for name, tensor in parcel.items():
+        array = None if tensor.requires_grad or tensor.device.type != "cpu" else tensor.numpy()
+        offset = -1 if array is None else array.ctypes.data - begin
+        if array is not None and 0 <= offset < size:
+            inside[name] = (offset, array.shape, array.dtype.str, array.strides)
+        else:
+            others[name] = tensor
+    piece = None if parcel.number in pieces.known else pieces.pieces[parcel.number]
+    pieces.known.add(parcel.number)
+    hold.handed_over = True
+    return _receive, (pieces.token, pieces.process, parcel.number, piece, inside, others, list(parcel))
+
+
+ForkingPickler.register(Parcel, _send)
+
+
+def _receive(
+    token: str, process: int, number: int, piece: Any, inside: dict[str, Any], others: dict[str, Any], names: list[str]
+) -> dict[str, Any]:
+    import torch
+
+    if token not in _received:
+        for ended in [known for known, (sender, _) in _received.items() if not _runs(sender)]:
+            del _received[ended]
+        _received[token] = (process, {})
+    known = _received[token][1]
+    if piece is not None:
+        known[number] = piece
+    hold = _Hold(known[number])
+    return {name: torch.from_numpy(hold.view(*inside[name])) if name in inside else others[name] for name in names}
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,83 @@
+"""Batches from worker processes lie in shared memory that is used again: never before the last tensor of a batch is gone."""
+
+import copy
+import pickle
+
+import pytest
+
+from simtown.datasets import handover
+from simtown.datasets.reader import open_dataset
+
+torch = pytest.importorskip("torch", reason="needs torch: pip install '.[train]'")
+
+from torch.utils.data import DataLoader, Dataset, default_collate  # noqa: E402
+
+from simtown.datasets.shuffled import Shuffled  # noqa: E402
+
+
+class Changed(Dataset):
+    """A user's own batches: some keys as they came, some a part of what came, some new."""
+
+    def __init__(self, view):
+        self.view, self.before = view, None
+
+    def __len__(self):
+        return len(self.view)
+
+    def __getitems__(self, numbers):
+        batch = default_collate(self.view.__getitems__(numbers))
+        top = batch["image"][:, :, :4]
+        answer = batch["answer"].clone()
+        several = {**batch, "kept": self.before if self.before is not None else batch["subject"]}
+        self.before = batch["subject"]
+        copied = copy.copy(batch)
+        copied.update(top=top, answer=1 - answer, kept=several["kept"])
+        assert copy.deepcopy(batch).keys() == pickle.loads(pickle.dumps(batch)).keys() == batch.keys()
+        return copied
+
+
+def as_they_come(batch):
+    return batch
+
+
+def test_batches_that_are_kept_keep_what_they_hold(rich):
+    split = open_dataset(rich).train
+    alone = list(DataLoader(Shuffled(split, 1), batch_size=None))
+    kept = [list(DataLoader(Shuffled(split, 1), batch_size=None, num_workers=1, prefetch_factor=40)) for _ in range(2)]
+    for many in kept:
+        assert all(torch.equal(one[key], other[key]) for one, other in zip(alone, many, strict=True) for key in one)
+
+
+def test_memory_is_used_again(rich):
+    split = open_dataset(rich).train
+    wanted = {name: sum(int(batch[name].sum()) for batch in DataLoader(split.torch(), batch_size=1)) for name in ("image", "tokens")}
+    handover._received.clear()
+    found = dict.fromkeys(wanted, 0)
+    for batch in DataLoader(split.torch(), batch_size=1, num_workers=1, prefetch_factor=2):
+        assert type(batch) is dict
+        for name in wanted:
+            found[name] += int(batch[name].sum())
+        del batch
+    assert found == wanted
+    ((_, pieces),) = handover._received.values()
+    assert 1 <= len(pieces) <= 6  # of 24 batches
+    list(DataLoader(split.torch(), batch_size=8, num_workers=1))
+    assert len(handover._received) == 1  # the pieces of a worker that has ended are let go of
+
+
+def test_an_own_batch_of_views_and_new_tensors(rich):
+    view = open_dataset(rich).train.torch()
+    plain = list(DataLoader(Changed(view), batch_size=3, collate_fn=as_they_come))
+    sent = list(DataLoader(Changed(view), batch_size=3, collate_fn=as_they_come, num_workers=1))
+    for one, other in zip(plain, sent, strict=True):
+        assert list(one) == list(other)
+        assert all(torch.equal(one[key], other[key]) for key in one)
+        assert one["image"].stride() == other["image"].stride()
+
+
+def test_more_batches_than_pieces_go_another_way(rich, monkeypatch):
+    monkeypatch.setattr(handover, "PIECES", 2)
+    split = open_dataset(rich).train
+    alone = list(DataLoader(split.torch(), batch_size=2))
+    many = list(DataLoader(split.torch(), batch_size=2, num_workers=2))
+    assert all(torch.equal(one[key], other[key]) for one, other in zip(alone, many, strict=True) for key in one)
