@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 import torch
 
+from simtown.amounts import size
 from simtown.datasets.reader import Split
 from simtown.datasets.settings import Settings, SettingsError, Tables
 from simtown.datasets.shards import columns
@@ -35,13 +36,13 @@ SAMPLED_AHEAD = 2
 Piece = TypeVar("Piece")
 Made = TypeVar("Made")
 _COLUMNS = ("tokens", "subject", "relation", "object", "subject_slot", "object_slot", "boxes", "answer")
-#: Of what is known of an example besides its picture: as what :class:`Resident` keeps it, 55 bytes in all, and as what a model gets it.
+#: Of what is known of an example besides its picture: as what :class:`Resident` keeps it, 54 bytes in all, and as what a model gets it.
 _TYPES = {
     "tokens": (torch.uint8, torch.int64), "subject": (torch.int16, torch.int64), "relation": (torch.uint8, torch.int64),
     "object": (torch.int16, torch.int64), "boxes": (torch.float32, torch.float32), "answer": (torch.bool, torch.float32),
 }  # fmt: skip
 #: Examples that are read at once where all are read in order.
-_BLOCK = 1024
+BLOCK = 1024
 
 
 class Source(Protocol):
@@ -82,7 +83,7 @@ class Resident:
     def __init__(self, split: Split, n: int, settings: Settings, device: torch.device) -> None:
         self.pixels = torch.empty((n, settings.height, settings.width, 3), dtype=torch.uint8, device=device)
         self._columns: dict[str, torch.Tensor] = {}
-        for begin, column in first_rows(split, _COLUMNS, n):
+        for begin, column in split.stream(_COLUMNS, BLOCK, end=n):
             batch = as_batch(column, settings, device)
             rows = slice(begin, begin + len(batch))
             self.pixels[rows] = torch.from_numpy(split.images(np.arange(begin, rows.stop))).to(device)
@@ -162,19 +163,6 @@ class Stream:
         return _ahead(self._finish, _ahead(self._sample, _parts(rows, size), SAMPLED_AHEAD), 1)
 
 
-def first_rows(split: Split, names: Sequence[str], n: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
-    """Columns of a split's first n examples in order, some thousands at a time: the number of the first, and the columns by name.
-
-    Raises IndexError if the split has fewer.
-    """
-    if n > len(split):
-        raise IndexError(f"the first {n} examples of a split of {len(split)}")
-    for begin, block in split.stream(names, _BLOCK) if n else ():
-        yield begin, {name: values[: n - begin] for name, values in block.items()}
-        if begin + len(block[names[0]]) >= n:
-            return
-
-
 def _parts(rows: np.ndarray, size: int) -> Iterator[np.ndarray]:
     return (rows[i : i + size] for i in range(0, len(rows), size))
 
@@ -206,22 +194,16 @@ def open_split(
     fits = needed < usable
     if cache and not fits:
         raise SettingsError(
-            f"--cache: {n} pictures take {_size(needed)}, and {_size(usable)} on {device} may be used: leave --cache out, "
+            f"--cache: {n} pictures take {size(needed)}, and {size(usable)} on {device} may be used: leave --cache out, "
             "or train on fewer (--train-size)"
         )
     if noted and needed >= _MUCH and cache is not False:
         where = "on the card" if device.type == "cuda" else "in memory"
         if fits:
-            noted(f"keeps {n:,} pictures {where}: {_size(needed)} of {_size(free)} free; --no-cache reads them from disk")
+            noted(f"keeps {n:,} pictures {where}: {size(needed)} of {size(free)} free; --no-cache reads them from disk")
         else:
-            noted(f"reads its {n:,} pictures from disk: {where} they would take {_size(needed)} of {_size(free)} free")
+            noted(f"reads its {n:,} pictures from disk: {where} they would take {size(needed)} of {size(free)} free")
     return (Resident if fits and cache is not False else FromDisk)(split, n, settings, device)
-
-
-def _size(count: int) -> str:
-    """Bytes in words, such as "2.8 GiB"."""
-    gib = count / 2**30
-    return f"{gib:,.0f} GiB" if gib >= 10 else f"{gib:.1f} GiB" if gib >= 1 else f"{count / 2**20:,.0f} MiB"
 
 
 def _free(device: torch.device) -> int:
