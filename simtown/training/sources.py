@@ -10,6 +10,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -18,6 +19,7 @@ import numpy as np
 import torch
 
 from simtown.amounts import size
+from simtown.datasets.order import BlockOrder
 from simtown.datasets.reader import Split
 from simtown.datasets.settings import Settings, SettingsError, Tables
 from simtown.datasets.shards import columns
@@ -45,11 +47,38 @@ _TYPES = {
 BLOCK = 1024
 
 
+class Rows(Protocol):
+    """Numbers of examples, sliced like an array of them."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, part: slice, /) -> np.ndarray:
+        """(k,) int64"""
+        ...
+
+
+@dataclass(frozen=True)
+class Places:
+    """The numbers at places `begin` to `end` - 1 of an order that no array holds."""
+
+    order: BlockOrder
+    begin: int
+    end: int
+
+    def __len__(self) -> int:
+        return self.end - self.begin
+
+    def __getitem__(self, part: slice, /) -> np.ndarray:
+        """See :class:`Rows`."""
+        begin, end, _ = part.indices(len(self))
+        return self.order.rows(self.begin + begin, self.begin + end)
+
+
 class Source(Protocol):
     """Examples on a device."""
 
-    def batches(self, rows: np.ndarray, size: int) -> Iterator[Batch]:
-        """The examples with the numbers `rows` ((n,) int64), in their order, at most `size` at a time."""
+    def batches(self, rows: Rows, size: int) -> Iterator[Batch]:
+        """The examples with the numbers `rows`, in their order, at most `size` at a time."""
         ...
 
 
@@ -96,9 +125,10 @@ class Resident:
     def __len__(self) -> int:
         return len(self.pixels)
 
-    def batches(self, rows: np.ndarray, size: int) -> Iterator[Batch]:
+    def batches(self, rows: Rows, size: int) -> Iterator[Batch]:
         """See :class:`Source`."""
-        for part in torch.from_numpy(rows).to(self.pixels.device).split(size):
+        for numbers in _parts(rows, size):
+            part = torch.from_numpy(numbers).to(self.pixels.device)
             known = {name: self._columns[name][part].to(used_as) for name, (_, used_as) in _TYPES.items()}
             yield Batch(as_input(self.pixels[part]), **known)
 
@@ -118,7 +148,7 @@ class FromDisk:
             raise IndexError(f"there is no example {rows.max()}: {self.n} are used, numbered from 0")
         return self.split.images(rows), self.split.rows(_COLUMNS, rows)
 
-    def batches(self, rows: np.ndarray, size: int) -> Iterator[Batch]:
+    def batches(self, rows: Rows, size: int) -> Iterator[Batch]:
         """See :class:`Source`."""
         for images, column in _ahead(self._read, _parts(rows, size), 1):
             batch = as_batch(column, self.settings, self.device)
@@ -158,12 +188,12 @@ class Stream:
             return pixels
         return torch.from_numpy(self.renderer.render(scenes, width, height, geometry=False).rgb).to(self.device)
 
-    def batches(self, rows: np.ndarray, size: int) -> Iterator[Batch]:
+    def batches(self, rows: Rows, size: int) -> Iterator[Batch]:
         """See :class:`Source`."""
         return _ahead(self._finish, _ahead(self._sample, _parts(rows, size), SAMPLED_AHEAD), 1)
 
 
-def _parts(rows: np.ndarray, size: int) -> Iterator[np.ndarray]:
+def _parts(rows: Rows, size: int) -> Iterator[np.ndarray]:
     return (rows[i : i + size] for i in range(0, len(rows), size))
 
 
