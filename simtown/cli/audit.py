@@ -44,7 +44,7 @@ def audit(
     name = str(store_of(dataset))
     data = open_dataset(dataset)
     examples = sum(len(data[split]) for split in SPLITS)
-    with Progress(f"audit {name}") as watcher, pool_of(engine, address, workers, examples // 20) as pool:
+    with Progress(f"audit {name}") as watcher, pool_of(engine, address, workers, seconds=1e-4 * examples) as pool:
         watcher.started(run.PASSES * examples, 0)
         findings = run.audit(data, pool, lambda n: watcher.advanced(n, {}))
     summary = run.report(data.name, findings)

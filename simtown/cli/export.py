@@ -49,8 +49,9 @@ def export(
     data = open_dataset(dataset)
     splits = choose_splits(data, [] if split == "all" else [name.strip() for name in split.split(",")])
     examples = sum(len(data[name]) for name in splits)
-    with pool_of(engine, address, workers, examples) as pool:
-        announce(f"export {directory}", costs.of_export(data, to, splits), pool.workers, directory, "one --split, or another --out", plan)
+    cost = costs.of_export(data, to, splits)
+    with pool_of(engine, address, workers, seconds=cost.seconds) as pool:
+        announce(f"export {directory}", cost, pool.workers, directory, "one --split, or another --out", plan)
         _shown(f"export {directory}", examples, lambda step: write(data, to, splits, directory, step, pool))
     say(f"{directory}: {', '.join(f'{len(data[name]):,} {name}' for name in splits)} examples for {to}")
 

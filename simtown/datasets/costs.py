@@ -72,8 +72,6 @@ _FORMATS = {
     "yolo": _Form(_Rate(330e-6, 20e-9), -100, 2, draws=True),
     "png": _Form(_Rate(210e-6, 23e-9), 500, 1, masks=True),
 }
-#: Bytes after which Parquet begins a new file.
-_PARQUET = 400_000_000
 #: Bytes of an example on a gallery's page besides its thumbnail, and of a pixel of that.
 _DETAIL, _THUMB_PIXEL = 800, 0.33
 
@@ -194,8 +192,9 @@ def of_export(data: Dataset, form: str, splits: Sequence[str]) -> Cost:
     if rates.masks and s.masks:
         written += _MASK_PNG * stored["masks"] + (examples * 1_024 if form == "webdataset" else 0)
         files *= 2 if form == "png" else 1
-    files = written / _PARQUET + 2 if form == "parquet" else files
-    return Cost(seconds, 1, max(int(written), 0), int(files) + len(splits), _fetched(data, splits))
+    shards = sum(-(-len(data[split]) // s.shard_size) for split in splits)
+    files = shards + 2 - len(splits) if form == "parquet" else files
+    return Cost(seconds, shards, max(int(written), 0), int(files) + len(splits), _fetched(data, splits))
 
 
 def of_gallery(data: Dataset, everything: bool) -> Cost:

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from simtown.datasets import manifest as manifests
-from simtown.datasets.engines import entry
 from simtown.datasets.job import Silent, generate, is_disk_full
+from simtown.datasets.making import entry
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.datasets.shards import tasks
 from simtown.files import DamagedError, ForeignDirectoryError
