@@ -192,7 +192,7 @@ class Split(Sequence[Example]):
 
         Args:
             sizes: numbers of examples, from 0 to the split's length.
-            advanced: called with the number of examples read since the last call.
+            advanced: called with the number of examples read since the last call; with 0 while columns are read, which come first.
 
         Raises:
             IndexError: the split has fewer examples. DamagedError: a shard cannot be read.
@@ -202,7 +202,7 @@ class Split(Sequence[Example]):
             if not 0 <= end <= len(self):
                 raise IndexError(f"the first {end} examples of a split of {len(self)}")
         absent = {"scene/paint"} if self._schema == 1 else set()  # a split of version 1 keeps the digests that its runs know it by
-        columns = self._hashed([name for name in LAYOUT if name not in {*PICTURES, *absent}], 4096, ends, lambda examples: None)
+        columns = self._hashed([name for name in LAYOUT if name not in {*PICTURES, *absent}], 4096, ends, lambda examples: advanced(0))
         images = self._hashed(["images"], 32, ends, advanced)
         return {end: sha256("\n".join(columns[end] + images[end]).encode()).hexdigest() for end in ends}
 

@@ -17,6 +17,7 @@ from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from simtown.datasets.checks.manifest import tables_of
+from simtown.datasets.order import BlockOrder
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import SettingsError
 from simtown.files import RefusedError, claimed, folder, replacing, save_json
@@ -29,11 +30,14 @@ from simtown.training.models import build
 from simtown.training.pace import Pace, Pacer
 from simtown.training.results import RUN
 from simtown.training.run import FitSettings, Middle, State
-from simtown.training.sources import Source, Stream, open_split
+from simtown.training.sources import Places, Rows, Source, Stream, open_split
 from simtown.training.world import Batch, World
 
 #: Fewest steps between two validations under the "patient" protocol: a small set's epochs would cost less than validating them.
 CLOSEST = 32
+#: Examples of the largest epoch whose order is drawn example by example. That of a larger one is a BlockOrder: its examples lie in too many
+#: places for the reader to keep what it knows of them all.
+LARGEST_SORTED = 3_500_000
 #: Random words of an order that are drawn at once.
 _BLOCK = 1 << 16
 #: Seconds between two training states that are kept, and how much of a run's time keeping them may take.
@@ -292,7 +296,7 @@ class _Fit:
             with seeded(settings.seed, "epoch", epoch, self.device):
                 if first:
                     middle.restore_random(self.device)
-                for batch in self.train.batches(self._rows(epoch)[first * size : last * size], size):
+                for batch in self.train.batches(self._rows(epoch, first * size, last * size), size):
                     loss, logits = self._step(batch)
                     totals[0] += loss.detach() * len(batch)
                     totals[1] += binary_cross_entropy_with_logits(logits.detach().float(), batch.answer, reduction="sum")
@@ -307,10 +311,15 @@ class _Fit:
                     pacer.stepped(epoch, state.step + taken, self._examples(taken))
         return totals
 
-    def _rows(self, epoch: int) -> np.ndarray:
-        """(n,) int64: the examples of an epoch, in its order."""
+    def _rows(self, epoch: int, begin: int, end: int) -> Rows:
+        """The examples at places `begin` to `end` - 1, or its last, of an epoch's order."""
         settings, n = self.settings, self.settings.train_size
-        return np.arange((epoch - 1) * n, epoch * n) if settings.stream else order(settings.seed, epoch, n)
+        end = min(end, n)
+        if settings.stream:
+            return np.arange((epoch - 1) * n + begin, (epoch - 1) * n + end)
+        if n > LARGEST_SORTED:
+            return Places(BlockOrder(n, settings.seed, epoch), begin, end)
+        return order(settings.seed, epoch, n)[begin:end]
 
     def _step(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         try:
