@@ -16,7 +16,7 @@ from typing import Any, overload
 import numpy as np
 
 #: Bytes of records that are kept in memory.
-_IN_MEMORY = 1 << 26
+_IN_MEMORY = 1 << 25
 
 
 @dataclass(frozen=True)

@@ -34,10 +34,11 @@ _FLOOR = 2.0
 #: Directions of greatest variation that pictures are placed by, pictures they are learned from, and in how many places those lie.
 _DIRECTIONS, _LEARNED_FROM, _PLACES = 16, 1_000, 20
 #: Distance in these directions within which two pictures are candidates, and candidates of each. Of 4,000 pictures of 64 × 32 pixels none
-#: was moved farther than 0.8 by another brightness, gamma, noise or JPEG if it stayed the same by SAME and PEAK.
-REACH, _CANDIDATES = 1.0, 4
-#: Pictures in a neighbourhood, about; pixels that are read at once; pairs that are compared at once.
-_TOGETHER, _PIXELS, _PAIRS = 500_000, 8_000_000, 4_096
+#: moved that far by another brightness, gamma, noise or JPEG if it stayed the same by SAME and PEAK.
+REACH, _CANDIDATES = 0.8, 4
+#: Pictures in a neighbourhood, about (looking for one's candidates takes a time that grows with their number), and the parts that a
+#: direction is cut into; pixels that are read at once; pairs that are compared at once.
+_TOGETHER, _PARTS, _PIXELS, _PAIRS = 50_000, 4, 8_000_000, 4_096
 #: What is kept of a picture: its number among all rows, a hash of its cells, whether the neighbourhood is its home, where it lies.
 RECORD = np.dtype([("row", "<i8"), ("hash", "<u8"), ("home", "?"), ("place", "<f4", (_DIRECTIONS,))])
 
@@ -55,8 +56,8 @@ class Places:
         directions = np.linalg.svd(learned - learned.mean(axis=0), full_matrices=False)[2][:_DIRECTIONS].T
         self.directions = np.zeros((SIDE * SIDE, _DIRECTIONS), dtype=np.float32)
         self.directions[:, : directions.shape[1]] = directions  # fewer pictures than that have fewer
-        cuts = next(cuts for cuts in range(_DIRECTIONS) if len(rows) <= _TOGETHER * 4**cuts)
-        self.grid = Grid.by(learned @ self.directions, [4] * cuts, REACH)
+        cuts = next(cuts for cuts in range(_DIRECTIONS) if len(rows) <= _TOGETHER * _PARTS**cuts)
+        self.grid = Grid.by(learned @ self.directions, [_PARTS] * cuts, REACH)
 
     def records(self, rows: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Neighbourhoods (m,) int64 and records (m,) of the pictures `rows`, by their cells (n, SIDE * SIDE) uint8."""

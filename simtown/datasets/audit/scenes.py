@@ -23,7 +23,7 @@ SCENE = ("scene/entity", "scene/pose", "scene/camera")
 #: Greatest distances in metres that count as near, along the road and across it; for a heading, at one metre from the middle.
 RADII = np.array([0.0025, 0.005, 0.0125, 0.025])
 #: Scenes in a neighbourhood, about, and those that places are learned from, in so many runs of neighbours.
-_TOGETHER, _LEARNED_FROM, _RUNS = 250_000, 2_000, 20
+_TOGETHER, _LEARNED_FROM, _RUNS = 100_000, 2_000, 20
 #: More than any distance in a scene: vehicles of different kinds are never near.
 _APART = 1e4
 #: Examples of what was found.
