@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from simtown.cli.app import DAMAGED, app
+from simtown.cli.app import DAMAGED, AddressOption, EngineOption, WorkersOption, app, pool_of
 from simtown.cli.places import local_file
 from simtown.extras import need
 from simtown.terminal import say
@@ -18,6 +18,9 @@ def audit(
     dataset: Annotated[str, typer.Argument(help="Directory or URL of a data set.")],
     json: Annotated[Path | None, typer.Option(help="Also write everything found as JSON.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if there is any warning.")] = False,
+    workers: WorkersOption = None,
+    engine: EngineOption = "local",
+    address: AddressOption = None,
 ) -> None:
     """Look for what would let a model answer without understanding: answers that lean, that depend on what they should not, or that small
     models guess from a part of the example; scenes and pictures that repeat or leak into the test, also nearly; questions too close to
@@ -32,6 +35,7 @@ def audit(
     from simtown.console import page, styled
     from simtown.datasets.audit import run
     from simtown.datasets.reader import open_dataset
+    from simtown.datasets.settings import SPLITS
     from simtown.datasets.stores import store_of
     from simtown.files import save_json
     from simtown.progress import Progress
@@ -39,9 +43,10 @@ def audit(
     report_file = local_file(json, "--json") if json else None
     name = str(store_of(dataset))
     data = open_dataset(dataset)
-    with Progress(f"audit {name}") as watcher:
-        watcher.started(run.STEPS, 0)
-        findings = run.audit(data, lambda name: watcher.advanced(1, {}))
+    examples = sum(len(data[split]) for split in SPLITS)
+    with Progress(f"audit {name}") as watcher, pool_of(engine, address, workers, examples // 20) as pool:
+        watcher.started(run.PASSES * examples, 0)
+        findings = run.audit(data, pool, lambda n: watcher.advanced(n, {}))
     summary = run.report(data.name, findings)
     if report_file:
         save_json(report_file, summary)

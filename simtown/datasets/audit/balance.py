@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from simtown.datasets.audit.columns import features, groups
+from simtown.datasets.audit.columns import Columns, features, group_names
+from simtown.datasets.audit.counts import Counts
 from simtown.datasets.audit.findings import Finding, wilson
-from simtown.datasets.reader import Split
 from simtown.datasets.settings import Settings
 
 #: Draws from the null distribution of a mutual information.
@@ -18,12 +18,11 @@ DRAWS = 300
 _SURE = 1e-9
 
 
-def overall(split: Split, name: str) -> Finding:
+def overall(counts: Counts, name: str) -> Finding:
     """The share of "yes" in a split against one half."""
     from scipy.stats import binomtest
 
-    answer = split.column("answer")
-    yes, n = int(answer.sum()), len(answer)
+    yes, n = counts.yes, counts.examples
     low, high = wilson(yes, n)
     return Finding(
         "answers", name, f"{yes / n:.1%} yes (95 %: {low:.1%} to {high:.1%})",
@@ -32,15 +31,14 @@ def overall(split: Split, name: str) -> Finding:
     )  # fmt: skip
 
 
-def by_group(split: Split, settings: Settings, name: str) -> Iterator[Finding]:
+def by_group(counts: Counts, settings: Settings, name: str) -> Iterator[Finding]:
     """The share of "yes" in every group (relation, entity, position) against one half; intervals hold for all groups together."""
     from scipy.stats import binom
 
-    answer = split.column("answer").astype(np.int64)
-    for what, (numbers, names) in groups(split, settings).items():
-        n = np.bincount(numbers, minlength=len(names))
+    for what, names in group_names(settings).items():
+        n = counts.answers[what].sum(axis=1)
         there = np.flatnonzero(n)
-        n, yes = n[there], np.bincount(numbers, weights=answer, minlength=len(names))[there].astype(np.int64)
+        n, yes = n[there], counts.answers[what][there, 1]
         p = np.minimum(1.0, 2 * binom.cdf(np.minimum(yes, n - yes), n, 0.5))
         low, high = wilson(yes, n, len(there))
         worst = int(np.argmin(p))
@@ -55,40 +53,44 @@ def by_group(split: Split, settings: Settings, name: str) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def information(split: Split, settings: Settings, name: str, seed: int = 0) -> Finding:
+def information(sample: Columns, rows: np.ndarray, length: int, settings: Settings, name: str, seed: int = 0) -> Finding:
     """Mutual information of the answer with every feature it must not depend on, less what chance alone would give.
 
     The null distribution is that of the data set's own design: where answers come in pairs of opposites, each pair is exchanged by
     a coin; otherwise answers are permuted. Its tail is a gamma distribution with the mean and variance of DRAWS draws.
+
+    Args:
+        sample: columns of the examples `rows` of a split of this length (:func:`simtown.datasets.audit.counts.sample_rows`).
     """
     from scipy.stats import gamma
 
-    answer, table = split.column("answer").astype(bool), features(split, settings)
+    answer, table = sample["answer"].astype(bool), features(sample, rows, length, settings)
     null_draws = list(null_answers(answer, DRAWS, seed))
-    rows: list[dict[str, Any]] = []
+    told: list[dict[str, Any]] = []
     for feature, numbers in table.items():
         measured = mutual_information(numbers, answer)
         null = np.array([mutual_information(numbers, drawn) for drawn in null_draws])
         mean, variance = float(null.mean()), float(null.var(ddof=1))
         p = float(gamma.sf(measured, mean * mean / variance, scale=variance / mean)) if variance > 1e-18 else float(measured <= mean + 1e-9)
-        rows.append({"feature": feature, "bits": measured - mean, "plain_bits": measured, "values": int(numbers.max()) + 1, "p": p})
-    rows.sort(key=lambda row: (max(row["p"], _SURE), -row["bits"]))
-    first = rows[0]
-    telling = [f"{row['feature']} ({row['bits']:.3f} bits)" for row in rows if row["p"] < 1e-4] or [first["feature"]]
+        told.append({"feature": feature, "bits": measured - mean, "plain_bits": measured, "values": int(numbers.max()) + 1, "p": p})
+    told.sort(key=lambda row: (max(row["p"], _SURE), -row["bits"]))
+    first = told[0]
+    telling = [f"{row['feature']} ({row['bits']:.3f} bits)" for row in told if row["p"] < 1e-4] or [first["feature"]]
+    among = f"; of {len(rows):,} examples" if len(rows) < length else ""
     return Finding(
         "information", name,
-        f"{first['feature']} tells most about the answer: {first['bits']:+.4f} of 1 bit beyond chance (p {first['p']:.2g})",
+        f"{first['feature']} tells most about the answer: {first['bits']:+.4f} of 1 bit beyond chance (p {first['p']:.2g}){among}",
         f"The answer can be guessed from {', '.join(telling)} without understanding the picture: find out why, and make the data anew. "
-        f"{_most_lopsided(table[first['feature']], answer)}",
-        min(1.0, first["p"] * len(rows)), details={"features": rows},
+        f"{_most_lopsided(table[first['feature']], answer, rows)}",
+        min(1.0, first["p"] * len(told)), details={"features": told, "n": len(rows)},
     )  # fmt: skip
 
 
-def _most_lopsided(numbers: np.ndarray, answer: np.ndarray) -> str:
+def _most_lopsided(numbers: np.ndarray, answer: np.ndarray, rows: np.ndarray) -> str:
     """Where to look: the value of a feature whose answers are furthest from half, by examples that have it."""
     n, yes = np.bincount(numbers), np.bincount(numbers, weights=answer)
     value = int(np.argmax(np.abs(yes - n / 2) / np.sqrt(n)))  # every value occurs
-    examples = ", ".join(map(str, np.flatnonzero(numbers == value)[:3]))
+    examples = ", ".join(map(str, rows[np.flatnonzero(numbers == value)[:3]]))
     return f"Look at examples {examples}: of the {n[value]:,} that agree with them in this, {yes[value] / n[value]:.0%} are answered yes."
 
 

@@ -1,14 +1,17 @@
-"""What an example's answer must not depend on: columns of a split as small numbers."""
+"""What an example's answer must not depend on: columns of some examples as small numbers."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
-from simtown.datasets.reader import Split
 from simtown.datasets.settings import Settings
 from simtown.language.relations import RELATION_NAMES, RELATIONS, relation_numbers
 
+#: Columns of n examples by name (:data:`simtown.datasets.shards.LAYOUT`).
+Columns = Mapping[str, np.ndarray]
 #: The picture as a grid: columns and rows of cells in which a vehicle's middle can lie.
 GRID = (8, 4)
 
@@ -27,32 +30,31 @@ def roles(settings: Settings) -> tuple[str, str]:
     return ("subject", "object") if mirrored(settings) else ("first vehicle", "second vehicle")
 
 
-def role_slots(split: Split, settings: Settings) -> np.ndarray:
+def role_slots(columns: Columns, settings: Settings) -> np.ndarray:
     """(n, 2) int64: slots of the two vehicles asked about, in the order of :func:`roles`.
 
     Subject then object where that tells nothing (:func:`mirrored`), otherwise in the order of their slots.
     """
-    if mirrored(settings):
-        return np.stack([split.column("subject_slot"), split.column("object_slot")], axis=1).astype(np.int64)
-    return np.tile([0, 1], (len(split), 1))
+    slots = np.stack([columns["subject_slot"], columns["object_slot"]], axis=1).astype(np.int64)
+    return slots if mirrored(settings) else np.tile([0, 1], (len(slots), 1))
 
 
-def role_boxes(split: Split, settings: Settings) -> np.ndarray:
+def role_boxes(columns: Columns, settings: Settings) -> np.ndarray:
     """(n, 2, 4) float64: boxes of the two vehicles asked about, as shares of the picture, in the order of :func:`roles`."""
-    boxes = np.take_along_axis(split.column("boxes"), role_slots(split, settings)[:, :, None], axis=1)
+    boxes = np.take_along_axis(columns["boxes"], role_slots(columns, settings)[:, :, None], axis=1)
     return boxes / np.array([settings.width, settings.height] * 2, dtype=np.float64)
 
 
-def headings(split: Split, settings: Settings) -> np.ndarray:
+def headings(columns: Columns, settings: Settings) -> np.ndarray:
     """(n, 2) float64: yaw in [0, 2π) of the two vehicles asked about, in the order of :func:`roles`."""
-    yaw = np.take_along_axis(split.column("scene/pose")[..., 2], role_slots(split, settings), axis=1)
+    yaw = np.take_along_axis(columns["scene/pose"][..., 2], role_slots(columns, settings), axis=1)
     turned: np.ndarray = np.mod(yaw.astype(np.float64), 2 * np.pi)
     return turned
 
 
-def cells(split: Split, settings: Settings) -> np.ndarray:
+def cells(columns: Columns, settings: Settings) -> np.ndarray:
     """(n, 2) int64: the cell of GRID in which the middle of each box of :func:`role_boxes` lies."""
-    boxes = role_boxes(split, settings)
+    boxes = role_boxes(columns, settings)
     middle = (boxes[..., :2] + boxes[..., 2:]) / 2
     place = np.clip((middle * GRID).astype(np.int64), 0, np.array(GRID) - 1)
     return place[..., 1] * GRID[0] + place[..., 0]
@@ -62,56 +64,66 @@ def cell_name(cell: int) -> str:
     return f"column {cell % GRID[0] + 1} of {GRID[0]}, row {cell // GRID[0] + 1} of {GRID[1]}"
 
 
-def groups(split: Split, settings: Settings) -> dict[str, tuple[np.ndarray, list[str]]]:
-    """What the share of "yes" is told by: the group of each example, (n,) int64, and the groups' names."""
-    place, names = cells(split, settings), [cell_name(c) for c in range(GRID[0] * GRID[1])]
+def group_names(settings: Settings) -> dict[str, list[str]]:
+    """What the share of "yes" is told by, and the names of its groups."""
+    names = [cell_name(c) for c in range(GRID[0] * GRID[1])]
     first, second = roles(settings)
     return {
-        "relation": (split.column("relation").astype(np.int64), list(RELATION_NAMES)),
-        "subject": (split.column("subject").astype(np.int64), list(ENTITIES)),
-        "object": (split.column("object").astype(np.int64), list(ENTITIES)),
-        f"{first}'s position": (place[:, 0], names),
-        f"{second}'s position": (place[:, 1], names),
+        "relation": list(RELATION_NAMES),
+        "subject": list(ENTITIES),
+        "object": list(ENTITIES),
+        f"{first}'s position": names,
+        f"{second}'s position": names,
     }
 
 
-def features(split: Split, settings: Settings) -> dict[str, np.ndarray]:
-    """Everything the answer must not depend on, by name: (n,) int64 from 0 up."""
-    told = {name: numbers for name, (numbers, _) in groups(split, settings).items()}
+def groups(columns: Columns, settings: Settings) -> dict[str, np.ndarray]:
+    """The group of each example, (n,) int64, by the keys of :func:`group_names`."""
+    place = cells(columns, settings)
+    told = [columns["relation"], columns["subject"], columns["object"], place[:, 0], place[:, 1]]
+    return {what: numbers.astype(np.int64) for what, numbers in zip(group_names(settings), told, strict=True)}
+
+
+def features(columns: Columns, rows: np.ndarray, length: int, settings: Settings) -> dict[str, np.ndarray]:
+    """Everything the answer must not depend on, by name: (n,) int64 from 0 up. `rows`: (n,) their numbers in a split of this length."""
+    told = groups(columns, settings)
     subject, relation, obj = told["subject"], told["relation"], told["object"]
-    boxes, slots = role_boxes(split, settings), split.column("subject_slot").astype(np.int64)
+    boxes = role_boxes(columns, settings)
     height = (boxes[..., 3] - boxes[..., 1]).mean(axis=1)
-    visible, index = split.column("visible"), np.arange(len(split))
-    turned = np.stack([tenths(yaw) for yaw in headings(split, settings).T], axis=1)
+    turned = np.stack([tenths(yaw) for yaw in headings(columns, settings).T], axis=1)
     told |= {
         "subject and object": subject * len(ENTITIES) + obj,
-        "question": triples(split),
+        "question": triples(columns),
         "subject and relation": subject * len(RELATIONS) + relation,
         "relation and object": relation * len(ENTITIES) + obj,
-        "phrasing": split.column("phrasing").astype(np.int64),
-        "subject's slot": slots,
+        "phrasing": columns["phrasing"],
+        "subject's slot": columns["subject_slot"],
         **{f"{role}'s heading": turned[:, i] for i, role in enumerate(roles(settings))},
         "both headings": 10 * turned[:, 0] + turned[:, 1],
-        "weather": split.column("scene/weather").astype(np.int64),
-        "weather's strength": tenths(split.column("scene/intensity")),
-        "sun's direction": tenths(split.column("scene/sun")[:, 0]),
-        "sun's height": tenths(split.column("scene/sun")[:, 1]),
+        "weather": columns["scene/weather"],
+        "weather's strength": tenths(columns["scene/intensity"]),
+        "sun's direction": tenths(columns["scene/sun"][:, 0]),
+        "sun's height": tenths(columns["scene/sun"][:, 1]),
         "size in the picture": tenths(height),
-        "distance of the margin from 0": tenths(np.abs(split.column("margin"))),
-        "least visible share": tenths(visible[:, :2].min(axis=1)),
-        "things in the street": (split.column("scene/prop") >= 0).sum(axis=1).astype(np.int64),
-        "place in its pair": index % 2,
-        "place in the split": index * 10 // max(len(split), 1),
+        "distance of the margin from 0": tenths(np.abs(columns["margin"])),
+        "least visible share": tenths(columns["visible"][:, :2].min(axis=1)),
+        "things in the street": (columns["scene/prop"] >= 0).sum(axis=1),
+        "place in its pair": rows % 2,
+        "place in the split": rows * 10 // max(length, 1),
     }
     if settings.distractor:
-        told["distractor"] = split.column("scene/entity")[:, 2].astype(np.int64)
+        told["distractor"] = columns["scene/entity"][:, 2]
     return {name: np.unique(numbers, return_inverse=True)[1].astype(np.int64) for name, numbers in told.items()}
 
 
-def triples(split: Split) -> np.ndarray:
-    """(n,) int64: a number for each (subject, relation, object)."""
-    subject, relation, obj = (split.column(name).astype(np.int64) for name in ("subject", "relation", "object"))
+def triples(columns: Columns) -> np.ndarray:
+    """(n,) int64: a number for each (subject, relation, object), below TRIPLES."""
+    subject, relation, obj = (columns[name].astype(np.int64) for name in ("subject", "relation", "object"))
     return (subject * len(RELATIONS) + relation) * len(ENTITIES) + obj
+
+
+#: How many questions there are about a subject, a relation and an object.
+TRIPLES = len(ENTITIES) * len(RELATIONS) * len(ENTITIES)
 
 
 def tenths(values: np.ndarray) -> np.ndarray:

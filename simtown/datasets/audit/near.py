@@ -6,113 +6,104 @@ chance gives: how often one vehicle of a kind is that near while the rest of its
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from simtown.datasets.audit.columns import Columns
+from simtown.datasets.audit.counts import Counts, kinds_of
 from simtown.datasets.audit.findings import Finding
-from simtown.datasets.audit.scenes import scene_keys
-from simtown.datasets.reader import Dataset, Split
-from simtown.datasets.settings import SPLITS
+from simtown.datasets.audit.rows import Rows
+from simtown.datasets.audit.scenes import RADII, Repeats, nearest_pairs, vehicles
 
-#: Greatest distances in metres that count as near, along the road and across it; for a heading, at one metre from the middle.
-RADII = np.array([0.0025, 0.005, 0.0125, 0.025])
 #: Vehicles of a scene are not independent (they neither overlap nor hide each other): true counts were 1.5 times the expected ones.
 SAFETY = 3.0
-#: More than any distance in a scene: vehicles of different kinds are never near.
-_APART = 1e4
 
 
-def near_repeats(dataset: Dataset) -> Iterator[Finding]:
-    """Near copies within each split, and between training and the other splits. Exact copies are not counted here."""
-    for name in SPLITS:
-        if len(dataset[name]):
-            yield _compare(
-                "nearly repeated scenes", dataset, name, name,
-                "Remove the copies, or make the data anew: they count as more examples than they are.",
-            )  # fmt: skip
+def near_repeats(found: Repeats, counts: Mapping[str, Counts], samples: Mapping[str, Columns], rows: Rows) -> Iterator[Finding]:
+    """Near copies within each split, and between training and the other splits. Exact copies are not counted here.
+
+    Args:
+        found: of all scenes.
+        counts, samples: by split, of those that have examples.
+    """
+    for name in counts:
+        yield _compare(
+            "nearly repeated scenes", name, name, found, counts, samples, rows,
+            "Remove the copies, or make the data anew: they count as more examples than they are.",
+        )  # fmt: skip
     for name in ("val", "test"):
-        if len(dataset[name]) and len(dataset.train):
+        if name in counts and "train" in counts:
             yield _compare(
-                "near copies of training scenes", dataset, name, "train",
+                "near copies of training scenes", name, "train", found, counts, samples, rows,
                 f"Make the {name} examples anew with another seed, or remove these from training: accuracy there is remembered.",
             )  # fmt: skip
 
 
-def _compare(check: str, dataset: Dataset, name: str, other_name: str, advice: str) -> Finding:
+def _compare(
+    check: str, name: str, other: str, found: Repeats, counts: Mapping[str, Counts], samples: Mapping[str, Columns], rows: Rows, advice: str
+) -> Finding:
     """The finding of one split against another, or against itself: at the radius at which chance explains the pairs least."""
     from scipy.stats import poisson
 
-    split, other = dataset[name], None if other_name == name else dataset[other_name]
-    rows, matches, distances = _nearest(split, other)
-    expected = SAFETY * _expected(split, other)
+    same, n = other == name, counts[name].examples
+    mine, theirs, distances = nearest_pairs(found.near[name, other], same).T
+    share = chances(samples[name], None if same else samples[other])
+    expected = SAFETY * expected_pairs(share, counts[name], None if same else counts[other], samples[name]["scene/entity"].shape[1])
     pairs = (distances[:, None] <= RADII).sum(axis=0)
     p = poisson.sf(pairs - 1, expected)
     best = int(np.argmin(p)) if pairs.any() else len(RADII) - 1
-    near = distances <= RADII[best]
-    first = [[int(i), int(j)] for i, j in zip(rows[near][:10], matches[near][:10], strict=True)]
-    example = f"; first: {name} {first[0][0]} is like {other_name} {first[0][1]}" if first else ""
-    among = "another" if other is None else f"one of {other_name}"
+    near = np.flatnonzero(distances <= RADII[best])[:10]
+    first = [[int(mine[i]) - rows.start(name), int(theirs[i]) - rows.start(other)] for i in near]
+    example = f"; first: {name} {first[0][0]} is like {other} {first[0][1]}" if first else ""
+    among = "another" if same else f"one of {other}"
     return Finding(
         check, name,
-        f"{pairs[best]:,} of {len(split):,} repeat {among} within {100 * RADII[best]:g} cm; "
+        f"{pairs[best]:,} of {n:,} repeat {among} within {100 * RADII[best]:g} cm; "
         f"chance gives up to {expected[best]:.2g}{example}",
         advice, min(1.0, float(p[best]) * len(RADII)),
-        details={"radii_m": RADII.tolist(), "pairs": pairs.tolist(), "expected": expected.tolist(), "n": len(split), "first": first},
+        details={"radii_m": RADII.tolist(), "pairs": pairs.tolist(), "expected": expected.tolist(), "n": n, "first": first},
     )  # fmt: skip
 
 
-def _vehicles(split: Split) -> tuple[np.ndarray, np.ndarray]:
-    """Kinds (n, v) int64 in ascending order, and in the same order places (n, v, 4) float64: x, y in metres, the heading's cos and sin."""
-    kinds = split.column("scene/entity").astype(np.int64)
-    order = np.argsort(kinds, axis=1, kind="stable")
-    pose = np.take_along_axis(split.column("scene/pose").astype(np.float64), order[..., None], axis=1)
-    places = np.concatenate([pose[..., :2], np.cos(pose[..., 2:]), np.sin(pose[..., 2:])], axis=2)
-    return np.take_along_axis(kinds, order, axis=1), places
+def chances(sample: Columns, other: Columns | None) -> np.ndarray:
+    """(kinds + 1, len(RADII)) float64: how often two vehicles of a kind, of different scenes, are near; the last row, of no vehicle, is 1.
 
-
-def scene_points(split: Split) -> np.ndarray:
-    """(n, d) float64: two scenes are as far apart as the largest difference of their points; those of other kinds are far apart."""
-    kinds, places = _vehicles(split)
-    n = len(split)
-    camera = split.column("scene/camera").astype(np.float64)
-    return np.concatenate([kinds * _APART, places.reshape(n, -1), camera], axis=1)
-
-
-def _nearest(split: Split, other: Split | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scenes with a near one in `other` (or in the split itself, each pair once): rows, rows there, and distances in metres."""
-    from scipy.spatial import KDTree
-
-    keys, points = scene_keys(split), scene_points(split)
-    if other is None:
-        rows = np.sort(np.unique(keys, return_index=True)[1])  # exact copies are another finding
-        distances, places = KDTree(points[rows]).query(points[rows], k=2, p=np.inf, distance_upper_bound=RADII[-1])
-        near = np.isfinite(distances[:, 1])
-        pairs = np.sort(np.stack([rows[near], rows[places[near, 1]]], axis=1), axis=1)
-        pairs, first = np.unique(pairs, axis=0, return_index=True)
-        return pairs[:, 1], pairs[:, 0], distances[near, 1][first]
-    rows = np.flatnonzero(~np.isin(keys, scene_keys(other)))
-    distances, places = KDTree(scene_points(other)).query(points[rows], k=1, p=np.inf, distance_upper_bound=RADII[-1])
-    near = np.isfinite(distances)
-    return rows[near], places[near], distances[near]
-
-
-def _expected(split: Split, other: Split | None) -> np.ndarray:
-    """(len(RADII),) float64: pairs of scenes that are near by chance, were vehicles independent of each other."""
-    mine, theirs = _vehicles(split), _vehicles(split if other is None else other)
+    Args:
+        sample: columns of some scenes.
+        other: of some scenes of another split; None compares scenes of one split with each other.
+    """
+    mine = vehicles(sample)
+    theirs = mine if other is None else vehicles(other)
     kinds = int(max(mine[0].max(), theirs[0].max())) + 1
-    near, pairs = np.zeros((kinds, len(RADII))), np.zeros(kinds)
+    near, pairs = np.zeros((kinds + 1, len(RADII))), np.zeros(kinds + 1)
     for kind in range(kinds):
         near[kind], pairs[kind] = _near_pairs(mine[1][mine[0] == kind], theirs[1][theirs[0] == kind], other is None)
-    scene_pairs: dict[tuple[int, ...], float] = {}
     there = _by_kinds(*theirs)
     for group, places in _by_kinds(*mine).items():
         if group in there:
-            copies, scene_pairs[group] = _near_pairs(places, there[group], other is None)
-            near[list(group)] -= copies  # of whole scenes: they say nothing about chance
-    overall = (near.sum(axis=0) + 1) / max(pairs.sum(), 1)  # for kinds that are rare
-    share = (near + 1) / (pairs[:, None] + 1 / overall)
-    expected: np.ndarray = sum((count * share[list(group)].prod(axis=0) for group, count in scene_pairs.items()), np.zeros(len(RADII)))
+            near[list(group)] -= _near_pairs(places, there[group], other is None)[0]  # of whole scenes: they say nothing about chance
+    overall = (near[:-1].sum(axis=0) + 1) / max(pairs.sum(), 1)  # for kinds that are rare
+    share: np.ndarray = (near + 1) / (pairs[:, None] + 1 / overall)
+    share[-1] = 1.0
+    return share
+
+
+def expected_pairs(share: np.ndarray, mine: Counts, other: Counts | None, slots: int) -> np.ndarray:
+    """(len(RADII),) float64: pairs of scenes that are near by chance, were vehicles independent of each other.
+
+    Args:
+        share: of :func:`chances`.
+        mine, other: of all examples of a split, and of the one that it is compared with, None for itself.
+        slots: of vehicles in a scene.
+    """
+    theirs = mine if other is None else other
+    kinds, place, place_there = np.intersect1d(mine.kinds, theirs.kinds, assume_unique=True, return_indices=True)
+    here, there = mine.scenes[place].astype(np.float64), theirs.scenes[place_there].astype(np.float64)
+    pairs = here * (here - 1) / 2 if other is None else here * there
+    groups = kinds_of(kinds, slots)
+    known = np.where((groups >= 0) & (groups < len(share) - 1), groups, len(share) - 1)
+    expected: np.ndarray = (pairs[:, None] * share[known].prod(axis=1)).sum(axis=0)
     return expected
 
 

@@ -6,6 +6,9 @@ PEAK. Noise, another brightness or a JPEG of quality 90 change a picture by 0.02
 (half of them below 0.12): a little everywhere. In dense fog nothing but two vehicles is seen, so other scenes may come as near as 0.06; but
 what has moved changes a few cells much: among 60,000 ordinary examples of 32 × 32 pixels with five kinds of vehicles by 0.29 at least, by
 0.24 if all of them stand in fog.
+
+All pictures are compared with all. What is kept of each is where it lies along the directions in which pictures differ most; those that lie
+within REACH of each other are read again and compared in full.
 """
 
 from __future__ import annotations
@@ -16,9 +19,11 @@ import cv2
 import numpy as np
 
 from simtown.datasets.audit.findings import Finding
-from simtown.datasets.audit.near import scene_points
+from simtown.datasets.audit.neighbourhoods import Grid
+from simtown.datasets.audit.rows import Rows, hashes
+from simtown.datasets.audit.scenes import SCENE, scene_points
 from simtown.datasets.reader import Dataset
-from simtown.datasets.settings import SPLITS
+from simtown.pool import Report
 
 #: Cells along each side of a fingerprint, and the differences from which two pictures are different: of all cells, and of any one.
 SIDE, SAME, PEAK = 16, 0.1, 0.23
@@ -26,70 +31,52 @@ SIDE, SAME, PEAK = 16, 0.1, 0.23
 DIFFERENT = 0.1
 #: Added to a picture's standard deviation (of 255): one of a single colour has none.
 _FLOOR = 2.0
-#: Directions of greatest variation in which candidates are looked for, pictures they are learned from, candidates for each picture.
-_DIRECTIONS, _LEARNED_FROM, _CANDIDATES = 12, 1_000, 4
-#: Fingerprints at a time; only the small integers they are made of stay in memory.
-_BATCH = 4_096
+#: Directions of greatest variation that pictures are placed by, pictures they are learned from, and in how many places those lie.
+_DIRECTIONS, _LEARNED_FROM, _PLACES = 16, 1_000, 20
+#: Distance in these directions within which two pictures are candidates, and candidates of each. Of 4,000 pictures of 64 × 32 pixels none
+#: was moved farther than 0.8 by another brightness, gamma, noise or JPEG if it stayed the same by SAME and PEAK.
+REACH, _CANDIDATES = 1.0, 4
+#: Pictures in a neighbourhood, about; pixels that are read at once; pairs that are compared at once.
+_TOGETHER, _PIXELS, _PAIRS = 500_000, 8_000_000, 4_096
+#: What is kept of a picture: its number among all rows, a hash of its cells, whether the neighbourhood is its home, where it lies.
+RECORD = np.dtype([("row", "<i8"), ("hash", "<u8"), ("home", "?"), ("place", "<f4", (_DIRECTIONS,))])
 
 
-def repeated_pictures(dataset: Dataset) -> Finding:
-    """Pictures that belong to two or more different scenes, in one split or in two."""
-    names = [name for name in SPLITS if len(dataset[name])]
-    cells = np.concatenate([cell_brightness(dataset, name) for name in names])
-    points = np.concatenate([scene_points(dataset[name]) for name in names])
-    starts = np.cumsum([0] + [len(dataset[name]) for name in names])
-    originals: dict[int, int] = {}
-    for a, b in same_pictures(cells):
-        if np.abs(points[a] - points[b]).max() > DIFFERENT:
-            originals.setdefault(max(a, b), min(a, b))
+class Places:
+    """Where the pictures of a data set lie.
 
-    def address(row: int) -> str:
-        split = int(np.searchsorted(starts, row, side="right")) - 1
-        return f"{names[split]} {row - starts[split]}"
-
-    first = [[address(row), address(original)] for row, original in sorted(originals.items())[:10]]
-    example = f"; first: {first[0][0]} shows the picture of {first[0][1]}" if first else ""
-    return Finding(
-        "repeated pictures", "all", f"{len(originals):,} of {len(cells):,} are the picture of another scene{example}",
-        "A picture cannot show two scenes: run simtown verify to see which of them it shows, and make the data anew.",
-        status="warn" if originals else "pass", details={"repeated": len(originals), "n": len(cells), "first": first},
-    )  # fmt: skip
-
-
-def cell_brightness(dataset: Dataset, name: str) -> np.ndarray:
-    """(n, SIDE * SIDE) uint8: mean brightness of the cells of every picture of a split."""
-    out = np.empty((len(dataset[name]), SIDE, SIDE), dtype=np.uint8)
-    for start, columns in dataset[name].stream(("images",), 256):
-        for i, picture in enumerate(columns["images"]):
-            out[start + i] = cv2.resize(cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY), (SIDE, SIDE), interpolation=cv2.INTER_AREA)
-    return out.reshape(len(out), -1)
-
-
-def same_pictures(cells: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Pairs of rows of (n, SIDE * SIDE) uint8 that are one picture: each row with a few of those that it equals.
-
-    Identical rows are paired with the first of them. Others are looked for in a few directions, in which they can only be
-    nearer than they are, and then compared in full.
+    Attributes:
+        directions: (SIDE * SIDE, _DIRECTIONS) float32, those of greatest variation.
+        grid: neighbourhoods of places.
     """
-    from scipy.spatial import KDTree
 
-    packed = cells.view(f"V{cells.shape[1]}")[:, 0]
-    _, first, group = np.unique(packed, return_index=True, return_inverse=True)
-    for row in np.flatnonzero(first[group] != np.arange(len(cells))):
-        yield int(first[group[row]]), int(row)
-    different = cells[first]
-    learned = fingerprints(different[:_LEARNED_FROM])
-    directions = np.linalg.svd(learned - learned.mean(axis=0), full_matrices=False)[2][:_DIRECTIONS].T
-    seen = np.concatenate([fingerprints(different[i : i + _BATCH]) @ directions for i in range(0, len(different), _BATCH)])
-    radius = SAME * np.sqrt(cells.shape[1])
-    _, nearest = KDTree(seen).query(seen, k=list(range(1, _CANDIDATES + 2)), distance_upper_bound=radius)
-    rows, places = np.nonzero((nearest < len(first)) & (nearest != np.arange(len(first))[:, None]))
-    others = nearest[rows, places]
-    for i in range(0, len(rows), _BATCH):
-        a, b = rows[i : i + _BATCH], others[i : i + _BATCH]
-        change = fingerprints(different[a]) - fingerprints(different[b])
-        same = (np.square(change).mean(axis=1) < SAME**2) & (np.abs(change).max(axis=1) < PEAK)
-        yield from zip(first[a[same]].tolist(), first[b[same]].tolist(), strict=True)
+    def __init__(self, dataset: Dataset, rows: Rows) -> None:
+        learned = fingerprints(cell_brightness(dataset, rows, rows.spread(_LEARNED_FROM, _PLACES)))
+        directions = np.linalg.svd(learned - learned.mean(axis=0), full_matrices=False)[2][:_DIRECTIONS].T
+        self.directions = np.zeros((SIDE * SIDE, _DIRECTIONS), dtype=np.float32)
+        self.directions[:, : directions.shape[1]] = directions  # fewer pictures than that have fewer
+        cuts = next(cuts for cuts in range(_DIRECTIONS) if len(rows) <= _TOGETHER * 4**cuts)
+        self.grid = Grid.by(learned @ self.directions, [4] * cuts, REACH)
+
+    def records(self, rows: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Neighbourhoods (m,) int64 and records (m,) of the pictures `rows`, by their cells (n, SIDE * SIDE) uint8."""
+        place = fingerprints(cells) @ self.directions
+        row, number, home = self.grid.assign(place)
+        records = np.zeros(len(row), dtype=RECORD)
+        records["row"], records["hash"], records["home"], records["place"] = rows[row], hashes(cells)[row], home, place[row]
+        return number, records
+
+
+def cell_brightness(dataset: Dataset, rows: Rows, numbers: np.ndarray) -> np.ndarray:
+    """(n, SIDE * SIDE) uint8: mean brightness of the cells of pictures, by their numbers among all rows."""
+    settings, out = dataset.settings, np.empty((len(numbers), SIDE, SIDE), dtype=np.uint8)
+    size = max(1, min(256, _PIXELS // (settings.width * settings.height)))
+    for name, places, own in rows.by_split(numbers):
+        for begin in range(0, len(own), size):
+            pictures = dataset[name].images(own[begin : begin + size])
+            for place, picture in zip(places[begin : begin + size].tolist(), pictures, strict=True):
+                out[place] = cv2.resize(cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY), (SIDE, SIDE), interpolation=cv2.INTER_AREA)
+    return out.reshape(len(out), -1)
 
 
 def fingerprints(cells: np.ndarray) -> np.ndarray:
@@ -98,3 +85,55 @@ def fingerprints(cells: np.ndarray) -> np.ndarray:
     prints -= prints.mean(axis=1, keepdims=True)
     prints /= prints.std(axis=1, keepdims=True) + _FLOOR
     return prints
+
+
+def same_pictures(neighbourhood: tuple[int, np.ndarray], report: Report, dataset: Dataset, rows: Rows) -> np.ndarray:
+    """A piece of work: (k, 2) int64 rows of pictures of different scenes that are one, each with an earlier one, in a neighbourhood."""
+    records = neighbourhood[1]
+    _, first, group = np.unique(records["hash"], return_index=True, return_inverse=True)
+    copies = np.flatnonzero(first[group] != np.arange(len(records)))
+    equal = np.stack([records["row"][copies], records["row"][first[group[copies]]]], axis=1)
+    found = [equal, *_nearly_equal(records[np.sort(first)], dataset, rows)]
+    different = [pairs[_of_different_scenes(dataset, rows, pairs)] for part in found for pairs in _batches(part)]
+    report(int(records["home"].sum()))
+    return np.concatenate([np.zeros((0, 2), dtype=np.int64), *different])
+
+
+def _nearly_equal(records: np.ndarray, dataset: Dataset, rows: Rows) -> Iterator[np.ndarray]:
+    """Pairs (k, 2) of rows whose pictures are the same but not equal, the later one first."""
+    from scipy.spatial import KDTree
+
+    if len(records) < 2:
+        return
+    tree = KDTree(records["place"])
+    _, nearest = tree.query(records["place"], k=list(range(1, _CANDIDATES + 2)), distance_upper_bound=REACH)
+    mine, places = np.nonzero((nearest < len(records)) & (nearest != np.arange(len(records))[:, None]))
+    pairs = np.stack([records["row"][mine], records["row"][nearest[mine, places]]], axis=1)
+    pairs = np.unique(np.sort(pairs, axis=1)[:, ::-1], axis=0)
+    for some in _batches(pairs):
+        change = fingerprints(cell_brightness(dataset, rows, some[:, 0])) - fingerprints(cell_brightness(dataset, rows, some[:, 1]))
+        yield some[(np.square(change).mean(axis=1) < SAME**2) & (np.abs(change).max(axis=1) < PEAK)]
+
+
+def _batches(pairs: np.ndarray) -> Iterator[np.ndarray]:
+    return (pairs[begin : begin + _PAIRS] for begin in range(0, len(pairs), _PAIRS))
+
+
+def _of_different_scenes(dataset: Dataset, rows: Rows, pairs: np.ndarray) -> np.ndarray:
+    """(k,) bool: whether the scenes of a pair of rows are different."""
+    one, other = (scene_points(rows.columns(dataset, SCENE, column)) for column in pairs.T)
+    different: np.ndarray = np.abs(one - other).max(axis=1) > DIFFERENT
+    return different
+
+
+def repeated_pictures(pairs: np.ndarray, rows: Rows) -> Finding:
+    """Pictures that belong to two or more different scenes, in one split or in two; `pairs`: of :func:`same_pictures`, all together."""
+    pairs = np.unique(pairs, axis=0)
+    copies, place = np.unique(pairs[:, 0], return_index=True)
+    first = [[rows.address(row), rows.address(original)] for row, original in pairs[place[:10]].tolist()]
+    example = f"; first: {first[0][0]} shows the picture of {first[0][1]}" if first else ""
+    return Finding(
+        "repeated pictures", "all", f"{len(copies):,} of {len(rows):,} are the picture of another scene{example}",
+        "A picture cannot show two scenes: run simtown verify to see which of them it shows, and make the data anew.",
+        status="warn" if len(copies) else "pass", details={"repeated": len(copies), "n": len(rows), "first": first},
+    )  # fmt: skip

@@ -14,26 +14,30 @@ from simtown.datasets.settings import Settings
 
 #: Examples a probe learns from at most; fewer than LEAST teach it nothing. Its pictures have SIDE × SIDE pixels.
 MOST, LEAST, SIDE = 12_000, 200, 10
+#: Pixels that are read at once.
+_PIXELS = 8_000_000
 
 
 def question(split: Split, rows: np.ndarray, settings: Settings) -> np.ndarray:
     """(n, 6) int64: subject, relation, object, phrasing, subject with relation, and the whole triple."""
-    subject, relation, obj, phrasing = (split.column(c)[rows].astype(np.int64) for c in ("subject", "relation", "object", "phrasing"))
-    return np.stack([subject, relation, obj, phrasing, subject * 100 + relation, triples(split)[rows]], axis=1)
+    columns = split.rows(("subject", "relation", "object", "phrasing"), rows)
+    subject, relation, obj, phrasing = (columns[name].astype(np.int64) for name in ("subject", "relation", "object", "phrasing"))
+    return np.stack([subject, relation, obj, phrasing, subject * 100 + relation, triples(columns)], axis=1)
 
 
 def picture(split: Split, rows: np.ndarray, settings: Settings) -> np.ndarray:
     """(n, SIDE * SIDE * 3) float32: the picture, very small."""
     import cv2
 
-    small = [cv2.resize(image, (SIDE, SIDE), interpolation=cv2.INTER_AREA) for part in np.array_split(rows, len(rows) // 500 + 1)
+    at_once = max(1, min(500, _PIXELS // (settings.width * settings.height)))
+    small = [cv2.resize(image, (SIDE, SIDE), interpolation=cv2.INTER_AREA) for part in np.array_split(rows, len(rows) // at_once + 1)
              for image in split.images(part)]  # fmt: skip
     return np.stack(small).reshape(len(rows), -1).astype(np.float32)
 
 
 def position(split: Split, rows: np.ndarray, settings: Settings) -> np.ndarray:
     """(n, 11) float64: both boxes, their sizes' ratio and their middles' distances."""
-    boxes = role_boxes(split, settings)[rows]
+    boxes = role_boxes(split.rows(("subject_slot", "object_slot", "boxes"), rows), settings)
     middle, size = (boxes[..., :2] + boxes[..., 2:]) / 2, np.maximum(boxes[..., 2:] - boxes[..., :2], 1e-6)
     ratio = size[:, 0].prod(axis=1, keepdims=True) / size[:, 1].prod(axis=1, keepdims=True)
     return np.concatenate([boxes.reshape(len(rows), -1), ratio, middle[:, 0] - middle[:, 1]], axis=1)
@@ -61,11 +65,13 @@ PROBES: dict[str, tuple[Callable[[Split, np.ndarray, Settings], np.ndarray], Cal
 }
 
 
-def probe(dataset: Dataset, watch: Callable[[str], None]) -> Iterator[Finding]:
-    """Train each probe on four fifths of the first MOST training examples; test on the last fifth, and on the test split.
+def _answers(split: Split, rows: np.ndarray) -> np.ndarray:
+    """(n,) bool."""
+    return split.rows(("answer",), rows)["answer"].astype(bool)
 
-    `watch` is told the name of each probe when it has ended.
-    """
+
+def probe(dataset: Dataset) -> Iterator[Finding]:
+    """Train each probe on four fifths of the first MOST training examples; test on the last fifth, and on the test split."""
     from scipy.stats import binom
     from threadpoolctl import threadpool_limits
 
@@ -75,16 +81,15 @@ def probe(dataset: Dataset, watch: Callable[[str], None]) -> Iterator[Finding]:
             yield Finding(
                 f"{name} only", "train", f"not tested: {len(dataset.train):,} training examples, {LEAST} are needed", "", status="note"
             )
-            watch(name)
             continue
-        cut, answer = n * 4 // 5, dataset.train.column("answer").astype(bool)
+        cut, answer = n * 4 // 5, _answers(dataset.train, np.arange(n))
         seen = see(dataset.train, np.arange(n), settings)
         with threadpool_limits(1):  # so little work is done soonest alone
             trained = model().fit(seen[:cut], answer[:cut])
-        said = {"train, held out": (trained.predict(seen[cut:]), answer[cut:n])}
+        said = {"train, held out": (trained.predict(seen[cut:]), answer[cut:])}
         if len(dataset.test):
             rows = np.arange(min(len(dataset.test), MOST))
-            said["test"] = (trained.predict(see(dataset.test, rows, settings)), dataset.test.column("answer")[rows].astype(bool))
+            said["test"] = (trained.predict(see(dataset.test, rows, settings)), _answers(dataset.test, rows))
         for where, (predicted, truth) in said.items():
             right, count = int((predicted == truth).sum()), len(truth)
             chance = max(truth.mean(), 1 - truth.mean())
@@ -95,4 +100,3 @@ def probe(dataset: Dataset, watch: Callable[[str], None]) -> Iterator[Finding]:
                 float(binom.sf(right - 1, count, chance)),
                 details={"right": right, "n": count, "low": low, "high": high, "chance": float(chance), "learned_from": cut},
             )  # fmt: skip
-        watch(name)

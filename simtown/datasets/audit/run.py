@@ -2,46 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import numpy as np
 
 from simtown.datasets.audit import balance, checksums, near, pictures, probes, scenes
+from simtown.datasets.audit.counts import sample_rows
 from simtown.datasets.audit.findings import LEVEL, Finding, judged
+from simtown.datasets.audit.survey import Survey, surveyed
 from simtown.datasets.reader import Dataset
-from simtown.datasets.settings import SPLITS
+from simtown.datasets.settings import Settings
+from simtown.pool import Pool, Processes, Report, ignore
 
-#: Steps of an audit: one for each split, one each for files, scenes and pictures, one for each probe.
-STEPS = len(SPLITS) + 3 + len(probes.PROBES)
+#: How often every example is looked at: it is read, its scene is compared with others, and its picture is.
+PASSES = 3
 
 
-def audit(dataset: Dataset, step: Callable[[str], None] = lambda name: None) -> list[Finding]:
+def audit(dataset: Dataset, pool: Pool | None = None, progress: Report = ignore) -> list[Finding]:
     """Every finding, in the order of a report; see :class:`~simtown.datasets.audit.findings.Finding`. Needs the extra "audit".
 
-    A data set without any bias passes all of them with a probability of at least 1 - LEVEL.
+    A data set without any bias passes all of them with a probability of at least 1 - LEVEL. Memory does not grow with its examples, but
+    for a temporary file of about 200 bytes an example.
 
     Args:
-        step: told of the name of each of STEPS steps when it has ended.
+        pool: who works; by default this process. Findings are the same.
+        progress: called with the number of examples looked at since the last call, PASSES times the examples of the data set in all.
 
     Raises:
-        DamagedError: a shard cannot be read.
+        DamagedError: a shard cannot be read. OSError: there is no room for the temporary file.
     """
-    found: list[Finding] = []
-    for name in SPLITS:
-        split = dataset[name]
-        if len(split):
-            found += [balance.overall(split, name), *balance.by_group(split, dataset.settings, name)]
-            found += [balance.information(split, dataset.settings, name), scenes.margins(split, name), scenes.occlusion(split, name)]
-        step(name)
-    found += [*scenes.repeated(dataset), *near.near_repeats(dataset)]
-    step("repeated scenes")
-    found.append(pictures.repeated_pictures(dataset))
-    step("repeated pictures")
-    found.append(checksums.changed_files(dataset))
-    step("files")
-    found += probes.probe(dataset, step)
+    pool = pool or Processes()
+    with surveyed(dataset, pool, progress) as survey:
+        found = [*statistics(survey, dataset.settings), *probes.probe(dataset)]
+        found.append(checksums.changed_files(survey.changed, len(dataset.manifest["shards"])))
+        repeats = scenes.Repeats.none()
+        with closing(pool.map(scenes.repeats, survey.scenes, (survey.rows,), progress)) as results:
+            for _, part in results:
+                repeats.add(part)
+        found += [*scenes.repeated(repeats, survey.counts, survey.rows)]
+        found += [*near.near_repeats(repeats, survey.counts, survey.samples, survey.rows)]
+        with closing(pool.map(pictures.same_pictures, survey.pictures, (dataset, survey.rows), progress)) as results:
+            found.append(pictures.repeated_pictures(np.concatenate([pairs for _, pairs in results]), survey.rows))
     return sorted(judged(found), key=lambda f: _ORDER[f.check.split(" by ")[0]])
+
+
+def statistics(survey: Survey, settings: Settings) -> Iterator[Finding]:
+    """What answers depend on, margins and occlusion, of every split."""
+    for name, counts in survey.counts.items():
+        sample = survey.samples[name]
+        yield balance.overall(counts, name)
+        yield from balance.by_group(counts, settings, name)
+        yield balance.information(sample, sample_rows(counts.examples), counts.examples, settings, name)
+        yield scenes.margins(counts, sample, name)
+        yield scenes.occlusion(counts, name)
 
 
 _CHECKS = ("answers", "information", "question only", "picture only", "position only", "duplicate scenes", "nearly repeated scenes",

@@ -1,86 +1,238 @@
-"""Repetition, leaks, and questions that cannot be answered: duplicate scenes, overlap, margins, occlusion."""
+"""Repetition, leaks, and questions that cannot be answered: repeated scenes, overlap, margins, occlusion."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from heapq import nsmallest
 
 import numpy as np
 
-from simtown.datasets.audit.columns import triples
+from simtown.datasets.audit.columns import Columns
+from simtown.datasets.audit.counts import CLOSE, HIDDEN, Counts
 from simtown.datasets.audit.findings import Finding
-from simtown.datasets.reader import Dataset, Split
-from simtown.datasets.settings import SPLITS
-from simtown.language.relations import RELATIONS
+from simtown.datasets.audit.neighbourhoods import Grid
+from simtown.datasets.audit.rows import Rows, hashes
+from simtown.datasets.reader import Dataset
+from simtown.datasets.settings import SPLITS, Settings
+from simtown.pool import Report
 from simtown.scenes.placement import LEAST_VISIBLE
 
-#: Metres beyond a relation's own margin within which a question is close.
-CLOSE = 0.25
-#: Visible share below which a vehicle counts as hidden in good part.
-HIDDEN = 0.6
+#: The columns by which scenes are the same, whatever the light and the street.
+SCENE = ("scene/entity", "scene/pose", "scene/camera")
+#: Greatest distances in metres that count as near, along the road and across it; for a heading, at one metre from the middle.
+RADII = np.array([0.0025, 0.005, 0.0125, 0.025])
+#: Scenes in a neighbourhood, about, and those that places are learned from, in so many runs of neighbours.
+_TOGETHER, _LEARNED_FROM, _RUNS = 250_000, 2_000, 20
+#: More than any distance in a scene: vehicles of different kinds are never near.
+_APART = 1e4
+#: Examples of what was found.
+_SHOWN = 10
 
 
-def scene_keys(split: Split) -> np.ndarray:
-    """(n,) bytes: equal for scenes with the same vehicles at the same places before the same camera, whatever the light and the street."""
-    parts = [split.column(f"scene/{name}") for name in ("entity", "pose", "camera")]
-    rows = np.concatenate([np.ascontiguousarray(p).reshape(len(p), -1).view(np.uint8) for p in parts], axis=1)
-    return np.ascontiguousarray(rows).view(f"V{rows.shape[1]}")[:, 0]
+def vehicles(columns: Columns) -> tuple[np.ndarray, np.ndarray]:
+    """Kinds (n, v) int64 in ascending order, and in the same order places (n, v, 4) float64: x, y in metres, the heading's cos and sin."""
+    kinds = columns["scene/entity"].astype(np.int64)
+    order = np.argsort(kinds, axis=1, kind="stable")
+    pose = np.take_along_axis(columns["scene/pose"].astype(np.float64), order[..., None], axis=1)
+    places = np.concatenate([pose[..., :2], np.cos(pose[..., 2:]), np.sin(pose[..., 2:])], axis=2)
+    return np.take_along_axis(kinds, order, axis=1), places
 
 
-def repeated(dataset: Dataset) -> Iterator[Finding]:
+def scene_points(columns: Columns) -> np.ndarray:
+    """(n, d) float64: two scenes are as far apart as the largest difference of their points; those of other kinds are far apart."""
+    kinds, places = vehicles(columns)
+    n = len(kinds)
+    return np.concatenate([kinds * _APART, places.reshape(n, -1), columns["scene/camera"].astype(np.float64)], axis=1)
+
+
+def scene_record(settings: Settings) -> np.dtype[np.void]:
+    """What is kept of a scene: its number among all rows, a hash of SCENE, whether the neighbourhood is its home, and SCENE."""
+    v = settings.vehicles
+    return np.dtype([("row", "<i8"), ("hash", "<u8"), ("home", "?"), ("scene/entity", "<i2", (v,)), ("scene/pose", "<f4", (v, 3)),
+                     ("scene/camera", "<f4", (7,))])  # fmt: skip
+
+
+class ScenePlaces:
+    """Where the scenes of a data set lie: neighbourhoods by the place of the first vehicle along the road.
+
+    Attributes:
+        record: dtype of :func:`scene_record`.
+        grid: neighbourhoods.
+    """
+
+    def __init__(self, dataset: Dataset, rows: Rows) -> None:
+        self.record = scene_record(dataset.settings)
+        learned = rows.columns(dataset, SCENE, rows.spread(_LEARNED_FROM, _RUNS))
+        self.grid = Grid.by(vehicles(learned)[1][:, 0, :1], [max(1, -(-len(rows) // _TOGETHER))], float(RADII[-1]))
+
+    def records(self, rows: np.ndarray, columns: Columns) -> tuple[np.ndarray, np.ndarray]:
+        """Neighbourhoods (m,) int64 and records (m,) of the scenes `rows`."""
+        row, number, home = self.grid.assign(vehicles(columns)[1][:, 0, :1])
+        records = np.zeros(len(row), dtype=self.record)
+        content = np.concatenate([np.ascontiguousarray(columns[name]).reshape(len(rows), -1).view(np.uint8) for name in SCENE], axis=1)
+        records["row"], records["hash"], records["home"] = rows[row], hashes(content)[row], home
+        for name in SCENE:
+            records[name] = columns[name][row]
+        return number, records
+
+
+@dataclass
+class Copies:
+    """Rows that are found elsewhere: how many, and the first few, each with where (numbers among all rows)."""
+
+    count: int
+    first: list[tuple[int, int]]
+
+    @classmethod
+    def of(cls, rows: np.ndarray, others: np.ndarray) -> Copies:
+        """Those of (k,) rows and where each is found."""
+        return cls(len(rows), nsmallest(_SHOWN, zip(rows.tolist(), others.tolist(), strict=True)))
+
+    def add(self, other: Copies) -> None:
+        """Add those of other rows."""
+        self.count += other.count
+        self.first = nsmallest(_SHOWN, self.first + other.first)
+
+
+@dataclass
+class Repeats:
+    """What repeats among the scenes of a neighbourhood, or of all.
+
+    Attributes:
+        within: by split, scenes that repeat an earlier one of it.
+        seen: by split, its scenes that are training scenes.
+        near: by split and the split it is compared with, (k, 3) float64: a scene's row, the row of one near it, and the distance in metres.
+    """
+
+    within: dict[str, Copies]
+    seen: dict[str, Copies]
+    near: dict[tuple[str, str], list[np.ndarray]]
+
+    @classmethod
+    def none(cls) -> Repeats:
+        """Nothing repeats."""
+        return cls({name: Copies(0, []) for name in SPLITS}, {name: Copies(0, []) for name in SPLITS[1:]},
+                   {(name, other): [] for name in SPLITS for other in {name, "train"}})  # fmt: skip
+
+    def add(self, other: Repeats) -> None:
+        """Add those of another neighbourhood."""
+        for name, copies in other.within.items():
+            self.within[name].add(copies)
+        for name, copies in other.seen.items():
+            self.seen[name].add(copies)
+        for names, found in other.near.items():
+            self.near[names] += found
+
+
+def repeats(neighbourhood: tuple[int, np.ndarray], report: Report, rows: Rows) -> Repeats:
+    """A piece of work: what repeats among the records of a neighbourhood (:func:`scene_record`)."""
+    records = neighbourhood[1]
+    found = Repeats.none()
+    train = records[:0]
+    for name in SPLITS:
+        begin, end = np.searchsorted(records["row"], [rows.start(name), rows.start(name) + rows.lengths[name]])
+        every = records[begin:end]
+        _, first, group = np.unique(every["hash"], return_index=True, return_inverse=True)
+        copies = np.flatnonzero((first[group] != np.arange(len(every))) & every["home"])
+        found.within[name] = Copies.of(every["row"][copies], every["row"][first[group[copies]]])
+        mine = every[np.sort(first)]  # exact copies are another finding
+        found.near[name, name] = [_near(mine, None)]
+        if name == "train":
+            train = mine
+        else:
+            place = np.searchsorted(train["hash"], every["hash"], sorter=(order := np.argsort(train["hash"])))
+            known = np.zeros(len(every), dtype=bool)
+            same = place < len(train)
+            known[same] = train["hash"][order[place[same]]] == every["hash"][same]
+            copies = np.flatnonzero(known & every["home"])
+            found.seen[name] = Copies.of(every["row"][copies], train["row"][order[place[copies]]])
+            found.near[name, "train"] = [_near(every[~known], train)]
+    report(int(records["home"].sum()))
+    return found
+
+
+def _near(mine: np.ndarray, others: np.ndarray | None) -> np.ndarray:
+    """(k, 3) float64 of :class:`Repeats`: scenes with a near one among others, or among themselves (then each pair once)."""
+    from scipy.spatial import KDTree
+
+    theirs = mine if others is None else others
+    if len(mine) == 0 or len(theirs) == 0:
+        return np.zeros((0, 3))
+    points = _points(mine)
+    tree = KDTree(points if others is None else _points(theirs))
+    nearest = [2 if others is None else 1]
+    distances, places = (found[:, 0] for found in tree.query(points, k=nearest, p=np.inf, distance_upper_bound=RADII[-1]))
+    near = np.isfinite(distances)
+    pairs = np.stack([mine["row"][near], theirs["row"][places[near]]], axis=1)
+    if others is None:
+        pairs = np.sort(pairs, axis=1)[:, ::-1]
+    return np.concatenate([pairs, distances[near, None]], axis=1)
+
+
+def _points(records: np.ndarray) -> np.ndarray:
+    """:func:`scene_points` of records."""
+    return scene_points({name: records[name] for name in SCENE})
+
+
+def nearest_pairs(found: list[np.ndarray], same: bool) -> np.ndarray:
+    """(k, 3) float64: near scenes of all neighbourhoods; each pair once where a split is compared with itself, else each row once."""
+    every = np.concatenate(found)
+    every = every[np.lexsort((every[:, 2], every[:, 0], every[:, 1]) if same else (every[:, 1], every[:, 2], every[:, 0]))]
+    kept = np.unique(every[:, 1::-1] if same else every[:, 0], axis=0, return_index=True)[1]
+    result: np.ndarray = every[np.sort(kept)]
+    return result
+
+
+def repeated(found: Repeats, counts: Mapping[str, Counts], rows: Rows) -> Iterator[Finding]:
     """Scenes that occur twice within a split, or in two splits."""
-    keys = {name: scene_keys(dataset[name]) for name in SPLITS if len(dataset[name])}
-    for name, mine in keys.items():
-        _, first, group = np.unique(mine, return_index=True, return_inverse=True)
-        copies = np.flatnonzero(first[group] != np.arange(len(mine)))
-        twice, pairs = len(copies), [[int(i), int(first[group[i]])] for i in copies[:10]]
+    for name in counts:
+        copies, start, n = found.within[name], rows.start(name), rows.lengths[name]
+        pairs = [[row - start, other - start] for row, other in copies.first]
         example = f"; first: {name} {pairs[0][0]} repeats {name} {pairs[0][1]}" if pairs else ""
         yield Finding(
-            "duplicate scenes", name, f"{twice:,} of {len(mine):,} repeat another{example}",
+            "duplicate scenes", name, f"{copies.count:,} of {n:,} repeat another{example}",
             "Remove the repeated scenes, or make the data anew: they count as more examples than they are.",
-            status="warn" if twice else "pass", details={"repeated": twice, "n": len(mine), "first": pairs},
+            status="warn" if copies.count else "pass", details={"repeated": copies.count, "n": n, "first": pairs},
         )  # fmt: skip
     for name in ("val", "test"):
-        if name in keys and "train" in keys:
-            seen = np.isin(keys[name], keys["train"])
-            example = f"; first: {name} {np.flatnonzero(seen)[0]}" if seen.any() else ""
+        if name in counts and "train" in counts:
+            seen, n = found.seen[name], rows.lengths[name]
+            first = [row - rows.start(name) for row, _ in seen.first]
+            example = f"; first: {name} {first[0]}" if first else ""
             yield Finding(
-                "scenes seen in training", name, f"{int(seen.sum()):,} of {len(seen):,} are training scenes{example}",
+                "scenes seen in training", name, f"{seen.count:,} of {n:,} are training scenes{example}",
                 f"Make the {name} examples anew with another seed, or remove these scenes from training: accuracy there is remembered.",
-                status="warn" if seen.any() else "pass",
-                details={"seen": int(seen.sum()), "n": len(seen), "first": [int(i) for i in np.flatnonzero(seen)[:10]]},
+                status="warn" if seen.count else "pass", details={"seen": seen.count, "n": n, "first": first},
             )  # fmt: skip
-            asked = triples(dataset[name])
-            known = np.isin(asked, triples(dataset.train))
+            asked, known = counts[name].triples, counts["train"].triples > 0
+            both = int(asked[known].sum())
             yield Finding(
                 "questions seen in training", name,
-                f"{known.mean():.1%} of {len(asked):,} ask about a subject, relation and object that training asks about", "",
-                status="note", details={"seen": int(known.sum()), "n": len(asked), "triples": len(np.unique(asked))},
+                f"{both / n:.1%} of {n:,} ask about a subject, relation and object that training asks about", "",
+                status="note", details={"seen": both, "n": n, "triples": int((asked > 0).sum())},
             )  # fmt: skip
 
 
-def margins(split: Split, name: str) -> Finding:
-    """Questions whose relation is too close to call."""
-    distance = np.abs(split.column("margin").astype(np.float64))
-    least = np.array([r.margin for r in RELATIONS])[split.column("relation")]
-    ambiguous, close = int((distance < least - 1e-6).sum()), float((distance < least + CLOSE).mean())
+def margins(counts: Counts, sample: Columns, name: str) -> Finding:
+    """Questions whose relation is too close to call; the median is of the `sample`."""
+    close, median = counts.close / counts.examples, float(np.median(np.abs(sample["margin"].astype(np.float64))))
     return Finding(
         "ambiguous margins", name,
-        f"{ambiguous:,} of {len(distance):,} too close to call, {close:.1%} less than {CLOSE} m from that; "
-        f"median margin {np.median(distance):.2f} m",
+        f"{counts.ambiguous:,} of {counts.examples:,} too close to call, {close:.1%} less than {CLOSE} m from that; "
+        f"median margin {median:.2f} m",
         "Remove questions whose vehicles stand nearer to each other than the relation's margin: the picture does not answer them.",
-        status="warn" if ambiguous else "pass", details={"ambiguous": ambiguous, "close": close, "median_m": float(np.median(distance))},
+        status="warn" if counts.ambiguous else "pass", details={"ambiguous": counts.ambiguous, "close": close, "median_m": median},
     )  # fmt: skip
 
 
-def occlusion(split: Split, name: str) -> Finding:
+def occlusion(counts: Counts, name: str) -> Finding:
     """Vehicles asked about that another vehicle hides."""
-    slots = np.stack([split.column("subject_slot"), split.column("object_slot")], axis=1).astype(np.int64)
-    visible = np.take_along_axis(split.column("visible"), slots, axis=1).min(axis=1)
-    under, hidden = int((visible < LEAST_VISIBLE - 1e-6).sum()), float((visible < HIDDEN).mean())
+    under, hidden = counts.unseen, counts.hidden / counts.examples
     return Finding(
         "occlusion", name,
-        f"{under:,} of {len(visible):,} ask about a vehicle under {LEAST_VISIBLE:.0%} visible, {hidden:.1%} under {HIDDEN:.0%}; "
-        f"least {visible.min():.0%}",
+        f"{under:,} of {counts.examples:,} ask about a vehicle under {LEAST_VISIBLE:.0%} visible, {hidden:.1%} under {HIDDEN:.0%}; "
+        f"least {counts.least:.0%}",
         f"Remove questions about vehicles of which less than {LEAST_VISIBLE:.0%} can be seen.",
-        status="warn" if under else "pass", details={"under": under, "hidden": hidden, "least": float(visible.min())},
+        status="warn" if under else "pass", details={"under": under, "hidden": hidden, "least": counts.least},
     )  # fmt: skip

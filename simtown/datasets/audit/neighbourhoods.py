@@ -1,0 +1,116 @@
+"""All rows of a data set by where they lie, so that those that lie near each other meet in memory, a neighbourhood at a time.
+
+Space is cut along its first directions. A row lies in a neighbourhood, its home, and is a guest in those that end less than `reach` below
+it. So any two rows nearer than that in every direction meet in some neighbourhood, and rows at the same place have the same home. What is
+not in memory lies in a temporary file without a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from tempfile import SpooledTemporaryFile
+from typing import Any, overload
+
+import numpy as np
+
+#: Bytes of records that are kept in memory.
+_IN_MEMORY = 1 << 26
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Where space is cut.
+
+    Attributes:
+        edges: for each direction that is cut, its ascending places.
+        reach: rows that are nearer than this in every direction meet.
+    """
+
+    edges: tuple[np.ndarray, ...]
+    reach: float
+
+    @classmethod
+    def by(cls, places: np.ndarray, parts: Sequence[int], reach: float) -> Grid:
+        """Cut direction i into parts[i] parts that hold as many of the (n, d) `places` each; into fewer where they would be too narrow."""
+        edges = []
+        for i, count in enumerate(parts):
+            kept: list[float] = []
+            for edge in np.quantile(places[:, i], np.arange(1, count) / count).tolist():
+                if not kept or edge > kept[-1] + reach:
+                    kept.append(edge)
+            edges.append(np.array(kept))
+        return cls(tuple(edges), reach)
+
+    def __len__(self) -> int:
+        """Neighbourhoods."""
+        return int(np.prod([len(edges) + 1 for edges in self.edges]))
+
+    def assign(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Where the rows of (n, d) `places` belong: numbers of rows, their neighbourhoods, and whether these are their homes."""
+        home = self._numbers(places, 0.0)
+        rows, numbers = [np.arange(len(places))], [home]
+        for shifts in product((0.0, self.reach), repeat=len(self.edges)):
+            if any(shifts):
+                shifted = self._numbers(places, np.array(shifts))
+                rows.append(np.arange(len(places)))
+                numbers.append(shifted)
+        every = np.stack([np.concatenate(rows), np.concatenate(numbers)], axis=1)
+        row, number = np.unique(every, axis=0).T
+        return row, number, number == home[row]
+
+    def _numbers(self, places: np.ndarray, shift: float | np.ndarray) -> np.ndarray:
+        """(n,) int64: the neighbourhood of each place, moved down by `shift`."""
+        moved = places[:, : len(self.edges)] - shift
+        number = np.zeros(len(places), dtype=np.int64)
+        for i, edges in enumerate(self.edges):
+            number = number * (len(edges) + 1) + np.searchsorted(edges, moved[:, i], side="right")
+        return number
+
+
+class Neighbourhoods(Sequence[tuple[int, np.ndarray]]):
+    """Records of rows by neighbourhood: each is its number, and its records in the order of their field "row".
+
+    Args:
+        count: neighbourhoods.
+        dtype: of a record.
+    """
+
+    def __init__(self, count: int, dtype: np.dtype[Any]) -> None:
+        self._count, self._dtype = count, dtype
+        self._file = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115  (closed by close)
+        self._pieces: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+
+    def add(self, numbers: np.ndarray, records: np.ndarray) -> None:
+        """Add (n,) records to their neighbourhoods, (n,) int64."""
+        order = np.argsort(numbers, kind="stable")
+        place = self._file.seek(0, 2)
+        self._file.write(records[order].tobytes())
+        for number, count in enumerate(np.bincount(numbers, minlength=self._count).tolist()):
+            if count:
+                self._pieces[number].append((place, count))
+                place += count * self._dtype.itemsize
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, number: int) -> tuple[int, np.ndarray]: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[tuple[int, np.ndarray]]: ...
+
+    def __getitem__(self, number: int | slice) -> Any:
+        if isinstance(number, slice):
+            return [self[i] for i in range(*number.indices(self._count))]
+        parts = []
+        for place, count in self._pieces[number]:  # beyond the last one: IndexError, which ends an iteration
+            self._file.seek(place)
+            parts.append(np.frombuffer(self._file.read(count * self._dtype.itemsize), dtype=self._dtype))
+        records = np.concatenate([np.zeros(0, dtype=self._dtype), *parts])
+        return number, records[np.argsort(records["row"], kind="stable")]
+
+    def close(self) -> None:
+        """Remove the temporary file."""
+        self._file.close()
