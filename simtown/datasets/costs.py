@@ -24,6 +24,7 @@ from simtown.datasets.shards import tasks
 from simtown.datasets.stores import url_of
 
 #: Bytes of an example in a shard, by pixels of a picture: images (of all weathers alike), masks, depth. Between them, powers of the pixels.
+#: (What chooses the examples of a shard, in :mod:`simtown.datasets.settings`, is coarser: it belongs to the format.)
 _PICTURES = {
     "images": {1_024: 2_300, 2_048: 4_100, 16_384: 19_000, 65_536: 50_500, 262_144: 122_000},
     "masks": {1_024: 340, 2_048: 530, 16_384: 2_300, 65_536: 5_600, 262_144: 12_500},
