@@ -188,7 +188,9 @@ def _write_split(portion: Portion, sample: Shown, pieces: Path) -> dict[str, np.
 
 def _batches(portion: Portion, sample: Shown) -> Iterator[Batch]:
     """The examples of a sample."""
-    for start in sample.starts:
+    for start, following in zip(sample.starts, [*sample.starts[1:], None], strict=True):
+        if following is not None:
+            portion.data[portion.name].fetch_ahead(np.array([following]))
         yield from portion.batches(portion.masked, start, start + sample.stretch)
 
 
