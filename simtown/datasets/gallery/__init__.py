@@ -79,7 +79,7 @@ def gallery(data: Dataset, out: Path, step: Callable[[int], None] = lambda n: No
         data: the data set.
         out: the directory to write.
         step: called with the number of examples written since the last call.
-        everything: show all examples, not a sample. Memory grows by 20 bytes an example that is shown.
+        everything: show all examples, not a sample. Memory grows by 60 bytes an example that is shown.
 
     Raises:
         ForeignDirectoryError: `out` is not empty. DamagedError: a shard cannot be read.
