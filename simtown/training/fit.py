@@ -66,7 +66,7 @@ class Watcher(Protocol):
         ...
 
     def paced(self, pace: Pace) -> None:
-        """How the run goes: after the first step since a validation, and every second."""
+        """How the run goes, every second; not between two validations that lie closer together."""
         ...
 
     def validated(self, row: dict[str, float], best: dict[str, float]) -> None:
@@ -210,6 +210,8 @@ class _Fit:
         """Train until it is time to stop, then test once."""
         rows = [r for r in runs.read_metrics(self.directory) if self.state and r["epoch"] <= self.state.epoch]
         _write_lines(self.directory / runs.METRICS, rows)
+        if self.state:
+            self.watcher.noted(f"goes on after step {self.state.step + (self.state.middle.steps if self.state.middle else 0):,}")
         state = self.state or State(0, 0, {"epoch": 0, "step": 0, "val_accuracy": 0.0, "val_loss": 0.0}, 0, 0.0, {}, {})
         with _precision(self.settings), _tensorboard(self.directory, state.step) as board:
             while not (reason := self._stop(state)):
@@ -368,7 +370,7 @@ class _Fit:
     def _finish(self, state: State, reason: str) -> dict[str, Any]:
         dataset = self.dataset
         self.model.load_state_dict(runs.load_weights(self.model.state_dict(), self.directory))
-        test = open_split(dataset.test, len(dataset.test), dataset.settings, self.device)
+        test = open_split(dataset.test, len(dataset.test), dataset.settings, self.device, False if self.cache is False else None)
         logits, loss = logits_of(self.model, test, len(dataset.test))
         val, _ = logits_of(self.model, self.val, len(dataset.val))
         runs.save_test(self.directory, logits, answers(dataset.test))
