@@ -294,6 +294,17 @@ def test_what_repeats_is_found_however_space_is_cut_and_whoever_works(clean, cop
     assert whole["repeated pictures", "all"].details["first"] == [["train 840", "train 40"], ["test 80", "train 90"]]
 
 
+def test_of_a_split_of_many_pictures_some_are_compared_with_all_and_equal_ones_are_still_found(clean, copy, monkeypatch):
+    directory = repeat_in_all_ways(copy(clean))
+    monkeypatch.setattr(pictures, "REFERENCES", 200)  # every eighth of training, every third of the test
+    found, *_ = repetitions(directory, Processes())
+    assert found["repeated pictures", "all"].details["first"] == [["train 840", "train 40"]]
+    with h5py.File(directory / "train-00000.h5", "r+") as train, h5py.File(directory / "test-00000.h5", "r+") as test:
+        test["images"][80] = np.clip(train["images"][88].astype(int) + 3, 0, 255)
+    found, *_ = repetitions(seal(directory), Processes())
+    assert found["repeated pictures", "all"].details["first"] == [["train 840", "train 40"], ["test 80", "train 88"]]
+
+
 def test_guests_are_counted_at_home_alone(clean, copy):
     with survey.surveyed(open_dataset(repeat_in_all_ways(copy(clean))), Processes(), ignore) as seen:
         _, records = seen.scenes[0]
@@ -302,10 +313,11 @@ def test_guests_are_counted_at_home_alone(clean, copy):
         (at_home, away) = (scenes.repeats((0, some), ignore, seen.rows) for some in (records, guests))
     assert (at_home.within["train"].count, at_home.seen["test"].count) == (5, 3)
     assert (away.within["train"].count, away.seen["test"].count) == (0, 0)
+    assert not any(len(part) for parts in away.near.values() for part in parts)
 
 
 @given(st.lists(st.tuples(st.floats(-5, 5), st.floats(-5, 5)), min_size=1, max_size=60), st.integers(1, 6), st.floats(0.01, 2))
-def test_near_rows_meet_and_every_row_has_one_home(places, parts, reach):
+def test_near_rows_meet_at_home(places, parts, reach):
     places = np.array(places)
     grid = neighbourhoods.Grid.by(places, [parts, 2], reach)
     row, number, home = grid.assign(places)
@@ -313,8 +325,9 @@ def test_near_rows_meet_and_every_row_has_one_home(places, parts, reach):
     assert number.min() >= 0
     assert number.max() < len(grid)
     members = {own: set(number[row == own].tolist()) for own in range(len(places))}
+    homes = number[home]
     near = np.abs(places[:, None] - places).max(axis=2) < 0.999 * reach
-    assert all(members[a] & members[b] for a, b in np.argwhere(near).tolist())
+    assert all(homes[a] in members[b] for a, b in np.argwhere(near).tolist())
 
 
 def test_statistics_of_a_large_split_are_of_pairs_spread_over_it(clean, copy, monkeypatch):
