@@ -92,7 +92,8 @@ class Mirror:
         """A shard's file, which is fetched if it is not there. As long as it is open, it stays.
 
         Raises:
-            DamagedError: it is not what the manifest says. RefusedError: a link has its place, or it is larger than it may be.
+            DamagedError: it is not what the manifest says.
+            RefusedError: a link has its place, or it is larger than it may be.
             OSError: it cannot be fetched.
         """
         name = path.relative_to(self.path).as_posix()
