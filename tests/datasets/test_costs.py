@@ -111,6 +111,13 @@ def test_too_little_room_is_refused_before_anything_is_written(words, many, cli,
     assert not list(tmp_path.iterdir())
 
 
+def test_a_plan_for_a_cluster_starts_none(cli, tmp_path):
+    done = cli("generate", "--n", 4_000_000, "--engine", "ray", "--out", tmp_path / "made", "--plan").succeeds()
+    assert "of one core's work" in done.out
+    assert "on 4 cores" in cli("generate", "--n", 400_000, "--engine", "ray", "--workers", 4, "--out", tmp_path / "made", "--plan").out
+    assert not list(tmp_path.iterdir())
+
+
 def test_captions_take_what_was_told(many, cli, tmp_path):
     told = costs.of_captions(open_dataset(many))
     cli("captions", many, "--out", tmp_path / "captions.txt").succeeds()

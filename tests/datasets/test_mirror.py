@@ -197,10 +197,11 @@ def test_those_who_want_one_shard_at_once_fetch_it_once(remote, fetched):
 def test_what_a_killed_process_left_goes(remote, tmp_path, allow, largest):
     allow(2 * largest)
     mirror = Mirror(Remote(remote))
-    reserved, torn = mirror.path / f".{SHARDS[5]}.lock", mirror.path / f".{SHARDS[0]}.{'a' * 16}.tmp"
+    reserved = mirror.path / f".{SHARDS[5]}.lock"
     reserved.write_bytes(b"")
     os.truncate(reserved, largest)
-    torn.write_bytes(b"half")
+    for number in (0, 5):
+        (mirror.path / f".{SHARDS[number]}.{'a' * 16}.tmp").write_bytes(b"half")
     for number in (0, 1):
         mirror.fetch(mirror.path / SHARDS[number])
     assert sorted(path.name for path in mirror.path.iterdir()) == ["manifest.json", *SHARDS[:2]]
