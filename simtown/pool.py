@@ -24,8 +24,8 @@ Piece = TypeVar("Piece")
 Report = Callable[[Any], None]
 #: The errors that commands explain, which a worker hands on as they are.
 _EXPLAINED = (ValueError, OSError, ImportError, MemoryError, DamagedError, WorkerError)
-#: Examples for which it is worth starting one more process, which takes a second or two.
-WORTH_A_PROCESS = 2_000
+#: Seconds of one core's work for which it is worth starting a process, which takes two.
+WORTH_A_PROCESS = 4.0
 
 
 def ignore(content: Any) -> None:
@@ -90,7 +90,7 @@ class Processes:
         with closing(team(_in_worker, pieces, (function, *shared), workers)) as events:
             for piece, kind, content in events:
                 if kind == "died":
-                    raise WorkerError(f"a worker process {content}: run the same command again to continue")
+                    raise WorkerError(f"a worker process {content}: run the same command again")
                 if kind == "told":
                     progress(content)
                 elif isinstance(content, Exception):
@@ -99,10 +99,10 @@ class Processes:
                     yield piece, content
 
 
-def processes_for(examples: int | None = None) -> Processes:
-    """One process a processor; fewer if so many examples do not keep them busy."""
+def processes_for(seconds: float | None = None) -> Processes:
+    """One process a processor; fewer for work of so few seconds that it would end before they have all begun."""
     most = default_workers()
-    return Processes(most if examples is None else max(1, min(most, examples // WORTH_A_PROCESS)))
+    return Processes(most if seconds is None else max(1, min(most, int(seconds / WORTH_A_PROCESS))))
 
 
 class OnCluster:

@@ -141,10 +141,10 @@ def connected(engine: str, address: str | None, workers: int | None) -> Iterator
 
 
 @contextmanager
-def pool_of(engine: str, address: str | None, workers: int | None, examples: int | None = None) -> Iterator[Pool]:
+def pool_of(engine: str, address: str | None, workers: int | None, *, seconds: float | None = None) -> Iterator[Pool]:
     """Who works: the Ray cluster that was asked for, or `workers` processes of this machine.
 
-    By default one a processor; fewer if so many `examples` do not keep them busy.
+    By default one a processor; fewer for work that takes one core few `seconds`.
     """
     from simtown.pool import OnCluster, Processes, processes_for
 
@@ -152,7 +152,7 @@ def pool_of(engine: str, address: str | None, workers: int | None, examples: int
         if cluster:
             yield OnCluster(cluster)
         else:
-            yield processes_for(examples) if workers is None else Processes(workers)
+            yield processes_for(seconds) if workers is None else Processes(workers)
 
 
 def report(outcome: Outcome, out: Path, what: str) -> None:

@@ -18,11 +18,11 @@ MOMENT = 2.0
 PlanOption = Annotated[bool, typer.Option("--plan", help="Say what it would write and how long that takes, write nothing, and end.")]
 
 
-def cores_of(engine: str, workers: int | None, examples: int | None = None) -> int | None:
+def cores_of(engine: str, workers: int | None, seconds: float | None = None) -> int | None:
     """How many cores work: None of a cluster that nobody bounds. As :func:`simtown.cli.app.pool_of`."""
     from simtown.pool import processes_for
 
-    return workers if workers is not None or engine != "local" else processes_for(examples).workers
+    return workers if workers is not None or engine != "local" else processes_for(seconds).workers
 
 
 def announce(title: str, cost: Cost, cores: int | None, out: Path | None = None, advice: str = "another --out", plan: bool = False) -> None:

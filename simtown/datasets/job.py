@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from simtown.datasets import manifest as manifests
 from simtown.datasets import timings
-from simtown.datasets.engines import Job, entry, make_shards
+from simtown.datasets.making import Job, entry, make_shards
 from simtown.datasets.settings import SCHEMA, Settings, differences
 from simtown.datasets.shards import STAGES, Clock, Task, checksum, tasks
 from simtown.datasets.stores import Directory, Remote, store_of

@@ -46,7 +46,7 @@ def fresh(settings: Settings, tables: Tables | None = None) -> dict[str, Any]:
 
 
 def enter(manifest: dict[str, Any], task: Task, made: Mapping[str, Any]) -> None:
-    """Write a shard down: its entry, and its summary into that of its split. `made`: of :func:`simtown.datasets.engines.entry`.
+    """Write a shard down: its entry, and its summary into that of its split. `made`: of :func:`simtown.datasets.making.entry`.
 
     A shard that was listed before, lost, and made again is in the summary already. Raises DamagedError for a summary of other lists.
     """

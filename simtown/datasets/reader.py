@@ -151,9 +151,12 @@ class Split(Sequence[Example]):
             raise DamagedError(f"{self._paths[number]} has questions about one vehicle {_NOTHING}")
 
     def stream(
-        self, names: Sequence[str], size: int, as_stored: bool = False, begin: int = 0, end: int | None = None
+        self, names: Sequence[str], size: int, as_stored: bool = False, begin: int = 0, end: int | None = None, onward: bool = True
     ) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
         """The rows `begin` to `end` - 1 in order, by default all, at most `size` at a time, read when asked for and not kept.
+
+        The next shards of a data set behind a URL are fetched while one is read; those beyond `end` only if somebody reads `onward`, in
+        another process, too.
 
         Yields the number of the first row and, by name, the columns or pictures `names`: of a data set of version 1 as today's has them,
         or `as_stored`. Raises DamagedError on the way.
@@ -161,9 +164,10 @@ class Split(Sequence[Example]):
         schema = SCHEMA if as_stored else self._schema
         end = len(self) if end is None else min(end, len(self))
         shards = self._shards_of(begin, end)
+        last_shard = len(self._paths) if onward else shards.stop
         for number in shards:
             if self._mirror:
-                self._mirror.ahead([self._paths[later] for later in shards[number - shards.start :][1 : 1 + AHEAD]])
+                self._mirror.ahead(self._paths[number + 1 : min(number + 1 + AHEAD, last_shard)])
             start, after = self._starts[number : number + 2].tolist()
             last = min(end, after) - start
             for first in range(max(begin - start, 0), last, size):

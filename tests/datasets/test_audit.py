@@ -15,13 +15,15 @@ from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
 from simtown.datasets import manifest as manifests
-from simtown.datasets.audit import balance, columns, near, pictures, probes, run, scenes
+from simtown.datasets.audit import balance, columns, counts, near, neighbourhoods, pictures, probes, run, scenes, survey
 from simtown.datasets.audit.findings import LEVEL, Finding, judged, wilson
+from simtown.datasets.audit.rows import Rows
 from simtown.datasets.job import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import checksum
 from simtown.language.relations import RELATION_NAMES
+from simtown.pool import Processes, ignore
 
 SETTINGS = Settings(entities=8, n=1_600, val=40, test=600, width=32, height=32, shard=800)
 
@@ -68,13 +70,14 @@ def lean(file, rng, where, yes=0.85):
 
 
 def test_a_clean_data_set_passes(clean, cli, tmp_path):
-    told = cli("audit", clean, "--strict", "--json", tmp_path / "audit.json").succeeds()
+    told = cli("audit", clean, "--strict", "--json", tmp_path / "audit.json", "--workers", 2).succeeds()
     assert "no warnings" in told.out
     content = json.loads((tmp_path / "audit.json").read_text())
     assert content["status"] == "pass"
     assert {f["status"] for f in content["findings"]} == {"pass", "note"}
     assert {f["check"] for f in content["findings"]} >= {"answers", "information", "question only", "picture only", "position only"}
     assert sum(g["n"] for f in content["findings"] if f["check"] == "answers by subject" for g in f["details"]["groups"]) == 2_240
+    assert content == json.loads(json.dumps(run.report("town", run.audit(open_dataset(clean))))), "as one process finds it"
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -178,13 +181,19 @@ def test_answers_by_heading_are_found(clean, copy, cli):
     assert "% are answered yes" in outcome.out
 
 
+def columns_of(split):
+    """All that is counted of a split, at once."""
+    read = split.rows(counts.COLUMNS, np.arange(len(split)))
+    return read | {columns.THINGS: (read["scene/prop"] >= 0).sum(axis=1)}
+
+
 @pytest.mark.parametrize("one_sided", [False, True])
 def test_headings_are_those_of_the_vehicles_asked_about(one_sided, plain):
     split, settings = open_dataset(plain).train, Settings(relations=("left of",) if one_sided else ("left of", "right of"))
     for i, example in enumerate(split):
         slots = (0, 1) if one_sided else (example.subject_slot, example.object_slot)
         expected = [example.scene.vehicles[slot].yaw % (2 * np.pi) for slot in slots]
-        assert columns.headings(split, settings)[i] == pytest.approx(expected)
+        assert columns.headings(columns_of(split), settings)[i] == pytest.approx(expected)
 
 
 def nudge(rng, pose):
@@ -223,11 +232,120 @@ def test_near_copies_of_training_scenes_are_found(clean, copy):
 def test_scenes_are_near_by_chance_as_often_as_expected(tmp_path):
     """In a world of two kinds many scenes are near another; the expected number is true within SAFETY, so none warns."""
     generate(Settings(entities=2, n=12_000, val=0, test=0, width=32, height=32), tmp_path / "town", workers=1)
-    (finding,) = near.near_repeats(open_dataset(tmp_path / "town"))
+    with survey.surveyed(open_dataset(tmp_path / "town"), Processes(), ignore) as seen:
+        (finding,) = (f for f in judged(list(run.repeated_scenes(seen, Processes(), ignore))) if f.check == "nearly repeated scenes")
     pairs, expected = finding.details["pairs"][-1], finding.details["expected"][-1]
     assert pairs >= 5
     assert expected / near.SAFETY**2 < pairs < expected
-    assert judged([finding])[0].status == "pass"
+    assert finding.status == "pass"
+
+
+def repeat_in_all_ways(directory):
+    """Scenes and pictures that occur again within a split and in another, exactly and nearly."""
+    with h5py.File(directory / "train-00000.h5", "r+") as first, h5py.File(directory / "train-00001.h5", "r+") as train:
+        for name in ("scene/entity", "scene/pose", "scene/camera"):
+            train[name][:5] = first[name][20:25]
+        train["scene/entity"][10:16] = first["scene/entity"][30:36]
+        train["scene/pose"][10:16] = nudge(np.random.default_rng(0), first["scene/pose"][30:36])
+        train["images"][40] = first["images"][40]
+        with h5py.File(directory / "test-00000.h5", "r+") as test:
+            for name in ("scene/entity", "scene/pose", "scene/camera"):
+                test[name][:3] = train[name][60:63]
+            test["scene/entity"][10:14] = first["scene/entity"][70:74]
+            test["scene/pose"][10:14] = nudge(np.random.default_rng(1), first["scene/pose"][70:74])
+            test["images"][80] = np.clip(first["images"][90].astype(int) + 3, 0, 255)
+    return seal(directory)
+
+
+class Backwards:
+    """A pool whose pieces end in the wrong order."""
+
+    workers = 2
+
+    def map(self, function, pieces, shared=(), progress=ignore, card=False):
+        for piece in reversed(list(pieces)):
+            yield piece, function(piece, progress, *shared)
+
+
+def repetitions(directory, pool):
+    data, read = open_dataset(directory), []
+    with survey.surveyed(data, pool, read.append) as seen:
+        found = [*run.repeated_scenes(seen, pool, read.append), run.repeated_pictures(seen, data, pool, read.append)]
+        assert sum(read) == run.PASSES * len(seen.rows)
+        return {(f.check, f.where): f for f in found}, len(seen.scenes), len(seen.pictures)
+
+
+def test_what_repeats_is_found_however_space_is_cut_and_whoever_works(clean, copy, monkeypatch):
+    directory = repeat_in_all_ways(copy(clean))
+    whole, *one = repetitions(directory, Processes())
+    monkeypatch.setattr(scenes, "_TOGETHER", 250)
+    monkeypatch.setattr(pictures, "_TOGETHER", 100)
+    monkeypatch.setattr(survey, "_PIECE", 300)
+    monkeypatch.setattr(survey, "_BLOCK", 70)
+    parts, *many = repetitions(directory, Backwards())
+    assert one == [1, 1]
+    assert many[0] == 9
+    assert many[1] > 20
+    assert parts == whole
+    assert whole["duplicate scenes", "train"].details["first"] == [[800 + i, 20 + i] for i in range(5)]
+    assert whole["scenes seen in training", "test"].details["first"] == [0, 1, 2]
+    assert whole["nearly repeated scenes", "train"].details["pairs"][-1] == 6
+    assert whole["near copies of training scenes", "test"].details["first"] == [[10 + i, 70 + i] for i in range(4)]
+    assert whole["repeated pictures", "all"].details["first"] == [["train 840", "train 40"], ["test 80", "train 90"]]
+
+
+def test_of_a_split_of_many_pictures_some_are_compared_with_all_and_equal_ones_are_still_found(clean, copy, monkeypatch):
+    directory = repeat_in_all_ways(copy(clean))
+    monkeypatch.setattr(pictures, "REFERENCES", 200)  # every eighth of training, every third of the test
+    found, *_ = repetitions(directory, Processes())
+    assert found["repeated pictures", "all"].details["first"] == [["train 840", "train 40"]]
+    with h5py.File(directory / "train-00000.h5", "r+") as train, h5py.File(directory / "test-00000.h5", "r+") as test:
+        test["images"][80] = np.clip(train["images"][88].astype(int) + 3, 0, 255)
+    found, *_ = repetitions(seal(directory), Processes())
+    assert found["repeated pictures", "all"].details["first"] == [["train 840", "train 40"], ["test 80", "train 88"]]
+
+
+def test_guests_are_counted_at_home_alone(clean, copy):
+    with survey.surveyed(open_dataset(repeat_in_all_ways(copy(clean))), Processes(), ignore) as seen:
+        _, records = seen.scenes[0]
+        guests = records.copy()
+        guests["home"] = False
+        (at_home, away) = (scenes.repeats((0, some), ignore, seen.rows) for some in (records, guests))
+    assert (at_home.within["train"].count, at_home.seen["test"].count) == (5, 3)
+    assert (away.within["train"].count, away.seen["test"].count) == (0, 0)
+    assert not any(len(part) for parts in away.near.values() for part in parts)
+
+
+@given(st.lists(st.tuples(st.floats(-5, 5), st.floats(-5, 5)), min_size=1, max_size=60), st.integers(1, 6), st.floats(0.01, 2))
+def test_near_rows_meet_at_home(places, parts, reach):
+    places = np.array(places)
+    grid = neighbourhoods.Grid.by(places, [parts, 2], reach)
+    row, number, home = grid.assign(places)
+    assert row[home].tolist() == list(range(len(places)))
+    assert number.min() >= 0
+    assert number.max() < len(grid)
+    members = {own: set(number[row == own].tolist()) for own in range(len(places))}
+    homes = number[home]
+    near = np.abs(places[:, None] - places).max(axis=2) < 0.999 * reach
+    assert all(homes[a] in members[b] for a, b in np.argwhere(near).tolist())
+
+
+def test_statistics_of_a_large_split_are_of_pairs_spread_over_it(clean, copy, monkeypatch):
+    monkeypatch.setattr(counts, "SAMPLE", 400)
+    rows = counts.sample_rows(1_600)
+    assert len(np.unique(rows)) == 400
+    assert (rows[0::2] % 2 == 0).all()
+    assert (np.diff(rows.reshape(-1, 2)) == 1).all()
+    assert np.bincount(rows * 4 // 1_600).tolist() == [100] * 4
+    assert counts.sample_rows(399).tolist() == list(range(399))
+    biased = plant(copy(clean), lambda file, rng: lean(file, rng, file["scene/weather"][:] == 4, 0.95), splits=("train",))
+    with survey.surveyed(open_dataset(biased), Processes(), ignore) as seen:
+        (finding,) = (f for f in run.statistics(seen, SETTINGS) if (f.check, f.where) == ("information", "train"))
+        assert {column: len(values) for column, values in seen.samples["train"].items()} == dict.fromkeys(seen.samples["train"], 400)
+    assert finding.found.endswith("; of 400 examples")
+    assert finding.details["n"] == 400
+    assert finding.details["features"][0]["feature"] == "weather"
+    assert seen.counts["train"].examples == 1_600
 
 
 def test_one_scene_everywhere_is_no_trouble(clean, copy, tmp_path):
@@ -268,7 +386,8 @@ def test_a_picture_under_another_scene_is_found(change, clean, copy):
 def test_ordinary_pictures_are_far_from_being_the_same(tmp_path):
     """Even in a foggy, small world: any two that are near on the whole differ much in some cell."""
     generate(Settings(entities=5, n=2_000, val=0, test=0, width=32, height=32, weathers=("fog",)), tmp_path / "town", workers=1)
-    prints = pictures.fingerprints(pictures.cell_brightness(open_dataset(tmp_path / "town"), "train"))
+    data = open_dataset(tmp_path / "town")
+    prints = pictures.fingerprints(pictures.cell_brightness(data, Rows.of(data), np.arange(2_000)))
     squares = np.square(prints).mean(axis=1)
     for i in range(0, len(prints), 500):
         difference = squares[i : i + 500, None] + squares - 2 * prints[i : i + 500] @ prints.T / prints.shape[1]
@@ -293,7 +412,7 @@ def test_seen_questions_are_told_apart_from_seen_scenes(clean):
     data = open_dataset(clean)
     known = {(int(s), int(r), int(o)) for s, r, o in zip(*(data.train.column(c) for c in ("subject", "relation", "object")), strict=True)}
     asked = list(zip(*(data.test.column(c) for c in ("subject", "relation", "object")), strict=True))
-    (finding,) = (f for f in scenes.repeated(data) if (f.check, f.where) == ("questions seen in training", "test"))
+    (finding,) = (f for f in run.audit(data) if (f.check, f.where) == ("questions seen in training", "test"))
     assert finding.status == "note"
     assert finding.details["seen"] == sum((int(s), int(r), int(o)) in known for s, r, o in asked)
 
@@ -313,17 +432,34 @@ def answers_anew(directory, seed):
     """The data set with each pair's answers exchanged by a coin: without bias by construction."""
     data = open_dataset(directory)
     for name in ("train", "val", "test"):
-        (fresh,) = balance.null_answers(data[name].column("answer"), 1, seed)
-        data[name]._columns["answer"] = fresh
+        split = data[name]
+        (fresh,) = balance.null_answers(split.rows(("answer",), np.arange(len(split)))["answer"], 1, seed)
+        split.stream, split.rows = exchanged(split, fresh)
     return data
 
 
-def without_probes(data):
-    found = []
-    for name in ("train", "val", "test"):
-        found += [balance.overall(data[name], name), *balance.by_group(data[name], data.settings, name)]
-        found.append(balance.information(data[name], data.settings, name))
-    return judged(found)
+def exchanged(split, fresh):
+    """The split's own stream and rows, but for other answers."""
+    stream, rows = split.stream, split.rows
+
+    def other_stream(*given, **more):
+        for first, block in stream(*given, **more):
+            yield first, block | {"answer": fresh[first : first + len(block["answer"])]}
+
+    def other_rows(names, numbers):
+        return rows(names, numbers) | ({"answer": fresh[numbers]} if "answer" in names else {})
+
+    return other_stream, other_rows
+
+
+def statistics_anew(data, seed):
+    """What is found of answers that were exchanged in the same way."""
+    samples = {name: columns_of(data[name]) for name in ("train", "val", "test")}
+    for read in samples.values():
+        (read["answer"],) = balance.null_answers(read["answer"], 1, seed)
+    counted = {name: counts.Counts.of(read, data.settings) for name, read in samples.items()}
+    seen = survey.Survey(Rows.of(data), counted, samples, [], [], [])
+    return judged([f for f in run.statistics(seen, data.settings) if f.p is not None])
 
 
 def rate(audits):
@@ -337,7 +473,7 @@ def rate(audits):
 
 
 def test_chance_alone_warns_as_rarely_as_promised(clean):
-    bad, most = rate([without_probes(answers_anew(clean, seed)) for seed in range(12)])
+    bad, most = rate([statistics_anew(open_dataset(clean), seed) for seed in range(12)])
     assert bad <= most
 
 
@@ -372,7 +508,7 @@ def test_mutual_information_is_that_of_another_library(pairs):
 
 
 def test_the_null_keeps_the_design(clean):
-    answer = open_dataset(clean).train.column("answer")
+    answer = columns_of(open_dataset(clean).train)["answer"]
     for drawn in balance.null_answers(answer, 3, 0):
         assert (drawn[0::2] ^ drawn[1::2]).all()
         assert 0.4 < (drawn == answer).mean() < 0.6
@@ -387,7 +523,7 @@ def test_where_the_subject_stands_counts_only_if_opposites_are_asked():
 
 
 def test_too_few_examples_are_said_to_be_too_few(plain):
-    told = list(probes.probe(open_dataset(plain), lambda name: None))
+    told = list(probes.probe(open_dataset(plain)))
     assert {f.status for f in told} == {"note"}
 
 

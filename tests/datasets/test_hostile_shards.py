@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from simtown.datasets import manifest as manifests
-from simtown.datasets.engines import entry
 from simtown.datasets.locate import find
+from simtown.datasets.making import entry
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import LAYOUT, PICTURES, checksum, layout, tasks

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from simtown.datasets import manifest as manifests
-from simtown.datasets.engines import entry
 from simtown.datasets.job import Silent, generate, is_disk_full
+from simtown.datasets.making import entry
 from simtown.datasets.settings import Settings, SettingsError
 from simtown.datasets.shards import tasks
 from simtown.files import DamagedError, ForeignDirectoryError
@@ -69,7 +69,7 @@ SHARD, BEGUN_SHARD = r"(train|val|test)-\d+\.h5", r"\.(train|val|test)-\d+\.h5\.
 FOURTH = Moment("worker", "os.rename", SHARD, 4)
 #: Where a job is killed. The first kills come before anything is there, the others may come in any order.
 EARLY = [Moment("parent", "import", r"simtown\.datasets\.job"), Moment("parent", "os.rename", r"manifest\.json")]
-LATER = [Moment("worker", "import", r"simtown\.datasets\.engines"), *(Moment("worker", "open", BEGUN_SHARD, nth) for nth in (1, 2, 3)),
+LATER = [Moment("worker", "import", r"simtown\.datasets\.making"), *(Moment("worker", "open", BEGUN_SHARD, nth) for nth in (1, 2, 3)),
          *(Moment("worker", "os.rename", SHARD, nth) for nth in (1, 2, 3)), Moment("parent", "os.rename", r"manifest\.json")]  # fmt: skip
 
 
@@ -122,7 +122,7 @@ def test_workers_die_with_their_parent(tmp_path, gate, started, marked, until):
 
 def test_workers_that_are_still_starting_write_nothing_once_their_parent_is_gone(tmp_path, gate, started, marked, until):
     mark, directory = uuid.uuid4().hex, tmp_path / "town"
-    stop = gate(Moment("worker", "import", r"simtown\.datasets\.engines"))
+    stop = gate(Moment("worker", "import", r"simtown\.datasets\.making"))
     process = started("generate", *SHORT, "--workers", 2, "--out", directory, mark=mark, stderr=subprocess.DEVNULL)
     until(lambda: len(stop.waiting("worker")) == 2)
     process.kill()
@@ -162,7 +162,7 @@ def test_an_interrupt_ends_with_one_line_and_the_same_command_continues(whom, tm
     assert hidden(directory) == []
 
 
-@pytest.mark.parametrize("module", [r"multiprocessing\.spawn", r"simtown\.cli", r"simtown\.datasets\.engines"])
+@pytest.mark.parametrize("module", [r"multiprocessing\.spawn", r"simtown\.cli", r"simtown\.datasets\.making"])
 def test_an_interrupt_while_workers_start_shows_no_traceback(module, tmp_path, gate, started, marked, until):
     """Ctrl-C in a terminal reaches the whole process group, workers that are still importing too."""
     mark, stop = uuid.uuid4().hex, gate(Moment("worker", "import", module))

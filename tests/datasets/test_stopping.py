@@ -33,7 +33,7 @@ ALONE = [Moment("parent", "import", "typer"), Moment("parent", "import", r"simto
          Moment("parent", "open", r"\.manifest\.json\..*", 2), Moment("parent", "os.rename", r"timings\.json"),
          Moment("parent", "os.rename", r"preview\.png")]  # fmt: skip
 #: With two workers: while they start, while they work, and while the parent writes down what they did.
-TEAM = [Moment("worker", "import", r"multiprocessing\.spawn"), Moment("worker", "import", r"simtown\.datasets\.engines"),
+TEAM = [Moment("worker", "import", r"multiprocessing\.spawn"), Moment("worker", "import", r"simtown\.datasets\.making"),
         Moment("worker", "import", "numba"), Moment("worker", "open", BEGUN_SHARD, 2), Moment("worker", "os.rename", SHARD, 2),
         Moment("parent", "os.rename", r"manifest\.json", 2)]  # fmt: skip
 

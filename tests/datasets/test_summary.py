@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from simtown.datasets import manifest as manifests
 from simtown.datasets import summary as summaries
-from simtown.datasets.engines import entry
 from simtown.datasets.job import generate
+from simtown.datasets.making import entry
 from simtown.datasets.names import names
 from simtown.datasets.reader import Split, open_dataset
 from simtown.datasets.settings import SPLITS, Settings

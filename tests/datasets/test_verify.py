@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from simtown.datasets import manifest as manifests
-from simtown.datasets.engines import entry
 from simtown.datasets.job import generate
+from simtown.datasets.making import entry
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import checksum, tasks

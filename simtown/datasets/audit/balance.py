@@ -65,11 +65,10 @@ def information(sample: Columns, rows: np.ndarray, length: int, settings: Settin
     from scipy.stats import gamma
 
     answer, table = sample["answer"].astype(bool), features(sample, rows, length, settings)
-    null_draws = list(null_answers(answer, DRAWS, seed))
+    nulls = np.array([[mutual_information(numbers, drawn) for numbers in table.values()] for drawn in null_answers(answer, DRAWS, seed)])
     told: list[dict[str, Any]] = []
-    for feature, numbers in table.items():
+    for (feature, numbers), null in zip(table.items(), nulls.T, strict=True):
         measured = mutual_information(numbers, answer)
-        null = np.array([mutual_information(numbers, drawn) for drawn in null_draws])
         mean, variance = float(null.mean()), float(null.var(ddof=1))
         p = float(gamma.sf(measured, mean * mean / variance, scale=variance / mean)) if variance > 1e-18 else float(measured <= mean + 1e-9)
         told.append({"feature": feature, "bits": measured - mean, "plain_bits": measured, "values": int(numbers.max()) + 1, "p": p})

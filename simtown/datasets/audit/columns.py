@@ -14,6 +14,8 @@ from simtown.language.relations import RELATION_NAMES, RELATIONS, relation_numbe
 Columns = Mapping[str, np.ndarray]
 #: The picture as a grid: columns and rows of cells in which a vehicle's middle can lie.
 GRID = (8, 4)
+#: The name that the number of things in the street has among columns, in the place of the things themselves.
+THINGS = "things"
 
 
 def mirrored(settings: Settings) -> bool:
@@ -107,7 +109,7 @@ def features(columns: Columns, rows: np.ndarray, length: int, settings: Settings
         "size in the picture": tenths(height),
         "distance of the margin from 0": tenths(np.abs(columns["margin"])),
         "least visible share": tenths(columns["visible"][:, :2].min(axis=1)),
-        "things in the street": (columns["scene/prop"] >= 0).sum(axis=1),
+        "things in the street": columns[THINGS],
         "place in its pair": rows % 2,
         "place in the split": rows * 10 // max(length, 1),
     }

@@ -1,8 +1,8 @@
 """All rows of a data set by where they lie, so that those that lie near each other meet in memory, a neighbourhood at a time.
 
-Space is cut along its first directions. A row lies in a neighbourhood, its home, and is a guest in those that end less than `reach` below
-it. So any two rows nearer than that in every direction meet in some neighbourhood, and rows at the same place have the same home. What is
-not in memory lies in a temporary file without a name.
+Space is cut along its first directions. A row lies in a neighbourhood, its home, and is a guest in those that are less than `reach` away.
+So whatever is nearer to a row than that, in every direction, is in the row's home. What is not in memory lies in a temporary file without
+a name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, overload
 import numpy as np
 
 #: Bytes of records that are kept in memory.
-_IN_MEMORY = 1 << 26
+_IN_MEMORY = 1 << 25
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Grid:
 
     Attributes:
         edges: for each direction that is cut, its ascending places.
-        reach: rows that are nearer than this in every direction meet.
+        reach: rows that are nearer than this in every direction meet in the homes of both.
     """
 
     edges: tuple[np.ndarray, ...]
@@ -49,20 +49,19 @@ class Grid:
 
     def assign(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Where the rows of (n, d) `places` belong: numbers of rows, their neighbourhoods, and whether these are their homes."""
-        home = self._numbers(places, 0.0)
-        rows, numbers = [np.arange(len(places))], [home]
-        for shifts in product((0.0, self.reach), repeat=len(self.edges)):
-            if any(shifts):
-                shifted = self._numbers(places, np.array(shifts))
-                rows.append(np.arange(len(places)))
-                numbers.append(shifted)
-        every = np.stack([np.concatenate(rows), np.concatenate(numbers)], axis=1)
-        row, number = np.unique(every, axis=0).T
-        return row, number, number == home[row]
+        home = self._numbers(places, np.zeros(len(self.edges)))
+        guests = [np.zeros(0, dtype=np.int64)]
+        for shift in product((-self.reach, 0.0, self.reach), repeat=len(self.edges)):
+            number = self._numbers(places, np.array(shift))
+            away = np.flatnonzero(number != home)
+            guests.append(away * len(self) + number[away])
+        row, number = np.divmod(np.unique(np.concatenate(guests)), len(self))
+        every = np.concatenate([np.arange(len(places)), row])
+        return every, np.concatenate([home, number]), np.arange(len(every)) < len(places)
 
-    def _numbers(self, places: np.ndarray, shift: float | np.ndarray) -> np.ndarray:
-        """(n,) int64: the neighbourhood of each place, moved down by `shift`."""
-        moved = places[:, : len(self.edges)] - shift
+    def _numbers(self, places: np.ndarray, shift: np.ndarray) -> np.ndarray:
+        """(n,) int64: the neighbourhood of each place, moved by `shift`."""
+        moved = places[:, : len(self.edges)] + shift
         number = np.zeros(len(places), dtype=np.int64)
         for i, edges in enumerate(self.edges):
             number = number * (len(edges) + 1) + np.searchsorted(edges, moved[:, i], side="right")

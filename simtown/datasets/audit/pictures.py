@@ -7,8 +7,8 @@ PEAK. Noise, another brightness or a JPEG of quality 90 change a picture by 0.02
 what has moved changes a few cells much: among 60,000 ordinary examples of 32 × 32 pixels with five kinds of vehicles by 0.29 at least, by
 0.24 if all of them stand in fog.
 
-All pictures are compared with all. What is kept of each is where it lies along the directions in which pictures differ most; those that lie
-within REACH of each other are read again and compared in full.
+All pictures are compared with all, or, of a split of more, with REFERENCES of it. What is kept of each is where it lies along the
+directions in which pictures differ most; those that lie within REACH of each other are read again and compared in full.
 """
 
 from __future__ import annotations
@@ -34,12 +34,18 @@ _FLOOR = 2.0
 #: Directions of greatest variation that pictures are placed by, pictures they are learned from, and in how many places those lie.
 _DIRECTIONS, _LEARNED_FROM, _PLACES = 16, 1_000, 20
 #: Distance in these directions within which two pictures are candidates, and candidates of each. Of 4,000 pictures of 64 × 32 pixels none
-#: was moved farther than 0.8 by another brightness, gamma, noise or JPEG if it stayed the same by SAME and PEAK.
-REACH, _CANDIDATES = 1.0, 4
-#: Pictures in a neighbourhood, about; pixels that are read at once; pairs that are compared at once.
-_TOGETHER, _PIXELS, _PAIRS = 500_000, 8_000_000, 4_096
-#: What is kept of a picture: its number among all rows, a hash of its cells, whether the neighbourhood is its home, where it lies.
-RECORD = np.dtype([("row", "<i8"), ("hash", "<u8"), ("home", "?"), ("place", "<f4", (_DIRECTIONS,))])
+#: moved that far by another brightness, gamma, noise or JPEG if it stayed the same by SAME and PEAK.
+REACH, _CANDIDATES = 0.8, 4
+#: Pictures of a split that every picture is compared with at most, at equal distances over the split: how long it takes to find
+#: candidates grows with their number. Equal pictures are found among all.
+REFERENCES = 1_000_000
+#: Pictures in a neighbourhood, about, the parts that a direction is cut into, and directions that are cut at most.
+_TOGETHER, _PARTS, _CUTS = 50_000, 4, 3
+#: Pixels that are read at once, and pairs that are compared at once.
+_PIXELS, _PAIRS = 8_000_000, 4_096
+#: What is kept of a picture: its number among all rows, a hash of its cells, whether the neighbourhood is its home, whether others are
+#: compared with it, and where it lies.
+RECORD = np.dtype([("row", "<i8"), ("hash", "<u8"), ("home", "?"), ("reference", "?"), ("place", "<f2", (_DIRECTIONS,))])
 
 
 class Places:
@@ -55,16 +61,26 @@ class Places:
         directions = np.linalg.svd(learned - learned.mean(axis=0), full_matrices=False)[2][:_DIRECTIONS].T
         self.directions = np.zeros((SIDE * SIDE, _DIRECTIONS), dtype=np.float32)
         self.directions[:, : directions.shape[1]] = directions  # fewer pictures than that have fewer
-        cuts = next(cuts for cuts in range(_DIRECTIONS) if len(rows) <= _TOGETHER * 4**cuts)
-        self.grid = Grid.by(learned @ self.directions, [4] * cuts, REACH)
+        cuts = next((cuts for cuts in range(_CUTS) if len(rows) <= _TOGETHER * _PARTS**cuts), _CUTS)
+        self._rows = rows
+        self.grid = Grid.by(learned @ self.directions, [_PARTS] * cuts, REACH)
 
     def records(self, rows: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Neighbourhoods (m,) int64 and records (m,) of the pictures `rows`, by their cells (n, SIDE * SIDE) uint8."""
-        place = fingerprints(cells) @ self.directions
+        place, reference = fingerprints(cells) @ self.directions, self._references(rows)
         row, number, home = self.grid.assign(place)
+        row, number, home = (values[home | reference[row]] for values in (row, number, home))  # no other guest is of use
         records = np.zeros(len(row), dtype=RECORD)
-        records["row"], records["hash"], records["home"], records["place"] = rows[row], hashes(cells)[row], home, place[row]
+        records["row"], records["hash"], records["home"] = rows[row], hashes(cells)[row], home
+        records["reference"], records["place"] = reference[row], place[row]
         return number, records
+
+    def _references(self, rows: np.ndarray) -> np.ndarray:
+        """(n,) bool: whether others are compared with each of (n,) rows."""
+        reference = np.zeros(len(rows), dtype=bool)
+        for name, places, own in self._rows.by_split(rows):
+            reference[places] = own % -(-self._rows.lengths[name] // REFERENCES) == 0
+        return reference
 
 
 def cell_brightness(dataset: Dataset, rows: Rows, numbers: np.ndarray) -> np.ndarray:
@@ -90,25 +106,26 @@ def fingerprints(cells: np.ndarray) -> np.ndarray:
 def same_pictures(neighbourhood: tuple[int, np.ndarray], report: Report, dataset: Dataset, rows: Rows) -> np.ndarray:
     """A piece of work: (k, 2) int64 rows of pictures of different scenes that are one, each with an earlier one, in a neighbourhood."""
     records = neighbourhood[1]
-    _, first, group = np.unique(records["hash"], return_index=True, return_inverse=True)
-    copies = np.flatnonzero(first[group] != np.arange(len(records)))
-    equal = np.stack([records["row"][copies], records["row"][first[group[copies]]]], axis=1)
-    found = [equal, *_nearly_equal(records[np.sort(first)], dataset, rows)]
-    different = [pairs[_of_different_scenes(dataset, rows, pairs)] for part in found for pairs in _batches(part)]
-    report(int(records["home"].sum()))
+    home, references = records[records["home"]], records[records["reference"]]
+    _, first, group = np.unique(home["hash"], return_index=True, return_inverse=True)
+    copies = np.flatnonzero(first[group] != np.arange(len(home)))
+    equal = np.stack([home["row"][copies], home["row"][first[group[copies]]]], axis=1)
+    nearly = _nearly_equal(home[np.sort(first)], references[np.unique(references["hash"], return_index=True)[1]], dataset, rows)
+    different = [pairs[_of_different_scenes(dataset, rows, pairs)] for part in (equal, *nearly) for pairs in _batches(part)]
+    report(len(home))
     return np.concatenate([np.zeros((0, 2), dtype=np.int64), *different])
 
 
-def _nearly_equal(records: np.ndarray, dataset: Dataset, rows: Rows) -> Iterator[np.ndarray]:
+def _nearly_equal(records: np.ndarray, references: np.ndarray, dataset: Dataset, rows: Rows) -> Iterator[np.ndarray]:
     """Pairs (k, 2) of rows whose pictures are the same but not equal, the later one first."""
     from scipy.spatial import KDTree
 
-    if len(records) < 2:
+    if len(records) == 0 or len(references) == 0:
         return
-    tree = KDTree(records["place"])
-    _, nearest = tree.query(records["place"], k=list(range(1, _CANDIDATES + 2)), distance_upper_bound=REACH)
-    mine, places = np.nonzero((nearest < len(records)) & (nearest != np.arange(len(records))[:, None]))
-    pairs = np.stack([records["row"][mine], records["row"][nearest[mine, places]]], axis=1)
+    nearest = KDTree(references["place"]).query(records["place"], k=list(range(1, _CANDIDATES + 2)), distance_upper_bound=REACH)[1]
+    mine, candidate = np.nonzero(nearest < len(references))
+    pairs = np.stack([records["row"][mine], references["row"][nearest[mine, candidate]]], axis=1)
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     pairs = np.unique(np.sort(pairs, axis=1)[:, ::-1], axis=0)
     for some in _batches(pairs):
         change = fingerprints(cell_brightness(dataset, rows, some[:, 0])) - fingerprints(cell_brightness(dataset, rows, some[:, 1]))

@@ -37,14 +37,8 @@ def audit(dataset: Dataset, pool: Pool | None = None, progress: Report = ignore)
     with surveyed(dataset, pool, progress) as survey:
         found = [*statistics(survey, dataset.settings), *probes.probe(dataset)]
         found.append(checksums.changed_files(survey.changed, len(dataset.manifest["shards"])))
-        repeats = scenes.Repeats.none()
-        with closing(pool.map(scenes.repeats, survey.scenes, (survey.rows,), progress)) as results:
-            for _, part in results:
-                repeats.add(part)
-        found += [*scenes.repeated(repeats, survey.counts, survey.rows)]
-        found += [*near.near_repeats(repeats, survey.counts, survey.samples, survey.rows)]
-        with closing(pool.map(pictures.same_pictures, survey.pictures, (dataset, survey.rows), progress)) as results:
-            found.append(pictures.repeated_pictures(np.concatenate([pairs for _, pairs in results]), survey.rows))
+        found += repeated_scenes(survey, pool, progress)
+        found.append(repeated_pictures(survey, dataset, pool, progress))
     return sorted(judged(found), key=lambda f: _ORDER[f.check.split(" by ")[0]])
 
 
@@ -57,6 +51,22 @@ def statistics(survey: Survey, settings: Settings) -> Iterator[Finding]:
         yield balance.information(sample, sample_rows(counts.examples), counts.examples, settings, name)
         yield scenes.margins(counts, sample, name)
         yield scenes.occlusion(counts, name)
+
+
+def repeated_scenes(survey: Survey, pool: Pool, progress: Report) -> Iterator[Finding]:
+    """Scenes that occur again, the same or nearly."""
+    repeats = scenes.Repeats.none()
+    with closing(pool.map(scenes.repeats, survey.scenes, (survey.rows,), progress)) as results:
+        for _, part in results:
+            repeats.add(part)
+    yield from scenes.repeated(repeats, survey.counts, survey.rows)
+    yield from near.near_repeats(repeats, survey.counts, survey.samples, survey.rows)
+
+
+def repeated_pictures(survey: Survey, dataset: Dataset, pool: Pool, progress: Report) -> Finding:
+    """Pictures that occur again under another scene."""
+    with closing(pool.map(pictures.same_pictures, survey.pictures, (dataset, survey.rows), progress)) as results:
+        return pictures.repeated_pictures(np.concatenate([pairs for _, pairs in results]), survey.rows)
 
 
 _CHECKS = ("answers", "information", "question only", "picture only", "position only", "duplicate scenes", "nearly repeated scenes",

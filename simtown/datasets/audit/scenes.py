@@ -23,7 +23,7 @@ SCENE = ("scene/entity", "scene/pose", "scene/camera")
 #: Greatest distances in metres that count as near, along the road and across it; for a heading, at one metre from the middle.
 RADII = np.array([0.0025, 0.005, 0.0125, 0.025])
 #: Scenes in a neighbourhood, about, and those that places are learned from, in so many runs of neighbours.
-_TOGETHER, _LEARNED_FROM, _RUNS = 250_000, 2_000, 20
+_TOGETHER, _LEARNED_FROM, _RUNS = 100_000, 2_000, 20
 #: More than any distance in a scene: vehicles of different kinds are never near.
 _APART = 1e4
 #: Examples of what was found.
@@ -102,7 +102,8 @@ class Repeats:
     Attributes:
         within: by split, scenes that repeat an earlier one of it.
         seen: by split, its scenes that are training scenes.
-        near: by split and the split it is compared with, (k, 3) float64: a scene's row, the row of one near it, and the distance in metres.
+        near: by split and the split it is compared with, (k, 3) float64: a scene's row, the row of the nearest one if that is near, and the
+            distance in metres.
     """
 
     within: dict[str, Copies]
@@ -137,7 +138,7 @@ def repeats(neighbourhood: tuple[int, np.ndarray], report: Report, rows: Rows) -
         copies = np.flatnonzero((first[group] != np.arange(len(every))) & every["home"])
         found.within[name] = Copies.of(every["row"][copies], every["row"][first[group[copies]]])
         mine = every[np.sort(first)]  # exact copies are another finding
-        found.near[name, name] = [_near(mine, None)]
+        found.near[name, name] = [_near(mine[mine["home"]], mine, same=True)]
         if name == "train":
             train = mine
         else:
@@ -147,25 +148,22 @@ def repeats(neighbourhood: tuple[int, np.ndarray], report: Report, rows: Rows) -
             known[same] = train["hash"][order[place[same]]] == every["hash"][same]
             copies = np.flatnonzero(known & every["home"])
             found.seen[name] = Copies.of(every["row"][copies], train["row"][order[place[copies]]])
-            found.near[name, "train"] = [_near(every[~known], train)]
+            found.near[name, "train"] = [_near(every[~known & every["home"]], train, same=False)]
     report(int(records["home"].sum()))
     return found
 
 
-def _near(mine: np.ndarray, others: np.ndarray | None) -> np.ndarray:
-    """(k, 3) float64 of :class:`Repeats`: scenes with a near one among others, or among themselves (then each pair once)."""
+def _near(mine: np.ndarray, others: np.ndarray, same: bool) -> np.ndarray:
+    """(k, 3) float64 of :class:`Repeats`: records with a near one among others. Of the `same` split, the later of a pair is first."""
     from scipy.spatial import KDTree
 
-    theirs = mine if others is None else others
-    if len(mine) == 0 or len(theirs) == 0:
+    if len(mine) == 0 or len(others) == 0:
         return np.zeros((0, 3))
-    points = _points(mine)
-    tree = KDTree(points if others is None else _points(theirs))
-    nearest = [2 if others is None else 1]
-    distances, places = (found[:, 0] for found in tree.query(points, k=nearest, p=np.inf, distance_upper_bound=RADII[-1]))
+    found = KDTree(_points(others)).query(_points(mine), k=[2 if same else 1], p=np.inf, distance_upper_bound=RADII[-1])
+    distances, places = found[0][:, 0], found[1][:, 0]
     near = np.isfinite(distances)
-    pairs = np.stack([mine["row"][near], theirs["row"][places[near]]], axis=1)
-    if others is None:
+    pairs = np.stack([mine["row"][near], others["row"][places[near]]], axis=1)
+    if same:
         pairs = np.sort(pairs, axis=1)[:, ::-1]
     return np.concatenate([pairs, distances[near, None]], axis=1)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simtown.datasets.audit.checksums import is_changed
+from simtown.datasets.audit.columns import THINGS
 from simtown.datasets.audit.counts import COLUMNS, Counts, sample_rows
 from simtown.datasets.audit.neighbourhoods import Neighbourhoods
 from simtown.datasets.audit.pictures import RECORD, Places, cell_brightness
@@ -65,6 +66,7 @@ def look(piece: Piece, report: Report, dataset: Dataset, plan: Plan) -> Looked:
     found = Looked(Counts.none(dataset.settings), {}, [], [], _changed(dataset, name, begin))
     kept = []
     for first, columns in split.stream(COLUMNS, _BLOCK, begin=begin, end=end):
+        columns[THINGS] = (columns.pop("scene/prop") >= 0).sum(axis=1).astype(np.uint8)
         after = first + len(columns["answer"])
         rows = plan.rows.start(name) + np.arange(first, after)
         found.counts.add(Counts.of(columns, dataset.settings))
@@ -73,7 +75,7 @@ def look(piece: Piece, report: Report, dataset: Dataset, plan: Plan) -> Looked:
         own = wanted[slice(*np.searchsorted(wanted, [first, after]))] - first
         kept.append({column: values[own] for column, values in columns.items()})
         report(after - first)
-    found.sample = {column: np.concatenate([block[column] for block in kept]) for column in COLUMNS}
+    found.sample = {column: np.concatenate([block[column] for block in kept]) for column in kept[0]}
     return found
 
 
@@ -129,5 +131,5 @@ def surveyed(dataset: Dataset, pool: Pool, progress: Report) -> Iterator[Survey]
         survey.counts = {name: survey.counts[name] for name in plan.rows.lengths if name in survey.counts}
         for name in survey.counts:
             parts = [samples.pop(piece) for piece in pieces if piece[0] == name]
-            survey.samples[name] = {column: np.concatenate([part[column] for part in parts]) for column in COLUMNS}
+            survey.samples[name] = {column: np.concatenate([part[column] for part in parts]) for column in parts[0]}
         yield survey
