@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from simtown.datasets.handle import Handle
 from simtown.datasets.reader import SCENE_COLUMNS, Dataset
 from simtown.files import replacing
 from simtown.language.captions import captions, check_bias
@@ -70,7 +71,7 @@ def caption_blocks(
     early: dict[Block, tuple[int, bytes]] = {}
     following = iter(blocks)
     wanted = next(following, None)
-    with closing(pool.map(_tell, blocks, (dataset, bias, typical), progress)) as results:
+    with closing(pool.map(_tell, blocks, (Handle(dataset), bias, typical), progress)) as results:
         for block, result in results:
             early[block] = result
             while wanted in early:
@@ -85,7 +86,7 @@ def scenes_to_read(dataset: Dataset, name: str, bias: float) -> int:
 
 def _typical_colours(dataset: Dataset, blocks: list[Block], pool: Pool, progress: Report) -> np.ndarray:
     """(entities,) int64: the commonest colour of each kind in these blocks."""
-    with closing(pool.map(_add_colours, blocks, (dataset,), progress)) as results:
+    with closing(pool.map(_add_colours, blocks, (Handle(dataset),), progress)) as results:
         typical: np.ndarray = np.sum([sums for _, sums in results], axis=0).argmax(axis=1)
     return typical
 
@@ -98,21 +99,21 @@ def _scenes(dataset: Dataset, block: Block) -> Iterator[tuple[int, SceneBatch]]:
         yield start, split.scenes_of(columns)
 
 
-def _add_colours(block: Block, report: Report, dataset: Dataset) -> np.ndarray:
+def _add_colours(block: Block, report: Report, handle: Handle) -> np.ndarray:
     """A piece of work: (entities, c) int64 of :func:`simtown.language.colours.colour_sums`."""
     sums = []
-    for _, scenes in _scenes(dataset, block):
+    for _, scenes in _scenes(handle.open(), block):
         sums.append(colour_sums(scenes.entity, seen(scenes)))
         report(len(scenes))
     total: np.ndarray = np.sum(sums, axis=0)
     return total
 
 
-def _tell(block: Block, report: Report, dataset: Dataset, bias: float, typical: np.ndarray | None) -> tuple[int, bytes]:
+def _tell(block: Block, report: Report, handle: Handle, bias: float, typical: np.ndarray | None) -> tuple[int, bytes]:
     """A piece of work: the number of captions, and their text."""
-    count, text = 0, bytearray()
-    for start, scenes in _scenes(dataset, block):
-        lines = list(captions(scenes, dataset.settings.seed, block[0], bias, start, typical))
+    count, text, seed = 0, bytearray(), handle.open().settings.seed
+    for start, scenes in _scenes(handle.open(), block):
+        lines = list(captions(scenes, seed, block[0], bias, start, typical))
         count += len(lines)
         text += "".join(f"{line}\n" for line in lines).encode()
         report(len(scenes))

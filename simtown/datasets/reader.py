@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields
-from functools import lru_cache
 from hashlib import sha256
 from io import FileIO
 from itertools import pairwise
@@ -28,7 +27,6 @@ from simtown.datasets.stores import Directory, Remote, name_of, store_of
 from simtown.datasets.torch_view import TorchView
 from simtown.files import DamagedError, RefusedError
 from simtown.language.relations import RELATION_NAMES
-from simtown.pool import require_shared
 from simtown.scenes.scene import Scene, SceneBatch, plausible
 
 #: The columns that hold a latent scene.
@@ -246,6 +244,13 @@ class Split(Sequence[Example]):
             self._mirror.fetch(self._paths[number])
         return self._paths[number], i - int(self._starts[number])
 
+    @contextmanager
+    def held(self, i: int) -> Iterator[tuple[Path, int]]:
+        """:meth:`address`; the file stays where it is until the block ends."""
+        path, row = self.address(i)
+        with self._mirror.open(path) if self._mirror else nullcontext():
+            yield path, row
+
     def _by_shard(self, rows: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Numbers of examples by the shard that holds them: its number, their places in `rows`, their rows in the shard.
 
@@ -426,22 +431,9 @@ class Dataset:
     def test(self) -> Split:
         return self["test"]
 
-    def __reduce__(self) -> Any:
-        """A copy in another process opens the data set there."""
-        return _opened_there, (self.place,)
-
     def __repr__(self) -> str:
         sizes = ", ".join(f"{len(self[s])} {s}" for s in SPLITS)
         return f"<simtown data set {self.path}: {sizes}, {self.settings.entities} entities, {self.settings.width}x{self.settings.height}>"
-
-
-@lru_cache(maxsize=1)
-def _opened_there(place: str) -> Dataset:
-    """In another process, maybe on another machine: the data set, kept from one piece of work to the next."""
-    store = store_of(place)
-    if isinstance(store, Directory):
-        require_shared(store.path)
-    return open_dataset(place)
 
 
 def open_dataset(place: str | Path) -> Dataset:

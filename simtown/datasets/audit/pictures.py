@@ -22,6 +22,7 @@ from simtown.datasets.audit.findings import Finding
 from simtown.datasets.audit.neighbourhoods import Grid
 from simtown.datasets.audit.rows import Rows, hashes
 from simtown.datasets.audit.scenes import SCENE, scene_points
+from simtown.datasets.handle import Handle
 from simtown.datasets.reader import Dataset
 from simtown.pool import Report
 
@@ -103,9 +104,9 @@ def fingerprints(cells: np.ndarray) -> np.ndarray:
     return prints
 
 
-def same_pictures(neighbourhood: tuple[int, np.ndarray], report: Report, dataset: Dataset, rows: Rows) -> np.ndarray:
+def same_pictures(neighbourhood: tuple[int, np.ndarray], report: Report, handle: Handle, rows: Rows) -> np.ndarray:
     """A piece of work: (k, 2) int64 rows of pictures of different scenes that are one, each with an earlier one, in a neighbourhood."""
-    records = neighbourhood[1]
+    dataset, records = handle.open(), neighbourhood[1]
     home, references = records[records["home"]], records[records["reference"]]
     _, first, group = np.unique(home["hash"], return_index=True, return_inverse=True)
     copies = np.flatnonzero(first[group] != np.arange(len(home)))

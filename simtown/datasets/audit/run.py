@@ -12,6 +12,7 @@ from simtown.datasets.audit import balance, checksums, near, pictures, probes, s
 from simtown.datasets.audit.counts import sample_rows
 from simtown.datasets.audit.findings import LEVEL, Finding, judged
 from simtown.datasets.audit.survey import Survey, surveyed
+from simtown.datasets.handle import Handle
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import Settings
 from simtown.pool import Pool, Processes, Report, ignore
@@ -65,7 +66,7 @@ def repeated_scenes(survey: Survey, pool: Pool, progress: Report) -> Iterator[Fi
 
 def repeated_pictures(survey: Survey, dataset: Dataset, pool: Pool, progress: Report) -> Finding:
     """Pictures that occur again under another scene."""
-    with closing(pool.map(pictures.same_pictures, survey.pictures, (dataset, survey.rows), progress)) as results:
+    with closing(pool.map(pictures.same_pictures, survey.pictures, (Handle(dataset), survey.rows), progress)) as results:
         return pictures.repeated_pictures(np.concatenate([pairs for _, pairs in results]), survey.rows)
 
 

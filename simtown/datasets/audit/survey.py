@@ -15,6 +15,7 @@ from simtown.datasets.audit.neighbourhoods import Neighbourhoods
 from simtown.datasets.audit.pictures import RECORD, Places, cell_brightness
 from simtown.datasets.audit.rows import Rows
 from simtown.datasets.audit.scenes import ScenePlaces
+from simtown.datasets.handle import Handle
 from simtown.datasets.reader import Dataset
 from simtown.pool import Pool, Report
 
@@ -59,9 +60,9 @@ class Looked:
     changed: str | None
 
 
-def look(piece: Piece, report: Report, dataset: Dataset, plan: Plan) -> Looked:
+def look(piece: Piece, report: Report, handle: Handle, plan: Plan) -> Looked:
     """A piece of work: read and count some examples. Reports how many were read."""
-    name, begin, end = piece
+    dataset, (name, begin, end) = handle.open(), piece
     split, wanted = dataset[name], sample_rows(len(dataset[name]))
     found = Looked(Counts.none(dataset.settings), {}, [], [], _changed(dataset, name, begin))
     kept = []
@@ -80,8 +81,8 @@ def look(piece: Piece, report: Report, dataset: Dataset, plan: Plan) -> Looked:
 
 
 def _changed(dataset: Dataset, name: str, begin: int) -> str | None:
-    path, row = dataset[name].address(begin)
-    return path.relative_to(dataset.path).as_posix() if row == 0 and is_changed(dataset, path) else None
+    with dataset[name].held(begin) as (path, row):
+        return path.relative_to(dataset.path).as_posix() if row == 0 and is_changed(dataset, path) else None
 
 
 @dataclass
@@ -119,7 +120,7 @@ def surveyed(dataset: Dataset, pool: Pool, progress: Report) -> Iterator[Survey]
         closing(Neighbourhoods(len(plan.pictures.grid), RECORD)) as pictures,
     ):
         survey = Survey(plan.rows, {}, {}, scenes, pictures, [])
-        with closing(pool.map(look, pieces, (dataset, plan), progress)) as results:
+        with closing(pool.map(look, pieces, (Handle(dataset), plan), progress)) as results:
             for piece, found in results:
                 survey.counts.setdefault(piece[0], Counts.none(dataset.settings)).add(found.counts)
                 samples[piece] = found.sample
