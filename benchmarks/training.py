@@ -1,20 +1,22 @@
-"""Images per second of training, against the plain PyTorch way, in the same run on the same examples.
+"""Images per second of training, pictures in memory or on disk, against the plain PyTorch way, in the same run on the same examples.
 
     python benchmarks/training.py [--n 512] [--sizes 64x32,128x128] [--rounds 2] [--device cpu] [--precision float32]
         [--together] [--out FILE]
 
-Both ways train the same network (same layers, same batches of 128 in the same order, Adam at 1e-3) for an epoch:
+All ways train the same network (same layers, same batches of 128 in the same order, Adam at 1e-3) for an epoch:
 
 plain     a DataLoader over the data set's torch view with 0 or 2 workers, pictures as (3, h, w) floats in default memory order,
           the label's embedding concatenated to the picture as channels for either slot, Adam as it comes.
 simtown   pictures kept as bytes and picked by index, channels-last memory, the label's channels in their exact cheap form, fused Adam,
           on a processor memory that stays with the process (`keep_memory`).
+simtown, from disk
+          the same, but pictures and columns are read from the shards one batch ahead, as `simtown fit --no-cache` reads them.
 
 Figures: `load` loads only (batches made, nothing learned), `step` learns only (one batch again and again), `whole` is an epoch with
 both; `load share` is what loading adds to a step. They take turns in rounds, so that a slow minute of the machine hits all alike;
-medians are reported. --together also times several cells of a grid at once: worker processes of one thread against one of all
-threads (on a GPU: 1, 2, 4 and 8 processes), and models stacked by torch.func.vmap against one after the other. Writes
-benchmarks/results/training.csv.
+medians are reported, and as `ratio_to_cached` the median over rounds of a way's `whole` to that of pictures in memory.
+--together also times several cells of a grid at once: worker processes of one thread against one of all threads (on a GPU: 1, 2, 4 and
+8 processes), and models stacked by torch.func.vmap against one after the other. Writes benchmarks/results/training.csv.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ from simtown.processes import keep_memory
 from simtown.training.fit import loss_of
 from simtown.training.models import build
 from simtown.training.models.pbn import LabelledConvolution
-from simtown.training.sources import Resident
+from simtown.training.sources import FromDisk, Resident
 from simtown.training.world import Batch, World
 
 RESULT = Path(__file__).parent / "results" / "training.csv"
@@ -69,10 +71,10 @@ def plain_batches(dataset: Dataset, workers: int, device: torch.device) -> Calla
     return batches
 
 
-def our_batches(dataset: Dataset, device: torch.device) -> Callable[[], Iterator[Batch]]:
+def our_batches(dataset: Dataset, device: torch.device, kind: type[Resident] | type[FromDisk] = Resident) -> Callable[[], Iterator[Batch]]:
     """simtown's own source."""
     n = len(dataset.train) // SIZE * SIZE
-    source = Resident(dataset.train, n, dataset.settings, device)
+    source = kind(dataset.train, n, dataset.settings, device)
     return lambda: source.batches(np.arange(n), SIZE)
 
 
@@ -83,7 +85,7 @@ class Way:
                  precision: str) -> None:  # fmt: skip
         self.name, self.batches, self.device, self.precision = name, batches, device, precision
         torch.manual_seed(0)
-        ours = name == "simtown"
+        ours = name.startswith("simtown")
         self.model = build(model, world, {}).to(device, memory_format=torch.channels_last if ours else torch.contiguous_format)
         if not ours:
             for part in self.model.modules():
@@ -124,16 +126,19 @@ class Way:
         return examples
 
 
-WAYS = {"plain, 0 workers": 0, "plain, 2 workers": 2, "simtown": None}
+#: Workers of DataLoader, or a source of ours.
+WAYS: dict[str, int | type[Resident] | type[FromDisk]] = {
+    "plain, 0 workers": 0, "plain, 2 workers": 2, "simtown": Resident, "simtown, from disk": FromDisk,
+}  # fmt: skip
 FIGURES = ("load", "step", "whole")
 
 
 def serve(name: str, path: str, model: str, device_name: str, precision: str, pipe: Connection) -> None:
     """A process of one way: asked for a figure, it answers images/s."""
-    dataset, device, workers = open_dataset(path), torch.device(device_name), WAYS[name]
-    if workers is None and device.type == "cpu":
+    dataset, device, kind = open_dataset(path), torch.device(device_name), WAYS[name]
+    if not isinstance(kind, int) and device.type == "cpu":
         keep_memory()
-    batches = our_batches(dataset, device) if workers is None else plain_batches(dataset, workers, device)
+    batches = plain_batches(dataset, kind, device) if isinstance(kind, int) else our_batches(dataset, device, kind)
     way = Way(name, model, World.of(dataset), batches, device, precision)
     while figure := pipe.recv():
         pipe.send(way.rate(getattr(way, figure)))
@@ -161,12 +166,13 @@ def measure(path: Path, model: str, rounds: int, device: str, precision: str) ->
     for member in team:
         member.join()
     rows = []
-    best = max(median(rates[name, "whole"]) for name, workers in WAYS.items() if workers is not None)
+    best = max(median(rates[name, "whole"]) for name, kind in WAYS.items() if isinstance(kind, int))
     for name in WAYS:
         load, step, whole = (median(rates[name, figure]) for figure in FIGURES)
+        to_cached = median(mine / cached for mine, cached in zip(rates[name, "whole"], rates["simtown", "whole"], strict=True))
         rows.append({"model": model, "size": size, "device": device, "precision": precision, "way": name, "load": round(load),
                      "step": round(step), "whole": round(whole), "load_share": round((1 / load) / (1 / load + 1 / step), 3),
-                     "ratio_to_best_plain": round(whole / best, 2)})  # fmt: skip
+                     "ratio_to_best_plain": round(whole / best, 2), "ratio_to_cached": round(to_cached, 3)})  # fmt: skip
     return rows
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Annotated
 
 import typer
 
 from simtown.cli.app import DAMAGED, AddressOption, EngineOption, WorkersOption, app, pool_of
+from simtown.cli.costs import announce, cores_of
 from simtown.cli.places import local_file
 from simtown.extras import need
 from simtown.terminal import say
@@ -33,6 +35,7 @@ def audit(
     from rich.table import Table
 
     from simtown.console import page, styled
+    from simtown.datasets import costs
     from simtown.datasets.audit import run
     from simtown.datasets.reader import open_dataset
     from simtown.datasets.settings import SPLITS
@@ -44,7 +47,9 @@ def audit(
     name = str(store_of(dataset))
     data = open_dataset(dataset)
     examples = sum(len(data[split]) for split in SPLITS)
-    with Progress(f"audit {name}") as watcher, pool_of(engine, address, workers, seconds=1e-4 * examples) as pool:
+    cost = costs.of_audit(data)
+    announce(f"audit {name}", cost, cores_of(engine, workers, cost.seconds), Path(gettempdir()), "another TMPDIR")
+    with Progress(f"audit {name}") as watcher, pool_of(engine, address, workers, seconds=cost.seconds) as pool:
         watcher.started(run.PASSES * examples, 0)
         findings = run.audit(data, pool, lambda n: watcher.advanced(n, {}))
     summary = run.report(data.name, findings)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from simtown.cli.app import AddressOption, EngineOption, WorkersOption, app, pool_of
-from simtown.cli.costs import PlanOption, announce
+from simtown.cli.costs import PlanOption, announce, cores_of
 from simtown.cli.places import beside, local
 from simtown.terminal import say
 
@@ -50,8 +50,8 @@ def export(
     splits = choose_splits(data, [] if split == "all" else [name.strip() for name in split.split(",")])
     examples = sum(len(data[name]) for name in splits)
     cost = costs.of_export(data, to, splits)
+    announce(f"export {directory}", cost, cores_of(engine, workers, cost.seconds), directory, "one --split, or another --out", plan)
     with pool_of(engine, address, workers, seconds=cost.seconds) as pool:
-        announce(f"export {directory}", cost, pool.workers, directory, "one --split, or another --out", plan)
         _shown(f"export {directory}", examples, lambda step: write(data, to, splits, directory, step, pool))
     say(f"{directory}: {', '.join(f'{len(data[name]):,} {name}' for name in splits)} examples for {to}")
 

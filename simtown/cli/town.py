@@ -414,11 +414,13 @@ def captions(
     workers: WorkersOption = None,
     engine: EngineOption = "local",
     address: AddressOption = None,
+    plan: PlanOption = False,
 ) -> None:
     """Write region descriptions of the training scenes: how vehicles stand, their colours and the weather, what is in the street.
 
     All are true. With a reporting bias, colours that everybody knows are said less often than they are seen.
     """
+    from simtown.datasets import costs
     from simtown.datasets.captioned import scenes_to_read, write_captions
     from simtown.datasets.reader import open_dataset
     from simtown.language.captions import check_bias
@@ -429,7 +431,9 @@ def captions(
         raise RefusalError(f"--out {out} is there already: give another file")
     check_bias(bias)
     source = open_dataset(dataset)
-    with Progress(f"captions {out.name}") as watcher, pool_of(engine, address, workers, seconds=20e-6 * len(source.train)) as pool:
+    cost = costs.of_captions(source)
+    announce(f"captions {out}", cost, cores_of(engine, workers, cost.seconds), out, plan=plan)
+    with Progress(f"captions {out.name}") as watcher, pool_of(engine, address, workers, seconds=cost.seconds) as pool:
         watcher.started(scenes_to_read(source, "train", bias), 0)
         count, example = write_captions(out, source, "train", bias, pool, lambda n: watcher.advanced(n, {}))
     say(f"{out}: {count:,} captions of {len(source.train):,} scenes, such as '{example}'")

@@ -58,7 +58,7 @@ def fit(
     ] = "patient",
     min_steps: Annotated[int, typer.Option(help="With patient: steps before patience counts; models sit at chance at first.")] = 2_000,
     patience: Annotated[int, typer.Option(help="Validations without better accuracy before stopping.")] = 10,
-    max_steps: Annotated[int, typer.Option(help="Stop there at the latest; 0 for never.")] = 0,
+    max_steps: Annotated[int, typer.Option(help="Stop after so many steps at the latest, also within an epoch; 0 for never.")] = 0,
     batch: Annotated[int, typer.Option(help="Examples a step.")] = 128,
     lr: Annotated[float, typer.Option(help="Learning rate of Adam.")] = 1e-3,
     option: Annotated[list[str] | None, typer.Option(help="The model's own option, as name=value; may be repeated.")] = None,
@@ -85,7 +85,7 @@ def fit(
     To compare with: true-boxes (is told the scene), question-only (sees no picture).
 
     The run directory holds run.json, metrics.jsonl, curve.png, weights.safetensors, test.npz, and logs for TensorBoard. Killed or
-    stopped, the same command continues and ends with the same numbers.
+    stopped, the same command continues, at most some two minutes back, and ends with the same numbers.
     """
     _train_extra()
     from simtown.datasets.reader import open_dataset

@@ -20,7 +20,7 @@ from simtown.scenes.scene import SceneBatch
 #: Scenes that are told at once.
 _ROWS = 4_096
 #: Scenes of a block, which one worker tells: their text has 10 MB.
-_BLOCK = 65_536
+BLOCK = 65_536
 #: Bytes that two captions have at most.
 _LONGEST = 2_000
 #: A block of a split: the split's name, its first row, and the row after its last one.
@@ -66,7 +66,7 @@ def caption_blocks(
     """
     check_bias(bias)
     pool = pool or Processes()
-    blocks = [(name, begin, end) for begin, end in dataset[name].parts(_BLOCK)]
+    blocks = [(name, begin, end) for begin, end in dataset[name].parts(BLOCK)]
     typical = _typical_colours(dataset, blocks, pool, progress) if bias else None
     early: dict[Block, tuple[int, bytes]] = {}
     following = iter(blocks)

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from simtown.amounts import duration, size
+from simtown.datasets.captioned import BLOCK
+from simtown.datasets.export import find_format
 from simtown.datasets.gallery import DETAILS, SHEET, shown, thumb_size
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import SPLITS, Settings
@@ -22,6 +24,7 @@ from simtown.datasets.shards import tasks
 from simtown.datasets.stores import url_of
 
 #: Bytes of an example in a shard, by pixels of a picture: images (of all weathers alike), masks, depth. Between them, powers of the pixels.
+#: (What chooses the examples of a shard, in :mod:`simtown.datasets.settings`, is coarser: it belongs to the format.)
 _PICTURES = {
     "images": {1_024: 2_300, 2_048: 4_100, 16_384: 19_000, 65_536: 50_500, 262_144: 122_000},
     "masks": {1_024: 340, 2_048: 530, 16_384: 2_300, 65_536: 5_600, 262_144: 12_500},
@@ -51,26 +54,41 @@ class _Rate:
 
 @dataclass(frozen=True)
 class _Form:
-    """Of a format: bytes an example besides the PNG file of the picture, files an example, whether masks are drawn or written."""
+    """Of a format.
+
+    Attributes:
+        rate: of one core.
+        bytes: an example, besides the PNG file of its picture.
+        files: an example.
+        draws: whether masks are drawn that the data set does not hold.
+        masks: whether stored masks are written as PNG files.
+        joined: whether the bytes besides pictures are written in parts, which go when they are joined.
+    """
 
     rate: _Rate
     bytes: int
     files: float
     draws: bool = False
     masks: bool = False
+    joined: bool = False
 
 
 _GENERATE = _Rate(250e-6, 20e-9)
 _DRAWING = _Rate(100e-6, 20e-9)
 _GALLERY = _Rate(170e-6, 15e-9)
-_CHECKING, _REDRAWING = _Rate(100e-6, 2e-9), _Rate(170e-6, 15e-9)
+_CHECKING, _REDRAWING = _Rate(60e-6, 2e-9), _Rate(170e-6, 15e-9)
+_CAPTIONS, _AUDIT = _Rate(30e-6, 0), _Rate(75e-6, 1e-9)
+#: Seconds that an audit takes of any data set, and bytes an example of its temporary file.
+_PROBES, _SURVEY = 4.0, 200
+#: Bytes of the captions of a scene of two vehicles, and of three.
+_TOLD = {2: 173, 3: 199}
 _FORMATS = {
-    "coco": _Form(_Rate(500e-6, 25e-9), 600, 1, draws=True),
-    "clevr": _Form(_Rate(300e-6, 20e-9), 1_100, 1),
+    "coco": _Form(_Rate(500e-6, 25e-9), 600, 1, draws=True, joined=True),
+    "clevr": _Form(_Rate(300e-6, 20e-9), 1_100, 1, joined=True),
     "webdataset": _Form(_Rate(220e-6, 21e-9), 3_000, 1 / 1_000, masks=True),
     "parquet": _Form(_Rate(120e-6, 20e-9), -200, 0, masks=True),
     "yolo": _Form(_Rate(330e-6, 20e-9), -100, 2, draws=True),
-    "png": _Form(_Rate(210e-6, 23e-9), 500, 1, masks=True),
+    "png": _Form(_Rate(210e-6, 23e-9), 500, 1, masks=True, joined=True),
 }
 #: Bytes of an example on a gallery's page besides its thumbnail, and of a pixel of that.
 _DETAIL, _THUMB_PIXEL = 800, 0.33
@@ -90,6 +108,7 @@ class Cost:
         bytes: written.
         files: written.
         fetched: bytes read from a data set behind a URL.
+        passing: bytes written on the way that go again.
     """
 
     seconds: float | None
@@ -97,6 +116,7 @@ class Cost:
     bytes: int = 0
     files: int = 0
     fetched: int = 0
+    passing: int = 0
 
     def lasting(self, cores: int) -> float:
         """Seconds on so many cores; endless if nobody knows."""
@@ -124,11 +144,10 @@ class Cost:
     def check_room(self, place: Path, advice: str) -> None:
         """Raises RoomError if the disk of a path has less room than is written; `advice` says what would need less."""
         there = free(place)
-        if self.bytes + self.files * _block(place) > there:
-            raise RoomError(
-                f"{place} will take about {size(self.bytes)} in {self.files:,} files, and {size(there)} are free at {nearest(place)}: make "
-                f"room there, or give {advice}"
-            )
+        needed = self.bytes + self.passing + self.files * _block(place)
+        if needed > there:
+            room = f"this needs about {size(needed)} of room at {nearest(place)}, where {size(there)} are free"
+            raise RoomError(f"{room}: make room there, or give {advice}")
 
 
 def nearest(place: Path) -> Path:
@@ -192,9 +211,16 @@ def of_export(data: Dataset, form: str, splits: Sequence[str]) -> Cost:
     if rates.masks and s.masks:
         written += _MASK_PNG * stored["masks"] + (examples * 1_024 if form == "webdataset" else 0)
         files *= 2 if form == "png" else 1
-    shards = sum(-(-len(data[split]) // s.shard_size) for split in splits)
-    files = shards + 2 - len(splits) if form == "parquet" else files
-    return Cost(seconds, shards, max(int(written), 0), int(files) + len(splits), _fetched(data, splits))
+    block = find_format(form).block(s)
+    pieces = sum(-(-len(data[split]) // block) for split in splits)
+    return Cost(
+        seconds,
+        pieces=pieces,
+        bytes=max(int(written), 0),
+        files=(pieces + 2 if form == "parquet" else int(files) + len(splits)),
+        fetched=_fetched(data, splits),
+        passing=rates.bytes * examples if rates.joined else 0,
+    )
 
 
 def of_gallery(data: Dataset, everything: bool) -> Cost:
@@ -206,6 +232,20 @@ def of_gallery(data: Dataset, everything: bool) -> Cost:
     files = sum(-(-examples // piece) for piece in (SHEET**2, DETAILS)) + 2
     fetched = _fetched(data, SPLITS) if everything else _fetched(data, SPLITS) * examples // max(_count(data), 1)
     return Cost(seconds, 1, int(examples * (_DETAIL + _THUMB_PIXEL * width * height)), files, fetched)
+
+
+def of_captions(data: Dataset) -> Cost:
+    """What captions of the training scenes take."""
+    count = len(data.train)
+    told = _TOLD.get(data.settings.vehicles, max(_TOLD.values()))
+    return Cost(_CAPTIONS.seconds(count, 0), -(-count // BLOCK), count * told, 1, _fetched(data, ("train",)))
+
+
+def of_audit(data: Dataset) -> Cost:
+    """What an audit takes."""
+    count, pixels = _count(data), data.settings.width * data.settings.height
+    shards = len(data.manifest["shards"])
+    return Cost(_PROBES + _AUDIT.seconds(count, pixels), shards, fetched=_fetched(data, SPLITS), passing=_SURVEY * count)
 
 
 def of_verify(manifest: Mapping[str, Any], settings: Settings, pictures: int | None, remote: bool) -> Cost:

@@ -92,7 +92,8 @@ class Mirror:
         """A shard's file, which is fetched if it is not there. As long as it is open, it stays.
 
         Raises:
-            DamagedError: it is not what the manifest says. RefusedError: a link has its place, or it is larger than it may be.
+            DamagedError: it is not what the manifest says.
+            RefusedError: a link has its place, or it is larger than it may be.
             OSError: it cannot be fetched.
         """
         name = path.relative_to(self.path).as_posix()
@@ -241,12 +242,12 @@ def _content(cache: Path) -> tuple[list[tuple[Path, os.stat_result]], int]:
                 if _SHARD.fullmatch(name):
                     shards.append((path, status))
                 elif status.st_size:
-                    used -= _removed(path)  # its process was killed, if it can be removed
+                    used -= _removed(path)  # if nobody has it locked, its process was killed
     return shards, used
 
 
 def _removed(path: Path) -> int:
-    """Remove a file that nobody has locked; its bytes, or 0."""
+    """Remove a shard or a reservation that nobody has locked, with what was begun for that; its bytes, or 0."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
@@ -255,6 +256,8 @@ def _removed(path: Path) -> int:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if not _same(handle, path):
             return 0
+        if reserved := _RESERVED.fullmatch(path.name):
+            clear_leftovers(path.parent, lambda name: name == reserved["name"])
         path.unlink()
         return os.fstat(handle).st_size
     except BlockingIOError:

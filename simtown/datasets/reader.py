@@ -149,9 +149,12 @@ class Split(Sequence[Example]):
             raise DamagedError(f"{self._paths[number]} has questions about one vehicle {_NOTHING}")
 
     def stream(
-        self, names: Sequence[str], size: int, as_stored: bool = False, begin: int = 0, end: int | None = None
+        self, names: Sequence[str], size: int, as_stored: bool = False, begin: int = 0, end: int | None = None, onward: bool = True
     ) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
         """The rows `begin` to `end` - 1 in order, by default all, at most `size` at a time, read when asked for and not kept.
+
+        The next shards of a data set behind a URL are fetched while one is read; those beyond `end` only if somebody reads `onward`, in
+        another process, too.
 
         Yields the number of the first row and, by name, the columns or pictures `names`: of a data set of version 1 as today's has them,
         or `as_stored`. Raises DamagedError on the way.
@@ -159,9 +162,10 @@ class Split(Sequence[Example]):
         schema = SCHEMA if as_stored else self._schema
         end = len(self) if end is None else min(end, len(self))
         shards = self._shards_of(begin, end)
+        last_shard = len(self._paths) if onward else shards.stop
         for number in shards:
             if self._mirror:
-                self._mirror.ahead([self._paths[later] for later in shards[number - shards.start :][1 : 1 + AHEAD]])
+                self._mirror.ahead(self._paths[number + 1 : min(number + 1 + AHEAD, last_shard)])
             start, after = self._starts[number : number + 2].tolist()
             last = min(end, after) - start
             for first in range(max(begin - start, 0), last, size):
@@ -204,7 +208,7 @@ class Split(Sequence[Example]):
 
         Args:
             sizes: numbers of examples, from 0 to the split's length.
-            advanced: called with the number of examples read since the last call.
+            advanced: called with the number of examples read since the last call; with 0 while columns are read, which come first.
 
         Raises:
             IndexError: the split has fewer examples. DamagedError: a shard cannot be read.
@@ -214,7 +218,7 @@ class Split(Sequence[Example]):
             if not 0 <= end <= len(self):
                 raise IndexError(f"the first {end} examples of a split of {len(self)}")
         absent = {"scene/paint"} if self._schema == 1 else set()  # a split of version 1 keeps the digests that its runs know it by
-        columns = self._hashed([name for name in LAYOUT if name not in {*PICTURES, *absent}], 4096, ends, lambda examples: None)
+        columns = self._hashed([name for name in LAYOUT if name not in {*PICTURES, *absent}], 4096, ends, lambda examples: advanced(0))
         images = self._hashed(["images"], 32, ends, advanced)
         return {end: sha256("\n".join(columns[end] + images[end]).encode()).hexdigest() for end in ends}
 

@@ -106,6 +106,7 @@ class FitDisplay:
             f"val {row['val_accuracy']:.3f}, best {best['val_accuracy']:.3f} in epoch {best['epoch']:,.0f}"
         )
         self._lines["validated"] = line
+        self._bar.update(self._task, place=f"epoch {row['epoch']:,.0f}")
         if self._live is None and monotonic() - self._validated > EVERY:
             self._validated = monotonic()
             report(f"{self._title}: step {row['step']:,.0f}, {line}")

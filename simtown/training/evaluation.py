@@ -14,7 +14,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from simtown.datasets.reader import SCENE_COLUMNS, Dataset, Split
 from simtown.language.relations import LATERAL, RELATION_NAMES, RELATIONS, margins, separations
-from simtown.training.sources import Source, first_rows
+from simtown.training.sources import BLOCK, Source
 
 #: Examples at once where nothing is learned.
 BATCH = 512
@@ -74,7 +74,7 @@ def answers(split: Split) -> np.ndarray:
 def _gathered(split: Split, names: Sequence[str], make: Callable[[dict[str, np.ndarray]], np.ndarray], dtype: Any) -> np.ndarray:
     """(n,) of `dtype`: what `make` makes of the rows of some columns, which are read some at a time; only what is made is kept."""
     result = np.empty(len(split), dtype=dtype)
-    for begin, column in first_rows(split, names, len(split)):
+    for begin, column in split.stream(names, BLOCK):
         made = make(column)
         result[begin : begin + len(made)] = made
     return result
@@ -92,7 +92,7 @@ def _triples(column: dict[str, np.ndarray]) -> np.ndarray:
 def triples(split: Split, n: int) -> np.ndarray:
     """The different (subject, relation, object) of a split's first n examples, as int64 numbers, ascending."""
     known = np.zeros(0, dtype=np.int64)
-    for _, column in first_rows(split, _TRIPLE, n):
+    for _, column in split.stream(_TRIPLE, BLOCK, end=n):
         known = np.union1d(known, _triples(column))
     return known
 

@@ -17,6 +17,7 @@ from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from simtown.datasets.checks.manifest import tables_of
+from simtown.datasets.order import BlockOrder
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import SettingsError
 from simtown.files import RefusedError, claimed, folder, replacing, save_json
@@ -29,11 +30,16 @@ from simtown.training.models import build
 from simtown.training.pace import Pace, Pacer
 from simtown.training.results import RUN
 from simtown.training.run import FitSettings, Middle, State
-from simtown.training.sources import Source, Stream, open_split
+from simtown.training.sources import Places, Rows, Source, Stream, open_split
 from simtown.training.world import Batch, World
 
 #: Fewest steps between two validations under the "patient" protocol: a small set's epochs would cost less than validating them.
 CLOSEST = 32
+#: Examples of the largest epoch whose order is drawn example by example. That of a larger one is a BlockOrder: its examples lie in too many
+#: places for the reader to keep what it knows of them all.
+LARGEST_SORTED = 3_500_000
+#: Random words of an order that are drawn at once.
+_BLOCK = 1 << 16
 #: Seconds between two training states that are kept, and how much of a run's time keeping them may take.
 KEPT_EVERY, KEEPING = 60.0, 0.01
 #: Most times that a dead network (all logits alike: no gradient will ever move it) is begun anew under the "patient" protocol.
@@ -60,7 +66,7 @@ class Watcher(Protocol):
         ...
 
     def paced(self, pace: Pace) -> None:
-        """How the run goes: after the first step since a validation, and every second."""
+        """How the run goes, every second; not between two validations that lie closer together."""
         ...
 
     def validated(self, row: dict[str, float], best: dict[str, float]) -> None:
@@ -153,8 +159,12 @@ def seeded(seed: int, name: str, number: int, device: torch.device) -> Iterator[
 
 
 def order(seed: int, epoch: int, n: int) -> np.ndarray:
-    """(n,) int64: the order in which an epoch visits its examples."""
-    return np.argsort(Draws(seed, "fit", "order").bits(np.arange(n), 1, epoch)[:, 0], kind="stable")
+    """(n,) int64: the order in which an epoch visits its examples. Making it takes 20 bytes an example, keeping it 8."""
+    draws, words = Draws(seed, "fit", "order"), np.empty(n, dtype=np.uint64)
+    for begin in range(0, n, _BLOCK):
+        numbers = np.arange(begin, min(begin + _BLOCK, n))
+        words[numbers] = draws.bits(numbers, 1, epoch)[:, 0]
+    return np.argsort(words, kind="stable")
 
 
 class _Fit:
@@ -200,6 +210,8 @@ class _Fit:
         """Train until it is time to stop, then test once."""
         rows = [r for r in runs.read_metrics(self.directory) if self.state and r["epoch"] <= self.state.epoch]
         _write_lines(self.directory / runs.METRICS, rows)
+        if self.state:
+            self.watcher.noted(f"goes on after step {self.state.step + (self.state.middle.steps if self.state.middle else 0):,}")
         state = self.state or State(0, 0, {"epoch": 0, "step": 0, "val_accuracy": 0.0, "val_loss": 0.0}, 0, 0.0, {}, {})
         with _precision(self.settings), _tensorboard(self.directory, state.step) as board:
             while not (reason := self._stop(state)):
@@ -286,7 +298,7 @@ class _Fit:
             with seeded(settings.seed, "epoch", epoch, self.device):
                 if first:
                     middle.restore_random(self.device)
-                for batch in self.train.batches(self._rows(epoch)[first * size : last * size], size):
+                for batch in self.train.batches(self._rows(epoch, first * size, last * size), size):
                     loss, logits = self._step(batch)
                     totals[0] += loss.detach() * len(batch)
                     totals[1] += binary_cross_entropy_with_logits(logits.detach().float(), batch.answer, reduction="sum")
@@ -301,10 +313,15 @@ class _Fit:
                     pacer.stepped(epoch, state.step + taken, self._examples(taken))
         return totals
 
-    def _rows(self, epoch: int) -> np.ndarray:
-        """(n,) int64: the examples of an epoch, in its order."""
+    def _rows(self, epoch: int, begin: int, end: int) -> Rows:
+        """The examples at places `begin` to `end` - 1, or its last, of an epoch's order."""
         settings, n = self.settings, self.settings.train_size
-        return np.arange((epoch - 1) * n, epoch * n) if settings.stream else order(settings.seed, epoch, n)
+        end = min(end, n)
+        if settings.stream:
+            return np.arange((epoch - 1) * n + begin, (epoch - 1) * n + end)
+        if n > LARGEST_SORTED:
+            return Places(BlockOrder(n, settings.seed, epoch), begin, end)
+        return order(settings.seed, epoch, n)[begin:end]
 
     def _step(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         try:
@@ -353,7 +370,7 @@ class _Fit:
     def _finish(self, state: State, reason: str) -> dict[str, Any]:
         dataset = self.dataset
         self.model.load_state_dict(runs.load_weights(self.model.state_dict(), self.directory))
-        test = open_split(dataset.test, len(dataset.test), dataset.settings, self.device)
+        test = open_split(dataset.test, len(dataset.test), dataset.settings, self.device, False if self.cache is False else None)
         logits, loss = logits_of(self.model, test, len(dataset.test))
         val, _ = logits_of(self.model, self.val, len(dataset.val))
         runs.save_test(self.directory, logits, answers(dataset.test))

@@ -47,7 +47,7 @@ class Pacer:
     """Reports to a watcher what happens from here to the next validation.
 
     Args:
-        paced: called with a Pace after the first step, and then every EVERY seconds.
+        paced: called with a Pace every EVERY seconds, the first time so long after the first step.
         loss: () the sum of the cross-entropy since the last validation, on its device; it is added to from outside.
         examples: seen since the last validation.
         of: examples from the last validation to the next.
@@ -56,7 +56,7 @@ class Pacer:
     def __init__(self, paced: Callable[[Pace], None], loss: torch.Tensor, examples: int, of: int) -> None:
         self._paced, self._loss, self._of = paced, loss, of
         self._sum, self._examples = float(loss), examples
-        self._times = deque([(perf_counter(), examples)], _WINDOW)
+        self._times: deque[tuple[float, int]] = deque(maxlen=_WINDOW)
         self._due = 0.0
 
     def stepped(self, epoch: int, step: int, examples: int) -> None:
@@ -64,9 +64,10 @@ class Pacer:
         now = perf_counter()
         if now < self._due:
             return
-        total, (begun, before) = float(self._loss), self._times[0]
-        loss = (total - self._sum) / (examples - self._examples)
-        speed = (examples - before) / max(now - begun, 1e-9)
-        self._paced(Pace(epoch, step, loss, examples, self._of, speed))
-        self._sum, self._examples, self._due = total, examples, now + EVERY
-        self._times.append((now, examples))
+        if self._times:
+            total, (begun, before) = float(self._loss), self._times[0]
+            loss = (total - self._sum) / (examples - self._examples)
+            self._paced(Pace(epoch, step, loss, examples, self._of, (examples - before) / (now - begun)))
+            self._sum, self._examples = total, examples
+        self._times.append((now, examples))  # the first step is not timed: much is made ready in it
+        self._due = now + EVERY

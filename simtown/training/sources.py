@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -17,6 +18,8 @@ from typing import Protocol, TypeVar
 import numpy as np
 import torch
 
+from simtown.amounts import size
+from simtown.datasets.order import BlockOrder
 from simtown.datasets.reader import Split
 from simtown.datasets.settings import Settings, SettingsError, Tables
 from simtown.datasets.shards import columns
@@ -35,20 +38,47 @@ SAMPLED_AHEAD = 2
 Piece = TypeVar("Piece")
 Made = TypeVar("Made")
 _COLUMNS = ("tokens", "subject", "relation", "object", "subject_slot", "object_slot", "boxes", "answer")
-#: Of what is known of an example besides its picture: as what :class:`Resident` keeps it, 55 bytes in all, and as what a model gets it.
+#: Of what is known of an example besides its picture: as what :class:`Resident` keeps it, 54 bytes in all, and as what a model gets it.
 _TYPES = {
     "tokens": (torch.uint8, torch.int64), "subject": (torch.int16, torch.int64), "relation": (torch.uint8, torch.int64),
     "object": (torch.int16, torch.int64), "boxes": (torch.float32, torch.float32), "answer": (torch.bool, torch.float32),
 }  # fmt: skip
 #: Examples that are read at once where all are read in order.
-_BLOCK = 1024
+BLOCK = 1024
+
+
+class Rows(Protocol):
+    """Numbers of examples, sliced like an array of them."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, part: slice, /) -> np.ndarray:
+        """(k,) int64"""
+        ...
+
+
+@dataclass(frozen=True)
+class Places:
+    """The numbers at places `begin` to `end` - 1 of an order that no array holds."""
+
+    order: BlockOrder
+    begin: int
+    end: int
+
+    def __len__(self) -> int:
+        return self.end - self.begin
+
+    def __getitem__(self, part: slice, /) -> np.ndarray:
+        """See :class:`Rows`."""
+        begin, end, _ = part.indices(len(self))
+        return self.order.rows(self.begin + begin, self.begin + end)
 
 
 class Source(Protocol):
     """Examples on a device."""
 
-    def batches(self, rows: np.ndarray, size: int) -> Iterator[Batch]:
-        """The examples with the numbers `rows` ((n,) int64), in their order, at most `size` at a time."""
+    def batches(self, rows: Rows, size: int) -> Iterator[Batch]:
+        """The examples with the numbers `rows`, in their order, at most `size` at a time."""
         ...
 
 
@@ -82,7 +112,7 @@ class Resident:
     def __init__(self, split: Split, n: int, settings: Settings, device: torch.device) -> None:
         self.pixels = torch.empty((n, settings.height, settings.width, 3), dtype=torch.uint8, device=device)
         self._columns: dict[str, torch.Tensor] = {}
-        for begin, column in first_rows(split, _COLUMNS, n):
+        for begin, column in split.stream(_COLUMNS, BLOCK, end=n):
             batch = as_batch(column, settings, device)
             rows = slice(begin, begin + len(batch))
             self.pixels[rows] = torch.from_numpy(split.images(np.arange(begin, rows.stop))).to(device)
@@ -95,9 +125,10 @@ class Resident:
     def __len__(self) -> int:
         return len(self.pixels)
 
-    def batches(self, rows: np.ndarray, size: int) -> Iterator[Batch]:
+    def batches(self, rows: Rows, size: int) -> Iterator[Batch]:
         """See :class:`Source`."""
-        for part in torch.from_numpy(rows).to(self.pixels.device).split(size):
+        for numbers in _parts(rows, size):
+            part = torch.from_numpy(numbers).to(self.pixels.device)
             known = {name: self._columns[name][part].to(used_as) for name, (_, used_as) in _TYPES.items()}
             yield Batch(as_input(self.pixels[part]), **known)
 
@@ -117,7 +148,7 @@ class FromDisk:
             raise IndexError(f"there is no example {rows.max()}: {self.n} are used, numbered from 0")
         return self.split.images(rows), self.split.rows(_COLUMNS, rows)
 
-    def batches(self, rows: np.ndarray, size: int) -> Iterator[Batch]:
+    def batches(self, rows: Rows, size: int) -> Iterator[Batch]:
         """See :class:`Source`."""
         for images, column in _ahead(self._read, _parts(rows, size), 1):
             batch = as_batch(column, self.settings, self.device)
@@ -157,25 +188,12 @@ class Stream:
             return pixels
         return torch.from_numpy(self.renderer.render(scenes, width, height, geometry=False).rgb).to(self.device)
 
-    def batches(self, rows: np.ndarray, size: int) -> Iterator[Batch]:
+    def batches(self, rows: Rows, size: int) -> Iterator[Batch]:
         """See :class:`Source`."""
         return _ahead(self._finish, _ahead(self._sample, _parts(rows, size), SAMPLED_AHEAD), 1)
 
 
-def first_rows(split: Split, names: Sequence[str], n: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
-    """Columns of a split's first n examples in order, some thousands at a time: the number of the first, and the columns by name.
-
-    Raises IndexError if the split has fewer.
-    """
-    if n > len(split):
-        raise IndexError(f"the first {n} examples of a split of {len(split)}")
-    for begin, block in split.stream(names, _BLOCK) if n else ():
-        yield begin, {name: values[: n - begin] for name, values in block.items()}
-        if begin + len(block[names[0]]) >= n:
-            return
-
-
-def _parts(rows: np.ndarray, size: int) -> Iterator[np.ndarray]:
+def _parts(rows: Rows, size: int) -> Iterator[np.ndarray]:
     return (rows[i : i + size] for i in range(0, len(rows), size))
 
 
@@ -206,22 +224,16 @@ def open_split(
     fits = needed < usable
     if cache and not fits:
         raise SettingsError(
-            f"--cache: {n} pictures take {_size(needed)}, and {_size(usable)} on {device} may be used: leave --cache out, "
+            f"--cache: {n} pictures take {size(needed)}, and {size(usable)} on {device} may be used: leave --cache out, "
             "or train on fewer (--train-size)"
         )
     if noted and needed >= _MUCH and cache is not False:
         where = "on the card" if device.type == "cuda" else "in memory"
         if fits:
-            noted(f"keeps {n:,} pictures {where}: {_size(needed)} of {_size(free)} free; --no-cache reads them from disk")
+            noted(f"keeps {n:,} pictures {where}: {size(needed)} of {size(free)} free; --no-cache reads them from disk")
         else:
-            noted(f"reads its {n:,} pictures from disk: {where} they would take {_size(needed)} of {_size(free)} free")
+            noted(f"reads its {n:,} pictures from disk: {where} they would take {size(needed)} of {size(free)} free")
     return (Resident if fits and cache is not False else FromDisk)(split, n, settings, device)
-
-
-def _size(count: int) -> str:
-    """Bytes in words, such as "2.8 GiB"."""
-    gib = count / 2**30
-    return f"{gib:,.0f} GiB" if gib >= 10 else f"{gib:.1f} GiB" if gib >= 1 else f"{count / 2**20:,.0f} MiB"
 
 
 def _free(device: torch.device) -> int:

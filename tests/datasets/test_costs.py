@@ -90,7 +90,10 @@ def test_a_gallery_takes_what_was_told(everything, many, tmp_path, monkeypatch):
     assert told.files == pytest.approx(len(files), abs=6)
 
 
-@pytest.mark.parametrize("words", [("generate", "--n", 40_000, "--out"), ("export", "--to", "png", "--out"), ("gallery", "--out")])
+WRITING = [("generate", "--n", 40_000, "--out"), ("export", "--to", "png", "--out"), ("gallery", "--out"), ("captions", "--out")]
+
+
+@pytest.mark.parametrize("words", WRITING)
 def test_a_plan_writes_nothing(words, many, cli, tmp_path):
     source = [] if words[0] == "generate" else [many]
     done = cli(words[0], *source, *words[1:], tmp_path / "made", "--plan").succeeds()
@@ -100,12 +103,25 @@ def test_a_plan_writes_nothing(words, many, cli, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("words", [("generate", "--n", 40, "--out"), ("export", "--to", "png", "--out"), ("gallery", "--out")])
+@pytest.mark.parametrize("words", WRITING)
 def test_too_little_room_is_refused_before_anything_is_written(words, many, cli, tmp_path, monkeypatch):
     source = [] if words[0] == "generate" else [many]
     monkeypatch.setattr(costs, "free", lambda place: 10_000)
-    cli(words[0], *source, *words[1:], tmp_path / "made").refuses("10 kB are free at", str(tmp_path), "another --out")
+    cli(words[0], *source, *words[1:], tmp_path / "made").refuses("where 10 kB are free", str(tmp_path), "another --out")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_plan_for_a_cluster_starts_none(cli, tmp_path):
+    done = cli("generate", "--n", 4_000_000, "--engine", "ray", "--out", tmp_path / "made", "--plan").succeeds()
+    assert "of one core's work" in done.out
+    assert "on 4 cores" in cli("generate", "--n", 400_000, "--engine", "ray", "--workers", 4, "--out", tmp_path / "made", "--plan").out
+    assert not list(tmp_path.iterdir())
+
+
+def test_captions_take_what_was_told(many, cli, tmp_path):
+    told = costs.of_captions(open_dataset(many))
+    cli("captions", many, "--out", tmp_path / "captions.txt").succeeds()
+    assert told.bytes == pytest.approx((tmp_path / "captions.txt").stat().st_size, rel=0.25)
 
 
 def test_a_command_says_what_it_will_take(many, cli, tmp_path, monkeypatch):

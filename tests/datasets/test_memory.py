@@ -54,7 +54,8 @@ def test_exports_and_the_gallery_read_as_they_write(simtown, tmp_path):
         town = tmp_path / f"town-{n}"
         generate = [*simtown, "generate", "--entities", 20, "--n", n, "--val", 0, "--test", 0, "--size", 96, "--shard", 500, "--out", town]
         subprocess.run(list(map(str, generate)), check=True, capture_output=True)
-        sizes[n] = [used(*simtown, "export", town, "--to", form) for form in ("png", "coco", "parquet")] + [used(*simtown, "gallery", town)]
+        sizes[n] = [used(*simtown, "export", town, "--to", form) for form in ("png", "coco", "parquet")]
+        sizes[n].append(used(*simtown, "gallery", town, "--all"))
     for small, large in zip(sizes[1_000], sizes[7_000], strict=True):
         assert 50 < small < 1024
         assert large < small + 60

@@ -107,6 +107,18 @@ def test_the_next_shard_is_fetched_while_one_is_read(remote, fetched):
     assert len(list(rows)) == 31
 
 
+def test_pieces_of_one_shard_have_the_next_one_fetched(remote, fetched):
+    begun = {name: Event() for name in SHARDS}
+    fetched.hook = lambda name: begun[name].set() if name in begun else None
+    split = open_dataset(remote).train
+    assert len(list(split.stream(["answer"], 4, begin=8, end=10, onward=False))) == 1
+    assert fetched[1:] == [SHARDS[2]]
+    assert len(list(split.stream(["answer"], 4, begin=12, end=16))) == 1
+    assert begun[SHARDS[4]].wait(HANGS)
+    assert begun[SHARDS[5]].wait(HANGS)
+    assert not any(begun[name].is_set() for name in (*SHARDS[:2], *SHARDS[6:]))
+
+
 def test_a_shuffled_reader_fetches_all_that_it_will_read_next(remote, local, fetched):
     torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
     from simtown.datasets.shuffled import Shuffled
@@ -185,10 +197,11 @@ def test_those_who_want_one_shard_at_once_fetch_it_once(remote, fetched):
 def test_what_a_killed_process_left_goes(remote, tmp_path, allow, largest):
     allow(2 * largest)
     mirror = Mirror(Remote(remote))
-    reserved, torn = mirror.path / f".{SHARDS[5]}.lock", mirror.path / f".{SHARDS[0]}.{'a' * 16}.tmp"
+    reserved = mirror.path / f".{SHARDS[5]}.lock"
     reserved.write_bytes(b"")
     os.truncate(reserved, largest)
-    torn.write_bytes(b"half")
+    for number in (0, 5):
+        (mirror.path / f".{SHARDS[number]}.{'a' * 16}.tmp").write_bytes(b"half")
     for number in (0, 1):
         mirror.fetch(mirror.path / SHARDS[number])
     assert sorted(path.name for path in mirror.path.iterdir()) == ["manifest.json", *SHARDS[:2]]

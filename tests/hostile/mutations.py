@@ -12,6 +12,7 @@ import shutil
 import socket
 import tomllib
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -741,7 +742,7 @@ def apply(scene: Scene, mutations: tuple[Mutation, ...]) -> None:
         try:
             KINDS[mutation.kind](scene, mutation)
         except (ValueError, LookupError, ArithmeticError, TypeError, AttributeError, OSError, RuntimeError, StopIteration,
-                zipfile.BadZipFile, MemoryError):  # fmt: skip
+                zipfile.BadZipFile, zlib.error, MemoryError):  # fmt: skip
             continue  # a file that is no longer of its kind, or too large by now
     for path in sorted(scene.changed):
         _enter_checksum(path)

@@ -70,7 +70,7 @@ def test_blocks_tell_what_the_whole_split_tells(bias, painted, monkeypatch, tmp_
     """Blocks of an odd number of scenes, by one worker or two, are the text of all scenes at once, typical colours included."""
     whole = "".join(f"{line}\n" for line in captions.captions(painted.train.scenes(), painted.settings.seed, "train", bias))
     monkeypatch.setattr(captioned, "_ROWS", 3)
-    monkeypatch.setattr(captioned, "_BLOCK", 7)
+    monkeypatch.setattr(captioned, "BLOCK", 7)
     assert len(painted.train.parts(7)) == 6
     count, example = captioned.write_captions(tmp_path / "captions.txt", painted, "train", bias)
     lines = whole.splitlines()
@@ -89,7 +89,7 @@ class Backwards:
 
 
 def test_the_order_in_which_blocks_end_does_not_matter(painted, monkeypatch):
-    monkeypatch.setattr(captioned, "_BLOCK", 7)
+    monkeypatch.setattr(captioned, "BLOCK", 7)
     read = []
     there, back = (list(captioned.caption_blocks(painted, "train", 0.6, pool, read.append)) for pool in (None, Backwards()))
     assert there == back

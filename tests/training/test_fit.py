@@ -134,6 +134,16 @@ def test_a_run_killed_between_two_validations_goes_on_from_there(name, moments, 
     assert result(tmp_path / "run") == undisturbed(name)
 
 
+def test_a_run_too_large_for_one_order_of_all_goes_on_from_between_two_validations(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "LARGEST_SORTED", 59)
+    fit(CHOICES["pbn"], data, tmp_path / "whole", cache=False)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        fit(CHOICES["pbn"], data, tmp_path / "run", Clock(patch, 8), cache=False)
+    assert middle_of(tmp_path / "run") > 0
+    fit(CHOICES["pbn"], data, tmp_path / "run")
+    assert result(tmp_path / "run") == result(tmp_path / "whole")
+
+
 def test_a_state_whose_loss_is_no_number_is_not_kept(data, tmp_path, monkeypatch):
     monkeypatch.setattr(towns.Broken, "last", 5)
     with pytest.raises(FitError, match=r"epoch 2 \(step 7\)"):
@@ -285,15 +295,17 @@ def test_pictures_read_from_disk_train_the_same(data, tmp_path, undisturbed):
     assert result(tmp_path / "run") == undisturbed("pbn")
 
 
-def test_only_the_first_training_examples_are_visited_each_once_an_epoch(data, tmp_path, monkeypatch):
+@pytest.mark.parametrize("largest", [30, 29])
+def test_only_the_first_training_examples_are_visited_each_once_an_epoch(largest, data, tmp_path, monkeypatch):
     visited = []
 
     class Spy(Resident):
         def batches(self, rows, size):
-            visited.append((len(self.pixels), rows.tolist(), size))
+            visited.append((len(self.pixels), rows[:].tolist(), size))
             return super().batches(rows, size)
 
     monkeypatch.setattr(module, "open_split", lambda *split: Spy(*split[:4]))
+    monkeypatch.setattr(module, "LARGEST_SORTED", largest)
     fit(small("question-only", train_size=30, max_steps=6), data, tmp_path / "run")
     epochs = [v for v in visited if v[2] == 16]
     assert len(epochs) == 3

@@ -334,6 +334,12 @@ def state_of(path):
         return {name: file.get_tensor(name) for name in file.keys()}, json.loads(file.metadata()["place"])  # noqa: SIM118
 
 
+def between(tensors, place):
+    """Make a state one of between two validations, as :meth:`State.save` writes it."""
+    tensors |= {"middle.totals": torch.zeros(3, dtype=torch.float64), "middle.random.cpu": torch.get_rng_state()}
+    place["middle"] = {"steps": 1, "seconds": 1.0}
+
+
 def other_state(directory, change):
     path = directory / "state.safetensors"
     tensors, place = state_of(path)
@@ -357,12 +363,27 @@ def other_state(directory, change):
         lambda _, p: p.update(best={}),
         lambda _, p: p.update(elsewhere=1),
         lambda _, p: p.pop("stale"),
+        lambda _, p: p.update(middle=3),
+        lambda _, p: p.update(middle={"steps": 1, "seconds": 1.0}),
+        lambda t, p: between(t, p) or p["middle"].pop("steps"),
+        lambda t, p: between(t, p) or p["middle"].update(steps=-1),
+        lambda t, p: between(t, p) or p["middle"].update(seconds="1"),
+        lambda t, p: between(t, p) or t.pop("middle.totals"),
+        lambda t, p: between(t, p) or t.update({"middle.totals": torch.zeros(4, dtype=torch.float64)}),
+        lambda t, p: between(t, p) or t["middle.random.cpu"].fill_(255),
+        lambda t, p: between(t, p) or t.update({"middle.random.cuda": torch.zeros(16, dtype=torch.uint8)}),
     ],
 )
 def test_a_state_is_that_of_the_run_or_refused(change, begun, data):
     other_state(begun, change)
     with pytest.raises(DamagedError, match=r"state\.safetensors is damaged"):
         fit(SETTINGS, data, begun)
+
+
+def test_a_state_between_two_validations_may_say_what_it_likes_of_its_place(begun, data):
+    """Steps that an epoch does not have are none that are left to take."""
+    other_state(begun, lambda t, p: between(t, p) or p["middle"].update(steps=10**9))
+    assert fit(SETTINGS, data, begun)["status"] == "done"
 
 
 def test_a_state_goes_on(begun, data, finished):

@@ -8,6 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
+from simtown import amounts  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.datasets.reader import open_dataset  # noqa: E402
 from simtown.datasets.settings import Settings, SettingsError  # noqa: E402
@@ -154,6 +155,25 @@ def test_pictures_stay_in_memory_only_where_they_fit(town, monkeypatch):
         else:
             with pytest.raises(SettingsError, match="--cache: 20 pictures take"):
                 open_split(town.train, n, town.settings, CPU, True)
+
+
+def test_much_memory_is_named_before_it_is_taken_and_so_is_why_none_is(town, monkeypatch):
+    lines, pictures = [], town.settings.width * town.settings.height * 3
+    monkeypatch.setattr(sources, "_MUCH", 20 * pictures)
+    for free, n, cache in ((10**9, 20, None), (10**9, 20, True), (10**9, 19, None), (10**9, 20, False), (20 * pictures, 20, None)):
+        monkeypatch.setattr(sources, "_free", lambda device, free=free: free)
+        open_split(town.train, n, town.settings, CPU, cache, lines.append)
+    kept, insisted, read = lines
+    assert kept == insisted == f"keeps 20 pictures in memory: {amounts.size(20 * pictures)} of 1.0 GB free; --no-cache reads them from disk"
+    assert "reads its 20 pictures from disk" in read
+
+
+def test_only_the_examples_of_a_batch_are_kept(town, monkeypatch):
+    """Neither way reads a whole column, and what stays in memory are bytes."""
+    monkeypatch.setattr(type(town.train), "column", None)
+    resident, disk = (kind(town.train, 20, town.settings, CPU) for kind in (Resident, FromDisk))
+    assert sum(values.nbytes for values in resident._columns.values()) == 20 * 54
+    assert not [name for name, value in vars(disk).items() if isinstance(value, np.ndarray | torch.Tensor)]
 
 
 def test_free_memory_is_measured():

@@ -95,8 +95,9 @@ class Portion:
             )
         renderer = rasteriser() if masks and not s.masks else None
         size = max(1, min(_MOST, _PIXELS // (s.width * s.height)))
+        onward = begin is None  # whether other portions follow
         begin, end = self.rows.start if begin is None else begin, self.rows.stop if end is None else end
-        for start, columns in split.stream((*_COLUMNS, "masks") if s.masks else _COLUMNS, size, begin=begin, end=end):
+        for start, columns in split.stream((*_COLUMNS, "masks") if s.masks else _COLUMNS, size, begin=begin, end=end, onward=onward):
             scenes = split.scenes_of(columns)
             ids = columns.get("masks")
             if renderer is not None:
