@@ -389,7 +389,8 @@ def small_disk(tmp_path):
     """A file system that takes ten files, and a function that gives it room. Bytes are free, so nothing is refused beforehand."""
     place = tmp_path / "disk"
     place.mkdir()
-    if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m,nr_inodes=10", "none", place], capture_output=True).returncode:
+    few = ["mount", "-t", "tmpfs", "-o", "size=64m,nr_inodes=10", "none", place]
+    if os.geteuid() or subprocess.run(few, capture_output=True).returncode:
         pytest.skip("needs a small file system: run the tests as root where mount is allowed")
     yield place, lambda: subprocess.run(["mount", "-o", "remount,nr_inodes=1000", place], check=True)
     subprocess.run(["umount", "-l", place], check=True)
