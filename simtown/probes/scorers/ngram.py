@@ -52,14 +52,13 @@ class NGram:
         """A trigram model of a corpus (see :class:`simtown.visualgenome.corpus.Corpus`, which says what is raised)."""
         from simtown.visualgenome.corpus import Corpus
 
-        sentences = list(Corpus(corpus).sentences(punctuation=True))
-        with metered(name, len(sentences), progress) as meter:
+        with metered(name, 0, progress) as meter:
 
             def counted() -> Iterable[list[str]]:
-                for sentence in sentences:
+                for number, sentence in enumerate(Corpus(corpus).sentences(punctuation=True), start=1):
                     yield sentence
-                    if meter:
-                        meter.advanced(1)
+                    if meter and number % 1000 == 0:
+                        meter.advanced(1000)
 
             return cls(name, counted(), policy=policy)
 
