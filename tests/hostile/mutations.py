@@ -753,9 +753,11 @@ def _enter_checksum(path: Path) -> None:
     from simtown.datasets.shards import checksum
 
     beside = path.with_name("manifest.json")
+    if not path.is_file() or not beside.is_file() or beside.is_symlink():  # a pipe would be waited for
+        return
     try:
         content = json.loads(beside.read_text())
         content["shards"][path.name].update(sha256=checksum(path), bytes=path.stat().st_size)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, MemoryError):
         return
     beside.write_text(_sealed(content))
