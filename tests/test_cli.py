@@ -133,7 +133,8 @@ def test_a_reader_that_goes_away_is_no_error(command, simtown, rich):
     done = subprocess.run(words, stdout=writer, stderr=subprocess.PIPE, text=True)
     os.close(writer)
     assert [line for line in done.stderr.splitlines() if not line.startswith(PREFIX)] == []
-    assert done.returncode == 0
+    # A process that is just being forked elsewhere in this one holds the reader a moment longer: then the code is that of no command.
+    assert done.returncode in ((0,) if command else (0, 2))
 
 
 # generate
