@@ -20,9 +20,11 @@ PlanOption = Annotated[bool, typer.Option("--plan", help="Say what it would writ
 
 def cores_of(engine: str, workers: int | None, seconds: float | None = None) -> int | None:
     """How many cores work: None of a cluster that nobody bounds. As :func:`simtown.cli.app.pool_of`."""
-    from simtown.pool import processes_for
+    from simtown.pool import Processes, processes_for
 
-    return workers if workers is not None or engine != "local" else processes_for(seconds).workers
+    if workers is not None:
+        return Processes(workers).workers  # which refuses fewer than one, before anything is said
+    return processes_for(seconds).workers if engine == "local" else None
 
 
 def announce(title: str, cost: Cost, cores: int | None, out: Path | None = None, advice: str = "another --out", plan: bool = False) -> None:
