@@ -82,7 +82,7 @@ test:
 	@rm -rf .venv-test
 	@$(MAKE) .venv-test/.complete
 	@$(MAKE) lint
-	$(TEST)/python -m pytest -n 2 $(PYTEST_ARGS)
+	$(TEST)/python -m pytest -n 2 --dist worksteal $(PYTEST_ARGS)
 
 .PHONY: stress
 stress: .venv-test/.complete
@@ -115,7 +115,7 @@ format: .venv-test/.complete
 # pytest exits 5 where it finds no test: no failure.
 .PHONY: slow
 slow: .venv-test/.complete
-	$(TEST)/python -m pytest -n 2 -m slow $(PYTEST_ARGS) || [[ $$? -eq 5 ]]
+	$(TEST)/python -m pytest -n 2 --dist worksteal -m slow $(PYTEST_ARGS) || [[ $$? -eq 5 ]]
 
 .PHONY: clean
 clean:

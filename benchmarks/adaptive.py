@@ -1,11 +1,15 @@
-"""What an adaptive sweep saves, and whether it finds the same needs: a finished grid is replayed without training anything.
+"""What an adaptive sweep saves, and whether it finds the same needs: a finished grid is replayed without
+training anything.
 
-    python benchmarks/adaptive.py --synthetic                                  # learning curves whose truth is known
-    python benchmarks/adaptive.py benchmarks/results/sample-complexity/fixed   # a folder of kept cells, every size there
+    python benchmarks/adaptive.py --synthetic
+        learning curves whose truth is known
+    python benchmarks/adaptive.py benchmarks/results/sample-complexity/fixed
+        a folder of kept cells, every size there
 
-A search may visit the sizes of the fixed grid alone, and is told the accuracy that its run there had. Needs are those of the isotonic rule,
-with 95 % intervals from a bootstrap over seeds and test items. Times are seconds of processor time, of synthetic runs their steps. Writes
-benchmarks/results/adaptive.csv, a row a world, model and target.
+A search may visit the sizes of the fixed grid alone, and is told the accuracy that its run there had. Needs
+are those of the isotonic rule, with 95 % intervals from a bootstrap over seeds and test items. Times are
+seconds of processor time, of synthetic runs their steps. Writes benchmarks/results/adaptive.csv, a row a
+world, model and target.
 """
 
 from __future__ import annotations
@@ -25,9 +29,9 @@ from simtown.datasets.settings import Settings
 from simtown.training import cells
 from simtown.training.adaptive import ladder
 from simtown.training.curves import isotonic
-from simtown.training.plan import Cell, Curve, Plan
-from simtown.training.run import FitSettings
+from simtown.training.plan import SizeCurve, SweepCell, SweepPlan
 from simtown.training.schedule import Schedule
+from simtown.training.settings import FitSettings
 
 #: Worlds in the order in which the published grid visits them; others follow by size.
 ORDER = (15, 31, 5, 60, 102)
@@ -35,7 +39,8 @@ ORDER = (15, 31, 5, 60, 102)
 PAPER = (250, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 40_000, 60_000)
 REPLICATES = 400
 ITEMS, SEEDS = 2_000, 5
-#: Steps of a synthetic run: so many at least, and ten epochs beyond them; about what runs of batches of 128 take.
+#: Steps of a synthetic run: so many at least, and ten epochs beyond them; about what runs of batches of 128
+#: take.
 LEAST, EPOCHS, BATCH = 1_500, 12, 128
 #: Synthetic needs with 15 entities at 90 % and exponents of growth with the world, about those measured.
 NEEDS = {"pbn": (1_650.0, 1.1), "cnn-lstm": (16_500.0, 1.1)}
@@ -51,17 +56,21 @@ class Grid:
         seconds: by name of a cell, its processor time.
     """
 
-    plan: Plan
+    plan: SweepPlan
     correct: dict[str, np.ndarray]
     seconds: dict[str, float]
 
 
-def synthetic(slope: float, scatter: float, sizes: Sequence[int], targets: tuple[float, ...], seed: int = 0) -> Grid:
-    """Learning curves that are sigmoids in log n: half of what is to be learned is known at a size that differs from seed to seed.
+def synthetic(
+    slope: float, scatter: float, sizes: Sequence[int], targets: tuple[float, ...], seed: int = 0
+) -> Grid:
+    """Learning curves that are sigmoids in log n: half of what is to be learned is known at a size that
+    differs from seed to seed.
 
     Args:
         slope: 1.6 is about what was measured; a larger one is a steeper take-off.
-        scatter: standard deviation, over seeds, of the logarithm of a curve's middle; a run's own is half of that.
+        scatter: standard deviation, over seeds, of the logarithm of a curve's middle; a run's own is half of
+            that.
     """
     rng = np.random.default_rng(seed)
     curves, correct, seconds = [], {}, {}
@@ -70,7 +79,12 @@ def synthetic(slope: float, scatter: float, sizes: Sequence[int], targets: tuple
         for model, (need, exponent) in NEEDS.items():
             at_half = need * (entities / 15) ** exponent * (0.49 / 0.4 - 1) ** (1 / slope)
             middle = at_half * np.exp(scatter * rng.normal(size=SEEDS))
-            curve = Curve(model, entities, False, {n: [_cell(model, entities, n, s) for s in range(SEEDS)] for n in sizes})
+            curve = SizeCurve(
+                model,
+                entities,
+                False,
+                {n: [_cell(model, entities, n, s) for s in range(SEEDS)] for n in sizes},
+            )
             curves.append(curve)
             for n, of_size in curve.sizes.items():
                 for cell, m, items in zip(of_size, middle, hard, strict=True):
@@ -78,29 +92,37 @@ def synthetic(slope: float, scatter: float, sizes: Sequence[int], targets: tuple
                     luck = np.sqrt(0.4) * items + np.sqrt(0.6) * rng.normal(size=ITEMS)
                     correct[cell.name] = luck < np.quantile(luck, rng.binomial(ITEMS, accuracy) / ITEMS)
                     seconds[cell.name] = LEAST + EPOCHS * max(32.0, n / BATCH)
-    return Grid(Plan("synthetic", [], targets, curves), correct, seconds)
+    return Grid(SweepPlan("synthetic", [], targets, curves), correct, seconds)
 
 
-def _cell(model: str, entities: int, n: int, seed: int) -> Cell:
-    return Cell(Settings(entities=entities, seed=seed), FitSettings(model, n, seed))
+def _cell(model: str, entities: int, n: int, seed: int) -> SweepCell:
+    return SweepCell(Settings(entities=entities, seed=seed), FitSettings(model, n, seed))
 
 
 def kept(folder: Path, targets: tuple[float, ...]) -> Grid:
     """The grid of a folder of kept cells; sizes that lack a seed are left out."""
-    by_curve: dict[tuple[str, int, bool], dict[int, list[Cell]]] = defaultdict(lambda: defaultdict(list))
+    by_curve: dict[tuple[str, int, bool], dict[int, list[SweepCell]]] = defaultdict(lambda: defaultdict(list))
     correct, seconds = {}, {}
     for path in sorted(folder.rglob("*.json")):
         run, correct[path.stem] = cells.load(path)
-        data = {name: tuple(value) if isinstance(value, list) else value for name, value in run["data"].items()}
+        data = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in run["data"].items()
+        }
         settings = Settings(**{name: data[name] for name in data if name in Settings.__dataclass_fields__})
-        cell = Cell(settings, FitSettings(**run["settings"]))
+        cell = SweepCell(settings, FitSettings(**run["settings"]))
         seconds[cell.name] = run["seconds"]
         by_curve[cell.fit.model, settings.entities, settings.distractor][cell.fit.train_size].append(cell)
     curves = []
-    for (model, entities, distractor), sizes in sorted(by_curve.items(), key=lambda item: (item[0][2], _place(item[0][1]), item[0][0])):
+    for (model, entities, distractor), sizes in sorted(
+        by_curve.items(), key=lambda item: (item[0][2], _place(item[0][1]), item[0][0])
+    ):
         whole = max(map(len, sizes.values()))
-        curves.append(Curve(model, entities, distractor, {n: sizes[n] for n in sorted(sizes) if len(sizes[n]) == whole}))
-    return Grid(Plan(str(folder), [], targets, curves), correct, seconds)
+        curves.append(
+            SizeCurve(
+                model, entities, distractor, {n: sizes[n] for n in sorted(sizes) if len(sizes[n]) == whole}
+            )
+        )
+    return Grid(SweepPlan(str(folder), [], targets, curves), correct, seconds)
 
 
 def _place(entities: int) -> int:
@@ -116,9 +138,13 @@ def replay(grid: Grid) -> set[str]:
     return visited
 
 
-def need(sizes: dict[int, list[Cell]], correct: dict[str, np.ndarray], target: float) -> np.ndarray:
-    """(1 + REPLICATES,): the need of all seeds and items, then of bootstrap replicates of both; 0 and inf are bounds."""
-    answers = np.array([[correct[cell.name] for cell in of_size] for of_size in sizes.values()], dtype=np.float64)  # sizes, seeds, items
+def need(sizes: dict[int, list[SweepCell]], correct: dict[str, np.ndarray], target: float) -> np.ndarray:
+    """(1 + REPLICATES,): the need of all seeds and items, then of bootstrap replicates of both; 0 and inf are
+    bounds.
+    """
+    answers = np.array(
+        [[correct[cell.name] for cell in of_size] for of_size in sizes.values()], dtype=np.float64
+    )  # sizes, seeds, items
     rng = np.random.default_rng(0)
     _, seeds, items = answers.shape
     weight = np.ones((1 + REPLICATES, seeds, items))
@@ -140,12 +166,23 @@ def rows(grid: Grid, name: str) -> Iterator[dict[str, Any]]:
             low, high = np.quantile(fixed[1:], [0.025, 0.975], method="nearest")
             at_least, at_most = np.quantile(adaptive[1:], [0.025, 0.975], method="nearest")
             yield {
-                "grid": name, "model": curve.model, "entities": curve.entities, "distractor": "yes" if curve.distractor else "no",
-                "target": target, "sizes": len(curve.sizes), "visited": len(some),
-                "fixed": _size(fixed[0]), "fixed_low": _size(low), "fixed_high": _size(high),
-                "adaptive": _size(adaptive[0]), "adaptive_low": _size(at_least), "adaptive_high": _size(at_most),
-                "within": "yes" if low <= adaptive[0] <= high else "no", "time": round(spent[0]), "fixed_time": round(spent[1]),
-            }  # fmt: skip
+                "grid": name,
+                "model": curve.model,
+                "entities": curve.entities,
+                "distractor": "yes" if curve.distractor else "no",
+                "target": target,
+                "sizes": len(curve.sizes),
+                "visited": len(some),
+                "fixed": _size(fixed[0]),
+                "fixed_low": _size(low),
+                "fixed_high": _size(high),
+                "adaptive": _size(adaptive[0]),
+                "adaptive_low": _size(at_least),
+                "adaptive_high": _size(at_most),
+                "within": "yes" if low <= adaptive[0] <= high else "no",
+                "time": round(spent[0]),
+                "fixed_time": round(spent[1]),
+            }
 
 
 def _size(value: float) -> str:
@@ -154,9 +191,13 @@ def _size(value: float) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path, nargs="?", help="kept cells of a finished fixed grid")
-    parser.add_argument("--synthetic", action="store_true", help="learning curves whose truth is known, instead of a folder")
+    parser.add_argument(
+        "--synthetic", action="store_true", help="learning curves whose truth is known, instead of a folder"
+    )
     parser.add_argument("--targets", default="0.9", help="as for simtown sweep --adaptive")
     parser.add_argument("--repeats", type=int, default=3, help="synthetic grids of each kind")
     arguments = parser.parse_args()
@@ -175,7 +216,10 @@ def main() -> None:
         mine = [row for row in found if row["grid"].startswith(kind)]
         within, open_ends = (sum(test(row) for row in mine) / len(mine) for test in (_within, _open))
         share = sum(row["time"] for row in mine) / sum(row["fixed_time"] for row in mine)
-        print(f"{kind}: {share:.0%} of the fixed grid's time, {within:.0%} of needs within its interval, {open_ends:.0%} of intervals open")
+        print(
+            f"{kind}: {share:.0%} of the fixed grid's time, "
+            f"{within:.0%} of needs within its interval, {open_ends:.0%} of intervals open"
+        )
     path = Path(__file__).parent / "results" / "adaptive.csv"
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, found[0].keys())
@@ -189,9 +233,13 @@ def _within(row: dict[str, Any]) -> bool:
 
 
 def _open(row: dict[str, Any]) -> bool:
-    """Whether the adaptive interval has an end that is only a bound where the fixed grid's is none, or the other way round."""
+    """Whether the adaptive interval has an end that is only a bound where the fixed grid's is none, or the
+    other way round.
+    """
     bounds = ("below", "above")
-    return any((row[f"adaptive_{end}"] in bounds) != (row[f"fixed_{end}"] in bounds) for end in ("low", "high"))
+    return any(
+        (row[f"adaptive_{end}"] in bounds) != (row[f"fixed_{end}"] in bounds) for end in ("low", "high")
+    )
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 
     python benchmarks/against.py OTHER [--size 128] [--rounds 15]
 
-OTHER is the root of a checkout, such as one of version 1 of the world. Two processes, one for each, sample 1,000 scenes of the default
-world and then draw them in turns on one thread: each round has its own ratio, so that what else the machine does weighs on both.
-Processor time alone is counted. Rows go to benchmarks/results/against.csv.
+OTHER is the root of a checkout, such as one of version 1 of the world. Two processes, one for each, sample
+1,000 scenes of the default world and then draw them in turns on one thread: each round has its own ratio, so
+that what else the machine does weighs on both. Processor time alone is counted. Rows go to
+benchmarks/results/against.csv.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ HERE = Path(__file__).parents[1]
 RESULT = HERE / "benchmarks" / "results" / "against.csv"
 #: What is drawn of every scene: colour alone, or depth and instance ids too.
 WHAT = {"colour": False, "colour, depth and ids": True}
-#: Draws its scenes whenever a line comes in, with geometry if the line is "1", and answers with microseconds a frame.
+#: Draws its scenes whenever a line comes in, with geometry if the line is "1", and answers with microseconds
+#: a frame.
 DRAWER = """
 import sys, time
 import numpy as np
@@ -50,7 +52,9 @@ class Drawer:
         environment = {**os.environ, "PYTHONPATH": str(checkout), "NUMBA_NUM_THREADS": "1"}
         pipe = subprocess.PIPE
         words = [sys.executable, "-c", DRAWER, str(size)]
-        self._process = subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, env=environment, cwd=checkout)
+        self._process = subprocess.Popen(
+            words, stdin=pipe, stdout=pipe, text=True, env=environment, cwd=checkout
+        )
         if self._answer() != "ready":
             raise SystemExit(f"{checkout} cannot draw: its own message is above")
 
@@ -70,18 +74,24 @@ class Drawer:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("other", type=Path, help="the root of another checkout")
     parser.add_argument("--size", type=int, default=128, help="sides of the pictures, pixels")
     parser.add_argument("--rounds", type=int, default=15)
     args = parser.parse_args()
     if not (args.other / "simtown" / "render").is_dir() or args.rounds < 1:
-        parser.error(f"{args.other} is no checkout of simtown" if args.rounds > 0 else "--rounds must be at least 1")
+        parser.error(
+            f"{args.other} is no checkout of simtown" if args.rounds > 0 else "--rounds must be at least 1"
+        )
     print("sampling scenes and compiling: a minute", flush=True)
     drawers = [Drawer(args.other.resolve(), args.size), Drawer(HERE, args.size)]
     rows = []
     for what, geometry in WHAT.items():
-        times = [[drawer.draw(geometry) for drawer in drawers] for _ in range(args.rounds + 1)][1:]  # the first warms up
+        times = [[drawer.draw(geometry) for drawer in drawers] for _ in range(args.rounds + 1)][
+            1:
+        ]  # the first warms up
         ratios = sorted(here / other for other, here in times)
         row = {
             "size": args.size,
@@ -96,7 +106,8 @@ def main() -> None:
         }
         rows.append(row)
         print(
-            f"{what}: {row['other_us']} us there, {row['here_us']} us here, ratio {row['ratio']} ({row['least']} to {row['most']})",
+            f"{what}: {row['other_us']} us there, {row['here_us']} us here, "
+            f"ratio {row['ratio']} ({row['least']} to {row['most']})",
             flush=True,
         )
     for drawer in drawers:

@@ -1,9 +1,11 @@
-"""What a cluster adds to making shards: Ray's own cost a piece of work, and the manifest's, which one process writes and each reader reads.
+"""What a cluster adds to making shards: Ray's own cost a piece of work, and the manifest's, which one process
+writes and each reader reads.
 
     python benchmarks/cluster.py [--pieces 2000] [--shards 500,50000,500000]
 
-Prints a table and writes it to benchmarks/results/cluster.csv. Pieces of work do nothing, on a Ray cluster of this machine with one
-worker; manifests list shards as large data sets do. A data set of 100 million examples is one whose shards are holes in files.
+Prints a table and writes it to benchmarks/results/cluster.csv. Pieces of work do nothing, on a Ray cluster of
+this machine with one worker; manifests list shards as large data sets do. A data set of 100 million examples
+is one whose shards are holes in files.
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ from machine import machine
 from rich.console import Console
 from rich.table import Table
 
-from simtown.cluster import Cluster
-from simtown.datasets import manifest as manifests
+from simtown.core.cluster import Cluster
+from simtown.datasets import manifests
 from simtown.datasets.job import generate
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import tasks
@@ -35,12 +37,19 @@ def nothing(piece: int) -> int:
 
 
 def manifest_of(shards: int) -> tuple[float, float, float]:
-    """(megabytes, processor seconds to write, processor seconds to read and check) of a manifest of so many shards."""
+    """(megabytes, processor seconds to write, processor seconds to read and check) of a manifest of so many
+    shards.
+    """
     settings = Settings(entities=20, n=2_000 * shards, val=0, test=0, shard=2_000)
     manifest = manifests.fresh(settings)
     told = {"entity": (2150, 2000), "placement": (4213, 2000), "question": (4021, 2000)}
     for task in tasks(settings):
-        manifest["shards"][task.name] = {"sha256": "0" * 64, "bytes": 30_773_332, "examples": task.count, "tried": told}
+        manifest["shards"][task.name] = {
+            "sha256": "0" * 64,
+            "bytes": 30_773_332,
+            "examples": task.count,
+            "tried": told,
+        }
     with tempfile.TemporaryDirectory() as scratch:
         begun = process_time()
         manifests.save(Path(scratch), manifest)
@@ -55,7 +64,9 @@ OPEN = """
 import re, sys, time
 from pathlib import Path
 from simtown.datasets.reader import open_dataset
-def megabytes(what): return int(re.search(what + r":\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) / 1e3
+def megabytes(what):
+    status = Path("/proc/self/status").read_text()
+    return int(re.search(what + r":\\s+(\\d+)", status)[1]) / 1e3
 Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
 before, begun = megabytes("VmRSS"), time.perf_counter()
 assert len(open_dataset(sys.argv[1]).train) == int(sys.argv[2])
@@ -64,7 +75,9 @@ print(time.perf_counter() - begun, megabytes("VmHWM") - before)
 
 
 def opened(examples: int) -> tuple[float, float]:
-    """Seconds and megabytes to open a data set of so many examples, 5,000 a shard, in a process that has imported the library."""
+    """Seconds and megabytes to open a data set of so many examples, 5,000 a shard, in a process that has
+    imported the library.
+    """
     settings = Settings(entities=20, n=5_000, val=0, test=0, width=64, height=32, shard=5_000)
     with tempfile.TemporaryDirectory() as scratch:
         small, large = Path(scratch, "small"), Path(scratch, "large")
@@ -80,21 +93,28 @@ def opened(examples: int) -> tuple[float, float]:
                 file.truncate(listed["bytes"])
         manifest |= {"complete": True, "acceptance": manifests.acceptance(manifest["shards"])}
         manifests.save(large, manifest)
-        told = subprocess.run([sys.executable, "-c", OPEN, large, str(examples)], check=True, capture_output=True, text=True).stdout
+        told = subprocess.run(
+            [sys.executable, "-c", OPEN, large, str(examples)], check=True, capture_output=True, text=True
+        ).stdout
     seconds, megabytes = map(float, told.split())
     return seconds, megabytes
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--pieces", type=int, default=2000)
     parser.add_argument("--shards", default="500,50000,500000")
     args = parser.parse_args()
     rows = []
     for count in map(int, args.shards.split(",")):
         size, written, read = manifest_of(count)
-        rows += [(f"manifest of {count:,} shards: MB", size), (f"manifest of {count:,} shards: s to write", written),
-                 (f"manifest of {count:,} shards: s to read", read)]  # fmt: skip
+        rows += [
+            (f"manifest of {count:,} shards: MB", size),
+            (f"manifest of {count:,} shards: s to write", written),
+            (f"manifest of {count:,} shards: s to read", read),
+        ]
     seconds, megabytes = opened(100_000_000)
     rows += [("100,000,000 examples: s to open", seconds), ("100,000,000 examples: MB to open", megabytes)]
     with Cluster(workers=1) as cluster:
@@ -102,8 +122,10 @@ def main() -> None:
         wall, busy = perf_counter(), process_time()
         list(cluster.map(nothing, range(args.pieces), ()))
         wall, busy = perf_counter() - wall, process_time() - busy
-    rows += [(f"Ray: ms a piece of work, {what}", spent / args.pieces * 1e3)
-             for what, spent in (("wall, one worker", wall), ("driver's processor", busy))]  # fmt: skip
+    rows += [
+        (f"Ray: ms a piece of work, {what}", spent / args.pieces * 1e3)
+        for what, spent in (("wall, one worker", wall), ("driver's processor", busy))
+    ]
     table = Table("what", "measured", title=machine("ray", "h5py"))
     for name, value in rows:
         table.add_row(name, f"{value:,.3f}")

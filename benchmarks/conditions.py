@@ -1,13 +1,16 @@
-"""How the need of one model grows with the world under other conditions: whatever is asked, shown, or drawn more often.
+"""How the need of one model grows with the world under other conditions: whatever is asked, shown, or drawn
+more often.
 
-    simtown sweep --preset benchmarks/presets/zipf-1.toml --out out/zipf-1 --resume-from benchmarks/results/skew/zipf-1
+    simtown sweep --preset benchmarks/presets/zipf-1.toml --out out/zipf-1 --resume-from
+    benchmarks/results/skew/zipf-1
     python benchmarks/conditions.py skew --model pbn --seeds 0-2 "uniform=benchmarks/results/skew/uniform" \\
         "Visual Genome=benchmarks/results/sample-complexity" "Zipf 1=benchmarks/results/skew/zipf-1" \\
         "Zipf 2=benchmarks/results/skew/zipf-2"
 
-Every NAME=FOLDER is a condition and its finished cells. The instrument is that of `simtown complexity`, the conditions take the models'
-place: needs, exponents and figures are made alike, and the first condition is the one that ratios and differences refer to. Cells with a
-distractor are left out. Writes benchmarks/results/NAME-complexity.csv and -exponents.csv, and the figure docs/gallery/NAME.png; NAME is the
+Every NAME=FOLDER is a condition and its finished cells. The instrument is that of `simtown complexity`, the
+conditions take the models' place: needs, exponents and figures are made alike, and the first condition is the
+one that ratios and differences refer to. Cells with a distractor are left out. Writes
+benchmarks/results/NAME-complexity.csv and -exponents.csv, and the figure docs/gallery/NAME.png; NAME is the
 first argument.
 """
 
@@ -30,7 +33,9 @@ HERE = Path(__file__).parents[1]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("name", help="what the files are called")
     parser.add_argument("conditions", nargs="+", metavar="NAME=FOLDER")
     parser.add_argument("--model", default="pbn")
@@ -43,7 +48,11 @@ def main() -> None:
     seeds, runs = set(parse_seeds(args.seeds)), []
     try:
         for name, _, folder in pairs:
-            own = [run for run in read_runs([Path(folder)]) if run.model == args.model and run.seed in seeds and not run.distractor]
+            own = [
+                run
+                for run in read_runs([Path(folder)])
+                if run.model == args.model and run.seed in seeds and not run.distractor
+            ]
             runs += [replace(run, model=name) for run in own]
         found = estimate(runs, targets=[args.target], reference=pairs[0][0])
     except (OSError, ValueError, RefusalError) as error:

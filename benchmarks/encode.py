@@ -1,10 +1,12 @@
-"""Which codec pictures are kept in: frames a second written and read back, and bytes a frame, of raw bytes, LZ4, Zstd and Blosc2.
+"""Which codec pictures are kept in: frames a second written and read back, and bytes a frame, of raw bytes,
+LZ4, Zstd and Blosc2.
 
     python benchmarks/encode.py [--n 2000] [--sizes 128,256] [--repeats 3]
 
-Real frames of the default world, one chunk a picture as in a shard, to a file in memory's cache and back; every codec in turn, in rounds.
-h5py lets one thread at a time into HDF5, so threads can only work inside a codec: Blosc2 is timed with one and two of them. More
-frames than one process writes are written by more processes, as `simtown generate` does. Writes benchmarks/results/encode.csv.
+Real frames of the default world, one chunk a picture as in a shard, to a file in memory's cache and back;
+every codec in turn, in rounds. h5py lets one thread at a time into HDF5, so threads can only work inside a
+codec: Blosc2 is timed with one and two of them. More frames than one process writes are written by more
+processes, as `simtown generate` does. Writes benchmarks/results/encode.csv.
 """
 
 from __future__ import annotations
@@ -49,7 +51,12 @@ def frames(n: int, size: int) -> np.ndarray:
     """(n, size, size, 3) uint8: the first training pictures of the default world."""
     settings, raster = Settings(n=n, width=size, height=size), Raster()
     parts = [np.arange(i, min(i + 256, n)) for i in range(0, n, 256)]
-    return np.concatenate([raster.render(sample(settings.recipe("train"), part).scene, size, size, geometry=False).rgb for part in parts])
+    return np.concatenate(
+        [
+            raster.render(sample(settings.recipe("train"), part).scene, size, size, geometry=False).rgb
+            for part in parts
+        ]
+    )
 
 
 def once(pictures: np.ndarray, codec: Any, order: np.ndarray) -> tuple[float, float, float]:
@@ -58,7 +65,9 @@ def once(pictures: np.ndarray, codec: Any, order: np.ndarray) -> tuple[float, fl
         path = Path(scratch) / "pictures.h5"
         begun = perf_counter()
         with h5py.File(path, "w", libver="v110") as file:
-            kept = file.create_dataset("images", pictures.shape, "u1", chunks=(1, *pictures.shape[1:]), **codec)
+            kept = file.create_dataset(
+                "images", pictures.shape, "u1", chunks=(1, *pictures.shape[1:]), **codec
+            )
             for i in range(0, len(pictures), 256):
                 kept[i : i + 256] = pictures[i : i + 256]
         written = perf_counter() - begun
@@ -74,7 +83,9 @@ def once(pictures: np.ndarray, codec: Any, order: np.ndarray) -> tuple[float, fl
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--n", type=int, default=2000)
     parser.add_argument("--sizes", default="128,256")
     parser.add_argument("--repeats", type=int, default=3)
@@ -89,7 +100,14 @@ def main() -> None:
                 got[number].append(once(pictures, codec, order))
         for (name, _, threads), figures in zip(CODECS, got, strict=True):
             written, read, held = (median(column) for column in zip(*figures, strict=True))
-            row = {"size": size, "codec": name, "threads": threads, "written": round(written), "read": round(read), "bytes": round(held)}
+            row = {
+                "size": size,
+                "codec": name,
+                "threads": threads,
+                "written": round(written),
+                "read": round(read),
+                "bytes": round(held),
+            }
             rows.append(row)
     where = machine("numpy", "h5py", "hdf5plugin")
     table = Table("size", "codec", "threads", "written/s", "read/s", "bytes a frame", title=where)

@@ -2,9 +2,10 @@
 
     python benchmarks/framing.py [--name NAME] [--scenes 4000]
 
-Areas are those of vehicles' picture boxes at 128 x 128, in square pixels. Rates are accepted over proposed, for each set of options,
-of all kinds alike and of the longest alone, which fit least. Rows go to benchmarks/results/framing.csv under a name, so that two
-versions of simtown can be put beside each other (PYTHONPATH chooses one).
+Areas are those of vehicles' picture boxes at 128 x 128, in square pixels. Rates are accepted over proposed,
+for each set of options, of all kinds alike and of the longest alone, which fit least. Rows go to
+benchmarks/results/framing.csv under a name, so that two versions of simtown can be put beside each other
+(PYTHONPATH chooses one).
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ def measure(options: dict[str, Any], even: np.ndarray, scenes: int) -> dict[str,
     areas = []
     for start in range(0, scenes, TOGETHER):
         try:
-            examples = sample(Recipe(0, "train", even, even, **options), np.arange(start, min(start + TOGETHER, scenes)))
+            examples = sample(
+                Recipe(0, "train", even, even, **options), np.arange(start, min(start + TOGETHER, scenes))
+            )
         except ImpossibleError:
             return {"area_mean": "", "area_median": "", "placement": "impossible", "distractor": "impossible"}
         scene = examples.scene
@@ -59,17 +62,28 @@ def measure(options: dict[str, Any], even: np.ndarray, scenes: int) -> dict[str,
         for loop, counts in examples.tried.items():
             tried[loop] = tried.get(loop, np.zeros(2)) + counts
     area = np.concatenate(areas)
-    rates = {loop: round(tried[loop][1] / tried[loop][0], 4) if loop in tried else "" for loop in ("placement", "distractor")}
+    rates = {
+        loop: round(tried[loop][1] / tried[loop][0], 4) if loop in tried else ""
+        for loop in ("placement", "distractor")
+    }
     return {"area_mean": round(float(area.mean())), "area_median": round(float(np.median(area))), **rates}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--name", default="now", help="what this version is called")
     parser.add_argument("--scenes", type=int, default=4000)
     args = parser.parse_args()
     rows = [
-        {"version": args.name, "kinds": kinds, "options": options, "scenes": args.scenes, **measure(OPTIONS[options], even, args.scenes)}
+        {
+            "version": args.name,
+            "kinds": kinds,
+            "options": options,
+            "scenes": args.scenes,
+            **measure(OPTIONS[options], even, args.scenes),
+        }
         for kinds, even in (("all", chances(len(ENTITIES))), (f"the {LONGEST} longest", chances(LONGEST)))
         for options in OPTIONS
     ]

@@ -1,12 +1,13 @@
 """How fast a data set is made, end to end and stage by stage.
 
-    python benchmarks/generate.py [--n 8000] [--sizes 128,256] [--workers 1,2] [--repeats 3] [--device cpu] [--out FILE]
+    python benchmarks/generate.py [--n 8000] [--sizes 128,256] [--workers 1,2] [--repeats 3] [--device
+        cpu] [--out FILE]
 
-Makes the default world (60 entities, all weathers) into a temporary directory with every combination of picture size and worker
-count, in rounds so that a slow minute of the machine hits all alike, and writes medians to benchmarks/results/generate.csv
-(generate-cuda.csv where a card draws).
-Stages: sample (entities, places, weather, street), question (proposals, distractor, words), render, encode (compression into
-HDF5) and write (flush, fsync, rename). Compilation happens before the clock starts.
+Makes the default world (60 entities, all weathers) into a temporary directory with every combination of
+picture size and worker count, in rounds so that a slow minute of the machine hits all alike, and writes
+medians to benchmarks/results/generate.csv (generate-cuda.csv where a card draws). Stages: sample (entities,
+places, weather, street), question (proposals, distractor, words), render, encode (compression into HDF5) and
+write (flush, fsync, rename). Compilation happens before the clock starts.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from rich.console import Console
 from rich.table import Table
 
 from simtown.datasets.job import generate
-from simtown.datasets.manifest import TIMINGS
+from simtown.datasets.manifests import TIMINGS
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import STAGES
 
@@ -33,7 +34,9 @@ RESULT = Path(__file__).parent / "results" / "generate.csv"
 
 
 def one_run(settings: Settings, workers: int, device: str) -> dict[str, float]:
-    """Make the data set once; examples/s, bytes an example, and the share of every stage of the workers' time."""
+    """Make the data set once; examples/s, bytes an example, and the share of every stage of the workers'
+    time.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         target = Path(scratch) / "set"
         begun = perf_counter()
@@ -42,11 +45,18 @@ def one_run(settings: Settings, workers: int, device: str) -> dict[str, float]:
         shares = json.loads((target / TIMINGS).read_text())["runs"][0]["stage_shares"]
     examples = sum(settings.counts().values())
     size = sum(entry["bytes"] for entry in manifest["shards"].values())
-    return {"examples_per_second": examples / seconds, "seconds": seconds, "bytes_per_example": size / examples, **shares}
+    return {
+        "examples_per_second": examples / seconds,
+        "seconds": seconds,
+        "bytes_per_example": size / examples,
+        **shares,
+    }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--n", type=int, default=8000)
     parser.add_argument("--sizes", default="128,256")
     parser.add_argument("--workers", default="1,2")
@@ -63,7 +73,10 @@ def main() -> None:
     for _ in range(args.repeats):
         for size, workers in cases:
             runs[size, workers].append(one_run(replace(plain, width=size, height=size), workers, args.device))
-    rows = [{"size": s, "workers": w, **{k: round(median(r[k] for r in got), 4) for k in got[0]}} for (s, w), got in runs.items()]
+    rows = [
+        {"size": s, "workers": w, **{k: round(median(r[k] for r in got), 4) for k in got[0]}}
+        for (s, w), got in runs.items()
+    ]
     described = f"{machine('numpy', 'numba', 'h5py', 'hdf5plugin')}, drawn on {args.device}"
     table = Table("size", "workers", "examples/s", "KiB/example", *STAGES, title=described)
     for row in rows:

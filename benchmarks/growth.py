@@ -1,11 +1,13 @@
 """What every command takes as a data set grows: time an example, and memory.
 
-    python benchmarks/growth.py [--sizes 10000,100000,1000000,2000000] [--commands generate,verify] [--folder DIR] [--out FILE]
+    python benchmarks/growth.py [--sizes 10000,100000,1000000,2000000] [--commands generate,verify]
+        [--folder DIR] [--out FILE]
 
-Makes data sets of pictures of 64 x 32 with 20 entities, 1,000 examples each to validate and to test, and runs every command on them, each
-in processes of its own, with as many workers as it takes by default. Memory is the largest sum over all processes of a command at one
-time, looked at five times a second; pages that several processes share count once (Linux's proportional set size). What a command wrote is
-deleted when it has ended, the data set when all have. Rows of benchmarks/results/growth.csv that are not measured again stay.
+Makes data sets of pictures of 64 x 32 with 20 entities, 1,000 examples each to validate and to test, and runs
+every command on them, each in processes of its own, with as many workers as it takes by default. Memory is
+the largest sum over all processes of a command at one time, looked at five times a second; pages that several
+processes share count once (Linux's proportional set size). What a command wrote is deleted when it has ended,
+the data set when all have. Rows of benchmarks/results/growth.csv that are not measured again stay.
 """
 
 from __future__ import annotations
@@ -38,12 +40,14 @@ for batch in DataLoader(Shuffled(open_dataset({town!r}).train, 128), batch_size=
 
 def commands(town: Path, out: Path, n: int) -> dict[str, list[str]]:
     """The arguments of every command, by name: of simtown, or after -c of Python."""
-    formats = {f"export {to}": ["export", str(town), "--to", to, "--out", str(out)]
-               for to in ("png", "coco", "clevr", "yolo", "webdataset", "parquet")}  # fmt: skip
+    formats = {
+        f"export {to}": ["export", str(town), "--to", to, "--out", str(out)]
+        for to in ("png", "coco", "clevr", "yolo", "webdataset", "parquet")
+    }
     fit = ["fit", str(town), "--model", "pbn", "--max-steps", "100", "--out", str(out)]
     return {
-        "generate": ["generate", "--entities", "20", "--n", str(n), "--val", "1000", "--test", "1000", "--size", "64x32",
-                     "--out", str(town)],
+        "generate": ["generate", "--entities", "20", "--n", str(n), "--val", "1000", "--test", "1000",
+                     "--size", "64x32", "--out", str(town)],
         "open": ["-c", OPEN.format(town=str(town))],
         "epoch": ["-c", EPOCH.format(town=str(town))],
         "info": ["info", str(town)],
@@ -93,13 +97,21 @@ def measured(arguments: list[str]) -> tuple[float, int]:
         seconds = time.perf_counter() - begun
         if process.returncode:
             said.seek(0)
-            raise RuntimeError(f"{' '.join(arguments)} ended with code {process.returncode}: {said.read()[-2000:].decode()}")
+            raise RuntimeError(
+                f"{' '.join(arguments)} ended with code {process.returncode}: {said.read()[-2000:].decode()}"
+            )
     return seconds, largest
 
 
 def size_of(path: Path) -> int:
     """Bytes of a file, or of all files of a directory."""
-    return sum(p.stat().st_size for p in path.rglob("*") if p.is_file()) if path.is_dir() else path.stat().st_size if path.exists() else 0
+    return (
+        sum(p.stat().st_size for p in path.rglob("*") if p.is_file())
+        if path.is_dir()
+        else path.stat().st_size
+        if path.exists()
+        else 0
+    )
 
 
 def remove(path: Path) -> None:
@@ -114,22 +126,36 @@ def kept(path: Path) -> dict[tuple[int, str], dict[str, str]]:
     if not path.exists():
         return {}
     with open(path, newline="", encoding="utf-8") as file:
-        return {(int(row["examples"]), row["command"]): row for row in csv.DictReader(line for line in file if not line.startswith("#"))}
+        return {
+            (int(row["examples"]), row["command"]): row
+            for row in csv.DictReader(line for line in file if not line.startswith("#"))
+        }
 
 
 def save(path: Path, rows: dict[tuple[int, str], dict[str, str]]) -> None:
     with open(path, "w", newline="", encoding="utf-8") as file:
         file.write(f"# {machine('numpy', 'h5py', 'torch')}\n")
-        writer = csv.DictWriter(file, ["examples", "command", "seconds", "microseconds_per_example", "megabytes", "written_megabytes"])
+        writer = csv.DictWriter(
+            file,
+            ["examples", "command", "seconds", "microseconds_per_example", "megabytes", "written_megabytes"],
+        )
         writer.writeheader()
         writer.writerows(rows[key] for key in sorted(rows, key=lambda key: key[0]))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
-    parser.add_argument("--commands", default="", help="with commas between; by default all but generate's data set is made anyway")
-    parser.add_argument("--folder", type=Path, help="where data sets are made; one that is there already is used")
+    parser.add_argument(
+        "--commands",
+        default="",
+        help="with commas between; by default all but generate's data set is made anyway",
+    )
+    parser.add_argument(
+        "--folder", type=Path, help="where data sets are made; one that is there already is used"
+    )
     parser.add_argument("--out", type=Path, default=RESULT)
     args = parser.parse_args()
     rows = kept(args.out)
@@ -147,7 +173,9 @@ def main() -> None:
                 suffix = {"preview": ".png", "captions": ".txt"}.get(name, "")
                 out = folder / f"out{suffix}"
                 remove(out)
-                seconds, memory = measured([str(out) if word == str(folder / "out") else word for word in arguments])
+                seconds, memory = measured(
+                    [str(out) if word == str(folder / "out") else word for word in arguments]
+                )
                 written = size_of(town if name == "generate" else out)
                 remove(out)
                 rows[n, name] = {

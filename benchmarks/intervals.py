@@ -1,8 +1,10 @@
-"""How often the intervals of `simtown complexity` hold the truth, on simulated experiments whose truth is known.
+"""How often the intervals of `simtown complexity` hold the truth, on simulated experiments whose truth is
+known.
 
-A run's accuracy follows a curve in log n from chance to a ceiling; weights, training data and the kinds of the world each shift it along
-log n, and weights move its ceiling. Test items differ in how hard they are for everyone, so that runs of one test set err together. The
-truth of a need is where the mean curve over all weights, data and worlds reaches the target, those of ratios and exponents follow from it.
+A run's accuracy follows a curve in log n from chance to a ceiling; weights, training data and the kinds of
+the world each shift it along log n, and weights move its ceiling. Test items differ in how hard they are for
+everyone, so that runs of one test set err together. The truth of a need is where the mean curve over all
+weights, data and worlds reaches the target, those of ratios and exponents follow from it.
 
     python benchmarks/intervals.py --out benchmarks/results/coverage.csv
 """
@@ -23,7 +25,7 @@ from scipy import optimize, stats
 from simtown.training.bootstrap import marked
 from simtown.training.complexity import estimate
 from simtown.training.curves import ABOVE, BELOW
-from simtown.training.findings import Report
+from simtown.training.findings import Findings
 from simtown.training.results import Run
 
 SEEDS = (1, 3, 5, 10)
@@ -44,8 +46,8 @@ class Scenario:
         shape: "sigmoid", "steep" or "power".
         needs: {model: (need with 5 entities, exponent)}.
         worlds: entities of each.
-        weights, data, kinds: spread of a curve along log n by initial weights and order, by training examples, and by which kinds make up
-            the world (its own for each model).
+        weights, data, kinds: spread of a curve along log n by initial weights and order, by training
+            examples, and by which kinds make up the world (its own for each model).
         run: the same of a single run.
         ceiling: spread of the ceiling by weights.
         shared_data, shared_world: whether all seeds have one data set, one world.
@@ -95,7 +97,9 @@ def reach() -> float:
     return (TARGET - CHANCE) / (CEILING - CHANCE)
 
 
-EQUAL = Scenario("equal slopes, a world for each seed", needs=(("cnn-lstm", 4_000.0, 0.8), ("pbn", 500.0, 0.8)), kinds=0.2)
+EQUAL = Scenario(
+    "equal slopes, a world for each seed", needs=(("cnn-lstm", 4_000.0, 0.8), ("pbn", 500.0, 0.8)), kinds=0.2
+)
 SCENARIOS = (
     Scenario("independent seeds"),
     Scenario("one data set for all seeds", shared_data=True, shared_world=True),
@@ -117,7 +121,11 @@ def experiment(scenario: Scenario, seeds: int, number: int) -> list[Run]:
             hard[:] = hard[0]
         for model, first, exponent in scenario.needs:
             need = first * (world / scenario.worlds[0]) ** exponent
-            spreads = (scenario.data, scenario.shared_data), (scenario.kinds, scenario.shared_world), (scenario.weights, False)
+            spreads = (
+                (scenario.data, scenario.shared_data),
+                (scenario.kinds, scenario.shared_world),
+                (scenario.weights, False),
+            )
             shift = np.zeros(seeds)
             for spread, shared in spreads:
                 drawn = spread * rng.standard_normal(seeds)
@@ -144,14 +152,18 @@ def truths(scenario: Scenario) -> dict[tuple[str, ...], float]:
     exponents = {model: exponent for model, _, exponent in scenario.needs}
     return {
         **{("need", model, str(world)): need for (model, world), need in needs.items()},
-        **{("ratio", str(world)): needs["cnn-lstm", world] / needs["pbn", world] for world in scenario.worlds},
+        **{
+            ("ratio", str(world)): needs["cnn-lstm", world] / needs["pbn", world] for world in scenario.worlds
+        },
         **{("exponent", model): exponent for model, exponent in exponents.items()},
         ("difference of exponents",): exponents["cnn-lstm"] - exponents["pbn"],
     }
 
 
-def intervals(report: Report) -> Iterator[tuple[tuple[str, ...], float, float]]:
-    """Kind and name of every quantity by the isotonic rule, with the ends of its interval; a bound's interval is open."""
+def intervals(report: Findings) -> Iterator[tuple[tuple[str, ...], float, float]]:
+    """Kind and name of every quantity by the isotonic rule, with the ends of its interval; a bound's interval
+    is open.
+    """
     for row in report.rows:
         if row.rule == "isotonic":
             low = row.largest if row.low == ABOVE else row.low
@@ -166,13 +178,15 @@ def intervals(report: Report) -> Iterator[tuple[tuple[str, ...], float, float]]:
 
 
 def measure(scenario: Scenario, seeds: int, experiments: int, replicates: int) -> Iterator[dict[str, object]]:
-    """A line for each kind of quantity: share of the intervals that hold the truth, and their median width."""
+    """A line for each kind of quantity: the coverage of its intervals, and their median width."""
     truth = truths(scenario)
     hits: dict[str, list[bool]] = {}
     widths: dict[str, list[float]] = {}
     over = set()
     for number in range(experiments):
-        report = estimate(experiment(scenario, seeds, number), targets=(TARGET,), replicates=replicates, seed=number)
+        report = estimate(
+            experiment(scenario, seeds, number), targets=(TARGET,), replicates=replicates, seed=number
+        )
         over |= {curve.interval_over for curve in report.curves}
         for name, low, high in intervals(report):
             hits.setdefault(name[0], []).append(low <= truth[name] <= high)
@@ -182,31 +196,51 @@ def measure(scenario: Scenario, seeds: int, experiments: int, replicates: int) -
     for kind, found in hits.items():
         middle = float(np.median(widths[kind]))
         yield {
-            "scenario": scenario.name, "seeds": seeds, "interval_over": ", ".join(sorted(over)), "quantity": kind, "intervals": len(found),
-            "coverage": round(float(np.mean(found)), 3), "median_width": round(middle, 3) if np.isfinite(middle) else "",
+            "scenario": scenario.name,
+            "seeds": seeds,
+            "interval_over": ", ".join(sorted(over)),
+            "quantity": kind,
+            "intervals": len(found),
+            "coverage": round(float(np.mean(found)), 3),
+            "median_width": round(middle, 3) if np.isfinite(middle) else "",
             "width_is": "high / low" if kind in ("need", "ratio") else "high - low",
-        }  # fmt: skip
+        }
 
 
 def markdown(lines: list[dict[str, str]]) -> str:
-    """The table of docs/reproduce/intervals.md, from the lines of the CSV file: coverage, and in brackets the median width."""
+    """The table of docs/reproduce/intervals.md, from the lines of the CSV file: coverage, and in brackets the
+    median width.
+    """
     kinds = ("need", "ratio", "exponent", "difference of exponents")
     rows: dict[tuple[str, str], dict[str, str]] = {}
     for line in lines:
         width = float(line["median_width"]) if line["median_width"] else np.inf
-        words = "open" if np.isinf(width) else f"× {width:.2f}" if line["width_is"] == "high / low" else f"{width:.2f}"
+        words = (
+            "open"
+            if np.isinf(width)
+            else f"× {width:.2f}"
+            if line["width_is"] == "high / low"
+            else f"{width:.2f}"
+        )
         cell = f"{float(line['coverage']):.0%} ({words})".replace("%", " %")
-        rows.setdefault((line["scenario"], line["seeds"]), {"over": marked(line["interval_over"])})[line["quantity"]] = cell
+        rows.setdefault((line["scenario"], line["seeds"]), {"over": marked(line["interval_over"])})[
+            line["quantity"]
+        ] = cell
     head = [
         "| truth | seeds | interval over | need | ratio | exponent | difference of exponents |",
         "| --- | ---: | --- | --- | --- | --- | --- |",
     ]
-    body = [f"| {name} | {seeds} | {row['over']} | {' | '.join(row[kind] for kind in kinds)} |" for (name, seeds), row in rows.items()]
+    body = [
+        f"| {name} | {seeds} | {row['over']} | {' | '.join(row[kind] for kind in kinds)} |"
+        for (name, seeds), row in rows.items()
+    ]
     return "\n".join([*head, *body])
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--experiments", type=int, default=200, help="of every scenario and number of seeds")
     parser.add_argument("--replicates", type=int, default=250, help="of the bootstrap")
     parser.add_argument("--out", type=Path)
@@ -220,7 +254,10 @@ def main() -> None:
     print(f"{perf_counter() - begun:.0f} seconds; {machine('numpy', 'scipy')}")
     if args.out:
         with open(args.out, "w", newline="", encoding="utf-8") as file:
-            file.write(f"# {args.experiments} experiments of {args.replicates} replicates each; {machine('numpy', 'scipy')}\n")
+            file.write(
+                f"# {args.experiments} experiments of {args.replicates} replicates each; "
+                f"{machine('numpy', 'scipy')}\n"
+            )
             writer = csv.DictWriter(file, list(lines[0]), lineterminator="\n")
             writer.writeheader()
             writer.writerows(lines)

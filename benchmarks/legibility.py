@@ -1,31 +1,39 @@
-"""Can the kinds of vehicles be told apart in small pictures? A judge that knows all of them says which one it sees.
+"""Can the kinds of vehicles be told apart in small pictures? A judge that knows all of them says which one it
+sees.
 
-    python benchmarks/legibility.py                                     # all kinds, every weather at intensity 1, 128 and 64 pixels
+    python benchmarks/legibility.py
+        all kinds, every weather at intensity 1, 128 and 64 pixels
     python benchmarks/legibility.py --kinds scooter,motorcycle --weather night --size 128
 
-For each of five seeds and both lanes there is one place. Every kind stands there once, alone and whole, in a street of its own:
-houses, trees, people, sun, drops and flakes differ from picture to picture. The judge sees the picture and is told the place, but only to
-within `ASTRAY` metres, and not the kind. It has drawn every kind at that place in `REFERENCES` other streets, the same for all
-kinds; so it knows of each kind and pixel the middle colour (the median) and how far streets stray from it. It names the kind whose drawings
-explain the picture best: every colour value costs what it has under a Laplace distribution about the middle; the best of all shifts counts.
+For each of five seeds and both lanes there is one place. Every kind stands there once, alone and whole, in a
+street of its own: houses, trees, people, sun, drops and flakes differ from picture to picture. The judge sees
+the picture and is told the place, but only to within `ASTRAY` metres, and not the kind. It has drawn every
+kind at that place in `REFERENCES` other streets, the same for all kinds; so it knows of each kind and pixel
+the middle colour (the median) and how far streets stray from it. It names the kind whose drawings explain the
+picture best: every colour value costs what it has under a Laplace distribution about the middle; the best of
+all shifts counts.
 
-What the judge has seen is of two sorts. "weather": every kind in the weather that it is asked about. "daylight": every kind in clear
-weather only, and of the other weather the street without vehicles and how it changes colours on the whole (one affine map of red, green and
-blue for all kinds). The second is the stricter one: it knows neither lit lamps and windows nor what snow covers.
+What the judge has seen is of two sorts. "weather": every kind in the weather that it is asked about.
+"daylight": every kind in clear weather only, and of the other weather the street without vehicles and how it
+changes colours on the whole (one affine map of red, green and blue for all kinds). The second is the stricter
+one: it knows neither lit lamps and windows nor what snow covers.
 
-Three things keep the judge from seeing more than a person does: differences of less than `NOTICED` of 255 levels cost nothing; the
-picture is shifted by whole pixels only; and a value costs at most as much as one in `ODD` that may be anything, so that a flake or a
-lamp decides nothing. The place lies where the longest kind fits into the picture too, so it says nothing about the kind.
+Three things keep the judge from seeing more than a person does: differences of less than `NOTICED` of 255
+levels cost nothing; the picture is shifted by whole pixels only; and a value costs at most as much as one in
+`ODD` that may be anything, so that a flake or a lamp decides nothing. The place lies where the longest kind
+fits into the picture too, so it says nothing about the kind.
 
-The control is the same with the vehicle left out of the picture: the judge must be at chance, or the street gives the kind away.
-Not measured: vehicles that hide each other, other headings and distances, a judge that has to find the vehicle first, or that has to
-remember what it saw. In one way the judge is worse than a person: it does not see where the light comes from, and a side that is brighter
-than in its drawings is a difference like any other.
+The control is the same with the vehicle left out of the picture: the judge must be at chance, or the street
+gives the kind away. Not measured: vehicles that hide each other, other headings and distances, a judge that
+has to find the vehicle first, or that has to remember what it saw. In one way the judge is worse than a
+person: it does not see where the light comes from, and a side that is brighter than in its drawings is a
+difference like any other.
 
-A pair "a > b" counts pictures of a that were taken for b. "nearest" names the pairs that come nearest to it, right or wrong: by how much
-worse b explains a's pictures than a does, per cent of how much worse the street without a vehicle does (the median of a's pictures; twins
-have 0). Results of all kinds go into benchmarks/results/legibility.csv, where a
-run replaces the rows of an earlier one with the same weather and size. Three minutes on two idle cores.
+A pair "a > b" counts pictures of a that were taken for b. "nearest" names the pairs that come nearest to it,
+right or wrong: by how much worse b explains a's pictures than a does, per cent of how much worse the street
+without a vehicle does (the median of a's pictures; twins have 0). Results of all kinds go into
+benchmarks/results/legibility.csv, where a run replaces the rows of an earlier one with the same weather and
+size. Three minutes on two idle cores.
 """
 
 from __future__ import annotations
@@ -45,7 +53,8 @@ import numpy as np
 from machine import machine
 
 from simtown.assets.catalogue import ENTITIES
-from simtown.exact import kernel
+from simtown.core.exact import kernel
+from simtown.core.streams import Stream
 from simtown.render.raster import Raster
 from simtown.scenes.camera import Camera
 from simtown.scenes.placement import LANES, draw_poses, half_sizes
@@ -53,10 +62,22 @@ from simtown.scenes.scene import SceneBatch, empty_batch
 from simtown.scenes.silhouette import unclipped_boxes
 from simtown.scenes.street import draw_street
 from simtown.scenes.weather import WEATHERS, draw_weather
-from simtown.streams import Stream
 
 RESULTS = Path(__file__).parent / "results" / "legibility.csv"
-COLUMNS = ("weather", "size", "seen", "part", "name", "right", "of", "percent", "low95", "high95", "settings", "machine")
+COLUMNS = (
+    "weather",
+    "size",
+    "seen",
+    "part",
+    "name",
+    "right",
+    "of",
+    "percent",
+    "low95",
+    "high95",
+    "settings",
+    "machine",
+)
 LANE_NAMES = ("near lane, heading right", "far lane, heading left")
 #: What the judge has seen of the kinds.
 SEEN = ("weather", "daylight")
@@ -64,7 +85,8 @@ SEEN = ("weather", "daylight")
 REFERENCES = 16
 #: How far from the place that the judge is told a vehicle may stand, along and across the road, metres.
 ASTRAY = 0.15
-#: Levels of 255 below which a difference of colour counts for nothing; the judge takes no pixel to be surer than that.
+#: Levels of 255 below which a difference of colour counts for nothing; the judge takes no pixel to be surer
+#: than that.
 NOTICED = 8.0
 #: One colour value in so many may be anything.
 ODD = 16
@@ -80,7 +102,8 @@ class Place:
         address: of its streets in the world's randomness, with the seed. `seed`: of everything random.
         pose: (3,) float32 x, y (metres), yaw (radians).
         size: sides of the pictures, pixels.
-        window: x0, y0, x1, y1 pixels; holds every kind that is asked about, at this place, and a margin for shifts.
+        window: x0, y0, x1, y1 pixels; holds every kind that is asked about, at this place, and a margin for
+            shifts.
         margin: shifts tried to each side, pixels: along x, along y.
     """
 
@@ -103,7 +126,9 @@ def find_place(seed: int, lane: int, weather: str, kinds: list[int], size: int) 
     along = ASTRAY * camera.focal * size / depth  # pixels
     margin = (ceil(along), ceil(along * camera.z / depth))
     cameras = np.tile(camera.row(), (len(kinds), 1))
-    box = unclipped_boxes(np.array(kinds)[:, None], np.tile(pose, (len(kinds), 1, 1)), cameras, size, size)[:, 0]
+    box = unclipped_boxes(np.array(kinds)[:, None], np.tile(pose, (len(kinds), 1, 1)), cameras, size, size)[
+        :, 0
+    ]
     x0, y0 = np.maximum(np.floor(box[:, :2].min(axis=0)).astype(int) - margin, 0)
     x1, y1 = np.minimum(np.ceil(box[:, 2:].max(axis=0)).astype(int) + margin, size)
     return Place(address, seed, pose, size, (int(x0), int(y0), int(x1), int(y1)), margin)
@@ -116,7 +141,9 @@ def streets(place: Place, role: str, count: int, weather: str, intensity: float 
     drawn = draw_weather(Stream(place.seed, split, "weather"), index, (weather,))
     batch.weather, batch.sun, batch.fall_seed = drawn.weather, drawn.sun, drawn.fall_seed
     batch.intensity[:] = intensity
-    batch.prop, batch.prop_pose, batch.prop_style = draw_street(Stream(place.seed, split, "street"), index, batch.weather)
+    batch.prop, batch.prop_pose, batch.prop_style = draw_street(
+        Stream(place.seed, split, "street"), index, batch.weather
+    )
     batch.pose[:, 0] = place.pose
     return batch
 
@@ -140,7 +167,9 @@ def windows(raster: Raster, batch: SceneBatch, place: Place) -> tuple[np.ndarray
 
 
 def queries(raster: Raster, place: Place, kinds: list[int], weather: str, vehicle: bool = True) -> np.ndarray:
-    """Windows of one picture of each kind, each in a street of its own; without `vehicle`, of the street alone."""
+    """Windows of one picture of each kind, each in a street of its own; without `vehicle`, of the street
+    alone.
+    """
     batch = streets(place, "asked", len(kinds), weather)
     batch.entity[:, 0] = kinds if vehicle else -1
     stray(batch, place, "asked", ASTRAY)
@@ -152,7 +181,8 @@ class Known:
     """What the judge knows of each kind at a place.
 
     Attributes:
-        middle, deviation: (kinds + 1, 3 * rows, columns) float32, of every colour value; the last is the street without a vehicle.
+        middle, deviation: (kinds + 1, 3 * rows, columns) float32, of every colour value; the last is the
+            street without a vehicle.
         vehicle: (kinds + 1, 3 * rows, columns) bool, where the vehicle shows.
     """
 
@@ -176,7 +206,9 @@ def known(raster: Raster, place: Place, kinds: list[int], weather: str, intensit
 
 
 def by_daylight(day: Known, seen: Known) -> Known:
-    """What a judge expects that knows the kinds from `day`, and of `seen` the street and a map of colours from one to the other."""
+    """What a judge expects that knows the kinds from `day`, and of `seen` the street and a map of colours
+    from one to the other.
+    """
 
     def colours(picture: np.ndarray) -> np.ndarray:
         return picture.reshape(len(picture), 3, -1).transpose(0, 2, 1)  # (kinds, pixels, 3)
@@ -198,7 +230,8 @@ def by_daylight(day: Known, seen: Known) -> Known:
 def costs(seen, middle, inverse, base, most, noticed, rows, margin_x, margin_y, sums, out):  # type: ignore[no-untyped-def]
     """Least cost of every query under every kind, over all shifts: out (queries, kinds) float32.
 
-    Sums run along columns first, into `sums` (columns,), so that several are added at a time in a fixed order.
+    Sums run along columns first, into `sums` (columns,), so that several are added at a time in a fixed
+    order.
     """
     zero = np.float32(0.0)
     columns = seen.shape[2] - 2 * margin_x
@@ -212,8 +245,14 @@ def costs(seen, middle, inverse, base, most, noticed, rows, margin_x, margin_y, 
                     for channel in range(3):
                         for row in range(high):
                             a, b = channel * rows + row + dy, channel * rows + row + margin_y
-                            picture, centre = seen[q, a, dx : dx + columns], middle[k, b, margin_x : margin_x + columns]
-                            sharp, start = inverse[k, b, margin_x : margin_x + columns], base[k, b, margin_x : margin_x + columns]
+                            picture, centre = (
+                                seen[q, a, dx : dx + columns],
+                                middle[k, b, margin_x : margin_x + columns],
+                            )
+                            sharp, start = (
+                                inverse[k, b, margin_x : margin_x + columns],
+                                base[k, b, margin_x : margin_x + columns],
+                            )
                             for x in range(columns):
                                 gap = max(abs(picture[x] - centre[x]) - noticed, zero)
                                 sums[x] += min(start[x] + gap * sharp[x], most)
@@ -224,12 +263,25 @@ def costs(seen, middle, inverse, base, most, noticed, rows, margin_x, margin_y, 
 
 
 def judge(seen: np.ndarray, kinds: Known, margin: tuple[int, int]) -> np.ndarray:
-    """(queries, kinds + 1) float32: what every query costs as every kind, and last as the street without a vehicle."""
+    """(queries, kinds + 1) float32: what every query costs as every kind, and last as the street without a
+    vehicle.
+    """
     out = np.zeros((len(seen), len(kinds.middle)), dtype=np.float32)
     sums = np.zeros(seen.shape[2] - 2 * margin[0], dtype=np.float32)
     deviation = np.maximum(kinds.deviation, np.float32(NOTICED))
     base, most = np.log(2 * deviation), np.float32(log(256 * ODD))
-    costs(seen, kinds.middle, 1 / deviation, base, most, np.float32(NOTICED), seen.shape[1] // 3, *margin, sums, out)
+    costs(
+        seen,
+        kinds.middle,
+        1 / deviation,
+        base,
+        most,
+        np.float32(NOTICED),
+        seen.shape[1] // 3,
+        *margin,
+        sums,
+        out,
+    )
     return out
 
 
@@ -239,7 +291,8 @@ class Verdicts:
 
     Attributes:
         kind: (n,) position in the list of kinds of what stands in each picture. `lane`: (n,) index of LANES.
-        cost: (n, kinds + 1) float32, of each picture as each kind and as the bare street. `empty`: the same with the vehicle left out.
+        cost: (n, kinds + 1) float32, of each picture as each kind and as the bare street. `empty`: the same
+            with the vehicle left out.
     """
 
     kind: np.ndarray
@@ -262,13 +315,23 @@ def examine(kinds: list[int], weather: str, size: int, seeds: int, threads: int 
         place = find_place(seed, lane, weather, kinds, size)
         pictures = [queries(raster, place, kinds, weather, vehicle) for vehicle in (True, False)]
         seen = known(raster, place, kinds, weather)
-        both = dict(zip(SEEN, (seen, by_daylight(known(raster, place, kinds, "clear", 0.5), seen)), strict=True))
+        both = dict(
+            zip(SEEN, (seen, by_daylight(known(raster, place, kinds, "clear", 0.5), seen)), strict=True)
+        )
         which = np.arange(len(kinds)), np.full(len(kinds), lane)
-        return {name: (*which, *(judge(asked, knows, place.margin) for asked in pictures)) for name, knows in both.items()}
+        return {
+            name: (*which, *(judge(asked, knows, place.margin) for asked in pictures))
+            for name, knows in both.items()
+        }
 
     with ThreadPoolExecutor(threads) as pool:
         parts = list(pool.map(at, [(seed, lane) for seed in range(seeds) for lane in range(len(LANES))]))
-    return {name: Verdicts(*(np.concatenate(columns) for columns in zip(*(part[name] for part in parts), strict=True))) for name in SEEN}
+    return {
+        name: Verdicts(
+            *(np.concatenate(columns) for columns in zip(*(part[name] for part in parts), strict=True))
+        )
+        for name in SEEN
+    }
 
 
 def wilson(right: int, of: int, z: float = 1.96) -> tuple[float, float]:
@@ -279,7 +342,9 @@ def wilson(right: int, of: int, z: float = 1.96) -> tuple[float, float]:
 
 
 def report(names: list[str], verdicts: Verdicts) -> Iterator[tuple[str, str, int | None, int | None, float]]:
-    """(part, name, right, of, percent): the whole, lanes, control, kinds that are not always told, confused and nearest pairs."""
+    """(part, name, right, of, percent): the whole, lanes, control, kinds that are not always told, confused
+    and nearest pairs.
+    """
     kind, cost, answer = verdicts.kind, verdicts.cost, Verdicts.named(verdicts.cost)
     fine = kind == answer
 
@@ -334,10 +399,18 @@ def chosen(text: str, among: tuple[str, ...], what: str) -> list[str]:
 
 def main() -> None:
     """Examine, print, and write the results."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kinds", default="all", help="kinds with commas between; only all of them are written to a file")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--kinds", default="all", help="kinds with commas between; only all of them are written to a file"
+    )
     parser.add_argument("--weather", default="all", help="weathers with commas between")
-    parser.add_argument("--size", type=int, help="sides of the pictures, pixels (default: 128 in every weather, 64 in clear weather)")
+    parser.add_argument(
+        "--size",
+        type=int,
+        help="sides of the pictures, pixels (default: 128 in every weather, 64 in clear weather)",
+    )
     parser.add_argument("--seeds", type=int, default=5, help="places in each lane")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=Path, default=RESULTS)
@@ -354,15 +427,39 @@ def main() -> None:
             verdicts = examine(kinds, weather, size, args.seeds, args.threads)
         except ValueError as reason:
             refuse(str(reason))
-        settings, where = f"intensity 1, seeds 0-{args.seeds - 1}, {len(names)} kinds", machine("numpy", "numba")
+        settings, where = (
+            f"intensity 1, seeds 0-{args.seeds - 1}, {len(names)} kinds",
+            machine("numpy", "numba"),
+        )
         written: list[list[object]] = []
         for seen in SEEN:
-            print(f"\n{weather}, {size} pixels, kinds seen in {seen if seen == 'daylight' else 'this weather'}")
+            print(
+                f"\n{weather}, {size} pixels, kinds seen in {seen if seen == 'daylight' else 'this weather'}"
+            )
             for part, name, right, of, percent in report(names, verdicts[seen]):
                 counted = "" if right is None else f"{right:6} / {of:6}"
-                bounds = [] if right is None or of is None else [f"{100 * end:.2f}" for end in wilson(right, of)]
-                print(f"  {part:8} {name:45} {counted:15} {percent:7.2f} %" + (f" ({' to '.join(bounds)})" if bounds else ""))
-                written.append([weather, size, seen, part, name, right, of, f"{percent:.2f}", *(bounds or ("", "")), settings, where])
+                bounds = (
+                    [] if right is None or of is None else [f"{100 * end:.2f}" for end in wilson(right, of)]
+                )
+                print(
+                    f"  {part:8} {name:45} {counted:15} {percent:7.2f} %"
+                    + (f" ({' to '.join(bounds)})" if bounds else "")
+                )
+                written.append(
+                    [
+                        weather,
+                        size,
+                        seen,
+                        part,
+                        name,
+                        right,
+                        of,
+                        f"{percent:.2f}",
+                        *(bounds or ("", "")),
+                        settings,
+                        where,
+                    ]
+                )
         print(f"{time.perf_counter() - began:.0f} s", flush=True)
         if args.kinds == "all":
             write(args.out, weather, size, written)

@@ -15,13 +15,18 @@ def machine(*libraries: str) -> str:
     """Processor model and count, Python, and the versions of the named libraries."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
-    cpu = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
+    cpu = next(
+        (line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor()
+    )
     versions = "".join(f", {name} {version(name)}" for name in libraries)
     return f"{cpu}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}{versions}"
 
 
 class Rows:
-    """A CSV file whose first line is a comment. Every row is written and printed at once: a run that is cut short keeps what it has."""
+    """A CSV file whose first line is a comment.
+
+    Every row is written and printed at once: a run that is cut short keeps what it has.
+    """
 
     def __init__(self, path: Path, where: str) -> None:
         self._path, self._where = path, where

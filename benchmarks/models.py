@@ -2,10 +2,11 @@
 
     OMP_NUM_THREADS=1 python benchmarks/models.py [--rounds 5]
 
-All models take turns on one thread, at 64 x 32 and 128 x 128 pixels, in a world of 31 entities: a step is loss, gradient and Adam on a
-batch of 128. The speed is images in a second of processor time, so other jobs on the machine disturb it less; the median of the rounds
-counts. Operations are multiply-accumulates of convolutions and matrix products in one forward pass with a question of 16 words, the
-longest, counted by PyTorch; what is done number by number (activations, normalisation) is left out. All in float32. Writes
+All models take turns on one thread, at 64 x 32 and 128 x 128 pixels, in a world of 31 entities: a step is
+loss, gradient and Adam on a batch of 128. The speed is images in a second of processor time, so other jobs on
+the machine disturb it less; the median of the rounds counts. Operations are multiply-accumulates of
+convolutions and matrix products in one forward pass with a question of 16 words, the longest, counted by
+PyTorch; what is done number by number (activations, normalisation) is left out. All in float32. Writes
 benchmarks/results/models.csv and prints the table of docs/models.md; a minute or two.
 """
 
@@ -21,8 +22,8 @@ from machine import machine
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
+from simtown.core.processes import keep_memory
 from simtown.language.questions import LENGTH, ask, vocabulary
-from simtown.processes import keep_memory
 from simtown.training.fit import loss_of
 from simtown.training.models import MODELS, build
 from simtown.training.world import Batch, World
@@ -38,7 +39,12 @@ def examples(world: World, b: int) -> Batch:
     subject, obj = generator.integers(0, world.entities, (2, b))
     relation = generator.integers(0, 2, b)
     tokens = ask(subject, relation, obj, np.zeros(b, dtype=np.int64))[1].astype(np.int64)
-    image = torch.rand(b, 3, world.height, world.width).mul(2).sub(1).contiguous(memory_format=torch.channels_last)
+    image = (
+        torch.rand(b, 3, world.height, world.width)
+        .mul(2)
+        .sub(1)
+        .contiguous(memory_format=torch.channels_last)
+    )
     columns = (torch.from_numpy(column) for column in (tokens, subject, relation, obj))
     return Batch(image, *columns, torch.rand(b, 2, 4), torch.arange(b).remainder(2).float())
 
@@ -83,7 +89,9 @@ class Contestant:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=5)
     rounds = parser.parse_args().rounds
     torch.set_num_threads(1)
@@ -113,7 +121,9 @@ def main() -> None:
     small, large = rows[: len(MODELS)], rows[len(MODELS) :]
     for one, other in zip(small, large, strict=True):
         counts = f"{one['parameters']:,} | {int(str(one['operations'])) / 1e6:.1f}"
-        print(f"| `{one['model']}` | {counts} | {one['images_per_second']:,} | {other['images_per_second']:,} |")
+        print(
+            f"| `{one['model']}` | {counts} | {one['images_per_second']:,} | {other['images_per_second']:,} |"
+        )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
 """A card's pictures against the processor's, byte for byte.
 
-    python benchmarks/parity.py [--scenes 500] [--sizes 64,97x64,128,256] [--runs 2] [--out benchmarks/results/parity.csv]
+    python benchmarks/parity.py [--scenes 500] [--sizes 64,97x64,128,256] [--runs 2] [--out
+        benchmarks/results/parity.csv]
 
-Random streets: three vehicles of all kinds, moved cameras, the weathers in turn. Colour, depth and ids of every scene must be equal, in
-every run. A row a size, run and weather, written as soon as it is known; exit code 1 if anything differs.
+Random streets: three vehicles of all kinds, moved cameras, the weathers in turn. Colour, depth and ids of
+every scene must be equal, in every run. A row a size, run and weather, written as soon as it is known; exit
+code 1 if anything differs.
 """
 
 from __future__ import annotations
@@ -27,12 +29,18 @@ RESULT = Path(__file__).parent / "results" / "parity.csv"
 
 def pixels_apart(one: Frames, other: Frames) -> dict[str, np.ndarray]:
     """How many pixels of every scene differ in colour, depth and ids: (n,) each."""
-    differ = {"rgb": (one.rgb != other.rgb).any(axis=3), "depth": one.depth != other.depth, "ids": one.ids != other.ids}
+    differ = {
+        "rgb": (one.rgb != other.rgb).any(axis=3),
+        "depth": one.depth != other.depth,
+        "ids": one.ids != other.ids,
+    }
     return {name: pixels.sum(axis=(1, 2)) for name, pixels in differ.items()}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--scenes", type=int, default=500)
     parser.add_argument("--sizes", default="64,97x64,128,256")
     parser.add_argument("--runs", type=int, default=2)
@@ -50,7 +58,9 @@ def main() -> None:
                 card.too_much = 0
                 apart = pixels_apart(card.render(scenes, width, height), expected)
                 if card.too_much:
-                    print(f"the processor drew {card.too_much} of the scenes, for which the kernels had no room")
+                    print(
+                        f"the processor drew {card.too_much} of the scenes, for which the kernels had no room"
+                    )
                 for number, weather in enumerate(WEATHERS):
                     chosen = scenes.weather == number
                     row = {"size": size, "run": run, "weather": weather, "scenes": int(chosen.sum())}

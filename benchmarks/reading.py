@@ -1,13 +1,15 @@
-"""How fast a training loop gets pictures in random order: simtown's views, and the loaders that people use, on the same examples.
+"""How fast a training loop gets pictures in random order: simtown's views, and the loaders that people use,
+on the same examples.
 
     python benchmarks/reading.py [--n 6000] [--sizes 64x32,128,256] [--workers 0,2] [--repeats 3] [--out FILE]
 
-One simtown data set of each size is made, and from it what the others read: PNG files (Pillow), Parquet with PNG inside (datasets), tar
-files with PNG inside (webdataset, its shuffle buffer 1,000) and MDS files with raw pixels (MosaicML's streaming, where it is installed).
-All feed PyTorch's DataLoader with batches of 128 of a uint8 tensor of pictures and one of answers. "h5py" is simtown's file read a row at
-a time by h5py, as any program can. A run is the second epoch of a DataLoader that keeps its workers, so processes and files are open by
-then. Runs go in rounds over all loaders, so that a slow minute of the machine hits all alike. Cold: the kernel was asked to forget all
-files before that epoch; warm: they were read once.
+One simtown data set of each size is made, and from it what the others read: PNG files (Pillow), Parquet with
+PNG inside (datasets), tar files with PNG inside (webdataset, its shuffle buffer 1,000) and MDS files with raw
+pixels (MosaicML's streaming, where it is installed). All feed PyTorch's DataLoader with batches of 128 of a
+uint8 tensor of pictures and one of answers. "h5py" is simtown's file read a row at a time by h5py, as any
+program can. A run is the second epoch of a DataLoader that keeps its workers, so processes and files are open
+by then. Runs go in rounds over all loaders, so that a slow minute of the machine hits all alike. Cold: the
+kernel was asked to forget all files before that epoch; warm: they were read once.
 """
 
 from __future__ import annotations
@@ -47,7 +49,9 @@ Loader = Callable[[int], Any]
 
 
 def _plain(dataset: Any, workers: int, shuffle: bool | None = True) -> DataLoader[Any]:
-    return DataLoader(dataset, batch_size=BATCH, shuffle=shuffle, num_workers=workers, persistent_workers=workers > 0)
+    return DataLoader(
+        dataset, batch_size=BATCH, shuffle=shuffle, num_workers=workers, persistent_workers=workers > 0
+    )
 
 
 class Png(torch.utils.data.Dataset[Any]):
@@ -107,7 +111,11 @@ def parquet(folder: Path) -> dict[str, Loader]:
 
     files = [str(path) for path in sorted((folder / "data").glob("train-*.parquet"))]
     loaded = load_dataset("parquet", data_files=files, split="train", cache_dir=str(folder / "cache"))
-    kept = loaded.select_columns(["image", "answer"]).cast(Features({"image": Picture(), "answer": Value("bool")})).with_format("torch")
+    kept = (
+        loaded.select_columns(["image", "answer"])
+        .cast(Features({"image": Picture(), "answer": Value("bool")}))
+        .with_format("torch")
+    )
     return {"datasets": lambda workers: _plain(kept, workers)}
 
 
@@ -122,7 +130,12 @@ def tars(folder: Path) -> dict[str, Loader]:
             .decode("torchrgb8")
             .to_tuple("png", "cls")
         )
-        return DataLoader(stages.batched(BATCH), batch_size=None, num_workers=min(workers, len(files)), persistent_workers=workers > 0)
+        return DataLoader(
+            stages.batched(BATCH),
+            batch_size=None,
+            num_workers=min(workers, len(files)),
+            persistent_workers=workers > 0,
+        )
 
     return {"webdataset": load}
 
@@ -130,14 +143,21 @@ def tars(folder: Path) -> dict[str, Loader]:
 def mds(folder: Path) -> dict[str, Loader]:
     from streaming import StreamingDataset
 
-    return {"streaming": lambda workers: _plain(StreamingDataset(local=str(folder), batch_size=BATCH, shuffle=True), workers, None)}
+    return {
+        "streaming": lambda workers: _plain(
+            StreamingDataset(local=str(folder), batch_size=BATCH, shuffle=True), workers, None
+        )
+    }
 
 
 def make(folder: Path, width: int, height: int, n: int) -> dict[str, Loader]:
     """The same examples in every form; the loaders by name."""
     generate(Settings(n=n, val=0, test=0, width=width, height=height), folder / "simtown")
     data = open_dataset(folder / "simtown")
-    loaders: dict[str, Loader] = {**simtown(folder / "simtown"), "h5py": lambda workers: _plain(H5py(folder / "simtown"), workers)}
+    loaders: dict[str, Loader] = {
+        **simtown(folder / "simtown"),
+        "h5py": lambda workers: _plain(H5py(folder / "simtown"), workers),
+    }
     (folder / "png" / "images").mkdir(parents=True)
     (folder / "tars").mkdir()
     answers = data.train.column("answer")
@@ -199,7 +219,9 @@ def examples(batch: Any) -> int:
 
 
 def one_run(loader: Any, between: Callable[[], None]) -> tuple[float, float]:
-    """Examples/s of the second epoch, and of this process's own processor time; `between` is called before it."""
+    """Examples/s of the second epoch, and of this process's own processor time; `between` is called before
+    it.
+    """
     for _ in loader:
         pass
     between()
@@ -210,7 +232,9 @@ def one_run(loader: Any, between: Callable[[], None]) -> tuple[float, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--n", type=int, default=6000)
     parser.add_argument("--sizes", default="64x32,128,256")
     parser.add_argument("--workers", default="0,2")
@@ -223,7 +247,12 @@ def main() -> None:
         width, height = int(size.split("x")[0]), int(size.split("x")[-1])
         with tempfile.TemporaryDirectory() as scratch:
             loaders = make(Path(scratch), width, height, args.n)
-            cases = [(name, int(workers), state) for name in loaders for workers in args.workers.split(",") for state in ("warm", "cold")]
+            cases = [
+                (name, int(workers), state)
+                for name in loaders
+                for workers in args.workers.split(",")
+                for state in ("warm", "cold")
+            ]
             runs: dict[tuple[str, int, str], list[tuple[float, float]]] = {case: [] for case in cases}
             for round_number in range(args.repeats + 1):
                 for case in cases:
@@ -233,14 +262,22 @@ def main() -> None:
                     if round_number:  # the first round only warms up
                         runs[case].append(speeds)
             for (name, workers, state), got in runs.items():
-                rows.append({
-                    "size": size, "loader": name, "workers": workers, "files": state,
-                    "examples_per_second": round(median(speed for speed, _ in got)),
-                    "low": round(min(speed for speed, _ in got)), "high": round(max(speed for speed, _ in got)),
-                    "per_own_cpu_second": round(median(speed for _, speed in got)) if not workers else "",
-                })  # fmt: skip
+                rows.append(
+                    {
+                        "size": size,
+                        "loader": name,
+                        "workers": workers,
+                        "files": state,
+                        "examples_per_second": round(median(speed for speed, _ in got)),
+                        "low": round(min(speed for speed, _ in got)),
+                        "high": round(max(speed for speed, _ in got)),
+                        "per_own_cpu_second": round(median(speed for _, speed in got)) if not workers else "",
+                    }
+                )
     others = ["mosaicml-streaming"] if any(row["loader"] == "streaming" for row in rows) else []
-    described = machine("torch", "numpy", "h5py", "hdf5plugin", "cramjam", "pillow", "datasets", "webdataset", *others)
+    described = machine(
+        "torch", "numpy", "h5py", "hdf5plugin", "cramjam", "pillow", "datasets", "webdataset", *others
+    )
     table = Table(*rows[0], title=described)
     for row in rows:
         table.add_row(*map(str, row.values()))

@@ -2,15 +2,16 @@
 
     python benchmarks/render.py [--scenes 256] [--sizes 128,256] [--rounds 5] [--quick] [--pyopengl DIR]
 
-Every frame shows a new street and yields colour, depth and instance ids. All engines draw the same triangles at the same poses
-through the same camera; `ids equal` compares their ids with the rasteriser's. The rasteriser does all it can (anti-aliasing,
-shadows, weather, halos); the others do less, as the table says. Each engine gets what makes it fast: meshes are uploaded once, only
-poses change.
+Every frame shows a new street and yields colour, depth and instance ids. All engines draw the same triangles
+at the same poses through the same camera; `ids equal` compares their ids with the rasteriser's. The
+rasteriser does all it can (anti-aliasing, shadows, weather, halos); the others do less, as the table says.
+Each engine gets what makes it fast: meshes are uploaded once, only poses change.
 
-Engines run in processes of their own and take turns, in rounds, so that a slow minute of the machine hits all alike. Mesa gets
-LP_NUM_THREADS=1, so it is told to use one core. `per core` divides by the processor time used (all threads) instead of the clock's:
-on a machine that others use too it is the steadier figure. pyrender on OSMesa needs PyOpenGL 3.1.10, which pyrender 0.1.45 itself
-rules out; put it beside: pip install --no-deps --target DIR "PyOpenGL>=3.1.10"
+Engines run in processes of their own and take turns, in rounds, so that a slow minute of the machine hits all
+alike. Mesa gets LP_NUM_THREADS=1, so it is told to use one core. `per core` divides by the processor time
+used (all threads) instead of the clock's: on a machine that others use too it is the steadier figure.
+pyrender on OSMesa needs PyOpenGL 3.1.10, which pyrender 0.1.45 itself rules out; put it beside: pip install
+--no-deps --target DIR "PyOpenGL>=3.1.10"
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from rich.console import Console
 from rich.table import Table
 
 from simtown.assets.atlas import atlas
+from simtown.assets.frequencies import frequencies
 from simtown.bench.tiny import FAR, PALETTE, Images, Tiny, corners, placed, projection, to_camera
 from simtown.language.sampler import Recipe, sample
 from simtown.render.instances import instances
@@ -40,7 +42,6 @@ from simtown.render.light import lights
 from simtown.render.raster import Raster
 from simtown.scenes.camera import NEAR
 from simtown.scenes.scene import SceneBatch
-from simtown.visualgenome.frequencies import frequencies
 
 RESULT = Path(__file__).parent / "results" / "render.csv"
 SKY = (0.6, 0.8, 0.95)
@@ -82,16 +83,22 @@ class Pyrender:
         import OpenGL.contextdata
         import pyrender
 
-        if os.environ["PYOPENGL_PLATFORM"] == "osmesa":  # its context compares unequal with itself: shaders compiled at every draw
+        if (
+            os.environ["PYOPENGL_PLATFORM"] == "osmesa"
+        ):  # its context compares unequal with itself: shaders compiled at every draw
             OpenGL.contextdata.getContext = lambda context=None: 1
         self._flags, self._placed = pyrender.RenderFlags, placed(batch, size)
         self._scene = pyrender.Scene(bg_color=[*SKY, 1.0], ambient_light=(0.5, 0.5, 0.5))
         view = self._placed.views[0]
         pose = np.linalg.inv(to_camera(view))
-        self._scene.add(pyrender.IntrinsicsCamera(view[12], view[12], view[13], view[14], NEAR, FAR), pose=pose)
+        self._scene.add(
+            pyrender.IntrinsicsCamera(view[12], view[12], view[13], view[14], NEAR, FAR), pose=pose
+        )
         self._scene.add(pyrender.DirectionalLight(intensity=3.0), pose=pose)
         self._screen = pyrender.OffscreenRenderer(size, size)
-        self._meshes = {int(m): self._mesh(pyrender, int(m)) for m in np.unique(self._placed.meshes) if m >= 0}
+        self._meshes = {
+            int(m): self._mesh(pyrender, int(m)) for m in np.unique(self._placed.meshes) if m >= 0
+        }
         nodes = [self._scene.add(mesh) for mesh in self._meshes.values()]
         self._screen.render(self._scene)
         for node in nodes:
@@ -99,13 +106,19 @@ class Pyrender:
         # what is not in the scene would be dropped, and uploaded anew when it comes back
         self._screen._renderer._update_context = lambda *_: None
         self._none = pyrender.Mesh([], is_visible=False)
-        self._slots = [self._scene.add(self._meshes[int(self._placed.meshes[0, 0])]) for _ in self._placed.ids]
+        self._slots = [
+            self._scene.add(self._meshes[int(self._placed.meshes[0, 0])]) for _ in self._placed.ids
+        ]
 
     @staticmethod
     def _mesh(pyrender: Any, mesh: int) -> Any:
         spots, normals, materials = corners(mesh)
-        paint = pyrender.MetallicRoughnessMaterial(alphaMode="OPAQUE", metallicFactor=0.0, roughnessFactor=1.0)
-        return pyrender.Mesh([pyrender.Primitive(spots, normals=normals, color_0=PALETTE[materials], material=paint)])
+        paint = pyrender.MetallicRoughnessMaterial(
+            alphaMode="OPAQUE", metallicFactor=0.0, roughnessFactor=1.0
+        )
+        return pyrender.Mesh(
+            [pyrender.Primitive(spots, normals=normals, color_0=PALETTE[materials], material=paint)]
+        )
 
     def draw(self, first: int, count: int) -> Images:
         for n in range(first, first + count):
@@ -163,7 +176,8 @@ void main() { id = uint(instance); depth = away; }"""
 
 
 def provoking() -> tuple[np.ndarray, np.ndarray]:
-    """Indices (t, 3) such that each triangle's last vertex is its own, and the atlas vertex behind each new one.
+    """Indices (t, 3) such that each triangle's last vertex is its own, and the atlas vertex behind each new
+    one.
 
     Then a face's colour lies on one vertex, and few vertices need be doubled.
     """
@@ -183,7 +197,10 @@ def provoking() -> tuple[np.ndarray, np.ndarray]:
 
 
 class ModernGL:
-    """Instanced: one indirect multi-draw a pass, a colour pass of four samples and a pass of ids and depth. Lambert, no shadows."""
+    """Instanced: one indirect multi-draw a pass, a colour pass of four samples and a pass of ids and depth.
+
+    Lambert, no shadows.
+    """
 
     def __init__(self, batch: SceneBatch, size: int) -> None:
         import moderngl as library
@@ -197,24 +214,43 @@ class ModernGL:
         normals, paints = np.zeros((len(source), 3), np.float32), np.zeros((len(source), 4), np.uint8)
         normals[triangles[:, 2]] = a.normals[:, :3]
         paints[triangles[:, 2], :3] = (PALETTE[a.materials] * 255).round()
-        looks = ctx.buffer(np.concatenate([a.vertices[source].view(np.uint8), normals.view(np.uint8), paints], axis=1).tobytes())
+        looks = ctx.buffer(
+            np.concatenate(
+                [a.vertices[source].view(np.uint8), normals.view(np.uint8), paints], axis=1
+            ).tobytes()
+        )
         self._places = ctx.buffer(reserve=len(self._placed.ids) * 52)
         self._orders = ctx.buffer(reserve=len(self._placed.ids) * 20)
         painter, namer = ctx.program(_VERTEX, _FRAGMENT), ctx.program(_VERTEX_IDS, _FRAGMENT_IDS)
         per_instance = (self._places, "4f 4f 4f 4x/i", "row0", "row1", "row2")
         parts: list[Any] = [(looks, "3f 3f 3f1 1x1", "spot", "normal", "paint"), per_instance]
-        self._paint = ctx.vertex_array(painter, parts, index_buffer=ctx.buffer(triangles.astype(np.uint32).tobytes()))
-        parts = [(ctx.buffer(a.vertices.tobytes()), "3f", "spot"), (self._places, "4f 4f 4f 1i/i", "row0", "row1", "row2", "name")]
-        self._name = ctx.vertex_array(namer, parts, index_buffer=ctx.buffer(a.triangles.astype(np.uint32).tobytes()))
+        self._paint = ctx.vertex_array(
+            painter, parts, index_buffer=ctx.buffer(triangles.astype(np.uint32).tobytes())
+        )
+        parts = [
+            (ctx.buffer(a.vertices.tobytes()), "3f", "spot"),
+            (self._places, "4f 4f 4f 1i/i", "row0", "row1", "row2", "name"),
+        ]
+        self._name = ctx.vertex_array(
+            namer, parts, index_buffer=ctx.buffer(a.triangles.astype(np.uint32).tobytes())
+        )
         shape = (size, size)
-        self._dense = ctx.framebuffer(ctx.renderbuffer(shape, 4, samples=4), ctx.depth_renderbuffer(shape, samples=4))
+        self._dense = ctx.framebuffer(
+            ctx.renderbuffer(shape, 4, samples=4), ctx.depth_renderbuffer(shape, samples=4)
+        )
         self._plain = ctx.framebuffer(ctx.renderbuffer(shape, 4))
         targets = [ctx.renderbuffer(shape, 1, dtype="u1"), ctx.renderbuffer(shape, 1, dtype="f4")]
         self._names = ctx.framebuffer(targets, ctx.depth_renderbuffer(shape))
         ctx.enable(moderngl.DEPTH_TEST | moderngl.CULL_FACE)
-        self._cameras = np.stack([(projection(v, size) @ to_camera(v)).T for v in self._placed.views]).astype(np.float32)
+        self._cameras = np.stack([(projection(v, size) @ to_camera(v)).T for v in self._placed.views]).astype(
+            np.float32
+        )
         self._instance = np.dtype([("rows", np.float32, 12), ("name", np.int32)])
-        self._buffers = (np.zeros((size, size, 3), np.uint8), np.zeros((size, size), np.float32), np.zeros((size, size), np.uint8))
+        self._buffers = (
+            np.zeros((size, size, 3), np.uint8),
+            np.zeros((size, size), np.float32),
+            np.zeros((size, size), np.uint8),
+        )
 
     def _place(self, row: int) -> int:
         """Upload a scene's instances, by mesh, and its drawing orders; how many orders."""
@@ -275,7 +311,13 @@ CONTENDERS = [
     Contender("simtown raster, 1 thread", ALL, raster_one),
     Contender("simtown raster, 2 threads", ALL, raster_two),
     Contender("pyrender, EGL", LIT, Pyrender, (("PYOPENGL_PLATFORM", "egl"),)),
-    Contender("pyrender, OSMesa", "1 sample, one light, no shadows", Pyrender, (("PYOPENGL_PLATFORM", "osmesa"),), "pyopengl"),
+    Contender(
+        "pyrender, OSMesa",
+        "1 sample, one light, no shadows",
+        Pyrender,
+        (("PYOPENGL_PLATFORM", "osmesa"),),
+        "pyopengl",
+    ),
     Contender("pybullet TinyRenderer", "1 sample, one light, shadows", Tiny),
     Contender("moderngl, EGL, instanced", LIT, ModernGL),
 ]
@@ -283,7 +325,9 @@ FIRST = CONTENDERS[0].name
 
 
 def serve(number: int, scenes: int, folder: str, pipe: Connection) -> None:
-    """A process of one engine: (size, None) makes it and answers its ids, (first, count) draws and answers seconds."""
+    """A process of one engine: (size, None) makes it and answers its ids, (first, count) draws and answers
+    seconds.
+    """
     contender = CONTENDERS[number]
     os.environ.update({"LP_NUM_THREADS": "1", **dict(contender.environment)})
     if contender.needs and folder:
@@ -336,7 +380,9 @@ class Runner:
             self._process.join(20)
 
 
-def measure(size: int, scenes: int, rounds: int, seconds: float, folder: str, console: Console) -> list[dict[str, Any]]:
+def measure(
+    size: int, scenes: int, rounds: int, seconds: float, folder: str, console: Console
+) -> list[dict[str, Any]]:
     """One row an engine, of `rounds` rounds of about `seconds` each."""
     runners, ids, frames = {}, {}, {}
     for number, contender in enumerate(CONTENDERS):
@@ -384,7 +430,16 @@ def measure(size: int, scenes: int, rounds: int, seconds: float, folder: str, co
 
 def print_table(rows: list[dict[str, Any]], size: int, console: Console) -> None:
     table = Table(title=f"{size} x {size}")
-    heads = ["engine", "draws", "frames/s (lowest to highest)", "per core", "cores", "raster is", "per core", "ids equal"]
+    heads = [
+        "engine",
+        "draws",
+        "frames/s (lowest to highest)",
+        "per core",
+        "cores",
+        "raster is",
+        "per core",
+        "ids equal",
+    ]
     for i, head in enumerate(heads):
         table.add_column(head, justify="left" if i < 2 else "right")
     for r in rows:
@@ -392,18 +447,28 @@ def print_table(rows: list[dict[str, Any]], size: int, console: Console) -> None
             ratios = (f"{r['raster_is_faster']:.1f}x", f"{r['raster_is_faster_per_core']:.1f}x")
             rate = f"{r['fps']:.0f} ({r['fps_low']:.0f} to {r['fps_high']:.0f})"
             table.add_row(
-                r["engine"], r["draws"], rate, f"{r['fps_per_core']:.0f}", f"{r['cores_used']:.2f}", *ratios, f"{r['ids_equal']:.4f}"
+                r["engine"],
+                r["draws"],
+                rate,
+                f"{r['fps_per_core']:.0f}",
+                f"{r['cores_used']:.2f}",
+                *ratios,
+                f"{r['ids_equal']:.4f}",
             )
     console.print(table)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--scenes", type=int, default=256)
     parser.add_argument("--sizes", default="128,256")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="short rounds, two of them, nothing written")
-    parser.add_argument("--pyopengl", default="", metavar="DIR", help="folder with PyOpenGL 3.1.10 or later, for OSMesa")
+    parser.add_argument(
+        "--pyopengl", default="", metavar="DIR", help="folder with PyOpenGL 3.1.10 or later, for OSMesa"
+    )
     args = parser.parse_args()
     console = Console(width=150)
     seconds, rounds = (0.5, 2) if args.quick else (2.0, args.rounds)
@@ -420,10 +485,16 @@ def main() -> None:
         "load_average": round(os.getloadavg()[0], 1),
     }
     console.print(f"{here['machine']}; load average {here['load_average']}; LP_NUM_THREADS=1", soft_wrap=True)
-    console.print(f"{scene['scenes']} scenes of {scene['instances_a_scene']} meshes and {scene['triangles_a_scene']} triangles on average")
+    console.print(
+        f"{scene['scenes']} scenes of {scene['instances_a_scene']} meshes and "
+        f" {scene['triangles_a_scene']} triangles on average"
+    )
     rows = []
     for size in map(int, args.sizes.split(",")):
-        rows += [{**row, **scene, **here} for row in measure(size, args.scenes, rounds, seconds, args.pyopengl, console)]
+        rows += [
+            {**row, **scene, **here}
+            for row in measure(size, args.scenes, rounds, seconds, args.pyopengl, console)
+        ]
         print_table(rows, size, console)
     if not args.quick:
         RESULT.parent.mkdir(exist_ok=True)

@@ -1,10 +1,12 @@
-"""What sampling an example costs here against another checkout of simtown, in pairs, and the rate with threads.
+"""What sampling an example costs here against another checkout of simtown, in pairs, and the rate with
+threads.
 
     python benchmarks/sampling.py OTHER [--rounds 15] [--count 512]
 
-OTHER is the root of a checkout. Two processes, one for each, sample examples of the default world in turns on one thread: each
-round has its own ratio, so that what else the machine does weighs on both. Processor time alone is counted. Then one process samples
-here in batches of 128, as `simtown fit --stream` does, with one thread and with two. Rows go to benchmarks/results/sampling.csv.
+OTHER is the root of a checkout. Two processes, one for each, sample examples of the default world in turns on
+one thread: each round has its own ratio, so that what else the machine does weighs on both. Processor time
+alone is counted. Then one process samples here in batches of 128, as `simtown fit --stream` does, with one
+thread and with two. Rows go to benchmarks/results/sampling.csv.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ RESULT = HERE / "benchmarks" / "results" / "sampling.csv"
 ALL = ("left of", "right of", "in front of", "behind")
 #: What is sampled: the settings beside the default ones.
 WHAT = {"default": {}, "distractor": {"distractor": True}, "all relations": {"relations": ALL}}
-#: For every line "row threads" that comes in it samples by a row of WHAT: with 0 threads one round, and answers with microseconds of
-#: processor time an example; else 24 batches of 128, and answers with examples a second and processor milliseconds a batch.
+#: For every line "row threads" that comes in it samples by a row of WHAT: with 0 threads one round, and
+#: answers with microseconds of processor time an example; else 24 batches of 128, and answers with examples a
+#: second and processor milliseconds a batch.
 SAMPLER = """
 import sys, time
 from concurrent.futures import ThreadPoolExecutor
@@ -54,10 +57,17 @@ class Sampler:
     """A process that samples with the simtown of one checkout."""
 
     def __init__(self, checkout: Path, count: int) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(checkout), "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(checkout),
+            "NUMBA_NUM_THREADS": "1",
+            "OMP_NUM_THREADS": "1",
+        }
         pipe = subprocess.PIPE
         words = [sys.executable, "-c", SAMPLER, str(count), repr(list(WHAT.values()))]
-        self._process = subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, env=environment, cwd=checkout)
+        self._process = subprocess.Popen(
+            words, stdin=pipe, stdout=pipe, text=True, env=environment, cwd=checkout
+        )
         if self._answer() != "ready":
             raise SystemExit(f"{checkout} cannot sample: its own message is above")
 
@@ -77,18 +87,26 @@ class Sampler:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("other", type=Path, help="the root of another checkout")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--count", type=int, default=512, help="examples a round")
     args = parser.parse_args()
     if not (args.other / "simtown" / "language").is_dir() or args.rounds < 1 or args.count < 1:
-        parser.error(f"{args.other} is no checkout of simtown" if min(args.rounds, args.count) > 0 else "numbers must be at least 1")
+        parser.error(
+            f"{args.other} is no checkout of simtown"
+            if min(args.rounds, args.count) > 0
+            else "numbers must be at least 1"
+        )
     print("compiling: a minute", flush=True)
     samplers = [Sampler(args.other.resolve(), args.count), Sampler(HERE, args.count)]
     rows = []
     for number, what in enumerate(WHAT):
-        times = [[sampler.measure(number)[0] for sampler in samplers] for _ in range(args.rounds + 1)][1:]  # the first warms up
+        times = [[sampler.measure(number)[0] for sampler in samplers] for _ in range(args.rounds + 1)][
+            1:
+        ]  # the first warms up
         ratios = sorted(other / here for other, here in times)
         single, double = ([samplers[1].measure(number, threads) for _ in range(5)] for threads in (1, 2))
         rows.append(
@@ -106,7 +124,9 @@ def main() -> None:
                 "machine": machine("numpy", "numba"),
             }
         )
-        print(", ".join(f"{name} {value}" for name, value in rows[-1].items() if name != "machine"), flush=True)
+        print(
+            ", ".join(f"{name} {value}" for name, value in rows[-1].items() if name != "machine"), flush=True
+        )
     for sampler in samplers:
         sampler.end()
     with RESULT.open("w", newline="", encoding="utf-8") as file:

@@ -1,19 +1,23 @@
-"""Random search over what section 6.5 of the paper searched: learning rate, size of the convolutional network, size of the LSTM.
+"""Random search over what section 6.5 of the paper searched: learning rate, size of the convolutional
+network, size of the LSTM.
 
     simtown generate --entities 31 --n 20000 --size 64x32 --out search/data
     OMP_NUM_THREADS=1 python benchmarks/search.py pbn search/data
     OMP_NUM_THREADS=1 python benchmarks/search.py cnn-lstm search/data
 
-**Budget.** The same for every model: TRIALS trials of STEPS steps each (rounded up to whole epochs) on one data set: 31 entities, 20,000
-training examples, no distractor. Trial 0 has the default choices, the others are drawn at random from a fixed seed: the learning rate
-log-uniformly between 0.0003 and 0.003, the other choices from the lists in SPACE. All else stays at its default.
+**Budget.** The same for every model: TRIALS trials of STEPS steps each (rounded up to whole epochs) on one
+data set: 31 entities, 20,000 training examples, no distractor. Trial 0 has the default choices, the others
+are drawn at random from a fixed seed: the learning rate log-uniformly between 0.0003 and 0.003, the other
+choices from the lists in SPACE. All else stays at its default.
 
-**Rule**, written down before the first trial: the default choices stay, unless the best other trial beats trial 0 by more than MARGIN
-of validation accuracy, and does so again with a second seed (other weights, other order of the examples, the same data). A trial's
-accuracy is its best on the 1,000 validation examples; the test set has no say. If the second seed is called for, the program trains it.
+**Rule**, written down before the first trial: the default choices stay, unless the best other trial beats
+trial 0 by more than MARGIN of validation accuracy, and does so again with a second seed (other weights, other
+order of the examples, the same data). A trial's accuracy is its best on the 1,000 validation examples; the
+test set has no say. If the second seed is called for, the program trains it.
 
-Every trial is a line of benchmarks/results/search/MODEL.csv, and none is ever taken out. Its run lies beside the data set. Stopped and
-called again, the program goes on where it was. With --plan it only lists the trials.
+Every trial is a line of benchmarks/results/search/MODEL.csv, and none is ever taken out. Its run lies beside
+the data set. Stopped and called again, the program goes on where it was. With --plan it only lists the
+trials.
 """
 
 import argparse
@@ -27,11 +31,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from simtown.core.files import replacing
 from simtown.datasets.reader import Dataset, open_dataset
-from simtown.files import replacing
 from simtown.training.fit import fit
 from simtown.training.models import options
-from simtown.training.run import FitSettings, examples_of
+from simtown.training.run_directory import examples_of
+from simtown.training.settings import FitSettings
 
 TRIALS, STEPS, TRAIN_SIZE = 6, 3_000, 20_000
 #: By how much validation accuracy a trial must beat the default choices.
@@ -42,7 +47,8 @@ _WIDTH = [0.5, 1.0, 1.5]
 _PLACE_BINDER: dict[str, list[Any]] = {"width": _WIDTH, "embedding": [8, 16, 32]}
 _READER: dict[str, list[Any]] = {"width": _WIDTH, "hidden": [64, 128, 256]}
 _TRANSFORMER: dict[str, list[Any]] = {"width": _WIDTH, "layers": [2, 3, 4]}
-#: By model: what is searched besides the learning rate. A place-binder reads no words, so its label embedding stands for the LSTM.
+#: By model: what is searched besides the learning rate. A place-binder reads no words, so its label embedding
+#: stands for the LSTM.
 SPACE = {
     "pbn": _PLACE_BINDER,
     "pbn-no-boxes": _PLACE_BINDER,
@@ -74,7 +80,12 @@ def trial(model: str, number: int, seed: int = 0) -> Trial:
     draw = np.random.default_rng([0, number])
     low, high = np.log(LEARNING_RATES)
     rate = float(f"{np.exp(draw.uniform(low, high)):.2g}")
-    return Trial(number, seed, rate, {name: values[draw.integers(len(values))] for name, values in SPACE[model].items()})
+    return Trial(
+        number,
+        seed,
+        rate,
+        {name: values[draw.integers(len(values))] for name, values in SPACE[model].items()},
+    )
 
 
 def train(model: str, dataset: Dataset, steps: int, train_size: int, chosen: Trial) -> dict[str, Any]:
@@ -109,7 +120,9 @@ def train(model: str, dataset: Dataset, steps: int, train_size: int, chosen: Tri
 
 
 def digest(examples: dict[str, str]) -> str:
-    """What tells one data set's training and validation examples from another's, from the digests in run.json."""
+    """What tells one data set's training and validation examples from another's, from the digests in
+    run.json.
+    """
     return sha256((examples["train"] + examples["val"]).encode()).hexdigest()[:16]
 
 
@@ -138,10 +151,14 @@ def challenger(rows: list[dict[str, Any]], seed: int) -> int | None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("model", choices=list(SPACE))
     parser.add_argument("data", type=Path, help="directory of the data set")
-    parser.add_argument("--trials", type=int, default=TRIALS, help="trials, the default choices among them (%(default)s)")
+    parser.add_argument(
+        "--trials", type=int, default=TRIALS, help="trials, the default choices among them (%(default)s)"
+    )
     parser.add_argument("--steps", type=int, default=STEPS, help="steps of a trial (%(default)s)")
     parser.add_argument("--train-size", type=int, default=TRAIN_SIZE, help="training examples (%(default)s)")
     parser.add_argument("--plan", action="store_true", help="only list the trials")
@@ -154,14 +171,26 @@ def main() -> None:
     torch.set_num_threads(1)
     dataset, path = open_dataset(arguments.data), RESULTS / f"{arguments.model}.csv"
     rows: list[dict[str, Any]] = [*read(path)]
-    data = digest(examples_of(FitSettings(arguments.model, arguments.train_size), dataset, lambda examples: None))
+    data = digest(
+        examples_of(FitSettings(arguments.model, arguments.train_size), dataset, lambda examples: None)
+    )
     if any(row["data"] != data or int(row["budget"]) != arguments.steps for row in rows):
-        sys.exit(f"{path} holds trials on other data or of another budget: this search cannot go on from them")
+        sys.exit(
+            f"{path} holds trials on other data or of another budget: this search cannot go on from them"
+        )
 
     def run(number: int, seed: int) -> None:
         if any((int(row["trial"]), int(row["seed"])) == (number, seed) for row in rows):
             return
-        rows.append(train(arguments.model, dataset, arguments.steps, arguments.train_size, trial(arguments.model, number, seed)))
+        rows.append(
+            train(
+                arguments.model,
+                dataset,
+                arguments.steps,
+                arguments.train_size,
+                trial(arguments.model, number, seed),
+            )
+        )
         write(path, rows)
         print(rows[-1], flush=True)
 
@@ -174,7 +203,11 @@ def main() -> None:
     for number in (0, best):
         run(number, 1)
     again = challenger([row for row in rows if int(row["trial"]) in (0, best)], 1)
-    print(f"trial {best} replaces the default choices" if again else f"the default choices stay: trial {best} does not beat them again")
+    print(
+        f"trial {best} replaces the default choices"
+        if again
+        else f"the default choices stay: trial {best} does not beat them again"
+    )
 
 
 if __name__ == "__main__":

@@ -1,22 +1,29 @@
-"""Images per second of training, pictures in memory or on disk, against the plain PyTorch way, in the same run on the same examples.
+"""Images per second of training, pictures in memory or on disk, against the plain PyTorch way, in the same
+run on the same examples.
 
-    python benchmarks/training.py [--n 512] [--sizes 64x32,128x128] [--rounds 2] [--device cpu] [--precision float32]
+    python benchmarks/training.py [--n 512] [--sizes 64x32,128x128] [--rounds 2] [--device cpu]
+        [--precision float32]
         [--together] [--out FILE]
 
-All ways train the same network (same layers, same batches of 128 in the same order, Adam at 1e-3) for an epoch:
+All ways train the same network (same layers, same batches of 128 in the same order, Adam at 1e-3) for an
+epoch:
 
-plain     a DataLoader over the data set's torch view with 0 or 2 workers, pictures as (3, h, w) floats in default memory order,
+plain     a DataLoader over the data set's torch view with 0 or 2 workers, pictures as (3, h, w) floats in
+          default memory order,
           the label's embedding concatenated to the picture as channels for either slot, Adam as it comes.
-simtown   pictures kept as bytes and picked by index, channels-last memory, the label's channels in their exact cheap form, fused Adam,
+simtown   pictures kept as bytes and picked by index, channels-last memory, the label's channels in their
+          exact cheap form, fused Adam,
           on a processor memory that stays with the process (`keep_memory`).
 simtown, from disk
-          the same, but pictures and columns are read from the shards one batch ahead, as `simtown fit --no-cache` reads them.
+          the same, but pictures and columns are read from the shards one batch ahead, as `simtown fit
+          --no-cache` reads them.
 
-Figures: `load` loads only (batches made, nothing learned), `step` learns only (one batch again and again), `whole` is an epoch with
-both; `load share` is what loading adds to a step. They take turns in rounds, so that a slow minute of the machine hits all alike;
-medians are reported, and as `ratio_to_cached` the median over rounds of a way's `whole` to that of pictures in memory.
---together also times several cells of a grid at once: worker processes of one thread against one of all threads (on a GPU: 1, 2, 4 and
-8 processes), and models stacked by torch.func.vmap against one after the other. Writes benchmarks/results/training.csv.
+Figures: `load` loads only (batches made, nothing learned), `step` learns only (one batch again and again),
+`whole` is an epoch with both; `load share` is what loading adds to a step. They take turns in rounds, so that
+a slow minute of the machine hits all alike; medians are reported, and as `ratio_to_cached` the median over
+rounds of a way's `whole` to that of pictures in memory. --together also times several cells of a grid at
+once: worker processes of one thread against one of all threads (on a GPU: 1, 2, 4 and 8 processes), and
+models stacked by torch.func.vmap against one after the other. Writes benchmarks/results/training.csv.
 """
 
 from __future__ import annotations
@@ -41,10 +48,10 @@ from torch import nn
 from torch.func import functional_call, grad, stack_module_state, vmap
 from torch.utils.data import DataLoader, Subset
 
+from simtown.core.processes import keep_memory
 from simtown.datasets.job import generate
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import Settings
-from simtown.processes import keep_memory
 from simtown.training.fit import loss_of
 from simtown.training.models import build
 from simtown.training.models.pbn import LabelledConvolution
@@ -56,9 +63,13 @@ SIZE = 128
 
 
 def plain_batches(dataset: Dataset, workers: int, device: torch.device) -> Callable[[], Iterator[Batch]]:
-    """The way of the tutorials: a DataLoader that collates, pictures turned into floats, boxes into middles and sizes."""
+    """The way of the tutorials: a DataLoader that collates, pictures turned into floats, boxes into middles
+    and sizes.
+    """
     n = len(dataset.train) // SIZE * SIZE
-    loader = DataLoader(Subset(dataset.train.torch(), range(n)), SIZE, num_workers=workers, persistent_workers=workers > 0)
+    loader = DataLoader(
+        Subset(dataset.train.torch(), range(n)), SIZE, num_workers=workers, persistent_workers=workers > 0
+    )
 
     def batches() -> Iterator[Batch]:
         for b in loader:
@@ -71,7 +82,9 @@ def plain_batches(dataset: Dataset, workers: int, device: torch.device) -> Calla
     return batches
 
 
-def our_batches(dataset: Dataset, device: torch.device, kind: type[Resident] | type[FromDisk] = Resident) -> Callable[[], Iterator[Batch]]:
+def our_batches(
+    dataset: Dataset, device: torch.device, kind: type[Resident] | type[FromDisk] = Resident
+) -> Callable[[], Iterator[Batch]]:
     """simtown's own source."""
     n = len(dataset.train) // SIZE * SIZE
     source = kind(dataset.train, n, dataset.settings, device)
@@ -81,18 +94,29 @@ def our_batches(dataset: Dataset, device: torch.device, kind: type[Resident] | t
 class Way:
     """One way of training one model on one data set."""
 
-    def __init__(self, name: str, model: str, world: World, batches: Callable[[], Iterator[Batch]], device: torch.device,
-                 precision: str) -> None:  # fmt: skip
+    def __init__(
+        self,
+        name: str,
+        model: str,
+        world: World,
+        batches: Callable[[], Iterator[Batch]],
+        device: torch.device,
+        precision: str,
+    ) -> None:
         self.name, self.batches, self.device, self.precision = name, batches, device, precision
         torch.manual_seed(0)
         ours = name.startswith("simtown")
-        self.model = build(model, world, {}).to(device, memory_format=torch.channels_last if ours else torch.contiguous_format)
+        self.model = build(model, world, {}).to(
+            device, memory_format=torch.channels_last if ours else torch.contiguous_format
+        )
         if not ours:
             for part in self.model.modules():
                 if isinstance(part, LabelledConvolution):
                     part.forward = part.plain  # type: ignore[method-assign]
         self.optimizer = (
-            torch.optim.Adam(self.model.parameters(), lr=1e-3, fused=True) if ours else torch.optim.Adam(self.model.parameters())
+            torch.optim.Adam(self.model.parameters(), lr=1e-3, fused=True)
+            if ours
+            else torch.optim.Adam(self.model.parameters())
         )
         self.one = next(batches())
 
@@ -128,8 +152,11 @@ class Way:
 
 #: Workers of DataLoader, or a source of ours.
 WAYS: dict[str, int | type[Resident] | type[FromDisk]] = {
-    "plain, 0 workers": 0, "plain, 2 workers": 2, "simtown": Resident, "simtown, from disk": FromDisk,
-}  # fmt: skip
+    "plain, 0 workers": 0,
+    "plain, 2 workers": 2,
+    "simtown": Resident,
+    "simtown, from disk": FromDisk,
+}
 FIGURES = ("load", "step", "whole")
 
 
@@ -138,14 +165,19 @@ def serve(name: str, path: str, model: str, device_name: str, precision: str, pi
     dataset, device, kind = open_dataset(path), torch.device(device_name), WAYS[name]
     if not isinstance(kind, int) and device.type == "cpu":
         keep_memory()
-    batches = plain_batches(dataset, kind, device) if isinstance(kind, int) else our_batches(dataset, device, kind)
+    batches = (
+        plain_batches(dataset, kind, device) if isinstance(kind, int) else our_batches(dataset, device, kind)
+    )
     way = Way(name, model, World.of(dataset), batches, device, precision)
     while figure := pipe.recv():
         pipe.send(way.rate(getattr(way, figure)))
 
 
 def measure(path: Path, model: str, rounds: int, device: str, precision: str) -> list[dict[str, object]]:
-    """A row of medians for each way. Each has a process of its own, since how memory is kept is a process's matter; they take turns."""
+    """A row of medians for each way.
+
+    Each has a process of its own, since how memory is kept is a process's matter; they take turns.
+    """
     context, size = multiprocessing.get_context("spawn"), path.name
     pipes, team = {}, []
     for name in WAYS:
@@ -169,10 +201,25 @@ def measure(path: Path, model: str, rounds: int, device: str, precision: str) ->
     best = max(median(rates[name, "whole"]) for name, kind in WAYS.items() if isinstance(kind, int))
     for name in WAYS:
         load, step, whole = (median(rates[name, figure]) for figure in FIGURES)
-        to_cached = median(mine / cached for mine, cached in zip(rates[name, "whole"], rates["simtown", "whole"], strict=True))
-        rows.append({"model": model, "size": size, "device": device, "precision": precision, "way": name, "load": round(load),
-                     "step": round(step), "whole": round(whole), "load_share": round((1 / load) / (1 / load + 1 / step), 3),
-                     "ratio_to_best_plain": round(whole / best, 2), "ratio_to_cached": round(to_cached, 3)})  # fmt: skip
+        to_cached = median(
+            mine / cached
+            for mine, cached in zip(rates[name, "whole"], rates["simtown", "whole"], strict=True)
+        )
+        rows.append(
+            {
+                "model": model,
+                "size": size,
+                "device": device,
+                "precision": precision,
+                "way": name,
+                "load": round(load),
+                "step": round(step),
+                "whole": round(whole),
+                "load_share": round((1 / load) / (1 / load + 1 / step), 3),
+                "ratio_to_best_plain": round(whole / best, 2),
+                "ratio_to_cached": round(to_cached, 3),
+            }
+        )
     return rows
 
 
@@ -195,7 +242,10 @@ def processes(path: str, model: str, device: str, count: int, threads: int, seco
     """Images/s of so many processes together."""
     context = multiprocessing.get_context("spawn")
     told = context.Queue()
-    team = [context.Process(target=_alone, args=(path, model, device, threads, seconds, told)) for _ in range(count)]
+    team = [
+        context.Process(target=_alone, args=(path, model, device, threads, seconds, told))
+        for _ in range(count)
+    ]
     for member in team:
         member.start()
     total = sum(told.get() for _ in team)
@@ -205,13 +255,21 @@ def processes(path: str, model: str, device: str, count: int, threads: int, seco
 
 
 def stacked(dataset: Dataset, count: int, device: torch.device) -> tuple[float, float]:
-    """Images/s of `count` Place-Binder Networks' gradients: stacked by vmap, and one after the other. Without batch norm's statistics."""
+    """Images/s of `count` Place-Binder Networks' gradients: stacked by vmap, and one after the other.
+
+    Without batch norm's statistics.
+    """
     world = World.of(dataset)
     models = [build("pbn", world, {"dropout": 0.0}).to(device) for _ in range(count)]
     for model in models:
         for part in model.modules():
             if isinstance(part, nn.BatchNorm2d):
-                part.track_running_stats, part.running_mean, part.running_var, part.num_batches_tracked = False, None, None, None
+                part.track_running_stats, part.running_mean, part.running_var, part.num_batches_tracked = (
+                    False,
+                    None,
+                    None,
+                    None,
+                )
     parameters, buffers = stack_module_state(models)
     batch = next(our_batches(dataset, device)())
 
@@ -240,7 +298,9 @@ def stacked(dataset: Dataset, count: int, device: torch.device) -> tuple[float, 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--n", type=int, default=512)
     parser.add_argument("--sizes", default="64x32,128x128")
     parser.add_argument("--rounds", type=int, default=2)
@@ -253,7 +313,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         for size in args.sizes.split(","):
             width, height = (int(part) for part in size.split("x"))
-            generate(Settings(entities=31, n=args.n, val=0, test=0, width=width, height=height), Path(scratch) / size)
+            generate(
+                Settings(entities=31, n=args.n, val=0, test=0, width=width, height=height),
+                Path(scratch) / size,
+            )
             dataset = open_dataset(Path(scratch) / size)
             for model in ("pbn", "cnn-lstm"):
                 rows += measure(Path(scratch) / size, model, args.rounds, args.device, args.precision)
@@ -261,11 +324,19 @@ def main() -> None:
                 path, cores = str(Path(scratch) / size), multiprocessing.cpu_count()
                 cases = [(1, cores), (cores, 1)] if device.type == "cpu" else [(1, 1), (2, 1), (4, 1), (8, 1)]
                 for model in ("pbn", "cnn-lstm"):
-                    told = [f"{n} of {t} threads {processes(path, model, args.device, n, t):,.0f}" for n, t in cases]
+                    told = [
+                        f"{n} of {t} threads {processes(path, model, args.device, n, t):,.0f}"
+                        for n, t in cases
+                    ]
                     notes.append(f"{model} {size}: images/s of processes: {', '.join(told)}")
                 vmapped, serial = stacked(dataset, 4, device)
-                notes.append(f"pbn {size}: 4 models stacked by vmap {vmapped:,.0f} images/s, one after the other {serial:,.0f}")
-    where = machine("torch", "numpy") + (f", {torch.cuda.get_device_name(device)}" if device.type == "cuda" else "")
+                notes.append(
+                    f"pbn {size}: 4 models stacked by vmap {vmapped:,.0f} images/s, "
+                    f"one after the other {serial:,.0f}"
+                )
+    where = machine("torch", "numpy") + (
+        f", {torch.cuda.get_device_name(device)}" if device.type == "cuda" else ""
+    )
     table = Table(*rows[0], title=where)
     for row in rows:
         table.add_row(*(f"{v:,}" if isinstance(v, int) else str(v) for v in row.values()))
@@ -273,7 +344,9 @@ def main() -> None:
     for note in notes:
         print(note)
     with open(args.out, "w", newline="", encoding="utf-8") as file:
-        file.write(f"# {where}, {torch.get_num_threads()} threads\n" + "".join(f"# {note}\n" for note in notes))
+        file.write(
+            f"# {where}, {torch.get_num_threads()} threads\n" + "".join(f"# {note}\n" for note in notes)
+        )
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows(rows)

@@ -1,13 +1,15 @@
-"""How fast is Visual Genome read and prepared, in how much memory? Against json.load and plain loops, in the same run.
+"""How fast is Visual Genome read and prepared, in how much memory? Against json.load and plain loops, in the
+same run.
 
-    python benchmarks/visualgenome.py                    # a file of 500 MB, as large as the released relationships.json
+    python benchmarks/visualgenome.py
+        a file of 500 MB, as large as the released relationships.json
     python benchmarks/visualgenome.py --size 50 --readers
 
-The file is made first, in the released format (benchmarks/vg_files.py), with strings that never stop being new. Every way runs in a
-process of its own, whose peak of resident memory is told. "read" goes through every statement; "prepare" makes what simtown vg
-prepare makes, and the counts of the two ways are compared. Times are the processor's, of one core; --readers also compares what else
-reads JSON piece by piece. Results go into benchmarks/results/visualgenome.csv, where a run replaces the rows of an earlier one with
-the same size.
+The file is made first, in the released format (benchmarks/vg_files.py), with strings that never stop being
+new. Every way runs in a process of its own, whose peak of resident memory is told. "read" goes through every
+statement; "prepare" makes what simtown vg prepare makes, and the counts of the two ways are compared. Times
+are the processor's, of one core; --readers also compares what else reads JSON piece by piece. Results go into
+benchmarks/results/visualgenome.csv, where a run replaces the rows of an earlier one with the same size.
 """
 
 from __future__ import annotations
@@ -31,7 +33,17 @@ import vg_files
 from machine import machine
 
 RESULTS = Path(__file__).parent / "results" / "visualgenome.csv"
-COLUMNS = ("megabytes", "task", "way", "seconds", "mb_per_s", "triples", "triples_per_s", "peak_mb", "machine")
+COLUMNS = (
+    "megabytes",
+    "task",
+    "way",
+    "seconds",
+    "mb_per_s",
+    "triples",
+    "triples_per_s",
+    "peak_mb",
+    "machine",
+)
 
 
 def _first(thing: dict[str, Any]) -> str:
@@ -43,7 +55,12 @@ def read_simtown(path: Path, out: Path) -> dict[str, Any]:
     """Every statement's strings, numbers and box."""
     from simtown.visualgenome import records
 
-    n = sum(1 for graph in records.graphs(path) for r, s, o in graph.statements() if (s.text, r.predicate, o.text, s.x, s.number))
+    n = sum(
+        1
+        for graph in records.graphs(path)
+        for r, s, o in graph.statements()
+        if (s.text, r.predicate, o.text, s.x, s.number)
+    )
     return {"triples": n}
 
 
@@ -65,16 +82,25 @@ def prepare_simtown(path: Path, out: Path) -> dict[str, Any]:
 
     content = prepare(path, out)
     kept = read(out, PREDICATES).to_pylist()
-    return {"triples": content["statements"]["stated"], "check": sorted((r["predicate"], r["count"]) for r in kept)}
+    return {
+        "triples": content["statements"]["stated"],
+        "check": sorted((r["predicate"], r["count"]) for r in kept),
+    }
 
 
 def prepare_json(path: Path, out: Path) -> dict[str, Any]:
-    """json.load, then all steps on every statement in turn, each string's result remembered; counts, but no Parquet."""
+    """json.load, then all steps on every statement in turn, each string's result remembered; counts, but no
+    Parquet.
+    """
     from simtown.visualgenome import clean
 
     with open(path, encoding="utf-8") as file:
         images = json.load(file)
-    raw = [(_first(r["subject"]), r["predicate"], _first(r["object"])) for image in images for r in image["relationships"]]
+    raw = [
+        (_first(r["subject"]), r["predicate"], _first(r["object"]))
+        for image in images
+        for r in image["relationships"]
+    ]
     words = Counter(word for parts in raw for part in parts for word in clean.plain(part).split())
     cleaner = clean.Cleaner(clean.steps(words=words))
     found = [t for parts in raw if (t := cleaner(clean.Triple(*parts))) is not None]
@@ -100,7 +126,12 @@ def _ijson(backend: str) -> Callable[[Path, Path], dict[str, Any]]:
         import ijson
 
         with open(path, "rb") as file:
-            return {"triples": sum(len(image["relationships"]) for image in ijson.get_backend(backend).items(file, "item", use_float=True))}
+            return {
+                "triples": sum(
+                    len(image["relationships"])
+                    for image in ijson.get_backend(backend).items(file, "item", use_float=True)
+                )
+            }
 
     return run
 
@@ -130,7 +161,9 @@ WAYS: dict[tuple[str, str], Callable[[Path, Path], dict[str, Any]]] = {
 }
 READERS: dict[tuple[str, str], Callable[[Path, Path], dict[str, Any]]] = {
     ("readers", "scanner + msgspec structs (simtown)"): read_simtown,
-    ("readers", "scanner + msgspec dictionaries"): _records(lambda text: __import__("msgspec").json.decode(text)),
+    ("readers", "scanner + msgspec dictionaries"): _records(
+        lambda text: __import__("msgspec").json.decode(text)
+    ),
     ("readers", "scanner + orjson"): _records(_orjson),
     ("readers", "ijson, yajl2_c"): _ijson("yajl2_c"),
     ("readers", "ijson, python"): _ijson("python"),
@@ -156,7 +189,9 @@ def _child(task: str, way: str, path: Path) -> None:
 
 def main() -> None:
     """Make the file, run every way, print and keep the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--size", type=int, default=500, help="megabytes of JSON")
     parser.add_argument("--readers", action="store_true", help="compare readers of JSON instead")
     parser.add_argument("--folder", type=Path, help="where to put the file; by default a temporary one")
@@ -175,16 +210,21 @@ def main() -> None:
             command = [sys.executable, __file__, "--child", task, way, str(path)]
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode:
-                print(f"{task:8} {way:36} failed: {(done.stderr.strip().splitlines() or [f'killed, {done.returncode}'])[-1]}")
+                last_line = (done.stderr.strip().splitlines() or [f"killed, {done.returncode}"])[-1]
+                print(f"{task:8} {way:36} failed: {last_line}")
                 continue
             told = json.loads(done.stdout.splitlines()[-1])
             seconds = told["busy"]
             checks += [told["check"]] if "check" in told else []
             each = f"{told['triples'] / seconds:.0f}"
-            rows.append((given.size, task, way, f"{seconds:.1f}", f"{size / seconds:.0f}", told["triples"], each, f"{told['peak']:.0f}",
-                         machine("msgspec", "pyarrow")))  # fmt: skip
-            print(f"{task:8} {way:36} {seconds:7.1f} s (wall {told['wall']:.1f}) {size / seconds:6.0f} MB/s "
-                  f"{told['triples'] / seconds:10,.0f} triples/s {told['peak']:7,.0f} MB at most", flush=True)  # fmt: skip
+            speed, peak = f"{size / seconds:.0f}", f"{told['peak']:.0f}"
+            where = machine("msgspec", "pyarrow")
+            rows.append((given.size, task, way, f"{seconds:.1f}", speed, told["triples"], each, peak, where))
+            print(
+                f"{task:8} {way:36} {seconds:7.1f} s (wall {told['wall']:.1f}) {size / seconds:6.0f} MB/s "
+                f"{told['triples'] / seconds:10,.0f} triples/s {told['peak']:7,.0f} MB at most",
+                flush=True,
+            )
         if len(checks) == 2:
             print("counts of predicates: " + ("the same" if checks[0] == checks[1] else "DIFFERENT"))
     _keep(rows)

@@ -1,17 +1,15 @@
 """simtown: a cartoon street that asks how visual question answering scales with the world.
 
-The verbs: :func:`generate` makes a data set, :func:`open_dataset` reads one, :func:`fit` trains a model on it (extra "train");
-:class:`Town` is one street to play with.
-Nothing heavy is imported until one is used.
+The verbs: :func:`generate` makes a data set, :func:`open_dataset` reads one, :func:`fit` trains a model on it
+(extra "train"); :class:`Town` is one street to play with. Nothing heavy is imported until one is used.
 """
 
 from importlib import import_module
 
-from simtown import isolation
+from simtown.core import isolation
+from simtown.core.version import __version__ as __version__
 
 isolation.guard()  # before anything else is imported
-
-__version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from simtown.scenes.scene import Scene, SceneBatch
     from simtown.town.town import Town
     from simtown.training.fit import fit
-    from simtown.training.run import FitSettings
+    from simtown.training.settings import FitSettings
 
 __all__ = ["FitSettings", "Scene", "SceneBatch", "Settings", "Town", "fit", "generate", "open_dataset"]
 
@@ -35,7 +33,7 @@ _HOMES = {
     "SceneBatch": "simtown.scenes.scene",
     "Town": "simtown.town.town",
     "fit": "simtown.training.fit",
-    "FitSettings": "simtown.training.run",
+    "FitSettings": "simtown.training.settings",
 }
 
 
@@ -43,3 +41,7 @@ def __getattr__(name: str) -> "Any":
     if name not in _HOMES:
         raise AttributeError(f"module 'simtown' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -3,7 +3,7 @@
 if __name__ == "__main__":
     import sys
 
-    from simtown.isolation import leave_working_directory
+    from simtown.core.isolation import leave_working_directory
 
     leave_working_directory(sys.path)
 

@@ -1,4 +1,6 @@
-"""What several folders of tests share: the command line in and out of this process, and small data sets made once."""
+"""What several folders of tests share: the command line in and out of this process, and small data sets made
+once.
+"""
 
 import atexit
 import contextlib
@@ -20,32 +22,41 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-# A verdict depends on the program alone: not on who runs the tests, from which shell and with which settings at home, ...
-_OTHERS = ("AWS_", "CLICOLOR", "COLUMNS", "FORCE_COLOR", "FSSPEC_", "HF_", "IPYTHON", "JUPYTER", "LANG", "LC_", "LINES", "MATPLOTLIB",
-           "MPL", "NO_COLOR", "NLTK_", "PIP_", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONWARNINGS", "RAY_", "TERM", "TORCH", "TRANSFORMERS_",
-           "TTY_", "XDG_", "_SIMTOWN", "_TYPER")  # fmt: skip
+# A verdict depends on the program alone: not on who runs the tests, from which shell and with which settings
+# at home, ...
+_OTHERS = (
+    "AWS_", "CLICOLOR", "COLUMNS", "FORCE_COLOR", "FSSPEC_", "HF_", "IPYTHON", "JUPYTER", "LANG", "LC_",
+    "LINES", "MATPLOTLIB", "MPL", "NO_COLOR", "NLTK_", "PIP_", "PYTHONIOENCODING", "PYTHONUTF8",
+    "PYTHONWARNINGS", "RAY_", "TERM", "TORCH", "TRANSFORMERS_", "TTY_", "XDG_", "_SIMTOWN", "_TYPER",
+)  # fmt: skip
 for _name in [name for name in os.environ if name.startswith(_OTHERS)]:
     del os.environ[_name]
 os.environ.update({"LC_ALL": "C.UTF-8", "HF_HUB_OFFLINE": "1", "TERM": "dumb", "COLUMNS": "80"})
-# ... and one thread adds up each sum: threads that wait for each other on a busy machine take many times as long as one.
+# ... and one thread adds up each sum: threads that wait for each other on a busy machine take many times as
+# long as one.
 os.environ.update({"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
 if "PYTEST_XDIST_WORKER" not in os.environ:  # the workers of this process share its home
     os.environ["HOME"] = tempfile.mkdtemp(prefix="simtown-tests-")
     atexit.register(shutil.rmtree, os.environ["HOME"], ignore_errors=True)
 
-from simtown import stopping  # noqa: E402
+from simtown.core import stopping  # noqa: E402
+from simtown.core.progress import PREFIX  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402  (NumPy reads its variables when it is first imported)
 from simtown.datasets.settings import Settings  # noqa: E402
 from simtown.language.relations import RELATION_NAMES  # noqa: E402
-from simtown.progress import PREFIX  # noqa: E402
 
 # ... nor on how busy the machine is or what hypothesis found here before.
 hypothesis.settings.register_profile(
-    "simtown", deadline=None, derandomize=True, suppress_health_check=[hypothesis.HealthCheck.too_slow], print_blob=True
+    "simtown",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    print_blob=True,
 )
 hypothesis.settings.load_profile("simtown")
 
-#: Seconds after which something is taken to hang. Far more than anything here takes on the busiest machine: nothing waits for it to pass.
+#: Seconds after which something is taken to hang. Far more than anything here takes on the busiest machine:
+#: nothing waits for it to pass.
 HANGS = 1800
 
 _HERE = Path(sys.executable).with_name("simtown")
@@ -62,11 +73,15 @@ class Outcome:
 
     @property
     def messages(self) -> list[str]:
-        """The lines of stderr without those of progress, which a slow machine prints and a quick one does not."""
+        """The lines of stderr without those of progress, which a slow machine prints and a quick one does
+        not.
+        """
         return [line for line in self.err.splitlines() if not line.startswith(PREFIX)]
 
     def refuses(self, *words: str, code: int = 2) -> None:
-        """One message, which begins with the program's name and holds the words, nothing on stdout, and this exit code."""
+        """One message, which begins with the program's name and holds the words, nothing on stdout, and this
+        exit code.
+        """
         lines = self.messages
         assert len(lines) == 1, self.err
         assert lines[0].startswith("simtown: "), self.err
@@ -85,9 +100,13 @@ class Outcome:
 def pytest_terminal_summary(terminalreporter):
     """One line at the very end: what was not tested, and how to have it tested."""
     result = yield
-    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", []))
+    reasons = Counter(
+        report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", [])
+    )
     if reasons:
-        terminalreporter.write_line("not tested: " + "; ".join(f"{n} x {reason}" for reason, n in sorted(reasons.items())))
+        terminalreporter.write_line(
+            "not tested: " + "; ".join(f"{n} x {reason}" for reason, n in sorted(reasons.items()))
+        )
     return result
 
 
@@ -99,17 +118,27 @@ def simtown():
 
 @pytest.fixture
 def cli(monkeypatch):
-    """Run a command in this process: cli("info", path). An exception other than SystemExit is a traceback and fails the test."""
+    """Run a command in this process: cli("info", path).
+
+    An exception other than SystemExit is a traceback and fails the test.
+    """
     from simtown.cli import main
 
     def run(*words):
         out, err = io.StringIO(), io.StringIO()
         monkeypatch.setattr(sys, "argv", ["simtown", *map(str, words)])
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as end:
+        with (
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+            pytest.raises(SystemExit) as end,
+        ):
             main()
         return Outcome(end.value.code or 0, out.getvalue(), err.getvalue())
 
-    handlers, hooks = {number: signal.getsignal(number) for number in stopping.SIGNALS}, (sys.unraisablehook, sys.excepthook)
+    handlers, hooks = (
+        {number: signal.getsignal(number) for number in stopping.SIGNALS},
+        (sys.unraisablehook, sys.excepthook),
+    )
     yield run
     sys.unraisablehook, sys.excepthook = hooks
     for number, handler in handlers.items():
@@ -119,12 +148,13 @@ def cli(monkeypatch):
 @pytest.fixture
 def no_card(monkeypatch):
     """No graphics card draws in this process, whatever the machine has."""
-    from simtown.render import engines
+    from simtown.render.cuda import card
+    from simtown.render.frames import CardError
 
     def check():
-        raise engines.CardError("there is no CUDA driver on this machine: install one")
+        raise CardError("there is no CUDA driver on this machine: install one")
 
-    monkeypatch.setattr(engines, "_check_card", check)
+    monkeypatch.setattr(card, "check_card", check)
 
 
 @pytest.fixture
@@ -132,7 +162,9 @@ def shell():
     """Run a command in a process of its own; keyword arguments go to subprocess.run."""
 
     def run(*words, **more):
-        done = subprocess.run([*SIMTOWN, *map(str, words)], capture_output=True, text=True, timeout=HANGS, **more)
+        done = subprocess.run(
+            [*SIMTOWN, *map(str, words)], capture_output=True, text=True, timeout=HANGS, **more
+        )
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     return run
@@ -155,14 +187,19 @@ def until():
 
 @pytest.fixture
 def started():
-    """Start a command in a session of its own, marked so that :func:`marked` finds it and its children; killed with the test."""
+    """Start a command in a session of its own, marked so that :func:`marked` finds it and its children;
+    killed with the test.
+    """
     running = []
 
     def start(*words, mark=None, **more):
         env = {**os.environ, "SIMTOWN_TEST": mark or uuid.uuid4().hex}
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **more}
-        heed = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs ignore Ctrl-C
-        process = subprocess.Popen([*SIMTOWN, *map(str, words)], env=env, start_new_session=True, preexec_fn=heed, **pipes)
+        # A shell's background jobs ignore Ctrl-C, so the signal gets its own meaning again.
+        restore = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+        process = subprocess.Popen(
+            [*SIMTOWN, *map(str, words)], env=env, start_new_session=True, preexec_fn=restore, **pipes
+        )
         running.append(process)
         return process
 
@@ -217,9 +254,27 @@ def reference_data():
 
 @pytest.fixture(scope="session")
 def rich(tmp_path_factory):
-    """A data set with everything: other kinds, three vehicles, moved cameras, masks, depth, all phrasings, 64x32, shards of 10."""
-    settings = Settings(entities=40, n=24, val=8, test=6, width=64, height=32, seed=5, distractor=True, frequencies="zipf:0.5",
-                        phrasing="varied", jitter=0.5, masks=True, depth=True, shard=10, test_seed=9, world_seed=27)  # fmt: skip
+    """A data set with everything: other kinds, three vehicles, moved cameras, masks, depth, all phrasings,
+    64x32, shards of 10.
+    """
+    settings = Settings(
+        entities=40,
+        n=24,
+        val=8,
+        test=6,
+        width=64,
+        height=32,
+        seed=5,
+        distractor=True,
+        frequencies="zipf:0.5",
+        phrasing="varied",
+        jitter=0.5,
+        masks=True,
+        depth=True,
+        shard=10,
+        test_seed=9,
+        world_seed=27,
+    )
     directory = tmp_path_factory.mktemp("rich") / "town"
     generate(settings, directory, workers=1)
     return directory
@@ -237,7 +292,13 @@ def plain(tmp_path_factory):
 def many(tmp_path_factory):
     """A data set large enough to count in: five entities, all relations, 32x32."""
     directory = tmp_path_factory.mktemp("many") / "town"
-    generate(Settings(entities=5, n=600, val=100, test=600, width=32, height=32, relations=RELATION_NAMES, shard=150), directory, workers=1)
+    generate(
+        Settings(
+            entities=5, n=600, val=100, test=600, width=32, height=32, relations=RELATION_NAMES, shard=150
+        ),
+        directory,
+        workers=1,
+    )
     return directory
 
 
@@ -253,15 +314,26 @@ def copy(tmp_path):
 
 @pytest.fixture(scope="session")
 def browser():
-    """Headless Chromium, 1440 x 900, driven by selenium; WebGL is drawn by the processor. Skips where something is missing."""
+    """Headless Chromium, 1440 x 900, driven by selenium; WebGL is drawn by the processor.
+
+    Skips where something is missing.
+    """
     selenium = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install '.[dev]'")
     places = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
     if None in places:
         pytest.skip("needs Chromium: apt-get install chromium chromium-driver")
     options = selenium.ChromeOptions()
     options.binary_location = places[0]
-    for word in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "window-size=1440,900", "force-device-scale-factor=1",
-                 "use-angle=swiftshader", "enable-unsafe-swiftshader", "disable-background-networking"):  # fmt: skip
+    for word in (
+        "headless=new",
+        "no-sandbox",
+        "disable-dev-shm-usage",
+        "window-size=1440,900",
+        "force-device-scale-factor=1",
+        "use-angle=swiftshader",
+        "enable-unsafe-swiftshader",
+        "disable-background-networking",
+    ):
         options.add_argument(f"--{word}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = selenium.Chrome(options=options, service=selenium.ChromeService(executable_path=places[1]))

@@ -1,5 +1,8 @@
-"""The documentation: the site has no broken link or reference, and the notebook runs from its first cell to its last."""
+"""The documentation: the site has no broken link or reference, and the notebook runs from its first cell to
+its last.
+"""
 
+import ast
 import html
 import json
 import os
@@ -63,14 +66,20 @@ def test_pages_of_the_reference_are_called_as_their_modules(site):
 @pytest.mark.slow
 def test_no_role_is_shown_as_it_is_written(site):
     role = re.compile(r":(?:py:)?(?:class|func|meth|data|mod|attr|obj|exc):`?\S*")
-    raw = {str(page.relative_to(site)): found for page in site.rglob("*.html") if (found := role.findall(text_of(page)))}
+    raw = {
+        str(page.relative_to(site)): found
+        for page in site.rglob("*.html")
+        if (found := role.findall(text_of(page)))
+    }
     assert raw == {}
 
 
 @pytest.mark.slow
 def test_the_search_finds_how_to_add_a_vehicle(site):
     sections = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))["docs"]
-    (section,) = (section for section in sections if {"add", "vehicle"} <= set(section["title"].lower().split()))
+    (section,) = (
+        section for section in sections if {"add", "vehicle"} <= set(section["title"].lower().split())
+    )
     assert section["location"].startswith("contributing/#")
     assert "catalogue.py" in section["text"]
     assert 'href="../reference-data/"' in (site / "contributing" / "index.html").read_text(encoding="utf-8")
@@ -83,19 +92,34 @@ def test_the_tutorial_runs(tmp_path):
     pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
     notebook = nbformat.read(ROOT / "docs" / "tutorial.ipynb", as_version=4)
     place = {"metadata": {"path": str(tmp_path)}}
-    nbclient.NotebookClient(notebook, timeout=HANGS, startup_timeout=HANGS, kernel_name="python3", resources=place).execute()
-    said = "".join(output.get("text", "") for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs)
+    nbclient.NotebookClient(
+        notebook, timeout=HANGS, startup_timeout=HANGS, kernel_name="python3", resources=place
+    ).execute()
+    said = "".join(
+        output.get("text", "")
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+    )
     reached = float(said.split("pbn        1000 examples: ")[1][:5])
-    assert reached > 0.65, said  # six standard errors from chance, on the 400 test examples; how well it learns is measured elsewhere
+    assert reached > 0.65, (
+        said
+    )  # six standard errors from chance, on the 400 test examples; how well it learns is measured elsewhere
 
 
 def commands_of(text):
-    """The words of every call of simtown in a page: in the lines of its blocks of code, and in code among other words."""
+    """The words of every call of simtown in a page: in the lines of its blocks of code, and in code among
+    other words.
+    """
     blocks = re.findall(r"^```[a-z]*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
     lines += re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
     for line in lines:
-        words = shlex.split(line.strip().removeprefix("RUN "), comments=True) if line.strip().startswith("simtown ") else []
+        words = (
+            shlex.split(line.strip().removeprefix("RUN "), comments=True)
+            if line.strip().startswith("simtown ")
+            else []
+        )
         if words and not words[1].startswith("-"):
             yield words[1:]
 
@@ -113,14 +137,34 @@ def test_commands_of_a_page_exist_with_their_options(page):
             options |= {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
         wrong = [word for word in words if word.startswith("--") and word.split("=")[0] not in options]
         assert not wrong, f"simtown {' '.join(words)}"
-        assert not hasattr(command, "commands") or len(words) == 1 or command.invoke_without_command, f"simtown {' '.join(words)}"
+        assert not hasattr(command, "commands") or len(words) == 1 or command.invoke_without_command, (
+            f"simtown {' '.join(words)}"
+        )
 
 
-def test_what_the_map_of_the_code_names_is_there():
+def test_the_map_of_the_code_names_every_package_and_nothing_else():
     map_of_code = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("```")[1]
-    names = re.findall(r"\w+\.(?:py|html|css|js)|(?<=[\s/])\w+(?=/)", map_of_code)
-    assert len(names) > 100
-    here = {path.name for path in (ROOT / "simtown").rglob("*")} | {"simtown"}
-    assert [name for name in names if name not in here] == []
-    modules = {path.name for path in (ROOT / "simtown").iterdir() if path.is_dir() or path.suffix == ".py"} - {"__pycache__", "__main__.py"}
-    assert modules - {"__init__.py"} - set(names) == set()
+    names = re.findall(r"\w+\.py|(?<=[\s/(])\w+(?=/)", map_of_code)
+    files = {path.name for path in (ROOT / "simtown").rglob("*")} | {"simtown"}
+    assert [name for name in names if name not in files] == []
+    packages = {path.parent.name for path in (ROOT / "simtown").glob("*/__init__.py")}
+    assert packages <= set(names)
+
+
+def test_every_package_says_what_lives_there():
+    for path in (ROOT / "simtown").rglob("__init__.py"):
+        assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
+
+
+def test_completion_shows_the_verbs():
+    script = "import simtown, sys; print(*dir(simtown)); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    names, modules = (set(line.split()) for line in done.stdout.splitlines())
+    assert {"generate", "open_dataset", "fit", "Town", "Settings", "FitSettings"} <= names
+    assert not modules & {"numpy", "torch"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_programs_that_a_page_names_are_there(page):
+    names = re.findall(r"\b(?:simtown|tests|tools|benchmarks)/[\w/]+\.py", page.read_text(encoding="utf-8"))
+    assert [name for name in names if not (ROOT / name).exists()] == []

@@ -1,4 +1,4 @@
-"""benchmarks/gpu.sh, rehearsed: every step with small numbers, on an emulated card, models on the processor."""
+"""benchmarks/gpu.sh, rehearsed: every step with small numbers, on an emulated card."""
 
 import csv
 import os
@@ -16,9 +16,18 @@ ROOT = Path(__file__).parents[1]
 
 
 def gpu_sh(*words, **more):
-    environment = {**os.environ, "PYTHON": sys.executable, "PYTHONPATH": str(ROOT / "tests" / "cuda" / "rehearsal"), **more}
+    environment = {
+        **os.environ,
+        "PYTHON": sys.executable,
+        "PYTHONPATH": str(ROOT / "tests" / "cuda" / "rehearsal"),
+        **more,
+    }
     return subprocess.run(
-        [ROOT / "benchmarks" / "gpu.sh", *map(str, words)], env=environment, capture_output=True, text=True, timeout=HANGS
+        [ROOT / "benchmarks" / "gpu.sh", *map(str, words)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=HANGS,
     )
 
 
@@ -28,10 +37,15 @@ def results(folder):
         return {row["step"]: row["result"] for row in csv.DictReader(file)}
 
 
-@pytest.mark.parametrize(("words", "told"), [
-    (["--minutes", "0"], "--minutes 0 is no number"), (["--minutes"], "--minutes needs a value"), (["--fast"], "unknown option --fast"),
-    (["parities"], "there is no step parities: choose from parity card"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--minutes", "0"], "--minutes 0 is no number"),
+        (["--minutes"], "--minutes needs a value"),
+        (["--fast"], "unknown option --fast"),
+        (["parities"], "there is no step parities: choose from parity card"),
+    ],
+)
 def test_what_cannot_be_is_refused(words, told, tmp_path):
     done = gpu_sh(*words, "--out", tmp_path / "out") if words != ["--minutes"] else gpu_sh(*words)
     assert done.returncode == 2
@@ -42,11 +56,19 @@ def test_what_cannot_be_is_refused(words, told, tmp_path):
 
 def rehearse(out, *steps):
     """Run steps; returns what was printed. Nothing but the folder is written in the checkout."""
-    before = {path: path.stat().st_mtime_ns for path in (ROOT / "benchmarks").rglob("*") if path.is_file() and path.suffix != ".pyc"}
+    before = {
+        path: path.stat().st_mtime_ns
+        for path in (ROOT / "benchmarks").rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
     done = gpu_sh("--rehearse", "--minutes", HANGS // 60, "--out", out, *steps)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "no wheel" not in done.stderr
-    after = {path: path.stat().st_mtime_ns for path in (ROOT / "benchmarks").rglob("*") if path.is_file() and path.suffix != ".pyc"}
+    after = {
+        path: path.stat().st_mtime_ns
+        for path in (ROOT / "benchmarks").rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
     assert after == before
     return done.stdout
 
@@ -54,7 +76,9 @@ def rehearse(out, *steps):
 @pytest.mark.slow
 def test_parity_is_rehearsed(tmp_path, monkeypatch):
     (tmp_path / "wheels").mkdir()
-    monkeypatch.setenv("WHEELS", str(tmp_path / "wheels"))  # empty: nothing is taken from it where nothing is missing
+    monkeypatch.setenv(
+        "WHEELS", str(tmp_path / "wheels")
+    )  # empty: nothing is taken from it where nothing is missing
     printed = rehearse(tmp_path / "out", "parity")
     assert "every byte is equal" in printed
     assert "every byte is equal" in (tmp_path / "out" / "log.txt").read_text(encoding="utf-8")
@@ -72,13 +96,22 @@ def test_all_steps_are_rehearsed(tmp_path):
     assert {ended[step] for step in steps[:5]} == {"passed"}
     assert set(ended.values()) <= {"passed", "not on this machine"}
     assert "1 of 1 shards have the same bytes" in printed
-    assert {path.name for path in (tmp_path / "out").iterdir()} >= {"log.txt", "summary.csv", "card.csv", "generate.csv", "streaming.csv"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} >= {
+        "log.txt",
+        "summary.csv",
+        "card.csv",
+        "generate.csv",
+        "streaming.csv",
+    }
     assert len(list((tmp_path / "out").iterdir())) <= 9
 
 
 def test_a_step_that_fails_is_told_and_does_not_stop_the_others(tmp_path):
     broken = tmp_path / "python"
-    broken.write_text(f'#!/bin/sh\ncase "$*" in *parity*) echo broken; exit 4;; *card*) exit 3;; *) exec {sys.executable} "$@";; esac\n')
+    broken.write_text(
+        f'#!/bin/sh\ncase "$*" in *parity*) echo broken; exit 4;; '
+        f'*card*) exit 3;; *) exec {sys.executable} "$@";; esac\n'
+    )
     broken.chmod(0o755)
     done = gpu_sh("--rehearse", "--out", tmp_path / "out", "parity", "card", PYTHON=str(broken))
     assert done.returncode == 1

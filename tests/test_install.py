@@ -1,4 +1,6 @@
-"""What is installed where: markers, pins, hashes, the actions of CI, and the tools behind make resolve and make stress."""
+"""What is installed where: markers, pins, hashes, the actions of CI, and the tools behind make resolve and
+make stress.
+"""
 
 import json
 import platform
@@ -31,7 +33,11 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").iterdir())
 def test_clip_sends_to_the_extra_where_the_extra_installs_something(version, system, machine, monkeypatch):
     """The marker of the extra and the words of the error are one rule."""
     (bullet,) = (requirements.Requirement(line) for line in EXTRAS["physics"])
-    here = {"python_version": ".".join(map(str, version)), "sys_platform": system, "platform_machine": machine}
+    here = {
+        "python_version": ".".join(map(str, version)),
+        "sys_platform": system,
+        "platform_machine": machine,
+    }
     monkeypatch.setattr(sys, "version_info", (*version, 0))
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(platform, "machine", lambda: machine)
@@ -75,7 +81,9 @@ def hashed(name):
 
 
 def needed(lines):
-    """What these requirements need on this machine, PyTorch left out; the packages that are installed in the pinned version say it."""
+    """What these requirements need on this machine, PyTorch left out; the packages that are installed in the
+    pinned version say it.
+    """
     versions = {canonicalize_name(name): version for name, version in pins()}
     seen, rest = set(), [(requirements.Requirement(line), "") for line in lines]
     while rest:
@@ -116,7 +124,9 @@ def test_packages_that_make_and_ci_install_have_hashes_and_the_versions_of_const
 
 
 def test_nothing_that_the_demo_needs_is_without_a_hash():
-    builders = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
+    builders = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"][
+        "requires"
+    ]
     assert needed(["simtown", *builders]) <= {requirement.name for requirement, _ in hashed("demo")}
 
 
@@ -128,24 +138,38 @@ def test_nothing_that_the_tests_need_but_pytorch_is_without_a_hash():
 
 
 @pytest.mark.skipif(not shutil.which("make"), reason="needs make: apt-get install make")
-@pytest.mark.parametrize(("target", "files", "last"), [
-    ("demo", ["demo"], "--no-deps --no-build-isolation ."), (".venv-test/.complete", ["build", "test"], "--no-build-isolation -e '.[dev]'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("target", "files", "last"),
+    [
+        ("demo", ["demo"], "--no-deps --no-build-isolation ."),
+        (".venv-test/.complete", ["build", "test"], "--no-build-isolation -e '.[dev]'"),
+    ],
+)
 def test_make_checks_hashes_before_it_installs_simtown(target, files, last):
     """Only a torch without CUDA is installed before them, by its own index."""
-    done = subprocess.run(["make", "--dry-run", "--always-make", target], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["make", "--dry-run", "--always-make", target], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     installs = [line.strip() for line in done.stdout.splitlines() if "pip install" in line]
     *before, simtown = [line for line in installs if "--index-url" not in line]
     assert [line.split(" -r ")[1] for line in before] == [f"requirements/{name}.txt" for name in files]
     assert all("--require-hashes --no-deps" in line for line in before)
     assert simtown.endswith(last)
-    assert all("--no-deps --index-url" in line and line.endswith(" torch; \\") for line in set(installs) - {*before, simtown})
+    assert all(
+        "--no-deps --index-url" in line and line.endswith(" torch; \\")
+        for line in set(installs) - {*before, simtown}
+    )
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_actions_are_named_by_commit(path):
-    """A tag can be moved to other code, a commit cannot. The version beside it is for people, and for Dependabot, which renews both."""
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if re.match(r"[\s-]*uses\s*:", line)]
+    """A tag can be moved to other code, a commit cannot.
+
+    The version beside it is for people, and for Dependabot, which renews both.
+    """
+    lines = [
+        line for line in path.read_text(encoding="utf-8").splitlines() if re.match(r"[\s-]*uses\s*:", line)
+    ]
     assert lines
     for line in lines:
         assert re.fullmatch(r"\s*(- )?uses: [\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line), line
@@ -156,7 +180,12 @@ def test_workflows_may_read_the_sources_and_no_more(path):
     workflow = pytest.importorskip("yaml").safe_load(path.read_text(encoding="utf-8"))
     assert workflow["permissions"] == {"contents": "read"}
     triggers = workflow[True]  # YAML's `on`
-    assert set(triggers) <= {"push", "pull_request", "schedule", "workflow_dispatch"}  # none of which shows secrets to strangers' code
+    assert set(triggers) <= {
+        "push",
+        "pull_request",
+        "schedule",
+        "workflow_dispatch",
+    }  # none of which shows secrets to strangers' code
     for job in workflow["jobs"].values():
         assert "permissions" not in job
         for step in job["steps"]:
@@ -172,15 +201,25 @@ def test_ci_audits_every_pin():
 
 
 def test_no_extra_of_all_is_missing_on_linux():
-    """What `all` and `dev` name exists; the two extras that machines lack are the ones that the documents name."""
-    lacking = {name for name in EXTRAS if any(resolve.is_empty(name, EXTRAS, "3.13", where) for where in resolve.PLATFORMS)}
+    """What `all` and `dev` name exists; the two extras that machines lack are the ones that the documents
+    name.
+    """
+    lacking = {
+        name
+        for name in EXTRAS
+        if any(resolve.is_empty(name, EXTRAS, "3.13", where) for where in resolve.PLATFORMS)
+    }
     assert lacking == {"physics", "cuda"}
     assert not any(resolve.is_empty(name, EXTRAS, "3.11.2", "Linux x86-64") for name in EXTRAS)
 
 
 def test_an_extra_that_does_not_resolve_is_named(monkeypatch, capsys):
     def attempt(extras, python, platform, constrained):
-        return "no wheels for it" if "vg" in extras and platform == "macOS arm64" and python == "3.13" and constrained else ""
+        return (
+            "no wheels for it"
+            if "vg" in extras and platform == "macOS arm64" and python == "3.13" and constrained
+            else ""
+        )
 
     monkeypatch.setattr(resolve, "resolve", attempt)
     assert resolve.check(EXTRAS) == 1
@@ -193,8 +232,18 @@ def test_an_extra_that_does_not_resolve_is_named(monkeypatch, capsys):
 @pytest.mark.slow
 def test_stress_keeps_what_passed_and_repeats_what_failed(monkeypatch, tmp_path, capsys):
     """Of two runs, one of which fails until a variable is set; a second start does the failed one alone."""
-    (tmp_path / "test_it.py").write_text("import os\n\ndef test_it():\n    assert os.environ.get('GOOD') == '1'\n")
-    arguments = (str(tmp_path / "test_it.py"), "-c", "/dev/null", "-p", "no:cacheprovider", "--rootdir", str(tmp_path))
+    (tmp_path / "test_it.py").write_text(
+        "import os\n\ndef test_it():\n    assert os.environ.get('GOOD') == '1'\n"
+    )
+    arguments = (
+        str(tmp_path / "test_it.py"),
+        "-c",
+        "/dev/null",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        str(tmp_path),
+    )
     runs = {
         "good": stress.Run("a test", busy=2, arguments=arguments, variables={"GOOD": "1"}),
         "bad": stress.Run("a test", arguments=arguments),

@@ -1,4 +1,6 @@
-"""What is given to others, data sets, pages, exports, runs and tables, names no folder of this machine, and nothing in it is a command."""
+"""What is given to others, data sets, pages, exports, runs and tables, names no folder of this machine, and
+nothing in it is a command.
+"""
 
 import csv
 import json
@@ -7,37 +9,57 @@ import os
 import numpy as np
 import pytest
 
-from simtown.datasets import manifest as manifests
+from simtown.core.files import ForeignDirectoryError
+from simtown.core.quoting import without_folders
+from simtown.datasets import manifests
 from simtown.datasets.export import export
 from simtown.datasets.gallery import gallery
 from simtown.datasets.job import generate
 from simtown.datasets.reader import open_dataset
-from simtown.datasets.settings import Settings, differences
+from simtown.datasets.settings import Settings
 from simtown.datasets.stores import Remote, name_of
-from simtown.files import ForeignDirectoryError
-from simtown.quoting import without_folders
 
 #: Part of every path of these tests.
 HOME = "home-of-ann"
 #: Names that a spreadsheet, a page, LaTeX, matplotlib or its legend would not take for words.
-EVIL = ["=cmd|' /C calc'!A0", "[x](javascript:alert(1))", "<img src=x onerror=alert(1)>", "$\\frac$", "_hidden", "\x1b[2J a|b"]
+EVIL = [
+    "=cmd|' /C calc'!A0",
+    "[x](javascript:alert(1))",
+    "<img src=x onerror=alert(1)>",
+    "$\\frac$",
+    "_hidden",
+    "\x1b[2J a|b",
+]
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     """A data set whose frequencies and paints come from files of somebody's home, in that home."""
     place = tmp_path_factory.mktemp(HOME)
-    (place / "counts.csv").write_text("entity,subject,object\n" + "".join(f"e{i},{9 - i},{i + 1}\n" for i in range(5)))
+    (place / "counts.csv").write_text(
+        "entity,subject,object\n" + "".join(f"e{i},{9 - i},{i + 1}\n" for i in range(5))
+    )
     (place / "paints.csv").write_text("paint,weight\nred,3\nblue,1\n")
-    settings = Settings(entities=5, n=4, val=2, test=2, width=32, height=32, masks=True, frequencies=str(place / "counts.csv"),
-                        paint=str(place / "paints.csv"))  # fmt: skip
+    settings = Settings(
+        entities=5,
+        n=4,
+        val=2,
+        test=2,
+        width=32,
+        height=32,
+        masks=True,
+        frequencies=str(place / "counts.csv"),
+        paint=str(place / "paints.csv"),
+    )
     generate(settings, place / "town", workers=1)
     return place, settings
 
 
 def texts(directory):
     """The content of all files, by name."""
-    return {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()
+    }
 
 
 def nobodys(directory):
@@ -67,7 +89,9 @@ def test_the_same_table_continues_and_another_is_refused(home, tmp_path):
     moved = Settings.from_resolved({**vars(settings), "frequencies": str(tmp_path / "counts.csv")})
     assert generate(moved, place / "town", workers=1)["complete"]
     (tmp_path / "counts.csv").write_text((place / "counts.csv").read_text().replace("e0,9", "e0,90"))
-    with pytest.raises(ForeignDirectoryError, match=r"--frequencies counts.csv \(table \w{6}\), now counts.csv"):
+    with pytest.raises(
+        ForeignDirectoryError, match=r"`frequencies` counts.csv \(table \w{6}\), now counts.csv"
+    ):
         generate(moved, place / "town", workers=1)
 
 
@@ -76,8 +100,10 @@ def test_a_manifest_of_an_older_simtown_continues(home, copy):
     directory = copy(place / "town")
     manifest = json.loads((directory / "manifest.json").read_text())
     manifest["settings"] |= {"frequencies": settings.frequencies, "paint": settings.paint}
-    assert not differences(manifest["settings"], json.loads(json.dumps(settings.resolved())))
-    (directory / "manifest.json").write_text(json.dumps(manifests.sealed(manifest), indent=1, sort_keys=True) + "\n")
+    manifests.require_settings("the copy", manifest, settings)
+    (directory / "manifest.json").write_text(
+        json.dumps(manifests.sealed(manifest), indent=1, sort_keys=True) + "\n"
+    )
     assert generate(settings, directory, workers=1)["complete"]
 
 
@@ -89,14 +115,16 @@ def test_a_moved_table_is_not_read(home, cli, copy):
         cli(*words).succeeds()
     manifest = json.loads((directory / "manifest.json").read_text())
     manifest["settings"]["frequencies"] = "/etc/passwd"
-    (directory / "manifest.json").write_text(json.dumps(manifests.sealed(manifest), indent=1, sort_keys=True) + "\n")
+    (directory / "manifest.json").write_text(
+        json.dumps(manifests.sealed(manifest), indent=1, sort_keys=True) + "\n"
+    )
     assert "root:" not in cli("info", directory).succeeds().out
 
 
 def test_runs_and_their_streams(home, tmp_path, monkeypatch):
     pytest.importorskip("torch")
     from simtown.training.fit import fit
-    from simtown.training.run import FitSettings
+    from simtown.training.settings import FitSettings
 
     place, _ = home
     monkeypatch.chdir(tmp_path)
@@ -128,7 +156,9 @@ def test_urls_are_named_without_passwords():
     with pytest.raises((OSError, ValueError)) as error:
         Remote("nonsense+scheme://ann:secret@bucket/town").sizes()
     assert "secret" not in str(error.value)
-    quoting = OSError(5, 'Invalid bucket name "ann:secret@bucket" in town?sig=secret')  # as network libraries do
+    quoting = OSError(
+        5, 'Invalid bucket name "ann:secret@bucket" in town?sig=secret'
+    )  # as network libraries do
     with pytest.raises(OSError, match="bucket") as error, store.claimed("simtown generate"):
         raise PermissionError(quoting)
     assert "secret" not in str(error.value)
@@ -144,8 +174,12 @@ def report(tmp_path_factory):
     lines = [["group", "size", "seed", "correct", "total", "world"]]
     for i, name in enumerate(EVIL):
         name = name.replace("\x1b", "")  # refused by whoever reads it, or not: what is written is the same
-        lines += [[name, size, seed, min(99, 50 + 12 * k + i + seed), 100, world] for world in (5, 10) for seed in (0, 1)
-                  for k, size in enumerate((100, 200, 400, 800))]  # fmt: skip
+        lines += [
+            [name, size, seed, min(99, 50 + 12 * k + i + seed), 100, world]
+            for world in (5, 10)
+            for seed in (0, 1)
+            for k, size in enumerate((100, 200, 400, 800))
+        ]
     with open(place / "results.csv", "w", newline="") as file:
         csv.writer(file).writerows(lines)
     report([place / "results.csv"], place / "out", targets=[0.75, 0.9], replicates=40)
@@ -189,10 +223,10 @@ def test_a_heat_map_of_evil_names_is_drawn(tmp_path):
 
 def test_a_latex_row_of_an_evil_name_is_one_row(tmp_path):
     pytest.importorskip("pyarrow")
-    from simtown.probes.physical.results import write_tables
+    from simtown.probes.physical.study import PHYSICAL
 
     content = {"settings": {"model": "hf:\\input{/etc/passwd}|$x$ & <img src=x>"}, "tasks": {}}
-    write_tables(tmp_path, content)
+    PHYSICAL.write_summary(tmp_path, content)
     tex = (tmp_path / "summary.tex").read_text()
     assert "\\input" not in tex
     assert r"\$x\$ \& \textless{}img" in tex

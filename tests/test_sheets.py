@@ -25,7 +25,8 @@ def test_a_kind_is_shown_whole_in_each_weather():
         assert [name for name, _ in pictures] == names
         shape = (round(sheets.WINDOW[1] * SIZE), 2 * round(sheets.WINDOW[0] * SIZE), 3)
         assert all(rgb.shape == shape for _, rgb in pictures)
-        # what differs between two kinds before one street reaches no edge of the window but where their shadows lie: nothing is cut off
+        # what differs between two kinds before one street reaches no edge of the window but where their
+        # shadows lie: nothing is cut off
         clear = [rgb[:, : shape[1] // 2].astype(int) for _, rgb in pictures]
         changed = np.abs(clear[0] - clear[2]).max(axis=2) > 40
         assert changed.any()
@@ -34,7 +35,9 @@ def test_a_kind_is_shown_whole_in_each_weather():
 
 def test_a_street_is_shown_in_every_weather_three_times():
     pictures = list(sheets.weathers(list(WEATHERS), SIZE, 0))
-    assert [name for name, _ in pictures] == [f"{weather} {intensity}" for intensity in (0.1, 0.5, 1.0) for weather in WEATHERS]
+    assert [name for name, _ in pictures] == [
+        f"{weather} {intensity}" for intensity in (0.1, 0.5, 1.0) for weather in WEATHERS
+    ]
     assert len({rgb.tobytes() for _, rgb in pictures}) == len(pictures)
 
 
@@ -63,7 +66,9 @@ def test_another_checkout_is_shown_above(tmp_path, capsys):
 
 
 def test_the_gallery_is_every_sheet(monkeypatch, tmp_path):
-    monkeypatch.setattr(sheets, "GALLERY", {"a.png": "kinds --kinds sedan --weather fog", "b.png": f"person --size {SIZE}"})
+    monkeypatch.setattr(
+        sheets, "GALLERY", {"a.png": "kinds --kinds sedan --weather fog", "b.png": f"person --size {SIZE}"}
+    )
     monkeypatch.setattr(sheets, "CHANGES", {"c.png": "kinds --kinds sedan --weather fog"})
     run("gallery", "--out", tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.png", "b.png"]

@@ -42,7 +42,11 @@ LISTED = [
 
 def run(*places):
     done = subprocess.run(
-        [sys.executable, "-m", "tools.messages", *map(str, places)], cwd=ROOT, capture_output=True, text=True, timeout=HANGS
+        [sys.executable, "-m", "tools.messages", *map(str, places)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=HANGS,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
@@ -55,7 +59,12 @@ def test_a_message_of_each_kind_is_listed_with_its_place(tmp_path):
 
 
 def test_texts_put_together_are_one_message():
-    for code, text in [("'a' + b + 'c'", "a{b}c"), ("f'{a:.1f} m' if b else 'none'", "{a} m / none"), ("b + c", ""), ("7", "")]:
+    for code, text in [
+        ("'a' + b + 'c'", "a{b}c"),
+        ("f'{a:.1f} m' if b else 'none'", "{a} m / none"),
+        ("b + c", ""),
+        ("7", ""),
+    ]:
         assert messages.text_of(messages.ast.parse(code, mode="eval").body) == text
 
 

@@ -1,9 +1,10 @@
 """Lists every message a user can meet: python -m tools.messages [FOLDER or FILE ...], by default simtown.
 
-A message is the text of an error, of a warning or of a printed line; or any other text of three words and more, since many are put
-together before they are shown. Left out are docstrings and the help of options, which --help shows. Each is printed with its place,
-for somebody who reads them all in one go, and with where it goes: the name of the function or error that takes it, or of the variable,
-or return or yield. Values stand in braces. What pages say in JavaScript is not listed.
+A message is the text of an error, of a warning or of a printed line; or any other text of three words and
+more, since many are put together before they are shown. Left out are docstrings and the help of options,
+which --help shows. Each is printed with its place, for somebody who reads them all in one go, and with where
+it goes: the name of the function or error that takes it, or of the variable, or return or yield. Values stand
+in braces. What pages say in JavaScript is not listed.
 """
 
 from __future__ import annotations
@@ -13,12 +14,29 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-#: Calls whose text is shown, however short; those of errors and warnings are known by the ends of their names.
-SHOWN = ("print", "warn", "echo", "say", "say_block", "report", "complain", "input", "exit", "Error", "Warning", "Exit", "Finding")
+#: Calls whose text is shown, however short; those of errors and warnings are known by the ends of their
+#: names.
+SHOWN = (
+    "print",
+    "warn",
+    "echo",
+    "say",
+    "say_block",
+    "report",
+    "complain",
+    "input",
+    "exit",
+    "Error",
+    "Warning",
+    "Exit",
+    "Finding",
+)
 
 
 def text_of(node: ast.AST) -> str:
-    """The words of a string, an f-string, a sum or a choice of them, with values in braces; "" for anything else."""
+    """The words of a string, an f-string, a sum or a choice of them, with values in braces; "" for anything
+    else.
+    """
     match node:
         case ast.Constant(value=str() as text):
             return text
@@ -29,7 +47,10 @@ def text_of(node: ast.AST) -> str:
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             texts = [text_of(left), text_of(right)]
             return (
-                "".join(text or "{" + ast.unparse(side) + "}" for text, side in zip(texts, (left, right), strict=True))
+                "".join(
+                    text or "{" + ast.unparse(side) + "}"
+                    for text, side in zip(texts, (left, right), strict=True)
+                )
                 if any(texts)
                 else ""
             )

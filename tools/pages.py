@@ -6,9 +6,9 @@ A page marks what is made for it:
     ...
     <!-- end -->
 
-`python -m tools.pages` replaces what stands between the marks in README.md and docs/, and draws the figures anew. `--check` changes
-nothing and fails if a page is not what the results say. `python -m tools.pages needs` prints one part. The parts are those of
-tools/complexity_parts.py.
+`python -m tools.pages` replaces what stands between the marks in README.md and docs/, and draws the figures
+anew. `--check` changes nothing and fails if a page is not what the results say. `python -m tools.pages needs`
+prints one part. The parts are those of tools/complexity_parts.py.
 """
 
 from __future__ import annotations
@@ -46,23 +46,29 @@ def filled(text: str, results: Results, name: str = "a page") -> str:
         MarkError: a mark names no part, or is not closed.
     """
     if len(OPEN.findall(text)) != len(MARKED.findall(text)):
-        raise MarkError(f"{name}: a mark 'made by: python -m tools.pages PART' has no PART or no <!-- end --> after it")
+        raise MarkError(
+            f"{name}: a mark 'made by: python -m tools.pages PART' has no PART or no <!-- end --> after it"
+        )
 
-    def made(found: re.Match[str]) -> str:
-        begin, part, _, end = found.groups()
+    def replaced(mark: re.Match[str]) -> str:
+        begin, part, _, end = mark.groups()
         if part not in PARTS:
             raise MarkError(f"{name}: there is no part '{part}': choose among {', '.join(PARTS)}")
         words = PARTS[part](results).strip("\n")
         return f"{begin}\n{words}\n\n{end}" if words else f"{begin}{end}"
 
-    return MARKED.sub(made, text)
+    return MARKED.sub(replaced, text)
 
 
 def main(words: list[str]) -> int:
     """Fill or check all pages, or print one part; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m tools.pages", description="Fills the tables of pages from committed results.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.pages", description="Fills the tables of pages from committed results."
+    )
     parser.add_argument("part", nargs="?", choices=sorted(PARTS), help="print this part alone")
-    parser.add_argument("--check", action="store_true", help="change nothing; fail if a page differs from the results")
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing; fail if a page differs from the results"
+    )
     options = parser.parse_args(words)
     results = Results(RESULTS)
     if options.part:
@@ -82,7 +88,11 @@ def main(words: list[str]) -> int:
                 page.write_text(new, encoding="utf-8")
     if not options.check:
         results.draw(FIGURES)
-    print(f"{'stale' if options.check else 'changed'}: {', '.join(stale)}" if stale else "every page is what the results say")
+    print(
+        f"{'stale' if options.check else 'changed'}: {', '.join(stale)}"
+        if stale
+        else "every page is what the results say"
+    )
     if stale and options.check:
         print("run python -m tools.pages and commit what it changes", file=sys.stderr)
         return 1

@@ -1,4 +1,6 @@
-"""Pages whose source lies elsewhere: one for every public module, and CONTRIBUTING.md; mkdocs runs this (see mkdocs.yml)."""
+"""Pages whose source lies elsewhere: one for every public module, and CONTRIBUTING.md; mkdocs runs this (see
+mkdocs.yml).
+"""
 
 import ast
 import re
@@ -23,7 +25,9 @@ def modules() -> Iterator[tuple[str, Path]]:
 
 def summary(path: Path) -> str:
     """What a module's docstring begins with, in one line."""
-    words = " ".join((ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split("\n\n")[0].split())
+    words = " ".join(
+        (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split("\n\n")[0].split()
+    )
     return re.sub(r":\w+:`~?([\w.]+)[^`]*`", r"`\1`", words).replace("|", r"\|")
 
 
@@ -48,8 +52,9 @@ for module, path in files.items():
 with mkdocs_gen_files.open("reference/SUMMARY.md", "w") as file:
     file.writelines(nav.build_literate_nav())
 
-# Its links start at the repository's root, as on a forge; the site starts at docs/. The search takes "add a vehicle" for the beginning of
-# "adds", "audit" and the like, in titles too: without the boost those pages come first.
+# Its links start at the repository's root, as on a forge; the site starts at docs/. The search takes "add a
+# vehicle" for the beginning of "adds", "audit" and the like, in titles too: without the boost those pages
+# come first.
 contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").replace("](docs/", "](")
 with mkdocs_gen_files.open("contributing.md", "w") as file:
     file.write(f"---\nsearch: {{boost: 2}}\n---\n\n{contributing}")

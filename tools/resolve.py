@@ -1,11 +1,15 @@
-"""Which extras install where: every one is resolved, and nothing installed, for each Python and platform that simtown supports.
+"""Which extras install where: every one is resolved, and nothing installed, for each Python and platform that
+simtown supports.
 
-    python tools/resolve.py            # against PyPI's wheels, with and without constraints.txt; exits 1 if anything does not resolve
-    python tools/resolve.py --write    # bring constraints.txt up to date; pins that still fit are kept, so delete the ones to renew;
-                                       # then write requirements/: the same versions with the hashes of their files
+    python tools/resolve.py            # resolve with and without constraints.txt; exit code 1 on failure
+    python tools/resolve.py --write    # update constraints.txt, then write requirements/
 
-uv resolves, since pip evaluates markers for the Python that runs it whatever --python-version says. Only wheels count, so that nothing here
-needs a compiler; SOURCE_ONLY names the exceptions, which are pure Python. uv sees PyPI alone: no configuration, no local wheels.
+The first uses PyPI's wheels. The second keeps pins that still fit, so delete those to renew; requirements/
+holds the same versions with the hashes of their files.
+
+uv resolves, since pip evaluates markers for the Python that runs it whatever --python-version says. Only
+wheels count, so that nothing here needs a compiler; SOURCE_ONLY names the exceptions, which are pure Python.
+uv sees PyPI alone: no configuration, no local wheels.
 """
 
 from __future__ import annotations
@@ -38,7 +42,15 @@ PLATFORMS = {
     "Windows x86-64": ("x86_64-pc-windows-msvc", {"sys_platform": "win32", "platform_machine": "AMD64"}),
 }
 #: uv's options for one answer that fits all of these.
-EVERYWHERE = ("--universal", "--fork-strategy", "fewest", "--python-version", PYTHONS[0], "--no-annotate", "--no-header")
+EVERYWHERE = (
+    "--universal",
+    "--fork-strategy",
+    "fewest",
+    "--python-version",
+    PYTHONS[0],
+    "--no-annotate",
+    "--no-header",
+)
 #: Pure Python without a wheel: pip builds them without a compiler.
 SOURCE_ONLY = ("pyopengl", "jsonpath-rw")
 HEAD = """\
@@ -48,7 +60,7 @@ HEAD = """\
 # `make resolve` shows that every extra resolves with it.
 # PyPI's torch for Linux has CUDA, and decides the versions of the CUDA packages. Its builds for processors alone have the same number.
 # requirements/ has the versions that make and CI install once more, with the hashes of their files.
-"""
+"""  # noqa: E501
 HASHED_HEAD = """\
 # {purpose}
 # Made by `make constraints` from constraints.txt: pip refuses a file with another hash.
@@ -71,16 +83,25 @@ class Hashed:
     extras: tuple[str, ...] | None = None
 
 
-#: pip compares the hashes of everything that a command installs or of nothing, and a folder with sources has no hash: so these files are
-#: installed first, and simtown alone after them, with the packages that build it (hatchling; editables for `pip install -e`).
+#: pip compares the hashes of everything that a command installs or of nothing, and a folder with sources has
+#: no hash: so these files are installed first, and simtown alone after them, with the packages that build it
+#: (hatchling; editables for `pip install -e`).
 FILES = {
     "demo": Hashed("What make demo installs before simtown itself.", ("hatchling",), ()),
-    "build": Hashed("What make test installs first: pip, and what builds the packages without a wheel.", ("pip", "setuptools")),
-    "test": Hashed("What make test installs before simtown itself: all but PyTorch.", ("hatchling", "editables", "sympy"), ("dev",)),
+    "build": Hashed(
+        "What make test installs first: pip, and what builds the packages without a wheel.",
+        ("pip", "setuptools"),
+    ),
+    "test": Hashed(
+        "What make test installs before simtown itself: all but PyTorch.",
+        ("hatchling", "editables", "sympy"),
+        ("dev",),
+    ),
     "audit": Hashed("What CI looks for known vulnerabilities with.", ("pip-audit",)),
 }
-#: Not in requirements/, nor are the CUDA packages that only it needs: a machine gets the build with CUDA, or one from another index.
-#: What every build needs is in requirements/test.txt; sympy is there for nothing else.
+#: Not in requirements/, nor are the CUDA packages that only it needs: a machine gets the build with CUDA, or
+#: one from another index. What every build needs is in requirements/test.txt; sympy is there for nothing
+#: else.
 WITHOUT_HASH = "torch"
 
 
@@ -88,7 +109,9 @@ class UnresolvableError(Exception):
     """uv's reason, in its own words."""
 
 
-def compile_requirements(*options: str, extras: Sequence[str] | None = (), packages: Sequence[str] = ()) -> str:
+def compile_requirements(
+    *options: str, extras: Sequence[str] | None = (), packages: Sequence[str] = ()
+) -> str:
     """Resolve the core with these extras (None: nothing of simtown) and these packages.
 
     Returns:
@@ -114,7 +137,14 @@ def resolve(extras: Sequence[str], python: str, platform: str, constrained: bool
     """The reason why these extras do not resolve there, or "" if they do."""
     constraints = ("--constraints", str(CONSTRAINTS)) if constrained else ()
     try:
-        compile_requirements("--python-version", python, "--python-platform", PLATFORMS[platform][0], *constraints, extras=extras)
+        compile_requirements(
+            "--python-version",
+            python,
+            "--python-platform",
+            PLATFORMS[platform][0],
+            *constraints,
+            extras=extras,
+        )
     except UnresolvableError as error:
         return str(error)
     return ""
@@ -122,9 +152,15 @@ def resolve(extras: Sequence[str], python: str, platform: str, constrained: bool
 
 def is_empty(name: str, extras: dict[str, list[str]], python: str, platform: str) -> bool:
     """Whether markers leave nothing of an extra there."""
-    target = {"python_version": ".".join(python.split(".")[:2]), "python_full_version": python, **PLATFORMS[platform][1]}
+    target = {
+        "python_version": ".".join(python.split(".")[:2]),
+        "python_full_version": python,
+        **PLATFORMS[platform][1],
+    }
     requirements = [Requirement(line) for line in extras[name]]
-    return not any(requirement.marker is None or requirement.marker.evaluate(target) for requirement in requirements)
+    return not any(
+        requirement.marker is None or requirement.marker.evaluate(target) for requirement in requirements
+    )
 
 
 def failures(extras: dict[str, list[str]], python: str, platform: str, constrained: bool) -> dict[str, str]:
@@ -134,27 +170,45 @@ def failures(extras: dict[str, list[str]], python: str, platform: str, constrain
     """
     if not resolve(tuple(extras), python, platform, constrained):
         return {}
-    reasons = {name: resolve((name,) if name else (), python, platform, constrained) for name in ("", *extras)}
+    reasons = {
+        name: resolve((name,) if name else (), python, platform, constrained) for name in ("", *extras)
+    }
     unresolved = {name: reason for name, reason in reasons.items() if reason}
     return unresolved or {"all extras together": resolve(tuple(extras), python, platform, constrained)}
 
 
 def check(extras: dict[str, list[str]]) -> int:
     """Resolve everything everywhere, print a line for each extra, and return how many do not resolve."""
-    cells = [(python, platform, constrained) for platform in PLATFORMS for python in PYTHONS for constrained in (True, False)]
-    print(f"Resolving the core and {len(extras)} extras {len(cells)} times over; the first time that takes some minutes.", flush=True)
+    cells = [
+        (python, platform, constrained)
+        for platform in PLATFORMS
+        for python in PYTHONS
+        for constrained in (True, False)
+    ]
+    print(
+        f"Resolving the core and {len(extras)} extras {len(cells)} times over; the first time that takes "
+        "some minutes.",
+        flush=True,
+    )
     with ThreadPoolExecutor(4) as pool:
         outcomes = dict(zip(cells, pool.map(lambda cell: failures(extras, *cell), cells), strict=True))
     width = max(map(len, extras)) + 2
     print(f"{'':{width}}" + "".join(f"{platform:<24}" for platform in PLATFORMS).rstrip())
-    print(f"{'':{width}}" + "".join(f"{' '.join('.'.join(python.split('.')[:2]) for python in PYTHONS):<24}" for _ in PLATFORMS).rstrip())
+    print(
+        f"{'':{width}}"
+        + "".join(
+            f"{' '.join('.'.join(python.split('.')[:2]) for python in PYTHONS):<24}" for _ in PLATFORMS
+        ).rstrip()
+    )
     for name in ("", *extras):
         row = ""
         for platform in PLATFORMS:
             marks = []
             for python in PYTHONS:
                 broken = any(name in outcomes[python, platform, constrained] for constrained in (True, False))
-                marks.append("NO" if broken else "-" if name and is_empty(name, extras, python, platform) else "yes")
+                marks.append(
+                    "NO" if broken else "-" if name and is_empty(name, extras, python, platform) else "yes"
+                )
             row += f"{' '.join(f'{mark:<4}' for mark in marks):<24}"
         print(f"{name or 'core':{width}}{row}".rstrip())
     print("yes: its wheels are on PyPI; -: there is none, and the extra installs nothing there.")
@@ -163,45 +217,81 @@ def check(extras: dict[str, list[str]]) -> int:
         for name, reason in reasons.items():
             count += 1
             which = "with" if constrained else "without"
-            print(f"\n{name or 'core'}, Python {python}, {platform}, {which} constraints.txt:\n  {reason[:1000]}")
+            print(
+                f"\n{name or 'core'}, Python {python}, {platform}, {which} constraints.txt:\n  "
+                f"{reason[:1000]}"
+            )
     return count
 
 
 def write_constraints(extras: dict[str, list[str]]) -> None:
-    """Write constraints.txt: one version of each package, which fits every Python and platform; torch stays at its pin."""
+    """Write constraints.txt: one version of each package, which fits every Python and platform; torch stays
+    at its pin.
+    """
     pins = CONSTRAINTS.read_text(encoding="utf-8")
     packages = sorted({name for file in FILES.values() for name in file.packages})
     with tempfile.TemporaryDirectory() as folder:
         draft, kept = Path(folder, "draft.txt"), Path(folder, "torch.txt")
         draft.write_text(pins, encoding="utf-8")
-        kept.write_text(next(line for line in pins.splitlines() if line.startswith("torch==")) + "\n", encoding="utf-8")
-        compile_requirements(*EVERYWHERE, "--constraints", str(kept), "--output-file", str(draft), extras=tuple(extras), packages=packages)
+        kept.write_text(
+            next(line for line in pins.splitlines() if line.startswith("torch==")) + "\n", encoding="utf-8"
+        )
+        compile_requirements(
+            *EVERYWHERE,
+            "--constraints",
+            str(kept),
+            "--output-file",
+            str(draft),
+            extras=tuple(extras),
+            packages=packages,
+        )
         lines = [line.split(" ;")[0].strip() for line in draft.read_text(encoding="utf-8").splitlines()]
     lines = sorted({line for line in lines if "==" in line}, key=str.lower)
     names = [line.split("==")[0] for line in lines]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise UnresolvableError(f"constraints.txt: no one version of {', '.join(twice)} fits everywhere: delete these lines and try again")
+        raise UnresolvableError(
+            f"constraints.txt: no one version of {', '.join(twice)} fits everywhere: delete these lines and "
+            "try again"
+        )
     CONSTRAINTS.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
 
 
 def write_hashed(name: str) -> None:
-    """Write requirements/NAME.txt: the versions of constraints.txt, each with the hashes of all its files on PyPI."""
+    """Write requirements/NAME.txt: the versions of constraints.txt, each with the hashes of all its files on
+    PyPI.
+    """
     file = FILES[name]
     with tempfile.TemporaryDirectory() as folder:
         excluded = Path(folder, "excluded.txt")
         excluded.write_text(WITHOUT_HASH + "\n", encoding="utf-8")
-        text = compile_requirements(*EVERYWHERE, "--generate-hashes", "--constraints", str(CONSTRAINTS), "--excludes", str(excluded),
-                                    extras=file.extras, packages=file.packages)  # fmt: skip
+        text = compile_requirements(
+            *EVERYWHERE,
+            "--generate-hashes",
+            "--constraints",
+            str(CONSTRAINTS),
+            "--excludes",
+            str(excluded),
+            extras=file.extras,
+            packages=file.packages,
+        )
     HASHED.mkdir(exist_ok=True)
-    (HASHED / f"{name}.txt").write_text(HASHED_HEAD.format(purpose=file.purpose, name=name) + text, encoding="utf-8")
+    (HASHED / f"{name}.txt").write_text(
+        HASHED_HEAD.format(purpose=file.purpose, name=name) + text, encoding="utf-8"
+    )
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="bring constraints.txt and requirements/ up to date instead")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--write", action="store_true", help="bring constraints.txt and requirements/ up to date instead"
+    )
     options = parser.parse_args()
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
     if not options.write:
         return min(check(extras), 1)
     try:

@@ -1,4 +1,6 @@
-"""Sphinx roles in docstrings (:func:`simtown.generate`) as links of the reference; mkdocs runs this (see mkdocs.yml)."""
+"""Sphinx roles in docstrings (:func:`simtown.generate`) as links of the reference; mkdocs runs this (see
+mkdocs.yml).
+"""
 
 import re
 from typing import Any
@@ -10,7 +12,9 @@ ROLE = re.compile(r":(class|func|meth|data|mod|attr|exc):`(~?)([\w.]+)(?: <([\w.
 
 
 class Roles(griffe.Extension):
-    """Docstrings say :func:`simtown.x.y`, or :func:`y` of what their module knows, to who reads the code; the site wants links."""
+    """Docstrings say :func:`simtown.x.y`, or :func:`y` of what their module knows, to who reads the code; the
+    site wants links.
+    """
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
         """Called for the package itself, which is no object of another."""
@@ -32,7 +36,8 @@ class Roles(griffe.Extension):
             shown = f"<code>{text.rpartition('.')[2] if short else text}</code>"
             if not target.startswith("simtown."):
                 return shown
-            # A whole name that leads nowhere fails the build. Other names, and data without a docstring, may have no place on the site.
+            # A whole name that leads nowhere fails the build. Other names, and data without a docstring, may
+            # have no place on the site.
             optional = "" if whole and kind != "data" else " optional"
             return f'<autoref identifier="{target}"{optional}>{shown}</autoref>'
 

@@ -1,15 +1,22 @@
 """Contact sheets of all that the town is made of, for docs/gallery and for whoever changes how it looks.
 
-    python -m tools.sheets kinds --out docs/gallery/kinds.png                    # every kind by day, at night and in fog, as at 128 pixels
+    # every kind by day, at night and in fog, as at 128 pixels
+    python -m tools.sheets kinds --out docs/gallery/kinds.png
     python -m tools.sheets kinds --size 512 --kinds sedan,hearse --weather snow,rain --lane far --out two.png
-    python -m tools.sheets weathers --out weathers.png                           # one street in every weather at intensities 0.1, 0.5 and 1
-    python -m tools.sheets streets --size 256 --count 12 --out streets.png       # sampled streets with two vehicles
-    python -m tools.sheets building --out buildings.png                          # of the street: building, tree, furniture or person
-    python -m tools.sheets kinds --before ../old-checkout --out change.png       # another checkout's picture above each of this one's
-    python -m tools.sheets gallery --before ../old-checkout --out docs/gallery   # all sheets of the gallery (`GALLERY`, `CHANGES`)
+    # one street in every weather at intensities 0.1, 0.5 and 1
+    python -m tools.sheets weathers --out weathers.png
+    # sampled streets with two vehicles
+    python -m tools.sheets streets --size 256 --count 12 --out streets.png
+    # street things: building, tree, furniture or person
+    python -m tools.sheets building --out buildings.png
+    # another checkout's picture above each of this one's
+    python -m tools.sheets kinds --before ../old-checkout --out change.png
+    # all sheets of the gallery (`GALLERY`, `CHANGES`)
+    python -m tools.sheets gallery --before ../old-checkout --out docs/gallery
 
-A sheet of kinds shows a part of the frame: the vehicle as large as it is in a whole picture of --size pixels. Street things differ in
-their tints, people in their poses too. A file that would be large holds 256 colours only.
+A sheet of kinds shows a part of the frame: the vehicle as large as it is in a whole picture of --size pixels.
+Street things differ in their tints, people in their poses too. A file that would be large holds 256 colours
+only.
 """
 
 from __future__ import annotations
@@ -29,17 +36,17 @@ from PIL import Image
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.assets.palette import TINTS
+from simtown.core.streams import Stream
 from simtown.datasets.settings import Settings
 from simtown.language.sampler import sample
 from simtown.render.raster import Raster
-from simtown.render.sheet import Cell, contact_sheet
+from simtown.render.sheet import SheetCell, contact_sheet
 from simtown.scenes.camera import Camera
 from simtown.scenes.placement import LANES
 from simtown.scenes.scene import SceneBatch, empty_batch
 from simtown.scenes.silhouette import boxes
 from simtown.scenes.street import FRONT, draw_street
 from simtown.scenes.weather import WEATHERS
-from simtown.streams import Stream
 
 INTENSITIES = (0.1, 0.5, 1.0)
 GROUPS = tuple(group for group in STREET if group != "cloud")
@@ -61,11 +68,13 @@ CHANGES = {
     "kinds-before-after.png": "kinds --weather clear,night",
     "intensities-before-after.png": "weathers --size 192",
 }
-#: The part of a frame that a sheet of kinds shows: its width and height, of the frame's side, and the room below the wheels.
+#: The part of a frame that a sheet of kinds shows: its width and height, of the frame's side, and the room
+#: below the wheels.
 WINDOW, BELOW = (0.64, 0.40), 0.02
 #: Bytes above which a file is reduced to 256 colours.
 LARGE = 400_000
-#: Width that the columns of a sheet fill, pixels, and the line between a picture and the one of another checkout.
+#: Width that the columns of a sheet fill, pixels, and the line between a picture and the one of another
+#: checkout.
 WIDTH, LINE = 1800, 2
 _WHITE = 255
 
@@ -79,7 +88,9 @@ def dress(batch: SceneBatch, weathers: list[str], intensity: float, seed: int) -
     batch.sun[:, 1] = np.where(batch.weather == WEATHERS.index("dusk"), 0.42, 0.9)
     batch.fall_seed[:] = seed
     number = np.full(len(batch), seed)
-    batch.prop, batch.prop_pose, batch.prop_style = draw_street(Stream(0, "sheet", "street"), number, batch.weather)
+    batch.prop, batch.prop_pose, batch.prop_style = draw_street(
+        Stream(0, "sheet", "street"), number, batch.weather
+    )
 
 
 def kinds(names: list[str], weathers: list[str], lane: int, size: int, seed: int) -> Iterator[Named]:
@@ -99,11 +110,17 @@ def kinds(names: list[str], weathers: list[str], lane: int, size: int, seed: int
 
 def weathers(names: list[str], size: int, seed: int) -> Iterator[Named]:
     """One sampled street in each weather, light, middling and strong."""
-    one = sample(Settings(entities=len(ENTITIES), n=seed + 1, frequencies="uniform").recipe("train"), np.array([seed])).scene
-    batch = one[np.zeros(len(names), dtype=np.int64)]
+    street = sample(
+        Settings(entities=len(ENTITIES), n=seed + 1, frequencies="uniform").recipe("train"), np.array([seed])
+    ).scene
+    batch = street[np.zeros(len(names), dtype=np.int64)]
     for intensity in INTENSITIES:
         dress(batch, names, intensity, seed)
-        yield from zip((f"{name} {intensity}" for name in names), Raster().render(batch, size, size, geometry=False).rgb, strict=True)
+        yield from zip(
+            (f"{name} {intensity}" for name in names),
+            Raster().render(batch, size, size, geometry=False).rgb,
+            strict=True,
+        )
 
 
 def streets(count: int, size: int, seed: int) -> Iterator[Named]:
@@ -115,7 +132,9 @@ def streets(count: int, size: int, seed: int) -> Iterator[Named]:
 
 
 def things(group: str, size: int) -> Iterator[Named]:
-    """Every kind of a group of street things, alone, as large as the picture; people in every pose, side by side."""
+    """Every kind of a group of street things, alone, as large as the picture; people in every pose, side by
+    side.
+    """
     looks = np.arange(3 if group == "person" else 1)
     for number, name in enumerate(STREET[group]):
         low, high = atlas().bounds[len(ENTITIES) + PROPS.index(name)].astype(np.float64)
@@ -125,7 +144,13 @@ def things(group: str, size: int) -> Iterator[Named]:
         # a style's remainders pick two tints, and its quotient the pose
         scenes.prop_style[:, 0] = looks * TINTS * TINTS + number * (TINTS + 1) % (TINTS * TINTS)
         scenes.prop_pose[:] = (0.0, FRONT, 0.0, 0.0, 1.0)
-        eye = Camera((low[0] + high[0]) / 2, FRONT + low[1] - 2 * extent, height, focal=1.6, bottom=-height / (2 * extent) - 0.02)
+        eye = Camera(
+            (low[0] + high[0]) / 2,
+            FRONT + low[1] - 2 * extent,
+            height,
+            focal=1.6,
+            bottom=-height / (2 * extent) - 0.02,
+        )
         scenes.camera[:] = eye.row()
         yield name, np.concatenate(list(Raster().render(scenes, size, size, geometry=False).rgb), axis=1)
 
@@ -142,13 +167,21 @@ def drawn(args: argparse.Namespace) -> list[Named]:
 
 
 def drawn_by(checkout: Path, words: list[str]) -> dict[str, np.ndarray]:
-    """The same pictures drawn by the simtown of another checkout. Exits with code 2 and one line where it cannot."""
+    """The same pictures drawn by the simtown of another checkout.
+
+    Exits with code 2 and one line where it cannot.
+    """
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "pictures.npz"
         command = [sys.executable, str(Path(__file__).resolve()), *words, "--arrays", str(out)]
-        done = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(checkout.resolve())}, capture_output=True, text=True)
+        done = subprocess.run(
+            command, env={**os.environ, "PYTHONPATH": str(checkout.resolve())}, capture_output=True, text=True
+        )
         if done.returncode:
-            refuse(f"{checkout} could not draw the pictures: {(done.stderr.strip().splitlines() or ['it gave no reason'])[-1]}")
+            refuse(
+                f"{checkout} could not draw the pictures: "
+                f"{(done.stderr.strip().splitlines() or ['it gave no reason'])[-1]}"
+            )
         with np.load(out) as arrays:
             return dict(zip(arrays["names"].tolist(), arrays["pictures"], strict=True))
 
@@ -165,15 +198,24 @@ def beside(before: dict[str, np.ndarray], after: list[Named]) -> list[Named]:
 
 def save(pictures: list[Named], enlarged: int, columns: int | None, path: Path) -> None:
     """Write a sheet as PNG, every pixel drawn `enlarged` times in each direction."""
-    cells = [Cell(rgb.repeat(enlarged, axis=0).repeat(enlarged, axis=1), [(name, None)]) for name, rgb in pictures]
+    cells = [
+        SheetCell(rgb.repeat(enlarged, axis=0).repeat(enlarged, axis=1), [(name, None)])
+        for name, rgb in pictures
+    ]
     sheet = contact_sheet(cells, columns or max(1, WIDTH // cells[0].image.shape[1]))
     path.parent.mkdir(parents=True, exist_ok=True)
     sheet.save(path, optimize=True)
-    for dither in (Image.Dither.FLOYDSTEINBERG, Image.Dither.NONE):  # smooth skies where there is room for them
+    for dither in (
+        Image.Dither.FLOYDSTEINBERG,
+        Image.Dither.NONE,
+    ):  # smooth skies where there is room for them
         if path.stat().st_size > LARGE:
             palette = sheet.quantize(256, Image.Quantize.MEDIANCUT, kmeans=2, dither=Image.Dither.NONE)
             sheet.quantize(256, palette=palette, dither=dither).save(path, optimize=True)
-    print(f"{path}: {len(cells)} pictures, {sheet.width} x {sheet.height} pixels, {path.stat().st_size // 1000} kB")
+    print(
+        f"{path}: {len(cells)} pictures, {sheet.width} x {sheet.height} pixels, "
+        f"{path.stat().st_size // 1000} kB"
+    )
 
 
 def refuse(reason: str) -> NoReturn:
@@ -193,22 +235,34 @@ def names_in(text: str, among: tuple[str, ...], what: str) -> list[str]:
 
 def parse(words: list[str]) -> argparse.Namespace:
     """The settings of one sheet. Exits with code 2 for words that cannot be."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("subject", choices=(*SUBJECTS, "gallery"))
     parser.add_argument("--size", type=int, default=128, help="sides of the pictures, pixels")
-    parser.add_argument("--enlarge", type=int, default=1, help="times that every pixel is drawn in each direction")
+    parser.add_argument(
+        "--enlarge", type=int, default=1, help="times that every pixel is drawn in each direction"
+    )
     parser.add_argument("--kinds", default="all", help="kinds with commas between, of a sheet of kinds")
-    parser.add_argument("--weather", help="weathers with commas between (default: clear,night,fog of kinds, all of weathers)")
+    parser.add_argument(
+        "--weather", help="weathers with commas between (default: clear,night,fog of kinds, all of weathers)"
+    )
     parser.add_argument("--lane", choices=["near", "far"], default="near", help="of a sheet of kinds")
     parser.add_argument("--count", type=int, default=12, help="how many streets")
     parser.add_argument("--seed", type=int, default=0, help="which street, or which streets")
-    parser.add_argument("--columns", type=int, help=f"pictures beside each other (default: as many as fit {WIDTH} pixels)")
+    parser.add_argument(
+        "--columns", type=int, help=f"pictures beside each other (default: as many as fit {WIDTH} pixels)"
+    )
     parser.add_argument("--before", type=Path, help="another checkout, whose pictures are put above ours")
-    parser.add_argument("--out", type=Path, default=Path("sheet.png"), help="the file; of the gallery its folder")
+    parser.add_argument(
+        "--out", type=Path, default=Path("sheet.png"), help="the file; of the gallery its folder"
+    )
     parser.add_argument("--arrays", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args(words)
     args.kinds = names_in(args.kinds, ENTITIES, "kind")
-    args.weather = names_in(args.weather or ("clear,night,fog" if args.subject == "kinds" else "all"), WEATHERS, "weather")
+    args.weather = names_in(
+        args.weather or ("clear,night,fog" if args.subject == "kinds" else "all"), WEATHERS, "weather"
+    )
     args.lane = ("near", "far").index(args.lane)
     if min(args.enlarge, args.count, args.columns or 1) < 1:
         refuse("--enlarge, --count and --columns must be at least 1")

@@ -1,9 +1,12 @@
-"""The tests where they could fail for another reason than the program: a busy machine, another order, another processor's arithmetic.
+"""The tests where they could fail for another reason than the program: a busy machine, another order, another
+processor's arithmetic.
 
-    python -m tools.stress [RUN ...]     # all runs, or those named; prints a line a run and a table, exits 1 if a run failed
+    python -m tools.stress [RUN ...]     # all runs, or those named; exit code 1 if a run failed
 
-A run that passed with the sources as they are is not done again: stop this at any time and start it again. Results and the output of failed
-runs are kept in out/stress.
+It prints a line for each run, and a table.
+
+A run that passed with the sources as they are is not done again: stop this at any time and start it again.
+Results and the output of failed runs are kept in out/stress.
 """
 
 from __future__ import annotations
@@ -50,15 +53,30 @@ class Run:
 
 RUNS = {
     "busy": Run("all tests beside four busy processes", busy=4),
-    **{f"order-{seed}": Run("all tests in random order", arguments=("-p", "randomly", f"--randomly-seed={seed}")) for seed in (1, 2, 3)},
-    **{f"{name}={value}": Run("training, probes and rendering", arguments=ARITHMETIC, variables={name: value}) for name, value in OTHERS},
+    **{
+        f"order-{seed}": Run(
+            "all tests in random order", arguments=("-p", "randomly", f"--randomly-seed={seed}")
+        )
+        for seed in (1, 2, 3)
+    },
+    **{
+        f"{name}={value}": Run(
+            "training, probes and rendering", arguments=ARITHMETIC, variables={name: value}
+        )
+        for name, value in OTHERS
+    },
 }
 
 
 def digest() -> str:
     """What the verdict is about: the sources, as they are now."""
     files = [ROOT / name for name in SOURCES if (ROOT / name).is_file()]
-    files += [path for name in SOURCES for path in (ROOT / name).rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    files += [
+        path
+        for name in SOURCES
+        for path in (ROOT / name).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    ]
     whole = hashlib.sha256()
     for path in sorted(files):
         whole.update(f"{path.relative_to(ROOT)}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
@@ -84,7 +102,9 @@ def attempt(name: str, sources: str) -> dict[str, object]:
     words = [sys.executable, "-m", "pytest", "-n", "2", "-q", f"--junitxml={report}", *run.arguments]
     begin = time.monotonic()
     with busy(run.busy), log.open("w") as output:
-        code = subprocess.run(words, cwd=ROOT, env={**os.environ, **run.variables}, stdout=output, stderr=subprocess.STDOUT).returncode
+        code = subprocess.run(
+            words, cwd=ROOT, env={**os.environ, **run.variables}, stdout=output, stderr=subprocess.STDOUT
+        ).returncode
     counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
     if report.exists():
         for suite in ET.parse(report).getroot().iter("testsuite"):
@@ -92,18 +112,31 @@ def attempt(name: str, sources: str) -> dict[str, object]:
     failed = counts["failures"] + counts["errors"]
     if not code:
         log.unlink()
-    return {"run": name, "what": run.what, "sources": sources, "passed": counts["tests"] - failed - counts["skipped"], "failed": failed,
-            "skipped": counts["skipped"], "code": code, "minutes": round((time.monotonic() - begin) / 60, 1)}  # fmt: skip
+    return {
+        "run": name,
+        "what": run.what,
+        "sources": sources,
+        "passed": counts["tests"] - failed - counts["skipped"],
+        "failed": failed,
+        "skipped": counts["skipped"],
+        "code": code,
+        "minutes": round((time.monotonic() - begin) / 60, 1),
+    }
 
 
 def line(result: dict[str, object]) -> str:
     verdict = "passes" if not result["code"] else f"FAILS: out/stress/{result['run']}.log"
-    numbers = f"{result['passed']:>5} passed {result['failed']:>3} failed {result['skipped']:>4} skipped {result['minutes']:>6} min"
+    numbers = (
+        f"{result['passed']:>5} passed {result['failed']:>3} failed {result['skipped']:>4} skipped "
+        f"{result['minutes']:>6} min"
+    )
     return f"{result['run']:<28} {result['what']:<38} {numbers}  {verdict}"
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("runs", nargs="*", metavar="RUN", help=f"of {', '.join(RUNS)}; by default all")
     names = parser.parse_args().runs or list(RUNS)
     unknown = [name for name in names if name not in RUNS]

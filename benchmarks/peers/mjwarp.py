@@ -2,13 +2,15 @@
 
     python benchmarks/peers/mjwarp.py [--worlds 2048] [--sizes 64,128,256] [--seconds 2] [--out peers.csv]
 
-Both draw streets of this town from the same place, colour and depth, the pictures left on the card. They are not the same pictures:
+Both draw streets of this town from the same place, colour and depth, the pictures left on the card. They are
+not the same pictures:
 
-- simtown: every frame another street, of about 6,000 triangles and all weathers, with four samples a pixel and more, soft shadows,
-  reflections, lamplight, clouds, rain and snow, instance ids.
-- mujoco_warp: worlds are copies of one model, so every frame shows the same street; its two vehicles stand at other places in every
-  world. The same triangles as mesh geoms, one colour a thing, one ray a pixel, one light, without and with hard shadows; no weather and
-  no ids. A frame is kinematics, refitting the tree of bounds, and rays.
+- simtown: every frame another street, of about 6,000 triangles and all weathers, with four samples a pixel
+  and more, soft shadows, reflections, lamplight, clouds, rain and snow, instance ids.
+- mujoco_warp: worlds are copies of one model, so every frame shows the same street; its two vehicles stand at
+  other places in every world. The same triangles as mesh geoms, one colour a thing, one ray a pixel, one
+  light, without and with hard shadows; no weather and no ids. A frame is kinematics, refitting the tree of
+  bounds, and rays.
 
 Exit code 3 where mujoco_warp or a card is missing.
 """
@@ -61,11 +63,14 @@ def street_model(scene: SceneBatch, size: int) -> str:
     axes = " ".join(f"{value:.6f}" for value in view[3:9])
     camera = f'<camera pos="{view[0]} {view[1]} {view[2]}" xyaxes="{axes}" fovy="{slope}"/>'
     light = '<light type="directional" dir="0.4 0.5 -0.8" diffuse="0.8 0.8 0.8" castshadow="true"/>'
-    return f"<mujoco><asset>{''.join(assets)}</asset><worldbody>{light}{camera}{''.join(fixed + moving)}</worldbody></mujoco>"
+    bodies = "".join(fixed + moving)
+    return f"<mujoco><asset>{''.join(assets)}</asset><worldbody>{light}{camera}{bodies}</worldbody></mujoco>"
 
 
 def timed(draw: Callable[[], object], seconds: float) -> list[float]:
-    """Seconds of each call within so many seconds, at least three, sorted; two before them compile and warm up."""
+    """Seconds of each call within so many seconds, at least three, sorted; two before them compile and warm
+    up.
+    """
     draw(), draw()
     taken: list[float] = []
     while len(taken) < 3 or sum(taken) < seconds:
@@ -75,13 +80,17 @@ def timed(draw: Callable[[], object], seconds: float) -> list[float]:
     return sorted(taken)
 
 
-def rays(mujoco: Any, mjw: Any, wp: Any, worlds: int, size: int, shadows: bool, seconds: float) -> list[float]:
+def rays(
+    mujoco: Any, mjw: Any, wp: Any, worlds: int, size: int, shadows: bool, seconds: float
+) -> list[float]:
     """What mujoco_warp takes for all worlds."""
     model = mujoco.MjModel.from_xml_string(street_model(the_scenes(1), size))
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     m, d = mjw.put_model(model), mjw.put_data(model, data, nworld=worlds)
-    context = mjw.create_render_context(model, worlds, (size, size), True, True, False, False, shadows, enabled_geom_groups=[0, 1, 2])
+    context = mjw.create_render_context(
+        model, worlds, (size, size), True, True, False, False, shadows, enabled_geom_groups=[0, 1, 2]
+    )
     places = np.tile(data.qpos, (worlds, 1))
     places[:, 0::7] += np.random.default_rng(0).uniform(-3, 3, places[:, 0::7].shape)
     wp.copy(d.qpos, wp.array(places, dtype=float))
@@ -111,7 +120,9 @@ def streets(worlds: int, size: int, seconds: float) -> list[float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--worlds", type=int, default=2048)
     parser.add_argument("--sizes", default="64,128,256")
     parser.add_argument("--seconds", type=float, default=2.0)
@@ -127,7 +138,9 @@ def main() -> None:
     if not wp.is_cuda_available():
         print("mujoco_warp finds no card")
         sys.exit(3)
-    with Rows(args.out, f"{wp.get_device()}, {machine('mujoco', 'mujoco-warp', 'warp-lang', 'numpy')}") as rows:
+    with Rows(
+        args.out, f"{wp.get_device()}, {machine('mujoco', 'mujoco-warp', 'warp-lang', 'numpy')}"
+    ) as rows:
         for size in map(int, args.sizes.split(",")):
             for name, taken in (
                 ("simtown", streets(args.worlds, size, args.seconds)),
@@ -135,8 +148,17 @@ def main() -> None:
                 ("mujoco_warp, shadows", rays(mujoco, mjw, wp, args.worlds, size, True, args.seconds)),
             ):
                 n = args.worlds
-                rows.add({"engine": name, "size": size, "worlds": n, "repeats": len(taken), "frames_per_second": round(n / median(taken)),
-                          "lowest": round(n / taken[-1]), "highest": round(n / taken[0])})  # fmt: skip
+                rows.add(
+                    {
+                        "engine": name,
+                        "size": size,
+                        "worlds": n,
+                        "repeats": len(taken),
+                        "frames_per_second": round(n / median(taken)),
+                        "lowest": round(n / taken[-1]),
+                        "highest": round(n / taken[0]),
+                    }
+                )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """What the town is made of, by name and in a fixed order.
 
-Entity i of a world stands for the i-th most common entity of Visual Genome's relationships, by this fixed and arbitrary
-mapping (section 6.3 of the paper). The order is part of the data format: append, never reorder (:data:`VERSION`).
+Entity i of a world stands for the i-th most common entity of Visual Genome's relationships, by this fixed and
+arbitrary mapping (section 6.3 of the paper). The order is part of the data format: append, never reorder
+(:data:`VERSION`).
 """
 
 from __future__ import annotations
@@ -17,24 +18,26 @@ from simtown.assets.street import buildings, corners, furniture, ground, people,
 from simtown.assets.vehicles import buses, cars, cycles, farm, offroad, service, showcars, trucks, vans, works
 
 VERSION = 2
-#: How many kinds of vehicles a version of the world has, the first of ENTITIES: those that `simtown generate --world-seed` draws from.
+#: How many kinds of vehicles a version of the world has, the first of ENTITIES: those that `simtown generate
+#: --world-seed` draws from.
 SIZES = {2: 102}
 
 #: Every entity, most common first.
 ENTITIES: tuple[str, ...] = (
-    "sedan", "fire truck", "school bus", "taxi", "red truck", "green car", "police car", "ambulance", "city bus", "motorcycle",
-    "bicycle", "pickup", "box truck", "double-decker bus", "tractor", "garbage truck", "convertible", "ice-cream van", "excavator",
-    "concrete mixer", "limousine", "racing car", "dump truck", "scooter", "tanker truck", "camper van", "horse cart",
-    "monster truck", "bulldozer", "tow truck", "food truck", "golf cart", "semi-trailer truck", "hatchback", "SUV", "forklift",
-    "mail van", "crane truck", "road roller", "hearse", "rickshaw", "military truck", "tram", "combine harvester", "jeep",
-    "hot rod", "car carrier", "quad bike", "street sweeper", "minibus", "snow plough", "tricycle", "sports car", "buggy",
-    "cargo bike", "tank", "flatbed truck", "caravan", "sidecar motorcycle", "tuk-tuk",
-    "estate car", "coupe", "vintage car", "muscle car", "microcar", "fire chief car", "red car", "white car", "black car",
-    "pink car", "orange car", "red pickup", "black pickup", "fire engine", "coach", "red bus", "green bus", "blue truck",
-    "green truck", "cement pumper", "logging truck", "delivery van", "white van", "black van", "blue van", "police van",
-    "news van", "bucket truck", "armoured truck", "cattle truck", "wheel loader", "backhoe loader", "hay wagon",
-    "ice resurfacer", "lawn mower", "police motorcycle", "delivery scooter", "tandem bicycle", "kick scooter", "luggage tug",
-    "yellow truck", "street-food cart",
+    "sedan", "fire truck", "school bus", "taxi", "red truck", "green car", "police car", "ambulance",
+    "city bus", "motorcycle", "bicycle", "pickup", "box truck", "double-decker bus", "tractor",
+    "garbage truck", "convertible", "ice-cream van", "excavator", "concrete mixer", "limousine", "racing car",
+    "dump truck", "scooter", "tanker truck", "camper van", "horse cart", "monster truck", "bulldozer",
+    "tow truck", "food truck", "golf cart", "semi-trailer truck", "hatchback", "SUV", "forklift", "mail van",
+    "crane truck", "road roller", "hearse", "rickshaw", "military truck", "tram", "combine harvester", "jeep",
+    "hot rod", "car carrier", "quad bike", "street sweeper", "minibus", "snow plough", "tricycle",
+    "sports car", "buggy", "cargo bike", "tank", "flatbed truck", "caravan", "sidecar motorcycle", "tuk-tuk",
+    "estate car", "coupe", "vintage car", "muscle car", "microcar", "fire chief car", "red car", "white car",
+    "black car", "pink car", "orange car", "red pickup", "black pickup", "fire engine", "coach", "red bus",
+    "green bus", "blue truck", "green truck", "cement pumper", "logging truck", "delivery van", "white van",
+    "black van", "blue van", "police van", "news van", "bucket truck", "armoured truck", "cattle truck",
+    "wheel loader", "backhoe loader", "hay wagon", "ice resurfacer", "lawn mower", "police motorcycle",
+    "delivery scooter", "tandem bicycle", "kick scooter", "luggage tug", "yellow truck", "street-food cart",
 )  # fmt: skip
 
 _VEHICLES: dict[str, Callable[[], Mesh]] = {}
@@ -45,7 +48,9 @@ for _module in (cars, showcars, offroad, trucks, service, buses, vans, works, fa
     BODIES.update(_module.BODY)
 
 #: Entities whose name has a colour in it, such as "red truck": they keep their own paint.
-NAMED_BY_COLOUR: frozenset[str] = frozenset(name for name in ENTITIES if set(name.split()) & set(COLOUR_WORDS))
+NAMED_BY_COLOUR: frozenset[str] = frozenset(
+    name for name in ENTITIES if set(name.split()) & set(COLOUR_WORDS)
+)
 
 #: Kinds of things beside the road, by group; each group's order is fixed.
 STREET: dict[str, tuple[str, ...]] = {
@@ -55,14 +60,23 @@ STREET: dict[str, tuple[str, ...]] = {
     "person": tuple(people.KINDS),
     "cloud": tuple(ground.KINDS),
 }
-_STREET = {**buildings.KINDS, **trees.KINDS, **furniture.KINDS, **people.KINDS, **ground.KINDS, **buildings.NEWER, **corners.KINDS}
+_STREET = {
+    **buildings.KINDS,
+    **trees.KINDS,
+    **furniture.KINDS,
+    **people.KINDS,
+    **ground.KINDS,
+    **buildings.NEWER,
+    **corners.KINDS,
+}
 
 #: Every street kind in order; a scene stores an index into this tuple.
 PROPS: tuple[str, ...] = tuple(_STREET)
 
 #: In how many ways people stand; the first is anything else's only one.
 POSES = 3
-#: Every street mesh in order: the kind, and the pose it stands in. Those of PROPS in their first pose come first.
+#: Every street mesh in order: the kind, and the pose it stands in. Those of PROPS in their first pose come
+#: first.
 STREET_MESHES: tuple[tuple[str, int], ...] = tuple((name, 0) for name in PROPS) + tuple(
     (name, pose) for name in STREET["person"] for pose in range(1, POSES)
 )
@@ -77,7 +91,7 @@ def pose_of(style: Style) -> Style:
 
 
 def mesh_in_pose(kind: str, pose: int) -> int:
-    """The number in STREET_MESHES of a kind of PROPS (ValueError for an unknown one) in a pose, if it has more than one."""
+    """The number in STREET_MESHES of a kind of PROPS in a pose. Raises ValueError for an unknown kind."""
     return STREET_MESHES.index((kind, pose if kind in people.POSES else 0))
 
 

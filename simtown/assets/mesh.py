@@ -1,7 +1,8 @@
 """Triangle meshes with a material per triangle, and the small vocabulary of parts the town is built from.
 
 Object frame: metres, right-handed, z up, x forward, y to the left; wheels stand on z = 0. Every part is a
-:class:`Mesh`; ``a + b`` joins two, ``mesh.at(...)`` and ``mesh.turned(...)`` move one. A new kind is a sum of parts.
+:class:`Mesh`; ``a + b`` joins two, ``mesh.at(...)`` and ``mesh.turned(...)`` move one. A new kind is a sum of
+parts.
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ class Mesh:
         c, s = cos(radians(degrees)), sin(radians(degrees))
         a, b = {"x": (1, 2), "y": (2, 0), "z": (0, 1)}[axis]
         v = self.vertices.copy()
-        v[:, a], v[:, b] = c * self.vertices[:, a] - s * self.vertices[:, b], s * self.vertices[:, a] + c * self.vertices[:, b]
+        v[:, a], v[:, b] = (
+            c * self.vertices[:, a] - s * self.vertices[:, b],
+            s * self.vertices[:, a] + c * self.vertices[:, b],
+        )
         return Mesh(v, self.triangles, self.materials)
 
     def scaled(self, x: float, y: float | None = None, z: float | None = None) -> Mesh:
@@ -107,45 +111,70 @@ def loft(sections: Sequence[Sequence[Point]] | np.ndarray, paint: str, caps: boo
 
 
 def box(size: Point, at: Point, paint: str) -> Mesh:
-    """A box of `size` (length, width, height) standing with the middle of its floor `at` a point. 12 triangles."""
+    """A box of `size` (length, width, height); the middle of its floor is `at` a point. 12 triangles."""
     x, y = size[0] / 2, size[1] / 2
     floor = [(-x, -y), (x, -y), (x, y), (-x, y)]
     return loft([[(a, b, 0.0) for a, b in floor], [(a, b, size[2]) for a, b in floor]], paint).at(*at)
 
 
 def frustum(size: Point, top: tuple[float, float], at: Point, paint: str, shift: float = 0.0) -> Mesh:
-    """As :func:`box`, with a top of another (length, width), moved forward by `shift`. A roof, a cabin, a hopper."""
+    """As :func:`box`, with a top of another (length, width), moved forward by `shift`.
+
+    A roof, a cabin, a hopper.
+    """
     x, y, u, v = size[0] / 2, size[1] / 2, top[0] / 2, top[1] / 2
     lower = [(-x, -y, 0.0), (x, -y, 0.0), (x, y, 0.0), (-x, y, 0.0)]
-    upper = [(shift - u, -v, size[2]), (shift + u, -v, size[2]), (shift + u, v, size[2]), (shift - u, v, size[2])]
+    upper = [
+        (shift - u, -v, size[2]),
+        (shift + u, -v, size[2]),
+        (shift + u, v, size[2]),
+        (shift - u, v, size[2]),
+    ]
     return loft([lower, upper], paint).at(*at)
 
 
-#: From this bevel on, metres, an edge is rounded in two steps: the silhouette of a smaller one shows no difference.
+#: From this bevel on, metres, an edge is rounded in two steps: the silhouette of a smaller one shows no
+#: difference.
 ROUND = 0.08
 
 
 def _fillet(bevel: float) -> list[tuple[float, float]]:
-    """(inwards, upwards) metres from where an edge begins to bend to where it ends: two steps of an arc, or one for a small edge."""
-    return [(0.0, 0.0), (0.3 * bevel, 0.7 * bevel), (bevel, bevel)] if bevel >= ROUND else [(0.0, 0.0), (bevel, bevel)]
+    """(inwards, upwards) metres from the beginning of a bend to its end: an arc of one or two steps."""
+    return (
+        [(0.0, 0.0), (0.3 * bevel, 0.7 * bevel), (bevel, bevel)]
+        if bevel >= ROUND
+        else [(0.0, 0.0), (bevel, bevel)]
+    )
 
 
 def block(size: Point, at: Point, paint: str, bevel: float = 0.1) -> Mesh:
-    """As :func:`box`, its upper edges rounded by `bevel` metres, its upright ones cut: soft, toy-like. 60 triangles (44 if small)."""
+    """A soft, toy-like box: its upper edges are rounded by `bevel` metres, its upright ones cut.
+
+    60 triangles, or 44 if it is small.
+    """
     (x, y, z), c = (size[0] / 2, size[1] / 2, size[2]), bevel
 
     def ring(inset: float, height: float) -> list[Point]:
         a, b = x - inset, y - inset
-        return [(-a + c, -b, height), (a - c, -b, height), (a, -b + c, height), (a, b - c, height),
-                (a - c, b, height), (-a + c, b, height), (-a, b - c, height), (-a, -b + c, height)]  # fmt: skip
+        return [
+            (-a + c, -b, height),
+            (a - c, -b, height),
+            (a, -b + c, height),
+            (a, b - c, height),
+            (a - c, b, height),
+            (-a + c, b, height),
+            (-a, b - c, height),
+            (-a, -b + c, height),
+        ]
 
     return loft([ring(0.0, 0.0), *[ring(inwards, z - c + up) for inwards, up in _fillet(c)]], paint).at(*at)
 
 
 def body(stations: Sequence[tuple[float, ...]], paint: str, bevel: float = 0.08) -> Mesh:
-    """A vehicle's shell lofted along x through `stations` (x, half width, bottom, top[, half width at the top]).
+    """A vehicle's shell lofted along x through stations (x, half width, bottom, top[, half width at top]).
 
-    The shoulder is rounded by `bevel`. List stations from tail to nose: bumper, boot, windscreen, bonnet, bumper.
+    The shoulder is rounded by `bevel`. List stations from tail to nose: bumper, boot, windscreen, bonnet,
+    bumper.
     """
     loops = []
     for station in stations:
@@ -158,19 +187,35 @@ def body(stations: Sequence[tuple[float, ...]], paint: str, bevel: float = 0.08)
     return loft(loops, paint)
 
 
-def profile(outline: Sequence[tuple[float, float]], width: float, at: Point, paint: str, width_top: float | None = None) -> Mesh:
-    """A convex side outline of (x, z) points made `width` wide about y = 0; `width_top` narrows it towards its top."""
+def profile(
+    outline: Sequence[tuple[float, float]],
+    width: float,
+    at: Point,
+    paint: str,
+    width_top: float | None = None,
+) -> Mesh:
+    """A convex side outline of (x, z) points, `width` wide about y = 0 and `width_top` at its top."""
     low, high = min(z for _, z in outline), max(z for _, z in outline)
 
     def half(z: float) -> float:
         t = (z - low) / (high - low)
         return (width * (1 - t) + (width if width_top is None else width_top) * t) / 2
 
-    return loft([[(x, -half(z), z) for x, z in outline], [(x, half(z), z) for x, z in outline]], paint).at(*at)
+    return loft([[(x, -half(z), z) for x, z in outline], [(x, half(z), z) for x, z in outline]], paint).at(
+        *at
+    )
 
 
-def cylinder(radius: float, length: float, at: Point, paint: str, axis: str = "z", sides: int = 10, end: float | None = None) -> Mesh:
-    """A cylinder from `at` along an axis, or a cone or frustum where its `end` has another radius (0 for a tip)."""
+def cylinder(
+    radius: float,
+    length: float,
+    at: Point,
+    paint: str,
+    axis: str = "z",
+    sides: int = 10,
+    end: float | None = None,
+) -> Mesh:
+    """A cylinder from `at` along an axis; a cone or frustum if its `end` has another radius (0 for a tip)."""
     ends = [(0.0, radius), (length, radius if end is None else max(end, 1e-6))]
     turn = [(cos(2 * pi * (i + 0.5) / sides), sin(2 * pi * (i + 0.5) / sides)) for i in range(sides)]
     order = {"x": (2, 0, 1), "y": (1, 2, 0), "z": (0, 1, 2)}[axis]
@@ -178,8 +223,10 @@ def cylinder(radius: float, length: float, at: Point, paint: str, axis: str = "z
     return loft(loops, paint).at(*at)
 
 
-def rod(start: Point, stop: Point, radius: float, paint: str, sides: int = 4, end: float | None = None) -> Mesh:
-    """A thin bar (a taper where `end` is another radius) between two points: frames, ladders' rails, cranes, branches."""
+def rod(
+    start: Point, stop: Point, radius: float, paint: str, sides: int = 4, end: float | None = None
+) -> Mesh:
+    """A thin bar between two points, a taper if `end` is another radius: frames, rails, cranes, branches."""
     a, b = np.array(start, dtype=np.float64), np.array(stop, dtype=np.float64)
     along = (b - a) / np.sqrt(((b - a) ** 2).sum())
     u = np.cross(along, [0.0, 0.0, 1.0] if abs(along[2]) < 0.9 else [1.0, 0.0, 0.0])
@@ -187,28 +234,42 @@ def rod(start: Point, stop: Point, radius: float, paint: str, sides: int = 4, en
     v = np.cross(along, u)
     turn = [2 * pi * (i + 0.5) / sides for i in range(sides)]
     radii = (radius, radius if end is None else max(end, 1e-6))
-    loops = np.array([[p + r * (cos(t) * u + sin(t) * v) for t in turn] for p, r in zip((a, b), radii, strict=True)])
+    loops = np.array(
+        [[p + r * (cos(t) * u + sin(t) * v) for t in turn] for p, r in zip((a, b), radii, strict=True)]
+    )
     return loft(loops, paint)
 
 
-def ball(radius: float | Point, at: Point, paint: str, sides: int = 8, rings: int = 4, low: float = -1.0) -> Mesh:
-    """A faceted ellipsoid about `at`; `low` in [-1, 1) cuts it off below (0 leaves a dome). `radius` may be (x, y, z)."""
+def ball(
+    radius: float | Point, at: Point, paint: str, sides: int = 8, rings: int = 4, low: float = -1.0
+) -> Mesh:
+    """A faceted ellipsoid about `at`; `low` in [-1, 1) cuts it off below (0 leaves a dome).
+
+    `radius` may be (x, y, z).
+    """
     rx, ry, rz = radius if isinstance(radius, tuple) else (radius, radius, radius)
     loops = []
     for i in range(rings + 1):
         angle = pi / 2 * (low + (1 - low) * i / rings)
         flat, height = max(cos(angle), 1e-6), sin(angle)
-        turn = [2 * pi * (j - 0.5 * i) / sides for j in range(sides)]  # half a step a ring, along the quads' diagonals
+        # half a step a ring, along the quads' diagonals
+        turn = [2 * pi * (j - 0.5 * i) / sides for j in range(sides)]
         loops.append([(rx * flat * cos(t), ry * flat * sin(t), rz * height) for t in turn])
     return loft(loops, paint).at(*at)
 
 
-def panel(corners: Sequence[Point], paint: str, u: tuple[float, float] = (0.0, 1.0), v: tuple[float, float] = (0.0, 1.0),
-          lift: float = 0.015) -> Mesh:  # fmt: skip
+def panel(
+    corners: Sequence[Point],
+    paint: str,
+    u: tuple[float, float] = (0.0, 1.0),
+    v: tuple[float, float] = (0.0, 1.0),
+    lift: float = 0.015,
+) -> Mesh:
     """A flat decal (2 triangles) on a quad: window, stripe, sign.
 
-    `corners` run counter-clockwise seen from outside, from lower left: (left, bottom), (right, bottom), (right, top),
-    (left, top). The decal covers the part `u` (left to right) by `v` (bottom to top) and stands `lift` metres proud.
+    `corners` run counter-clockwise seen from outside, from lower left: (left, bottom), (right, bottom),
+    (right, top), (left, top). The decal covers the part `u` (left to right) by `v` (bottom to top) and stands
+    `lift` metres proud.
     """
     a, b, c, d = (np.array(p, dtype=np.float64) for p in corners)
     normal = np.cross(c - a, d - b)
@@ -221,32 +282,62 @@ def panel(corners: Sequence[Point], paint: str, u: tuple[float, float] = (0.0, 1
     return Mesh(vertices, np.array([[0, 1, 2], [0, 2, 3]]), np.full(2, material(paint)))
 
 
-def side(x: tuple[float, float], z: tuple[float, float], y: float, paint: str, y_top: float | None = None, lift: float = 0.015) -> Mesh:
-    """The same decal on the left and right flank, between two x and two z, where the flank stands at ±y (y_top above)."""
+def side(
+    x: tuple[float, float],
+    z: tuple[float, float],
+    y: float,
+    paint: str,
+    y_top: float | None = None,
+    lift: float = 0.015,
+) -> Mesh:
+    """The same decal on both flanks, between two x and two z, where the flanks stand at ±y (y_top above)."""
     t = y if y_top is None else y_top
-    return panel([(x[0], -y, z[0]), (x[1], -y, z[0]), (x[1], -t, z[1]), (x[0], -t, z[1])], paint, lift=lift).both_sides()
+    return panel(
+        [(x[0], -y, z[0]), (x[1], -y, z[0]), (x[1], -t, z[1]), (x[0], -t, z[1])], paint, lift=lift
+    ).both_sides()
 
 
-def front(y: tuple[float, float], z: tuple[float, float], x: float, paint: str, x_top: float | None = None, lift: float = 0.015) -> Mesh:
+def front(
+    y: tuple[float, float],
+    z: tuple[float, float],
+    x: float,
+    paint: str,
+    x_top: float | None = None,
+    lift: float = 0.015,
+) -> Mesh:
     """A decal on a nose at x (x_top above), between two y and two z. For a tail, see :func:`back`."""
     t = x if x_top is None else x_top
     return panel([(x, y[0], z[0]), (x, y[1], z[0]), (t, y[1], z[1]), (t, y[0], z[1])], paint, lift=lift)
 
 
-def back(y: tuple[float, float], z: tuple[float, float], x: float, paint: str, x_top: float | None = None, lift: float = 0.015) -> Mesh:
+def back(
+    y: tuple[float, float],
+    z: tuple[float, float],
+    x: float,
+    paint: str,
+    x_top: float | None = None,
+    lift: float = 0.015,
+) -> Mesh:
     """A decal on a tail at x (x_top above), between two y and two z."""
     t = x if x_top is None else x_top
     return panel([(x, y[1], z[0]), (x, y[0], z[0]), (t, y[0], z[1]), (t, y[1], z[1])], paint, lift=lift)
 
 
-def top(x: tuple[float, float], y: tuple[float, float], z: float, paint: str, z_end: float | None = None, lift: float = 0.015) -> Mesh:
+def top(
+    x: tuple[float, float],
+    y: tuple[float, float],
+    z: float,
+    paint: str,
+    z_end: float | None = None,
+    lift: float = 0.015,
+) -> Mesh:
     """A decal on a roof or bonnet at height z (z_end at the second x)."""
     e = z if z_end is None else z_end
     return panel([(x[0], y[0], z), (x[1], y[0], e), (x[1], y[1], e), (x[0], y[1], z)], paint, lift=lift)
 
 
 def _fan(ring: Sequence[Point], paint: str, tip: Point | None = None) -> Mesh:
-    """A flat convex face, or a shallow cone up to its `tip`; `ring` runs counter-clockwise seen from outside."""
+    """A flat convex face, or a shallow cone up to its `tip`; `ring` is counter-clockwise from outside."""
     n = len(ring)
     if tip is None:
         triangles = [[0, i, i + 1] for i in range(1, n - 1)]
@@ -261,7 +352,7 @@ SMALL_WHEEL = 0.24
 
 
 def hub_face(radius: float, y: float, paint: str) -> Mesh:
-    """The outer face of a wheel about the origin, towards +y at `y`: a rim, five dark openings with spokes between, a pointed cap.
+    """The outer face of a wheel about the origin, towards +y at `y`: a rim, five openings, a pointed cap.
 
     21 triangles; a small wheel has no openings, and 12.
     """
@@ -272,23 +363,37 @@ def hub_face(radius: float, y: float, paint: str) -> Mesh:
         return [(distance * sin(t), y + lift, distance * cos(t)) for t in turns]
 
     outer, inner = ring(radius * 0.5, 0.025, 25), ring(radius * 0.22, 0.025, 5)
-    openings = [] if small else [_fan([inner[i], outer[5 * i - 1], outer[5 * i + 1]], "dark") for i in range(5)]
+    openings = (
+        [] if small else [_fan([inner[i], outer[5 * i - 1], outer[5 * i + 1]], "dark") for i in range(5)]
+    )
     rim = _fan(ring(radius * 0.64, 0.012, 8 if small else 12), paint)
     cap = _fan(ring(radius * 0.2, 0.025, 6), paint, (0.0, y + 0.05, 0.0))
     return join([rim, *openings, cap])
 
 
-def wheel(x: float, y: float, radius: float = 0.32, width: float = 0.22, hub: str = "hub", tyre: str = "tyre", sides: int = 0) -> Mesh:
+def wheel(
+    x: float,
+    y: float,
+    radius: float = 0.32,
+    width: float = 0.22,
+    hub: str = "hub",
+    tyre: str = "tyre",
+    sides: int = 0,
+) -> Mesh:
     """A wheel standing on the ground at (x, y), its hub on the outer face (the side away from y = 0).
 
     `sides` are 16 (10 of a small wheel) if not given. 81 triangles with 16.
     """
     sides = sides or (10 if radius < SMALL_WHEEL else 16)
-    whole = cylinder(radius, width, (0.0, -width / 2, 0.0), tyre, axis="y", sides=sides) + hub_face(radius, width / 2, hub)
+    whole = cylinder(radius, width, (0.0, -width / 2, 0.0), tyre, axis="y", sides=sides) + hub_face(
+        radius, width / 2, hub
+    )
     return (whole if y >= 0 else whole.mirrored()).at(x, y, radius)
 
 
-def wheels(xs: Sequence[float], track: float, radius: float = 0.32, width: float = 0.22, hub: str = "hub") -> Mesh:
+def wheels(
+    xs: Sequence[float], track: float, radius: float = 0.32, width: float = 0.22, hub: str = "hub"
+) -> Mesh:
     """Pairs of wheels at each x, outer faces `track` metres apart."""
     return join([wheel(x, track / 2 - width / 2, radius, width, hub).both_sides() for x in xs])
 
@@ -304,7 +409,9 @@ def arches(xs: Sequence[float], y: float, radius: float = 0.38, paint: str = "da
     return join(parts)
 
 
-def lamps(nose: float, tail: float, y: float, z: float, size: float = 0.16, z_tail: float | None = None) -> Mesh:
+def lamps(
+    nose: float, tail: float, y: float, z: float, size: float = 0.16, z_tail: float | None = None
+) -> Mesh:
     """Head lamps at x = nose and tail lamps at x = tail, `y` metres either side of the middle, `z` high."""
     t = z if z_tail is None else z_tail
     head = box((0.06, size * 1.3, size), (nose, y, z), "headlamp")
@@ -312,7 +419,9 @@ def lamps(nose: float, tail: float, y: float, z: float, size: float = 0.16, z_ta
     return (head + rear).both_sides()
 
 
-def ladder(start: Point, stop: Point, width: float, paint: str = "steel", rungs: int = 8, radius: float = 0.04) -> Mesh:
+def ladder(
+    start: Point, stop: Point, width: float, paint: str = "steel", rungs: int = 8, radius: float = 0.04
+) -> Mesh:
     """Two rails and their rungs from one point to another, `width` metres wide in y."""
     a, b = np.array(start), np.array(stop)
     off = np.array([0.0, width / 2, 0.0])
@@ -323,18 +432,28 @@ def ladder(start: Point, stop: Point, width: float, paint: str = "steel", rungs:
     return join(parts)
 
 
-def cabin(base: tuple[float, float], roof: tuple[float, float], z: tuple[float, float], width: tuple[float, float], paint: str,
-          pillars: Sequence[float] = (0.5,), glass: str = "glass") -> Mesh:  # fmt: skip
+def cabin(
+    base: tuple[float, float],
+    roof: tuple[float, float],
+    z: tuple[float, float],
+    width: tuple[float, float],
+    paint: str,
+    pillars: Sequence[float] = (0.5,),
+    glass: str = "glass",
+) -> Mesh:
     """A glasshouse: sloping windscreens and side windows under a painted roof.
 
-    `base` and `roof` are (rear x, front x) at the belt line and at the roof, `z` their heights, `width` their widths;
-    `pillars` are the places (0 rear to 1 front) of the painted posts between side windows.
+    `base` and `roof` are (rear x, front x) at the belt line and at the roof, `z` their heights, `width` their
+    widths; `pillars` are the places (0 rear to 1 front) of the painted posts between side windows.
     """
     (x0, x3), (x1, x2), (z0, z1), (w0, w1) = base, roof, z, (width[0] / 2, width[1] / 2)
 
     def ring(t: float, inset: float) -> list[Point]:
         """The outline at the share t of the height, drawn in by `inset` metres."""
-        rear, nose, w, z = x0 + (x1 - x0) * t + inset, x3 + (x2 - x3) * t - inset, w0 + (w1 - w0) * t - inset, z0 + (z1 - z0) * t
+        rear = x0 + (x1 - x0) * t + inset
+        nose = x3 + (x2 - x3) * t - inset
+        w = w0 + (w1 - w0) * t - inset
+        z = z0 + (z1 - z0) * t
         return [(rear, -w, z), (nose, -w, z), (nose, w, z), (rear, w, z)]
 
     # Windows end at 0.88 of the height; above them the roof's edge is rounded in two steps.
@@ -343,12 +462,18 @@ def cabin(base: tuple[float, float], roof: tuple[float, float], z: tuple[float, 
     flank = [(x0, -w0, z0), (x3, -w0, z0), (x2, -w1, z1), (x1, -w1, z1)]
     edges = [0.04, *pillars, 0.96]
     panes = [panel(flank, glass, (a + 0.025, b - 0.025), (0.1, 0.85)) for a, b in itertools.pairwise(edges)]
-    nose = panel([(x3, -w0, z0), (x3, w0, z0), (x2, w1, z1), (x2, -w1, z1)], glass, (0.06, 0.94), (0.08, 0.88))
-    tail = panel([(x0, w0, z0), (x0, -w0, z0), (x1, -w1, z1), (x1, w1, z1)], glass, (0.06, 0.94), (0.08, 0.88))
+    nose = panel(
+        [(x3, -w0, z0), (x3, w0, z0), (x2, w1, z1), (x2, -w1, z1)], glass, (0.06, 0.94), (0.08, 0.88)
+    )
+    tail = panel(
+        [(x0, w0, z0), (x0, -w0, z0), (x1, -w1, z1), (x1, w1, z1)], glass, (0.06, 0.94), (0.08, 0.88)
+    )
     return join([shell, nose, tail, *[p.both_sides() for p in panes]])
 
 
-def beacon(x: float, z: float, colours: tuple[str, str] = ("beacon red", "beacon blue"), width: float = 1.0) -> Mesh:
+def beacon(
+    x: float, z: float, colours: tuple[str, str] = ("beacon red", "beacon blue"), width: float = 1.0
+) -> Mesh:
     """A bar of two coloured lights across a roof."""
     bar = box((0.24, width, 0.06), (x, 0.0, z), "dark")
     left = box((0.2, width * 0.4, 0.16), (x, width * 0.26, z + 0.06), colours[0])

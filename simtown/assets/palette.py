@@ -11,12 +11,32 @@ from dataclasses import dataclass
 import numpy as np
 
 #: How a material answers to light and weather (column ``kind`` of the renderer's material table).
-MATTE, GLASS, WINDOW, HEADLAMP, TAILLAMP, GLOW, TINT_WALL, TINT_ROOF, LEAF, GROUND, ROAD, TINT_CLOTH, CLOUD = range(13)
+(
+    MATTE,
+    GLASS,
+    WINDOW,
+    HEADLAMP,
+    TAILLAMP,
+    GLOW,
+    TINT_WALL,
+    TINT_ROOF,
+    LEAF,
+    GROUND,
+    ROAD,
+    TINT_CLOTH,
+    CLOUD,
+) = range(13)
 
 
 @dataclass(frozen=True)
 class Material:
-    """One entry of the palette: sRGB colour as ``0xRRGGBB`` and the lighting kind."""
+    """One entry of the palette: sRGB colour as ``0xRRGGBB`` and the lighting kind.
+
+    Attributes:
+        name: of the palette.
+        rgb: sRGB as ``0xRRGGBB``.
+        kind: how light treats it, such as MATTE.
+    """
 
     name: str
     rgb: int
@@ -28,12 +48,14 @@ class Material:
 
 
 _PAINTS = {
-    "white": 0xF4F1EA, "cream": 0xF2E2BE, "silver": 0xB9C0C7, "grey": 0x8A9099, "charcoal": 0x4A4F58, "black": 0x24262C,
-    "red": 0xD8352F, "crimson": 0xA3203A, "coral": 0xF2766B, "orange": 0xF08A24, "amber": 0xF5B82E, "yellow": 0xFAD23C,
-    "lime": 0xA8CF45, "green": 0x3FA34D, "forest": 0x2B6B45, "olive": 0x77803F, "teal": 0x1F9C94, "mint": 0x9FDCC4,
-    "sky": 0x6FBDEB, "blue": 0x2F6FD0, "navy": 0x223C78, "purple": 0x7E4FB0, "lilac": 0xBFA2E0, "pink": 0xF29BBE,
-    "magenta": 0xD43F8D, "brown": 0x7D5230, "tan": 0xC9A26B, "sand": 0xE0C895, "wood": 0x9C6B3C, "brick": 0xB35A43,
-    "rust": 0x9A4A26, "gold": 0xD9A834, "skin": 0xE8B48C, "skin dark": 0x8D5A3B, "hay": 0xE3C15A, "concrete": 0xB8B4AA,
+    "white": 0xF4F1EA, "cream": 0xF2E2BE, "silver": 0xB9C0C7, "grey": 0x8A9099, "charcoal": 0x4A4F58,
+    "black": 0x24262C, "red": 0xD8352F, "crimson": 0xA3203A, "coral": 0xF2766B, "orange": 0xF08A24,
+    "amber": 0xF5B82E, "yellow": 0xFAD23C, "lime": 0xA8CF45, "green": 0x3FA34D, "forest": 0x2B6B45,
+    "olive": 0x77803F, "teal": 0x1F9C94, "mint": 0x9FDCC4, "sky": 0x6FBDEB, "blue": 0x2F6FD0,
+    "navy": 0x223C78, "purple": 0x7E4FB0, "lilac": 0xBFA2E0, "pink": 0xF29BBE, "magenta": 0xD43F8D,
+    "brown": 0x7D5230, "tan": 0xC9A26B, "sand": 0xE0C895, "wood": 0x9C6B3C, "brick": 0xB35A43,
+    "rust": 0x9A4A26, "gold": 0xD9A834, "skin": 0xE8B48C, "skin dark": 0x8D5A3B, "hay": 0xE3C15A,
+    "concrete": 0xB8B4AA,
 }  # fmt: skip
 _PARTS = [
     Material("tyre", 0x2B2D33),
@@ -97,9 +119,42 @@ COLOUR_WORDS: dict[str, tuple[str, ...]] = {
 _INDEX = {m.name: i for i, m in enumerate(MATERIALS)}
 
 #: Colours an instance's ``tint`` chooses among, by slot: walls, roofs, clothes.
-WALL_TINTS = (0xF3D9B1, 0xE9B7A0, 0xBFD8D2, 0xF0E6D2, 0xD7A98C, 0xAFC4DE, 0xE8C8D8, 0xC9D6A3, 0xC77B5F, 0xDDD3C4)
-ROOF_TINTS = (0xB5523F, 0x6C4A45, 0x59697A, 0x8A5A44, 0x4F6E66, 0x9C6B58, 0x74606E, 0x5B5F66, 0xA4473C, 0x7A7468)
-CLOTH_TINTS = (0xD8483E, 0x2F6FD0, 0xF5B82E, 0x3FA34D, 0x7E4FB0, 0xF4F1EA, 0x1F9C94, 0xF29BBE, 0x4A4F58, 0xF08A24)
+WALL_TINTS = (
+    0xF3D9B1,
+    0xE9B7A0,
+    0xBFD8D2,
+    0xF0E6D2,
+    0xD7A98C,
+    0xAFC4DE,
+    0xE8C8D8,
+    0xC9D6A3,
+    0xC77B5F,
+    0xDDD3C4,
+)
+ROOF_TINTS = (
+    0xB5523F,
+    0x6C4A45,
+    0x59697A,
+    0x8A5A44,
+    0x4F6E66,
+    0x9C6B58,
+    0x74606E,
+    0x5B5F66,
+    0xA4473C,
+    0x7A7468,
+)
+CLOTH_TINTS = (
+    0xD8483E,
+    0x2F6FD0,
+    0xF5B82E,
+    0x3FA34D,
+    0x7E4FB0,
+    0xF4F1EA,
+    0x1F9C94,
+    0xF29BBE,
+    0x4A4F58,
+    0xF08A24,
+)
 #: How many tints there are; an instance's tint is an integer below this.
 TINTS = len(WALL_TINTS)
 

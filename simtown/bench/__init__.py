@@ -1,1 +1,4 @@
-"""What users measure on their own machines: `simtown bench`."""
+"""What users measure on their own machines with `simtown bench`.
+
+:func:`simtown.bench.render.measure` times every renderer of :mod:`simtown.bench.engines`.
+"""

@@ -1,4 +1,4 @@
-"""Engines as the benchmark drives them: all that is installed, each with its own clock for the stages of its work."""
+"""The engines that the benchmark compares, each with its own clock for the stages of its work."""
 
 from __future__ import annotations
 
@@ -9,40 +9,39 @@ from typing import Protocol
 
 from simtown.bench.tiny import Tiny
 from simtown.render.cuda.engine import CardFrames, Cuda
-from simtown.render.engines import CardError
-from simtown.render.frames import LARGEST_ON_CARD
+from simtown.render.frames import LARGEST_ON_CARD, CardError
 from simtown.render.instances import instances
 from simtown.render.light import lights
 from simtown.render.raster import Raster
 from simtown.scenes.camera import views
 from simtown.scenes.scene import SceneBatch
 
-#: Pixels of the pictures that are kept on the card at once, at most; more are drawn over them.
+#: The most pixels of pictures that are kept on the card at once; more are drawn over them.
 KEPT = 8192 * 128 * 128
 
 
 class Engine(Protocol):
-    """Something that draws scenes at one size and is done when it returns.
+    """Draws scenes at one picture size.
 
     Attributes:
-        name: as the table tells it.
-        stages: seconds of each stage, added up since they were last cleared.
+        name: in the table of results.
+        stages: seconds of each stage, summed since they were last cleared.
     """
 
     name: str
     stages: dict[str, float]
 
     def draw(self, scenes: SceneBatch) -> float:
-        """Draw all scenes: colour, depth and ids. Seconds it took."""
+        """Draw colour, depth and ids of all scenes; returns the seconds until they are finished."""
         ...
 
     def memory(self) -> int:
-        """Bytes in use: of the card for an engine on it, of the process otherwise."""
+        """Bytes in use, of the card for an engine on it, otherwise of the process."""
         ...
 
 
 class _OnProcessor:
-    """What engines share whose memory is the process's, and that tell no stages."""
+    """An engine that uses the process's memory and by default measures no stages."""
 
     def __init__(self) -> None:
         self.stages: dict[str, float] = {}
@@ -61,15 +60,17 @@ class RasterEngine(_OnProcessor):
         self._raster, self._size = Raster(), size
 
     def draw(self, scenes: SceneBatch) -> float:
-        parts = _pieces(scenes, max(1, 8_000_000 // self._size**2))  # as a data set's writer asks for them
-        begun = perf_counter()
+        parts = _pieces(scenes, max(1, 8_000_000 // self._size**2))  # as large as a data set's writer draws
+        start = perf_counter()
         for part in parts:
             self._raster.render(part, self._size, self._size)
-        whole = perf_counter() - begun
-        begun = perf_counter()
-        for part in parts:  # once more, apart: what comes before the kernels
-            views(part.camera, self._size, self._size), lights(part.weather, part.intensity, part.sun), instances(part)
-        prepared = min(perf_counter() - begun, whole)
+        whole = perf_counter() - start
+        start = perf_counter()
+        for part in parts:  # what comes before the kernels, once more by itself
+            views(part.camera, self._size, self._size)
+            lights(part.weather, part.intensity, part.sun)
+            instances(part)
+        prepared = min(perf_counter() - start, whole)
         _add(self.stages, {"prepare": prepared, "draw": whole - prepared})
         return whole
 
@@ -87,14 +88,14 @@ class CudaEngine:
 
     def draw(self, scenes: SceneBatch) -> float:
         parts = _pieces(scenes, max(1, KEPT // self._size**2))
-        begun = perf_counter()
+        start = perf_counter()
         for part in parts:
             self._draw(part)
         self._cuda.finish()
-        whole = perf_counter() - begun
-        with self._cuda.timing() as told:  # once more, apart: events between the stages take time of their own
+        whole = perf_counter() - start
+        with self._cuda.timing() as seconds:  # once more, because events between stages take time themselves
             self._draw(parts[0])
-        _add(self.stages, told)
+        _add(self.stages, seconds)
         return whole
 
     def _draw(self, scenes: SceneBatch) -> None:
@@ -107,7 +108,8 @@ class CudaEngine:
         self._cuda.draw_into(scenes, frames.rgb, frames.depth, frames.ids)
 
     def memory(self) -> int:
-        return self._cuda.memory() + sum(array.nbytes for frames in self._frames.values() for array in vars(frames).values())
+        arrays = (array for frames in self._frames.values() for array in vars(frames).values())
+        return self._cuda.memory() + sum(array.nbytes for array in arrays)
 
 
 class OpenGLEngine(_OnProcessor):
@@ -122,13 +124,16 @@ class OpenGLEngine(_OnProcessor):
         self._renderer, self._size = OpenGL(), size
 
     def draw(self, scenes: SceneBatch) -> float:
-        begun = perf_counter()
+        start = perf_counter()
         self._renderer.render(scenes, self._size, self._size)
-        return perf_counter() - begun
+        return perf_counter() - start
 
 
 class TinyEngine(_OnProcessor):
-    """pybullet's TinyRenderer: one sample a pixel and a shadow, no weather. Only the first 48 scenes, again and again."""
+    """pybullet's TinyRenderer, which draws one sample a pixel, a shadow and no weather.
+
+    It draws the first 48 scenes again and again.
+    """
 
     name = "pybullet"
 
@@ -142,27 +147,36 @@ class TinyEngine(_OnProcessor):
     def draw(self, scenes: SceneBatch) -> float:
         if self._tiny is None:
             self._tiny = Tiny(scenes, self._size)
-        begun = perf_counter()
+        start = perf_counter()
         self._tiny.draw(0, len(scenes))
-        return perf_counter() - begun
+        return perf_counter() - start
 
 
-def makers(device: str) -> list[tuple[str, Callable[[int], Engine]]]:
-    """Every engine of "cpu", "cuda" or, for "auto", both: its name and what makes it for a picture size. Raises ABSENT."""
-    on_card: list[tuple[str, Callable[[int], Engine]]] = [
-        ("raster cuda", lambda size: CudaEngine(size, back=False)),
-        ("raster cuda, read back", lambda size: CudaEngine(size, back=True)),
-    ]
-    here: list[tuple[str, Callable[[int], Engine]]] = [("raster cpu", RasterEngine), ("opengl", OpenGLEngine), ("pybullet", TinyEngine)]
-    return {"cpu": here, "cuda": on_card, "auto": here[:1] + on_card + here[1:]}[device]
-
-
-#: What an engine that is not installed or finds no card raises.
+#: What makes each engine for a picture size; raises one of :data:`ABSENT` if the engine cannot be used.
+ENGINES: dict[str, Callable[[int], Engine]] = {
+    "raster cpu": RasterEngine,
+    "raster cuda": lambda size: CudaEngine(size, back=False),
+    "raster cuda, read back": lambda size: CudaEngine(size, back=True),
+    "opengl": OpenGLEngine,
+    "pybullet": TinyEngine,
+}
+#: The engines that draw on a card.
+ON_CARD = ("raster cuda", "raster cuda, read back")
+#: The errors of an engine that is not installed or finds no card.
 ABSENT = (ImportError, CardError)
 
 
+def engines_of(device: str) -> dict[str, Callable[[int], Engine]]:
+    """The engines that draw on "cpu" or "cuda", or, for "auto", all of them."""
+    return {
+        name: make
+        for name, make in ENGINES.items()
+        if device in ("auto", "cuda" if name in ON_CARD else "cpu")
+    }
+
+
 def _pieces(scenes: SceneBatch, most: int) -> list[SceneBatch]:
-    return [scenes[start : start + most] for start in range(0, len(scenes), most)] if len(scenes) > most else [scenes]
+    return [scenes[start : start + most] for start in range(0, len(scenes), most)]
 
 
 def _add(total: dict[str, float], more: dict[str, float]) -> None:

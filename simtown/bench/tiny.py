@@ -1,4 +1,4 @@
-"""pybullet's TinyRenderer on scenes of the town, the peer that needs neither a card nor OpenGL; and scenes as other engines want them."""
+"""pybullet's TinyRenderer, which needs neither a card nor OpenGL, and scenes as placed meshes for others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,14 @@ Images = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class Placed(NamedTuple):
-    """A batch as the other engines want it: meshes (n, i), matrices (n, i, 4, 4) float64, ids (i,), views (n, 15)."""
+    """The placed meshes of n scenes.
+
+    Attributes:
+        meshes: (n, i) numbers in the atlas, -1 for none.
+        matrices: (n, i, 4, 4) float64, from the mesh's frame to the world's.
+        ids: (i,) instance ids.
+        views: (n, 15) float64.
+    """
 
     meshes: np.ndarray
     matrices: np.ndarray
@@ -31,11 +38,17 @@ class Placed(NamedTuple):
 
 
 def placed(batch: SceneBatch, size: int) -> Placed:
+    """The meshes of a batch's scenes at their places."""
     meshes, poses, _, ids, _ = instances(batch)
     x, y, z, c, s, k = np.moveaxis(poses.astype(np.float64), -1, 0)
-    zero, one = np.zeros_like(x), np.ones_like(x)
-    rows = [k * c, -k * s, zero, x, k * s, k * c, zero, y, zero, zero, k, z, zero, zero, zero, one]
-    return Placed(meshes, np.stack(rows, axis=-1).reshape(*x.shape, 4, 4), ids, views(batch.camera, size, size).astype(np.float64))
+    zeros, ones = np.zeros_like(x), np.ones_like(x)
+    rows = [k * c, -k * s, zeros, x, k * s, k * c, zeros, y, zeros, zeros, k, z, zeros, zeros, zeros, ones]
+    return Placed(
+        meshes,
+        np.stack(rows, axis=-1).reshape(*x.shape, 4, 4),
+        ids,
+        views(batch.camera, size, size).astype(np.float64),
+    )
 
 
 def projection(view: np.ndarray, size: int) -> np.ndarray:
@@ -54,16 +67,21 @@ def to_camera(view: np.ndarray) -> np.ndarray:
 
 
 def corners(mesh: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A mesh's triangles apart: corners (3 t, 3), normals (3 t, 3), materials (3 t,)."""
+    """A mesh's separate triangles: corners (3 t, 3), normals (3 t, 3) and materials (3 t,)."""
     a, t = atlas(), slice(*atlas().triangle_start[mesh : mesh + 2])
-    return a.vertices[a.triangles[t]].reshape(-1, 3), np.repeat(a.normals[t, :3], 3, axis=0), np.repeat(a.materials[t], 3)
+    return (
+        a.vertices[a.triangles[t]].reshape(-1, 3),
+        np.repeat(a.normals[t, :3], 3, axis=0),
+        np.repeat(a.materials[t], 3),
+    )
 
 
 class Tiny:
-    """pybullet's TinyRenderer with shadows. One textured body an instance; the texture is the palette.
+    """pybullet's TinyRenderer with shadows.
 
-    A body cannot be rescaled, and hidden ones cost as much as seen ones, so bodies are made of ready shapes and removed again:
-    measured faster than moving a pool of them.
+    Every instance is one body, textured with the palette. A body cannot be rescaled, and hidden bodies cost
+    as much as visible ones. So bodies are made of ready shapes and removed again, which measures faster than
+    moving a pool of them.
     """
 
     def __init__(self, batch: SceneBatch, size: int) -> None:
@@ -74,7 +92,8 @@ class Tiny:
         self._pb, self._size, self._placed = pybullet, size, placed(batch, size)
         pybullet.connect(pybullet.DIRECT)
         with tempfile.TemporaryDirectory() as folder:
-            picture = np.repeat(np.tile((PALETTE[:, ::-1] * 255).round().astype(np.uint8), (8 * len(PALETTE), 1, 1)), 8, axis=1)
+            colours = (PALETTE[:, ::-1] * 255).round().astype(np.uint8)
+            picture = np.repeat(np.tile(colours, (8 * len(PALETTE), 1, 1)), 8, axis=1)
             cv2.imwrite(f"{folder}/palette.png", picture)
             self._texture = pybullet.loadTexture(f"{folder}/palette.png")
         view = self._placed.views[0]
@@ -108,6 +127,7 @@ class Tiny:
         return self._shapes[mesh, scale]
 
     def draw(self, first: int, count: int) -> Images:
+        """Draw so many scenes from `first` on; returns the pictures of the last one."""
         pb, size = self._pb, self._size
         for n in range(first, first + count):
             row = n % len(self._scenes)

@@ -1,4 +1,7 @@
-"""The command line: a command parses, calls one function of the package, and prints. Heavy imports wait until they are needed."""
+"""The command line: a command parses, calls one function of the package, and prints.
+
+Heavy imports wait until they are needed.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +12,19 @@ import signal
 import sys
 from typing import NoReturn
 
-from simtown import stopping, terminal
+from simtown.core import stopping, terminal
 
 __all__ = ["main"]
 
-#: True of every command: one that continues does, any other begins again.
+#: The last line of a command that was stopped. The same command continues, or begins again.
 STOPPED = "stopped; no file is half written, and the same command finishes the work"
 
 
 def main() -> NoReturn:
-    """Entry point of the process: every failure is one clear line on stderr and an exit code, never a traceback.
+    """Run the program: every failure is one clear line on stderr and an exit code, never a traceback.
 
-    Ctrl-C, SIGTERM and SIGHUP are caught before anything that takes time is imported. A command that one of them stopped ends with 128
-    and the signal's number, whatever came up on its way out.
+    Ctrl-C, SIGTERM and SIGHUP are caught before anything that takes time is imported. A command that one of
+    them stopped ends with 128 plus the signal's number, whatever else it raised on its way out.
     """
     stopping.catch_signals()
     terminal.guard()
@@ -42,15 +45,15 @@ def main() -> NoReturn:
     number = stopping.finish() or (signal.SIGINT if interrupted else 0)
     if number:
         line, code = STOPPED, 128 + number
-    _let_go_of_stdout()
+    _flush_stdout()
     if line:
-        with contextlib.suppress(OSError):  # after a SIGHUP nobody may be there to read
+        with contextlib.suppress(OSError):  # after a SIGHUP there may be no terminal
             terminal.give_up(line)
     sys.exit(code)
 
 
-def _let_go_of_stdout() -> None:
-    """Write what waits to be written, unless its reader has gone: head had enough, or the same Ctrl-C ended it."""
+def _flush_stdout() -> None:
+    """Write what is still buffered, unless the reader has gone: head had enough, or Ctrl-C ended it too."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -58,7 +61,7 @@ def _let_go_of_stdout() -> None:
 
 
 def _end_resource_tracker() -> None:
-    """Ends the helper process that multiprocessing starts beside workers: it would live on for a moment after this one."""
+    """End the helper process of multiprocessing, which would outlive this one for a moment."""
     tracker = getattr(sys.modules.get("multiprocessing.resource_tracker"), "_resource_tracker", None)
     stop = getattr(tracker, "_stop", None)  # not public; newer Pythons call it themselves, at about this time
     if stop is not None:

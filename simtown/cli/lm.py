@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from simtown.cli.app import RefusalError, app
-from simtown.extras import need
-from simtown.terminal import say
+from simtown.core.extras import need
+from simtown.core.terminal import say
 
 lm = typer.Typer(
     name="lm",
@@ -18,7 +18,6 @@ lm = typer.Typer(
     short_help="Small language models for the probes.",
     no_args_is_help=True,
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 app.add_typer(lm)
 
@@ -28,26 +27,41 @@ def _lm() -> None:
     pass
 
 
-def _need() -> None:
-    """One line instead of an ImportError where an extra is not installed."""
-    need("this command", ("torch", "transformers", "tokenizers", "safetensors", "msgspec"), "probes", "vg")
-
-
-@lm.command(short_help="Train a small language model on a text.")
-def train(
-    corpus: Annotated[Path, typer.Argument(help="Text, one phrase a line, or Visual Genome's region_descriptions.json; packed or not.")],
+@lm.command("train", short_help="Train a small language model on a text.")
+def train_command(
+    corpus: Annotated[
+        Path,
+        typer.Argument(
+            help="Text, one phrase a line, or Visual Genome's region_descriptions.json; packed or not."
+        ),
+    ],
     out: Annotated[Path, typer.Option(help="The directory to write: a model in Hugging Face's layout.")],
     arch: Annotated[str, typer.Option(help="lstm, bert-mini or gpt-mini.")] = "lstm",
     epochs: Annotated[int | None, typer.Option(help="Times that the corpus is read; by default 1.")] = None,
-    vocabulary: Annotated[int | None, typer.Option(help="Words (lstm) or byte pairs at most; by default 5000, bert-mini 8000.")] = None,
-    tokenizer: Annotated[
-        Path | None, typer.Option(help="A model made by this command whose vocabulary to take: only such models can be distilled.")
+    vocabulary: Annotated[
+        int | None, typer.Option(help="Words (lstm) or byte pairs at most; by default 5000, bert-mini 8000.")
     ] = None,
-    rare: Annotated[int, typer.Option(help="Phrases with a word that the corpus has less often are dropped.")] = 1,
+    tokenizer: Annotated[
+        Path | None,
+        typer.Option(
+            help="A model made by this command whose vocabulary to take: only such models can be distilled."
+        ),
+    ] = None,
+    rare: Annotated[
+        int, typer.Option(help="Phrases with a word that the corpus has less often are dropped.")
+    ] = 1,
     batch: Annotated[int | None, typer.Option(help="Phrases a step; by default 128.")] = None,
-    lr: Annotated[float | None, typer.Option(help="Highest learning rate; by default 0.003, bert-mini and gpt-mini 0.001.")] = None,
-    dropout: Annotated[float | None, typer.Option(help="Share dropped while training; by default 0.2, bert-mini and gpt-mini 0.1.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the initial weights, the order of phrases, dropout and masks.")] = 0,
+    lr: Annotated[
+        float | None,
+        typer.Option(help="Highest learning rate; by default 0.003, bert-mini and gpt-mini 0.001."),
+    ] = None,
+    dropout: Annotated[
+        float | None,
+        typer.Option(help="Share dropped while training; by default 0.2, bert-mini and gpt-mini 0.1."),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(help="Of the initial weights, the order of phrases, dropout and masks.")
+    ] = 0,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
 ) -> None:
     """Train a small language model; every probe can then ask it as lstm:OUT or hf:OUT.
@@ -56,13 +70,12 @@ def train(
 
     Killed or stopped, the same command continues and ends with the same weights.
     """
-    _need()
+    need("probes", "vg", modules=("torch", "transformers", "tokenizers", "safetensors", "msgspec"))
     import torch
 
+    from simtown.core.progress import Progress
     from simtown.probes.lm.architectures import ARCHITECTURES
-    from simtown.probes.lm.train import LMSettings
-    from simtown.probes.lm.train import train as run
-    from simtown.progress import Progress
+    from simtown.probes.lm.train import LMSettings, train
 
     if arch not in ARCHITECTURES:
         raise RefusalError(f"unknown --arch {arch}: choose {', '.join(ARCHITECTURES)}")
@@ -81,8 +94,11 @@ def train(
         tokenizer=None if tokenizer is None else str(tokenizer.resolve()),
         dropout=dropout,
     )
-    with Progress(f"train {out}") as watcher:
-        told = run(settings, corpus, out, watcher)
-    say(f"{out}: validation perplexity {told['validation_perplexity']:.2f} on {told['phrases']['validation']:,} phrases; "
-          f"{told['parameters']:,} parameters, {told['vocabulary']:,} entries in the vocabulary, {told['seconds']:.0f} s")  # fmt: skip
+    with Progress(f"train {out}") as progress:
+        summary = train(settings, corpus, out, progress)
+    say(
+        f"{out}: validation perplexity {summary['validation_perplexity']:.2f} on "
+        f"{summary['phrases']['validation']:,} phrases; {summary['parameters']:,} parameters, "
+        f"{summary['vocabulary']:,} entries in the vocabulary, {summary['seconds']:.0f} s"
+    )
     say(f"Ask it as {'lstm' if arch == 'lstm' else 'hf'}:{out}")

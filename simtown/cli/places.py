@@ -1,4 +1,4 @@
-"""Where commands write: names after the data set, on this machine."""
+"""Where commands write: on this machine, under names made from the data set's."""
 
 from __future__ import annotations
 
@@ -9,17 +9,21 @@ from simtown.cli.app import RefusalError
 
 
 def name_of(dataset: str) -> str:
-    """What a data set is called: the last part of its path or URL. Raises RefusalError if that is no name for a file."""
+    """The name of a data set: the last part of its path or URL.
+
+    Raises:
+        RefusalError: a file cannot have that name.
+    """
     from simtown.datasets import stores
 
     name = stores.name_of(dataset)
     if not name:
-        raise RefusalError(f"{dataset} has no name to call the output after: give --out")
+        raise RefusalError(f"{dataset} has no name that the output could have: give --out")
     return name
 
 
 def beside(dataset: str, suffix: str) -> Path:
-    """Where something made of a data set goes: town-SUFFIX beside the directory town; in the working directory if town is a URL."""
+    """The place of an output: town-SUFFIX beside the directory town, or here if the data set is a URL."""
     from simtown.datasets.stores import path_of, url_of
 
     name = f"{name_of(dataset)}-{suffix}"
@@ -31,7 +35,11 @@ def beside(dataset: str, suffix: str) -> Path:
 
 
 def local(path: Path, option: str = "--out") -> Path:
-    """The path that an option names. Raises RefusalError for a URL: a Path made of one is a folder called s3: or the like."""
+    """The path that an option names.
+
+    Raises:
+        RefusalError: it is a URL, of which Path would make a folder such as "s3:".
+    """
     from simtown.datasets.stores import path_of, url_of
 
     if url := url_of(path):
@@ -40,8 +48,14 @@ def local(path: Path, option: str = "--out") -> Path:
 
 
 def local_file(path: Path, option: str = "--out") -> Path:
-    """The same for a file to write. Raises RefusalError, before any work is done, if the directory for it is missing, too."""
+    """The path of a file to write, checked before the work begins.
+
+    Raises:
+        RefusalError: it is a URL, or its directory is missing.
+    """
     path = local(path, option)
     if not path.parent.is_dir():
-        raise RefusalError(f"{option} {path}: there is no directory {path.parent}; make it first, or give another {option}")
+        raise RefusalError(
+            f"{option} {path}: there is no directory {path.parent}; make it first, or give another {option}"
+        )
     return path

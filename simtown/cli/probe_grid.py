@@ -9,29 +9,37 @@ import typer
 
 from simtown.cli.app import AddressOption, EngineOption, RefusalError, connected, report
 from simtown.cli.probe import need, probe
-from simtown.terminal import say
+from simtown.core.terminal import say
 
 
-@probe.command(short_help="Many models, data and ways of asking at once.")
-def grid(
+@probe.command("grid", short_help="Many models, data and ways of asking at once.")
+def grid_command(
     file: Annotated[Path, typer.Argument(help="A TOML file of that form.")],
-    out: Annotated[Path, typer.Option(help="Where each cell gets a directory; with --engine ray one that all machines share.")],
-    jobs: Annotated[int | None, typer.Option(help="Cells at once, each a process; by default one a processor.")] = None,
+    out: Annotated[
+        Path,
+        typer.Option(help="Where each cell gets a directory; with --engine ray one that all machines share."),
+    ],
+    jobs: Annotated[
+        int | None, typer.Option(help="Cells at once, each a process; by default one a processor.")
+    ] = None,
     engine: EngineOption = "local",
     address: AddressOption = None,
     plan: Annotated[bool, typer.Option("--plan", help="Only list the commands.")] = False,
 ) -> None:
-    """Run simtown probe physical, visual or spatial for every cell of a grid; go on where it was stopped, try again what failed.
+    """Run simtown probe physical, visual or spatial for every cell of a grid; go on where it was stopped, try
+    again what failed.
 
-    The file has version = 1 and [[grid]] tables of a study and its command's options, without the dashes; a list stands for several cells:
+    The file has version = 1 and [[grid]] tables of a study and its command's options, without the dashes; a
+    list stands for several cells:
 
-    study = "physical", data = "physical-commonsense", model = ["glove:glove.txt", "majority"], task = ["OP", "OA"]
+    study = "physical", data = "physical-commonsense", model = ["glove:glove.txt", "majority"], task = ["OP",
+    "OA"]
     """
-    from simtown.probes import grid as grids
-    from simtown.processes import default_workers
-    from simtown.progress import Progress
+    from simtown.core.processes import default_workers
+    from simtown.core.progress import Progress
+    from simtown.probes import grid
 
-    cells = grids.read(file)
+    cells = grid.read(file)
     if plan:
         for cell in cells:
             say(" ".join(("simtown probe", *cell.words, "--out", str(out / cell.name))))
@@ -41,13 +49,16 @@ def grid(
     if many < 1:
         raise RefusalError(f"--jobs must be at least 1, not {many}")
     with connected(engine, address, jobs) as cluster, Progress(f"probe grid {out}, cells") as bar:
-        bar.started(len(cells), 0)
+        bar.on_begin(len(cells))
 
-        def done(cell: grids.Cell, error: str) -> None:
-            bar.advanced(1, {})
+        def done(cell: grid.GridCell, error: str) -> None:
+            bar.on_progress(1)
             if not error:
                 bar.say(f"{cell.name} is done")
 
-        outcome = grids.run(cells, out, many, done, cluster)
+        outcome = grid.run(cells, out, many, done, cluster)
     report(outcome, out, "cells")
-    say(f"Now: simtown probe compare {out}/A {out}/B, or simtown probe reproduce TABLE --data DATA --with {out}/A")
+    say(
+        f"Now: simtown probe compare {out}/A {out}/B, or simtown probe reproduce TABLE --data DATA --with "
+        f"{out}/A"
+    )

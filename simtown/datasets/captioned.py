@@ -1,4 +1,7 @@
-"""Captions of a whole split, block by block: memory does not grow with the split, and its text is the same however many work."""
+"""Captions of a whole split, block by block.
+
+Memory does not grow with the split, and the text does not depend on the number of workers.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,17 @@ from pathlib import Path
 
 import numpy as np
 
+from simtown.core.files import replacing
+from simtown.core.pool import Pool, Processes, Report, ignore
 from simtown.datasets.handle import Handle
 from simtown.datasets.reader import SCENE_COLUMNS, Dataset
-from simtown.files import replacing
 from simtown.language.captions import captions, check_bias
 from simtown.language.colours import colour_sums, seen
-from simtown.pool import Pool, Processes, Report, ignore
 from simtown.scenes.scene import SceneBatch
 
-#: Scenes that are told at once.
+#: Scenes that are worded at once.
 _ROWS = 4_096
-#: Scenes of a block, which one worker tells: their text has 10 MB.
+#: Scenes of a block, which one worker words: their text has 10 MB.
 BLOCK = 65_536
 #: Bytes that two captions have at most.
 _LONGEST = 2_000
@@ -28,17 +31,30 @@ Block = tuple[str, int, int]
 
 
 def write_captions(
-    path: Path, dataset: Dataset, name: str, bias: float = 0.0, pool: Pool | None = None, progress: Report = ignore
+    path: Path,
+    dataset: Dataset,
+    name: str,
+    bias: float = 0.0,
+    pool: Pool | None = None,
+    progress: Report = ignore,
 ) -> tuple[int, str]:
-    """Write the captions of a split (:func:`simtown.language.captions.captions`), a line each; returns their number and one of them.
+    """Write the captions of a split (:func:`simtown.language.captions.captions`), a line each.
 
     Args:
         path: of the file, which is written whole or not at all.
+        dataset: the data set.
         name: of the split.
-        bias, pool, progress: of :func:`caption_blocks`.
+        bias: see :func:`caption_blocks`.
+        pool: see :func:`caption_blocks`.
+        progress: see :func:`caption_blocks`.
+
+    Returns:
+        The number of captions, and one of them.
 
     Raises:
-        ValueError: `bias` is not in [0, 1]. DamagedError: a shard cannot be read. OSError: the file cannot be written.
+        ValueError: `bias` is not in [0, 1].
+        DamagedError: a shard cannot be read.
+        OSError: the file cannot be written.
     """
     count, example = 0, ""
     with replacing(path) as temporary, open(temporary, "wb") as file:
@@ -57,12 +73,15 @@ def caption_blocks(
     """The captions of a split, block by block: their number, and their text in UTF-8, a line each.
 
     Args:
-        bias: reporting bias; unless it is 0, scenes are read twice, first to know each kind's typical colour.
-        pool: who works; by default this process.
-        progress: called with the number of scenes read since the last call: :func:`scenes_to_read` in all.
+        dataset: the data set.
+        name: of the split.
+        bias: reporting bias; unless it is 0, scenes are read twice, first for each kind's typical colour.
+        pool: does the work; by default this process.
+        progress: called with the number of scenes read since the last call, :func:`scenes_to_read` in all.
 
     Raises:
-        ValueError: `bias` is not in [0, 1]. DamagedError: a shard cannot be read.
+        ValueError: `bias` is not in [0, 1].
+        DamagedError: a shard cannot be read.
     """
     check_bias(bias)
     pool = pool or Processes()
@@ -71,7 +90,7 @@ def caption_blocks(
     early: dict[Block, tuple[int, bytes]] = {}
     following = iter(blocks)
     wanted = next(following, None)
-    with closing(pool.map(_tell, blocks, (Handle(dataset), bias, typical), progress)) as results:
+    with closing(pool.map(_caption_block, blocks, (Handle(dataset), bias, typical), progress)) as results:
         for block, result in results:
             early[block] = result
             while wanted in early:
@@ -80,7 +99,7 @@ def caption_blocks(
 
 
 def scenes_to_read(dataset: Dataset, name: str, bias: float) -> int:
-    """How many scenes :func:`caption_blocks` reads."""
+    """The number of scenes that :func:`caption_blocks` reads."""
     return len(dataset[name]) * (2 if bias else 1)
 
 
@@ -92,7 +111,7 @@ def _typical_colours(dataset: Dataset, blocks: list[Block], pool: Pool, progress
 
 
 def _scenes(dataset: Dataset, block: Block) -> Iterator[tuple[int, SceneBatch]]:
-    """The scenes of a block, some at a time, each with the number of its first one."""
+    """The scenes of a block, some at a time, with the number of the first one."""
     name, begin, end = block
     split = dataset[name]
     for start, columns in split.stream(SCENE_COLUMNS, _ROWS, begin=begin, end=end):
@@ -109,7 +128,9 @@ def _add_colours(block: Block, report: Report, handle: Handle) -> np.ndarray:
     return total
 
 
-def _tell(block: Block, report: Report, handle: Handle, bias: float, typical: np.ndarray | None) -> tuple[int, bytes]:
+def _caption_block(
+    block: Block, report: Report, handle: Handle, bias: float, typical: np.ndarray | None
+) -> tuple[int, bytes]:
     """A piece of work: the number of captions, and their text."""
     count, text, seed = 0, bytearray(), handle.open().settings.seed
     for start, scenes in _scenes(handle.open(), block):

@@ -1,6 +1,7 @@
-"""The pictures of a shard, read past HDF5: it says once where they lie, then each is one read and one unpacking into its place.
+"""Reading the pictures of a shard without HDF5, which only says where they are.
 
-HDF5's own way to a picture takes ten times as long, for looking its chunk up and for the plugin that unpacks it, and holds a lock.
+Each picture takes one read and one unpacking into its place. HDF5 itself takes ten times as long, for looking
+up the chunk and for the plugin that unpacks it, and it holds a lock.
 """
 
 from __future__ import annotations
@@ -16,22 +17,24 @@ from typing import Any
 import cramjam
 import numpy as np
 
-#: Bytes that the LZ4 filter adds to a chunk: the total size, the size of a block, and the size of the first block.
+#: Bytes that the LZ4 filter adds to a chunk: the total size, the size of a block, and the size of the first
+#: block.
 _FRAME = 16
 
 
 class ChunkError(ValueError):
-    """A chunk is not what an array of its kind holds."""
+    """A chunk does not hold a row of its array."""
 
 
 @dataclass(frozen=True)
 class Chunks:
-    """Where the rows of an array lie in its file, a chunk a row, each packed with LZ4 alone.
+    """Where the rows of an array are in its file. Each row is a chunk that is packed with LZ4 alone.
 
     Attributes:
         offsets: (n,) int64 bytes from the file's beginning.
         sizes: (n,) int64 bytes, packed.
-        shape: of a row. `dtype`: of its values.
+        shape: of a row.
+        dtype: of its values.
 
     Raises:
         ChunkError: a chunk is larger than any row.
@@ -52,17 +55,29 @@ class Chunks:
         return self.offsets.nbytes + self.sizes.nbytes
 
     def read(self, handle: int, rows: np.ndarray, out: np.ndarray, places: Iterable[int]) -> None:
-        """Unpack some rows ((k,) numbers) into the `places` of `out` ((m, *shape), C-contiguous). `handle`: of the open file.
+        """Unpack some rows into an array.
+
+        Args:
+            handle: of the open file.
+            rows: (k,) numbers of the rows.
+            out: (m, *shape), C-contiguous.
+            places: k places in `out`.
 
         Raises:
             ChunkError: a chunk is cut short, or holds another number of bytes than a row has.
         """
-        for place, offset, size in zip(places, self.offsets[rows].tolist(), self.sizes[rows].tolist(), strict=True):
+        for place, offset, size in zip(
+            places, self.offsets[rows].tolist(), self.sizes[rows].tolist(), strict=True
+        ):
             _unpack(os.pread(handle, size, offset), out[place])
 
 
 def _unpack(chunk: bytes, row: np.ndarray) -> None:
-    """Unpack a chunk as the LZ4 filter writes it: total size and block size (8 and 4 bytes, big-endian), then each block and its size."""
+    """Unpack a chunk of the LZ4 filter.
+
+    It begins with the total size and the block size (8 and 4 bytes, big-endian); then come the blocks, each
+    behind its packed size.
+    """
     total, block, place = int.from_bytes(chunk[:8], "big"), int.from_bytes(chunk[8:12], "big"), 12
     target = row.reshape(-1).view(np.uint8).data
     if len(chunk) <= _FRAME:
@@ -89,5 +104,5 @@ def _unpack(chunk: bytes, row: np.ndarray) -> None:
 
 
 def open_file(path: Path) -> FileIO:
-    """A shard's file, for :meth:`Chunks.read`."""
+    """Open a shard's file for :meth:`Chunks.read`."""
     return FileIO(path, "r")

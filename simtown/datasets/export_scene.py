@@ -21,13 +21,16 @@ from simtown.assets.palette import (
     WALL_TINTS,
     rgb_table,
 )
-from simtown.files import save_bytes
+from simtown.core.files import save_bytes
 from simtown.render.instances import instances
 from simtown.scenes.scene import SceneBatch
 
 
 def glb(scene: SceneBatch, path: Path) -> None:
-    """Write the first scene of a batch as binary glTF: metres, y up as glTF has it, a named node an instance, colours per face."""
+    """Write the first scene of a batch as binary glTF.
+
+    Units are metres, y points up as glTF requires. Each instance is a named node, with colours per face.
+    """
     meshes, poses, styles, _, paints = instances(scene[:1])
     colours = np.array([m.colour for m in MATERIALS])
     kinds = np.array([m.kind for m in MATERIALS])
@@ -36,7 +39,8 @@ def glb(scene: SceneBatch, path: Path) -> None:
     for k, number in enumerate(meshes[0]):
         if number < 0:
             continue
-        mesh, (x, y, z, c, s, scale), style = atlas().mesh(int(number)), poses[0, k].astype(float), int(styles[0, k])
+        mesh, style = atlas().mesh(int(number)), int(styles[0, k])
+        x, y, z, c, s, scale = poses[0, k].astype(float)
         body = atlas().body[slice(*atlas().triangle_start[number : number + 2])]
         face = colours[np.where(body, paints[0, k], mesh.materials)]
         for kind, tints, pick in (
@@ -45,20 +49,27 @@ def glb(scene: SceneBatch, path: Path) -> None:
             (TINT_CLOTH, CLOTH_TINTS, style),
         ):
             face[kinds[mesh.materials] == kind] = rgb_table(tints)[pick % TINTS]
-        corners = mesh.vertices[mesh.triangles].reshape(-1, 3)  # unshared, so that every face keeps its colour
-        linear = np.where(face <= 0.04045, face / 12.92, ((face + 0.055) / 1.055) ** 2.4)  # glTF's colours are linear light
+        corners = mesh.vertices[mesh.triangles].reshape(-1, 3)  # not shared: every face keeps its colour
+        linear = np.where(face <= 0.04045, face / 12.92, ((face + 0.055) / 1.055) ** 2.4)  # as in glTF
         rgba = np.concatenate([np.repeat(linear, 3, axis=0), np.ones((len(corners), 1))], axis=1)
         solid = trimesh.Trimesh(
-            corners, np.arange(len(corners)).reshape(-1, 3), vertex_colors=(rgba * 255 + 0.5).astype(np.uint8), process=False
+            corners,
+            np.arange(len(corners)).reshape(-1, 3),
+            vertex_colors=(rgba * 255 + 0.5).astype(np.uint8),
+            process=False,
         )
-        turn = np.array([[c, -s, 0, x], [s, c, 0, y], [0, 0, 1, z], [0, 0, 0, 1]]) @ np.diag([scale, scale, scale, 1])
+        turn = np.array([[c, -s, 0, x], [s, c, 0, y], [0, 0, 1, z], [0, 0, 0, 1]]) @ np.diag(
+            [scale, scale, scale, 1]
+        )
         upright = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1.0]])  # z up to y up
-        world.add_geometry(solid, node_name=f"{k:02d} {names[k]}", geom_name=f"{k:02d} {names[k]}", transform=upright @ turn)
+        world.add_geometry(
+            solid, node_name=f"{k:02d} {names[k]}", geom_name=f"{k:02d} {names[k]}", transform=upright @ turn
+        )
     save_bytes(path, world.export(file_type="glb", tree_postprocessor=_matte))
 
 
 def _matte(tree: dict[str, Any]) -> None:
-    """Give every mesh a matte material: glTF's default is metal, which is black wherever there is nothing to mirror."""
+    """Give every mesh a matte material: glTF's default is metal, which is black if it mirrors nothing."""
     tree["materials"] = [{"pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 0.9}}]
     for mesh in tree["meshes"]:
         for primitive in mesh["primitives"]:

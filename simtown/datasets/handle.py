@@ -1,4 +1,4 @@
-"""A data set for pieces of work, which other processes and machines open for themselves."""
+"""A data set that other processes and machines open for themselves, for pieces of work."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import socket
 from functools import lru_cache
 from typing import Any
 
-from simtown.datasets.manifest import SEAL, sealed
+from simtown.core.files import DamagedError
+from simtown.core.pool import require_shared
+from simtown.datasets.manifests import SEAL, sealed
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.stores import url_of
-from simtown.files import DamagedError
-from simtown.pool import require_shared
 
 
 class Handle:
-    """Names a data set. A copy in another process opens it once and keeps it from one piece of work to the next."""
+    """Names a data set. A copy in another process opens it once, and keeps it for the next piece of work."""
 
     def __init__(self, data: Dataset) -> None:
         self._data: Dataset | None = data
@@ -40,10 +40,13 @@ def _open(source: str, seal: str) -> Dataset:
         require_shared(source)
     data = open_dataset(source)
     if _seal(data) != seal:
-        raise DamagedError(f"{data.place} has changed since the command began, or is another data set on {socket.gethostname()}")
+        raise DamagedError(
+            f"{data.place} has changed since the command began, or is another data set on "
+            f"{socket.gethostname()}"
+        )
     return data
 
 
 def _seal(data: Dataset) -> str:
-    """The checksum of the manifest; one of version 1 may not hold it."""
+    """The checksum of the manifest; a manifest of version 1 may not hold it."""
     return str(sealed(data.manifest)[SEAL])

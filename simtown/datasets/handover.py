@@ -1,8 +1,9 @@
-"""Batches on their way out of a DataLoader's worker process: written into memory that both processes have, which is then used again.
+"""Sending batches from a DataLoader's worker process through shared memory that is used again and again.
 
-PyTorch's own way maps fresh shared memory for every tensor of every batch, copies the tensor into it, and maps it in the other process. For
-pictures that takes longer than reading and unpacking them. Here a worker keeps a few pieces of shared memory. A batch is written into a
-free one. The other process frees it when nothing there holds a tensor of that batch any more.
+PyTorch itself maps new shared memory for every tensor of every batch, copies the tensor into it, and maps it
+in the other process. For pictures this takes longer than reading and unpacking them. Here a worker keeps a
+few pieces of shared memory, and writes a batch into a free one. The other process frees the piece when it no
+longer holds a tensor of that batch.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ from weakref import ref
 
 import numpy as np
 
-#: Pieces of memory that a worker keeps at most. More batches at a time go PyTorch's own way.
+#: Most pieces of memory that a worker keeps. If all are in use, a batch is sent in PyTorch's own way.
 PIECES = 32
-#: Every array begins at a multiple of so many bytes. A piece begins with so many that are no data: the first says whether it is in use.
+#: Every array begins at a multiple of this number of bytes. The first bytes of a piece hold no data: the very
+#: first says whether the piece is in use.
 _ALIGNED = 64
 
 
 class _Hold:
-    """A batch's hold on a piece of shared memory, as the root of the batch's arrays: it ends with the last of them."""
+    """Keeps a piece of shared memory in use, as the base of a batch's arrays, until the last one is gone."""
 
     def __init__(self, piece: Any) -> None:
         self.memory: np.ndarray = piece.numpy()
@@ -36,7 +38,9 @@ class _Hold:
         if not self.handed_over:
             self.memory[0] = 0
 
-    def view(self, offset: int, shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...] | None = None) -> np.ndarray:
+    def view(
+        self, offset: int, shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...] | None = None
+    ) -> np.ndarray:
         """An array in this memory, which keeps this hold."""
         return np.ndarray(shape, dtype, np.asarray(self), offset, strides)
 
@@ -51,8 +55,15 @@ class _Pieces:
         self.known: set[int] = set()  # by their numbers, to the process that receives batches
 
     def take(self, size: int) -> tuple[int, _Hold] | None:
-        """The number of a free piece of `size` bytes or more, and a hold on it; None where none is free and there are enough."""
-        number = next((i for i, piece in enumerate(self.pieces) if self.holds[i]() is None and len(piece) >= size and not piece[0]), None)
+        """The number of a free piece of `size` bytes or more, and a hold on it; None if all are in use."""
+        number = next(
+            (
+                i
+                for i, piece in enumerate(self.pieces)
+                if self.holds[i]() is None and len(piece) >= size and not piece[0]
+            ),
+            None,
+        )
         if number is None:
             import torch
 
@@ -86,7 +97,7 @@ def _in_worker() -> bool:
 
 
 class Room:
-    """Memory for the arrays of a batch: shared memory in a worker process of DataLoader, ordinary memory elsewhere.
+    """Memory for the arrays of a batch: shared in a worker process of DataLoader, ordinary elsewhere.
 
     Args:
         forms: shape and type of every array, by name.
@@ -104,15 +115,21 @@ class Room:
         if self.taken is None:
             self.arrays = {name: np.empty(shape, dtype) for name, (shape, dtype) in forms.items()}
         else:
-            self.arrays = {name: self.taken[1].view(offsets[name], shape, dtype) for name, (shape, dtype) in forms.items()}
+            self.arrays = {
+                name: self.taken[1].view(offsets[name], shape, dtype)
+                for name, (shape, dtype) in forms.items()
+            }
 
     def parcel(self, tensors: dict[str, Any]) -> dict[str, Any]:
-        """The same tensors: those that share memory with the arrays take it along when they are sent to another process."""
+        """The same tensors; those in shared memory stay there when they are sent to another process."""
         return tensors if self.taken is None else Parcel(tensors, *self.taken)
 
 
 class Parcel(dict[str, Any]):
-    """Tensors by name, of which some lie in a piece of shared memory. The process that receives them has an ordinary dict."""
+    """Tensors by name, some of them in a piece of shared memory.
+
+    The process that receives them gets an ordinary dict.
+    """
 
     def __init__(self, tensors: Mapping[str, Any], number: int, hold: _Hold) -> None:
         super().__init__(tensors)
@@ -126,7 +143,7 @@ class Parcel(dict[str, Any]):
 
 
 def _send(parcel: Parcel) -> Any:
-    """A parcel for another process. Tensors that do not lie in its memory go PyTorch's own way."""
+    """Pickle a parcel. PyTorch itself sends the tensors that are not in the shared memory."""
     hold, pieces = parcel.hold, _pieces()
     if hold.handed_over:
         return dict, (dict(parcel),)
@@ -149,19 +166,27 @@ ForkingPickler.register(Parcel, _send)
 
 
 def _receive(
-    token: str, process: int, number: int, piece: Any, inside: dict[str, Any], others: dict[str, Any], names: list[str]
+    token: str,
+    process: int,
+    number: int,
+    piece: Any,
+    inside: dict[str, Any],
+    others: dict[str, Any],
+    names: list[str],
 ) -> dict[str, Any]:
     import torch
 
     if token not in _received:
-        for ended in [known for known, (sender, _) in _received.items() if not _runs(sender)]:
+        for ended in [other for other, (sender, _) in _received.items() if not _runs(sender)]:
             del _received[ended]
         _received[token] = (process, {})
-    known = _received[token][1]
+    pieces = _received[token][1]
     if piece is not None:
-        known[number] = piece
-    hold = _Hold(known[number])
-    return {name: torch.from_numpy(hold.view(*inside[name])) if name in inside else others[name] for name in names}
+        pieces[number] = piece
+    hold = _Hold(pieces[number])
+    return {
+        name: torch.from_numpy(hold.view(*inside[name])) if name in inside else others[name] for name in names
+    }
 
 
 def _runs(process: int) -> bool:

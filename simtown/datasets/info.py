@@ -1,4 +1,4 @@
-"""What a data set holds, as tables and bars in the terminal."""
+"""Describing a data set with tables and bars in the terminal."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
-from simtown.assets.catalogue import VERSION as CATALOGUE_VERSION
-from simtown.console import PlainConsole, page, styled
+from simtown.assets.catalogue import VERSION
+from simtown.core.console import PlainConsole, page, styled
 from simtown.datasets import timings
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.datasets.shards import STAGES
-from simtown.datasets.stores import Directory, Remote, store_of
-from simtown.datasets.summary import median_margin
+from simtown.datasets.stores import DirectoryStore, Remote, store_of
+from simtown.datasets.summaries import median_margin
 
 _BAR = 20
 
@@ -29,14 +29,14 @@ def show(place: str | Path) -> None:
         _print(store_of(place), dataset, console)
 
 
-def _print(store: Directory | Remote, dataset: Dataset, console: PlainConsole) -> None:
+def _print(store: DirectoryStore | Remote, dataset: Dataset, console: PlainConsole) -> None:
     s = dataset.settings
     size = sum(e["bytes"] for e in dataset.manifest["shards"].values())
     about = f"{s.entities} entities, {s.width} x {s.height} pixels, {s.vehicles} vehicles a scene, {s.seeds}"
-    made = f"frequencies {s.frequencies}; {size / 1e6:,.1f} MB, simtown {dataset.manifest['simtown']}"
-    console.print(styled(str(store), "bold") + styled(f": {about}, {made}"))
+    origin = f"frequencies {s.frequencies}; {size / 1e6:,.1f} MB, simtown {dataset.manifest['simtown']}"
+    console.print(styled(str(store), "bold") + styled(f": {about}, {origin}"))
     if s.other_world:
-        console.print(f"It shows version {s.catalogue} of the world; this program makes version {CATALOGUE_VERSION}.")
+        console.print(f"It shows version {s.catalogue} of the world; this program makes version {VERSION}.")
     if s.world_seed:
         kinds = ", ".join(dataset.names["entities"][e] for e in s.kinds)
         console.print(styled(f"Its kinds of vehicles, the most frequent first: {kinds}."))
@@ -54,13 +54,21 @@ def _splits(dataset: Dataset) -> Table:
     for column in table.columns[1:]:
         column.justify = "right"
     table.add_row("examples", *(f"{sum(counts['answer']):,}" for counts in splits.values()))
-    table.add_row("answered yes", *(f"{counts['answer'][1] / sum(counts['answer']):.1%}" for counts in splits.values()))
+    table.add_row(
+        "answered yes", *(f"{counts['answer'][1] / sum(counts['answer']):.1%}" for counts in splits.values())
+    )
     for counted, names in (("relation", dataset.names["relations"]), ("weather", dataset.names["weathers"])):
         for number, name in enumerate(names):
             if any(counts[counted][number] for counts in splits.values()):
-                table.add_row(name, *(f"{counts[counted][number] / sum(counts[counted]):.1%}" for counts in splits.values()))
+                table.add_row(
+                    name,
+                    *(f"{counts[counted][number] / sum(counts[counted]):.1%}" for counts in splits.values()),
+                )
     table.add_row("median |margin|, m", *(f"{median_margin(counts):.1f}" for counts in splits.values()))
-    table.add_row("hidden in part", *(f"{counts['hidden'][1] / sum(counts['hidden']):.1%}" for counts in splits.values()))
+    table.add_row(
+        "hidden in part",
+        *(f"{counts['hidden'][1] / sum(counts['hidden']):.1%}" for counts in splits.values()),
+    )
     return table
 
 
@@ -73,7 +81,7 @@ def _acceptance(dataset: Dataset) -> Table:
     return table
 
 
-def _timings(store: Directory | Remote) -> Table | None:
+def _timings(store: DirectoryStore | Remote) -> Table | None:
     runs = timings.load(store)
     if not runs:
         return None  # made elsewhere, or copied without its timings
@@ -83,25 +91,34 @@ def _timings(store: Directory | Remote) -> Table | None:
     for run in runs:
         shares = [f"{run['stage_shares'][stage]:.0%}" for stage in STAGES]
         rate = run["examples"] / max(run["wall_seconds"], 1e-9)
-        table.add_row(f"{run['examples']:,}", f"{run['wall_seconds']:.1f}", str(run["workers"]), f"{rate:,.0f}", *shares)
+        table.add_row(
+            f"{run['examples']:,}", f"{run['wall_seconds']:.1f}", str(run["workers"]), f"{rate:,.0f}", *shares
+        )
     return table
 
 
 def _frequencies(dataset: Dataset) -> Table:
-    """Share of every entity as subject and as object of the training questions, with its target (equation 4) marked in the bar."""
+    """The share of every entity as subject and as object of the training questions.
+
+    The bar marks its target (equation 4).
+    """
     s: Settings = dataset.settings
-    told = dataset.manifest["settings"]
+    recorded = dataset.manifest["settings"]
     target = [
-        _different(np.array(told[f"{a}_frequencies"]), np.array(told[f"{b}_frequencies"]))
+        _different(np.array(recorded[f"{a}_frequencies"]), np.array(recorded[f"{b}_frequencies"]))
         for a, b in (("subject", "object"), ("object", "subject"))
     ]
-    found = [np.array(dataset.summary("train")[role]) / len(dataset.train) for role in ("subject", "object")]
-    top = max(max(t.max() for t in target), max(f.max() for f in found))
+    shares = [np.array(dataset.summary("train")[role]) / len(dataset.train) for role in ("subject", "object")]
+    top = max(max(t.max() for t in target), max(f.max() for f in shares))
     table = Table(title="Entities in the training questions, | marks the target", title_justify="left")
     for head in ("entity", "subject", "", "object", ""):
         table.add_column(head, justify="right" if head in ("subject", "object") else "left")
     for rank, e in enumerate(s.kinds):
-        cells = [cell for f, t in zip(found, target, strict=True) for cell in (f"{f[e]:.2%}", _bar(f[e], t[rank], top))]
+        cells = [
+            cell
+            for f, t in zip(shares, target, strict=True)
+            for cell in (f"{f[e]:.2%}", _bar(f[e], t[rank], top))
+        ]
         table.add_row(dataset.names["entities"][e], *cells)
     return table
 

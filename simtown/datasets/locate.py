@@ -1,4 +1,4 @@
-"""Finding one stored example from the words of a command line."""
+"""Finding one stored example by its address on a command line."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from simtown.core.files import DamagedError, RefusedError
 from simtown.datasets.reader import SCENE_COLUMNS, open_dataset
 from simtown.datasets.settings import SPLITS
 from simtown.datasets.shards import LAYOUT, PICTURES
 from simtown.datasets.stored import Shard, open_alone, read_rows
-from simtown.files import DamagedError, RefusedError
 from simtown.scenes.scene import SceneBatch, plausible
 
 _ADDRESS = re.compile(r"(?P<place>.+):(?P<number>[0-9]+)", re.DOTALL)
@@ -36,26 +36,30 @@ class Address:
     name: str
 
     def read(self, names: tuple[str, ...]) -> dict[str, np.ndarray]:
-        """Its row of these columns, (1, ...) each. Raises DamagedError for a file that is no shard."""
+        """Its row of these columns, (1, ...) each. Raises DamagedError if the file is not a shard."""
         with _reading(self.shard) as (shard, schema):
             return {name: read_rows(shard, name, slice(self.row, self.row + 1), schema) for name in names}
 
     def schema(self) -> int:
-        """Version of its shard's layout: 1 for the first version of the world. Raises DamagedError for a file that is no shard."""
+        """Version of its shard's layout: 1 for the first version of the world.
+
+        Raises DamagedError if the file is not a shard.
+        """
         with _reading(self.shard) as (_, schema):
             return schema
 
     def columns(self) -> dict[str, np.ndarray]:
-        """All that is stored of it but pictures, (1, ...) each. Raises DamagedError."""
+        """Its columns without pictures, (1, ...) each. Raises DamagedError if the file is not a shard."""
         return self.read(tuple(name for name in LAYOUT if name not in PICTURES))
 
     def scene(self) -> SceneBatch:
-        """Its scene, a batch of one. Raises DamagedError, also for numbers of things that do not exist."""
+        """Its scene, a batch of one. Raises DamagedError, also if a number stands for nothing."""
         columns = self.read(SCENE_COLUMNS)
         scene = SceneBatch(**{name.removeprefix("scene/"): rows for name, rows in columns.items()})
         if not plausible(scene).all():
             raise DamagedError(
-                f"{self.shard} has numbers in row {self.row} that stand for nothing in the town: run simtown verify on its data set"
+                f"{self.shard} has numbers in row {self.row} that stand for nothing in the town: run simtown "
+                "verify on its data set"
             )
         return scene
 
@@ -89,7 +93,10 @@ def find(where: str) -> Address:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[tuple[Shard, int]]:
-    """An open shard and the version of its layout. Raises DamagedError where it, or what is read of it, is none."""
+    """An open shard and the version of its layout.
+
+    Raises DamagedError where it, or what is read of it, is none.
+    """
     try:
         shard, schema = open_alone(path)
         with closing(shard):
@@ -97,7 +104,9 @@ def _reading(path: Path) -> Iterator[tuple[Shard, int]]:
     except RefusedError:
         raise
     except (OSError, KeyError, RuntimeError, TypeError, ValueError) as error:
-        raise DamagedError(f"{path} is no shard that can be read ({error}): run simtown verify on its data set") from error
+        raise DamagedError(
+            f"{path} is no shard that can be read ({error}): run simtown verify on its data set"
+        ) from error
 
 
 def _rows(path: Path) -> int:
@@ -107,5 +116,5 @@ def _rows(path: Path) -> int:
 
 def _check(index: int, count: int, text: str) -> None:
     if index >= count:
-        held = f"holds examples 0 to {count - 1}" if count else "holds no example"
-        raise ValueError(f"{text} {held}, so there is no example {index}")
+        content = f"holds examples 0 to {count - 1}" if count else "holds no example"
+        raise ValueError(f"{text} {content}, so there is no example {index}")

@@ -1,7 +1,9 @@
-"""Shards of a data set behind a URL, on this machine: fetched when they are read or shortly before, and kept within a limit.
+"""A cache of the shards of a data set behind a URL: fetched when they are read or shortly before, and kept
+within a limit.
 
-All processes of a machine share one cache. Whoever reads a shard holds a lock on its file, and whoever fetches one a lock beside it: so no
-shard is removed while it is open, and none is fetched twice at once. A process that is killed lets go of its locks.
+All processes of a machine share one cache. A process that reads a shard locks its file, and a process that
+fetches a shard locks a file beside it. So no shard is removed while it is open, and none is fetched twice at
+the same time. When a process is killed, its locks are released.
 """
 
 from __future__ import annotations
@@ -22,16 +24,16 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
-from simtown.datasets import manifest as manifests
+from simtown.core.files import DamagedError, clear_leftovers, folder, inside, replacing, save_json
+from simtown.datasets import manifests
 from simtown.datasets.shards import checksum
 from simtown.datasets.stores import Remote
-from simtown.files import DamagedError, clear_leftovers, folder, inside, replacing, save_json
 
 #: Environment variables: the directory of the cache, and the gigabytes of shards that it may hold.
 CACHE, LIMIT = "SIMTOWN_CACHE", "SIMTOWN_CACHE_GB"
-#: Gigabytes of shards that are kept if nothing else is said, and those of the disk that are left free then.
+#: By default, the gigabytes of shards that are kept, and the gigabytes of the disk that stay free.
 USUAL, SPARED = 20.0, 2.0
-#: Shards that are fetched ahead of a reader that goes through them in order, and downloads at once.
+#: Shards that are fetched ahead of a reader that reads them in order, and simultaneous downloads.
 AHEAD, DOWNLOADS = 2, 4
 _GB = 1_000_000_000
 _SHARD = re.compile(r"(train|val|test)-\d{5,}\.h5")
@@ -40,7 +42,10 @@ _RESERVED = re.compile(r"\.(?P<name>(train|val|test)-\d{5,}\.h5)\.lock")
 
 
 def limit() -> float | None:
-    """Bytes that the environment allows, None if it says nothing. Raises ValueError for what is no number of gigabytes."""
+    """Bytes that the environment variable allows, None if it is not set.
+
+    Raises ValueError if it is not a number of gigabytes.
+    """
     text = os.environ.get(LIMIT)
     if not text:
         return None
@@ -49,27 +54,33 @@ def limit() -> float | None:
     except ValueError:
         gigabytes = math.nan
     if not 0 < gigabytes < math.inf:
-        raise ValueError(f"{LIMIT}={text} is no number of gigabytes: write one greater than 0, such as {LIMIT}=50")
+        raise ValueError(
+            f"{LIMIT}={text} is no number of gigabytes: write one greater than 0, such as {LIMIT}=50"
+        )
     return gigabytes * _GB
 
 
 class Mirror:
-    """The shards of a remote data set in a directory of this machine. It can be sent to another process of this machine.
+    """The shards of a remote data set in a directory of this machine.
 
-    It is of one state of the data set: another manifest behind the same URL has another mirror.
+    It can be sent to another process of this machine. It belongs to one state of the data set: another
+    manifest behind the same URL has another mirror.
 
     Attributes:
         remote: where the shards come from.
         manifest: of the data set.
         path: the directory.
-        limit: bytes of shards that the cache, of all mirrors together, holds at most; None for the usual.
+        limit: bytes of shards that the cache of all mirrors holds at most; None for the default.
     """
 
     def __init__(self, remote: Remote) -> None:
         self.remote, self.limit = remote, limit()
         self.manifest = remote.load_manifest()
         content = json.dumps(self.manifest, sort_keys=True)
-        home = Path(os.environ.get(CACHE) or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "simtown")
+        home = Path(
+            os.environ.get(CACHE)
+            or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "simtown"
+        )
         state = hashlib.sha256(f"{remote.url}\n{content}".encode()).hexdigest()[:16]
         home.mkdir(parents=True, exist_ok=True)
         self.path = folder(home, f"data/{state}")
@@ -85,23 +96,23 @@ class Mirror:
         self._fetcher = _Fetcher(self)
 
     def fetch(self, path: Path) -> None:
-        """Bring a shard of the mirror into being, if it is not there. Raises as :meth:`open`."""
+        """Fetch a shard if the mirror does not have it. Raises as :meth:`open`."""
         self.open(path).close()
 
     def open(self, path: Path) -> FileIO:
-        """A shard's file, which is fetched if it is not there. As long as it is open, it stays.
+        """A shard's file, fetched if the mirror does not have it. It stays as long as it is open.
 
         Raises:
-            DamagedError: it is not what the manifest says.
-            RefusedError: a link has its place, or it is larger than it may be.
+            DamagedError: the file does not match the manifest.
+            RefusedError: a link is in its place, or it is too large.
             OSError: it cannot be fetched.
         """
         name = path.relative_to(self.path).as_posix()
-        file = self._there(name)
-        return self._fetched(name) if file is None else file
+        file = self._open_kept(name)
+        return self._open_fetched(name) if file is None else file
 
     def ahead(self, paths: Sequence[Path]) -> None:
-        """Fetch shards in the background, in this order: as many as half of the cache holds."""
+        """Fetch shards in the background, in this order, as many as fit into half of the cache."""
         names = [path.relative_to(self.path).as_posix() for path in paths]
         room, chosen = (self.limit or USUAL * _GB) / 2, []
         for name in names:
@@ -112,8 +123,8 @@ class Mirror:
             self._fetcher = _Fetcher(self)
         self._fetcher.ask(chosen)
 
-    def _there(self, name: str) -> FileIO | None:
-        """The file of a shard that is there, locked; None if it is not."""
+    def _open_kept(self, name: str) -> FileIO | None:
+        """The locked file of a shard, None if the mirror does not have it."""
         path = inside(self.path, name)
         try:
             file = FileIO(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC))
@@ -123,31 +134,31 @@ class Mirror:
         if not _same(file.fileno(), path):  # removed since it was opened
             file.close()
             return None
-        with suppress(OSError):  # what was used last is known by its time of access, which the system may not write down
+        with suppress(OSError):  # the time of access says what was used last; the system may not record it
             os.utime(file.fileno(), ns=(time.time_ns(), os.fstat(file.fileno()).st_mtime_ns))
         return file
 
-    def _fetched(self, name: str) -> FileIO:
-        """The file of a shard that another process may be fetching, too, locked."""
+    def _open_fetched(self, name: str) -> FileIO:
+        """Fetch a shard that another process may be fetching too; returns its locked file."""
         path = self.path / name
         if path.parent != self.path:
             folder(self.path, path.parent.relative_to(self.path).as_posix())
         with _alone(path.with_name(f".{path.name}.lock")) as lock:
-            if (file := self._there(name)) is not None:
+            if (file := self._open_kept(name)) is not None:
                 return file
-            clear_leftovers(path.parent, lambda leftover: leftover == path.name)  # of a process that was killed
+            clear_leftovers(path.parent, lambda leftover: leftover == path.name)  # of a killed process
             self._reserve(lock, self.manifest["shards"][name]["bytes"])
             with ExitStack() as accounting:
                 with replacing(path) as temporary:
                     self._download(name, temporary)
                     file = FileIO(os.open(temporary, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC))
                     fcntl.flock(file, fcntl.LOCK_SH)
-                    accounting.enter_context(_alone(self._room))  # whoever adds up sees the reservation or the shard
+                    accounting.enter_context(_alone(self._room))  # others count the reservation or the shard
                 os.ftruncate(lock, 0)
         return file
 
     def _download(self, name: str, target: Path) -> None:
-        """Bring a shard's bytes to a file, and check them."""
+        """Download a shard to a file, and check its checksum."""
         entry, remedy = self.manifest["shards"][name], "run the same simtown generate again"
         try:
             self.remote.get(name, target, entry["bytes"])
@@ -157,10 +168,14 @@ class Mirror:
             raise DamagedError(f"{self.remote}/{name} does not match its checksum: remove it and {remedy}")
 
     def _reserve(self, lock: int, count: int) -> None:
-        """Make room for so many bytes: the shards go that were used longest ago and that nobody has open."""
+        """Make room for `count` bytes: remove the least recently used shards that no process has open."""
         with _alone(self._room):
             shards, used = _content(self.path.parent)
-            most = min(USUAL * _GB, used + shutil.disk_usage(self.path).free - SPARED * _GB) if self.limit is None else self.limit
+            most = (
+                min(USUAL * _GB, used + shutil.disk_usage(self.path).free - SPARED * _GB)
+                if self.limit is None
+                else self.limit
+            )
             for path, _ in sorted(shards, key=lambda shard: shard[1].st_atime_ns):
                 if used + count <= most:
                     break
@@ -169,7 +184,10 @@ class Mirror:
 
 
 class _Fetcher:
-    """Downloads of this process that nobody waits for yet. What fails is tried again, and reported, by whoever reads the shard."""
+    """Downloads in the background of this process.
+
+    The reader of a shard retries a download that failed, and reports its error.
+    """
 
     def __init__(self, mirror: Mirror) -> None:
         self._mirror, self.process = mirror, os.getpid()
@@ -202,7 +220,7 @@ class _Fetcher:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[int]:
-    """Keep all others, threads too, out of a block of the same file, which goes at its end; the open file."""
+    """Lock a file against other processes and threads, and remove it at the end; yields its handle."""
     while True:
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
         try:
@@ -229,7 +247,7 @@ def _same(handle: int, path: Path) -> bool:
 
 
 def _content(cache: Path) -> tuple[list[tuple[Path, os.stat_result]], int]:
-    """All shards of a cache, and the bytes of them and of those that are being fetched."""
+    """All shards of a cache, and the bytes of these and of shards that are being fetched."""
     shards, used = [], 0
     for directory, _, names in os.walk(cache):
         for name in names:
@@ -242,12 +260,12 @@ def _content(cache: Path) -> tuple[list[tuple[Path, os.stat_result]], int]:
                 if _SHARD.fullmatch(name):
                     shards.append((path, status))
                 elif status.st_size:
-                    used -= _removed(path)  # if nobody has it locked, its process was killed
+                    used -= _removed(path)  # if no process has locked it, its process was killed
     return shards, used
 
 
 def _removed(path: Path) -> int:
-    """Remove a shard or a reservation that nobody has locked, with what was begun for that; its bytes, or 0."""
+    """Remove an unlocked shard or reservation, with what is unfinished of it. Returns its bytes, or 0."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:

@@ -1,4 +1,4 @@
-"""Whether what the columns of a shard hold stands for something: an index of nothing is found here and not where it is used."""
+"""The ranges of a data set's columns: an index that stands for nothing is found before it is used."""
 
 from __future__ import annotations
 
@@ -12,16 +12,25 @@ from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import LARGEST_MEASURE
 from simtown.scenes.weather import WEATHERS
 
-_MEASURES = ("margin", "boxes", "visible", "scene/pose", "scene/prop_pose", "scene/intensity", "scene/sun", "scene/camera")
+_MEASURES = (
+    "margin",
+    "boxes",
+    "visible",
+    "scene/pose",
+    "scene/prop_pose",
+    "scene/intensity",
+    "scene/sun",
+    "scene/camera",
+)
 _KINDS = ("subject", "object", "scene/entity")
 
 
-class Numbers:
-    """What each column of a data set may hold.
+class ColumnLimits:
+    """The allowed values of each column of a data set.
 
     Args:
         settings: of the data set.
-        vocabulary: how many tokens it has.
+        vocabulary: number of tokens.
     """
 
     def __init__(self, settings: Settings, vocabulary: int) -> None:
@@ -41,14 +50,14 @@ class Numbers:
             "scene/weather": (0, len(WEATHERS) - 1),
         }
 
-    def fine(self, name: str, rows: np.ndarray) -> bool:
-        """Whether rows of a column, as today's layout has them, may be what they are."""
+    def valid(self, name: str, rows: np.ndarray) -> bool:
+        """Whether all values of some rows of a column, in today's layout, are allowed."""
         if not rows.size:
             return True
         if name == "question":
             return all(_is_line(text) for text in rows.tolist())
         if name in _MEASURES:
-            return bool((np.abs(rows) <= LARGEST_MEASURE).all())  # not where it is no number
+            return bool((np.abs(rows) <= LARGEST_MEASURE).all())  # false if it is not a number
         if name not in self._limits:
             return True
         numbers = rows.view(np.uint8) if rows.dtype == bool else rows

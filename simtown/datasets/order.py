@@ -1,4 +1,7 @@
-"""Shuffled orders of a split that need no list of it: blocks in random order, then the examples of some blocks at a time."""
+"""Shuffled orders of a split that need no list of all examples.
+
+First blocks are shuffled, then the examples of some blocks at a time.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,9 @@ from functools import cached_property
 
 import numpy as np
 
-from simtown.streams import Stream
+from simtown.core.streams import Stream
 
-#: Neighbouring examples that stay together until the second shuffle, and blocks that are mixed with each other there.
+#: Examples of a block, which stay together until the second shuffle, and blocks of a pool, which that mixes.
 BLOCK, POOL = 256, 64
 
 
@@ -17,12 +20,15 @@ BLOCK, POOL = 256, 64
 class BlockOrder:
     """A shuffled order of the numbers 0 to count - 1, a function of (seed, epoch) alone.
 
-    Blocks of BLOCK neighbours are put into random order; then POOL of them at a time, 16,384 examples, are mixed completely. So two
-    examples of a batch are of the same block with a probability of 1/POOL, and reading stays within POOL places of the disk at a time.
-    Memory: 16 bytes a block and 8 bytes an example of one pool.
+    Blocks of BLOCK neighbours are put into random order; then POOL of them at a time, 16,384 examples, are
+    mixed completely. So two examples of a batch are of the same block with a probability of 1/POOL, and
+    reading stays within POOL places of the disk at a time. Memory: 16 bytes a block and 8 bytes an example of
+    one pool.
 
     Attributes:
         count: examples of the split.
+        seed: of the order.
+        epoch: from 0 on.
     """
 
     count: int
@@ -35,31 +41,36 @@ class BlockOrder:
 
     @cached_property
     def _blocks(self) -> np.ndarray:
-        """The numbers of the blocks, in their order. A short last block stays last, so that every pool begins at a multiple of its size."""
+        """The numbers of the blocks, in their order.
+
+        A short last block stays last, so that every pool begins at a multiple of its size.
+        """
         return _shuffled(self._stream, np.arange(self.count // BLOCK), 0)
 
     def rows(self, begin: int, end: int) -> np.ndarray:
         """(end - begin,) int64: the numbers at places `begin` to `end` - 1 of the order.
 
-        Raises IndexError for places that the order does not have.
+        Raises IndexError if the order does not have these places.
         """
         if not 0 <= begin <= end <= self.count:
             raise IndexError(f"places {begin} to {end} of an order of {self.count} examples")
         size = BLOCK * POOL
         parts = [self._pool(number) for number in range(begin // size, -(-end // size))]
         first = begin // size * size
-        result: np.ndarray = np.concatenate([np.zeros(0, dtype=np.int64), *parts])[begin - first : end - first]
+        result: np.ndarray = np.concatenate([np.zeros(0, dtype=np.int64), *parts])[
+            begin - first : end - first
+        ]
         return result
 
     def members(self, pool: int) -> np.ndarray:
-        """(k,) int64: the numbers of a pool before they are mixed, block by block; of a pool beyond the end, none."""
+        """(k,) int64: the numbers of a pool in order, block by block; none beyond the last pool."""
         blocks = self._blocks[pool * POOL : (pool + 1) * POOL]
         inside = (blocks[:, None] * BLOCK + np.arange(BLOCK)).ravel()
         last = pool == len(self._blocks) // POOL
         return np.concatenate([inside, np.arange(len(self._blocks) * BLOCK, self.count)]) if last else inside
 
     def _pool(self, number: int) -> np.ndarray:
-        """The examples of a pool, in their order; that of the last pool asked for is kept."""
+        """The examples of a pool, in their order; the last pool that was used is kept."""
         kept: dict[int, np.ndarray] = self.__dict__.setdefault("_kept", {})
         if number not in kept:
             kept.clear()
@@ -68,6 +79,6 @@ class BlockOrder:
 
 
 def _shuffled(stream: Stream, numbers: np.ndarray, attempt: int) -> np.ndarray:
-    """The numbers in the order of a random word each."""
+    """The numbers in random order: each gets a random word, by which they are sorted."""
     result: np.ndarray = numbers[np.argsort(stream.bits(numbers, 1, attempt)[:, 0], kind="stable")]
     return result

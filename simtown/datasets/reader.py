@@ -1,4 +1,4 @@
-"""Reading a data set: random access to examples and columns, and a view that PyTorch's DataLoader takes as it is."""
+"""Reading a data set: random access to examples and columns, and a view for PyTorch's DataLoader."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ from typing import Any
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
-from simtown.datasets import summary as summaries
+from simtown.core.files import DamagedError, RefusedError
+from simtown.datasets import summaries
 from simtown.datasets.chunks import Chunks, open_file
-from simtown.datasets.kept import Kept, nbytes
+from simtown.datasets.lru import LRUCache, nbytes
 from simtown.datasets.mirror import AHEAD, Mirror
 from simtown.datasets.names import names_of
-from simtown.datasets.numbers import Numbers
+from simtown.datasets.numbers import ColumnLimits
 from simtown.datasets.settings import SCHEMA, SPLITS, Settings
 from simtown.datasets.shards import LAYOUT, PICTURES, layout, tasks
 from simtown.datasets.stored import UNPACKED_HERE, Arrays, Shard, read_rows
-from simtown.datasets.stores import Directory, Remote, name_of, store_of
+from simtown.datasets.stores import DirectoryStore, Remote, name_of, store_of
 from simtown.datasets.torch_view import TorchView
-from simtown.files import DamagedError, RefusedError
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene, SceneBatch, plausible
 
 #: The columns that hold a latent scene.
 SCENE_COLUMNS: tuple[str, ...] = tuple(f"scene/{f.name}" for f in fields(SceneBatch))
-#: Files of a split that HDF5 has open at once at most, and as many that pictures are read from: three splits, and macOS allows 256.
+#: Most files of a split that HDF5 has open, and most that pictures are read from: there are three splits, and
+#: macOS allows 256 open files.
 _OPEN = 16
 #: Bytes of memory for the places of pictures (16 a picture), and for columns that are read row by row.
 _PLACES, _TABLES = 1 << 27, 1 << 28
@@ -49,11 +50,14 @@ class Example:
         question: text.
         tokens: (16,) uint8.
         answer: the truth.
-        subject, relation, object: their names.
+        subject: its name.
+        relation: its name.
+        object: its name.
+        subject_slot: row of `boxes` of the subject.
+        object_slot: row of `boxes` of the object.
         boxes: (v, 4) float32 x0, y0, x1, y1 in pixels.
         visible: (v,) float32 shares.
-        subject_slot, object_slot: rows of boxes asked about.
-        margin: metres.
+        margin: metres by which the relation holds; negative if it does not.
         scene: the complete latent state.
         mask: (h, w) uint8 instance ids, or None.
         depth: (h, w) float32 metres, or None.
@@ -77,25 +81,33 @@ class Example:
 
 
 class Split(Sequence[Example]):
-    """Examples of one split: ``split[i]``, ``len(split)``, whole columns, batches of images, and :meth:`torch`."""
+    """Examples of one split: ``split[i]``, ``len(split)``, columns, batches of images, and :meth:`torch`."""
 
-    def __init__(self, paths: list[Path], counts: list[int], form: tuple[Arrays, Numbers, int], mirror: Mirror | None = None) -> None:
+    def __init__(
+        self,
+        paths: list[Path],
+        counts: list[int],
+        form: tuple[Arrays, ColumnLimits, int],
+        mirror: Mirror | None = None,
+    ) -> None:
         self._paths, self._mirror = paths, mirror
         self._starts = np.cumsum([0, *counts], dtype=np.int64)
-        self._arrays, self._numbers, self._schema = form
-        # Files that are let go of are closed when nobody reads from them any more.
-        self._files: Kept[int, Shard] = Kept(_OPEN)
-        self._handles: Kept[int, FileIO] = Kept(_OPEN)
-        self._places: Kept[tuple[int, str], Chunks] = Kept(_PLACES, nbytes)
-        self._tables: Kept[tuple[int, tuple[str, ...]], np.ndarray] = Kept(_TABLES, nbytes)
+        self._arrays, self._limits, self._schema = form
+        # A file that is dropped is closed when its last reader has finished.
+        self._files: LRUCache[int, Shard] = LRUCache(_OPEN)
+        self._handles: LRUCache[int, FileIO] = LRUCache(_OPEN)
+        self._places: LRUCache[tuple[int, str], Chunks] = LRUCache(_PLACES, nbytes)
+        self._tables: LRUCache[tuple[int, tuple[str, ...]], np.ndarray] = LRUCache(_TABLES, nbytes)
         self._columns: dict[str, np.ndarray] = {}
 
     def __len__(self) -> int:
         return int(self._starts[-1])
 
     def _open(self, number: int) -> Shard:
-        held = self._mirror.open(self._paths[number]) if self._mirror else None
-        return Shard(self._paths[number], self._arrays, int(self._starts[number + 1] - self._starts[number]), held=held)
+        lock = self._mirror.open(self._paths[number]) if self._mirror else None
+        return Shard(
+            self._paths[number], self._arrays, int(self._starts[number + 1] - self._starts[number]), lock=lock
+        )
 
     def _file(self, number: int) -> Shard:
         return self._files.get(number, lambda: self._open(number))
@@ -104,60 +116,91 @@ class Split(Sequence[Example]):
         return self._mirror.open(path) if self._mirror else open_file(path)
 
     def fetch_ahead(self, rows: np.ndarray) -> None:
-        """Fetch the shards that hold some rows in the background, in the order of the rows, if they lie behind a URL."""
+        """Fetch the shards of some rows in the background, in their order, if they are behind a URL."""
         if self._mirror:
             numbers = (np.searchsorted(self._starts, rows, side="right") - 1).tolist()
             self._mirror.ahead([self._paths[number] for number in dict.fromkeys(numbers)])
 
     def column(self, name: str) -> np.ndarray:
-        """A whole column such as "answer", "tokens" or "scene/pose", the example first; kept in memory. KeyError for an unknown one."""
+        """A whole column such as "answer", "tokens" or "scene/pose", the example first; kept in memory.
+
+        Raises KeyError if there is no such column.
+        """
         if name not in LAYOUT or name in PICTURES:
-            raise KeyError(f"there is no column '{name}': one of {', '.join(known for known in LAYOUT if known not in PICTURES)}")
+            raise KeyError(
+                f"there is no column '{name}': one of "
+                f"{', '.join(column for column in LAYOUT if column not in PICTURES)}"
+            )
         self._load([name])
         return self._columns[name]
 
     def _load(self, names: Iterable[str]) -> None:
-        """Read the columns that are not in memory yet: all of one shard, then all of the next, since few files are open at once."""
+        """Read the columns that are not in memory yet, shard by shard, since few files are open at once."""
         missing = [name for name in names if name not in self._columns]
         if not missing:
             return
-        parts = [[self._read(number, name, slice(None), self._schema) for name in missing] for number in range(len(self._paths))]
-        self._columns |= {name: np.concatenate(part) for name, part in zip(missing, zip(*parts, strict=True), strict=True)}
+        parts = [
+            [self._read(number, name, slice(None), self._schema) for name in missing]
+            for number in range(len(self._paths))
+        ]
+        self._columns |= {
+            name: np.concatenate(part) for name, part in zip(missing, zip(*parts, strict=True), strict=True)
+        }
         self._columns |= {name: np.zeros(0) for name in missing if not parts}
 
     @contextmanager
     def _reading(self, number: int) -> Iterator[None]:
-        """Whatever is wrong in a shard is a DamagedError that names it."""
+        """Turn every error of reading a shard into a DamagedError that names the shard."""
         try:
             yield
         except (DamagedError, RefusedError):
             raise
         except (OSError, KeyError, RuntimeError, ValueError, TypeError, IndexError) as error:
-            raise DamagedError(f"{self._paths[number]} is damaged ({error}): run simtown verify on its data set") from error
+            raise DamagedError(
+                f"{self._paths[number]} is damaged ({error}): run simtown verify on its data set"
+            ) from error
 
     def _read(self, number: int, name: str, rows: slice, schema: int) -> np.ndarray:
-        """Rows of an array of a shard. Raises DamagedError, also for numbers of things that do not exist."""
+        """Rows of an array of a shard. Raises DamagedError, also if a number stands for nothing."""
         with self._reading(number):
             part = read_rows(self._file(number), name, rows, schema)
-        if schema == self._schema and not self._numbers.fine(name, part):
+        if schema == self._schema and not self._limits.valid(name, part):
             raise DamagedError(f"{self._paths[number]} has values of '{name}' {_NOTHING}")
         return part
 
     def _check_pairs(self, number: int, columns: dict[str, np.ndarray]) -> None:
-        """Raises DamagedError for a question about one vehicle and itself, where both columns are there."""
-        if {"subject_slot", "object_slot"} <= columns.keys() and (columns["subject_slot"] == columns["object_slot"]).any():
+        """Raises DamagedError if a question is about one vehicle and itself, as far as columns say so."""
+        if {"subject_slot", "object_slot"} <= columns.keys() and (
+            columns["subject_slot"] == columns["object_slot"]
+        ).any():
             raise DamagedError(f"{self._paths[number]} has questions about one vehicle {_NOTHING}")
 
     def stream(
-        self, names: Sequence[str], size: int, as_stored: bool = False, begin: int = 0, end: int | None = None, onward: bool = True
+        self,
+        names: Sequence[str],
+        size: int,
+        as_stored: bool = False,
+        begin: int = 0,
+        end: int | None = None,
+        onward: bool = True,
     ) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
-        """The rows `begin` to `end` - 1 in order, by default all, at most `size` at a time, read when asked for and not kept.
+        """Rows in order, a block at a time. Blocks are read on demand and not kept in memory.
 
-        The next shards of a data set behind a URL are fetched while one is read; those beyond `end` only if somebody reads `onward`, in
-        another process, too.
+        While a shard of a data set behind a URL is read, the next ones are fetched.
 
-        Yields the number of the first row and, by name, the columns or pictures `names`: of a data set of version 1 as today's has them,
-        or `as_stored`. Raises DamagedError on the way.
+        Args:
+            names: columns or pictures.
+            size: most rows of a block.
+            as_stored: whether a data set of version 1 gives rows as they are stored, not in today's form.
+            begin: the first row.
+            end: the row after the last one; None reads to the end of the split.
+            onward: whether shards beyond `end` are fetched too, for another process that reads on.
+
+        Yields:
+            The number of the first row of a block, and the columns or pictures of the block by name.
+
+        Raises:
+            DamagedError: a shard cannot be read.
         """
         schema = SCHEMA if as_stored else self._schema
         end = len(self) if end is None else min(end, len(self))
@@ -169,7 +212,10 @@ class Split(Sequence[Example]):
             start, after = self._starts[number : number + 2].tolist()
             last = min(end, after) - start
             for first in range(max(begin - start, 0), last, size):
-                part = {name: self._read(number, name, slice(first, min(first + size, last)), schema) for name in names}
+                part = {
+                    name: self._read(number, name, slice(first, min(first + size, last)), schema)
+                    for name in names
+                }
                 self._check_pairs(number, part)
                 yield start + first, part
             self._files.drop(number)
@@ -177,7 +223,8 @@ class Split(Sequence[Example]):
     def parts(self, most: int) -> list[tuple[int, int]]:
         """The split in runs of at most `most` rows: the first row, and the row after the last one.
 
-        Runs end where shards end; several shards make a run only while they hold fewer than a sixteenth of `most` together.
+        Runs end where shards end. Several shards make one run only as long as their sum is less than a
+        sixteenth of `most`.
         """
         runs: list[tuple[int, int]] = []
         first = 0
@@ -188,7 +235,7 @@ class Split(Sequence[Example]):
         return runs
 
     def first_rows(self, begin: int, end: int) -> list[int]:
-        """The first row of every shard that begins with one of the rows `begin` to `end` - 1."""
+        """The first row of every shard whose first row is one of `begin` to `end` - 1."""
         starts = self._starts[:-1]
         rows: list[int] = starts[(starts >= begin) & (starts < end)].tolist()
         return rows
@@ -200,30 +247,39 @@ class Split(Sequence[Example]):
         first, last = np.searchsorted(self._starts, [begin, end - 1], side="right").tolist()
         return range(first - 1, last)
 
-    def digests(self, sizes: Iterable[int], advanced: Callable[[int], None] = lambda examples: None) -> dict[int, str]:
-        """What identifies the first n examples, for every n of `sizes`: a SHA-256 in hexadecimal.
+    def digests(
+        self, sizes: Iterable[int], progress: Callable[[int], object] = lambda examples: None
+    ) -> dict[int, str]:
+        """A digest that identifies the first n examples, for every n of `sizes`: SHA-256 in hexadecimal.
 
-        It does not depend on the shards that the examples lie in, nor on the examples that follow. Every column is hashed alone, then all
-        hashes together; masks and depth are left out, since the same examples may be stored without them. The split is read once.
+        It does not depend on the shards of the examples, nor on the examples that follow. Every column is
+        hashed alone, then all hashes together. Masks and depth are left out, since the same examples may be
+        stored without them. The split is read once.
 
         Args:
             sizes: numbers of examples, from 0 to the split's length.
-            advanced: called with the number of examples read since the last call; with 0 while columns are read, which come first.
+            progress: called with the number of examples read since the last call; first with 0, while
+                columns are read.
 
         Raises:
-            IndexError: the split has fewer examples. DamagedError: a shard cannot be read.
+            IndexError: the split has fewer examples.
+            DamagedError: a shard cannot be read.
         """
         ends = sorted(set(sizes))
         for end in ends:
             if not 0 <= end <= len(self):
                 raise IndexError(f"the first {end} examples of a split of {len(self)}")
-        absent = {"scene/paint"} if self._schema == 1 else set()  # a split of version 1 keeps the digests that its runs know it by
-        columns = self._hashed([name for name in LAYOUT if name not in {*PICTURES, *absent}], 4096, ends, lambda examples: advanced(0))
-        images = self._hashed(["images"], 32, ends, advanced)
+        # Runs on a split of version 1 know it by a digest without paints.
+        left_out = {*PICTURES, "scene/paint"} if self._schema == 1 else set(PICTURES)
+        names = [name for name in LAYOUT if name not in left_out]
+        columns = self._hashed(names, 4096, ends, lambda examples: progress(0))
+        images = self._hashed(["images"], 32, ends, progress)
         return {end: sha256("\n".join(columns[end] + images[end]).encode()).hexdigest() for end in ends}
 
-    def _hashed(self, names: Sequence[str], size: int, ends: list[int], advanced: Callable[[int], None]) -> dict[int, list[str]]:
-        """By end (ascending): the SHA-256 of the first so many rows of each column, read `size` rows at a time."""
+    def _hashed(
+        self, names: Sequence[str], size: int, ends: list[int], progress: Callable[[int], object]
+    ) -> dict[int, list[str]]:
+        """By end (ascending): the SHA-256 of each column's rows before it, read `size` rows at a time."""
         hashes, done = [sha256() for _ in names], 0
         hexes = {end: [h.hexdigest() for h in hashes] for end in ends[:1] if end == 0}
         for first, block in self.stream(names, size, as_stored=True) if ends and ends[-1] else ():
@@ -231,7 +287,7 @@ class Split(Sequence[Example]):
             for stop in sorted({after, *(end for end in ends if first < end < after)}):
                 for name, column_hash in zip(names, hashes, strict=True):
                     column_hash.update(block[name][done - first : stop - first].tobytes())
-                advanced(stop - done)
+                progress(stop - done)
                 done = stop
                 if stop in ends:
                     hexes[stop] = [column_hash.hexdigest() for column_hash in hashes]
@@ -245,14 +301,17 @@ class Split(Sequence[Example]):
         return self.scenes_of(self.rows(SCENE_COLUMNS, numbers))
 
     def scenes_of(self, columns: dict[str, np.ndarray]) -> SceneBatch:
-        """The scenes that some rows of SCENE_COLUMNS hold. Raises DamagedError for numbers of things that do not exist."""
+        """The scenes of some rows of SCENE_COLUMNS.
+
+        Raises DamagedError if a number stands for nothing.
+        """
         scenes = SceneBatch(**{name.removeprefix("scene/"): columns[name] for name in SCENE_COLUMNS})
         if not plausible(scenes).all():
             raise DamagedError(f"a shard of {self._paths[0].parent} has scenes {_NOTHING}")
         return scenes
 
     def address(self, i: int) -> tuple[Path, int]:
-        """The shard's file that holds example i (from 0 on), and its row there; of a remote data set, the file is fetched."""
+        """The file of example i (from 0 on), and its row there; a remote file is fetched."""
         number = int(np.searchsorted(self._starts, i, side="right")) - 1
         if self._mirror:
             self._mirror.fetch(self._paths[number])
@@ -266,9 +325,9 @@ class Split(Sequence[Example]):
             yield path, row
 
     def _by_shard(self, rows: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """Numbers of examples by the shard that holds them: its number, their places in `rows`, their rows in the shard.
+        """Group examples by shard: its number, their places in `rows`, and their rows in the shard.
 
-        Raises IndexError for an example that there is not.
+        Raises IndexError if there is no such example.
         """
         if len(rows) and not 0 <= rows.min() <= rows.max() < len(self):
             wrong = rows.min() if rows.min() < 0 else rows.max()
@@ -283,7 +342,10 @@ class Split(Sequence[Example]):
                 yield number, places, rows[places] - self._starts[number]
 
     def rows(self, names: Sequence[str], rows: Sequence[int] | np.ndarray) -> dict[str, np.ndarray]:
-        """Some rows of some columns, in any order, the example first. Memory does not grow with the split. Raises DamagedError."""
+        """Some rows of some columns, in any order, the example first. Memory does not grow with the split.
+
+        Raises DamagedError if a shard cannot be read.
+        """
         rows, key = np.asarray(rows, dtype=np.int64), tuple(names)
         out: np.ndarray | None = None
         for number, places, own in self._by_shard(rows):
@@ -296,7 +358,7 @@ class Split(Sequence[Example]):
         return {name: np.ascontiguousarray(out[name]) for name in names}
 
     def _table(self, number: int, names: tuple[str, ...]) -> np.ndarray:
-        """Columns of a shard side by side, so that a row of all of them is one piece of memory."""
+        """Columns of a shard side by side, so that a row is one piece of memory."""
         parts = {name: self._read(number, name, slice(None), self._schema) for name in names}
         self._check_pairs(number, parts)
         count = int(self._starts[number + 1] - self._starts[number])
@@ -310,24 +372,35 @@ class Split(Sequence[Example]):
         return self._read(0, name, slice(0, 0), self._schema) if self._paths else np.zeros(0)
 
     def form(self, name: str) -> tuple[tuple[int, ...], Any]:
-        """Shape and type of a picture, or a mask or a depth map, by `name`."""
+        """Shape and type of pictures, masks or depth maps. Raises DamagedError if they are not stored."""
         if name not in PICTURES:
             raise KeyError(f"there are no pictures '{name}': one of {', '.join(PICTURES)}")
         if name not in self._arrays:
-            raise DamagedError(f"the data set of {self._paths[0]} was made without {name}: make it again with --{name}")
+            raise DamagedError(
+                f"the data set of {self._paths[0]} has no {name}: make it again with simtown generate "
+                f"--{name}"
+            )
         return self._arrays[name]
 
-    def images(self, rows: Sequence[int] | np.ndarray, name: str = "images", out: np.ndarray | None = None) -> np.ndarray:
-        """(len(rows), h, w, 3) uint8 pictures, in any order; or the masks or the depth, by `name`. `out`: written to, if given."""
+    def images(
+        self, rows: Sequence[int] | np.ndarray, name: str = "images", out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """(len(rows), h, w, 3) uint8 pictures, in any order; or masks or depth maps, by `name`.
+
+        If `out` is given, they are written there.
+        """
         form = self.form(name)
         if out is None:
             out = np.empty((len(rows), *form[0]), dtype=form[1])
         for number, places, own in self._by_shard(np.asarray(rows, dtype=np.int64)):
             with self._reading(number):
                 if name in UNPACKED_HERE:
-                    found = self._places.get((number, name), lambda number=number: self._file(number).places(name))  # type: ignore[misc]
+                    picture_places = self._places.get(
+                        (number, name),
+                        lambda number=number: self._file(number).places(name),  # type: ignore[misc]
+                    )
                     file = self._handles.get(number, lambda number=number: self._handle(self._paths[number]))  # type: ignore[misc]
-                    found.read(file.fileno(), own, out, places.tolist())
+                    picture_places.read(file.fileno(), own, out, places.tolist())
                     continue
                 for place, row in zip(places.tolist(), own.tolist(), strict=True):
                     self._file(number).read_into(out[place : place + 1], name, row)
@@ -362,9 +435,10 @@ class Split(Sequence[Example]):
         return (self[i] for i in range(len(self)))
 
     def torch(self) -> TorchView:
-        """A map-style data set for ``torch.utils.data.DataLoader`` (PyTorch need not be installed to make it).
+        """A map-style data set for ``torch.utils.data.DataLoader``. PyTorch is imported when a batch is read.
 
-        For a shuffled order of many millions, on many machines: :class:`simtown.datasets.shuffled.Shuffled`.
+        For a shuffled order of many millions of examples, or on many machines, use
+        :class:`simtown.datasets.shuffled.Shuffled`.
         """
         return TorchView(self)
 
@@ -393,9 +467,9 @@ class Dataset:
     """A data set on disk: ``dataset.train``, ``dataset.val``, ``dataset.test``, or ``dataset["train"]``.
 
     Attributes:
-        path: its directory (of a remote one, its mirror).
-        place: its directory or its URL, in words.
-        source: its directory or its URL, from which another process opens it.
+        path: its directory, or the mirror of a remote data set.
+        place: its directory or its URL, for messages.
+        source: its directory or its URL, with which another process opens it.
         name: the last part of its place.
         manifest: everything its manifest says.
         settings: its settings.
@@ -403,7 +477,14 @@ class Dataset:
         names: what numbers in its columns stand for (:func:`simtown.datasets.names.names`).
     """
 
-    def __init__(self, path: Path, manifest: dict[str, Any], mirror: Mirror | None = None, place: str = "", source: str = "") -> None:
+    def __init__(
+        self,
+        path: Path,
+        manifest: dict[str, Any],
+        mirror: Mirror | None = None,
+        place: str = "",
+        source: str = "",
+    ) -> None:
         self.path, self.manifest = path, manifest
         self.place = place or str(path)
         self.source = source or str(path)
@@ -413,24 +494,31 @@ class Dataset:
         self.names = names_of(manifest)
         self._splits: dict[str, Split] = {}
         self._summaries: dict[str, summaries.Summary] = {}
-        form = layout(self.settings), Numbers(self.settings, len(self.vocabulary)), self.settings.schema
+        form = layout(self.settings), ColumnLimits(self.settings, len(self.vocabulary)), self.settings.schema
         listed = [task for task in tasks(self.settings) if task.name in manifest["shards"]]
         for split in SPLITS:
             own = [task for task in listed if task.split == split]
-            self._splits[split] = Split([path / task.name for task in own], [task.count for task in own], form, mirror)
+            self._splits[split] = Split(
+                [path / task.name for task in own], [task.count for task in own], form, mirror
+            )
 
     def __getitem__(self, split: str) -> Split:
-        """A split by name. Raises KeyError for one there is not."""
+        """A split by name. Raises KeyError if there is no such split."""
         return self._splits[split]
 
     def summary(self, split: str) -> summaries.Summary:
-        """What a split holds, counted (:func:`simtown.datasets.summary.count`). Only in a data set of version 1 are rows read for it."""
+        """Counts of a split (:func:`simtown.datasets.summaries.count`).
+
+        Rows are read only if the data set is of version 1.
+        """
         sizes = summaries.lengths(self.names)
         if "summary" in self.manifest:
             return summaries.total([self.manifest["summary"][split]] if len(self[split]) else [], sizes)
         if split not in self._summaries:
             rows = self[split].stream(summaries.COLUMNS, _COUNTED)
-            self._summaries[split] = summaries.total((summaries.count(columns, sizes) for _, columns in rows), sizes)
+            self._summaries[split] = summaries.total(
+                (summaries.count(columns, sizes) for _, columns in rows), sizes
+            )
         return self._summaries[split]
 
     @property
@@ -447,17 +535,23 @@ class Dataset:
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{len(self[s])} {s}" for s in SPLITS)
-        return f"<simtown data set {self.path}: {sizes}, {self.settings.entities} entities, {self.settings.width}x{self.settings.height}>"
+        return (
+            f"<simtown data set {self.path}: {sizes}, {self.settings.entities} entities, "
+            f"{self.settings.width}x{self.settings.height}>"
+        )
 
 
 def open_dataset(place: str | Path) -> Dataset:
     """Open a data set for reading: a directory, or a URL that fsspec knows, such as s3://bucket/town.
 
-    A shard behind a URL is fetched when something of it is first read, checked, and kept (:class:`simtown.datasets.mirror.Mirror`).
+    A shard behind a URL is fetched when it is first read, checked, and kept
+    (:class:`simtown.datasets.mirror.Mirror`).
 
     Raises:
-        FileNotFoundError: no data set there. DamagedError: unreadable or unfinished. ForeignDirectoryError: something else.
-        RefusedError: a shard is no plain file but a link, a directory or a pipe.
+        FileNotFoundError: there is no data set.
+        DamagedError: the data set cannot be read, or is unfinished.
+        ForeignDirectoryError: the directory holds something else.
+        RefusedError: a shard is not a plain file but a link, a directory or a pipe.
         OSError: the URL cannot be read.
     """
     store = store_of(place)
@@ -471,6 +565,6 @@ def open_dataset(place: str | Path) -> Dataset:
     return Dataset(store.path, manifest)
 
 
-def _check_complete(store: Directory | Remote, manifest: dict[str, Any]) -> None:
+def _check_complete(store: DirectoryStore | Remote, manifest: dict[str, Any]) -> None:
     if not manifest["complete"]:
         raise DamagedError(f"{store} is unfinished: run the same simtown generate again, which continues")

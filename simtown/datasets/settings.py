@@ -1,58 +1,61 @@
-"""What a data set is made of: every choice, resolved, as it stands in the manifest."""
+"""The settings of a data set: every choice that decides its bytes, as the manifest has them."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from simtown.assets.catalogue import ENTITIES, SIZES
-from simtown.assets.catalogue import VERSION as CATALOGUE_VERSION
+from simtown.assets.catalogue import ENTITIES, SIZES, VERSION
+from simtown.assets.frequencies import frequencies
+from simtown.core.streams import Stream
 from simtown.language.questions import STYLES
 from simtown.language.relations import DEFAULT_RELATIONS, relation_numbers
 from simtown.language.sampler import Recipe, draw_entities
 from simtown.render.frames import check_size
 from simtown.scenes.paint import CHOICES, paint_frequencies
-from simtown.scenes.weather import WEATHERS
-from simtown.streams import Stream
-from simtown.visualgenome.frequencies import frequencies
+from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHERS
 
 SPLITS = ("train", "val", "test")
 #: Version of the layout of shards and of the manifest (docs/data-format.md).
 SCHEMA = 2
-#: Settings that version 1 of the layout does not have; their defaults say what was the case.
+#: Settings that version 1 of the layout does not have; their defaults describe it.
 NEW_SETTINGS = frozenset({"paint", "paint_frequencies"})
-#: Settings that a manifest leaves out where they have their default, as data sets made before they existed do.
+#: Settings that a manifest leaves out if they have their default, since older data sets do not have them.
 LEFT_OUT: dict[str, Any] = {"test_seed": None, "world_seed": 0}
-#: The key of :attr:`Settings.kinds` beside the settings in a manifest, of a world seed other than 0.
+#: The key of :attr:`Settings.kinds` among the settings in a manifest, if the world seed is not 0.
 KINDS = "kinds"
-#: Most shards of a data set: the manifest lists each, in 300 bytes. Most examples of one, whose scenes are in memory while it is made.
+#: Most shards of a data set: the manifest has 300 bytes for each. Most examples of a shard: their scenes are
+#: in memory while it is made.
 MOST_SHARDS, LARGEST_SHARD = 500_000, 1_000_000
-#: Most kinds of vehicles in a version of the world that is not known here.
+#: Most kinds of vehicles in a version of the world that this simtown does not know.
 _MOST_KINDS = 1_000
-#: Bytes of a shard whose number of examples is chosen here. What is chosen is this or up to 2.5 times less.
+#: Bytes of a shard whose size is chosen here; it gets this many, or up to 2.5 times fewer.
 _SHARD_BYTES = 160e6
-#: Bytes that an example takes, as measured from 32 x 32 to 1024 x 1024: so many for each pixel of a side (outlines) and of the area.
+#: Bytes of an example, measured from 32 x 32 to 1024 x 1024: for each pixel of a side (outlines), and for
+#: each pixel of the area.
 _BYTES_PER_SIDE, _BYTES_PER_PIXEL = 145.0, 0.16
 _MASK_BYTES_PER_SIDE, _MASK_BYTES_PER_PIXEL = 18.0, 0.015
 _DEPTH_BYTES_PER_SIDE, _DEPTH_BYTES_PER_PIXEL = 110.0, 0.6
-#: A small set is cut into so many shards at least, that workers share it and a stopped job continues, but none smaller than this.
+#: The least number of shards, so that workers share a small set and a stopped job continues; but no shard has
+#: fewer examples than this.
 _LEAST_SHARDS, _LEAST_SHARD = 4, 500
 #: The digest of a table behind the name of its CSV file, as a manifest has it.
 _TABLE = re.compile(r" \(table [0-9a-f]{6}\)$")
 
 
 class Tables(NamedTuple):
-    """Frequencies as they are resolved.
+    """Resolved frequencies.
 
     Attributes:
-        subject, object: (entities,) float64 of train and val, in the order of :attr:`Settings.kinds`.
+        subject: (entities,) float64 of train and val, in the order of :attr:`Settings.kinds`.
+        object: likewise.
         paint: (36,) float64 of every split; (0,) if every kind keeps its own.
     """
 
@@ -62,11 +65,11 @@ class Tables(NamedTuple):
 
 
 class SettingsError(ValueError):
-    """A setting that cannot be; the message says which and what it may be."""
+    """A setting is out of range; the message names it and the range."""
 
 
 class UnknownWorldError(SettingsError):
-    """A world seed of a version of the world whose catalogue is not known here."""
+    """The world seed belongs to a version of the world that this simtown does not know."""
 
 
 @dataclass(frozen=True)
@@ -74,22 +77,28 @@ class Settings:
     """Every choice that decides the bytes of a data set.
 
     Attributes:
-        entities: how many kinds of vehicles exist (:attr:`kinds`).
-        n, val, test: examples in each split, all even.
-        width, height: pixels.
+        entities: number of kinds of vehicles (:attr:`kinds`).
+        n: training examples, an even number.
+        val: validation examples, an even number.
+        test: test examples, an even number.
+        width: of a picture, pixels.
+        height: of a picture, pixels.
         seed: any integer.
-        test_seed: of the test split; None: `seed`. Data sets of several seeds share their test questions by it.
-        world_seed: which kinds make up the world, and which frequency each has; 0: the first of the catalogue, in its order.
-        distractor: whether a third vehicle stands in every scene.
-        frequencies: "vg", "uniform", "zipf:S" or a CSV file: entity frequencies of train and val (test is uniform).
-        relations: names of what is asked.
+        distractor: whether every scene has a third vehicle.
+        frequencies: "vg", "uniform", "zipf:S" or a CSV file: entity frequencies of train and val; those of
+            test are uniform.
+        relations: names of the relations that are asked about.
         phrasing: "paper" or "varied".
-        weathers: kinds that occur.
+        weathers: names of the weathers that occur.
         paint: "own", "uniform", "natural" or a CSV file: frequencies of vehicles' paints in every split.
         jitter: largest random shift of the camera, metres.
-        masks, depth: whether to store them.
+        masks: whether to store masks.
+        depth: whether to store depth maps.
         shard: examples a file; None chooses a number by the size of the pictures (:attr:`shard_size`).
         catalogue: version of the world.
+        test_seed: of the test split; None takes `seed`. Data sets of several seeds share a test split by it.
+        world_seed: which kinds make up the world, and how frequent each is; 0 takes the first ones of the
+            catalogue, in its order.
     """
 
     entities: int = 60
@@ -103,39 +112,48 @@ class Settings:
     frequencies: str = "vg"
     relations: tuple[str, ...] = DEFAULT_RELATIONS
     phrasing: str = "paper"
-    weathers: tuple[str, ...] = WEATHERS
+    weathers: tuple[str, ...] = DEFAULT_WEATHERS
     paint: str = "own"
     jitter: float = 0.0
     masks: bool = False
     depth: bool = False
     shard: int | None = None
-    catalogue: int = field(default=CATALOGUE_VERSION)
+    catalogue: int = VERSION
     test_seed: int | None = None
     world_seed: int = 0
 
     def check(self) -> None:
-        """Raises SettingsError, in one line, for a choice that cannot be."""
+        """Raises SettingsError if a value is out of range."""
         if self.other_world:
-            raise SettingsError(f"this simtown makes version {CATALOGUE_VERSION} of the world, not version {self.catalogue}")
+            raise SettingsError(
+                f"this simtown makes version {VERSION} of the world, not version {self.catalogue}"
+            )
         self.check_apart_from_frequencies()
         try:
-            draw_entities(self.recipe("train"), np.arange(0), {})  # are there enough that ever occur?
+            draw_entities(self.recipe("train"), np.arange(0), {})  # do enough kinds occur?
         except (ValueError, OSError) as error:
             raise SettingsError(str(error)) from error
 
     def check_apart_from_frequencies(self) -> None:
-        """As :meth:`check` where the table of frequencies may be gone: a finished data set keeps them in its manifest."""
+        """As :meth:`check`, but without the frequencies. Raises SettingsError if a value is out of range.
+
+        A finished data set keeps the frequencies in its manifest, so their CSV file may be gone.
+        """
         least = 3 if self.distractor else 2
         if not least <= self.entities <= SIZES.get(self.catalogue, _MOST_KINDS):
-            also = " with --distractor" if self.distractor else ""
-            raise SettingsError(f"--entities must be from {least}{also} to {len(ENTITIES)}, not {self.entities}")
+            condition = " with `distractor=True`" if self.distractor else ""
+            raise SettingsError(
+                f"entities must be from {least}{condition} to {len(ENTITIES)}, not {self.entities}"
+            )
         for name, count, low in (("n", self.n, 2), ("val", self.val, 0), ("test", self.test, 0)):
             if count < low or count % 2:
-                raise SettingsError(f"--{name} must be an even number of at least {low} (half the answers are yes), not {count}")
+                raise SettingsError(
+                    f"{name} must be an even number of at least {low} (half the answers are yes), not {count}"
+                )
         if self.shard is not None and (not 2 <= self.shard <= LARGEST_SHARD or self.shard % 2):
-            raise SettingsError(f"--shard must be an even number from 2 to {LARGEST_SHARD}, not {self.shard}")
+            raise SettingsError(f"shard must be an even number from 2 to {LARGEST_SHARD}, not {self.shard}")
         if not 0 <= self.jitter <= 1:
-            raise SettingsError(f"--jitter must be from 0 to 1 metres, not {self.jitter}")
+            raise SettingsError(f"jitter must be from 0 to 1 metres, not {self.jitter}")
         if self.phrasing not in STYLES:
             raise SettingsError(f"unknown phrasing '{self.phrasing}': choose among {', '.join(STYLES)}")
         unknown = [w for w in self.weathers if w not in WEATHERS]
@@ -150,30 +168,33 @@ class Settings:
         files = sum(-(-count // self.shard_size) for count in self.counts().values())
         if files > MOST_SHARDS:
             raise SettingsError(
-                f"--shard {self.shard_size} makes {files:,} files, more than a manifest can list ({MOST_SHARDS:,}): give a larger --shard"
+                f"`shard={self.shard_size}` makes {files:,} files, more than a manifest can list "
+                f"({MOST_SHARDS:,}): give a larger `shard`"
             )
 
     @property
     def other_world(self) -> bool:
-        """Whether this is a version of the world that this program can neither sample nor draw."""
-        return self.catalogue != CATALOGUE_VERSION
+        """Whether the world is of a version that this program can neither sample nor draw."""
+        return self.catalogue != VERSION
 
     @property
     def kinds(self) -> tuple[int, ...]:
-        """Catalogue numbers of the kinds that exist, `entities` of them, the most frequent first.
+        """Catalogue numbers of the kinds that exist, the most frequent first.
 
-        World seed 0: the first of the catalogue, in its order. Any other seed: the first of a permutation of the whole catalogue, so
-        a world of 5 entities is part of the world of 15 of the same seed. The permutation belongs to the version of the world
+        World seed 0 takes the first `entities` kinds of the catalogue, in its order. Any other seed takes the
+        first ones of a permutation of the whole catalogue, so a world of 5 entities is part of the world of
+        15 of the same seed. The permutation belongs to the version of the world
         (:data:`simtown.assets.catalogue.SIZES`): a larger catalogue has other worlds.
 
-        Raises UnknownWorldError for a world seed of a version that this simtown does not know.
+        Raises UnknownWorldError if this simtown does not know the version of the world.
         """
         order = _permutation(self.world_seed, self.catalogue) if self.world_seed else range(self.entities)
         return tuple(order[: self.entities])
 
     @property
     def ranks(self) -> np.ndarray:
-        """(m,) int64: the place in :attr:`kinds` of each catalogue number, from 0 on; -1 for a kind that does not exist here.
+        """(m,) int64: the place in :attr:`kinds` of each catalogue number, from 0 on; -1 if the kind does not
+        exist here.
 
         The last entry is for -1, the empty slot.
         """
@@ -183,34 +204,43 @@ class Settings:
 
     @property
     def canonical(self) -> Settings:
-        """The same data set in the usual words: a test split of the data set's own seed needs no `test_seed`."""
+        """The same data set without a `test_seed` that is its seed."""
         return replace(self, test_seed=None) if self.test_seed == self.seed else self
 
     @property
     def seeds(self) -> str:
         """All seeds in words, such as "seed 3, test seed 0, world seed 3", without those at their default."""
-        others = {name: getattr(self.canonical, name) for name, default in LEFT_OUT.items() if getattr(self.canonical, name) != default}
-        return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in {"seed": self.seed, **others}.items())
+        seeds = {"seed": self.seed}
+        for name, default in LEFT_OUT.items():
+            if getattr(self.canonical, name) != default:
+                seeds[name] = getattr(self.canonical, name)
+        return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in seeds.items())
 
     @property
     def schema(self) -> int:
-        """Version of the layout of data sets of this version of the world: 1 for the first, 2 for all that follow."""
+        """Version of the layout: 1 for version 1 of the world, 2 for all later ones."""
         return 1 if self.catalogue == 1 else SCHEMA
 
     @property
     def shard_size(self) -> int:
-        """Examples a file: :attr:`shard`, or a number that gives files of 64 to 256 MB, and at least four of 500 or more examples."""
+        """Examples a file.
+
+        It is :attr:`shard`, or a number that gives files of 64 to 256 MB and, if each then has 500 or more
+        examples, at least four files.
+        """
         if self.shard is not None:
             return self.shard
         side = sqrt(self.width * self.height)
         per_side = _BYTES_PER_SIDE + self.masks * _MASK_BYTES_PER_SIDE + self.depth * _DEPTH_BYTES_PER_SIDE
-        per_pixel = _BYTES_PER_PIXEL + self.masks * _MASK_BYTES_PER_PIXEL + self.depth * _DEPTH_BYTES_PER_PIXEL
+        per_pixel = (
+            _BYTES_PER_PIXEL + self.masks * _MASK_BYTES_PER_PIXEL + self.depth * _DEPTH_BYTES_PER_PIXEL
+        )
         by_bytes = _round_down(_SHARD_BYTES / (per_side * side + per_pixel * self.width * self.height))
         return min(by_bytes, max(_LEAST_SHARD, _round_down(max(self.counts().values()) / _LEAST_SHARDS)))
 
     @property
     def table_from_file(self) -> bool:
-        """Whether the frequencies of entities come from a CSV file, which a manifest outlives, and not from the program."""
+        """Whether the frequencies of entities come from a CSV file, which may be gone later."""
         return self.frequencies not in ("vg", "uniform") and not self.frequencies.startswith("zipf:")
 
     @property
@@ -219,15 +249,16 @@ class Settings:
         return self.paint not in CHOICES
 
     def tables(self, kept: Tables | None = None) -> Tables:
-        """All frequencies; those of a CSV file, which may be gone, are of `kept` if that is given.
+        """All frequencies. If `kept` is given, it takes the place of CSV files, which may be gone.
 
         Raises ValueError or OSError if there is no such table.
         """
         entities = kept[:2] if kept and self.table_from_file else frequencies(self.frequencies, self.entities)
-        return Tables(*entities, kept.paint if kept and self.paint_from_file else paint_frequencies(self.paint))
+        paint = kept.paint if kept and self.paint_from_file else paint_frequencies(self.paint)
+        return Tables(*entities, paint)
 
     def recipe(self, split: str, tables: Tables | None = None) -> Recipe:
-        """What examples of a split are sampled from: the chosen frequencies, or uniform ones for the test split.
+        """The recipe of a split: with the chosen frequencies, or uniform ones for the test split.
 
         `tables` takes the place of :meth:`tables`, for a data set whose CSV file may be gone.
         """
@@ -238,10 +269,21 @@ class Settings:
             subject, obj, paint = tables or self.tables()
         subject, obj = self._by_number(subject), self._by_number(obj)
         seed = self.test_seed if split == "test" and self.test_seed is not None else self.seed
-        return Recipe(seed, split, subject, obj, self.distractor, self.relations, self.phrasing, self.weathers, self.jitter, paint)
+        return Recipe(
+            seed=seed,
+            split=split,
+            subject=subject,
+            object=obj,
+            distractor=self.distractor,
+            relations=self.relations,
+            phrasing=self.phrasing,
+            weathers=self.weathers,
+            jitter=self.jitter,
+            paint=paint,
+        )
 
     def _by_number(self, table: np.ndarray) -> np.ndarray:
-        """(m,) float64 by catalogue number, 0 for kinds that do not exist here, of a table (entities,) in the order of :attr:`kinds`."""
+        """(m,) float64 by catalogue number, 0 for absent kinds, of a table in the order of :attr:`kinds`."""
         kinds = list(self.kinds)
         chances = np.zeros(max(kinds) + 1)
         chances[kinds] = table
@@ -252,27 +294,34 @@ class Settings:
         return {"train": self.n, "val": self.val, "test": self.test}
 
     def resolved(self, tables: Tables | None = None) -> dict[str, Any]:
-        """As JSON keeps it: names, numbers, and the frequencies themselves, so that a changed CSV file is a changed setting.
+        """The settings for JSON, with the frequencies themselves: a changed CSV file is a changed setting.
 
-        The kinds of a world seed are written out, too. Of a CSV file the name and a digest are kept: its folders are nobody's business.
-        `tables` takes the place of :meth:`tables`, as for :meth:`recipe`.
+        The kinds of a world seed are written out too. Of a CSV file only the name and a digest are kept,
+        since its folders are private. `tables` takes the place of :meth:`tables`, as for :meth:`recipe`.
         """
         tables = tables or self.tables()
         choices = {**asdict(self.canonical), "shard": self.shard_size}
-        told = {k: list(v) if isinstance(v, tuple) else v for k, v in choices.items() if k not in LEFT_OUT or v != LEFT_OUT[k]}
-        told.update({f"{role}_frequencies": [float(p) for p in table] for role, table in tables._asdict().items()})
+        resolved = {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in choices.items()
+            if name not in LEFT_OUT or value != LEFT_OUT[name]
+        }
+        for role, table in tables._asdict().items():
+            resolved[f"{role}_frequencies"] = [float(p) for p in table]
         if self.table_from_file:
-            told["frequencies"] = _of_table(self.frequencies, told["subject_frequencies"], told["object_frequencies"])
+            resolved["frequencies"] = _of_table(
+                self.frequencies, resolved["subject_frequencies"], resolved["object_frequencies"]
+            )
         if self.paint_from_file:
-            told["paint"] = _of_table(self.paint, told["paint_frequencies"])
+            resolved["paint"] = _of_table(self.paint, resolved["paint_frequencies"])
         if self.world_seed:
-            told[KINDS] = list(self.kinds)
-        return {k: v for k, v in told.items() if self.schema > 1 or k not in NEW_SETTINGS}
+            resolved[KINDS] = list(self.kinds)
+        return {k: v for k, v in resolved.items() if self.schema > 1 or k not in NEW_SETTINGS}
 
     @classmethod
-    def from_resolved(cls, told: dict[str, Any]) -> Settings:
-        """Inverse of :meth:`resolved`, but for the frequencies and the kinds, which the manifest keeps beside it."""
-        choices = {k: v for k, v in told.items() if k != KINDS and not k.endswith("_frequencies")}
+    def from_resolved(cls, resolved: dict[str, Any]) -> Settings:
+        """Inverse of :meth:`resolved`, which leaves out the frequencies and the kinds."""
+        choices = {k: v for k, v in resolved.items() if k != KINDS and not k.endswith("_frequencies")}
         own: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in choices.items()}
         return cls(**own)
 
@@ -287,8 +336,8 @@ def _permutation(world_seed: int, catalogue: int) -> tuple[int, ...]:
     """All kinds of a version of the world, by catalogue number, in an order that the seed draws."""
     if catalogue not in SIZES:
         raise UnknownWorldError(
-            f"this simtown does not know version {catalogue} of the world, nor the kinds of its world seed {world_seed}: use the simtown "
-            "that made it"
+            f"this simtown does not know version {catalogue} of the world, nor the kinds of its world seed "
+            f"{world_seed}: use the simtown that made it"
         )
     numbers = np.arange(SIZES[catalogue])
     keys = Stream(world_seed, "world", "kinds").bits(numbers, 1)[:, 0]
@@ -302,17 +351,17 @@ def _round_down(limit: float) -> int:
 
 
 def file_name(choice: str) -> str:
-    """What others may know of a CSV file that frequencies come from: its name, without folders, and without the digest of its table."""
+    """The name of a CSV file of frequencies, without folders and without the digest of its table."""
     return _TABLE.sub("", choice).replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 
 def has_digest(choice: str) -> bool:
-    """Whether the name of a CSV file says which table it held."""
+    """Whether the name of a CSV file has the digest of its table."""
     return _TABLE.search(choice) is not None
 
 
 def _of_table(choice: str, *tables: list[float]) -> str:
-    """A CSV file as a manifest names it: "counts.csv (table 3f2a61)"."""
+    """The name of a CSV file in a manifest: "counts.csv (table 3f2a61)"."""
     return f"{file_name(choice)} (table {_digest(','.join(map(str, table)) for table in tables)})"
 
 
@@ -320,21 +369,16 @@ def _digest(tables: Iterable[str]) -> str:
     return hashlib.sha256("".join(tables).encode()).hexdigest()[:6]
 
 
-def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-    """Which flags differ between two resolved settings, as "--name old, now new"."""
-    before, after = _flags(old), _flags(new)
-    return [
-        f"--{flag} {before.get(flag)}, now {after.get(flag)}" for flag in sorted({*before, *after}) if before.get(flag) != after.get(flag)
-    ]
-
-
-def _flags(told: dict[str, Any]) -> dict[str, str]:
-    """Resolved settings as the command line writes them."""
-    plain = {k: v for k, v in {**LEFT_OUT, **told}.items() if k != KINDS}  # the kinds follow from the seed
-    rest = {k: ",".join(map(str, v)) if isinstance(v, list) else str(v) for k, v in plain.items()}
-    flags = {"size": f"{rest.pop('width', '?')}x{rest.pop('height', '?')}", "weather": rest.pop("weathers", "?")}
-    tables = _digest(rest.pop(f"{role}_frequencies", "") for role in ("subject", "object"))
-    flags["frequencies"] = f"{file_name(rest.pop('frequencies', '?'))} (table {tables})"
-    paints = rest.pop("paint_frequencies", "")
-    flags["paint"] = file_name(rest.pop("paint", "own")) + (f" (table {_digest([paints])})" if paints else "")
-    return {k.replace("_", "-"): v for k, v in {**rest, **flags}.items()}
+def in_words(resolved: dict[str, Any]) -> dict[str, str]:
+    """Resolved settings as people compare them: each as a text, tables as digests."""
+    texts = {
+        name: ",".join(map(str, value)) if isinstance(value, list) else str(value)
+        for name, value in {**LEFT_OUT, **resolved}.items()
+        if name != KINDS  # the kinds follow from the seed
+    }
+    size = f"{texts.pop('width', '?')}x{texts.pop('height', '?')}"
+    tables = _digest(texts.pop(f"{role}_frequencies", "") for role in ("subject", "object"))
+    frequencies = f"{file_name(texts.pop('frequencies', '?'))} (table {tables})"
+    paints = texts.pop("paint_frequencies", "")
+    paint = file_name(texts.pop("paint", "own")) + (f" (table {_digest([paints])})" if paints else "")
+    return {**texts, "size": size, "frequencies": frequencies, "paint": paint}

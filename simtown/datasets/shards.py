@@ -1,7 +1,7 @@
-"""One shard: a run of examples of one split in one HDF5 file (docs/data-format.md).
+"""One shard: consecutive examples of a split in one HDF5 file (docs/data-format.md).
 
-Images lie in chunks of one, each compressed alone, so that any one is read without its neighbours. A shard is written under a
-temporary name and renamed when it is whole.
+Each image is a chunk of its own and compressed alone, so that it is read without its neighbours. A shard is
+written under a temporary name, and renamed when it is whole.
 """
 
 from __future__ import annotations
@@ -22,39 +22,46 @@ import h5py
 import hdf5plugin
 import numpy as np
 
-from simtown.datasets import summary as summaries
-from simtown.datasets import version1
+from simtown.core.files import open_plain, replacing
+from simtown.core.stopping import delayed
+from simtown.datasets import summaries, version1
 from simtown.datasets.names import names
 from simtown.datasets.settings import Settings
-from simtown.datasets.summary import Summary
-from simtown.files import open_plain, replacing
+from simtown.datasets.summaries import Summary
 from simtown.language.questions import LENGTH, ask
 from simtown.language.sampler import Examples, sample
 from simtown.render.frames import Renderer
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import boxes
 from simtown.scenes.street import SLOTS
-from simtown.stopping import held
 
-#: Stages that are timed apart: sampling whole examples, putting their questions into words, drawing, encoding and writing.
+#: Stages that are timed apart: sampling examples, wording their questions, drawing, encoding and writing.
 STAGES = ("sample", "question", "render", "encode", "write")
 #: (proposed, accepted) counts of rejection loops, by name.
 Tried = dict[str, tuple[int, int]]
-#: Pixels drawn at once; bounds the memory of a worker whatever the picture size.
+#: Pixels that are drawn at once, which limits the memory of a worker for every picture size.
 _PIXELS = 8_000_000
-#: The shards of a split lie in folders of so many, if there are more than that.
+#: Shards in a folder, if a split has more than this.
 FOLDER = 1_000
-#: The name of a shard: the folders before it follow from the settings.
+#: The name of a shard; its folders follow from the settings.
 _NAME = re.compile(r"([a-z]+/[0-9]{5,9}/)?(?P<split>train|val|test)-(?P<number>[0-9]{5,9})\.h5")
-#: Bytes of a shard that an example takes at least: of pictures of 32 x 32 pixels it takes some 500.
+#: Least bytes of an example in a shard: with pictures of 32 x 32 pixels it has some 500.
 LEAST_BYTES = 100
 #: Rows in a chunk of every array that holds no pictures.
 _ROWS = 512
 
 
 @dataclass(frozen=True)
-class Task:
-    """A shard to be written: examples start to start + count - 1 of a split that has `shards` shards."""
+class ShardTask:
+    """The examples of a shard.
+
+    Attributes:
+        split: its name.
+        number: of the shard in its split.
+        start: the first example.
+        count: number of examples.
+        shards: number of shards of the split.
+    """
 
     split: str
     number: int
@@ -64,18 +71,21 @@ class Task:
 
     @property
     def name(self) -> str:
-        """Of its file, from the data set's directory on: train-00012.h5, or train/00012/train-12345.h5 of a split of many shards."""
+        """The name of its file in the data set's directory.
+
+        It is train-00012.h5, or train/00012/train-12345.h5 if the split has many shards.
+        """
         folder = f"{self.split}/{self.number // FOLDER:05d}/" if self.shards > FOLDER else ""
         return f"{folder}{self.split}-{self.number:05d}.h5"
 
 
-def tasks(settings: Settings) -> list[Task]:
+def tasks(settings: Settings) -> list[ShardTask]:
     """All shards of a data set, in order."""
     return list(each_task(settings))
 
 
-def each_task(settings: Settings) -> Iterator[Task]:
-    """The same, one by one."""
+def each_task(settings: Settings) -> Iterator[ShardTask]:
+    """All shards of a data set, in order, one by one."""
     size = settings.shard_size
     for split, count in settings.counts().items():
         for number in range(-(-count // size)):
@@ -87,8 +97,8 @@ def shard_count(settings: Settings) -> int:
     return sum(-(-count // settings.shard_size) for count in settings.counts().values())
 
 
-def task_of(settings: Settings, name: str) -> Task | None:
-    """The shard of this name, None if no data set of these settings has it."""
+def task_of(settings: Settings, name: str) -> ShardTask | None:
+    """The shard of this name; None if data sets of these settings do not have it."""
     match = _NAME.fullmatch(name)
     if not match:
         return None
@@ -96,24 +106,28 @@ def task_of(settings: Settings, name: str) -> Task | None:
     return task if task.count > 0 and task.name == name else None
 
 
-def _task(size: int, count: int, split: str, number: int) -> Task:
-    return Task(split, number, number * size, min(size, count - number * size), -(-count // size))
+def _task(size: int, count: int, split: str, number: int) -> ShardTask:
+    return ShardTask(split, number, number * size, min(size, count - number * size), -(-count // size))
 
 
 @dataclass
 class Clock:
-    """Seconds spent in each stage."""
+    """Counts the seconds of each stage.
+
+    Attributes:
+        seconds: by stage.
+    """
 
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        begun = perf_counter()
+        start = perf_counter()
         yield
-        self.seconds[name] += perf_counter() - begun
+        self.seconds[name] += perf_counter() - start
 
 
-#: Arrays of a shard of n examples, v vehicle slots and p prop slots: what follows n in their shape, and their dtype.
+#: Arrays of a shard of n examples, v vehicle slots and p prop slots: their shape without n, and their dtype.
 LAYOUT: dict[str, tuple[tuple[int | str, ...], str]] = {
     "images": (("h", "w", 3), "u1"),
     "masks": (("h", "w"), "u1"),
@@ -143,24 +157,33 @@ LAYOUT: dict[str, tuple[tuple[int | str, ...], str]] = {
     "scene/fall_seed": ((), "<u4"),
     "scene/camera": ((7,), "<f4"),
 }
-#: The large ones, a chunk an example.
+#: The large arrays, which have a chunk for each example.
 PICTURES = ("images", "masks", "depth")
 
 
 def layout(settings: Settings) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
-    """Arrays of every shard of a data set: by name, the shape behind the example axis and the dtype."""
+    """Arrays of every shard of a data set by name: the shape without the example axis, and the dtype."""
     first = settings.schema == 1
-    sizes = {"h": settings.height, "w": settings.width, "v": settings.vehicles, "p": version1.SLOTS if first else SLOTS}
-    absent = {name for name, kept in (("masks", settings.masks), ("depth", settings.depth), ("scene/paint", not first)) if not kept}
+    sizes = {
+        "h": settings.height,
+        "w": settings.width,
+        "v": settings.vehicles,
+        "p": version1.SLOTS if first else SLOTS,
+    }
+    left_out = {
+        name
+        for name, kept in (("masks", settings.masks), ("depth", settings.depth), ("scene/paint", not first))
+        if not kept
+    }
     return {
         name: (tuple(sizes[s] if isinstance(s, str) else s for s in shape), np.dtype(kind))
         for name, (shape, kind) in LAYOUT.items()
-        if name not in absent
+        if name not in left_out
     }
 
 
 def columns(examples: Examples, index: np.ndarray, settings: Settings) -> dict[str, np.ndarray]:
-    """Everything that is stored of a batch except pixels, by data set name, the example first."""
+    """All columns of a batch except pictures, by name, the example first."""
     scene, rows = examples.scene, np.arange(len(index))
     subject, obj = (scene.entity[rows, slot] for slot in (examples.subject, examples.object))
     question, tokens = ask(subject, examples.relation, obj, examples.phrasing)
@@ -183,10 +206,10 @@ def columns(examples: Examples, index: np.ndarray, settings: Settings) -> dict[s
 
 
 class _Target(FileIO):
-    """A file to which every write seems to succeed: :meth:`check` raises what went wrong.
+    """A file to which every write seems to succeed; :meth:`check` raises the error.
 
-    HDF5 cannot close a file on a full disk without crashing, so it must not come to know; and it calls from places that would lose a
-    KeyboardInterrupt.
+    HDF5 crashes when it closes a file on a full disk, so it must not know of the error. It also calls from
+    places where a KeyboardInterrupt would be lost.
     """
 
     def __init__(self, path: Path) -> None:
@@ -210,20 +233,37 @@ class _Target(FileIO):
             return size or 0
 
     def check(self) -> None:
-        """Raises what went wrong in any write so far."""
+        """Raises the first error of a write so far."""
         if self._error is not None:
             raise self._error
 
 
-def write_shard(directory: Path, settings: Settings, task: Task, renderer: Renderer, clock: Clock,
-                progress: Callable[[int], None] = lambda n: None) -> None:  # fmt: skip
-    """Sample, draw and write one shard; `progress` is told of every batch's examples. An OSError leaves no file behind.
+def write_shard(
+    directory: Path,
+    settings: Settings,
+    task: ShardTask,
+    renderer: Renderer,
+    clock: Clock,
+    progress: Callable[[int], object] = lambda examples: None,
+) -> None:
+    """Sample, draw and write one shard.
 
-    A signal waits while HDF5 writes: one that came in the middle could leave a file that looks whole.
+    Signals wait while HDF5 writes, since a signal in between could leave a file that looks whole.
+
+    Args:
+        directory: of the shards.
+        settings: of the data set.
+        task: the examples of the shard.
+        renderer: draws the pictures.
+        clock: counts the seconds of each stage.
+        progress: called with the number of examples of every batch.
+
+    Raises:
+        OSError: the shard cannot be written; no file is left.
     """
     with replacing(directory / task.name) as temporary, _Target(temporary) as target:
         with ExitStack() as stack:
-            with held():
+            with delayed():
                 file = h5py.File(target, "w", libver="v110")
                 stack.callback(_close, file, clock)
             _fill(file, settings, task, renderer, clock, progress, target)
@@ -233,19 +273,31 @@ def write_shard(directory: Path, settings: Settings, task: Task, renderer: Rende
 
 
 def _close(file: h5py.File, clock: Clock) -> None:
-    with clock.stage("write"), held():
+    with clock.stage("write"), delayed():
         file.close()
 
 
 def _fill(
-    file: h5py.File, settings: Settings, task: Task, renderer: Renderer, clock: Clock, progress: Callable[[int], None], target: _Target
+    file: h5py.File,
+    settings: Settings,
+    task: ShardTask,
+    renderer: Renderer,
+    clock: Clock,
+    progress: Callable[[int], object],
+    target: _Target,
 ) -> None:
     w, h, n = settings.width, settings.height, task.count
     lz4, bitshuffle = hdf5plugin.LZ4(), hdf5plugin.Bitshuffle(cname="lz4")
-    with held():
+    with delayed():
         images = file.create_dataset("images", (n, h, w, 3), "u1", chunks=(1, h, w, 3), **lz4)
-        masks = file.create_dataset("masks", (n, h, w), "u1", chunks=(1, h, w), **lz4) if settings.masks else None
-        depth = file.create_dataset("depth", (n, h, w), "f4", chunks=(1, h, w), **bitshuffle) if settings.depth else None
+        masks = (
+            file.create_dataset("masks", (n, h, w), "u1", chunks=(1, h, w), **lz4) if settings.masks else None
+        )
+        depth = (
+            file.create_dataset("depth", (n, h, w), "f4", chunks=(1, h, w), **bitshuffle)
+            if settings.depth
+            else None
+        )
     recipe, sizes = settings.recipe(task.split), summaries.lengths(names(settings))
     kept: list[dict[str, np.ndarray]] = []
     tried: Tried = {}
@@ -257,39 +309,48 @@ def _fill(
             kept.append(columns(examples, index, settings))
         with clock.stage("render"):
             frames = renderer.render(examples.scene, w, h, geometry=settings.masks or settings.depth)
-        with clock.stage("encode"), held():
+        with clock.stage("encode"), delayed():
             images[begin:end] = frames.rgb
             if masks is not None:
                 masks[begin:end] = frames.ids
             if depth is not None:
                 depth[begin:end] = frames.depth
-        tried = together([tried, examples.tried])
+        tried = add_tried([tried, examples.tried])
         target.check()
         progress(end - begin)
-    with clock.stage("encode"), held():
+    with clock.stage("encode"), delayed():
         for name in kept[0]:
             rows = np.concatenate([k[name] for k in kept])
-            file.create_dataset(name, data=rows, chunks=(min(n, _ROWS), *rows.shape[1:]), **hdf5plugin.Zstd(clevel=3))
+            file.create_dataset(
+                name, data=rows, chunks=(min(n, _ROWS), *rows.shape[1:]), **hdf5plugin.Zstd(clevel=3)
+            )
         summary = summaries.total((summaries.count(k, sizes) for k in kept), sizes)
         file.attrs.update(attributes(settings, task, tried, summary))
-        del images, masks, depth  # as each goes, HDF5 writes what it kept of it
+        del images, masks, depth  # HDF5 writes what it has kept of them
 
 
-def attributes(settings: Settings, task: Task, tried: Tried, summary: Summary) -> dict[str, int | str]:
-    """What a shard's file says of itself."""
-    told: dict[str, int | str] = {"schema": settings.schema, "split": task.split, "start": task.start, "count": task.count}
-    told["tried"] = json.dumps(tried, sort_keys=True)
-    return told if settings.schema == 1 else {**told, "summary": json.dumps(summary, sort_keys=True)}
+def attributes(settings: Settings, task: ShardTask, tried: Tried, summary: Summary) -> dict[str, int | str]:
+    """The attributes of a shard's file."""
+    content: dict[str, int | str] = {
+        "schema": settings.schema,
+        "split": task.split,
+        "start": task.start,
+        "count": task.count,
+        "tried": json.dumps(tried, sort_keys=True),
+    }
+    if settings.schema > 1:
+        content["summary"] = json.dumps(summary, sort_keys=True)
+    return content
 
 
 def batches(settings: Settings, count: int) -> Iterator[tuple[int, int]]:
-    """(begin, end) of the rows of a shard that are sampled and drawn at once."""
+    """(begin, end) of the rows of each batch of a shard: they are sampled and drawn at once."""
     size = max(2, min(512, _PIXELS // (settings.width * settings.height)))
     return ((begin, min(begin + size, count)) for begin in range(0, count, size))
 
 
-def together(parts: Iterable[Tried]) -> Tried:
-    """(proposed, accepted) counts of rejection loops, added up by name."""
+def add_tried(parts: Iterable[Tried]) -> Tried:
+    """The sums of (proposed, accepted) counts of rejection loops, by name."""
     total: Tried = {}
     for part in parts:
         for loop, (proposed, accepted) in part.items():

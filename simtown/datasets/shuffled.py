@@ -1,4 +1,4 @@
-"""A split's batches in a shuffled order, for as many processes and machines as take part: what a long training reads."""
+"""A split's batches in a shuffled order, for any number of processes and machines."""
 
 from __future__ import annotations
 
@@ -14,27 +14,50 @@ from simtown.datasets.torch_view import read
 
 
 class Shuffled(IterableDataset):
-    """Batches of one epoch, in an order that needs no list of all examples (:class:`simtown.datasets.order.BlockOrder`).
+    """Batches of one epoch, in an order that needs no list of all examples
+    (:class:`simtown.datasets.order.BlockOrder`).
 
-    Give it to ``DataLoader(..., batch_size=None, num_workers=N)``. Each epoch is a function of (seed, epoch, batch_size): its batch b is
-    the same whatever N is. Of several ranks, rank r gets batches r, r + ranks, r + 2 ranks, ..., as many as every other rank.
+    Give it to ``DataLoader(..., batch_size=None, num_workers=N)``. Each epoch is a function of (seed, epoch,
+    batch_size): its batch b is the same whatever N is. Of several ranks, rank r gets batches r, r + ranks, r
+    + 2 ranks, ..., as many as every other rank.
+
+    Args:
+        split: to read.
+        batch_size: examples of a batch.
+        seed: of the order.
+        epoch: from 0 on.
+        first: batches of this rank to leave out.
+        rank: number of this process, from 0 on.
+        ranks: number of processes.
 
     Attributes:
         epoch: set it before each epoch.
-        first: batches of this rank to leave out, of an epoch that a checkpoint broke off. Set it to 0 for the next epoch.
+        first: batches of this rank to leave out, to continue an epoch from a checkpoint. Set it to 0 for the
+            next epoch.
 
     Raises:
         ValueError: a number is out of range.
     """
 
-    def __init__(self, split: Split, batch_size: int, seed: int = 0, epoch: int = 0, first: int = 0, rank: int = 0, ranks: int = 1) -> None:
+    def __init__(
+        self,
+        split: Split,
+        batch_size: int,
+        seed: int = 0,
+        epoch: int = 0,
+        first: int = 0,
+        rank: int = 0,
+        ranks: int = 1,
+    ) -> None:
         if batch_size < 1 or first < 0 or not 0 <= rank < ranks:
-            raise ValueError(f"batch_size {batch_size}, first {first}, rank {rank} of {ranks}: a number is out of range")
+            raise ValueError(
+                f"batch_size {batch_size}, first {first}, rank {rank} of {ranks}: a number is out of range"
+            )
         self.split, self.batch_size, self.seed, self.rank, self.ranks = split, batch_size, seed, rank, ranks
         self.epoch, self.first = epoch, first
 
     def __len__(self) -> int:
-        """Batches of this rank that are left of the epoch; several ranks leave out those that are too few for another round."""
+        """Batches of this rank that are left of the epoch; every rank has as many."""
         batches = -(-len(self.split) // self.batch_size)
         return max(0, batches // self.ranks - self.first)
 
@@ -45,7 +68,7 @@ class Shuffled(IterableDataset):
         for number in range(self.first + own, self.first + len(self), workers):
             begin = (number * self.ranks + self.rank) * self.batch_size
             pool = begin // (BLOCK * POOL)
-            if pool > pools:  # behind a URL: of a pool that is begun, and of the next one, the shards come while others are read
+            if pool > pools:  # of a data set behind a URL, fetch the shards of this pool and of the next one
                 self.split.fetch_ahead(np.concatenate([order.members(pool), order.members(pool + 1)]))
                 pools = pool
             yield read(self.split, order.rows(begin, min(begin + self.batch_size, len(self.split)))).tensors()

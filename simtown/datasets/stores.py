@@ -1,6 +1,6 @@
-"""Where a data set's files lie: a directory of this machine, or behind a URL of fsspec such as s3://bucket/town.
+"""Where the files of a data set are: a directory of this machine, or a URL of fsspec such as s3://bucket/town.
 
-A shard comes into being whole in either: renamed in a directory, uploaded in one piece behind a URL.
+A shard appears whole in either of them: it is renamed in a directory, or uploaded in one piece to a URL.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from simtown.datasets import manifest as manifests
-from simtown.extras import how_to_install
-from simtown.files import (
+from simtown.core.extras import how_to_install
+from simtown.core.files import (
     DamagedError,
     ForeignDirectoryError,
     RefusedError,
@@ -27,28 +26,35 @@ from simtown.files import (
     read_json,
     save_json,
 )
-from simtown.terminal import shown
+from simtown.core.terminal import shown
+from simtown.datasets import manifests
 
-#: What a URL looks like, also where a Path has swallowed one of its slashes.
+#: A URL, also if a Path has removed one of its slashes.
 _URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+]+):/{1,2}(?P<rest>[^/].*)", re.DOTALL)
 _OURS = re.compile(r"(train|val|test)-\d{5,}\.h5|manifest\.json|timings\.json|preview\.png")
-#: What nobody else may see of a URL: the user with a password, and a query.
+#: The secrets of a URL: the user with a password, and a query.
 _SECRETS = re.compile(r"(?<=://)[^/?#]*(?=@)|(?<=\?).+", re.DOTALL)
 #: Folders that the shards of a split lie in if they are many.
 _FOLDER = re.compile(r"(train|val|test)(/\d{5,})?")
+#: Their errors are reported as OSError.
+_NETWORK_LIBRARIES = ("botocore", "aiobotocore", "s3fs", "gcsfs", "aiohttp", "google")
 #: Bytes of the largest timings.json: a run of generate adds 500.
 LARGEST_TIMINGS = 1_000_000
 
 
 def is_leftover(name: str) -> bool:
-    """Whether a file of this name is what a killed job leaves: one of ours that was not whole yet."""
+    """Whether a file of this name is an unfinished file of ours, left by a job that was killed."""
     folder, _, own_name = name.rpartition("/")
     target = becoming(own_name)
-    return target is not None and _OURS.fullmatch(target) is not None and (not folder or _FOLDER.fullmatch(folder) is not None)
+    return (
+        target is not None
+        and _OURS.fullmatch(target) is not None
+        and (not folder or _FOLDER.fullmatch(folder) is not None)
+    )
 
 
 def _kind(path: Path) -> str:
-    """What a path is that is no plain file; empty for one that is."""
+    """What a path is if it is not a plain file; "" for a plain file."""
     if path.is_symlink():
         return "a symbolic link"
     if path.is_dir():
@@ -57,14 +63,17 @@ def _kind(path: Path) -> str:
 
 
 class Store(Protocol):
-    """A place of files by name, of which some have a folder before them. It can be sent to another process or machine."""
+    """A place of files by name; some names have a folder in front.
+
+    A store can be sent to another process or machine.
+    """
 
     def claimed(self, command: str) -> AbstractContextManager[None]:
-        """Make the place if need be and, where the system can, keep other processes of the command out of it."""
+        """Make the place if need be, and keep other processes of the command out of it if the system can."""
         ...
 
     def sizes(self) -> dict[str, int]:
-        """Bytes of everything there: at the top, and in the folders for shards. Other folders are not looked into."""
+        """Bytes of every file at the top and in the folders for shards; other folders are not read."""
         ...
 
     def tidy(self) -> None:
@@ -72,19 +81,22 @@ class Store(Protocol):
         ...
 
     def load_manifest(self) -> dict[str, Any]:
-        """See :func:`simtown.datasets.manifest.load`."""
+        """See :func:`simtown.datasets.manifests.load`."""
         ...
 
     def save_manifest(self, manifest: dict[str, Any]) -> None:
-        """See :func:`simtown.datasets.manifest.save`."""
+        """See :func:`simtown.datasets.manifests.save`."""
         ...
 
     def irregular(self) -> dict[str, str]:
-        """What is there and no plain file: by name, "a directory", "a symbolic link" or "a special file"."""
+        """What is not a plain file: by name, "a directory", "a symbolic link" or "a special file"."""
         ...
 
     def load_json(self, name: str) -> Any:
-        """A small JSON file. Raises OSError where there is none, ValueError where it is no JSON or no plain file."""
+        """The content of a small JSON file.
+
+        Raises OSError if there is none, ValueError if it is not JSON or not a plain file.
+        """
         ...
 
     def save_json(self, name: str, content: Any) -> None:
@@ -92,15 +104,18 @@ class Store(Protocol):
         ...
 
     def making(self, name: str) -> AbstractContextManager[Path]:
-        """A directory in which to make the file of this name; it is in the store when the block ends well."""
+        """A directory in which to make the file of this name; the store has it after the block."""
         ...
 
     def reading(self, name: str, largest: int) -> AbstractContextManager[Path]:
-        """The file as one of this machine: behind a URL, at most `largest` bytes are fetched. Raises RefusedError for more."""
+        """The file as one of this machine; of a URL, at most `largest` bytes are fetched.
+
+        Raises RefusedError if it has more.
+        """
         ...
 
 
-class Directory:
+class DirectoryStore:
     """Files in a directory of this machine, or of a file system that all machines of a cluster share."""
 
     def __init__(self, path: Path) -> None:
@@ -123,18 +138,25 @@ class Directory:
                     waiting.append(path)
 
     def check(self, names: Iterable[str]) -> None:
-        """Whether the files of these names are there and plain. Raises DamagedError or RefusedError for the first that is not."""
+        """Check that the files of these names exist and are plain files.
+
+        Raises DamagedError if one is missing, RefusedError if one is not a plain file.
+        """
         names = list(names)
-        for before in {name.rpartition("/")[0] for name in names} - {""}:
-            inside(self.path, before)
+        for directory in {name.rpartition("/")[0] for name in names} - {""}:
+            inside(self.path, directory)
         top = str(self.path)
         for name in names:
             try:
                 plain = stat.S_ISREG(os.lstat(f"{top}/{name}").st_mode)
             except OSError:
-                raise DamagedError(f"{self} lacks its shard {name}: run the same simtown generate again, which makes it") from None
+                raise DamagedError(
+                    f"{self} lacks its shard {name}: run the same simtown generate again, which makes it"
+                ) from None
             if not plain:
-                raise RefusedError(f"{self.path / name} is {_kind(self.path / name)}: put the file itself there")
+                raise RefusedError(
+                    f"{self.path / name} is {_kind(self.path / name)}: put the file itself there"
+                )
 
     def sizes(self) -> dict[str, int]:
         return {name: path.lstat().st_size for name, path in self._paths()}
@@ -161,9 +183,9 @@ class Directory:
 
     @contextmanager
     def making(self, name: str) -> Iterator[Path]:
-        before, _, _ = name.rpartition("/")
-        if before:
-            folder(self.path, before)
+        directory, _, _ = name.rpartition("/")
+        if directory:
+            folder(self.path, directory)
         yield self.path
 
     @contextmanager
@@ -172,9 +194,10 @@ class Directory:
 
 
 class Remote:
-    """Files behind a URL. Credentials and endpoints are those of the environment (AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL, ...).
+    """Files behind a URL. Credentials and endpoints come from the environment (AWS_ACCESS_KEY_ID and others).
 
-    Nobody can be kept out of it; two jobs of the same settings write the same bytes, and one of other settings refuses.
+    Other processes cannot be kept out of it. Two jobs with the same settings write the same bytes, and a job
+    with other settings refuses to continue.
     """
 
     def __init__(self, url: str) -> None:
@@ -184,18 +207,20 @@ class Remote:
         return shown(self.url)
 
     def _words_of(self, error: Exception) -> str:
-        """What an error says, also where it quotes a part of the URL, without what :func:`simtown.terminal.shown` leaves out of it."""
+        """The message of an error, without secrets of the URL that it may quote."""
         words = shown(str(error))
         for secret in _SECRETS.findall(self.url):
             words = words.replace(secret, "...")
         return words
 
     def _files(self) -> Any:
-        """The file system; every error of opening it is one line."""
+        """The file system of fsspec; an error of opening it is one line."""
         try:
             import fsspec
         except ImportError:
-            raise ValueError(f"{self}: reading and writing URLs needs fsspec: {how_to_install('cluster')}") from None
+            raise ValueError(
+                f"{self}: reading and writing URLs needs fsspec: {how_to_install('cluster')}"
+            ) from None
         try:
             return fsspec.core.url_to_fs(self.url, use_listings_cache=False)[0]
         except (ImportError, ValueError) as error:  # ImportError: "Install gcsfs to access GCS"
@@ -206,7 +231,7 @@ class Remote:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Whatever the network library raises is an OSError that names the URL."""
+        """Turn every error of a network library into an OSError that names the URL."""
         try:
             yield
         except FileNotFoundError as error:
@@ -216,7 +241,7 @@ class Remote:
                 raise
             raise OSError(error.errno or 5, f"{self}: {self._words_of(error)}") from error
         except Exception as error:
-            if type(error).__module__.partition(".")[0] in ("botocore", "aiobotocore", "s3fs", "gcsfs", "aiohttp", "google"):
+            if type(error).__module__.partition(".")[0] in _NETWORK_LIBRARIES:
                 raise OSError(5, f"{self}: {self._words_of(error)}") from error
             raise
 
@@ -224,11 +249,13 @@ class Remote:
         return {name: int(entry["size"] or 0) for name, entry in self._listing().items()}
 
     def irregular(self) -> dict[str, str]:
-        return {name: "a directory" for name, entry in self._listing().items() if entry["type"] == "directory"}
+        return {
+            name: "a directory" for name, entry in self._listing().items() if entry["type"] == "directory"
+        }
 
     def _listing(self) -> dict[str, dict[str, Any]]:
         """Everything at the top and in the folders for shards, by name."""
-        files, found, folders = self._files(), {}, [""]
+        files, listing, folders = self._files(), {}, [""]
         with self._explained():
             while folders:
                 folder = folders.pop()
@@ -238,20 +265,22 @@ class Remote:
                     entries = []
                 for entry in entries:
                     name = f"{folder}/{entry['name'].rstrip('/').rsplit('/', 1)[1]}".lstrip("/")
-                    found[name] = entry
+                    listing[name] = entry
                     if _FOLDER.fullmatch(name) and entry["type"] == "directory":
                         folders.append(name)
-        return found
+        return listing
 
     def tidy(self) -> None: ...
 
     def load_manifest(self) -> dict[str, Any]:
+        """See :func:`simtown.datasets.manifests.load`. Raises FileNotFoundError if there is none."""
         with tempfile.TemporaryDirectory(prefix="simtown-") as scratch:
             try:
                 self.get(manifests.NAME, Path(scratch) / manifests.NAME, manifests.LARGEST)
             except FileNotFoundError:
                 raise FileNotFoundError(
-                    f"{self} holds no simtown data set (no {manifests.NAME}): give a URL that simtown generate wrote to"
+                    f"{self} holds no simtown data set (no {manifests.NAME}): give a URL that simtown "
+                    "generate wrote to"
                 ) from None
             try:
                 return manifests.load(Path(scratch))
@@ -284,13 +313,16 @@ class Remote:
             yield path
 
     def put(self, path: Path, name: str) -> None:
-        """Upload a whole file; it appears under its name when all of it is there."""
+        """Upload a file; it appears under its name when it is whole."""
         files = self._files()
         with self._explained():
             files.put_file(str(path), f"{self.url}/{name}")
 
     def get(self, name: str, path: Path, largest: int) -> None:
-        """Download a file of at most `largest` bytes; a longer one is given up as soon as it is. Raises RefusedError."""
+        """Download a file of at most `largest` bytes.
+
+        Raises RefusedError as soon as more have come.
+        """
         files = self._files()
         with self._explained():
             files.get_file(f"{self.url}/{name}", str(path), callback=_limit(f"{self.url}/{name}", largest))
@@ -299,7 +331,7 @@ class Remote:
 
 
 def _limit(url: str, largest: int) -> Any:
-    """What fsspec tells of a download, piece by piece: it ends when there are more bytes than there may be."""
+    """A callback for a download by fsspec, which ends it when more bytes come than there may be."""
     from fsspec.callbacks import Callback
 
     class Limit(Callback):
@@ -311,19 +343,22 @@ def _limit(url: str, largest: int) -> Any:
 
 
 def url_of(place: str | Path) -> str | None:
-    """The URL that a place is, None for a path; a Path made of a URL, which has lost a slash, is one too."""
-    found = _URL.fullmatch(str(place))
-    return f"{found['scheme']}://{found['rest']}" if found and found["scheme"] != "file" else None
+    """The URL of a place, None for a path; a Path made of a URL, which lacks a slash, counts as a URL."""
+    match = _URL.fullmatch(str(place))
+    return f"{match['scheme']}://{match['rest']}" if match and match["scheme"] != "file" else None
 
 
 def path_of(place: str | Path) -> Path:
-    """The path that a place is, with or without "file://" before it."""
+    """The path of a place, with or without "file://" in front."""
     text = str(place)
     return Path("/" + text[len("file:") :].lstrip("/")) if text.startswith("file:/") else Path(place)
 
 
 def name_of(place: str | Path) -> str:
-    """What a data set is called: the last part of its path, or of its URL with nothing but letters, digits and ._+-; "" if none is left."""
+    """The name of a data set: the last part of its path, or of its URL.
+
+    Of a URL, only letters, digits and ._+- are kept; "" if nothing is left.
+    """
     url = url_of(place)
     if url is None:
         return os.path.basename(os.path.abspath(path_of(place)))
@@ -331,7 +366,7 @@ def name_of(place: str | Path) -> str:
     return re.sub(r"[^\w.+-]+", "-", last).strip(".-")
 
 
-def store_of(place: str | Path) -> Directory | Remote:
-    """Where the files of a data set lie: a path, file://PATH, or another URL that fsspec knows."""
+def store_of(place: str | Path) -> DirectoryStore | Remote:
+    """The store of a place: a path, file://PATH, or another URL that fsspec knows."""
     url = url_of(place)
-    return Remote(url) if url else Directory(path_of(place))
+    return Remote(url) if url else DirectoryStore(path_of(place))

@@ -1,21 +1,24 @@
-"""timings.json: what it took to make a data set, a run of generate after the other. Nothing depends on it, and it may be anybody's."""
+"""timings.json: how long each run of generate took.
+
+Nothing depends on it, and it is not trusted.
+"""
 
 from __future__ import annotations
 
 from math import isfinite
 from typing import Any
 
-from simtown.datasets import manifest as manifests
+from simtown.datasets import manifests
 from simtown.datasets.shards import STAGES
 from simtown.datasets.stores import Store
 
-#: Runs that are read at most, the last ones; more than a thousand is no honest number of interruptions.
+#: How many runs are read at most: the last ones.
 _MOST = 1_000
 _NUMBERS = ("examples", "wall_seconds", "workers")
 
 
 def load(store: Store) -> list[dict[str, Any]]:
-    """The runs that a data set's timings.json tells of; none where it is missing or nonsense."""
+    """The runs in a data set's timings.json; none if it is missing or nonsense."""
     try:
         runs = store.load_json(manifests.TIMINGS)["runs"][-_MOST:]
         return runs if all(_fine(run) for run in runs) else []
@@ -25,5 +28,8 @@ def load(store: Store) -> list[dict[str, Any]]:
 
 def _fine(run: Any) -> bool:
     shares, seconds = run["stage_shares"], run["stage_seconds"]
-    numbers = [*(run[key] for key in _NUMBERS), *(part[stage] for part in (shares, seconds) for stage in STAGES)]
+    numbers = [
+        *(run[key] for key in _NUMBERS),
+        *(part[stage] for part in (shares, seconds) for stage in STAGES),
+    ]
     return all(type(number) in (int, float) and 0 <= number < 1e15 and isfinite(number) for number in numbers)

@@ -1,7 +1,8 @@
-"""Proving a data set: everything in it is made again from its settings and compared, so that nothing in it needs to be believed.
+"""Verifying a data set: everything in it is made again from its settings and compared.
 
-Files are compared with their checksums, the manifest with what the settings make, and every stored scene, question and answer with those
-that are sampled again from (settings, split, index); some pictures, or all, are drawn again. Whatever does not belong is named.
+Files are compared with their checksums, the manifest with the one that the settings make, and every stored
+scene, question and answer with those that are sampled again from (settings, split, index). Some pictures, or
+all, are drawn again. The report names every difference, and every file that does not belong there.
 """
 
 from __future__ import annotations
@@ -14,23 +15,21 @@ from typing import Any
 
 import numpy as np
 
-from simtown.assets.catalogue import VERSION as CATALOGUE_VERSION
-from simtown.datasets import manifest as manifests
-from simtown.datasets import summary as summaries
+from simtown.assets.catalogue import VERSION
+from simtown.core.files import read_bytes
+from simtown.core.pool import Pool, Processes, ignore
+from simtown.core.streams import Stream
+from simtown.datasets import manifests, summaries
 from simtown.datasets.checks import rows
-from simtown.datasets.checks.manifest import check as check_manifest
-from simtown.datasets.checks.manifest import tables_of, unproven
+from simtown.datasets.checks.manifest import check_manifest, tables_of, unproven
 from simtown.datasets.checks.problems import Problem, in_words
 from simtown.datasets.checks.shard import Piece, Rule, check_shard
 from simtown.datasets.names import names_of
 from simtown.datasets.settings import Settings
-from simtown.datasets.shards import Task, Tried, tasks
-from simtown.datasets.stores import Directory, Remote, is_leftover, store_of
-from simtown.datasets.summary import Summary
-from simtown.files import read_bytes
-from simtown.pool import Pool, Processes, ignore
+from simtown.datasets.shards import ShardTask, Tried, tasks
+from simtown.datasets.stores import DirectoryStore, Remote, is_leftover, store_of
+from simtown.datasets.summaries import Summary
 from simtown.render.frames import Renderer
-from simtown.streams import Stream
 
 #: Pictures drawn again if nothing else is asked for.
 PICTURES = 256
@@ -39,12 +38,12 @@ _BESIDE = (manifests.NAME, manifests.TIMINGS, "preview.png", "marginals.png")
 
 
 @dataclass(frozen=True)
-class Report:
+class VerifyReport:
     """What :func:`verify` found.
 
     Attributes:
-        problems: a line each; empty if all is right.
-        summary: one sentence that says what was proven, and what was not; empty if there are problems.
+        problems: a line each; empty if there are none.
+        summary: a sentence that says what is proven and what is not; empty if there are problems.
     """
 
     problems: list[str]
@@ -58,20 +57,22 @@ def verify(
     quick: bool = False,
     progress: Callable[[int], None] = ignore,
     pool: Pool | None = None,
-) -> Report:
+) -> VerifyReport:
     """Compare a data set with what its settings make.
 
     Args:
-        place: of the data set, a directory or a URL.
+        place: a directory or a URL of a data set.
         renderer: draws pictures again; None draws none.
-        pictures: how many of the whole set are drawn again, None for all. The manifest's checksum chooses which, so nobody knows
-            beforehand which pictures of a set that is being made will be looked at.
+        pictures: how many of the whole set are drawn again, None for all. The manifest's checksum chooses
+            them, so the author of a data set cannot know which pictures will be checked.
         quick: samples nothing again; checks only that each example agrees with itself.
-        progress: told of examples that were checked.
-        pool: who checks the shards, a piece each; by default this process. The report does not depend on it.
+        progress: called with the number of examples checked since the last call.
+        pool: checks the shards; by default this process does. The report does not depend on it.
 
     Raises:
-        FileNotFoundError, DamagedError, ForeignDirectoryError: as :func:`simtown.datasets.manifest.load`.
+        FileNotFoundError: there is no manifest.
+        DamagedError: the manifest cannot be read, or was changed.
+        ForeignDirectoryError: the directory holds something else.
         ClusterError: a machine of the cluster does not reach the place.
         WorkerError: a worker process died.
     """
@@ -84,16 +85,23 @@ class _Verification:
     """One run of :func:`verify`."""
 
     def __init__(
-        self, store: Directory | Remote, manifest: dict[str, Any], renderer: Renderer | None, pictures: int | None, quick: bool
+        self,
+        store: DirectoryStore | Remote,
+        manifest: dict[str, Any],
+        renderer: Renderer | None,
+        pictures: int | None,
+        quick: bool,
     ) -> None:
         self.store, self.manifest = store, manifest
         self.settings = Settings.from_resolved(manifest["settings"])
         self.total = sum(self.settings.counts().values())
         self.sampled = not quick and not self.settings.other_world
         self.renderer = None if self.settings.other_world else renderer
-        self.chosen = None if pictures is None or pictures >= self.total else _chosen(manifest, self.total, pictures)
+        self.chosen = (
+            None if pictures is None or pictures >= self.total else _chosen(manifest, self.total, pictures)
+        )
 
-    def report(self, pool: Pool, progress: Callable[[int], None]) -> Report:
+    def report(self, pool: Pool, progress: Callable[[int], None]) -> VerifyReport:
         """Check everything."""
         sizes, irregular = self.store.sizes(), self.store.irregular()
         listed = tasks(self.settings)
@@ -102,10 +110,17 @@ class _Verification:
             tables = tables_of(self.manifest, self.settings)
         except ValueError as error:
             problems.append(Problem(manifests.NAME, f"'settings.frequencies' cannot be: {error}"))
-            return Report(in_words(problems), "")
+            return VerifyReport(in_words(problems), "")
         progress(sum(task.count for task in listed if task.name in irregular))
         pieces = self._pieces(listed, sizes, irregular)
-        rule = Rule(self.store, self.settings, tables, summaries.lengths(names_of(self.manifest)), self.sampled, self.renderer)
+        rule = Rule(
+            self.store,
+            self.settings,
+            tables,
+            summaries.lengths(names_of(self.manifest)),
+            self.sampled,
+            self.renderer,
+        )
         result = _Result(self.manifest, rule.sizes, [task for task in listed if task.name in irregular])
         with closing(pool.map(check_shard, pieces, (rule,), progress)) as checked:
             for piece, findings in checked:
@@ -113,41 +128,60 @@ class _Verification:
         problems += [problem for task in listed for problem in result.problems.get(task.name, [])]
         with self.store.reading(manifests.NAME, manifests.LARGEST) as path:
             content = read_bytes(path, manifests.LARGEST, follow=False)
-        of_manifest = list(check_manifest(content, self.manifest, self.settings, tables, result.tried, result.summaries))
+        of_manifest = list(
+            check_manifest(content, self.manifest, self.settings, tables, result.tried, result.summaries)
+        )
         if result.foreign == len(listed):
             problems = [problem for problem in problems if problem.kind != rows.FOREIGN] + [self._foreign()]
         problems = of_manifest + problems
-        return Report(in_words(problems), "" if problems else self._summary(result.drawn))
+        return VerifyReport(in_words(problems), "" if problems else self._summary(result.drawn))
 
-    def _pieces(self, listed: list[Task], sizes: dict[str, int], irregular: dict[str, str]) -> list[Piece]:
-        """The shards to be checked, each with its rows of which pictures are drawn again."""
+    def _pieces(
+        self, listed: list[ShardTask], sizes: dict[str, int], irregular: dict[str, str]
+    ) -> list[Piece]:
+        """The shards to check, each with the rows whose pictures are drawn again."""
         pieces, first = [], 0
         for task in listed:
             if task.name not in irregular:
-                pieces.append(Piece(task, sizes.get(task.name), self.manifest["shards"].get(task.name), self._drawn(first, task.count)))
+                pieces.append(
+                    Piece(
+                        task,
+                        sizes.get(task.name),
+                        self.manifest["shards"].get(task.name),
+                        self._drawn(first, task.count),
+                    )
+                )
             first += task.count
         return pieces
 
     def _drawn(self, first: int, count: int) -> np.ndarray | None:
-        """Rows of a shard, whose first example is number `first` of all, of which pictures are drawn again; None for all of them."""
+        """Rows of a shard whose pictures are drawn again; None for all of them.
+
+        The first example of the shard is number `first` of the data set.
+        """
         if self.chosen is None:
             return None
         result: np.ndarray = self.chosen[slice(*np.searchsorted(self.chosen, [first, first + count]))] - first
         return result
 
-    def _directory(self, irregular: dict[str, str], sizes: dict[str, int], shards: set[str]) -> Iterator[Problem]:
-        """Whatever in the directory does not belong there, or is no plain file."""
+    def _directory(
+        self, irregular: dict[str, str], sizes: dict[str, int], shards: set[str]
+    ) -> Iterator[Problem]:
+        """Everything in the directory that does not belong there, or is not a plain file."""
         folders = {folder.as_posix() for name in shards for folder in PurePosixPath(name).parents}
         strange: set[str] = set()
         for name in sorted({*sizes, *irregular}):
             if name in folders and irregular.get(name) == "a directory":
                 continue
             if not strange.isdisjoint(folder.as_posix() for folder in PurePosixPath(name).parents):
-                continue  # of a folder that does not belong there, what is in it goes with it
+                continue  # its folder, which does not belong there, is named already
             if name not in shards and name not in _BESIDE:
                 strange.add(name)
                 if is_leftover(name):
-                    yield Problem(name, "a job that was killed left it: run the same simtown generate again, which removes it")
+                    rest = (
+                        "a job that was killed left it: run the same simtown generate again, which removes it"
+                    )
+                    yield Problem(name, rest)
                 else:
                     yield Problem(name, "it does not belong in this data set: move it away")
             elif name in irregular:
@@ -156,8 +190,9 @@ class _Verification:
     def _foreign(self) -> Problem:
         return Problem(
             str(self.store),
-            f"none of its {self.total:,} examples is what these settings make, though each agrees with itself: they are of another seed, "
-            f"of another version of simtown (the manifest names {self.manifest['simtown']}), or scenes of your own",
+            f"none of its {self.total:,} examples is what these settings make, though each agrees with "
+            "itself: they are of another seed, of another version of simtown (the manifest names "
+            f"{self.manifest['simtown']}), or scenes of your own",
         )
 
     def _summary(self, drawn: int) -> str:
@@ -165,13 +200,14 @@ class _Verification:
         about = f"{s.entities} entities, {s.seeds}"
         if s.other_world:
             text = (
-                f"files, checksums and answers of {self.total:,} examples are right; their scenes and pictures show version {s.catalogue} "
-                f"of the world and were neither sampled nor drawn again, since this program makes version {CATALOGUE_VERSION}"
+                f"files, checksums and answers of {self.total:,} examples are right; their scenes and "
+                f"pictures show version {s.catalogue} of the world and were neither sampled nor drawn again, "
+                f"since this program makes version {VERSION}"
             )
         elif not self.sampled:
             text = (
-                f"{self.total:,} examples agree with themselves; {self._pictures(drawn)} from the stored scenes; not proven is that these "
-                "settings make them: leave out --quick"
+                f"{self.total:,} examples agree with themselves; {self._pictures(drawn)} from the stored "
+                "scenes; it is not proven that these settings make them: leave out --quick"
             )
         else:
             text = f"{self.total:,} examples are what these settings make; {self._pictures(drawn)}"
@@ -189,12 +225,14 @@ class _Result:
     Attributes:
         problems: by shard, of those that have any.
         tried: by shard, of those that were sampled again: the counts of the rejection loops.
-        summaries: by split, the sum of its shards'; None where a listed shard of it could not be counted.
+        summaries: by split, the sum of its shards' summaries; None if a listed shard could not be counted.
         foreign: how many shards hold other examples.
         drawn: how many pictures were drawn again.
     """
 
-    def __init__(self, manifest: dict[str, Any], sizes: Mapping[str, int], unread: Iterable[Task]) -> None:
+    def __init__(
+        self, manifest: dict[str, Any], sizes: Mapping[str, int], unread: Iterable[ShardTask]
+    ) -> None:
         self._listed, self._sizes = manifest["shards"], sizes
         self.problems: dict[str, list[Problem]] = {}
         self.tried: dict[str, Tried] = {}
@@ -203,7 +241,7 @@ class _Result:
         for task in unread:
             self._count(task, None)
 
-    def add(self, task: Task, findings: rows.Findings) -> None:
+    def add(self, task: ShardTask, findings: rows.ShardFindings) -> None:
         """Add what was found in a shard."""
         if findings.problems:
             self.problems[task.name] = findings.problems
@@ -213,16 +251,18 @@ class _Result:
             self.tried[task.name] = findings.tried
         self._count(task, findings.summary)
 
-    def _count(self, task: Task, summary: Summary | None) -> None:
+    def _count(self, task: ShardTask, summary: Summary | None) -> None:
         if task.name not in self._listed:
             return
         before = self.summaries.get(task.split, {})
-        both = None if summary is None or before is None else summaries.total([before, summary], self._sizes)
-        self.summaries[task.split] = both
+        total = None if summary is None or before is None else summaries.total([before, summary], self._sizes)
+        self.summaries[task.split] = total
 
 
 def _chosen(manifest: dict[str, Any], total: int, count: int) -> np.ndarray:
-    """(count,) int64 numbers of examples over all shards, ascending: one at a place of its own in each of `count` equal stretches."""
+    """(count,) int64 numbers of examples over all shards, ascending: a random one of each of `count` equal
+    stretches.
+    """
     bounds = np.arange(count + 1) * total // max(count, 1)
     seed = int(manifests.sealed(manifest)[manifests.SEAL], 16)
     within = Stream(seed, "verify", "pictures").uniform(np.arange(count), 1)[:, 0]

@@ -1,4 +1,5 @@
-"""Whether a manifest can be one: everything in it has its type and a size that the file accounts for. Nothing of it is used before.
+"""Whether a manifest can be one: everything in it has its type and a size that the file accounts for. Nothing
+of it is used before.
 
 Whether it says what its settings make is for `verify` (:mod:`simtown.datasets.checks.manifest`).
 """
@@ -11,7 +12,7 @@ from math import fsum, isfinite
 from typing import Any
 
 from simtown.assets.palette import PAINTS
-from simtown.datasets import summary as summaries
+from simtown.datasets import summaries
 from simtown.datasets.names import names
 from simtown.datasets.settings import KINDS, LEFT_OUT, NEW_SETTINGS, SCHEMA, SPLITS, Settings, Tables
 from simtown.datasets.shards import LEAST_BYTES, each_task, shard_count, task_of
@@ -27,11 +28,18 @@ _ROUNDING, _LEAST_PAIRS = 1e-6, 1e-9
 #: Settings that are any whole number; and characters of the longest text, the path of a table.
 _SEEDS, _LONGEST_PATH = frozenset({"seed", "test_seed", "world_seed"}), 4_096
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a whole number", (int, float): "a number"}
+_KINDS = {
+    dict: "an object",
+    list: "a list",
+    str: "a text",
+    bool: "true or false",
+    int: "a whole number",
+    (int, float): "a number",
+}
 
 
 def check(manifest: dict[str, Any]) -> None:
-    """Raises TypeError, KeyError, ValueError or UnknownWorldError for what no manifest of ours holds."""
+    """Raises TypeError, KeyError, ValueError or UnknownWorldError if simtown writes no such manifest."""
     _check_settings(manifest["settings"], manifest["schema"])
     settings = Settings.from_resolved(manifest["settings"])
     _check_shards(manifest, settings)
@@ -46,7 +54,9 @@ def check(manifest: dict[str, Any]) -> None:
 
 def brief(value: Any) -> str:
     """A value as a message shows it."""
-    text = value if isinstance(value, str) else repr(value) if not isinstance(value, int) or abs(value) < 10**60 else "a number too large"
+    if isinstance(value, int) and abs(value) >= 10**60:
+        return "a number too large"
+    text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= 60 else f"{text[:60]}..."
 
 
@@ -75,13 +85,13 @@ def _check_texts(value: Any, what: str, most: int) -> None:
         _check_text(text, f"an entry of {what}")
 
 
-def _check_loops(value: Any, what: str, check_one: Any) -> None:
+def _check_loops(value: Any, what: str, check_entry: Any) -> None:
     _expect(value, dict, what)
     if len(value) > _MOST_LOOPS:
         raise ValueError(f"{what} has {len(value):,} entries, at most {_MOST_LOOPS} are possible")
     for loop, numbers in value.items():
         _check_text(loop, f"an entry of {what}")
-        check_one(numbers, f"{what}.{loop}")
+        check_entry(numbers, f"{what}.{loop}")
 
 
 def _check_acceptance(value: Any, what: str) -> None:
@@ -94,7 +104,11 @@ def _check_acceptance(value: Any, what: str) -> None:
 
 
 def _is_tried(value: Any) -> bool:
-    return type(value) is list and len(value) == 2 and all(type(number) is int and 0 <= number < _LARGEST for number in value)
+    return (
+        type(value) is list
+        and len(value) == 2
+        and all(type(number) is int and 0 <= number < _LARGEST for number in value)
+    )
 
 
 def _check_tried(value: Any, what: str) -> None:
@@ -104,34 +118,46 @@ def _check_tried(value: Any, what: str) -> None:
         _check_count(number, what)
 
 
-def _check_settings(told: Any, schema: int) -> None:
-    _expect(told, dict, "settings")
+def _check_settings(resolved: Any, schema: int) -> None:
+    _expect(resolved, dict, "settings")
     for name, default in asdict(Settings()).items():
         kinds: dict[type, type | tuple[type, ...]] = {tuple: list, float: (int, float), type(None): int}
-        if name in told:
-            _expect(told[name], kinds.get(type(default), type(default)), f"settings.{name}")
-            if isinstance(told[name], int) and name not in _SEEDS and abs(told[name]) >= _LARGEST:
-                raise ValueError(f"settings.{name} is {brief(told[name])}, which it cannot be")
-            if isinstance(told[name], str) and len(told[name]) > _LONGEST_PATH:
-                raise ValueError(f"settings.{name} is {brief(told[name])!r}, which is too long")
+        if name in resolved:
+            _expect(resolved[name], kinds.get(type(default), type(default)), f"settings.{name}")
+            if isinstance(resolved[name], int) and name not in _SEEDS and abs(resolved[name]) >= _LARGEST:
+                raise ValueError(f"settings.{name} is {brief(resolved[name])}, which it cannot be")
+            if isinstance(resolved[name], str) and len(resolved[name]) > _LONGEST_PATH:
+                raise ValueError(f"settings.{name} is {brief(resolved[name])!r}, which is too long")
         elif name not in LEFT_OUT and (schema > 1 or name not in NEW_SETTINGS):
             raise KeyError(f"settings.{name}")
     for name in ("relations", "weathers"):
-        _check_texts(told[name], f"settings.{name}", _MOST_NAMES)
-    unknown = sorted(set(told) - set(asdict(Settings())) - {f"{table}_frequencies" for table in Tables._fields} - {KINDS})
+        _check_texts(resolved[name], f"settings.{name}", _MOST_NAMES)
+    unknown = sorted(
+        set(resolved)
+        - set(asdict(Settings()))
+        - {f"{table}_frequencies" for table in Tables._fields}
+        - {KINDS}
+    )
     if unknown:
         raise ValueError(f"there is no setting {brief(unknown[0])!r}")
-    settings = Settings.from_resolved(told)
+    settings = Settings.from_resolved(resolved)
     if settings.schema != schema:
-        raise ValueError(f"version {brief(settings.catalogue)} of the world is never stored in layout version {schema}")
+        raise ValueError(
+            f"version {brief(settings.catalogue)} of the world is never stored in layout version {schema}"
+        )
     settings.check_apart_from_frequencies()
-    if told.get(KINDS) != (list(settings.kinds) if settings.world_seed else None):
-        raise ValueError(f"settings.{KINDS} are not the kinds that world seed {settings.world_seed} has in this version of simtown")
+    if resolved.get(KINDS) != (list(settings.kinds) if settings.world_seed else None):
+        raise ValueError(
+            f"settings.{KINDS} are not the kinds that world seed {settings.world_seed} has in this version "
+            "of simtown"
+        )
     paints = 0 if settings.paint == "own" else len(PAINTS)
     for table, count in zip(Tables._fields, (settings.entities, settings.entities, paints), strict=True):
         if schema > 1 or f"{table}_frequencies" not in NEW_SETTINGS:
-            _check_probabilities(told[f"{table}_frequencies"], f"settings.{table}_frequencies", count)
-    _check_pairs(told["subject_frequencies"], told["object_frequencies"], 3 if settings.distractor else 2)
+            _check_probabilities(resolved[f"{table}_frequencies"], f"settings.{table}_frequencies", count)
+    _check_pairs(
+        resolved["subject_frequencies"], resolved["object_frequencies"], 3 if settings.distractor else 2
+    )
 
 
 def _check_probabilities(value: Any, what: str, count: int) -> None:
@@ -147,7 +173,10 @@ def _check_pairs(subject: list[float], obj: list[float], kinds: int) -> None:
     same = fsum(s * o for s, o in zip(subject, obj, strict=True))
     occurring = sum(s + o > _LEAST_PAIRS for s, o in zip(subject, obj, strict=True))
     if occurring < kinds or 1 - same < _LEAST_PAIRS:
-        raise ValueError(f"by settings.subject_frequencies and object_frequencies a scene never has {kinds} kinds of vehicles")
+        raise ValueError(
+            f"by settings.subject_frequencies and object_frequencies a scene never has {kinds} kinds of "
+            "vehicles"
+        )
 
 
 def _check_shards(manifest: dict[str, Any], settings: Settings) -> None:
@@ -157,15 +186,23 @@ def _check_shards(manifest: dict[str, Any], settings: Settings) -> None:
     for name, entry in shards.items():
         task = task_of(settings, name)
         if task is None:
-            raise ValueError(f"it lists a shard {brief(name)!r}, which data sets of these settings do not have")
-        if not isinstance(entry, dict) or type(entry["examples"]) is not int or entry["examples"] != task.count:
+            raise ValueError(
+                f"it lists a shard {brief(name)!r}, which data sets of these settings do not have"
+            )
+        if (
+            not isinstance(entry, dict)
+            or type(entry["examples"]) is not int
+            or entry["examples"] != task.count
+        ):
             raise ValueError(f"shards.{name} is not of {task.count} examples, as its settings make it")
         _expect(entry["sha256"], str, f"shards.{name}.sha256")
         if not _SHA256.fullmatch(entry["sha256"]):
             raise ValueError(f"shards.{name}.sha256 is {brief(entry['sha256'])!r}, not 64 hexadecimal digits")
         _check_count(entry["bytes"], f"shards.{name}.bytes", task.count * LEAST_BYTES)
         tried = entry["tried"]
-        if not (type(tried) is dict and loops.issuperset(tried) and all(map(_is_tried, tried.values()))):  # in words, and seldom
+        if not (
+            type(tried) is dict and loops.issuperset(tried) and all(map(_is_tried, tried.values()))
+        ):  # in words, and seldom
             _check_loops(tried, f"shards.{name}.tried", _check_tried)
             loops.update(tried)
     if manifest["complete"] and len(shards) < shard_count(settings):
@@ -197,7 +234,9 @@ def _check_summary(manifest: dict[str, Any], settings: Settings) -> None:
             for number in counted[name]:
                 _check_count(number, what)
             wanted = settings.counts()[split]
-            if name in summaries.OF_EXAMPLES and (sum(counted[name]) > wanted or (manifest["complete"] and sum(counted[name]) != wanted)):
+            if name in summaries.OF_EXAMPLES and (
+                sum(counted[name]) > wanted or (manifest["complete"] and sum(counted[name]) != wanted)
+            ):
                 raise ValueError(f"{what} does not count {wanted:,} examples")
     for split, count in settings.counts().items():
         if manifest["complete"] and count and split not in summary:

@@ -1,7 +1,8 @@
-"""Colours in words: what a viewer sees of a vehicle's paint, and so how each kind's colours are truly distributed.
+"""The colours that a viewer sees of vehicles, and so the true distribution of each kind's colours.
 
-A kind's mesh is painted once and for all, but for its body, whose paint a scene may exchange; what of it faces the viewer depends on
-where it stands and how it is turned, which the latent scene tells. Tyres, glass, lamps and chassis are not paint.
+The paints of a kind's mesh are fixed, except for its body, whose paint a scene may exchange. Which of them
+face the viewer depends on the vehicle's place and heading in the latent scene. Tyres, glass, lamps and
+chassis are not paint.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from functools import lru_cache
 import numpy as np
 
 from simtown.assets.atlas import atlas
-from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
+from simtown.assets.catalogue import ENTITIES
 from simtown.assets.palette import COLOUR_WORDS, MATERIALS
-from simtown.exact import cos, sin
+from simtown.core.exact import cos, sin
 from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
 
 #: Every colour word, in the order of the palette's table.
 COLOURS: tuple[str, ...] = tuple(COLOUR_WORDS)
-#: Vehicles looked at together: as many as a processor's cache holds.
+#: Vehicles of a block: as many as a processor's cache holds.
 _BLOCK = 256
 #: Shares are added up as whole numbers of this part of one.
 _UNITS = 2**32
@@ -33,9 +34,10 @@ def _shown() -> np.ndarray:
 
 
 def seen(scenes: SceneBatch) -> np.ndarray:
-    """Shares of each colour in the paint that faces the viewer: (n, v, c) float64, rows sum to 1; zeros where no paint has a colour's name.
+    """Shares of each colour in the paint that faces the viewer: (n, v, c) float64.
 
-    A triangle counts by the solid angle it fills, whatever stands before it.
+    Rows sum to 1, or are zeros if no paint has the name of a colour. A triangle counts by its solid angle,
+    even if something hides it.
     """
     town, shares = atlas(), np.zeros((*scenes.entity.shape, len(COLOURS)))
     camera, pose = scenes.camera.astype(np.float64), scenes.pose.astype(np.float64)
@@ -62,28 +64,23 @@ def seen(scenes: SceneBatch) -> np.ndarray:
 
 
 def by_kind(entity: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """(entities, c) float64: the mean of :func:`seen` over all vehicles of each kind, NaN for one that does not occur.
+    """(entities, c) float64: the mean of :func:`seen` over all vehicles of each kind, NaN if there are none.
 
-    This is the true distribution: how often each colour is said of a kind by people who name what they see, part by part.
+    This is the true distribution of the colours that people see of a kind.
     """
-    there = entity >= 0
-    kinds = entity[there].astype(np.int64)
+    present = entity >= 0
+    kinds = entity[present].astype(np.int64)
     count = np.bincount(kinds, minlength=len(ENTITIES))
-    sums = np.stack([np.bincount(kinds, column, len(ENTITIES)) for column in shares[there].T], axis=1)
+    sums = np.stack([np.bincount(kinds, column, len(ENTITIES)) for column in shares[present].T], axis=1)
     return np.divide(sums, count[:, None], out=np.full_like(sums, np.nan), where=count[:, None] > 0)
 
 
 def colour_sums(entity: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """(entities, c) int64: the sum of :func:`seen` over all vehicles of each kind, in units of 2^-32.
 
-    Whole numbers: the sums of several parts of a split add up to those of the split, in any order.
+    They are whole numbers, so the sums of the parts of a split add up to those of the split in any order.
     """
-    there = entity >= 0
+    present = entity >= 0
     sums = np.zeros((len(ENTITIES), len(COLOURS)), dtype=np.int64)
-    np.add.at(sums, entity[there].astype(np.int64), np.rint(shares[there] * _UNITS).astype(np.int64))
+    np.add.at(sums, entity[present].astype(np.int64), np.rint(shares[present] * _UNITS).astype(np.int64))
     return sums
-
-
-def tells(kind: str) -> bool:
-    """Whether a kind's name has a colour in it, as "red truck" has: nobody says of one what colour it is."""
-    return kind in NAMED_BY_COLOUR

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -17,8 +18,11 @@ PHRASINGS: tuple[str, ...] = (
     "Does the {s} stand {r} the {o}?",
     "The {s} is {r} the {o}, isn't it?",
 )
-#: What a data set may ask for: the paper's phrasing alone, or all of them in turn at random.
-STYLES: dict[str, tuple[int, ...]] = {"paper": (0,), "varied": tuple(range(len(PHRASINGS)))}
+#: What a data set may ask for: the paper's phrasing alone, or one of the first five at random.
+STYLES: dict[str, tuple[int, ...]] = {"paper": (0,), "varied": (0, 1, 2, 3, 4)}
+#: How many phrasings, relations and entities there were in each release that added some. The words of a row
+#: come before those of the next (append, do not change).
+RELEASES: tuple[tuple[int, int, int], ...] = ((5, 4, 102),)
 #: Tokens of the longest question, padding included.
 LENGTH = 16
 PAD, UNKNOWN = 0, 1
@@ -31,7 +35,9 @@ def with_article(name: str) -> str:
 
 def text(subject: str, relation: str, obj: str, phrasing: int = 0) -> str:
     """The question in words."""
-    return PHRASINGS[phrasing].format(s=subject, o=obj, a_s=with_article(subject), a_o=with_article(obj), r=relation)
+    return PHRASINGS[phrasing].format(
+        s=subject, o=obj, a_s=with_article(subject), a_o=with_article(obj), r=relation
+    )
 
 
 def words(question: str) -> list[str]:
@@ -39,18 +45,44 @@ def words(question: str) -> list[str]:
     return question.lower().replace("?", " ?").replace(",", " ,").split()
 
 
+def _forms(phrasings: Iterable[int], relations: Sequence[str]) -> list[str]:
+    return [text("a", relation, "an", phrasing) for phrasing in phrasings for relation in relations]
+
+
 @lru_cache(maxsize=1)
 def vocabulary() -> tuple[str, ...]:
-    """Every token in a fixed order, number 0 padding and number 1 unknown: phrasings, relations, then entities in order."""
-    seen: dict[str, None] = {"<pad>": None, "<unk>": None}
-    frames = [text("a", r, "an", p) for p in range(len(PHRASINGS)) for r in RELATION_NAMES]
-    for phrase in [*frames, *ENTITIES]:
-        seen.update(dict.fromkeys(words(phrase)))
-    return tuple(seen)
+    """Every token in a fixed order, number 0 padding and number 1 unknown.
+
+    Release by release come the words of phrasings, of relations, then of entities.
+    """
+    tokens: dict[str, None] = {"<pad>": None, "<unk>": None}
+    for phrasings, relations, entities in (*RELEASES, (len(PHRASINGS), len(RELATION_NAMES), len(ENTITIES))):
+        for phrase in [*_forms(range(phrasings), RELATION_NAMES[:relations]), *ENTITIES[:entities]]:
+            tokens.update(dict.fromkeys(words(phrase)))
+    return tuple(tokens)
+
+
+@lru_cache(maxsize=64)
+def vocabulary_for(style: str, relations: tuple[str, ...]) -> tuple[str, ...]:
+    """The vocabulary as far as a data set needs it: a word that only later relations or phrasings have is not
+    in it.
+
+    Args:
+        style: a key of STYLES.
+        relations: names of those that are asked about.
+    """
+    phrasings, first_relations, _ = RELEASES[0]
+    forms = _forms({*range(phrasings), *STYLES[style]}, (*RELATION_NAMES[:first_relations], *relations))
+    numbers = {word: number for number, word in enumerate(vocabulary())}
+    last = max(numbers[word] for phrase in [*forms, *ENTITIES] for word in words(phrase))
+    return vocabulary()[: last + 1]
 
 
 def encode(question: str) -> np.ndarray:
-    """(LENGTH,) uint8 token ids, padded with PAD. Words outside the vocabulary become UNKNOWN; too long a text raises ValueError."""
+    """(LENGTH,) uint8 token ids, padded with PAD.
+
+    Words outside the vocabulary become UNKNOWN; too long a text raises ValueError.
+    """
     tokens = words(question)
     if len(tokens) > LENGTH:
         raise ValueError(f"a question of {len(tokens)} tokens is too long: at most {LENGTH}")
@@ -66,12 +98,17 @@ def _both(subject: int, relation: int, obj: int, phrasing: int) -> tuple[bytes, 
     return question.encode(), encode(question).tobytes()
 
 
-def ask(subject: np.ndarray, relation: np.ndarray, obj: np.ndarray, phrasing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def ask(
+    subject: np.ndarray, relation: np.ndarray, obj: np.ndarray, phrasing: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Texts and tokens of n questions, from (n,) entity, relation, entity and phrasing numbers.
 
     Returns:
         (n,) bytes strings ("S96", UTF-8) and (n, LENGTH) uint8.
     """
-    rows = [_both(*q) for q in zip(subject.tolist(), relation.tolist(), obj.tolist(), phrasing.tolist(), strict=True)]
+    rows = [
+        _both(*q)
+        for q in zip(subject.tolist(), relation.tolist(), obj.tolist(), phrasing.tolist(), strict=True)
+    ]
     tokens = np.frombuffer(b"".join(t for _, t in rows), dtype=np.uint8).reshape(len(rows), LENGTH)
     return np.array([q for q, _ in rows], dtype="S96"), tokens

@@ -1,7 +1,8 @@
-"""One example by rejection sampling, compiled: the paper's procedure (sections 2.2, 6.3 and 6.5), read from :func:`example` downwards.
+"""One example by rejection sampling, compiled: the paper's procedure (sections 2.2, 6.3 and 6.5), read from
+:func:`example` downwards.
 
-A :class:`Plan` is a recipe in numbers. Every draw has an address (component, example, attempt), so an example's arrays depend on the plan
-and its number alone.
+A :class:`SamplingPlan` is a recipe in numbers. Every draw has an address (component, example, attempt), so an
+example's arrays depend on the plan and its number alone.
 """
 
 # mypy: disable-error-code="no-untyped-def,operator"
@@ -11,53 +12,62 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simtown.exact import inlined_kernel, inner_kernel, part_of_kernel
+from simtown.core.exact import inlined_kernel, inner_kernel, part_of_kernel
+from simtown.core.streams import pick, uniform, words
 from simtown.language.relations import LATERAL, RADIAL, margin, stands, truth
 from simtown.scenes.paint import paint_of
 from simtown.scenes.placement import LEAST_VISIBLE, pair_lanes, place, place_beside, too_close
 from simtown.scenes.silhouette import Desk, hides, in_picture, look, put, share
-from simtown.scenes.street import Draft, Kinds, street_of
+from simtown.scenes.street import Draft, PropKinds, street_of
 from simtown.scenes.weather import weather_of
-from simtown.streams import pick, uniform, words
 
 F = np.float32
 #: Most attempts of any one loop for one example; reached only where a setting makes an example impossible.
 CAP = 10_000
 #: Attempts at a distractor before the whole scene is placed anew.
 PATIENCE = 40
-#: Scenes in which a distractor is tried before another kind is drawn for it: three long vehicles may not fit the street.
+#: Scenes in which a distractor is tried before another kind is drawn for it: three long vehicles may not fit
+#: the street.
 SCENES_A_KIND = 10
 #: Scenes in which a distractor is tried at all.
 ROUNDS = CAP // PATIENCE
 #: Rejection loops, as rows of `tried`.
 ENTITY, PLACEMENT, QUESTION, DISTRACTOR = range(4)
 LOOPS = 4
-#: Components of the addresses of draws, in the order of :attr:`Plan.keys`.
+#: Components of the addresses of draws, in the order of :attr:`SamplingPlan.keys`.
 COMPONENTS = (
-    "entity", "placement", "question", "distractor", "distractor kind", "camera", "answer", "weather", "street", "phrasing", "paint",
+    "entity", "placement", "question", "distractor", "distractor kind", "camera", "answer", "weather",
+    "street", "phrasing", "paint",
 )  # fmt: skip
 _KIND, _CAMERA, _ANSWER, _WEATHER, _STREET, _PHRASING, _PAINT = range(4, len(COMPONENTS))
-#: Numbers as arguments. numba compiles a function anew for each number that is written where it is called.
+#: Numbers as arguments: numba compiles a function again for each literal number in a call.
 _0, _1, _2, _3 = (np.int64(number) for number in range(4))
 _LEAST_VISIBLE, _PI = F(LEAST_VISIBLE), F(np.pi)
 #: A share of which rounding does not matter.
 _ENOUGH = LEAST_VISIBLE + 0.001
 
 
-class Plan(NamedTuple):
+class SamplingPlan(NamedTuple):
     """What examples are sampled from, in numbers.
 
     Attributes:
         keys: (components, 2) uint64, a Stream's `key` of each of COMPONENTS.
-        subject, object: (k,) float64 probabilities of each entity. `sums`: (vehicles, k) cumulative ones of each vehicle's entity.
+        subject: (k,) float64 probabilities of each entity as subject.
+        object: (k,) float64 probabilities of each entity as object.
+        sums: (vehicles, k) float64 cumulative probabilities of each vehicle's entity.
         relations: (r,) int64 that are asked about.
-        mirrors: (m, 2) bool, mirror images in which a scene of two vehicles must be acceptable too: LATERAL and RADIAL exchanged or not.
-        mirrors_of_three: how many of them must be with a distractor.
+        mirrors: (m, 2) bool, mirror images in which a scene of two vehicles must be acceptable too: LATERAL
+            and RADIAL exchanged or not.
+        mirrors_of_three: how many of these must be acceptable with a distractor.
         exchangeable: whether the lanes may be exchanged, see :func:`~simtown.scenes.placement.draw_poses`.
-        camera: (7,) float32 row of the fixed camera. `jitter`: (4,) float64 largest shifts of its first numbers.
-        weathers: (w,) uint8. `phrasings`: (p,) int64. `paints`: (36,) float64 cumulative, or (0,).
-        may_change: (entities + 1,) bool, which may be painted. `half`: (entities, 2) float64 half sizes, metres.
-        street: see :class:`~simtown.scenes.street.Kinds`.
+        camera: (7,) float32 row of the fixed camera.
+        jitter: (4,) float64 largest shifts of its first numbers.
+        weathers: (w,) uint8.
+        phrasings: (p,) int64.
+        paints: (36,) float64 cumulative probabilities, or (0,).
+        may_change: (entities + 1,) bool, which entities may be painted.
+        half: (entities, 2) float64 half sizes, metres.
+        street: see :class:`~simtown.scenes.street.PropKinds`.
     """
 
     keys: np.ndarray
@@ -75,11 +85,32 @@ class Plan(NamedTuple):
     paints: np.ndarray
     may_change: np.ndarray
     half: np.ndarray
-    street: Kinds
+    street: PropKinds
 
 
 class Arrays(NamedTuple):
-    """Arrays of n examples, to be filled: the fields of :class:`~simtown.scenes.scene.SceneBatch` and of ``Examples``, by their names."""
+    """Arrays of n examples, to be filled.
+
+    Attributes:
+        entity: see :class:`~simtown.scenes.scene.SceneBatch`.
+        pose: likewise.
+        paint: likewise.
+        prop: likewise.
+        prop_pose: likewise.
+        prop_style: likewise.
+        weather: likewise.
+        intensity: likewise.
+        sun: likewise.
+        fall_seed: likewise.
+        camera: likewise.
+        answer: see :class:`~simtown.language.sampler.Examples`.
+        subject: likewise.
+        object: likewise.
+        relation: likewise.
+        phrasing: likewise.
+        margin: likewise.
+        visible: likewise.
+    """
 
     entity: np.ndarray
     pose: np.ndarray
@@ -102,12 +133,14 @@ class Arrays(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What examples are made in, one after the other. Every thread has its own.
+    """The memory in which examples are made, one after the other. Every thread has its own.
 
     Attributes:
-        desk: see :class:`~simtown.scenes.silhouette.Desk`. Its first image is the scene, the others its mirror images.
+        desk: see :class:`~simtown.scenes.silhouette.Desk`. Its first image is the scene, the others are its
+            mirror images.
         draft: see :class:`~simtown.scenes.street.Draft`.
-        taken, pieces: see :func:`~simtown.scenes.placement.place_beside`.
+        taken: see :func:`~simtown.scenes.placement.place_beside`.
+        pieces: likewise.
     """
 
     desk: Desk
@@ -127,7 +160,7 @@ def examples(plan, index, memory, out, tried):
 
 @inlined_kernel
 def failure(scene, loop):
-    """A number for a loop that found nothing acceptable, in which scene of an example; the later, the larger."""
+    """A number for a loop of a scene that found nothing acceptable; a later failure has a larger one."""
     return scene * LOOPS + loop
 
 
@@ -137,7 +170,10 @@ DONE = (ROUNDS + 1) * LOOPS
 
 @part_of_kernel
 def example(plan, index, memory, out, n, tried, limit):
-    """Sample one example into row n. Returns its :func:`failure`, or `limit` if that comes first or nothing failed."""
+    """Sample one example into row n.
+
+    Returns its :func:`failure`, or `limit` if that comes first or nothing failed.
+    """
     desk = memory.desk
     if not draw_kinds(plan, index, desk.entity, tried):
         return failure(_0, ENTITY)
@@ -157,7 +193,9 @@ def example(plan, index, memory, out, n, tried, limit):
         subject, relation = _ask(plan, index, desk, answer, scene, tried)
         if subject < 0:
             return failure(scene, QUESTION)
-        settled = len(desk.entity) == 2 or _place_distractor(plan, index, memory, scene, subject, relation, out.visible[n], tried)
+        settled = len(desk.entity) == 2 or _place_distractor(
+            plan, index, memory, scene, subject, relation, out.visible[n], tried
+        )
         scene += 1
     out.answer[n], out.subject[n], out.relation[n], out.object[n] = answer, subject, relation, 1 - subject
     out.margin[n] = _margin(desk, relation, subject, 1 - subject)
@@ -171,10 +209,14 @@ def example(plan, index, memory, out, n, tried, limit):
 
 @part_of_kernel
 def _dress(plan, index, draft, out, n):
-    """What is drawn whatever happens: weather, street, words and paint."""
-    out.weather[n], out.intensity[n], out.sun[n, 0], out.sun[n, 1], out.fall_seed[n] = weather_of(plan.keys[_WEATHER], index, plan.weathers)
-    street_of(plan.keys[_STREET], index, out.weather[n], plan.street, draft, out.prop[n], out.prop_pose[n], out.prop_style[n])
-    out.phrasing[n] = plan.phrasings[int(uniform(words(plan.keys[_PHRASING], index, _0, _0)[0]) * len(plan.phrasings))]
+    """Draw what does not depend on the vehicles' places: weather, street, words and paint."""
+    out.weather[n], out.intensity[n], out.sun[n, 0], out.sun[n, 1], out.fall_seed[n] = weather_of(
+        plan.keys[_WEATHER], index, plan.weathers
+    )
+    prop, pose, style = out.prop[n], out.prop_pose[n], out.prop_style[n]
+    street_of(plan.keys[_STREET], index, out.weather[n], plan.street, draft, prop, pose, style)
+    u = uniform(words(plan.keys[_PHRASING], index, _0, _0)[0])
+    out.phrasing[n] = plan.phrasings[int(u * len(plan.phrasings))]
     draws = words(plan.keys[_PAINT], index, _0, _0)
     for slot in range(out.entity.shape[1]):
         out.paint[n, slot] = paint_of(draws[slot], out.entity[n, slot], plan.paints, plan.may_change)
@@ -182,7 +224,10 @@ def _dress(plan, index, draft, out, n):
 
 @part_of_kernel
 def draw_kinds(plan, index, entity, tried):
-    """Draw the kinds of a scene's vehicles, by equation 4, until they differ. Returns False if they never do."""
+    """Draw the kinds of a scene's vehicles, by equation 4, until they differ.
+
+    Returns False if they never do.
+    """
     vehicles = len(plan.sums)
     for attempt in range(CAP):
         tried[ENTITY, 0] += 1
@@ -231,7 +276,9 @@ def fair_answer(key, index):
 
 @inlined_kernel
 def mirrored(x, y, yaw, mirror):
-    """A pose with left and right exchanged (mirror[LATERAL]), with near and far exchanged (mirror[RADIAL]), or both."""
+    """A pose with left and right exchanged (mirror[LATERAL]), with near and far exchanged (mirror[RADIAL]),
+    or both.
+    """
     if mirror[LATERAL]:
         x, yaw = -x, -yaw
     if mirror[RADIAL]:
@@ -260,17 +307,24 @@ def _look(desk, mirrors, row):
 
 @part_of_kernel
 def _place_pair(plan, index, desk, scene, visible, tried):
-    """Place the two vehicles asked about until they fit and some relation between them is defined. False if they never do."""
+    """Place the two vehicles asked about until they fit and some relation between them is defined.
+
+    Returns False if they never do.
+    """
     a, b, row, half = desk.entity[0], desk.entity[1], desk.camera[0], plan.half
     for attempt in range(scene * CAP, scene * CAP + CAP):
         tried[PLACEMENT, 0] += 1
         way, across_a, along_a, _ = words(plan.keys[PLACEMENT], index, attempt, _0)
         across_b, along_b, _, _ = words(plan.keys[PLACEMENT], index, attempt, _1)
         lanes = pair_lanes(uniform(way), a, b, half, row, plan.exchangeable)
-        pose_a = place(lanes[0], uniform(across_a), uniform(along_a), half[a, 0], half[a, 1], row, plan.exchangeable)
-        pose_b = place(lanes[1], uniform(across_b), uniform(along_b), half[b, 0], half[b, 1], row, plan.exchangeable)
-        put(desk, _0, _0, F(pose_a[0]), F(pose_a[1]), F(pose_a[2]))
-        put(desk, _0, _1, F(pose_b[0]), F(pose_b[1]), F(pose_b[2]))
+        x, y, yaw = place(
+            lanes[0], uniform(across_a), uniform(along_a), half[a, 0], half[a, 1], row, plan.exchangeable
+        )
+        put(desk, _0, _0, F(x), F(y), F(yaw))
+        x, y, yaw = place(
+            lanes[1], uniform(across_b), uniform(along_b), half[b, 0], half[b, 1], row, plan.exchangeable
+        )
+        put(desk, _0, _1, F(x), F(y), F(yaw))
         if not _any_defined(plan, desk) or too_close(desk.entity, desk.pose[0], half, _1, _0):
             continue
         if _acceptable(desk, plan.mirrors, len(plan.mirrors), _0, _2, visible):
@@ -281,9 +335,12 @@ def _place_pair(plan, index, desk, scene, visible, tried):
 
 @part_of_kernel
 def _ask(plan, index, desk, answer, scene, tried):
-    """Propose questions from equation 5 until their truth is the answer: (subject's slot, relation); (-1, 0) if that never is so.
+    """Propose questions from equation 5 until their truth is the answer.
 
-    Proposals whose entities are not both in the scene can never be accepted, so they are left out: the accepted distribution is the same.
+    Proposals whose entities are not both in the scene can never be accepted, so they are left out: the
+    accepted distribution is the same.
+
+    Returns the subject's slot and the relation; (-1, 0) if no proposal is accepted.
     """
     a, b = desk.entity[0], desk.entity[1]
     forward, backward = plan.subject[a] * plan.object[b], plan.subject[b] * plan.object[a]
@@ -300,12 +357,17 @@ def _ask(plan, index, desk, answer, scene, tried):
 
 @part_of_kernel
 def _place_distractor(plan, index, memory, scene, subject, relation, visible, tried):
-    """Place the third vehicle until it fits and changes the truth of neither the question nor its opposite. False if it never does."""
+    """Place the third vehicle until it fits and changes the truth of neither the question nor its opposite.
+
+    Returns False if it never does.
+    """
     desk, row, pose = memory.desk, memory.desk.camera[0], memory.desk.pose[0]
     for attempt in range(scene * CAP, scene * CAP + PATIENCE):
         tried[DISTRACTOR, 0] += 1
         where, across, _, _ = words(plan.keys[DISTRACTOR], index, attempt, _0)
-        x, y, yaw = place_beside(uniform(where), uniform(across), desk.entity, pose, plan.half, row, memory.taken, memory.pieces)
+        x, y, yaw = place_beside(
+            uniform(where), uniform(across), desk.entity, pose, plan.half, row, memory.taken, memory.pieces
+        )
         put(desk, _0, _2, F(x), F(y), F(yaw))
         if too_close(desk.entity, pose, plan.half, _2, _0) or too_close(desk.entity, pose, plan.half, _2, _1):
             continue
@@ -319,10 +381,10 @@ def _place_distractor(plan, index, memory, scene, subject, relation, visible, tr
 
 @part_of_kernel
 def unchanged(entity, pose, row, subject, obj, relation):
-    """Whether the third vehicle leaves the truth of a question, and of its opposite, as the first two make it.
+    """Whether the third vehicle changes the truth of neither the question nor its opposite.
 
-    A question "is a red truck left of a green car?" holds if some red truck is left of some green car, so a third vehicle of
-    a kind that is asked about could make it, or its opposite, true as well.
+    A question "is a red truck left of a green car?" holds if some red truck is left of some green car, so a
+    third vehicle of a kind that is asked about could make it, or its opposite, true as well.
     """
     if entity[2] != entity[subject] and entity[2] != entity[obj]:
         return True
@@ -336,18 +398,21 @@ def unchanged(entity, pose, row, subject, obj, relation):
 
 @inner_kernel
 def _acceptable(desk, mirrors, images, first, count, visible):
-    """Whether vehicles are wholly in the picture and visible enough in a scene and in so many of its mirror images.
+    """Whether vehicles are wholly in the picture and visible enough, in a scene and `images` mirror images.
 
-    A scene is acceptable only if its mirror image along every axis that is asked about is too: else a kind that easily hides
-    others would stand more often on one side of them, and the words of a question alone would hint at its answer.
+    A scene is acceptable only if its mirror image along every axis that is asked about is too: else a kind
+    that easily hides others would stand more often on one side of them, and the words of a question alone
+    would hint at its answer.
 
-    Vehicles before slot `first` were acceptable before the others came and are in place in all images; the others are in place in the
-    scene. Fills the shares of the scene's vehicles into `visible`.
+    Vehicles before slot `first` were acceptable before the others came and are in place in all images; the
+    others are in place in the scene. Fills the shares of the scene's vehicles into `visible`.
     """
     for image in range(images + 1):
         for slot in range(first, count):
             if image > 0:
-                x, y, yaw = mirrored(desk.pose[0, slot, 0], desk.pose[0, slot, 1], desk.pose[0, slot, 2], mirrors[image - 1])
+                x, y, yaw = mirrored(
+                    desk.pose[0, slot, 0], desk.pose[0, slot, 1], desk.pose[0, slot, 2], mirrors[image - 1]
+                )
                 put(desk, image, slot, x, y, yaw)
             if not in_picture(desk, image, slot):
                 return False
@@ -367,14 +432,16 @@ def _acceptable(desk, mirrors, images, first, count, visible):
 
 @inlined_kernel
 def _any_defined(plan, desk):
-    found = False
+    defined = False
     for relation in plan.relations:
-        found = found or truth(_margin(desk, relation, _0, _1), relation) != 0
-    return found
+        defined = defined or truth(_margin(desk, relation, _0, _1), relation) != 0
+    return defined
 
 
 @inlined_kernel
 def _margin(desk, relation, subject, obj):
     """Metres by which a relation holds between two vehicles of a scene."""
     row, pose = desk.camera[0], desk.pose[0]
-    return margin(relation, stands(pose[subject, 0], pose[subject, 1], row), stands(pose[obj, 0], pose[obj, 1], row))
+    return margin(
+        relation, stands(pose[subject, 0], pose[subject, 1], row), stands(pose[obj, 0], pose[obj, 1], row)
+    )

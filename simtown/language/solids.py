@@ -1,8 +1,9 @@
 """Relations between solid things: on, next to, near, far from, between, facing, overtaking.
 
 Unlike :mod:`simtown.language.relations`, which data sets ask about, these need shapes and motion, so only a
-:class:`~simtown.town.town.Town` answers them; no data set's bytes depend on this module. Each is again a signed distance in metres,
-positive where the relation holds; within the relation's margin of zero its truth is undefined.
+:class:`~simtown.town.town.Town` answers them; no data set's bytes depend on this module. Each is again a
+signed distance in metres, positive where the relation holds; within the relation's margin of zero its truth
+is undefined.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import numpy as np
 from simtown.assets.street.ground import NEAR_KERB, NEAR_PAVEMENT, PAVEMENT_EDGE, REACH, ROAD_EDGE
 from simtown.scenes.footprints import depths, hull, separation
 
-#: Things whose outlines are closer than this are next to each other, near each other, and no longer far from each other, metres.
+#: Things whose outlines are closer than this are next to each other, near each other, and no longer far from
+#: each other, metres.
 BESIDE, NEAR, FAR = 1.5, 4.0, 10.0
 #: How far the underside of what stands on something may be from its top, metres.
 CONTACT = 0.05
@@ -48,7 +50,9 @@ def distance(a: Solid, b: Solid) -> float:
 
 
 def on(a: Solid, b: Solid) -> float:
-    """How deep a's middle stands inside b's outline; negative where it is beside it, or above or below b's top there."""
+    """How deep a's middle stands inside b's outline; negative where it is beside it, or above or below b's
+    top there.
+    """
     depth = float(depths(a.middle[None], b.outline)[0])
     height = b.top(*a.middle)
     if depth < 0 or not np.isfinite(height):
@@ -70,13 +74,17 @@ def far_from(a: Solid, b: Solid) -> float:
 
 
 def between(a: Solid, b: Solid, c: Solid) -> float:
-    """How deep a's middle lies in the hull of b and c: inside it, some straight line from b to c runs through a's middle."""
+    """How deep a's middle lies in the hull of b and c: inside it, some straight line from b to c runs through
+    a's middle.
+    """
     whole = float(depths(a.middle[None], hull(np.concatenate([b.outline, c.outline])))[0])
     return min(whole, *(-float(depths(a.middle[None], end.outline)[0]) for end in (b, c)))
 
 
 def facing(a: Solid, b: Solid) -> float:
-    """How far inside b's outline the line of a's sight passes, seen from a; negative: by how much it misses, or b is behind."""
+    """How far inside b's outline the line of a's sight passes, seen from a; negative: by how much it misses,
+    or b is behind.
+    """
     forward = np.array([np.cos(a.front), np.sin(a.front)])
     to = b.outline - a.middle
     ahead, aside = to @ forward, to @ np.array([-forward[1], forward[0]])
@@ -90,7 +98,8 @@ def facing(a: Solid, b: Solid) -> float:
 
 
 def overtaking(a: Solid, b: Solid) -> float:
-    """How far behind b a was, or how far ahead it is now, whichever is less: positive where it went past in b's direction.
+    """How far behind b a was, or how far ahead it is now, whichever is less: positive where it went past in
+    b's direction.
 
     Both must have moved, the same way; without a track nothing overtakes.
     """
@@ -106,7 +115,14 @@ def overtaking(a: Solid, b: Solid) -> float:
 
 @dataclass(frozen=True)
 class SolidRelation:
-    """A relation of a subject and `objects` objects: metres by which it holds, undefined within `margin` of zero."""
+    """A relation of a subject to one or two objects.
+
+    Attributes:
+        name: in questions.
+        measure: metres by which it holds, for the subject and its objects.
+        margin: metres; within this distance of zero the truth is undefined.
+        objects: how many there are.
+    """
 
     name: str
     measure: Callable[..., float]

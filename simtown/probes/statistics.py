@@ -1,4 +1,7 @@
-"""Scores and tests that the studies share: F1 in its forms, McNemar, bootstrap over groups, Benjamini-Hochberg, correlations."""
+"""Scores and tests that the studies share:
+
+F1 in its forms, McNemar, bootstrap over groups, Benjamini-Hochberg, correlations.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,14 @@ from scipy import stats
 
 @dataclass(frozen=True)
 class Confusion:
-    """Counts per item: `tp`, `fp`, `fn`, `tn`, each (..., items) float64."""
+    """Counts of decisions per item, (..., items) float64 each.
+
+    Attributes:
+        tp: true positives.
+        fp: false positives.
+        fn: false negatives.
+        tn: true negatives.
+    """
 
     tp: np.ndarray
     fp: np.ndarray
@@ -20,18 +30,22 @@ class Confusion:
     tn: np.ndarray
 
     @staticmethod
-    def per_item(items: np.ndarray, label: np.ndarray, said: np.ndarray, count: int) -> Confusion:
+    def per_item(items: np.ndarray, label: np.ndarray, decided: np.ndarray, count: int) -> Confusion:
         """Count decisions by item.
 
         Args:
             items: (n,) int, the item of each decision, below `count`.
-            label, said: (n,) bool.
+            label: (n,) bool.
+            decided: (n,) bool.
+            count: of items.
         """
 
         def of(mask: np.ndarray) -> np.ndarray:
             return np.bincount(items[mask], minlength=count).astype(np.float64)
 
-        return Confusion(of(label & said), of(~label & said), of(label & ~said), of(~label & ~said))
+        return Confusion(
+            of(label & decided), of(~label & decided), of(label & ~decided), of(~label & ~decided)
+        )
 
 
 def f1(tp: np.ndarray | float, fp: np.ndarray | float, fn: np.ndarray | float) -> np.ndarray:
@@ -51,22 +65,25 @@ def macro_f1(counts: Confusion, times: np.ndarray | float = 1.0) -> np.ndarray:
     """The usual macro F1, the mean of the items' F1s: (...,). Items without a positive label are left out.
 
     Args:
+        counts: decisions by item.
         times: how often each item counts, (..., items); for replicates of a bootstrap over items.
     """
     return _mean(f1(counts.tp, counts.fp, counts.fn), times, counts.tp + counts.fn > 0)
 
 
 def macro_f1_of_means(counts: Confusion, times: np.ndarray | float = 1.0) -> np.ndarray:
-    """Macro F1 as Forbes et al. (2019) print it: the harmonic mean of the items' mean precision and mean recall. (...,).
+    """Macro F1 as Forbes et al. (2019) print it: the harmonic mean of the items' mean precision and mean
+    recall. (...,).
 
-    Items without a positive label are left out; precision is 1 where nothing was said to be positive. See :func:`macro_f1` for `times`.
+    Items without a positive label are left out; precision is 1 where nothing was said to be positive. See
+    :func:`macro_f1` for `times`.
     """
-    positive, said = counts.tp + counts.fn, counts.tp + counts.fp
-    precision = np.divide(counts.tp, said, out=np.ones_like(said), where=said > 0)
+    positive, predicted = counts.tp + counts.fn, counts.tp + counts.fp
+    precision = np.divide(counts.tp, predicted, out=np.ones_like(predicted), where=predicted > 0)
     recall = np.divide(counts.tp, positive, out=np.zeros_like(positive), where=positive > 0)
     p, r = (_mean(x, times, positive > 0) for x in (precision, recall))
-    both = p + r
-    result: np.ndarray = np.divide(2 * p * r, both, out=np.zeros_like(both), where=both > 0)
+    whole = p + r
+    result: np.ndarray = np.divide(2 * p * r, whole, out=np.zeros_like(whole), where=whole > 0)
     return result
 
 
@@ -78,7 +95,15 @@ def _mean(values: np.ndarray, times: np.ndarray | float, kept: np.ndarray) -> np
 
 @dataclass(frozen=True)
 class McNemar:
-    """McNemar's test on the same decisions: `only_a` and `only_b` count those that one alone got right; three p-values."""
+    """McNemar's test on the same decisions.
+
+    Attributes:
+        only_a: decisions that the first model alone got right.
+        only_b: decisions that the second alone got right.
+        plain: p-value by chi-squared.
+        corrected: p-value with Edwards' continuity correction.
+        exact: p-value of the two-sided binomial test.
+    """
 
     only_a: int
     only_b: int
@@ -90,18 +115,25 @@ class McNemar:
 def mcnemar(right_a: np.ndarray, right_b: np.ndarray) -> McNemar:
     """Are two models right equally often on the same decisions?
 
-    ``plain`` is (b - c)² / (b + c) against chi-squared with one degree of freedom, as the paper uses it; ``corrected`` has Edwards'
-    continuity correction; ``exact`` is the two-sided binomial test.
+    ``plain`` is (b - c)² / (b + c) against chi-squared with one degree of freedom, as the paper uses it;
+    ``corrected`` has Edwards' continuity correction; ``exact`` is the two-sided binomial test.
 
     Args:
-        right_a, right_b: (n,) bool, whether each decision is right.
+        right_a: (n,) bool, whether each decision is right.
+        right_b: (n,) bool, whether each decision is right.
     """
     b, c = int((right_a & ~right_b).sum()), int((~right_a & right_b).sum())
     if b + c == 0:
         return McNemar(0, 0, 1.0, 1.0, 1.0)
     plain = (b - c) ** 2 / (b + c)
     corrected = max(abs(b - c) - 1, 0) ** 2 / (b + c)
-    return McNemar(b, c, float(stats.chi2.sf(plain, 1)), float(stats.chi2.sf(corrected, 1)), float(stats.binomtest(b, b + c).pvalue))
+    return McNemar(
+        b,
+        c,
+        float(stats.chi2.sf(plain, 1)),
+        float(stats.chi2.sf(corrected, 1)),
+        float(stats.binomtest(b, b + c).pvalue),
+    )
 
 
 def stars(p: float) -> str:
@@ -110,17 +142,21 @@ def stars(p: float) -> str:
 
 
 def benjamini_hochberg(p: Sequence[float]) -> np.ndarray:
-    """(n,) p-values adjusted for the false discovery rate over all of them; NaN stays NaN and counts for nothing."""
-    given = np.asarray(p, dtype=np.float64)
-    result = np.full_like(given, np.nan)
-    kept = np.isfinite(given)
+    """(n,) p-values adjusted for the false discovery rate over all of them; NaN stays NaN and counts for
+    nothing.
+    """
+    p_values = np.asarray(p, dtype=np.float64)
+    result = np.full_like(p_values, np.nan)
+    kept = np.isfinite(p_values)
     if kept.any():
-        result[kept] = stats.false_discovery_control(given[kept], method="bh")
+        result[kept] = stats.false_discovery_control(p_values[kept], method="bh")
     return result
 
 
 def group_draws(groups: int, replicates: int, seed: int) -> np.ndarray:
-    """(replicates, groups) int64: how often each group is in each bootstrap replicate, drawn with replacement."""
+    """(replicates, groups) int64: how often each group is in each bootstrap replicate, drawn with
+    replacement.
+    """
     return np.random.default_rng(seed).multinomial(groups, np.full(groups, 1 / groups), size=replicates)
 
 
@@ -132,7 +168,13 @@ def interval(replicates: np.ndarray, level: float = 0.95) -> tuple[float, float]
 
 @dataclass(frozen=True)
 class Correlation:
-    """Spearman's rank correlation of n pairs with its two-sided p-value, NaN where a side is constant."""
+    """Spearman's rank correlation.
+
+    Attributes:
+        n: pairs.
+        rho: the correlation, NaN where a side is constant.
+        p: two-sided p-value, NaN where a side is constant.
+    """
 
     n: int
     rho: float
@@ -140,15 +182,22 @@ class Correlation:
 
 
 def spearman(x: np.ndarray, y: np.ndarray) -> Correlation:
-    """Average ranks for ties. x, y: (n,)."""
+    """Spearman's rank correlation; ties have average ranks.
+
+    Args:
+        x: (n,).
+        y: (n,).
+    """
     if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return Correlation(len(x), float("nan"), float("nan"))
-    found = stats.spearmanr(x, y)
-    return Correlation(len(x), float(found.statistic), float(found.pvalue))
+    correlation = stats.spearmanr(x, y)
+    return Correlation(len(x), float(correlation.statistic), float(correlation.pvalue))
 
 
-def mean_interval(values: np.ndarray, level: float = 0.95, replicates: int = 2_000, seed: int = 0) -> tuple[float, float]:
-    """Bootstrap percentile interval of the mean over groups (subjects, objects), NaN left out. values: (n,)."""
+def mean_interval(
+    values: np.ndarray, level: float = 0.95, replicates: int = 2_000, seed: int = 0
+) -> tuple[float, float]:
+    """Bootstrap percentile interval of the mean of (n,) values, without those that are NaN."""
     kept = values[np.isfinite(values)]
     if not len(kept):
         return float("nan"), float("nan")
@@ -156,8 +205,15 @@ def mean_interval(values: np.ndarray, level: float = 0.95, replicates: int = 2_0
 
 
 @dataclass(frozen=True)
-class Difference:
-    """Mean of a less that of b over the same n subjects, and two-sided p-values: paired t, and Welch's t as if the subjects were others."""
+class PairedDifference:
+    """The mean of a less that of b over the same subjects.
+
+    Attributes:
+        n: subjects.
+        mean: of the differences.
+        paired: two-sided p-value of the paired t-test.
+        welch: two-sided p-value of Welch's t-test, as if the subjects were others.
+    """
 
     n: int
     mean: float
@@ -165,13 +221,20 @@ class Difference:
     welch: float
 
 
-def difference(a: np.ndarray, b: np.ndarray) -> Difference:
-    """a, b: (n,), of the same subjects; those where either is NaN are left out."""
+def difference(a: np.ndarray, b: np.ndarray) -> PairedDifference:
+    """The mean difference of two models on the same subjects, with tests.
+
+    Args:
+        a: (n,); subjects that are NaN in a or b are left out.
+        b: (n,) of the same subjects.
+    """
     kept = np.isfinite(a) & np.isfinite(b)
     a, b = a[kept], b[kept]
     if len(a) < 2 or (np.ptp(a - b) == 0 and a[0] == b[0]):
-        return Difference(len(a), float((a - b).mean()) if len(a) else float("nan"), 1.0, 1.0)
+        return PairedDifference(len(a), float((a - b).mean()) if len(a) else float("nan"), 1.0, 1.0)
     with np.errstate(invalid="ignore", divide="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # nearly equal differences
         paired = 0.0 if np.ptp(a - b) == 0 else float(stats.ttest_rel(a, b).pvalue)
-        return Difference(len(a), float((a - b).mean()), paired, float(stats.ttest_ind(a, b, equal_var=False).pvalue))
+        return PairedDifference(
+            len(a), float((a - b).mean()), paired, float(stats.ttest_ind(a, b, equal_var=False).pvalue)
+        )

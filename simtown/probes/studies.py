@@ -1,42 +1,46 @@
-"""Which study made a directory of results."""
+"""The studies, and which of them made a directory of results.
+
+A study of one's own is added with ``STUDIES[study.name] = study``.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
-from simtown.files import DamagedError, ForeignDirectoryError, RefusedError, read_json
-from simtown.probes.physical import results as physical
-from simtown.probes.results import NAME
-from simtown.probes.spatial import study as spatial
-from simtown.probes.visual import results as visual
+from simtown.probes.ask import ASK
+from simtown.probes.physical.study import PHYSICAL
+from simtown.probes.spatial.study import SPATIAL
+from simtown.probes.study import Study
+from simtown.probes.visual.study import VISUAL
 
-Study = Literal["physical", "visual", "spatial"]
-#: What each study writes: its file's name, and what that calls its format.
-_MARKS: dict[Study, tuple[str, str]] = {
-    "physical": (NAME, physical.STUDY.form),
-    "visual": (NAME, visual.STUDY.form),
-    "spatial": (spatial.RUN, spatial.FORMAT),
-}
+#: Studies by name.
+STUDIES: dict[str, Study] = {study.name: study for study in (PHYSICAL, VISUAL, SPATIAL, ASK)}
 
 
 def study_of(directory: Path) -> Study:
-    """The study that made the directory.
+    """The study that made a directory of results.
 
     Raises:
-        FileNotFoundError: it holds no results. DamagedError: their summary cannot be read. ForeignDirectoryError: something else made it.
+        FileNotFoundError: it holds no results.
+        DamagedError: their record cannot be read.
+        ForeignDirectoryError: something else made it.
     """
-    files = [directory / name for name in dict.fromkeys(name for name, _ in _MARKS.values())]
-    there = next((file for file in reversed(files) if file.is_file()), None)
-    if there is None:
-        raise FileNotFoundError(f"{directory} holds no results ({' or '.join(f.name for f in files)}): make them with simtown probe")
+    # `simtown --help` loads this module
+    from simtown.core.files import DamagedError, ForeignDirectoryError, RefusedError, read_json
+
+    names = list(dict.fromkeys(study.record.name for study in STUDIES.values()))
+    path = next((directory / name for name in reversed(names) if (directory / name).is_file()), None)
+    if path is None:
+        raise FileNotFoundError(
+            f"{directory} holds no results ({' or '.join(names)}): make them with simtown probe"
+        )
     try:
-        form = read_json(there)["format"]
+        form = read_json(path)["format"]
     except RefusedError:
         raise
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DamagedError(f"{there} is damaged ({error}): delete the directory and make it again") from error
-    for study, mark in _MARKS.items():
-        if mark == (there.name, form):
+        raise DamagedError(f"{path} is damaged ({error}): delete the directory and make it again") from error
+    for study in STUDIES.values():
+        if (study.record.name, study.record.form) == (path.name, form):
             return study
-    raise ForeignDirectoryError(f"{there} was not made by simtown probe")
+    raise ForeignDirectoryError(f"{path} was not made by simtown probe")

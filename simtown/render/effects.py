@@ -1,6 +1,7 @@
 """What lies over a finished picture: stars, halos of lamps, rain and snow.
 
-`nearness` (h, w) uint16 holds the upper half of the sample in every pixel's middle: 0 for the sky, more the nearer.
+`nearness` (h, w) uint16 holds the upper half of the sample in every pixel's middle: 0 for the sky, more the
+nearer.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -9,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from simtown.assets.palette import GLOW, TAILLAMP
-from simtown.exact import inner_kernel
-from simtown.render import light as L
+from simtown.core.exact import inner_kernel
 from simtown.render.fill import FULL
 from simtown.render.ground import ground_line
+from simtown.render.light import AMOUNT, FALL, LAMPS, RAIN, STARS
 from simtown.render.shading import hashed
 from simtown.scenes.camera import NEAR, object_to_camera
 
@@ -43,8 +44,14 @@ def halo(view, kinds, matrix, lamp):
     far = matrix[8] * lamp[0] + matrix[9] * lamp[1] + matrix[10] * lamp[2] + matrix[11]
     if far < F(NEAR):
         return F(0.0), F(0.0), F(0.0), far
-    px = view[13] + view[12] * (matrix[0] * lamp[0] + matrix[1] * lamp[1] + matrix[2] * lamp[2] + matrix[3]) / far
-    py = view[14] - view[12] * (matrix[4] * lamp[0] + matrix[5] * lamp[1] + matrix[6] * lamp[2] + matrix[7]) / far
+    px = (
+        view[13]
+        + view[12] * (matrix[0] * lamp[0] + matrix[1] * lamp[1] + matrix[2] * lamp[2] + matrix[3]) / far
+    )
+    py = (
+        view[14]
+        - view[12] * (matrix[4] * lamp[0] + matrix[5] * lamp[1] + matrix[6] * lamp[2] + matrix[7]) / far
+    )
     kind = kinds[int(lamp[3])]
     size = F(0.85) if kind == GLOW else F(0.55)
     if kind == TAILLAMP:
@@ -62,7 +69,7 @@ def in_sight(near, far):
 def glow_lamps(view, light, atlas, tables, meshes, poses, width, height, nearness, rgb):
     """A halo round every lamp that is in sight, where lamps burn."""
     palette, kinds, _ = tables
-    strength = light[L.LAMPS] * F(0.5 * 255.0)
+    strength = light[LAMPS] * F(0.5 * 255.0)
     for k in range(1, meshes.shape[0]):
         mesh = meshes[k]
         if mesh < 0 or atlas.lamp_start[mesh] == atlas.lamp_start[mesh + 1]:
@@ -73,7 +80,14 @@ def glow_lamps(view, light, atlas, tables, meshes, poses, width, height, nearnes
             lamp = atlas.lamps[i]
             px, py, radius, far = halo(view, kinds, matrix, lamp)
             ix, iy = int(np.floor(px)), int(np.floor(py))
-            if radius <= 0 or ix < 0 or iy < 0 or ix >= width or iy >= height or not in_sight(nearness[iy, ix], far):
+            if (
+                radius <= 0
+                or ix < 0
+                or iy < 0
+                or ix >= width
+                or iy >= height
+                or not in_sight(nearness[iy, ix], far)
+            ):
                 continue
             m = int(lamp[3])
             inverse = F(1.0) / (radius * radius)
@@ -101,7 +115,7 @@ def light_stars(view, light, seed, width, height, nearness, rgb):
         x, y = int(np.floor(px)), int(np.floor(py))
         if x < 0 or y < 0 or x >= width or y >= height or nearness[y, x] > 0:
             continue
-        bright = light[L.STARS] * (F(0.25) + F(0.75) * lift) * (F(60.0) + F(0.7) * F(h2 & np.uint32(0xFF)))
+        bright = light[STARS] * (F(0.25) + F(0.75) * lift) * (F(60.0) + F(0.7) * F(h2 & np.uint32(0xFF)))
         radius = size * (F(0.7) + F(0.6) * F(h2 >> np.uint32(24)) / F(255.0))
         for qy in range(max(int(py - radius), 0), min(int(py + radius) + 2, height)):
             for qx in range(max(int(px - radius), 0), min(int(px + radius) + 2, width)):
@@ -116,7 +130,7 @@ def let_fall(view, light, seed, width, height, nearness, rgb):
     """Rain or snow, the same drops at every size: each at its own distance, hidden by what is nearer."""
     aspect = F(width) / F(height)
     unit = F(height) if aspect > F(1.0) else F(width)
-    rain, amount = light[L.FALL] == L.RAIN, light[L.AMOUNT]
+    rain, amount = light[FALL] == RAIN, light[AMOUNT]
     crowd = aspect if aspect > F(1.0) else F(1.0) / aspect
     for i in range(int(F(240.0 if rain else 400.0) * amount * min(crowd, F(4.0)))):
         h = hashed(np.uint32(seed) + np.uint32(i) * np.uint32(0x9E3779B9))
@@ -166,7 +180,7 @@ def _flake(px, py, near, reach, unit, width, height, nearness, rgb):
 @inner_kernel
 def _splash(view, light, seed, width, height, nearness, rgb):
     """Rings where drops hit the ground, flat as the ground is seen."""
-    for i in range(int(F(60.0) * light[L.AMOUNT])):
+    for i in range(int(F(60.0) * light[AMOUNT])):
         h = hashed(np.uint32(seed) * np.uint32(0x85EBCA6B) + np.uint32(i) + np.uint32(991))
         h2 = hashed(h)
         px = F(h & np.uint32(0xFFFF)) / F(65536.0) * F(width)

@@ -1,8 +1,9 @@
 """Scan conversion: triangles into the buffer of samples, and convex hulls.
 
-A sample is one uint32: 18 bits of 1/depth above 14 bits of triangle number, so the depth test is an integer maximum. Coverage is
-decided in whole numbers, and an edge shared by two triangles alike for both: nothing is missed and nothing drawn twice. Small triangles
-are set up eight at a time, and drawn by edge functions in their box; the others go row by row. Both give the same samples.
+A sample is one uint32: 18 bits of 1/depth above 14 bits of triangle number, so the depth test is an integer
+maximum. Coverage is decided in whole numbers, and an edge shared by two triangles alike for both: nothing is
+missed and nothing drawn twice. Small triangles are set up eight at a time, and drawn by edge functions in
+their box; the others go row by row. Both give the same samples.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simtown.exact import inner_kernel, part_of_kernel
+from simtown.core.exact import inner_kernel, part_of_kernel
 from simtown.render.lanes import LANES, choose, convert, pick, raise_box, raise_lanes, spread, store
 from simtown.scenes.camera import NEAR
 
@@ -24,7 +25,8 @@ DEPTH = np.uint32(0xFFFFFFFF - TAG)
 #: 1/depth = 1/NEAR maps to just under 2^32, leaving room for rounding.
 FULL = float((1 << 32) - (1 << 20)) * NEAR
 SNAP = np.float32(256.0)
-#: Corners lie within this many 1/256 of a sample from the origin: products of two differences of three of them fit an int64.
+#: Corners lie within this many 1/256 of a sample from the origin: products of two differences of three of
+#: them fit an int64.
 REACH = 1 << 28
 #: Triangles at most this many samples wide are tested sample by sample.
 SMALL = 2 * LANES
@@ -33,11 +35,12 @@ F = np.float32
 
 @inner_kernel
 def fill_triangle(samples, first, width, full, height, x0, y0, w0, x1, y1, w1, x2, y2, w2, tag):
-    """Draw one triangle of any size into `samples`, the columns `first` to `first + width - 1` of a picture of `full` columns.
+    """Draw a triangle of any size into columns `first` to `first + width - 1` of a picture of `full` columns.
 
-    Corners (x, y) are int64 in 1/256 of a sample, at most REACH from the origin; w = 1/depth. A sample exactly on an edge belongs to the
-    triangle on its right or below it, by integer arithmetic throughout. Depth starts from the same sample whatever part is drawn.
-    True if the triangle is the nearest of any sample.
+    Returns whether the triangle is the nearest at any sample. Corners (x, y) are int64 in 1/256 of a sample,
+    at most REACH from the origin; w = 1/depth. A sample exactly on an edge belongs to the triangle on its
+    right or below it, by integer arithmetic throughout. Depth starts from the same sample whatever part is
+    drawn.
     """
     area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
     if area == 0:
@@ -68,23 +71,29 @@ def depth_plane(x0, y0, w0, x1, y1, w1, x2, y2, w2, area, left, top):
     aw, bw = np.float64(w1 - w0) * inverse, np.float64(w2 - w0) * inverse
     slope_x = aw * np.float64(y2 - y0) - bw * np.float64(y1 - y0)  # of the depth value, per 1/256 of a sample
     slope_y = bw * np.float64(x1 - x0) - aw * np.float64(x2 - x0)
-    start = np.float64(w0) * FULL + slope_x * np.float64(256 * left - x0) + slope_y * np.float64(256 * top - y0)
+    start = (
+        np.float64(w0) * FULL + slope_x * np.float64(256 * left - x0) + slope_y * np.float64(256 * top - y0)
+    )
     return low_bits(start), low_bits(256.0 * slope_x), low_bits(256.0 * slope_y)
 
 
 @inner_kernel
 def low_bits(x):
-    """The low 32 bits of a float64, rounded towards zero. Slivers have slopes beyond int64, which processors round in their own ways."""
+    """The low 32 bits of a float64, rounded towards zero.
+
+    Slivers have slopes beyond int64, which processors round in their own ways.
+    """
     return np.uint32(np.int64(min(max(x, -4e18), 4e18)))
 
 
-#: What set_up writes of a triangle: what is to be done with it, its box of samples, the depth value at the box's first sample and its
-#: steps to the right and down, and the same of three edge functions.
+#: What set_up writes of a triangle: what is to be done with it, its box of samples, the depth value at the
+#: box's first sample and its steps to the right and down, and the same of three edge functions.
 KIND, START, STOP, TOP, ROWS, VALUE, STEP_X, STEP_Y, EDGES = 0, 1, 2, 3, 4, 5, 6, 7, 8
 RECORD = EDGES + 9
 #: Kinds: it holds no sample; fill_box draws it; only fill_triangle can.
 EMPTY, BOX, OTHER = 0, 1, 2
-#: Corners of a BOX lie within this many 1/256 of a sample from the origin, so that all of it fits into an int32.
+#: Corners of a BOX lie within this many 1/256 of a sample from the origin, so that all of it fits into an
+#: int32.
 NEARBY = np.float32(1 << 23)
 
 
@@ -94,7 +103,14 @@ def set_up(spots, triangles, numbers, vertex, near, first, width, full, height, 
 
     Args:
         spots: (4, n) as project writes them, image coordinates in whole 1/256 of a sample.
-        triangles: (t, 3), of which those of the vector `numbers` (uint32) are taken. `vertex`: the vertex that spots begin with.
+        triangles: (t, 3) corners.
+        numbers: a vector of uint32, the triangles that are taken.
+        vertex: the vertex that spots begin with.
+        near: depth of the near plane, metres; a triangle with a nearer corner is not set up.
+        first: first column of samples that is drawn.
+        width: number of columns that are drawn.
+        full: columns of the whole picture.
+        height: rows of the picture.
         records: (RECORD, LANES) uint32, written.
     """
     across, down, depths, inverses = spots[0], spots[1], spots[2], spots[3]
@@ -115,16 +131,26 @@ def set_up(spots, triangles, numbers, vertex, near, first, width, full, height, 
     x0, y0 = convert(choose(plain, x0, zero), np.int32), convert(choose(plain, y0, zero), np.int32)
     x1, y1 = convert(choose(plain, x1, zero), np.int32), convert(choose(plain, y1, zero), np.int32)
     x2, y2 = convert(choose(plain, x2, zero), np.int32), convert(choose(plain, y2, zero), np.int32)
-    low_x, high_x = convert(choose(plain, low_x, zero), np.int32), convert(choose(plain, high_x, zero), np.int32)
-    low_y, high_y = convert(choose(plain, low_y, zero), np.int32), convert(choose(plain, high_y, zero), np.int32)
+    low_x = convert(choose(plain, low_x, zero), np.int32)
+    high_x = convert(choose(plain, high_x, zero), np.int32)
+    low_y = convert(choose(plain, low_y, zero), np.int32)
+    high_y = convert(choose(plain, high_y, zero), np.int32)
     area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
     turned = area < np.int32(0)
-    x1, x2, y1, y2 = choose(turned, x2, x1), choose(turned, x1, x2), choose(turned, y2, y1), choose(turned, y1, y2)
+    x1, x2, y1, y2 = (
+        choose(turned, x2, x1),
+        choose(turned, x1, x2),
+        choose(turned, y2, y1),
+        choose(turned, y1, y2),
+    )
     w1, w2 = choose(turned, w2, w1), choose(turned, w1, w2)
     area = max(area, np.int32(0) - area)
 
-    left, top = max((low_x + np.int32(255)) >> np.int32(8), np.int32(0)), max((low_y + np.int32(255)) >> np.int32(8), np.int32(0))
-    stop = min(min((high_x + np.int32(255)) >> np.int32(8), np.int32(full)) - np.int32(first), np.int32(width))
+    left = max((low_x + np.int32(255)) >> np.int32(8), np.int32(0))
+    top = max((low_y + np.int32(255)) >> np.int32(8), np.int32(0))
+    stop = min(
+        min((high_x + np.int32(255)) >> np.int32(8), np.int32(full)) - np.int32(first), np.int32(width)
+    )
     bottom = min((high_y + np.int32(255)) >> np.int32(8), np.int32(height))
     start = max(left - np.int32(first), np.int32(0))
     empty = (start >= stop) | (top >= bottom) | (small & (area == np.int32(0)))
@@ -161,17 +187,23 @@ def low_bits_of(x):
 
 @part_of_kernel
 def set_up_edge(records, at, x, y, dx, dy):
-    """Write an edge's function (x, y) away from its start, and its steps: not negative on the inner side of an edge along (dx, dy)."""
-    zero, one = np.int32(0), spread(np.int32(1))
+    """Write an edge's function at (x, y) from its start, and its steps.
+
+    The function is not negative on the inner side of an edge along (dx, dy).
+    """
+    zero, ones = np.int32(0), spread(np.int32(1))
     own = (dy < zero) | ((dy == zero) & (dx > zero))
-    store(records, at * LANES, convert(y * dx - x * dy - choose(own, spread(zero), one), np.uint32))
+    store(records, at * LANES, convert(y * dx - x * dy - choose(own, spread(zero), ones), np.uint32))
     store(records, (at + 1) * LANES, convert(dy * np.int32(-256), np.uint32))
     store(records, (at + 2) * LANES, convert(dx * np.int32(256), np.uint32))
 
 
 @part_of_kernel
 def fill_box(samples, records, i, tag):
-    """Draw the triangle of record i (of records.flat), a BOX, into `samples`. True if it is the nearest of any sample."""
+    """Draw the triangle of record i (of records.flat), a BOX, into `samples`.
+
+    True if it is the nearest of any sample.
+    """
     e = np.uint64(EDGES * LANES) + i
     n = np.uint64(LANES)
     block, stop = records[np.uint64(START * LANES) + i], np.int32(records[np.uint64(STOP * LANES) + i])
@@ -185,7 +217,9 @@ def fill_box(samples, records, i, tag):
     place = np.uint64(records[np.uint64(TOP * LANES) + i]) * np.uint64(samples.shape[1]) + np.uint64(block)
     left, raised = np.int32(block), False
     while True:
-        raised |= raise_box(samples, place, rows, value, step_x, step_y, DEPTH, tag, a, sa, ra, b, sb, rb, c, sc, rc)
+        raised |= raise_box(
+            samples, place, rows, value, step_x, step_y, DEPTH, tag, a, sa, ra, b, sb, rb, c, sc, rc
+        )
         left = np.int32(left + LANES)
         if left >= stop:
             return raised
@@ -196,8 +230,11 @@ def fill_box(samples, records, i, tag):
 
 @inner_kernel
 def _bound(x, y, dx, dy, row):
-    """Where an edge from (x, y) along (dx, dy), dy != 0, crosses a row: first sample at or right of it, as quotient and
-    remainder of an exact division, and what both grow by from row to row."""
+    """The first sample at or right of the crossing of a row with an edge from (x, y) along (dx, dy), dy != 0.
+
+    Returns:
+        Quotient and remainder of an exact division, and what both grow by from row to row.
+    """
     numerator = x * dy + (256 * row - y) * dx
     denominator = 256 * dy
     if denominator < 0:
@@ -253,7 +290,7 @@ def _fill_rows(samples, x0, y0, x1, y1, x2, y2, left, top, right, bottom, value,
 
 @inner_kernel
 def hull(x, y, order, n, out):
-    """Convex hull of n points (x, y), sorted by x through `order`: writes the corners' numbers, returns how many."""
+    """Write the corners of the convex hull of n points, sorted by x through `order`; returns how many."""
     for i in range(1, n):
         k = order[i]
         j = i

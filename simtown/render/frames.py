@@ -15,6 +15,14 @@ SMALLEST, LARGEST = 32, 4096
 LARGEST_ON_CARD = 1024
 
 
+class CardWarning(UserWarning):
+    """The graphics card does less than was asked for; the message says what happens instead."""
+
+
+class CardError(ValueError):
+    """The graphics card cannot be used; the message says why and what to do."""
+
+
 @dataclass
 class Frames:
     """Pictures of n scenes.
@@ -46,7 +54,17 @@ class Renderer(Protocol):
     """Anything that draws a batch of scenes: same camera, same meshes, same ids, whatever the engine."""
 
     def render(self, batch: SceneBatch, width: int, height: int, geometry: bool = True) -> Frames:
-        """Draw every scene of the batch at one size; depth and ids too unless `geometry` is off. ValueError for a size out of range."""
+        """Draw every scene of a batch at one size.
+
+        Args:
+            batch: the scenes.
+            width: of the pictures, pixels.
+            height: of the pictures, pixels.
+            geometry: whether depth and ids are drawn, too.
+
+        Raises:
+            ValueError: the size is out of range.
+        """
         ...
 
 
@@ -55,7 +73,14 @@ class CardRenderer(Renderer, Protocol):
     """A renderer that can leave its pictures on a graphics card."""
 
     def draw_into(self, batch: SceneBatch, rgb: Any, depth: Any = None, ids: Any = None) -> None:
-        """As render, into arrays on the card: shapes and dtypes as in :class:`Frames`, with ``__cuda_array_interface__``."""
+        """Draw into arrays on the card.
+
+        Args:
+            batch: the scenes.
+            rgb: as in :class:`Frames`, with ``__cuda_array_interface__``.
+            depth: likewise, or None.
+            ids: likewise, or None.
+        """
         ...
 
 
@@ -63,10 +88,15 @@ def check_card_size(width: int, height: int) -> None:
     """Raises ValueError unless a graphics card draws pictures of this size."""
     check_size(width, height)
     if max(width, height) > LARGEST_ON_CARD:
-        raise ValueError(f"a card draws pictures of up to {LARGEST_ON_CARD} pixels each side, not {width}x{height}: use --device cpu")
+        raise ValueError(
+            f"a card draws pictures of up to {LARGEST_ON_CARD} pixels each side, not {width}x{height}: "
+            "use --device cpu"
+        )
 
 
 def check_size(width: int, height: int) -> None:
     """Raises ValueError unless both sides are from SMALLEST to LARGEST pixels."""
     if not (SMALLEST <= width <= LARGEST and SMALLEST <= height <= LARGEST):
-        raise ValueError(f"picture size {width}x{height} is out of range: each side from {SMALLEST} to {LARGEST} pixels")
+        raise ValueError(
+            f"picture size {width}x{height} is out of range: each side from {SMALLEST} to {LARGEST} pixels"
+        )

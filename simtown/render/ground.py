@@ -1,7 +1,8 @@
-"""Light and dark on the ground: shadows, the dark under things, and the light of lamps, sample row by sample row.
+"""Shadows, the dark under things and the light of lamps on the ground, sample row by sample row.
 
-Ground lies at one depth all along a row, so places on it are linear in the row's samples. Every shape is a smooth function of its place:
-no edge is drawn twice, and no size of picture shows steps. Two rows of samples share what is worked out for the upper one.
+Ground lies at one depth all along a row, so places on it are linear in the row's samples. Every shape is a
+smooth function of its place: no edge is drawn twice, and no size of picture shows steps. Two rows of samples
+share what is computed for the upper one.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -10,16 +11,17 @@ from __future__ import annotations
 import numpy as np
 
 from simtown.assets.palette import GLOW, HEADLAMP
-from simtown.exact import inner_kernel, part_of_kernel
-from simtown.render import light as L
+from simtown.core.exact import inner_kernel, part_of_kernel
 from simtown.render.fill import hull
 from simtown.render.lanes import LANES, choose, convert, largest, load, ramp, smallest, spread, store
+from simtown.render.light import CONTACT, LAMPS, SHADOW, WET
 from simtown.render.packing import dimmed, glow_of
 from simtown.scenes.camera import NEAR
 
 F = np.float32
 
-#: What a mesh does to the ground (bits): it casts a shadow, it stands on the ground; and whether it is a vehicle.
+#: What a mesh does to the ground (bits): it casts a shadow, it stands on the ground; and whether it is a
+#: vehicle.
 CASTS, STANDS, VEHICLE = 1, 2, 4
 #: Shadows in the sun fainter than this are not seen beside the dark under things.
 FAINT = F(0.06)
@@ -27,7 +29,8 @@ FAINT = F(0.06)
 GRID = F(256.0)
 #: Half the width of a shadow's edge, metres: at the ground, and more for every metre of the thing above it.
 EDGE, SOFTER = F(0.035), F(0.085)
-#: How far the dark under a thing reaches beyond it, metres, and how dark it is there for vehicles and for other things.
+#: How far the dark under a thing reaches beyond it, metres, and how dark it is there for vehicles and for
+#: other things.
 SPREAD, UNDER_VEHICLE, UNDER_PROP = F(0.34), F(1.0), F(0.7)
 #: A head lamp's cone: its length, and its half width at the lamp and how much it grows for every metre.
 CONE, APEX, OPENING = F(6.5), F(0.22), F(0.24)
@@ -45,7 +48,11 @@ WHITE = (F(1.0), F(0.93), F(0.74))
 
 @part_of_kernel
 def ground_line(view, y):
-    """Where row y of samples meets the ground: depth (0: nowhere), x and y of the point at sample 0, and their steps a sample."""
+    """The ground that row y of samples shows.
+
+    Returns:
+        Its depth (0: no ground), x and y of the point at sample 0, and their steps a sample.
+    """
     slope = (view[14] - F(0.5) * F(y)) / view[12]
     down = -(view[11] + slope * view[8])
     if down <= F(1e-3) or view[2] <= 0:
@@ -80,13 +87,13 @@ def depth_of(view, x, y):
 
 @inner_kernel
 def depth_reach(view, c, s, along, across):
-    """How much deeper or nearer than its middle a rectangle of these half sizes reaches, its length along (c, s)."""
+    """How much deeper than its middle a rectangle of these half sizes reaches; its length is along (c, s)."""
     return abs(view[9] * c + view[10] * s) * along + abs(view[10] * c - view[9] * s) * across
 
 
 @inner_kernel
 def out_of_view(view, first, wide, x, y, reach):
-    """Whether ground within `reach` of (x, y) lies wholly beside the samples `first` to first + wide, or behind the camera."""
+    """Whether ground within `reach` of (x, y) is beside `first` to first + wide, or behind the camera."""
     far = depth_of(view, x, y) + reach
     if far <= F(NEAR):
         return True
@@ -98,14 +105,18 @@ def out_of_view(view, first, wide, x, y, reach):
 
 @inner_kernel
 def collect_shadows(view, light, atlas, roles, meshes, poses, first, wide, height, dark):
-    """Write the shadows of a scene, convex polygons as edges whose function is 0 outside of the soft edge and 1 within; how many."""
-    rows, edges, hulls, hull_start, radii = dark.shadow_rows, dark.edges, atlas.hull, atlas.hull_start, atlas.radius
+    """Write the shadows of a scene; returns how many there are.
+
+    A shadow is a convex polygon of edges, whose function is 0 outside of the soft edge and 1 within.
+    """
+    rows, edges, hulls = dark.shadow_rows, dark.edges, atlas.hull
+    hull_start, radii = atlas.hull_start, atlas.radius
     gx, gy, soft = dark.corners[0], dark.corners[1], dark.corners[2]
     grid_x, grid_y, order, corners = dark.grid[0], dark.grid[1], dark.order, dark.outline
     slope_x, slope_y = light[0] / light[2], light[1] / light[2]
     stretch = F(1.0) + abs(slope_x) + abs(slope_y)
     count, used = 0, 0
-    if light[L.SHADOW] < FAINT:
+    if light[SHADOW] < FAINT:
         return 0
     for k in range(1, meshes.shape[0]):
         mesh = meshes[k]
@@ -120,7 +131,8 @@ def collect_shadows(view, light, atlas, roles, meshes, poses, first, wide, heigh
         for i in range(n):
             p0, p1, p2 = hulls[start + i, 0], hulls[start + i, 1], hulls[start + i, 2]
             above = max(z + scale * p2, F(0.0))
-            to_x, to_y = x + scale * (c * p0 - s * p1) - slope_x * above, y + scale * (s * p0 + c * p1) - slope_y * above
+            to_x = x + scale * (c * p0 - s * p1) - slope_x * above
+            to_y = y + scale * (s * p0 + c * p1) - slope_y * above
             grid_x[i], grid_y[i] = int(np.floor(to_x * GRID + F(0.5))), int(np.floor(to_y * GRID + F(0.5)))
             gx[i], gy[i] = F(grid_x[i]) / GRID, F(grid_y[i]) / GRID
             soft[i] = EDGE + SOFTER * above
@@ -130,7 +142,8 @@ def collect_shadows(view, light, atlas, roles, meshes, poses, first, wide, heigh
         top, bottom = ground_rows(view, height, near, far)
         if top >= bottom:
             continue
-        size = hull(grid_x, grid_y, order, n, corners)  # in whole numbers: rounding would fold corners that lie in a line
+        # in whole numbers: rounding would fold corners that lie in a line
+        size = hull(grid_x, grid_y, order, n, corners)
         if size < 3:
             continue
         begin = used
@@ -155,7 +168,10 @@ def collect_shadows(view, light, atlas, roles, meshes, poses, first, wide, heigh
 
 @inner_kernel
 def collect_contacts(view, atlas, roles, meshes, poses, first, wide, height, dark):
-    """Write the soft dark rectangles under what stands on the ground: middle, heading, half sizes, strength; how many."""
+    """Write the soft dark rectangles under what stands on the ground; returns how many there are.
+
+    A rectangle has a middle, a heading, half sizes and a strength.
+    """
     rows, rects, bases = dark.contact_rows, dark.rects, atlas.bases
     count = 0
     for k in range(1, meshes.shape[0]):
@@ -163,7 +179,8 @@ def collect_contacts(view, atlas, roles, meshes, poses, first, wide, height, dar
         if mesh < 0 or roles[mesh] & STANDS == 0 or poses[k, 2] > F(0.5):
             continue
         x, y, c, s, scale = poses[k, 0], poses[k, 1], poses[k, 3], poses[k, 4], poses[k, 5]
-        mx, my, half_u, half_v = bases[mesh, 0], bases[mesh, 1], bases[mesh, 2] * scale, bases[mesh, 3] * scale
+        mx, my, half_u = bases[mesh, 0], bases[mesh, 1], bases[mesh, 2] * scale
+        half_v = bases[mesh, 3] * scale
         x, y = x + scale * (c * mx - s * my), y + scale * (s * mx + c * my)
         if out_of_view(view, first, wide, x, y, half_u + half_v + SPREAD):
             continue
@@ -197,10 +214,13 @@ def add_pool(view, first, wide, height, dark, count, cone, x, y, c, s, along, ac
 
 @inner_kernel
 def collect_pools(view, light, atlas, tables, meshes, poses, first, wide, height, dark):
-    """Write the light that lamps throw on the ground: cones before head lamps, pools under lanterns and beacons; how many."""
+    """Write the light of lamps on the ground; returns how many lights there are.
+
+    They are cones before headlamps, and pools under lanterns and beacons.
+    """
     palette, kinds = tables[0], tables[1]
-    wet, count = light[L.WET], 0
-    power = (light[L.LAMPS] - BRIGHT) / (F(1.0) - BRIGHT)
+    wet, count = light[WET], 0
+    power = (light[LAMPS] - BRIGHT) / (F(1.0) - BRIGHT)
     if power <= 0:
         return 0
     for k in range(1, meshes.shape[0]):
@@ -211,20 +231,72 @@ def collect_pools(view, light, atlas, tables, meshes, poses, first, wide, height
         for i in range(atlas.lamp_start[mesh], atlas.lamp_start[mesh + 1]):
             lamp = atlas.lamps[i]
             m = int(lamp[3])
-            px, py, high = x + scale * (c * lamp[0] - s * lamp[1]), y + scale * (s * lamp[0] + c * lamp[1]), z + scale * lamp[2]
+            px = x + scale * (c * lamp[0] - s * lamp[1])
+            py = y + scale * (s * lamp[0] + c * lamp[1])
+            high = z + scale * lamp[2]
             red, green, blue = palette[m, 0], palette[m, 1], palette[m, 2]
             if kinds[m] == HEADLAMP:
                 f, wr, wg, wb = F(0.85) * power, WHITE[0], WHITE[1], WHITE[2]
                 count = add_pool(
-                    view, first, wide, height, dark, count, 1, px, py, c, s, CONE, APEX + OPENING * CONE, f * wr, f * wg, f * wb
+                    view,
+                    first,
+                    wide,
+                    height,
+                    dark,
+                    count,
+                    1,
+                    px,
+                    py,
+                    c,
+                    s,
+                    CONE,
+                    APEX + OPENING * CONE,
+                    f * wr,
+                    f * wg,
+                    f * wb,
                 )
             elif kinds[m] == GLOW and high > LANTERN:
                 f, wr, wg, wb = power, WARM[0], WARM[1], WARM[2]
-                count = add_pool(view, first, wide, height, dark, count, 0, px, py, c, s, POOL, POOL, f * wr, f * wg, f * wb)
+                count = add_pool(
+                    view,
+                    first,
+                    wide,
+                    height,
+                    dark,
+                    count,
+                    0,
+                    px,
+                    py,
+                    c,
+                    s,
+                    POOL,
+                    POOL,
+                    f * wr,
+                    f * wg,
+                    f * wb,
+                )
             elif kinds[m] == GLOW and high < F(6.0) and not (red > F(0.9) and green > F(0.8)):
                 f = F(0.5) * power
-                count = add_pool(view, first, wide, height, dark, count, 0, px, py, c, s, BEACON, BEACON, f * red, f * green, f * blue)
-            if wet > F(0.1) and high > F(0.1):  # where a mirror on the ground would show it, drawn out towards the eye
+                count = add_pool(
+                    view,
+                    first,
+                    wide,
+                    height,
+                    dark,
+                    count,
+                    0,
+                    px,
+                    py,
+                    c,
+                    s,
+                    BEACON,
+                    BEACON,
+                    f * red,
+                    f * green,
+                    f * blue,
+                )
+            # where a mirror on the ground would show it, drawn out towards the eye
+            if wet > F(0.1) and high > F(0.1):
                 dx, dy = view[0] - px, view[1] - py
                 distance = np.sqrt(dx * dx + dy * dy)
                 if distance > F(1.0) and view[2] > 0:
@@ -260,7 +332,7 @@ def smooth(t):
 
 @inner_kernel
 def block_of(block, left, right, first):
-    """The LANES places of a block, counted from the picture's left edge, and which of them lie in left to right - 1 (from `first`)."""
+    """The LANES places of a block from the picture's left edge on, and which lie in left to right - 1."""
     x = ramp(np.int32(block << BITS), np.int32(1))
     return convert(x, np.float32) + F(first), (x >= np.int32(left)) & (x < np.int32(right))
 
@@ -277,7 +349,9 @@ def throw_shadows(y, first, wide, gx, gy, dx, dy, count, dark):
         low, high = F(first), F(first + wide)
         e0, n = np.uint64(rows[k, 2]), np.uint64(rows[k, 3])
         for i in range(np.uint64(0), n, np.uint64(LANES)):
-            a, b, own = load(edge_x, e0 + i), load(edge_y, e0 + i), ramp(np.int32(i), np.int32(1)) < np.int32(n)
+            a = load(edge_x, e0 + i)
+            b = load(edge_y, e0 + i)
+            own = ramp(np.int32(i), np.int32(1)) < np.int32(n)
             base, slope = a * gx + b * gy + load(edge_c, e0 + i), a * dx + b * dy
             crossing = (F(0.0) - base) / slope
             low = max(low, largest(choose(own & (slope > F(1e-7)), crossing, spread(low))))
@@ -290,14 +364,20 @@ def throw_shadows(y, first, wide, gx, gy, dx, dy, count, dark):
         crossed = np.uint64(0)
         for i in range(n):  # the others lie wholly on the edge's inner side
             bases[crossed], slopes[crossed] = bases[i], slopes[i]
-            within = min(bases[i] + slopes[i] * F(left + first), bases[i] + slopes[i] * F(right - 1 + first)) >= F(1.0)
+            within = min(
+                bases[i] + slopes[i] * F(left + first), bases[i] + slopes[i] * F(right - 1 + first)
+            ) >= F(1.0)
             crossed += np.uint64(0 if within else 1)
         for block in range(np.uint64(left >> BITS), np.uint64(((right - 1) >> BITS) + 1)):
             at, inside = block_of(block, left, right, first)
             part = spread(F(1.0))
             for i in range(crossed):
                 part = part * smooth(min(max(bases[i] + slopes[i] * at, F(0.0)), F(1.0)))
-            store(shade, block << np.uint64(BITS), max(load(shade, block << np.uint64(BITS)), choose(inside, part, spread(F(0.0)))))
+            store(
+                shade,
+                block << np.uint64(BITS),
+                max(load(shade, block << np.uint64(BITS)), choose(inside, part, spread(F(0.0)))),
+            )
             blocks[block] = 1
 
 
@@ -323,13 +403,21 @@ def darken_contacts(y, first, wide, gx, gy, dx, dy, strength, count, dark):
             u = min(max((half_u + SPREAD - max(u, F(0.0) - u)) * (F(0.5) / SPREAD), F(0.0)), F(1.0))
             v = min(max((half_v + SPREAD - max(v, F(0.0) - v)) * (F(0.5) / SPREAD), F(0.0)), F(1.0))
             less = F(1.0) - most * smooth(u) * smooth(v)
-            store(keep, block << np.uint64(BITS), load(keep, block << np.uint64(BITS)) * choose(inside, less, spread(F(1.0))))
+            store(
+                keep,
+                block << np.uint64(BITS),
+                load(keep, block << np.uint64(BITS)) * choose(inside, less, spread(F(1.0))),
+            )
             dark.dark_blocks[block] = 1
 
 
 @inner_kernel
 def in_pairs(first, wide, spot):
-    """Row `spot` of samples as half as many places, each between two samples: first one, how many, and the ground there and its steps."""
+    """Row `spot` of samples as half as many places, each between two samples.
+
+    Returns:
+        The first place, how many there are, and the ground there with its steps.
+    """
     _, gx, gy, dx, dy = spot
     return first >> 1, (wide + 1) >> 1, gx + F(0.5) * dx, gy + F(0.5) * dy, F(2.0) * dx, F(2.0) * dy
 
@@ -363,7 +451,9 @@ def pour_light(y, first, wide, spot, air, count, dark):
                 u, v = u * inverse_u, v * inverse_v
                 part = max(F(1.0) - u * u - v * v, F(0.0))
                 part = part * part
-            more = dimmed(colour, convert(convert(choose(inside, part, spread(F(0.0))) * level, np.int32), np.uint64))
+            more = dimmed(
+                colour, convert(convert(choose(inside, part, spread(F(0.0))) * level, np.int32), np.uint64)
+            )
             if blocks[block]:
                 more = more + load(glow, block << np.uint64(BITS))
             store(glow, block << np.uint64(BITS), more)
@@ -372,7 +462,7 @@ def pour_light(y, first, wide, spot, air, count, dark):
 
 @inner_kernel
 def cone_light(u, v):
-    """Light of a head lamp on the ground, u metres ahead of it and v beside its axis: at most 1, smoothly to 0."""
+    """Light of a headlamp on the ground, u metres ahead of it and v beside its axis, smooth from 1 to 0."""
     ahead = max(u, F(0.0))
     q = v / (APEX + OPENING * ahead)
     beam = max(F(1.0) - q * q, F(0.0))
@@ -383,13 +473,13 @@ def cone_light(u, v):
 
 @part_of_kernel
 def darkness(light, y, first, wide, spot, air, counts, dark):
-    """Work out how bright shadows and contacts leave row y: dark.levels, 0 to 256, in the blocks of dark.dark_blocks."""
+    """Write to dark.levels how bright shadows and contacts leave row y, 0 to 256, in dark.dark_blocks."""
     first, wide, gx, gy, dx, dy = in_pairs(first, wide, spot)
     blocks = dark.dark_blocks
     blocks[:] = 0
     throw_shadows(y, first, wide, gx, gy, dx, dy, counts[0], dark)
-    darken_contacts(y, first, wide, gx, gy, dx, dy, light[L.CONTACT] * air, counts[1], dark)
-    shade, keep, strength = dark.shade, dark.keep, light[L.SHADOW] * air
+    darken_contacts(y, first, wide, gx, gy, dx, dy, light[CONTACT] * air, counts[1], dark)
+    shade, keep, strength = dark.shade, dark.keep, light[SHADOW] * air
     for block in range(np.uint64(len(blocks))):
         if blocks[block]:
             at = block << np.uint64(BITS)

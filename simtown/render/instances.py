@@ -6,7 +6,7 @@ import numpy as np
 
 from simtown.assets.atlas import NO_PAINT
 from simtown.assets.catalogue import ENTITIES, POSES, PROPS, STREET_MESHES, mesh_in_pose, pose_of
-from simtown.exact import cos, sin
+from simtown.core.exact import cos, sin
 from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
 
@@ -17,7 +17,10 @@ IN_POSE = np.array([[mesh_in_pose(name, pose) for pose in range(POSES)] for name
 def check_slots(vehicles: int, props: int) -> None:
     """Raises ValueError if a scene has more slots than there are instance ids."""
     if vehicles + props > 255:
-        raise ValueError(f"a scene of {vehicles} vehicles and {props} props has more things than masks can number: give at most 255 in all")
+        raise ValueError(
+            f"a scene of {vehicles} vehicles and {props} props has more things than masks can number: "
+            "give at most 255 in all"
+        )
 
 
 def instances(batch: SceneBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -28,7 +31,8 @@ def instances(batch: SceneBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
         poses: (n, i, 6) float32 x, y, z (metres), cos yaw, sin yaw, scale.
         styles: (n, i) uint16.
         ids: (i,) uint8 instance id of each slot, as in :class:`~simtown.render.frames.Frames`.
-        paints: (n, i) uint8 material of each body's triangles: the scene's choice, or the entity's own; NO_PAINT where there is no body.
+        paints: (n, i) uint8 material of each body's triangles: the scene's choice, or the entity's own;
+            NO_PAINT where there is no body.
 
     Raises:
         ValueError: there are more slots than ids.
@@ -38,7 +42,9 @@ def instances(batch: SceneBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
     meshes = np.full((n, 1 + v + p), -1, dtype=np.int32)
     meshes[:, 0] = len(ENTITIES) + len(STREET_MESHES)
     meshes[:, 1 : 1 + v] = batch.entity
-    meshes[:, 1 + v :] = np.where(batch.prop >= 0, len(ENTITIES) + IN_POSE[batch.prop, pose_of(batch.prop_style)], -1)
+    meshes[:, 1 + v :] = np.where(
+        batch.prop >= 0, len(ENTITIES) + IN_POSE[batch.prop, pose_of(batch.prop_style)], -1
+    )
     poses = np.zeros((n, 1 + v + p, 6), dtype=np.float32)
     poses[:, :, 3] = poses[:, :, 5] = 1.0
     poses[:, 1 : 1 + v, :2] = batch.pose[:, :, :2]

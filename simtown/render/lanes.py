@@ -1,8 +1,9 @@
-"""Vectors for numba: eight numbers that one instruction or two take at once, spelled out where LLVM does not find them by itself.
+"""Vectors of eight numbers for numba, spelled out where LLVM does not find them by itself.
 
-Loops of the renderer are short: LLVM would take thirty-two numbers at a time, or one. In a kernel vectors of the type :class:`Lanes` are
-added, compared and so on like numbers; a number beside a vector stands for eight of it. Integer operations, and float operations
-without reordering or contraction: every processor gives the same bits, whatever its registers' width.
+The renderer's loops are short: LLVM would take thirty-two numbers at a time, or one. In a kernel, vectors of
+the type :class:`Lanes` are added and compared like numbers; a number beside a vector stands for eight of it.
+Operations on integers are exact, and those on floats are neither reordered nor contracted, so that every
+processor gives the same bits, whatever the width of its registers.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
@@ -49,7 +50,9 @@ def _spread(builder, scalar):
     """A vector with `scalar` in every lane."""
     nothing = ir.Constant(ir.VectorType(scalar.type, LANES), ir.Undefined)
     return builder.shuffle_vector(
-        builder.insert_element(nothing, scalar, _I32(0)), nothing, ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES)
+        builder.insert_element(nothing, scalar, _I32(0)),
+        nothing,
+        ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES),
     )
 
 
@@ -137,7 +140,10 @@ def _register(key, generate) -> None:
 
     def lower(context, builder, sig, args):
         dtype = next(a.dtype for a in sig.args if isinstance(a, Lanes))
-        a, b = (value if isinstance(each, Lanes) else _spread(builder, value) for each, value in zip(sig.args, args, strict=True))
+        a, b = (
+            value if isinstance(each, Lanes) else _spread(builder, value)
+            for each, value in zip(sig.args, args, strict=True)
+        )
         return generate(builder, dtype, a, b)
 
     for kinds in ((Lanes, Lanes), (Lanes, types.Number), (types.Number, Lanes)):
@@ -169,7 +175,9 @@ def store(typing_context, array, place, lanes):
     """Write a vector to array.flat[place : place + LANES]."""
 
     def generate(context, builder, sig, args):
-        builder.store(args[2], _pointer(context, builder, sig.args[0], *args[:2]), align=array.dtype.bitwidth // 8)
+        builder.store(
+            args[2], _pointer(context, builder, sig.args[0], *args[:2]), align=array.dtype.bitwidth // 8
+        )
 
     return types.void(array, types.uint64, Lanes(array.dtype)), generate
 
@@ -182,19 +190,26 @@ def store_first(typing_context, array, place, lanes, count):
         data = context.make_array(sig.args[0])(context, builder, args[0]).data
         for lane in range(LANES):
             with builder.if_then(builder.icmp_unsigned("<", _I64(lane), args[3])):
-                builder.store(builder.extract_element(args[2], _I32(lane)), builder.gep(data, [builder.add(args[1], _I64(lane))]))
+                builder.store(
+                    builder.extract_element(args[2], _I32(lane)),
+                    builder.gep(data, [builder.add(args[1], _I64(lane))]),
+                )
 
     return types.void(array, types.uint64, Lanes(array.dtype), types.uint64), generate
 
 
 @intrinsic
 def store_bytes(typing_context, array, place, lanes):
-    """Write the three low bytes of every uint32, one after the other: 3 * LANES bytes from array.flat[place] on."""
+    """Write the three low bytes of every uint32 one after the other, from array.flat[place] on."""
 
     def generate(context, builder, sig, args):
         data = context.make_array(sig.args[0])(context, builder, args[0]).data
         each = builder.bitcast(args[2], ir.VectorType(ir.IntType(8), 4 * LANES))
-        low = builder.shuffle_vector(each, each, ir.Constant(ir.VectorType(_I32, 3 * LANES), [i for i in range(4 * LANES) if i % 4 < 3]))
+        low = builder.shuffle_vector(
+            each,
+            each,
+            ir.Constant(ir.VectorType(_I32, 3 * LANES), [i for i in range(4 * LANES) if i % 4 < 3]),
+        )
         builder.store(low, builder.bitcast(builder.gep(data, [args[1]]), low.type.as_pointer()), align=1)
 
     return types.void(array, types.uint64, lanes), generate
@@ -242,7 +257,11 @@ def convert(typing_context, lanes, dtype):
         value, vector = args[0], _vector(target)
         if isinstance(source, types.Float):
             if isinstance(target, types.Float):
-                return builder.fpext(value, vector) if target.bitwidth > source.bitwidth else builder.fptrunc(value, vector)
+                return (
+                    builder.fpext(value, vector)
+                    if target.bitwidth > source.bitwidth
+                    else builder.fptrunc(value, vector)
+                )
             return builder.fptosi(value, vector)
         if isinstance(target, types.Float):
             return (builder.sitofp if source.signed else builder.uitofp)(value, vector)
@@ -261,22 +280,30 @@ def any_of(typing_context, mask):
 
 @intrinsic
 def pick_rows(typing_context, table, rows):
-    """The columns of table[rows], as four vectors, for a contiguous table (n, 4) of float32 and unsigned row numbers."""
+    """The columns of table[rows] as four vectors; the table is contiguous (n, 4) float32, rows unsigned."""
     lanes = Lanes(table.dtype)
 
     def generate(context, builder, sig, args):
         data = context.make_array(sig.args[0])(context, builder, args[0]).data
         row = ir.VectorType(ir.FloatType(), 4)
-        found = []
+        taps = []
         for lane in range(LANES):
             number = builder.zext(builder.extract_element(args[1], _I32(lane)), _I64)
             pointer = builder.gep(data, [builder.shl(number, _I64(2))])
-            found.append(builder.load(builder.bitcast(pointer, row.as_pointer()), align=4))
-        two = [_shuffle(builder, found[i], found[i + 4], [0, 1, 2, 3, 4, 5, 6, 7]) for i in range(4)]  # rows i and i + 4
+            taps.append(builder.load(builder.bitcast(pointer, row.as_pointer()), align=4))
+        # rows i and i + 4
+        two = [_shuffle(builder, taps[i], taps[i + 4], [0, 1, 2, 3, 4, 5, 6, 7]) for i in range(4)]
         columns = []
-        for order in ([0, 8, 1, 9, 4, 12, 5, 13], [2, 10, 3, 11, 6, 14, 7, 15]):  # columns 0 and 1, then 2 and 3
+        # columns 0 and 1, then 2 and 3
+        for order in (
+            [0, 8, 1, 9, 4, 12, 5, 13],
+            [2, 10, 3, 11, 6, 14, 7, 15],
+        ):
             upper, lower = _shuffle(builder, two[0], two[1], order), _shuffle(builder, two[2], two[3], order)
-            columns += [_shuffle(builder, upper, lower, halves) for halves in ([0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15])]
+            columns += [
+                _shuffle(builder, upper, lower, halves)
+                for halves in ([0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15])
+            ]
         return context.make_tuple(builder, sig.return_type, columns)
 
     return types.UniTuple(lanes, 4)(table, rows), generate
@@ -289,7 +316,11 @@ def store_rows(typing_context, table, row, a, b, c, d):
     def generate(context, builder, sig, args):
         table, row, a, b, c, d = args
         pairs = []
-        for order in ([0, 8, 1, 9, 4, 12, 5, 13], [2, 10, 3, 11, 6, 14, 7, 15]):  # rows 0, 1, 4 and 5, then 2, 3, 6 and 7
+        # rows 0, 1, 4 and 5, then 2, 3, 6 and 7
+        for order in (
+            [0, 8, 1, 9, 4, 12, 5, 13],
+            [2, 10, 3, 11, 6, 14, 7, 15],
+        ):
             pairs.append((_shuffle(builder, a, b, order), _shuffle(builder, c, d, order)))
         place = builder.shl(row, _I64(2))
         for order in ([0, 1, 8, 9, 2, 3, 10, 11], [4, 5, 12, 13, 6, 7, 14, 15]):
@@ -307,7 +338,9 @@ def load_odd(typing_context, array, place):
 
     def generate(context, builder, sig, args):
         pointer = _pointer(context, builder, sig.args[0], *args)
-        first, second = (builder.load(builder.gep(pointer, [_I32(i)]), align=array.dtype.bitwidth // 8) for i in range(2))
+        first, second = (
+            builder.load(builder.gep(pointer, [_I32(i)]), align=array.dtype.bitwidth // 8) for i in range(2)
+        )
         return _shuffle(builder, first, second, list(range(1, 2 * LANES, 2)))
 
     return Lanes(array.dtype)(array, types.uint64), generate
@@ -335,14 +368,26 @@ largest, smallest = _extreme(">"), _extreme("<")
 
 @intrinsic
 def raise_lanes(typing_context, samples, place, value, step, keep, tag, count):
-    """samples.flat[place + i] = max(itself, (value + i * step) & keep | tag) for i < min(count, LANES). True if that changed any."""
+    """samples.flat[place + i] = max(itself, (value + i * step) & keep | tag) for i < min(count, LANES).
+
+    True if that changed any.
+    """
 
     def generate(context, builder, signature, arguments):
         array, place, value, step, keep, tag, count = arguments
         pointer = _pointer(context, builder, signature.args[0], array, place)
-        inside = builder.icmp_unsigned("<", ir.Constant(_SAMPLES, list(range(LANES))), _spread(builder, count))
+        inside = builder.icmp_unsigned(
+            "<", ir.Constant(_SAMPLES, list(range(LANES))), _spread(builder, count)
+        )
         before = builder.load(pointer, align=4)
-        after = _raised(builder, before, _ramp(builder, value, step), _spread(builder, keep), _spread(builder, tag), inside)
+        after = _raised(
+            builder,
+            before,
+            _ramp(builder, value, step),
+            _spread(builder, keep),
+            _spread(builder, tag),
+            inside,
+        )
         builder.store(after, pointer, align=4)
         return _any(builder, builder.icmp_unsigned("!=", before, after))
 
@@ -350,7 +395,9 @@ def raise_lanes(typing_context, samples, place, value, step, keep, tag, count):
 
 
 @intrinsic
-def raise_box(typing_context, samples, place, rows, value, step, down, keep, tag, e0, s0, d0, e1, s1, d1, e2, s2, d2):
+def raise_box(
+    typing_context, samples, place, rows, value, step, down, keep, tag, e0, s0, d0, e1, s1, d1, e2, s2, d2
+):
     """As raise_lanes in `rows` > 0 rows of a box, where none of three edge functions (int32) is negative.
 
     The value grows by `step` along a row and by `down` from row to row, edge function e by s and d.
@@ -358,12 +405,18 @@ def raise_box(typing_context, samples, place, rows, value, step, down, keep, tag
 
     def generate(context, builder, signature, arguments):
         array, place, rows, value, step, down, keep, tag, *edges = arguments
-        stride = builder.extract_value(context.make_array(signature.args[0])(context, builder, array).strides, 0)
-        start = builder.bitcast(_pointer(context, builder, signature.args[0], array, place), ir.IntType(8).as_pointer())
+        stride = builder.extract_value(
+            context.make_array(signature.args[0])(context, builder, array).strides, 0
+        )
+        start = builder.bitcast(
+            _pointer(context, builder, signature.args[0], array, place), ir.IntType(8).as_pointer()
+        )
         ramps = [_ramp(builder, value, step), *(_ramp(builder, *edges[i : i + 2]) for i in (0, 3, 6))]
         growth = [_spread(builder, d) for d in (down, *edges[2::3])]
         keep, tag = _spread(builder, keep), _spread(builder, tag)
-        entry, row, done = builder.block, builder.append_basic_block("row"), builder.append_basic_block("done")
+        entry = builder.block
+        row = builder.append_basic_block("row")
+        done = builder.append_basic_block("done")
         builder.branch(row)
         builder.position_at_end(row)
         first = [rows, start, _NONE, *ramps]
@@ -374,7 +427,9 @@ def raise_box(typing_context, samples, place, rows, value, step, down, keep, tag
         before = builder.load(pointer, align=4)
         after = _raised(builder, before, value, keep, tag, inside)
         builder.store(after, pointer, align=4)
-        left, at, changed = builder.sub(left, left.type(1)), builder.gep(at, [stride]), builder.or_(changed, builder.xor(before, after))
+        left = builder.sub(left, left.type(1))
+        at = builder.gep(at, [stride])
+        changed = builder.or_(changed, builder.xor(before, after))
         ramps = [builder.add(ramp, grow) for ramp, grow in zip((value, a, b, c), growth, strict=True)]
         for phi, initial, following in zip(now, first, (left, at, changed, *ramps), strict=True):
             phi.add_incoming(initial, entry)
@@ -383,7 +438,9 @@ def raise_box(typing_context, samples, place, rows, value, step, down, keep, tag
         builder.position_at_end(done)
         return _any(builder, builder.icmp_unsigned("!=", changed, _NONE))
 
-    return types.boolean(samples, types.uint64, types.uint64, *[types.uint32] * 5, *[types.int32] * 9), generate
+    return types.boolean(
+        samples, types.uint64, types.uint64, *[types.uint32] * 5, *[types.int32] * 9
+    ), generate
 
 
 def _raised(builder, before, value, keep, tag, inside):

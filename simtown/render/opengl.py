@@ -1,8 +1,9 @@
-"""The second engine: pyrender on OpenGL. Slower than the default, with softer edges and smoother air for large previews.
+"""The second renderer: pyrender on OpenGL, slower, with softer edges and smoother air in large pictures.
 
-It draws the same state through another pipeline (GPU or Mesa instead of numba), so it also checks the default engine's
-geometry. Faces have the colours of :mod:`~simtown.render.shading`. What lies on the ground and over the picture is simpler: shadows and
-lamplight have steps, and there are no clouds over the sky, no reflections and no stars.
+It draws the same state through another pipeline (GPU or Mesa instead of numba), so it also checks the
+geometry of the rasteriser. Faces have the colours of :mod:`~simtown.render.shading`. What lies on the ground
+and over the picture is simpler: shadows and lamplight have steps, and there are no clouds over the sky, no
+reflections and no stars.
 """
 
 from __future__ import annotations
@@ -26,11 +27,25 @@ from simtown.assets.palette import (
     ROAD,
     TAILLAMP,
 )
-from simtown.extras import how_to_install
-from simtown.render import light as L
+from simtown.core.extras import how_to_install
 from simtown.render.frames import Frames, check_size
 from simtown.render.instances import instances
-from simtown.render.light import lights
+from simtown.render.light import (
+    AMOUNT,
+    DENSITY,
+    FALL,
+    FOG,
+    HORIZON,
+    LAMPS,
+    NOTHING,
+    RAIN,
+    SHADOW,
+    SUN,
+    THICK,
+    TOP,
+    VEHICLE_SUN,
+    lights,
+)
 from simtown.render.shading import shade_faces
 from simtown.render.tables import tables
 from simtown.scenes.camera import NEAR, views
@@ -38,12 +53,15 @@ from simtown.scenes.scene import SceneBatch
 
 #: Colour is drawn this many times denser, on top of pyrender's four samples.
 _DENSE = 2
-#: Where the sky hangs and where the view ends, metres: behind the hills, and near enough for 24 bits of depth.
+#: Where the sky hangs and where the view ends, metres: behind the hills, and near enough for 24 bits of
+#: depth.
 _SKY, _FAR = 900.0, 1000.0
 _SKY_STRIPS = 24
 _PALETTE = np.array([m.colour for m in MATERIALS])
 _KINDS = np.array([m.kind for m in MATERIALS])
-_NO_SHADOW = [len(ENTITIES) + i for i, name in enumerate(PROPS) if name in STREET["building"] or name in STREET["cloud"]]
+_NO_SHADOW = [
+    len(ENTITIES) + i for i, name in enumerate(PROPS) if name in STREET["building"] or name in STREET["cloud"]
+]
 
 
 class NoOpenGLError(ImportError):
@@ -51,7 +69,7 @@ class NoOpenGLError(ImportError):
 
 
 class _Street(NamedTuple):
-    """One scene as its passes need it, float64 but for the meshes' numbers (i,), styles (i,) and bodies' materials (i,)."""
+    """One scene as its passes need it, float64 but for numbers of meshes, styles and materials (i,)."""
 
     view: np.ndarray
     light: np.ndarray
@@ -68,14 +86,20 @@ class _Street(NamedTuple):
     def matrix(self, slot: int) -> np.ndarray:
         """(4, 4) from a slot's mesh to the world."""
         x, y, z, c, s, scale = self.poses[slot]
-        return np.array([(scale * c, -scale * s, 0, x), (scale * s, scale * c, 0, y), (0, 0, scale, z), (0, 0, 0, 1.0)])
+        return np.array(
+            [(scale * c, -scale * s, 0, x), (scale * s, scale * c, 0, y), (0, 0, scale, z), (0, 0, 0, 1.0)]
+        )
 
     def project(self, spots: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Picture x and y (pixels) and depth (metres) of points (..., 3) of the world."""
         away = spots - self.view[:3]
         depth = away @ self.view[9:12]
         share = self.view[12] / np.maximum(depth, 1e-3)
-        return self.view[13] + share * (away @ self.view[3:6]), self.view[14] - share * (away @ self.view[6:9]), depth
+        return (
+            self.view[13] + share * (away @ self.view[3:6]),
+            self.view[14] - share * (away @ self.view[6:9]),
+            depth,
+        )
 
 
 def _import_pyrender() -> Any:
@@ -101,7 +125,10 @@ def _no_platform(error: Exception) -> NoOpenGLError:
 
 @lru_cache(maxsize=1)
 def _offscreen() -> Any:
-    """The process's one off-screen context, resized as needed: deleting one of two would close the display of both."""
+    """The process's one off-screen context, which is resized as needed.
+
+    Deleting one of two contexts would close the display of both.
+    """
     pyrender = _import_pyrender()
     try:
         screen = pyrender.OffscreenRenderer(64, 64)
@@ -114,11 +141,13 @@ def _offscreen() -> Any:
 
 
 class OpenGL:
-    """Draws batches of scenes with pyrender. All objects of a process share one context: use them from one thread.
+    """Draws batches of scenes with pyrender.
+
+    All objects of a process share one context: use them from one thread.
 
     Raises:
-        NoOpenGLError: (an ImportError) without pyrender, or without a driver.
-        ValueError: from :meth:`render`, for a picture size out of range.
+        NoOpenGLError: (an ImportError) pyrender or a driver is missing.
+        ValueError: from :meth:`render`, if the picture size is out of range.
     """
 
     def __init__(self) -> None:
@@ -134,20 +163,24 @@ class OpenGL:
         check_size(width, height)
         frames = Frames.blank(len(batch), width, height, geometry)
         meshes, poses, styles, ids, paints = instances(batch)
-        view, light = views(batch.camera, width, height).astype(float), lights(batch.weather, batch.intensity, batch.sun).astype(float)
-        streets = [_Street(*row) for row in zip(view, light, meshes, poses.astype(float), styles, paints, strict=True)]
+        view = views(batch.camera, width, height).astype(float)
+        light = lights(batch.weather, batch.intensity, batch.sun).astype(float)
+        streets = [
+            _Street(*row)
+            for row in zip(view, light, meshes, poses.astype(float), styles, paints, strict=True)
+        ]
         # all geometry, then all colour: the context changes its size, and drops its meshes, twice a batch
         self._resize(width, height)
         depths: dict[int, np.ndarray] = {}
         for n, street in enumerate(streets):
-            if geometry or street.light[L.LAMPS] > 0:  # a halo shows only where its lamp does
+            if geometry or street.light[LAMPS] > 0:  # a halo shows only where its lamp does
                 names, depths[n] = self._geometry(street, ids)
                 if geometry:
                     frames.ids[n], frames.depth[n] = names, depths[n]
         self._resize(_DENSE * width, _DENSE * height)
         for n, street in enumerate(streets):
             rgb = cv2.resize(self._colour(street), (width, height), interpolation=cv2.INTER_AREA)
-            if street.light[L.LAMPS] > 0:
+            if street.light[LAMPS] > 0:
                 _glow_lamps(rgb, street, depths[n])
             _let_fall(rgb, street.light, int(batch.fall_seed[n]))
             frames.rgb[n] = (np.clip(rgb, 0.0, 1.0) * 255.0 + 0.5).astype(np.uint8)
@@ -167,7 +200,10 @@ class OpenGL:
         scene.set_pose(node, pose)
 
     def _geometry(self, street: _Street, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Ids (h, w) uint8 and depth (h, w) float32 at pixels' middles. Meshes stay in the driver; nodes are moved."""
+        """Ids (h, w) uint8 and depth (h, w) float32 at pixels' middles.
+
+        Meshes stay in the driver; nodes are moved.
+        """
         self._place_camera(self._scene, self._camera, street.view, 1)
         used: dict[int, int] = {}
         shown: dict[Any, int] = {}
@@ -181,11 +217,13 @@ class OpenGL:
         return picture[:, :, 0], np.where(depth > 0, depth, np.float32(np.inf))
 
     def _node(self, mesh: int, copy: int) -> Any:
-        """The scene's node number `copy` of an atlas mesh; nodes left over from other scenes are not shown."""
+        """The scene's node number `copy` of an atlas mesh; nodes left from earlier scenes are hidden."""
         nodes = self._nodes.setdefault(mesh, [])
         if not nodes:
             shape = atlas().mesh(mesh)
-            primitive = self._pyrender.Primitive(shape.vertices, indices=shape.triangles, material=self._paint)
+            primitive = self._pyrender.Primitive(
+                shape.vertices, indices=shape.triangles, material=self._paint
+            )
             nodes.append(self._scene.add(self._pyrender.Mesh([primitive])))
         while len(nodes) <= copy:
             nodes.append(self._scene.add(nodes[0].mesh))
@@ -194,9 +232,14 @@ class OpenGL:
     def _colour(self, street: _Street) -> np.ndarray:
         """(dense h, dense w, 3) float32 colour in [0, 1] of one scene, without halos and what falls."""
         width, height = self._screen.viewport_width // _DENSE, self._screen.viewport_height // _DENSE
-        corners, colours = (np.concatenate(both) for both in zip(_sky(street, width, height), _painted(street), strict=True))
+        corners, colours = (
+            np.concatenate(passes)
+            for passes in zip(_sky(street, width, height), _painted(street), strict=True)
+        )
         scene = self._pyrender.Scene(bg_color=[0.0, 0.0, 0.0, 0.0])
-        soup = self._pyrender.Primitive(corners.reshape(-1, 3), color_0=colours.reshape(-1, 4), material=self._paint)
+        soup = self._pyrender.Primitive(
+            corners.reshape(-1, 3), color_0=colours.reshape(-1, 4), material=self._paint
+        )
         scene.add(self._pyrender.Mesh([soup]))
         self._place_camera(scene, self._add_camera(scene), street.view, _DENSE)
         flags = self._pyrender.RenderFlags.FLAT | self._pyrender.RenderFlags.RGBA
@@ -205,40 +248,57 @@ class OpenGL:
 
 
 def _painted(street: _Street) -> tuple[np.ndarray, np.ndarray]:
-    """Triangles in the world: corners (t, 3, 3) metres, and colours (t, 3, 4) with the fog of all but the ground.
+    """Triangles in the world: corners (t, 3, 3), metres, and colours (t, 3, 4) behind the air.
 
-    The fourth channel is 1 on flat ground, so that after multisampling it is the ground's share of a pixel.
+    The ground has no air yet. The fourth channel is 1 on flat ground, so that after multisampling it is the
+    ground's share of a pixel.
     """
     a, light, slots = atlas(), street.light, street.slots
     starts, stops = a.triangle_start[street.meshes[slots]], a.triangle_start[street.meshes[slots] + 1]
     triangle = np.concatenate([np.arange(i, j) for i, j in zip(starts, stops, strict=True)])
     owner = np.repeat(slots, stops - starts)
-    matrix = np.stack([street.matrix(slot) for slot in slots])[np.repeat(np.arange(len(slots)), stops - starts)]
+    matrix = np.stack([street.matrix(slot) for slot in slots])[
+        np.repeat(np.arange(len(slots)), stops - starts)
+    ]
     shape = a.vertices[a.triangles[triangle]].astype(np.float64)
     corners = shape @ matrix[:, :3, :3].transpose(0, 2, 1) + matrix[:, None, :3, 3]
     normals = a.normals[triangle, :3].astype(np.float64)
     materials = np.where(a.body[triangle], street.paints[owner], a.materials[triangle])
     c, s = street.poses[owner, 3], street.poses[owner, 4]
-    sun = np.stack([c * light[0] + s * light[1], c * light[1] - s * light[0], np.full(len(c), light[2])], axis=1)
+    sun = np.stack(
+        [c * light[0] + s * light[1], c * light[1] - s * light[0], np.full(len(c), light[2])], axis=1
+    )
     facing = np.maximum((normals * sun).sum(axis=1), 0.0)
-    upright = np.where(owner == 0, np.maximum(normals[:, 2], 0.55), normals[:, 2])  # snow lies on hills, as in draw_instances
+    # snow lies on hills, as in draw_instances
+    upright = np.where(owner == 0, np.maximum(normals[:, 2], 0.55), normals[:, 2])
     ray = corners.mean(axis=1) - street.view[:3]
-    turned = np.stack([c * normals[:, 0] - s * normals[:, 1], s * normals[:, 0] + c * normals[:, 1], normals[:, 2]], axis=1)
+    turned = np.stack(
+        [c * normals[:, 0] - s * normals[:, 1], s * normals[:, 0] + c * normals[:, 1], normals[:, 2]], axis=1
+    )
     mirrored = ray[:, 2] - 2.0 * (ray * turned).sum(axis=1) * normals[:, 2]
     glance = mirrored / np.sqrt((ray * ray).sum(axis=1))
-    suns = np.where(street.meshes[owner] < len(ENTITIES), L.VEHICLE_SUN, L.SUN)
+    suns = np.where(street.meshes[owner] < len(ENTITIES), VEHICLE_SUN, SUN)
     numbers = (upright.astype(np.float32), facing.astype(np.float32), glance.astype(np.float32))
     colours = np.zeros((len(owner), 3))
     palette, kinds, tints, _ = tables()
     shade_faces(
-        light.astype(np.float32), suns, palette, kinds, tints, materials, street.styles[owner], a.parts[triangle], *numbers, colours
+        light.astype(np.float32),
+        suns,
+        palette,
+        kinds,
+        tints,
+        materials,
+        street.styles[owner],
+        a.parts[triangle],
+        *numbers,
+        colours,
     )
     kind = _KINDS[materials]
     flat = (owner == 0) & ((kind == GROUND) | (kind == ROAD) | (normals[:, 2] > 0.5))
     depth = np.maximum(street.project(corners)[2], 0.0)
-    density = light[L.DENSITY] * np.where(kind == CLOUD, 0.25, 1.0)
-    air = np.where(flat[:, None], 1.0, _clear_air(density[:, None], light[L.THICK], depth))[:, :, None]
-    fogged = light[L.FOG : L.FOG + 3] * (1 - air) + colours[:, None] * air
+    density = light[DENSITY] * np.where(kind == CLOUD, 0.25, 1.0)
+    air = np.where(flat[:, None], 1.0, _clear_air(density[:, None], light[THICK], depth))[:, :, None]
+    fogged = light[FOG : FOG + 3] * (1 - air) + colours[:, None] * air
     share = np.broadcast_to(flat[:, None, None], (len(flat), 3, 1))
     return corners, np.clip(np.concatenate([fogged, share], axis=-1), 0.0, 1.0)
 
@@ -258,15 +318,17 @@ def _hash(a: np.ndarray) -> np.ndarray:
 
 
 def _sky(street: _Street, width: int, height: int) -> tuple[np.ndarray, np.ndarray]:
-    """As _painted: strips across the whole view, behind everything, so that multisampling blends edges with the sky."""
+    """As _painted: strips behind everything, so that multisampling blends edges with the sky."""
     view, light = street.view, street.light
-    top, bottom = (view[14] + 1) / view[12], (view[14] - height - 1) / view[12]  # slopes against the view's axis, a pixel over
+    # slopes against the view's axis, a pixel over
+    top = (view[14] + 1) / view[12]
+    bottom = (view[14] - height - 1) / view[12]
     slopes = np.concatenate([[bottom], np.linspace(max(0.0, bottom), max(top, bottom), _SKY_STRIPS + 1)])
     t = np.clip(slopes * 1.9, 0.0, 1.0)
     t = (t * (2.0 - t))[:, None]
-    haze = min(light[L.DENSITY] * 28.0 + light[L.THICK] * 16.0, 1.0) * (1.0 - 0.5 * t)
-    colour = light[L.HORIZON : L.HORIZON + 3] * (1 - t) + light[L.TOP : L.TOP + 3] * t
-    colour = colour * (1 - haze) + light[L.FOG : L.FOG + 3] * haze
+    haze = min(light[DENSITY] * 28.0 + light[THICK] * 16.0, 1.0) * (1.0 - 0.5 * t)
+    colour = light[HORIZON : HORIZON + 3] * (1 - t) + light[TOP : TOP + 3] * t
+    colour = colour * (1 - haze) + light[FOG : FOG + 3] * haze
     rgba = np.concatenate([colour, np.zeros((len(t), 1))], axis=1)
     ahead = view[:3] + _SKY * (view[9:12] + slopes[:, None] * view[6:9])
     half = _SKY * (width / 2 + 1) / view[12] * view[3:6]
@@ -278,19 +340,22 @@ def _sky(street: _Street, width: int, height: int) -> tuple[np.ndarray, np.ndarr
 
 
 def _on_the_ground(rgb: np.ndarray, share: np.ndarray, street: _Street) -> np.ndarray:
-    """Fog, shadows and pools of lamplight on the ground, of which each (dense) pixel holds a `share` (h, w, 1)."""
+    """The fog, shadows and lamplight on the ground, of which each (dense) pixel holds a `share` (h, w, 1)."""
     view, light = street.view, street.light
     slope = (view[14] - (np.arange(len(rgb)) + 0.5) / _DENSE) / view[12]
-    down = -(view[11] + slope * view[8])  # of a ray through the row, a metre ahead: ground is at one depth all along it
-    air = np.where(down > 1e-3, _clear_air(light[L.DENSITY], light[L.THICK], view[2] / np.maximum(down, 1e-3)), 0.0)
+    # of a ray through the row, a metre ahead: ground is at one depth all along it
+    down = -(view[11] + slope * view[8])
+    air = np.where(
+        down > 1e-3, _clear_air(light[DENSITY], light[THICK], view[2] / np.maximum(down, 1e-3)), 0.0
+    )
     clear = share * air.astype(np.float32)[:, None, None]
-    out = rgb + (share - clear) * (light[L.FOG : L.FOG + 3].astype(np.float32) - rgb)
+    out = rgb + (share - clear) * (light[FOG : FOG + 3].astype(np.float32) - rgb)
     shadow = _rings(street, _shadows(street), (1.06, 0.99, 0.92), 85, rgb.shape)
-    out *= 1 - np.float32(light[L.SHADOW] / 255.0) * shadow * clear
-    if light[L.LAMPS] > 0:
+    out *= 1 - np.float32(light[SHADOW] / 255.0) * shadow * clear
+    if light[LAMPS] > 0:
         pool = _rings(street, _pools(street), (1.0, 0.78, 0.56, 0.34), 50, rgb.shape)
         warm = np.array([0.19, 0.155, 0.085], dtype=np.float32)
-        out += np.float32(light[L.LAMPS] / 255.0) * pool * clear * (out * np.float32(1.1) + warm)
+        out += np.float32(light[LAMPS] / 255.0) * pool * clear * (out * np.float32(1.1) + warm)
     return np.clip(out, 0.0, 1.0)
 
 
@@ -335,30 +400,44 @@ def _lamps(street: _Street) -> list[tuple[int, np.ndarray, int]]:
     return out
 
 
-def _rings(street: _Street, polygons: list[np.ndarray], sizes: tuple[float, ...], step: int, shape: tuple[int, ...]) -> np.ndarray:
-    """(h, w, 1) uint8 mask, dense: each convex polygon in nested sizes, one `step` more in each. Polygons behind are left out."""
+def _rings(
+    street: _Street, polygons: list[np.ndarray], sizes: tuple[float, ...], step: int, shape: tuple[int, ...]
+) -> np.ndarray:
+    """(h, w, 1) uint8 mask, dense: each convex polygon in nested sizes, one `step` more in each.
+
+    Polygons behind are left out.
+    """
     mask = np.zeros((shape[0], shape[1], 1), dtype=np.uint8)
     for i, size in enumerate(sizes):
         for polygon in polygons:
             middle = polygon.mean(axis=0)
-            x, y, depth = street.project(np.column_stack([middle + (polygon - middle) * size, np.zeros(len(polygon))]))
+            x, y, depth = street.project(
+                np.column_stack([middle + (polygon - middle) * size, np.zeros(len(polygon))])
+            )
             if (depth >= NEAR).all():
-                spots = np.clip((np.stack([x, y], axis=1) * _DENSE - 0.5) * 16, -(1 << 19), 1 << 19)  # 4 bits below a pixel
+                # 4 bits below a pixel
+                spots = np.clip((np.stack([x, y], axis=1) * _DENSE - 0.5) * 16, -(1 << 19), 1 << 19)
                 cv2.fillConvexPoly(mask, np.round(spots).astype(np.int32), step * (i + 1), cv2.LINE_8, 4)
     return mask
 
 
-def _window(rgb: np.ndarray, x: tuple[float, float], y: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The part of a picture between two x and two y, and its pixels' middles: columns' (1, w), rows' (h, 1)."""
+def _window(
+    rgb: np.ndarray, x: tuple[float, float], y: tuple[float, float]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The part of a picture between two x and two y, the middles of its columns (1, w) and rows (h, 1)."""
     x0, x1 = max(int(np.floor(x[0])), 0), min(int(np.ceil(x[1])), rgb.shape[1])
     y0, y1 = max(int(np.floor(y[0])), 0), min(int(np.ceil(y[1])), rgb.shape[0])
     part = rgb[y0 : max(y1, y0), x0 : max(x1, x0)]
-    return part, np.arange(x0, x0 + part.shape[1])[None] + 0.5, np.arange(y0, y0 + part.shape[0])[:, None] + 0.5
+    return (
+        part,
+        np.arange(x0, x0 + part.shape[1])[None] + 0.5,
+        np.arange(y0, y0 + part.shape[0])[:, None] + 0.5,
+    )
 
 
 def _glow_lamps(rgb: np.ndarray, street: _Street, depth: np.ndarray) -> None:
     """Add a halo round every lamp that is in sight, at dusk and night."""
-    power = street.light[L.LAMPS]
+    power = street.light[LAMPS]
     for material, spot, _ in _lamps(street):
         px, py, far = (float(v) for v in street.project(spot))
         seen = far >= NEAR and 0 <= px < depth.shape[1] and 0 <= py < depth.shape[0]
@@ -372,11 +451,11 @@ def _glow_lamps(rgb: np.ndarray, street: _Street, depth: np.ndarray) -> None:
 
 def _let_fall(rgb: np.ndarray, light: np.ndarray, seed: int) -> None:
     """Rain streaks or snow flakes before everything, the same ones as effects.let_fall."""
-    if light[L.FALL] == L.NOTHING or light[L.AMOUNT] <= 0:
+    if light[FALL] == NOTHING or light[AMOUNT] <= 0:
         return
     height, width = rgb.shape[:2]
-    rain, unit = light[L.FALL] == L.RAIN, min(width, height)
-    first = _hash(seed + np.arange(int((60 if rain else 110) * (0.35 + light[L.AMOUNT]))) * 0x9E3779B9)
+    rain, unit = light[FALL] == RAIN, min(width, height)
+    first = _hash(seed + np.arange(int((60 if rain else 110) * (0.35 + light[AMOUNT]))) * 0x9E3779B9)
     for h, h2 in zip(first, _hash(first), strict=True):
         x0, y0 = (h & 0xFFFF) / 65536 * width, (h >> 16) / 65536 * height
         near = 0.35 + 0.65 * (h2 & 0xFF) / 255

@@ -1,8 +1,8 @@
 """Colours of samples as one uint64: three lanes of 21 bits, 255 * 16 for full.
 
-A lane has room for the sum of nine samples under weights of 16 in all, and for a product with a share in 1/256: so the tent filter, the
-mixing of two colours and their darkening take all three channels at once, in whole numbers. The two bits above the lanes say whether a
-sample shows ground, and which.
+A lane has room for the sum of nine samples under weights of 16 in all, and for a product with a share in
+1/256: so the tent filter, the mixing of two colours and their darkening take all three channels at once, in
+whole numbers. The two bits above the lanes say whether a sample shows ground, and which.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simtown.exact import inner_kernel
+from simtown.core.exact import inner_kernel
 from simtown.render.lanes import convert
 
 F = np.float32
@@ -44,14 +44,19 @@ def pack_lanes(r, g, b):
 
 @inner_kernel
 def mix(c, other, share):
-    """A colour of which `share` (0 to 256, uint64) is another's. Numbers or vectors, as for all that follows."""
+    """A colour of which `share` (0 to 256, uint64) is another's.
+
+    Numbers or vectors, as for all that follows.
+    """
     return ((c * (np.uint64(256) - share) + other * share) >> np.uint64(8)) & LANES
 
 
 @inner_kernel
 def glow_of(red, green, blue):
     """What light of a lamp adds to the darkest ground: a small part of the lamp's colour, packed."""
-    x, y, z = np.uint64(min(red, F(2.0)) * F(1150.0)), np.uint64(min(green, F(2.0)) * F(1150.0)), np.uint64(min(blue, F(2.0)) * F(1150.0))
+    x = np.uint64(min(red, F(2.0)) * F(1150.0))
+    y = np.uint64(min(green, F(2.0)) * F(1150.0))
+    z = np.uint64(min(blue, F(2.0)) * F(1150.0))
     return x | (y << np.uint64(21)) | (z << np.uint64(42))
 
 
@@ -63,9 +68,13 @@ def dimmed(c, level):
 
 @inner_kernel
 def lighten(c, glow):
-    """A colour under light of lamps: it comes back somewhat brighter itself, and a part of the lamp's colour is added."""
-    gain = min(np.uint64(256) + (((glow >> np.uint64(21)) & np.uint64(0x1FFF)) >> np.uint64(3)), np.uint64(512))
+    """A colour under the light of lamps: it becomes brighter, and a part of the lamps' colour is added."""
+    gain = min(
+        np.uint64(256) + (((glow >> np.uint64(21)) & np.uint64(0x1FFF)) >> np.uint64(3)), np.uint64(512)
+    )
     total = (((c * gain) >> np.uint64(8)) & LANES) + glow
     lane, most = np.uint64(0x1FFFFF), np.uint64(4080)
-    low, middle, upper = min(total & lane, most), min((total >> np.uint64(21)) & lane, most), min(total >> np.uint64(42), most)
+    low = min(total & lane, most)
+    middle = min((total >> np.uint64(21)) & lane, most)
+    upper = min(total >> np.uint64(42), most)
     return low | (middle << np.uint64(21)) | (upper << np.uint64(42))

@@ -1,4 +1,7 @@
-"""The default engine: a batch rasteriser in numba. No OpenGL, no display, no driver; the same pixels on every machine."""
+"""The default renderer: a batch rasteriser in numba.
+
+No OpenGL, no display, no driver; the same pixels on every machine.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,8 @@ from simtown.render.tables import bases, girths, tables
 from simtown.scenes.camera import views
 from simtown.scenes.scene import SceneBatch
 
-#: Pixels of a strip times rows of samples: what is wider is drawn in several strips, so that memory stays bounded (8 bytes each).
+#: Pixels of a strip times rows of samples: what is wider is drawn in several strips, so that memory stays
+#: bounded (8 bytes each).
 STRIP = 1024 * 2049
 
 
@@ -75,7 +79,9 @@ class _Scratch(NamedTuple):
     wet_blocks: np.ndarray
 
     @classmethod
-    def sized(cls, width: int, height: int, most_vertices: int, most_faces: int, most_ground: int) -> _Scratch:
+    def sized(
+        cls, width: int, height: int, most_vertices: int, most_faces: int, most_ground: int
+    ) -> _Scratch:
         high, most, stride, pairs = 2 * height + 1, 1 << TAG_BITS, _stride(width), _pairs(width)
         return cls(
             samples=np.zeros((high, stride), dtype=np.uint32),
@@ -107,7 +113,7 @@ class _Scratch(NamedTuple):
 
 
 class _Dark(NamedTuple):
-    """Working memory of one thread for shadows, contacts and lamplight on the ground, of one strip of a picture."""
+    """Working memory of one thread for shadows, contacts and lamplight on the ground of one strip."""
 
     shadow_rows: np.ndarray
     edges: np.ndarray
@@ -158,27 +164,39 @@ def _stride(width: int) -> int:
 
 
 def _pairs(width: int) -> int:
-    """Pairs of samples of a row of so many pixels, and room for the vector of LANES that begins at the last of them."""
+    """Pairs of samples in a row of so many pixels, with room for a vector of LANES at the last of them."""
     return (width // LANES + 2) * LANES
 
 
 def _meshes(a: Atlas) -> _Meshes:
     own = ("bases", "girths")
-    return _Meshes(**{name: getattr(a, name) for name in _Meshes._fields if name not in own}, bases=bases(a), girths=girths(a))
+    return _Meshes(
+        **{name: getattr(a, name) for name in _Meshes._fields if name not in own},
+        bases=bases(a),
+        girths=girths(a),
+    )
 
 
 class TooManyTrianglesError(ValueError):
     """A scene of a batch faces the camera with more triangles than can be told apart."""
 
     def __init__(self, scene: int) -> None:
-        super().__init__(f"scene {scene} of the batch shows more than {MOST_TRIANGLES} triangles: take things out of it")
+        super().__init__(
+            f"scene {scene} of the batch shows more than {MOST_TRIANGLES} triangles: take things out of it"
+        )
 
 
 class Raster:
-    """Draws batches of scenes on `threads` threads. Safe to call from several threads at once; the pixels never differ.
+    """Draws batches of scenes with the processor.
+
+    Several threads may call it at once. The pixels do not depend on the number of threads.
+
+    Args:
+        threads: that draw a batch.
 
     Raises:
-        ValueError: from :meth:`render`, for a picture size out of range or a scene of more triangles than can be told apart.
+        ValueError: from :meth:`render`, if the picture size is out of range, or a scene has more triangles
+            than can be numbered.
     """
 
     def __init__(self, threads: int = 1) -> None:
@@ -196,20 +214,29 @@ class Raster:
         self._most_ground = int(np.diff(self._atlas.triangle_start)[atlas().ground])
 
     def render(self, batch: SceneBatch, width: int, height: int, geometry: bool = True) -> Frames:
-        """Pictures, and with `geometry` depth and instance ids, of every scene of a batch, at one size."""
+        """Pictures, and with `geometry` depth and instance ids, of every scene of a batch, at one size.
+
+        Raises:
+            TooManyTrianglesError: a scene has more triangles in sight than a sample can number.
+        """
         check_size(width, height)
         n = len(batch)
         frames = Frames.blank(n, width, height, geometry)
         meshes, poses, styles, ids, paints = instances(batch)
         strip = self.strip_of(width, height)
-        args = (strip, views(batch.camera, width, height), lights(batch.weather, batch.intensity, batch.sun), self._atlas, self._tables,
-                self._roles, meshes, poses, styles, ids, paints, batch.fall_seed)  # fmt: skip
+        args = (strip, views(batch.camera, width, height), lights(batch.weather, batch.intensity, batch.sun),
+                self._atlas, self._tables, self._roles, meshes, poses, styles, ids, paints,
+                batch.fall_seed)  # fmt: skip
 
         def part(bounds: tuple[int, int]) -> int:
             scratch = _Scratch.sized(strip, height, self._most_vertices, self._most_faces, self._most_ground)
             dark = _Dark.sized(strip, meshes.shape[1], self._most_corners, self._most_lamps)
             nearness = np.zeros((height, width), dtype=np.uint16)
-            return int(kernels.draw_scenes(*bounds, *args, scratch, dark, nearness, frames.rgb, frames.depth, frames.ids))
+            return int(
+                kernels.draw_scenes(
+                    *bounds, *args, scratch, dark, nearness, frames.rgb, frames.depth, frames.ids
+                )
+            )
 
         if self.threads == 1 or n <= 1:
             failed = [part((0, n))]

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from simtown.assets.palette import CLOUD as CLOUD_KIND
 from simtown.assets.palette import (
+    CLOUD,
     GLASS,
     GLOW,
     GROUND,
@@ -20,8 +20,8 @@ from simtown.assets.palette import (
     TINTS,
     WINDOW,
 )
-from simtown.exact import inner_kernel
-from simtown.render import light as L
+from simtown.core.exact import inner_kernel
+from simtown.render.light import CLOUD_LIGHT, HORIZON, LAMPS, SNOW, TOP, VEHICLE_SUN, WET
 
 F = np.float32
 
@@ -39,8 +39,8 @@ def hashed(a):
 def clear_air(density, thick, depth):
     """Share of light that crosses `depth` metres of air, by a rational close to exp(-x).
 
-    Haze takes the same share of every metre. Fog takes far more of what is far: x grows with the fourth power of thick * depth, so that
-    buildings vanish in a fog in which vehicles are still seen.
+    Haze takes the same share of every metre. Fog takes far more of what is far: x grows with the fourth power
+    of thick * depth, so that buildings vanish in a fog in which vehicles are still seen.
     """
     wall = thick * depth
     wall = wall * wall
@@ -53,8 +53,15 @@ def shade(light, sun, palette, kinds, tints, m, style, part, nz, facing, glance)
     """Colour (r, g, b) of a face before fog.
 
     Args:
-        sun: column of `light` where the light that falls on it begins (sun, sky, bounce): SUN, or VEHICLE_SUN for vehicles.
-        m, style, part: its material, the style of its thing and its window's number.
+        light: a row of light (see light.py).
+        sun: column of `light` at which the light that falls on it begins (sun, sky, bounce): SUN, or
+            VEHICLE_SUN for vehicles.
+        palette: (c, 3) colours of materials.
+        kinds: (c,) kinds of materials.
+        tints: (3, TINTS, 3) colours of walls, roofs and cloth.
+        m: its material.
+        style: of its thing.
+        part: its window's number.
         nz: upward part of its normal.
         facing: cosine towards the sun, at least 0.
         glance: upward part of the ray that a mirror would send from it to the eye (glass and windows only).
@@ -64,9 +71,10 @@ def shade(light, sun, palette, kinds, tints, m, style, part, nz, facing, glance)
     shine_r = light[sun] * facing + light[sun + 3] * up + light[sun + 6] * down
     shine_g = light[sun + 1] * facing + light[sun + 4] * up + light[sun + 7] * down
     shine_b = light[sun + 2] * facing + light[sun + 5] * up + light[sun + 8] * down
-    far_r, far_g, far_b = light[L.HORIZON], light[L.HORIZON + 1], light[L.HORIZON + 2]
-    snow, wet, power, cloud = light[L.SNOW], light[L.WET], light[L.LAMPS], light[L.CLOUD]  # `light` early: see part_of_kernel
-    sky_r, sky_g, sky_b = light[L.TOP], light[L.TOP + 1], light[L.TOP + 2]
+    far_r, far_g, far_b = light[HORIZON], light[HORIZON + 1], light[HORIZON + 2]
+    # `light` is read early: see part_of_kernel
+    snow, wet, power, cloud = light[SNOW], light[WET], light[LAMPS], light[CLOUD_LIGHT]
+    sky_r, sky_g, sky_b = light[TOP], light[TOP + 1], light[TOP + 2]
     kind = kinds[m]
     r, g, b = palette[m, 0], palette[m, 1], palette[m, 2]
     if kind == TINT_WALL:
@@ -81,13 +89,17 @@ def shade(light, sun, palette, kinds, tints, m, style, part, nz, facing, glance)
     elif kind == LEAF:
         warm = F(style % 7) * F(0.022)
         r, g, b = r + warm, g + F(0.3) * warm, b - warm
-    elif kind == CLOUD_KIND:
+    elif kind == CLOUD:
         bright = F(0.86) + F(0.14) * nz
         glow = F(0.75) * cloud
-        return (far_r * F(0.25) + glow) * bright, (far_g * F(0.25) + glow) * bright, (far_b * F(0.25) + glow) * bright
+        return (
+            (far_r * F(0.25) + glow) * bright,
+            (far_g * F(0.25) + glow) * bright,
+            (far_b * F(0.25) + glow) * bright,
+        )
     if snow > 0 and kind != GLASS:
         cover = min(max((nz - F(0.18)) * F(2.4), F(0.0)), F(1.0)) * snow
-        if sun == L.VEHICLE_SUN:
+        if sun == VEHICLE_SUN:
             cover *= F(0.8)  # so that a white top still tells its paint
         if kind == ROAD:
             cover *= F(0.70)
@@ -95,7 +107,11 @@ def shade(light, sun, palette, kinds, tints, m, style, part, nz, facing, glance)
     if kind in (ROAD, GROUND):
         dark = F(1.0) - wet * (F(0.46) if kind == ROAD else F(0.30))
         mirror = wet * (F(0.13) if kind == ROAD else F(0.05))
-        return r * dark * shine_r + mirror * far_r, g * dark * shine_g + mirror * far_g, b * dark * shine_b + mirror * far_b
+        return (
+            r * dark * shine_r + mirror * far_r,
+            g * dark * shine_g + mirror * far_g,
+            b * dark * shine_b + mirror * far_b,
+        )
     own_r, own_g, own_b = r, g, b
     r, g, b = r * shine_r, g * shine_g, b * shine_b
     if kind in (GLASS, WINDOW):
@@ -120,7 +136,11 @@ def shade(light, sun, palette, kinds, tints, m, style, part, nz, facing, glance)
 
 @inner_kernel
 def shade_faces(light, suns, palette, kinds, tints, materials, styles, parts, nz, facing, glance, out):
-    """As shade for t faces at once: writes (t, 3) colours to `out`. All but light, palette, kinds and tints are (t,)."""
+    """As shade for t faces at once: writes (t, 3) colours to `out`.
+
+    All but light, palette, kinds and tints are (t,).
+    """
     for t in range(len(out)):
-        out[t, 0], out[t, 1], out[t, 2] = shade(light, suns[t], palette, kinds, tints, materials[t], styles[t], parts[t],
-                                                nz[t], facing[t], glance[t])  # fmt: skip
+        out[t, 0], out[t, 1], out[t, 2] = shade(light, suns[t], palette, kinds, tints, materials[t],
+                                                styles[t], parts[t], nz[t], facing[t],
+                                                glance[t])  # fmt: skip

@@ -11,7 +11,7 @@ _PAPER, _INK, _MARGIN = (250, 248, 243), (46, 48, 56), 10
 
 
 @dataclass
-class Cell:
+class SheetCell:
     """One picture of a sheet.
 
     Attributes:
@@ -25,7 +25,7 @@ class Cell:
     boxes: list[tuple[tuple[float, float, float, float], tuple[int, int, int]]] = field(default_factory=list)
 
 
-def contact_sheet(cells: list[Cell], columns: int, text: int = 13) -> Image.Image:
+def contact_sheet(cells: list[SheetCell], columns: int, text: int = 13) -> Image.Image:
     """The cells in rows of `columns`, text `text` pixels high; all pictures of one size."""
     font = ImageFont.load_default(size=text)
     h, w = cells[0].image.shape[:2]
@@ -33,7 +33,9 @@ def contact_sheet(cells: list[Cell], columns: int, text: int = 13) -> Image.Imag
     caption = max((len(lines) for lines in wrapped), default=0) * int(text * 1.3) + 4
     rows = -(-len(cells) // columns)
     columns = min(columns, len(cells))
-    sheet = Image.new("RGB", (_MARGIN + columns * (w + _MARGIN), _MARGIN + rows * (h + caption + _MARGIN)), _PAPER)
+    sheet = Image.new(
+        "RGB", (_MARGIN + columns * (w + _MARGIN), _MARGIN + rows * (h + caption + _MARGIN)), _PAPER
+    )
     draw = ImageDraw.Draw(sheet)
     for i, (cell, lines) in enumerate(zip(cells, wrapped, strict=True)):
         x, y = _MARGIN + i % columns * (w + _MARGIN), _MARGIN + i // columns * (h + caption + _MARGIN)
@@ -46,8 +48,12 @@ def contact_sheet(cells: list[Cell], columns: int, text: int = 13) -> Image.Imag
     return sheet
 
 
-def _wrap(words: str, colour: tuple[int, int, int] | None, font: ImageFont.FreeTypeFont | ImageFont.ImageFont,
-          width: int) -> list[tuple[str, tuple[int, int, int] | None]]:  # fmt: skip
+def _wrap(
+    words: str,
+    colour: tuple[int, int, int] | None,
+    font: ImageFont.FreeTypeFont | ImageFont.ImageFont,
+    width: int,
+) -> list[tuple[str, tuple[int, int, int] | None]]:
     """Lines that are no wider than `width` pixels."""
     lines, line = [], ""
     for word in words.split():

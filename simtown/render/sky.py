@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from simtown.exact import inner_kernel, part_of_kernel
-from simtown.render import light as L
+from simtown.core.exact import inner_kernel, part_of_kernel
 from simtown.render.fill import MOST_TRIANGLES, SKY_LEVELS
+from simtown.render.light import COVER, DENSITY, FOG, HORIZON, THICK, TOP, VEIL
 from simtown.render.packing import mix, pack
 from simtown.render.shading import hashed
 
@@ -32,13 +32,15 @@ def sky_row(view, light, y):
     slope = row_slope(view, y)
     t = min(max(slope * F(1.9), F(0.0)), F(1.0))
     t = t * (F(2.0) - t)
-    haze = min(light[L.DENSITY] * F(28.0) + light[L.THICK] * F(16.0), F(1.0)) * (F(1.0) - F(0.5) * t)
+    haze = min(light[DENSITY] * F(28.0) + light[THICK] * F(16.0), F(1.0)) * (F(1.0) - F(0.5) * t)
     near = F(1.0) - F(0.75) * (F(1.0) - t) * (F(1.0) - t)  # clouds fade towards the horizon
-    r = light[L.HORIZON] + (light[L.TOP] - light[L.HORIZON]) * t
-    g = light[L.HORIZON + 1] + (light[L.TOP + 1] - light[L.HORIZON + 1]) * t
-    b = light[L.HORIZON + 2] + (light[L.TOP + 2] - light[L.HORIZON + 2]) * t
-    cr, cg, cb = r + (light[L.VEIL] - r) * near, g + (light[L.VEIL + 1] - g) * near, b + (light[L.VEIL + 2] - b) * near
-    fr, fg, fb = light[L.FOG], light[L.FOG + 1], light[L.FOG + 2]
+    r = light[HORIZON] + (light[TOP] - light[HORIZON]) * t
+    g = light[HORIZON + 1] + (light[TOP + 1] - light[HORIZON + 1]) * t
+    b = light[HORIZON + 2] + (light[TOP + 2] - light[HORIZON + 2]) * t
+    cr = r + (light[VEIL] - r) * near
+    cg = g + (light[VEIL + 1] - g) * near
+    cb = b + (light[VEIL + 2] - b) * near
+    fr, fg, fb = light[FOG], light[FOG + 1], light[FOG + 2]
     clear = pack(r + (fr - r) * haze, g + (fg - g) * haze, b + (fb - b) * haze)
     return clear, pack(cr + (fr - cr) * haze, cg + (fg - cg) * haze, cb + (fb - cb) * haze)
 
@@ -46,19 +48,21 @@ def sky_row(view, light, y):
 @inner_kernel
 def knot(seed, i, j):
     """A number in [0, 1) at a knot of the clouds' net."""
-    return F(hashed(np.uint32(np.uint32(i) * np.uint32(0x9E3779B9) ^ hashed(np.uint32(j) + np.uint32(seed)))) >> np.uint32(8)) / F(
-        16777216.0
-    )
+    return F(
+        hashed(np.uint32(np.uint32(i) * np.uint32(0x9E3779B9) ^ hashed(np.uint32(j) + np.uint32(seed))))
+        >> np.uint32(8)
+    ) / F(16777216.0)
 
 
 @inner_kernel
 def cover_sky(view, light, seed, first, wide, height, samples, cover):
-    """Fill empty samples with the numbers of cloud levels: smooth noise on a ceiling in perspective, one value for every 2 x 2 samples.
+    """Fill empty samples with the numbers of cloud levels.
 
-    What is drawn later lies nearer and replaces them.
+    The levels are smooth noise on a ceiling in perspective, one value for every 2 x 2 samples. What is drawn
+    later lies nearer and replaces them.
     """
     origin = F(first)
-    least = F(0.76) - F(0.56) * light[L.COVER]
+    least = F(0.76) - F(0.56) * light[COVER]
     half = np.uint64((wide + 1) // 2)
     for y in range(0, height, 2):
         lift = row_slope(view, y)
@@ -103,6 +107,6 @@ def paint_sky(view, light, y, packed):
     sky, cloud = sky_row(view, light, y)
     packed[0] = sky
     packed[SKY] = sky
-    if light[L.COVER] > 0 and row_slope(view, y) > F(-0.03):  # clouds end at the horizon
+    if light[COVER] > 0 and row_slope(view, y) > F(-0.03):  # clouds end at the horizon
         for level in range(LEVELS):
             packed[SKY + np.uint32(level)] = mix(sky, cloud, np.uint64(level * 256 // (LEVELS - 1)))

@@ -11,12 +11,13 @@ from simtown.assets.catalogue import ENTITIES, STREET, STREET_MESHES
 from simtown.assets.palette import CLOTH_TINTS, MATERIALS, ROOF_TINTS, WALL_TINTS, rgb_table
 from simtown.render.ground import CASTS, STANDS, VEHICLE
 
-#: What lies lower than this counts for the dark under a thing; what is no higher than FLAT lies on the ground, metres.
+#: What lies lower than this counts for the dark under a thing; what is no higher than FLAT lies on the
+#: ground, metres.
 LOW, FLAT = 0.5, 0.12
 
 
 def bases(a: Atlas) -> np.ndarray:
-    """(m, 4) float32 middle and half sizes, metres, of the part of every mesh that lies within half a metre of the ground."""
+    """(m, 4) float32 middle and half sizes, metres, of the lowest half metre of every mesh."""
     rectangles = np.zeros((len(a.radius), 4))
     for m, (start, stop) in enumerate(itertools.pairwise(a.vertex_start)):
         vertices = a.vertices[start:stop].astype(np.float64)
@@ -28,13 +29,18 @@ def bases(a: Atlas) -> np.ndarray:
 
 
 def girths(a: Atlas) -> np.ndarray:
-    """(m,) float32 metres within which a mesh lies of the upright line through its origin, and a millimetre for rounding."""
+    """(m,) float32 radius of every mesh about the upright line through its origin, metres, rounded up."""
     square = a.vertices[:, 0].astype(np.float64) ** 2 + a.vertices[:, 1].astype(np.float64) ** 2
     return (np.sqrt(np.maximum.reduceat(square, a.vertex_start[:-1])) + 1e-3).astype(np.float32)
 
 
 def tables() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Colour (c, 3) float32 and kind (c,) uint8 of materials, tints (3, TINTS, 3) float32, and roles of meshes (m,) uint8 (see ground)."""
+    """The tables of the palette and of the meshes' roles.
+
+    Returns:
+        Colours (c, 3) float32 and kinds (c,) uint8 of the materials, tints (3, TINTS, 3) float32, and roles
+            (m,) uint8 of the meshes (see ground).
+    """
     palette = np.array([m.colour for m in MATERIALS], dtype=np.float32)
     kinds = np.array([m.kind for m in MATERIALS], dtype=np.uint8)
     tints = np.stack([rgb_table(t) for t in (WALL_TINTS, ROOF_TINTS, CLOTH_TINTS)])

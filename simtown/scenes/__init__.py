@@ -1,0 +1,7 @@
+"""Where things stand: the complete latent state of street scenes, and how it is drawn at random.
+
+:class:`simtown.scenes.scene.SceneBatch` holds many scenes as arrays, :class:`simtown.scenes.scene.Scene` one
+scene for people. `placement`, `street`, `weather` and `paint` draw their parts,
+:class:`simtown.scenes.camera.Camera` looks at them, `silhouette` says what the camera sees, `footprints` how
+far things are apart.
+"""

@@ -1,8 +1,9 @@
 """The camera: where it stands, and the pinhole projection that every part of simtown shares.
 
-Camera frame as in OpenGL (x right, y up, looking along -z). Image frame: pixels, x right, y down, the middle of pixel (i, j) at
-(i + 0.5, j + 0.5). The picture's lower edge is anchored at a fixed slope below the horizon, so a taller picture shows more
-sky, a wider one than 16:9 more street, and the road stands where it stood.
+Camera frame as in OpenGL (x right, y up, looking along -z). Image frame: pixels, x right, y down, the middle
+of pixel (i, j) at (i + 0.5, j + 0.5). The picture's lower edge is anchored at a fixed slope below the
+horizon, so a taller picture shows more sky, a wider one than 16:9 more street, and the road stands where it
+stood.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import astuple, dataclass
 
 import numpy as np
 
-from simtown.exact import kernel, sincos
+from simtown.core.exact import kernel, sincos
 
 #: Nothing nearer than this is drawn, metres along the view.
 NEAR = 2.0
@@ -26,11 +27,13 @@ class Camera:
     """A pinhole camera without roll.
 
     Attributes:
-        x, y, z: position, metres.
+        x: to the viewer's right, metres.
+        y: away from the viewer, metres.
+        z: height, metres.
         yaw: radians counter-clockwise seen from above; 0 looks along +y, away from the viewer.
         pitch: radians upwards.
-        focal: focal length in units of the picture's width (of 16/9 of its height when wider than 16:9).
-        bottom: slope of the picture's lower edge, relative to the view's axis (negative is below it).
+        focal: focal length in units of the picture's width (of 16/9 of its height if it is wider than 16:9).
+        bottom: slope of the picture's lower edge, relative to the view's axis; negative is below it.
     """
 
     x: float = 0.0
@@ -50,7 +53,8 @@ def views(cameras: np.ndarray, width: int, height: int) -> np.ndarray:
     """What the projection needs, for (n, 7) camera rows and one picture size.
 
     Returns:
-        (n, 15) float32: eye, right, up and forward vectors (3 each), focal length in pixels, principal point x and y.
+        (n, 15) float32: eye, right, up and forward vectors (3 each), focal length in pixels, principal point
+        x and y.
     """
     out = np.zeros((len(cameras), 15), dtype=np.float32)
     _views(np.ascontiguousarray(cameras, dtype=np.float64), width, height, out)
@@ -78,7 +82,9 @@ def _views(cameras, width, height, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def object_to_camera(view, x, y, z, c, s, scale):  # type: ignore[no-untyped-def]
-    """The 3×4 matrix, as 12 numbers, from an object's frame (turned by (c, s), scaled, moved) to (right, up, forward)."""
+    """The 3×4 matrix, as 12 numbers, from an object's frame (turned by (c, s), scaled, moved) to (right, up,
+    forward).
+    """
     m00, m01, m02 = view[3] * c + view[4] * s, -view[3] * s + view[4] * c, view[5]
     m10, m11, m12 = view[6] * c + view[7] * s, -view[6] * s + view[7] * c, view[8]
     m20, m21, m22 = view[9] * c + view[10] * s, -view[9] * s + view[10] * c, view[11]
@@ -106,8 +112,8 @@ def object_to_camera(view, x, y, z, c, s, scale):  # type: ignore[no-untyped-def
 def project(matrix, focal, cx, cy, columns, start, stop, out):  # type: ignore[no-untyped-def]
     """Project the vertices columns[:, start:stop] into out (4, >= stop - start).
 
-    Its rows: image x and y in the units of `focal`, the depth in metres, and 1/depth (at most 1000). Both arrays hold a row a
-    coordinate and indices are unsigned, so that LLVM takes several vertices at a time.
+    Its rows: image x and y in the units of `focal`, the depth in metres, and 1/depth (at most 1000). Both
+    arrays hold a row a coordinate and indices are unsigned, so that LLVM takes several vertices at a time.
     """
     m00, m01, m02, t0, m10, m11, m12, t1, m20, m21, m22, t2 = matrix
     first = np.uint64(start)

@@ -1,7 +1,8 @@
-"""Where things stand, exactly: outlines on the ground of every kind of thing, as convex polygons, and how far apart two are.
+"""Exact outlines of things on the ground, as convex polygons, and the distances between them.
 
-The sampler uses boxes (:mod:`simtown.scenes.placement`), which batch well; a single town can afford outlines, which let a bicycle
-stand beside a tree. Everything here is metres; polygons are (k, 2) float64, counter-clockwise.
+The sampler uses boxes (:mod:`simtown.scenes.placement`), which are quick in batches. A single town uses
+outlines, so that a bicycle can stand beside a tree. All lengths are metres; polygons are (k, 2) float64,
+counter-clockwise.
 """
 
 from __future__ import annotations
@@ -14,18 +15,25 @@ from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, STREET, mesh_in_pose, pose_of
 
 #: What every kind belongs to: "vehicle", "building", "tree", "furniture", "person" or "cloud".
-GROUP: dict[str, str] = dict.fromkeys(ENTITIES, "vehicle") | {kind: group for group, kinds in STREET.items() for kind in kinds}
-#: Only what is lower than this is in anybody's way: one walks under awnings and lamps, and crowns of trees may meet.
+GROUP: dict[str, str] = dict.fromkeys(ENTITIES, "vehicle") | {
+    kind: group for group, kinds in STREET.items() for kind in kinds
+}
+#: Only parts lower than this are obstacles: people walk under awnings and lamps, and crowns may meet.
 HEADROOM = {"building": 2.2, "furniture": 2.2, "tree": 0.5}
 
 
 def number(kind: str, style: int = 0) -> int:
-    """The atlas number of a kind in the pose that a style picks. Raises ValueError for a kind that the catalogue lacks."""
+    """The atlas number of a kind in the pose that a style picks.
+
+    Raises ValueError if the catalogue does not have the kind.
+    """
     return ENTITIES.index(kind) if kind in ENTITIES else len(ENTITIES) + mesh_in_pose(kind, pose_of(style))
 
 
 def hull(points: np.ndarray) -> np.ndarray:
-    """The convex hull of (n, 2) points, counter-clockwise, no three corners in line (Andrew's monotone chain)."""
+    """The convex hull of (n, 2) points, counter-clockwise, no three corners in line (Andrew's monotone
+    chain).
+    """
     ordered = np.unique(points, axis=0)
 
     def chain(rows: np.ndarray) -> list[np.ndarray]:
@@ -44,7 +52,10 @@ def _cross(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def outline(kind: str, style: int = 0) -> np.ndarray:
-    """The footprint of a kind about its origin, unturned, at scale 1: the hull of what is lower than its group's headroom."""
+    """The footprint of a kind about its origin, not turned, at scale 1.
+
+    It is the hull of all parts that are lower than the headroom of its group.
+    """
     return _outline(number(kind, style), HEADROOM.get(GROUP[kind], np.inf))
 
 
@@ -57,9 +68,9 @@ def _outline(number: int, head: float) -> np.ndarray:
     cut = (a[:, 2] < head) != (b[:, 2] < head)
     a, b = a[cut], b[cut]
     share = (head - a[:, 2:]) / (b[:, 2:] - a[:, 2:]) if len(a) else a[:, 2:]
-    found = hull(np.concatenate([v[v[:, 2] <= head], a + share * (b - a)])[:, :2])
-    found.setflags(write=False)
-    return found
+    polygon = hull(np.concatenate([v[v[:, 2] <= head], a + share * (b - a)])[:, :2])
+    polygon.setflags(write=False)
+    return polygon
 
 
 def heights(kind: str, style: int = 0) -> tuple[float, float]:
@@ -89,7 +100,7 @@ def top(kind: str, x: float, y: float, style: int = 0) -> float:
 
 
 def depths(points: np.ndarray, polygon: np.ndarray) -> np.ndarray:
-    """How deep (n, 2) points lie inside a polygon: distance from its nearest edge, negative outside. (n,) float64."""
+    """How deep (n, 2) points lie inside a polygon: (n,) float64 from its nearest edge, negative outside."""
     a, edge = polygon, np.roll(polygon, -1, axis=0) - polygon
     to = points[:, None] - a
     along = np.clip((to * edge).sum(-1) / (edge * edge).sum(-1), 0.0, 1.0)
@@ -99,7 +110,7 @@ def depths(points: np.ndarray, polygon: np.ndarray) -> np.ndarray:
 
 
 def separation(a: np.ndarray, b: np.ndarray) -> float:
-    """The distance of two polygons; where they overlap, minus the least move that takes them apart."""
+    """The distance of two polygons; if they overlap, minus the shortest move that separates them."""
     apart = max(_widest(a, b), _widest(b, a))
     return apart if apart <= 0 else float(min(-depths(a, b).max(), -depths(b, a).max()))
 

@@ -1,4 +1,4 @@
-"""What vehicles are painted: each in its kind's own paint, all paints alike, as cars in the street are, or by a table."""
+"""The paints of vehicles: each kind's own, all alike, as cars in the street are painted, or by a table."""
 
 from __future__ import annotations
 
@@ -12,21 +12,29 @@ import numpy as np
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
 from simtown.assets.palette import PAINTS
-from simtown.exact import inner_kernel, kernel
-from simtown.files import read_text
-from simtown.streams import Stream, fill, pick, uniform
+from simtown.core.exact import inner_kernel, kernel
+from simtown.core.files import read_text
+from simtown.core.streams import Stream, fill, pick, uniform
 
-#: Paints that stand for a stuff and not for a coat of paint: of skin, planks, walls and straw. "uniform" leaves them out.
+#: Paints that represent a material, such as skin, planks, walls and straw. "uniform" leaves them out.
 STUFFS: frozenset[str] = frozenset({"wood", "brick", "rust", "skin", "skin dark", "hay", "concrete"})
 
-#: Colours of the cars built worldwide in 2022, in percent: Axalta, "70th Global Automotive Color Popularity Report", press release of
-#: 15 December 2022. Silver is what is left of the 82 percent that it gives for white, black, gray and silver together. The 4 percent
-#: that are of none of these colours are left out.
-NATURAL: dict[str, float] = {"white": 34, "black": 21, "grey": 19, "silver": 8, "blue": 8, "red": 5, "green": 1}
+#: Colours of the cars built worldwide in 2022, in percent: Axalta, "70th Global Automotive Color Popularity
+#: Report", press release of 15 December 2022. Silver is the rest of the 82 percent that it gives for white,
+#: black, gray and silver. The 4 percent of other colours are left out.
+NATURAL: dict[str, float] = {
+    "white": 34,
+    "black": 21,
+    "grey": 19,
+    "silver": 8,
+    "blue": 8,
+    "red": 5,
+    "green": 1,
+}
 
 #: Bytes of the largest table of paints: one of all has 600.
 _LARGEST_TABLE = 100_000
-#: Characters of a cell that are read: a message shows what it cannot be.
+#: Characters of a cell that are read, and shown in a message.
 _LONGEST_CELL = 80
 #: The choices that need no file.
 CHOICES = ("own", "uniform", "natural")
@@ -36,8 +44,9 @@ def paint_frequencies(choice: str) -> np.ndarray:
     """Probability of every paint: (36,) float64 in the order of PAINTS, summing to 1; (0,) for "own".
 
     Args:
-        choice: "own" (every kind keeps its paint), "uniform" (all paints but STUFFS alike), "natural" (NATURAL), or a CSV file with the
-            header ``paint,weight``; a paint that it does not list has weight 0.
+        choice: "own" (every kind keeps its paint), "uniform" (all paints but STUFFS alike), "natural"
+            (NATURAL), or a CSV file with the header ``paint,weight``; a paint that it does not list has
+            weight 0.
 
     Raises:
         ValueError: the choice is none of these, or the file is no such table.
@@ -52,7 +61,10 @@ def paint_frequencies(choice: str) -> np.ndarray:
     elif _is_file(choice):
         weights = _read(Path(choice))
     else:
-        raise ValueError(f"unknown paint '{choice}': use {', '.join(CHOICES)} or an existing CSV file with the columns paint, weight")
+        raise ValueError(
+            f"unknown paint '{choice}': use {', '.join(CHOICES)} or an existing CSV file with the columns "
+            "paint, weight"
+        )
     counts = np.array([weights.get(name, 0.0) for name in PAINTS])
     total = np.cumsum(counts)[-1]  # one after the other, whatever the processor
     if total <= 0:
@@ -62,7 +74,9 @@ def paint_frequencies(choice: str) -> np.ndarray:
 
 
 def paintable(entity: np.ndarray) -> np.ndarray:
-    """Whether numbers of ENTITIES are kinds that may have another paint than their own; -1, an empty slot, may not. Shape of `entity`."""
+    """Whether numbers of ENTITIES are kinds that may have another paint than their own; -1, an empty slot,
+    may not. Shape of `entity`.
+    """
     result: np.ndarray = may_change()[entity]
     return result
 
@@ -74,13 +88,16 @@ def may_change() -> np.ndarray:
 
 
 def body_paints(entity: np.ndarray, paint: np.ndarray) -> np.ndarray:
-    """The paint that every vehicle's body shows: uint8 indices of PAINTS (and so of MATERIALS), NO_PAINT for an empty slot.
+    """The paint that every vehicle's body shows: uint8 indices of PAINTS (and so of MATERIALS), NO_PAINT for
+    an empty slot.
 
     Args:
         entity: indices of ENTITIES, -1 for an empty slot.
-        paint: as :class:`~simtown.scenes.scene.SceneBatch` has them, in the same shape: -1 is the entity's own.
+        paint: as :class:`~simtown.scenes.scene.SceneBatch` has them, in the same shape: -1 is the entity's
+            own.
     """
-    return np.where(paint >= 0, paint, atlas().own_paint[entity]).astype(np.uint8)  # the last mesh, the ground, has no paint
+    own = atlas().own_paint[entity]  # entity -1 is the last mesh, the ground, which has no paint
+    return np.where(paint >= 0, paint, own).astype(np.uint8)
 
 
 @inner_kernel
@@ -111,7 +128,9 @@ def draw_paints(stream: Stream, index: np.ndarray, entity: np.ndarray, frequenci
         frequencies: as :func:`paint_frequencies` gives them; empty paints nothing.
     """
     out = np.zeros(entity.shape, dtype=np.int8)
-    _draw_paints(stream.key, index.astype(np.int64), entity.astype(np.int64), np.cumsum(frequencies), may_change(), out)
+    _draw_paints(
+        stream.key, index.astype(np.int64), entity.astype(np.int64), np.cumsum(frequencies), may_change(), out
+    )
     return out
 
 
@@ -123,7 +142,7 @@ def _is_file(name: str) -> bool:
 
 
 def _read(path: Path) -> dict[str, float]:
-    """Weights by paint. Raises ValueError for a file that is no such table, OSError for one that cannot be read."""
+    """Weights by paint. Raises ValueError if the file is not such a table, OSError if it cannot be read."""
     try:
         lines = read_text(path, _LARGEST_TABLE, encoding="utf-8-sig").splitlines()
         table = csv.DictReader((line for line in lines if not line.startswith("#")), skipinitialspace=True)
@@ -137,8 +156,10 @@ def _read(path: Path) -> dict[str, float]:
     for row in rows:
         name, text = ((row[column] or "").strip()[:_LONGEST_CELL] for column in ("paint", "weight"))
         if name not in PAINTS:
-            near = get_close_matches(name, PAINTS, 3, 0.5)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"the paints are {', '.join(PAINTS)}"
+            similar = get_close_matches(name, PAINTS, 3, 0.5)
+            hint = (
+                f"did you mean {' or '.join(similar)}?" if similar else f"the paints are {', '.join(PAINTS)}"
+            )
             raise ValueError(f"{path} lists an unknown paint '{name}': {hint}")
         if name in weights:
             raise ValueError(f"{path} lists the paint {name} twice: give it one weight")

@@ -9,11 +9,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numba import vectorize
 
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
-from simtown.exact import KEPT, inlined_kernel, inner_kernel, kernel, sincos
+from simtown.core.exact import inlined_kernel, inner_kernel, kernel, sincos
 from simtown.scenes.camera import Camera
 
 #: Middles of the near and the far lane (y, metres) and the headings along them (yaw, radians).
@@ -30,19 +29,24 @@ LEAST_VISIBLE = 0.4
 
 @lru_cache(maxsize=1)
 def half_sizes() -> np.ndarray:
-    """(entities, 2) float64: half the length and half the width of every entity's footprint, metres, about its origin."""
+    """(entities, 2) float64: half the length and half the width of every entity's footprint, metres, about
+    its origin.
+    """
     bounds = atlas().bounds[: len(ENTITIES)].astype(np.float64)
     return np.abs(bounds[:, :, :2]).max(axis=1)
 
 
 @inner_kernel
 def framed_lane(y, long, wide, camera, exchangeable):
-    """Least and greatest x at which the camera frames the whole near flank of a vehicle along the road; alike if nowhere.
+    """Least and greatest x at which the camera frames the whole near flank of a vehicle along the road.
 
-    Its footprint's half length and half width are `long` and `wide`, metres, and its middle is at y.
+    They are equal if there is no such x. `long` and `wide` are the half length and half width of its
+    footprint, metres, and y is its middle.
     """
-    cx, cy, (s, c), k = np.float64(camera[0]), np.float64(camera[1]), sincos(np.float64(camera[3])), 0.5 / np.float64(camera[5])
-    ahead = (-abs(y) if exchangeable else y) - wide - cy  # k: half the picture's width, over the focal length
+    cx, cy = np.float64(camera[0]), np.float64(camera[1])
+    s, c = sincos(np.float64(camera[3]))
+    k = 0.5 / np.float64(camera[5])  # half the picture's width, over the focal length
+    ahead = (-abs(y) if exchangeable else y) - wide - cy
     left = cx - ahead * (k * c + s) / (c - k * s) + long + SLACK
     right = cx + ahead * (k * c - s) / (c + k * s) - long - SLACK
     middle = 0.5 * (left + right)
@@ -59,15 +63,17 @@ def place(lane, across, along, long, wide, camera, exchangeable):
 
 @inner_kernel
 def pair_lanes(u, a, b, half, camera, exchangeable):
-    """Lanes of vehicles a and b, from one uniform number: any way as likely in which they can stand apart.
+    """Lanes of vehicles a and b from one uniform number.
 
-    The ways that are left out change nothing about the scenes that can be accepted.
+    All ways in which they can stand apart are equally likely. Leaving out the other ways does not change the
+    scenes that can be accepted.
     """
-    room = (_room(0, a, b, half, camera, exchangeable), _room(0 if exchangeable else 1, a, b, half, camera, exchangeable))
-    choice = int(np.floor(u * (2 + room[0] + room[1])))
+    near_has_room = _room(0, a, b, half, camera, exchangeable)
+    far_has_room = _room(0 if exchangeable else 1, a, b, half, camera, exchangeable)
+    choice = int(np.floor(u * (2 + near_has_room + far_has_room)))
     if choice < 2:
         return choice, 1 - choice
-    lane = 0 if room[0] and choice == 2 else 1
+    lane = 0 if near_has_room and choice == 2 else 1
     return lane, lane
 
 
@@ -82,10 +88,11 @@ def _room(lane, a, b, half, camera, exchangeable):
 
 @inner_kernel
 def place_beside(u, v, entity, pose, half, camera, taken, pieces):
-    """A pose of the last vehicle, in either lane, from two uniform numbers: x, y (metres), yaw. See :func:`draw_beside`.
+    """A pose of the last vehicle, in either lane, from two uniform numbers: x, y (metres), yaw. See
+    :func:`draw_beside`.
 
-    Works in `taken`, (2, 2, vehicles), and `pieces`, (2, 2 vehicles), float64: where what is taken, and what is free, begins and how far
-    it goes.
+    Works in `taken`, (2, 2, vehicles), and `pieces`, (2, 2 vehicles), float64: where what is taken, and what
+    is free, begins and how far it goes.
     """
     last = len(entity) - 1
     own_long, own_wide = half[entity[last], 0], half[entity[last], 1]
@@ -116,12 +123,18 @@ def place_beside(u, v, entity, pose, half, camera, taken, pieces):
         piece += 1
         before += free[piece]
     lane = piece // (last + 1)
-    return start[piece] + (along - (before - free[piece])), LANES[lane][0] + SWAY * (2 * v - 1), LANES[lane][1]
+    return (
+        start[piece] + (along - (before - free[piece])),
+        LANES[lane][0] + SWAY * (2 * v - 1),
+        LANES[lane][1],
+    )
 
 
 @inner_kernel
-def overlapping(xa, ya, yaw_a, long_a, wide_a, xb, yb, yaw_b, long_b, wide_b, gap):
-    """Whether two oriented footprints come closer than `gap` metres along some separating axis: :func:`overlap` of one pair."""
+def overlapping(a, b, gap):
+    """:func:`overlap` of one pair. A footprint is x, y, yaw, half length, half width."""
+    xa, ya, yaw_a, long_a, wide_a = a[0], a[1], a[2], a[3], a[4]
+    xb, yb, yaw_b, long_b, wide_b = b[0], b[1], b[2], b[3], b[4]
     (sa, ca), (sb, cb) = sincos(yaw_a), sincos(yaw_b)
     dx, dy = xb - xa, yb - ya
     c, s = abs(ca * cb + sa * sb), abs(sb * ca - cb * sa)  # of the angle between the two
@@ -134,15 +147,22 @@ def overlapping(xa, ya, yaw_a, long_a, wide_a, xb, yb, yaw_b, long_b, wide_b, ga
 
 
 @inlined_kernel
+def _footprint(entity, pose, half, slot):
+    """A vehicle's, as :func:`overlapping` has it."""
+    x, y, yaw = np.float64(pose[slot, 0]), np.float64(pose[slot, 1]), np.float64(pose[slot, 2])
+    return x, y, yaw, half[entity[slot], 0], half[entity[slot], 1]
+
+
+@inlined_kernel
 def too_close(entity, pose, half, i, j):
     """Whether vehicles i and j of a scene stand less than GAP apart."""
-    (xa, ya, turn_a), (xb, yb, turn_b) = (pose[i, 0], pose[i, 1], pose[i, 2]), (pose[j, 0], pose[j, 1], pose[j, 2])
-    a, b = entity[i], entity[j]
-    return overlapping(np.float64(xa), np.float64(ya), np.float64(turn_a), half[a, 0], half[a, 1], np.float64(xb), np.float64(yb),
-                       np.float64(turn_b), half[b, 0], half[b, 1], GAP)  # fmt: skip
+    return overlapping(_footprint(entity, pose, half, i), _footprint(entity, pose, half, j), GAP)
 
 
-_overlapping = vectorize(["boolean(" + ",".join(["float64"] * 11) + ")"], cache=KEPT)(overlapping.py_func)
+@kernel
+def _overlaps(a, b, gap, out):
+    for n in range(len(out)):
+        out[n] = overlapping(a[n], b[n], gap)
 
 
 @kernel
@@ -150,8 +170,9 @@ def _draw_poses(u, entity, half, camera, exchangeable, out):
     for n in range(len(entity)):
         for j in range(entity.shape[1]):
             e = entity[n, j]
+            lane = 1 if u[n, j, 0] < 0.5 else 0
             out[n, j, 0], out[n, j, 1], out[n, j, 2] = place(
-                1 if u[n, j, 0] < 0.5 else 0, u[n, j, 1], u[n, j, 2], half[e, 0], half[e, 1], camera[n], exchangeable
+                lane, u[n, j, 1], u[n, j, 2], half[e, 0], half[e, 1], camera[n], exchangeable
             )
 
 
@@ -170,7 +191,9 @@ def _draw_pairs(u, entity, half, camera, exchangeable, out):
 def _draw_beside(u, entity, pose, half, camera, out):
     taken, pieces = np.zeros((2, 2, entity.shape[1])), np.zeros((2, 2 * entity.shape[1]))
     for n in range(len(entity)):
-        out[n, 0], out[n, 1], out[n, 2] = place_beside(u[n, 0], u[n, 1], entity[n], pose[n], half, camera[n], taken, pieces)
+        out[n, 0], out[n, 1], out[n, 2] = place_beside(
+            u[n, 0], u[n, 1], entity[n], pose[n], half, camera[n], taken, pieces
+        )
 
 
 @kernel
@@ -183,68 +206,108 @@ def _apart(entity, pose, half, out):
                     out[n] = False
 
 
-def draw_poses(u: np.ndarray, entity: np.ndarray, camera: np.ndarray | None = None, exchangeable: bool = False) -> np.ndarray:
-    """Poses from (n, v, 3) uniform numbers for (n, v) entities: a lane each, x over all that the camera frames there.
+def draw_poses(
+    u: np.ndarray, entity: np.ndarray, camera: np.ndarray | None = None, exchangeable: bool = False
+) -> np.ndarray:
+    """Poses from uniform numbers: a random lane, and a random x over all that the camera frames there.
 
     Args:
+        u: (n, v, 3) uniform numbers.
+        entity: (n, v).
         camera: (n, 7) rows; by default the nominal camera.
-        exchangeable: x only over what the near lane frames, in either lane: two vehicles that exchange their lanes and keep their x are
-            then drawn as often, and none is drawn that could not stand in the other lane too.
+        exchangeable: whether x is only drawn over what the near lane frames, in either lane. Two vehicles
+            that exchange their lanes and keep their x are then drawn as often, and each could stand in the
+            other lane.
 
     Returns:
         (n, v, 3) float32 x, y (metres), yaw (radians).
     """
     out = np.zeros((*entity.shape, 3), dtype=np.float32)
     rows = np.tile(Camera().row(), (len(entity), 1)) if camera is None else camera
-    _draw_poses(np.ascontiguousarray(u), entity.astype(np.int64), half_sizes(), rows.astype(np.float64), exchangeable, out)
+    _draw_poses(
+        np.ascontiguousarray(u),
+        entity.astype(np.int64),
+        half_sizes(),
+        rows.astype(np.float64),
+        exchangeable,
+        out,
+    )
     return out
 
 
-def draw_pairs(u: np.ndarray, entity: np.ndarray, camera: np.ndarray, exchangeable: bool = False) -> np.ndarray:
-    """As :func:`draw_poses` for two vehicles a scene, which come into one lane only if it has room for both.
+def draw_pairs(
+    u: np.ndarray, entity: np.ndarray, camera: np.ndarray, exchangeable: bool = False
+) -> np.ndarray:
+    """As :func:`draw_poses` for two vehicles a scene, which share a lane only if it has room for both.
 
-    All ways to choose the lanes are as likely; those in which the two could not stand apart are left out, which changes nothing
-    about the scenes that can be accepted.
+    All possible choices of lanes are equally likely. Choices in which the two could not stand apart are left
+    out, which does not change the scenes that can be accepted.
     """
     out = np.zeros((*entity.shape, 3), dtype=np.float32)
-    _draw_pairs(np.ascontiguousarray(u), entity.astype(np.int64), half_sizes(), camera.astype(np.float64), exchangeable, out)
+    _draw_pairs(
+        np.ascontiguousarray(u),
+        entity.astype(np.int64),
+        half_sizes(),
+        camera.astype(np.float64),
+        exchangeable,
+        out,
+    )
     return out
 
 
 def draw_beside(u: np.ndarray, entity: np.ndarray, pose: np.ndarray, camera: np.ndarray) -> np.ndarray:
-    """Poses of the last vehicle of every scene, in either lane, over all that is framed there and free of the others.
+    """Poses of the last vehicle of every scene, in either lane, where it is framed and apart from the others.
 
     Args:
         u: (n, 2) uniform numbers.
         entity: (n, v).
-        pose: (n, v, 3), of which the last vehicle's are not looked at.
+        pose: (n, v, 3); the last vehicle's are not used.
         camera: (n, 7) rows.
 
     Returns:
         (n, 3) float32 x, y (metres), yaw (radians); where there is no free place, one that is not free.
     """
     out = np.zeros((len(entity), 3), dtype=np.float32)
-    _draw_beside(np.ascontiguousarray(u), entity.astype(np.int64), pose.astype(np.float64), half_sizes(), camera.astype(np.float64), out)
+    _draw_beside(
+        np.ascontiguousarray(u),
+        entity.astype(np.int64),
+        pose.astype(np.float64),
+        half_sizes(),
+        camera.astype(np.float64),
+        out,
+    )
     return out
 
 
-def overlap(pose_a: np.ndarray, half_a: np.ndarray, pose_b: np.ndarray, half_b: np.ndarray, gap: float = 0.0) -> np.ndarray:
-    """Whether oriented footprints come closer than `gap` metres along some separating axis: the separating-axis test, batched.
+def overlap(
+    pose_a: np.ndarray, half_a: np.ndarray, pose_b: np.ndarray, half_b: np.ndarray, gap: float = 0.0
+) -> np.ndarray:
+    """Whether oriented footprints come closer than a gap along some axis: the separating-axis test, batched.
 
     Args:
-        pose_a, pose_b: (..., 3) x, y (metres), yaw (radians).
-        half_a, half_b: (..., 2) half length and half width, metres.
+        pose_a: (..., 3) x, y (metres), yaw (radians).
+        half_a: (..., 2) half length and half width, metres.
+        pose_b: as `pose_a`.
+        half_b: as `half_a`.
+        gap: metres.
 
     Returns:
         (...) bool.
     """
-    numbers = [array[..., i] for array in (pose_a, half_a, pose_b, half_b) for i in range(array.shape[-1])]
-    result: np.ndarray = _overlapping(*numbers, gap)
-    return result
+    shape = np.broadcast_shapes(*(array.shape[:-1] for array in (pose_a, half_a, pose_b, half_b)))
+    a, b = (
+        np.concatenate([np.broadcast_to(array, (*shape, array.shape[-1])) for array in pair], axis=-1)
+        for pair in ((pose_a, half_a), (pose_b, half_b))
+    )
+    out = np.zeros(shape, dtype=bool)
+    _overlaps(a.reshape(-1, 5).astype(np.float64), b.reshape(-1, 5).astype(np.float64), gap, out.reshape(-1))
+    return out
 
 
 def apart(entity: np.ndarray, pose: np.ndarray) -> np.ndarray:
-    """Whether no two vehicles of a scene overlap: (n,) bool, for (n, v) entities, -1 for an empty slot, and (n, v, 3) poses."""
+    """Whether no two vehicles of a scene overlap: (n,) bool, for (n, v) entities, -1 for an empty slot, and
+    (n, v, 3) poses.
+    """
     out = np.zeros(len(entity), dtype=bool)
     _apart(entity.astype(np.int64), pose.astype(np.float64), half_sizes(), out)
     return out

@@ -1,7 +1,8 @@
-"""The complete latent state of street scenes: :class:`SceneBatch` (arrays) and :class:`Scene` (one, readable).
+"""The complete latent state of street scenes: :class:`SceneBatch` (arrays) and :class:`Scene` (one,
+readable).
 
-World frame: metres, right-handed, z up, x along the road to the viewer's right, y away from the viewer. Nothing about a
-picture lives outside this state: any renderer, at any size, draws the same street from it.
+World frame: metres, right-handed, z up, x along the road to the viewer's right, y away from the viewer.
+Nothing about a picture lives outside this state: any renderer, at any size, draws the same street from it.
 """
 
 from __future__ import annotations
@@ -14,14 +15,15 @@ import numpy as np
 
 from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR, PROPS
 from simtown.assets.palette import PAINTS
-from simtown.files import parse_json
+from simtown.core.files import parse_json
 from simtown.scenes.camera import Camera
 from simtown.scenes.paint import paintable
 from simtown.scenes.weather import WEATHERS
 
 #: Metres and radians of what stands in a scene are below this.
 LARGEST_MEASURE = 1e6
-#: Focal lengths are at least this, in widths of the picture: with none at all, reflections in a wet street have no end.
+#: Focal lengths are at least this, in widths of the picture: with none at all, reflections in a wet street
+#: have no end.
 LEAST_FOCAL = 1e-3
 #: Its place in a row of a camera.
 _FOCAL = [f.name for f in fields(Camera)].index("focal")
@@ -33,7 +35,8 @@ class Vehicle:
 
     Attributes:
         entity: its name in the catalogue.
-        x, y: the middle of its footprint, metres.
+        x: of the middle of its footprint, to the viewer's right, metres.
+        y: likewise, away from the viewer, metres.
         yaw: radians counter-clockwise, 0 along +x.
         paint: name of its body's paint, one of PAINTS; None is the entity's own.
     """
@@ -47,7 +50,17 @@ class Vehicle:
 
 @dataclass
 class Prop:
-    """Anything beside the road: its kind, place (metres), yaw, scale, and a style that picks tints, lit windows and a person's pose."""
+    """A thing beside the road.
+
+    Attributes:
+        kind: its name in PROPS.
+        x: to the viewer's right, metres.
+        y: away from the viewer, metres.
+        z: height above the ground, metres.
+        yaw: radians counter-clockwise.
+        scale: 1 is the size in the catalogue.
+        style: a number that picks tints, lit windows and a person's pose.
+    """
 
     kind: str
     x: float
@@ -60,7 +73,15 @@ class Prop:
 
 @dataclass
 class Weather:
-    """Weather kind, intensity in [0, 1], the sun's azimuth and elevation (radians), and the seed of what falls."""
+    """The weather of a scene.
+
+    Attributes:
+        kind: its name in WEATHERS.
+        intensity: from 0 to 1.
+        sun_azimuth: radians counter-clockwise from +x.
+        sun_elevation: radians.
+        seed: of rain and snow.
+    """
 
     kind: str = "clear"
     intensity: float = 0.5
@@ -71,7 +92,14 @@ class Weather:
 
 @dataclass
 class Scene:
-    """One street scene, whole; JSON both ways."""
+    """A street scene, complete, with JSON both ways.
+
+    Attributes:
+        vehicles: on the road.
+        props: things beside the road.
+        weather: see :class:`Weather`.
+        camera: see :class:`~simtown.scenes.camera.Camera`.
+    """
 
     vehicles: list[Vehicle] = field(default_factory=list)
     props: list[Prop] = field(default_factory=list)
@@ -83,18 +111,18 @@ class Scene:
 
     @classmethod
     def from_json(cls, text: str) -> Scene:
-        """Inverse of :meth:`to_json`. Raises ValueError, TypeError or KeyError for text that is no scene."""
+        """Inverse of :meth:`to_json`. Raises ValueError, TypeError or KeyError if the text is not a scene."""
         d = parse_json(text)
         vehicles, props = [Vehicle(**v) for v in d["vehicles"]], [Prop(**p) for p in d["props"]]
         scene = cls(vehicles, props, Weather(**d["weather"]), Camera(**d["camera"]))
-        parts: tuple[Vehicle | Prop | Weather | Camera, ...] = (*vehicles, *props, scene.weather, scene.camera)
+        parts: list[Vehicle | Prop | Weather | Camera] = [*vehicles, *props, scene.weather, scene.camera]
         for part in parts:
             _check_part(part)
         return scene
 
 
 def _check_part(part: Vehicle | Prop | Weather | Camera) -> None:
-    """Raises TypeError or ValueError for a name that is no text, and for a number that its array cannot hold."""
+    """Raises TypeError if a name is no text, ValueError if its array cannot hold a number."""
     for name, value in asdict(part).items():
         what = f"{type(part).__name__.lower()}.{name}"
         if name in ("entity", "kind", "paint"):
@@ -118,15 +146,20 @@ _WHOLE = {"style": 1 << 16, "seed": 1 << 32}
 
 @dataclass
 class SceneBatch:
-    """n scenes as arrays, the example first; v vehicle slots and p prop slots, -1 marking an empty slot.
+    """n scenes as arrays, the example first; v vehicle slots and p prop slots, -1 marks an empty slot.
 
     Attributes:
-        entity: (n, v) int16 indices of ENTITIES. `pose`: (n, v, 3) float32 x, y (metres) and yaw (radians).
-        paint: (n, v) int8 indices of PAINTS, each of a vehicle's body; -1 is the entity's own.
-        prop: (n, p) int16 indices of PROPS. `prop_pose`: (n, p, 5) float32 x, y, z (metres), yaw (radians), scale.
+        entity: (n, v) int16 indices of ENTITIES.
+        pose: (n, v, 3) float32 x, y (metres) and yaw (radians).
+        paint: (n, v) int8 indices of PAINTS, of a vehicle's body; -1 is the entity's own.
+        prop: (n, p) int16 indices of PROPS.
+        prop_pose: (n, p, 5) float32 x, y, z (metres), yaw (radians), scale.
         prop_style: (n, p) uint16, picks tints, lit windows and people's poses.
-        weather: (n,) uint8 index of WEATHERS. `intensity`: (n,) float32 in [0, 1]. `sun`: (n, 2) float32 azimuth, elevation (radians).
-        fall_seed: (n,) uint32, seed of rain and snow. `camera`: (n, 7) float32, :class:`~simtown.scenes.camera.Camera` rows.
+        weather: (n,) uint8 index of WEATHERS.
+        intensity: (n,) float32 in [0, 1].
+        sun: (n, 2) float32 azimuth and elevation (radians).
+        fall_seed: (n,) uint32 seed of rain and snow.
+        camera: (n, 7) float32 rows of :class:`~simtown.scenes.camera.Camera`.
     """
 
     entity: np.ndarray
@@ -156,19 +189,27 @@ class SceneBatch:
             if entity >= 0
         ]
         props = [
-            Prop(PROPS[k], float(pose[0]), float(pose[1]), float(pose[2]), float(pose[3]), float(pose[4]), int(style))
-            for k, pose, style in zip(self.prop[i], self.prop_pose[i], self.prop_style[i], strict=True)
+            Prop(PROPS[k], float(x), float(y), float(z), float(yaw), float(scale), int(style))
+            for k, (x, y, z, yaw, scale), style in zip(
+                self.prop[i], self.prop_pose[i], self.prop_style[i], strict=True
+            )
             if k >= 0
         ]
         azimuth, elevation = map(float, self.sun[i])
-        weather = Weather(WEATHERS[self.weather[i]], float(self.intensity[i]), azimuth, elevation, int(self.fall_seed[i]))
+        weather = Weather(
+            WEATHERS[self.weather[i]], float(self.intensity[i]), azimuth, elevation, int(self.fall_seed[i])
+        )
         return Scene(vehicles, props, weather, Camera(*map(float, self.camera[i])))
 
     @classmethod
     def of(cls, scenes: list[Scene]) -> SceneBatch:
-        """A batch of the given scenes. Raises ValueError for a name that the catalogue lacks, or a paint that a kind cannot have."""
-        n, v, p = len(scenes), max([1, *(len(s.vehicles) for s in scenes)]), max([1, *(len(s.props) for s in scenes)])
-        batch = empty_batch(n, v, p)
+        """A batch of the given scenes.
+
+        Raises ValueError if the catalogue does not have a name, or a kind cannot have a paint.
+        """
+        vehicles = max([1, *(len(scene.vehicles) for scene in scenes)])
+        props = max([1, *(len(scene.props) for scene in scenes)])
+        batch = empty_batch(len(scenes), vehicles, props)
         for i, scene in enumerate(scenes):
             for j, car in enumerate(scene.vehicles):
                 batch.entity[i, j] = _index(car.entity, ENTITIES, "vehicle")
@@ -180,7 +221,8 @@ class SceneBatch:
                 batch.prop_style[i, j] = prop.style
             w = scene.weather
             batch.weather[i] = _index(w.kind, WEATHERS, "weather")
-            batch.intensity[i], batch.sun[i], batch.fall_seed[i] = w.intensity, (w.sun_azimuth, w.sun_elevation), w.seed
+            batch.intensity[i], batch.fall_seed[i] = w.intensity, w.seed
+            batch.sun[i] = w.sun_azimuth, w.sun_elevation
             batch.camera[i] = scene.camera.row()
         return batch
 
@@ -203,14 +245,20 @@ def empty_batch(n: int, vehicles: int, props: int) -> SceneBatch:
 
 
 def plausible(batch: SceneBatch) -> np.ndarray:
-    """Whether every number of a scene names something that exists, on a kind that may have it, and every measure is finite: (n,) bool.
+    """Whether every number of a scene stands for something that may be there, and every measure is finite.
 
-    What was read from a file is checked so before it indexes anything.
+    Returns (n,) bool.
+
+    Scenes from a file are checked with this before their numbers are used as indices.
     """
     fine = ((batch.entity >= -1) & (batch.entity < len(ENTITIES))).all(axis=1)
     fine &= ((batch.paint >= -1) & (batch.paint < len(PAINTS))).all(axis=1)
     fine &= ((batch.paint < 0) | paintable(batch.entity.clip(-1, len(ENTITIES) - 1))).all(axis=1)
-    fine &= (batch.prop >= -1).all(axis=1) & (batch.prop < len(PROPS)).all(axis=1) & (batch.weather < len(WEATHERS))
+    fine &= (
+        (batch.prop >= -1).all(axis=1)
+        & (batch.prop < len(PROPS)).all(axis=1)
+        & (batch.weather < len(WEATHERS))
+    )
     fine &= (batch.intensity >= 0) & (batch.intensity <= 1)  # as many drops and flakes are drawn
     fine &= batch.camera[:, _FOCAL] >= LEAST_FOCAL
     for measure in (batch.pose, batch.prop_pose, batch.intensity, batch.sun, batch.camera):
@@ -220,16 +268,25 @@ def plausible(batch: SceneBatch) -> np.ndarray:
 
 
 def paint_number(entity: str, paint: str) -> int:
-    """The index of a paint that an entity is to have. Raises ValueError for an unknown paint, and for an entity that keeps its own."""
+    """The index of the paint that an entity is to have.
+
+    Raises ValueError if the paint is unknown, or the entity keeps its own.
+    """
     number = _index(paint, PAINTS, "paint")
     if entity in NAMED_BY_COLOUR:
-        raise ValueError(f"a {entity} cannot be painted {paint}: its name says its colour, so leave out its paint")
+        raise ValueError(
+            f"a {entity} cannot be painted {paint}: its name says its colour, so leave out its paint"
+        )
     return number
 
 
 def _index(name: str, names: tuple[str, ...], what: str) -> int:
     if name not in names:
-        near = get_close_matches(str(name), names, 3, 0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"the names are {', '.join(names[:8])}{', ...' if names[8:] else ''}"
+        similar = get_close_matches(str(name), names, 3, 0.5)
+        hint = (
+            f"did you mean {' or '.join(similar)}?"
+            if similar
+            else f"the names are {', '.join(names[:8])}{', ...' if names[8:] else ''}"
+        )
         raise ValueError(f"unknown {what} '{name}': {hint}")
     return names.index(name)

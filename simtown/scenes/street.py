@@ -13,29 +13,48 @@ import numpy as np
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, POSES, PROPS, STREET, mesh_in_pose, pose_of
 from simtown.assets.street.people import SIDEWAYS
-from simtown.exact import inner_kernel, kernel
-from simtown.scenes.weather import WEATHERS
-from simtown.streams import Stream, fill, uniform
+from simtown.core.exact import inner_kernel, kernel
+from simtown.core.streams import Stream, fill, uniform
+from simtown.scenes.weather import WEATHER_KINDS
 
 BUILDINGS, LAMPS, PAVEMENT, BACK, CLOUDS = 7, 4, 8, 4, 3
-#: Trees stand where two buildings meet, so that they hide no shop; hedges and flowers before all buildings but the outermost.
+#: Trees stand where two buildings meet, so that they hide no shop; hedges and flowers before all buildings
+#: but the outermost.
 TREES, HEDGES = BUILDINGS - 1, BUILDINGS - 2
 #: Prop slots of a sampled street.
 SLOTS = BUILDINGS + LAMPS + PAVEMENT + TREES + HEDGES + BACK + CLOUDS
-#: Width of a cell of the pavement, how far a thing may stand from its cell's middle, and the greatest scale of a person.
+#: Width of a cell of the pavement, how far a thing may stand from its cell's middle, and the greatest scale
+#: of a person.
 CELL, SHIFT, TALLEST = 3.0, 0.1, 1.06
 #: Where fronts of buildings stand, metres from the road's middle, and the scales between which they vary.
 FRONT, LEAST, MOST = 10.4, 0.97, 1.13
 _MAILBOXES = ("mailbox", "pillar box")
 _HEDGES = ("bush", "hedge", "picket fence", "planter", "lilac planter")
-_SNOW, _CLEAR, _DUSK = (WEATHERS.index(w) for w in ("snow", "clear", "dusk"))
+_BARE_TREES, _CLOUDS = (
+    np.array([getattr(kind, name) for kind in WEATHER_KINDS]) for name in ("bare_trees", "clouds")
+)
 _0, _1, _2 = (np.int64(number) for number in range(3))
 _LARGEST = np.uint64(2**64 - 1)
 _WIDE = ("bus shelter", "fountain", "arm lamp", "street lamp")
 
 
-class Kinds(NamedTuple):
-    """Numbers of PROPS, by the part they play, each (k,) int16; `half` is (props,) float64, half the width of each, metres."""
+class PropKinds(NamedTuple):
+    """Numbers of PROPS by the part they play, each (k,) int16.
+
+    Attributes:
+        building: houses.
+        tree: with leaves.
+        winter: trees in snow.
+        mailbox: all kinds of them.
+        small: furniture that fits into a cell of the pavement.
+        person: people.
+        sideways: people who stand sideways.
+        hedge: hedges, fences and flowers.
+        winter_hedge: the same in snow.
+        cloud: single clouds.
+        lamp: lanterns.
+        half: (props,) float64 half the width of every kind, metres.
+    """
 
     building: np.ndarray
     tree: np.ndarray
@@ -52,9 +71,15 @@ class Kinds(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """Memory in which a street is made: what was drawn, and of every building its middle, half its width, the gap to its right, its end.
+    """Memory in which a street is made.
 
-    `bits`: (5 SLOTS,) uint64. `u`: (SLOTS, 5) float64 uniform numbers. The others: (BUILDINGS,) float64 metres.
+    Attributes:
+        bits: (5 SLOTS,) uint64 random words.
+        u: (SLOTS, 5) float64 uniform numbers.
+        x: (BUILDINGS,) float64 middle of every building, metres.
+        half: (BUILDINGS,) float64 half its width.
+        gap: (BUILDINGS,) float64 the gap to its right.
+        right: (BUILDINGS,) float64 where that gap ends.
     """
 
     bits: np.ndarray
@@ -67,20 +92,26 @@ class Draft(NamedTuple):
 
 def draft() -> Draft:
     """Memory for :func:`street_of`, for one thread."""
-    return Draft(np.zeros(5 * SLOTS, dtype=np.uint64), np.zeros((SLOTS, 5)), *(np.zeros(BUILDINGS) for _ in range(4)))
+    return Draft(
+        np.zeros(5 * SLOTS, dtype=np.uint64), np.zeros((SLOTS, 5)), *(np.zeros(BUILDINGS) for _ in range(4))
+    )
 
 
 @lru_cache(maxsize=1)
-def kinds() -> Kinds:
+def kinds() -> PropKinds:
     """Everything that a street may have."""
 
     def numbers(names: tuple[str, ...]) -> np.ndarray:
         return np.array([PROPS.index(n) for n in names], dtype=np.int16)
 
     leafy = tuple(t for t in STREET["tree"] if not t.endswith(" bare") and t not in _HEDGES)
-    small = tuple(f for f in STREET["furniture"] if f not in (*_MAILBOXES, *_WIDE, *_HEDGES) and _reach(f) <= CELL / 2 - SHIFT)
+    small = tuple(
+        f
+        for f in STREET["furniture"]
+        if f not in (*_MAILBOXES, *_WIDE, *_HEDGES) and _reach(f) <= CELL / 2 - SHIFT
+    )
     people = tuple(p for p in STREET["person"] if _reach(p) * TALLEST <= CELL / 2 - SHIFT)
-    return Kinds(
+    return PropKinds(
         building=numbers(STREET["building"]),
         tree=numbers(leafy),
         winter=numbers(_bare(leafy)),
@@ -102,7 +133,9 @@ def _bare(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _reach(name: str) -> float:
-    """Greatest distance of a kind's footprint from its middle, metres, however it is turned and whatever its pose."""
+    """Greatest distance of a kind's footprint from its middle, metres, however it is turned and whatever its
+    pose.
+    """
     poses = {len(ENTITIES) + mesh_in_pose(name, pose) for pose in range(POSES)}
     corners = np.concatenate([atlas().mesh(number).vertices[:, :2] for number in poses])
     return float(np.sqrt((corners * corners).sum(axis=1).max()))
@@ -118,7 +151,10 @@ def _pick(numbers, u):  # type: ignore[no-untyped-def]
 
 @inner_kernel
 def _facing(person, style, s, sideways):  # type: ignore[no-untyped-def]
-    """Yaw of a person by a number in [-1, 1]: who walks goes along the pavement, whoever stands looks more or less at the road."""
+    """Yaw of a person by a number in [-1, 1].
+
+    People walk along the pavement; people who stand look more or less at the road.
+    """
     pose = _pose_of(style)
     turn = 1.2 * s if pose == 0 else (-1.0 if s < 0 else 1.0) + 0.75 * s if pose == 1 else 0.6 * s
     for kind in sideways:
@@ -141,8 +177,7 @@ def street_of(key, index, weather, kinds, draft, prop, pose, style):  # type: ig
         for k in range(4):
             pose[i, k] = 0.0
         pose[i, 4] = 1.0
-    snowy, calm = weather == _SNOW, weather in (_CLEAR, _DUSK, _SNOW)
-    trees, hedges = (kinds.winter, kinds.winter_hedge) if snowy else (kinds.tree, kinds.hedge)
+    trees, hedges = (kinds.winter, kinds.winter_hedge) if _BARE_TREES[weather] else (kinds.tree, kinds.hedge)
 
     # buildings: side by side from left to right, with small gaps now and then, no kind twice
     fill(key, index, _2, bits[: len(kinds.building)])
@@ -152,7 +187,7 @@ def street_of(key, index, weather, kinds, draft, prop, pose, style):  # type: ig
         for k in range(1, len(kinds.building)):
             if bits[k] < bits[least]:
                 least = k
-        bits[least] = _LARGEST  # it is taken
+        bits[least] = _LARGEST  # this kind is used
         prop[i] = kinds.building[least]
         scale = LEAST + (MOST - LEAST) * u[i, 4]
         half[i] = kinds.half[prop[i]] * scale
@@ -174,11 +209,13 @@ def street_of(key, index, weather, kinds, draft, prop, pose, style):  # type: ig
     for i in range(PAVEMENT):
         slot = BUILDINGS + LAMPS + i
         choice, which, shift, depth, turn = u[slot, 0], u[slot, 1], u[slot, 2], u[slot, 3], u[slot, 4]
-        pose[slot, 0], pose[slot, 1] = CELL * (i - (PAVEMENT - 1) / 2) + 2 * SHIFT * (shift - 0.5), 5.45 + 0.4 * depth
+        pose[slot, 0] = CELL * (i - (PAVEMENT - 1) / 2) + 2 * SHIFT * (shift - 0.5)
+        pose[slot, 1] = 5.45 + 0.4 * depth
         pose[slot, 3] = 0.3 * (turn - 0.5)
         if choice < 0.28:
             prop[slot] = _pick(kinds.person, which)
-            pose[slot, 3], pose[slot, 4] = _facing(prop[slot], style[slot], 2 * turn - 1, kinds.sideways), 0.92 + (TALLEST - 0.92) * shift
+            pose[slot, 3] = _facing(prop[slot], style[slot], 2 * turn - 1, kinds.sideways)
+            pose[slot, 4] = 0.92 + (TALLEST - 0.92) * shift
         elif choice < 0.52:
             prop[slot] = _pick(kinds.small, which)
         else:
@@ -188,7 +225,8 @@ def street_of(key, index, weather, kinds, draft, prop, pose, style):  # type: ig
     for i in range(TREES):
         slot = BUILDINGS + LAMPS + PAVEMENT + i
         prop[slot] = _pick(trees, u[slot, 1]) if u[slot, 0] < 0.62 else -1
-        pose[slot, 0], pose[slot, 1] = x[i] + half[i] + 0.5 * gap[i] + 0.6 * (u[slot, 2] - 0.5), 7.9 + 0.5 * u[slot, 3]
+        pose[slot, 0] = x[i] + half[i] + 0.5 * gap[i] + 0.6 * (u[slot, 2] - 0.5)
+        pose[slot, 1] = 7.9 + 0.5 * u[slot, 3]
         pose[slot, 3], pose[slot, 4] = 6.2 * u[slot, 4], 0.75 + 0.35 * u[slot, 3]
     for i in range(HEDGES):
         slot = BUILDINGS + LAMPS + PAVEMENT + TREES + i
@@ -198,13 +236,15 @@ def street_of(key, index, weather, kinds, draft, prop, pose, style):  # type: ig
     for i in range(BACK):
         slot = BUILDINGS + LAMPS + PAVEMENT + TREES + HEDGES + i
         prop[slot] = _pick(trees, u[slot, 1])
-        pose[slot, 0], pose[slot, 1] = 8.5 * (i - (BACK - 1) / 2) + 4.0 * (u[slot, 2] - 0.5), 20.0 + 6.0 * u[slot, 3]
+        pose[slot, 0] = 8.5 * (i - (BACK - 1) / 2) + 4.0 * (u[slot, 2] - 0.5)
+        pose[slot, 1] = 20.0 + 6.0 * u[slot, 3]
         pose[slot, 3], pose[slot, 4] = 6.2 * u[slot, 4], 1.3 + 0.7 * u[slot, 3]
 
     for i in range(CLOUDS):
         slot = SLOTS - CLOUDS + i
-        prop[slot] = _pick(kinds.cloud, u[slot, 1]) if calm and u[slot, 0] < 0.8 else -1
-        pose[slot, 0], pose[slot, 1] = 38.0 * (i - (CLOUDS - 1) / 2) + 18.0 * (u[slot, 2] - 0.5), 88.0 + 8.0 * u[slot, 3]
+        prop[slot] = _pick(kinds.cloud, u[slot, 1]) if _CLOUDS[weather] and u[slot, 0] < 0.8 else -1
+        pose[slot, 0] = 38.0 * (i - (CLOUDS - 1) / 2) + 18.0 * (u[slot, 2] - 0.5)
+        pose[slot, 1] = 88.0 + 8.0 * u[slot, 3]
         pose[slot, 2], pose[slot, 4] = 22.0 + 16.0 * u[slot, 4], 1.0 + 0.8 * u[slot, 3]
 
 
@@ -214,14 +254,26 @@ def _draw_street(key, index, weather, kinds, draft, prop, pose, style):  # type:
         street_of(key, index[n], weather[n], kinds, draft, prop[n], pose[n], style[n])
 
 
-def draw_street(stream: Stream, index: np.ndarray, weather: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def draw_street(
+    stream: Stream, index: np.ndarray, weather: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Streets of the examples `index`, in their `weather` (trees stand bare in snow).
 
     Returns:
-        prop (n, SLOTS) int16, prop_pose (n, SLOTS, 5) float32, prop_style (n, SLOTS) uint16, as in SceneBatch.
+        prop (n, SLOTS) int16, prop_pose (n, SLOTS, 5) float32, prop_style (n, SLOTS) uint16, as in
+        SceneBatch.
     """
     n = len(index)
     prop, pose = np.zeros((n, SLOTS), dtype=np.int16), np.zeros((n, SLOTS, 5), dtype=np.float32)
     style = np.zeros((n, SLOTS), dtype=np.uint16)
-    _draw_street(stream.key, np.ascontiguousarray(index, dtype=np.int64), weather.astype(np.uint8), kinds(), draft(), prop, pose, style)
+    _draw_street(
+        stream.key,
+        np.ascontiguousarray(index, dtype=np.int64),
+        weather.astype(np.uint8),
+        kinds(),
+        draft(),
+        prop,
+        pose,
+        style,
+    )
     return prop, pose, style

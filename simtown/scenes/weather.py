@@ -6,20 +6,60 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simtown.exact import inner_kernel, kernel
-from simtown.streams import Stream, uniform, words
+from simtown.core.exact import inner_kernel, kernel
+from simtown.core.streams import Stream, uniform, words
+
+
+@dataclass(frozen=True)
+class WeatherKind:
+    """A weather that a scene may have. :mod:`simtown.render.light` says how it looks.
+
+    Attributes:
+        name: of the weather.
+        caption: in captions, after the vehicles.
+        sentence: in descriptions of a town.
+        elevation: lowest and highest elevation of the sun, radians.
+        bare_trees: whether trees and hedges have lost their leaves.
+        clouds: whether single clouds hang in the sky.
+    """
+
+    name: str
+    caption: str
+    sentence: str
+    elevation: tuple[float, float] = (0.66, 1.12)
+    bare_trees: bool = False
+    clouds: bool = False
+
 
 #: Every weather; a scene stores an index into this tuple (append, do not reorder).
-WEATHERS: tuple[str, ...] = ("clear", "cloudy", "rain", "fog", "snow", "dusk", "night")
-#: The sun stands on the viewer's side of the street: azimuths, and elevations by day and at dusk, radians.
-_AZIMUTH, _DAY, _DUSK = (-2.8, -0.34), (0.66, 1.12), (0.36, 0.55)
+WEATHER_KINDS: tuple[WeatherKind, ...] = (
+    WeatherKind("clear", "in the sun", "The sky is clear.", clouds=True),
+    WeatherKind("cloudy", "under clouds", "It is cloudy."),
+    WeatherKind("rain", "in the rain", "It is raining."),
+    WeatherKind("fog", "in the fog", "It is foggy."),
+    WeatherKind("snow", "in the snow", "It is snowing.", bare_trees=True, clouds=True),
+    WeatherKind("dusk", "at dusk", "The sun is setting.", elevation=(0.36, 0.55), clouds=True),
+    WeatherKind("night", "at night", "It is night."),
+)
+WEATHERS: tuple[str, ...] = tuple(kind.name for kind in WEATHER_KINDS)
+#: What a data set has if it names no weathers: those of the first release, however many are added.
+DEFAULT_WEATHERS: tuple[str, ...] = WEATHERS[:7]
+#: The sun stands on the viewer's side of the street: its lowest and highest azimuth, radians.
+_AZIMUTH = (-2.8, -0.34)
+_ELEVATION = np.array([kind.elevation for kind in WEATHER_KINDS])
 _0, _1 = np.int64(0), np.int64(1)
-_AT_DUSK = WEATHERS.index("dusk")
 
 
 @dataclass(frozen=True)
 class WeatherDraw:
-    """Weather of n scenes: arrays as in :class:`~simtown.scenes.scene.SceneBatch`."""
+    """The weather of n scenes, as in :class:`~simtown.scenes.scene.SceneBatch`.
+
+    Attributes:
+        weather: (n,) uint8 index of WEATHERS.
+        intensity: (n,) float32 in [0, 1].
+        sun: (n, 2) float32 azimuth and elevation, radians.
+        fall_seed: (n,) uint32 seed of rain and snow.
+    """
 
     weather: np.ndarray
     intensity: np.ndarray
@@ -29,11 +69,14 @@ class WeatherDraw:
 
 @inner_kernel
 def weather_of(key, index, kinds):  # type: ignore[no-untyped-def]
-    """The weather of one example, one of `kinds` (numbers of WEATHERS): kind, intensity, azimuth, elevation, seed of what falls."""
+    """The weather of one example, one of `kinds` (numbers of WEATHERS): kind, intensity, azimuth, elevation,
+    seed of what falls.
+    """
     (a, b, c, d), (e, _, _, _) = words(key, index, _0, _0), words(key, index, _0, _1)
     kind = kinds[int(uniform(a) * len(kinds))]
-    low, high = _DUSK if kind == _AT_DUSK else _DAY
-    azimuth, elevation = _AZIMUTH[0] + uniform(c) * (_AZIMUTH[1] - _AZIMUTH[0]), low + uniform(d) * (high - low)
+    low, high = _ELEVATION[kind, 0], _ELEVATION[kind, 1]
+    azimuth = _AZIMUTH[0] + uniform(c) * (_AZIMUTH[1] - _AZIMUTH[0])
+    elevation = low + uniform(d) * (high - low)
     return kind, uniform(b), azimuth, elevation, np.uint32(uniform(e) * 2.0**32)
 
 
@@ -44,7 +87,10 @@ def _draw_weather(key, index, kinds, weather, intensity, sun, fall_seed):  # typ
 
 
 def weather_numbers(allowed: tuple[str, ...]) -> np.ndarray:
-    """Indices of WEATHERS by name, uint8. Raises ValueError if one is unknown, or if there is none."""
+    """Indices of WEATHERS by name, uint8.
+
+    Raises ValueError if one is unknown, or if there is none.
+    """
     unknown = [w for w in allowed if w not in WEATHERS]
     if unknown or not allowed:
         raise ValueError(f"unknown weather '{', '.join(unknown)}'; choose among: all, {', '.join(WEATHERS)}")
@@ -52,11 +98,25 @@ def weather_numbers(allowed: tuple[str, ...]) -> np.ndarray:
 
 
 def draw_weather(stream: Stream, index: np.ndarray, allowed: tuple[str, ...]) -> WeatherDraw:
-    """Weather of the examples `index`, uniform over the `allowed` kinds. Raises ValueError for an unknown kind."""
+    """Weather of the examples `index`, uniform over the `allowed` kinds.
+
+    Raises ValueError if one is unknown, or if there is none.
+    """
     n = len(index)
     drawn = WeatherDraw(
-        np.zeros(n, dtype=np.uint8), np.zeros(n, dtype=np.float32), np.zeros((n, 2), dtype=np.float32), np.zeros(n, dtype=np.uint32)
+        np.zeros(n, dtype=np.uint8),
+        np.zeros(n, dtype=np.float32),
+        np.zeros((n, 2), dtype=np.float32),
+        np.zeros(n, dtype=np.uint32),
     )
     index = np.ascontiguousarray(index, dtype=np.int64)
-    _draw_weather(stream.key, index, weather_numbers(allowed), drawn.weather, drawn.intensity, drawn.sun, drawn.fall_seed)
+    _draw_weather(
+        stream.key,
+        index,
+        weather_numbers(allowed),
+        drawn.weather,
+        drawn.intensity,
+        drawn.sun,
+        drawn.fall_seed,
+    )
     return drawn

@@ -1,11 +1,12 @@
-"""Asking a town, and hearing of it: questions are answered from the truth, not from pictures."""
+"""Questions about a town, answered from its truth, not from pictures; and the town in a few sentences."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise, permutations, product
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,33 +14,34 @@ from simtown.language.parsing import any_of, match
 from simtown.language.questions import PHRASINGS, with_article, words
 from simtown.language.relations import RELATION_NAMES
 from simtown.language.solids import SURFACES, Solid, truth
+from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP
+from simtown.scenes.weather import WEATHER_KINDS, WEATHERS
 from simtown.town.checks import TownError, text
-from simtown.town.nouns import NOUNS, label, meant
+from simtown.town.nouns import NOUNS
 from simtown.town.pictures import SIZE
 from simtown.town.reasons import reason
 from simtown.town.relating import MARGINS, measure
-from simtown.town.things import Thing
+from simtown.town.things import Thing, label, meant
 from simtown.town.truth import pixels_alone
 
-if TYPE_CHECKING:
-    from simtown.town.town import Town
-
-_LIKE = "ask like 'Is a taxi left of a building?' or 'Is a man between a bus and a tree?'"
+_EXAMPLES = "ask like 'Is a taxi left of a building?' or 'Is a man between a bus and a tree?'"
 _TWO_PLACE = [name for name in MARGINS if name != "between"]
 #: The longest question that is read, characters.
 _LONGEST = 400
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a town says; ``bool(answer)`` raises TownError where it cannot say.
+class TownAnswer:
+    """The answer to a question about a town.
+
+    ``bool(answer)`` raises TownError if the truth is too close to say.
 
     Attributes:
         question: as it was asked.
-        truth: yes, no, or None where it is too close to say.
-        margin: metres by which it holds (negative: fails), -inf where it cannot hold at all.
-        why: in words: the distance that was measured, and the one that counts.
+        truth: yes, no, or None if it is too close to say.
+        margin: metres by which the relation holds (negative: by which it fails), -inf if it cannot hold.
+        why: one sentence with the distance that was measured and the one that counts.
     """
 
     question: str
@@ -53,140 +55,193 @@ class Answer:
         return self.truth
 
     def __str__(self) -> str:
-        return f"{ {True: 'yes', False: 'no', None: 'too close to say'}[self.truth] }: {self.why}"
+        verdict = {True: "yes", False: "no", None: "too close to say"}[self.truth]
+        return f"{verdict}: {self.why}"
 
 
-@dataclass(frozen=True)
-class _Named:
-    """Something that a noun phrase may stand for; the ground has several pieces."""
+class View(NamedTuple):
+    """What a question is about.
+
+    Attributes:
+        things: all things of the town.
+        camera: from where they are seen.
+        seen: returns the names of the visible things, to which the answer is restricted; None if hidden
+            things count, too.
+    """
+
+    things: list[Thing]
+    camera: Camera
+    seen: Callable[[], set[str]] | None
+
+    def counted(self, things: list[Thing]) -> list[Thing]:
+        """Those of some things that count."""
+        if self.seen is None or not things:
+            return things
+        seen = self.seen()
+        return [t for t in things if t.name in seen]
+
+
+class _Candidate(NamedTuple):
+    """Something that a noun phrase may stand for; the ground has several solids."""
 
     name: str
     solids: tuple[Solid, ...]
 
 
-def answer(town: Town, question: str, everywhere: bool = False) -> Answer:
-    """See :meth:`simtown.town.town.Town.ask`."""
-    relation, phrases = _read(town, text(question, "the question", "Is the taxi left of a building?"))
+def answer(view: View, question: str) -> TownAnswer:
+    """The answer to a question; see :meth:`simtown.town.town.Town.ask`."""
+    relation, phrases = _parse(view.things, text(question, "the question", "Is the taxi left of a building?"))
     _check_ground(relation, [noun for _, noun in phrases])
-    candidates = [_candidates(town, article, noun, everywhere) for article, noun in phrases]
-    cases = [chosen for chosen in product(*candidates) if len({c.name for c in chosen}) == len(chosen)]
+    candidates = [_candidates(view, article, noun) for article, noun in phrases]
+    cases = [case for case in product(*candidates) if len({c.name for c in case}) == len(case)]
     if not cases:
-        return Answer(question, False, -float("inf"), _nothing(town, phrases, candidates, everywhere))
-    best, margin, chosen, solids = -1, -float("inf"), cases[0], tuple(c.solids[0] for c in cases[0])
-    for k, case in enumerate(cases):
-        for pieces in product(*(c.solids for c in case)):
-            by = measure(relation, town.camera, *pieces)
-            if best < 0 or by > margin:
-                best, margin, chosen, solids = k, by, case, pieces
+        return TownAnswer(question, False, -float("inf"), _nothing(view, phrases, candidates))
+    measured = (
+        (measure(relation, view.camera, *solids), case, solids)
+        for case in cases
+        for solids in product(*(c.solids for c in case))
+    )
+    margin, case, solids = max(measured, key=lambda entry: entry[0])
     holds = truth(margin, MARGINS[relation])
-    why = reason(relation, [c.name for c in chosen], solids, town.camera, margin, holds)
+    why = reason(relation, [c.name for c in case], solids, view.camera, margin, holds)
     nearest = len(cases) > 1 and not holds and np.isfinite(margin)
-    return Answer(question, holds, margin, f"at best, {why}" if nearest else why)
+    return TownAnswer(question, holds, margin, f"at best, {why}" if nearest else why)
 
 
-def _read(town: Town, question: str) -> tuple[str, list[tuple[str, str]]]:
-    """The relation and the (article, noun) of subject and objects. Raises TownError."""
+def _parse(things: list[Thing], question: str) -> tuple[str, list[tuple[str, str]]]:
+    """The relation, and the (article, noun) of the subject and the objects.
+
+    Raises:
+        TownError: the question is too long, or not understood.
+    """
     if len(question) > _LONGEST:
-        raise TownError(f"the question has {len(question)} characters, more than {_LONGEST}: {_LIKE}")
-    names = [t.name for t in town.things] + [f"{t.kind} 1" for t in town.things]
+        raise TownError(f"the question has {len(question)} characters, more than {_LONGEST}: {_EXAMPLES}")
+    names = [t.name for t in things] + [f"{t.kind} 1" for t in things]
     nouns = [*GROUP, *NOUNS, *SURFACES, *names]
-    forms = list(dict.fromkeys(re.sub(r"\{a_(.)\}|the \{(.)\}", lambda m: f"{{{(m[1] or m[2])}}}", p) for p in PHRASINGS))
+    without_articles = (
+        re.sub(r"\{a_(.)\}|the \{(.)\}", lambda m: f"{{{(m[1] or m[2])}}}", phrasing)
+        for phrasing in PHRASINGS
+    )
+    forms = list(dict.fromkeys(without_articles))
     vocabulary = {w for phrase in [*forms, *nouns, *MARGINS, "a an the and"] for w in words(phrase)}
     unknown = [w for w in words(question) if w not in vocabulary]
     if unknown:
-        raise TownError(f"the question's word '{unknown[0]}' is not known in this town: {_LIKE}")
+        raise TownError(f"the question's word '{unknown[0]}' is not known in this town: {_EXAMPLES}")
     slots = {f"{{{k}}}": f"(?:(?P<{k}_article>an?|the) )?{any_of(nouns, k)}" for k in "sop"}
-    found = match(question, forms, slots | {"{r}": any_of(_TWO_PLACE, "r")})
-    found = found or match(question, [f.replace("{o}", "{o} and {p}") for f in forms], slots | {"{r}": "(?P<r>between)"})
-    if found is None:
-        raise TownError(f"the question is not understood: {_LIKE}; the relations are {', '.join(MARGINS)}")
+    with_two_objects = [f.replace("{o}", "{o} and {p}") for f in forms]
+    groups = match(question, forms, slots | {"{r}": any_of(_TWO_PLACE, "r")}) or match(
+        question, with_two_objects, slots | {"{r}": "(?P<r>between)"}
+    )
+    if groups is None:
+        raise TownError(
+            f"the question is not understood: {_EXAMPLES}; the relations are {', '.join(MARGINS)}"
+        )
     spelled = {" ".join(words(n)): n for n in nouns}
-    return str(found["r"]), [(found[f"{k}_article"] or "the", spelled[str(found[k])]) for k in "sop" if found.get(k)]
+    return str(groups["r"]), [
+        (groups[f"{k}_article"] or "the", spelled[str(groups[k])]) for k in "sop" if groups.get(k)
+    ]
 
 
 def _check_ground(relation: str, nouns: list[str]) -> None:
-    """Raises TownError for a question that asks of the ground more than what is on it."""
+    """Raises TownError if a question about the ground is not whether something is on it."""
     ground = next((noun for noun in nouns if noun in SURFACES), None)
     if ground is None:
         return
     if relation in RELATION_NAMES:
-        raise TownError(f"nothing is {relation} the {ground}: ask whether it is on the {ground}, or {_LIKE}")
+        raise TownError(
+            f"nothing is {relation} the {ground}: ask whether it is on the {ground}, or {_EXAMPLES}"
+        )
     if relation != "on" or nouns[0] in SURFACES:
-        raise TownError(f"of the {ground} one can only ask what is on it, such as 'Is a taxi on the {ground}?': or {_LIKE}")
+        raise TownError(
+            f"of the {ground} one can only ask what is on it, such as 'Is a taxi on the {ground}?': "
+            f"or {_EXAMPLES}"
+        )
 
 
-def _candidates(town: Town, article: str, noun: str, everywhere: bool) -> list[_Named]:
-    """What a noun phrase may stand for. Raises TownError for "the" where there is none, or more than one."""
+def _candidates(view: View, article: str, noun: str) -> list[_Candidate]:
+    """What a noun phrase may stand for.
+
+    Raises:
+        TownError: "the" stands for nothing that counts, or for several things.
+    """
     if noun in SURFACES:
-        return [_Named(noun, SURFACES[noun])]
-    there = meant(town.things, noun)
-    seen = there if everywhere else _seen(town, there)
-    if article == "the" and not there:
+        return [_Candidate(noun, SURFACES[noun])]
+    all_meant = meant(view.things, noun)
+    counted = view.counted(all_meant)
+    if article == "the" and not all_meant:
         raise TownError(f"there is no {noun} in this town: place one, or ask about {with_article(noun)}")
-    if article == "the" and not seen:
-        raise TownError(f"{_unseen(town, noun, there)}: move things or the camera, or ask(..., everywhere=True)")
-    if article == "the" and len(seen) > 1:
-        first = ", ".join(label(t) for t in seen[:4]) + (", ..." if len(seen) > 4 else "")
-        raise TownError(f"there are {len(seen)} of what '{noun}' may mean ({first}): ask about {with_article(noun)}, or use a name")
-    return [_Named(t.name, (t.solid(),)) for t in seen]
+    if article == "the" and not counted:
+        raise TownError(
+            f"{_unseen(view, noun, all_meant)}: move things or the camera, or ask(..., everywhere=True)"
+        )
+    if article == "the" and len(counted) > 1:
+        names = ", ".join(label(t) for t in counted[:4]) + (", ..." if len(counted) > 4 else "")
+        raise TownError(
+            f"there are {len(counted)} of what '{noun}' may mean ({names}): "
+            f"ask about {with_article(noun)}, or use a name"
+        )
+    return [_Candidate(t.name, (t.solid(),)) for t in counted]
 
 
-def _nothing(town: Town, phrases: list[tuple[str, str]], candidates: list[list[_Named]], everywhere: bool) -> str:
+def _nothing(view: View, phrases: list[tuple[str, str]], candidates: list[list[_Candidate]]) -> str:
     """Why a question has nothing to measure."""
-    for (_, noun), found in zip(phrases, candidates, strict=True):
-        if not found:
-            there = meant(town.things, noun)
-            return _unseen(town, noun, there) if there else f"there is no {noun} in the town"
+    for (_, noun), its_candidates in zip(phrases, candidates, strict=True):
+        if not its_candidates:
+            hidden = meant(view.things, noun)
+            return _unseen(view, noun, hidden) if hidden else f"there is no {noun} in the town"
     noun = phrases[-1][1]
-    there = meant(town.things, noun)
-    seen = there if everywhere else _seen(town, there)
-    unseen = [t for t in there if t not in seen]
-    if not unseen:
+    all_meant = meant(view.things, noun)
+    counted = view.counted(all_meant)
+    hidden = [t for t in all_meant if t not in counted]
+    if not hidden:
         return f"there is no other {noun} in the town"
-    return f"there is no other {noun} in the picture, and {_unseen(town, noun, unseen)}"
+    return f"there is no other {noun} in the picture, and {_unseen(view, noun, hidden)}"
 
 
-def _seen(town: Town, things: list[Thing]) -> list[Thing]:
-    seen = town.seen() if things else set()
-    return [t for t in things if t.name in seen]
-
-
-def _unseen(town: Town, noun: str, things: list[Thing]) -> str:
-    """Why none of some things is seen."""
+def _unseen(view: View, noun: str, things: list[Thing]) -> str:
+    """Why none of some things is visible."""
     if len(things) > 1:
         return f"{len(things)} things that '{noun}' may mean are outside the picture or hidden"
-    hidden = pixels_alone(town, things, *SIZE)[0] > 0
-    return f"the {things[0]} is {'hidden by what stands before it' if hidden else 'outside the picture'}"
+    in_picture = pixels_alone(view.camera, things, *SIZE)[0] > 0
+    return f"the {things[0]} is {'hidden by what stands before it' if in_picture else 'outside the picture'}"
 
 
-_WEATHER = {"clear": "The sky is clear", "cloudy": "It is cloudy", "rain": "It is raining", "fog": "It is foggy", "snow": "It is snowing",
-            "dusk": "The sun is setting", "night": "It is night"}  # fmt: skip
-
-
-def describe(town: Town) -> str:
-    """See :meth:`simtown.town.town.Town.describe`."""
-    cars = sorted(town.vehicles, key=lambda t: t.x)
-    parts = [f"{_WEATHER[town.weather.kind]}."]
-    for car in cars:
-        named = with_article(car.kind).capitalize() if car.kind == car.name else f"The {car.name}"
-        parts.append(f"{named}{f', painted {car.paint},' if car.paint else ''} {_doing(car)}.")
-    neighbours = [*pairwise(cars), *((b, a) for a, b in pairwise(cars))]
-    for relation, pairs in (("left of", neighbours), ("in front of", neighbours), ("overtaking", permutations(cars, 2))):
+def describe(things: list[Thing], weather: str, camera: Camera) -> str:
+    """A few sentences about a town; see :meth:`simtown.town.town.Town.describe`."""
+    vehicles = sorted((t for t in things if t.group == "vehicle"), key=lambda t: t.x)
+    sentences = [WEATHER_KINDS[WEATHERS.index(weather)].sentence]
+    for vehicle in vehicles:
+        named = f"The {vehicle.name}"
+        if vehicle.kind == vehicle.name:
+            named = with_article(vehicle.kind).capitalize()
+        paint = f", painted {vehicle.paint}," if vehicle.paint else ""
+        sentences.append(f"{named}{paint} {_motion(vehicle)}.")
+    neighbours = [*pairwise(vehicles), *((b, a) for a, b in pairwise(vehicles))]
+    for relation, pairs in (
+        ("left of", neighbours),
+        ("in front of", neighbours),
+        ("overtaking", permutations(vehicles, 2)),
+    ):
         for a, b in pairs:
-            if truth(measure(relation, town.camera, a.solid(), b.solid()), MARGINS[relation]):
-                parts.append(f"The {a.name} is {relation} the {b.name}.")
-    counts = {noun: sum(t.group == noun for t in town.props) for noun in ("building", "tree", "person")}
-    counts["mailbox"] = sum(t.kind in ("mailbox", "pillar box") for t in town.props)
-    several = {"person": "people", "mailbox": "mailboxes"}
-    said = [f"{n} {noun if n == 1 else several.get(noun, noun + 's')}" for noun, n in counts.items() if n]
-    if said:
-        parts.append(f"Beside the road: {', '.join(said[:-1])}{' and ' if said[:-1] else ''}{said[-1]}.")
-    return " ".join(parts)
+            if truth(measure(relation, camera, a.solid(), b.solid()), MARGINS[relation]):
+                sentences.append(f"The {a.name} is {relation} the {b.name}.")
+    counts = {noun: sum(t.group == noun for t in things) for noun in ("building", "tree", "person")}
+    counts["mailbox"] = sum(t.kind in ("mailbox", "pillar box") for t in things)
+    plurals = {"person": "people", "mailbox": "mailboxes"}
+    counted = [f"{n} {noun if n == 1 else plurals.get(noun, noun + 's')}" for noun, n in counts.items() if n]
+    if counted:
+        *others, last = counted
+        sentences.append(f"Beside the road: {', '.join(others)}{' and ' if others else ''}{last}.")
+    return " ".join(sentences)
 
 
-def _doing(car: Thing) -> str:
-    way = "right" if np.cos(car.front) > 0.5 else "left" if np.cos(car.front) < -0.5 else "across the road"
-    speed = float(np.hypot(*car.velocity[:2]))
+def _motion(vehicle: Thing) -> str:
+    """How a vehicle moves, on what, and where it heads: "stands in the near lane, heading right"."""
+    across = np.cos(vehicle.front)
+    heading = "right" if across > 0.5 else "left" if across < -0.5 else "across the road"
+    speed = float(np.hypot(*vehicle.velocity[:2]))
     verb = f"drives at {speed:.1f} m/s" if speed > 0.1 else "stands"
-    on_road = abs(car.y) < 3.7
-    return f"{verb} {'in the ' + ('near' if car.y < 0 else 'far') + ' lane' if on_road else 'off the road'}, heading {way}"
+    place = "off the road"
+    if abs(vehicle.y) < 3.7:
+        place = f"in the {'near' if vehicle.y < 0 else 'far'} lane"
+    return f"{verb} {place}, heading {heading}"

@@ -1,4 +1,4 @@
-"""What a town is given, checked where it comes in: each value in the type it should have, or a :class:`TownError`."""
+"""Checks of a town's arguments: each returns the value in the right type, or raises :class:`TownError`."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from simtown.scenes.camera import Camera
 from simtown.scenes.scene import Weather
 from simtown.scenes.weather import WEATHERS
 
-#: Elevations at which the sun may stand, radians.
+#: The elevations that the sun may have, radians.
 LOWEST_SUN, HIGHEST_SUN = 0.05, math.pi / 2
 
 
 class TownError(ValueError):
-    """Something a town cannot do; the message says what to change."""
+    """A town cannot do this; the message says what to change."""
 
 
 def shown(value: object) -> str:
-    """A value as messages show it: one line, not too long."""
+    """A value as messages show it: one line of at most 60 characters."""
     line = " ".join(repr(value).split())
     return line if len(line) <= 60 else f"{line[:57]}..."
 
 
 def number(value: object, what: str, low: float = -math.inf, high: float = math.inf) -> float:
-    """A finite float from `low` to `high`. Raises TownError, with `what` it should be, for anything else."""
+    """A finite float from `low` to `high`. Raises TownError, which names `what`, for anything else."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TownError(f"{what} is {shown(value)}: give a number")
     try:
-        found = float(value)
+        converted = float(value)
     except OverflowError:
-        found = math.inf
-    if not math.isfinite(found):
+        converted = math.inf
+    if not math.isfinite(converted):
         raise TownError(f"{what} is {shown(value)}: give a finite number")
-    if not low <= found <= high:
+    if not low <= converted <= high:
         limits = f"from {low:g} to {high:.4g}" if high < math.inf else f"of {low:g} or more"
         raise TownError(f"{what} is {shown(value)}: give a number {limits}")
-    return found
+    return converted
 
 
 def whole(value: object, what: str, low: int | None = None, high: int | None = None) -> int:
@@ -64,7 +64,7 @@ def text(value: object, what: str, such_as: str) -> str:
 
 
 def several(value: object, what: str, parts: Sequence[str]) -> list[object]:
-    """As many values as there are parts. Raises TownError for another count, or for what is no sequence."""
+    """One value for each of the parts. Raises TownError for another number of values, or for no sequence."""
     if not isinstance(value, list | tuple | np.ndarray) or len(value) != len(parts):
         raise TownError(f"{what} is {shown(value)}: give ({', '.join(parts)})")
     return list(value)
@@ -76,8 +76,8 @@ def paint(value: object, what: str) -> str | None:
         return None
     name = text(value, what, "red")
     if name not in PAINTS:
-        near = get_close_matches(name.lower(), PAINTS, 3, 0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"the paints are {', '.join(PAINTS)}"
+        similar = get_close_matches(name.lower(), PAINTS, 3, 0.5)
+        hint = f"did you mean {' or '.join(similar)}?" if similar else f"the paints are {', '.join(PAINTS)}"
         raise TownError(f"unknown {what} '{name}': {hint}")
     return name
 
@@ -89,9 +89,12 @@ def velocity(value: object, what: str) -> tuple[float, float, float]:
 
 
 def picture_size(value: object) -> tuple[int, int]:
-    """Width and height in pixels. Raises TownError for what no renderer draws."""
+    """Width and height in pixels. Raises TownError for a size that no renderer draws."""
     parts = ("width", "height")
-    width, height = (whole(v, f"the {part} of the picture") for v, part in zip(several(value, "size", parts), parts, strict=True))
+    width, height = (
+        whole(v, f"the {part} of the picture")
+        for v, part in zip(several(value, "size", parts), parts, strict=True)
+    )
     try:
         check_size(width, height)
     except ValueError as error:
@@ -102,29 +105,47 @@ def picture_size(value: object) -> tuple[int, int]:
 def light(value: object) -> tuple[float, float]:
     """The sun's azimuth and elevation, radians. Raises TownError for anything else."""
     azimuth, elevation = several(value, "light", ("azimuth", "elevation"))
-    return number(azimuth, "the sun's azimuth"), number(elevation, "the sun's elevation", LOWEST_SUN, HIGHEST_SUN)
+    return (
+        number(azimuth, "the sun's azimuth"),
+        number(elevation, "the sun's elevation", LOWEST_SUN, HIGHEST_SUN),
+    )
 
 
 def weather(value: object) -> Weather:
-    """A weather that renderers can draw, as a copy. Raises TownError for anything else."""
+    """A copy of a weather that renderers can draw. Raises TownError for anything else."""
     if not isinstance(value, Weather):
         raise TownError(f"the weather is {shown(value)}: give one of {', '.join(WEATHERS)}, or a Weather")
     if value.kind not in WEATHERS:
         raise TownError(f"unknown weather {shown(value.kind)}: give one of {', '.join(WEATHERS)}")
     intensity = number(value.intensity, "the weather's intensity", 0.0, 1.0)
     return Weather(
-        value.kind, intensity, *light((value.sun_azimuth, value.sun_elevation)), whole(value.seed, "the weather's seed", 0, 2**32 - 1)
+        value.kind,
+        intensity,
+        *light((value.sun_azimuth, value.sun_elevation)),
+        whole(value.seed, "the weather's seed", 0, 2**32 - 1),
     )
 
 
-#: What a camera's numbers may be, where not any finite number; metres and radians.
+#: The ranges of a camera's numbers, metres and radians; the others may be any finite number.
 _ANYWHERE = (-500.0, 500.0)
-_CAMERA = {"x": _ANYWHERE, "y": _ANYWHERE, "z": (0.3, 500.0), "pitch": (-1.2, 1.2), "focal": (0.2, 20.0), "bottom": (-20.0, 20.0)}
+_CAMERA = {
+    "x": _ANYWHERE,
+    "y": _ANYWHERE,
+    "z": (0.3, 500.0),
+    "pitch": (-1.2, 1.2),
+    "focal": (0.2, 20.0),
+    "bottom": (-20.0, 20.0),
+}
 
 
 def camera(value: object) -> Camera:
     """A camera that renderers can look through. Raises TownError for anything else."""
     if not isinstance(value, Camera):
-        raise TownError(f"the camera is {shown(value)}: give a Camera, for example replace(town.camera, x=2.0)")
-    anything = (-math.inf, math.inf)
-    return Camera(*(number(getattr(value, f.name), f"the camera's {f.name}", *_CAMERA.get(f.name, anything)) for f in fields(Camera)))
+        raise TownError(
+            f"the camera is {shown(value)}: give a Camera, for example replace(town.camera, x=2.0)"
+        )
+    any_number = (-math.inf, math.inf)
+    names = [f.name for f in fields(Camera)]
+    return Camera(
+        *(number(getattr(value, n), f"the camera's {n}", *_CAMERA.get(n, any_number)) for n in names)
+    )

@@ -1,9 +1,9 @@
 """Motion: rigid bodies of the town's own shapes in Bullet, driven by :mod:`simtown.town.driving`.
 
-Vehicles are the convex hulls of their meshes' parts, people one hull; buildings, trees and street furniture are their outlines,
-drawn up, and do not move. Everything keeps upright, as scenes can say no more than a place and a yaw: bodies turn about the vertical
-alone. Tyres hold a vehicle along its heading and sideways with at most friction's force, so it brakes no faster than a road allows
-and skids when hit.
+A vehicle is the convex hulls of its mesh's parts, a person is one hull. Buildings, trees and street furniture
+are upright prisms over their outlines, and do not move. Bodies turn about the vertical alone, because a scene
+stores only a place and a yaw. Tyres hold a vehicle along its heading and sideways with at most the force of
+friction, so that it brakes no faster than a road allows and skids when it is hit.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import platform
 import sys
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,7 +23,7 @@ import numpy as np
 
 from simtown.assets.atlas import atlas
 from simtown.assets.street.ground import PAVEMENT_EDGE, ROAD_EDGE
-from simtown.extras import how_to_install
+from simtown.core.extras import how_to_install
 from simtown.scenes.footprints import GROUP, depths, heights, number, outline, separation
 from simtown.town import driving
 from simtown.town.checks import TownError
@@ -34,13 +34,13 @@ GRAVITY, GRIP = 9.81, 0.8
 DENSITY = 110.0
 #: Longest time between two decisions, seconds, and steps of the solver in it.
 TICK, SUBSTEPS = 1 / 60, 4
-#: How far beside a vehicle something may be and still count as ahead of it, and how far ahead it looks, metres.
+#: How far beside a vehicle's way an obstacle still counts as ahead of it, and how far ahead a driver looks,
+#: metres.
 BESIDE, AHEAD = 0.3, 80.0
-#: Where people on the sidewalk like to walk, between the lamps and the furniture (y), and how far around they look, metres.
+#: The y at which people on the sidewalk walk, between the lamps and the furniture, and how far around they
+#: look, metres.
 STROLL = 4.8
 AROUND = 2.0
-
-
 #: Force (newtons) and torque (newton metres) on a body, in its own frame.
 _Push = tuple[list[float], list[float]]
 
@@ -50,10 +50,11 @@ class Contact:
     """Two things that touched.
 
     Attributes:
-        first, second: their names.
+        first: the name of one of them.
+        second: the name of the other.
         time: seconds of the town's clock when they first touched in this step.
-        impulse: newton seconds in all.
-        point: x, y, z in metres where they first touched.
+        impulse: newton seconds, the sum over this step.
+        point: x, y, z, metres, where they first touched.
     """
 
     first: str
@@ -65,7 +66,17 @@ class Contact:
 
 @dataclass
 class _Body:
-    """A thing and what Bullet knows it by; `line` is the y that it keeps to, `heading` the direction of its way."""
+    """A thing as Bullet's body.
+
+    Attributes:
+        thing: the thing.
+        number: of the body.
+        mass: kilograms; 0 if it does not move.
+        offset: (3,) from the thing's origin to the body's, in the thing's frame, metres.
+        inertia: about the vertical, kg m².
+        line: the y that it keeps to, metres.
+        heading: the direction in which it moves, radians.
+    """
 
     thing: Thing
     number: int
@@ -77,47 +88,53 @@ class _Body:
 
 
 class _Around:
-    """A body as the others see it: its outline, and the box around that, metres."""
+    """A body as the others see it: its outline and the box around that, metres."""
 
     def __init__(self, body: _Body) -> None:
         self.body, self.thing, self.outline = body, body.thing, body.thing.outline
-        (self.x0, self.y0), (self.x1, self.y1) = self.outline.min(axis=0).tolist(), self.outline.max(axis=0).tolist()
+        self.x0, self.y0 = self.outline.min(axis=0).tolist()
+        self.x1, self.y1 = self.outline.max(axis=0).tolist()
         self.low, self.high = self.thing.low, self.thing.high
 
 
 def _how_to_install() -> str:
-    """How to install pybullet on this machine. Where it has no wheel, the extra installs nothing (its marker in pyproject.toml)."""
+    """How to install pybullet on this machine; without a wheel for it the extra installs nothing."""
     if sys.version_info < (3, 12) and sys.platform == "linux" and platform.machine() == "x86_64":
         return f"motion needs pybullet: {how_to_install('physics')}"
+    here = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
     return (
-        f"motion needs pybullet, which has no wheel for Python {platform.python_version()} on {platform.system()} {platform.machine()}: "
-        f"{how_to_install('physics')}, under Python 3.11 on Linux x86-64, or build it (a C++ compiler, some minutes): pip install pybullet"
+        f"motion needs pybullet, which has no wheel for {here}: {how_to_install('physics')}, "
+        "under Python 3.11 on Linux x86-64, or build it (a C++ compiler, some minutes): pip install pybullet"
     )
 
 
-def _bullet() -> Any:
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)  # where it is first imported, it writes when it was built
+def _import_pybullet() -> Any:
+    """The module. Raises TownError if it is not installed."""
+    stderr, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 2)  # the first import prints a build date
     try:
         import pybullet
     except ImportError as error:
         raise TownError(_how_to_install()) from error
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
+        os.dup2(stderr, 2)
+        os.close(stderr)
+        os.close(null)
     return pybullet
 
 
 class Physics:
-    """The bodies of some things, from where they stand and how fast they go; :meth:`advance` moves the things.
+    """The bodies of some things; :meth:`advance` moves the things.
+
+    Args:
+        things: with the places and speeds from which they start.
 
     Raises:
         TownError: pybullet is not installed.
     """
 
     def __init__(self, things: list[Thing]) -> None:
-        self._bullet = bullet = _bullet()
+        self._bullet = bullet = _import_pybullet()
         self._client = bullet.connect(bullet.DIRECT)
         weakref.finalize(self, _disconnect, bullet, self._client)
         bullet.setGravity(0.0, 0.0, -GRAVITY, physicsClientId=self._client)
@@ -130,25 +147,40 @@ class Physics:
         self._moving = [b for b in self._bodies if b.mass]
 
     def _body(self, thing: Thing) -> _Body:
-        """Bullet's frame of a body is about the middle of its box, at the height of its foot, so that pushes do not tilt it."""
+        """The body of a thing; its origin is the middle of the box's foot, so that pushes do not tilt it."""
         bullet, client = self._bullet, self._client
         mesh_low, mesh_high = atlas().bounds[number(thing.kind, thing.style)].astype(np.float64)
         middle = (mesh_low + mesh_high) / 2
         moves = thing.group in ("vehicle", "person")
         offset = thing.scale * np.array([middle[0], middle[1], mesh_low[2] if moves else 0.0])
-        shape = self._shape([np.unique(np.round(thing.scale * part - offset, 3), axis=0) for part in parts(thing.kind, thing.style)])
+        shape = self._shape(
+            [
+                np.unique(np.round(thing.scale * part - offset, 3), axis=0)
+                for part in parts(thing.kind, thing.style)
+            ]
+        )
         length, width, height = (mesh_high - mesh_low) * thing.scale
         mass = DENSITY * length * width * height if moves else 0.0
         inertia = mass * (length * length + width * width) / 12
         x, y, z = _middle(thing, offset)
         turn = [0.0, 0.0, math.sin(thing.yaw / 2), math.cos(thing.yaw / 2)]
         body = bullet.createMultiBody(mass, shape, -1, [x, y, z], turn, physicsClientId=client)
-        # no inertia about x and y is Bullet's way to say that nothing turns about them; tyres and soles do the friction
-        bullet.changeDynamics(body, -1, lateralFriction=0.0, linearDamping=0.0, angularDamping=0.0, collisionMargin=0.001,
-                              activationState=bullet.ACTIVATION_STATE_DISABLE_SLEEPING, physicsClientId=client)  # fmt: skip
+        # without inertia about x and y Bullet turns nothing about them; tyres and soles do the friction
+        bullet.changeDynamics(
+            body,
+            -1,
+            lateralFriction=0.0,
+            linearDamping=0.0,
+            angularDamping=0.0,
+            collisionMargin=0.001,
+            activationState=bullet.ACTIVATION_STATE_DISABLE_SLEEPING,
+            physicsClientId=client,
+        )
         if moves:
             bullet.changeDynamics(body, -1, localInertiaDiagonal=[0.0, 0.0, inertia], physicsClientId=client)
-            bullet.resetBaseVelocity(body, list(thing.velocity), [0.0, 0.0, thing.spin], physicsClientId=client)
+            bullet.resetBaseVelocity(
+                body, list(thing.velocity), [0.0, 0.0, thing.spin], physicsClientId=client
+            )
         strolls = thing.group == "person" and ROAD_EDGE < thing.y < PAVEMENT_EDGE
         heading = 0.0 if math.cos(thing.front) >= 0 else math.pi
         return _Body(thing, body, mass, offset, inertia, STROLL if strolls else thing.y, heading)
@@ -157,103 +189,129 @@ class Physics:
         """A rigid shape of convex hulls: Bullet takes more than one from files only."""
         bullet, client = self._bullet, self._client
         if len(hulls) == 1:
-            return int(bullet.createCollisionShape(bullet.GEOM_MESH, vertices=hulls[0].tolist(), physicsClientId=client))
+            return int(
+                bullet.createCollisionShape(
+                    bullet.GEOM_MESH, vertices=hulls[0].tolist(), physicsClientId=client
+                )
+            )
         lines, first = [], 1
         for k, points in enumerate(hulls):
             lines += [f"o part{k}", *("v {:.3f} {:.3f} {:.3f}".format(*p) for p in points.tolist())]
-            lines += [
-                f"f {first} {first + i} {first + i + 1}" for i in range(1, len(points) - 1)
-            ]  # names the points; hulls have their own faces
+            # the faces only name the points: Bullet finds each hull's own
+            lines += [f"f {first} {first + i} {first + i + 1}" for i in range(1, len(points) - 1)]
             first += len(points)
         with TemporaryDirectory(prefix="simtown-") as folder:
             path = Path(folder) / "body.obj"
             path.write_text("\n".join(lines) + "\n")
-            return int(bullet.createCollisionShape(bullet.GEOM_MESH, fileName=str(path), physicsClientId=client))
+            return int(
+                bullet.createCollisionShape(bullet.GEOM_MESH, fileName=str(path), physicsClientId=client)
+            )
 
     def advance(self, dt: float, time: float) -> list[Contact]:
-        """Let `dt` seconds pass from `time` on; returns what touched, each pair once, in order of first touch."""
+        """Let time pass; returns what touched, each pair once, in the order of the first touch.
+
+        Args:
+            dt: seconds that pass.
+            time: seconds of the town's clock at the beginning.
+        """
         bullet, client = self._bullet, self._client
         ticks = max(1, math.ceil(dt / TICK - 1e-9))
         tick = dt / ticks
         bullet.setTimeStep(tick / SUBSTEPS, physicsClientId=client)
-        found: dict[tuple[str, str], Contact] = {}
+        contacts: dict[tuple[str, str], Contact] = {}
         fixed = [_Around(b) for b in self._bodies if not b.mass]
         for k in range(ticks):
             around = {b.number: _Around(b) for b in self._moving}
             outlines = [*around.values(), *fixed]
-            pushes = [(self._drive if b.thing.group == "vehicle" else self._walk)(around[b.number], outlines, tick) for b in self._moving]
+            pushes = [
+                (self._drive if b.thing.group == "vehicle" else self._walk)(around[b.number], outlines, tick)
+                for b in self._moving
+            ]
             for _ in range(SUBSTEPS):
                 for body, (force, torque) in zip(self._moving, pushes, strict=True):
-                    bullet.applyExternalForce(body.number, -1, force, [0.0, 0.0, 0.0], bullet.LINK_FRAME, physicsClientId=client)
-                    bullet.applyExternalTorque(body.number, -1, torque, bullet.LINK_FRAME, physicsClientId=client)
+                    bullet.applyExternalForce(
+                        body.number, -1, force, [0.0, 0.0, 0.0], bullet.LINK_FRAME, physicsClientId=client
+                    )
+                    bullet.applyExternalTorque(
+                        body.number, -1, torque, bullet.LINK_FRAME, physicsClientId=client
+                    )
                 bullet.stepSimulation(physicsClientId=client)
-                self._touches(found, time + (k + 1) * tick, tick / SUBSTEPS)
+                self._add_contacts(contacts, time + (k + 1) * tick, tick / SUBSTEPS)
             self._read()
-        return sorted(found.values(), key=lambda c: (c.time, c.first, c.second))
+        return sorted(contacts.values(), key=lambda c: (c.time, c.first, c.second))
 
     def _read(self) -> None:
-        """Where the bodies are now, into the things."""
+        """Copy the bodies' places and speeds into the things."""
         for b in self._moving:
-            (x, y, z), (_, _, s, c) = self._bullet.getBasePositionAndOrientation(b.number, physicsClientId=self._client)
+            (x, y, z), (_, _, s, c) = self._bullet.getBasePositionAndOrientation(
+                b.number, physicsClientId=self._client
+            )
             velocity, spin = self._bullet.getBaseVelocity(b.number, physicsClientId=self._client)
             thing, before = b.thing, b.thing.yaw
             turned = 2 * math.atan2(s, c)
             yaw = before + math.remainder(turned - before, 2 * math.pi)
             own = _turn(b.offset, yaw)
             height = z - b.offset[2]
-            if thing.group == "vehicle" or height < 0.02:  # a scene's vehicles have no z; wheels are not quite round
+            # a scene's vehicles have no z, and wheels are not quite round
+            if thing.group == "vehicle" or height < 0.02:
                 height = 0.0
-            write(thing, x=x - own[0], y=y - own[1], z=height, yaw=yaw, velocity=tuple(velocity), spin=spin[2])
+            write(
+                thing, x=x - own[0], y=y - own[1], z=height, yaw=yaw, velocity=tuple(velocity), spin=spin[2]
+            )
 
-    def _touches(self, found: dict[tuple[str, str], Contact], time: float, tick: float) -> None:
+    def _add_contacts(self, contacts: dict[tuple[str, str], Contact], time: float, seconds: float) -> None:
+        """Add what touches now, for so many seconds, to the contacts of this step."""
         for point in self._bullet.getContactPoints(physicsClientId=self._client):
             a, b, force = point[1], point[2], point[9]
             if self._ground in (a, b) or force <= 0:
                 continue
-            one, other = sorted((self._names[a], self._names[b]))
-            before = found.get((one, other))
-            first, at, sum_ = (time, point[5], 0.0) if before is None else (before.time, before.point, before.impulse)
-            found[one, other] = Contact(one, other, first, sum_ + force * tick, at)
+            first, second = sorted((self._names[a], self._names[b]))
+            contact = contacts.get((first, second), Contact(first, second, time, 0.0, point[5]))
+            contacts[first, second] = replace(contact, impulse=contact.impulse + force * seconds)
 
     def _push(self, body: _Body, along: float, left: float, yaw_rate: float, tick: float) -> _Push:
-        """Tyres' or soles' force for an acceleration in the body's own frame, at most friction's; the yaw follows the wheels."""
+        """The force of tyres or soles for an acceleration in the body's frame, at most that of friction."""
         share = min(1.0, GRIP * GRAVITY / max(math.hypot(along, left), 1e-9))
         spin = min(max((yaw_rate - body.thing.spin) / tick, -12.0), 12.0)
         return [body.mass * share * along, body.mass * share * left, 0.0], [0.0, 0.0, body.inertia * spin]
 
     def _drive(self, me: _Around, others: list[_Around], tick: float) -> _Push:
+        """What a driver does."""
         body, thing = me.body, me.thing
         speed, slip = _turn(np.array(thing.velocity), -thing.yaw)
         if thing.pace <= 0:
             return self._push(body, -speed / tick, -slip / tick, 0.0, tick)
         side = 1.0 if body.heading == 0.0 else -1.0
         along = driving.follow(speed, thing.pace, *_ahead(me, others, side, speed))
+        along = max(along, -speed / tick)  # brakes stop a vehicle, and do not push it back
         error = math.remainder(body.heading - thing.yaw, 2 * math.pi)
         length = float(np.ptp(outline(thing.kind)[:, 0]))
         yaw_rate = driving.steer(error, side * (thing.y - body.line), max(speed, 0.0), length)
-        return self._push(body, max(along, -speed / tick), -slip / tick, yaw_rate, tick)  # brakes stop, they do not push back
+        return self._push(body, along, -slip / tick, yaw_rate, tick)
 
     def _walk(self, me: _Around, others: list[_Around], tick: float) -> _Push:
+        """What a walker does."""
         body, thing = me.body, me.thing
         velocity = np.array(thing.velocity[:2])
         if thing.pace <= 0:
             return self._push(body, *_turn(-velocity / tick, -thing.yaw), 0.0, tick)
         aside = min(max(0.6 * (body.line - thing.y), -0.8), 0.8)
         desired = thing.pace * np.array([math.cos(body.heading), aside]) / math.hypot(1.0, aside)
-        wanted = driving.walk(velocity, desired, *_beside(me, others))
+        acceleration = driving.walk(velocity, desired, *_beside(me, others))
         rate = 0.0
         if np.hypot(*velocity) > 0.2:
             yaw = math.atan2(velocity[1], velocity[0]) - turned_front(thing.kind)
             rate = 4.0 * math.remainder(yaw - thing.yaw, 2 * math.pi)
-        return self._push(body, *_turn(wanted, -thing.yaw), rate, tick)
+        return self._push(body, *_turn(acceleration, -thing.yaw), rate, tick)
 
 
 def _ahead(me: _Around, others: list[_Around], side: float, speed: float) -> tuple[float, float]:
-    """Metres to the nearest thing on the way of a vehicle, and how much faster than it the vehicle is, m/s."""
+    """Metres to the next thing on a vehicle's way, and how much faster than that the vehicle is, m/s."""
     front = max(side * me.x0, side * me.x1)
     gap, closing = math.inf, 0.0
     for other in others:
-        if other is me or other.low > me.high or other.y1 < me.y0 - BESIDE or other.y0 > me.y1 + BESIDE:
+        beside = other.y1 < me.y0 - BESIDE or other.y0 > me.y1 + BESIDE
+        if other is me or other.low > me.high or beside:
             continue
         distance = min(side * other.x0, side * other.x1) - front
         if distance < min(gap, AHEAD) and side * (other.x0 + other.x1 - me.x0 - me.x1) > 0:
@@ -262,14 +320,19 @@ def _ahead(me: _Around, others: list[_Around], side: float, speed: float) -> tup
 
 
 def _beside(me: _Around, others: list[_Around]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Unit vectors away from all that is near a walker, the edges of its sidewalk among it; the metres to it; whether it is a person."""
+    """The obstacles around a walker, among them the edges of the sidewalk.
+
+    Returns:
+        (n, 2) unit vectors away from them, (n,) metres to them, and (n,) bool, which are people.
+    """
     thing = me.thing
-    here = np.array([thing.x, thing.y])
+    place = np.array([thing.x, thing.y])
     away, gaps, people = [], [], []
     for other in others:
-        if other is me or max(other.x0 - me.x1, me.x0 - other.x1, other.y0 - me.y1, me.y0 - other.y1) > AROUND:
+        distance = max(other.x0 - me.x1, me.x0 - other.x1, other.y0 - me.y1, me.y0 - other.y1)
+        if other is me or distance > AROUND:
             continue
-        away.append(_outward(here, other.outline))
+        away.append(_outward(place, other.outline))
         gaps.append(separation(me.outline, other.outline))
         people.append(other.thing.group == "person")
     if ROAD_EDGE < thing.y < PAVEMENT_EDGE + AROUND:
@@ -282,18 +345,19 @@ def _beside(me: _Around, others: list[_Around]) -> tuple[np.ndarray, np.ndarray,
 
 @cache
 def parts(kind: str, style: int = 0) -> list[np.ndarray]:
-    """Points whose convex hulls make up a kind, in its own frame: (k, 3) metres each.
+    """The convex parts of a kind, each as (k, 3) points in its own frame, metres.
 
-    A vehicle is its mesh's connected parts, so that one can stand on the bed of a truck, without trimmings; a person is one hull, and
-    what does not move is its outline drawn up.
+    A vehicle has the connected parts of its mesh, without trimmings, so that a thing can stand on the bed of
+    a truck. A person is one part, and what does not move is a prism over its outline.
     """
     if GROUP[kind] == "person":
         return [atlas().mesh(number(kind, style)).vertices]
     if GROUP[kind] != "vehicle":
-        return [np.concatenate([np.column_stack([outline(kind), np.full(len(outline(kind)), z)]) for z in heights(kind)])]
+        base = outline(kind)
+        return [np.concatenate([np.column_stack([base, np.full(len(base), z)]) for z in heights(kind)])]
     mesh = atlas().mesh(number(kind))
     label = np.arange(len(mesh.vertices))
-    while True:  # every vertex takes the smallest number among its neighbours', until none changes
+    while True:  # every vertex takes the smallest label of its neighbours, until none changes
         before = label.copy()
         np.minimum.at(label, mesh.triangles.ravel(), np.repeat(label[mesh.triangles].min(axis=1), 3))
         label = label[label]
@@ -315,7 +379,7 @@ def _turn(offset: np.ndarray, yaw: float) -> tuple[float, float]:
 
 
 def _middle(thing: Thing, offset: np.ndarray) -> tuple[float, float, float]:
-    """Where the body's own origin is when the thing stands where it does."""
+    """The place of the body's origin, metres."""
     x, y = _turn(offset, thing.yaw)
     return thing.x + x, thing.y + y, thing.z + float(offset[2])
 
@@ -325,8 +389,8 @@ def _outward(point: np.ndarray, polygon: np.ndarray) -> np.ndarray:
     edge = np.roll(polygon, -1, axis=0) - polygon
     share = np.clip(((point - polygon) * edge).sum(axis=1) / (edge * edge).sum(axis=1), 0.0, 1.0)
     nearest = polygon + share[:, None] * edge
-    to = point - nearest
-    lengths = np.hypot(to[:, 0], to[:, 1])
+    offsets = point - nearest
+    lengths = np.hypot(offsets[:, 0], offsets[:, 1])
     k = int(lengths.argmin())
     inside = depths(point[None], polygon)[0] > 0
-    return (-1.0 if inside else 1.0) * to[k] / max(lengths[k], 1e-6)
+    return (-1.0 if inside else 1.0) * offsets[k] / max(lengths[k], 1e-6)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simtown.files import replacing
+from simtown.core.files import replacing
 from simtown.render.raster import Raster
 from simtown.town.checks import TownError, shown
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from PIL import Image
 
 
-#: The picture's width and height, pixels, where nobody says otherwise.
+#: The default width and height of a picture, pixels.
 SIZE = (1024, 576)
 
 
 @dataclass(frozen=True)
 class Frame:
-    """One picture of a town; shows itself in notebooks.
+    """One picture of a town, which notebooks display.
 
     Attributes:
         rgb: (h, w, 3) uint8.
         depth: (h, w) float32 metres along the view's axis, inf for the sky.
-        ids: (h, w) uint8, 0 for sky and ground.
-        names: the thing of every id.
+        ids: (h, w) uint8 instance ids, 0 for sky and ground.
+        names: the name of the thing of every id.
     """
 
     rgb: np.ndarray
@@ -40,37 +40,49 @@ class Frame:
 
     @property
     def image(self) -> Image.Image:
-        """The picture for Pillow."""
+        """The picture as a Pillow image."""
         from PIL import Image
 
         return Image.fromarray(self.rgb)
 
     def mask(self, name: object) -> np.ndarray:
-        """(h, w) bool, where a thing (or its name) is seen. Raises TownError for one that the town had not."""
-        numbers = [i for i, n in self.names.items() if n == str(name)]
-        if not numbers:
-            raise TownError(f"nothing is called {shown(str(name))} in this picture: frame.names holds the names")
-        found: np.ndarray = self.ids == numbers[0]
-        return found
+        """(h, w) bool, the visible pixels of a thing.
+
+        Args:
+            name: of the thing, or the thing itself.
+
+        Raises:
+            TownError: the town had no such thing.
+        """
+        ids = [i for i, n in self.names.items() if n == str(name)]
+        if not ids:
+            raise TownError(
+                f"nothing is called {shown(str(name))} in this picture: frame.names holds the names"
+            )
+        mask: np.ndarray = self.ids == ids[0]
+        return mask
 
     def seen(self) -> set[str]:
-        """Names of all that at least one pixel shows."""
+        """Names of the things that have at least one visible pixel."""
         return {self.names[i] for i in np.unique(self.ids).tolist() if i}
 
     def save(self, path: str | Path) -> None:
         """Write the picture, in the format that the path's ending names.
 
+        Args:
+            path: such as "town.png".
+
         Raises:
-            TownError: the ending names no format of pictures.
+            TownError: the ending is not one of a picture format.
             OSError: the file cannot be written.
         """
         from PIL import Image
 
-        form = Image.registered_extensions().get(Path(path).suffix.lower())
-        if form is None:
+        picture_format = Image.registered_extensions().get(Path(path).suffix.lower())
+        if picture_format is None:
             raise TownError(f"{path} does not end as a picture does: end it in .png or .jpg")
         with replacing(Path(path)) as temporary:
-            self.image.save(temporary, format=form)
+            self.image.save(temporary, format=picture_format)
 
     def __repr__(self) -> str:
         return f"<Frame {self.rgb.shape[1]} x {self.rgb.shape[0]}: {', '.join(self.names.values())}>"
@@ -83,5 +95,5 @@ class Frame:
 
 @lru_cache(maxsize=1)
 def raster() -> Raster:
-    """What draws towns, made once a process."""
+    """The renderer of towns, made once a process."""
     return Raster()

@@ -1,4 +1,4 @@
-"""Why a relation holds or does not, in words: the distance that was measured, and the one that counts."""
+"""Why a relation holds or fails, in words: the distance that was measured, and the one that counts."""
 
 from __future__ import annotations
 
@@ -6,37 +6,52 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from simtown.language.relations import RELATION_NAMES
+from simtown.language.relations import LATERAL, RELATIONS
 from simtown.language.solids import BESIDE, CONTACT, FAR, NEAR, Solid, distance
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import depths
 from simtown.town.relating import MARGINS, behind_camera
 
+#: The relations in the viewer's frame, by name.
+_VIEWERS = {relation.name: relation for relation in RELATIONS}
 #: What the relations of a distance mean.
 _MEANS = {"next to": f"under {BESIDE:g} m", "near": f"under {NEAR:g} m", "far from": f"over {FAR:g} m"}
 
 
-def reason(relation: str, names: Sequence[str], solids: Sequence[Solid], camera: Camera, margin: float, holds: bool | None) -> str:
-    """Why a relation of this `margin` (metres) holds, does not, or is too close to say: one sentence, without a full stop.
+def reason(
+    relation: str,
+    names: Sequence[str],
+    solids: Sequence[Solid],
+    camera: Camera,
+    margin: float,
+    holds: bool | None,
+) -> str:
+    """One sentence, without a full stop: why a relation holds, fails, or is too close to say.
 
     Args:
         relation: its name.
-        names: what the subject and the objects are called.
-        solids: the same things, as relations see them.
+        names: of the subject and the objects.
+        solids: the same things.
         camera: from where they are seen.
-        margin: as :func:`simtown.town.relating.measure` gives it.
-        holds: whether it holds, or None.
+        margin: metres, from :func:`simtown.town.relating.measure`.
+        holds: whether it holds; None if it is too close to say.
     """
     least = MARGINS[relation]
     if relation in _MEANS:
-        said = f"the {names[0]} and the {names[1]} are {max(distance(*solids), 0.0):.2f} m apart; {relation} means {_MEANS[relation]}"
-        return said if holds is not None else f"{said}, and within {least:g} m of that it is too close to say: move one of them"
+        metres = max(distance(*solids), 0.0)
+        sentence = f"the {names[0]} and the {names[1]} are {metres:.2f} m apart"
+        sentence += f"; {relation} means {_MEANS[relation]}"
+        if holds is None:
+            sentence += f", and within {least:g} m of that it is too close to say: move one of them"
+        return sentence
     if not np.isfinite(margin):
         return _impossible(relation, names, solids, camera)
-    said = _MEASURED[relation](relation, names, solids, margin)
+    sentence = _MEASURED[relation](relation, names, solids, margin)
     if holds is None:
-        return f"{said}; up to {least:g} m is too close to say: move one of them"
-    return f"{said}; over {least:g} m counts" if relation in RELATION_NAMES or (holds and relation != "on") else said
+        sentence += f"; up to {least:g} m is too close to say: move one of them"
+    elif relation in _VIEWERS or (holds and relation != "on"):
+        sentence += f"; over {least:g} m counts"
+    return sentence
 
 
 def _impossible(relation: str, names: Sequence[str], solids: Sequence[Solid], camera: Camera) -> str:
@@ -47,13 +62,15 @@ def _impossible(relation: str, names: Sequence[str], solids: Sequence[Solid], ca
 
 
 def _sideways(relation: str, names: Sequence[str], solids: Sequence[Solid], margin: float) -> str:
-    side = relation if margin >= 0 else {"left of": "right of", "right of": "left of"}[relation]
+    to_the_right = (_VIEWERS[relation].sign > 0) == (margin >= 0)
+    side = "right of" if to_the_right else "left of"
     return f"the {names[0]} is {abs(margin):.2f} m {side} the {names[1]} as the viewer sees them"
 
 
 def _deep(relation: str, names: Sequence[str], solids: Sequence[Solid], margin: float) -> str:
-    nearer = (relation == "in front of") == (margin >= 0)
-    return f"the {names[0]} is {abs(margin):.2f} m {'nearer to' if nearer else 'farther from'} the viewer than the {names[1]}"
+    nearer = (_VIEWERS[relation].sign < 0) == (margin >= 0)
+    where = "nearer to" if nearer else "farther from"
+    return f"the {names[0]} is {abs(margin):.2f} m {where} the viewer than the {names[1]}"
 
 
 def _on(relation: str, names: Sequence[str], solids: Sequence[Solid], margin: float) -> str:
@@ -66,7 +83,10 @@ def _on(relation: str, names: Sequence[str], solids: Sequence[Solid], margin: fl
     if not np.isfinite(height):
         return f"nothing of the {below} is under the middle of the {subject}"
     where = "above" if height > 0 else "below"
-    return f"the foot of the {subject} is {abs(height):.2f} m {where} the {below}'s top there, which it may be by {CONTACT:g} m"
+    return (
+        f"the foot of the {subject} is {abs(height):.2f} m {where} the {below}'s top there, "
+        f"which it may be by {CONTACT:g} m"
+    )
 
 
 def _between(relation: str, names: Sequence[str], solids: Sequence[Solid], margin: float) -> str:
@@ -76,7 +96,8 @@ def _between(relation: str, names: Sequence[str], solids: Sequence[Solid], margi
         if inside > 0 and margin < 0:
             return f"the middle of the {subject} is {inside:.2f} m inside the outline of the {end}"
     where = "inside" if margin >= 0 else "outside"
-    return f"the middle of the {subject} is {abs(margin):.2f} m {where} the space between the {ends[0]} and the {ends[1]}"
+    space = f"the space between the {ends[0]} and the {ends[1]}"
+    return f"the middle of the {subject} is {abs(margin):.2f} m {where} {space}"
 
 
 def _facing(relation: str, names: Sequence[str], solids: Sequence[Solid], margin: float) -> str:
@@ -95,15 +116,13 @@ def _overtaking(relation: str, names: Sequence[str], solids: Sequence[Solid], ma
     assert passed is not None  # without tracks the margin is not finite
     way = passed[-1] - passed[0]
     before, now = (float((passing - passed)[k] @ way / np.hypot(*way)) for k in (0, -1))
-    was, is_ = (f"{abs(lead):.2f} m {'ahead of' if lead >= 0 else 'behind'}" for lead in (before, now))
-    return f"the {names[0]} was {was} the {names[1]} and is {is_} it now"
+    was, now_is = (f"{abs(lead):.2f} m {'ahead of' if lead >= 0 else 'behind'}" for lead in (before, now))
+    return f"the {names[0]} was {was} the {names[1]} and is {now_is} it now"
 
 
+#: The sentence about the margin of each relation that is not one of distance.
 _MEASURED: dict[str, Callable[[str, Sequence[str], Sequence[Solid], float], str]] = {
-    "left of": _sideways,
-    "right of": _sideways,
-    "in front of": _deep,
-    "behind": _deep,
+    **{name: _sideways if relation.axis == LATERAL else _deep for name, relation in _VIEWERS.items()},
     "on": _on,
     "between": _between,
     "facing": _facing,

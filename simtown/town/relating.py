@@ -1,41 +1,60 @@
-"""Every relation of a town, by name: those that data sets ask about and those of solid things, with one face."""
+"""All relations of a town by name: those that data sets ask about, and those of solid things."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from simtown.language.relations import LATERAL, RELATIONS, margins, separations
-from simtown.language.solids import BESIDE, FAR, NEAR, SOLID_RELATIONS, Solid, distance, facing, on, overtaking
+from simtown.language.solids import (
+    BESIDE,
+    FAR,
+    NEAR,
+    SOLID_RELATIONS,
+    Solid,
+    distance,
+    facing,
+    on,
+    overtaking,
+)
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import depths, hull
 
-#: Metres within which the truth of a relation is undefined, by its name; every relation there is.
-MARGINS: dict[str, float] = {r.name: r.margin for r in RELATIONS} | {r.name: r.margin for r in SOLID_RELATIONS.values()}
+#: Every relation of a town by name, with the metres within which its truth is undefined.
+MARGINS: dict[str, float] = {r.name: r.margin for r in RELATIONS} | {
+    r.name: r.margin for r in SOLID_RELATIONS.values()
+}
 _PLANAR = tuple(r.name for r in RELATIONS)
 
 
 def measure(relation: str, camera: Camera, subject: Solid, *objects: Solid) -> float:
-    """Metres by which a relation holds (negative: by which it fails) between things as `camera` sees them; -inf where it cannot hold."""
+    """Metres by which a relation holds between things as `camera` sees them.
+
+    The number is negative if the relation fails, and -inf if it cannot hold.
+    """
     if relation in _PLANAR:
         return float(_planar(camera, [subject, objects[0]])[relation][0, 1])
     return float(SOLID_RELATIONS[relation].measure(subject, *objects))
 
 
 def table(camera: Camera, solids: list[Solid]) -> dict[str, np.ndarray]:
-    """The margin of every relation between n things: (n, n) float64 by name, and (n, n, n) for between; nan of a thing with itself."""
+    """The margins of every relation between n things, by its name.
+
+    They are (n, n) float64, for "between" (n, n, n), and nan for a thing with itself.
+    """
     n = len(solids)
-    found = _planar(camera, solids)
+    tables = _planar(camera, solids)
     gaps = np.full((n, n), np.nan)
     for i in range(n):
         for j in range(i):
             gaps[i, j] = gaps[j, i] = distance(solids[i], solids[j])
-    found["next to"], found["near"], found["far from"] = BESIDE - gaps, NEAR - gaps, gaps - FAR
+    tables["next to"], tables["near"], tables["far from"] = BESIDE - gaps, NEAR - gaps, gaps - FAR
     for name, relation in (("on", on), ("facing", facing), ("overtaking", overtaking)):
-        found[name] = np.array([[relation(a, b) if a is not b else np.nan for b in solids] for a in solids]).reshape(n, n)
-    found["between"] = _betweens(solids)
-    for values in found.values():
-        np.einsum("ii...->i...", values)[...] = np.nan
-    return {name: found[name] for name in MARGINS}
+        values = [[relation(a, b) if a is not b else np.nan for b in solids] for a in solids]
+        tables[name] = np.array(values).reshape(n, n)
+    tables["between"] = _betweens(solids)
+    for table_ in tables.values():
+        np.einsum("ii...->i...", table_)[...] = np.nan
+    return {name: tables[name] for name in MARGINS}
 
 
 def behind_camera(camera: Camera, solid: Solid) -> bool:
@@ -45,23 +64,25 @@ def behind_camera(camera: Camera, solid: Solid) -> bool:
 
 
 def _planar(camera: Camera, solids: list[Solid]) -> dict[str, np.ndarray]:
+    """(n, n) margins of the relations that data sets ask about, by name."""
     n = len(solids)
     poses = np.array([[*s.middle, 0.0] for s in solids], dtype=np.float32).reshape(1, n, 3)
     with np.errstate(divide="ignore", invalid="ignore"):  # beside the camera
         separation = separations(poses, camera.row()[None])
     i, j = (k.ravel() for k in np.indices((n, n)))
-    found = {
-        name: margins(np.broadcast_to(separation, (n * n, 2, n, n)), np.full(n * n, r), i, j).reshape(n, n)
-        for r, name in enumerate(_PLANAR)
+    separation = np.broadcast_to(separation, (n * n, 2, n, n))
+    tables = {
+        name: margins(separation, np.full(n * n, r), i, j).reshape(n, n) for r, name in enumerate(_PLANAR)
     }
     behind = np.array([behind_camera(camera, s) for s in solids], dtype=bool)
     for relation in RELATIONS:
         if relation.axis == LATERAL:
-            found[relation.name][behind[:, None] | behind] = -np.inf
-    return found
+            tables[relation.name][behind[:, None] | behind] = -np.inf
+    return tables
 
 
 def _betweens(solids: list[Solid]) -> np.ndarray:
+    """(n, n, n) margins of "between"."""
     n = len(solids)
     middles = np.array([s.middle for s in solids]).reshape(n, 2)
     inside = np.array([depths(middles, s.outline) for s in solids]).reshape(n, n)

@@ -1,11 +1,11 @@
-"""What stands in a town: one :class:`Thing` each, its solid shape, and which two would stand in each other."""
+"""What stands in a town: things, their solid shapes, their names, and which of them would overlap."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -14,26 +14,24 @@ from simtown.assets.street.people import SIDEWAYS
 from simtown.language.solids import Solid
 from simtown.scenes.footprints import GROUP, heights, outline, placed, separation, top
 from simtown.town.checks import TownError, number, paint, velocity, whole
-from simtown.town.nouns import kinds_of
-
-if TYPE_CHECKING:
-    from simtown.town.town import Town
+from simtown.town.nouns import NOUNS, kinds_of
 
 #: Two things closer than this touch, metres; what rests on another may sink so far into it.
 TOUCH = 0.03
-#: How fast things of a group can be told to go, metres a second; the others stand.
+#: The fastest pace of the groups that can go, metres a second.
 FASTEST = {"vehicle": 30.0, "person": 4.0}
 
 
 def _kind(value: object, what: str) -> str:
     kinds = kinds_of(value)
     if len(kinds) > 1:
-        raise TownError(f"{what} is '{value}', which is several: give one of {', '.join(kinds[:8])}{', ...' if kinds[8:] else ''}")
+        names = ", ".join(kinds[:8]) + (", ..." if kinds[8:] else "")
+        raise TownError(f"{what} is '{value}', which is several: give one of {names}")
     return kinds[0]
 
 
 _place = partial(number, low=-500.0, high=500.0)
-#: What can be set of a thing, each with its check.
+#: The attributes of a thing that can be set, each with the check that converts its value.
 SETTABLE: dict[str, Callable[[object, str], Any]] = {
     "kind": _kind,
     "x": _place,
@@ -49,26 +47,36 @@ SETTABLE: dict[str, Callable[[object, str], Any]] = {
 }
 
 
+class Owner(Protocol):
+    """What things belong to: a :class:`~simtown.town.town.Town`, which makes every change of them."""
+
+    def change(self, thing: Thing, **values: object) -> Thing:
+        """Set attributes of a thing after checking them. Raises TownError if one is impossible."""
+        ...
+
+
 @dataclass(eq=False)
 class Thing:
-    """A vehicle, a building, a tree, a mailbox, a person ... of a town.
+    """A vehicle, a building, a tree, a mailbox, a person or a cloud of a town.
 
-    What is assigned is checked as :meth:`Town.change <simtown.town.town.Town.change>` checks it: ``taxi.x = 3.0`` raises TownError, and
-    changes nothing, where something else stands.
+    Assignments are checked as :meth:`Town.change <simtown.town.town.Town.change>` checks them:
+    ``taxi.x = 3.0`` raises TownError, and changes nothing, if something else stands there.
 
     Attributes:
         kind: its name in the catalogue.
-        name: what the town calls it: its kind, or "taxi 2" where there is another. Its town gives it.
-        x, y, z: place, metres.
+        name: its kind, or "taxi 2" if the town has another taxi; the town sets it.
+        x: place along the road, metres.
+        y: place across the road, metres.
+        z: height of its origin, metres.
         yaw: radians counter-clockwise.
         scale: 1 is the catalogue's size.
         style: picks tints, lit windows and a person's pose.
         paint: of a vehicle's body, one of PAINTS; None is its kind's own.
         velocity: metres a second.
         spin: radians a second.
-        pace: the speed it wants, metres a second; 0 stands.
-        track: (t, 2) where it was in the last seconds, metres, or None. Its town keeps it.
-        town: where it stands, or None.
+        pace: the speed it aims at, metres a second; at 0 it stands.
+        track: (t, 2) its places in the last seconds, metres, or None; the town sets it.
+        town: the town it belongs to, or None.
     """
 
     kind: str
@@ -84,7 +92,7 @@ class Thing:
     spin: float = 0.0
     pace: float = 0.0
     track: np.ndarray | None = field(default=None, repr=False)
-    town: Town | None = field(default=None, repr=False, init=False)
+    town: Owner | None = field(default=None, repr=False, init=False)
 
     def __setattr__(self, attribute: str, value: object) -> None:
         if self.town is not None:
@@ -101,7 +109,7 @@ class Thing:
 
     @property
     def front(self) -> float:
-        """The direction it looks in, radians counter-clockwise from +x."""
+        """The direction it faces, radians counter-clockwise from +x."""
         return self.yaw + turned_front(self.kind)
 
     @property
@@ -111,19 +119,31 @@ class Thing:
 
     @property
     def low(self) -> float:
+        """The height of its lowest point, metres."""
         return self.z + self.scale * heights(self.kind, self.style)[0]
 
     @property
     def high(self) -> float:
+        """The height of its highest point, metres."""
         return self.z + self.scale * heights(self.kind, self.style)[1]
 
     def top(self, x: float, y: float) -> float:
-        """How high it is above a point of the ground, metres; nan where it is not above it. Raises TownError for no numbers."""
-        c, s, dx, dy = np.cos(self.yaw), np.sin(self.yaw), number(x, "x") - self.x, number(y, "y") - self.y
-        return self.z + self.scale * top(self.kind, (c * dx + s * dy) / self.scale, (c * dy - s * dx) / self.scale, self.style)
+        """The height of its surface above a point of the ground, metres; nan beside it.
+
+        Args:
+            x: of the point, metres.
+            y: of the point, metres.
+
+        Raises:
+            TownError: x or y is not a finite number.
+        """
+        c, s = np.cos(self.yaw), np.sin(self.yaw)
+        dx, dy = number(x, "x") - self.x, number(y, "y") - self.y
+        along, across = (c * dx + s * dy) / self.scale, (c * dy - s * dx) / self.scale
+        return self.z + self.scale * top(self.kind, along, across, self.style)
 
     def solid(self) -> Solid:
-        """As relations see it."""
+        """Its shape and track, from which relations are measured."""
         return Solid(self.outline, self.z, self.top, np.array([self.x, self.y]), self.front, self.track)
 
     def __str__(self) -> str:
@@ -131,22 +151,28 @@ class Thing:
 
 
 def write(thing: Thing, **values: object) -> None:
-    """Set attributes without any check: for a thing's town and what moves it."""
+    """Set attributes without a check; for the town itself and for physics."""
     vars(thing).update(values)
 
 
 def checked(attribute: str, value: object) -> Any:
-    """The value of an attribute in its own type. Raises TownError for what cannot be set, and for values out of range."""
+    """The value of an attribute, converted to the attribute's type.
+
+    Raises:
+        TownError: the attribute cannot be set, or the value has a wrong type or is out of range.
+    """
     if attribute not in SETTABLE:
-        raise TownError(f"'{attribute}' of a thing cannot be set: what can is {', '.join(SETTABLE)}")
+        raise TownError(f"'{attribute}' of a thing cannot be set: set one of {', '.join(SETTABLE)}")
     return SETTABLE[attribute](value, attribute)
 
 
 def check(thing: Thing) -> None:
-    """Raises TownError for a thing that no town can hold, wherever the others stand."""
+    """Raises TownError if no town can hold this thing, wherever the others stand."""
     vehicle = thing.group == "vehicle"
     if vehicle and (thing.z or thing.scale != 1.0 or thing.style):
-        raise TownError(f"the {thing} stands on the ground, in its own size: leave out z, dz, on, scale and style")
+        raise TownError(
+            f"the {thing} stands on the ground, in its own size: leave out z, dz, on, scale and style"
+        )
     if thing.paint is not None and not may_be_painted(thing.kind):
         why = "its name says its colour" if vehicle else "only vehicles can"
         raise TownError(f"the {thing} cannot be painted {thing.paint}: {why}, so leave out paint")
@@ -159,24 +185,31 @@ def check(thing: Thing) -> None:
 
 
 def may_be_painted(kind: str) -> bool:
-    """Whether a kind may have another paint than its own: a vehicle whose name has no colour in it."""
+    """Whether a kind may have another paint than its own: it is a vehicle whose name has no colour in it."""
     return GROUP[kind] == "vehicle" and kind not in NAMED_BY_COLOUR
 
 
 def turned_front(kind: str) -> float:
-    """The direction in which an unturned kind looks, radians."""
+    """The direction that a kind faces at yaw 0, radians."""
     return 0.0 if kind in SIDEWAYS or GROUP[kind] == "vehicle" else -np.pi / 2
 
 
 def overlapping(thing: Thing, others: list[Thing]) -> Thing | None:
-    """The first of the others that would share its space: outlines overlap, heights do too, and neither rests on the other."""
+    """The first of the others that shares its space, or None.
+
+    Two things share space if their outlines and their heights overlap and neither rests on the other.
+    """
     if thing.group == "cloud":
         return None
-    mine, reach = thing.outline, _reach(thing)
+    own_outline, reach = thing.outline, _reach(thing)
     for other in others:
-        if other is thing or other.group == "cloud" or np.hypot(other.x - thing.x, other.y - thing.y) > reach + _reach(other):
+        if other is thing or other.group == "cloud":
             continue
-        if min(thing.high, other.high) - max(thing.low, other.low) <= TOUCH or separation(mine, other.outline) >= -1e-6:
+        if np.hypot(other.x - thing.x, other.y - thing.y) > reach + _reach(other):
+            continue
+        if min(thing.high, other.high) - max(thing.low, other.low) <= TOUCH:
+            continue
+        if separation(own_outline, other.outline) >= -1e-6:
             continue
         if not rests(thing, other) and not rests(other, thing):
             return other
@@ -184,11 +217,28 @@ def overlapping(thing: Thing, others: list[Thing]) -> Thing | None:
 
 
 def rests(upper: Thing, lower: Thing) -> bool:
-    """Whether a raised thing stands on another: its underside is where the other's top is, below its middle."""
+    """Whether a raised thing stands on another: its underside is at the other's top, below its middle."""
     height = lower.top(upper.x, upper.y)
     return upper.z > TOUCH and bool(upper.z >= height - TOUCH)
 
 
+def meant(things: Iterable[Thing], noun: str) -> list[Thing]:
+    """The things that a noun, a kind or a name may mean.
+
+    "taxi 1" means the thing called "taxi", to tell it from "taxi 2".
+    """
+    kinds = {noun, *NOUNS.get(noun, ())}
+    things = list(things)
+    of_kinds = [t for t in things if t.kind in kinds or f"{t.name} 1" == noun]
+    return of_kinds or [t for t in things if t.name == noun]
+
+
+def label(thing: Thing) -> str:
+    """The words that mean this thing and no other of its town."""
+    return f"{thing.kind} 1" if thing.name == thing.kind else thing.name
+
+
 def _reach(thing: Thing) -> float:
+    """Metres within which all of a thing lies of its origin, seen from above."""
     corners = outline(thing.kind, thing.style)
     return thing.scale * float(np.sqrt((corners * corners).sum(axis=1).max()))

@@ -1,17 +1,16 @@
-"""The town: "roads, sidewalks, trees, buildings, cars, pedestrians and other objects can be placed, configured, and moved
-programmatically" (the paper's section 2.1).
-"""
+"""The town: things that can be "placed, configured, and moved programmatically" (the paper's section 2.1)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from simtown.assets.catalogue import ENTITIES
+from simtown.core.streams import Stream
 from simtown.render.fill import MOST_TRIANGLES
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP
@@ -19,43 +18,44 @@ from simtown.scenes.placement import GAP, LANES, draw_poses, half_sizes, overlap
 from simtown.scenes.scene import Prop, Scene, SceneBatch, Vehicle, Weather
 from simtown.scenes.silhouette import framed
 from simtown.scenes.street import FRONT, draw_street
-from simtown.scenes.weather import WEATHERS, draw_weather
-from simtown.streams import Stream
+from simtown.scenes.weather import DEFAULT_WEATHERS, WEATHER_KINDS, WEATHERS, draw_weather
 from simtown.town import checks
+from simtown.town.answering import TownAnswer, View, answer, describe
 from simtown.town.checks import TownError, number, shown, whole
-from simtown.town.nouns import kinds_of, meant
+from simtown.town.nouns import kinds_of
+from simtown.town.physics import Contact, Physics
 from simtown.town.pictures import SIZE, Frame, raster
-from simtown.town.things import SETTABLE, Thing, check, checked, may_be_painted, overlapping, write
+from simtown.town.things import SETTABLE, Thing, check, checked, may_be_painted, meant, overlapping, write
+from simtown.town.truth import Truth, truth
 
-if TYPE_CHECKING:
-    from simtown.town.answering import Answer
-    from simtown.town.physics import Contact, Physics
-    from simtown.town.truth import Truth
-
-#: Where things of each group stand unless told, y in metres, and how far to either side they are tried, metres.
+#: The y at which things of each group stand by default, and how far to either side of x = 0 they are tried,
+#: metres.
 _PLACES = {"building": FRONT + 0.4, "tree": 7.9, "furniture": 5.6, "person": 5.0, "cloud": 92.0}
 _SPREAD = {"building": 25.0, "tree": 13.0, "furniture": 10.0, "person": 10.0, "cloud": 60.0}
-#: How many places are tried before a town counts as full, and how many ids a picture has.
+#: How many places are tried before a town counts as full, and the most things that a town holds.
 _TRIES, MOST_THINGS = 400, 250
 #: How high clouds float, metres.
 _SKY = 26.0
-#: Seconds that tracks reach back, for what can only be told from motion.
+#: Seconds that tracks reach back; relations of motion, such as overtaking, are measured from tracks.
 MEMORY = 6.0
-
-
-#: What decides where a thing is in the way of others.
+#: The attributes that decide whether a thing is in the way of others.
 _SPACE = {"kind", "x", "y", "z", "yaw", "scale", "style"}
 
 
 class Light(NamedTuple):
-    """Where the sun (or the moon) stands: azimuth, counter-clockwise from +x, and elevation, radians."""
+    """The place of the sun or the moon in the sky.
+
+    Attributes:
+        azimuth: radians, counter-clockwise from +x.
+        elevation: radians.
+    """
 
     azimuth: float
     elevation: float
 
 
 class _NoRoomError(TownError):
-    """Something else stands there; another kind or place may do."""
+    """Something else stands there; another kind or place may fit."""
 
 
 class Town:
@@ -67,33 +67,39 @@ class Town:
         town.render()                                     # a picture in a notebook
         town.ask("Is the fire truck left of a building?")
 
-    Metres and radians; x along the road to the viewer's right, y away from the viewer, z up (docs/data-format.md). The same seed
-    and the same verbs make the same town, picture and motion. Verbs take a :class:`Thing`, its name ("taxi 2"), or a noun that only one
-    thing has ("bus").
+    Metres and radians; x along the road to the viewer's right, y away from the viewer, z up
+    (docs/data-format.md). The same seed and the same verbs make the same town, picture and motion. Verbs take
+    a :class:`Thing`, its name ("taxi 2"), or a noun that only one thing has ("bus").
 
     Args:
-        seed: which random street. Everything in it, and every place that is left to chance later on, follows from it.
-        vehicles: how many stand on the road at first.
+        seed: of the random street, and of every later random choice.
+        vehicles: how many stand on the road at first, from 0 to 8.
 
     Raises:
-        TownError: a ValueError, from every verb, that says what to change.
+        TownError: an argument is wrong; the message says what to change. It is a ValueError, and every method
+            may raise it.
     """
 
     def __init__(self, seed: int = 0, vehicles: int = 3) -> None:
         self._start(seed)
         if not 0 <= whole(vehicles, "vehicles") <= 8:
-            raise TownError(f"{vehicles} vehicles do not fit on the road that is seen: give from 0 to 8, and place more with x")
+            raise TownError(
+                f"{vehicles} vehicles do not fit on the road that is seen: give from 0 to 8, "
+                "and place more with x"
+            )
         index = np.array([0])
-        drawn = draw_weather(Stream(seed, "town", "weather"), index, WEATHERS)
-        street = draw_street(Stream(seed, "town", "street"), index, drawn.weather)
+        weather = draw_weather(Stream(seed, "town", "weather"), index, DEFAULT_WEATHERS)
         batch = SceneBatch.of([Scene()])
-        batch.prop, batch.prop_pose, batch.prop_style = street
-        batch.weather, batch.intensity, batch.sun, batch.fall_seed = drawn.weather, drawn.intensity, drawn.sun, drawn.fall_seed
+        batch.prop, batch.prop_pose, batch.prop_style = draw_street(
+            Stream(seed, "town", "street"), index, weather.weather
+        )
+        for column, values in vars(weather).items():
+            setattr(batch, column, values)
         self._fill(batch.scene(0))
         order = Stream(seed, "town", "entity").bits(index, len(ENTITIES))[0].argsort(kind="stable")
         for kind in order:
             if len(self.vehicles) < vehicles:
-                with suppress(TownError):  # a long one may find no room where a short one does
+                with suppress(TownError):  # a long vehicle may find no room
                     self._add(self._somewhere(Thing(ENTITIES[kind], 0.0, 0.0)))
 
     def _start(self, seed: int) -> None:
@@ -107,34 +113,49 @@ class Town:
     def _fill(self, scene: Scene) -> None:
         self._weather, self._camera = checks.weather(scene.weather), checks.camera(scene.camera)
         if len(scene.vehicles) + len(scene.props) > MOST_THINGS:
-            raise TownError(f"{len(scene.vehicles)} vehicles and {len(scene.props)} props: a town holds at most {MOST_THINGS} things")
-        for car in scene.vehicles:
-            self._add(Thing(car.entity, car.x, car.y, 0.0, car.yaw, paint=car.paint))
+            raise TownError(
+                f"{len(scene.vehicles)} vehicles and {len(scene.props)} props: "
+                f"a town holds at most {MOST_THINGS} things"
+            )
+        for vehicle in scene.vehicles:
+            self._add(Thing(vehicle.entity, vehicle.x, vehicle.y, yaw=vehicle.yaw, paint=vehicle.paint))
         for prop in scene.props:
             self._add(Thing(prop.kind, prop.x, prop.y, prop.z, prop.yaw, prop.scale, prop.style))
         if len(self.vehicles) != len(scene.vehicles):
-            raise TownError(f"vehicles {', '.join(v.entity for v in scene.vehicles)} and props {', '.join(p.kind for p in scene.props)}: "
-                            "put vehicles among the vehicles of the scene, and everything else among its props")  # fmt: skip
+            vehicles = ", ".join(v.entity for v in scene.vehicles)
+            props = ", ".join(p.kind for p in scene.props)
+            raise TownError(
+                f"vehicles {vehicles} and props {props}: "
+                "put vehicles among the vehicles of the scene, and everything else among its props"
+            )
 
     @classmethod
     def from_scene(cls, scene: Scene, seed: int = 0) -> Town:
-        """The town of a scene, such as a stored example's: ``Town.from_scene(open_dataset(path).train[0].scene)``.
+        """The town of a scene, for example ``Town.from_scene(open_dataset(path).train[0].scene)``.
+
+        Args:
+            scene: what stands in the town, its weather and its camera.
+            seed: of every later random choice.
 
         Raises:
-            TownError: what is given is no scene, or holds kinds or numbers that no town has.
+            TownError: the scene is not a Scene, or holds kinds or numbers that no town has.
         """
         town = cls.__new__(cls)
         town._start(seed)
         if not isinstance(scene, Scene):
-            raise TownError(f"the scene is {shown(scene)}: give a Scene, such as open_dataset(path).train[0].scene")
+            raise TownError(
+                f"the scene is {shown(scene)}: give a Scene, such as open_dataset(path).train[0].scene"
+            )
         try:
             town._fill(scene)
         except (TypeError, AttributeError) as error:
-            raise TownError(f"the scene does not hold a list of Vehicle and a list of Prop: {error}") from error
+            raise TownError(
+                f"the scene does not hold a list of Vehicle and a list of Prop: {error}"
+            ) from error
         return town
 
     def to_scene(self) -> Scene:
-        """The town as it is now: what a data set stores, and any renderer draws."""
+        """The town as it is now, as a scene, which any renderer draws."""
         return Scene(
             [Vehicle(t.kind, t.x, t.y, t.yaw, t.paint) for t in self.vehicles],
             [Prop(t.kind, t.x, t.y, t.z, t.yaw, t.scale, t.style) for t in self.props],
@@ -142,29 +163,31 @@ class Town:
             self._camera,
         )
 
-    # What there is
+    # Contents
 
     @property
     def things(self) -> list[Thing]:
-        """Everything: vehicles first, in the order of a scene's slots."""
+        """All things: first the vehicles, then the props."""
         return [*self.vehicles, *self.props]
 
     @property
     def vehicles(self) -> list[Thing]:
+        """The vehicles, in the order in which they were placed."""
         return [t for t in self._things if t.group == "vehicle"]
 
     @property
     def props(self) -> list[Thing]:
-        """Everything beside the road."""
+        """All things but vehicles, in the order in which they were placed."""
         return [t for t in self._things if t.group != "vehicle"]
 
     @property
     def seed(self) -> int:
+        """The seed of the town's random choices."""
         return self._seed
 
     @property
     def time(self) -> float:
-        """Seconds that :meth:`step` has let pass."""
+        """Seconds that have passed in :meth:`step`."""
         return self._time
 
     def __iter__(self) -> Iterator[Thing]:
@@ -174,12 +197,20 @@ class Town:
         return len(self._things)
 
     def __getitem__(self, name: str) -> Thing:
-        """The thing of a name, or of a noun that only one thing has. Raises TownError for any other word."""
+        """The thing that a name or a noun means.
+
+        Args:
+            name: of a thing, such as "taxi 2", or a noun that only one thing has, such as "bus".
+
+        Raises:
+            TownError: no thing is meant, or several are.
+        """
         return self._find(name)
 
     def __repr__(self) -> str:
-        cars = ", ".join(map(str, self.vehicles)) or "no vehicles"
-        return f"<Town {self._seed}: {cars}; {len(self.props)} things beside the road; {self._weather.kind}>"
+        vehicles = ", ".join(map(str, self.vehicles)) or "no vehicles"
+        props = f"{len(self.props)} things beside the road"
+        return f"<Town {self._seed}: {vehicles}; {props}; {self._weather.kind}>"
 
     def _repr_png_(self) -> bytes:
         return self.render()._repr_png_()
@@ -187,7 +218,9 @@ class Town:
     def _find(self, thing: Thing | str) -> Thing:
         if isinstance(thing, Thing):
             if not any(thing is t for t in self._things):
-                raise TownError(f"the {thing} is not in this town: it was removed, or belongs to another; place it first")
+                raise TownError(
+                    f"the {thing} is not in this town: it was removed, or belongs to another; place it first"
+                )
             return thing
         alike: list[Thing] = []
         if isinstance(thing, str):
@@ -198,29 +231,49 @@ class Town:
         listed = ", ".join(names[:12]) + (", ..." if names[12:] else "")
         if alike:
             raise TownError(f"'{thing}' may mean {len(alike)} things of this town: use a name ({listed})")
-        raise TownError(f"there is no {shown(thing)} in this town: {f'place it, or use a name ({listed})' if names else 'it is empty'}")
+        remedy = f"place it, or use a name ({listed})" if names else "it is empty"
+        raise TownError(f"there is no {shown(thing)} in this town: {remedy}")
 
     # Verbs
 
-    def place(self, kind: str, x: float | None = None, y: float | None = None, yaw: float | None = None, *, z: float = 0.0,
-              lane: str | None = None, on: Thing | str | None = None, scale: float = 1.0, style: int | None = None,
-              paint: str | None = None) -> Thing:  # fmt: skip
+    def place(
+        self,
+        kind: str,
+        x: float | None = None,
+        y: float | None = None,
+        yaw: float | None = None,
+        *,
+        z: float = 0.0,
+        lane: str | None = None,
+        on: Thing | str | None = None,
+        scale: float = 1.0,
+        style: int | None = None,
+        paint: str | None = None,
+    ) -> Thing:
         """Put something new into the town.
 
         Args:
-            kind: any of the catalogue (`simtown preview --entity all`; simtown.assets.catalogue.STREET), or a group, such as "building", of
-                which one is drawn.
-            x, y, z: where, metres. Without x a free place is found; without y it is what suits the kind: a lane, the sidewalk, the row of
+            kind: a kind of the catalogue (`simtown preview --entity all`; simtown.assets.catalogue.STREET),
+                or a noun for several, such as "building", of which one is drawn.
+            x: metres along the road; without it a free place is found.
+            y: metres across the road; without it the kind's usual place: a lane, the sidewalk, the row of
                 houses.
-            yaw: radians; without it vehicles head along their lane and everything else looks at the viewer.
+            yaw: radians; without it vehicles head along their lane, and everything else faces the viewer.
+            z: height above the ground, or above what it is put on, metres.
             lane: of a vehicle, "near" (heads right) or "far" (heads left).
-            on: another thing, on top of which it is put (at x and y, or at its middle). Vehicles stand on the ground.
-            scale, style: as :class:`Thing`; a style is drawn if none is given. Vehicles have neither.
-            paint: of a vehicle's body, such as "red" (simtown.assets.palette.PAINTS); without it the kind's own. A kind whose name has a
-                colour in it keeps its own.
+            on: another thing, on top of which it is put, at x and y or at its middle. Vehicles stand on the
+                ground.
+            scale: 1 is the catalogue's size; vehicles have no other.
+            style: picks tints, lit windows and a person's pose; without it one is drawn. Vehicles have none.
+            paint: of a vehicle's body, such as "red" (simtown.assets.palette.PAINTS); without it the kind's
+                own. A kind whose name has a colour in it keeps its own.
+
+        Returns:
+            The new thing.
 
         Raises:
-            TownError: an unknown kind, numbers out of range, no room, or a place where something else stands (both are named).
+            TownError: the kind is unknown, a number is out of range, there is no room, or something else
+                stands at that place; the message names both things.
         """
         paint = checked("paint", paint)
         kinds = self._kinds(kind, paint)
@@ -228,104 +281,176 @@ class Town:
             raise TownError(f"a town holds at most {MOST_THINGS} things: remove some first")
         if lane is not None and not (isinstance(lane, str) and lane in ("near", "far")):
             raise TownError(f"lane is {shown(lane)}: give 'near' or 'far'")
-        x, y, yaw = (None if v is None else checked(name, v) for name, v in (("x", x), ("y", y), ("yaw", yaw)))
-        z, scale, below = checked("z", z), checked("scale", scale), None if on is None else self._find(on)
-        drawn = int(self._uniform("style") * 65536) if style is None else checked("style", style)
+        x, y, yaw = (
+            None if v is None else checked(name, v) for name, v in (("x", x), ("y", y), ("yaw", yaw))
+        )
+        z, scale = checked("z", z), checked("scale", scale)
+        below = None if on is None else self._find(on)
+        its_style = int(self._uniform("style") * 65536) if style is None else checked("style", style)
 
         def make(kind: str) -> Thing:
             vehicle = GROUP[kind] == "vehicle"
             if lane is not None and not vehicle:
                 raise TownError(f"a {kind} has no lane: leave out lane, which is for vehicles")
-            thing = Thing(kind, 0.0, 0.0, z, 0.0, scale, 0 if vehicle and style is None else drawn, paint)
+            thing = Thing(kind, 0.0, 0.0, z, 0.0, scale, 0 if vehicle and style is None else its_style, paint)
             if below is not None:
                 return self._on_top(thing, below, x, y, yaw)
             if x is None:
                 check(thing)
                 return self._somewhere(thing, lane, y, yaw)
-            side = LANES[0 if lane != "far" else 1] if vehicle else (_PLACES[thing.group], 0.0)
-            height = _SKY if thing.group == "cloud" and not z else z
-            return self._fitting(replace(thing, x=x, y=side[0] if y is None else y, z=height, yaw=side[1] if yaw is None else yaw))
+            usual_y, usual_yaw = _PLACES.get(thing.group, 0.0), 0.0
+            if vehicle:
+                usual_y, usual_yaw = LANES[1 if lane == "far" else 0]
+            return self._fitting(
+                replace(
+                    thing,
+                    x=x,
+                    y=usual_y if y is None else y,
+                    z=_SKY if thing.group == "cloud" and not z else z,
+                    yaw=usual_yaw if yaw is None else yaw,
+                )
+            )
 
         return self._add(_first(kind, kinds, make))
 
     def change(self, thing: Thing | str, **values: object) -> Thing:
-        """Change what a thing is, or where and how it stands; ``taxi.x = 3.0`` is ``town.change(taxi, x=3.0)``.
+        """Change what a thing is, or its place, size or motion.
+
+        ``taxi.x = 3.0`` is short for ``town.change(taxi, x=3.0)``.
 
         Args:
-            thing: what is changed.
-            values: any of kind, x, y, z, yaw, scale, style, paint, velocity, spin and pace, as :class:`Thing` has them. A thing of another
-                kind gets that kind's name, and its own paint where it cannot have the old one.
+            thing: what is changed, or its name.
+            values: any of kind, x, y, z, yaw, scale, style, paint, velocity, spin and pace of a
+                :class:`Thing`. With another kind a thing gets that kind's name; if the kind cannot have the
+                old paint, it gets its own.
+
+        Returns:
+            The thing.
 
         Raises:
-            TownError: values of a wrong type or out of range, or a place where something else stands. Then nothing is changed.
+            TownError: a value has a wrong type or is out of range, or something else stands there. Then
+                nothing is changed.
         """
         thing = self._find(thing)
         noun = values.pop("kind", thing.kind)
-        given = {attribute: checked(attribute, value) for attribute, value in values.items()}
-        kinds = self._kinds(noun, given.get("paint"))
+        attributes = {attribute: checked(attribute, value) for attribute, value in values.items()}
+        kinds = self._kinds(noun, attributes.get("paint"))
 
         def make(kind: str) -> Thing:
-            own: dict[str, Any] = {} if kind == thing.kind else {"kind": kind, "name": ""}
-            if own and kind in ENTITIES:
-                own["style"] = 0
-            if own and not may_be_painted(kind):
-                own["paint"] = None
-            changed = replace(thing, **own, **given)
-            return self._fitting(changed, but=thing) if own or _SPACE & set(given) else changed
+            of_kind: dict[str, Any] = {} if kind == thing.kind else {"kind": kind, "name": ""}
+            if of_kind and kind in ENTITIES:
+                of_kind["style"] = 0
+            if of_kind and not may_be_painted(kind):
+                of_kind["paint"] = None
+            changed = replace(thing, **(of_kind | attributes))
+            return self._fitting(changed, but=thing) if of_kind or _SPACE & set(attributes) else changed
 
-        to = _first(str(noun), kinds, make)
-        check(to)
-        if to.kind != thing.kind:
-            write(thing, name=self._free_name(to.kind, but=thing))
-        write(thing, **{attribute: getattr(to, attribute) for attribute in SETTABLE})
+        changed = _first(str(noun), kinds, make)
+        check(changed)
+        carried = changed.kind != thing.kind or bool(_SPACE & set(attributes))
+        if changed.kind != thing.kind:
+            write(thing, name=self._free_name(changed.kind, but=thing))
+        write(thing, **{attribute: getattr(changed, attribute) for attribute in SETTABLE})
         self._physics = None
-        if to.kind != thing.kind or _SPACE & set(given):
+        if carried:  # it has not driven there
             write(thing, track=None)
             for _, places in self._tracks:
-                places.pop(thing, None)  # what was carried has not driven there
+                places.pop(thing, None)
         return thing
 
-    def move(self, thing: Thing | str, dx: float = 0.0, dy: float = 0.0, dz: float = 0.0, *, x: float | None = None,
-             y: float | None = None, z: float | None = None) -> Thing:  # fmt: skip
-        """Move a thing by (dx, dy, dz) metres, or to an x, y or z. Raises TownError, and moves nothing, where something else stands."""
+    def move(
+        self,
+        thing: Thing | str,
+        dx: float = 0.0,
+        dy: float = 0.0,
+        dz: float = 0.0,
+        *,
+        x: float | None = None,
+        y: float | None = None,
+        z: float | None = None,
+    ) -> Thing:
+        """Move a thing by a distance, or to a place.
+
+        Args:
+            thing: what is moved, or its name.
+            dx: metres along x.
+            dy: metres along y.
+            dz: metres upwards.
+            x: the new x, metres; the old one if None.
+            y: the new y, metres; the old one if None.
+            z: the new z, metres; the old one if None.
+
+        Returns:
+            The thing.
+
+        Raises:
+            TownError: a number is out of range, or something else stands there. Then nothing is moved.
+        """
         thing = self._find(thing)
-        old, to, by = (thing.x, thing.y, thing.z), (x, y, z), (dx, dy, dz)
+        old, new, distance = (thing.x, thing.y, thing.z), (x, y, z), (dx, dy, dz)
         place = {
-            name: (before if given is None else checked(name, given)) + number(more, f"d{name}")
-            for name, before, given, more in zip("xyz", old, to, by, strict=True)
+            name: (before if to is None else checked(name, to)) + number(by, f"d{name}")
+            for name, before, to, by in zip("xyz", old, new, distance, strict=True)
         }
         return self.change(thing, **place)
 
     def turn(self, thing: Thing | str, by: float) -> Thing:
-        """Turn a thing by so many radians counter-clockwise. Raises TownError, and turns nothing, where it would hit something."""
+        """Turn a thing on the spot.
+
+        Args:
+            thing: what is turned, or its name.
+            by: radians counter-clockwise.
+
+        Returns:
+            The thing.
+
+        Raises:
+            TownError: by is not a finite number, or the thing would overlap another. Then nothing is turned.
+        """
         thing = self._find(thing)
         return self.change(thing, yaw=thing.yaw + number(by, "by"))
 
     def remove(self, *things: Thing | str) -> None:
-        """Take things out of the town. Raises TownError for what is not in it, and takes nothing out."""
-        gone = [self._find(t) for t in things]
-        self._things = [t for t in self._things if not any(t is g for g in gone)]
-        for thing in gone:
+        """Take things out of the town.
+
+        Args:
+            things: what is removed: things or their names.
+
+        Raises:
+            TownError: one of them is not in the town. Then nothing is removed.
+        """
+        removed = [self._find(t) for t in things]
+        self._things = [t for t in self._things if not any(t is r for r in removed)]
+        for thing in removed:
             write(thing, town=None, track=None)
         self._physics = None
 
     def clear(self, noun: str | None = None) -> None:
-        """Take everything out, or all that a noun means: "vehicle", "building", "tree", "car", "taxi"."""
+        """Take all things out of the town, or all of some kinds.
+
+        Args:
+            noun: the kinds, such as "vehicle", "building", "tree", "car" or "taxi"; None means all.
+
+        Raises:
+            TownError: the noun is unknown.
+        """
         kinds = None if noun is None else kinds_of(noun)
         self.remove(*[t for t in self._things if kinds is None or t.kind in kinds])
 
     @property
     def weather(self) -> Weather:
-        """Kind, intensity and so on; set it to a kind, or to a :class:`~simtown.scenes.scene.Weather`."""
+        """The weather; set it to a kind, such as "snow", or to a :class:`~simtown.scenes.scene.Weather`."""
         return self._weather
 
     @weather.setter
     def weather(self, value: str | Weather) -> None:
-        self._weather = checks.weather(replace(self._weather, kind=value) if isinstance(value, str) else value)
+        self._weather = checks.weather(
+            replace(self._weather, kind=value) if isinstance(value, str) else value
+        )
 
     @property
     def light(self) -> Light:
-        """Azimuth and elevation of the sun, radians."""
+        """Azimuth and elevation of the sun, radians; both can be set at once, to a pair of numbers."""
         return Light(self._weather.sun_azimuth, self._weather.sun_elevation)
 
     @light.setter
@@ -335,7 +460,7 @@ class Town:
 
     @property
     def camera(self) -> Camera:
-        """Set it to another :class:`~simtown.scenes.camera.Camera`, for example ``replace(town.camera, x=2.0)``."""
+        """The camera; it can be set to another one, such as ``dataclasses.replace(town.camera, x=2.0)``."""
         return self._camera
 
     @camera.setter
@@ -345,64 +470,90 @@ class Town:
     # Pictures, truth and words
 
     def render(self, size: tuple[int, int] = SIZE) -> Frame:
-        """The picture, (width, height) pixels. Raises TownError for a size out of range, or more things than can be drawn."""
+        """The picture of the town.
+
+        Args:
+            size: width and height, pixels.
+
+        Raises:
+            TownError: the size is out of range, or more is seen than can be drawn.
+        """
         width, height = checks.picture_size(size)
         batch = SceneBatch.of([self.to_scene()])
         try:
             frames = raster().render(batch, width, height)
         except ValueError as error:
-            raise TownError(f"the picture shows more triangles than {MOST_TRIANGLES}: take things out of the town") from error
+            raise TownError(
+                f"the picture shows more triangles than {MOST_TRIANGLES}: take things out of the town"
+            ) from error
         return Frame(frames.rgb[0], frames.depth[0], frames.ids[0], self._ids(batch))
 
     def truth(self, size: tuple[int, int] = SIZE) -> Truth:
-        """Everything that is true of the town and its picture: :class:`~simtown.town.truth.Truth`."""
-        from simtown.town.truth import truth
-
-        return truth(self, size)
-
-    def ask(self, question: str, everywhere: bool = False) -> Answer:
-        """Answer a question such as "Is the fire truck left of a taxi?" from the truth: :class:`~simtown.town.answering.Answer`.
+        """All that is true of the town and its picture.
 
         Args:
-            question: about things in the picture: "the taxi" is the one that is seen.
-            everywhere: whether things that are outside the picture or hidden count, too.
+            size: width and height of the picture, pixels.
 
         Raises:
-            TownError: a question that is not understood (which word), or "the" where none or more than one is seen.
+            TownError: the size is out of range, or more is seen than can be drawn.
         """
-        from simtown.town.answering import answer
+        return truth(self.to_scene(), self.things, self.render(size), self._time)
 
-        return answer(self, question, everywhere)
+    def ask(self, question: str, everywhere: bool = False) -> TownAnswer:
+        """Answer a question such as "Is the fire truck left of a taxi?" from the truth.
+
+        Args:
+            question: about things in the picture; "the taxi" is the one that is visible.
+            everywhere: whether things that are hidden or outside the picture count, too.
+
+        Raises:
+            TownError: the question is not understood (the message names the word), or "the" stands for
+                nothing visible or for several things.
+        """
+        return answer(View(self.things, self._camera, None if everywhere else self.seen), question)
 
     def seen(self) -> set[str]:
-        """Names of the things of which at least one pixel is seen in a picture of the usual size."""
+        """Names of the things that have at least one visible pixel in a picture of the default size."""
         drawn = self.to_scene(), [t.name for t in self.things]
         if self._view is None or self._view[0] != drawn:
             self._view = drawn, self.render()
         return self._view[1].seen()
 
     def describe(self) -> str:
-        """The town in a few sentences: all that is there, seen or not."""
-        from simtown.town.answering import describe
-
-        return describe(self)
+        """The town in a few sentences, which also tell of hidden things."""
+        return describe(self.things, self._weather.kind, self._camera)
 
     # Motion
 
     def drive(self, thing: Thing | str, speed: float) -> Thing:
-        """Let a vehicle go along the road, or a person walk, the way it looks, at up to so many metres a second; 0 stops it."""
+        """Let a vehicle drive or a person walk in the direction it faces.
+
+        Args:
+            thing: a vehicle or a person, or its name.
+            speed: the speed it aims at, metres a second; 0 stops it.
+
+        Returns:
+            The thing.
+
+        Raises:
+            TownError: the thing cannot move, or not so fast.
+        """
         return self.change(thing, pace=number(speed, "speed", 0.0))
 
     def step(self, dt: float) -> list[Contact]:
-        """Let `dt` seconds pass, under gravity, tyres, drivers and walkers (extra "physics"); returns what touched what.
+        """Let time pass: vehicles drive, people walk, and things push each other (extra "physics").
+
+        Args:
+            dt: seconds, from 0.001 to 60.
+
+        Returns:
+            The things that touched, each pair once.
 
         Raises:
-            TownError: pybullet is missing, or dt is not from 0.001 to 60.
+            TownError: pybullet is missing, or dt is out of range.
         """
         dt = number(dt, "the step in seconds", 0.001, 60.0)
         if self._physics is None:
-            from simtown.town.physics import Physics
-
             self._physics = Physics(self.things)
         if not self._tracks:
             self._remember()
@@ -424,23 +575,33 @@ class Town:
     def _kinds(self, noun: object, paint: str | None = None) -> list[str]:
         """The kinds that a noun stands for, in a random order; of several, those that may have the paint.
 
-        Raises TownError for an unknown noun.
+        Raises TownError if the noun is unknown.
         """
-        kinds = [k for k in kinds_of(noun) if not k.endswith(" bare") or self._weather.kind == "snow" or k == noun]
+        bare = WEATHER_KINDS[WEATHERS.index(self._weather.kind)].bare_trees
+        kinds = [k for k in kinds_of(noun) if not k.endswith(" bare") or bare or k == noun]
         if paint is not None and len(kinds) > 1:
             kinds = [k for k in kinds if may_be_painted(k)] or kinds
         if len(kinds) == 1:
             return kinds
         first = kinds[int(self._uniform("kind") * len(kinds))]
-        order = Stream(self._seed, "town", "kinds").bits(np.array([self._draws]), len(kinds))[0].argsort(kind="stable")
+        order = (
+            Stream(self._seed, "town", "kinds")
+            .bits(np.array([self._draws]), len(kinds))[0]
+            .argsort(kind="stable")
+        )
         return [first, *(kinds[i] for i in order if kinds[i] != first)]
 
     def _uniform(self, what: str, draws: int = 1) -> float:
         self._draws += 1
         return float(Stream(self._seed, "town", what).uniform(np.array([self._draws]), draws)[0, 0])
 
-    def _somewhere(self, thing: Thing, lane: str | None = None, y: float | None = None, yaw: float | None = None) -> Thing:
-        """The thing at the first free place of a random sequence, in a lane or at a y, with a yaw, if those are given."""
+    def _somewhere(
+        self, thing: Thing, lane: str | None = None, y: float | None = None, yaw: float | None = None
+    ) -> Thing:
+        """The thing at the first free place of a random sequence; a given lane, y or yaw is kept.
+
+        Raises _NoRoomError if no place is free.
+        """
         self._draws += 1
         u = Stream(self._seed, "town", "spot").uniform(np.full(_TRIES, self._draws), 3, np.arange(_TRIES))
         if thing.group == "vehicle":
@@ -448,34 +609,43 @@ class Town:
                 u[:, 0] = 0.75 if lane == "near" else 0.25
             entity = np.full((_TRIES, 1), ENTITIES.index(thing.kind))
             poses = draw_poses(u[:, None], entity)
-            fine = framed(entity, poses, np.tile(Camera().row(), (_TRIES, 1)))
+            usable = framed(entity, poses, np.tile(Camera().row(), (_TRIES, 1)))
             poses = poses[:, 0].astype(np.float64)
         else:
-            poses = np.stack([_SPREAD[thing.group] * (2 * u[:, 0] - 1), _PLACES[thing.group] + 0.4 * (u[:, 1] - 0.5), 0 * u[:, 2]], axis=1)
-            fine = np.ones(_TRIES, dtype=bool)
-        for column, given in ((1, y), (2, yaw)):
-            if given is not None:
-                poses[:, column] = given
-        fine &= self._roomy(thing, poses)
-        for x, y_, yaw_ in poses[fine].tolist():
-            there = replace(thing, x=x, y=y_, yaw=yaw_, z=_SKY if thing.group == "cloud" else thing.z)
-            if overlapping(there, self._things) is None:
-                return there
-        raise _NoRoomError(f"no free place for a {thing.kind} in {_TRIES} tries: remove something, or say where with x and y")
+            x = _SPREAD[thing.group] * (2 * u[:, 0] - 1)
+            poses = np.stack([x, _PLACES[thing.group] + 0.4 * (u[:, 1] - 0.5), 0 * u[:, 2]], axis=1)
+            usable = np.ones(_TRIES, dtype=bool)
+        for column, value in ((1, y), (2, yaw)):
+            if value is not None:
+                poses[:, column] = value
+        usable &= self._roomy(thing, poses)
+        height = _SKY if thing.group == "cloud" else thing.z
+        for pose in poses[usable].tolist():
+            candidate = replace(thing, **dict(zip(("x", "y", "yaw"), pose, strict=True)), z=height)
+            if overlapping(candidate, self._things) is None:
+                return candidate
+        raise _NoRoomError(
+            f"no free place for a {thing.kind} in {_TRIES} tries: remove something, or say where with x and y"
+        )
 
     def _roomy(self, thing: Thing, poses: np.ndarray) -> np.ndarray:
-        """Whether a vehicle keeps, at each of (n, 3) poses, the gap that data sets keep: (n,) bool. Other things need none."""
-        cars = self.vehicles
-        if thing.group != "vehicle" or not cars:
+        """Whether a vehicle keeps, at each of (n, 3) poses, the gap that data sets keep: (n,) bool.
+
+        Other things need none.
+        """
+        vehicles = self.vehicles
+        if thing.group != "vehicle" or not vehicles:
             return np.ones(len(poses), dtype=bool)
         half = half_sizes()
-        others = np.array([[t.x, t.y, t.yaw] for t in cars])
-        other_halves = half[[ENTITIES.index(t.kind) for t in cars]]
+        others = np.array([[t.x, t.y, t.yaw] for t in vehicles])
+        other_halves = half[[ENTITIES.index(t.kind) for t in vehicles]]
         close = overlap(poses[:, None], half[ENTITIES.index(thing.kind)], others, other_halves, GAP)
-        return np.logical_not(close).all(axis=1, keepdims=False, out=np.zeros(len(poses), dtype=bool))
+        return np.asarray(~close.any(axis=1))
 
-    def _on_top(self, thing: Thing, below: Thing, x: float | None, y: float | None, yaw: float | None) -> Thing:
-        """The thing standing on another one, at its middle if no place is given."""
+    def _on_top(
+        self, thing: Thing, below: Thing, x: float | None, y: float | None, yaw: float | None
+    ) -> Thing:
+        """The thing on top of another one, at its middle if no place is given."""
         x, y = below.x if x is None else x, below.y if y is None else y
         height = below.top(x, y)
         if not np.isfinite(height):
@@ -483,13 +653,17 @@ class Town:
         return self._fitting(replace(thing, x=x, y=y, z=thing.z + height, yaw=yaw or 0.0))
 
     def _fitting(self, thing: Thing, but: Thing | None = None) -> Thing:
-        """The thing itself. Raises TownError for one that no town can hold, and where something `but` itself stands."""
+        """The thing, after checks.
+
+        Raises TownError if no town can hold it, _NoRoomError if it overlaps another thing than `but`.
+        """
         check(thing)
         other = overlapping(thing, [t for t in self._things if t is not but])
         if other is not None:
-            place, its_place = (f"({t.x:.2f}, {t.y:.2f})" for t in (thing, other))
+            place, other_place = (f"({t.x:.2f}, {t.y:.2f})" for t in (thing, other))
             raise _NoRoomError(
-                f"the {thing} at {place} would overlap the {other} at {its_place}: give another place, or move or remove one of them"
+                f"the {thing} at {place} would overlap the {other} at {other_place}: "
+                "give another place, or move or remove one of them"
             )
         return thing
 
@@ -501,17 +675,21 @@ class Town:
         return thing
 
     def _free_name(self, kind: str, but: Thing | None = None) -> str:
-        """The kind itself, or the first of "taxi 2", "taxi 3" ... that nothing else is called."""
+        """The kind itself, or the first of "taxi 2", "taxi 3" ... that is free."""
         taken = {t.name for t in self._things if t is not but}
-        return next(name for name in (kind, *(f"{kind} {i}" for i in range(2, MOST_THINGS + 2))) if name not in taken)
+        names = (kind, *(f"{kind} {i}" for i in range(2, MOST_THINGS + 2)))
+        return next(name for name in names if name not in taken)
 
     def _ids(self, batch: SceneBatch) -> dict[int, str]:
+        """Names of the town's things by their numbers in the mask picture."""
         props = 1 + batch.entity.shape[1]
-        return {1 + i: t.name for i, t in enumerate(self.vehicles)} | {props + j: t.name for j, t in enumerate(self.props)}
+        return {1 + i: t.name for i, t in enumerate(self.vehicles)} | {
+            props + j: t.name for j, t in enumerate(self.props)
+        }
 
 
 def _first(noun: str, kinds: list[str], make: Callable[[str], Thing]) -> Thing:
-    """What `make` makes of the first kind that finds room. Raises TownError if none does."""
+    """The thing that `make` makes of the first kind that finds room. Raises TownError if none does."""
     for kind in kinds:
         try:
             return make(kind)

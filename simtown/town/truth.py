@@ -1,28 +1,27 @@
-"""What is true of a town and its picture: the "high-level semantic and visual ground-truth information" of the paper's section 2.1."""
+"""The truth of a town and its picture (the paper's section 2.1)."""
 
 from __future__ import annotations
 
 import json
 import math
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import Any
 
 import numpy as np
 
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import BODIES, ENTITIES, PROPS
-from simtown.exact import cos, sin
+from simtown.core.exact import cos, sin
 from simtown.language.solids import SURFACES, on
+from simtown.render.masks import run_lengths
 from simtown.scenes.camera import Camera, views
 from simtown.scenes.footprints import number
-from simtown.scenes.scene import Weather, empty_batch
-from simtown.town.checks import TownError, picture_size, shown
-from simtown.town.pictures import raster
+from simtown.scenes.scene import Scene, Weather, empty_batch
+from simtown.town.checks import TownError, shown
+from simtown.town.pictures import Frame, raster
 from simtown.town.relating import MARGINS, table
 from simtown.town.things import Thing
-
-if TYPE_CHECKING:
-    from simtown.town.town import Town
 
 
 @dataclass
@@ -30,20 +29,29 @@ class ThingTruth:
     """What is true of one thing.
 
     Attributes:
-        name, kind, group: what it is.
+        name: in the town, such as "taxi 2".
+        kind: its name in the catalogue.
+        group: "vehicle", "building", "tree", "furniture", "person" or "cloud".
         id: its number in the mask picture.
         paint: of a vehicle's body, by name; None for other things.
-        x, y, z, yaw, scale, front: its pose, metres and radians; front is the direction it looks in.
+        x: place along the road, metres.
+        y: place across the road, metres.
+        z: height of its origin, metres.
+        yaw: radians counter-clockwise.
+        scale: 1 is the catalogue's size.
+        front: the direction it faces, radians counter-clockwise from +x.
         velocity: metres a second.
         ground: "road", "sidewalk" or "lawn", whichever it stands on, or None.
         on: names of the things it stands on.
-        centre, size: of its 3D box, metres; size is along, across and up, in the frame turned by yaw.
-        corners: (8, 3) of that box.
-        box: x0, y0, x1, y1 pixels around all of it, hidden parts included, cut at the picture's edges; None outside the picture.
-        seen: the same around what is seen of it.
-        pixels: how many are seen.
-        visible: their share of what would be seen if it stood alone.
-        depth: (nearest, farthest) metres along the view of what is seen, or None.
+        centre: of its 3D box, metres.
+        size: of its 3D box along, across and up, metres, in the frame turned by yaw.
+        corners: (8, 3) of its 3D box, metres.
+        box: x0, y0, x1, y1 pixels around all of it, including hidden parts, cut at the picture's edges; None
+            if it is outside the picture.
+        seen: x0, y0, x1, y1 pixels around its visible pixels, or None.
+        pixels: the number of its visible pixels.
+        visible: their share of the pixels that it would fill if it stood alone.
+        depth: (nearest, farthest) metres along the view of its visible pixels, or None.
     """
 
     name: str
@@ -77,17 +85,20 @@ class Truth:
     Attributes:
         size: width, height in pixels.
         time: seconds since the town began.
-        weather, camera: as they were.
-        intrinsics: (3, 3) pixels; a point (X right, Y down, Z forward) of the camera's frame is seen at its product over Z.
+        weather: at that time.
+        camera: at that time.
+        intrinsics: (3, 3) pixels; a point (X right, Y down, Z forward) of the camera's frame is seen at its
+            product over Z.
         extrinsics: (4, 4) from the world's frame to (right, down, forward), metres.
         rgb: (h, w, 3) uint8.
         ids: (h, w) uint8 instance ids, 0 for sky and ground.
         depth: (h, w) float32 metres, inf for the sky.
         things: one entry each, in the order of the ids.
-        related: names of the n solid things that are seen, in the order of the arrays of `margins`.
-        margins: metres by which every relation holds (negative: fails), by name: (n, n) float64 subject, object; "between" has one axis
-            more. nan for a thing with itself, -inf where a relation cannot hold at all.
-        truths: the same as int8: 1 holds, -1 does not, 0 too close to say.
+        related: names of the n visible things other than clouds, in the order of the axes of `margins`.
+        margins: by relation, (n, n) float64 metres by which it holds between subject and object (negative: by
+            which it fails); "between" has a third axis. nan for a thing with itself, -inf if the relation
+            cannot hold at all.
+        truths: by relation, int8 of the same shape: 1 holds, -1 does not, 0 too close to say.
     """
 
     size: tuple[int, int]
@@ -105,19 +116,23 @@ class Truth:
     truths: dict[str, np.ndarray] = field(repr=False)
 
     def __getitem__(self, name: object) -> ThingTruth:
-        """What is true of one thing. Raises TownError for a name there is not."""
+        """The truth of one thing, by its name. Raises TownError if no thing has this name."""
         for thing in self.things:
             if thing.name == str(name):
                 return thing
-        raise TownError(f"nothing is called {shown(str(name))} here: give one of {', '.join(t.name for t in self.things)}")
+        names = ", ".join(t.name for t in self.things)
+        raise TownError(f"nothing is called {shown(str(name))} here: give one of {names}")
 
     def mask(self, name: object) -> np.ndarray:
-        """(h, w) bool, where a thing is seen."""
-        found: np.ndarray = self.ids == self[name].id
-        return found
+        """(h, w) bool, the visible pixels of a thing, by its name. Raises TownError if no thing has it."""
+        mask: np.ndarray = self.ids == self[name].id
+        return mask
 
     def graph(self) -> dict[str, list[dict[str, Any]]]:
-        """The scene graph: "nodes" (name, kind, group, paint, ground) and "edges" (subject, relation, objects, margin) of what holds."""
+        """The scene graph of the relations that hold.
+
+        "nodes" have a name, kind, group, paint and ground; "edges" a subject, relation, objects and margin.
+        """
         nodes = [
             {"name": t.name, "kind": t.kind, "group": t.group, "paint": t.paint, "ground": t.ground}
             for t in self.things
@@ -134,7 +149,10 @@ class Truth:
         return {"nodes": nodes, "edges": edges}
 
     def to_json(self) -> str:
-        """All but the pictures themselves; masks as run lengths (COCO's uncompressed RLE: down the columns, background first)."""
+        """The truth without the pictures; masks are run lengths.
+
+        These are COCO's uncompressed RLE: down the columns, background first.
+        """
         return json.dumps(
             {
                 "size": self.size,
@@ -144,7 +162,9 @@ class Truth:
                 "intrinsics": self.intrinsics.tolist(),
                 "extrinsics": self.extrinsics.tolist(),
                 "things": [
-                    asdict(t) | {"rle": {"size": list(self.ids.shape), "counts": run_lengths(self.ids == t.id)}} for t in self.things
+                    asdict(t)
+                    | {"rle": {"size": list(self.ids.shape), "counts": run_lengths(self.ids == t.id)}}
+                    for t in self.things
                 ],
                 "related": self.related,
                 "margins": {name: _rounded(m.tolist()) for name, m in self.margins.items()},
@@ -154,66 +174,107 @@ class Truth:
         )
 
 
-def run_lengths(mask: np.ndarray) -> list[int]:
-    """Lengths of runs of a (h, w) mask down its columns, of False first."""
-    flat = np.concatenate([[False], mask.ravel(order="F")])
-    ends = np.flatnonzero(np.diff(flat))
-    return np.diff([0, *ends.tolist(), mask.size]).tolist()
-
-
 def _rounded(values: Any) -> Any:
     if isinstance(values, list):
         return [_rounded(v) for v in values]
     return round(values, 4) if math.isfinite(values) else None
 
 
-def truth(town: Town, size: tuple[int, int]) -> Truth:
-    """See :class:`Truth`. Raises TownError for a size out of range."""
-    width, height = picture_size(size)
-    frame, things = town.render((width, height)), town.things
-    row = town.camera.row()[None]
-    view = views(row, width, height)[0].astype(np.float64)
+def truth(scene: Scene, things: list[Thing], frame: Frame, time: float) -> Truth:
+    """The truth of a scene and its picture.
+
+    Args:
+        scene: the town's scene.
+        things: the town's things, in the order of the scene.
+        frame: the picture of the scene.
+        time: seconds since the town began.
+    """
+    height, width = frame.ids.shape
+    view = views(scene.camera.row()[None], width, height)[0].astype(np.float64)
     intrinsics = np.array([[view[12], 0.0, view[13]], [0.0, view[12], view[14]], [0.0, 0.0, 1.0]])
     turn = np.stack([view[3:6], -view[6:9], view[9:12]])
     extrinsics = np.eye(4)
     extrinsics[:3, :3], extrinsics[:3, 3] = turn, -turn @ view[:3]
     ids = {name: i for i, name in frame.names.items()}
-    alone = pixels_alone(town, things, width, height)
+    alone = pixels_alone(scene.camera, things, width, height)
+    boxes = [_picture_box(t, intrinsics, extrinsics, width, height) for t in things]
     entries = [
-        _entry(t, ids[t.name], things, frame.ids, frame.depth, alone[k], _corners(t), _project(t, intrinsics, extrinsics, width, height))
-        for k, t in enumerate(things)
+        _thing_truth(t, ids[t.name], things, frame, pixels, box)
+        for t, pixels, box in zip(things, alone, boxes, strict=True)
     ]
-    seen = [t for t, entry in zip(things, entries, strict=True) if entry.pixels and t.group != "cloud"]
-    margins = table(town.camera, [t.solid() for t in seen])
+    visible = [t for t, entry in zip(things, entries, strict=True) if entry.pixels and t.group != "cloud"]
+    margins = table(scene.camera, [t.solid() for t in visible])
     with np.errstate(invalid="ignore"):
-        truths = {r: np.where(m > MARGINS[r], 1, np.where(m < -MARGINS[r], -1, 0)).astype(np.int8) for r, m in margins.items()}
-    scene = town.to_scene()
+        truths = {
+            r: np.where(m > MARGINS[r], 1, np.where(m < -MARGINS[r], -1, 0)).astype(np.int8)
+            for r, m in margins.items()
+        }
     return Truth(
-        (width, height), town.time, scene.weather, scene.camera, intrinsics, extrinsics, frame.rgb, frame.ids, frame.depth,
-        entries, [t.name for t in seen], margins, truths,
-    )  # fmt: skip
+        size=(width, height),
+        time=time,
+        weather=scene.weather,
+        camera=scene.camera,
+        intrinsics=intrinsics,
+        extrinsics=extrinsics,
+        rgb=frame.rgb,
+        ids=frame.ids,
+        depth=frame.depth,
+        things=entries,
+        related=[t.name for t in visible],
+        margins=margins,
+        truths=truths,
+    )
 
 
-def _entry(thing: Thing, number_: int, things: list[Thing], ids: np.ndarray, depth: np.ndarray, alone: int, corners: np.ndarray,
-           box: list[float] | None) -> ThingTruth:  # fmt: skip
-    mask = ids == number_
+def _thing_truth(
+    thing: Thing, id_: int, things: list[Thing], frame: Frame, alone: int, box: list[float] | None
+) -> ThingTruth:
+    """The truth of one thing; `alone` is the number of pixels it would fill if it stood alone."""
+    mask = frame.ids == id_
     pixels = int(mask.sum())
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     low, high = atlas().bounds[number(thing.kind, thing.style)].astype(np.float64) * thing.scale
+    corners = _corners(thing)
     solid = thing.solid()
-    floors = [name for name, strips in SURFACES.items() if max(on(solid, s) for s in strips) > 0] if thing.group != "cloud" else []
-    below = [o.name for o in things if o is not thing and thing.z > 0 and o.group != "cloud" and on(solid, o.solid()) > MARGINS["on"]]
+    grounds: list[str] = []
+    if thing.group != "cloud":
+        grounds = [name for name, strips in SURFACES.items() if max(on(solid, s) for s in strips) > 0]
+    below = [
+        other.name
+        for other in things
+        if other is not thing
+        and thing.z > 0
+        and other.group != "cloud"
+        and on(solid, other.solid()) > MARGINS["on"]
+    ]
+    seen, depth = None, None
+    if pixels:
+        seen = [int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1]
+        depth = float(frame.depth[mask].min()), float(frame.depth[mask].max())
     return ThingTruth(
-        thing.name, thing.kind, thing.group, number_, _paint(thing),
-        thing.x, thing.y, thing.z, thing.yaw, thing.scale, thing.front, thing.velocity,
-        floors[0] if floors else None, below, corners.mean(axis=0).tolist(), (high - low).tolist(), corners.tolist(), box,
-        [int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1] if pixels else None, pixels,
-        pixels / alone if alone else 0.0, (float(depth[mask].min()), float(depth[mask].max())) if pixels else None,
-    )  # fmt: skip
-
-
-def _paint(thing: Thing) -> str | None:
-    return thing.paint or BODIES[thing.kind] if thing.group == "vehicle" else None
+        name=thing.name,
+        kind=thing.kind,
+        group=thing.group,
+        id=id_,
+        paint=thing.paint or BODIES[thing.kind] if thing.group == "vehicle" else None,
+        x=thing.x,
+        y=thing.y,
+        z=thing.z,
+        yaw=thing.yaw,
+        scale=thing.scale,
+        front=thing.front,
+        velocity=thing.velocity,
+        ground=grounds[0] if grounds else None,
+        on=below,
+        centre=corners.mean(axis=0).tolist(),
+        size=(high - low).tolist(),
+        corners=corners.tolist(),
+        box=box,
+        seen=seen,
+        pixels=pixels,
+        visible=pixels / alone if alone else 0.0,
+        depth=depth,
+    )
 
 
 def _in_world(thing: Thing, points: np.ndarray) -> np.ndarray:
@@ -224,30 +285,36 @@ def _in_world(thing: Thing, points: np.ndarray) -> np.ndarray:
 
 
 def _corners(thing: Thing) -> np.ndarray:
-    low, high = atlas().bounds[number(thing.kind, thing.style)].astype(np.float64)
-    return _in_world(thing, np.array([(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]))
+    """(8, 3) corners of a thing's 3D box, in the world's frame."""
+    bounds = atlas().bounds[number(thing.kind, thing.style)].astype(np.float64)
+    return _in_world(thing, np.array(list(product(*bounds.T))))
 
 
-def _project(thing: Thing, intrinsics: np.ndarray, extrinsics: np.ndarray, width: int, height: int) -> list[float] | None:
-    """The picture box of all of a thing that is before the camera, cut at the picture's edges."""
-    points = _in_world(thing, atlas().mesh(number(thing.kind, thing.style)).vertices) @ extrinsics[:3, :3].T + extrinsics[:3, 3]
+def _picture_box(
+    thing: Thing, intrinsics: np.ndarray, extrinsics: np.ndarray, width: int, height: int
+) -> list[float] | None:
+    """x0, y0, x1, y1 pixels around all of a thing that is before the camera, cut at the picture's edges."""
+    vertices = _in_world(thing, atlas().mesh(number(thing.kind, thing.style)).vertices)
+    points = vertices @ extrinsics[:3, :3].T + extrinsics[:3, 3]
     points = points[points[:, 2] > 1e-3] @ intrinsics.T
     if not len(points):
         return None
-    spots = points[:, :2] / points[:, 2:]
-    x0, y0 = np.maximum(spots.min(axis=0), 0.0)
-    x1, y1 = np.minimum(spots.max(axis=0), [width, height])
+    pixels = points[:, :2] / points[:, 2:]
+    x0, y0 = np.maximum(pixels.min(axis=0), 0.0)
+    x1, y1 = np.minimum(pixels.max(axis=0), [width, height])
     return [float(x0), float(y0), float(x1), float(y1)] if x0 < x1 and y0 < y1 else None
 
 
-def pixels_alone(town: Town, things: list[Thing], width: int, height: int) -> list[int]:
-    """How many pixels each thing would fill if nothing else stood in the town."""
+def pixels_alone(camera: Camera, things: list[Thing], width: int, height: int) -> list[int]:
+    """The number of pixels that each thing would fill if nothing else stood in the town."""
     alone = empty_batch(len(things), 1, 1)
-    alone.camera[:] = town.camera.row()
+    alone.camera[:] = camera.row()
     for i, t in enumerate(things):
         if t.group == "vehicle":
             alone.entity[i, 0], alone.pose[i, 0] = ENTITIES.index(t.kind), (t.x, t.y, t.yaw)
         else:
             alone.prop[i, 0], alone.prop_pose[i, 0] = PROPS.index(t.kind), (t.x, t.y, t.z, t.yaw, t.scale)
             alone.prop_style[i, 0] = t.style
-    return [int((raster().render(alone[slice(i, i + 1)], width, height).ids > 0).sum()) for i in range(len(things))]  # one by one: memory
+    # one scene at a time, to save memory
+    frames = (raster().render(alone[i : i + 1], width, height) for i in range(len(things)))
+    return [int((frame.ids > 0).sum()) for frame in frames]

@@ -1,7 +1,7 @@
-"""Where an adaptive sweep trains: the sizes around the one at which a learning curve reaches a target accuracy.
+"""Where an adaptive sweep trains: sizes around the one at which a curve reaches a target accuracy.
 
-All functions are pure. What is trained next depends on the accuracies that are known, and on nothing else: a sweep that was stopped goes on
-with the sizes that it would have trained anyway.
+All functions are pure. What is trained next depends only on the known accuracies: a sweep that was stopped
+continues with the sizes that it would have trained anyway.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from simtown.datasets.settings import SettingsError
 from simtown.training.curves import ROUNDING, isotonic_fit
 from simtown.training.record import brief
 
-#: Sizes that may be trained: these times powers of ten, from `SMALLEST` on; and the paper's own sizes that are not among them.
+#: Sizes that may be trained: these times powers of ten, from `SMALLEST` on; and the paper's own sizes that
+#: are not among them.
 _STEPS, SMALLEST, _PAPER = (10, 14, 20, 30, 50, 70), 20, (40_000, 60_000)
 #: The size with which the first world of a model begins.
 FIRST = 2_000
-#: Rungs of one step up or down, while all known sizes lie on one side of the target: two rungs are about a doubling.
+#: Rungs of one step up or down, while all known sizes lie on one side of the target: two rungs are about a
+#: doubling.
 STRIDE = 2
-#: Rungs beyond either end of the bracket that are trained too. Without them, an interval that leaves the bracket has no end.
+#: Rungs beyond either end of the bracket that are trained too. Without them, an interval that leaves the
+#: bracket has no end.
 MARGIN = 1
 #: Exponents of growth with the world that are believed; what two noisy worlds say may lie outside.
 _GROWTH = (0.0, 3.0)
@@ -31,21 +34,28 @@ _GROWTH = (0.0, 3.0)
 def check_targets(targets: Any) -> tuple[float, ...]:
     """Target accuracies, each once. Raises SettingsError for one that is not between 0.5 and 1."""
     if not isinstance(targets, Sequence) or isinstance(targets, str):
-        raise SettingsError(f"adaptive = {brief(targets)} is no list of target accuracies: write [0.9] or [0.9, 0.75]")
+        raise SettingsError(
+            f"adaptive = {brief(targets)} is no list of target accuracies: write [0.9] or [0.9, 0.75]"
+        )
     for target in targets:
         if isinstance(target, bool) or not isinstance(target, int | float) or not 0.5 < target < 1:
-            raise SettingsError(f"a target accuracy lies above 0.5, which is chance, and below 1: {brief(target)} does not")
+            raise SettingsError(
+                f"a target accuracy lies above 0.5, which is chance, and below 1: {brief(target)} does not"
+            )
     return tuple(dict.fromkeys(map(float, targets)))
 
 
 def ladder(largest: int) -> tuple[int, ...]:
-    """Sizes that a search may visit, ascending: each about 1.4 times the one before it, up to and with `largest`."""
+    """Sizes that a search may visit, ascending, up to `largest`: each about 1.4 times the one before it."""
     steps = {step * 10**zeros for zeros in range(len(str(largest))) for step in _STEPS}
     return tuple(sorted({n for n in steps | set(_PAPER) if SMALLEST <= n <= largest} | {largest}))
 
 
 def crossing(accuracy: Mapping[int, float], target: float) -> tuple[int | None, int | None]:
-    """The known sizes between which the never-falling fit reaches the target: (below it, at or above it); None where there is none."""
+    """The largest known size below the target and the smallest that reaches it, by the never-falling fit.
+
+    None for a side on which there is none.
+    """
     sizes = sorted(accuracy)
     if not sizes:
         return None, None
@@ -54,16 +64,24 @@ def crossing(accuracy: Mapping[int, float], target: float) -> tuple[int | None, 
     return (sizes[reached - 1] if reached else None), (sizes[reached] if reached < len(sizes) else None)
 
 
-def next_size(rungs: Sequence[int], accuracy: Mapping[int, float], target: float, first: float = FIRST, margin: int = MARGIN) -> int | None:
+def next_size(
+    rungs: Sequence[int],
+    accuracy: Mapping[int, float],
+    target: float,
+    first: float = FIRST,
+    margin: int = MARGIN,
+) -> int | None:
     """The size to train next, None if the need is known as well as the ladder can tell it.
 
-    That is: the never-falling fit reaches the target between neighbouring rungs, and `margin` rungs beyond either of them are trained; or
-    the smallest rung reaches the target; or the largest does not.
+    That is: the never-falling fit reaches the target between neighbouring rungs, and `margin` rungs beyond
+    either of them are trained; or the smallest rung reaches the target; or the largest does not.
 
     Args:
         rungs: sizes that may be trained, ascending.
         accuracy: by size, what is known; sizes that are not among the rungs count too.
+        target: the accuracy to reach.
         first: where to begin if nothing is known.
+        margin: rungs to train beyond the need.
     """
     if not accuracy:
         return nearest(rungs, first)
@@ -77,7 +95,9 @@ def next_size(rungs: Sequence[int], accuracy: Mapping[int, float], target: float
     between = [n for n in rungs if low < n < high]
     if between:
         return between[(len(between) - 1) // 2]
-    beyond = [n for n in rungs if n <= low][::-1][: margin + 1] + [n for n in rungs if n >= high][: margin + 1]
+    beyond = [n for n in rungs if n <= low][::-1][: margin + 1] + [n for n in rungs if n >= high][
+        : margin + 1
+    ]
     return next((n for n in beyond if n not in accuracy), None)
 
 
@@ -87,7 +107,11 @@ def nearest(rungs: Sequence[int], size: float) -> int:
 
 
 def need(accuracy: Mapping[int, float], target: float) -> float | None:
-    """About how many examples the target takes; a bound where the target was not reached, or by the smallest size; None if unknown."""
+    """About how many examples the target takes, from the accuracies by size.
+
+    A bound if the largest size does not reach the target or the smallest already does; None if nothing is
+    known.
+    """
     low, high = crossing(accuracy, target)
     if low is None or high is None:
         return high if low is None else low
@@ -95,17 +119,22 @@ def need(accuracy: Mapping[int, float], target: float) -> float | None:
 
 
 def first_size(entities: int, distractor: bool, needs: Mapping[tuple[int, bool], float]) -> float:
-    """Where to begin in a world: at the need that the model's other worlds, by (entities, distractor), let expect there.
+    """The size with which a search begins: the need that other worlds of the model predict.
 
-    The same world comes first, with other seeds, or without or with the distractor. Otherwise it is the need of the nearest world times
-    the growth seen so far, which is the ratio of entities while only one world is known.
+    `needs` are by (entities, distractor).
+
+    The same world comes first, with other seeds, or without or with the distractor. Otherwise it is the need
+    of the nearest world times the growth seen so far, which is the ratio of entities while only one world is
+    known.
     """
     if not needs:
         return FIRST
     for third in (distractor, not distractor):
         if (entities, third) in needs:
             return needs[entities, third]
-    like = {k: n for (k, third), n in needs.items() if third == distractor} or {k: n for (k, _), n in needs.items()}
+    like = {k: n for (k, third), n in needs.items() if third == distractor} or {
+        k: n for (k, _), n in needs.items()
+    }
     exponent = 1.0
     if len(like) > 1:
         exponent = float(np.clip(np.polyfit(np.log(list(like)), np.log(list(like.values())), 1)[0], *_GROWTH))

@@ -14,80 +14,119 @@ from PIL import Image, ImageDraw, UnidentifiedImageError
 from torch import nn
 
 from simtown.assets.catalogue import ENTITIES, SIZES
+from simtown.core.files import DamagedError
+from simtown.core.pictures import open_picture
 from simtown.datasets.preview import OBJECT, SUBJECT
 from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import LEFT_OUT, Settings, SettingsError
-from simtown.files import DamagedError
 from simtown.language.parsing import any_of, match
-from simtown.language.questions import PHRASINGS, encode, text, vocabulary, with_article, words
-from simtown.language.relations import RELATION_NAMES
-from simtown.pictures import open_picture
+from simtown.language.questions import PHRASINGS, STYLES, encode, text, vocabulary, with_article, words
+from simtown.language.relations import DEFAULT_RELATIONS, RELATION_NAMES
 from simtown.scenes.camera import WIDEST
-from simtown.training import identity, weights
-from simtown.training import run as runs
+from simtown.training import identity, run_directory, weights
 from simtown.training.evaluation import logits_of, measure, references
 from simtown.training.models import MODELS, admit, build, finds_boxes
-from simtown.training.results import RUN
-from simtown.training.run import FitSettings
+from simtown.training.record import RUN
+from simtown.training.settings import FitSettings
 from simtown.training.sources import as_input, open_split
 from simtown.training.world import Batch, World
 
-#: Pixels of a run's pictures that its model is asked about: with more, a model of few weights would take gigabytes for one of them.
+#: Pixels of a run's pictures that its model is asked about: with more, a model of few weights would take
+#: gigabytes for one of them.
 _MOST_PIXELS = 2_048 * 2_048
 
 
 def open_run(directory: Path, allowed: Collection[str] = ()) -> tuple[nn.Module, World, dict[str, Any]]:
     """The trained model of a run, in evaluation mode on the CPU; its world; its run.json.
 
-    The weights are read before the model is made, and only if they are of its sizes: a model takes no memory that its weights do not.
+    The weights are read before the model is made, and only if they are of its sizes: a model takes no memory
+    that its weights do not.
 
     Args:
-        allowed: models besides simtown's own that the run may name, as package.module:Class. Their code is run.
+        directory: of the run.
+        allowed: models besides simtown's own that the run may name, as package.module:Class. Their code is
+            run.
 
     Raises:
-        FileNotFoundError, DamagedError, ForeignDirectoryError: as :func:`simtown.training.run.load` and ``load_weights``.
-        SettingsError: its pictures are larger than a model is asked about. ModelError: it names another model, or one that cannot be made.
+        FileNotFoundError: it holds no run or no weights.
+        DamagedError: a file of the run is damaged.
+        ForeignDirectoryError: another program wrote it.
+        SettingsError: its pictures are larger than a model is asked about.
+        ModelError: it names a model that is not allowed, or that cannot be made.
     """
-    run = runs.load(directory)
+    run = run_directory.load(directory)
     settings, trained = FitSettings(**run["settings"]), world_of(run)
-    known = SIZES.get(trained.catalogue, len(ENTITIES))
-    if trained.entities > known:
-        what = f"{trained.entities} entities in a world of {known}"
+    kinds = SIZES.get(trained.catalogue, len(ENTITIES))
+    if trained.entities > kinds:
+        what = f"{trained.entities} entities in a world of {kinds}"
         raise DamagedError(f"{directory / RUN} is damaged ({what}): train again into another --out")
-    world = World(trained.entities, run["data"]["width"], run["data"]["height"], len(vocabulary()))
+    world = World.made_with(trained)
     if world.width * world.height > _MOST_PIXELS:
         raise SettingsError(
-            f"{directory} was trained on pictures of {world.width}x{world.height}: at most {_MOST_PIXELS:,} pixels can be asked about"
+            f"{directory} was trained on pictures of {world.width}x{world.height}: at most {_MOST_PIXELS:,} "
+            "pixels can be asked about"
         )
     admit(settings.model, directory / RUN, allowed)
     make = partial(build, settings.model, world, settings.options)
-    sizes = weights.sizes_of(make) if settings.model in MODELS else make().state_dict()  # a user's own code takes what it likes
-    state = runs.load_weights(sizes, directory)
+    # a user's own code takes what it likes
+    sizes = weights.sizes_of(make) if settings.model in MODELS else make().state_dict()
+    state = run_directory.load_weights(sizes, directory)
     model = make()
     model.load_state_dict(state)
     return model.eval(), world, run
 
 
 def world_of(run: dict[str, Any]) -> Settings:
-    """Settings that have the kinds of a run's world, by what its run.json says; the other settings are the usual ones."""
-    told = {**LEFT_OUT, "catalogue": Settings().catalogue, **run["data"]}  # an older simtown did not record all of them
-    return Settings(entities=told["entities"], world_seed=told["world_seed"], catalogue=told["catalogue"])
+    """Settings with the kinds, the picture size and the words of a run's world, as its run.json has them.
+
+    The other settings have their defaults. An older simtown did not record all of them.
+    """
+    recorded = {
+        **LEFT_OUT,
+        "catalogue": Settings().catalogue,
+        "phrasing": "paper",
+        "relations": (),
+        **run["data"],
+    }
+    relations = tuple(name for name in recorded["relations"] if name in RELATION_NAMES)
+    return Settings(
+        entities=recorded["entities"],
+        width=recorded["width"],
+        height=recorded["height"],
+        relations=relations or DEFAULT_RELATIONS,
+        phrasing=recorded["phrasing"] if recorded["phrasing"] in STYLES else "paper",
+        catalogue=recorded["catalogue"],
+        world_seed=recorded["world_seed"],
+    )
 
 
-def evaluate(directory: Path, data: Path, device: torch.device, allowed: Collection[str] = ()) -> dict[str, Any]:
-    """A run's model on the test set of any data set of its picture size and of its kinds: as "test" in run.json, and references.
+def evaluate(
+    directory: Path, data: Path, device: torch.device, allowed: Collection[str] = ()
+) -> dict[str, Any]:
+    """Test a run's model on the test set of a data set of its picture size and its kinds.
+
+    Returns what "test" in run.json holds, and references.
 
     Args:
+        directory: of the run.
+        data: directory of the data set.
+        device: of the model.
         allowed: as for :func:`open_run`.
 
     Raises:
-        SettingsError: a data set that the model cannot be asked about. ModelError: as :func:`open_run`.
+        SettingsError: a data set that the model cannot be asked about.
+        ModelError: as :func:`open_run`.
     """
     model, world, run = open_run(directory, allowed)
     dataset = open_dataset(data)
     trained = world_of(run)
     _comparable(world, trained, dataset)
-    shown = replace(dataset.settings, entities=trained.entities, world_seed=trained.world_seed, catalogue=trained.catalogue)
+    shown = replace(
+        dataset.settings,
+        entities=trained.entities,
+        world_seed=trained.world_seed,
+        catalogue=trained.catalogue,
+    )
     logits = {
         name: logits_of(model.to(device), open_split(split, len(split), shown, device), len(split))[0]
         for name, split in (("test", dataset.test), ("val", dataset.val))
@@ -95,7 +134,12 @@ def evaluate(directory: Path, data: Path, device: torch.device, allowed: Collect
     }
     if "test" not in logits:
         raise SettingsError(f"{data} has no test examples: generate it with some")
-    shares = measure(dataset, logits["test"], logits.get("val", np.zeros(0)), run["train_size"] if _trained_on(dataset, run) else None)
+    shares = measure(
+        dataset,
+        logits["test"],
+        logits.get("val", np.zeros(0)),
+        run["train_size"] if _trained_on(dataset, run) else None,
+    )
     return {**shares, "references": references(dataset)}
 
 
@@ -105,39 +149,49 @@ def _trained_on(dataset: Dataset, run: dict[str, Any]) -> bool:
         return False
     if "examples" not in run["data"]:
         return identity.shards_digest(dataset) == str(run["data"]["sha256"])
-    same: bool = dataset.train.digests([run["train_size"]])[run["train_size"]] == run["data"]["examples"]["train"]
+    same: bool = (
+        dataset.train.digests([run["train_size"]])[run["train_size"]] == run["data"]["examples"]["train"]
+    )
     return same
 
 
 def _comparable(world: World, trained: Settings, dataset: Dataset) -> None:
-    """Raises SettingsError unless the data set's pictures have the size of the run's, and its kinds are among those of the run."""
+    """Raises SettingsError if the model cannot be asked about the data set.
+
+    Its pictures must have the size of the run's, and its kinds must be among the run's.
+    """
     other = World.of(dataset)
     if (other.width, other.height) != (world.width, world.height):
         raise SettingsError(
-            f"{dataset.path} has pictures of {other.width}x{other.height}, the run was trained on {world.width}x{world.height}: "
-            f"give a data set of that size (simtown generate --size {world.width}x{world.height})"
+            f"{dataset.path} has pictures of {other.width}x{other.height}, the run was trained on "
+            f"{world.width}x{world.height}: give a data set of that size (simtown generate --size "
+            f"{world.width}x{world.height})"
         )
     if other.entities > world.entities:
         raise SettingsError(
-            f"{dataset.path} has {other.entities} entities, the run knows {world.entities}: give a data set of at most {world.entities}"
+            f"{dataset.path} has {other.entities} entities, the run knows {world.entities}: give a data set "
+            f"of at most {world.entities}"
         )
     unseen = [kind for kind in dataset.settings.kinds if kind not in trained.kinds]
     if unseen:
         name = with_article(dataset.names["entities"][unseen[0]])
         raise SettingsError(
-            f"{dataset.path} has kinds of vehicles that the run has not seen, such as {name}: "
-            f"give a data set of the run's world (simtown generate --world-seed {trained.world_seed})"
+            f"{dataset.path} has kinds of vehicles that the run has not seen, such as {name}: give a data "
+            f"set of the run's world (simtown generate --world-seed {trained.world_seed})"
         )
 
 
 #: Two boxes that share more than this of their union cover one place.
 _SAME = 0.3
 
-_LIKE = f"ask like '{text(ENTITIES[0], RELATION_NAMES[0], ENTITIES[1])}', about vehicles of simtown preview --entity all"
+_LIKE = (
+    f"ask like '{text(ENTITIES[0], RELATION_NAMES[0], ENTITIES[1])}', about vehicles of simtown preview "
+    "--entity all"
+)
 
 
 @dataclass(frozen=True)
-class Answer:
+class ModelAnswer:
     """What a model says.
 
     Attributes:
@@ -159,29 +213,32 @@ class Answer:
     picture: Image.Image | None = field(default=None, repr=False, compare=False)
 
     def doubts(self) -> list[str]:
-        """What about the boxes tells that they do not hold two vehicles. No doubt is no proof that they do."""
+        """Reasons to doubt that the boxes hold two vehicles.
+
+        Without any, they may still be wrong.
+        """
         if self.boxes is None:
             return []
         low = np.maximum(self.boxes[:, :2], self.frame[:2])
         high = np.minimum(self.boxes[:, 2:], self.frame[2:])
-        found = []
+        doubts = []
         for name, box, seen in zip(("subject", "object"), self.boxes, (high - low).min(axis=1), strict=True):
             if (box[2:] - box[:2]).min() < 1:
-                found.append(f"the {name}'s box is empty: the model found no {name}")
+                doubts.append(f"the {name}'s box is empty: the model found no {name}")
             elif seen <= 0:
-                found.append(f"the {name}'s box lies outside the picture: the model found no {name}")
+                doubts.append(f"the {name}'s box lies outside the picture: the model found no {name}")
         shared = np.maximum(high.min(axis=0) - low.max(axis=0), 0).prod()
         areas = np.maximum(high - low, 0).prod(axis=1)
-        if not found and shared > _SAME * (areas.sum() - shared):
-            found.append("both boxes cover the same place: they can hardly hold two vehicles")
-        return found
+        if not doubts and shared > _SAME * (areas.sum() - shared):
+            doubts.append("both boxes cover the same place: they can hardly hold two vehicles")
+        return doubts
 
 
 def framed(size: tuple[int, int], world: World) -> tuple[float, float, float, float]:
-    """x0, y0, x1, y1 in pixels: the part of a picture of this size that shows what the pictures of a world show.
+    """The part of a picture that shows what the pictures of a world show: x0, y0, x1, y1 in pixels.
 
-    The camera anchors a picture's lower edge and the width of the road (:mod:`simtown.scenes.camera`), so a taller picture shows more sky
-    and one wider than 16:9 more street at both sides. What is more is cut off.
+    The camera anchors a picture's lower edge and the width of the road (:mod:`simtown.scenes.camera`), so a
+    taller picture shows more sky and one wider than 16:9 more street at both sides. What is more is cut off.
 
     Raises:
         SettingsError: the picture shows less than those of the world.
@@ -192,28 +249,38 @@ def framed(size: tuple[int, int], world: World) -> tuple[float, float, float, fl
     if seen[0] > width + 1 or seen[1] > height + 1:
         less, times = "street" if seen[0] > width + 1 else "sky", max(1, round(width / world.width))
         raise SettingsError(
-            f"the picture has {width}x{height} pixels and shows less {less} than the run's pictures of {world.width}x{world.height}: "
-            f"draw it in their shape, such as with simtown render --size {times * world.width}x{times * world.height}"
+            f"the picture has {width}x{height} pixels and shows less {less} than the run's pictures of "
+            f"{world.width}x{world.height}: draw it in their shape, such as with simtown render --size "
+            f"{times * world.width}x{times * world.height}"
         )
     left, top = max((width - seen[0]) / 2, 0), max(height - seen[1], 0)
     return left, top, min(left + seen[0], width), height
 
 
 @torch.inference_mode()
-def predict(directory: Path, image: Path, question: str, allowed: Collection[str] = ()) -> Answer:
-    """Ask a run's model one question about one picture, which is cut (:func:`framed`) and scaled to what the model knows.
+def predict(directory: Path, image: Path, question: str, allowed: Collection[str] = ()) -> ModelAnswer:
+    """Ask a run's model one question about one picture.
+
+    The picture is cut (:func:`framed`) and scaled to the size that the model knows.
 
     Args:
+        directory: of the run.
+        image: a PNG or JPEG file.
+        question: in any phrasing of data sets.
         allowed: as for :func:`open_run`.
 
     Raises:
         ModelError: as :func:`open_run`.
-        SettingsError: a question that is not understood (the message says which word), a file that is no picture, or a picture that shows
-            less than those of the run; or a model that is told the true boxes. DamagedError and others: as :func:`open_run`.
+        SettingsError: a question that is not understood (the message says which word), a file that is no
+            picture, or a picture that shows less than those of the run; or a model that is told the true
+            boxes. DamagedError and others: as :func:`open_run`.
     """
     model, world, run = open_run(directory, allowed)
     if getattr(model, "needs_true_boxes", False):
-        raise SettingsError(f"{directory}: the model {run['model']} is told the true boxes, which no picture holds: ask another run")
+        raise SettingsError(
+            f"{directory}: the model {run['model']} is told the true boxes, which no picture holds: ask "
+            "another run"
+        )
     trained = world_of(run)
     subject, relation, obj = parse(question, trained.kinds)
     try:
@@ -227,7 +294,9 @@ def predict(directory: Path, image: Path, question: str, allowed: Collection[str
     small = picture.resize((world.width, world.height), Image.Resampling.BOX, box=frame)
     pixels = as_input(torch.from_numpy(np.asarray(small).copy())[None])
     tokens = torch.from_numpy(encode(question).astype(np.int64))[None]
-    s, r, o = (torch.tensor([int(number)]) for number in (trained.ranks[subject], relation, trained.ranks[obj]))
+    s, r, o = (
+        torch.tensor([int(number)]) for number in (trained.ranks[subject], relation, trained.ranks[obj])
+    )
     batch = Batch(pixels, tokens, s, r, o, boxes=torch.zeros(1, 2, 4), answer=torch.zeros(1))
     boxes = None
     if finds_boxes(model):
@@ -236,16 +305,30 @@ def predict(directory: Path, image: Path, question: str, allowed: Collection[str
         left, top, right, bottom = frame
         shares = np.concatenate([middle - extent / 2, middle + extent / 2], axis=1)
         boxes = shares * [right - left, bottom - top, right - left, bottom - top] + [left, top, left, top]
-    yes, cut = float(torch.sigmoid(model(batch))[0]), (frame[2] - frame[0] + 1 <= width) or (frame[3] - frame[1] + 1 <= height)
+    yes, cut = (
+        float(torch.sigmoid(model(batch))[0]),
+        (frame[2] - frame[0] + 1 <= width) or (frame[3] - frame[1] + 1 <= height),
+    )
     if not np.isfinite(yes) or (boxes is not None and not np.isfinite(boxes).all()):
-        raise DamagedError(f"{directory} holds weights that answer with no number: train again into another --out")
-    return Answer(yes, boxes, frame, cut, (ENTITIES[subject], ENTITIES[obj]), run.get("test", {}).get("accuracy"), picture)
+        raise DamagedError(
+            f"{directory} holds weights that answer with no number: train again into another --out"
+        )
+    return ModelAnswer(
+        yes,
+        boxes,
+        frame,
+        cut,
+        (ENTITIES[subject], ENTITIES[obj]),
+        run.get("test", {}).get("accuracy"),
+        picture,
+    )
 
 
 def parse(question: str, kinds: Sequence[int]) -> tuple[int, int, int]:
     """Numbers of subject, relation and object of a question in any of the phrasings.
 
     Args:
+        question: in any phrasing of data sets.
         kinds: catalogue numbers of the vehicles that may be asked about.
 
     Returns:
@@ -260,24 +343,39 @@ def parse(question: str, kinds: Sequence[int]) -> tuple[int, int, int]:
     names = {name.lower(): i for i, name in enumerate(ENTITIES)}
     slots = {"{s}": any_of(names, "s"), "{o}": any_of(names, "o"), "{r}": any_of(RELATION_NAMES, "r")}
     slots |= {"{a_s}": f"an? {slots['{s}']}", "{a_o}": f"an? {slots['{o}']}"}
-    found = match(question, PHRASINGS, slots)
-    if found:
-        s, r, o = names[str(found["s"])], RELATION_NAMES.index(str(found["r"])), names[str(found["o"])]
+    slot_words = match(question, PHRASINGS, slots)
+    if slot_words:
+        s, r, o = (
+            names[str(slot_words["s"])],
+            RELATION_NAMES.index(str(slot_words["r"])),
+            names[str(slot_words["o"])],
+        )
         unseen = [kind for kind in (s, o) if kind not in kinds]
         if unseen:
             first = list(kinds) == list(range(len(kinds)))
-            held = f"the first {len(kinds)} vehicles" if first else f"these vehicles: {', '.join(ENTITIES[kind] for kind in kinds)}"
-            raise SettingsError(f"the run has not seen {with_article(ENTITIES[unseen[0]])}: its world holds {held}")
+            vehicles = (
+                f"the first {len(kinds)} vehicles"
+                if first
+                else f"these vehicles: {', '.join(ENTITIES[kind] for kind in kinds)}"
+            )
+            raise SettingsError(
+                f"the run has not seen {with_article(ENTITIES[unseen[0]])}: its world holds {vehicles}"
+            )
         return s, r, o
     raise SettingsError(f"the question is not understood: {_LIKE}")
 
 
-def draw(picture: Image.Image, answer: Answer) -> Image.Image:
-    """The picture with the boxes the model found: subject blue, object orange, as in simtown preview. What it was not shown is darker."""
+def draw(picture: Image.Image, answer: ModelAnswer) -> Image.Image:
+    """The picture with the boxes the model found: subject blue, object orange, as in simtown preview.
+
+    What it was not shown is darker.
+    """
     left, top, right, bottom = (round(edge) for edge in answer.frame)
     dark = picture.point(lambda level: level // 2)
     dark.paste(picture.crop((left, top, right, bottom)), (left, top))
     pen, far = ImageDraw.Draw(dark), 2 * max(picture.size)
-    for box, colour in zip([] if answer.boxes is None else answer.boxes.clip(-far, far).tolist(), (SUBJECT, OBJECT), strict=False):
+    for box, colour in zip(
+        [] if answer.boxes is None else answer.boxes.clip(-far, far).tolist(), (SUBJECT, OBJECT), strict=False
+    ):
         pen.rectangle(box, outline=colour, width=max(1, picture.width // 200))
     return dark

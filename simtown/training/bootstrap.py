@@ -1,7 +1,10 @@
-"""Learning curves with their uncertainty: what varied among the runs is drawn again, and everything is computed from each draw.
+"""Learning curves with their uncertainty, by a bootstrap over whatever varied among the runs.
 
-A *curve* is one model in one world size (entities, distractor): its test accuracy at every trained size n. Row 0 of every array over
-replicates is the data itself, the rest are replicates. docs/reproduce/intervals.md shows how often the intervals hold the truth.
+Everything is computed again from each draw.
+
+A *curve* is one model in one world size (entities, distractor): its test accuracy at every trained size n.
+Row 0 of every array over replicates is the data itself, the rest are replicates. docs/reproduce/intervals.md
+shows how often the intervals hold the truth.
 """
 
 from __future__ import annotations
@@ -22,23 +25,40 @@ LEVEL = 0.95
 
 
 @dataclass(frozen=True)
-class Curve:
-    """A model in a world: S sizes, K seeds. `samples` holds N* by rule, (targets, 1 + replicates)."""
+class BootstrapCurve:
+    """The learning curve of a model in a world: S sizes, K seeds.
+
+    Attributes:
+        model: its name.
+        entities: size of the world.
+        distractor: whether its scenes have a third vehicle.
+        sizes: (S,) int, ascending.
+        seeds: of the runs, K of them.
+        runs: (S, K) accuracy of every run, NaN where there is none.
+        items: test items of the smallest test set.
+        accuracy: (S,) mean over the seeds.
+        low: (S,) lower ends of the intervals of accuracy.
+        high: (S,) upper ends.
+        interval_over: what varied among the runs, as :func:`interval_over` says it.
+        samples: N* by rule, (targets, 1 + replicates).
+        medians: (targets,) Kaplan-Meier median over seeds, by rule.
+        reached: (targets,) number of seeds that reached the target, by rule.
+    """
 
     model: str
     entities: int
     distractor: bool
-    sizes: np.ndarray  #: (S,) int, ascending
+    sizes: np.ndarray
     seeds: tuple[int, ...]
-    runs: np.ndarray  #: (S, K) accuracy of every run, NaN where there is none
-    items: int  #: test items of the smallest test set
-    accuracy: np.ndarray  #: (S,) mean over the seeds
-    low: np.ndarray  #: (S,) ends of the interval of accuracy
+    runs: np.ndarray
+    items: int
+    accuracy: np.ndarray
+    low: np.ndarray
     high: np.ndarray
-    interval_over: str  #: what varied among the runs, as :func:`interval_over` says it
+    interval_over: str
     samples: dict[str, np.ndarray] = field(repr=False)
-    medians: dict[str, np.ndarray] = field(repr=False)  #: (targets,) Kaplan-Meier median over seeds, by rule
-    reached: dict[str, np.ndarray] = field(repr=False)  #: (targets,) seeds that reached the target, by rule
+    medians: dict[str, np.ndarray] = field(repr=False)
+    reached: dict[str, np.ndarray] = field(repr=False)
 
     @property
     def fewest(self) -> int:
@@ -48,15 +68,28 @@ class Curve:
 
 # What varied among the runs of a curve
 
-#: From least to most; intervals over the first three are known to be too narrow, or to hold for one data set or world alone.
-ITEMS, WEIGHTS, DATA, WORLDS = "items only", "weights and items", "weights, data and items", "weights, data, world and items"
+#: From least to most; intervals over the first three are known to be too narrow, or to hold for one data set
+#: or world alone.
+ITEMS, WEIGHTS, DATA, WORLDS = (
+    "items only",
+    "weights and items",
+    "weights, data and items",
+    "weights, data, world and items",
+)
 #: Of runs that do not say where their data came from.
 SEEDS = "seeds and items"
-_MARKS = {ITEMS: "items only: too narrow", WEIGHTS: "weights and items: too narrow", DATA: "weights, data and items: of one world"}
+_MARKS = {
+    ITEMS: "items only: too narrow",
+    WEIGHTS: "weights and items: too narrow",
+    DATA: "weights, data and items: of one world",
+}
 
 
 def interval_over(runs: Sequence[Run]) -> str:
-    """What the interval of a curve of these runs holds: the luck of test items, of weights, of training data, of the world's kinds."""
+    """What the interval of a curve of these runs covers.
+
+    The luck of test items, of weights, of training data, or of the world's kinds.
+    """
     sizes: dict[int, set[int]] = {}
     for run in runs:
         sizes.setdefault(run.train_size, set()).add(run.seed)
@@ -101,15 +134,21 @@ def _clusters(runs: Sequence[Run]) -> list[tuple[str, int]]:
 
 
 def _generator(seed: int, *address: object) -> np.random.Generator:
-    """Random numbers that depend on the seed and the address alone: another model or world changes no interval of this one."""
+    """Random numbers that depend only on the seed and the address.
+
+    So another model or world changes no interval of this one.
+    """
     digest = blake2b(repr(address).encode(), digest_size=16).digest()
     return np.random.default_rng([seed, int.from_bytes(digest, "little")])
 
 
 def resampled_accuracies(curves: Sequence[Sequence[Run]], replicates: int, seed: int) -> list[np.ndarray]:
-    """Accuracy (1 + replicates, runs) of each curve's runs on resampled test items; runs with the same test set see the same items.
+    """Accuracies (1 + replicates, runs) of each curve's runs on resampled test items.
 
-    Where each cluster of a curve was tested on items of its own, the luck of items is drawn with the cluster; there they stay as they are.
+    Runs with the same test set see the same items.
+
+    Where each cluster of a curve was tested on items of its own, the luck of items is drawn with the cluster;
+    there they stay as they are.
     """
     drawn = {run.test_id for runs in curves for run in runs if not _own_items(runs, run.train_size)}
     tests: dict[str, list[tuple[int, int]]] = {}
@@ -119,14 +158,19 @@ def resampled_accuracies(curves: Sequence[Sequence[Run]], replicates: int, seed:
     result = [np.empty((1 + replicates, len(runs))) for runs in curves]
     for test_id, places in tests.items():
         correct = np.stack([curves[c][i].correct for c, i in places])
-        accuracies = _on_drawn_items(correct, replicates if test_id in drawn else 0, _generator(seed, "items", test_id))
+        accuracies = _on_drawn_items(
+            correct, replicates if test_id in drawn else 0, _generator(seed, "items", test_id)
+        )
         for (c, i), column in zip(places, accuracies.T, strict=True):
             result[c][:, i] = column if test_id in drawn else column[0]
     return result
 
 
 def _on_drawn_items(correct: np.ndarray, replicates: int, random: np.random.Generator) -> np.ndarray:
-    """Accuracy (1 + replicates, runs) of right answers (runs, T): on the items themselves, then on as many drawn with replacement."""
+    """Accuracies (1 + replicates, runs) from right answers (runs, T).
+
+    Row 0 is on the items themselves, the others on as many drawn with replacement.
+    """
     count = correct.shape[1]
     accuracy = correct.sum(axis=1) / count
     if len(correct) == 1:  # of items drawn again, the number answered right is binomial
@@ -149,21 +193,24 @@ def _own_items(runs: Sequence[Run], size: int) -> bool:
 
 @cache
 def stretch(draws: int) -> float:
-    """How much wider than normal an interval over so many draws must be: as Student's t is wider than the normal distribution."""
+    """How much wider than normal an interval over so many draws must be.
+
+    As much as Student's t distribution is wider than the normal distribution.
+    """
     end = (1 + LEVEL) / 2
     return float(stats.t.ppf(end, draws - 1) / stats.norm.ppf(end))
 
 
-def curve_of(runs: Sequence[Run], accuracies: np.ndarray, targets: np.ndarray, seed: int) -> Curve:
+def curve_of(runs: Sequence[Run], accuracies: np.ndarray, targets: np.ndarray, seed: int) -> BootstrapCurve:
     """The curve of the runs of one model in one world; accuracies (1 + replicates, runs)."""
     model, entities, distractor = runs[0].model, runs[0].entities, runs[0].distractor
     sizes = np.array(sorted({run.train_size for run in runs}))
     seeds = tuple(sorted({run.seed for run in runs}))
     place = {(run.train_size, run.seed): i for i, run in enumerate(runs)}
     column = np.array([[place.get((int(n), s), -1) for s in seeds] for n in sizes])
-    there = column >= 0
-    alone = np.where(there, accuracies[0][column], np.nan)  # (S, K)
-    answers = np.where(there, np.array([len(run.correct) for run in runs])[column], 0)
+    trained = column >= 0
+    alone = np.where(trained, accuracies[0][column], np.nan)  # (S, K)
+    answers = np.where(trained, np.array([len(run.correct) for run in runs])[column], 0)
 
     mean = _mean(runs, sizes, accuracies, seed)
     weight = answers.sum(axis=1).astype(float)
@@ -174,29 +221,50 @@ def curve_of(runs: Sequence[Run], accuracies: np.ndarray, targets: np.ndarray, s
         wilson = [stats.binomtest(round(p * n), n).proportion_ci(LEVEL, "wilson") for p, n in counts]
         low, high = np.array([[ci.low, ci.high] for ci in wilson]).T
     each = _each_seed(sizes, alone, answers, targets)
-    return Curve(
-        model, entities, distractor, sizes, seeds, alone, min(len(run.correct) for run in runs), mean[0], low, high,
-        interval_over(runs), samples, {name: np.array([median(n, sizes[0], limits) for n in ns]) for name, (ns, limits) in each.items()},
-        {name: (ns < ABOVE).sum(axis=1) for name, (ns, _) in each.items()},
-    )  # fmt: skip
+    return BootstrapCurve(
+        model=model,
+        entities=entities,
+        distractor=distractor,
+        sizes=sizes,
+        seeds=seeds,
+        runs=alone,
+        items=min(len(run.correct) for run in runs),
+        accuracy=mean[0],
+        low=low,
+        high=high,
+        interval_over=interval_over(runs),
+        samples=samples,
+        medians={
+            name: np.array([median(row, sizes[0], limits) for row in needs])
+            for name, (needs, limits) in each.items()
+        },
+        reached={name: (needs < ABOVE).sum(axis=1) for name, (needs, _) in each.items()},
+    )
 
 
 def _mean(runs: Sequence[Run], sizes: np.ndarray, accuracies: np.ndarray, seed: int) -> np.ndarray:
-    """Accuracy (1 + replicates, S) of the mean curve of the runs, and of its replicates; accuracies (1 + replicates, runs).
+    """The mean curve of the runs, and its replicates: (1 + replicates, S).
 
-    A replicate moves the mean by the luck of the items that its runs share, and by the luck of the clusters: each cluster has one normal
-    number a replicate, the same for every curve in which it occurs, by which its distance from the mean counts. The sum has the variance
-    of a mean of C clusters, whatever their distances are, and stretched it is Student's interval.
+    `accuracies` are (1 + replicates, runs).
+
+    A replicate moves the mean by the luck of the items that its runs share, and by the luck of the clusters:
+    each cluster has one normal number a replicate, the same for every curve in which it occurs, by which its
+    distance from the mean counts. The sum has the variance of a mean of C clusters, whatever their distances
+    are, and stretched it is Student's interval.
     """
     clusters = _clusters(runs)
     keys = sorted(set(clusters))
     replicates = len(accuracies) - 1
-    normal = np.stack([_generator(seed, "cluster", *key).standard_normal(replicates) for key in keys], axis=1)  # (replicates, C)
+    # (replicates, C)
+    normal = np.stack([_generator(seed, "cluster", *key).standard_normal(replicates) for key in keys], axis=1)
     result = np.empty((1 + replicates, len(sizes)))
     for i, n in enumerate(sizes):
-        members = [[j for j, run in enumerate(runs) if run.train_size == n and clusters[j] == key] for key in keys]
+        members = [
+            [j for j, run in enumerate(runs) if run.train_size == n and clusters[j] == key] for key in keys
+        ]
         here = [c for c, columns in enumerate(members) if columns]
-        cluster = np.stack([accuracies[:, members[c]].mean(axis=1) for c in here], axis=1)  # (1 + replicates, C here)
+        # (1 + replicates, C here)
+        cluster = np.stack([accuracies[:, members[c]].mean(axis=1) for c in here], axis=1)
         mean = cluster[0].mean()
         items = cluster[1:].mean(axis=1) - mean
         result[0, i] = mean
@@ -211,16 +279,19 @@ def _mean(runs: Sequence[Run], sizes: np.ndarray, accuracies: np.ndarray, seed: 
 
 
 def _shared_by_items(clusters: Sequence[Sequence[Run]]) -> float:
-    """Share of the variance over test items that all clusters have in common, by which drawing items adds to drawing clusters.
+    """Share of the variance over test items that all clusters have in common.
 
-    The rest is luck of each cluster with its items; it is part of the spread of the clusters already. Clusters that were tested on items
-    of their own have nothing in common.
+    By so much, drawing items adds to drawing clusters.
+
+    The rest is luck of each cluster with its items; it is part of the spread of the clusters already.
+    Clusters that were tested on items of their own have nothing in common.
     """
     if len({run.test_id for cluster in clusters for run in cluster}) > 1:
         return 0.0
-    right = np.stack([np.mean([run.correct for run in cluster], axis=0) for cluster in clusters])  # (C, items)
-    total = right.mean(axis=0).var()
-    own = right.var(axis=0, ddof=1).mean() / len(right)
+    # (C, items)
+    shares = np.stack([np.mean([run.correct for run in cluster], axis=0) for cluster in clusters])
+    total = shares.mean(axis=0).var()
+    own = shares.var(axis=0, ddof=1).mean() / len(shares)
     return float(np.clip(1 - own / total, 0, 1)) if total > 0 else 0.0
 
 
@@ -234,7 +305,8 @@ def _each_seed(
         for s in range(accuracy.shape[1]):
             own = answers[:, s] > 0
             n = rule(sizes[own], accuracy[own, s][None], answers[own, s].astype(float), targets)[:, 0]
-            # Reached at once by a seed that was not trained on the smallest size: no more is known than that it got there.
+            # Reached at once by a seed that was not trained on the smallest size: no more is known than that
+            # it got there.
             columns.append(np.where((n == BELOW) & (sizes[own][0] > sizes[0]), sizes[own][0], n))
             limits.append(sizes[own][-1])
         result[name] = np.stack(columns, axis=1), np.array(limits)
@@ -244,7 +316,8 @@ def _each_seed(
 def interval(values: np.ndarray) -> tuple[float, float]:
     """Percentile interval of the replicates; its ends are replicates, so they may be BELOW or ABOVE.
 
-    A replicate without a value (NaN) counts as lying below everything for the lower end and above everything for the upper end.
+    A replicate without a value (NaN) counts as lying below everything for the lower end and above everything
+    for the upper end.
     """
     outside = (1 - LEVEL) / 2 * len(values)
     low = np.sort(np.where(np.isnan(values), -np.inf, values))[int(np.floor(outside + ROUNDING))]
@@ -253,7 +326,9 @@ def interval(values: np.ndarray) -> tuple[float, float]:
 
 
 def median(samples: np.ndarray, smallest: float, limits: np.ndarray) -> float:
-    """Kaplan-Meier median of N* over seeds: where the share of seeds that have not reached the target falls to one half.
+    """Kaplan-Meier median of N* over seeds.
+
+    That is where the share of seeds that have not reached the target falls to one half.
 
     Args:
         samples: (K,) N* of every seed.
@@ -264,10 +339,12 @@ def median(samples: np.ndarray, smallest: float, limits: np.ndarray) -> float:
     if late.all():
         return ABOVE
     # Nothing lies below the smallest size, so being left-censored is the same as an event there.
-    data = stats.CensoredData(uncensored=np.maximum(samples[~late], smallest), right=np.asarray(limits, dtype=float)[late])
+    data = stats.CensoredData(
+        uncensored=np.maximum(samples[~late], smallest), right=np.asarray(limits, dtype=float)[late]
+    )
     survival = stats.ecdf(data).sf
     half = survival.probabilities <= 0.5 + ROUNDING
     if not half.any():
         return ABOVE
-    found = float(survival.quantiles[half.argmax()])
-    return BELOW if found <= smallest else found
+    value = float(survival.quantiles[half.argmax()])
+    return BELOW if value <= smallest else value

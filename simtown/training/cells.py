@@ -1,6 +1,6 @@
-"""Finished cells of a sweep, each kept as one small file, so that a grid goes on from any checkout.
+"""Finished cells of a sweep, each kept as one small file, so that a sweep can continue on another machine.
 
-A cell's file says everything that its run directory says but for weights and logits. Reading it needs no PyTorch.
+A cell's file holds all that its run directory holds, except weights and logits. Reading it needs no PyTorch.
 """
 
 from __future__ import annotations
@@ -13,44 +13,57 @@ from typing import Any
 
 import numpy as np
 
-from simtown.files import DamagedError, inside, load_json, replacing
+from simtown.core.arrays import load_npz
+from simtown.core.files import DamagedError, inside, load_json, replacing
 from simtown.training import record
 
 FORMAT, VERSION = "simtown-cell", 1
-#: Bytes of the largest such file: the answers of the largest test set, packed, and a run.json and a curve. Ours have some 5,000.
+#: Bytes of the largest such file: the answers of the largest test set, packed, and a run.json and a curve.
+#: Ours have some 5,000.
 _LARGEST = 4_000_000
+#: Bytes of an array of right answers: one each, and NumPy's header.
+_LARGEST_ANSWERS = record.LARGEST_TEST + 1_000
 #: Digits after the point of the accuracies of a curve.
 _DIGITS = 4
 #: What a curve shows.
 _CURVE = ("train_accuracy", "val_accuracy")
 #: What is read of a kept run.
 _NEEDED = (
-    "status", "model", "train_size", "seed", "settings.model", "data.test_id", "seconds", "steps", "test.n", "test.accuracy",
-)  # fmt: skip
+    *("status", "model", "train_size", "seed", "seconds", "steps"),
+    *("settings.model", "data.test_id", "test.n", "test.accuracy"),
+)
 
 
 def path_of(folder: Path, name: str) -> Path:
-    """Where a folder keeps the cell of this name (:attr:`simtown.training.plan.Cell.name`). Raises RefusedError if a link lies there."""
+    """Where a folder keeps the cell of this name (:attr:`simtown.training.plan.SweepCell.name`).
+
+    Raises RefusedError if a link lies there.
+    """
     return inside(folder, f"{name}.json")
 
 
-def save(run_directory: Path, folder: Path) -> Path:
+def save(directory: Path, folder: Path) -> Path:
     """Keep a finished run, named after its directory; the file is whole or not there.
 
     Raises:
-        FileNotFoundError: the directory holds no run, or one that is not finished. DamagedError: a file of the run is damaged.
+        FileNotFoundError: the run directory holds no run, or one that is not finished.
+        DamagedError: a file of the run is damaged.
     """
-    from simtown.training import results
-    from simtown.training import run as runs  # reading cells needs no PyTorch, reading runs does
+    from simtown.training import run_directory  # needs PyTorch, which reading cells does not
 
-    run = runs.load(run_directory)
+    run = run_directory.load(directory)
     if run["status"] != "done":
-        raise FileNotFoundError(f"{run_directory} holds no finished run: let simtown fit or simtown sweep finish it")
-    correct = results.right_answers(run_directory / results.TEST)
-    run["data"] = {key: value for key, value in run["data"].items() if key not in ("name", "path")}  # where it lay
-    rows = runs.read_metrics(run_directory)
+        raise FileNotFoundError(
+            f"{directory} holds no finished run: let simtown fit or simtown sweep finish it"
+        )
+    correct = right_answers(directory / record.TEST)
+    # without the place where the data lay
+    run["data"] = {key: value for key, value in run["data"].items() if key not in ("name", "path")}
+    rows = run_directory.read_metrics(directory)
     if not all(name in row for row in rows for name in _CURVE):
-        raise DamagedError(f"{run_directory / runs.METRICS} is damaged (a row lacks an accuracy): train this run again")
+        raise DamagedError(
+            f"{directory / run_directory.METRICS} is damaged (a row lacks an accuracy): train this run again"
+        )
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -62,25 +75,52 @@ def save(run_directory: Path, folder: Path) -> Path:
         },
     }
     folder.mkdir(parents=True, exist_ok=True)
-    path = path_of(folder, run_directory.name)
+    path = path_of(folder, directory.name)
     with replacing(path) as temporary:
-        temporary.write_text(json.dumps(content, sort_keys=True, separators=(",", ":")) + "\n", encoding="utf-8")
+        temporary.write_text(
+            json.dumps(content, sort_keys=True, separators=(",", ":")) + "\n", encoding="utf-8"
+        )
     return path
 
 
-def load(path: Path) -> tuple[dict[str, Any], np.ndarray]:
-    """A kept cell: what its run.json said, and (T,) bool, which test items were answered correctly, in the test set's order.
+def right_answers(path: Path) -> np.ndarray:
+    """(T,) bool, which test items were answered correctly, from a run's test.npz.
 
     Raises:
-        FileNotFoundError: there is none. DamagedError: it is not what :func:`save` writes. ForeignDirectoryError: another program wrote it.
+        DamagedError: the file is damaged.
+    """
+    try:
+        correct = load_npz(path, ("correct",), _LARGEST_ANSWERS)["correct"]
+    except DamagedError as error:
+        raise DamagedError(f"{error}: train this run again") from error
+    if correct.ndim != 1 or correct.dtype != np.bool_ or not len(correct):
+        raise DamagedError(
+            f"{path} is damaged (its array 'correct' is not a list of right and wrong answers): train this "
+            "run again"
+        )
+    return correct
+
+
+def load(path: Path) -> tuple[dict[str, Any], np.ndarray]:
+    """A kept cell: what its run.json said, and which test items were answered correctly.
+
+    The latter is (T,) bool, in the order of the test set.
+
+    Raises:
+        FileNotFoundError: there is none.
+        DamagedError: it is not what :func:`save` writes.
+        ForeignDirectoryError: another program wrote it.
     """
     if not path.is_file():
         raise FileNotFoundError(f"{path} is not there: give a file that simtown sweep --resume-from wrote")
     content = load_json(path, FORMAT, "simtown sweep --resume-from", _LARGEST)
     try:
         if content["version"] != VERSION:
-            found = record.brief(content["version"])
-            raise DamagedError(f"{path} has version {found}, this simtown reads version {VERSION}: use the simtown that wrote it")
+            version = record.brief(content["version"])
+            raise DamagedError(
+                f"{path} has version {version}, this simtown reads version {VERSION}: use the simtown that "
+                "wrote it"
+            )
         run = content["run"]
         record.check(run)
         record.require(run, _NEEDED)
@@ -90,8 +130,12 @@ def load(path: Path) -> tuple[dict[str, Any], np.ndarray]:
             raise ValueError(f"its {len(packed)} bytes of answers are not those of {count} test items")
         correct = np.unpackbits(packed, count=count).astype(bool)
         if not abs(run["test"]["accuracy"] - correct.mean()) < 0.5 / count:
-            raise ValueError(f"its answers have accuracy {correct.mean():.4f}, it says {run['test']['accuracy']:.4f}")
+            raise ValueError(
+                f"its answers have accuracy {correct.mean():.4f}, it says {run['test']['accuracy']:.4f}"
+            )
     except (KeyError, TypeError, ValueError, binascii.Error) as error:
         reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
-        raise DamagedError(f"{path} is damaged ({reason}): put back a copy of it, or delete it to train that run again") from error
+        raise DamagedError(
+            f"{path} is damaged ({reason}): put back a copy of it, or delete it to train that run again"
+        ) from error
     return run, correct

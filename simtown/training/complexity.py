@@ -1,7 +1,9 @@
-"""Asymptotic sample complexity (Bingham et al., sections 1 and 4): from many runs to the samples a model needs, and how that grows.
+"""Asymptotic sample complexity (Bingham et al., sections 1 and 4).
 
-N* is the number of training samples at which a model in a world reaches a target accuracy, by one of the rules of
-:mod:`simtown.training.curves`, where the codes of censored N* are explained too.
+From many runs to the samples that a model needs, and how these grow.
+
+N* is the number of training samples at which a model in a world reaches a target accuracy, by one of the
+rules of :mod:`simtown.training.curves`, where the codes of censored N* are explained too.
 """
 
 from __future__ import annotations
@@ -13,18 +15,26 @@ from typing import Any
 
 import numpy as np
 
-from simtown.progress import Progress
-from simtown.training.bootstrap import LEVEL, Curve, curve_of, interval, narrowest, resampled_accuracies, too_narrow
+from simtown.core.progress import Progress
+from simtown.training.bootstrap import (
+    LEVEL,
+    BootstrapCurve,
+    curve_of,
+    interval,
+    narrowest,
+    resampled_accuracies,
+    too_narrow,
+)
 from simtown.training.curves import ABOVE, ROUNDING, RULES
-from simtown.training.findings import Accuracies, Addition, BothReach, Exponent, Ratio, Report, Row
-from simtown.training.growth import Change, Needs, additions, ratios
+from simtown.training.findings import Accuracies, Addition, BothReach, Exponent, Findings, Need, Ratio
+from simtown.training.growth import Change, WorldNeeds, additions, ratios
 from simtown.training.results import Run, model_order, world_name
 
 TARGETS = (0.75, 0.85, 0.90, 0.95)
 #: Two models are compared as N*(other) / N*(REFERENCE).
 REFERENCE = "pbn"
-#: Models and worlds of the largest report, for each of which figures have a panel, and sizes and seeds of its longest curve: memory grows
-#: with the square of the sizes, a thousand times.
+#: Models and worlds of the largest report, for each of which figures have a panel, and sizes and seeds of its
+#: longest curve: memory grows with the square of the sizes, a thousand times.
 MOST_PANELS, MOST_SIZES, MOST_SEEDS = 40, 100, 1_000
 _PATIENCE = 2.0  # seconds before a progress bar shows
 
@@ -38,27 +48,39 @@ def estimate(
     skipped: Mapping[str, int] | None = None,
     reference: str = REFERENCE,
     world: str = "entities",
-) -> Report:
+) -> Findings:
     """Samples needed, exponents, ratios and additional data of the runs. Their order does not matter.
 
-    Every replicate draws test items (the same for all runs with one test set, so that models are compared on the same items), and the
-    seeds with what varied with them (the same for all models, sizes and worlds, so that models are compared on the same data), and computes
-    everything again.
+    Every replicate draws test items (the same for all runs with one test set, so that models are compared on
+    the same items), and the seeds with what varied with them (the same for all models, sizes and worlds, so
+    that models are compared on the same data), and computes everything again.
 
     Args:
+        runs: finished runs.
+        targets: accuracies to reach.
+        replicates: of the bootstrap.
+        seed: of the bootstrap.
+        skipped: runs left out, by status.
         reference: the model that the others are compared with.
         world: what the size of a world counts, empty if worlds have no size.
 
     Raises:
-        ValueError: no runs or too many, targets that are no accuracies between 0 and 1, or fewer than 40 replicates.
+        ValueError: no runs or too many, targets that are no accuracies between 0 and 1, or fewer than 40
+            replicates.
     """
     levels = np.array(sorted(set(targets)), dtype=float)
     if not len(levels) or not ((levels > 0) & (levels < 1)).all():
-        raise ValueError(f"targets must be accuracies between 0 and 1, not {', '.join(map(str, targets)) or 'none'}")
+        raise ValueError(
+            f"targets must be accuracies between 0 and 1, not {', '.join(map(str, targets)) or 'none'}"
+        )
     if replicates < 40:
-        raise ValueError(f"--replicates {replicates} are too few for a {LEVEL:.0%} interval: give at least 40, better 1,000")
+        raise ValueError(
+            f"replicates must be at least 40 for a {LEVEL:.0%} interval, better 1,000, not {replicates}"
+        )
     if not runs:
-        raise ValueError("there are no finished runs to compare: give directories that simtown fit or sweep has finished")
+        raise ValueError(
+            "there are no finished runs to compare: give directories that simtown fit or sweep has finished"
+        )
     runs = sorted(runs, key=_order)
     groups: dict[tuple[Any, ...], list[Run]] = {}
     for run in runs:
@@ -66,10 +88,18 @@ def estimate(
     _refuse_too_many(groups)
     accuracies = resampled_accuracies(list(groups.values()), replicates, seed)
     drawn = list(zip(groups.values(), accuracies, strict=True))
-    curves = [curve_of(its, accuracy, levels, seed) for its, accuracy in _watched(drawn, "sample complexity")]
+    curves = [
+        curve_of(runs_of_curve, accuracy, levels, seed)
+        for runs_of_curve, accuracy in _watched(drawn, "sample complexity")
+    ]
     reaching, unreached = _reaching(curves)
-    return Report(
-        tuple(levels.tolist()), replicates, seed, len(runs), dict(skipped or {}), curves,
+    return Findings(
+        tuple(levels.tolist()),
+        replicates,
+        seed,
+        len(runs),
+        dict(skipped or {}),
+        curves,
         rows=[row for curve in curves for row in _rows(curve, levels)],
         exponents=_exponents(reaching, levels, reference) if world else [],
         ratios=_ratios(reaching, levels, reference),
@@ -78,20 +108,27 @@ def estimate(
         both_reach=_both_reach(curves, levels, reference),
         accuracies=_accuracies(runs),
         world=world,
-    )  # fmt: skip
+    )
 
 
 def _refuse_too_many(groups: Mapping[tuple[Any, ...], Sequence[Run]]) -> None:
-    """Raises ValueError for more models, worlds, sizes or seeds than fit on a page and into memory; `groups`: the runs of each curve."""
+    """Raises ValueError for more models, worlds, sizes or seeds than fit on a page and into memory; `groups`:
+    the runs of each curve.
+    """
     counts = {
         "models": (len({model for model, _, _ in groups}), MOST_PANELS),
         "worlds": (len({entities for _, entities, _ in groups}), MOST_PANELS),
-        "sizes of one curve": (max(len({run.train_size for run in runs}) for runs in groups.values()), MOST_SIZES),
+        "sizes of one curve": (
+            max(len({run.train_size for run in runs}) for runs in groups.values()),
+            MOST_SIZES,
+        ),
         "seeds of one curve": (max(len({run.seed for run in runs}) for runs in groups.values()), MOST_SEEDS),
     }
     for what, (count, most) in counts.items():
         if count > most:
-            raise ValueError(f"there are {count:,} {what}, and a report has at most {most:,}: give fewer runs")
+            raise ValueError(
+                f"there are {count:,} {what}, and a report has at most {most:,}: give fewer runs"
+            )
 
 
 def _order(run: Run) -> tuple[Any, ...]:
@@ -100,82 +137,126 @@ def _order(run: Run) -> tuple[Any, ...]:
 
 def _watched(items: list[Any], title: str) -> Iterator[Any]:
     """The items, with a progress bar once they have taken two seconds."""
-    begun, shown = monotonic(), False
+    started, visible = monotonic(), False
     with Progress(title) as progress:
         for done, item in enumerate(items):
-            if shown:
-                progress.advanced(1, {})
-            elif monotonic() - begun > _PATIENCE:
-                progress.started(len(items) - done, 0)
-                shown = True
+            if visible:
+                progress.on_progress(1)
+            elif monotonic() - started > _PATIENCE:
+                progress.on_begin(len(items) - done)
+                visible = True
             yield item
 
 
-def _rows(curve: Curve, targets: np.ndarray) -> Iterator[Row]:
+def _rows(curve: BootstrapCurve, targets: np.ndarray) -> Iterator[Need]:
     for rule, samples in curve.samples.items():
         for t, target in enumerate(targets):
-            yield Row(
-                curve.model, curve.entities, curve.distractor, float(target), rule, float(samples[t, 0]), *interval(samples[t, 1:]),
-                curve.interval_over, float(curve.medians[rule][t]), int(curve.reached[rule][t]), len(curve.seeds), curve.fewest,
-                curve.items, int(curve.sizes[0]), int(curve.sizes[-1]),
-            )  # fmt: skip
+            low, high = interval(samples[t, 1:])
+            yield Need(
+                model=curve.model,
+                entities=curve.entities,
+                distractor=curve.distractor,
+                target=float(target),
+                rule=rule,
+                samples=float(samples[t, 0]),
+                low=low,
+                high=high,
+                interval_over=curve.interval_over,
+                median=float(curve.medians[rule][t]),
+                seeds_reached=int(curve.reached[rule][t]),
+                seeds=len(curve.seeds),
+                seeds_fewest=curve.fewest,
+                items=curve.items,
+                smallest=int(curve.sizes[0]),
+                largest=int(curve.sizes[-1]),
+            )
 
 
 def _tests(runs: Sequence[Run]) -> list[str]:
-    """A note about each world whose runs were not all tested on the same items, though they saw the same kinds."""
+    """A note about each world whose runs saw the same kinds but were tested on different items."""
     tests: dict[tuple[str, int | None], set[str]] = {}
     for run in runs:
         tests.setdefault((world_name(run.entities, run.distractor), run.world_seed), set()).add(run.test_id)
-    words = "their accuracies also differ by the choice of items, and ratios are not paired where models share no test set"
+    words = (
+        "their accuracies also differ by the choice of items, and ratios are not paired where models share "
+        "no test set"
+    )
     most: dict[str, int] = {}
     for (world, _), ids in tests.items():
         most[world] = max(most.get(world, 0), len(ids))
-    return [f"{world}: the runs were tested on {count} test sets, so {words}" for world, count in most.items() if count > 1]
+    return [
+        f"{world}: the runs were tested on {count} test sets, so {words}"
+        for world, count in most.items()
+        if count > 1
+    ]
 
 
-def _reaching(curves: Sequence[Curve]) -> tuple[list[Curve], list[str]]:
-    """The curves of models that reached a target in some world, and a note about each of the others: they grow and compare by no number."""
-    reached = {(c.model, c.distractor) for c in curves if any((samples[:, 0] < ABOVE).any() for samples in c.samples.values())}
+def _reaching(curves: Sequence[BootstrapCurve]) -> tuple[list[BootstrapCurve], list[str]]:
+    """The curves of models that reached a target in some world, and a note about each other model.
+
+    The others have no exponents and no ratios.
+    """
+    reached = {
+        (c.model, c.distractor)
+        for c in curves
+        if any((samples[:, 0] < ABOVE).any() for samples in c.samples.values())
+    }
     notes = []
     for model in dict.fromkeys(c.model for c in curves):
         settings = {c.distractor for c in curves if c.model == model}
         never = [distractor for distractor in settings if (model, distractor) not in reached]
         if never:
             where = "" if len(never) == len(settings) else f" {'with' if never[0] else 'without'} distractor"
-            notes.append(f"{model} reached no target in any world{where}, so it is left out of exponents and ratios{where}")
+            notes.append(
+                f"{model} reached no target in any world{where}, so it is left out of exponents and "
+                f"ratios{where}"
+            )
     return [c for c in curves if (c.model, c.distractor) in reached], notes
 
 
-def _by_model(curves: Iterable[Curve]) -> dict[bool, dict[str, list[Curve]]]:
+def _by_model(curves: Iterable[BootstrapCurve]) -> dict[bool, dict[str, list[BootstrapCurve]]]:
     """The curves of each model, worlds ascending, by distractor."""
-    result: dict[bool, dict[str, list[Curve]]] = {}
+    result: dict[bool, dict[str, list[BootstrapCurve]]] = {}
     for curve in sorted(curves, key=lambda c: (c.distractor, model_order(c.model), c.entities)):
         result.setdefault(curve.distractor, {}).setdefault(curve.model, []).append(curve)
     return result
 
 
-def _exponents(curves: Sequence[Curve], targets: np.ndarray, reference: str) -> list[Exponent]:
+def _exponents(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference: str) -> list[Exponent]:
     result = []
     for distractor, models in _by_model(curves).items():
         for rule, (t, target) in product(RULES, enumerate(targets)):
-            needs = {model: _needs(its, rule, t) for model, its in models.items()}
-            over = {model: narrowest(*(c.interval_over for c in its)) for model, its in models.items()}
+            needs = {model: _needs(curves_of_model, rule, t) for model, curves_of_model in models.items()}
+            over = {
+                model: narrowest(*(c.interval_over for c in curves_of_model))
+                for model, curves_of_model in models.items()
+            }
             where = distractor, float(target), rule
             for model in models:
                 result.append(_exponent(model, where, [needs[model]], over[model]))
             for model in (m for m in models if reference in models and m != reference):
-                both = [needs[model], needs[reference]]
-                result.append(_exponent(f"{model} - {reference}", where, both, narrowest(over[model], over[reference])))
+                pair = [needs[model], needs[reference]]
+                result.append(
+                    _exponent(f"{model} - {reference}", where, pair, narrowest(over[model], over[reference]))
+                )
     return result
 
 
-def _needs(curves: Sequence[Curve], rule: str, t: int) -> Needs:
+def _needs(curves: Sequence[BootstrapCurve], rule: str, t: int) -> WorldNeeds:
     smallest, largest = (np.array([c.sizes[i] for c in curves]) for i in (0, -1))
-    return Needs(np.array([c.entities for c in curves]), np.stack([c.samples[rule][t] for c in curves], axis=1), smallest, largest)
+    return WorldNeeds(
+        np.array([c.entities for c in curves]),
+        np.stack([c.samples[rule][t] for c in curves], axis=1),
+        smallest,
+        largest,
+    )
 
 
-def _exponent(name: str, where: tuple[bool, float, str], needs: Sequence[Needs], over: str) -> Exponent:
-    """The exponent of one model, or the difference of two, and what becomes of it if censored worlds are treated otherwise."""
+def _exponent(name: str, where: tuple[bool, float, str], needs: Sequence[WorldNeeds], over: str) -> Exponent:
+    """The exponent of one model, or the difference of two.
+
+    It is computed again with every other treatment of censored worlds.
+    """
 
     def slopes(change: Change | None = None) -> np.ndarray:
         own = [n.slopes(change) for n in needs]
@@ -186,7 +267,9 @@ def _exponent(name: str, where: tuple[bool, float, str], needs: Sequence[Needs],
     worlds, uncensored = min(len(n.worlds) for n in needs), min(n.uncensored for n in needs)
     if not np.isfinite(value):
         reason = "not identifiable: " + (
-            f"{worlds} world{'s' * (worlds != 1)}" if worlds < 2 else f"{uncensored} of {worlds} worlds uncensored, two are needed"
+            f"{worlds} world{'s' * (worlds != 1)}"
+            if worlds < 2
+            else f"{uncensored} of {worlds} worlds uncensored, two are needed"
         )
         return Exponent(name, *where, value, np.nan, np.nan, worlds, uncensored, identified, reason, over)
     treated = [slope, *(slopes(change) for change in dict.fromkeys(c for n in needs for c in n.changes()))]
@@ -194,7 +277,9 @@ def _exponent(name: str, where: tuple[bool, float, str], needs: Sequence[Needs],
     values = [other[0] for other in treated if np.isfinite(other[0])]
     verdict = _verdict(intervals, over) if len(needs) == 2 else ""
     extent = float(min(values)), float(max(values))
-    return Exponent(name, *where, value, *intervals[0], worlds, uncensored, identified, "", over, *extent, verdict)
+    return Exponent(
+        name, *where, value, *intervals[0], worlds, uncensored, identified, "", over, *extent, verdict
+    )
 
 
 def _verdict(intervals: Sequence[tuple[float, float]], over: str) -> str:
@@ -203,7 +288,7 @@ def _verdict(intervals: Sequence[tuple[float, float]], over: str) -> str:
     return "decided" if (above or below) and not too_narrow(over) else "undecided"
 
 
-def _ratios(curves: Sequence[Curve], targets: np.ndarray, reference: str) -> list[Ratio]:
+def _ratios(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference: str) -> list[Ratio]:
     result = []
     references = {(c.entities, c.distractor): c for c in curves if c.model == reference}
     for rule in RULES:
@@ -216,12 +301,17 @@ def _ratios(curves: Sequence[Curve], targets: np.ndarray, reference: str) -> lis
                 least, most = ratios(curve.samples[rule][t], curve.sizes, other.samples[rule][t], other.sizes)
                 ends = float(least[0]), float(most[0]), interval(least[1:])[0], interval(most[1:])[1]
                 models = curve.model, other.model
-                result.append(Ratio(*models, curve.entities, curve.distractor, float(target), rule, *ends, over))
+                result.append(
+                    Ratio(*models, curve.entities, curve.distractor, float(target), rule, *ends, over)
+                )
     return result
 
 
-def _additions(curves: Sequence[Curve], targets: np.ndarray, reference: str) -> list[Addition]:
-    """Additional data from the smallest to the largest world that a model shares with the reference, of both and of their difference."""
+def _additions(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference: str) -> list[Addition]:
+    """Additional data from the smallest to the largest world that a model and the reference share.
+
+    Of both, and of their difference.
+    """
     result = []
     for distractor, models in _by_model(curves).items():
         for rule, (t, target) in product(RULES, enumerate(targets)):
@@ -238,14 +328,22 @@ def _additions(curves: Sequence[Curve], targets: np.ndarray, reference: str) -> 
                     (a, b), ((c, d), other) = ends, _added(theirs, rule, t, few, many)
                     over = narrowest(over, other)
                     extent = _extent(a - d, b - c)
-                    result.append(Addition(f"{model} - {reference}", *where, *extent, over, _verdict([extent[2:]], over)))
+                    result.append(
+                        Addition(
+                            f"{model} - {reference}", *where, *extent, over, _verdict([extent[2:]], over)
+                        )
+                    )
     return result
 
 
-def _added(curves: Sequence[Curve], rule: str, t: int, few: int, many: int) -> tuple[tuple[np.ndarray, np.ndarray], str]:
+def _added(
+    curves: Sequence[BootstrapCurve], rule: str, t: int, few: int, many: int
+) -> tuple[tuple[np.ndarray, np.ndarray], str]:
     """Least and greatest additional data (1 + replicates,) of a model, and what its interval holds."""
     a, b = (next(c for c in curves if c.entities == entities) for entities in (few, many))
-    return additions(a.samples[rule][t], a.sizes, b.samples[rule][t], b.sizes), narrowest(a.interval_over, b.interval_over)
+    return additions(a.samples[rule][t], a.sizes, b.samples[rule][t], b.sizes), narrowest(
+        a.interval_over, b.interval_over
+    )
 
 
 def _extent(least: np.ndarray, most: np.ndarray) -> tuple[float, float, float, float]:
@@ -253,15 +351,22 @@ def _extent(least: np.ndarray, most: np.ndarray) -> tuple[float, float, float, f
     return float(least[0]), float(most[0]), interval(least[1:])[0], interval(most[1:])[1]
 
 
-def _both_reach(curves: Sequence[Curve], targets: np.ndarray, reference: str) -> list[BothReach]:
+def _both_reach(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference: str) -> list[BothReach]:
     result = []
     for distractor, models in _by_model(curves).items():
         for model, target in product((m for m in models if reference in models and m != reference), targets):
             reached = [
-                {(c.entities, int(n)) for c in models[m] for n, a in zip(c.sizes, c.accuracy, strict=True) if a >= target - ROUNDING}
+                {
+                    (c.entities, int(n))
+                    for c in models[m]
+                    for n, a in zip(c.sizes, c.accuracy, strict=True)
+                    if a >= target - ROUNDING
+                }
                 for m in (model, reference)
             ]
-            result.append(BothReach(model, reference, distractor, float(target), tuple(sorted(reached[0] & reached[1]))))
+            result.append(
+                BothReach(model, reference, distractor, float(target), tuple(sorted(reached[0] & reached[1])))
+            )
     return result
 
 
@@ -272,13 +377,16 @@ def _accuracies(runs: Sequence[Run]) -> list[Accuracies]:
         cells.setdefault((run.model, run.entities, run.distractor, int(run.train_size)), []).append(run)
 
     def mean(values: Iterable[float | None]) -> float:
-        known = [value for value in values if value is not None]
-        return float(np.mean(known)) if known else float("nan")
+        measured = [value for value in values if value is not None]
+        return float(np.mean(measured)) if measured else float("nan")
 
     return [
         Accuracies(
-            *cell, len({run.seed for run in its}), mean(run.validation for run in its), mean(run.reweighted for run in its),
-            mean(float(run.correct.mean()) for run in its),
+            *cell,
+            len({run.seed for run in runs_of_cell}),
+            mean(run.validation for run in runs_of_cell),
+            mean(run.reweighted for run in runs_of_cell),
+            mean(float(run.correct.mean()) for run in runs_of_cell),
         )
-        for cell, its in cells.items()
-    ]  # fmt: skip
+        for cell, runs_of_cell in cells.items()
+    ]

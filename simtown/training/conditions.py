@@ -26,41 +26,48 @@ class MixtureError(ValueError):
 def conditions(run: Mapping[str, Any]) -> dict[str, str]:
     """The conditions of a run.json by name, as words. What an older simtown did not record is left out."""
     settings, data = run.get("settings"), run["data"]
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     if isinstance(settings, dict):
-        found |= {name: str(settings[name]) for name in _FIT if name in settings}
+        result |= {name: str(settings[name]) for name in _FIT if name in settings}
         if settings.get("protocol") == "patient" and "min_steps" in settings:
-            found["min_steps"] = str(settings["min_steps"])
+            result["min_steps"] = str(settings["min_steps"])
         if settings.get("options"):
-            found[f"options of {run['model']}"] = ", ".join(f"{name} {value}" for name, value in sorted(settings["options"].items()))
+            result[f"options of {run['model']}"] = ", ".join(
+                f"{name} {value}" for name, value in sorted(settings["options"].items())
+            )
     if "width" in data and "height" in data:
-        found["picture size"] = f"{data['width']}x{data['height']}"
+        result["picture size"] = f"{data['width']}x{data['height']}"
     for name in _DATA:
         if name in data:
-            found[name] = ", ".join(map(str, data[name])) if isinstance(data[name], list) else str(data[name])
-    return found
+            result[name] = (
+                ", ".join(map(str, data[name])) if isinstance(data[name], list) else str(data[name])
+            )
+    return result
 
 
 def refuse_mixture(runs: Sequence[tuple[Path, Mapping[str, str]]]) -> None:
     """Compare the conditions of runs, each with its directory.
 
     Raises:
-        MixtureError: they differ; the message says in what, how many runs there are of each kind, and where one is.
+        MixtureError: they differ; the message says in what, how many runs there are of each kind, and where
+            one is.
     """
     differences = []
-    for name in dict.fromkeys(name for _, found in runs for name in found):
+    for name in dict.fromkeys(name for _, values in runs for name in values):
         places: dict[str, list[Path]] = {}
-        for directory, found in runs:
-            if name in found:
-                places.setdefault(found[name], []).append(directory)
+        for directory, values in runs:
+            if name in values:
+                places.setdefault(values[name], []).append(directory)
         if len(places) > 1:
             kinds = [
-                f"{cut(value)}: {len(those)} run{'s' * (len(those) != 1)}, such as {those[0]}" for value, those in sorted(places.items())
+                f"{cut(value)}: {len(paths)} run{'s' * (len(paths) != 1)}, such as {paths[0]}"
+                for value, paths in sorted(places.items())
             ]
             differences.append(f"{name} ({_first(kinds, '; ')})")
     if differences:
         raise MixtureError(
-            f"these runs cannot stand in one table, since they differ in {_first(differences, ' and ')}: give only directories of one kind"
+            f"these runs cannot stand in one table, since they differ in {_first(differences, ' and ')}: "
+            "give only directories of one kind"
         )
 
 

@@ -14,16 +14,17 @@ from rich.progress import BarColumn, Progress, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from simtown.amounts import duration
-from simtown.console import PlainConsole, Words, styled
-from simtown.progress import EVERY, report
-from simtown.terminal import plain
+from simtown.core.amounts import duration
+from simtown.core.console import PlainConsole, Words, styled
+from simtown.core.progress import EVERY, report
+from simtown.core.terminal import plain
+from simtown.training.fit import FitCallback
 from simtown.training.forecast import Forecast, least_steps
 
 if TYPE_CHECKING:
     from simtown.training.pace import Pace
-    from simtown.training.plan import Cell, Plan
-    from simtown.training.run import FitSettings
+    from simtown.training.plan import SweepCell, SweepPlan
+    from simtown.training.settings import FitSettings
 
 
 #: Seconds after which a sweep without a terminal says how it goes, though no run has ended.
@@ -32,30 +33,41 @@ _QUIET = 60.0
 _NOTES = 4
 
 
-class FitDisplay:
-    """A watcher (:class:`simtown.training.fit.Watcher`) that draws itself on stderr.
+class FitDisplay(FitCallback):
+    """Shows the progress of a training run on stderr.
 
-    The bar counts the examples up to the next validation; how long a run takes is known only from below, since it ends when it stops
-    getting better.
+    The bar counts the examples up to the next validation; how long a run takes is known only from below,
+    since it ends when it stops getting better.
     """
 
     def __init__(self, title: str, settings: FitSettings) -> None:
         self._title, self._settings = title, settings
         self._console = PlainConsole(stderr=True)
-        self._told = self._validated = monotonic()
+        self._shown = self._validated = monotonic()
         self._compared = self._best = 0
         self._lines = {"now": "", "validated": ""}
-        columns = Words("{task.description}"), BarColumn(None), Words("{task.fields[place]}"), TimeElapsedColumn()
+        columns = (
+            Words("{task.description}"),
+            BarColumn(None),
+            Words("{task.fields[place]}"),
+            TimeElapsedColumn(),
+        )
         self._bar = Progress(*columns, console=self._console, expand=True)
         self._task = self._bar.add_task(title, total=None, place="")
-        self._live = Live(console=self._console, refresh_per_second=4, get_renderable=self._drawn) if self._console.is_terminal else None
+        self._live = (
+            Live(console=self._console, refresh_per_second=4, get_renderable=self._drawn)
+            if self._console.is_terminal
+            else None
+        )
 
     def __enter__(self) -> FitDisplay:
         if self._live:
             self._live.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._live:
             self._live.stop()
 
@@ -65,45 +77,48 @@ class FitDisplay:
             line.no_wrap, line.overflow = True, "ellipsis"
         return Group(self._bar.get_renderable(), *lines)
 
-    def _tell(self, line: str, done: int, of: int, place: str) -> None:
+    def _show(self, line: str, done: int, of: int, place: str) -> None:
         """What happens now: in a terminal at once, elsewhere now and then."""
         self._lines["now"] = line
         self._bar.update(self._task, completed=done, total=of, place=place)
-        if self._live is None and monotonic() - self._told > EVERY:
-            self._told = monotonic()
+        if self._live is None and monotonic() - self._shown > EVERY:
+            self._shown = monotonic()
             report(f"{self._title}: {', '.join(filter(None, (place, line)))}")
 
-    def compared(self, examples: int, of: int) -> None:
-        """See :class:`simtown.training.fit.Watcher`."""
-        self._compared += examples
-        self._tell(f"reading examples, to know the run by them: {self._compared:,} of {of:,}", self._compared, of, "")
+    def on_compare(self, count: int, total: int) -> None:
+        """See :class:`simtown.training.fit.FitCallback`."""
+        self._compared += count
+        self._show(
+            f"reading examples, to know the run by them: {self._compared:,} of {total:,}",
+            self._compared,
+            total,
+            "",
+        )
 
-    def noted(self, line: str) -> None:
-        """See :class:`simtown.training.fit.Watcher`."""
+    def on_note(self, line: str) -> None:
+        """See :class:`simtown.training.fit.FitCallback`."""
         if self._live:
             self._console.print(plain(line), soft_wrap=True)
         else:
             report(f"{self._title}: {line}")
 
-    def stepped(self, examples: int) -> None:
-        """See :class:`simtown.training.fit.Watcher`."""
-
-    def paced(self, pace: Pace) -> None:
-        """See :class:`simtown.training.fit.Watcher`."""
+    def on_pace(self, pace: Pace) -> None:
+        """See :class:`simtown.training.fit.FitCallback`."""
         more = least_steps(self._settings, self._best) - pace.step
         least = max(more * self._settings.batch / max(pace.images_per_second, 1e-9), pace.seconds)
         line = (
             f"step {pace.step:,}, loss {pace.loss:.3f}, {pace.images_per_second:,.0f} images/s, "
             f"{duration(pace.seconds)} to validation, at least {duration(least)} left"
         )
-        self._tell(line, pace.examples, pace.of, f"epoch {pace.epoch:,}")
+        self._show(line, pace.examples, pace.of, f"epoch {pace.epoch:,}")
 
-    def validated(self, row: dict[str, float], best: dict[str, float]) -> None:
-        """See :class:`simtown.training.fit.Watcher`."""
+    def on_validation(self, row: dict[str, float], best: dict[str, float]) -> None:
+        """See :class:`simtown.training.fit.FitCallback`."""
         self._best = int(best["step"])
         line = (
-            f"epoch {row['epoch']:,.0f} validated: loss {row['train_loss']:.3f}, train {row['train_accuracy']:.3f}, "
-            f"val {row['val_accuracy']:.3f}, best {best['val_accuracy']:.3f} in epoch {best['epoch']:,.0f}"
+            f"epoch {row['epoch']:,.0f} validated: loss {row['train_loss']:.3f}, train "
+            f"{row['train_accuracy']:.3f}, val {row['val_accuracy']:.3f}, best {best['val_accuracy']:.3f} in "
+            f"epoch {best['epoch']:,.0f}"
         )
         self._lines["validated"] = line
         self._bar.update(self._task, place=f"epoch {row['epoch']:,.0f}")
@@ -113,57 +128,69 @@ class FitDisplay:
 
 
 class SweepDisplay:
-    """A watcher (:class:`simtown.training.sweep.Watcher`): a table of worlds and sizes that fills, in a terminal; else a line a run.
+    """Shows the progress of a sweep: a table of worlds and sizes in a terminal, elsewhere a line a run.
 
-    Both tell the time left, as :class:`simtown.training.forecast.Forecast` knows it. An adaptive sweep's cells are unknown until they are
-    waiting to run.
+    See :class:`simtown.training.sweep.SweepCallback`.
+
+    Both tell the time left, as :class:`simtown.training.forecast.Forecast` knows it. An adaptive sweep's
+    cells are unknown until they are waiting to run.
     """
 
-    def __init__(self, plan: Plan, jobs: int) -> None:
+    def __init__(self, plan: SweepPlan, jobs: int) -> None:
         self._plan, self._forecast = plan, Forecast(jobs, growing=bool(plan.targets))
         self._console = PlainConsole(stderr=True)
-        self._begun = self._told = monotonic()
-        self._states: dict[str, tuple[Cell, _State]] = {}
+        self._begun = self._shown = monotonic()
+        self._states: dict[str, tuple[SweepCell, _State]] = {}
         self._notes: list[str] = []
-        self._live = Live(console=self._console, refresh_per_second=2, get_renderable=self._table) if self._console.is_terminal else None
+        self._live = (
+            Live(console=self._console, refresh_per_second=2, get_renderable=self._table)
+            if self._console.is_terminal
+            else None
+        )
 
     def __enter__(self) -> SweepDisplay:
         if self._live:
             self._live.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._live:
             self._live.stop()
 
-    def noted(self, line: str) -> None:
-        """See :class:`simtown.training.sweep.Watcher`."""
+    def on_note(self, line: str) -> None:
+        """See :class:`simtown.training.sweep.SweepCallback`."""
         self._notes = [*self._notes, line][-_NOTES:]
         if self._live is None:
             report(line)
 
-    def changed(self, cell: Cell, state: str, told: dict[str, Any]) -> None:
-        """See :class:`simtown.training.sweep.Watcher`."""
+    def on_change(self, cell: SweepCell, state: str, content: dict[str, Any]) -> None:
+        """See :class:`simtown.training.sweep.SweepCallback`."""
         first = cell.name not in self._states
-        accuracy = told["test"]["accuracy"] if state == "done" else told.get("best", nan)
+        accuracy = content["test"]["accuracy"] if state == "done" else content.get("best", nan)
         self._states[cell.name] = cell, _State(state, accuracy)
-        self._forecast.changed(cell, state, told)
+        self._forecast.on_change(cell, state, content)
         if self._live is not None or first:
             return
         if state == "done":
-            word = f"test accuracy {told['test']['accuracy']:.3f}"
+            word = f"test accuracy {content['test']['accuracy']:.3f}"
         elif state == "failed":
-            word = f"failed: {told['error']}"
-        elif state == "running" and monotonic() - self._told > _QUIET:
-            word = f"at step {told['step']:.0f}, best validation accuracy {told['best']:.3f}"
+            word = f"failed: {content['error']}"
+        elif state == "running" and monotonic() - self._shown > _QUIET:
+            word = f"at step {content['step']:.0f}, best validation accuracy {content['best']:.3f}"
         else:
             return
-        self._told = monotonic()
+        self._shown = monotonic()
         report("; ".join(filter(None, (f"{self._so_far()}: {cell.name} {word}", str(self._forecast)))))
 
     def _so_far(self) -> str:
         ended = sum(state.ended for _, state in self._states.values())
-        runs = f"{ended} run{'s' * (ended != 1)}" if self._plan.targets else f"{ended} of {len(self._plan.cells)} runs"
+        runs = (
+            f"{ended} run{'s' * (ended != 1)}"
+            if self._plan.targets
+            else f"{ended} of {len(self._plan.cells)} runs"
+        )
         return f"{runs} after {duration(monotonic() - self._begun)}"
 
     def _table(self) -> Group:
@@ -172,7 +199,11 @@ class SweepDisplay:
             world = f"{cell.data.entities}{' + distractor' if cell.data.distractor else ''}"
             rows.setdefault((world, cell.fit.model), {}).setdefault(cell.fit.train_size, []).append(state)
         if self._plan.targets:  # too many for a terminal: those that are being searched
-            rows = {name: row for name, row in rows.items() if any(not state.ended for states in row.values() for state in states)}
+            rows = {
+                name: row
+                for name, row in rows.items()
+                if any(not state.ended for states in row.values() for state in states)
+            }
         table = Table()
         sizes = sorted({n for row in rows.values() for n in row})
         for column in ("world", "model", *(f"{n:,}" for n in sizes)):
@@ -196,7 +227,10 @@ class _State:
 
 
 def _brief(states: list[_State]) -> Text:
-    """The runs of all seeds: their mean accuracy, dimmed while some still run, and how many have ended, where not all have."""
+    """The runs of all seeds in a table's cell: their mean accuracy, dimmed while some still run.
+
+    With how many have ended, unless all have.
+    """
     reached = [state.accuracy for state in states if state.accuracy == state.accuracy]
     ended, failed = sum(state.ended for state in states), sum(state.name == "failed" for state in states)
     mean = f"{sum(reached) / len(reached):.2f}" if reached else "·"

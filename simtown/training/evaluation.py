@@ -14,15 +14,18 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from simtown.datasets.reader import SCENE_COLUMNS, Dataset, Split
 from simtown.language.relations import LATERAL, RELATION_NAMES, RELATIONS, margins, separations
-from simtown.training.sources import BLOCK, Source
+from simtown.training.sources import BLOCK, ExampleSource
 
 #: Examples at once where nothing is learned.
 BATCH = 512
 
 
 @torch.inference_mode()
-def logits_of(model: nn.Module, source: Source, n: int) -> tuple[np.ndarray, float]:
-    """(n,) float32 logits of a source's first n examples, and their mean cross-entropy. The model is left in evaluation mode."""
+def logits_of(model: nn.Module, source: ExampleSource, n: int) -> tuple[np.ndarray, float]:
+    """(n,) float32 logits of a source's first n examples, and their mean cross-entropy.
+
+    The model is left in evaluation mode.
+    """
     model.eval()
     parts, loss = [], 0.0
     for batch in source.batches(np.arange(n), BATCH):
@@ -38,7 +41,8 @@ class Share:
 
     Attributes:
         accuracy: right / n.
-        low, high: its 95 % Wilson score interval.
+        low: lower end of its 95 % Wilson score interval.
+        high: upper end of its 95 % Wilson score interval.
         n: questions.
     """
 
@@ -56,14 +60,14 @@ class Share:
         interval = binomtest(right, n).proportion_ci(0.95, method="wilson")
         return cls(right / n, float(interval.low), float(interval.high), n)
 
-    def told(self) -> dict[str, float]:
+    def as_dict(self) -> dict[str, float]:
         """As run.json keeps it."""
         return {"accuracy": self.accuracy, "low": self.low, "high": self.high, "n": self.n}
 
 
-def _told(correct: np.ndarray) -> dict[str, float] | None:
+def _share_of(correct: np.ndarray) -> dict[str, float] | None:
     share = Share.of(correct)
-    return share.told() if share else None
+    return share.as_dict() if share else None
 
 
 def answers(split: Split) -> np.ndarray:
@@ -71,12 +75,17 @@ def answers(split: Split) -> np.ndarray:
     return _gathered(split, ("answer",), lambda column: column["answer"], np.bool_)
 
 
-def _gathered(split: Split, names: Sequence[str], make: Callable[[dict[str, np.ndarray]], np.ndarray], dtype: Any) -> np.ndarray:
-    """(n,) of `dtype`: what `make` makes of the rows of some columns, which are read some at a time; only what is made is kept."""
+def _gathered(
+    split: Split, names: Sequence[str], make: Callable[[dict[str, np.ndarray]], np.ndarray], dtype: Any
+) -> np.ndarray:
+    """(n,) of `dtype`: make(columns) for all rows of a split.
+
+    The columns are read some rows at a time, and only the results are kept.
+    """
     result = np.empty(len(split), dtype=dtype)
     for begin, column in split.stream(names, BLOCK):
-        made = make(column)
-        result[begin : begin + len(made)] = made
+        values = make(column)
+        result[begin : begin + len(values)] = values
     return result
 
 
@@ -90,15 +99,18 @@ def _triples(column: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def triples(split: Split, n: int) -> np.ndarray:
-    """The different (subject, relation, object) of a split's first n examples, as int64 numbers, ascending."""
-    known = np.zeros(0, dtype=np.int64)
+    """The different (subject, relation, object) of a split's first n examples as ascending int64 numbers."""
+    numbers = np.zeros(0, dtype=np.int64)
     for _, column in split.stream(_TRIPLE, BLOCK, end=n):
-        known = np.union1d(known, _triples(column))
-    return known
+        numbers = np.union1d(numbers, _triples(column))
+    return numbers
 
 
 def deciles(dataset: Dataset) -> np.ndarray:
-    """(entities,) int64: tenth of the entities, by training frequency, that each rank belongs to; 0 holds the most frequent."""
+    """(entities,) int64: the tenth of the entities, by training frequency, to which each rank belongs.
+
+    0 is the most frequent tenth.
+    """
     resolved = dataset.manifest["settings"]
     frequency = (np.array(resolved["subject_frequencies"]) + np.array(resolved["object_frequencies"])) / 2
     rank = np.argsort(np.argsort(-frequency, kind="stable"))
@@ -107,12 +119,14 @@ def deciles(dataset: Dataset) -> np.ndarray:
 
 
 def inverse_frequency(dataset: Dataset, split: Split) -> np.ndarray:
-    """(n,) float64 weights of equation 1, 1 / (p(subject) p(object)) by the training marginals, with mean 1."""
+    """(n,) float64 weights of equation 1, 1 / (p(subject) p(object)) of training examples, with mean 1."""
     resolved, ranks = dataset.manifest["settings"], dataset.settings.ranks
     subjects, objects = (np.array(resolved[f"{role}_frequencies"]) for role in ("subject", "object"))
 
     def weigh(column: dict[str, np.ndarray]) -> np.ndarray:
-        result: np.ndarray = 1 / np.maximum(subjects[ranks[column["subject"]]] * objects[ranks[column["object"]]], 1e-12)
+        result: np.ndarray = 1 / np.maximum(
+            subjects[ranks[column["subject"]]] * objects[ranks[column["object"]]], 1e-12
+        )
         return result
 
     weights = _gathered(split, ("subject", "object"), weigh, np.float64)
@@ -123,33 +137,42 @@ def measure(dataset: Dataset, test: np.ndarray, val: np.ndarray, train_size: int
     """Accuracy on the uniform test set, overall and in parts, and on validation reweighted by equation 1.
 
     Args:
-        test, val: (n,) float logits of the whole split.
+        dataset: that the run is tested on.
+        test: (n,) float logits of the whole test split.
+        val: (n,) float logits of the whole validation split.
         train_size: training examples seen (None for an endless stream).
 
     Returns:
-        Shares with Wilson intervals: "accuracy", "low", "high", "n" of the test set; "relations" by name; "deciles" by number, a
-        question counting for its rarer entity; "seen" and "unseen" (subject, relation, object) triples; "validation" plain, and
-        "reweighted" by inverse training frequency with its effective sample size.
+        Shares with Wilson intervals: "accuracy", "low", "high", "n" of the test set; "relations" by name;
+        "deciles" by number, a question counting for its rarer entity; "seen" and "unseen" (subject, relation,
+        object) triples; "validation" plain, and "reweighted" by inverse training frequency with its effective
+        sample size.
     """
     split, ranks, tenth = dataset.test, dataset.settings.ranks, deciles(dataset)
     correct = (test > 0) == answers(split)
     relation = _gathered(split, ("relation",), lambda column: column["relation"], np.uint8)
     rarer = _gathered(
-        split, ("subject", "object"), lambda column: np.maximum(tenth[ranks[column["subject"]]], tenth[ranks[column["object"]]]), np.int64
+        split,
+        ("subject", "object"),
+        lambda column: np.maximum(tenth[ranks[column["subject"]]], tenth[ranks[column["object"]]]),
+        np.int64,
     )
-    out: dict[str, Any] = dict(_told(correct) or {})
-    out["relations"] = {RELATION_NAMES[r]: _told(correct[relation == r]) for r in np.unique(relation)}
-    out["deciles"] = {str(d): _told(correct[rarer == d]) for d in np.unique(rarer)}
+    out: dict[str, Any] = dict(_share_of(correct) or {})
+    out["relations"] = {RELATION_NAMES[r]: _share_of(correct[relation == r]) for r in np.unique(relation)}
+    out["deciles"] = {str(d): _share_of(correct[rarer == d]) for d in np.unique(rarer)}
     if train_size is not None:
-        known = triples(dataset.train, train_size)
-        seen = _gathered(split, _TRIPLE, lambda column: np.isin(_triples(column), known), np.bool_)
-        out["seen"], out["unseen"] = _told(correct[seen]), _told(correct[~seen])
+        trained_on = triples(dataset.train, train_size)
+        seen = _gathered(split, _TRIPLE, lambda column: np.isin(_triples(column), trained_on), np.bool_)
+        out["seen"], out["unseen"] = _share_of(correct[seen]), _share_of(correct[~seen])
     if len(val):
-        right = (val > 0) == answers(dataset.val)
+        correct_val = (val > 0) == answers(dataset.val)
         weights = inverse_frequency(dataset, dataset.val)
-        share, effective = float((right * weights).mean()), float(weights.sum() ** 2 / (weights**2).sum())
-        out["validation"] = _told(right)
-        out["reweighted"] = {"accuracy": share, "effective_n": effective, "n": len(right)}
+        share, effective = (
+            float((correct_val * weights).mean()),
+            float(weights.sum() ** 2 / (weights**2).sum()),
+        )
+        out["validation"] = _share_of(correct_val)
+        out["reweighted"] = {"accuracy": share, "effective_n": effective, "n": len(correct_val)}
     return out
 
 
@@ -157,16 +180,20 @@ def references(dataset: Dataset) -> dict[str, float]:
     """Test accuracy of what does not learn.
 
     Returns:
-        "chance"; "majority", the training set's more frequent answer; "oracle", the logical form evaluated on the latent scene (1.0);
-        "oracle_on_boxes", the same read off the true boxes: middles for left and right, lower edges for nearer and farther.
+        "chance"; "majority", the training set's more frequent answer; "oracle", the logical form evaluated on
+        the latent scene (1.0); "oracle_on_boxes", the same read off the true boxes: middles for left and
+        right, lower edges for nearer and farther.
     """
     answer, (no, yes) = answers(dataset.test), dataset.summary("train")["answer"]
-    said = {
+    predictions = {
         "majority": np.full(len(answer), yes >= no),
         "oracle": oracle(dataset.test),
         "oracle_on_boxes": oracle_on_boxes(dataset.test),
     }
-    return {"chance": 0.5, **{name: float((says == answer).mean()) for name, says in said.items()}}
+    return {
+        "chance": 0.5,
+        **{name: float((predicted == answer).mean()) for name, predicted in predictions.items()},
+    }
 
 
 def _slots(column: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

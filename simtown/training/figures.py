@@ -1,7 +1,7 @@
 """Samples needed (the paper's Figures 5 to 10 in one picture), learning curves, and a run's own curve.
 
-Figures are drawn with matplotlib's object interface, which needs no display and shares no state; matplotlib is imported when one is drawn.
-A model has the same colour and marker in every figure (colours of Okabe and Ito and of Tol, told apart by the colour-blind).
+A model has the same colour and marker in every figure. The colours are Okabe and Ito's and Tol's, which
+colour-blind readers can tell apart.
 """
 
 from __future__ import annotations
@@ -9,38 +9,66 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simtown.files import replacing
-from simtown.quoting import figure_text
+from simtown.core.plots import (
+    INK,
+    add_footnote,
+    new_figure,
+    round_values,
+    save_figure,
+    set_log_ticks,
+    short_number,
+    style_axes,
+)
+from simtown.core.quoting import figure_text
 from simtown.training.bootstrap import marked, too_narrow
 from simtown.training.curves import ABOVE, BELOW
 from simtown.training.record import cut
 from simtown.training.results import model_order
 
 if TYPE_CHECKING:
-    from simtown.training.bootstrap import Curve
-    from simtown.training.findings import Report, Row
+    from simtown.training.bootstrap import BootstrapCurve
+    from simtown.training.findings import Findings, Need
 
 NAMES = {
-    "cnn-lstm": "CNN-LSTM", "cnn-lstm-boxes": "CNN-LSTM, told boxes", "film": "FiLM ResNet", "relation-network": "Relation network",
-    "vit": "ViT", "pbn-no-boxes": "PBN, not told boxes", "pbn": "PBN", "true-boxes": "True boxes", "question-only": "Question only",
-}  # fmt: skip
+    "cnn-lstm": "CNN-LSTM",
+    "cnn-lstm-boxes": "CNN-LSTM, told boxes",
+    "film": "FiLM ResNet",
+    "relation-network": "Relation network",
+    "vit": "ViT",
+    "pbn-no-boxes": "PBN, not told boxes",
+    "pbn": "PBN",
+    "true-boxes": "True boxes",
+    "question-only": "Question only",
+}
 #: Kin have kindred colours: blue for PBN, orange for CNN-LSTM.
 COLOURS = {
-    "cnn-lstm": "#D55E00", "cnn-lstm-boxes": "#E69F00", "film": "#009E73", "relation-network": "#CC79A7", "vit": "#882255",
-    "pbn-no-boxes": "#56B4E9", "pbn": "#0072B2", "true-boxes": "#222222", "question-only": "#999999",
-}  # fmt: skip
+    "cnn-lstm": "#D55E00",
+    "cnn-lstm-boxes": "#E69F00",
+    "film": "#009E73",
+    "relation-network": "#CC79A7",
+    "vit": "#882255",
+    "pbn-no-boxes": "#56B4E9",
+    "pbn": "#0072B2",
+    "true-boxes": "#222222",
+    "question-only": "#999999",
+}
 _OTHERS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933", "#332288")
 _MARKERS = ("o", "s", "D", "^", "v", "P", "X", "p", "h")
 _SHAPES = {
-    "pbn": "o", "cnn-lstm": "s", "pbn-no-boxes": "D", "cnn-lstm-boxes": "^", "film": "v", "relation-network": "P", "vit": "X",
-    "true-boxes": "p", "question-only": "h",
-}  # fmt: skip
-_INK, _FAINT = "#333333", "#DDDDDD"
+    "pbn": "o",
+    "cnn-lstm": "s",
+    "pbn-no-boxes": "D",
+    "cnn-lstm-boxes": "^",
+    "film": "v",
+    "relation-network": "P",
+    "vit": "X",
+    "true-boxes": "p",
+    "question-only": "h",
+}
 #: Figure 7 and 10's target.
 _COMPARED = 0.9
 #: Height of a censoring arrow, as a multiple of a marker's size.
@@ -52,82 +80,45 @@ _ACROSS = 3
 
 
 def _names(models: Sequence[str]) -> dict[str, str]:
-    """What figures call the models: one's own `package.module:Class` is Class, unless two would be called so."""
-    names = {model: NAMES.get(model, cut(model if " " in model else model.rpartition(":")[2] or model, _LONGEST)) for model in models}
-    return {model: figure_text(name if list(names.values()).count(name) == 1 else cut(model)) for model, name in names.items()}
+    """What figures call the models: `package.module:Class` is Class, unless two would have that name."""
+    names = {
+        model: NAMES.get(model, cut(model if " " in model else model.rpartition(":")[2] or model, _LONGEST))
+        for model in models
+    }
+    return {
+        model: figure_text(name if list(names.values()).count(name) == 1 else cut(model))
+        for model, name in names.items()
+    }
 
 
 def _colours(models: Sequence[str]) -> dict[str, str]:
     free = [colour for colour in _OTHERS if colour not in {COLOURS.get(model) for model in models}]
-    return COLOURS | {model: free[i % len(free)] for i, model in enumerate(sorted(set(models) - set(COLOURS)))}
+    return COLOURS | {
+        model: free[i % len(free)] for i, model in enumerate(sorted(set(models) - set(COLOURS)))
+    }
 
 
 def _markers(models: Sequence[str]) -> dict[str, str]:
     """A shape for each model, the second sign by which it is known."""
-    return _SHAPES | {model: _MARKERS[i % len(_MARKERS)] for i, model in enumerate(sorted(set(models) - set(_SHAPES)))}
+    return _SHAPES | {
+        model: _MARKERS[i % len(_MARKERS)] for i, model in enumerate(sorted(set(models) - set(_SHAPES)))
+    }
 
 
 def _distractors(distractor: bool) -> str:
     return "with distractor" if distractor else "no distractor"
 
 
-def _figure(width: float, height: float) -> Any:
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), dpi=150, layout="constrained", facecolor="white")
-
-
-def _caption(figure: Any, words: str) -> None:
-    """Small print below, in as many lines as the width asks for."""
-    figure.supxlabel(fill(words, int(13 * figure.get_figwidth())), fontsize=8.5, color="#666666")
-
-
-def _save(figure: Any, path: Path) -> None:
-    """Write a PNG so that it is either the old one or the new one."""
-    with replacing(path) as temporary:
-        figure.savefig(temporary, format="png", metadata={"Software": None})
-
-
-def _plain(axes: Any) -> None:
-    """Two thin spines, a faint grid behind everything."""
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color("#888888")
-    axes.tick_params(colors=_INK, which="both", labelsize=9)
-    axes.grid(True, which="major", color=_FAINT, linewidth=0.6)
-    axes.set_axisbelow(True)
-
-
-def _short(n: float, _: object = None) -> str:
-    """250, 1k, 2.5k, 60k, 1M."""
-    return f"{n:g}" if n < 1000 else f"{n / 1000:g}k" if n < 1_000_000 else f"{n / 1_000_000:g}M"
-
-
-def _log_ticks(axis: Any, values: Sequence[float], label: Any) -> None:
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-
-    axis.set_major_locator(FixedLocator(list(values)))
-    axis.set_major_formatter(FuncFormatter(label))
-    axis.set_minor_locator(NullLocator())
-
-
-def _round_sizes(low: float, high: float) -> list[float]:
-    """1, 2, 5 times powers of ten within the range; without 2 and 5 where there would be too many."""
-    for steps in ((1, 2, 5), (1,)):
-        ticks = [float(m * 10**e) for e in range(10) for m in steps if low <= m * 10**e <= high]
-        if len(ticks) <= 9:
-            break
-    return ticks
-
-
 # Samples needed
 
 
-def samples(report: Report, path: Path, rule: str = "isotonic") -> None:
-    """Samples needed against the size of the world: all models at a target of 0.9, and beside it each model at every target.
+def samples(report: Findings, path: Path, rule: str = "isotonic") -> None:
+    """Draw samples needed against the size of the world: all models at a target of 0.9, each at every target.
 
-    The paper's Figures 5 to 7 (without distractor) stand above 8 to 10 (with it). Bars are bootstrap intervals, dotted ones are too narrow.
-    Not reached on the largest set: an open arrow up on a dotted line; reached on the smallest already: an open arrow down. A model that
-    reached no target anywhere is named below instead, unless none did. Where worlds have no size, samples stand against targets.
+    The paper's Figures 5 to 7 (without distractor) stand above 8 to 10 (with it). Bars are bootstrap
+    intervals, dotted ones are too narrow. Not reached on the largest set: an open arrow up on a dotted line;
+    reached on the smallest already: an open arrow down. A model that reached no target anywhere is named
+    below instead, unless none did. Where worlds have no size, samples stand against targets.
     """
     models = sorted({c.model for c in report.curves}, key=model_order)
     reached = {r.model for r in report.rows if r.rule == rule and r.samples < ABOVE}
@@ -139,16 +130,21 @@ def samples(report: Report, path: Path, rule: str = "isotonic") -> None:
         figure = _over_worlds(report, rows, style)
     else:
         figure = _over_targets(report, rows, style)
-    words = [_bars(rows), "Arrow up: not reached on the largest set; arrow down: reached on the smallest already."]
-    words += [f"No target reached in any world: {', '.join(_names(never)[m] for m in never)}."] if never else []
-    _caption(figure, " ".join(words))
-    _save(figure, path)
+    words = [
+        _bars(rows),
+        "Arrow up: not reached on the largest set; arrow down: reached on the smallest already.",
+    ]
+    words += (
+        [f"No target reached in any world: {', '.join(_names(never)[m] for m in never)}."] if never else []
+    )
+    add_footnote(figure, " ".join(words))
+    save_figure(figure, path)
 
 
 class _Style:
     """How models look in one figure, and the range of samples that its panels share."""
 
-    def __init__(self, models: Sequence[str], rows: Sequence[Row]) -> None:
+    def __init__(self, models: Sequence[str], rows: Sequence[Need]) -> None:
         self.models = models
         self.colours, self.names, self.markers = _colours(models), _names(models), _markers(models)
         heights = [_height(n, row) for row in rows for n in (row.samples, row.low, row.high)]
@@ -157,7 +153,7 @@ class _Style:
         self.low, self.high = low / room, high * room
 
 
-def _bars(rows: Sequence[Row]) -> str:
+def _bars(rows: Sequence[Need]) -> str:
     """What the bars of a figure hold, in words."""
     overs = dict.fromkeys(row.interval_over for row in rows)
     fine, narrow = ([marked(over) for over in overs if too_narrow(over) == unfit] for unfit in (False, True))
@@ -166,12 +162,12 @@ def _bars(rows: Sequence[Row]) -> str:
     return f"Bars: {'; '.join(words)}."
 
 
-def _over_worlds(report: Report, rows: Sequence[Row], style: _Style) -> Any:
+def _over_worlds(report: Findings, rows: Sequence[Need], style: _Style) -> Any:
     settings = sorted({r.distractor for r in rows})
     across = min(_ACROSS, len(style.models))
     down = -(-len(style.models) // across)
     height = max(4.3, 2.35 * down + 0.3)
-    figure = _figure(5.9 + 2.65 * across, height * len(settings) + 0.75)
+    figure = new_figure(5.9 + 2.65 * across, height * len(settings) + 0.75)
     bands = figure.subfigures(len(settings), 1, squeeze=False)[:, 0]
     compared = min(report.targets, key=lambda t: abs(t - _COMPARED))
     for band, distractor in zip(bands, settings, strict=True):
@@ -181,13 +177,24 @@ def _over_worlds(report: Report, rows: Sequence[Row], style: _Style) -> Any:
         suffix = f", {_distractors(distractor)}" if report.world == "entities" else ""
         axes = left.subplots()
         _frame(axes, worlds, style)
-        axes.set_title(f"All models at {compared:.0%}{suffix}", fontsize=13, color=_INK, loc="left")
-        axes.set_ylabel("training samples needed", color=_INK, fontsize=11)
-        axes.set_xlabel("entities in the world" if report.world == "entities" else "size of the world", color=_INK, fontsize=11)
+        axes.set_title(f"All models at {compared:.0%}{suffix}", fontsize=13, color=INK, loc="left")
+        axes.set_ylabel("training samples needed", color=INK, fontsize=11)
+        axes.set_xlabel(
+            "entities in the world" if report.world == "entities" else "size of the world",
+            color=INK,
+            fontsize=11,
+        )
         _proportional(axes, report.world)
-        lines = [(m, [r for r in here if (r.model, r.target) == (m, compared)], style.colours[m], style.markers[m]) for m in style.models]
+        lines = [
+            (m, [r for r in here if (r.model, r.target) == (m, compared)], style.colours[m], style.markers[m])
+            for m in style.models
+        ]
         _side_by_side(axes, worlds, [line[1:] for line in lines], size=8)
-        _labels(axes, [(style.names[m], its, colour, marker) for m, its, colour, marker in lines], style)
+        _labels(
+            axes,
+            [(style.names[m], rows_of_model, colour, marker) for m, rows_of_model, colour, marker in lines],
+            style,
+        )
         grid = right.subplots(down, across, squeeze=False, sharex=True, sharey=True)
         for axes in grid.flat[len(style.models) :]:
             axes.set_visible(False)
@@ -196,10 +203,19 @@ def _over_worlds(report: Report, rows: Sequence[Row], style: _Style) -> Any:
             grid.flat[lowest].tick_params(labelbottom=True)
         for model, axes in zip(style.models, grid.flat, strict=False):
             _frame(axes, worlds, style)
-            axes.set_title(f"{style.names[model]}{suffix if across < _ACROSS else ''}", fontsize=10, color=_INK, loc="left")
+            axes.set_title(
+                f"{style.names[model]}{suffix if across < _ACROSS else ''}",
+                fontsize=10,
+                color=INK,
+                loc="left",
+            )
             shades = _shades(style.colours[model], len(report.targets))
             parts = [
-                ([r for r in here if (r.model, r.target) == (model, t)], shades[i], _MARKERS[i % len(_MARKERS)])
+                (
+                    [r for r in here if (r.model, r.target) == (model, t)],
+                    shades[i],
+                    _MARKERS[i % len(_MARKERS)],
+                )
                 for i, t in enumerate(report.targets)
             ]
             _side_by_side(axes, worlds, parts, size=5)
@@ -207,25 +223,31 @@ def _over_worlds(report: Report, rows: Sequence[Row], style: _Style) -> Any:
     return figure
 
 
-def _over_targets(report: Report, rows: Sequence[Row], style: _Style) -> Any:
+def _over_targets(report: Findings, rows: Sequence[Need], style: _Style) -> Any:
     """One world without a size: samples needed against the target."""
-    figure = _figure(6.8, 4.6)
+    figure = new_figure(6.8, 4.6)
     axes = figure.subplots()
-    _plain(axes)
+    style_axes(axes)
     axes.set_yscale("log")
     axes.set_ylim(style.low, style.high)
     axes.set_xticks(report.targets, [f"{t:.4g}" for t in report.targets])
     axes.margins(x=0.12)
-    _log_ticks(axes.yaxis, _round_sizes(style.low, style.high), _short)
-    axes.set_xlabel("test accuracy to reach", color=_INK)
-    axes.set_ylabel("training samples needed", color=_INK)
+    set_log_ticks(axes.yaxis, round_values(style.low, style.high), short_number)
+    axes.set_xlabel("test accuracy to reach", color=INK)
+    axes.set_ylabel("training samples needed", color=INK)
     gap = min((b - a for a, b in pairwise(report.targets)), default=0.1)
     lines = []
     for i, model in enumerate(style.models):
-        its = sorted((r for r in rows if r.model == model), key=lambda r: r.target)
+        rows_of_model = sorted((r for r in rows if r.model == model), key=lambda r: r.target)
         aside = 0.02 * gap * (i - (len(style.models) - 1) / 2)
-        _samples_line(axes, [(r.target + aside, r) for r in its], style.colours[model], style.markers[model], 7)
-        lines.append((style.names[model], its, style.colours[model], style.markers[model]))
+        _samples_line(
+            axes,
+            [(r.target + aside, r) for r in rows_of_model],
+            style.colours[model],
+            style.markers[model],
+            7,
+        )
+        lines.append((style.names[model], rows_of_model, style.colours[model], style.markers[model]))
     _labels(axes, lines, style)
     return figure
 
@@ -236,32 +258,60 @@ def _frame(axes: Any, worlds: Sequence[int], style: _Style) -> None:
     margin = 1.3 if len(worlds) > 1 else 1.8
     axes.set_xlim(worlds[0] / margin, worlds[-1] * margin)
     axes.set_ylim(style.low, style.high)
-    _plain(axes)
-    _log_ticks(axes.xaxis, worlds, lambda n, _: f"{n:g}")
-    _log_ticks(axes.yaxis, _round_sizes(style.low, style.high), _short)
+    style_axes(axes)
+    set_log_ticks(axes.xaxis, worlds, lambda n, _: f"{n:g}")
+    set_log_ticks(axes.yaxis, round_values(style.low, style.high), short_number)
 
 
 def _proportional(axes: Any, world: str) -> None:
     """A faint line at the foot along which samples grow as the world does, to judge slopes by."""
     (left, right), low = axes.get_xlim(), axes.get_ylim()[0] * 1.15
-    axes.plot([left, right], [low, low * right / left], linestyle=(0, (1, 2.5)), color="#AAAAAA", zorder=1, scalex=False, scaley=False)
+    axes.plot(
+        [left, right],
+        [low, low * right / left],
+        linestyle=(0, (1, 2.5)),
+        color="#AAAAAA",
+        zorder=1,
+        scalex=False,
+        scaley=False,
+    )
     words = "in proportion to entities" if world == "entities" else "in proportion to the world"
     x = left * (right / left) ** 0.3
     y = low * x / left / 1.1  # just below the line
-    look = {"fontsize": 8, "color": "#888888", "va": "top", "rotation_mode": "anchor", "transform_rotates_text": True, "zorder": 1}
+    look = {
+        "fontsize": 8,
+        "color": "#888888",
+        "va": "top",
+        "rotation_mode": "anchor",
+        "transform_rotates_text": True,
+        "zorder": 1,
+    }
     axes.text(x, y, words, rotation=float(np.degrees(np.arctan2(y, x))), **look)
 
 
-def _side_by_side(axes: Any, worlds: Sequence[int], lines: Sequence[tuple[Sequence[Row], Any, str]], size: float) -> None:
-    """Lines of rows in a colour with a marker, each moved a little aside, so that their bars do not hide each other."""
+def _side_by_side(
+    axes: Any, worlds: Sequence[int], lines: Sequence[tuple[Sequence[Need], Any, str]], size: float
+) -> None:
+    """Draw lines of rows in a colour with a marker.
+
+    Each is shifted a little, so that their bars do not hide each other.
+    """
     gap = min((b / a for a, b in pairwise(worlds)), default=1.8)
     step = min(1.09, gap ** (0.45 / max(len(lines) - 1, 1)))
     for i, (rows, colour, marker) in enumerate(lines):
         aside = step ** (i - (len(lines) - 1) / 2)
-        _samples_line(axes, [(r.entities * aside, r) for r in sorted(rows, key=lambda r: r.entities)], colour, marker, size)
+        _samples_line(
+            axes,
+            [(r.entities * aside, r) for r in sorted(rows, key=lambda r: r.entities)],
+            colour,
+            marker,
+            size,
+        )
 
 
-def _samples_line(axes: Any, points: Sequence[tuple[float, Row]], colour: Any, marker: str, size: float) -> None:
+def _samples_line(
+    axes: Any, points: Sequence[tuple[float, Need]], colour: Any, marker: str, size: float
+) -> None:
     """The rows at their places along x: joined markers with bars."""
     x = [place for place, _ in points]
     rows = [row for _, row in points]
@@ -278,16 +328,37 @@ def _samples_line(axes: Any, points: Sequence[tuple[float, Row]], colour: Any, m
             for end, value, tip in ((low, row.low, "v"), (high, row.high, "^")):
                 open_end = value in (BELOW, ABOVE)
                 if not (open_end and not exact[i]):
-                    axes.plot(x[i], end, marker=tip if open_end else "_", color=colour, markersize=5, markerfacecolor="white", zorder=3.5)
+                    axes.plot(
+                        x[i],
+                        end,
+                        marker=tip if open_end else "_",
+                        color=colour,
+                        markersize=5,
+                        markerfacecolor="white",
+                        zorder=3.5,
+                    )
         if exact[i]:
-            axes.plot(x[i], y[i], marker=marker, color=colour, markersize=size, markeredgecolor="white", markeredgewidth=0.7, zorder=5)
+            axes.plot(
+                x[i],
+                y[i],
+                marker=marker,
+                color=colour,
+                markersize=size,
+                markeredgecolor="white",
+                markeredgewidth=0.7,
+                zorder=5,
+            )
         else:
             _arrow(axes, x[i], y[i], 1 if row.samples == ABOVE else -1, colour, size)
 
 
-def _labels(axes: Any, lines: Sequence[tuple[str, Sequence[Row], Any, str]], style: _Style) -> None:
+def _labels(axes: Any, lines: Sequence[tuple[str, Sequence[Need], Any, str]], style: _Style) -> None:
     """The names of lines at the right, at the height of their ends, moved apart where they would touch."""
-    ends = sorted((float(np.log(_height(rows[-1].samples, rows[-1]))), i) for i, (_, rows, _, _) in enumerate(lines) if rows)
+    ends = sorted(
+        (float(np.log(_height(rows[-1].samples, rows[-1]))), i)
+        for i, (_, rows, _, _) in enumerate(lines)
+        if rows
+    )
     bottom, top = np.log(style.low), np.log(style.high)
     apart = (top - bottom) * 0.062
     heights = [end for end, _ in ends]
@@ -303,9 +374,19 @@ def _labels(axes: Any, lines: Sequence[tuple[str, Sequence[Row], Any, str]], sty
         y = np.exp(height)
         place = axes.get_yaxis_transform()
         axes.plot(
-            [1.035], [y], marker=marker, color=colour, markersize=7, markeredgecolor="white", transform=place, clip_on=False, label=name
+            [1.035],
+            [y],
+            marker=marker,
+            color=colour,
+            markersize=7,
+            markeredgecolor="white",
+            transform=place,
+            clip_on=False,
+            label=name,
         )
-        axes.annotate(name, (1.06, y), xycoords=place, va="center", fontsize=10, color=colour, annotation_clip=False)
+        axes.annotate(
+            name, (1.06, y), xycoords=place, va="center", fontsize=10, color=colour, annotation_clip=False
+        )
 
 
 def _legend_of_targets(figure: Any, targets: Sequence[float]) -> None:
@@ -313,12 +394,17 @@ def _legend_of_targets(figure: Any, targets: Sequence[float]) -> None:
 
     look: dict[str, Any] = {"linestyle": "-", "linewidth": 1.4, "markersize": 6, "markeredgecolor": "white"}
     shades = _shades("#777777", len(targets))
-    marks = [Line2D([], [], color=shades[i], marker=_MARKERS[i % len(_MARKERS)], label=f"{t:.4g}", **look) for i, t in enumerate(targets)]
+    marks = [
+        Line2D([], [], color=shades[i], marker=_MARKERS[i % len(_MARKERS)], label=f"{t:.4g}", **look)
+        for i, t in enumerate(targets)
+    ]
     look = {"fontsize": 9, "title_fontsize": 9, "frameon": False}
-    figure.legend(handles=marks, title="test accuracy to reach", ncols=len(marks), loc="outside upper right", **look)
+    figure.legend(
+        handles=marks, title="test accuracy to reach", ncols=len(marks), loc="outside upper right", **look
+    )
 
 
-def _height(n: float, row: Row) -> float:
+def _height(n: float, row: Need) -> float:
     return float(np.clip(n, row.smallest, row.largest))
 
 
@@ -329,7 +415,16 @@ def _arrow(axes: Any, x: float, y: float, up: int, colour: Any, size: float) -> 
     half = [(0.12, 0.0), (0.12, 0.5), (0.32, 0.5), (0.0, 1.0)]
     outline = [*half, *((-u, v) for u, v in half[-2::-1]), half[0]]
     marker = Outline([(u, up * v) for u, v in outline], closed=True)
-    axes.plot(x, y, marker=marker, markersize=2 * _ARROW * size, color=colour, markerfacecolor="white", markeredgewidth=1.2, zorder=6)
+    axes.plot(
+        x,
+        y,
+        marker=marker,
+        markersize=2 * _ARROW * size,
+        color=colour,
+        markerfacecolor="white",
+        markeredgewidth=1.2,
+        zorder=6,
+    )
 
 
 def _shades(colour: str, count: int) -> list[Any]:
@@ -344,8 +439,11 @@ def _shades(colour: str, count: int) -> list[Any]:
 # Learning curves
 
 
-def learning(report: Report, path: Path) -> None:
-    """Test accuracy against training samples: a panel a world, every model in it, seeds as dots, and chance in the town."""
+def learning(report: Findings, path: Path) -> None:
+    """Draw test accuracy against training samples: a panel for each world, seeds as dots.
+
+    In the town also chance.
+    """
     settings = sorted({c.distractor for c in report.curves})
     worlds = sorted({c.entities for c in report.curves})
     models = sorted({c.model for c in report.curves}, key=model_order)
@@ -355,7 +453,7 @@ def learning(report: Report, path: Path) -> None:
     least = min(float(np.nanmin([c.low.min(), np.nanmin(c.runs)])) for c in report.curves) - 0.03
     floor = min(0.45, least) if town else max(least, -0.02)
     width = max(6.0, 3.3 * len(worlds))
-    figure = _figure(width, 3.1 * len(settings) + 0.5)
+    figure = new_figure(width, 3.1 * len(settings) + 0.5)
     grid = figure.subplots(len(settings), len(worlds), squeeze=False, sharex=True, sharey=True)
     for row, distractor in enumerate(settings):
         for column, entities in enumerate(worlds):
@@ -367,29 +465,42 @@ def learning(report: Report, path: Path) -> None:
             axes.set_xscale("log")
             axes.set_xlim(low / 1.25, high * 1.25)
             axes.set_ylim(floor, 1.02)
-            _plain(axes)
+            style_axes(axes)
             if town:
                 _chance(axes)
             for curve in here:
                 _learning_line(axes, curve, colours[curve.model], markers[curve.model], names[curve.model])
-            title = f"{entities} entities, {_distractors(distractor)}" if town else f"world of {entities}" * bool(report.world)
-            axes.set_title(title, fontsize=11, color=_INK, loc="left")
+            title = (
+                f"{entities} entities, {_distractors(distractor)}"
+                if town
+                else f"world of {entities}" * bool(report.world)
+            )
+            axes.set_title(title, fontsize=11, color=INK, loc="left")
     for axes in grid.flat:
-        _log_ticks(axes.xaxis, _round_sizes(low, high), _short)
+        set_log_ticks(axes.xaxis, round_values(low, high), short_number)
     for axes in grid[-1]:
-        axes.set_xlabel("training samples", color=_INK)
+        axes.set_xlabel("training samples", color=INK)
     for axes in grid[:, 0]:
-        axes.set_ylabel("test accuracy", color=_INK)
-    handles = {label: handle for axes in grid.flat for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+        axes.set_ylabel("test accuracy", color=INK)
+    handles = {
+        label: handle
+        for axes in grid.flat
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
     shown = [names[m] for m in models]
-    look = {"fontsize": 10, "frameon": False, "loc": "outside upper left", "ncols": min(len(shown), int(width / 1.6))}
+    look = {
+        "fontsize": 10,
+        "frameon": False,
+        "loc": "outside upper left",
+        "ncols": min(len(shown), int(width / 1.6)),
+    }
     figure.legend([handles[name] for name in shown], shown, **look)
-    one, more = (any((len(c.seeds) > 1) == several for c in report.curves) for several in (False, True))
+    single, several = (any((len(c.seeds) > 1) == many for c in report.curves) for many in (False, True))
     overs = dict.fromkeys(marked(c.interval_over) for c in report.curves if len(c.seeds) > 1)
-    bands = [f"95 % intervals over {'; or '.join(overs)}, dots: single seeds"] * more
-    bands += ["where there is one seed, Wilson intervals over test items only: too narrow"] * one
-    _caption(figure, f"Bands: {'; '.join(bands)}.")
-    _save(figure, path)
+    bands = [f"95 % intervals over {'; or '.join(overs)}, dots: single seeds"] * several
+    bands += ["where there is one seed, Wilson intervals over test items only: too narrow"] * single
+    add_footnote(figure, f"Bands: {'; '.join(bands)}.")
+    save_figure(figure, path)
 
 
 def _chance(axes: Any) -> None:
@@ -398,13 +509,28 @@ def _chance(axes: Any) -> None:
     axes.annotate("chance", (1, 0.5), (-2, -3), ("axes fraction", "data"), "offset points", **look)
 
 
-def _learning_line(axes: Any, curve: Curve, colour: str, marker: str, label: str) -> None:
+def _learning_line(axes: Any, curve: BootstrapCurve, colour: str, marker: str, label: str) -> None:
     axes.fill_between(curve.sizes, curve.low, curve.high, color=colour, alpha=0.16, linewidth=0, zorder=2)
-    look = {"linewidth": 1.7, "markersize": 5, "markeredgecolor": "white", "markeredgewidth": 0.5, "zorder": 4}
+    look = {
+        "linewidth": 1.7,
+        "markersize": 5,
+        "markeredgecolor": "white",
+        "markeredgewidth": 0.5,
+        "zorder": 4,
+    }
     axes.plot(curve.sizes, curve.accuracy, "-", marker=marker, color=colour, label=label, **look)
     if len(curve.seeds) > 1:
         sizes = np.repeat(curve.sizes[:, None], len(curve.seeds), axis=1)
-        axes.plot(sizes.ravel(), curve.runs.ravel(), "o", color=colour, alpha=0.3, markersize=3, markeredgewidth=0, zorder=3)
+        axes.plot(
+            sizes.ravel(),
+            curve.runs.ravel(),
+            "o",
+            color=colour,
+            alpha=0.3,
+            markersize=3,
+            markeredgewidth=0,
+            zorder=3,
+        )
 
 
 # One run
@@ -414,7 +540,9 @@ def curve(metrics: Sequence[Mapping[str, Any]], path: Path) -> None:
     """Loss and accuracy of one run, epoch by epoch, with the epoch of best validation accuracy marked.
 
     Args:
-        metrics: rows of metrics.jsonl, with epoch, step, train_loss, train_accuracy, val_loss, val_accuracy; one that is missing is a gap.
+        metrics: rows of metrics.jsonl, with epoch, step, train_loss, train_accuracy, val_loss, val_accuracy;
+            one that is missing is a gap.
+        path: the PNG to write.
 
     Raises:
         ValueError: there are no rows.
@@ -427,23 +555,47 @@ def curve(metrics: Sequence[Mapping[str, Any]], path: Path) -> None:
 
     epoch = column("epoch")
     validation = column("val_accuracy")
-    figure = _figure(9.5, 3.6)
+    figure = new_figure(9.5, 3.6)
     loss, accuracy = figure.subplots(1, 2)
     for axes, kind in ((loss, "loss"), (accuracy, "accuracy")):
-        _plain(axes)
+        style_axes(axes)
         for split, colour, words in (("train", "#8A8A8A", "training"), ("val", "#0072B2", "validation")):
-            axes.plot(epoch, column(f"{split}_{kind}"), "-o", color=colour, linewidth=1.6, markersize=2.5, label=words)
-        axes.set_title(kind, fontsize=11, color=_INK, loc="left")
-        axes.set_xlabel("epoch", color=_INK)
+            axes.plot(
+                epoch,
+                column(f"{split}_{kind}"),
+                "-o",
+                color=colour,
+                linewidth=1.6,
+                markersize=2.5,
+                label=words,
+            )
+        axes.set_title(kind, fontsize=11, color=INK, loc="left")
+        axes.set_xlabel("epoch", color=INK)
         axes.set_xlim(epoch[0] - 0.5, epoch[-1] + 0.5)
         axes.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
-    accuracy.set_ylim(min(0.45, np.nanmin([column("train_accuracy"), validation, [0.5] * len(epoch)]) - 0.02), 1.02)
+    accuracy.set_ylim(
+        min(0.45, np.nanmin([column("train_accuracy"), validation, [0.5] * len(epoch)]) - 0.02), 1.02
+    )
     accuracy.axhline(0.5, color="#888888", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
     if np.isfinite(validation).any():
         best = int(np.nanargmax(validation))
         for axes in (loss, accuracy):
             axes.axvline(epoch[best], color="#D55E00", linewidth=1, linestyle=":", zorder=1)
-        accuracy.plot(epoch[best], validation[best], "*", color="#D55E00", markersize=12, zorder=5, markeredgecolor="white",
-                      label=f"best, epoch {epoch[best]:g}: {validation[best]:.3f}")  # fmt: skip
-    figure.legend(*accuracy.get_legend_handles_labels(), fontsize=8.5, frameon=False, loc="outside lower center", ncols=3)
-    _save(figure, path)
+        accuracy.plot(
+            epoch[best],
+            validation[best],
+            "*",
+            color="#D55E00",
+            markersize=12,
+            zorder=5,
+            markeredgecolor="white",
+            label=f"best, epoch {epoch[best]:g}: {validation[best]:.3f}",
+        )
+    figure.legend(
+        *accuracy.get_legend_handles_labels(),
+        fontsize=8.5,
+        frameon=False,
+        loc="outside lower center",
+        ncols=3,
+    )
+    save_figure(figure, path)

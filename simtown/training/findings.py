@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.training.bootstrap import Curve, marked
+from simtown.training.bootstrap import BootstrapCurve, marked
 from simtown.training.curves import ABOVE, BELOW
 
 #: What follows a target in the name of the column of its smallest sets.
@@ -16,8 +16,30 @@ SMALLEST = ", smallest set"
 
 
 @dataclass(frozen=True)
-class Row:
-    """N* of one model in one world for one target by one rule; `samples`, `low`, `high` and `median` may be BELOW or ABOVE."""
+class Need:
+    """N* of one model in one world for one target by one rule.
+
+    `samples`, `low`, `high` and `median` may be BELOW or ABOVE.
+
+    Attributes:
+        model: its name.
+        entities: size of the world.
+        distractor: whether its scenes have a third vehicle.
+        target: accuracy.
+        rule: by which the need is read off the curve.
+        samples: the need.
+        low: lower end of its interval.
+        high: upper end of its interval.
+        interval_over: what varied among the runs, as :func:`simtown.training.bootstrap.interval_over` says
+            it.
+        median: Kaplan-Meier, over seeds.
+        seeds_reached: seeds that reach the target.
+        seeds: all seeds.
+        seeds_fewest: seeds of the size that has fewest.
+        items: test items of a run.
+        smallest: the smallest size that was trained.
+        largest: the largest size that was trained.
+    """
 
     model: str
     entities: int
@@ -27,7 +49,9 @@ class Row:
     samples: float
     low: float
     high: float
-    interval_over: str  #: what varied among the runs, as :func:`simtown.training.bootstrap.interval_over` says it
+    interval_over: (
+        str  #: what varied among the runs, as :func:`simtown.training.bootstrap.interval_over` says it
+    )
     median: float  #: Kaplan-Meier, over seeds
     seeds_reached: int
     seeds: int
@@ -50,15 +74,28 @@ class Row:
 
 @dataclass(frozen=True)
 class Exponent:
-    """N* grows as entities^value. NaN where it is not identifiable; `reason` says why. Ends of the interval may be infinite.
+    """The exponent with which N* grows: N* ~ entities^value.
+
+    NaN if it is not identifiable; `reason` says why. Ends of the interval may be infinite.
 
     Attributes:
         model: or "cnn-lstm - pbn", the difference.
+        distractor: whether the worlds have a third vehicle.
+        target: accuracy.
+        rule: by which needs are read off.
+        value: the exponent; NaN if there is none.
+        low: lower end of its interval.
+        high: upper end of its interval.
+        worlds: number of worlds.
+        uncensored: number of worlds whose need is known.
         identified: share of the replicates in which it is identifiable.
-        interval_over: as in :class:`Row`; of a difference, the narrower of the two.
-        least, most: of the value, if each censored world is treated otherwise (:class:`simtown.training.growth.Change`).
-        verdict: of a difference: "decided" if the interval excludes 0, on the same side, under every treatment of the censored worlds, and
-            holds more than the luck of one data set; else "undecided".
+        reason: why there is no value; empty if there is one.
+        interval_over: as in :class:`Need`; of a difference, the narrower of the two.
+        least: smallest value over the treatments of censored worlds
+            (:class:`simtown.training.growth.Change`).
+        most: largest value over these treatments.
+        verdict: of a difference: "decided" if the interval excludes 0, on the same side, under every
+            treatment of the censored worlds, and holds more than the luck of one data set; else "undecided".
     """
 
     model: str
@@ -86,18 +123,40 @@ class Exponent:
         """`0.62 (0.48 to 0.79)`, or why there is none."""
         if self.reason:
             return self.reason
-        known = _range(self.low, self.high, "{:.2f}".format)
-        return f"{self.value:.2f}" + (known or f" (interval unknown: identifiable in {self.identified:.0%} of the replicates)")
+        ends = _range(self.low, self.high, "{:.2f}".format)
+        return f"{self.value:.2f}" + (
+            ends or f" (interval unknown: identifiable in {self.identified:.0%} of the replicates)"
+        )
 
     @property
     def sensitivity(self) -> str:
-        """`0.41 to 0.80`, the range over the treatments of censored worlds; empty where no world is censored."""
-        return f"{self.least:.2f} to {self.most:.2f}" if self.uncensored < self.worlds and np.isfinite(self.least) else ""
+        """`0.41 to 0.80`, the range over the treatments of censored worlds; empty if no world is censored."""
+        return (
+            f"{self.least:.2f} to {self.most:.2f}"
+            if self.uncensored < self.worlds and np.isfinite(self.least)
+            else ""
+        )
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """N* of one model over that of another: between `at_least` and `at_most` as far as is known; equal where neither is censored."""
+    """N* of one model over that of another, between `at_least` and `at_most`.
+
+    They are equal if neither is censored.
+
+    Attributes:
+        upper: the model whose need is divided.
+        lower: the model by whose need it is divided.
+        entities: size of the world.
+        distractor: whether its scenes have a third vehicle.
+        target: accuracy.
+        rule: by which needs are read off.
+        at_least: lower bound of the ratio.
+        at_most: upper bound of the ratio.
+        low: lower end of its interval.
+        high: upper end of its interval.
+        interval_over: the narrower of the two models'.
+    """
 
     upper: str
     lower: str
@@ -131,13 +190,20 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Addition:
-    """By how many examples N* grows from the smallest world to the largest: between `at_least` and `at_most` as far as is known.
+    """By how many examples N* grows from the smallest world to the largest, between `at_least` and `at_most`.
 
     Attributes:
         model: or "cnn-lstm - pbn", the difference.
-        few, many: entities of the two worlds.
-        at_least, at_most: may be infinite.
-        low, high: ends of the interval.
+        distractor: whether the worlds have a third vehicle.
+        target: accuracy.
+        rule: by which needs are read off.
+        few: entities of the smallest world.
+        many: entities of the largest world.
+        at_least: lower bound; may be infinite.
+        at_most: upper bound; may be infinite.
+        low: lower end of the interval.
+        high: upper end of the interval.
+        interval_over: as in :class:`Need`.
         verdict: of a difference, as in :class:`Exponent`.
     """
 
@@ -160,7 +226,10 @@ class Addition:
         return bool(np.isfinite(self.at_least) or np.isfinite(self.at_most))
 
     def __str__(self) -> str:
-        """`28,198 (24,100 to 33,700)`, `1,575 to 1,825 (1,390 to 2,090)`, or a bound: `> 34,240 (from 33,600)`."""
+        """`28,198 (24,100 to 33,700)`, `1,575 to 1,825 (1,390 to 2,090)`, or a bound:
+
+        `> 34,240 (from 33,600)`.
+        """
         if not self.telling:
             return "unknown"
         if self.at_least == self.at_most:
@@ -176,7 +245,17 @@ class Addition:
 
 @dataclass(frozen=True)
 class BothReach:
-    """The sets, as (entities, size), on which two models were trained and on which both reach the target: the paper compares on these."""
+    """The sets, as (entities, size), on which two models were trained and both reach the target.
+
+    The paper compares on these.
+
+    Attributes:
+        upper: one model.
+        lower: the other model.
+        distractor: whether the worlds have a third vehicle.
+        target: accuracy.
+        sets: (entities, size) of each set.
+    """
 
     upper: str
     lower: str
@@ -187,7 +266,18 @@ class BothReach:
 
 @dataclass(frozen=True)
 class Accuracies:
-    """A cell's accuracy by three measures, each the mean over its seeds; NaN where it was not measured."""
+    """A cell's accuracy by three measures, each the mean over its seeds; NaN where it was not measured.
+
+    Attributes:
+        model: its name.
+        entities: size of the world.
+        distractor: whether its scenes have a third vehicle.
+        size: training examples.
+        seeds: number of seeds.
+        validation: on examples drawn as the training examples are.
+        reweighted: the same, weighted by equation 1.
+        test: on the uniform test set.
+    """
 
     model: str
     entities: int
@@ -213,11 +303,23 @@ def _range(low: float, high: float, words: Callable[[float], str]) -> str:
 
 
 @dataclass(frozen=True)
-class Report:
+class Findings:
     """Everything the runs say; :meth:`table` for people, the other fields for programs.
 
     Attributes:
+        targets: accuracies to reach.
+        replicates: of the bootstrap.
+        seed: of the bootstrap.
+        runs: number of runs.
         skipped: runs left out, by status.
+        curves: learning curves, by model and world.
+        rows: needs.
+        exponents: of growth with the world.
+        ratios: of needs between models.
+        notes: sentences about what the reader should know.
+        additions: additional data from the smallest to the largest world.
+        both_reach: sets on which two models reach a target.
+        accuracies: of each cell.
         world: what the size of a world counts ("entities"); empty if there is one world without a size.
     """
 
@@ -226,8 +328,8 @@ class Report:
     seed: int
     runs: int
     skipped: dict[str, int]
-    curves: list[Curve]
-    rows: list[Row]
+    curves: list[BootstrapCurve]
+    rows: list[Need]
     exponents: list[Exponent]
     ratios: list[Ratio]
     notes: list[str]
@@ -239,16 +341,22 @@ class Report:
     def head(self, model: str, entities: int, distractor: bool) -> dict[str, str]:
         """The first cells of a line about a model in a world."""
         world = {self.world: str(entities)} if self.world else {}
-        return {"model": model} | world | ({"distractor": yes(distractor)} if self.world == "entities" else {})
+        return (
+            {"model": model} | world | ({"distractor": yes(distractor)} if self.world == "entities" else {})
+        )
 
     def table(self) -> list[dict[str, str]]:
-        """A row a model and world, two columns a target: by the isotonic rule with an interval, and the paper's, the smallest set.
+        """A row for each model and world, two columns for each target.
+
+        They are the need by the isotonic rule with an interval, and the paper's: the smallest set.
 
         Every row has the same columns.
         """
         lines: dict[tuple[Any, ...], dict[str, str]] = {}
         for row in self.rows:
-            line = lines.setdefault((row.model, row.entities, row.distractor), self.head(row.model, row.entities, row.distractor))
+            line = lines.setdefault(
+                (row.model, row.entities, row.distractor), self.head(row.model, row.entities, row.distractor)
+            )
             target = f"{row.target:.4g}"
             line |= {target: line.get(target, ""), target + SMALLEST: line.get(target + SMALLEST, "")}
             if row.rule == "isotonic":
@@ -257,7 +365,10 @@ class Report:
                 line[target + SMALLEST] = row.text(row.samples)
         for row in self.rows:
             seeds = str(row.seeds) if row.seeds_fewest == row.seeds else f"{row.seeds_fewest}–{row.seeds}"
-            lines[row.model, row.entities, row.distractor] |= {"seeds": seeds, "interval over": marked(row.interval_over)}
+            lines[row.model, row.entities, row.distractor] |= {
+                "seeds": seeds,
+                "interval over": marked(row.interval_over),
+            }
         return list(lines.values())
 
 

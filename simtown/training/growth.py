@@ -9,19 +9,26 @@ from scipy.special import log_ndtr
 
 from simtown.training.curves import ABOVE, BELOW
 
-#: Least scatter of log N* about a line that the exponent's likelihood allows, 5 %: with none, worlds exactly on a line make it infinite.
+#: Least scatter of log N* about a line that the exponent's likelihood allows, 5 %: with none, worlds exactly
+#: on a line make it infinite.
 LEAST_SCATTER = 0.05
 
 
-def slopes(entities: np.ndarray, samples: np.ndarray, smallest: np.ndarray, largest: np.ndarray) -> np.ndarray:
-    """Exponents (R,): slope of log N* against log entities over W worlds, by maximum likelihood with normal scatter (a Tobit model).
+def slopes(
+    entities: np.ndarray, samples: np.ndarray, smallest: np.ndarray, largest: np.ndarray
+) -> np.ndarray:
+    """Exponents (R,): the slope of log N* against log entities over W worlds.
 
-    Without censored worlds it is least squares. A censored world says that N* lies beyond its limit. NaN where fewer than two worlds are
-    uncensored: there the likelihood alone would not bound the slope.
+    By maximum likelihood with normal scatter (a Tobit model).
+
+    Without censored worlds it is least squares. A censored world says that N* lies beyond its limit. NaN
+    where fewer than two worlds are uncensored: there the likelihood alone would not bound the slope.
 
     Args:
-        entities, smallest, largest: (W,) of each world, the sizes trained there.
+        entities: (W,) of each world.
         samples: (R, W) N*.
+        smallest: (W,) smallest size trained in each world.
+        largest: (W,) largest size trained in each world.
     """
     exact = np.isfinite(samples) & (samples != BELOW)
     z = np.log(np.where(exact, samples, np.where(samples == BELOW, smallest, largest)))
@@ -29,22 +36,25 @@ def slopes(entities: np.ndarray, samples: np.ndarray, smallest: np.ndarray, larg
     x = np.log(entities) - np.log(entities).mean()
     z -= z.mean(axis=1, keepdims=True)
     result = np.full(len(samples), np.nan)
-    known = exact.sum(axis=1) >= 2
-    plain = exact.all(axis=1) & known
+    identified = exact.sum(axis=1) >= 2
+    plain = exact.all(axis=1) & identified
     result[plain] = (z[plain] @ x) / (x @ x)
-    rest = known & ~plain
-    if rest.any():
-        result[rest] = _tobit(x, z[rest], side[rest])
+    censored = identified & ~plain
+    if censored.any():
+        result[censored] = _tobit(x, z[censored], side[censored])
     return result
 
 
 def _tobit(x: np.ndarray, z: np.ndarray, side: np.ndarray) -> np.ndarray:
-    """Slopes (R,) for x (W,), z and side (R, W), in Olsen's (1978) form, which is concave: h = 1 / scatter, intercept and slope times h.
+    """Slopes (R,) for x (W,), z and side (R, W), in Olsen's (1978) form, which is concave.
+
+    Its parameters are h = 1 / scatter, and intercept and slope times h.
 
     First with the scatter at its least; where more would be likelier, all three are free.
     """
     r, most = len(z), 1 / LEAST_SCATTER
-    toward = np.stack([np.broadcast_to(-1.0, z.shape), np.broadcast_to(-x, z.shape), z], axis=2)  # derivative of the residual
+    # derivative of the residual
+    toward = np.stack([np.broadcast_to(-1.0, z.shape), np.broadcast_to(-x, z.shape), z], axis=2)
     exact = side == 0
 
     def likelihood(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -67,8 +77,8 @@ def _tobit(x: np.ndarray, z: np.ndarray, side: np.ndarray) -> np.ndarray:
         """Newton's method; free: (R, 3), the parameters that may move."""
         for _ in range(60):
             value, gradient, hessian = likelihood(theta)
-            both = free[:, :, None] & free[:, None, :]
-            curvature = np.where(both, -hessian, 0) + np.where(free, 1e-10, 1)[:, :, None] * np.eye(3)
+            pairs = free[:, :, None] & free[:, None, :]
+            curvature = np.where(pairs, -hessian, 0) + np.where(free, 1e-10, 1)[:, :, None] * np.eye(3)
             step = np.linalg.solve(curvature, (gradient * free)[:, :, None])[:, :, 0]
             length = np.ones(r)
             for _ in range(30):
@@ -90,37 +100,59 @@ def _tobit(x: np.ndarray, z: np.ndarray, side: np.ndarray) -> np.ndarray:
 
 
 def bounds(samples: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Least and greatest N* that its censoring leaves open, of N* (R,) on these sizes; equal where it is not censored."""
+    """Least and greatest N* that censoring leaves open, for N* (R,) on these sizes.
+
+    They are equal if it is not censored.
+    """
     return np.where(samples == ABOVE, sizes[-1], samples), np.where(samples == BELOW, sizes[0], samples)
 
 
-def ratios(upper: np.ndarray, upper_sizes: np.ndarray, lower: np.ndarray, lower_sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Least and greatest ratio upper / lower of two N* (R,) that their censoring leaves open; equal where both are uncensored."""
+def ratios(
+    upper: np.ndarray, upper_sizes: np.ndarray, lower: np.ndarray, lower_sizes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Least and greatest ratio upper / lower of two N* (R,) that their censoring leaves open.
+
+    They are equal if neither is censored.
+    """
     (a, b), (c, d) = bounds(upper, upper_sizes), bounds(lower, lower_sizes)
     with np.errstate(divide="ignore"):
         return a / d, b / c
 
 
-def additions(few: np.ndarray, few_sizes: np.ndarray, many: np.ndarray, many_sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Least and greatest number of examples by which N* (R,) in a world of many exceeds N* in a world of few."""
+def additions(
+    few: np.ndarray, few_sizes: np.ndarray, many: np.ndarray, many_sizes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Least and greatest difference N* (R,) in a world of many less N* in a world of few."""
     (a, b), (c, d) = bounds(few, few_sizes), bounds(many, many_sizes)
     return c - b, d - a
 
 
 @dataclass(frozen=True)
 class Change:
-    """A way to treat a censored world that asks how much an exponent hinges on it."""
+    """A way to treat a censored world that asks how much an exponent hinges on it.
+
+    Attributes:
+        world: its size.
+        dropped: True: leave the world out; False: take its bound "reached on the smallest set" for N*.
+    """
 
     world: int
-    dropped: bool  #: the world is left out; otherwise its bound "reached on the smallest set" is taken for N*
+    dropped: bool
 
     def __str__(self) -> str:
         return f"without {self.world}" if self.dropped else f"the bound of {self.world} taken for its need"
 
 
 @dataclass(frozen=True)
-class Needs:
-    """N* (1 + replicates, W) of one model over W worlds, with the smallest and largest size (W,) trained in each."""
+class WorldNeeds:
+    """N* of one model over W worlds, with the sizes trained in each.
+
+    Attributes:
+        worlds: (W,) sizes.
+        samples: (1 + replicates, W) N*.
+        smallest: (W,) smallest size that was trained.
+        largest: (W,) largest size that was trained.
+    """
 
     worlds: np.ndarray
     samples: np.ndarray

@@ -9,24 +9,27 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from simtown.core.files import as_json
+from simtown.core.runs import changed_settings
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import LEFT_OUT, Settings, file_name, has_digest
-from simtown.training.record import cut
+from simtown.training.settings import FitSettings
 
-if TYPE_CHECKING:
-    from simtown.training.run import FitSettings
-
-#: Settings of a data set that do not change its training examples: how many there are, what else is stored of them, and how.
+#: Settings of a data set that do not change its training examples: how many there are, what else is stored of
+#: them, and how.
 _STORAGE = ("n", "val", "test", "masks", "depth", "shard")
 #: What an error calls the examples of each split.
 _NAMES = {"train": "training", "val": "validation", "test": "test"}
 
 
 def world(settings: Settings) -> dict[str, Any]:
-    """The settings of a data set as run.json repeats them: those that decide which examples are there, and the sizes of val and test."""
-    plain: dict[str, Any] = json.loads(json.dumps(asdict(settings.canonical)))
+    """The settings of a data set that run.json repeats.
+
+    They decide which examples there are; the sizes of val and test are among them.
+    """
+    plain: dict[str, Any] = as_json(asdict(settings.canonical))
     for name, from_file in (("frequencies", settings.table_from_file), ("paint", settings.paint_from_file)):
         if from_file:
             plain[name] = plain[name].replace("\\", "/").rpartition("/")[2]
@@ -34,19 +37,30 @@ def world(settings: Settings) -> dict[str, Any]:
 
 
 def examples_read(
-    dataset: Dataset, train_sizes: Iterable[int], advanced: Callable[[int], None] = lambda examples: None
+    dataset: Dataset, train_sizes: Iterable[int], progress: Callable[[int], object] = lambda examples: None
 ) -> dict[int, dict[str, str]]:
     """By training size: the digests of the examples that such a run reads, by split.
 
-    Reads the training examples, and all of validation and test, once; `advanced` as in :meth:`simtown.datasets.reader.Split.digests`.
+    Reads the training examples, and all of validation and test, once; `progress` as in
+    :meth:`simtown.datasets.reader.Split.digests`.
     """
-    val, test = (split.digests([len(split)], advanced)[len(split)] for split in (dataset.val, dataset.test))
-    return {n: {"train": train, "val": val, "test": test} for n, train in dataset.train.digests(train_sizes, advanced).items()}
+    val, test = (split.digests([len(split)], progress)[len(split)] for split in (dataset.val, dataset.test))
+    return {
+        n: {"train": train, "val": val, "test": test}
+        for n, train in dataset.train.digests(train_sizes, progress).items()
+    }
 
 
 def endless(dataset: Dataset) -> str:
-    """What stands for the training examples of a run that draws fresh ones: SHA-256 of the settings that decide them."""
-    drawn = {name: value for name, value in dataset.manifest["settings"].items() if name not in (*_STORAGE, "test_seed")}
+    """What stands for the training examples of a run that draws fresh ones:
+
+    SHA-256 of the settings that decide them.
+    """
+    drawn = {
+        name: value
+        for name, value in dataset.manifest["settings"].items()
+        if name not in (*_STORAGE, "test_seed")
+    }
     return sha256(json.dumps(drawn, sort_keys=True).encode()).hexdigest()
 
 
@@ -57,28 +71,33 @@ def shards_digest(dataset: Dataset) -> str:
 
 
 def other_settings(run: dict[str, Any], settings: FitSettings, data: Settings) -> list[str]:
-    """In what the settings of a run.json differ from these, such as "patience 10, now 7" or "data.seed 0, now 5"."""
-    now = json.loads(json.dumps(asdict(settings)))
-    told = run["settings"]
-    differ = [f"{name} {cut(told.get(name))}, now {cut(value)}" for name, value in now.items() if told.get(name) != value]
+    """The settings of a run.json that differ from these: "patience 10, now 7" or "data.seed 0, now 5"."""
     now = world(data)
-    before = {**now, **LEFT_OUT, **run["data"]}  # an older simtown did not record all of them
-    return differ + [f"data.{name} {cut(before[name])}, now {cut(value)}" for name, value in now.items() if not _same(before[name], value)]
+    recorded = {**now, **LEFT_OUT, **run["data"]}  # an older simtown did not record all of them
+    before = {name: value if _same(recorded[name], value) else recorded[name] for name, value in now.items()}
+    return changed_settings(run["settings"], as_json(asdict(settings))) + [
+        f"data.{change}" for change in changed_settings(before, now)
+    ]
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Whether two values of a setting agree; of two CSV files, of which one alone may have a digest, the names."""
-    if isinstance(one, str) and isinstance(other, str) and not (has_digest(one) and has_digest(other)):
-        return file_name(one) == file_name(other)
-    return bool(one == other)
+def _same(before: Any, now: Any) -> bool:
+    """Whether two values of a setting agree. CSV files agree in their names, unless both have a digest."""
+    if isinstance(before, str) and isinstance(now, str) and not (has_digest(before) and has_digest(now)):
+        return file_name(before) == file_name(now)
+    return bool(before == now)
 
 
 def other_examples(run: dict[str, Any], examples: dict[str, str], dataset: Dataset) -> str:
-    """Which examples of a run.json differ from those of a data set (`examples`: their digests), "" if none do."""
-    told = run["data"].get("examples")
-    if told is None:
+    """Which examples of a run.json differ from those of a data set; "" if none do.
+
+    `examples` are the digests of the data set's.
+    """
+    recorded = run["data"].get("examples")
+    if recorded is None:
         return (
-            "" if run["data"].get("sha256") == shards_digest(dataset) else "another data set (an older simtown recorded it by its shards)"
+            ""
+            if run["data"].get("sha256") == shards_digest(dataset)
+            else "another data set (an older simtown recorded it by its shards)"
         )
-    splits = [name for split, name in _NAMES.items() if told.get(split) != examples[split]]
+    splits = [name for split, name in _NAMES.items() if recorded.get(split) != examples[split]]
     return f"other {' and '.join(splits)} examples" if splits else ""

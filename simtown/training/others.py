@@ -1,4 +1,7 @@
-"""Results of experiments that never saw the town: a CSV of learning curves, as the runs that the estimator takes."""
+"""Results of experiments that never saw the town: a CSV of learning curves.
+
+They are read as the runs that the estimator takes.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from simtown.files import read_text
+from simtown.core.files import read_text
 from simtown.training.record import LARGEST_TEST, NAME, brief
 from simtown.training.results import MOST_ANSWERS, MOST_RUNS, Run
 
@@ -36,10 +39,13 @@ class ResultsTable:
 
 
 def read_table(path: Path) -> ResultsTable:
-    """Read a CSV with columns group, size, seed, correct, total and, optionally, world; lines that begin with # are comments.
+    """Read a CSV with columns group, size, seed, correct, total and, optionally, world.
+
+    Lines that begin with # are comments.
 
     Raises:
-        FileNotFoundError: it is not there. ValueError: it is no such table; the message names the line and the column.
+        FileNotFoundError: it is not there.
+        ValueError: it is no such table; the message names the line and the column.
     """
     if not path.exists():
         raise FileNotFoundError(f"{path} is not there: give a CSV file with the columns {', '.join(COLUMNS)}")
@@ -55,8 +61,16 @@ def read_table(path: Path) -> ResultsTable:
     missing = [name for name in COLUMNS if name not in names]
     unknown = [name for name in names if name not in (*COLUMNS, "world")]
     if missing or unknown or len(set(names)) < len(names):
-        what = f"lacks the column {missing[0]}" if missing else f"has a column {brief(unknown[0])}" if unknown else "names a column twice"
-        raise ValueError(f"{path}, line {first}: {what}; the columns are {', '.join(COLUMNS)} and, if you like, world")
+        what = (
+            f"lacks the column {missing[0]}"
+            if missing
+            else f"has a column {brief(unknown[0])}"
+            if unknown
+            else "names a column twice"
+        )
+        raise ValueError(
+            f"{path}, line {first}: {what}; the columns are {', '.join(COLUMNS)} and, if you like, world"
+        )
     if not body:
         raise ValueError(f"{path} has no results below its line {first}")
     if len(body) > MOST_RUNS:
@@ -71,11 +85,16 @@ def read_table(path: Path) -> ResultsTable:
         run = _run(where, dict(zip(names, (cell.strip() for cell in cells), strict=True)))
         cell = (run.model, run.entities, run.train_size, run.seed)
         if cell in lines_of:
-            raise ValueError(f"{where}: the same group, size, seed{' and world' if 'world' in names else ''} as line {lines_of[cell]}")
+            raise ValueError(
+                f"{where}: the same group, size, seed{' and world' if 'world' in names else ''} as line "
+                f"{lines_of[cell]}"
+            )
         lines_of[cell] = number
         answers += len(run.correct)
         if answers > MOST_ANSWERS:
-            raise ValueError(f"{where}: more than {MOST_ANSWERS:,} answers of all runs together are not compared")
+            raise ValueError(
+                f"{where}: more than {MOST_ANSWERS:,} answers of all runs together are not compared"
+            )
         runs.append(run)
     return ResultsTable(runs, runs[0].model, "world" in names)
 
@@ -99,7 +118,8 @@ def _run(where: str, line: dict[str, str]) -> Run:
     if total > LARGEST_TEST:
         raise ValueError(f"{where}, column total: {total} is more than {LARGEST_TEST:,}")
     world = _whole(where, "world", line["world"], 1) if "world" in line else 1
-    # Which items were answered right is not known, so no two runs can be paired by item: each has a test set of its own name.
+    # Which items were answered right is not known, so no two runs can be paired by item: each has a test set
+    # of its own name.
     answers = np.zeros(total, dtype=bool)
     answers[:correct] = True
     return Run(line["group"], world, False, size, seed, where, answers)

@@ -1,4 +1,7 @@
-"""How a run goes between two validations, told once a second: reading a loss makes a card wait for the steps that led to it."""
+"""How a run goes between two validations, once a second.
+
+Not after every step: reading a loss makes a card wait for the steps before.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,8 @@ class Pacer:
 
     Args:
         paced: called with a Pace every EVERY seconds, the first time so long after the first step.
-        loss: () the sum of the cross-entropy since the last validation, on its device; it is added to from outside.
+        loss: () the sum of the cross-entropy since the last validation, on its device; it is added to from
+            outside.
         examples: seen since the last validation.
         of: examples from the last validation to the next.
     """
@@ -65,9 +69,9 @@ class Pacer:
         if now < self._due:
             return
         if self._times:
-            total, (begun, before) = float(self._loss), self._times[0]
+            total, (start, before) = float(self._loss), self._times[0]
             loss = (total - self._sum) / (examples - self._examples)
-            self._paced(Pace(epoch, step, loss, examples, self._of, (examples - before) / (now - begun)))
+            self._paced(Pace(epoch, step, loss, examples, self._of, (examples - before) / (now - start)))
             self._sum, self._examples = total, examples
         self._times.append((now, examples))  # the first step is not timed: much is made ready in it
         self._due = now + EVERY

@@ -1,4 +1,7 @@
-"""What a run records of itself: the kind and the range of every value in run.json that is used later, whoever wrote the file."""
+"""What a run records: the kind and the range of every value in run.json that is used later.
+
+The file may be anybody's.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any
 
+#: The files of a run directory that are read without PyTorch, and what run.json calls itself.
+RUN, TEST, FORMAT = "run.json", "test.npz", "simtown-run"
 #: Bytes of the largest run.json; ours have some 5,000.
 LARGEST_RUN = 300_000
 #: Questions of the largest test set.
@@ -65,7 +70,9 @@ def whole(low: int, high: int) -> Kind:
 
 def number(low: float, high: float) -> Kind:
     """A number of this range."""
-    return _kind(f"a number from {low:g} to {high:g}", lambda value: _is_number(value) and low <= value <= high)
+    return _kind(
+        f"a number from {low:g} to {high:g}", lambda value: _is_number(value) and low <= value <= high
+    )
 
 
 def one_of(*choices: str) -> Kind:
@@ -131,7 +138,11 @@ _LOSS = _kind("a number", lambda value: _is_number(value) and not 1e30 < abs(val
 _SCALAR = maybe(
     _kind(
         "a text of one line, a number up to 1e9, true or false",
-        lambda value: isinstance(value, bool) or _is_text(value, LONGEST_TEXT) or (_is_number(value) and abs(value) <= 1e9),
+        lambda value: (
+            isinstance(value, bool)
+            or _is_text(value, LONGEST_TEXT)
+            or (_is_number(value) and abs(value) <= 1e9)
+        ),
     )
 )
 
@@ -149,24 +160,31 @@ def _measure(value: Any, key: str) -> None:
     (_SHARES if isinstance(value, dict) else maybe(SHARE))(value, key)
 
 
-#: Settings of a run (:class:`simtown.training.run.FitSettings`).
+#: Settings of a run (:class:`simtown.training.settings.FitSettings`).
 SETTINGS = {
-    "model": NAME, "train_size": whole(1, LARGEST_TRAIN), "seed": SEED, "options": each(_option, 100), "protocol": NAME, "min_steps": COUNT,
-    "patience": COUNT, "batch": COUNT, "learning_rate": number(0, 10), "max_steps": COUNT, "stream": FLAG, "device": NAME,
-    "precision": NAME, "compile": FLAG,
+    "model": NAME, "train_size": whole(1, LARGEST_TRAIN), "seed": SEED, "options": each(_option, 100),
+    "protocol": NAME, "min_steps": COUNT, "patience": COUNT, "batch": COUNT, "learning_rate": number(0, 10),
+    "max_steps": COUNT, "stream": FLAG, "device": NAME, "precision": NAME, "compile": FLAG,
 }  # fmt: skip
 #: Settings of its data set (:class:`simtown.datasets.settings.Settings`).
 _SIDE = whole(1, 4_096)
 DATA = {
-    "entities": whole(1, LARGEST_WORLD), "width": _SIDE, "height": _SIDE, "distractor": FLAG, "seed": SEED, "test_seed": maybe(SEED),
-    "world_seed": SEED, "val": _TESTED, "test": _TESTED, "catalogue": whole(1, 1_000), "relations": listed(NAME), "weathers": listed(NAME),
+    "entities": whole(1, LARGEST_WORLD), "width": _SIDE, "height": _SIDE, "distractor": FLAG,
+    "seed": SEED, "test_seed": maybe(SEED), "world_seed": SEED, "val": _TESTED, "test": _TESTED,
+    "catalogue": whole(1, 1_000), "relations": listed(NAME), "weathers": listed(NAME),
     "frequencies": TEXT, "paint": TEXT, "phrasing": NAME, "jitter": number(0, 1),
 }  # fmt: skip
 #: A row of metrics, and the best of them.
 METRICS = {
-    "epoch": COUNT, "step": COUNT, "objective": _LOSS, "train_loss": _LOSS, "train_accuracy": SHARE, "val_loss": _LOSS,
-    "val_accuracy": SHARE, "images_per_second": _LOSS,
-}  # fmt: skip
+    "epoch": COUNT,
+    "step": COUNT,
+    "objective": _LOSS,
+    "train_loss": _LOSS,
+    "train_accuracy": SHARE,
+    "val_loss": _LOSS,
+    "val_accuracy": SHARE,
+    "images_per_second": _LOSS,
+}
 BEST = table(epoch=COUNT, step=COUNT, val_accuracy=SHARE, val_loss=_LOSS)
 
 _RECORD = table(
@@ -188,7 +206,8 @@ _RECORD = table(
     restarts=COUNT,
     best=BEST,
     test=table(
-        accuracy=SHARE, low=SHARE, high=SHARE, n=_TESTED, loss=_LOSS, relations=each(maybe(_SHARES)), deciles=each(maybe(_SHARES)),
+        accuracy=SHARE, low=SHARE, high=SHARE, n=_TESTED, loss=_LOSS,
+        relations=each(maybe(_SHARES)), deciles=each(maybe(_SHARES)),
         seen=maybe(_SHARES), unseen=maybe(_SHARES), validation=_measure, reweighted=_measure,
     ),
     references=each(SHARE),
@@ -196,13 +215,16 @@ _RECORD = table(
 )  # fmt: skip
 #: What a finished run says; older ones too.
 FINISHED = (
-    "epochs", "steps", "stopped", "best.epoch", "test.accuracy", "test.low", "test.high", "test.n", "test.relations", "test.deciles",
-    "references",
-)  # fmt: skip
+    *("epochs", "steps", "stopped", "best.epoch", "references"),
+    *(f"test.{name}" for name in ("accuracy", "low", "high", "n", "relations", "deciles")),
+)
 
 
 def check(record: Any) -> None:
-    """Compare a run.json, or the same in the small file of a cell, with what may stand there. Raises ValueError, which names the key."""
+    """Compare a run.json, or the same in the small file of a cell, with what may stand there.
+
+    Raises ValueError, which names the key.
+    """
     _RECORD(record, "")
     settings = record.get("settings", {})
     for name in ("model", "train_size", "seed"):
@@ -211,7 +233,10 @@ def check(record: Any) -> None:
 
 
 def require(record: Mapping[str, Any], keys: tuple[str, ...]) -> None:
-    """Raises KeyError for the first of these keys, written as "test.n", that is missing; it names what is missing."""
+    """Raises KeyError for the first of these keys, written as "test.n", that is missing.
+
+    The error names what is missing.
+    """
     for key in keys:
         part: Any = record
         names = key.split(".")

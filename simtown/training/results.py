@@ -1,4 +1,4 @@
-"""Finished runs, read from the directories that `simtown fit` and `simtown sweep` make, and from the small files in which cells are kept.
+"""Finished runs, read from directories of runs and sweeps, and from the small files of cells.
 
 Reading needs no PyTorch: a report can be made on a machine that cannot train.
 """
@@ -10,30 +10,33 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from simtown.arrays import load_npz
-from simtown.files import DamagedError, RefusedError, open_plain, read_json
-from simtown.training import record as records
+from simtown.core.files import DamagedError, RefusedError, open_plain, read_json
+from simtown.training import cells
 from simtown.training.conditions import conditions, refuse_mixture
+from simtown.training.record import FORMAT, LARGEST_RUN, RUN, TEST, check, require
 
-#: What a run directory holds of use here, and what its run.json calls itself.
-RUN, TEST, FORMAT = "run.json", "test.npz", "simtown-run"
-#: What the small file of a finished cell calls itself (:mod:`simtown.training.cells`).
-CELL = "simtown-cell"
 #: Bytes from the beginning of a JSON file in which a cell's file says what it is.
 _HEAD = 200_000
-#: Files and folders of the largest directory in which runs are looked for, runs of the largest report, and answers of all these together:
-#: each takes some ten bytes.
+#: Files and folders of the largest directory in which runs are looked for, runs of the largest report, and
+#: answers of all these together: each takes some ten bytes.
 MOST_FILES, MOST_RUNS, MOST_ANSWERS = 500_000, 20_000, 50_000_000
 #: Our models, in the order of tables and figures; any other comes after them.
 MODELS = (
-    "cnn-lstm", "cnn-lstm-boxes", "film", "relation-network", "vit", "pbn-no-boxes", "pbn", "true-boxes", "question-only",
-)  # fmt: skip
+    "cnn-lstm",
+    "cnn-lstm-boxes",
+    "film",
+    "relation-network",
+    "vit",
+    "pbn-no-boxes",
+    "pbn",
+    "true-boxes",
+    "question-only",
+)
 
 
 @dataclass(frozen=True)
@@ -41,9 +44,15 @@ class Run:
     """One finished run: a model trained once, tested once.
 
     Attributes:
+        model: its name.
+        entities: size of the world.
+        distractor: whether its scenes have a third vehicle.
+        train_size: training examples.
+        seed: of the run.
         test_id: identity of the test set; the same id means the same items in the same order.
         correct: (T,) bool, per test item.
-        data_seed, world_seed: of the data set that it read; None where nobody recorded it.
+        data_seed: seed of the data set that it read; None if it is not recorded.
+        world_seed: the data set's world seed; None if it is not recorded.
         validation: accuracy on validation examples, None where there is none.
         reweighted: the same, each example weighted by equation 1.
     """
@@ -65,27 +74,38 @@ def read_runs(paths: Iterable[Path]) -> list[Run]:
     """Every finished run at or below the paths, in the order of their cells; a run found twice counts once.
 
     Raises:
-        FileNotFoundError: a path is not there, or holds no finished run. DamagedError: a file is not what `simtown fit` writes.
+        FileNotFoundError: a path is not there, or holds no finished run.
+        DamagedError: a file is not what `simtown fit` writes.
         RefusedError: they are too many, or a run is a symbolic link.
-        ValueError: two directories hold the same cell. MixtureError: runs that were not made alike.
+        ValueError: two directories hold the same cell.
+        MixtureError: runs that were not made alike.
     """
     return read_and_count(paths)[0]
 
 
 def read_and_count(paths: Iterable[Path]) -> tuple[list[Run], dict[str, int]]:
-    """The finished runs, and how many others there are of each status."""
+    """The finished runs, and how many others there are of each status.
+
+    Raises:
+        FileNotFoundError: a path does not exist, or there is no finished run.
+        DamagedError: a file is damaged, or two runs disagree about the number of items of their test set.
+        RefusedError: there are too many runs or answers.
+        ValueError: the same run is given twice, or the runs cannot stand in one table.
+    """
     paths = [Path(p) for p in paths]
     files: set[Path] = set()
     for path in paths:
         if not path.exists():
-            raise FileNotFoundError(f"{path} is not there: give directories made by simtown fit or simtown sweep")
-        found = [path.resolve()] if path.is_file() else _json_files(path.resolve())
-        files |= {file for file in found if file.name == RUN or _is_cell(file)}
+            raise FileNotFoundError(
+                f"{path} is not there: give directories made by simtown fit or simtown sweep"
+            )
+        json_files = [path.resolve()] if path.is_file() else _json_files(path.resolve())
+        files |= {file for file in json_files if file.name == RUN or _is_cell(file)}
     done: list[tuple[Path, dict[str, str], Run]] = []
     others: Counter[str] = Counter()
     answers = 0
     for file in sorted(files):
-        record, correct = _json(file) if file.name == RUN else _cell(file)
+        record, correct = _json(file) if file.name == RUN else cells.load(file)
         if record.get("format") != FORMAT:
             continue  # another program's
         if record.get("status") != "done":
@@ -96,33 +116,41 @@ def read_and_count(paths: Iterable[Path]) -> tuple[list[Run], dict[str, int]]:
         answers += len(run.correct)
         if len(done) > MOST_RUNS or answers > MOST_ANSWERS:
             raise RefusedError(
-                f"{file}: more than {MOST_RUNS:,} runs, or {MOST_ANSWERS:,} answers, are not compared: give fewer directories"
+                f"{file}: more than {MOST_RUNS:,} runs, or {MOST_ANSWERS:,} answers, are not compared: give "
+                "fewer directories"
             )
-    refuse_mixture([(_place(file), found) for file, found, _ in done])
-    cells: dict[tuple[Any, ...], tuple[Run, Path]] = {}
+    refuse_mixture([(_place(file), conditions_of_run) for file, conditions_of_run, _ in done])
+    runs: dict[tuple[Any, ...], tuple[Run, Path]] = {}
     items: dict[str, tuple[int, Path]] = {}
     for file, _, run in done:
         key = (run.model, run.distractor, run.entities, run.train_size, run.seed)
-        first, place = cells.setdefault(key, (run, file))
+        first, place = runs.setdefault(key, (run, file))
         same = first == run and np.array_equal(first.correct, run.correct)
         kept = not (place.name == file.name == RUN)  # a run and the small file of its cell, or two of these
         if place != file and not (same and kept):
-            raise ValueError(f"{_place(place)} and {_place(file)} hold the same run ({_name(run)}): give only one of the two")
+            raise ValueError(
+                f"{_place(place)} and {_place(file)} hold the same run ({_name(run)}): give only one of the "
+                "two"
+            )
         count, earlier = items.setdefault(run.test_id, (len(run.correct), file))
         if count != len(run.correct):
             raise DamagedError(
-                f"{_answers(file)} holds answers to {len(run.correct)} test questions, {_answers(earlier)} to {count} of the same "
-                "test set: one of the two is damaged; train that run again"
+                f"{_answers(file)} holds answers to {len(run.correct)} test questions, {_answers(earlier)} "
+                f"to {count} of the same test set: one of the two is damaged; train that run again"
             )
-    if not cells:
+    if not runs:
         where = ", ".join(map(str, paths)) or "nowhere"
         unfinished = f" ({counts(others)})" if others else ""
-        raise FileNotFoundError(f"{where}: no finished run{unfinished}; make some with simtown fit or simtown sweep")
-    return [cells[key][0] for key in sorted(cells)], dict(sorted(others.items()))
+        raise FileNotFoundError(
+            f"{where}: no finished run{unfinished}; make some with simtown fit or simtown sweep"
+        )
+    return [runs[key][0] for key in sorted(runs)], dict(sorted(others.items()))
 
 
 def _json_files(directory: Path) -> Iterator[Path]:
-    """The JSON files at or below a directory. Symbolic links are not followed: they may lead anywhere, or in a circle.
+    """The JSON files at or below a directory.
+
+    Symbolic links are not followed: they may lead anywhere, or in a circle.
 
     Raises RefusedError for a link that stands for a run, and for a directory of more than MOST_FILES.
     """
@@ -136,7 +164,10 @@ def _json_files(directory: Path) -> Iterator[Path]:
             for entry in entries:
                 count += 1
                 if count > MOST_FILES:
-                    raise RefusedError(f"{directory} holds more than {MOST_FILES:,} files and folders: give the directories of runs in it")
+                    raise RefusedError(
+                        f"{directory} holds more than {MOST_FILES:,} files and folders: give the directories "
+                        "of runs in it"
+                    )
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(Path(entry.path))
                 elif entry.is_file(follow_symlinks=False) and entry.name.endswith(".json"):
@@ -146,20 +177,16 @@ def _json_files(directory: Path) -> Iterator[Path]:
 
 
 def _is_cell(file: Path) -> bool:
-    """Whether a JSON file is the small file of a cell, from its first bytes; a larger file is not read further."""
+    """Whether a JSON file is the small file of a cell.
+
+    Its first bytes say so; a larger file is not read further.
+    """
     try:
         with open_plain(file, follow=False) as opened:
             head = opened.read(_HEAD)
     except (OSError, RefusedError):
         return False
-    return head.startswith(b'{"correct":') or f'"{CELL}"'.encode() in head
-
-
-def _cell(file: Path) -> tuple[dict[str, Any], np.ndarray]:
-    """The record of a cell's run, as its run.json held it, and its right answers (T,) bool."""
-    cells = import_module("simtown.training.cells")
-    record, correct = cells.load(file)
-    return record, correct
+    return head.startswith(b'{"correct":') or f'"{cells.FORMAT}"'.encode() in head
 
 
 def _place(file: Path) -> Path:
@@ -175,36 +202,40 @@ def _answers(file: Path) -> Path:
 def _json(file: Path) -> tuple[dict[str, Any], None]:
     """A run.json; the right answers lie beside it."""
     try:
-        told = read_json(file, records.LARGEST_RUN)
-        if not isinstance(told, dict):
+        record = read_json(file, LARGEST_RUN)
+        if not isinstance(record, dict):
             raise ValueError("it holds no settings")
-        if told.get("format") == FORMAT:
-            records.check(told)
+        if record.get("format") == FORMAT:
+            check(record)
     except (OSError, ValueError) as error:
         raise DamagedError(f"{file} is damaged ({error}): train this run again") from error
-    return told, None
+    return record, None
 
 
 #: What a report needs to know of a run.
 _NEEDED = ("model", "train_size", "seed", "data.test_id", "data.entities", "data.distractor", "test.accuracy")
 
 
-def _run(file: Path, told: dict[str, Any], correct: np.ndarray | None) -> Run:
-    """A finished run from its run.json or the same record of a cell, with its right answers where they do not lie beside it."""
+def _run(file: Path, record: dict[str, Any], correct: np.ndarray | None) -> Run:
+    """A finished run from its run.json, or from the record of a cell.
+
+    `correct`: its right answers, None if they lie beside the file.
+    """
     try:
-        records.require(told, _NEEDED)
+        require(record, _NEEDED)
     except KeyError as error:
         raise DamagedError(f"{file} is damaged (it lacks {error}): train this run again") from error
-    data, path = told["data"], _answers(file)
-    accuracy, *shares = (_share(told["test"], name) for name in ("accuracy", "validation", "reweighted"))
+    data, path = record["data"], _answers(file)
+    accuracy, *shares = (_share(record["test"], name) for name in ("accuracy", "validation", "reweighted"))
     if correct is None:
-        correct = right_answers(path)
+        correct = cells.right_answers(path)
     if accuracy is None or not abs(accuracy - correct.mean()) < 0.5 / len(correct):
         raise DamagedError(
-            f"{path} is damaged (its accuracy is {correct.mean():.4f}, {file.name} says {accuracy:.4f}): train this run again"
+            f"{path} is damaged (its accuracy is {correct.mean():.4f}, {file.name} says {accuracy:.4f}): "
+            "train this run again"
         )
     seeds = (data["seed"], data.get("world_seed", 0)) if "seed" in data else (None, None)
-    cell = told["model"], data["entities"], data["distractor"], told["train_size"], told["seed"]
+    cell = record["model"], data["entities"], data["distractor"], record["train_size"], record["seed"]
     return Run(*cell, data["test_id"], correct, *seeds, *shares)
 
 
@@ -216,23 +247,11 @@ def _share(test: Mapping[str, Any], name: str) -> float | None:
     return None if value is None else float(value)
 
 
-def right_answers(path: Path) -> np.ndarray:
-    """(T,) bool, of a test.npz. Raises DamagedError."""
-    try:
-        correct = load_npz(path, ("correct",), _LARGEST_ANSWERS)["correct"]
-    except DamagedError as error:
-        raise DamagedError(f"{error}: train this run again") from error
-    if correct.ndim != 1 or correct.dtype != np.bool_ or not len(correct):
-        raise DamagedError(f"{path} is damaged (its array 'correct' is not a list of right and wrong answers): train this run again")
-    return correct
-
-
-#: Bytes of an array of right answers: one each, and NumPy's header.
-_LARGEST_ANSWERS = records.LARGEST_TEST + 1_000
-
-
 def _name(run: Run) -> str:
-    return f"{run.model}, {world_name(run.entities, run.distractor)}, {run.train_size:,} samples, seed {run.seed}"
+    return (
+        f"{run.model}, {world_name(run.entities, run.distractor)}, {run.train_size:,} samples, seed "
+        f"{run.seed}"
+    )
 
 
 def world_name(entities: int, distractor: bool) -> str:
@@ -244,6 +263,9 @@ def counts(others: Mapping[str, int]) -> str:
 
 
 def model_order(model: str) -> tuple[int, list[tuple[int, str]]]:
-    """Sort models by this: ours first, then the others by name, with numbers in their order (ResNet-50, ResNet-101)."""
+    """The key by which models are sorted: ours first, then the others by name.
+
+    Numbers in names count as numbers: ResNet-50 comes before ResNet-101.
+    """
     parts = [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", model)]
     return (MODELS.index(model) if model in MODELS else len(MODELS)), parts

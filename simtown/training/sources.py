@@ -1,4 +1,4 @@
-"""Examples on their way into a model: kept in memory, read from shards, or sampled and rendered as they are needed.
+"""Examples on their way into a model: kept in memory, read from shards, or made as they are needed.
 
 Every source is a table of examples that batches are taken from by number; none needs worker processes.
 """
@@ -18,7 +18,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 import torch
 
-from simtown.amounts import size
+from simtown.core.amounts import size
 from simtown.datasets.order import BlockOrder
 from simtown.datasets.reader import Split
 from simtown.datasets.settings import Settings, SettingsError, Tables
@@ -38,16 +38,21 @@ SAMPLED_AHEAD = 2
 Piece = TypeVar("Piece")
 Made = TypeVar("Made")
 _COLUMNS = ("tokens", "subject", "relation", "object", "subject_slot", "object_slot", "boxes", "answer")
-#: Of what is known of an example besides its picture: as what :class:`Resident` keeps it, 54 bytes in all, and as what a model gets it.
+#: Of what is known of an example besides its picture: as what :class:`Resident` keeps it, 54 bytes in all,
+#: and as what a model gets it.
 _TYPES = {
-    "tokens": (torch.uint8, torch.int64), "subject": (torch.int16, torch.int64), "relation": (torch.uint8, torch.int64),
-    "object": (torch.int16, torch.int64), "boxes": (torch.float32, torch.float32), "answer": (torch.bool, torch.float32),
-}  # fmt: skip
+    "tokens": (torch.uint8, torch.int64),
+    "subject": (torch.int16, torch.int64),
+    "relation": (torch.uint8, torch.int64),
+    "object": (torch.int16, torch.int64),
+    "boxes": (torch.float32, torch.float32),
+    "answer": (torch.bool, torch.float32),
+}
 #: Examples that are read at once where all are read in order.
 BLOCK = 1024
 
 
-class Rows(Protocol):
+class ExampleNumbers(Protocol):
     """Numbers of examples, sliced like an array of them."""
 
     def __len__(self) -> int: ...
@@ -58,8 +63,14 @@ class Rows(Protocol):
 
 
 @dataclass(frozen=True)
-class Places:
-    """The numbers at places `begin` to `end` - 1 of an order that no array holds."""
+class NumberRange:
+    """The numbers at places `begin` to `end` - 1 of an order that no array holds.
+
+    Attributes:
+        order: the whole order.
+        begin: the first place.
+        end: the place after the last.
+    """
 
     order: BlockOrder
     begin: int
@@ -69,15 +80,15 @@ class Places:
         return self.end - self.begin
 
     def __getitem__(self, part: slice, /) -> np.ndarray:
-        """See :class:`Rows`."""
+        """See :class:`ExampleNumbers`."""
         begin, end, _ = part.indices(len(self))
         return self.order.rows(self.begin + begin, self.begin + end)
 
 
-class Source(Protocol):
+class ExampleSource(Protocol):
     """Examples on a device."""
 
-    def batches(self, rows: Rows, size: int) -> Iterator[Batch]:
+    def batches(self, rows: ExampleNumbers, size: int) -> Iterator[Batch]:
         """The examples with the numbers `rows`, in their order, at most `size` at a time."""
         ...
 
@@ -100,7 +111,9 @@ def as_batch(column: Mapping[str, np.ndarray], settings: Settings, device: torch
     numbers |= {role: settings.ranks[numbers[role]] for role in ("subject", "object")}
     whole = {name: torch.from_numpy(values).to(device) for name, values in numbers.items()}
     answer = torch.from_numpy(column["answer"].astype(np.float32)).to(device)
-    return Batch(torch.empty(0), boxes=torch.from_numpy(boxes.astype(np.float32)).to(device), answer=answer, **whole)
+    return Batch(
+        torch.empty(0), boxes=torch.from_numpy(boxes.astype(np.float32)).to(device), answer=answer, **whole
+    )
 
 
 class Resident:
@@ -125,8 +138,8 @@ class Resident:
     def __len__(self) -> int:
         return len(self.pixels)
 
-    def batches(self, rows: Rows, size: int) -> Iterator[Batch]:
-        """See :class:`Source`."""
+    def batches(self, rows: ExampleNumbers, size: int) -> Iterator[Batch]:
+        """See :class:`ExampleSource`."""
         for numbers in _parts(rows, size):
             part = torch.from_numpy(numbers).to(self.pixels.device)
             known = {name: self._columns[name][part].to(used_as) for name, (_, used_as) in _TYPES.items()}
@@ -134,7 +147,10 @@ class Resident:
 
 
 class FromDisk:
-    """The first n examples of a split too large for memory: they are read one batch ahead of the model, and none is kept."""
+    """The first n examples of a split that is too large for memory.
+
+    They are read one batch ahead of the model, and none is kept.
+    """
 
     def __init__(self, split: Split, n: int, settings: Settings, device: torch.device) -> None:
         self.split, self.n, self.settings, self.device = split, n, settings, device
@@ -148,22 +164,27 @@ class FromDisk:
             raise IndexError(f"there is no example {rows.max()}: {self.n} are used, numbered from 0")
         return self.split.images(rows), self.split.rows(_COLUMNS, rows)
 
-    def batches(self, rows: Rows, size: int) -> Iterator[Batch]:
-        """See :class:`Source`."""
+    def batches(self, rows: ExampleNumbers, size: int) -> Iterator[Batch]:
+        """See :class:`ExampleSource`."""
         for images, column in _ahead(self._read, _parts(rows, size), 1):
             batch = as_batch(column, self.settings, self.device)
             batch.image = as_input(torch.from_numpy(images).to(self.device))
             yield batch
 
 
-class Stream:
-    """Fresh training examples, sampled by threads and rendered one batch ahead of the model; nothing touches the disk.
+class FreshExamples:
+    """Fresh training examples, sampled by threads and rendered one batch ahead of the model.
 
-    Example i is training example i of an endless data set of these settings, whatever the batch size, so a stream is the same
-    every time, and its first examples are those of the data set on disk. `tables`: of its manifest, see :meth:`Settings.recipe`.
+    Nothing is written to disk.
+
+    Example i is training example i of an endless data set of these settings, whatever the batch size, so a
+    stream is the same every time, and its first examples are those of the data set on disk. `tables`: of its
+    manifest, see :meth:`Settings.recipe`.
     """
 
-    def __init__(self, settings: Settings, renderer: Renderer, device: torch.device, tables: Tables | None = None) -> None:
+    def __init__(
+        self, settings: Settings, renderer: Renderer, device: torch.device, tables: Tables | None = None
+    ) -> None:
         self.settings, self.renderer, self.device = settings, renderer, device
         self.recipe = settings.recipe("train", tables)
 
@@ -186,19 +207,24 @@ class Stream:
             pixels = torch.empty((len(scenes), height, width, 3), dtype=torch.uint8, device=self.device)
             self.renderer.draw_into(scenes, pixels)
             return pixels
-        return torch.from_numpy(self.renderer.render(scenes, width, height, geometry=False).rgb).to(self.device)
+        return torch.from_numpy(self.renderer.render(scenes, width, height, geometry=False).rgb).to(
+            self.device
+        )
 
-    def batches(self, rows: Rows, size: int) -> Iterator[Batch]:
-        """See :class:`Source`."""
+    def batches(self, rows: ExampleNumbers, size: int) -> Iterator[Batch]:
+        """See :class:`ExampleSource`."""
         return _ahead(self._finish, _ahead(self._sample, _parts(rows, size), SAMPLED_AHEAD), 1)
 
 
-def _parts(rows: Rows, size: int) -> Iterator[np.ndarray]:
+def _parts(rows: ExampleNumbers, size: int) -> Iterator[np.ndarray]:
     return (rows[i : i + size] for i in range(0, len(rows), size))
 
 
 def _ahead(make: Callable[[Piece], Made], pieces: Iterator[Piece], threads: int) -> Iterator[Made]:
-    """What `make` makes of every piece, in their order, by so many threads: each is one ahead of whoever takes what is made."""
+    """make(piece) for every piece, in their order, by so many threads.
+
+    Each thread is one piece ahead of the consumer.
+    """
     with ThreadPoolExecutor(threads) as pool:
         waiting = deque(pool.submit(make, piece) for piece in islice(pieces, threads))
         while waiting:
@@ -208,13 +234,23 @@ def _ahead(make: Callable[[Piece], Made], pieces: Iterator[Piece], threads: int)
 
 
 def open_split(
-    split: Split, n: int, settings: Settings, device: torch.device, cache: bool | None = None, noted: Callable[[str], None] | None = None
+    split: Split,
+    n: int,
+    settings: Settings,
+    device: torch.device,
+    cache: bool | None = None,
+    noted: Callable[[str], None] | None = None,
 ) -> Resident | FromDisk:
     """The first n examples of a split, in memory (on a GPU: on the card) if they fit there.
 
     Args:
+        split: of a data set.
+        n: number of examples.
+        settings: of the data set.
+        device: of the model.
         cache: True to insist on it, False to read from disk batch by batch.
-        noted: called, before memory is taken, with a sentence about how much it is, or why it is not taken, where either is worth knowing.
+        noted: called, before memory is taken, with a sentence about how much it is, or why it is not taken,
+            where either is worth knowing.
 
     Raises:
         SettingsError: insisted, and they do not fit.
@@ -224,15 +260,21 @@ def open_split(
     fits = needed < usable
     if cache and not fits:
         raise SettingsError(
-            f"--cache: {n} pictures take {size(needed)}, and {size(usable)} on {device} may be used: leave --cache out, "
-            "or train on fewer (--train-size)"
+            f"`cache=True`: {n} pictures take {size(needed)}, and {size(usable)} on {device} may be used: "
+            "leave it out, or train on fewer (`train_size`)"
         )
     if noted and needed >= _MUCH and cache is not False:
         where = "on the card" if device.type == "cuda" else "in memory"
         if fits:
-            noted(f"keeps {n:,} pictures {where}: {size(needed)} of {size(free)} free; --no-cache reads them from disk")
+            noted(
+                f"keeps {n:,} pictures {where}: {size(needed)} of {size(free)} free; --no-cache reads them "
+                "from disk"
+            )
         else:
-            noted(f"reads its {n:,} pictures from disk: {where} they would take {size(needed)} of {size(free)} free")
+            noted(
+                f"reads its {n:,} pictures from disk: {where} they would take {size(needed)} of {size(free)} "
+                "free"
+            )
     return (Resident if fits and cache is not False else FromDisk)(split, n, settings, device)
 
 
@@ -240,7 +282,9 @@ def _free(device: torch.device) -> int:
     """Bytes of memory that can be had. What Linux keeps of files that were read can be had, too."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
-    if _MEMINFO.is_file() and (available := re.search(r"MemAvailable: +(\d+) kB", _MEMINFO.read_text("utf-8"))):
+    if _MEMINFO.is_file() and (
+        available := re.search(r"MemAvailable: +(\d+) kB", _MEMINFO.read_text("utf-8"))
+    ):
         return int(available[1]) * 1024
     try:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

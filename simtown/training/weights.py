@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from simtown.files import parse_json, read_bytes, replacing
+from simtown.core.files import parse_json, read_bytes, replacing
 
 #: Bytes of the longest header. It has some 100 for each tensor.
 _HEADER = 1_000_000
@@ -21,18 +21,24 @@ _HEADER = 1_000_000
 def save(path: Path, tensors: Mapping[str, torch.Tensor], **texts: str) -> None:
     """Write tensors, and texts by name, whole or not at all."""
     with replacing(path) as temporary:
-        safetensors.torch.save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary, texts or None)
+        safetensors.torch.save_file(
+            {name: tensor.contiguous() for name, tensor in tensors.items()}, temporary, texts or None
+        )
 
 
-def load(path: Path, wanted: Mapping[str, torch.Tensor], optional: Collection[str] = ()) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
+def load(
+    path: Path, wanted: Mapping[str, torch.Tensor], optional: Collection[str] = ()
+) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
     """The tensors and the texts of a file; no more is read than the wanted tensors take.
 
     Args:
+        path: a safetensors file.
         wanted: by name, a tensor of the same shape and dtype, which may be on PyTorch's meta device.
         optional: names of those that the file may lack.
 
     Raises:
-        ValueError: it is no such file, or holds other tensors; the message says which. OSError: it cannot be read.
+        ValueError: it is no such file, or holds other tensors; the message says which.
+        OSError: it cannot be read.
     """
     content = read_bytes(path, sum(tensor.nbytes for tensor in wanted.values()) + _HEADER, follow=False)
     try:
@@ -54,15 +60,24 @@ def load(path: Path, wanted: Mapping[str, torch.Tensor], optional: Collection[st
 
 
 class _NoNumbers(TorchFunctionMode):
-    """Makes no first weights: on the meta device there are none, and PyTorch imports for seconds to make them all the same."""
+    """Skips the initialisation of weights.
+
+    On the meta device there are none, and PyTorch would import for seconds to make them.
+    """
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if getattr(function, "__module__", "") == "torch.nn.init" or function in (torch.Tensor.normal_, torch.Tensor.uniform_):
+        if getattr(function, "__module__", "") == "torch.nn.init" or function in (
+            torch.Tensor.normal_,
+            torch.Tensor.uniform_,
+        ):
             return args[0] if args else kwargs["tensor"]
         return function(*args, **(kwargs or {}))
 
 
 def sizes_of(build: Callable[[], nn.Module]) -> dict[str, torch.Tensor]:
-    """What a model's state_dict will hold, as tensors on the meta device: known before the model takes any memory."""
+    """What a model's state_dict will hold, as tensors on the meta device.
+
+    So it is known before the model takes any memory.
+    """
     with torch.device("meta"), _NoNumbers():
         return build().state_dict()

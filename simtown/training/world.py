@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simtown.language.questions import LENGTH
+from simtown.datasets.names import names
+from simtown.language.questions import LENGTH, vocabulary_for
 from simtown.language.relations import RELATION_NAMES
 
 if TYPE_CHECKING:
     import torch
 
     from simtown.datasets.reader import Dataset
+    from simtown.datasets.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,8 @@ class World:
         relations: all relations there are.
         words: tokens of the vocabulary, padding (0) included.
         length: tokens of a question.
-        width, height: pixels.
+        width: pixels.
+        height: pixels.
     """
 
     entities: int
@@ -34,10 +37,18 @@ class World:
     length: int = LENGTH
 
     @classmethod
+    def made_with(cls, settings: Settings) -> World:
+        """The world of the data sets of these settings."""
+        words = len(vocabulary_for(settings.phrasing, settings.relations))
+        relations = len(names(settings)["relations"])
+        return cls(settings.entities, settings.width, settings.height, words, relations)
+
+    @classmethod
     def of(cls, dataset: Dataset) -> World:
         """The world of a data set."""
         settings = dataset.settings
-        return cls(settings.entities, settings.width, settings.height, len(dataset.vocabulary))
+        words, relations = len(dataset.vocabulary), len(dataset.names["relations"])
+        return cls(settings.entities, settings.width, settings.height, words, relations)
 
 
 @dataclass
@@ -47,9 +58,12 @@ class Batch:
     Attributes:
         image: (b, 3, height, width) float32 in [-1, 1], in channels-last memory.
         tokens: (b, length) int64, padded with 0.
-        subject, relation, object: (b,) int64. A vehicle's number is its kind's rank in the world, 0 the most frequent.
+        subject: (b,) int64, the rank of the vehicle's kind in the world, 0 the most frequent.
+        relation: (b,) int64.
+        object: (b,) int64, as `subject`.
         answer: (b,) float32, 0 or 1.
-        boxes: (b, 2, 4) float32, subject then object: centre x, centre y, width, height as shares of the picture.
+        boxes: (b, 2, 4) float32, subject then object: centre x, centre y, width, height as shares of the
+            picture.
     """
 
     image: torch.Tensor

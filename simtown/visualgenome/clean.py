@@ -1,21 +1,25 @@
-"""The paper's preprocessing (section 6.1) of (subject, predicate, object) triples, as steps that can be switched, ordered and tested alone.
+"""The paper's preprocessing (section 6.1) of (subject, predicate, object) triples, in steps.
 
-======== ============ ===============================================================================================
+Each step can be left out, ordered and tested alone:
+
+======== ============ ===========================================================================
 number   name         what it does
-======== ============ ===============================================================================================
+======== ============ ===========================================================================
 1        be           removes the verb "to be": "is on" is "on"
 2        determiners  removes articles, demonstratives, possessives and quantifiers: "on the" is "on"
 3        lemmas       removes inflections: "trees" is "tree", "wearing" is "wear"
 4        spelling     corrects slips: "umbrela" is "umbrella"
 5        nouns        keeps of an entity its first noun phrase's nouns: "red hydrant" is "hydrant"
 6        rare         drops predicates that are stated fewer times than a threshold
-======== ============ ===============================================================================================
+======== ============ ===========================================================================
 
-They run in the order 1 2 4 3 5 6: a slip has no lemma until it is corrected. What comes out equal is one entity or one predicate from then
-on (the paper's "consolidating"). Every string is cleaned once and looked up afterwards.
+They run in the order 1 2 4 3 5 6: a slip has no lemma until it is corrected. What comes out equal is one
+entity or one predicate from then on (the paper's "consolidating"). Every string is cleaned once and looked up
+afterwards.
 
-Language tools, none of which fetches anything at run time: lemminflect for lemmas, pyspellchecker for spelling, and the lexicon inside
-textblob for a word's usual part of speech. docs/reproduce/visual-genome.md says why these.
+Language tools, none of which fetches anything at run time: lemminflect for lemmas, pyspellchecker for
+spelling, and the lexicon inside textblob for a word's usual part of speech. docs/reproduce/visual-genome.md
+says why these.
 """
 
 from __future__ import annotations
@@ -26,30 +30,33 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple, Protocol
 
-from simtown.files import DamagedError
+from simtown.core.files import DamagedError
 
-#: Different names of things, or of predicates, at most, and letters of all: Visual Genome has 83,000 and 1.5 million. Each is cleaned once,
-#: and kept.
+#: Different names of things, or of predicates, at most, and letters of all: Visual Genome has 83,000 and 1.5
+#: million. Each is cleaned once, and kept.
 MOST_TEXTS, MOST_LETTERS = 1_000_000, 32_000_000
 #: Letters of the longest word whose spelling is corrected: its neighbours take 54 times the square of that.
 LONGEST_WORD = 40
 #: Names of the steps in the order in which they run.
 STEPS = ("be", "determiners", "spelling", "lemmas", "nouns", "rare")
-#: The paper says roughly 2,000 predicates are left; in the published counts (docs/reproduce/visual-genome.md) that is this threshold.
+#: The paper says roughly 2,000 predicates are left; in the published counts (docs/reproduce/visual-genome.md)
+#: that is this threshold.
 THRESHOLD = 13
 
 _BE = frozenset(["be", "am", "is", "are", "was", "were", "been", "isn't", "aren't", "wasn't", "weren't"])
 _DETERMINERS = frozenset({
-    "a", "an", "the", "this", "that", "these", "those", "some", "any", "each", "every", "another", "all", "both", "either",
-    "neither", "no", "its", "his", "her", "their", "my", "your", "our", "several", "many", "few",
+    "a", "an", "the", "this", "that", "these", "those", "some", "any", "each", "every", "another", "all",
+    "both", "either", "neither", "no", "its", "his", "her", "their", "my", "your", "our", "several", "many",
+    "few",
 })  # fmt: skip
 #: Words of predicates that look like an inflected verb or a plural and mean a place or a manner.
 _PLACES = frozenset({
-    "above", "across", "against", "ahead", "along", "alongside", "among", "around", "as", "aside", "at", "atop", "away", "back",
-    "behind", "below", "beneath", "beside", "besides", "between", "beyond", "by", "close", "down", "far", "for", "forward",
-    "from", "front", "in", "inside", "into", "left", "like", "near", "next", "of", "off", "on", "onto", "opposite", "out",
-    "outside", "over", "past", "right", "side", "through", "to", "top", "toward", "towards", "under", "underneath", "until", "up",
-    "upon", "upside", "with", "within", "without",
+    "above", "across", "against", "ahead", "along", "alongside", "among", "around", "as", "aside", "at",
+    "atop", "away", "back", "behind", "below", "beneath", "beside", "besides", "between", "beyond", "by",
+    "close", "down", "far", "for", "forward", "from", "front", "in", "inside", "into", "left", "like", "near",
+    "next", "of", "off", "on", "onto", "opposite", "out", "outside", "over", "past", "right", "side",
+    "through", "to", "top", "toward", "towards", "under", "underneath", "until", "up", "upon", "upside",
+    "with", "within", "without",
 })  # fmt: skip
 #: Nouns that before another noun only say which one is meant: "right hand", "front leg".
 _SIDES = frozenset({"left", "right", "front", "back", "rear", "top", "bottom", "middle"})
@@ -61,20 +68,26 @@ def check_size(texts: int, letters: int) -> None:
     """Raises DamagedError where there are more different names than any release can have."""
     if texts > MOST_TEXTS or letters > MOST_LETTERS:
         raise DamagedError(
-            f"there are more than {MOST_TEXTS:,} different names, or {MOST_LETTERS:,} letters in them, which no release of Visual Genome "
-            "has: fetch the file again"
+            f"there are more than {MOST_TEXTS:,} different names, or {MOST_LETTERS:,} letters in them, which "
+            "no release of Visual Genome has: fetch the file again"
         )
 
 
 class Triple(NamedTuple):
-    """What is stated: subject predicate object."""
+    """What is stated: subject predicate object.
+
+    Attributes:
+        subject: name of an entity.
+        predicate: what is stated of it.
+        object: name of an entity.
+    """
 
     subject: str
     predicate: str
     object: str
 
 
-class Step(Protocol):
+class CleaningStep(Protocol):
     """One step of the preprocessing. A text that comes back empty makes the whole triple go."""
 
     name: str
@@ -102,7 +115,10 @@ class Be:
 
 
 class Determiners:
-    """Step 2: no determiners. A text of nothing else keeps its last word: a picture may show a letter, "a"."""
+    """Step 2: no determiners.
+
+    A text of nothing else keeps its last word: a picture may show a letter, "a".
+    """
 
     name = "determiners"
 
@@ -118,7 +134,10 @@ def _without(text: str, words: Collection[str]) -> str:
 
 
 class Lemmas:
-    """Step 3: words as a dictionary lists them. An entity's words are nouns; a predicate's first word is a verb if it can be one."""
+    """Step 3: words as a dictionary lists them.
+
+    An entity's words are nouns; a predicate's first word is a verb if it can be one.
+    """
 
     name = "lemmas"
 
@@ -148,13 +167,21 @@ def _tag(word: str) -> str:
 
 @cache
 def _singular(word: str) -> str:
-    if "'" in word or (_tag(word) == "NN" and not word.endswith("s")):  # "graffiti", "cola": singular in use, whatever Latin says
+    # "graffiti", "cola": singular in use, whatever Latin says
+    if "'" in word or (_tag(word) == "NN" and not word.endswith("s")):
         return word
-    found = _lemmas(word)
-    if "NOUN" in found:
-        several: Sequence[str] = found["NOUN"]
-        return next((lemma for lemma in several if _tag(lemma).startswith("NN")), several[0])  # "leaves": leaf (NN), not leave (VB)
-    if not found and word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 and not _NUMBER.match(word):
+    lemmas = _lemmas(word)
+    if "NOUN" in lemmas:
+        nouns: Sequence[str] = lemmas["NOUN"]
+        # "leaves": leaf (NN), not leave (VB)
+        return next((lemma for lemma in nouns if _tag(lemma).startswith("NN")), nouns[0])
+    if (
+        not lemmas
+        and word.endswith("s")
+        and not word.endswith(("ss", "us", "is"))
+        and len(word) > 3
+        and not _NUMBER.match(word)
+    ):
         from lemminflect import getAllLemmasOOV
 
         return next(iter(getAllLemmasOOV(word, "NOUN").get("NOUN", ())), word)
@@ -163,15 +190,18 @@ def _singular(word: str) -> str:
 
 @cache
 def _infinitive(word: str) -> str:
-    found = _lemmas(word)
-    if word in _PLACES or "VERB" not in found:
+    lemmas = _lemmas(word)
+    if word in _PLACES or "VERB" not in lemmas:
         return word
-    return word if word in found["VERB"] else found["VERB"][0]
+    return word if word in lemmas["VERB"] else lemmas["VERB"][0]
 
 
 @cache
 def _later(word: str) -> str:
-    """A word of a predicate after the first: as a verb ("man wearing") or a noun ("in hands of"), by its usual part of speech."""
+    """A word of a predicate after the first, as a verb or a noun by its usual part of speech.
+
+    "man wearing", "in hands of".
+    """
     if word in _PLACES:
         return word
     tag = _tag(word)
@@ -184,9 +214,9 @@ class Spelling:
     """Step 4: an unknown word becomes a known one that is one edit away, if there is one.
 
     Args:
-        counts: how often the corpus uses each word. With them, of equally likely neighbours the one that the corpus uses most is taken
-            (English at large decides where equal), and a word used FIRM times or more is a slip only if that neighbour is used TIMES as
-            often: "backsplash" is none of "backslash".
+        counts: how often the corpus uses each word. With them, of equally likely neighbours the one that the
+            corpus uses most is taken (English at large decides where equal), and a word used FIRM times or
+            more is a slip only if that neighbour is used TIMES as often: "backsplash" is none of "backslash".
     """
 
     name = "spelling"
@@ -207,23 +237,36 @@ class Spelling:
         return self._corrected[word]
 
     def _correct(self, word: str) -> str:
-        # Three letters are one edit away from too much; numbers, names with an apostrophe and compounds are no slips.
+        # Three letters are one edit away from too much; numbers, names with an apostrophe and compounds are
+        # no slips.
         if not 4 <= len(word) <= LONGEST_WORD or not word.isascii() or not word.isalpha():
             return word
-        words = _dictionary()
-        if word in words or _lemmas(word) or _tag(word):
+        dictionary = _dictionary()
+        if word in dictionary or _lemmas(word) or _tag(word):
             return word
-        near = words.known(words.edit_distance_1(word))
-        if not near:
+        neighbours = dictionary.known(dictionary.edit_distance_1(word))
+        if not neighbours:
             return word
-        # Two letters that changed places are the likeliest slip ("lable" is a label, not a table), a wrong first letter the unlikeliest;
-        # the alphabet comes last, so that every run says the same.
-        best = min(near, key=lambda w: (sorted(w) != sorted(word), w[0] != word[0], -self._used(w), -words.word_usage_frequency(w), w))
-        mine = self._counts.get(word, 0)
-        return word if mine >= self.FIRM and self._used(best) < self.TIMES * mine else best
+        # Two letters that changed places are the likeliest slip ("lable" is a label, not a table), a wrong
+        # first letter the unlikeliest; the alphabet comes last, so that every run says the same.
+        best = min(
+            neighbours,
+            key=lambda w: (
+                sorted(w) != sorted(word),
+                w[0] != word[0],
+                -self._used(w),
+                -dictionary.word_usage_frequency(w),
+                w,
+            ),
+        )
+        uses = self._counts.get(word, 0)
+        return word if uses >= self.FIRM and self._used(best) < self.TIMES * uses else best
 
     def _used(self, word: str) -> int:
-        """How often the corpus uses the word, or its lemma if that is more: published counts hold lemmas only."""
+        """How often the corpus uses the word, or its lemma if that is more.
+
+        Published counts hold only lemmas.
+        """
         forms = {word, *(lemma for lemmas in _lemmas(word).values() for lemma in lemmas)}
         return max(self._counts.get(form, 0) for form in forms)
 
@@ -246,12 +289,24 @@ def _dictionary() -> _Dictionary:
 class Nouns:
     """Step 5: of an entity only nouns. Predicates stay as they are.
 
-    Counts what stands before the first preposition or "and" ("leg of man" is a leg); of that the last word stays whatever it is ("writing",
-    "top"), and the words before it if they usually are nouns ("stop sign" and "fire hydrant", but not "red hydrant"). Names that mean
-    something else without their adjective stay whole: a hot dog is no dog.
+    Counts what stands before the first preposition or "and" ("leg of man" is a leg); of that the last word
+    stays whatever it is ("writing", "top"), and the words before it if they usually are nouns ("stop sign"
+    and "fire hydrant", but not "red hydrant"). Names that mean something else without their adjective stay
+    whole: a hot dog is no dog.
     """
 
-    WHOLE = frozenset({"hot dog", "french fry", "french fries", "flip flop", "flip flops", "wet suit", "remote control", "back pack"})
+    WHOLE = frozenset(
+        {
+            "hot dog",
+            "french fry",
+            "french fries",
+            "flip flop",
+            "flip flops",
+            "wet suit",
+            "remote control",
+            "back pack",
+        }
+    )
 
     name = "nouns"
 
@@ -269,13 +324,16 @@ class Nouns:
 
 @cache
 def _is_noun(word: str) -> bool:
-    """Whether a word before a noun is one too: by its usual part of speech; a verb ("stop sign") or an unknown word if it can be one."""
+    """Whether a word before a noun is one too, by its usual part of speech.
+
+    A verb ("stop sign") or an unknown word is, if it can be one.
+    """
     if word.endswith(("'s", "'")) or word in _SIDES:
         return False
     tag = _tag(word)
     if tag in ("", "VB", "VBG", "VBP", "VBZ"):
-        found = _lemmas(word)
-        return "NOUN" in found or (not found and not _NUMBER.match(word) and not word.endswith("ed"))
+        lemmas = _lemmas(word)
+        return "NOUN" in lemmas or (not lemmas and not _NUMBER.match(word) and not word.endswith("ed"))
     return tag.startswith("NN")
 
 
@@ -302,46 +360,53 @@ class Rare:
 class Cleaner:
     """Steps one after the other, on triples, entities or predicates; what a string becomes is remembered.
 
-    >>> Cleaner([Be(), Determiners(), Lemmas(), Nouns()])(Triple("The red hydrants", "are on the", "sidewalk"))
+    >>> clean = Cleaner([Be(), Determiners(), Lemmas(), Nouns()])
+    >>> clean(Triple("The red hydrants", "are on the", "sidewalk"))
     Triple(subject='hydrant', predicate='on', object='sidewalk')
     """
 
-    def __init__(self, steps: Iterable[Step]) -> None:
+    def __init__(self, steps: Iterable[CleaningStep]) -> None:
         steps = tuple(steps)
         self.entity = _remembered([step.entity for step in steps])
         self.predicate = _remembered([step.predicate for step in steps])
 
     def __call__(self, triple: Triple) -> Triple | None:
         """The triple after all steps, or None if one of them left nothing of a part."""
-        subject, predicate, obj = self.entity(triple.subject), self.predicate(triple.predicate), self.entity(triple.object)
+        subject, predicate, obj = (
+            self.entity(triple.subject),
+            self.predicate(triple.predicate),
+            self.entity(triple.object),
+        )
         return Triple(subject, predicate, obj) if subject and predicate and obj else None
 
 
 def _remembered(functions: Sequence[Callable[[str], str]]) -> Callable[[str], str]:
-    known: dict[str, str] = {}
+    results: dict[str, str] = {}
 
     def through(text: str) -> str:
-        result = known.get(text)
+        result = results.get(text)
         if result is None:
             result = plain(text)
             for function in functions:
                 if not result:
                     break
                 result = function(result)
-            known[text] = result
+            results[text] = result
         return result
 
     return through
 
 
-def steps(names: Iterable[str] = STEPS, words: Mapping[str, int] | None = None) -> list[Step]:
-    """The steps with these names in the order in which they run, all but "rare", which needs counts. `words` goes to :class:`Spelling`.
+def steps(names: Iterable[str] = STEPS, words: Mapping[str, int] | None = None) -> list[CleaningStep]:
+    """The steps with these names in the order in which they run, except "rare", which needs counts.
+
+    `words` goes to :class:`Spelling`.
 
     Raises:
         ValueError: an unknown name.
     """
     wanted = check_steps(names)
-    every: list[Step] = [Be(), Determiners(), Spelling(words), Lemmas(), Nouns()]
+    every: list[CleaningStep] = [Be(), Determiners(), Spelling(words), Lemmas(), Nouns()]
     return [step for step in every if step.name in wanted]
 
 
@@ -355,5 +420,5 @@ def check_steps(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def consolidated(triples: Iterable[Triple]) -> Counter[Triple]:
-    """How often each triple is stated: what the paper calls consolidating the duplicates that the steps make."""
+    """How often each triple is stated: the paper consolidates the duplicates that the steps make."""
     return Counter(triples)

@@ -1,18 +1,22 @@
 """From a file of relationships to clean triples and their counts (section 6.1), as Parquet in a directory.
 
-=================== ==================================================================================================================
+=================== ======================================================================================
 file                columns
-=================== ==================================================================================================================
+=================== ======================================================================================
 prepared.json       settings, the source, and how many statements were read, dropped and kept
-triples.parquet     image, relationship, subject_id, object_id (int64); subject, predicate, object (text); subject_box, object_box (4
-                    float32: x, y, w, h in pixels): one row a statement, in the file's order
+triples.parquet     image, relationship, subject_id, object_id (int64); subject, predicate, object (text);
+                    subject_box, object_box (4 float32: x, y, w, h in pixels): one row a statement, in the
+                    file's order
 counts.parquet      subject, predicate, object, count: one row a distinct triple, most frequent first
-predicates.parquet  predicate, count, kept: every clean predicate, those below the threshold too, most frequent first
-entities.parquet    entity, subject, object: how often each is stated as the one and the other, most frequent first
-=================== ==================================================================================================================
+predicates.parquet  predicate, count, kept: every clean predicate, also those below the threshold, most
+                    frequent first
+entities.parquet    entity, subject, object: how often each is stated as the one and as the other, most
+                    frequent first
+=================== ======================================================================================
 
-The file is read once, in constant memory: statements go to a temporary file as numbers, only the different strings stay in memory, and are
-cleaned once each. Published counts (:mod:`simtown.visualgenome.published`) give the same directory without triples.parquet.
+The file is read once, in constant memory: statements go to a temporary file as numbers, only the different
+strings stay in memory, and are cleaned once each. Published counts (:mod:`simtown.visualgenome.published`)
+give the same directory without triples.parquet.
 """
 
 from __future__ import annotations
@@ -29,13 +33,28 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-import simtown
-from simtown.columns import BOX, FLAG, INTEGER, TEXT, Kind, read_table
-from simtown.files import DamagedError, ForeignDirectoryError, becoming, claimed, clear_leftovers, load_json, replacing, save_json, scratch
+from simtown.core.columns import BOX, FLAG, INTEGER, TEXT, Kind, read_table
+from simtown.core.files import (
+    DamagedError,
+    ForeignDirectoryError,
+    claimed,
+    clear_leftovers,
+    load_json,
+    replacing,
+    save_json,
+    scratch,
+)
+from simtown.core.runs import require_only, require_same_settings
+from simtown.core.version import __version__
 from simtown.visualgenome import clean, published, records
 
 NAME, FORMAT, SCHEMA = "prepared.json", "simtown visual genome", 1
-TRIPLES, COUNTS, PREDICATES, ENTITIES = "triples.parquet", "counts.parquet", "predicates.parquet", "entities.parquet"
+TRIPLES, COUNTS, PREDICATES, ENTITIES = (
+    "triples.parquet",
+    "counts.parquet",
+    "predicates.parquet",
+    "entities.parquet",
+)
 _TABLES: dict[str, dict[str, Kind]] = {
     TRIPLES: {
         **dict.fromkeys(("image", "relationship", "subject_id", "object_id"), INTEGER),
@@ -51,22 +70,29 @@ MOST_VALUES = 60_000_000
 #: What statements are spilled to while they are counted.
 _RAW_NAME = "raw"
 #: Statements in a row group, and distinct triples held before equal ones are added up.
-GROUP, HELD = 1 << 17, 1 << 22
-#: Rows of Table 1 by the released file that holds them: name in the table, the reader, and how many a record has.
+GROUP, MOST_WAITING = 1 << 17, 1 << 22
+#: Rows of Table 1 by the released file that holds them: name in the table, the reader, and how many a record
+#: has.
 FURTHER: dict[str, tuple[str, Callable[..., Any], Callable[[Any], int]]] = {
     "image_data": ("images", records.image_data, lambda record: 1),
     "region_descriptions": ("regions", records.regions, lambda record: len(record.regions)),
     "question_answers": ("questions", records.questions, lambda record: len(record.qas)),
     "objects": ("objects", records.objects, lambda record: len(record.objects)),
-    "attributes": ("attributes", records.attributes, lambda record: sum(len(thing.attributes or ()) for thing in record.attributes)),
+    "attributes": (
+        "attributes",
+        records.attributes,
+        lambda record: sum(len(thing.attributes or ()) for thing in record.attributes),
+    ),
 }
-_RAW = pa.schema([(n, pa.int64()) for n in ("image", "relationship", "subject_id", "object_id")]
-                 + [(n, pa.int32()) for n in ("subject", "predicate", "object")]
-                 + [(f"{role}_{side}", pa.float32()) for role in ("subject", "object") for side in "xywh"])  # fmt: skip
+_RAW = pa.schema(
+    [(n, pa.int64()) for n in ("image", "relationship", "subject_id", "object_id")]
+    + [(n, pa.int32()) for n in ("subject", "predicate", "object")]
+    + [(f"{role}_{side}", pa.float32()) for role in ("subject", "object") for side in "xywh"]
+)
 
 
 @dataclass(frozen=True)
-class Choices:
+class PrepareSettings:
     """What decides the outcome.
 
     Attributes:
@@ -80,10 +106,10 @@ class Choices:
     once: bool = False
 
     def check(self) -> None:
-        """Raises ValueError for a choice that cannot be."""
+        """Raises ValueError if a setting is out of range."""
         clean.check_steps(self.steps)
         if self.threshold < 1:
-            raise ValueError(f"--threshold must be at least 1, not {self.threshold}")
+            raise ValueError(f"threshold must be at least 1, not {self.threshold}")
 
     @property
     def least(self) -> int:
@@ -91,7 +117,6 @@ class Choices:
         return self.threshold if "rare" in self.steps else 1
 
 
-Moved = Callable[[int], None]
 _Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)]
 
 
@@ -128,39 +153,64 @@ class _Prepared(msgspec.Struct):
     first_bad: str
 
 
-def prepare(source: Path, directory: Path, choices: Choices | None = None, *, further: Iterable[Path] = (), skip_bad: bool = False,
-            moved: Moved | None = None) -> dict[str, Any]:  # fmt: skip
-    """Prepare relationships.json or scene_graphs.json, or a folder of published counts; returns what prepared.json holds.
+def prepare(
+    source: Path,
+    directory: Path,
+    settings: PrepareSettings | None = None,
+    *,
+    further: Iterable[Path] = (),
+    skip_bad: bool = False,
+    progress: Callable[[int], object] | None = None,
+) -> dict[str, Any]:
+    """Prepare relationships.json or scene_graphs.json, or a folder of published counts.
+
+    Returns the content of prepared.json.
 
     Args:
         source: the file, packed or not, or the folder.
-        further: other released files to count for Table 1, told apart by their names.
+        directory: to write.
+        settings: of the preprocessing; None: the defaults.
+        further: other released files to count for Table 1; their names say which they are.
         skip_bad: pass over malformed records and count them.
-        moved: told how many more bytes on disk were read.
+        progress: receives numbers of bytes that were read from disk.
 
     Raises:
-        ValueError: a choice that cannot be, a file whose name says nothing, or no statement at all. DamagedError: a malformed record or
-        table. ForeignDirectoryError: the directory holds something else, or was prepared from another source or with other choices.
-        OSError: something cannot be read or written.
+        ValueError: a setting is out of range, a file's name does not say what it is, or nothing is stated.
+        DamagedError: a record or table is malformed.
+        ForeignDirectoryError: the directory holds something else, or was prepared from another source or with
+            other settings.
+        OSError: a file cannot be read or written.
+        FileNotFoundError: the source is not there.
     """
-    choices = choices or Choices()
-    choices.check()
+    settings = settings or PrepareSettings()
+    settings.check()
     counted = [(path, _kind(path)) for path in further]
     if not source.exists():
-        raise FileNotFoundError(f"there is no {source}: give Visual Genome's relationships.json, or a folder of published counts")
-    described = {"name": source.name, "bytes": None if source.is_dir() else source.stat().st_size, "skip_bad": skip_bad,
-                 "further": {kind: [path.name, path.stat().st_size] for path, kind in counted}}  # fmt: skip
-    content: dict[str, Any] = {"format": FORMAT, "schema": SCHEMA, "simtown": simtown.__version__,
-                               "choices": {**asdict(choices), "steps": list(choices.steps)}, "source": described}  # fmt: skip
+        raise FileNotFoundError(
+            f"there is no {source}: give Visual Genome's relationships.json, or a folder of published counts"
+        )
+    described = {
+        "name": source.name,
+        "bytes": None if source.is_dir() else source.stat().st_size,
+        "skip_bad": skip_bad,
+        "further": {kind: [path.name, path.stat().st_size] for path, kind in counted},
+    }
+    content: dict[str, Any] = {
+        "format": FORMAT,
+        "schema": SCHEMA,
+        "simtown": __version__,
+        "choices": {**asdict(settings), "steps": list(settings.steps)},
+        "source": described,
+    }
     with claimed(directory, "simtown vg prepare"):
         done = _done(directory, content)
         if done is not None:
             return done
-        more, bad, first_bad = _count_further(counted, skip_bad, moved)
+        more, bad, first_bad = _count_further(counted, skip_bad, progress)
         if source.is_dir():
-            content |= _from_counts(source, directory, choices)
+            content |= _from_counts(source, directory, settings)
         else:
-            content |= _from_file(source, directory, choices, skip_bad, moved)
+            content |= _from_file(source, directory, settings, skip_bad, progress)
         content["table1"] |= more
         content["bad_records"] += bad
         content["first_bad"] = content["first_bad"] or first_bad
@@ -172,7 +222,9 @@ def load(directory: Path) -> dict[str, Any]:
     """What prepared.json says. Raises FileNotFoundError, DamagedError or ForeignDirectoryError."""
     path = directory / NAME
     if not path.is_file():
-        raise FileNotFoundError(f"{directory} holds nothing prepared (no {NAME}): give a directory made by simtown vg prepare")
+        raise FileNotFoundError(
+            f"{directory} holds nothing prepared (no {NAME}): give a directory made by simtown vg prepare"
+        )
     content = load_json(path, FORMAT, "simtown vg prepare")
     if content.get("schema") != SCHEMA:
         raise ForeignDirectoryError(f"{path} was not made by this version of simtown vg prepare")
@@ -188,7 +240,8 @@ def read(directory: Path, name: str, columns: list[str] | None = None) -> pa.Tab
     path = directory / name
     if not path.is_file():
         raise FileNotFoundError(
-            f"{path} is missing: run simtown vg prepare again with another --out, from relationships.json if you gave published counts"
+            f"{path} is missing: run simtown vg prepare again with another --out, from relationships.json if "
+            "you gave published counts"
         )
     kinds = _TABLES[name]
     try:
@@ -200,26 +253,27 @@ def read(directory: Path, name: str, columns: list[str] | None = None) -> pa.Tab
 def _done(directory: Path, content: Mapping[str, Any]) -> dict[str, Any] | None:
     """What is prepared there already, or None for an empty directory, whose leftovers of a killed run go."""
     if not (directory / NAME).exists():
-        own = {NAME, *_TABLES, _RAW_NAME}
-        strange = sorted(p.name for p in directory.iterdir() if p.name not in _TABLES and becoming(p.name) not in own)
-        if strange:
-            raise ForeignDirectoryError(f"{directory} holds {strange[0]}, which simtown vg prepare did not make: give another --out")
-        clear_leftovers(directory, own.__contains__)
+        owned = {NAME, *_TABLES, _RAW_NAME}
+        require_only(directory, owned.__contains__, "simtown vg prepare")
+        clear_leftovers(directory, owned.__contains__)
         return None
-    old = load(directory)
-    before, now = _flags(old), _flags(content)
-    changed = [f"{key} {before[key]}, now {now[key]}" for key in now if before.get(key) != now[key]]
-    if changed:
-        raise ForeignDirectoryError(f"{directory} was prepared otherwise ({'; '.join(changed)}): give another --out")
-    return old
+    before = load(directory)
+    require_same_settings(directory, _flags(before), _flags(content), "statements")
+    return before
 
 
 def _flags(content: Mapping[str, Any]) -> dict[str, str]:
     source = content["source"]
-    told = {"source": f"{source['name']} of {source['bytes']} bytes", "--skip-bad": source["skip_bad"],
-            "--with": ", ".join(f"{name} of {size} bytes" for name, size in source["further"].values()) or "none"}  # fmt: skip
-    flags = {f"--{key}": ",".join(value) if isinstance(value, list) else value for key, value in content["choices"].items()}
-    return {key: str(value) for key, value in {**told, **flags}.items()}
+    source_words = {
+        "source": f"{source['name']} of {source['bytes']} bytes",
+        "--skip-bad": source["skip_bad"],
+        "--with": ", ".join(f"{name} of {size} bytes" for name, size in source["further"].values()) or "none",
+    }
+    settings = {
+        f"--{key}": ",".join(value) if isinstance(value, list) else value
+        for key, value in content["choices"].items()
+    }
+    return {key: str(value) for key, value in {**source_words, **settings}.items()}
 
 
 def _kind(path: Path) -> str:
@@ -228,17 +282,21 @@ def _kind(path: Path) -> str:
             if not path.is_file():
                 raise FileNotFoundError(f"there is no file {path}")
             return kind
-    raise ValueError(f"--with {path} is none of the files that are counted: its name must hold one of {', '.join(FURTHER)}")
+    raise ValueError(
+        f"--with {path} is none of the files that are counted: its name must hold one of {', '.join(FURTHER)}"
+    )
 
 
-def _count_further(further: Iterable[tuple[Path, str]], skip_bad: bool, moved: Moved | None) -> tuple[dict[str, int], int, str]:
-    found, bad, first_bad = {}, 0, ""
+def _count_further(
+    further: Iterable[tuple[Path, str]], skip_bad: bool, progress: Callable[[int], object] | None
+) -> tuple[dict[str, int], int, str]:
+    counts, bad, first_bad = {}, 0, ""
     for path, kind in further:
         name, reader, size = FURTHER[kind]
-        items = reader(path, skip_bad=skip_bad, moved=moved)
-        found[name] = sum(map(size, items))
+        items = reader(path, skip_bad=skip_bad, progress=progress)
+        counts[name] = sum(map(size, items))
         bad, first_bad = bad + items.bad, first_bad or items.first_bad
-    return found, bad, first_bad
+    return counts, bad, first_bad
 
 
 # from the files
@@ -256,52 +314,86 @@ class _Codes(dict[str, int]):
         return code
 
 
-def _from_file(source: Path, directory: Path, choices: Choices, skip_bad: bool, moved: Moved | None) -> dict[str, Any]:
+def _from_file(
+    source: Path,
+    directory: Path,
+    settings: PrepareSettings,
+    skip_bad: bool,
+    progress: Callable[[int], object] | None,
+) -> dict[str, Any]:
     entities, predicates = _Codes(), _Codes()
-    graphs = records.graphs(source, skip_bad=skip_bad, moved=moved)
+    graphs = records.graphs(source, skip_bad=skip_bad, progress=progress)
     with contextlib.ExitStack() as stack:
         raw = stack.enter_context(scratch(directory / _RAW_NAME))
         stated, listed = _spill(graphs, raw, entities, predicates)
         if not stated:
-            raise ValueError(f"{source} states no relationships: give Visual Genome's relationships.json or scene_graphs.json")
+            raise ValueError(
+                f"{source} states no relationships: give Visual Genome's relationships.json or "
+                "scene_graphs.json"
+            )
         uses = [np.zeros(len(codes), dtype=np.int64) for codes in (entities, predicates)]
         for group in _groups(raw, ["subject", "predicate", "object"]):
             s, p, o = (group[n].to_numpy() for n in ("subject", "predicate", "object"))
             uses[0] += np.bincount(s, minlength=len(entities)) + np.bincount(o, minlength=len(entities))
             uses[1] += np.bincount(p, minlength=len(predicates))
-        used = [*zip(entities, uses[0].tolist(), strict=True), *zip(predicates, uses[1].tolist(), strict=True)]
-        cleaner = clean.Cleaner(clean.steps(choices.steps, _words(used)))
+        used = [
+            *zip(entities, uses[0].tolist(), strict=True),
+            *zip(predicates, uses[1].tolist(), strict=True),
+        ]
+        cleaner = clean.Cleaner(clean.steps(settings.steps, _words(used)))
         entity_names, entity_of = _cleaned(entities, cleaner.entity)
         predicate_names, predicate_of = _cleaned(predicates, cleaner.predicate)
         counts = np.zeros(len(predicate_names), dtype=np.int64)
         for group in _groups(raw, None):
-            _, p, _, use = _mapped(group, entity_of, predicate_of, choices.once)
+            _, p, _, use = _mapped(group, entity_of, predicate_of, settings.once)
             counts += np.bincount(p[use], minlength=len(predicate_names))
-        kept = counts >= choices.least
-        held, total, repeated, complete = _Held(len(entity_names), len(predicate_names)), 0, 0, 0
-        dictionaries = [pa.array(names, pa.string()) for names in (entity_names, predicate_names, entity_names)]
-        with replacing(directory / TRIPLES) as target, pq.ParquetWriter(target, _schema(), compression="zstd") as writer:
+        kept = counts >= settings.least
+        distinct, total, repeated, complete = (
+            _DistinctTriples(len(entity_names), len(predicate_names)),
+            0,
+            0,
+            0,
+        )
+        dictionaries = [
+            pa.array(names, pa.string()) for names in (entity_names, predicate_names, entity_names)
+        ]
+        with (
+            replacing(directory / TRIPLES) as target,
+            pq.ParquetWriter(target, _schema(), compression="zstd") as writer,
+        ):
             for group in _groups(raw, None):
-                s, p, o, use = _mapped(group, entity_of, predicate_of, choices.once)
+                s, p, o, use = _mapped(group, entity_of, predicate_of, settings.once)
                 whole = int(((s >= 0) & (p >= 0) & (o >= 0)).sum())
                 complete += whole
                 repeated += whole - int(use.sum())
                 use[use] = kept[p[use]]
                 total += int(use.sum())
-                held.add(s[use], p[use], o[use])
+                distinct.add(s[use], p[use], o[use])
                 writer.write_table(_table(group, use, (s, p, o), dictionaries))
-    _write_counts(directory, held.triples(entity_names, predicate_names))
-    _write_predicates(directory, dict(zip(predicate_names, counts.tolist(), strict=True)), choices.least)
+    _write_counts(directory, distinct.triples(entity_names, predicate_names))
+    _write_predicates(directory, dict(zip(predicate_names, counts.tolist(), strict=True)), settings.least)
     return {
         "table1": {"images": graphs.good, "relationships": stated},
-        "statements": {"stated": listed, "without_an_end": listed - stated, "emptied": stated - complete, "repeated": repeated,
-                       "rare": complete - repeated - total, "kept": total},
-        "bad_records": graphs.bad, "first_bad": graphs.first_bad, "bytes_read": graphs.read,
-    }  # fmt: skip
+        "statements": {
+            "stated": listed,
+            "without_an_end": listed - stated,
+            "emptied": stated - complete,
+            "repeated": repeated,
+            "rare": complete - repeated - total,
+            "kept": total,
+        },
+        "bad_records": graphs.bad,
+        "first_bad": graphs.first_bad,
+        "bytes_read": graphs.read,
+    }
 
 
-def _spill(graphs: Iterable[records.Graph], raw: Path, entities: _Codes, predicates: _Codes) -> tuple[int, int]:
-    """Write every statement as a row of numbers; returns how many, and how many relationships were listed (some lack an end).
+def _spill(
+    graphs: Iterable[records.Graph], raw: Path, entities: _Codes, predicates: _Codes
+) -> tuple[int, int]:
+    """Write every statement as a row of numbers.
+
+    Returns how many there are, and how many relationships were listed (some lack an end).
 
     An image's statements never span two row groups.
     """
@@ -312,9 +404,14 @@ def _spill(graphs: Iterable[records.Graph], raw: Path, entities: _Codes, predica
         def flush() -> None:
             if rows:
                 try:
-                    columns = [pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), _RAW, strict=True)]
+                    columns = [
+                        pa.array(column, field.type)
+                        for column, field in zip(zip(*rows, strict=True), _RAW, strict=True)
+                    ]
                 except (OverflowError, pa.ArrowException) as error:
-                    raise DamagedError(f"a number of an image is too large ({error}): fetch the file again") from error
+                    raise DamagedError(
+                        f"a number of an image is too large ({error}): fetch the file again"
+                    ) from error
                 writer.write_table(pa.Table.from_arrays(columns, schema=_RAW))
                 rows.clear()
 
@@ -322,10 +419,9 @@ def _spill(graphs: Iterable[records.Graph], raw: Path, entities: _Codes, predica
             image = graph.image
             listed += len(graph.relationships)
             for relation, s, o in graph.statements():
-                rows.append((
-                    image, relation.number, s.number, o.number, entities[s.text], predicates[relation.predicate], entities[o.text],
-                    s.x, s.y, s.w, s.h, o.x, o.y, o.w, o.h,
-                ))  # fmt: skip
+                numbers = image, relation.number, s.number, o.number
+                texts = entities[s.text], predicates[relation.predicate], entities[o.text]
+                rows.append((*numbers, *texts, s.x, s.y, s.w, s.h, o.x, o.y, o.w, o.h))
             if len(rows) >= GROUP:
                 stated += len(rows)
                 flush()
@@ -349,19 +445,31 @@ def _words(strings: Iterable[tuple[str, int]]) -> Counter[str]:
 
 
 def _cleaned(codes: Mapping[str, int], function: Callable[[str], str]) -> tuple[list[str], np.ndarray]:
-    """The different clean strings, and for every raw code the number of its clean string, -1 where nothing is left: (n,) int64."""
+    """The different clean strings, and (n,) int64: for every raw code the number of its clean string.
+
+    -1 where nothing is left.
+    """
     numbers = _Codes()
     of = np.array([numbers[done] if (done := function(text)) else -1 for text in codes], dtype=np.int64)
     return list(numbers), of
 
 
-def _mapped(group: pa.Table, entity_of: np.ndarray, predicate_of: np.ndarray, once: bool) -> tuple[np.ndarray, ...]:
-    """Clean codes of subjects, predicates and objects, (n,) int64 with -1 for nothing, and which rows to use, (n,) bool."""
-    s, p, o = (table[group[n].to_numpy()] for n, table in (("subject", entity_of), ("predicate", predicate_of), ("object", entity_of)))
+def _mapped(
+    group: pa.Table, entity_of: np.ndarray, predicate_of: np.ndarray, once: bool
+) -> tuple[np.ndarray, ...]:
+    """Clean codes of subjects, predicates and objects, (n,) int64, and which rows to use, (n,) bool.
+
+    A code is -1 where nothing is left.
+    """
+    s, p, o = (
+        table[group[n].to_numpy()]
+        for n, table in (("subject", entity_of), ("predicate", predicate_of), ("object", entity_of))
+    )
     use = (s >= 0) & (p >= 0) & (o >= 0)
     if once and use.any():
         ids = np.stack([group[n].to_numpy() for n in ("image", "subject_id", "object_id")] + [p], axis=1)
-        ids[(ids[:, 1] < 0) | (ids[:, 2] < 0), 1] = -1 - np.flatnonzero((ids[:, 1] < 0) | (ids[:, 2] < 0))  # without numbers: all different
+        # without numbers: all different
+        ids[(ids[:, 1] < 0) | (ids[:, 2] < 0), 1] = -1 - np.flatnonzero((ids[:, 1] < 0) | (ids[:, 2] < 0))
         first = np.zeros(len(ids), dtype=bool)
         used = np.flatnonzero(use)
         first[used[np.unique(ids[use], axis=0, return_index=True)[1]]] = True
@@ -369,7 +477,7 @@ def _mapped(group: pa.Table, entity_of: np.ndarray, predicate_of: np.ndarray, on
     return s, p, o, use
 
 
-class _Held:
+class _DistinctTriples:
     """Distinct triples of codes with their counts, as sorted keys."""
 
     def __init__(self, entities: int, predicates: int) -> None:
@@ -381,7 +489,7 @@ class _Held:
     def add(self, s: np.ndarray, p: np.ndarray, o: np.ndarray) -> None:
         self._new.append((s * self._shape[1] + p) * self._shape[2] + o)
         self._waiting += len(s)
-        if self._waiting > HELD:
+        if self._waiting > MOST_WAITING:
             self._settle()
 
     def _settle(self) -> None:
@@ -396,7 +504,10 @@ class _Held:
         self._settle()
         s, p, o = np.unravel_index(self._keys, self._shape)
         keys = zip(s.tolist(), p.tolist(), o.tolist(), strict=True)
-        return {(entities[a], predicates[b], entities[c]): n for (a, b, c), n in zip(keys, self._counts.tolist(), strict=True)}
+        return {
+            (entities[a], predicates[b], entities[c]): n
+            for (a, b, c), n in zip(keys, self._counts.tolist(), strict=True)
+        }
 
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
@@ -406,12 +517,18 @@ _BOX = pa.list_(pa.float32(), 4)
 def _schema() -> pa.Schema:
     numbers = [(n, pa.int64()) for n in ("image", "relationship", "subject_id", "object_id")]
     return pa.schema(
-        numbers + [(n, _TEXT) for n in ("subject", "predicate", "object")] + [(f"{r}_box", _BOX) for r in ("subject", "object")]
+        numbers
+        + [(n, _TEXT) for n in ("subject", "predicate", "object")]
+        + [(f"{r}_box", _BOX) for r in ("subject", "object")]
     )
 
 
-def _table(group: pa.Table, use: np.ndarray, codes: tuple[np.ndarray, ...], dictionaries: list[pa.Array]) -> pa.Table:
-    columns = [pa.array(group[n].to_numpy()[use]) for n in ("image", "relationship", "subject_id", "object_id")]
+def _table(
+    group: pa.Table, use: np.ndarray, codes: tuple[np.ndarray, ...], dictionaries: list[pa.Array]
+) -> pa.Table:
+    columns = [
+        pa.array(group[n].to_numpy()[use]) for n in ("image", "relationship", "subject_id", "object_id")
+    ]
     for code, dictionary in zip(codes, dictionaries, strict=True):
         columns.append(pa.DictionaryArray.from_arrays(pa.array(code[use].astype(np.int32)), dictionary))
     for role in ("subject", "object"):
@@ -423,29 +540,38 @@ def _table(group: pa.Table, use: np.ndarray, codes: tuple[np.ndarray, ...], dict
 # from published counts
 
 
-def _from_counts(source: Path, directory: Path, choices: Choices) -> dict[str, Any]:
-    paths = {name: published.find(source, name) for name in (*published.NEEDED, "objects_count", "attributes_count")}
+def _from_counts(source: Path, directory: Path, settings: PrepareSettings) -> dict[str, Any]:
+    paths = {
+        name: published.find(source, name)
+        for name in (*published.NEEDED, "objects_count", "attributes_count")
+    }
     missing = [name for name in published.NEEDED if paths[name] is None]
     if missing:
-        raise FileNotFoundError(f"{source} holds no {missing[0]}.tsv: give a folder of published counts, or relationships.json itself")
-    stated, found = published.predicates(_there(paths["relations_count"])), published.triples(_there(paths["triples_150x50"]))
+        raise FileNotFoundError(
+            f"{source} holds no {missing[0]}.tsv: give a folder of published counts, or relationships.json "
+            "itself"
+        )
+    stated, stated_triples = (
+        published.predicates(_there(paths["relations_count"])),
+        published.triples(_there(paths["triples_150x50"])),
+    )
     entities: Counter[str] = Counter()
-    for (s, _, o), n in found.items():
+    for (s, _, o), n in stated_triples.items():
         entities[s] += n
         entities[o] += n
-    cleaner = clean.Cleaner(clean.steps(choices.steps, _words([*stated.items(), *entities.items()])))
+    cleaner = clean.Cleaner(clean.steps(settings.steps, _words([*stated.items(), *entities.items()])))
     predicates: Counter[str] = Counter()
     for text, n in stated.items():
         predicates[cleaner.predicate(text)] += n
     emptied = predicates.pop("", 0)
     triples: Counter[tuple[str, str, str]] = Counter()
-    for (subject, predicate, obj), n in found.items():
+    for (subject, predicate, obj), n in stated_triples.items():
         whole = cleaner(clean.Triple(subject, predicate, obj))
-        if whole is not None and predicates[whole.predicate] >= choices.least:
+        if whole is not None and predicates[whole.predicate] >= settings.least:
             triples[whole.subject, whole.predicate, whole.object] += n
     _write_counts(directory, triples)
-    _write_predicates(directory, predicates, choices.least)
-    kept = sum(n for n in predicates.values() if n >= choices.least)
+    _write_predicates(directory, predicates, settings.least)
+    kept = sum(n for n in predicates.values() if n >= settings.least)
     total = sum(stated.values())
     rare = total - emptied - kept
     table1 = {"relationships": total}
@@ -455,9 +581,18 @@ def _from_counts(source: Path, directory: Path, choices: Choices) -> dict[str, A
             table1[name] = sum(published.counts(path).values())
     return {
         "table1": table1,
-        "statements": {"stated": total, "without_an_end": 0, "emptied": emptied, "repeated": 0, "rare": rare, "kept": kept},
-        "bad_records": 0, "first_bad": "", "bytes_read": sum(p.stat().st_size for p in paths.values() if p is not None),
-    }  # fmt: skip
+        "statements": {
+            "stated": total,
+            "without_an_end": 0,
+            "emptied": emptied,
+            "repeated": 0,
+            "rare": rare,
+            "kept": kept,
+        },
+        "bad_records": 0,
+        "first_bad": "",
+        "bytes_read": sum(p.stat().st_size for p in paths.values() if p is not None),
+    }
 
 
 def _there(path: Path | None) -> Path:
@@ -477,19 +612,35 @@ def _write_counts(directory: Path, triples: Mapping[tuple[str, str, str], int]) 
     """counts.parquet, and entities.parquet, its marginals (section 6.3)."""
     rows = sorted(triples.items(), key=lambda row: (-row[1], row[0]))
     parts = [pa.array([key[i] for key, _ in rows], pa.string()).dictionary_encode() for i in range(3)]
-    _write(directory / COUNTS, {**dict(zip(("subject", "predicate", "object"), parts, strict=True)),
-                                "count": pa.array([n for _, n in rows], pa.int64())})  # fmt: skip
+    _write(
+        directory / COUNTS,
+        {
+            **dict(zip(("subject", "predicate", "object"), parts, strict=True)),
+            "count": pa.array([n for _, n in rows], pa.int64()),
+        },
+    )
     roles: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     for (subject, _, obj), n in rows:
         roles[0][subject] += n
         roles[1][obj] += n
     order = sorted({*roles[0], *roles[1]}, key=lambda e: (-roles[0][e] - roles[1][e], e))
-    _write(directory / ENTITIES, {"entity": pa.array(order, pa.string()), "subject": pa.array([roles[0][e] for e in order], pa.int64()),
-                                  "object": pa.array([roles[1][e] for e in order], pa.int64())})  # fmt: skip
+    _write(
+        directory / ENTITIES,
+        {
+            "entity": pa.array(order, pa.string()),
+            "subject": pa.array([roles[0][e] for e in order], pa.int64()),
+            "object": pa.array([roles[1][e] for e in order], pa.int64()),
+        },
+    )
 
 
 def _write_predicates(directory: Path, counts: Mapping[str, int], least: int) -> None:
     rows = sorted(((name, n) for name, n in counts.items() if n), key=lambda row: (-row[1], row[0]))
-    _write(directory / PREDICATES, {"predicate": pa.array([name for name, _ in rows], pa.string()),
-                                    "count": pa.array([n for _, n in rows], pa.int64()),
-                                    "kept": pa.array([n >= least for _, n in rows], pa.bool_())})  # fmt: skip
+    _write(
+        directory / PREDICATES,
+        {
+            "predicate": pa.array([name for name, _ in rows], pa.string()),
+            "count": pa.array([n for _, n in rows], pa.int64()),
+            "kept": pa.array([n >= least for _, n in rows], pa.bool_()),
+        },
+    )

@@ -1,7 +1,9 @@
-"""Counts of Visual Genome that others have published, for who has not the files: github.com/FireSterLine/interactionwise-vrd, data/genome.
+"""Counts of Visual Genome that others have published, for who has not the files:
+github.com/FireSterLine/interactionwise-vrd, data/genome.
 
-A folder of them is read as these files, each plain, .gz or .xz: tab-separated tables ``relations_count`` (name, count), ``objects_count``,
-``attributes_count`` (the same) and ``triples_150x50`` (subject, predicate, object, train, test).
+A folder of them is read as these files, each plain, .gz or .xz: tab-separated tables ``relations_count``
+(name, count), ``objects_count``, ``attributes_count`` (the same) and ``triples_150x50`` (subject, predicate,
+object, train, test).
 """
 
 from __future__ import annotations
@@ -14,9 +16,9 @@ from typing import Annotated
 
 import msgspec
 
-from simtown.files import DamagedError, inside
-from simtown.visualgenome.records import Objects, Thing
-from simtown.visualgenome.stream import Opened
+from simtown.core.files import DamagedError, inside
+from simtown.core.packed import PackedFile
+from simtown.visualgenome.records import ImageObject, Objects
 
 #: The tables without which a folder is none of published counts.
 NEEDED = ("relations_count", "triples_150x50")
@@ -24,26 +26,42 @@ NEEDED = ("relations_count", "triples_150x50")
 MOST_ROWS = 1_000_000
 #: Digits of the largest count: the largest that was published has six.
 _DIGITS = 9
-#: Bytes of the largest annotations, unpacked: those that were published have 3 million for a quarter of Visual Genome's images. In memory
-#: they take ten times as many.
+#: Bytes of the largest annotations, unpacked: those that were published have 3 million for a quarter of
+#: Visual Genome's images. In memory they take ten times as many.
 LARGEST = 48_000_000
-#: A lemmatiser's slips in those counts: "riding" and "ride" are told as "rid", "on left side of" as "on leave side of".
+#: A lemmatiser's slips in those counts: "riding" and "ride" are told as "rid", "on left side of" as "on leave
+#: side of".
 _SLIPS = ((re.compile(r"\brid\b"), "ride"), (re.compile(r"\bleave (?=(?:hand )?side\b|of\b)"), "left "))
 
 
 def find(directory: Path, name: str) -> Path | None:
-    """The file of a table in a folder of published counts, or None. Raises RefusedError where it is a link."""
-    return next((inside(directory, name + end) for end in (".tsv", ".tsv.gz", ".tsv.xz") if (directory / (name + end)).is_file()), None)
+    """The file of a table in a folder of published counts, or None.
+
+    Raises RefusedError where it is a link.
+    """
+    return next(
+        (
+            inside(directory, name + end)
+            for end in (".tsv", ".tsv.gz", ".tsv.xz")
+            if (directory / (name + end)).is_file()
+        ),
+        None,
+    )
 
 
 def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[list[str]]:
-    with Opened(path, follow=False) as file:
+    with PackedFile(path, follow=False) as file:
         for number, line in enumerate(file.lines(), start=1):
             row = line.split("\t")
             if number == 1 and tuple(row) != columns:
-                raise DamagedError(f"{path} is no table of {', '.join(columns)}: it begins with {', '.join(row)[:100] or 'nothing'}")
+                raise DamagedError(
+                    f"{path} is no table of {', '.join(columns)}: it begins with "
+                    f"{', '.join(row)[:100] or 'nothing'}"
+                )
             if len(row) != len(columns):
-                raise DamagedError(f"{path} is damaged: line {number:,} has {len(row)} columns instead of {len(columns)}")
+                raise DamagedError(
+                    f"{path} is damaged: line {number:,} has {len(row)} columns instead of {len(columns)}"
+                )
             if number > 1:
                 yield row
         if not file.offset:
@@ -52,13 +70,18 @@ def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[list[str]]:
 
 def _number(path: Path, text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS):
-        raise DamagedError(f"{path} is damaged: '{text[:40]}' is no count, which is a whole number of at least 0; fetch it again")
+        raise DamagedError(
+            f"{path} is damaged: '{text[:40]}' is no count, which is a whole number of at least 0; fetch it "
+            "again"
+        )
     return int(text)
 
 
 def _check_size(path: Path, rows: int) -> None:
     if rows > MOST_ROWS:
-        raise DamagedError(f"{path} has more than {MOST_ROWS:,} different names, which no such table has: fetch it again")
+        raise DamagedError(
+            f"{path} has more than {MOST_ROWS:,} different names, which no such table has: fetch it again"
+        )
 
 
 def counts(path: Path) -> Counter[str]:
@@ -87,7 +110,9 @@ def _unslipped(predicate: str) -> str:
 def triples(path: Path) -> Counter[tuple[str, str, str]]:
     """{(subject, predicate, object): train and test counts added}. Raises DamagedError."""
     result: Counter[tuple[str, str, str]] = Counter()
-    for subject, predicate, obj, train, test in _rows(path, ("subject", "predicate", "object", "train", "test")):
+    for subject, predicate, obj, train, test in _rows(
+        path, ("subject", "predicate", "object", "train", "test")
+    ):
         result[subject, _unslipped(predicate), obj] += _number(path, train) + _number(path, test)
         _check_size(path, len(result))
     return result
@@ -103,24 +128,33 @@ class _Marked(msgspec.Struct, gc=False):
 
 
 def marked(path: Path, names: list[str]) -> list[Objects]:
-    """Things in the images of an annotation file of that source: [[image, {"objs": [{"cls", "bbox": x1 y1 x2 y2}]} or null], ...].
+    """Things in the images of an annotation file of published counts.
+
+    Its form is [[image, {"objs": [{"cls", "bbox": x1 y1 x2 y2}]} or null], ...].
 
     Args:
+        path: of the annotation file.
         names: of the classes, by number.
 
     Raises:
         DamagedError: it is no such file, or names a class that is none.
     """
-    with Opened(path, follow=False) as file:
+    with PackedFile(path, follow=False) as file:
         text = file.all(LARGEST)
     try:
         content = msgspec.json.decode(text, type=list[tuple[str | None, _Marked | None]])
         return [
-            Objects(image_id=number, objects=[
-                Thing(object_id=i, name=names[box.cls], x=x0, y=y0, w=x1 - x0, h=y1 - y0)
-                for i, box in enumerate(image.objs if image else ()) for x0, y0, x1, y1 in [box.bbox]
-            ])
+            Objects(
+                image_id=number,
+                objects=[
+                    ImageObject(object_id=i, name=names[box.cls], x=x0, y=y0, w=x1 - x0, h=y1 - y0)
+                    for i, box in enumerate(image.objs if image else ())
+                    for x0, y0, x1, y1 in [box.bbox]
+                ],
+            )
             for number, (_, image) in enumerate(content)
-        ]  # fmt: skip
+        ]
     except (msgspec.MsgspecError, UnicodeDecodeError, IndexError, RecursionError) as error:
-        raise DamagedError(f"{path} must be a JSON list of images with their annotations ({error}): fetch it again") from error
+        raise DamagedError(
+            f"{path} must be a JSON list of images with their annotations ({error}): fetch it again"
+        ) from error

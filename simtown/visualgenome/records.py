@@ -1,16 +1,19 @@
 """Visual Genome's released files, record by record, in one form whatever the release (1.0, 1.2, 1.4).
 
-======================== ========================== ===========================================================
+======================== ========================== ======================================================
 file                     a record is                where the releases differ
-======================== ========================== ===========================================================
-relationships.json       :class:`Graph`             1.0 numbers things by "id"; an end has "name" or "names"
+======================== ========================== ======================================================
+relationships.json       :class:`Graph`             1.0 numbers things by "id"; an end has "name" or
+                                                    "names"
 scene_graphs.json        :class:`Graph`             ends are numbers of objects in the same record
 objects.json             :class:`Objects`           1.4 merged objects: "merged_object_ids"
-attributes.json          :class:`Attributes`        1.0 says "object_names"; "attributes" may be missing
-region_descriptions.json :class:`Regions`           1.0 says "id" and "image" for "region_id" and "image_id"
+attributes.json          :class:`Attributes`        1.0 says "object_names"; "attributes" may be
+                                                    missing
+region_descriptions.json :class:`Regions`           1.0 says "id" and "image" for "region_id" and
+                                                    "image_id"
 question_answers.json    :class:`Questions`         1.0 says "id" for "qa_id"
 image_data.json          :class:`ImageData`         1.0 says "id" and has no "coco_id" and "flickr_id"
-======================== ========================== ===========================================================
+======================== ========================== ======================================================
 
 Boxes are x, y, w, h in pixels, y downwards, as released: some reach over the picture's edge.
 """
@@ -23,8 +26,9 @@ from typing import Any
 
 import msgspec
 
-from simtown.files import DamagedError
-from simtown.visualgenome.stream import Opened, Records
+from simtown.core.files import DamagedError
+from simtown.core.packed import PackedFile
+from simtown.visualgenome.stream import Records
 
 #: Bytes of the largest file of synsets: the released have up to 7 million.
 LARGEST = 64_000_000
@@ -39,7 +43,7 @@ def _first(*choices: _Names) -> str:
     return ""
 
 
-class Thing(msgspec.Struct, gc=False):
+class ImageObject(msgspec.Struct, gc=False):
     """An object: `number`, `text` (its first name, or ""), and its box x, y, w, h in pixels."""
 
     object_id: int = -1
@@ -67,14 +71,14 @@ class Thing(msgspec.Struct, gc=False):
         return names[0] if type(names) is list and names else _first(names, self.name, self.object_names)
 
 
-class Relation(msgspec.Struct, gc=False):
+class Relationship(msgspec.Struct, gc=False):
     """A relationship as stored: its ends are things, or numbers of things in the same record."""
 
     predicate: str
     relationship_id: int = -1
     id: int = -1
-    subject: Thing | None = None
-    object: Thing | None = None
+    subject: ImageObject | None = None
+    object: ImageObject | None = None
     subject_id: int = -1
     object_id: int = -1
     synsets: list[str] | str | None = None
@@ -98,12 +102,15 @@ class _Image(msgspec.Struct, gc=False):
 class Graph(_Image, kw_only=True, gc=False):
     """Relationships of an image, from relationships.json or scene_graphs.json."""
 
-    relationships: list[Relation]
-    objects: list[Thing] | None = None
+    relationships: list[Relationship]
+    objects: list[ImageObject] | None = None
 
-    def statements(self) -> Iterator[tuple[Relation, Thing, Thing]]:
-        """Every relationship with its subject and object; one whose end is not in the record is left out, as in the official reader."""
-        things: dict[int, Thing] | None = None
+    def statements(self) -> Iterator[tuple[Relationship, ImageObject, ImageObject]]:
+        """Every relationship with its subject and object.
+
+        One whose end is not in the record is left out, as in the official reader.
+        """
+        things: dict[int, ImageObject] | None = None
         for relation in self.relationships:
             subject, obj = relation.subject, relation.object
             if subject is None or obj is None:
@@ -115,7 +122,7 @@ class Graph(_Image, kw_only=True, gc=False):
                     continue
             yield relation, subject, obj
 
-    def _things(self) -> dict[int, Thing]:
+    def _things(self) -> dict[int, ImageObject]:
         own = self.objects or []
         merged = {number: thing for thing in own for number in thing.merged_object_ids or ()}
         return merged | {thing.number: thing for thing in own}
@@ -124,13 +131,13 @@ class Graph(_Image, kw_only=True, gc=False):
 class Objects(_Image, kw_only=True, gc=False):
     """Everything that is marked in an image, from objects.json; scene_graphs.json is read as this too."""
 
-    objects: list[Thing]
+    objects: list[ImageObject]
 
 
 class Attributes(_Image, kw_only=True, gc=False):
     """Things with what is said of each, from attributes.json."""
 
-    attributes: list[Thing]
+    attributes: list[ImageObject]
 
 
 class Region(msgspec.Struct, gc=False):
@@ -156,7 +163,7 @@ class Regions(_Image, kw_only=True, gc=False):
     regions: list[Region]
 
 
-class Question(msgspec.Struct, gc=False):
+class ImageQuestion(msgspec.Struct, gc=False):
     """A question about an image, and its answer."""
 
     question: str
@@ -173,7 +180,7 @@ class Question(msgspec.Struct, gc=False):
 class Questions(_Image, kw_only=True, gc=False):
     """Questions about an image, from question_answers.json."""
 
-    qas: list[Question]
+    qas: list[ImageQuestion]
 
 
 class ImageData(_Image, kw_only=True, gc=False):
@@ -186,43 +193,59 @@ class ImageData(_Image, kw_only=True, gc=False):
     flickr_id: int | None = None
 
 
-def graphs(path: Path, *, skip_bad: bool = False, moved: Callable[[int], None] | None = None) -> Records[Graph]:
-    """Records of relationships.json or scene_graphs.json. See :class:`~simtown.visualgenome.stream.Records` for errors."""
-    return Records(path, Graph, skip_bad=skip_bad, moved=moved)
+def graphs(
+    path: Path, *, skip_bad: bool = False, progress: Callable[[int], object] | None = None
+) -> Records[Graph]:
+    """Records of relationships.json or scene_graphs.json.
+
+    See :class:`~simtown.visualgenome.stream.Records` for errors.
+    """
+    return Records(path, Graph, skip_bad=skip_bad, progress=progress)
 
 
-def objects(path: Path, *, skip_bad: bool = False, moved: Callable[[int], None] | None = None) -> Records[Objects]:
+def objects(
+    path: Path, *, skip_bad: bool = False, progress: Callable[[int], object] | None = None
+) -> Records[Objects]:
     """Records of objects.json, or the objects of scene_graphs.json."""
-    return Records(path, Objects, skip_bad=skip_bad, moved=moved)
+    return Records(path, Objects, skip_bad=skip_bad, progress=progress)
 
 
-def attributes(path: Path, *, skip_bad: bool = False, moved: Callable[[int], None] | None = None) -> Records[Attributes]:
+def attributes(
+    path: Path, *, skip_bad: bool = False, progress: Callable[[int], object] | None = None
+) -> Records[Attributes]:
     """Records of attributes.json."""
-    return Records(path, Attributes, skip_bad=skip_bad, moved=moved)
+    return Records(path, Attributes, skip_bad=skip_bad, progress=progress)
 
 
-def regions(path: Path, *, skip_bad: bool = False, moved: Callable[[int], None] | None = None) -> Records[Regions]:
+def regions(
+    path: Path, *, skip_bad: bool = False, progress: Callable[[int], object] | None = None
+) -> Records[Regions]:
     """Records of region_descriptions.json."""
-    return Records(path, Regions, skip_bad=skip_bad, moved=moved)
+    return Records(path, Regions, skip_bad=skip_bad, progress=progress)
 
 
-def questions(path: Path, *, skip_bad: bool = False, moved: Callable[[int], None] | None = None) -> Records[Questions]:
+def questions(
+    path: Path, *, skip_bad: bool = False, progress: Callable[[int], object] | None = None
+) -> Records[Questions]:
     """Records of question_answers.json."""
-    return Records(path, Questions, skip_bad=skip_bad, moved=moved)
+    return Records(path, Questions, skip_bad=skip_bad, progress=progress)
 
 
-def image_data(path: Path, *, skip_bad: bool = False, moved: Callable[[int], None] | None = None) -> Records[ImageData]:
+def image_data(
+    path: Path, *, skip_bad: bool = False, progress: Callable[[int], object] | None = None
+) -> Records[ImageData]:
     """Records of image_data.json."""
-    return Records(path, ImageData, skip_bad=skip_bad, moved=moved)
+    return Records(path, ImageData, skip_bad=skip_bad, progress=progress)
 
 
 def synsets(path: Path) -> dict[str, str]:
-    """{name: synset} of object_synsets.json, attribute_synsets.json or relationship_synsets.json, or {synset: definition} of synsets.json.
+    """{name: synset} of object_synsets.json, attribute_synsets.json or relationship_synsets.json, or {synset:
+    definition} of synsets.json.
 
     Raises:
         DamagedError: the file is none of these.
     """
-    with Opened(path) as file:
+    with PackedFile(path) as file:
         text = file.all(LARGEST)
     try:
         content: Any = msgspec.json.decode(text)
@@ -230,21 +253,29 @@ def synsets(path: Path) -> dict[str, str]:
             return {str(entry["synset_name"]): str(entry["synset_definition"]) for entry in content}
         if not isinstance(content, dict):
             raise ValueError("neither an object nor a list")
-        if not all(told is None or isinstance(told, str) or (isinstance(told, list) and isinstance((told or [""])[0], str))
-                   for told in content.values()):  # fmt: skip
+        if not all(
+            synset is None
+            or isinstance(synset, str)
+            or (isinstance(synset, list) and isinstance((synset or [""])[0], str))
+            for synset in content.values()
+        ):
             raise ValueError("a name without a synset")
-        return {name: _first(told) for name, told in content.items()}
+        return {name: _first(synset) for name, synset in content.items()}
     except (msgspec.MsgspecError, KeyError, TypeError, ValueError, IndexError, RecursionError) as error:
-        raise DamagedError(f"{path} must be JSON, synsets by name or a list of them ({error}): fetch it again") from error
+        raise DamagedError(
+            f"{path} must be JSON, synsets by name or a list of them ({error}): fetch it again"
+        ) from error
 
 
 def aliases(path: Path) -> dict[str, str]:
-    """{other name: name} of object_alias.txt or relationship_alias.txt: on every line names of one thing, commas between, the name first.
+    """{other name: name} of object_alias.txt or relationship_alias.txt.
+
+    Every line holds names of one thing, with commas between; the name comes first.
 
     A name on several lines means what it first meant.
     """
     result: dict[str, str] = {}
-    with Opened(path) as file:
+    with PackedFile(path) as file:
         for line in file.lines():
             names = [name.strip() for name in line.split(",") if name.strip()]
             for name in names[1:]:

@@ -1,6 +1,7 @@
 """How thinly Visual Genome covers even simple spatial relations (section 6.2, Figure 11).
 
-Of the most frequent entities: in how many images two of them occur together, and how often one stands left of the other by their boxes.
+Of the most frequent entities: in how many images two of them occur together, and how often one stands left of
+the other by their boxes.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from simtown.exact import kernel
-from simtown.files import DamagedError, inside, replacing, save_text
-from simtown.quoting import csv_text, figure_text
+from simtown.core.exact import kernel
+from simtown.core.files import DamagedError, inside, save_text
+from simtown.core.packed import PackedFile
+from simtown.core.plots import AXIS, INK, new_figure, save_figure
+from simtown.core.quoting import figure_text
+from simtown.core.tables import csv_text
 from simtown.visualgenome import clean, prepare, published
-from simtown.visualgenome.records import Relation, Thing
-from simtown.visualgenome.stream import Opened, Records
+from simtown.visualgenome.records import ImageObject, Relationship
+from simtown.visualgenome.stream import Records
 
 #: What the paper's example is about: 1 giraffe left of a person, 8 persons left of a giraffe.
 EXAMPLE = ("giraffe", "person")
@@ -36,8 +40,10 @@ class Sparsity:
         names: (n,).
         boxes: (n,) int64, how many are marked.
         images: how many images have any thing marked.
-        together: (n, n) int64, symmetric: images in which both occur; on the diagonal, in which two or more of it do.
-        left: (n, n) int64: pairs of boxes in one image, the first of the row's entity with its centre left of the second's.
+        together: (n, n) int64, symmetric: images in which both occur; on the diagonal, in which two or more
+            of it do.
+        left: (n, n) int64: pairs of boxes in one image, the first of the row's entity with its centre left of
+            the second's.
         apart: the same, the first ending before the second.
         bad: records passed over.
     """
@@ -59,10 +65,12 @@ class Sparsity:
         return _share(self.left[~np.eye(len(self.names), dtype=bool)] == 0)
 
     def lopsided(self, least: int = 9) -> list[tuple[str, str, int, int]]:
-        """(a, b, a left of b, b left of a) for every pair counted at least `least` times, by how much rarer the first order is.
+        """(a, b, a left of b, b left of a) for every pair counted at least `least` times.
 
-        The measure is (b left of a + 1) / (a left of b + 1): without the ones, every pair never seen in one order would be as lopsided as
-        any other. Least is 9 by default: the paper's example of 1 against 8.
+        Sorted by how much rarer the first order is.
+
+        The measure is (b left of a + 1) / (a left of b + 1): without the ones, every pair never seen in one
+        order would be as lopsided as any other. Least is 9 by default: the paper's example of 1 against 8.
         """
         rows = []
         n = len(self.names)
@@ -87,12 +95,15 @@ def _share(empty: np.ndarray) -> float:
 
 
 class _Marked(msgspec.Struct, gc=False):
-    """A record of objects.json, scene_graphs.json or relationships.json: things by themselves, or the ends of relationships."""
+    """A record of objects.json, scene_graphs.json or relationships.json.
 
-    objects: list[Thing] | None = None
-    relationships: list[Relation] | None = None
+    It holds things by themselves, or the ends of relationships.
+    """
 
-    def things(self) -> list[Thing]:
+    objects: list[ImageObject] | None = None
+    relationships: list[Relationship] | None = None
+
+    def things(self) -> list[ImageObject]:
         if self.objects is not None:
             return self.objects
         ends = [end for r in self.relationships or () for end in (r.subject, r.object) if end is not None]
@@ -102,25 +113,38 @@ class _Marked(msgspec.Struct, gc=False):
 _Image = tuple[list[str], np.ndarray]
 
 
-class Source:
-    """Images' names and boxes, which can be gone through twice: objects.json, scene_graphs.json or relationships.json in any packing, a
-    directory made by simtown vg prepare, or a folder of published counts with its annotations.
+class ImageSource:
+    """The names and boxes of images, which can be iterated twice.
 
-    Raises (here or while iterating):
-        FileNotFoundError, ValueError: there is nothing of the kind. DamagedError: a malformed record.
+    They come from objects.json, scene_graphs.json or relationships.json in any packing, a directory made by
+    simtown vg prepare, or a folder of published counts with its annotations.
+
+    Iterating raises the same errors.
+
+    Raises:
+        FileNotFoundError: a file is missing.
+        ValueError: there is nothing of the kind.
+        DamagedError: a record is malformed.
     """
 
-    def __init__(self, path: Path, *, skip_bad: bool = False, moved: Callable[[int], None] | None = None) -> None:
-        self._path, self._skip, self._moved = path, skip_bad, moved
+    def __init__(
+        self, path: Path, *, skip_bad: bool = False, progress: Callable[[int], object] | None = None
+    ) -> None:
+        self._path, self._skip, self._progress = path, skip_bad, progress
         self.bad = 0
         if not path.exists():
-            raise FileNotFoundError(f"there is no {path}: give objects.json, or a directory made by simtown vg prepare")
+            raise FileNotFoundError(
+                f"there is no {path}: give objects.json, or a directory made by simtown vg prepare"
+            )
         if not path.is_dir():
             self.size = path.stat().st_size
         elif (path / prepare.NAME).is_file():
             self.size = 0
         elif next(path.glob("annotations_*.json*"), None) is None:
-            raise FileNotFoundError(f"{path} holds neither {prepare.NAME} nor annotations: give objects.json, or a prepared directory")
+            raise FileNotFoundError(
+                f"{path} holds neither {prepare.NAME} nor annotations: give objects.json, or a prepared "
+                "directory"
+            )
         else:
             self.size = 0
 
@@ -131,7 +155,7 @@ class Source:
         return self._prepared() if (self._path / prepare.NAME).is_file() else self._published()
 
     def _file(self) -> Iterator[_Image]:
-        records = Records(self._path, _Marked, skip_bad=self._skip, moved=self._moved)
+        records = Records(self._path, _Marked, skip_bad=self._skip, progress=self._progress)
         for record in records:
             yield _image(record.things())
         self.bad = records.bad
@@ -140,13 +164,16 @@ class Source:
         names = self._path / "objects_150.json"
         if not names.is_file():
             raise FileNotFoundError(
-                f"{names} is missing: it holds the names of the classes, which the annotations give by number; put it beside them"
+                f"{names} is missing: it holds the names of the classes, which the annotations give by "
+                "number; put it beside them"
             )
-        with Opened(inside(self._path, names.name), follow=False) as file:
+        with PackedFile(inside(self._path, names.name), follow=False) as file:
             try:
                 classes = msgspec.json.decode(file.all(published.LARGEST), type=list[str])
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-                raise DamagedError(f"{names} must be a JSON list of names ({error}): fetch it again") from error
+                raise DamagedError(
+                    f"{names} must be a JSON list of names ({error}): fetch it again"
+                ) from error
         for path in sorted(self._path.glob("annotations_*.json*")):
             for record in published.marked(path, classes):
                 yield _image(record.objects)
@@ -161,18 +188,28 @@ class Source:
             rows = table.slice(begin, end - begin).to_pydict()
             things: dict[int, tuple[str, list[float]]] = {}
             for role in ("subject", "object"):
-                for number, name, box in zip(rows[f"{role}_id"], rows[role], rows[f"{role}_box"], strict=True):
+                for number, name, box in zip(
+                    rows[f"{role}_id"], rows[role], rows[f"{role}_box"], strict=True
+                ):
                     things[number if number >= 0 else -2 - len(things)] = (name, box)
-            yield [name for name, _ in things.values()], np.array([box for _, box in things.values()]).reshape(-1, 4)
+            yield (
+                [name for name, _ in things.values()],
+                np.array([box for _, box in things.values()]).reshape(-1, 4),
+            )
 
 
-def _image(things: list[Thing]) -> _Image:
-    return [t.text for t in things], np.array([(t.x, t.y, t.w, t.h) for t in things], dtype=np.float64).reshape(-1, 4)
+def _image(things: list[ImageObject]) -> _Image:
+    return [t.text for t in things], np.array(
+        [(t.x, t.y, t.w, t.h) for t in things], dtype=np.float64
+    ).reshape(-1, 4)
 
 
 @kernel
 def _tally(code, x, w, boxes, together, left, apart):  # type: ignore[no-untyped-def]
-    """Add one image: code (m,) int64 entities; x, w (m,) float64 left edges and widths; the rest as in :class:`Sparsity`."""
+    """Add one image: code (m,) int64 entities; x, w (m,) float64 left edges and widths.
+
+    The rest as in :class:`Sparsity`.
+    """
     m, n = len(code), len(boxes)
     here = np.zeros(n, dtype=np.int64)
     for i in range(m):
@@ -201,16 +238,20 @@ def _tally(code, x, w, boxes, together, left, apart):  # type: ignore[no-untyped
         here[a] = 0
 
 
-def sparsity(source: Source, top: int = 100, steps: Iterable[str] = clean.STEPS) -> Sparsity:
-    """Go through the images twice: for the `top` entities marked most often, then for their pairs. Raises as :class:`Source`.
+def sparsity(source: ImageSource, top: int = 100, steps: Iterable[str] = clean.STEPS) -> Sparsity:
+    """Count the `top` entities marked most often, then their pairs: two passes over the images.
 
-    Names are cleaned by the steps (names of :data:`simtown.visualgenome.clean.STEPS`).
+    Args:
+        source: the images.
+        top: number of entities, the most frequent ones.
+        steps: of the cleaning of names, of :data:`simtown.visualgenome.clean.STEPS`.
 
     Raises:
         ValueError: top is below 2, or nothing is marked.
+        DamagedError: a record is malformed. Others as :class:`ImageSource`.
     """
     if top < 2:
-        raise ValueError(f"--top must be at least 2, not {top}")
+        raise ValueError(f"top must be at least 2, not {top}")
     raw: Counter[str] = Counter()
     images = letters = 0
     for names, _ in source:
@@ -228,7 +269,9 @@ def sparsity(source: Source, top: int = 100, steps: Iterable[str] = clean.STEPS)
         counts[cleaner.entity(text)] += count
     del counts[""]
     if not counts:
-        raise ValueError("nothing is marked in these images: give objects.json, scene_graphs.json or relationships.json")
+        raise ValueError(
+            "nothing is marked in these images: give objects.json, scene_graphs.json or relationships.json"
+        )
     chosen = sorted(counts, key=lambda name: (-counts[name], name))[:top]
     number = {name: i for i, name in enumerate(chosen)}
     code_of = {text: number.get(cleaner.entity(text), -1) for text in raw}
@@ -239,46 +282,60 @@ def sparsity(source: Source, top: int = 100, steps: Iterable[str] = clean.STEPS)
         kept = code >= 0
         if kept.sum() > MOST_THINGS:
             raise DamagedError(
-                f"an image has more than {MOST_THINGS:,} things marked, which none of Visual Genome's has: fetch the file again"
+                f"an image has more than {MOST_THINGS:,} things marked, which none of Visual Genome's has: "
+                "fetch the file again"
             )
         _tally(code[kept], box[kept, 0], box[kept, 2], boxes, together, left, apart)
     return Sparsity(tuple(chosen), boxes, images, together, left, apart, source.bad)
 
 
-def write_tables(found: Sparsity, path: Path) -> None:
-    """A CSV table, one row an ordered pair of different entities: a, b, images with both, a left of b, a apart and left of b."""
+def write_tables(sparsity: Sparsity, path: Path) -> None:
+    """Write a CSV table with a row for each ordered pair of different entities.
+
+    a, b, images with both, a left of b, a apart and left of b.
+    """
     rows: list[Sequence[object]] = [("a", "b", "images", "a_left_of_b", "a_apart_left_of_b")]
-    for i, a in enumerate(found.names):
-        for j, b in enumerate(found.names):
+    for i, a in enumerate(sparsity.names):
+        for j, b in enumerate(sparsity.names):
             if i != j:
-                rows.append((a, b, int(found.together[i, j]), int(found.left[i, j]), int(found.apart[i, j])))
+                rows.append(
+                    (a, b, int(sparsity.together[i, j]), int(sparsity.left[i, j]), int(sparsity.apart[i, j]))
+                )
     save_text(path, csv_text(rows))
 
 
-def heatmap(found: Sparsity, path: Path) -> None:
-    """Figure 11: images in which two entities occur together, on a logarithmic grey scale; cells that are empty stay white."""
-    from matplotlib.colors import LogNorm
-    from matplotlib.figure import Figure
+def heatmap(sparsity: Sparsity, path: Path) -> None:
+    """Draw Figure 11: images in which two entities occur together, on a logarithmic grey scale.
 
-    n = len(found.names)
+    Empty cells stay white.
+    """
+    from matplotlib.colors import LogNorm
+
+    n = len(sparsity.names)
     side = max(5.0, 1.5 + 0.105 * n)
-    figure = Figure(figsize=(side + 1.0, side + 1.2), dpi=150, layout="constrained", facecolor="white")
+    figure = new_figure(side + 1.0, side + 1.2)
     axes: Any = figure.add_subplot()
-    shown = np.ma.masked_equal(found.together, 0)
+    visible = np.ma.masked_equal(sparsity.together, 0)
     greys: Any = "Greys"
-    picture = axes.imshow(shown, cmap=greys, norm=LogNorm(0.15, max(int(found.together.max()), 2)), interpolation="nearest")
+    picture = axes.imshow(
+        visible, cmap=greys, norm=LogNorm(0.15, max(int(sparsity.together.max()), 2)), interpolation="nearest"
+    )
     size = 5.2 if n > 60 else 8
-    names = [figure_text(name) for name in found.names]
+    names = [figure_text(name) for name in sparsity.names]
     axes.set_xticks(range(n), names, rotation=90, fontsize=size)
     axes.set_yticks(range(n), names, fontsize=size)
-    axes.tick_params(length=0, pad=1.5, colors="#333333")
-    axes.spines[:].set_color("#888888")
-    axes.set_title(f"In how many of {found.images:,} images two of the {n} most frequent entities occur together\n"
-                   f"{found.empty():.1%} of the pairs never do (white)", fontsize=10, color="#333333", pad=10)  # fmt: skip
+    axes.tick_params(length=0, pad=1.5, colors=INK)
+    axes.spines[:].set_color(AXIS)
+    axes.set_title(
+        f"In how many of {sparsity.images:,} images two of the {n} most frequent entities occur together\n"
+        f"{sparsity.empty():.1%} of the pairs never do (white)",
+        fontsize=10,
+        color=INK,
+        pad=10,
+    )
     bar = figure.colorbar(picture, ax=axes, shrink=0.5, pad=0.01)
-    bar.set_label("images; on the diagonal, images with two or more of it", fontsize=8, color="#333333")
+    bar.set_label("images; on the diagonal, images with two or more of it", fontsize=8, color=INK)
     bar.ax.tick_params(labelsize=7)
     bar.ax.set_ylim(1, None)  # the scale begins lower, so that one image is told from none
     bar.outline.set_visible(False)
-    with replacing(path) as temporary:
-        figure.savefig(temporary, format="png", metadata={"Software": None})
+    save_figure(figure, path)

@@ -1,4 +1,7 @@
-"""The paper's Tables 1 and 2 from a prepared directory, beside its printed numbers; unique relationships by threshold; marginals."""
+"""The paper's Tables 1 and 2 from a prepared directory, beside its printed numbers.
+
+Also unique relationships by threshold, and marginals.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from simtown.files import DamagedError, save_text
-from simtown.quoting import csv_text
-from simtown.terminal import plain
+from simtown.core.files import DamagedError, save_text
+from simtown.core.tables import csv_text
+from simtown.core.terminal import plain
 from simtown.visualgenome import prepare
 
 #: Table 1 of the paper: what, as printed.
 TABLE1 = (
-    ("images", "108,777"), ("regions", "5.4M"), ("questions", "1.7M"),
-    ("objects", "3.8M"), ("attributes", "2.8M"), ("relationships", "2.3M"),
-)  # fmt: skip
+    ("images", "108,777"),
+    ("regions", "5.4M"),
+    ("questions", "1.7M"),
+    ("objects", "3.8M"),
+    ("attributes", "2.8M"),
+    ("relationships", "2.3M"),
+)
 #: Thresholds for which unique relationships are counted.
 THRESHOLDS = (1, 2, 5, 10, 13, 20, 50, 100, 500, 1000)
 
@@ -42,7 +49,8 @@ class Entry:
     note: str = ""
 
 
-#: Table 2 of the paper, entry by entry. Groupings and misprints are conjectures from published counts: docs/reproduce/visual-genome.md.
+#: Table 2 of the paper, entry by entry. Groupings and misprints are conjectures from published counts:
+#: docs/reproduce/visual-genome.md.
 TABLE2 = (
     Entry("Spatial", "On", 707901, ("on",)),
     Entry("Spatial", "In", 241004, ("in",)),
@@ -76,7 +84,10 @@ TOLERANCE = 0.006
 
 
 def agreement(table2: Sequence[int]) -> tuple[int, int]:
-    """How many of our counts of :data:`TABLE2` agree with the paper's, and how many of these are of the predicate that it prints."""
+    """How many of our counts of :data:`TABLE2` agree with the paper's.
+
+    And how many of these are of the predicate that it prints.
+    """
     agrees = [abs(here / entry.count - 1) <= TOLERANCE for entry, here in zip(TABLE2, table2, strict=True)]
     return sum(agrees), sum(agree and not entry.note for entry, agree in zip(TABLE2, agrees, strict=True))
 
@@ -89,7 +100,10 @@ class Statistics:
         content: prepared.json.
         table2: our count of every entry of :data:`TABLE2`.
         unique: (threshold, predicates, share of statements): predicates with at least so many statements.
-        subjects, objects, entities, relations: (name, count), most frequent first.
+        subjects: (name, count), most frequent first.
+        objects: (name, count), most frequent first.
+        entities: (name, count), most frequent first.
+        relations: (name, count), most frequent first.
     """
 
     content: Mapping[str, Any]
@@ -102,39 +116,64 @@ class Statistics:
 
 
 def statistics(directory: Path) -> Statistics:
-    """Count a prepared directory. Raises what :func:`simtown.visualgenome.prepare.read` raises."""
+    """Count a prepared directory.
+
+    Raises:
+        DamagedError: a table is damaged. Others as :func:`simtown.visualgenome.prepare.load`.
+    """
     content = prepare.load(directory)
     table = prepare.read(directory, prepare.PREDICATES)
     names, counts = table["predicate"].to_pylist(), table["count"].to_numpy()
     by_name = dict(zip(names, counts.tolist(), strict=True))
     total = max(int(counts.sum()), 1)
     thresholds = sorted({*THRESHOLDS, int(content["choices"]["threshold"])})
-    unique = tuple((t, int((counts >= t).sum()), float(counts[counts >= t].sum() / total)) for t in thresholds)
+    unique = tuple(
+        (t, int((counts >= t).sum()), float(counts[counts >= t].sum() / total)) for t in thresholds
+    )
     marginals = prepare.read(directory, prepare.ENTITIES)
-    entity, s, o = marginals["entity"].to_pylist(), marginals["subject"].to_numpy(), marginals["object"].to_numpy()
+    entity, s, o = (
+        marginals["entity"].to_pylist(),
+        marginals["subject"].to_numpy(),
+        marginals["object"].to_numpy(),
+    )
     if any((numbers < 0).any() or (numbers >= 1 << 53).any() for numbers in (counts, s, o)):
         raise DamagedError(f"{directory} holds a count that cannot be: prepare again")
     kept = [(n, c) for n, c, k in zip(names, counts.tolist(), table["kept"].to_pylist(), strict=True) if k]
-    return Statistics(content, tuple(sum(by_name.get(p, 0) for p in entry.predicates) for entry in TABLE2), unique,
-                      _ranked(entity, s), _ranked(entity, o), _ranked(entity, s + o), tuple(kept))  # fmt: skip
+    return Statistics(
+        content,
+        tuple(sum(by_name.get(p, 0) for p in entry.predicates) for entry in TABLE2),
+        unique,
+        _ranked(entity, s),
+        _ranked(entity, o),
+        _ranked(entity, s + o),
+        tuple(kept),
+    )
 
 
 def _ranked(names: Sequence[str], counts: np.ndarray) -> tuple[tuple[str, int], ...]:
-    return tuple(sorted(((n, c) for n, c in zip(names, counts.tolist(), strict=True) if c), key=lambda row: (-row[1], row[0])))
+    return tuple(
+        sorted(
+            ((n, c) for n, c in zip(names, counts.tolist(), strict=True) if c),
+            key=lambda row: (-row[1], row[0]),
+        )
+    )
 
 
 def frequency_table(directory: Path, top: int) -> list[tuple[str, int, int]]:
-    """The `top` entities stated most, as subject and object together: (name, as subject, as object), ties by name.
+    """The `top` entities stated most: (name, as subject, as object).
+
+    By both counts together, ties by name.
 
     Raises:
-        ValueError: top is below 1, or there are fewer entities. What :func:`simtown.visualgenome.prepare.read` raises.
+        ValueError: top is below 1, or there are fewer entities.
+        DamagedError: a table is damaged. Others as :func:`simtown.visualgenome.prepare.load`.
     """
     if top < 1:
-        raise ValueError(f"--top must be at least 1, not {top}")
+        raise ValueError(f"top must be at least 1, not {top}")
     prepare.load(directory)
     table = prepare.read(directory, prepare.ENTITIES)
     if table.num_rows < top:
-        raise ValueError(f"{directory} has {table.num_rows} entities, fewer than --top {top}")
+        raise ValueError(f"{directory} has {table.num_rows} entities, fewer than `top={top}`")
     columns = (table[name].to_pylist()[:top] for name in ("entity", "subject", "object"))
     rows = list(zip(*columns, strict=True))
     if not all(0 <= count < 1 << 53 for row in rows for count in row[1:]):
@@ -143,6 +182,12 @@ def frequency_table(directory: Path, top: int) -> list[tuple[str, int, int]]:
 
 
 def write_frequencies(rows: Sequence[tuple[str, int, int]], path: Path, source: str) -> None:
-    """Write the CSV table that `simtown generate --frequencies` reads; lines that begin with # say where it is from."""
-    about = f"# How often the {len(rows)} entities stated most are subject and object of a relationship. {plain(source)}"
+    """Write the CSV table that `simtown generate --frequencies` reads.
+
+    Lines that begin with # say where it is from.
+    """
+    about = (
+        f"# How often the {len(rows)} entities stated most are subject and object of a relationship. "
+        f"{plain(source)}"
+    )
     save_text(path, f"entity,subject,object\n{about}\n{csv_text(rows)}")

@@ -25,7 +25,11 @@ def own(starts, number):
 
 def test_numbers_run_entities_props_ground(a):
     assert a.ground == len(ENTITIES) + len(STREET_MESHES)
-    for number, mesh in ((0, entity_mesh(ENTITIES[0])), (len(ENTITIES), prop_mesh(PROPS[0])), (a.ground, ground())):
+    for number, mesh in (
+        (0, entity_mesh(ENTITIES[0])),
+        (len(ENTITIES), prop_mesh(PROPS[0])),
+        (a.ground, ground()),
+    ):
         assert np.abs(a.mesh(number).vertices - mesh.vertices).max() < 1 / 4096
 
 
@@ -42,7 +46,15 @@ def test_starts_divide_the_rows(a, kind):
 
 def test_shapes_and_types(a):
     t = len(a.triangles)
-    assert a.vertices.dtype == a.normals.dtype == a.hull.dtype == a.lamps.dtype == a.bounds.dtype == a.radius.dtype == np.float32
+    assert (
+        a.vertices.dtype
+        == a.normals.dtype
+        == a.hull.dtype
+        == a.lamps.dtype
+        == a.bounds.dtype
+        == a.radius.dtype
+        == np.float32
+    )
     assert a.triangles.dtype == np.int32
     assert a.materials.dtype == a.parts.dtype == np.uint8
     assert a.normals.shape == (t, 4)
@@ -84,9 +96,18 @@ def test_bounds_and_radius(a):
 
 def test_hull_reaches_as_far_as_the_mesh(a):
     """Along the axes and the diagonals of the cube."""
-    grid = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if abs(x) + abs(y) + abs(z) in (1, 3)])
+    grid = np.array(
+        [
+            (x, y, z)
+            for x in (-1, 0, 1)
+            for y in (-1, 0, 1)
+            for z in (-1, 0, 1)
+            if abs(x) + abs(y) + abs(z) in (1, 3)
+        ]
+    )
     for number in range(len(NAMES)):
-        v, h = a.vertices[own(a.vertex_start, number)].astype(np.float64), a.hull[own(a.hull_start, number)].astype(np.float64)
+        v = a.vertices[own(a.vertex_start, number)].astype(np.float64)
+        h = a.hull[own(a.hull_start, number)].astype(np.float64)
         assert np.array_equal((v @ grid.T).max(axis=0), (h @ grid.T).max(axis=0))
         assert set(map(tuple, h.tolist())) <= set(map(tuple, v.tolist()))
 
@@ -125,7 +146,9 @@ def test_all_windows_of_a_vehicle_have_one_number(a):
 
 
 def test_a_window_lights_as_a_whole(a):
-    """Flat neighbours that share an edge are one pane: they have one number, so that at night it is lit or dark as one."""
+    """Flat neighbours that share an edge are one pane: they have one number, so that at night it is lit or
+    dark as one.
+    """
     split = []
     for number, name in enumerate(NAMES):
         rows = np.arange(a.triangle_start[number], a.triangle_start[number + 1])
@@ -144,7 +167,11 @@ def test_the_ground_lies_flat_under_the_road(a):
     assert (normals[flat, 2] == 1).all()
     assert np.abs(p[flat][:, :, 2]).max() <= 0.025
     asphalt = np.array([MATERIALS[m].name == "asphalt" for m in mesh.materials])
-    assert np.ptp(p[asphalt].reshape(-1, 3), axis=0).tolist() == pytest.approx([2 * REACH, 2 * ROAD_EDGE, 0], abs=1e-3)
+    assert np.ptp(p[asphalt].reshape(-1, 3), axis=0).tolist() == pytest.approx(
+        [2 * REACH, 2 * ROAD_EDGE, 0], abs=1e-3
+    )
     assert (normals[~flat, 1] < 0).all()  # hills face the viewer
-    assert (normals[~flat, 2] < 0.5).all()  # and lean back a little, for snow; what is flatter is drawn as level ground
+    assert (
+        normals[~flat, 2] < 0.5
+    ).all()  # and lean back a little, for snow; what is flatter is drawn as level ground
     assert (normals[~flat, 2] > 0.1).all()

@@ -1,33 +1,32 @@
 """Every kind's body paint: what is exchanged when a vehicle is painted anew."""
 
 import numpy as np
-import pytest
 
 from simtown.assets.mesh import Mesh
 from simtown.assets.palette import PAINTS, material
 from simtown.assets.vehicles import cars, cycles, offroad, showcars, vans
+from tests.every import for_every
 
 MODULES = (cars, showcars, offroad, cycles, vans)
 #: Where a kind's name says its colour.
 NAMED = {f"{colour} {thing}": colour for colour in PAINTS for thing in ("car", "van", "pickup")}
 
-every_kind = pytest.mark.parametrize(("module", "name"), [(module, name) for module in MODULES for name in module.KINDS])
+EVERY_KIND = [(module, name) for module in MODULES for name in module.KINDS]
 
 
 def seen_from(mesh: Mesh, side: int) -> np.ndarray:
-    """(triangles,) float64: the area, m², that each shows to a viewer far to the right (-1) or the left (1)."""
+    """(triangles,) float64 area, m², that a viewer far to the right (-1) or the left (1) sees of each."""
     p, q, r = mesh.vertices[mesh.triangles].transpose(1, 0, 2)
     return np.maximum(side * np.cross(q - p, r - p)[:, 1] / 2, 0)
 
 
-@pytest.mark.parametrize("module", MODULES)
+@for_every(MODULES)
 def test_every_kind_has_a_body_of_plain_paint(module):
     assert list(module.BODY) == list(module.KINDS)
     assert set(module.BODY.values()) <= set(PAINTS)
 
 
-@every_kind
-@pytest.mark.parametrize("side", [-1, 1])
+@for_every((*kind, side) for kind in EVERY_KIND for side in (-1, 1))
 def test_the_body_is_at_least_a_fifth_of_the_paint_on_either_side(module, name, side):
     mesh = module.KINDS[name]()
     shown = seen_from(mesh, side)
@@ -35,7 +34,7 @@ def test_the_body_is_at_least_a_fifth_of_the_paint_on_either_side(module, name, 
     assert body >= 0.2 * shown[mesh.materials < len(PAINTS)].sum()
 
 
-@every_kind
+@for_every(EVERY_KIND)
 def test_a_kind_named_by_a_colour_has_a_body_of_it(module, name):
     if name in NAMED:
         assert module.BODY[name] == NAMED[name]

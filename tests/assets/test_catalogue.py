@@ -28,9 +28,19 @@ def test_entity_order_never_changes(first, digest):
 
 
 def test_street_order_never_changes():
-    """Golden: the kinds of the first version of the world keep their numbers, so that its data sets keep their meaning."""
+    """Golden: the kinds of the first version of the world keep their numbers, so that its data sets keep
+    their meaning.
+    """
     assert sha256("\n".join(PROPS[:89]).encode()).hexdigest()[:16] == "30396e1b64cbcc1a"
-    assert PROPS[89:] == ("windmill", "library", "toy shop", "ice-cream parlour", "square", "park", "petrol station")
+    assert PROPS[89:] == (
+        "windmill",
+        "library",
+        "toy shop",
+        "ice-cream parlour",
+        "square",
+        "park",
+        "petrol station",
+    )
 
 
 def test_people_have_three_poses_under_one_name():

@@ -1,6 +1,7 @@
-"""What holds for every kind of vehicle and everything beside the road, one test a kind."""
+"""What holds for every kind of vehicle and everything beside the road: one test a property."""
 
 from collections import Counter
+from functools import cache
 
 import numpy as np
 import pytest
@@ -10,10 +11,21 @@ from scipy.sparse.csgraph import connected_components
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, POSES, PROPS, STREET, STREET_MESHES, entity_mesh, prop_mesh
 from simtown.assets.mesh import Mesh
-from simtown.assets.palette import CLOUD, GROUND, MATERIALS, PAINTS, ROAD, TINT_CLOTH, TINT_ROOF, TINT_WALL, material
+from simtown.assets.palette import (
+    CLOUD,
+    GROUND,
+    MATERIALS,
+    PAINTS,
+    ROAD,
+    TINT_CLOTH,
+    TINT_ROOF,
+    TINT_WALL,
+    material,
+)
 from simtown.assets.vehicles import buses, cars, cycles, farm, offroad, service, showcars, trucks, vans, works
 from simtown.render.raster import Raster
 from simtown.scenes.scene import Scene, SceneBatch, Vehicle, Weather
+from tests.every import for_every
 
 VEHICLE_TRIANGLES, STREET_TRIANGLES = 1500, 450
 LONGEST, WIDEST, HIGHEST = 6.2, 2.25, 3.63
@@ -21,20 +33,25 @@ KINDS = [MATERIALS[i].kind for i in range(len(MATERIALS))]
 #: A name for every mesh of the atlas but the ground's, in its order.
 MESHES = (*ENTITIES, *PROPS, *(f"{kind}, pose {pose}" for kind, pose in STREET_MESHES[len(PROPS) :]))
 
-MODULES = [m for m in (cars, showcars, offroad, trucks, service, buses, vans, works, farm, cycles) if hasattr(m, "BODY")]
-
-every_entity = pytest.mark.parametrize("name", ENTITIES)
-every_prop = pytest.mark.parametrize("name", MESHES[len(ENTITIES) :])
-every_kind = pytest.mark.parametrize("name", MESHES)
-every_body = pytest.mark.parametrize(("name", "paint"), [pair for m in MODULES for pair in m.BODY.items()])
-every_person = pytest.mark.parametrize("name", STREET["person"])
+MODULES = [
+    m
+    for m in (cars, showcars, offroad, trucks, service, buses, vans, works, farm, cycles)
+    if hasattr(m, "BODY")
+]
 
 
+@cache
 def mesh_of(name) -> Mesh:
+    return made(name)
+
+
+def made(name) -> Mesh:
+    """The mesh of a name, made anew."""
     number = MESHES.index(name)
     return entity_mesh(name) if number < len(ENTITIES) else prop_mesh(*STREET_MESHES[number - len(ENTITIES)])
 
 
+@cache
 def drawn(name) -> Mesh:
     """The mesh as the renderers get it, on the atlas's grid."""
     return atlas().mesh(MESHES.index(name))
@@ -48,7 +65,9 @@ def pieces(mesh):
     """The mesh's connected parts, each as triangles of point numbers, where points that coincide are one."""
     edges = (mesh.triangles.ravel(), np.roll(mesh.triangles, 1, axis=1).ravel())
     count = len(mesh.vertices)
-    label = connected_components(coo_matrix((np.ones(len(edges[0])), edges), shape=(count, count)), directed=False)[1]
+    label = connected_components(
+        coo_matrix((np.ones(len(edges[0])), edges), shape=(count, count)), directed=False
+    )[1]
     points = np.unique(mesh.vertices, axis=0, return_inverse=True)[1].reshape(-1)
     for part in np.unique(label[mesh.triangles]):
         triangles = mesh.triangles[label[mesh.triangles[:, 0]] == part]
@@ -56,17 +75,17 @@ def pieces(mesh):
         yield triangles, merged[[len(set(t)) == 3 for t in merged.tolist()]]
 
 
-@every_entity
+@for_every(ENTITIES)
 def test_vehicle_fits_its_triangle_budget(name):
     assert 20 <= len(entity_mesh(name).triangles) <= VEHICLE_TRIANGLES
 
 
-@every_prop
+@for_every(MESHES[len(ENTITIES) :])
 def test_prop_fits_its_triangle_budget(name):
     assert 4 <= len(mesh_of(name).triangles) <= STREET_TRIANGLES
 
 
-@every_kind
+@for_every(MESHES)
 def test_well_formed(name):
     mesh = mesh_of(name)
     assert mesh.vertices.shape[1:] == mesh.triangles.shape[1:] == (3,)
@@ -79,21 +98,21 @@ def test_well_formed(name):
     assert mesh.materials.max() < len(MATERIALS)
 
 
-@every_kind
+@for_every(MESHES)
 def test_made_alike_every_time(name):
-    one, two = mesh_of(name), mesh_of(name)
+    one, two = mesh_of(name), made(name)
     assert np.array_equal(one.vertices, two.vertices)
     assert np.array_equal(one.triangles, two.triangles)
     assert np.array_equal(one.materials, two.materials)
 
 
-@every_kind
+@for_every(MESHES)
 def test_no_triangle_of_the_atlas_is_degenerate(name):
     p, q, r = corners(drawn(name)).transpose(1, 0, 2)
     assert (np.linalg.norm(np.cross(q - p, r - p), axis=1) / 2 > 1e-6).all()
 
 
-@every_kind
+@for_every(MESHES)
 def test_the_atlas_drops_slivers_only(name):
     """Rounding to the grid may close a sliver; it must not eat visible faces."""
 
@@ -106,14 +125,14 @@ def test_the_atlas_drops_slivers_only(name):
     assert len(after.triangles) >= 0.97 * len(before.triangles)
 
 
-@every_kind
+@for_every(MESHES)
 def test_atlas_coordinates_lie_on_the_grid(name):
     mesh, exact = drawn(name), mesh_of(name)
     assert np.array_equal(mesh.vertices * 4096, np.round(mesh.vertices * 4096))
     assert np.abs(mesh.vertices - exact.vertices).max() <= 0.5 / 4096 + 1e-12
 
 
-@every_kind
+@for_every(MESHES)
 def test_neighbouring_triangles_wind_alike(name):
     """No edge is run through twice in the same direction."""
     for _, merged in pieces(drawn(name)):
@@ -121,22 +140,26 @@ def test_neighbouring_triangles_wind_alike(name):
         assert max(Counter(map(tuple, directed.tolist())).values(), default=1) == 1
 
 
-@every_kind
+@for_every(MESHES)
 def test_closed_parts_wind_outwards(name):
     mesh = drawn(name)
     for triangles, merged in pieces(mesh):
-        edges = set(map(tuple, np.concatenate([merged[:, [0, 1]], merged[:, [1, 2]], merged[:, [2, 0]]]).tolist()))
+        edges = set(
+            map(tuple, np.concatenate([merged[:, [0, 1]], merged[:, [1, 2]], merged[:, [2, 0]]]).tolist())
+        )
         if all((b, a) in edges for a, b in edges):
-            p, q, r = (mesh.vertices[triangles] - mesh.vertices[triangles].mean(axis=(0, 1))).transpose(1, 0, 2)
+            p, q, r = (mesh.vertices[triangles] - mesh.vertices[triangles].mean(axis=(0, 1))).transpose(
+                1, 0, 2
+            )
             assert np.einsum("ij,ij->", p, np.cross(q, r)) / 6 > 1e-7
 
 
-@every_entity
+@for_every(ENTITIES)
 def test_vehicle_stands_on_the_road(name):
     assert abs(entity_mesh(name).bounds[0, 2]) <= 0.02
 
 
-@every_entity
+@for_every(ENTITIES)
 def test_vehicle_fits_the_lane(name):
     length, width, height = np.ptp(entity_mesh(name).bounds, axis=0)
     assert 1.0 < length <= LONGEST
@@ -145,7 +168,7 @@ def test_vehicle_fits_the_lane(name):
     assert length > width
 
 
-@every_entity
+@for_every(ENTITIES)
 def test_vehicle_is_centred(name):
     """Placement and framing judge a footprint about the origin."""
     x, y, _ = entity_mesh(name).bounds.mean(axis=0)
@@ -153,15 +176,17 @@ def test_vehicle_is_centred(name):
     assert abs(y) <= 0.02
 
 
-@every_entity
+@for_every(ENTITIES)
 def test_vehicle_stands_on_something_at_either_end(name):
-    """Its lowest points carry it: their spread covers a good part of the length, or it would seem to fall over."""
+    """Its lowest points carry it: their spread covers a good part of the length, or it would seem to fall
+    over.
+    """
     mesh = entity_mesh(name)
     low = mesh.vertices[mesh.vertices[:, 2] < mesh.bounds[0, 2] + 0.12]
     assert np.ptp(low[:, 0]) > 0.3 * np.ptp(mesh.vertices[:, 0])
 
 
-@every_entity
+@for_every(ENTITIES)
 def test_vehicle_wears_no_street_material(name):
     """Tints are drawn for street kinds only; road and ground take snow and water differently."""
     used = {KINDS[m] for m in entity_mesh(name).materials}
@@ -169,7 +194,9 @@ def test_vehicle_wears_no_street_material(name):
 
 
 def seen_from_the_side(mesh, step=0.04):
-    """Materials of what is seen of the right flank from far away, at points `step` metres apart: a flat int array, holes left out."""
+    """Materials of what is seen of the right flank from far away, at points `step` metres apart: a flat int
+    array, holes left out.
+    """
     low, high = mesh.bounds
     x, z = (np.arange(low[k], high[k], step) + step / 2 for k in (0, 2))
     nearest, seen = np.full((len(x), len(z)), np.inf), np.full((len(x), len(z)), -1)
@@ -189,20 +216,20 @@ def seen_from_the_side(mesh, step=0.04):
     return seen[seen >= 0]
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__.rpartition(".")[2])
+@for_every(MODULES)
 def test_every_kind_names_the_paint_of_its_body(module):
     assert list(module.BODY) == list(module.KINDS)
     assert set(module.BODY.values()) <= set(PAINTS)
 
 
-@every_body
+@for_every(pair for m in MODULES for pair in m.BODY.items())
 def test_the_body_is_a_good_part_of_what_is_painted(name, paint):
     """Exchanging the body's paint changes at least a fifth of the plain paint that is seen from the side."""
     seen = seen_from_the_side(entity_mesh(name))
     assert (seen == material(paint)).sum() >= 0.2 * (seen < len(PAINTS)).sum()
 
 
-@pytest.mark.parametrize("name", list(buses.KINDS))
+@for_every(buses.KINDS)
 def test_windows_of_buses_are_lit_at_night(name):
     """On either flank, a good part of what is seen of it is warm and bright."""
     scenes = [Scene([Vehicle(name, 0.0, -1.85, yaw)], [], Weather("night", 1.0)) for yaw in (0.0, np.pi)]
@@ -212,34 +239,46 @@ def test_windows_of_buses_are_lit_at_night(name):
     assert (lit.sum(axis=(1, 2)) > 0.08 * own.sum(axis=(1, 2))).all()
 
 
-@every_prop
+@for_every(MESHES[len(ENTITIES) :])
 def test_prop_stands_on_the_ground(name):
     low = mesh_of(name).bounds[0, 2]
     if name not in STREET["cloud"]:
         assert -0.06 <= low <= 0.06
 
 
-@every_person
+@for_every(STREET["person"])
 def test_poses_are_told_apart_at_a_glance(name):
-    """Outlines seen from the road, or from beside for those who look along it, differ by a good part of a person's area."""
+    """Outlines seen from the road, or from beside for those who look along it, differ by a good part of a
+    person's area.
+    """
     shapes = []
     for pose in range(POSES):
         p = corners(prop_mesh(name, pose))
         for degrees in (0.0, 70.0):
             c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
             flat = np.stack([c * p[..., 0] - s * p[..., 1], p[..., 2]], axis=-1)
-            grid = np.stack(np.meshgrid(np.arange(-1.6, 1.6, 0.04), np.arange(0.02, 2.6, 0.04)), axis=-1).reshape(-1, 1, 2)
+            grid = np.stack(
+                np.meshgrid(np.arange(-1.6, 1.6, 0.04), np.arange(0.02, 2.6, 0.04)), axis=-1
+            ).reshape(-1, 1, 2)
             edge = np.roll(flat, -1, axis=1) - flat
-            side = [edge[:, k, 0] * (grid[..., 1] - flat[:, k, 1]) - edge[:, k, 1] * (grid[..., 0] - flat[:, k, 0]) for k in range(3)]
-            covered = (np.minimum(np.minimum(*side[:2]), side[2]) >= 0) | (np.maximum(np.maximum(*side[:2]), side[2]) <= 0)
+            side = [
+                edge[:, k, 0] * (grid[..., 1] - flat[:, k, 1])
+                - edge[:, k, 1] * (grid[..., 0] - flat[:, k, 0])
+                for k in range(3)
+            ]
+            covered = (np.minimum(np.minimum(*side[:2]), side[2]) >= 0) | (
+                np.maximum(np.maximum(*side[:2]), side[2]) <= 0
+            )
             shapes.append(covered.any(axis=1))
     for a in range(POSES):
         for b in range(a):
-            differ = [np.mean(shapes[2 * a + k] != shapes[2 * b + k]) / np.mean(shapes[2 * b + k]) for k in range(2)]
+            differ = [
+                np.mean(shapes[2 * a + k] != shapes[2 * b + k]) / np.mean(shapes[2 * b + k]) for k in range(2)
+            ]
             assert max(differ) > 0.1, (name, a, b, differ)
 
 
-@pytest.mark.parametrize("name", STREET["building"])
+@for_every(STREET["building"])
 def test_building_front_faces_the_road(name):
     """Most of what can be seen from the road faces it, and the street's rows can rely on the width."""
     mesh = prop_mesh(name)
@@ -247,7 +286,8 @@ def test_building_front_faces_the_road(name):
     normals = np.cross(q - p, r - p) / 2
     towards = -normals[:, 1]
     assert towards[towards > 0].sum() > 3 * -towards[towards < 0].sum()
-    assert -mesh.bounds[0, 0] <= mesh.bounds[1, 0] + 1e-3  # draw_street takes the right half for the half width
+    # draw_street takes the right half for the half width
+    assert -mesh.bounds[0, 0] <= mesh.bounds[1, 0] + 1e-3
     assert mesh.bounds[0, 1] > -2.5  # nothing juts out over the pavement's middle
 
 
@@ -263,7 +303,9 @@ def test_all_meshes_differ():
 
 
 def test_no_two_vehicles_look_nearly_the_same():
-    """Area by colour and direction, compared pairwise: a kind that nobody can tell from another makes unanswerable questions."""
+    """Area by colour and direction, compared pairwise: a kind that nobody can tell from another makes
+    unanswerable questions.
+    """
     profiles = []
     for name in ENTITIES:
         mesh = entity_mesh(name)

@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from simtown.assets.palette import CLOTH_TINTS, CLOUD, MATERIALS, ROOF_TINTS, TINTS, WALL_TINTS, material, rgb_table
+from simtown.assets.palette import (
+    CLOTH_TINTS,
+    CLOUD,
+    MATERIALS,
+    ROOF_TINTS,
+    TINTS,
+    WALL_TINTS,
+    material,
+    rgb_table,
+)
 
 
 def test_names_are_unique_and_found():

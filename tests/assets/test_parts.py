@@ -98,12 +98,17 @@ def test_convex_parts_are_closed_wound_outwards_and_equal_their_hull(part):
     assert shape.volume > 0
     assert shape.volume == pytest.approx(hull.volume, rel=2e-3)
     assert shape.area == pytest.approx(hull.area, rel=2e-3)
-    assert (np.einsum("ij,ij->i", normals(part), part.vertices[part.triangles[:, 0]] - part.vertices.mean(axis=0)) > 0).all()
+    assert (
+        np.einsum("ij,ij->i", normals(part), part.vertices[part.triangles[:, 0]] - part.vertices.mean(axis=0))
+        > 0
+    ).all()
 
 
 def test_box_is_trimeshs_box():
     ours = solid(box((2.0, 1.0, 0.5), (1.0, 2.0, 3.0), "red"))
-    theirs = trimesh.creation.box((2.0, 1.0, 0.5), trimesh.transformations.translation_matrix((1.0, 2.0, 3.25)))
+    theirs = trimesh.creation.box(
+        (2.0, 1.0, 0.5), trimesh.transformations.translation_matrix((1.0, 2.0, 3.25))
+    )
     assert len(ours.faces) == 12
     assert ours.volume == pytest.approx(theirs.volume)
     assert ours.area == pytest.approx(theirs.area)
@@ -131,7 +136,9 @@ def test_cylinder_inscribes_a_round_one():
     assert solid(part).volume == pytest.approx(9 / 2 * 0.7**2 * sin(2 * pi / 9) * 1.6, rel=1e-6)
 
 
-@pytest.mark.parametrize(("size", "upper", "shift"), [((2.0, 1.0, 0.8), (1.0, 0.4), 0.0), ((1.0, 1.0, 1.0), (1.4, 1.6), -0.3)])
+@pytest.mark.parametrize(
+    ("size", "upper", "shift"), [((2.0, 1.0, 0.8), (1.0, 0.4), 0.0), ((1.0, 1.0, 1.0), (1.4, 1.6), -0.3)]
+)
 def test_frustum_has_the_prismatoids_volume(size, upper, shift):
     part = frustum(size, upper, (5.0, 0.0, 0.0), "red", shift)
     middle = (size[0] + upper[0]) * (size[1] + upper[1]) / 4
@@ -140,7 +147,9 @@ def test_frustum_has_the_prismatoids_volume(size, upper, shift):
     assert part.vertices[part.vertices[:, 2] > 0.5].mean(axis=0)[0] == pytest.approx(5.0 + shift)
 
 
-@pytest.mark.parametrize(("c", "steps", "triangles"), [(0.15, [(0, 0), (0.3, 0.7), (1, 1)], 60), (0.05, [(0, 0), (1, 1)], 44)])
+@pytest.mark.parametrize(
+    ("c", "steps", "triangles"), [(0.15, [(0, 0), (0.3, 0.7), (1, 1)], 60), (0.05, [(0, 0), (1, 1)], 44)]
+)
 def test_block_is_a_box_less_its_bevels(c, steps, triangles):
     size = (2.0, 1.4, 0.9)
     part = block(size, (0.0, 0.0, 0.0), "red", c)
@@ -152,7 +161,9 @@ def test_block_is_a_box_less_its_bevels(c, steps, triangles):
 
     expected = layer(0) * (size[2] - c)
     for (near, low), (far, high) in pairwise(steps):  # Simpson's rule is exact for a prismatoid
-        expected += c * (high - low) / 6 * (layer(c * near) + 4 * layer(c * (near + far) / 2) + layer(c * far))
+        expected += (
+            c * (high - low) / 6 * (layer(c * near) + 4 * layer(c * (near + far) / 2) + layer(c * far))
+        )
     assert solid(part).volume == pytest.approx(expected, rel=1e-9)
 
 
@@ -294,7 +305,10 @@ def test_painted_swaps_materials_only(lump):
 def test_parts_are_not_changed_in_place(lump):
     before = lump.vertices.copy(), lump.triangles.copy(), lump.materials.copy()
     lump.at(1).turned(30).scaled(2).mirrored().both_sides().painted(red="blue")
-    assert all(np.array_equal(a, b) for a, b in zip(before, (lump.vertices, lump.triangles, lump.materials), strict=True))
+    assert all(
+        np.array_equal(a, b)
+        for a, b in zip(before, (lump.vertices, lump.triangles, lump.materials), strict=True)
+    )
 
 
 def test_join_is_the_sum():
@@ -316,9 +330,21 @@ def test_unknown_paint_is_an_error():
 @pytest.mark.parametrize(
     ("decal", "direction", "extent"),
     [
-        (front((-0.5, 0.3), (0.2, 0.8), 1.5, "glass", lift=0.02), (1, 0, 0), [[1.52, -0.5, 0.2], [1.52, 0.3, 0.8]]),
-        (back((-0.5, 0.3), (0.2, 0.8), -1.5, "glass", lift=0.02), (-1, 0, 0), [[-1.52, -0.5, 0.2], [-1.52, 0.3, 0.8]]),
-        (top((-0.5, 0.3), (0.2, 0.8), 1.5, "glass", lift=0.02), (0, 0, 1), [[-0.5, 0.2, 1.52], [0.3, 0.8, 1.52]]),
+        (
+            front((-0.5, 0.3), (0.2, 0.8), 1.5, "glass", lift=0.02),
+            (1, 0, 0),
+            [[1.52, -0.5, 0.2], [1.52, 0.3, 0.8]],
+        ),
+        (
+            back((-0.5, 0.3), (0.2, 0.8), -1.5, "glass", lift=0.02),
+            (-1, 0, 0),
+            [[-1.52, -0.5, 0.2], [-1.52, 0.3, 0.8]],
+        ),
+        (
+            top((-0.5, 0.3), (0.2, 0.8), 1.5, "glass", lift=0.02),
+            (0, 0, 1),
+            [[-0.5, 0.2, 1.52], [0.3, 0.8, 1.52]],
+        ),
         (
             panel([(0, -1, 0), (2, -1, 0), (2, -1, 1), (0, -1, 1)], "glass", (0.25, 0.75), (0.0, 0.5), 0.02),
             (0, -1, 0),

@@ -62,7 +62,7 @@ def test_the_cost_is_that_of_the_best_shift(legibility):
     seen = draw.uniform(0, 255, (3, 3 * rows, columns)).astype(np.float32)
     middle = draw.uniform(0, 255, (4, 3 * rows, columns)).astype(np.float32)
     deviation = draw.uniform(0, 60, middle.shape).astype(np.float32)
-    given = legibility.judge(seen, legibility.Known(middle, deviation, middle > 0), margin)
+    judged = legibility.judge(seen, legibility.Known(middle, deviation, middle > 0), margin)
     width = np.maximum(deviation, legibility.NOTICED).reshape(4, 3, rows, columns).astype(np.float64)
     inner = (..., slice(margin[1], rows - margin[1]), slice(margin[0], columns - margin[0]))
     for q, picture in enumerate(seen.reshape(3, 3, rows, columns)):
@@ -71,9 +71,12 @@ def test_the_cost_is_that_of_the_best_shift(legibility):
             for dy in range(-margin[1], margin[1] + 1):
                 for dx in range(-margin[0], margin[0] + 1):
                     gap = np.abs(np.roll(picture, (dy, dx), axis=(1, 2)) - centre)[inner]
-                    value = np.log(2 * width[k][inner]) + np.maximum(gap - legibility.NOTICED, 0) / width[k][inner]
+                    value = (
+                        np.log(2 * width[k][inner])
+                        + np.maximum(gap - legibility.NOTICED, 0) / width[k][inner]
+                    )
                     sums.append(np.minimum(value, log(256 * legibility.ODD)).sum())
-            assert given[q, k] == pytest.approx(min(sums), rel=1e-5)
+            assert judged[q, k] == pytest.approx(min(sums), rel=1e-5)
 
 
 @pytest.mark.parametrize("lane", [0, 1])
@@ -94,7 +97,8 @@ def test_a_place_says_nothing_about_the_kind(legibility, lane):
 
 def test_streets_that_are_asked_about_are_new_to_the_judge(legibility):
     place = legibility.find_place(0, 0, "snow", UNLIKE, SIZE)
-    asked, known = legibility.streets(place, "asked", 8, "snow"), legibility.streets(place, "known", 8, "snow")
+    asked = legibility.streets(place, "asked", 8, "snow")
+    known = legibility.streets(place, "known", 8, "snow")
     for name in ("prop_pose", "prop_style", "sun", "fall_seed"):
         one, other = getattr(asked, name).reshape(8, -1), getattr(known, name).reshape(8, -1)
         assert not (one[:, None] == other[None]).all(axis=-1).any(), name
@@ -107,7 +111,11 @@ def test_a_run_replaces_its_own_rows_only(legibility, tmp_path):
     for weather, size, value in (("fog", 128, "a"), ("fog", 64, "b"), ("rain", 128, "c"), ("fog", 128, "d")):
         legibility.write(path, weather, size, [[weather, size, value, *[""] * width]])
     with path.open(newline="") as file:
-        assert [row[:3] for row in csv.reader(file)][1:] == [["fog", "64", "b"], ["rain", "128", "c"], ["fog", "128", "d"]]
+        assert [row[:3] for row in csv.reader(file)][1:] == [
+            ["fog", "64", "b"],
+            ["rain", "128", "c"],
+            ["fog", "128", "d"],
+        ]
 
 
 def run(legibility, monkeypatch, *words):
@@ -117,7 +125,20 @@ def run(legibility, monkeypatch, *words):
 
 def test_some_kinds_are_printed_and_not_kept(legibility, monkeypatch, capsys, tmp_path):
     path = tmp_path / "kept.csv"
-    run(legibility, monkeypatch, "--kinds", "sedan,tram", "--weather", "fog", "--size", "64", "--seeds", "1", "--out", str(path))
+    run(
+        legibility,
+        monkeypatch,
+        "--kinds",
+        "sedan,tram",
+        "--weather",
+        "fog",
+        "--size",
+        "64",
+        "--seeds",
+        "1",
+        "--out",
+        str(path),
+    )
     out = capsys.readouterr().out
     assert "fog, 64 pixels, kinds seen in daylight" in out
     assert "sedan > tram" in out
@@ -125,7 +146,7 @@ def test_some_kinds_are_printed_and_not_kept(legibility, monkeypatch, capsys, tm
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--kinds", "sedan,boat"], "no kind 'boat'"),
         (["--weather", "hail"], "no weather 'hail'"),
@@ -133,11 +154,11 @@ def test_some_kinds_are_printed_and_not_kept(legibility, monkeypatch, capsys, tm
         (["--seeds", "0"], "--seeds 0"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(legibility, monkeypatch, capsys, words, said):
+def test_what_cannot_be_is_refused_in_one_line(legibility, monkeypatch, capsys, words, message):
     with pytest.raises(SystemExit) as end:
         run(legibility, monkeypatch, *words)
     lines = capsys.readouterr().err.splitlines()
     assert end.value.code == 2
     assert len(lines) == 1
     assert lines[0].startswith("legibility: ")
-    assert said in lines[0]
+    assert message in lines[0]

@@ -1,4 +1,7 @@
-"""Arithmetic of PTX as C: instructions that touch no memory and no other lane. What C does otherwise stands in machine.c."""
+"""Arithmetic of PTX as C: instructions that touch no memory and no other lane.
+
+What C does otherwise stands in machine.c.
+"""
 
 from collections.abc import Callable
 
@@ -6,16 +9,36 @@ from tests.cuda.operands import C, Operands
 from tests.cuda.ptx import SIZES, Instruction
 
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "rem": "%", "and": "&", "or": "|", "xor": "^"}
-_COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "lo": "<", "ls": "<=", "hi": ">", "hs": ">="}
+_COMPARE = {
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "lo": "<",
+    "ls": "<=",
+    "hi": ">",
+    "hs": ">=",
+}
 _ROUND = {"rzi": "trunc", "rmi": "floor", "rpi": "ceil", "rni": "rint"}
 
 
 def statement(instruction: Instruction, operands: Operands) -> str | None:
     """An instruction as a C statement, or None if it is not known."""
     form = _FORMS.get(instruction.kind)
+    # a type, a way of rounding or a number of arguments that the form does not know
     try:
-        return form(instruction, operands, instruction.parts[1:-1], instruction.parts[-1], instruction.arguments) if form else None
-    except (KeyError, IndexError, ValueError):  # a type, a way of rounding or a number of arguments that the form does not know
+        return (
+            form(instruction, operands, instruction.parts[1:-1], instruction.parts[-1], instruction.arguments)
+            if form
+            else None
+        )
+    except (
+        KeyError,
+        IndexError,
+        ValueError,
+    ):
         return None
 
 
@@ -23,7 +46,9 @@ def statement(instruction: Instruction, operands: Operands) -> str | None:
 
 
 def _whole(i: Instruction, o: Operands, how: list[str], t: str, a: tuple[str, ...]) -> str | None:
-    """Whole numbers, one C expression; sums and products are made of 64 bits without sign, since overflow has no meaning in C."""
+    """Whole numbers, one C expression; sums and products are made of 64 bits without sign, since overflow has
+    no meaning in C.
+    """
     if how:
         return None
     bits, kind = 8 * SIZES.get(t, 0), i.kind
@@ -32,24 +57,32 @@ def _whole(i: Instruction, o: Operands, how: list[str], t: str, a: tuple[str, ..
     if kind in ("add", "sub", "and", "or", "xor"):
         return o.assign(a[0], t, f"{wide[0]}{_INFIX[kind]}{wide[1]}")
     if kind in ("div", "rem"):
-        plain, by_minus_one = (
-            f"{x[0]}{_INFIX[kind]}{x[1]}",
-            f"0-{wide[0]}" if kind == "div" else "0",
-        )  # the processor traps on the lowest by -1
+        # the processor traps on the lowest by -1
+        plain = f"{x[0]}{_INFIX[kind]}{x[1]}"
+        by_minus_one = f"0-{wide[0]}" if kind == "div" else "0"
         quotient = f"{x[1]}==-1?{by_minus_one}:{plain}" if t[0] == "s" else plain
         return f"if ({x[1]}==0) fault(ZERO_DIVISOR,{i.line},warp*32+l); else {o.assign(a[0], t, quotient)}"
     if kind in ("min", "max"):
         return o.assign(a[0], t, f"{x[0]}{'<' if kind == 'min' else '>'}{x[1]}?{x[0]}:{x[1]}")
     if kind == "sad":
-        return o.assign(a[0], t, f"(uint64_t){o.value(a[3], t)}+({x[0]}>{x[1]}?{wide[0]}-{wide[1]}:{wide[1]}-{wide[0]})")
+        return o.assign(
+            a[0], t, f"(uint64_t){o.value(a[3], t)}+({x[0]}>{x[1]}?{wide[0]}-{wide[1]}:{wide[1]}-{wide[0]})"
+        )
     if kind == "not" and t == "pred":
         return o.assign(a[0], t, f"!{x[0]}")
-    expression = {"neg": f"0-{wide[0]}", "abs": f"{x[0]}<0?0-{wide[0]}:{wide[0]}", "not": f"~{wide[0]}", "brev": f"reverse({x[0]},{bits})"}
+    expression = {
+        "neg": f"0-{wide[0]}",
+        "abs": f"{x[0]}<0?0-{wide[0]}:{wide[0]}",
+        "not": f"~{wide[0]}",
+        "brev": f"reverse({x[0]},{bits})",
+    }
     return o.assign(a[0], t, expression[kind])
 
 
 def _float(i: Instruction, o: Operands, how: list[str], t: str, a: tuple[str, ...]) -> str | None:
-    """Floats. An operation without .rn may be contracted with another, and is not known; nor are approximations."""
+    """Floats. An operation without .rn may be contracted with another, and is not known; nor are
+    approximations.
+    """
     x = [o.value(operand, t) for operand in a[1:3]]
     suffix = "f" if t == "f32" else ""
     infix = f"{x[0]}{_INFIX[i.kind]}{x[1]}" if i.kind in ("add", "sub", "mul", "div") else ""
@@ -93,7 +126,10 @@ def _bits(i: Instruction, o: Operands, how: list[str], t: str, a: tuple[str, ...
     if how:
         return None
     if i.kind in ("popc", "clz"):
-        counts = {"popc": f"__builtin_popcountll({x[0]})", "clz": f"{x[0]}?__builtin_clzll({x[0]})-{64 - bits}:{bits}"}
+        counts = {
+            "popc": f"__builtin_popcountll({x[0]})",
+            "clz": f"{x[0]}?__builtin_clzll({x[0]})-{64 - bits}:{bits}",
+        }
         return o.assign(a[0], "u32", counts[i.kind])
     forms = {
         "bfe": lambda: f"extract({x[0]},{number(2)},{number(3)},{bits},{is_signed})",
@@ -109,11 +145,19 @@ def _choose(i: Instruction, o: Operands, how: list[str], t: str, a: tuple[str, .
     if i.kind == "slct":
         (kind,) = how
         return o.assign(a[0], kind, f"{o.value(a[3], t)}>=0?{o.value(a[1], kind)}:{o.value(a[2], kind)}")
-    return o.assign(a[0], t, f"{o.value(a[3], 'pred')}?{o.value(a[1], t)}:{o.value(a[2], t)}") if not how else None
+    return (
+        o.assign(a[0], t, f"{o.value(a[3], 'pred')}?{o.value(a[1], t)}:{o.value(a[2], t)}")
+        if not how
+        else None
+    )
 
 
 def _copysign(i: Instruction, o: Operands, how: list[str], t: str, a: tuple[str, ...]) -> str | None:
-    return o.assign(a[0], t, f"copysign{'f' if t == 'f32' else ''}({o.value(a[2], t)},{o.value(a[1], t)})") if not how else None
+    return (
+        o.assign(a[0], t, f"copysign{'f' if t == 'f32' else ''}({o.value(a[2], t)},{o.value(a[1], t)})")
+        if not how
+        else None
+    )
 
 
 def _move(i: Instruction, o: Operands, how: list[str], t: str, a: tuple[str, ...]) -> str | None:
@@ -124,15 +168,23 @@ def _move(i: Instruction, o: Operands, how: list[str], t: str, a: tuple[str, ...
     names = [x.strip() for x in packed.strip("{}").split(",")]
     bits = 8 * SIZES[t] // len(names)
     if packed == a[1]:
-        return o.assign(a[0], t, "|".join(f"(uint64_t){o.value(x, f'b{bits}')}<<{bits * k}" for k, x in enumerate(names)))
-    pieces = " ".join(o.assign(x, f"b{bits}", f"(uint{bits}_t)(whole>>{bits * k})") for k, x in enumerate(names) if x != "_")
+        return o.assign(
+            a[0], t, "|".join(f"(uint64_t){o.value(x, f'b{bits}')}<<{bits * k}" for k, x in enumerate(names))
+        )
+    pieces = " ".join(
+        o.assign(x, f"b{bits}", f"(uint{bits}_t)(whole>>{bits * k})") for k, x in enumerate(names) if x != "_"
+    )
     return f"{{ uint64_t whole={o.value(a[1], f'b{8 * SIZES[t]}')}; {pieces} }}"
 
 
 def _to_space(i: Instruction, o: Operands, how: list[str], t: str, a: tuple[str, ...]) -> str | None:
     """Between a generic address and one of a space."""
     window = {"global": "0", "const": "0", "shared": "SHARED_WINDOW", "local": "LOCAL_WINDOW"}[how[-1]]
-    return o.assign(a[0], t, f"{o.value(a[1], t)}{'-' if how[0] == 'to' else '+'}{window}") if t == "u64" else None
+    return (
+        o.assign(a[0], t, f"{o.value(a[1], t)}{'-' if how[0] == 'to' else '+'}{window}")
+        if t == "u64"
+        else None
+    )
 
 
 def _product(i: Instruction, o: Operands, how: list[str], t: str, a: tuple[str, ...]) -> str | None:
@@ -147,7 +199,9 @@ def _product(i: Instruction, o: Operands, how: list[str], t: str, a: tuple[str, 
         "hi": f"(uint64_t)((({big}){x}*({big}){y})>>{8 * SIZES[t]})",
         "wide": f"(({C[kind]}){x}*({C[kind]}){y})",
     }
-    return o.assign(a[0], kind, f"{forms[half]}+(uint64_t){o.value(a[3], kind)}" if i.kind == "mad" else forms[half])
+    return o.assign(
+        a[0], kind, f"{forms[half]}+(uint64_t){o.value(a[3], kind)}" if i.kind == "mad" else forms[half]
+    )
 
 
 def _dot(i: Instruction, o: Operands, how: list[str], t: str, a: tuple[str, ...]) -> str | None:
@@ -171,7 +225,9 @@ def _compare(i: Instruction, o: Operands, how: list[str], t: str, a: tuple[str, 
     joined = f"{_INFIX[combine[0]]}({o.predicate(a[3])})" if combine else ""
     target, _, opposite = a[0].partition("|")
     second = o.assign(opposite, "pred", "no") if opposite else ""
-    return f"{{ int is={result}, yes=is{joined}, no=!is{joined}; {o.assign(target, 'pred', 'yes')} {second} }}"
+    return (
+        f"{{ int is={result}, yes=is{joined}, no=!is{joined}; {o.assign(target, 'pred', 'yes')} {second} }}"
+    )
 
 
 def _convert(i: Instruction, o: Operands, how: list[str], of: str, a: tuple[str, ...]) -> str | None:

@@ -39,14 +39,17 @@ def collective(i: Instruction, operands: Operands, barrier: int, here: int) -> l
     ]
 
 
-# Each form gets the words behind the kind of an instruction, and its arguments. It returns what each lane brings and what each is given.
+# Each form gets the words behind the kind of an instruction, and its arguments. It returns what each lane
+# brings and what each is given.
 
 
 def _shuffle(i: Instruction, o: Operands, words: list[str], a: tuple[str, ...]) -> tuple[str, str]:
     _, how, _ = words
     target, _, inside = a[0].partition("|")
-    brought = f"meeting.value[l]={o.value(a[1], 'b32')}; meeting.by[l]={o.value(a[2], 'u32')}; meeting.clamp[l]={o.value(a[3], 'u32')};"
-    source = f"int within, from=source_lane(l,{ {'up': 'UP', 'down': 'DOWN', 'bfly': 'BFLY', 'idx': 'IDX'}[how] },&within);"
+    brought = f"meeting.value[l]={o.value(a[1], 'b32')}; meeting.by[l]={o.value(a[2], 'u32')}; "
+    brought += f"meeting.clamp[l]={o.value(a[3], 'u32')};"
+    kind = {"up": "UP", "down": "DOWN", "bfly": "BFLY", "idx": "IDX"}[how]
+    source = f"int within, from=source_lane(l,{kind},&within);"
     absent = f"if (!(partners>>from&1)) fault(ABSENT_LANE,{i.line},warp*32+l);"
     second = o.assign(inside, "pred", "within") if inside else ""
     return brought, f"{source} {absent} {o.assign(target, 'b32', '(uint32_t)meeting.value[from]')} {second}"
@@ -55,7 +58,10 @@ def _shuffle(i: Instruction, o: Operands, words: list[str], a: tuple[str, ...]) 
 def _vote(i: Instruction, o: Operands, words: list[str], a: tuple[str, ...]) -> tuple[str, str]:
     _, how, t = words
     result = {"ballot": "b", "any": "b!=0", "all": "b==partners", "uni": "b==0||b==partners"}[how]
-    return f"meeting.value[l]={o.predicate(a[1])};", f"{_BALLOT.format('meeting.value[j]')} {o.assign(a[0], t, result)}"
+    return (
+        f"meeting.value[l]={o.predicate(a[1])};",
+        f"{_BALLOT.format('meeting.value[j]')} {o.assign(a[0], t, result)}",
+    )
 
 
 def _match(i: Instruction, o: Operands, words: list[str], a: tuple[str, ...]) -> tuple[str, str]:
@@ -69,8 +75,12 @@ def _match(i: Instruction, o: Operands, words: list[str], a: tuple[str, ...]) ->
 
 def _reduce(i: Instruction, o: Operands, words: list[str], a: tuple[str, ...]) -> tuple[str, str]:
     _, how, t = words
-    fold = f"for (int j=0; j<32; j++) if (j!=l&&partners>>j&1) {{ {C[t]} b=({C[t]})meeting.value[j]; a={_REDUCE[how]}; }}"
-    return f"meeting.value[l]={o.value(a[1], t)};", f"{C[t]} a=({C[t]})meeting.value[l]; {fold} {o.assign(a[0], t, 'a')}"
+    fold = "for (int j=0; j<32; j++) if (j!=l&&partners>>j&1) "
+    fold += f"{{ {C[t]} b=({C[t]})meeting.value[j]; a={_REDUCE[how]}; }}"
+    return (
+        f"meeting.value[l]={o.value(a[1], t)};",
+        f"{C[t]} a=({C[t]})meeting.value[l]; {fold} {o.assign(a[0], t, 'a')}",
+    )
 
 
 def _synchronise(i: Instruction, o: Operands, words: list[str], a: tuple[str, ...]) -> tuple[str, str]:

@@ -1,4 +1,6 @@
-"""CUDA C++ to PTX and machine code, by NVRTC, as the package compiles its kernels: every operation rounds once."""
+"""CUDA C++ to PTX and machine code, by NVRTC, as the package compiles its kernels: every operation rounds
+once.
+"""
 
 from collections.abc import Callable
 from functools import cache
@@ -49,7 +51,8 @@ def _compile(source: str, name: str, *options: str) -> tuple[Any, str]:
 def _filled(size_of: Callable[..., Any], fill: Callable[..., Any], program: Any) -> bytes:
     """The bytes that NVRTC writes where it is told.
 
-    They are one more than it needs: Python has every object of one byte only once, and what is written into it shows everywhere.
+    They are one more than it needs: Python has every object of one byte only once, and what is written into
+    it shows everywhere.
     """
     size = _check(size_of(program))
     room = bytes(size + 1)

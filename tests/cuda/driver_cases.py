@@ -1,4 +1,5 @@
-"""What the package does with CUDA's driver: run by tests/render/test_cuda_driver.py in a process that finds the driver of driver.c.
+"""What the package does with CUDA's driver: run by tests/render/test_cuda_driver.py in a process that finds
+the driver of driver.c.
 
 python -m tests.cuda.driver_cases
 """
@@ -15,13 +16,16 @@ from simtown.render.cuda.card import CudaCard, check_card
 from simtown.render.cuda.engine import Cuda
 from simtown.render.cuda.lane import OVERLAID
 from simtown.render.cuda.layout import JOB, columns, needs
-from simtown.render.engines import CardError, CardWarning, settled
+from simtown.render.frames import CardError, CardWarning
+from simtown.render.renderers import choose_device
 
 WIDTH, HEIGHT, SCENES, AT_ONCE = 64, 160, 5, 2
 
 
 def launches_are_what_the_kernels_expect():
-    """Names, blocks, threads, shared memory, and a job in the card's memory that points to the batch and to the pictures."""
+    """Names, blocks, threads, shared memory, and a job in the card's memory that points to the batch and to
+    the pictures.
+    """
     batch, engine = the_scenes(SCENES), Cuda()
     engine.launch = AT_ONCE * WIDTH * HEIGHT / 128**2
     frames = engine.blank(SCENES, WIDTH, HEIGHT)
@@ -47,8 +51,8 @@ def launches_are_what_the_kernels_expect():
     assert (job["scenes"], job["width"], job["height"]) == (n, WIDTH, HEIGHT)
     for name, (shape, kind) in columns(whole._replace(scenes=n)).items():
         size = int(np.prod(shape)) * kind.itemsize
-        there = np.frombuffer((ctypes.c_uint8 * size).from_address(int(job[name])), kind).reshape(shape)
-        assert np.array_equal(there, getattr(batch, name)[start : start + n]), name
+        in_memory = np.frombuffer((ctypes.c_uint8 * size).from_address(int(job[name])), kind).reshape(shape)
+        assert np.array_equal(in_memory, getattr(batch, name)[start : start + n]), name
     for name, array in vars(frames).items():
         assert job[name] == array.__cuda_array_interface__["data"][0] + start * (array.nbytes // SCENES), name
     with engine.timing() as seconds:
@@ -56,7 +60,7 @@ def launches_are_what_the_kernels_expect():
     assert abs(seconds["draw"] - 3 * 0.0015) < 1e-6
 
 
-def said(settings, act=check_card):
+def refusal(settings, act=check_card):
     """The message of a CardError under some settings of the driver."""
     os.environ.update({f"FAKE_{name.upper()}": str(value) for name, value in settings.items()})
     try:
@@ -76,14 +80,16 @@ def reasons_are_told_in_words():
         ({"capability": 75}, "Fake card is too old: it has compute capability 7.5"),
         ({"capability": 190}, "does not know the card Fake card"),
     ):
-        message = said(settings)
+        message = refusal(settings)
         assert words in message, message
         assert len(message) < 200
     for function in ("cuModuleLoadData", "cuMemAlloc_v2", "cuMemcpyHtoDAsync_v2"):
-        assert "the graphics card does not work (CUDA says CUDA_ERROR_ILLEGAL_ADDRESS)" in said({"refuses": function}, Cuda)
+        assert "the graphics card does not work (CUDA says CUDA_ERROR_ILLEGAL_ADDRESS)" in refusal(
+            {"refuses": function}, Cuda
+        )
     engine, batch = Cuda(), the_scenes(4)
     for function in ("cuLaunchKernel", "cuEventSynchronize"):
-        assert "does not work" in said({"refuses": function}, lambda: engine.render(batch, 64, 64))
+        assert "does not work" in refusal({"refuses": function}, lambda: engine.render(batch, 64, 64))
     engine.render(batch, 64, 64)
 
 
@@ -100,7 +106,7 @@ def a_full_memory_halves_launches():
 
 
 def the_card_is_chosen():
-    assert settled("auto", print) == settled("cuda", print) == "cuda"
+    assert choose_device("auto", print) == choose_device("cuda", print) == "cuda"
     assert CudaCard().name == "Fake card (compute capability 9.0, driver of CUDA 13.0)"
 
 

@@ -1,4 +1,6 @@
-"""A card for the engine (simtown.render.cuda.card.Card) that the emulator plays: the project's own launches, without a card."""
+"""A card for the engine (simtown.render.cuda.card.Card) that the emulator plays: the project's own launches,
+without a card.
+"""
 
 import contextlib
 import ctypes
@@ -53,7 +55,8 @@ class EmulatedCard:
 
     Args:
         megabytes: the card's memory.
-        late: do everything as late as streams and events allow; otherwise at once. What lacks an event then comes out wrong.
+        late: do everything as late as streams and events allow; otherwise at once. What lacks an event then
+            comes out wrong.
         seed: of the order of blocks, warps and lanes, and, if late, of what else runs early.
         check: whether races and reads of what nobody wrote are looked for.
     """
@@ -130,7 +133,11 @@ class EmulatedCard:
 
     def upload(self, address: int, source: int, size: int, stream: Stream) -> None:
         pinned = self._host(source, size)
-        given = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(source)).copy() if pinned is None else pinned
+        given = (
+            np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(source)).copy()
+            if pinned is None
+            else pinned
+        )
 
         def copy() -> None:
             target = self.memory.view(address, size)
@@ -157,7 +164,9 @@ class EmulatedCard:
         seed = self._random.randrange(1 << 30)
 
         def run() -> None:
-            counters = code.run(self.memory, argument, how.grid, how.threads, how.shared, seed=seed, check=self.check)
+            counters = code.run(
+                self.memory, argument, how.grid, how.threads, how.shared, seed=seed, check=self.check
+            )
             assert not counters.faults, "\n".join([f"{name} {how}", *counters.faults])
             self.launches.append((name, counters))
 
@@ -211,7 +220,9 @@ class EmulatedCard:
 class OnCard:
     """A caller's array on an emulated card, as PyTorch and CuPy show theirs."""
 
-    def __init__(self, card: EmulatedCard, shape: tuple[int, ...], dtype: Any, stream: int | None = None) -> None:
+    def __init__(
+        self, card: EmulatedCard, shape: tuple[int, ...], dtype: Any, stream: int | None = None
+    ) -> None:
         self.shape = shape
         self.values = card.memory.empty("a caller's array", shape, dtype)
         self.__cuda_array_interface__ = {

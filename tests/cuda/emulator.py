@@ -7,19 +7,22 @@
     counters = kernel.run(memory, [numbers, total, 256], grid=(1, 1, 1), threads=256)
     assert not counters.faults
 
-The machine looks for races, accesses outside an array, misaligned accesses, reads of what nobody wrote, and barriers that not all threads
-reach. It runs blocks, warps and lanes in an order that depends on the seed. It counts warp instructions, sectors of global memory and
-turns of shared memory.
+The machine looks for races, accesses outside an array, misaligned accesses, reads of what nobody wrote, and
+barriers that not all threads reach. It runs blocks, warps and lanes in an order that depends on the seed. It
+counts warp instructions, sectors of global memory and turns of shared memory.
 
 What it cannot see:
 
 - Time: there are no caches, latencies or clocks. SASS instructions are estimated.
 - Errors of ptxas, a driver, streams or copies: what runs is PTX.
-- Races on paths that the given numbers do not take. Volatile and relaxed loads are compared with earlier stores alone.
-- Lanes in lock-step: they run a basic block one after the other. Blocks run one after the other too, so one that waits for another hangs.
+- Races on paths that the given numbers do not take. Volatile and relaxed loads are compared with earlier
+  stores alone.
+- Lanes in lock-step: they run a basic block one after the other. Blocks run one after the other too, so one
+  that waits for another hangs.
 - What a register holds before it is written, and the bits of a NaN.
 
-Arithmetic that might be contracted, approximations, calls, sums of floats by atomics, and whatever else is not known are refused by name.
+Arithmetic that might be contracted, approximations, calls, sums of floats by atomics, and whatever else is
+not known are refused by name.
 """
 
 import ctypes
@@ -66,18 +69,26 @@ _LOCK = threading.Lock()  # a library holds the state of the launch that runs
 
 
 class _Fault(ctypes.Structure):
-    _fields_ = [(x, ctypes.c_int64) for x in ("line", "space", "array", "offset", "thread", "block", "other_thread", "other_block")]
+    _fields_ = [
+        (x, ctypes.c_int64)
+        for x in ("line", "space", "array", "offset", "thread", "block", "other_thread", "other_block")
+    ]
 
 
 class _Launch(ctypes.Structure):
     _fields_ = [(x, ctypes.c_void_p) for x in ("parameters", "tables", "memory")]
     _fields_ += [(x, ctypes.c_uint64) for x in ("parameter_bytes", "seed", "steps")]
-    _fields_ += [(x, ctypes.c_int32) for x in ("grid_x", "grid_y", "grid_z", "threads", "dynamic", "check", "dropped")]
+    _fields_ += [
+        (x, ctypes.c_int32) for x in ("grid_x", "grid_y", "grid_z", "threads", "dynamic", "check", "dropped")
+    ]
 
 
 class _Counters(ctypes.Structure):
     _fields_ = [(x, ctypes.c_double) for x in ("instructions", "unscaled_sass", "lanes", "critical")]
-    _fields_ += [(x, 3 * ctypes.c_double) for x in ("global_requests", "global_sectors", "shared_requests", "shared_waves")]
+    _fields_ += [
+        (x, 3 * ctypes.c_double)
+        for x in ("global_requests", "global_sectors", "shared_requests", "shared_waves")
+    ]
     _fields_ += [(x, ctypes.c_double) for x in ("local", "clamped")]
     _fields_ += [("faults", len(FAULTS) * ctypes.c_int64), ("kept", len(FAULTS) * (_KEPT * _Fault))]
 
@@ -103,7 +114,9 @@ class Counters:
 
     @property
     def sass(self) -> float:
-        """Warp instructions in SASS, estimated: by kinds of instructions, scaled to the true length of the kernel."""
+        """Warp instructions in SASS, estimated: by kinds of instructions, scaled to the true length of the
+        kernel.
+        """
         return self.unscaled_sass * self.kernel.scale
 
     @property
@@ -112,15 +125,20 @@ class Counters:
         return self.lanes / max(self.instructions, 1)
 
     def by_source(self) -> dict[str, float]:
-        """SASS instructions of every source line, estimated, the most expensive first. The PTX must have line information."""
+        """SASS instructions of every source line, estimated, the most expensive first.
+
+        The PTX must have line information.
+        """
         out: dict[str, float] = {}
         for visits, block in zip(self.visits, self.kernel.program.blocks, strict=True):
             for instruction in block:
-                out[instruction.source] = out.get(instruction.source, 0) + visits * instruction.cost * self.kernel.scale
+                out[instruction.source] = (
+                    out.get(instruction.source, 0) + visits * instruction.cost * self.kernel.scale
+                )
         return dict(sorted(out.items(), key=lambda item: -item[1]))
 
     def by_phase(self) -> list[float]:
-        """SASS instructions from one barrier of the block to the next, estimated, in the order of the text."""
+        """Estimated SASS instructions from one barrier of the block to the next, in the order of the text."""
         out = [0.0]
         for visits, block in zip(self.visits, self.kernel.program.blocks, strict=True):
             out[-1] += visits * sum(x.cost for x in block) * self.kernel.scale
@@ -176,12 +194,14 @@ class Kernel:
 
         Args:
             memory: where its arrays are.
-            params: as bytes, laid out as the kernel declares them; or one value a parameter: a number, an array of `memory`, or bytes.
+            params: as bytes, laid out as the kernel declares them; or one value a parameter: a number, an
+                array of `memory`, or bytes.
             grid: blocks in x, y and z.
             threads: of a block, a multiple of 32; blocks are one-dimensional.
             dynamic_shared_bytes: of a block.
             seed: of the order of blocks, warps and lanes.
-            check: whether to look for races and for reads of what nobody wrote. Bounds and alignment are always checked.
+            check: whether to look for races and for reads of what nobody wrote. Bounds and alignment are
+                always checked.
             steps: basic blocks that the warps of a block of threads may run before they are taken to hang.
 
         Raises:
@@ -192,7 +212,8 @@ class Kernel:
         blocks = (*grid, 1, 1)[:3]
         self._admit(len(raw), blocks, threads, dynamic_shared_bytes)
         tables = memory.tables(hashlib.sha256(self.text.encode()).hexdigest(), program)
-        given, addresses = ctypes.create_string_buffer(raw, len(raw)), (ctypes.c_uint64 * len(tables))(*tables)
+        given = ctypes.create_string_buffer(raw, len(raw))
+        addresses = (ctypes.c_uint64 * len(tables))(*tables)
         launch = _Launch(
             *(ctypes.addressof(x) for x in (given, addresses, memory.c)),
             *(len(raw), seed, steps, *blocks, threads, dynamic_shared_bytes, check),
@@ -204,10 +225,15 @@ class Kernel:
         return Counters(
             self,
             *(getattr(counted, name) for name in ("instructions", "unscaled_sass", "lanes", "critical")),
-            *(list(getattr(counted, name)) for name in ("global_requests", "global_sectors", "shared_requests", "shared_waves")),
+            *(
+                list(getattr(counted, name))
+                for name in ("global_requests", "global_sectors", "shared_requests", "shared_waves")
+            ),
             *(counted.local, counted.clamped),
             faults=[
-                self._message(memory, kind, x) for kind, n, kept in zip(FAULTS, counted.faults, counted.kept, strict=True) for x in kept[:n]
+                self._message(memory, kind, x)
+                for kind, n, kept in zip(FAULTS, counted.faults, counted.kept, strict=True)
+                for x in kept[:n]
             ],
             fault_counts={kind: n for kind, n in zip(FAULTS, counted.faults, strict=True) if n},
             visits=list(visits),
@@ -220,7 +246,10 @@ class Kernel:
         if parameter_bytes != declared:
             raise ValueError(f"{program.entry} takes {declared} bytes of parameters, not {parameter_bytes}")
         if threads % 32 or not 32 <= threads <= program.most_threads:
-            raise ValueError(f"{program.entry} takes whole warps, up to {program.most_threads} threads a block, not {threads}")
+            raise ValueError(
+                f"{program.entry} takes whole warps, up to {program.most_threads} threads a block, "
+                f"not {threads}"
+            )
         if min(blocks) < 1 or max(blocks[1:]) > 65_535:
             raise ValueError(f"a grid of {blocks}: 1 to 65535 blocks in y and z")
         if (shared := dynamic + sum(x.size for x in program.shared.values())) > _MOST_SHARED:
@@ -228,16 +257,28 @@ class Kernel:
 
     def _message(self, memory: Memory, kind: str, fault: _Fault) -> str:
         """One line: what, where in the PTX and the source, which array, which threads."""
-        source = next((f" ({x.source})" for block in self.program.blocks for x in block if x.line == fault.line and x.source), "")
+        source = next(
+            (
+                f" ({x.source})"
+                for block in self.program.blocks
+                for x in block
+                if x.line == fault.line and x.source
+            ),
+            "",
+        )
         words = [kind, f"line {fault.line} of {self.program.entry}'s PTX{source}"]
         if fault.array >= 0:
             names = list(self.program.shared)
             words.append(
-                memory.where(fault.array, fault.offset) if fault.space == 0 else f"shared array {names[fault.array]} + {fault.offset}"
+                memory.where(fault.array, fault.offset)
+                if fault.space == 0
+                else f"shared array {names[fault.array]} + {fault.offset}"
             )
         elif kind == "out of bounds":
             words.append(f"{_SPACES[fault.space]} memory at {fault.offset & (2**64 - 1):#x}")
-        words.append(f"thread {fault.thread} of block {fault.block}" if fault.thread >= 0 else f"block {fault.block}")
+        words.append(
+            f"thread {fault.thread} of block {fault.block}" if fault.thread >= 0 else f"block {fault.block}"
+        )
         if fault.other_thread >= 0:
             words.append(f"and thread {fault.other_thread} of block {fault.other_block}")
         return ", ".join(words)

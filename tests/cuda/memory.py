@@ -1,4 +1,6 @@
-"""Emulated global memory: arrays, and for every byte whether it was written and which threads touched it last."""
+"""Emulated global memory: arrays, and for every byte whether it was written and which threads touched it
+last.
+"""
 
 import ctypes
 import mmap
@@ -14,17 +16,22 @@ _CELL = np.dtype([("readers", "u8", 2), ("writers", "u8", 2), ("split", "u8")])
 
 
 class _Array(ctypes.Structure):
-    _fields_ = [(x, ctypes.c_void_p) for x in ("data", "written", "words", "bytes")] + [(x, ctypes.c_uint64) for x in ("size", "align")]
+    _fields_ = [(x, ctypes.c_void_p) for x in ("data", "written", "words", "bytes")] + [
+        (x, ctypes.c_uint64) for x in ("size", "align")
+    ]
 
 
 class _Memory(ctypes.Structure):
-    _fields_ = [(x, ctypes.c_void_p) for x in ("base", "arrays")] + [(x, ctypes.c_uint64) for x in ("slots", "clock")]
+    _fields_ = [(x, ctypes.c_void_p) for x in ("base", "arrays")] + [
+        (x, ctypes.c_uint64) for x in ("slots", "clock")
+    ]
 
 
 class Memory:
     """Global memory.
 
-    Arrays lie a gigabyte apart, so that an index out of bounds meets no other array. Addresses are the processor's own.
+    Arrays lie a gigabyte apart, so that an index out of bounds meets no other array. Addresses are the
+    processor's own.
 
     Args:
         megabytes: how much may be allocated at a time.
@@ -52,14 +59,17 @@ class Memory:
         """
         if self.used + size > self.limit or len(self._names) == _SLOTS:
             raise MemoryError(
-                f"{size} bytes for {name or 'an array'}: {self.used} of {self.limit} bytes are in use, {len(self._names)} arrays"
+                f"{size} bytes for {name or 'an array'}: {self.used} of {self.limit} bytes are in use, "
+                f"{len(self._names)} arrays"
             )
         if size > 1 << (_SLOT - 1):
             raise MemoryError(f"an array of {size} bytes is too large for the emulator")
         while self._next in self._names:
             self._next = (self._next + 1) % _SLOTS
         slot = self._next
-        self._next = (slot + 1) % _SLOTS  # what was freed is used again as late as can be: an old address stays wrong for long
+        self._next = (
+            slot + 1
+        ) % _SLOTS  # what was freed is used again as late as can be: an old address stays wrong for long
         words = -(-size // 4)
         kept = np.zeros(size, np.uint8), np.zeros(words, _CELL), np.zeros(4 * words, _CELL)
         address = self._base + (slot << _SLOT)
@@ -81,7 +91,9 @@ class Memory:
         size = self._arrays[slot].size
         self._arrays[slot] = _Array()
         self.used -= size
-        self._map.madvise(mmap.MADV_DONTNEED, slot << _SLOT, -(-max(size, 1) // mmap.PAGESIZE) * mmap.PAGESIZE)
+        self._map.madvise(
+            mmap.MADV_DONTNEED, slot << _SLOT, -(-max(size, 1) // mmap.PAGESIZE) * mmap.PAGESIZE
+        )
         del self._names[slot], self._kept[slot]
 
     def view(self, address: int, size: int) -> np.ndarray:

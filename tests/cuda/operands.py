@@ -4,15 +4,24 @@ import re
 
 from tests.cuda.ptx import COLLECTIVE, Instruction, Program, UnsupportedError
 
-#: log2 of the bytes between shared arrays, as in machine.c: far more than an array has, so that what overruns one meets no other.
+#: log2 of the bytes between shared arrays, as in machine.c: far more than an array has, so that what overruns
+#: one meets no other.
 SHARED_SLOT = 18
 #: A type of PTX in C.
 C = {f"{kind}{bits}": f"uint{bits}_t" for kind in "bu" for bits in (8, 16, 32, 64)}
 C |= {f"s{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)}
 C |= {"f32": "float", "f64": "double", "pred": "uint8_t"}
-_SPECIAL = {"%laneid": "l", "%warpid": "warp", "%dynamic_smem_size": "L.dynamic", "%tid.x": "warp*32+l", "%ntid.x": "L.threads"}
+_SPECIAL = {
+    "%laneid": "l",
+    "%warpid": "warp",
+    "%dynamic_smem_size": "L.dynamic",
+    "%tid.x": "warp*32+l",
+    "%ntid.x": "L.threads",
+}
 _SPECIAL |= {"%tid.y": "0", "%tid.z": "0", "%ntid.y": "1", "%ntid.z": "1"}
-_SPECIAL |= {f"%ctaid.{axis}": f"ctaid_{axis}" for axis in "xyz"} | {f"%nctaid.{axis}": f"L.grid_{axis}" for axis in "xyz"}
+_SPECIAL |= {f"%ctaid.{axis}": f"ctaid_{axis}" for axis in "xyz"} | {
+    f"%nctaid.{axis}": f"L.grid_{axis}" for axis in "xyz"
+}
 _SPECIAL |= {"%lanemask_eq": "1u<<l", "%lanemask_lt": "(1u<<l)-1", "%lanemask_le": "(2u<<l)-1"}
 _SPECIAL |= {"%lanemask_gt": "~((2u<<l)-1)", "%lanemask_ge": "~((1u<<l)-1)"}
 #: Instructions that have no target among their arguments.
@@ -43,7 +52,11 @@ class Operands:
             kind, place = self.registers[x], self._place(x)
             if (t[0] == "f") == (kind[0] == "f"):
                 return place if kind == t else f"(({C[t]}){place})"
-            return f"{'as_float' if t == 'f32' else 'as_double'}({place})" if t[0] == "f" else f"(({C[t]}){_bits_of(kind)}({place}))"
+            return (
+                f"{'as_float' if t == 'f32' else 'as_double'}({place})"
+                if t[0] == "f"
+                else f"(({C[t]}){_bits_of(kind)}({place}))"
+            )
         if x in _SPECIAL:
             return f"(({C[t]})({_SPECIAL[x]}))"
         if x in self.names:
@@ -61,7 +74,10 @@ class Operands:
         return f"!{self.value(x[1:], 'pred')}" if x.startswith("!") else self.value(x, "pred")
 
     def assign(self, x: str, t: str, expression: str) -> str:
-        """A C statement that gives the register x a value of type t. What is narrower than the register is extended by its sign."""
+        """A C statement that gives the register x a value of type t.
+
+        What is narrower than the register is extended by its sign.
+        """
         if x == "_":
             return f"(void)({expression});"
         if x not in self.registers:
@@ -71,7 +87,8 @@ class Operands:
             return f"{place}=({expression})&1;"
         if (kind[0] == "f") == (t[0] == "f"):
             return f"{place}=({C[t]})({expression});"
-        return f"{place}={ ({'f32': 'as_float', 'f64': 'as_double'}[kind] if kind[0] == 'f' else _bits_of(t)) }({expression});"
+        convert = {"f32": "as_float", "f64": "as_double"}[kind] if kind[0] == "f" else _bits_of(t)
+        return f"{place}={convert}({expression});"
 
     def address(self, argument: str) -> str:
         """`[%rd1+4]`, `[name]` or `[name+4]`."""
@@ -90,14 +107,20 @@ def registers_of(program: Program, *arguments: str) -> list[str]:
 
 
 def _within_blocks(program: Program) -> set[str]:
-    """Registers that live within one basic block, where they are written before they are read: ordinary variables in C."""
+    """Registers that live within one basic block, where they are written before they are read: ordinary
+    variables in C.
+    """
     places: dict[str, int] = {}
     across: set[str] = set()
     for k, block in enumerate(program.blocks):
         for instruction in block:
             written = _targets(instruction)
             guard = [instruction.guard[0]] if instruction.guard else []
-            across |= {x for x in registers_of(program, *instruction.arguments[len(written) :], *guard) if places.get(x) != k}
+            across |= {
+                x
+                for x in registers_of(program, *instruction.arguments[len(written) :], *guard)
+                if places.get(x) != k
+            }
             for x in registers_of(program, *written):
                 if places.setdefault(x, k) != k or instruction.name.startswith(COLLECTIVE):
                     across.add(x)

@@ -1,4 +1,6 @@
-"""PTX, NVIDIA's assembly language, parsed: one kernel as basic blocks of instructions, its registers, parameters and arrays."""
+"""PTX, NVIDIA's assembly language, parsed: one kernel as basic blocks of instructions, its registers,
+parameters and arrays.
+"""
 
 import re
 from dataclasses import dataclass, field
@@ -23,8 +25,9 @@ SIZES = {
 #: Instructions that lanes of a warp execute together. Each stands in a basic block of its own.
 COLLECTIVE = ("shfl.", "vote.", "match.", "redux.", "activemask.", "bar.warp.sync")
 
-#: SASS instructions that an operation takes, about: the first entry that fits the beginning of its name; otherwise 1, or 2 for wide
-#: integers. Fitted by hand to disassembled kernels. `emulator.Kernel.scale` corrects the estimate by the true length of the kernel.
+#: SASS instructions that an operation takes, about: the first entry that fits the beginning of its name;
+#: otherwise 1, or 2 for wide integers. Fitted by hand to disassembled kernels. `emulator.Kernel.scale`
+#: corrects the estimate by the true length of the kernel.
 _COSTS = [
     (("ld.param", "cvta", "mov."), 0.35),
     (("div.s64", "rem.s64"), 75.0),
@@ -78,7 +81,11 @@ class Instruction:
         for beginnings, value in _COSTS:
             if self.name.startswith(beginnings):
                 return value
-        return 2.0 if self.name.startswith(_WIDE) and self.name.endswith("64") and "f64" not in self.name else 1.0
+        return (
+            2.0
+            if self.name.startswith(_WIDE) and self.name.endswith("64") and "f64" not in self.name
+            else 1.0
+        )
 
     @property
     def length(self) -> float:
@@ -163,7 +170,9 @@ class _Parser:
     def __init__(self, entry: str, text: str, begin: int, end: int, head_end: int) -> None:
         self.program = Program(entry)
         self.files = dict(re.findall(r'^\s*\.file\s+(\d+)\s+"(?:[^"]*/)?([^"/]+)"', text, re.M))
-        self.scopes: list[dict[str, str]] = []  # registers declared between inner braces, by the names they are given here
+        self.scopes: list[
+            dict[str, str]
+        ] = []  # registers declared between inner braces, by the names they are given here
         self.inner = 0
         self.source = ""
         kernel, head = text[begin:end], text[:head_end]
@@ -187,7 +196,8 @@ class _Parser:
 
     def _parameters(self, signature: str) -> None:
         offset = 0
-        pattern = r"\.param\s+(?:\.align (\d+)\s+)?\.(\w+)\s+(?:\.ptr\s+(?:\.\w+\s+)??(?:\.align \d+\s+)?)?([\w$]+)(?:\[(\d+)\])?"
+        pattern = r"\.param\s+(?:\.align (\d+)\s+)?\.(\w+)\s+(?:\.ptr\s+(?:\.\w+\s+)??(?:\.align \d+\s+)?)?"
+        pattern += r"([\w$]+)(?:\[(\d+)\])?"
         for align, kind, name, count in re.findall(pattern, signature):
             size = SIZES[kind] * int(count or 1)
             offset = -(-offset // int(align or size)) * int(align or size)
@@ -195,7 +205,8 @@ class _Parser:
             offset += size
 
     def _tables(self, head: str) -> None:
-        pattern = r"^(?:\.visible |\.weak )*\.(?:global|const)((?: \.\w+| \d+)*?) \.(\w+) ([\w$]+)(\[\d*\])?( = \{?[^;]*)?;"
+        pattern = r"^(?:\.visible |\.weak )*\.(?:global|const)((?: \.\w+| \d+)*?) \.(\w+) ([\w$]+)"
+        pattern += r"(\[\d*\])?( = \{?[^;]*)?;"
         for _, kind, name, count, values in re.findall(pattern, head, re.M):
             length = int(count.strip("[]")) if count else 1
             size = SIZES[kind] * length
@@ -206,11 +217,18 @@ class _Parser:
             self.program.tables[name] = Table(name, kind, binary.ljust(size, b"\0"))
 
     def _shared(self, text: str) -> None:
-        for align, kind, name, count in re.findall(r"\.shared (?:\.align (\d+) )?\.(\w+) ([\w$]+)(\[\d*\])?;", text):
-            self.program.shared[name] = Array(SIZES[kind] * int((count or "[1]").strip("[]") or 0), int(align or SIZES[kind]))
+        for align, kind, name, count in re.findall(
+            r"\.shared (?:\.align (\d+) )?\.(\w+) ([\w$]+)(\[\d*\])?;", text
+        ):
+            self.program.shared[name] = Array(
+                SIZES[kind] * int((count or "[1]").strip("[]") or 0), int(align or SIZES[kind])
+            )
 
     def _register(self, declaration: str) -> None:
-        """`.reg .b32 %r<9>` declares %r0 to %r8; `.reg .pred %p1, q` what it names. Inner braces may hide outer names."""
+        """`.reg .b32 %r<9>` declares %r0 to %r8; `.reg .pred %p1, q` what it names.
+
+        Inner braces may hide outer names.
+        """
         _, kind, names = declaration.split(None, 2)
         kind = kind.lstrip(".")
         kind = kind if kind in ("pred", "f32", "f64") else f"b{8 * SIZES[kind]}"
@@ -256,7 +274,9 @@ class _Parser:
             program.labels[match[1]] = len(program.blocks) - 1
             self._line(match[2].strip(), number)
         elif match := re.match(r"(?:@(!?)(%?[\w$]+)\s+)?([a-z][\w.:]*)\s*(.*?)\s*;\s*(.*)$", line):
-            arguments = [self._rename(x) for x in re.split(r",(?![^{\[]*[}\]])", match[4])] if match[4] else []
+            arguments = (
+                [self._rename(x) for x in re.split(r",(?![^{\[]*[}\]])", match[4])] if match[4] else []
+            )
             guard = (self._rename(match[2]), bool(match[1])) if match[2] else None
             self._instruction(Instruction(match[3], tuple(arguments), guard, number, self.source))
             self._line(match[5], number)
@@ -270,7 +290,9 @@ class _Parser:
         return argument
 
     def _instruction(self, instruction: Instruction) -> None:
-        """Append it, and begin another basic block before and behind what lanes do together or what leaves the block."""
+        """Append it, and begin another basic block before and behind what lanes do together or what leaves
+        the block.
+        """
         blocks = self.program.blocks
         alone = instruction.name.startswith(COLLECTIVE)
         if instruction.guard and (alone or instruction.is_barrier):
@@ -280,7 +302,15 @@ class _Parser:
         blocks[-1].append(instruction)
         if instruction.name.startswith("bar.red"):
             destination, _, given = instruction.arguments
-            blocks.append([Instruction(f"result.{'.'.join(instruction.parts[2:])}", (destination, given), line=instruction.line)])
+            blocks.append(
+                [
+                    Instruction(
+                        f"result.{'.'.join(instruction.parts[2:])}",
+                        (destination, given),
+                        line=instruction.line,
+                    )
+                ]
+            )
         elif alone or instruction.is_barrier or instruction.kind in ("bra", "brx", "ret", "exit"):
             blocks.append([])
 

@@ -1,4 +1,5 @@
-"""What a kernel takes of a card: registers, stack, spills, shared memory and SASS instructions, by NVRTC, ptxas and nvdisasm.
+"""What a kernel takes of a card: registers, stack, spills, shared memory and SASS instructions, by NVRTC,
+ptxas and nvdisasm.
 
 They come from PyPI (nvidia-cuda-nvrtc, nvidia-cuda-nvcc and nvidia-cuda-nvdisasm) and need no card.
 """
@@ -44,7 +45,8 @@ def measure(text: str, entry: str | None = None, arch: str = "sm_90") -> Resourc
 
 @cache
 def measure_source(source: str, entry: str | None = None, arch: str = "sm_90") -> Resources:
-    """Measure one kernel in CUDA C++ as NVRTC makes it, which a card runs. Its assembler may be of another version than ptxas.
+    """Measure one kernel in CUDA C++ as NVRTC makes it, which a card runs. Its assembler may be of another
+    version than ptxas.
 
     Raises:
         FileNotFoundError: nvdisasm is missing.
@@ -60,7 +62,8 @@ def _read(log: str, sections: dict[str, str], entry: str | None) -> Resources:
         (entry,) = re.findall(r"Compiling entry function '([\w$]+)'", log)
     mine = log[log.index(f"Function properties for {entry}") :]
     used = re.search(r"Used \d+ registers.*", mine)[0]
-    body = re.split(r"^\$__internal", sections[entry], maxsplit=1, flags=re.M)[0]  # divisions and roots, called, stand behind it
+    # divisions and roots, called, stand behind it
+    body = re.split(r"^\$__internal", sections[entry], maxsplit=1, flags=re.M)[0]
     return Resources(
         registers=_number(r"Used (\d+) registers", used),
         stack=_number(r"(\d+) bytes stack frame", mine),
@@ -78,7 +81,11 @@ def _assemble(text: str, arch: str) -> tuple[str, bytes]:
     with tempfile.TemporaryDirectory() as scratch:
         ptx, cubin = Path(scratch) / "module.ptx", Path(scratch) / "module.cubin"
         ptx.write_text(text)
-        done = subprocess.run([_tool("ptxas"), "-v", f"-arch={arch}", str(ptx), "-o", str(cubin)], capture_output=True, text=True)
+        done = subprocess.run(
+            [_tool("ptxas"), "-v", f"-arch={arch}", str(ptx), "-o", str(cubin)],
+            capture_output=True,
+            text=True,
+        )
         if done.returncode:
             raise RuntimeError(f"ptxas: {done.stderr.strip() or done.stdout.strip()}")
         return done.stdout + done.stderr, cubin.read_bytes()
@@ -90,18 +97,23 @@ def _disassemble(code: bytes) -> dict[str, str]:
     with tempfile.TemporaryDirectory() as scratch:
         cubin = Path(scratch) / "module.cubin"
         cubin.write_bytes(code)
-        listing = subprocess.run([_tool("nvdisasm"), "-c", str(cubin)], check=True, capture_output=True, text=True).stdout
-    return {match[1]: match[2] for match in re.finditer(r"^//-+ \.text\.([\w$]+)(.*?)(?=^//-|\Z)", listing, re.M | re.S)}
+        listing = subprocess.run(
+            [_tool("nvdisasm"), "-c", str(cubin)], check=True, capture_output=True, text=True
+        ).stdout
+    return {
+        match[1]: match[2]
+        for match in re.finditer(r"^//-+ \.text\.([\w$]+)(.*?)(?=^//-|\Z)", listing, re.M | re.S)
+    }
 
 
 @cache
 def _tool(name: str) -> str:
     """Where a program is: among this Python's packages, or on the path."""
     packages = Path(sysconfig.get_paths()["purelib"]) / "nvidia"
-    found = next(map(str, sorted(packages.glob(f"**/bin/{name}"))), None) or shutil.which(name)
-    if not found:
+    tool = next(map(str, sorted(packages.glob(f"**/bin/{name}"))), None) or shutil.which(name)
+    if not tool:
         raise FileNotFoundError(f"{name} is missing: pip install {_PACKAGES[name]}")
-    return found
+    return tool
 
 
 def _number(pattern: str, text: str) -> int:

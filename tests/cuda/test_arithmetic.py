@@ -1,4 +1,6 @@
-"""Every instruction that computes, against NumPy or plain Python: on numbers of all sizes, and those at the edges."""
+"""Every instruction that computes, against NumPy or plain Python: on numbers of all sizes, and those at the
+edges.
+"""
 
 import math
 from functools import cache
@@ -43,10 +45,32 @@ def samples(t: str, place: int) -> np.ndarray:
             -math.inf,
             math.nan,
         ]
-        numbers = np.concatenate([edges, np.ldexp(rng.uniform(-1, 1, N), rng.integers(-40, 70, N))]).astype(dtype(t))
+        numbers = np.concatenate([edges, np.ldexp(rng.uniform(-1, 1, N), rng.integers(-40, 70, N))]).astype(
+            dtype(t)
+        )
         return rng.permutation(numbers)[:N]
     edges = np.array(
-        [0, 1, 2, 4, 31, 32, 33, 64, 127, 128, 255, 2**15, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1, 2**63, 2**64 - 1], np.uint64
+        [
+            0,
+            1,
+            2,
+            4,
+            31,
+            32,
+            33,
+            64,
+            127,
+            128,
+            255,
+            2**15,
+            2**31 - 1,
+            2**31,
+            2**32 - 1,
+            2**63 - 1,
+            2**63,
+            2**64 - 1,
+        ],
+        np.uint64,
     )
     signs = np.where(rng.random(N) < 0.3, np.uint64(2**64 - 1), np.uint64(0))
     return rng.permutation(np.concatenate([edges, bits ^ signs]))[:N].astype(dtype(t))
@@ -94,7 +118,9 @@ def permute(a: int, b: int, selector: int) -> int:
 
 
 def logic(table: int):
-    return lambda a, b, c: sum((table >> ((a >> i & 1) << 2 | (b >> i & 1) << 1 | (c >> i & 1)) & 1) << i for i in range(32))
+    return lambda a, b, c: sum(
+        (table >> ((a >> i & 1) << 2 | (b >> i & 1) << 1 | (c >> i & 1)) & 1) << i for i in range(32)
+    )
 
 
 def highest(bits: int, is_signed: bool, from_top: bool):
@@ -122,21 +148,33 @@ def dot(first: str, second: str):
 
 
 def to_integer(t: str, round_: str, of: str):
-    """A float as an integer, as cards do: out of range to the nearest, NaN to zero, of 64 bits to the highest bit."""
-    low, high = (-(2 ** (8 * SIZES[t] - 1)), 2 ** (8 * SIZES[t] - 1) - 1) if t[0] == "s" else (0, 2 ** (8 * SIZES[t]) - 1)
+    """A float as an integer, as cards do: out of range to the nearest, NaN to zero, of 64 bits to the highest
+    bit.
+    """
+    low, high = (
+        (-(2 ** (8 * SIZES[t] - 1)), 2 ** (8 * SIZES[t] - 1) - 1)
+        if t[0] == "s"
+        else (0, 2 ** (8 * SIZES[t]) - 1)
+    )
 
     def convert(x: float) -> int:
         if math.isnan(x):
             return 2 ** (8 * SIZES[t] - 1) if of == "f64" or SIZES[t] == 8 else 0
         if math.isinf(x):
             return high if x > 0 else low
-        return min(max({"rzi": math.trunc, "rmi": math.floor, "rpi": math.ceil, "rni": round}[round_](x), low), high)
+        return min(
+            max({"rzi": math.trunc, "rmi": math.floor, "rpi": math.ceil, "rni": round}[round_](x), low), high
+        )
 
     return convert
 
 
 def saturate(t: str):
-    low, high = (-(2 ** (8 * SIZES[t] - 1)), 2 ** (8 * SIZES[t] - 1) - 1) if t[0] == "s" else (0, 2 ** (8 * SIZES[t]) - 1)
+    low, high = (
+        (-(2 ** (8 * SIZES[t] - 1)), 2 ** (8 * SIZES[t] - 1) - 1)
+        if t[0] == "s"
+        else (0, 2 ** (8 * SIZES[t]) - 1)
+    )
     return lambda x: min(max(x, low), high)
 
 
@@ -172,70 +210,152 @@ def most(a: float, b: float) -> float:
 
 # instruction: result's type, operands' types, oracle (of Python's numbers)
 WHOLE = {
-    **{f"{k}.{t}": (t, [t, t], f) for t in ("s32", "u32", "s64", "u64", "s16") for k, f in {
-        "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul.lo": lambda a, b: a * b, "min": min, "max": max}.items()},
-    **{f"{k}.{t}": (t, [t, t], f) for t in ("b16", "b32", "b64") for k, f in {
-        "and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b}.items()},
-    **{f"mul.hi.{t}": (t, [t, t], lambda a, b, n=8 * SIZES[t]: a * b >> n) for t in ("s32", "u32", "s64", "u64", "u16")},
-    **{f"mul.wide.{t}": (f"{t[0]}{16 * SIZES[t]}", [t, t], lambda a, b: a * b) for t in ("s32", "u32", "u16", "s16")},
+    **{
+        f"{k}.{t}": (t, [t, t], f)
+        for t in ("s32", "u32", "s64", "u64", "s16")
+        for k, f in {
+            "add": lambda a, b: a + b,
+            "sub": lambda a, b: a - b,
+            "mul.lo": lambda a, b: a * b,
+            "min": min,
+            "max": max,
+        }.items()
+    },
+    **{
+        f"{k}.{t}": (t, [t, t], f)
+        for t in ("b16", "b32", "b64")
+        for k, f in {"and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b}.items()
+    },
+    **{
+        f"mul.hi.{t}": (t, [t, t], lambda a, b, n=8 * SIZES[t]: a * b >> n)
+        for t in ("s32", "u32", "s64", "u64", "u16")
+    },
+    **{
+        f"mul.wide.{t}": (f"{t[0]}{16 * SIZES[t]}", [t, t], lambda a, b: a * b)
+        for t in ("s32", "u32", "u16", "s16")
+    },
     **{f"mad.lo.{t}": (t, [t, t, t], lambda a, b, c: a * b + c) for t in ("s32", "u64")},
     "mad.wide.s32": ("s64", ["s32", "s32", "s64"], lambda a, b, c: a * b + c),
     "mad.hi.u32": ("u32", ["u32", "u32", "u32"], lambda a, b, c: (a * b >> 32) + c),
     **{f"div.{t}": (t, [t, t], divide) for t in ("s32", "u32", "s64", "u64")},
-    **{f"rem.{t}": (t, [t, t], lambda a, b: a - b * divide(a, b) if b else 0) for t in ("s32", "u32", "s64", "u64")},
+    **{
+        f"rem.{t}": (t, [t, t], lambda a, b: a - b * divide(a, b) if b else 0)
+        for t in ("s32", "u32", "s64", "u64")
+    },
     **{f"shl.{t}": (t, [t, "u32"], lambda a, b: a << b if b < 64 else 0) for t in ("b16", "b32", "b64")},
-    **{f"shr.{t}": (t, [t, "u32"], lambda a, b: a >> min(b, 64)) for t in ("u32", "s32", "u64", "s64", "s16")},
+    **{
+        f"shr.{t}": (t, [t, "u32"], lambda a, b: a >> min(b, 64)) for t in ("u32", "s32", "u64", "s64", "s16")
+    },
     **{f"not.{t}": (t, [t], lambda a: ~a) for t in ("b32", "b64")},
     **{f"neg.{t}": (t, [t], lambda a: -a) for t in ("s32", "s64")},
     **{f"abs.{t}": (t, [t], abs) for t in ("s32", "s64")},
     "sad.s32": ("s32", ["s32", "s32", "s32"], lambda a, b, c: abs(a - b) + c),
     "sad.u32": ("u32", ["u32", "u32", "u32"], lambda a, b, c: abs(a - b) + c),
     "slct.b32.s32": ("b32", ["b32", "b32", "s32"], lambda a, b, c: a if c >= 0 else b),
-}  # fmt: skip
+}
 BITS = {
     **{f"popc.{t}": ("u32", [t], lambda a: a.bit_count()) for t in ("b32", "b64")},
     **{f"clz.{t}": ("u32", [t], lambda a, n=8 * SIZES[t]: n - a.bit_length()) for t in ("b32", "b64")},
     **{f"brev.{t}": (t, [t], lambda a, n=8 * SIZES[t]: int(f"{a:0{n}b}"[::-1], 2)) for t in ("b32", "b64")},
-    **{f"bfind{how}.{t}": ("u32", [t], highest(8 * SIZES[t], t[0] == "s", bool(how)))
-       for t in ("u32", "s32", "u64", "s64") for how in ("", ".shiftamt")},
+    **{
+        f"bfind{how}.{t}": ("u32", [t], highest(8 * SIZES[t], t[0] == "s", bool(how)))
+        for t in ("u32", "s32", "u64", "s64")
+        for how in ("", ".shiftamt")
+    },
     **{f"bfe.{t}": (t, [t, "u32", "u32"], extract(t)) for t in ("u32", "s32", "u64", "s64")},
     "bfi.b32": ("b32", ["b32", "b32", "u32", "u32"], insert),
     **{f"lop3.b32 {table:#x}": ("b32", ["b32", "b32", "b32"], logic(table)) for table in (0xE8, 0x2D, 0x96)},
     "fns.b32": ("b32", ["b32", "u32", "s32"], nth_set),
     "prmt.b32": ("b32", ["b32", "b32", "b32"], permute),
-    **{f"shf.{side}.{mode}.b32": ("b32", ["b32", "b32", "u32"], funnel(side, mode)) for side in "lr" for mode in ("wrap", "clamp")},
+    **{
+        f"shf.{side}.{mode}.b32": ("b32", ["b32", "b32", "u32"], funnel(side, mode))
+        for side in "lr"
+        for mode in ("wrap", "clamp")
+    },
     **{f"dp4a.{a}32.{b}32": ("s32", ["b32", "b32", "s32"], dot(a, b)) for a in "su" for b in "su"},
-}  # fmt: skip
+}
 CONVERSIONS = {
-    **{f"cvt.{to}.{of}": (to, [of], lambda a: a)
-       for of in ("s32", "u32", "s64", "s16", "u16") for to in ("s64", "u32", "s16", "u16", "u64")},
-    **{f"cvt.sat.{to}.{of}": (to, [of], saturate(to)) for of in ("s32", "s64") for to in ("u8", "s8", "u16", "s16")},
-    **{f"cvt.{how}.{to}.{of}": (to, [of], to_integer(to, how, of))
-       for how in ("rzi", "rmi", "rpi", "rni") for to in ("s32", "u32", "s64", "u64", "u16") for of in ("f32", "f64")},
-    **{f"cvt.rn.{to}.{of}": (to, [of], dtype(to).type) for of in ("s32", "u32", "s16") for to in ("f32", "f64")},
+    **{
+        f"cvt.{to}.{of}": (to, [of], lambda a: a)
+        for of in ("s32", "u32", "s64", "s16", "u16")
+        for to in ("s64", "u32", "s16", "u16", "u64")
+    },
+    **{
+        f"cvt.sat.{to}.{of}": (to, [of], saturate(to))
+        for of in ("s32", "s64")
+        for to in ("u8", "s8", "u16", "s16")
+    },
+    **{
+        f"cvt.{how}.{to}.{of}": (to, [of], to_integer(to, how, of))
+        for how in ("rzi", "rmi", "rpi", "rni")
+        for to in ("s32", "u32", "s64", "u64", "u16")
+        for of in ("f32", "f64")
+    },
+    **{
+        f"cvt.rn.{to}.{of}": (to, [of], dtype(to).type)
+        for of in ("s32", "u32", "s16")
+        for to in ("f32", "f64")
+    },
     **{f"cvt.rn.f64.{of}": ("f64", [of], float) for of in ("s64", "u64")},
     "cvt.rn.f32.f64": ("f32", ["f64"], np.float32),
     "cvt.f64.f32": ("f64", ["f32"], float),
-    **{f"cvt.{how}.f32.f32": ("f32", ["f32"], f) for how, f in {"rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil, "rni": np.rint}.items()},
+    **{
+        f"cvt.{how}.f32.f32": ("f32", ["f32"], f)
+        for how, f in {"rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil, "rni": np.rint}.items()
+    },
     "cvt.sat.f32.f32": ("f32", ["f32"], lambda a: 0.0 if math.isnan(a) else min(max(a, 0.0), 1.0)),
-}  # fmt: skip
+}
 FLOATS = {
-    **{f"{k}.rn.{t}": (t, [t, t], lambda a, b, f=f, t=t: f(dtype(t).type(a), dtype(t).type(b))) for t in ("f32", "f64") for k, f in {
-        "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}.items()},
+    **{
+        f"{k}.rn.{t}": (t, [t, t], lambda a, b, f=f, t=t: f(dtype(t).type(a), dtype(t).type(b)))
+        for t in ("f32", "f64")
+        for k, f in {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}.items()
+    },
     **{f"sqrt.rn.{t}": (t, [t], lambda a, t=t: np.sqrt(dtype(t).type(a))) for t in ("f32", "f64")},
-    **{f"rcp.rn.{t}": (t, [t], lambda a, t=t: np.divide(dtype(t).type(1), dtype(t).type(a))) for t in ("f32", "f64")},
-    **{f"{k}.{t}": (t, [t, t], f) for t in ("f32", "f64") for k, f in {
-        "min": least, "max": most, "copysign": lambda a, b: math.copysign(b, a)}.items()},
+    **{
+        f"rcp.rn.{t}": (t, [t], lambda a, t=t: np.divide(dtype(t).type(1), dtype(t).type(a)))
+        for t in ("f32", "f64")
+    },
+    **{
+        f"{k}.{t}": (t, [t, t], f)
+        for t in ("f32", "f64")
+        for k, f in {"min": least, "max": most, "copysign": lambda a, b: math.copysign(b, a)}.items()
+    },
     **{f"neg.{t}": (t, [t], lambda a: -a) for t in ("f32", "f64")},
     **{f"abs.{t}": (t, [t], abs) for t in ("f32", "f64")},
-    "add.rn.sat.f32": ("f32", ["f32", "f32"], lambda a, b: CONVERSIONS["cvt.sat.f32.f32"][2](float(np.float32(a) + np.float32(b)))),
-}  # fmt: skip
+    "add.rn.sat.f32": (
+        "f32",
+        ["f32", "f32"],
+        lambda a, b: CONVERSIONS["cvt.sat.f32.f32"][2](float(np.float32(a) + np.float32(b))),
+    ),
+}
 COMPARISONS = {
-    **{f"setp.{how}.{t}": ("pred", [t, t], compare(how))
-       for t in ("s32", "u32", "s64", "u64") for how in ("eq", "ne", "lt", "le", "gt", "ge")},
-    **{f"setp.{how}.{t}": ("pred", [t, t], compare(how)) for t in ("f32", "f64") for how in (
-        "eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan")},
-}  # fmt: skip
+    **{
+        f"setp.{how}.{t}": ("pred", [t, t], compare(how))
+        for t in ("s32", "u32", "s64", "u64")
+        for how in ("eq", "ne", "lt", "le", "gt", "ge")
+    },
+    **{
+        f"setp.{how}.{t}": ("pred", [t, t], compare(how))
+        for t in ("f32", "f64")
+        for how in (
+            "eq",
+            "ne",
+            "lt",
+            "le",
+            "gt",
+            "ge",
+            "equ",
+            "neu",
+            "ltu",
+            "leu",
+            "gtu",
+            "geu",
+            "num",
+            "nan",
+        )
+    },
+}
 
 
 @cache
@@ -258,9 +378,12 @@ def run(group: str) -> dict[str, tuple[np.ndarray, list[np.ndarray]]]:
         code.append(_code(name, t, kinds, 8 * len(addresses)))
         addresses += [x.ctypes.data for x in (*given, out)]
     registers = " ".join(f".reg .{t} %{t}_<6>;" for t in ("pred", *SIZES) if SIZES.get(t) != 1)
-    text = f".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(\n.param .u64 table\n)\n{{\n{registers}\n"
+    text = ".version 8.0\n.target sm_90\n.address_size 64\n"
+    text += f".visible .entry k(\n.param .u64 table\n)\n{{\n{registers}\n"
     text += "mov.u32 %u32_5, %tid.x;\nld.param.u64 %u64_5, [table];\n" + "".join(code) + "ret;\n}\n"
-    counters = Kernel(text.replace("; .reg", ";\n.reg")).run(memory, [memory.put("table", np.array(addresses, np.uint64))], (1,), N)
+    counters = Kernel(text.replace("; .reg", ";\n.reg")).run(
+        memory, [memory.put("table", np.array(addresses, np.uint64))], (1,), N
+    )
     assert set(counters.fault_counts) <= {"division by zero", "read before it was written"}, counters.faults
     return made
 
@@ -277,14 +400,23 @@ def _code(name: str, t: str, kinds: list[str], place: int) -> str:
     name, *immediate = name.split()
     operands = ", ".join([f"%{kind}_{number}" for number, kind in enumerate(kinds)] + immediate)
     if t == "pred":
-        lines += [f"{name} %pred_0, {operands};", "selp.u32 %u32_4, 1, 0, %pred_0;", "st.global.u32 [%u64_4], %u32_4;"]
+        lines += [
+            f"{name} %pred_0, {operands};",
+            "selp.u32 %u32_4, 1, 0, %pred_0;",
+            "st.global.u32 [%u64_4], %u32_4;",
+        ]
     else:
         lines += [f"{name} %{register}_3, {operands};", f"st.global.{t} [%u64_4], %{register}_3;"]
     return "\n".join(lines) + "\n"
 
 
 @pytest.mark.parametrize(
-    ("group", "name"), [(group, name) for group in ("WHOLE", "BITS", "CONVERSIONS", "FLOATS", "COMPARISONS") for name in globals()[group]]
+    ("group", "name"),
+    [
+        (group, name)
+        for group in ("WHOLE", "BITS", "CONVERSIONS", "FLOATS", "COMPARISONS")
+        for name in globals()[group]
+    ],
 )
 def test_instruction(group, name):
     out, given = run(group)[name]
@@ -298,7 +430,9 @@ def test_instruction(group, name):
         wanted = np.array(wanted, out.dtype)
         assert np.array_equal(np.isnan(out), np.isnan(wanted))
         number = ~np.isnan(out)
-        assert out.view(f"u{out.itemsize}")[number].tolist() == wanted.view(f"u{out.itemsize}")[number].tolist()
+        assert (
+            out.view(f"u{out.itemsize}")[number].tolist() == wanted.view(f"u{out.itemsize}")[number].tolist()
+        )
     else:
         wanted = np.array([wrap(int(x), t) for x in wanted], out.dtype)
         defined = given[1] != 0 if name.startswith(("div", "rem")) else np.ones(N, bool)

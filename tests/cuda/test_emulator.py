@@ -19,7 +19,9 @@ def kernel(body: str, parameters: str = "int* out, const int* given, int n", **o
 def written(body: str) -> str:
     """A module of one kernel k(out), written by hand: what compilers rarely make."""
     registers = ".reg .pred %p<8>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<8>;\n.reg .f32 %f<4>;"
-    head = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(\n.param .u64 .ptr .align 4 out\n)"
+    head = (
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(\n.param .u64 .ptr .align 4 out\n)"
+    )
     return f"{head}\n{{\n{registers}\n{body}\nret;\n}}\n"
 
 
@@ -33,7 +35,10 @@ def launch(made: Kernel, given=0, n=0, size=1024, threads=64, blocks=1, dynamic=
 
 # What a correct kernel does
 
-REVERSE = "__shared__ int part[64]; int i = threadIdx.x; part[i] = i + n; __syncthreads(); out[blockIdx.x * 64 + i] = part[63 - i];"
+REVERSE = (
+    "__shared__ int part[64]; int i = threadIdx.x; part[i] = i + n; __syncthreads(); "
+    "out[blockIdx.x * 64 + i] = part[63 - i];"
+)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -51,19 +56,27 @@ def test_blocks_warps_and_lanes_run_in_another_order_for_another_seed():
     for unit in (64, 32):  # blocks, warps
         assert len({tuple(x // unit for x in order) for order in orders}) == 2
     made = kernel("out[atomicAdd(out + 1023, 1)] = threadIdx.x;")
-    assert {tuple(launch(made, threads=32, seed=seed)[1][:32].tolist()) for seed in range(8)} == {(*range(32),), (*reversed(range(32)),)}
+    assert {tuple(launch(made, threads=32, seed=seed)[1][:32].tolist()) for seed in range(8)} == {
+        (*range(32),),
+        (*reversed(range(32)),),
+    }
 
 
 def test_what_lanes_do_together():
     body = """int i = threadIdx.x, lane = i & 31, x = given[i] * 7 % 13; u32 low = 0xffffu << (lane & 16);
         int* mine = out + i * 16;
-        mine[0] = __shfl_sync(~0u, x, lane * 5, 8); mine[1] = __shfl_up_sync(~0u, x, 3); mine[2] = __shfl_down_sync(~0u, x, 3, 8);
+        mine[0] = __shfl_sync(~0u, x, lane * 5, 8); mine[1] = __shfl_up_sync(~0u, x, 3);
+        mine[2] = __shfl_down_sync(~0u, x, 3, 8);
         mine[3] = __shfl_xor_sync(low, x, 5);
-        mine[4] = __ballot_sync(~0u, x > 6); mine[5] = __any_sync(low, x == 12); mine[6] = __all_sync(~0u, x < 13);
-        mine[7] = __match_any_sync(~0u, x); int same; mine[8] = __match_all_sync(low, n, &same); mine[9] = same;
+        mine[4] = __ballot_sync(~0u, x > 6); mine[5] = __any_sync(low, x == 12);
+        mine[6] = __all_sync(~0u, x < 13);
+        mine[7] = __match_any_sync(~0u, x); int same;
+        mine[8] = __match_all_sync(low, n, &same); mine[9] = same;
         mine[10] = __reduce_add_sync(low, x); mine[11] = __reduce_min_sync(~0u, (u32)x);
-        mine[12] = __syncthreads_count(x == 3); mine[13] = !!__syncthreads_or(x == 12); mine[14] = !!__syncthreads_and(x < 12);
-        if (lane % 3 == 0) mine[15] = __ballot_sync(0x49249249u, x > 6); else mine[15] = __activemask() != 0;"""
+        mine[12] = __syncthreads_count(x == 3); mine[13] = !!__syncthreads_or(x == 12);
+        mine[14] = !!__syncthreads_and(x < 12);
+        if (lane % 3 == 0) mine[15] = __ballot_sync(0x49249249u, x > 6);
+        else mine[15] = __activemask() != 0;"""
     counters, out = launch(kernel(body), n=4)
     assert counters.faults == []
     i = np.arange(64)
@@ -89,15 +102,21 @@ def test_what_lanes_do_together():
         np.where(lane % 3 == 0, np.repeat(mask((warps > 6) & (np.arange(32) % 3 == 0)), 32), 1),
     ]
     for column, numbers in enumerate(wanted):
-        assert out.view(np.uint32).reshape(64, 16)[:, column].tolist() == np.array(numbers).astype(np.uint32).tolist(), column
+        assert (
+            out.view(np.uint32).reshape(64, 16)[:, column].tolist()
+            == np.array(numbers).astype(np.uint32).tolist()
+        ), column
 
 
 def test_atomics_of_every_kind():
-    body = """int i = threadIdx.x; u64* wide = (u64*)(out + 16); __shared__ int part[2]; if (i == 0) part[0] = part[1] = 1; __syncthreads();
+    body = """int i = threadIdx.x; u64* wide = (u64*)(out + 16);
+        __shared__ int part[2]; if (i == 0) part[0] = part[1] = 1; __syncthreads();
         atomicAdd(out, i); atomicMax(out + 1, i); atomicMin(out + 2, -i); atomicOr(out + 3, 1 << (i & 7));
         atomicAnd(out + 4, ~(1 << (i & 3)));
-        atomicXor(out + 5, i); atomicExch(out + 6, 9); atomicCAS(out + 7, 0, 5); atomicMax((u32*)out + 8, 0x80000000u + i);
-        atomicAdd(wide, 1ull << 33); atomicMax(wide + 1, (u64)i << 40); atomicAdd(part, 1); atomicSub(part + 1, 1);
+        atomicXor(out + 5, i); atomicExch(out + 6, 9); atomicCAS(out + 7, 0, 5);
+        atomicMax((u32*)out + 8, 0x80000000u + i);
+        atomicAdd(wide, 1ull << 33); atomicMax(wide + 1, (u64)i << 40);
+        atomicAdd(part, 1); atomicSub(part + 1, 1);
         __syncthreads(); if (i == 0) { out[9] = part[0]; out[10] = part[1]; }"""
     counters, out = launch(kernel(body))
     assert counters.faults == []
@@ -107,9 +126,12 @@ def test_atomics_of_every_kind():
 
 
 def test_structs_tables_and_generic_addresses():
-    """A struct by value, one behind a pointer, constant and global tables, and pointers of which only the run tells where they point."""
+    """A struct by value, one behind a pointer, constant and global tables, and pointers of which only the run
+    tells where they point.
+    """
     source = """struct Job { int* out; short4 boxes[3]; float scale; unsigned char flags[3]; };
-        __constant__ float SCALES[4] = {1.5f, -2.0f, 0.25f, 3.0f}; __device__ const short STEPS[5] = {1, -2, 3, -4, 5};
+        __constant__ float SCALES[4] = {1.5f, -2.0f, 0.25f, 3.0f};
+        __device__ const short STEPS[5] = {1, -2, 3, -4, 5};
         __device__ int counter = 40; __device__ int zeros[3];
         extern "C" __global__ void k(const Job* job, Job copy) {
             __shared__ int part[64]; int i = threadIdx.x; part[i] = -i; __syncthreads();
@@ -123,8 +145,16 @@ def test_structs_tables_and_generic_addresses():
         extern "C" __global__ void count(int* out) { out[threadIdx.x] = counter; }"""
     memory = Memory(1)
     out = memory.put("out", np.full(512, 7, np.int32))
-    job = np.zeros(1, np.dtype([("out", "u8"), ("boxes", "i2", (3, 4)), ("scale", "f4"), ("flags", "u1", 3), ("end", "u1")]))
-    job["out"], job["boxes"], job["scale"], job["flags"] = out.ctypes.data, np.arange(12).reshape(3, 4) % 5, 2.0, (1, 3, 5)
+    job = np.zeros(
+        1,
+        np.dtype(
+            [("out", "u8"), ("boxes", "i2", (3, 4)), ("scale", "f4"), ("flags", "u1", 3), ("end", "u1")]
+        ),
+    )
+    job["out"] = out.ctypes.data
+    job["boxes"] = np.arange(12).reshape(3, 4) % 5
+    job["scale"] = 2.0
+    job["flags"] = (1, 3, 5)
     text = compile_ptx(source)
     made = Kernel(text, "k")
     assert [x.offset for x in made.parameters] == [0, 8]
@@ -147,14 +177,23 @@ def test_structs_tables_and_generic_addresses():
 
 
 @pytest.mark.parametrize(
-    ("threads", "grid", "dynamic"), [(33, 1, 0), (512, 1, 0), (0, 1, 0), (64, 0, 0), (64, (1, 70_000), 0), (64, 1, 300_000)]
+    ("threads", "grid", "dynamic"),
+    [(33, 1, 0), (512, 1, 0), (0, 1, 0), (64, 0, 0), (64, (1, 70_000), 0), (64, 1, 300_000)],
 )
 def test_launches_that_a_card_would_refuse(threads, grid, dynamic):
-    source = "extern __shared__ int part[];\n" + HEAD + "__launch_bounds__(256) k(int* out) { out[threadIdx.x] = 1; }"
+    source = (
+        "extern __shared__ int part[];\n"
+        + HEAD
+        + "__launch_bounds__(256) k(int* out) { out[threadIdx.x] = 1; }"
+    )
     memory = Memory(1)
     with pytest.raises(ValueError, match=r"\d"):
         Kernel(compile_ptx(source)).run(
-            memory, [memory.empty("out", 512, np.int32)], grid if isinstance(grid, tuple) else (grid,), threads, dynamic
+            memory,
+            [memory.empty("out", 512, np.int32)],
+            grid if isinstance(grid, tuple) else (grid,),
+            threads,
+            dynamic,
         )
 
 
@@ -208,13 +247,23 @@ def faults(counters) -> set[str]:
 
 
 def test_race_in_shared_memory_names_the_line_the_array_and_both_threads():
-    counters, _ = launch(kernel("__shared__ int part[64];\nint i = threadIdx.x;\npart[i] = i;\nout[i] = part[i ^ 32];"))
+    counters, _ = launch(
+        kernel("__shared__ int part[64];\nint i = threadIdx.x;\npart[i] = i;\nout[i] = part[i ^ 32];")
+    )
     assert "race" in faults(counters)
-    assert any("kernel.cu:5" in message and "part" in message and "and thread" in message for message in counters.faults), counters.faults
+    assert any(
+        "kernel.cu:5" in message and "part" in message and "and thread" in message
+        for message in counters.faults
+    ), counters.faults
 
 
 @pytest.mark.parametrize(
-    "body", ["out[0] = threadIdx.x;", "out[threadIdx.x / 2] = 1;", "if (threadIdx.x) out[threadIdx.x] = out[0]; else out[0] = 1;"]
+    "body",
+    [
+        "out[0] = threadIdx.x;",
+        "out[threadIdx.x / 2] = 1;",
+        "if (threadIdx.x) out[threadIdx.x] = out[0]; else out[0] = 1;",
+    ],
 )
 def test_race_in_global_memory(body):
     assert faults(launch(kernel(body))[0]) == {"race"}
@@ -223,7 +272,12 @@ def test_race_in_global_memory(body):
 def test_race_between_blocks():
     assert faults(launch(kernel("out[threadIdx.x] = 1;"), blocks=2)[0]) == {"race"}
     assert faults(
-        launch(kernel("if (blockIdx.x) out[threadIdx.x] = out[threadIdx.x + 64]; else out[threadIdx.x + 64] = 1;"), blocks=2)[0]
+        launch(
+            kernel(
+                "if (blockIdx.x) out[threadIdx.x] = out[threadIdx.x + 64]; else out[threadIdx.x + 64] = 1;"
+            ),
+            blocks=2,
+        )[0]
     ) == {"race"}
 
 
@@ -231,7 +285,9 @@ def test_neighbouring_bytes_are_no_race():
     counters, out = launch(kernel("((unsigned char*)out)[threadIdx.x] = threadIdx.x;"))
     assert counters.faults == []
     assert out.view(np.uint8)[:64].tolist() == list(range(64))
-    assert faults(launch(kernel("((unsigned char*)out)[threadIdx.x] = 1; if (threadIdx.x == 5) out[0] = 1;"))[0]) == {"race"}
+    assert faults(
+        launch(kernel("((unsigned char*)out)[threadIdx.x] = 1; if (threadIdx.x == 5) out[0] = 1;"))[0]
+    ) == {"race"}
 
 
 def test_atomics_are_no_race_but_a_plain_read_beside_them_is():
@@ -244,9 +300,15 @@ def test_atomics_are_no_race_but_a_plain_read_beside_them_is():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_races_in_every_order(seed):
-    """Of a store with reads of two warps, one of which it is ordered behind; and of a thread that stores, and adds with the others."""
-    assert faults(launch(kernel("int x = out[0]; __syncwarp(); if (threadIdx.x == 32) out[0] = x + 1;"), seed=seed)[0]) == {"race"}
-    assert faults(launch(kernel("if (threadIdx.x == 0) out[0] = 0; atomicAdd(out, 1);"), threads=32, seed=seed)[0]) == {"race"}
+    """Of a store with reads of two warps, one of which it is ordered behind; and of a thread that stores, and
+    adds with the others.
+    """
+    assert faults(
+        launch(kernel("int x = out[0]; __syncwarp(); if (threadIdx.x == 32) out[0] = x + 1;"), seed=seed)[0]
+    ) == {"race"}
+    assert faults(
+        launch(kernel("if (threadIdx.x == 0) out[0] = 0; atomicAdd(out, 1);"), threads=32, seed=seed)[0]
+    ) == {"race"}
 
 
 EXCHANGE = "__shared__ int part[64]; int i = threadIdx.x; part[i] = i; %s out[i] = part[i ^ 1];"
@@ -271,13 +333,18 @@ def test_out_of_bounds_in_global_memory(index):
 
 @pytest.mark.parametrize("index", [64, -1, 1000, 20_000])
 def test_out_of_bounds_in_shared_memory(index):
-    body = "__shared__ int one[64], two[64]; one[threadIdx.x] = two[threadIdx.x] = 1; __syncthreads(); out[threadIdx.x] = %s[n];"
+    body = (
+        "__shared__ int one[64], two[64]; one[threadIdx.x] = two[threadIdx.x] = 1; __syncthreads(); "
+        "out[threadIdx.x] = %s[n];"
+    )
     for array in ("one", "two"):
         assert faults(launch(kernel(body % array), n=index)[0]) == {"out of bounds"}
 
 
 def test_out_of_bounds_in_dynamic_shared_memory():
-    made = kernel("extern __shared__ int part[]; part[threadIdx.x] = 1; out[threadIdx.x] = part[threadIdx.x];")
+    made = kernel(
+        "extern __shared__ int part[]; part[threadIdx.x] = 1; out[threadIdx.x] = part[threadIdx.x];"
+    )
     assert launch(made, dynamic=256)[0].faults == []
     assert faults(launch(made, dynamic=252)[0]) == {"out of bounds"}
 
@@ -293,9 +360,17 @@ def test_freed_array():
 
 
 def test_misaligned():
-    assert faults(launch(kernel("*(int*)((char*)out + n) = 1;"), n=2, threads=32)[0]) == {"misaligned", "race"}
-    assert faults(launch(kernel("if (threadIdx.x == 0) *(int2*)(out + n) = make_int2(1, 2);"), n=1)[0]) == {"misaligned"}
-    body = "__shared__ short part[64]; part[threadIdx.x] = 1; __syncthreads(); out[threadIdx.x] = *(int*)(part + 2 * n);"
+    assert faults(launch(kernel("*(int*)((char*)out + n) = 1;"), n=2, threads=32)[0]) == {
+        "misaligned",
+        "race",
+    }
+    assert faults(launch(kernel("if (threadIdx.x == 0) *(int2*)(out + n) = make_int2(1, 2);"), n=1)[0]) == {
+        "misaligned"
+    }
+    body = (
+        "__shared__ short part[64]; part[threadIdx.x] = 1; __syncthreads(); "
+        "out[threadIdx.x] = *(int*)(part + 2 * n);"
+    )
     assert faults(launch(kernel(body))[0]) == {"misaligned"}  # nothing says where an array of shorts begins
 
 
@@ -312,14 +387,26 @@ def test_read_before_written():
 
 
 def test_shared_and_local_memory_read_before_written():
-    assert faults(launch(kernel("__shared__ int part[64]; if (n) part[threadIdx.x] = 1; out[threadIdx.x] = part[threadIdx.x];"))[0]) == {
-        "read before it was written"
-    }
-    body = "int own[20]; for (int i = 0; i < n; i++) own[(i * 7) % 20] = i; out[threadIdx.x] = own[(threadIdx.x * n) % 20];"
+    assert faults(
+        launch(
+            kernel(
+                "__shared__ int part[64]; if (n) part[threadIdx.x] = 1; out[threadIdx.x] = part[threadIdx.x];"
+            )
+        )[0]
+    ) == {"read before it was written"}
+    body = (
+        "int own[20]; for (int i = 0; i < n; i++) own[(i * 7) % 20] = i; "
+        "out[threadIdx.x] = own[(threadIdx.x * n) % 20];"
+    )
     assert faults(launch(kernel(body), n=3)[0]) == {"read before it was written"}
-    once = "__shared__ int part[64]; if (blockIdx.x == n) part[threadIdx.x] = 1; out[threadIdx.x + 64 * blockIdx.x] = part[threadIdx.x];"
+    once = (
+        "__shared__ int part[64]; if (blockIdx.x == n) part[threadIdx.x] = 1; "
+        "out[threadIdx.x + 64 * blockIdx.x] = part[threadIdx.x];"
+    )
     assert (
-        faults(launch(kernel(once), n=1, blocks=2)[0]) == faults(launch(kernel(once), n=0, blocks=2)[0]) == {"read before it was written"}
+        faults(launch(kernel(once), n=1, blocks=2)[0])
+        == faults(launch(kernel(once), n=0, blocks=2)[0])
+        == {"read before it was written"}
     )
     assert launch(kernel(body), n=20)[0].faults == []
 
@@ -338,26 +425,35 @@ def test_divergent_barrier():
 
 
 def test_lanes_that_are_missing():
-    assert faults(launch(kernel("if (threadIdx.x & 1) out[threadIdx.x] = __shfl_sync(~0u, n, 0); else __syncthreads();"))[0]) == {
-        "a lane's partners are missing"
-    }
-    assert faults(launch(kernel("out[threadIdx.x] = __shfl_sync(0xffffu << (threadIdx.x & 16), threadIdx.x, 3);"))[0]) == {
-        "shuffle from a lane that takes no part"
-    }
+    assert faults(
+        launch(
+            kernel("if (threadIdx.x & 1) out[threadIdx.x] = __shfl_sync(~0u, n, 0); else __syncthreads();")
+        )[0]
+    ) == {"a lane's partners are missing"}
+    assert faults(
+        launch(kernel("out[threadIdx.x] = __shfl_sync(0xffffu << (threadIdx.x & 16), threadIdx.x, 3);"))[0]
+    ) == {"shuffle from a lane that takes no part"}
 
 
 def test_lanes_that_ended_are_not_waited_for():
-    counters, out = launch(kernel("if (threadIdx.x % 3 == 0) return; out[threadIdx.x] = __ballot_sync(~0u, 1);"), threads=32)
+    counters, out = launch(
+        kernel("if (threadIdx.x % 3 == 0) return; out[threadIdx.x] = __ballot_sync(~0u, 1);"), threads=32
+    )
     assert counters.faults == []
     assert out.view(np.uint32)[:4].tolist() == [0, 0xB6DB6DB6, 0xB6DB6DB6, 0]
-    late = "if (threadIdx.x % 3) out[threadIdx.x] = __ballot_sync(~0u, 1); else { if (n) out[threadIdx.x] = 5; return; }"
+    late = (
+        "if (threadIdx.x % 3) out[threadIdx.x] = __ballot_sync(~0u, 1); "
+        "else { if (n) out[threadIdx.x] = 5; return; }"
+    )
     counters, out = launch(kernel(late), n=1, threads=32)
     assert counters.faults == []
     assert out.view(np.uint32)[:4].tolist() == [5, 0xB6DB6DB6, 0xB6DB6DB6, 5]
 
 
 def test_lanes_wait_for_those_that_are_late():
-    """Even lanes go back to the ballot at once, odd lanes later: as if a compiler had not let them meet before."""
+    """Even lanes go back to the ballot at once, odd lanes later: as if a compiler had not let them meet
+    before.
+    """
     text = written(
         """mov.u32 %r0, %tid.x;
         and.b32 %r1, %r0, 1;
@@ -392,7 +488,9 @@ def test_lanes_wait_for_those_that_are_late():
 def test_lanes_that_name_other_partners():
     named = "out[threadIdx.x] = __ballot_sync(threadIdx.x < 16 ? ~0u : 0xffff0000u, 1);"
     assert faults(launch(kernel(named), threads=32)[0]) == {"a lane's partners are missing"}
-    assert faults(launch(kernel("out[threadIdx.x] = __ballot_sync(2, 1);"), threads=32)[0]) == {"a lane's partners are missing"}
+    assert faults(launch(kernel("out[threadIdx.x] = __ballot_sync(2, 1);"), threads=32)[0]) == {
+        "a lane's partners are missing"
+    }
 
 
 def test_division_by_zero_and_endless_loops():
@@ -440,7 +538,11 @@ def test_what_is_not_known_is_refused_by_name(body, name):
 
 
 def test_calls_are_refused():
-    source = "__noinline__ __device__ int f(int* x) { return x[3] + x[x[0]]; }\n" + HEAD + "k(int* out) { out[0] = f(out) + f(out + 8); }"
+    source = (
+        "__noinline__ __device__ int f(int* x) { return x[3] + x[x[0]]; }\n"
+        + HEAD
+        + "k(int* out) { out[0] = f(out) + f(out + 8); }"
+    )
     with pytest.raises(UnsupportedError, match="call"):
         Kernel(compile_ptx(source))
 
@@ -464,9 +566,12 @@ def test_memory_is_limited():
 
 
 def test_counts_of_a_kernel_known_by_hand():
-    """32 lanes read 128 neighbouring bytes, write 32 words 128 bytes apart, and turn over shared memory with conflicts of two."""
+    """32 lanes read 128 neighbouring bytes, write 32 words 128 bytes apart, and turn over shared memory with
+    conflicts of two.
+    """
     body = """__shared__ int part[128]; int i = threadIdx.x;
-        part[i * 2] = given[i]; __syncthreads(); if (i < 8) atomicAdd(part, 1); out[i * 32] = part[i * 2 ^ 2];"""
+        part[i * 2] = given[i]; __syncthreads(); if (i < 8) atomicAdd(part, 1);
+        out[i * 32] = part[i * 2 ^ 2];"""
     counters, _ = launch(kernel(body), threads=32)
     assert counters.global_requests == [1, 1, 0]
     assert counters.global_sectors == [4, 32, 0]

@@ -1,4 +1,6 @@
-"""The search for races against a model of it: random programs of a few accesses, of which the model knows which pairs are ordered."""
+"""The search for races against a model of it: random programs of a few accesses, of which the model knows
+which pairs are ordered.
+"""
 
 from itertools import combinations
 
@@ -30,19 +32,23 @@ SOURCE = """extern "C" __global__ void k(const int* program, unsigned char* targ
     sink[me] = sum;
 }"""
 IN_SHARED = (
-    "__shared__ __align__(8) unsigned char shared[8]; if (threadIdx.x < 8) shared[threadIdx.x] = 0; __syncthreads(); target = shared;"
+    "__shared__ __align__(8) unsigned char shared[8]; if (threadIdx.x < 8) shared[threadIdx.x] = 0; "
+    "__syncthreads(); target = shared;"
 )
 
 
 def program(rng: np.random.Generator) -> tuple[np.ndarray, list[tuple[int, int, int, int]]]:
-    """A random program, (steps, threads of all blocks, kind and byte), and its accesses: step, thread, kind, byte."""
+    """A random program, (steps, threads of all blocks, kind and byte), and its accesses: step, thread, kind,
+    byte.
+    """
     code = np.zeros((STEPS, BLOCKS * THREADS, 2), np.int32)
     kinds = rng.choice([BARRIER, WARP_BARRIER, HALF_BARRIER, NOTHING], STEPS, p=[0.15, 0.25, 0.15, 0.45])
     code[:, :, 0] = kinds[:, None]
     threads = rng.choice([0, 1, 17, 32, 33, 64, 65, 96], rng.integers(2, 5), replace=False)
     accesses = []
     for _ in range(rng.integers(2, 7)):
-        step, thread = int(rng.choice(np.append(np.flatnonzero(kinds == NOTHING), STEPS - 1))), int(rng.choice(threads))
+        step = int(rng.choice(np.append(np.flatnonzero(kinds == NOTHING), STEPS - 1)))
+        thread = int(rng.choice(threads))
         kind = int(rng.choice([LOAD, STORE, ATOMIC, LOAD_BYTE, STORE_BYTE], p=[0.3, 0.2, 0.25, 0.15, 0.1]))
         if code[step, thread, 0] == NOTHING:
             at = int(rng.integers(0, 4)) if kind in (LOAD_BYTE, STORE_BYTE) else 0
@@ -52,10 +58,15 @@ def program(rng: np.random.Generator) -> tuple[np.ndarray, list[tuple[int, int, 
 
 
 def race(code: np.ndarray, accesses: list[tuple[int, int, int, int]], shared: bool) -> bool:
-    """Whether two accesses of a byte, at least one of which writes, are not ordered. Two atomics are no race."""
+    """Whether two accesses of a byte, at least one of which writes, are not ordered.
+
+    Two atomics are no race.
+    """
     for first, second in combinations(sorted(accesses), 2):
         (step, thread, kind, at), (later, other, its_kind, its_at) = first, second
-        bytes_ = [{at} if kind >= LOAD_BYTE else {0, 1, 2, 3} for kind, at in ((kind, at), (its_kind, its_at))]
+        bytes_ = [
+            {at} if kind >= LOAD_BYTE else {0, 1, 2, 3} for kind, at in ((kind, at), (its_kind, its_at))
+        ]
         writes = {STORE, ATOMIC, STORE_BYTE} & {kind, its_kind}
         if not writes or not bytes_[0] & bytes_[1] or kind == its_kind == ATOMIC or thread == other:
             continue
@@ -76,13 +87,19 @@ def race(code: np.ndarray, accesses: list[tuple[int, int, int, int]], shared: bo
 def test_a_race_is_reported_exactly_where_there_is_one(shared):
     kernel = Kernel(compile_ptx(SOURCE % (IN_SHARED if shared else "")))
     rng, memory, verdicts = np.random.default_rng(3), Memory(1), []
-    target, sink = memory.put("target", np.zeros(8, np.uint8)), memory.put("sink", np.zeros(BLOCKS * THREADS, np.int32))
+    target = memory.put("target", np.zeros(8, np.uint8))
+    sink = memory.put("sink", np.zeros(BLOCKS * THREADS, np.int32))
     given = memory.put("program", np.zeros((STEPS, BLOCKS * THREADS, 2), np.int32))
     for number in range(400):
         given[...], accesses = program(rng)
         wanted = race(given, accesses, shared)
         counters = kernel.run(memory, [given, target, sink], (BLOCKS,), THREADS, seed=number)
         assert set(counters.fault_counts) <= {"race"}, counters.faults
-        assert ("race" in counters.fault_counts) == wanted, (number, accesses, given[:, 0, 0].tolist(), counters.faults)
+        assert ("race" in counters.fault_counts) == wanted, (
+            number,
+            accesses,
+            given[:, 0, 0].tolist(),
+            counters.faults,
+        )
         verdicts.append(wanted)
     assert 100 < sum(verdicts) < 300

@@ -38,7 +38,9 @@ def test_what_nvrtc_makes_is_much_like_what_ptxas_makes():
 
 def test_spills_are_seen():
     numbers = "\n".join(f"float x{i} = given[{i} * blockDim.x];" for i in range(64))
-    body = f"{numbers}\n__syncthreads();\n" + "\n".join(f"given[{i} * gridDim.x] = x{i} + x{63 - i};" for i in range(64))
+    body = f"{numbers}\n__syncthreads();\n" + "\n".join(
+        f"given[{i} * gridDim.x] = x{i} + x{63 - i};" for i in range(64)
+    )
     source = f'extern "C" __global__ void __launch_bounds__(1024, 2) k(volatile float* given) {{ {body} }}'
     for taken in (measure(compile_ptx(source)), measure_source(source)):
         assert taken.registers <= 32

@@ -10,7 +10,14 @@ from tests.cuda.ptx import COLLECTIVE, SIZES, Instruction, Program, UnsupportedE
 
 _MACHINE = Path(__file__).with_name("machine.c")
 #: What an atomic operation writes, from the old value, its operand v and, of cas, its second operand u.
-_ATOMIC = {"add": "old+v", "or": "old|v", "and": "old&v", "xor": "old^v", "max": "old>v?old:v", "min": "old<v?old:v"}
+_ATOMIC = {
+    "add": "old+v",
+    "or": "old|v",
+    "and": "old&v",
+    "xor": "old^v",
+    "max": "old>v?old:v",
+    "min": "old<v?old:v",
+}
 _ATOMIC |= {"exch": "v", "cas": "old==v?u:old"}
 #: What a load or store may say of caches and order that changes nothing here.
 _HINTS = {"weak", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "relaxed", "cta", "gpu", "sys"}
@@ -39,10 +46,15 @@ class _Translator:
         program, operands = self.program, self.operands
         functions = [self._function(number, block) for number, block in enumerate(program.blocks)]
         across = " ".join(operands.declare(x) for x in program.registers if x not in operands.within)
-        sizes = {"BLOCK_COUNT": len(program.blocks), "ACCESS_COUNT": self.accesses, "LOCAL_BYTES": max(operands.local_bytes, 16)}
+        sizes = {
+            "BLOCK_COUNT": len(program.blocks),
+            "ACCESS_COUNT": self.accesses,
+            "LOCAL_BYTES": max(operands.local_bytes, 16),
+        }
         sizes |= {"SHARED_COUNT": len(program.shared) or 1, "BARRIER_COUNT": len(program.barriers) or 1}
         blocks = [
-            f"{{block_{number}, {sum(x.is_real for x in block)}, {sum(x.cost for x in block):.2f}, {block[0].line if block else 0}}}"
+            f"{{block_{number}, {sum(x.is_real for x in block)}, {sum(x.cost for x in block):.2f}, "
+            f"{block[0].line if block else 0}}}"
             for number, block in enumerate(program.blocks)
         ]
         return "\n".join(
@@ -52,8 +64,13 @@ class _Translator:
                 _MACHINE.read_text(encoding="utf-8"),
                 *functions,
                 _table("Block BLOCKS[BLOCK_COUNT]", blocks),
-                _table("int BARRIER_LINES[BARRIER_COUNT]", [str(barrier.line) for barrier in program.barriers]),
-                _table("SharedArray SHARED_ARRAYS[SHARED_COUNT]", [f"{{{a.size}, {a.align}}}" for a in program.shared.values()]),
+                _table(
+                    "int BARRIER_LINES[BARRIER_COUNT]", [str(barrier.line) for barrier in program.barriers]
+                ),
+                _table(
+                    "SharedArray SHARED_ARRAYS[SHARED_COUNT]",
+                    [f"{{{a.size}, {a.align}}}" for a in program.shared.values()],
+                ),
             ]
         )
 
@@ -66,7 +83,9 @@ class _Translator:
             if body is None:
                 raise _unknown(block[0])
             return "\n".join([head, *body, "}"])
-        within = (x for i in block for x in registers_of(self.program, *i.arguments) if x in self.operands.within)
+        within = (
+            x for i in block for x in registers_of(self.program, *i.arguments) if x in self.operands.within
+        )
         lines = [self.operands.declare(x) for x in dict.fromkeys(within)]
         after = f"return {number + 1};"
         for instruction in block:
@@ -74,7 +93,9 @@ class _Translator:
                 line, after = self._leave(instruction, number + 1)
             else:
                 line = (
-                    self._access(instruction) if instruction.kind in ("ld", "st", "atom", "red") else statement(instruction, self.operands)
+                    self._access(instruction)
+                    if instruction.kind in ("ld", "st", "atom", "red")
+                    else statement(instruction, self.operands)
                 )
                 if line is None:
                     raise _unknown(instruction)
@@ -83,7 +104,9 @@ class _Translator:
         self.accesses = max(self.accesses, len(self.counts))
         used = " ".join(f"uint32_t used_{k} = 0;" for k in range(len(self.counts)))
         each = "for (int q = 0; q < n; q++) { int l = lanes[q];"
-        return "\n".join([head, f"uint32_t taken = 0; (void)taken; {used}", each, *lines, "}", *self.counts, after, "}"])
+        return "\n".join(
+            [head, f"uint32_t taken = 0; (void)taken; {used}", each, *lines, "}", *self.counts, after, "}"]
+        )
 
     def _guard(self, instruction: Instruction) -> str:
         """Whether a lane executes an instruction."""
@@ -97,13 +120,21 @@ class _Translator:
         taken = f"taken|=(uint32_t)({self._guard(instruction)})<<l;"
         if instruction.kind == "bra":
             there = self.program.labels[instruction.arguments[0]]
-            return (taken, f"return branch(w,lanes,n,taken,{there},{after});") if instruction.guard else ("", f"return {there};")
+            return (
+                (taken, f"return branch(w,lanes,n,taken,{there},{after});")
+                if instruction.guard
+                else ("", f"return {there};")
+            )
         if instruction.kind in ("ret", "exit"):
             return taken, f"return end_lanes(w,lanes,n,taken,{after});"
         if instruction.kind == "brx" and not instruction.guard:
             index, table = instruction.arguments
             labels = ",".join(str(self.program.labels[label]) for label in self.program.targets[table])
-            return f"{{ static const int there[]={{{labels}}}; w->pc[l]=there[{self.operands.value(index, 'u32')}]; }}", "return -1;"
+            return (
+                f"{{ static const int there[]={{{labels}}}; "
+                f"w->pc[l]=there[{self.operands.value(index, 'u32')}]; }}",
+                "return -1;",
+            )
         waits = f"return wait_at(w,lanes,n,{self.barriers.get(id(instruction), -2)},{after});"
         if instruction.name == "bar.sync" and instruction.arguments == ("0",):
             return "", waits
@@ -113,7 +144,8 @@ class _Translator:
 
     def _access(self, instruction: Instruction) -> str | None:
         """A load, store or atomic, checked; adds what counts its traffic to `counts`."""
-        kind, t, arguments, operands = instruction.kind, instruction.parts[-1], instruction.arguments, self.operands
+        kind, t, arguments = instruction.kind, instruction.parts[-1], instruction.arguments
+        operands = self.operands
         words = re.sub(r"\.L[12]::\w+", "", instruction.name).split(".")[1:-1]
         space = next((x for x in words if x in ("global", "shared", "local", "const", "param")), "generic")
         vector = next((int(x[1]) for x in words if x in ("v2", "v4")), 1)
@@ -129,13 +161,18 @@ class _Translator:
             operation = "ATOMIC" if kind != "st" else "RELAXED_STORE" if relaxed else "STORE"
         does = rest.pop(0) if operation == "ATOMIC" and rest else ""
         # The sum of floats depends on the order of the threads.
-        if rest or t not in SIZES or (operation == "ATOMIC" and (does not in _ATOMIC or t[0] == "f" or vector > 1)):
+        if (
+            rest
+            or t not in SIZES
+            or (operation == "ATOMIC" and (does not in _ATOMIC or t[0] == "f" or vector > 1))
+        ):
             return None
         reached = self._reach(space, operands.address(place), SIZES[t] * vector, operation, instruction.line)
         names = [x.strip() for x in (given[0] if kind == "st" else target).strip("{}").split(",")]
         if operation == "ATOMIC":
             also = f"{C[t]} u={operands.value(given[1], t)};" if does == "cas" else ""
-            new = f"{C[t]} old=*({C[t]}*)p, v={operands.value(given[0], t)}; {also} *({C[t]}*)p={_ATOMIC[does]};"
+            new = f"{C[t]} old=*({C[t]}*)p, v={operands.value(given[0], t)}; "
+            new += f"{also} *({C[t]}*)p={_ATOMIC[does]};"
             return f"{{ {reached} {new} {operands.assign(target, t, 'old')} }}"
         if kind == "st":
             moved = " ".join(f"(({C[t]}*)p)[{k}]={operands.value(x, t)};" for k, x in enumerate(names))

@@ -1,4 +1,6 @@
-"""A gate: processes stop where a test wants them, for as long as it wants, however quick or slow the machine is; a scattered pool."""
+"""A gate: processes stop where a test wants them, for as long as it wants, however quick or slow the machine
+is; a scattered pool.
+"""
 
 import fcntl
 import json
@@ -9,14 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from simtown.pool import ignore
+from simtown.core.pool import ignore
 
 
 @dataclass(frozen=True)
 class Moment:
-    """The nth time, and every later one, that a "worker" or the "parent" of workers comes to an event of sys.audit with this name.
+    """The nth time, and every later one, that a "worker" or the "parent" of workers comes to an event of
+    sys.audit with this name.
 
-    The event is "import" of a module, "open" of a file, or "os.rename" to a file: its name is matched with a regular expression.
+    The event is "import" of a module, "open" of a file, or "os.rename" to a file: its name is matched with a
+    regular expression.
     """
 
     role: str
@@ -26,7 +30,9 @@ class Moment:
 
 
 class Gate:
-    """Shut at first. Processes that start while it stands wait at its moments until it is open; one that is killed waits no more."""
+    """Shut at first. Processes that start while it stands wait at its moments until it is open; one that is
+    killed waits no more.
+    """
 
     def __init__(self, place: Path, moments: tuple[Moment, ...]) -> None:
         self.place = place
@@ -47,7 +53,9 @@ class Gate:
     def _lives(self, pid: int) -> bool:
         """A process that was killed while it waited left its sign behind."""
         try:
-            return f"SIMTOWN_GATE={self.place}".encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+            return f"SIMTOWN_GATE={self.place}".encode() in Path(f"/proc/{pid}/environ").read_bytes().split(
+                b"\0"
+            )
         except OSError:
             return False
 
@@ -57,7 +65,10 @@ class Gate:
 
 @pytest.fixture
 def gate(tmp_path_factory, monkeypatch, started):
-    """gate(moment, ...): a Gate for the processes that are started from now on. It opens before `started` waits for them to end."""
+    """gate(moment, ...): a Gate for the processes that are started from now on.
+
+    It opens before `started` waits for them to end.
+    """
     made, paths = [], [str(Path(__file__).with_name("gate")), os.environ.get("PYTHONPATH")]
 
     def build(*moments):
@@ -72,7 +83,9 @@ def gate(tmp_path_factory, monkeypatch, started):
 
 
 class Scattered:
-    """A pool whose pieces, arguments and results travel as if to other machines and back; the last piece ends first."""
+    """A pool whose pieces, arguments and results travel as if to other machines and back; the last piece ends
+    first.
+    """
 
     workers = 2
 

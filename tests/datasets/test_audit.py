@@ -1,4 +1,6 @@
-"""The audit: planted biases are found by the check they belong to, and what has none passes at the rate it promises."""
+"""The audit: planted biases are found by the check they belong to, and what has none passes at the rate it
+promises.
+"""
 
 import json
 from math import comb, sqrt
@@ -14,16 +16,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
-from simtown.datasets import manifest as manifests
-from simtown.datasets.audit import balance, columns, counts, near, neighbourhoods, pictures, probes, run, scenes, survey
-from simtown.datasets.audit.findings import LEVEL, Finding, judged, wilson
-from simtown.datasets.audit.rows import Rows
+from simtown.core.pool import Processes, ignore
+from simtown.datasets import manifests
+from simtown.datasets.audit import (
+    balance,
+    columns,
+    counts,
+    near,
+    neighbourhoods,
+    pictures,
+    probes,
+    run,
+    scenes,
+    survey,
+)
+from simtown.datasets.audit.findings import LEVEL, Finding, judge, wilson
+from simtown.datasets.audit.rows import DatasetRows
 from simtown.datasets.job import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.shards import checksum
 from simtown.language.relations import RELATION_NAMES
-from simtown.pool import Processes, ignore
 
 SETTINGS = Settings(entities=8, n=1_600, val=40, test=600, width=32, height=32, shard=800)
 
@@ -75,21 +88,41 @@ def test_a_clean_data_set_passes(clean, cli, tmp_path):
     content = json.loads((tmp_path / "audit.json").read_text())
     assert content["status"] == "pass"
     assert {f["status"] for f in content["findings"]} == {"pass", "note"}
-    assert {f["check"] for f in content["findings"]} >= {"answers", "information", "question only", "picture only", "position only"}
-    assert sum(g["n"] for f in content["findings"] if f["check"] == "answers by subject" for g in f["details"]["groups"]) == 2_240
-    assert content == json.loads(json.dumps(run.report("town", run.audit(open_dataset(clean))))), "as one process finds it"
+    assert {f["check"] for f in content["findings"]} >= {
+        "answers",
+        "information",
+        "question only",
+        "picture only",
+        "position only",
+    }
+    assert (
+        sum(
+            g["n"]
+            for f in content["findings"]
+            if f["check"] == "answers by subject"
+            for g in f["details"]["groups"]
+        )
+        == 2_240
+    )
+    assert content == json.loads(json.dumps(run.report("town", run.audit(open_dataset(clean))))), (
+        "as one process finds it"
+    )
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_other_clean_worlds_pass(seed, tmp_path):
     world = {"entities": 5 * seed, "n": 400, "val": 0, "test": 200, "width": 32, "height": 32, "seed": seed}
-    one_sided = {"relations": ("left of",)} if seed == 2 else {"relations": RELATION_NAMES, "phrasing": "varied"}
+    one_sided = (
+        {"relations": ("left of",)} if seed == 2 else {"relations": RELATION_NAMES, "phrasing": "varied"}
+    )
     generate(Settings(**world, **one_sided, distractor=seed == 3), tmp_path / "town", workers=1)
     assert not warned(tmp_path / "town")
 
 
 def test_answers_that_lean_are_found(clean, copy, cli):
-    biased = plant(copy(clean), lambda file, rng: lean(file, rng, np.ones(len(file["answer"]), dtype=bool), 0.6))
+    biased = plant(
+        copy(clean), lambda file, rng: lean(file, rng, np.ones(len(file["answer"]), dtype=bool), 0.6)
+    )
     assert warned(biased)["answers"] == {"train", "test"}
     cli("audit", biased).succeeds()
     told = cli("audit", biased, "--strict")
@@ -101,7 +134,10 @@ def test_answers_by_entity_are_found(clean, copy):
     found = warned(plant(copy(clean), lambda file, rng: lean(file, rng, file["subject"][:] == 0)))
     assert "train" in found["answers by subject"]
     assert "train" in found["information"]
-    both = plant(copy(clean, "both"), lambda file, rng: lean(file, rng, np.ones(len(file["answer"]), bool), file["subject"][:] % 2))
+    both = plant(
+        copy(clean, "both"),
+        lambda file, rng: lean(file, rng, np.ones(len(file["answer"]), bool), file["subject"][:] % 2),
+    )
     assert warned(both)["question only"] == {"train, held out", "test"}
 
 
@@ -114,7 +150,9 @@ def test_answers_by_a_pair_of_entities_are_found(clean, copy):
 
     biased = plant(copy(clean), change)
     assert "question only" in warned(biased)
-    (finding,) = (f for f in run.audit(open_dataset(biased)) if f.check == "information" and f.where == "train")
+    (finding,) = (
+        f for f in run.audit(open_dataset(biased)) if f.check == "information" and f.where == "train"
+    )
     assert "subject and object" in finding.advice
 
 
@@ -134,14 +172,20 @@ def test_answers_by_position_are_found(clean, copy):
 def test_answers_in_the_picture_are_found(clean, copy):
     def change(file, rng):
         answer = file["answer"][:]
-        file["images"][:] = np.clip(file["images"][:].astype(int) + 12 * answer[:, None, None, None], 0, 255).astype(np.uint8)
+        file["images"][:] = np.clip(
+            file["images"][:].astype(int) + 12 * answer[:, None, None, None], 0, 255
+        ).astype(np.uint8)
 
     assert warned(plant(copy(clean), change)) == {"picture only": {"train, held out", "test"}}
 
 
 def test_answers_by_weather_are_found(clean, copy):
-    biased = plant(copy(clean), lambda file, rng: lean(file, rng, file["scene/weather"][:] == 4, 0.95), splits=("train",))
-    (finding,) = (f for f in run.audit(open_dataset(biased)) if f.check == "information" and f.where == "train")
+    biased = plant(
+        copy(clean), lambda file, rng: lean(file, rng, file["scene/weather"][:] == 4, 0.95), splits=("train",)
+    )
+    (finding,) = (
+        f for f in run.audit(open_dataset(biased)) if f.check == "information" and f.where == "train"
+    )
     assert finding.status == "warn"
     assert finding.details["features"][0]["feature"] == "weather"
     assert "weather" in finding.advice
@@ -189,7 +233,10 @@ def columns_of(split):
 
 @pytest.mark.parametrize("one_sided", [False, True])
 def test_headings_are_those_of_the_vehicles_asked_about(one_sided, plain):
-    split, settings = open_dataset(plain).train, Settings(relations=("left of",) if one_sided else ("left of", "right of"))
+    split, settings = (
+        open_dataset(plain).train,
+        Settings(relations=("left of",) if one_sided else ("left of", "right of")),
+    )
     for i, example in enumerate(split):
         slots = (0, 1) if one_sided else (example.subject_slot, example.object_slot)
         expected = [example.scene.vehicles[slot].yaw % (2 * np.pi) for slot in slots]
@@ -204,7 +251,9 @@ def nudge(rng, pose):
 
 
 def test_nearly_repeated_scenes_are_found(clean, copy):
-    """The same kinds of vehicles, 1 cm from where they stood, in other weather, in another street and in any slots."""
+    """The same kinds of vehicles, 1 cm from where they stood, in other weather, in another street and in any
+    slots.
+    """
 
     def repeat(file, rng):
         entity, pose = file["scene/entity"][:], file["scene/pose"][:]
@@ -216,7 +265,7 @@ def test_nearly_repeated_scenes_are_found(clean, copy):
     assert (finding.check, finding.where) == ("nearly repeated scenes", "train")
     assert finding.details["pairs"][-1] == 8  # four in each shard
     assert finding.details["first"][0] == [796, 0]
-    assert "first: train 796 is like train 0" in finding.found
+    assert "first: train 796 is like train 0" in finding.figure
 
 
 def test_near_copies_of_training_scenes_are_found(clean, copy):
@@ -230,10 +279,16 @@ def test_near_copies_of_training_scenes_are_found(clean, copy):
 
 
 def test_scenes_are_near_by_chance_as_often_as_expected(tmp_path):
-    """In a world of two kinds many scenes are near another; the expected number is true within SAFETY, so none warns."""
+    """In a world of two kinds many scenes are near another; the expected number is true within SAFETY, so
+    none warns.
+    """
     generate(Settings(entities=2, n=12_000, val=0, test=0, width=32, height=32), tmp_path / "town", workers=1)
     with survey.surveyed(open_dataset(tmp_path / "town"), Processes(), ignore) as seen:
-        (finding,) = (f for f in judged(list(run.repeated_scenes(seen, Processes(), ignore))) if f.check == "nearly repeated scenes")
+        (finding,) = (
+            f
+            for f in judge(list(run.repeated_scenes(seen, Processes(), ignore)))
+            if f.check == "nearly repeated scenes"
+        )
     pairs, expected = finding.details["pairs"][-1], finding.details["expected"][-1]
     assert pairs >= 5
     assert expected / near.SAFETY**2 < pairs < expected
@@ -242,7 +297,10 @@ def test_scenes_are_near_by_chance_as_often_as_expected(tmp_path):
 
 def repeat_in_all_ways(directory):
     """Scenes and pictures that occur again within a split and in another, exactly and nearly."""
-    with h5py.File(directory / "train-00000.h5", "r+") as first, h5py.File(directory / "train-00001.h5", "r+") as train:
+    with (
+        h5py.File(directory / "train-00000.h5", "r+") as first,
+        h5py.File(directory / "train-00001.h5", "r+") as train,
+    ):
         for name in ("scene/entity", "scene/pose", "scene/camera"):
             train[name][:5] = first[name][20:25]
         train["scene/entity"][10:16] = first["scene/entity"][30:36]
@@ -270,7 +328,10 @@ class Backwards:
 def repetitions(directory, pool):
     data, read = open_dataset(directory), []
     with survey.surveyed(data, pool, read.append) as seen:
-        found = [*run.repeated_scenes(seen, pool, read.append), run.repeated_pictures(seen, data, pool, read.append)]
+        found = [
+            *run.repeated_scenes(seen, pool, read.append),
+            run.repeated_pictures(seen, data, pool, read.append),
+        ]
         assert sum(read) == run.PASSES * len(seen.rows)
         return {(f.check, f.where): f for f in found}, len(seen.scenes), len(seen.pictures)
 
@@ -290,19 +351,32 @@ def test_what_repeats_is_found_however_space_is_cut_and_whoever_works(clean, cop
     assert whole["duplicate scenes", "train"].details["first"] == [[800 + i, 20 + i] for i in range(5)]
     assert whole["scenes seen in training", "test"].details["first"] == [0, 1, 2]
     assert whole["nearly repeated scenes", "train"].details["pairs"][-1] == 6
-    assert whole["near copies of training scenes", "test"].details["first"] == [[10 + i, 70 + i] for i in range(4)]
-    assert whole["repeated pictures", "all"].details["first"] == [["train 840", "train 40"], ["test 80", "train 90"]]
+    assert whole["near copies of training scenes", "test"].details["first"] == [
+        [10 + i, 70 + i] for i in range(4)
+    ]
+    assert whole["repeated pictures", "all"].details["first"] == [
+        ["train 840", "train 40"],
+        ["test 80", "train 90"],
+    ]
 
 
-def test_of_a_split_of_many_pictures_some_are_compared_with_all_and_equal_ones_are_still_found(clean, copy, monkeypatch):
+def test_of_a_split_of_many_pictures_some_are_compared_with_all_and_equal_ones_are_still_found(
+    clean, copy, monkeypatch
+):
     directory = repeat_in_all_ways(copy(clean))
     monkeypatch.setattr(pictures, "REFERENCES", 200)  # every eighth of training, every third of the test
     found, *_ = repetitions(directory, Processes())
     assert found["repeated pictures", "all"].details["first"] == [["train 840", "train 40"]]
-    with h5py.File(directory / "train-00000.h5", "r+") as train, h5py.File(directory / "test-00000.h5", "r+") as test:
+    with (
+        h5py.File(directory / "train-00000.h5", "r+") as train,
+        h5py.File(directory / "test-00000.h5", "r+") as test,
+    ):
         test["images"][80] = np.clip(train["images"][88].astype(int) + 3, 0, 255)
     found, *_ = repetitions(seal(directory), Processes())
-    assert found["repeated pictures", "all"].details["first"] == [["train 840", "train 40"], ["test 80", "train 88"]]
+    assert found["repeated pictures", "all"].details["first"] == [
+        ["train 840", "train 40"],
+        ["test 80", "train 88"],
+    ]
 
 
 def test_guests_are_counted_at_home_alone(clean, copy):
@@ -316,7 +390,11 @@ def test_guests_are_counted_at_home_alone(clean, copy):
     assert not any(len(part) for parts in away.near.values() for part in parts)
 
 
-@given(st.lists(st.tuples(st.floats(-5, 5), st.floats(-5, 5)), min_size=1, max_size=60), st.integers(1, 6), st.floats(0.01, 2))
+@given(
+    st.lists(st.tuples(st.floats(-5, 5), st.floats(-5, 5)), min_size=1, max_size=60),
+    st.integers(1, 6),
+    st.floats(0.01, 2),
+)
 def test_near_rows_meet_at_home(places, parts, reach):
     places = np.array(places)
     grid = neighbourhoods.Grid.by(places, [parts, 2], reach)
@@ -338,18 +416,26 @@ def test_statistics_of_a_large_split_are_of_pairs_spread_over_it(clean, copy, mo
     assert (np.diff(rows.reshape(-1, 2)) == 1).all()
     assert np.bincount(rows * 4 // 1_600).tolist() == [100] * 4
     assert counts.sample_rows(399).tolist() == list(range(399))
-    biased = plant(copy(clean), lambda file, rng: lean(file, rng, file["scene/weather"][:] == 4, 0.95), splits=("train",))
+    biased = plant(
+        copy(clean), lambda file, rng: lean(file, rng, file["scene/weather"][:] == 4, 0.95), splits=("train",)
+    )
     with survey.surveyed(open_dataset(biased), Processes(), ignore) as seen:
-        (finding,) = (f for f in run.statistics(seen, SETTINGS) if (f.check, f.where) == ("information", "train"))
-        assert {column: len(values) for column, values in seen.samples["train"].items()} == dict.fromkeys(seen.samples["train"], 400)
-    assert finding.found.endswith("; of 400 examples")
+        (finding,) = (
+            f for f in run.statistics(seen, SETTINGS) if (f.check, f.where) == ("information", "train")
+        )
+        assert {column: len(values) for column, values in seen.samples["train"].items()} == dict.fromkeys(
+            seen.samples["train"], 400
+        )
+    assert finding.figure.endswith("; of 400 examples")
     assert finding.details["n"] == 400
     assert finding.details["features"][0]["feature"] == "weather"
     assert seen.counts["train"].examples == 1_600
 
 
 def test_one_scene_everywhere_is_no_trouble(clean, copy, tmp_path):
-    """Thousands of equal scenes and pictures, and thousands that nearly are: counted, and in no more time than others."""
+    """Thousands of equal scenes and pictures, and thousands that nearly are: counted, and in no more time
+    than others.
+    """
 
     def same(file, rng):
         n = len(file["answer"])
@@ -372,7 +458,11 @@ def test_a_picture_under_another_scene_is_found(change, clean, copy):
             return np.clip(image * 0.9 + 12, 0, 255).astype(np.uint8)
         if change == "noise":
             return np.clip(image + rng.normal(0, 3, image.shape), 0, 255).astype(np.uint8)
-        return cv2.imdecode(cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 90])[1], -1) if change == "JPEG" else image
+        return (
+            cv2.imdecode(cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 90])[1], -1)
+            if change == "JPEG"
+            else image
+        )
 
     exchanged = copy(clean)
     with h5py.File(clean / "train-00001.h5") as train, h5py.File(exchanged / "test-00000.h5", "r+") as test:
@@ -380,17 +470,23 @@ def test_a_picture_under_another_scene_is_found(change, clean, copy):
     (finding,) = (f for f in run.audit(open_dataset(seal(exchanged))) if f.status == "warn")
     assert finding.check == "repeated pictures"
     assert finding.details == {"repeated": 1, "n": 2_240, "first": [["test 17", "train 804"]]}
-    assert "first: test 17 shows the picture of train 804" in finding.found
+    assert "first: test 17 shows the picture of train 804" in finding.figure
 
 
 def test_ordinary_pictures_are_far_from_being_the_same(tmp_path):
     """Even in a foggy, small world: any two that are near on the whole differ much in some cell."""
-    generate(Settings(entities=5, n=2_000, val=0, test=0, width=32, height=32, weathers=("fog",)), tmp_path / "town", workers=1)
+    generate(
+        Settings(entities=5, n=2_000, val=0, test=0, width=32, height=32, weathers=("fog",)),
+        tmp_path / "town",
+        workers=1,
+    )
     data = open_dataset(tmp_path / "town")
-    prints = pictures.fingerprints(pictures.cell_brightness(data, Rows.of(data), np.arange(2_000)))
+    prints = pictures.fingerprints(pictures.cell_brightness(data, DatasetRows.of(data), np.arange(2_000)))
     squares = np.square(prints).mean(axis=1)
     for i in range(0, len(prints), 500):
-        difference = squares[i : i + 500, None] + squares - 2 * prints[i : i + 500] @ prints.T / prints.shape[1]
+        difference = (
+            squares[i : i + 500, None] + squares - 2 * prints[i : i + 500] @ prints.T / prints.shape[1]
+        )
         difference[np.arange(500), np.arange(i, i + 500)] = np.inf
         near, other = np.nonzero(difference < (2 * pictures.SAME) ** 2)
         assert np.abs(prints[i + near] - prints[other]).max(axis=1).min(initial=np.inf) > 1.2 * pictures.PEAK
@@ -402,7 +498,7 @@ def test_files_that_were_changed_are_found(clean, copy, cli):
         file["margin"][3] += 0.01
     (finding,) = (f for f in run.audit(open_dataset(changed)) if f.status == "warn")
     assert finding.check == "changed files"
-    assert finding.found == "1 of 4 files differ from their checksum in the manifest: train-00001.h5"
+    assert finding.figure == "1 of 4 files differ from their checksum in the manifest: train-00001.h5"
     outcome = cli("audit", changed, "--strict")
     assert outcome.code == 1
     assert "changed files (all): Somebody changed these files" in outcome.out
@@ -410,7 +506,10 @@ def test_files_that_were_changed_are_found(clean, copy, cli):
 
 def test_seen_questions_are_told_apart_from_seen_scenes(clean):
     data = open_dataset(clean)
-    known = {(int(s), int(r), int(o)) for s, r, o in zip(*(data.train.column(c) for c in ("subject", "relation", "object")), strict=True)}
+    known = {
+        (int(s), int(r), int(o))
+        for s, r, o in zip(*(data.train.column(c) for c in ("subject", "relation", "object")), strict=True)
+    }
     asked = list(zip(*(data.test.column(c) for c in ("subject", "relation", "object")), strict=True))
     (finding,) = (f for f in run.audit(data) if (f.check, f.where) == ("questions seen in training", "test"))
     assert finding.status == "note"
@@ -457,13 +556,13 @@ def statistics_anew(data, seed):
     samples = {name: columns_of(data[name]) for name in ("train", "val", "test")}
     for read in samples.values():
         (read["answer"],) = balance.null_answers(read["answer"], 1, seed)
-    counted = {name: counts.Counts.of(read, data.settings) for name, read in samples.items()}
-    seen = survey.Survey(Rows.of(data), counted, samples, [], [], [])
-    return judged([f for f in run.statistics(seen, data.settings) if f.p is not None])
+    counted = {name: counts.SplitCounts.of(read, data.settings) for name, read in samples.items()}
+    seen = survey.Survey(DatasetRows.of(data), counted, samples, [], [], [])
+    return judge([f for f in run.statistics(seen, data.settings) if f.p is not None])
 
 
 def rate(audits):
-    """How many audits warn, and the most that LEVEL allows (with a chance of one in a thousand to see more)."""
+    """How many audits warn, and the most that LEVEL allows (a thousandth of the time there are more)."""
     bad = sum(any(f.status == "warn" for f in findings) for findings in audits)
     n, below, most = len(audits), 0.0, -1
     while below < 0.999:
@@ -486,9 +585,11 @@ def test_chance_alone_warns_as_rarely_as_promised_over_many_seeds(clean):
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_by_its_definition(ps):
     """Reject the k smallest where each passes its own threshold LEVEL / (m - rank)."""
-    found = judged([Finding("answers", str(i), "", "", p) for i, p in enumerate(ps)])
+    found = judge([Finding("answers", str(i), "", "", p) for i, p in enumerate(ps)])
     ordered, kept = sorted(ps), 0
-    while kept < len(ps) and ordered[kept] * (len(ps) - kept) < LEVEL:  # as it is written there: rounding decides the nearest of ties
+    while (
+        kept < len(ps) and ordered[kept] * (len(ps) - kept) < LEVEL
+    ):  # as it is written there: rounding decides the nearest of ties
         kept += 1
     assert sorted(f.p for f in found if f.status == "warn") == ordered[:kept]
 
@@ -504,7 +605,9 @@ def test_wilson_solves_the_score_equation(n, data):
 @given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=2, max_size=60))
 def test_mutual_information_is_that_of_another_library(pairs):
     numbers, answer = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
-    assert balance.mutual_information(numbers, answer) == pytest.approx(mutual_info_score(numbers, answer) / np.log(2), abs=1e-9)
+    assert balance.mutual_information(numbers, answer) == pytest.approx(
+        mutual_info_score(numbers, answer) / np.log(2), abs=1e-9
+    )
 
 
 def test_the_null_keeps_the_design(clean):

@@ -38,11 +38,23 @@ def _read(path: Path, found: Chunks, rows: list[int]) -> np.ndarray:
 
 
 @given(
-    st.integers(1, 5), st.integers(1, 9), st.integers(1, 9), st.sampled_from(["u1", "<f4"]), st.sampled_from([0, 4, 64]),
-    st.integers(0, 256), st.randoms(use_true_random=False),
-)  # fmt: skip
+    st.integers(1, 5),
+    st.integers(1, 9),
+    st.integers(1, 9),
+    st.sampled_from(["u1", "<f4"]),
+    st.sampled_from([0, 4, 64]),
+    st.integers(0, 256),
+    st.randoms(use_true_random=False),
+)
 def test_what_hdf5_wrote_is_read(
-    tmp_path_factory: pytest.TempPathFactory, count: int, height: int, width: int, kind: str, block: int, levels: int, random: object
+    tmp_path_factory: pytest.TempPathFactory,
+    count: int,
+    height: int,
+    width: int,
+    kind: str,
+    block: int,
+    levels: int,
+    random: object,
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "chunks.h5"
     generator = np.random.default_rng(random.randrange(2**32))  # type: ignore[attr-defined]
@@ -54,9 +66,17 @@ def test_what_hdf5_wrote_is_read(
 
 @pytest.mark.parametrize(
     "chunk",
-    [b"", b"\0" * 11, struct.pack(">QII", 64, 64, 1000) + b"x" * 10, struct.pack(">QII", 1 << 40, 64, 4), struct.pack(">QII", 64, 0, 4),
-     struct.pack(">QII", 64, 64, 10) + b"\xff" * 10, struct.pack(">QII", 64, 64, 2) + b"\x10a", struct.pack(">QII", 63, 64, 2) + b"\x10a"],
-)  # fmt: skip
+    [
+        b"",
+        b"\0" * 11,
+        struct.pack(">QII", 64, 64, 1000) + b"x" * 10,
+        struct.pack(">QII", 1 << 40, 64, 4),
+        struct.pack(">QII", 64, 0, 4),
+        struct.pack(">QII", 64, 64, 10) + b"\xff" * 10,
+        struct.pack(">QII", 64, 64, 2) + b"\x10a",
+        struct.pack(">QII", 63, 64, 2) + b"\x10a",
+    ],
+)
 def test_a_chunk_that_is_not_a_row_is_refused(tmp_path: Path, chunk: bytes) -> None:
     path = tmp_path / "file.h5"
     with h5py.File(path, "w", libver="v110") as file:

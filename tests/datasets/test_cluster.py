@@ -1,4 +1,6 @@
-"""A Ray cluster of several nodes on this machine makes the bytes that one process makes, whatever dies meanwhile."""
+"""A Ray cluster of several nodes on this machine makes the bytes that one process makes, whatever dies
+meanwhile.
+"""
 
 import contextlib
 import json
@@ -17,16 +19,17 @@ import pytest
 
 pytest.importorskip("ray", reason="needs Ray: pip install '.[cluster]'")
 
-from simtown.cluster import Cluster
+from simtown.core.callbacks import ProgressCallback
+from simtown.core.cluster import Cluster
+from simtown.core.pool import OnCluster
+from simtown.core.processes import WorkerError
 from simtown.datasets.export import export
-from simtown.datasets.job import Silent, generate
+from simtown.datasets.job import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
 from simtown.datasets.stores import Remote, store_of
 from simtown.datasets.verify import verify
 from simtown.language.sampler import ImpossibleError
-from simtown.pool import OnCluster
-from simtown.processes import WorkerError
 from simtown.render.raster import Raster
 from tests.conftest import Outcome
 from tests.datasets.conftest import Moment
@@ -42,7 +45,8 @@ NODE = {"object_store_memory": 80_000_000, "include_dashboard": False}
 
 @contextlib.contextmanager
 def nodes(count):
-    """A cluster with a head and so many nodes of one processor; the processes it starts are marked in their environment.
+    """A cluster with a head and so many nodes of one processor; the processes it starts are marked in their
+    environment.
 
     Its folder is its own, for every user of the machine, and its name is short: sockets demand that.
     """
@@ -60,16 +64,16 @@ def nodes(count):
             cluster.shutdown()
 
 
-class Witness(Silent):
+class Witness(ProgressCallback):
     """Counts what it is told."""
 
     def __init__(self):
-        self.total = self.made = 0
+        self.total = self.begun = self.made = 0
 
-    def started(self, total, done):
-        self.total, self.made = total, done
+    def on_begin(self, total, done):
+        self.total, self.begun, self.made = total, done, done
 
-    def advanced(self, examples, seconds):
+    def on_progress(self, examples, seconds):
         self.made += examples
 
 
@@ -88,9 +92,12 @@ def test_a_cluster_makes_the_bytes_of_one_process(tmp_path, contents, cli, undis
         assert json.loads((tmp_path / "town" / "timings.json").read_text())["runs"][0]["workers"] == 2
         (tmp_path / "town" / "train-00002.h5").unlink()
         (tmp_path / "town" / ".val-00000.h5.0123456789abcdef.tmp").touch()
-        assert "10 examples in" in cli(*words, tmp_path / "town").succeeds().out
-        assert contents(tmp_path / "town", besides=MADE_AFTER) == undisturbed
         with Cluster(cluster.address) as there:
+            witness = Witness()
+            generate(SETTINGS, tmp_path / "town", callback=witness, pool=OnCluster(there))
+            assert witness.made == witness.total == 60
+            assert witness.begun == 50
+            assert contents(tmp_path / "town", besides=MADE_AFTER) == undisturbed
             pieces = dict(there.map(_power, range(20), (3,)))
             assert pieces == {i: i**3 for i in range(20)}
             ((_, refused),) = there.map(_refuse, [7], ())
@@ -99,7 +106,9 @@ def test_a_cluster_makes_the_bytes_of_one_process(tmp_path, contents, cli, undis
             ((_, dead),) = there.map(_die, [0], (), retries=1)
             assert type(dead) is WorkerError
             assert "died 2 times" in str(dead)
-            assert verify(tmp_path / "town", Raster(), pool=OnCluster(there)).summary.endswith("all 60 pictures drawn again")
+            assert verify(tmp_path / "town", Raster(), pool=OnCluster(there)).summary.endswith(
+                "all 60 pictures drawn again"
+            )
             data = open_dataset(tmp_path / "town")
             export(data, "coco", [], tmp_path / "coco", pool=OnCluster(there))
         export(data, "coco", [], tmp_path / "alone-coco")
@@ -122,14 +131,16 @@ SHARD = r"(train|val|test)-\d+\.h5"
 
 
 class Disturber(Witness):
-    """At each of its counts of examples it shuts the gate; in a thread of its own it kills what comes to it, and opens it again."""
+    """At each of its counts of examples it shuts the gate; in a thread of its own it kills what comes to it,
+    and opens it again.
+    """
 
     def __init__(self, gate, until, deeds):
         super().__init__()
         self.gate, self.until, self.deeds, self.done, self.thread = gate, until, dict(deeds), [], None
 
-    def advanced(self, examples, seconds):
-        super().advanced(examples, seconds)
+    def on_progress(self, examples, seconds):
+        super().on_progress(examples, seconds)
         if self.deeds and self.made >= min(self.deeds):
             self.finish()
             self.gate.shut()
@@ -153,11 +164,14 @@ class Disturber(Witness):
 @pytest.mark.slow
 @pytest.mark.parametrize("where", ["a shared directory", "S3"])
 def test_a_worker_and_a_node_die_and_nothing_is_lost_or_doubled(where, tmp_path, contents, gate, until):
-    """A worker dies when a tenth is made, a whole node when a third is, then another worker; each is at work."""
+    """A worker dies when a tenth is made, a node when a third is, then another worker; each is at work."""
     generate(LARGE, tmp_path / "alone", workers=1)
     stop = gate(Moment("worker", "os.rename", SHARD))
     stop.open()
-    with bucket() if where == "S3" else contextlib.nullcontext(str(tmp_path)) as base, nodes(3) as (cluster, there, _):
+    with (
+        bucket() if where == "S3" else contextlib.nullcontext(str(tmp_path)) as base,
+        nodes(3) as (cluster, there, _),
+    ):
         place = f"{base}/town"
 
         def kill_a_worker(waiting):
@@ -166,10 +180,12 @@ def test_a_worker_and_a_node_die_and_nothing_is_lost_or_doubled(where, tmp_path,
         def remove_a_node(waiting):
             cluster.remove_node(there[0], allow_graceful=False)
 
-        witness = Disturber(stop, until, {300: (3, kill_a_worker), 1_000: (3, remove_a_node), 1_500: (2, kill_a_worker)})
+        witness = Disturber(
+            stop, until, {300: (3, kill_a_worker), 1_000: (3, remove_a_node), 1_500: (2, kill_a_worker)}
+        )
         try:
             with Cluster(cluster.address) as connected:
-                manifest = generate(LARGE, place, watcher=witness, pool=OnCluster(connected))
+                manifest = generate(LARGE, place, callback=witness, pool=OnCluster(connected))
         finally:
             witness.finish()
         assert witness.done == [kill_a_worker, remove_a_node, kill_a_worker]
@@ -187,11 +203,15 @@ def test_a_worker_and_a_node_die_and_nothing_is_lost_or_doubled(where, tmp_path,
 def test_a_driver_that_is_killed_is_continued(tmp_path, contents, gate, started, until, cli):
     settings = replace(LARGE, n=1_000)
     generate(settings, tmp_path / "alone", workers=1)
-    words = ["generate", "--entities", 20, "--n", 1_000, "--val", 20, "--test", 20, "--size", 64, "--masks", "--shard", 50,
-             "--engine", "ray", "--out", tmp_path / "town"]  # fmt: skip
+    words = [
+        "generate", "--entities", 20, "--n", 1_000, "--val", 20, "--test", 20, "--size", 64, "--masks",
+        "--shard", 50, "--engine", "ray", "--out", tmp_path / "town",
+    ]  # fmt: skip
     with nodes(2) as (cluster, _, _):
         words += ["--address", cluster.address]
-        stop = gate(Moment("parent", "os.rename", r"manifest\.json", 2))  # where it writes the first shard down
+        stop = gate(
+            Moment("parent", "os.rename", r"manifest\.json", 2)
+        )  # where it writes the first shard down
         process = started(*words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until(stop.waiting)
         process.kill()
@@ -206,12 +226,21 @@ def test_without_an_answer_there_is_one_line(tmp_path, cli):
     with socket.socket() as silent:  # it has a port and does not listen there
         silent.bind(("127.0.0.1", 0))
         nobody = "{}:{}".format(*silent.getsockname())
-        for address, *said in ((nobody, f"no Ray cluster answers at {nobody}"), (f"ray://{nobody}", "no Ray cluster answers"),
-                               ("somewhere", "cannot be read")):  # fmt: skip
-            cli("generate", *WORDS, "--engine", "ray", "--address", address, "--out", tmp_path / "town").refuses(*said)
-    cli("generate", *WORDS, "--engine", "slurm", "--out", tmp_path / "town").refuses("unknown --engine slurm", "local or ray")
+        for address, *said in (
+            (nobody, f"no Ray cluster answers at {nobody}"),
+            (f"ray://{nobody}", "no Ray cluster answers"),
+            ("somewhere", "cannot be read"),
+        ):
+            cli(
+                "generate", *WORDS, "--engine", "ray", "--address", address, "--out", tmp_path / "town"
+            ).refuses(*said)
+    cli("generate", *WORDS, "--engine", "slurm", "--out", tmp_path / "town").refuses(
+        "unknown --engine slurm", "local or ray"
+    )
     cli("generate", *WORDS, "--address", "127.0.0.1:9", "--out", tmp_path / "town").refuses("--engine ray")
-    cli("generate", *WORDS, "--engine", "ray", "--workers", 0, "--out", tmp_path / "town").refuses("at least 1, not 0")
+    cli("generate", *WORDS, "--engine", "ray", "--workers", 0, "--out", tmp_path / "town").refuses(
+        "at least 1, not 0"
+    )
     assert not (tmp_path / "town").exists()
 
 
@@ -219,11 +248,14 @@ def test_without_ray_there_is_one_line_and_local_work_does_not_import_it(tmp_pat
     script = (
         "import sys; sys.modules['ray'] = None\n"
         "from simtown.cli import main\n"
-        f"sys.argv = ['simtown', 'generate', *{[str(w) for w in WORDS]}, '--workers', '1', '--out', {str(tmp_path / 'town')!r}]\n"
+        f"sys.argv = ['simtown', 'generate', *{[str(w) for w in WORDS]}, '--workers', '1', '--out', "
+        f"{str(tmp_path / 'town')!r}]\n"
         "sys.argv += sys.orig_argv[-1].split()\n"
         "main()"
     )
     refused = subprocess.run([sys.executable, "-c", script, "--engine ray"], capture_output=True, text=True)
-    Outcome(refused.returncode, refused.stdout, refused.stderr).refuses("--engine ray needs Ray: pip install '.[cluster]'")
+    Outcome(refused.returncode, refused.stdout, refused.stderr).refuses(
+        "--engine ray needs Ray: pip install '.[cluster]'"
+    )
     fine = subprocess.run([sys.executable, "-c", script, "--engine local"], capture_output=True, text=True)
     assert fine.returncode == 0, fine.stderr

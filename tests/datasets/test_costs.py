@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from simtown.amounts import duration, size
+from simtown.core.amounts import duration, size
 from simtown.datasets import costs
 from simtown.datasets.export import FORMATS, export
 from simtown.datasets.gallery import gallery
@@ -15,11 +15,17 @@ from simtown.datasets.shards import layout, tasks
 from simtown.datasets.stored import Shard
 
 
-@pytest.fixture(scope="module", params=[(64, 32), (128, 128), (256, 256)], ids=lambda given: f"{given[0]}x{given[1]}")
+@pytest.fixture(
+    scope="module", params=[(64, 32), (128, 128), (256, 256)], ids=lambda given: f"{given[0]}x{given[1]}"
+)
 def measured(request, tmp_path_factory):
-    """The settings of a data set with masks and depth, and bytes an example of its pictures, by name, and of all the rest."""
+    """The settings of a data set with masks and depth, and bytes an example of its pictures, by name, and of
+    all the rest.
+    """
     width, height = request.param
-    settings = Settings(entities=20, n=48, val=0, test=0, width=width, height=height, masks=True, depth=True, shard=48)
+    settings = Settings(
+        entities=20, n=48, val=0, test=0, width=width, height=height, masks=True, depth=True, shard=48
+    )
     directory = tmp_path_factory.mktemp("measured") / "town"
     manifest = generate(settings, directory, workers=1)
     shard = Shard(directory / "train-00000.h5", layout(settings), 48)
@@ -48,7 +54,9 @@ def test_larger_pictures_take_more_bytes_but_fewer_a_pixel(pixels):
 
 def test_weathers_count(measured):
     settings, _, _ = measured
-    told = {name: costs.example_bytes(replace(settings, weathers=(name,)))["images"] for name in ("clear", "rain")}
+    told = {
+        name: costs.example_bytes(replace(settings, weathers=(name,)))["images"] for name in ("clear", "rain")
+    }
     assert told["clear"] < costs.example_bytes(settings)["images"] < told["rain"]
 
 
@@ -62,7 +70,9 @@ def test_what_is_there_of_a_data_set_is_not_counted(many):
     assert costs.of_generate(settings, dict.fromkeys(names, 1), "cpu").words(2) == "nothing is missing"
 
 
-@pytest.mark.parametrize(("form", "which"), [*((form, "many") for form in FORMATS), ("png", "rich"), ("webdataset", "rich")])
+@pytest.mark.parametrize(
+    ("form", "which"), [*((form, "many") for form in FORMATS), ("png", "rich"), ("webdataset", "rich")]
+)
 def test_exports_take_what_was_told(form, which, request, tmp_path):
     if form == "parquet":
         pytest.importorskip("pyarrow", reason="needs pyarrow: pip install '.[export]'")
@@ -78,9 +88,8 @@ def test_exports_take_what_was_told(form, which, request, tmp_path):
 
 @pytest.mark.parametrize("everything", [False, True])
 def test_a_gallery_takes_what_was_told(everything, many, tmp_path, monkeypatch):
-    from simtown.datasets import gallery as galleries
 
-    monkeypatch.setattr(galleries, "SAMPLE", 200)
+    monkeypatch.setattr("simtown.datasets.gallery.SAMPLE", 200)
     data = open_dataset(many)
     told = costs.of_gallery(data, everything)
     gallery(data, tmp_path / "page", everything=everything)
@@ -90,7 +99,12 @@ def test_a_gallery_takes_what_was_told(everything, many, tmp_path, monkeypatch):
     assert told.files == pytest.approx(len(files), abs=6)
 
 
-WRITING = [("generate", "--n", 40_000, "--out"), ("export", "--to", "png", "--out"), ("gallery", "--out"), ("captions", "--out")]
+WRITING = [
+    ("generate", "--n", 40_000, "--out"),
+    ("export", "--to", "png", "--out"),
+    ("gallery", "--out"),
+    ("captions", "--out"),
+]
 
 
 @pytest.mark.parametrize("words", WRITING)
@@ -107,14 +121,32 @@ def test_a_plan_writes_nothing(words, many, cli, tmp_path):
 def test_too_little_room_is_refused_before_anything_is_written(words, many, cli, tmp_path, monkeypatch):
     source = [] if words[0] == "generate" else [many]
     monkeypatch.setattr(costs, "free", lambda place: 10_000)
-    cli(words[0], *source, *words[1:], tmp_path / "made").refuses("where 10 kB are free", str(tmp_path), "another --out")
+    cli(words[0], *source, *words[1:], tmp_path / "made").refuses(
+        "where 10 kB are free", str(tmp_path), "another --out"
+    )
     assert not list(tmp_path.iterdir())
 
 
 def test_a_plan_for_a_cluster_starts_none(cli, tmp_path):
-    done = cli("generate", "--n", 4_000_000, "--engine", "ray", "--out", tmp_path / "made", "--plan").succeeds()
+    done = cli(
+        "generate", "--n", 4_000_000, "--engine", "ray", "--out", tmp_path / "made", "--plan"
+    ).succeeds()
     assert "of one core's work" in done.out
-    assert "on 4 cores" in cli("generate", "--n", 400_000, "--engine", "ray", "--workers", 4, "--out", tmp_path / "made", "--plan").out
+    assert (
+        "on 4 cores"
+        in cli(
+            "generate",
+            "--n",
+            400_000,
+            "--engine",
+            "ray",
+            "--workers",
+            4,
+            "--out",
+            tmp_path / "made",
+            "--plan",
+        ).out
+    )
     assert not list(tmp_path.iterdir())
 
 
@@ -146,5 +178,14 @@ def test_time_is_shared_by_as_many_cores_as_there_are_pieces():
 
 def test_amounts_in_words():
     assert [size(n) for n in (0, 999, 1_000, 9_940, 9_999, 12_345_678, 999_600_000, 1.2e9, 15e12)] == [
-        "0 bytes", "999 bytes", "1.0 kB", "9.9 kB", "10 kB", "12 MB", "1.0 GB", "1.2 GB", "15 TB"]  # fmt: skip
+        "0 bytes",
+        "999 bytes",
+        "1.0 kB",
+        "9.9 kB",
+        "10 kB",
+        "12 MB",
+        "1.0 GB",
+        "1.2 GB",
+        "15 TB",
+    ]
     assert [duration(s) for s in (3.2, 600, 12_600, 259_200)] == ["3 s", "10 min", "3.5 h", "3 days"]

@@ -41,7 +41,9 @@ def test_sizes_are_digested_in_one_pass_or_alone_alike(town):
     assert town.train.digests([12, 5, 1]) == {n: town.train.digests([n])[n] for n in (1, 5, 12)}
 
 
-@pytest.mark.parametrize("change", [{"seed": 1}, {"weathers": ("fog",)}, {"phrasing": "varied"}, {"width": 64}])
+@pytest.mark.parametrize(
+    "change", [{"seed": 1}, {"weathers": ("fog",)}, {"phrasing": "varied"}, {"width": 64}]
+)
 def test_other_examples_have_other_digests(town, made, change):
     other = made(**change)
     for split in ("train", "val", "test"):

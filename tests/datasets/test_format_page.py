@@ -1,4 +1,5 @@
-"""docs/data-format.md suffices: a data set is read with h5py, hdf5plugin and NumPy, by what that page says and nothing of ours.
+"""docs/data-format.md suffices: a data set is read with h5py, hdf5plugin and NumPy, by what that page says
+and nothing of ours.
 
 Only the fixtures make data sets with simtown; what reads them is written from the page.
 """
@@ -64,7 +65,9 @@ def counts(shard, names):
         "hidden": ((shard["visible"][:] != 1).any(axis=1), 2),
         "margin": (np.minimum(np.floor(2 * np.abs(shard["margin"][:])), 63), 64),
     }
-    return {key: [int((values == i).sum()) for i in range(length)] for key, (values, length) in numbers.items()}
+    return {
+        key: [int((values == i).sum()) for i in range(length)] for key, (values, length) in numbers.items()
+    }
 
 
 def test_the_manifest_is_written_and_sealed_as_the_page_says(town):
@@ -77,7 +80,9 @@ def test_the_manifest_is_written_and_sealed_as_the_page_says(town):
     keys = {name for row in table("## manifest.json")[1:] for name in re.findall(r"`(\w+)`", row[0])}
     assert keys == set(manifest)
     told = next(row[1] for row in table("## manifest.json") if row[0] == "`settings`")
-    usual = {"test_seed", "world_seed", "kinds"} - set(manifest["settings"])  # the page says that they are left out then
+    usual = {"test_seed", "world_seed", "kinds"} - set(
+        manifest["settings"]
+    )  # the page says that they are left out then
     assert set(re.findall(r"`(\w+)`", told)) - usual == set(manifest["settings"])
     told = next(row[1] for row in table("## manifest.json") if row[0] == "`names`")
     assert set(manifest["names"]) <= set(re.findall(r"`(\w+)`", told))
@@ -86,7 +91,11 @@ def test_the_manifest_is_written_and_sealed_as_the_page_says(town):
 def test_the_shards_are_those_that_the_page_names(town):
     directory, manifest = town
     names = shard_names(manifest["settings"])
-    assert set(names) == set(manifest["shards"]) == {path.relative_to(directory).as_posix() for path in directory.rglob("*.h5")}
+    assert (
+        set(names)
+        == set(manifest["shards"])
+        == {path.relative_to(directory).as_posix() for path in directory.rglob("*.h5")}
+    )
     for name, (_, _, count) in names.items():
         data, entry = (directory / name).read_bytes(), manifest["shards"][name]
         assert entry["examples"] == count
@@ -107,7 +116,11 @@ def test_a_shard_is_laid_out_as_the_page_says(town):
             sizes = {"n": n, "h": settings["height"], "w": settings["width"], "v": v, "p": p}
             arrays = dict(of_page(settings))
             stored = {}
-            shard.visititems(lambda key, item, stored=stored: stored.update({key: item}) if isinstance(item, h5py.Dataset) else None)
+            shard.visititems(
+                lambda key, item, stored=stored: (
+                    stored.update({key: item}) if isinstance(item, h5py.Dataset) else None
+                )
+            )
             assert set(stored) == set(arrays)
             for key, (shape, kind) in arrays.items():
                 array = shard[key]
@@ -129,7 +142,9 @@ def test_a_shard_is_laid_out_as_the_page_says(town):
 
 
 def of_page(settings):
-    """Name, shape in words and type of every array that the page lists, without those that these settings leave out."""
+    """Name, shape in words and type of every array that the page lists, without those that these settings
+    leave out.
+    """
     for row in table("## A shard"):
         shapes = re.findall(r"\(([\w, ]+)\)", row[1]) if len(row) == 3 else []
         kinds = re.findall(r"(u?int\d+|float32|bool|bytes)", row[1])
@@ -138,7 +153,9 @@ def of_page(settings):
         keys = re.findall(r"`([\w/]+)`", row[0])
         for place, key in enumerate(keys):
             if settings.get(key, True):
-                shape = [word for word in shapes[min(place, len(shapes) - 1)].replace(" ", "").split(",") if word]
+                shape = [
+                    word for word in shapes[min(place, len(shapes) - 1)].replace(" ", "").split(",") if word
+                ]
                 yield key, (shape, kinds[min(place, len(kinds) - 1)])
 
 
@@ -153,7 +170,10 @@ def test_numbers_have_their_names_and_questions_their_words(town):
                 subject, obj = (names["entities"][shard[role][i]] for role in ("subject", "object"))
                 for role, slot in (("subject", "subject_slot"), ("object", "object_slot")):
                     assert shard["scene/entity"][i, shard[slot][i]] == shard[role][i]
-                a_s, a_o = (f"{'an' if word[0] in 'aeiou' or word == 'SUV' else 'a'} {word}" for word in (subject, obj))
+                a_s, a_o = (
+                    f"{'an' if word[0] in 'aeiou' or word == 'SUV' else 'a'} {word}"
+                    for word in (subject, obj)
+                )
                 relation = names["relations"][shard["relation"][i]]
                 pattern = names["phrasings"][shard["phrasing"][i]]
                 question = pattern.format(s=subject, o=obj, a_s=a_s, a_o=a_o, r=relation)
@@ -208,9 +228,16 @@ def test_rates_of_acceptance_are_the_sum_over_the_shards(town):
 
 @pytest.mark.parametrize(
     ("size", "n", "more"),
-    [((128, 128), 60_000, ()), ((128, 128), 2_000, ()), ((64, 64), 20_000, ()), ((32, 32), 10**6, ()), ((1024, 1024), 10_000, ("depth",)),
-     ((64, 32), 300_000, ("masks", "depth")), ((256, 128), 100, ())],
-)  # fmt: skip
+    [
+        ((128, 128), 60_000, ()),
+        ((128, 128), 2_000, ()),
+        ((64, 64), 20_000, ()),
+        ((32, 32), 10**6, ()),
+        ((1024, 1024), 10_000, ("depth",)),
+        ((64, 32), 300_000, ("masks", "depth")),
+        ((256, 128), 100, ()),
+    ],
+)
 def test_the_number_of_examples_a_shard_is_the_pages(size, n, more):
     from simtown.datasets.settings import Settings
 

@@ -1,4 +1,6 @@
-"""A GLB file drawn by three.js in a real browser must show each vehicle where raster shows it, and in its colours."""
+"""A GLB file drawn by three.js in a real browser must show each vehicle where raster shows it, and in its
+colours.
+"""
 
 import base64
 import io
@@ -17,8 +19,10 @@ from simtown.render.raster import Raster
 from simtown.scenes.camera import views
 
 WIDE, HIGH = 320, 160
-PAGE = """<!doctype html><body style="margin:0"><canvas id="c" width="{w}" height="{h}"></canvas><script>{three}</script><script>
-const camera = new THREE.PerspectiveCamera(), renderer = new THREE.WebGLRenderer({{ canvas: c, preserveDrawingBuffer: true }});
+PAGE = """<!doctype html><body style="margin:0"><canvas id="c" width="{w}" height="{h}"></canvas>
+<script>{three}</script><script>
+const camera = new THREE.PerspectiveCamera();
+const renderer = new THREE.WebGLRenderer({{ canvas: c, preserveDrawingBuffer: true }});
 camera.position.set({x}, {z}, {minus_y});
 camera.projectionMatrix.set({fx}, 0, {sx}, 0,  0, {fy}, {sy}, 0,  0, 0, -1.002, -2,  0, 0, -1, 0);
 camera.projectionMatrixInverse.copy(camera.projectionMatrix).invert();
@@ -32,7 +36,8 @@ new THREE.GLTFLoader().parse(bytes, "", (gltf) => {{
       if (!node.isMesh) return;
       node.coloured ??= node.material;
       const slot = Number((node.userData.name ?? node.name ?? node.parent.name).slice(0, 2));
-      node.material = flat ? new THREE.MeshBasicMaterial({{ color: slot, side: THREE.DoubleSide }}) : node.coloured;
+      const plain = new THREE.MeshBasicMaterial({{ color: slot, side: THREE.DoubleSide }});
+      node.material = flat ? plain : node.coloured;
     }});
     renderer.outputEncoding = flat ? THREE.LinearEncoding : THREE.sRGBEncoding;
     renderer.render(scene, camera);
@@ -72,7 +77,9 @@ def three() -> str:
 def test_three_js_shows_what_raster_shows(scene, file, browser, until, tmp_path):
     view = views(scene.camera, WIDE, HIGH)[0].astype(float)
     x, y, z, focal, cx, cy = *view[:3], *view[12:15]
-    assert view[3:12] == pytest.approx([1, 0, 0, 0, 0, 1, 0, 1, 0], abs=0.05)  # the camera looks along y, but for its jitter
+    assert view[3:12] == pytest.approx(
+        [1, 0, 0, 0, 0, 1, 0, 1, 0], abs=0.05
+    )  # the camera looks along y, but for its jitter
     (tmp_path / "page.html").write_text(
         PAGE.format(
             w=WIDE,
@@ -92,14 +99,27 @@ def test_three_js_shows_what_raster_shows(scene, file, browser, until, tmp_path)
     browser.get(f"file://{tmp_path}/page.html")
     names = until(lambda: browser.execute_script("return window.names"))
     assert [line for line in browser.get_log("browser") if line["level"] == "SEVERE"] == []
-    assert {ENTITIES[e].replace(" ", "_") for e in scene.entity[0]} <= {name[3:].replace(" ", "_") for name in names}
-    shown = np.array(Image.open(io.BytesIO(base64.b64decode(browser.execute_script("return draw(true)")))).convert("RGB"))[..., 2]
+    assert {ENTITIES[e].replace(" ", "_") for e in scene.entity[0]} <= {
+        name[3:].replace(" ", "_") for name in names
+    }
+    shown = np.array(
+        Image.open(io.BytesIO(base64.b64decode(browser.execute_script("return draw(true)")))).convert("RGB")
+    )[..., 2]
     frames = Raster().render(scene, WIDE, HIGH)
     for slot in range(len(scene.entity[0])):
         ours, theirs = frames.ids[0] == slot + 1, shown == slot + 1
         assert (ours & theirs).sum() / (ours | theirs).sum() > 0.9
-    picture = np.array(Image.open(io.BytesIO(base64.b64decode(browser.execute_script("return draw(false)")))).convert("RGB"))
+    picture = np.array(
+        Image.open(io.BytesIO(base64.b64decode(browser.execute_script("return draw(false)")))).convert("RGB")
+    )
     palette = (np.array([m.colour for m in MATERIALS]) * 255).round()
-    vehicles = picture[(frames.ids[0] >= 1) & (frames.ids[0] <= len(scene.entity[0])) & (shown >= 1) & (shown <= len(scene.entity[0]))]
+    vehicles = picture[
+        (frames.ids[0] >= 1)
+        & (frames.ids[0] <= len(scene.entity[0]))
+        & (shown >= 1)
+        & (shown <= len(scene.entity[0]))
+    ]
     far = np.abs(vehicles[:, None, :].astype(float) - palette).max(axis=2).min(axis=1)
-    assert (far < 6).mean() > 0.9  # under even white light a matte thing has the palette's colours, but for edges
+    assert (
+        far < 6
+    ).mean() > 0.9  # under even white light a matte thing has the palette's colours, but for edges

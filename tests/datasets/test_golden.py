@@ -1,4 +1,6 @@
-"""Checksums of a small world: where one changes on purpose, the world's version is raised with it (CONTRIBUTING.md)."""
+"""Checksums of a small world: where one changes on purpose, the world's version is raised with it
+(CONTRIBUTING.md).
+"""
 
 from hashlib import sha256
 
@@ -11,7 +13,8 @@ from simtown.language.relations import RELATION_NAMES
 from simtown.language.sampler import sample
 from simtown.render.raster import Raster
 
-#: Of 42 examples with everything that a data set may have, in version 2: what is stored of them, by array, the first 16 digits of SHA-256.
+#: Of 42 examples with everything that a data set may have, in version 2: what is stored of them, by array,
+#: the first 16 digits of SHA-256.
 GOLDEN = {
     "index": "9eb9d21600526db7",
     "question": "70742ffaecd8a40c",
@@ -49,8 +52,10 @@ def digest(array) -> str:
 
 
 def test_version_2_of_the_world_has_the_bytes_it_had():
-    settings = Settings(entities=100, frequencies="uniform", relations=RELATION_NAMES, phrasing="varied", distractor=True, paint="natural",
-                        jitter=0.5, masks=True, depth=True, width=96, height=64)  # fmt: skip
+    settings = Settings(
+        entities=100, frequencies="uniform", relations=RELATION_NAMES, phrasing="varied", distractor=True,
+        paint="natural", jitter=0.5, masks=True, depth=True, width=96, height=64,
+    )  # fmt: skip
     index = np.arange(42)
     examples = sample(settings.recipe("train"), index)
     frames = Raster().render(examples.scene, settings.width, settings.height)

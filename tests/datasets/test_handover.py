@@ -1,4 +1,6 @@
-"""Batches from worker processes lie in shared memory that is used again: never before the last tensor of a batch is gone."""
+"""Batches from worker processes lie in shared memory that is used again: never before the last tensor of a
+batch is gone.
+"""
 
 import copy
 import pickle
@@ -43,14 +45,22 @@ def as_they_come(batch):
 def test_batches_that_are_kept_keep_what_they_hold(rich):
     split = open_dataset(rich).train
     alone = list(DataLoader(Shuffled(split, 1), batch_size=None))
-    kept = [list(DataLoader(Shuffled(split, 1), batch_size=None, num_workers=1, prefetch_factor=40)) for _ in range(2)]
+    kept = [
+        list(DataLoader(Shuffled(split, 1), batch_size=None, num_workers=1, prefetch_factor=40))
+        for _ in range(2)
+    ]
     for many in kept:
-        assert all(torch.equal(one[key], other[key]) for one, other in zip(alone, many, strict=True) for key in one)
+        assert all(
+            torch.equal(one[key], other[key]) for one, other in zip(alone, many, strict=True) for key in one
+        )
 
 
 def test_memory_is_used_again(rich):
     split = open_dataset(rich).train
-    wanted = {name: sum(int(batch[name].sum()) for batch in DataLoader(split.torch(), batch_size=1)) for name in ("image", "tokens")}
+    wanted = {
+        name: sum(int(batch[name].sum()) for batch in DataLoader(split.torch(), batch_size=1))
+        for name in ("image", "tokens")
+    }
     handover._received.clear()
     found = dict.fromkeys(wanted, 0)
     for batch in DataLoader(split.torch(), batch_size=1, num_workers=1, prefetch_factor=2):
@@ -80,4 +90,6 @@ def test_more_batches_than_pieces_go_another_way(rich, monkeypatch):
     split = open_dataset(rich).train
     alone = list(DataLoader(split.torch(), batch_size=2))
     many = list(DataLoader(split.torch(), batch_size=2, num_workers=2))
-    assert all(torch.equal(one[key], other[key]) for one, other in zip(alone, many, strict=True) for key in one)
+    assert all(
+        torch.equal(one[key], other[key]) for one, other in zip(alone, many, strict=True) for key in one
+    )

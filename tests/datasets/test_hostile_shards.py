@@ -1,6 +1,8 @@
-"""Shards of a stranger: whatever lies in one, nothing else is read, nothing is unpacked that was not measured, and one line says why.
+"""Shards of a stranger: whatever lies in one, nothing else is read, nothing is unpacked that was not
+measured, and one line says why.
 
-HDF5 follows links, reads other files as if they were part of its own, unpacks what claims any size, and loads a plug-in for a filter.
+HDF5 follows links, reads other files as if they were part of its own, unpacks what claims any size, and loads
+a plug-in for a filter.
 """
 
 import os
@@ -14,7 +16,8 @@ import hdf5plugin
 import numpy as np
 import pytest
 
-from simtown.datasets import manifest as manifests
+from simtown.core.files import DamagedError, RefusedError
+from simtown.datasets import manifests
 from simtown.datasets.locate import find
 from simtown.datasets.making import entry
 from simtown.datasets.reader import open_dataset
@@ -22,7 +25,6 @@ from simtown.datasets.settings import Settings
 from simtown.datasets.shards import LAYOUT, PICTURES, checksum, layout, tasks
 from simtown.datasets.stored import FormError, Shard, open_alone
 from simtown.datasets.verify import verify
-from simtown.files import DamagedError, RefusedError
 from simtown.render.frames import LARGEST
 
 SHARD = "train-00000.h5"
@@ -39,7 +41,12 @@ def exchanged(file, name, **form):
 def external(file, name):
     shape, kind = file[name].shape, file[name].dtype
     del file[name]
-    file.create_dataset(name, shape, kind, external=[(os.path.join(os.path.dirname(file.filename), "..", "secret"), 0, h5py.h5f.UNLIMITED)])
+    file.create_dataset(
+        name,
+        shape,
+        kind,
+        external=[(os.path.join(os.path.dirname(file.filename), "..", "secret"), 0, h5py.h5f.UNLIMITED)],
+    )
 
 
 def virtual(file, name):
@@ -85,7 +92,9 @@ def unknown_filter(file):
     made = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     made.set_chunk(data.shape)
     made.set_filter(32000, h5py.h5z.FLAG_OPTIONAL, (1,))
-    h5py.h5d.create(file.id, b"margin", h5py.h5t.NATIVE_FLOAT.copy(), h5py.h5s.create_simple(data.shape), made)
+    h5py.h5d.create(
+        file.id, b"margin", h5py.h5t.NATIVE_FLOAT.copy(), h5py.h5s.create_simple(data.shape), made
+    )
 
 
 def set_attribute(name, value, **form):
@@ -98,7 +107,12 @@ def set_attribute(name, value, **form):
 
 ZSTD = hdf5plugin.Zstd(clevel=3)
 #: A frame that claims a terabyte, in one block of the byte 0 repeated.
-FRAME = b"\x28\xb5\x2f\xfd\xe0" + (1 << 40).to_bytes(8, "little") + struct.pack("<I", (1 | 1 << 1 | 100_000 << 3))[:3] + b"\0"
+FRAME = (
+    b"\x28\xb5\x2f\xfd\xe0"
+    + (1 << 40).to_bytes(8, "little")
+    + struct.pack("<I", (1 | 1 << 1 | 100_000 << 3))[:3]
+    + b"\0"
+)
 ARRAYS = {
     "bytes of another file": lambda file: external(file, "question"),
     "pictures of another file": lambda file: external(file, "images"),
@@ -112,13 +126,19 @@ ARRAYS = {
     "texts of any length": lambda file: exchanged(
         file, "question", data=np.full(20, b"x" * 200_000, dtype=object), dtype=h5py.string_dtype()
     ),
-    "references": lambda file: exchanged(file, "answer", data=np.array([file.ref] * 20, dtype=object), dtype=h5py.ref_dtype),
+    "references": lambda file: exchanged(
+        file, "answer", data=np.array([file.ref] * 20, dtype=object), dtype=h5py.ref_dtype
+    ),
     "other byte order": lambda file: exchanged(file, "margin", dtype=">f4", chunks=(20,), **ZSTD),
     "fewer rows": lambda file: exchanged(file, "margin", data=file["margin"][:-2], chunks=(18,), **ZSTD),
-    "a thousand million rows": lambda file: exchanged(file, "margin", data=None, shape=(10**9,), dtype="<f4", chunks=(512,), **ZSTD),
+    "a thousand million rows": lambda file: exchanged(
+        file, "margin", data=None, shape=(10**9,), dtype="<f4", chunks=(512,), **ZSTD
+    ),
     "rows without bytes": not_stored,
     "chunks of a gigabyte": chunked("margin", b"x" * 40, chunks=(1 << 28,), maxshape=(None,), **ZSTD),
-    "pictures in one chunk": lambda file: exchanged(file, "images", chunks=file["images"].shape, **hdf5plugin.LZ4()),
+    "pictures in one chunk": lambda file: exchanged(
+        file, "images", chunks=file["images"].shape, **hdf5plugin.LZ4()
+    ),
     "gzip": lambda file: exchanged(file, "margin", chunks=(20,), compression="gzip"),
     "two filters": lambda file: exchanged(file, "margin", chunks=(20,), shuffle=True, **ZSTD),
     "no filter": lambda file: exchanged(file, "images", chunks=(1, *file["images"].shape[1:])),
@@ -128,12 +148,27 @@ ARRAYS = {
     "zstd of no stated size": chunked("margin", b"\x28\xb5\x2f\xfd\x00\x58" + FRAME[-4:]),
     "no zstd": chunked("margin", b"milk"),
     "a terabyte in lz4": chunked("images", struct.pack(">QII", 1 << 40, 1 << 30, 4) + b"milk"),
-    "lz4 that reads beyond its end": chunked("images", struct.pack(">QII", 48 * 48 * 3, 48 * 48 * 3, 48 * 48 * 3) + b"milk"),
+    "lz4 that reads beyond its end": chunked(
+        "images", struct.pack(">QII", 48 * 48 * 3, 48 * 48 * 3, 48 * 48 * 3) + b"milk"
+    ),
     "a chunk that no filter packed": chunked("margin", b"milk", mask=1),
 }
-#: Of pictures, which nothing but pictures are read for; and of bytes that are looked at when they are read, not before.
-PICTURED = {"pictures of another file", "pictures in one chunk", "no filter", "a terabyte in lz4", "lz4 that reads beyond its end"}
-UNPACKED = {"a terabyte in zstd", "zstd of no stated size", "no zstd", "a terabyte in lz4", "lz4 that reads beyond its end"}
+#: Of pictures, which nothing but pictures are read for; and of bytes that are looked at when they are read,
+#: not before.
+PICTURED = {
+    "pictures of another file",
+    "pictures in one chunk",
+    "no filter",
+    "a terabyte in lz4",
+    "lz4 that reads beyond its end",
+}
+UNPACKED = {
+    "a terabyte in zstd",
+    "zstd of no stated size",
+    "no zstd",
+    "a terabyte in lz4",
+    "lz4 that reads beyond its end",
+}
 DEPTHS = {
     "a terabyte": struct.pack(">QI", 1 << 40, 8192) + b"milk",
     "no blocks": struct.pack(">QI", 64 * 32 * 4, 0) + b"milk",
@@ -194,7 +229,9 @@ def test_what_is_no_plain_array_is_not_read(kind, town, little_memory, cli):
     with pytest.raises(DamagedError, match=SHARD):
         reads(town)
     with pytest.raises(DamagedError, match=SHARD):  # the first batch of an export has every column
-        list(open_dataset(town).train.stream([*(name for name in LAYOUT if name not in PICTURES), "images"], 5))
+        list(
+            open_dataset(town).train.stream([*(name for name in LAYOUT if name not in PICTURES), "images"], 5)
+        )
     if kind not in PICTURED:
         with pytest.raises(DamagedError, match=SHARD):
             find(f"{town / SHARD}:0").columns()
@@ -210,7 +247,10 @@ def entry_of(directory):
     return entry(directory / SHARD, settings, tasks(settings)[0])
 
 
-@pytest.mark.parametrize("kind", ["bytes of another file", "virtual", "a terabyte in zstd", "rows without bytes", "texts of any length"])
+@pytest.mark.parametrize(
+    "kind",
+    ["bytes of another file", "virtual", "a terabyte in zstd", "rows without bytes", "texts of any length"],
+)
 def test_verify_names_them(kind, town):
     """Sealed anew, as a deceiver would."""
     path, manifest = changed(town, ARRAYS[kind]) / SHARD, manifests.load(town)
@@ -289,13 +329,16 @@ def test_numbers_that_stand_for_nothing_are_not_read(name, town):
 
 def test_a_question_is_about_two_vehicles(town):
     """The third is found by the two others."""
-    split = open_dataset(changed(town, lambda file: file["subject_slot"].write_direct(file["object_slot"][:]))).train
+    split = open_dataset(
+        changed(town, lambda file: file["subject_slot"].write_direct(file["object_slot"][:]))
+    ).train
     with pytest.raises(DamagedError, match="one vehicle"):
         list(split.stream(["subject_slot", "object_slot"], 5))
 
 
 @pytest.mark.parametrize(
-    ("name", "place", "value"), [("intensity", (), 999_999), ("intensity", (), -1), ("camera", (5,), 0), ("camera", (5,), -1)]
+    ("name", "place", "value"),
+    [("intensity", (), 999_999), ("intensity", (), -1), ("camera", (5,), 0), ("camera", (5,), -1)],
 )
 def test_a_scene_that_takes_hours_to_draw_is_not_drawn(name, place, value, town):
     """As many flakes as the snow is strong; reflections of a camera without a focal length."""
@@ -330,12 +373,19 @@ def test_what_is_no_plain_file_is_not_opened(kind, town, cli):
     """A pipe that nobody writes to would never end."""
     path = town / SHARD
     path.rename(town.parent / "elsewhere.h5")
-    {"a symbolic link": lambda: path.symlink_to("../elsewhere.h5"), "a directory": path.mkdir, "a special file": lambda: os.mkfifo(path)}[
-        kind
-    ]()
+    {
+        "a symbolic link": lambda: path.symlink_to("../elsewhere.h5"),
+        "a directory": path.mkdir,
+        "a special file": lambda: os.mkfifo(path),
+    }[kind]()
     with pytest.raises(RefusedError, match=f"{SHARD} is {kind}"):
         open_dataset(town)
-    for words in (["info"], ["preview"], ["gallery", "--out", "out"], ["export", "--to", "png", "--out", "out"]):
+    for words in (
+        ["info"],
+        ["preview"],
+        ["gallery", "--out", "out"],
+        ["export", "--to", "png", "--out", "out"],
+    ):
         cli(words[0], town, *words[1:]).refuses(SHARD, kind)
     assert any(kind in problem for problem in verify(town, None).problems)
     with pytest.raises(RefusedError):

@@ -1,4 +1,6 @@
-"""info --plot: exact targets against brute force and simulation, the chi-square against scipy's, and the picture."""
+"""info --plot: exact targets against brute force and simulation, the chi-square against scipy's, and the
+picture.
+"""
 
 import numpy as np
 import pytest
@@ -6,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from simtown.datasets.marginals import Fit, goodness, marginals, targets
+from simtown.datasets.marginals import GoodnessOfFit, goodness, marginals, targets
 from simtown.datasets.reader import open_dataset
 
 pytest.importorskip("scipy", reason="needs scipy: pip install '.[train]'")
@@ -38,14 +40,14 @@ def test_targets_are_the_marginals_of_draws_that_all_differ(ws, random, distract
 def test_goodness_is_scipy_s_where_no_cell_is_rare():
     counts, target = np.array([50, 30, 20]), np.array([0.4, 0.4, 0.2])
     value, p = stats.chisquare(counts, target * 100)
-    assert goodness(counts, target) == Fit(pytest.approx(value), 2, pytest.approx(p))
+    assert goodness(counts, target) == GoodnessOfFit(pytest.approx(value), 2, pytest.approx(p))
 
 
 def test_rare_cells_are_pooled():
     target = np.array([0.9, 0.04, 0.03, 0.02, 0.01])
     fit = goodness(np.array([88, 5, 3, 2, 2]), target)
     value, p = stats.chisquare([88, 5 + 3 + 2 + 2], [90, 10])
-    assert fit == Fit(pytest.approx(value), 1, pytest.approx(p))
+    assert fit == GoodnessOfFit(pytest.approx(value), 1, pytest.approx(p))
     assert np.isnan(goodness(np.array([4]), np.array([1.0])).p)
     assert goodness(np.array([4, 1]), np.array([1.0, 0.0])).p == 0
 
@@ -75,7 +77,12 @@ def test_info_plot(many, copy, cli, tmp_path, monkeypatch):
     town = copy(many)
     monkeypatch.chdir(tmp_path)
     outcome = cli("info", town, "--plot").succeeds()
-    for words in ("train subjects against vg: chi-square", "test objects against uniform", "degrees of freedom, p ", "marginals.png"):
+    for words in (
+        "train subjects against vg: chi-square",
+        "test objects against uniform",
+        "degrees of freedom, p ",
+        "marginals.png",
+    ):
         assert words in outcome.out
     with Image.open(tmp_path / "copy-marginals.png") as picture:
         assert picture.size == (1575, 1200)

@@ -25,8 +25,24 @@ def peak(simtown, tmp_path):
     """Memory of one run of generate."""
 
     def run(**options):
-        words = [word for name, value in options.items() for word in (f"--{name}", *([] if value is True else [str(value)]))]
-        return used(*simtown, "generate", "--entities", 20, "--val", 0, "--test", 0, "--out", tmp_path / "-".join(words), *words)
+        words = [
+            word
+            for name, value in options.items()
+            for word in (f"--{name}", *([] if value is True else [str(value)]))
+        ]
+        return used(
+            *simtown,
+            "generate",
+            "--entities",
+            20,
+            "--val",
+            0,
+            "--test",
+            0,
+            "--out",
+            tmp_path / "-".join(words),
+            *words,
+        )
 
     return run
 
@@ -52,7 +68,24 @@ def test_exports_and_the_gallery_read_as_they_write(simtown, tmp_path):
     sizes = {}
     for n in (1_000, 7_000):
         town = tmp_path / f"town-{n}"
-        generate = [*simtown, "generate", "--entities", 20, "--n", n, "--val", 0, "--test", 0, "--size", 96, "--shard", 500, "--out", town]
+        generate = [
+            *simtown,
+            "generate",
+            "--entities",
+            20,
+            "--n",
+            n,
+            "--val",
+            0,
+            "--test",
+            0,
+            "--size",
+            96,
+            "--shard",
+            500,
+            "--out",
+            town,
+        ]
         subprocess.run(list(map(str, generate)), check=True, capture_output=True)
         sizes[n] = [used(*simtown, "export", town, "--to", form) for form in ("png", "coco", "parquet")]
         sizes[n].append(used(*simtown, "gallery", town, "--all"))

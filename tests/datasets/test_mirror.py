@@ -130,7 +130,9 @@ def test_a_shuffled_reader_fetches_all_that_it_will_read_next(remote, local, fet
     for event in begun.values():
         assert event.wait(HANGS)
     rest = torch.cat([batch["tokens"] for batch in [first, *batches]])
-    assert sorted(map(tuple, rest.tolist())) == sorted(map(tuple, open_dataset(local).train.column("tokens").tolist()))
+    assert sorted(map(tuple, rest.tolist())) == sorted(
+        map(tuple, open_dataset(local).train.column("tokens").tolist())
+    )
 
 
 def test_what_fails_in_the_background_is_reported_by_its_reader(remote, fetched):
@@ -186,7 +188,9 @@ def test_those_who_want_one_shard_at_once_fetch_it_once(remote, fetched):
     mirrors = [Mirror(Remote(remote)) for _ in range(4)]
     fetched.clear()
     threads = [Thread(target=mirror.fetch, args=(mirror.path / SHARDS[0],)) for mirror in mirrors]
-    fetched.hook = lambda name: [thread.start() for thread in threads[1:]]  # the others come while it is fetched
+    fetched.hook = lambda name: [
+        thread.start() for thread in threads[1:]
+    ]  # the others come while it is fetched
     threads[0].start()
     threads[0].join(HANGS)
     for thread in threads[1:]:

@@ -10,7 +10,11 @@ from hypothesis import strategies as st
 from simtown.datasets.order import BLOCK, POOL, BlockOrder
 
 
-@given(st.one_of(st.integers(0, 40_000), st.sampled_from([BLOCK, BLOCK * POOL, BLOCK * POOL + 1])), st.integers(0, 3), st.data())
+@given(
+    st.one_of(st.integers(0, 40_000), st.sampled_from([BLOCK, BLOCK * POOL, BLOCK * POOL + 1])),
+    st.integers(0, 3),
+    st.data(),
+)
 def test_every_number_once_whatever_part_is_asked_for(count: int, epoch: int, data: st.DataObject) -> None:
     order = BlockOrder(count, 7, epoch)
     rows = order.rows(0, count)

@@ -1,4 +1,6 @@
-"""Where commands write by default: beside a data set or in the working directory, never into the set, and never behind a URL."""
+"""Where commands write by default: beside a data set or in the working directory, never into the set, and
+never behind a URL.
+"""
 
 import os
 
@@ -20,11 +22,19 @@ def here(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("dataset", "name"),
     [
-        ("town", "town"), ("out/town/", "town"), ("/data/my town", "my town"), ("a/../town", "town"),
-        ("s3://bucket/towns/one", "one"), ("s3://bucket", "bucket"), ("s3:/bucket/one", "one"), ("gs://b/one/", "one"),
-        ("https://host/one?version=3", "one"), ("s3://b/a b", "a-b"), ("file:///data/one", "one"),
+        ("town", "town"),
+        ("out/town/", "town"),
+        ("/data/my town", "my town"),
+        ("a/../town", "town"),
+        ("s3://bucket/towns/one", "one"),
+        ("s3://bucket", "bucket"),
+        ("s3:/bucket/one", "one"),
+        ("gs://b/one/", "one"),
+        ("https://host/one?version=3", "one"),
+        ("s3://b/a b", "a-b"),
+        ("file:///data/one", "one"),
     ],
-)  # fmt: skip
+)
 def test_a_data_set_has_a_name(dataset, name):
     assert name_of(dataset) == name
 
@@ -61,13 +71,19 @@ def test_preview_and_plot_lie_in_the_working_directory(plain, copy, contents, he
 @pytest.mark.parametrize(
     "words",
     [
-        ["preview", "{town}", "--out", "s3://b/x.png"], ["preview", "--random", "--out", "s3://b/x.png"],
-        ["render", "{town}/train:1", "--out", "s3://b/x.png"], ["render", "{town}/train:1", "--glb", "s3://b/x.glb"],
-        ["render", "{town}/train:1", "--json", "s3://b/x.json"], ["captions", "{town}", "--out", "s3://b/x.txt"],
-        ["export", "{town}", "--to", "png", "--out", "s3://b/x"], ["gallery", "{town}", "--out", "s3://b/x"],
-        ["audit", "{town}", "--json", "s3://b/x.json"], ["clip", "--out", "s3://b/x.mp4"], ["bench", "render", "--out", "s3://b/x.csv"],
+        ["preview", "{town}", "--out", "s3://b/x.png"],
+        ["preview", "--random", "--out", "s3://b/x.png"],
+        ["render", "{town}/train:1", "--out", "s3://b/x.png"],
+        ["render", "{town}/train:1", "--glb", "s3://b/x.glb"],
+        ["render", "{town}/train:1", "--json", "s3://b/x.json"],
+        ["captions", "{town}", "--out", "s3://b/x.txt"],
+        ["export", "{town}", "--to", "png", "--out", "s3://b/x"],
+        ["gallery", "{town}", "--out", "s3://b/x"],
+        ["audit", "{town}", "--json", "s3://b/x.json"],
+        ["clip", "--out", "s3://b/x.mp4"],
+        ["bench", "render", "--out", "s3://b/x.csv"],
     ],
-)  # fmt: skip
+)
 def test_what_cannot_write_behind_a_url_says_so(words, plain, here, cli):
     cli(*(word.format(town=plain) for word in words)).refuses("s3://b/x", "is a URL")
     assert not list(here.iterdir())
@@ -76,11 +92,14 @@ def test_what_cannot_write_behind_a_url_says_so(words, plain, here, cli):
 @pytest.mark.parametrize(
     "words",
     [
-        ["preview", "{town}", "--out", "gone/x.png"], ["render", "{town}/train:1", "--out", "gone/x.png"],
-        ["render", "{town}/train:1", "--glb", "gone/x.glb"], ["captions", "{town}", "--out", "gone/x.txt"],
-        ["audit", "{town}", "--json", "gone/x.json"], ["bench", "render", "--out", "gone/x.csv"],
+        ["preview", "{town}", "--out", "gone/x.png"],
+        ["render", "{town}/train:1", "--out", "gone/x.png"],
+        ["render", "{town}/train:1", "--glb", "gone/x.glb"],
+        ["captions", "{town}", "--out", "gone/x.txt"],
+        ["audit", "{town}", "--json", "gone/x.json"],
+        ["bench", "render", "--out", "gone/x.csv"],
     ],
-)  # fmt: skip
+)
 def test_a_directory_that_is_missing_is_noticed_before_the_work(words, plain, here, cli):
     cli(*(word.format(town=plain) for word in words)).refuses("gone")
     assert not list(here.iterdir())
@@ -102,12 +121,17 @@ def behind_a_url(plain):
 @pytest.mark.parametrize(
     ("words", "made"),
     [
-        (["gallery"], "one-gallery"), (["export", "--to", "png"], "one-png"), (["preview"], "one-preview.png"),
-        (["info", "--plot"], "one-marginals.png"), (["captions", "--out", "captions.txt"], "captions.txt"),
+        (["gallery"], "one-gallery"),
+        (["export", "--to", "png"], "one-png"),
+        (["preview"], "one-preview.png"),
+        (["info", "--plot"], "one-marginals.png"),
+        (["captions", "--out", "captions.txt"], "captions.txt"),
         (["audit", "--json", "audit.json"], "audit.json"),
     ],
-)  # fmt: skip
-def test_a_data_set_behind_a_url_is_read_and_what_is_made_of_it_lies_here(words, made, behind_a_url, here, cli, monkeypatch, tmp_path):
+)
+def test_a_data_set_behind_a_url_is_read_and_what_is_made_of_it_lies_here(
+    words, made, behind_a_url, here, cli, monkeypatch, tmp_path
+):
     for name, library in (("audit", "sklearn"), ("info", "matplotlib")):
         if words[0] == name:
             pytest.importorskip(library)

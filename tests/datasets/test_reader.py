@@ -10,12 +10,12 @@ import pytest
 
 import simtown
 from simtown.assets.catalogue import ENTITIES
+from simtown.core.files import DamagedError
 from simtown.datasets import reader
 from simtown.datasets.job import generate
 from simtown.datasets.reader import Dataset, Split, open_dataset
 from simtown.datasets.settings import SCHEMA, SPLITS, Settings
 from simtown.datasets.shards import tasks
-from simtown.files import DamagedError
 from simtown.language.relations import RELATION_NAMES
 from simtown.scenes.scene import Scene, SceneBatch
 
@@ -44,7 +44,10 @@ def test_an_example_holds_the_row_of_every_column(dataset):
             assert example.object == ENTITIES[part.column("object")[i]]
             assert example.relation == RELATION_NAMES[part.column("relation")[i]]
             assert example.margin == part.column("margin")[i]
-            assert (example.subject_slot, example.object_slot) == (part.column("subject_slot")[i], part.column("object_slot")[i])
+            assert (example.subject_slot, example.object_slot) == (
+                part.column("subject_slot")[i],
+                part.column("object_slot")[i],
+            )
             assert example.scene.vehicles[example.subject_slot].entity == example.subject
             assert example.scene.vehicles[example.object_slot].entity == example.object
             assert len(example.scene.vehicles) == 3
@@ -151,8 +154,15 @@ def test_an_empty_split(tmp_path):
 def test_the_torch_view_is_a_dict_of_arrays(dataset):
     view, train = dataset.train.torch(), dataset.train
     assert len(view) == 24
-    types = {"image": np.uint8, "tokens": np.int64, "answer": np.float32, "subject": np.int64, "relation": np.int64, "object": np.int64,
-             "boxes": np.float32}  # fmt: skip
+    types = {
+        "image": np.uint8,
+        "tokens": np.int64,
+        "answer": np.float32,
+        "subject": np.int64,
+        "relation": np.int64,
+        "object": np.int64,
+        "boxes": np.float32,
+    }
     for i in (0, 10, 23, -1):
         item, example = view[i], train[i]
         assert {k: v.dtype.type for k, v in item.items()} == types
@@ -184,7 +194,9 @@ def test_boxes_of_the_torch_view_are_shares_of_the_picture(which, request):
         relation = dataset[split].column("relation")
         left = (relation == RELATION_NAMES.index("left of")) == dataset[split].column("answer")
         lateral = relation < RELATION_NAMES.index("in front of")
-        assert (sides == left)[lateral].mean() > 0.95, "the first box is the subject's, the second the object's"
+        assert (sides == left)[lateral].mean() > 0.95, (
+            "the first box is the subject's, the second the object's"
+        )
 
 
 def test_views_travel_to_other_processes_while_files_are_open(dataset):
@@ -234,7 +246,11 @@ def test_more_shards_than_five_digits_stay_in_order(rich):
     split = Dataset(rich, manifest).train
     assert len(split) == 200_004
     last = [split.address(i)[0].relative_to(rich).as_posix() for i in (199_999, 200_000, 200_003)]
-    assert last == ["train/00099/train-99999.h5", "train/00100/train-100000.h5", "train/00100/train-100001.h5"]
+    assert last == [
+        "train/00099/train-99999.h5",
+        "train/00100/train-100000.h5",
+        "train/00100/train-100001.h5",
+    ]
 
 
 def test_a_few_files_are_open_at_a_time(tmp_path, monkeypatch):
@@ -250,13 +266,18 @@ def test_a_few_files_are_open_at_a_time(tmp_path, monkeypatch):
     assert [bool(split[i].answer) for i in rows] == [bool(split.column("answer")[i]) for i in rows]
 
 
-@pytest.mark.parametrize(("begin", "end"), [(0, 600), (0, 1), (149, 151), (150, 300), (299, 600), (40, 40), (590, 700), (600, 600)])
+@pytest.mark.parametrize(
+    ("begin", "end"), [(0, 600), (0, 1), (149, 151), (150, 300), (299, 600), (40, 40), (590, 700), (600, 600)]
+)
 def test_a_stream_of_some_rows_is_a_slice_of_the_columns(begin, end, many):
     """Shards of 150: a stretch begins and ends anywhere in them."""
     split = open_dataset(many).train
     blocks = list(split.stream(["tokens", "images"], 64, begin=begin, end=end))
     assert [first for first, _ in blocks] == sorted({first for first, _ in blocks})
-    assert all(np.array_equal(block["tokens"], split.column("tokens")[first : first + len(block["tokens"])]) for first, block in blocks)
+    assert all(
+        np.array_equal(block["tokens"], split.column("tokens")[first : first + len(block["tokens"])])
+        for first, block in blocks
+    )
     numbers = [first + i for first, block in blocks for i in range(len(block["images"]))]
     assert numbers == list(range(begin, min(end, 600)))
     assert all(1 <= len(block["images"]) <= 64 for _, block in blocks)
@@ -270,4 +291,6 @@ def test_parts_are_all_rows_in_order(counts, most):
     assert [row for begin, end in parts for row in range(begin, end)] == list(range(sum(counts)))
     assert all(0 < end - begin <= most for begin, end in parts)
     assert len(parts) <= 17 * sum(counts) / most + 1, "small shards are put together"
-    assert [row for begin, end in parts for row in split.first_rows(begin, end)] == np.cumsum([0, *counts])[:-1].tolist()
+    assert [row for begin, end in parts for row in split.first_rows(begin, end)] == np.cumsum([0, *counts])[
+        :-1
+    ].tolist()

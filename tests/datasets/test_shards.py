@@ -1,4 +1,6 @@
-"""What is stored: its schema, that pictures, masks and depth are the stored scene's, and that bytes depend on the settings alone."""
+"""What is stored: its schema, that pictures, masks and depth are the stored scene's, and that bytes depend on
+the settings alone.
+"""
 
 import hashlib
 import json
@@ -12,7 +14,7 @@ from scipy import stats
 
 from simtown.assets.catalogue import ENTITIES, PROPS
 from simtown.assets.palette import PAINTS
-from simtown.datasets import manifest as manifests
+from simtown.datasets import manifests
 from simtown.datasets.job import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import LEFT_OUT, SPLITS, Settings
@@ -33,14 +35,32 @@ def schema(settings):
     """Shape (the example apart) and dtype of every stored array."""
     v, h, w = settings.vehicles, settings.height, settings.width
     columns = {
-        "index": ((), "<i8"), "question": ((), "|S96"), "tokens": ((LENGTH,), "|u1"), "answer": ((), "|b1"), "subject": ((), "<i2"),
-        "relation": ((), "|u1"), "object": ((), "<i2"), "subject_slot": ((), "|u1"), "object_slot": ((), "|u1"),
-        "phrasing": ((), "|u1"), "margin": ((), "<f4"), "boxes": ((v, 4), "<f4"), "visible": ((v,), "<f4"),
-        "scene/entity": ((v,), "<i2"), "scene/pose": ((v, 3), "<f4"), "scene/paint": ((v,), "|i1"), "scene/prop": ((SLOTS,), "<i2"),
-        "scene/prop_pose": ((SLOTS, 5), "<f4"), "scene/prop_style": ((SLOTS,), "<u2"), "scene/weather": ((), "|u1"),
-        "scene/intensity": ((), "<f4"), "scene/sun": ((2,), "<f4"), "scene/fall_seed": ((), "<u4"), "scene/camera": ((7,), "<f4"),
+        "index": ((), "<i8"),
+        "question": ((), "|S96"),
+        "tokens": ((LENGTH,), "|u1"),
+        "answer": ((), "|b1"),
+        "subject": ((), "<i2"),
+        "relation": ((), "|u1"),
+        "object": ((), "<i2"),
+        "subject_slot": ((), "|u1"),
+        "object_slot": ((), "|u1"),
+        "phrasing": ((), "|u1"),
+        "margin": ((), "<f4"),
+        "boxes": ((v, 4), "<f4"),
+        "visible": ((v,), "<f4"),
+        "scene/entity": ((v,), "<i2"),
+        "scene/pose": ((v, 3), "<f4"),
+        "scene/paint": ((v,), "|i1"),
+        "scene/prop": ((SLOTS,), "<i2"),
+        "scene/prop_pose": ((SLOTS, 5), "<f4"),
+        "scene/prop_style": ((SLOTS,), "<u2"),
+        "scene/weather": ((), "|u1"),
+        "scene/intensity": ((), "<f4"),
+        "scene/sun": ((2,), "<f4"),
+        "scene/fall_seed": ((), "<u4"),
+        "scene/camera": ((7,), "<f4"),
         "images": ((h, w, 3), "|u1"),
-    }  # fmt: skip
+    }
     if settings.masks:
         columns["masks"] = ((h, w), "|u1")
     if settings.depth:
@@ -80,10 +100,15 @@ def test_every_stored_array_has_its_shape_and_type(which, request):
     settings = open_dataset(directory).settings
     for task in tasks(settings):
         with h5py.File(directory / task.name, "r") as file:
-            expected = {name: ((task.count, *shape), dtype) for name, (shape, dtype) in schema(settings).items()}
+            expected = {
+                name: ((task.count, *shape), dtype) for name, (shape, dtype) in schema(settings).items()
+            }
             assert {name: (item.shape, item.dtype.str) for name, item in stored(file).items()} == expected
             for name in schema(settings):
-                assert file[name].chunks == (1 if name in PICTURES else min(512, task.count), *file[name].shape[1:])
+                assert file[name].chunks == (
+                    1 if name in PICTURES else min(512, task.count),
+                    *file[name].shape[1:],
+                )
             told = {k: v for k, v in file.attrs.items() if k not in ("tried", "summary")}
             assert told == {"schema": 2, "split": task.split, "start": task.start, "count": task.count}
 
@@ -91,13 +116,23 @@ def test_every_stored_array_has_its_shape_and_type(which, request):
 def test_tasks_cover_every_example_once():
     settings = replace(SMALL, n=26, val=0, test=16)
     found = [(t.split, t.number, t.start, t.count) for t in tasks(settings)]
-    assert found == [("train", 0, 0, 8), ("train", 1, 8, 8), ("train", 2, 16, 8), ("train", 3, 24, 2), ("test", 0, 0, 8), ("test", 1, 8, 8)]
+    assert found == [
+        ("train", 0, 0, 8),
+        ("train", 1, 8, 8),
+        ("train", 2, 16, 8),
+        ("train", 3, 24, 2),
+        ("test", 0, 0, 8),
+        ("test", 1, 8, 8),
+    ]
 
 
 @pytest.mark.parametrize(("n", "folders"), [(1_000, False), (1_001, True), (100_001, True)])
 def test_more_than_a_thousand_shards_lie_in_folders(n, folders):
     """By split: val and test have few shards, and none of them lies in a folder."""
-    names = {split: [t.name for t in tasks(replace(SMALL, n=2 * n, shard=2)) if t.split == split] for split in ("train", "val", "test")}
+    names = {
+        split: [t.name for t in tasks(replace(SMALL, n=2 * n, shard=2)) if t.split == split]
+        for split in ("train", "val", "test")
+    }
     assert names["val"] == ["val-00000.h5", "val-00001.h5"]
     assert len(set(names["train"])) == n
     for number, name in enumerate(names["train"]):
@@ -125,7 +160,11 @@ def test_masks_lie_in_their_boxes_and_fill_them_where_nothing_hides(rich):
     whole = 0
     for split in SPLITS:
         part = dataset[split]
-        masks, box, visible = part.images(np.arange(len(part)), "masks"), part.column("boxes"), part.column("visible")
+        masks, box, visible = (
+            part.images(np.arange(len(part)), "masks"),
+            part.column("boxes"),
+            part.column("visible"),
+        )
         for i in range(len(part)):
             for slot in range(3):
                 y, x = np.nonzero(masks[i] == slot + 1)
@@ -173,7 +212,19 @@ def test_choices_occur(rich, many):
     "settings",
     [
         Settings(entities=20, n=40, val=6, test=6, width=32, height=32, shard=16),
-        Settings(entities=20, n=40, val=6, test=6, width=33, height=47, distractor=True, jitter=1.0, masks=True, depth=True, shard=50),
+        Settings(
+            entities=20,
+            n=40,
+            val=6,
+            test=6,
+            width=33,
+            height=47,
+            distractor=True,
+            jitter=1.0,
+            masks=True,
+            depth=True,
+            shard=50,
+        ),
     ],
     ids=["plain", "distractor"],
 )
@@ -197,7 +248,11 @@ def test_splits_and_seeds_hold_different_examples(tmp_path):
     for i, one in enumerate(kinds):
         for other in kinds[:i]:
             for name in ("scene/entity", "scene/pose", "scene/prop", "images"):
-                assert not any(np.array_equal(x, y) for x, y in zip(one[name], other[name], strict=True) if name != "scene/entity")
+                assert not any(
+                    np.array_equal(x, y)
+                    for x, y in zip(one[name], other[name], strict=True)
+                    if name != "scene/entity"
+                )
                 assert not np.array_equal(one[name], other[name])
 
 
@@ -249,9 +304,13 @@ def test_the_manifest_tells_everything(which, request):
     assert manifest["schema"] == 2
     assert manifest["vocabulary"] == list(vocabulary())
     assert manifest["names"] == {
-        "entities": list(ENTITIES[: max(settings.kinds) + 1]), "props": list(PROPS), "relations": list(RELATION_NAMES),
-        "weathers": list(WEATHERS), "phrasings": list(PHRASINGS), "paints": list(PAINTS),
-    }  # fmt: skip
+        "entities": list(ENTITIES[: max(settings.kinds) + 1]),
+        "props": list(PROPS),
+        "relations": list(RELATION_NAMES),
+        "weathers": list(WEATHERS),
+        "phrasings": list(PHRASINGS),
+        "paints": list(PAINTS),
+    }
     assert manifest["libraries"].keys() == {"numpy", "numba", "h5py", "hdf5plugin"}
     assert {f.name for f in fields(Settings)} - LEFT_OUT.keys() <= manifest["settings"].keys()
     for role in ("subject", "object"):
@@ -261,7 +320,11 @@ def test_the_manifest_tells_everything(which, request):
     proposed = dict.fromkeys(manifest["acceptance"], 0)
     for task in tasks(settings):
         entry, data = manifest["shards"][task.name], (directory / task.name).read_bytes()
-        assert (entry["sha256"], entry["bytes"], entry["examples"]) == (hashlib.sha256(data).hexdigest(), len(data), task.count)
+        assert (entry["sha256"], entry["bytes"], entry["examples"]) == (
+            hashlib.sha256(data).hexdigest(),
+            len(data),
+            task.count,
+        )
         for loop, (tried, accepted) in entry["tried"].items():
             assert tried >= accepted >= task.count
             proposed[loop] += tried

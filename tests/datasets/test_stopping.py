@@ -1,6 +1,8 @@
-"""Stopping a command: Ctrl-C, SIGTERM and SIGHUP, to it alone or to its whole process group, at any moment, end it in the same way.
+"""Stopping a command: Ctrl-C, SIGTERM and SIGHUP, to it alone or to its whole process group, at any moment,
+end it in the same way.
 
-One line, an exit code of 128 + the signal's number, no process left, no temporary file left; and the same command finishes the work.
+One line, an exit code of 128 + the signal's number, no process left, no temporary file left; and the same
+command finishes the work.
 """
 
 import os
@@ -25,17 +27,34 @@ WORDS = ["generate", "--entities", 20, "--n", 120, "--val", 0, "--test", 0, "--s
 MADE_AFTER = ("timings.json", "preview.png")
 SHARD, BEGUN_SHARD = r"train-\d+\.h5", r"\.train-\d+\.h5\.[0-9a-f]{16}\.tmp"
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+#: One signal; the others, which the tests above send as well, are for the slow tests.
+ONE_SIGNAL = [
+    pytest.param(number, id=number.name, marks=[] if number == signal.SIGTERM else [pytest.mark.slow])
+    for number in SIGNALS
+]
 
-#: With one process: imports, before and after anything is written, in the middle of a shard, and after the last one.
-ALONE = [Moment("parent", "import", "typer"), Moment("parent", "import", r"simtown\.cli\.app"),
-         Moment("parent", "import", r"simtown\.datasets\.job"), Moment("parent", "import", "numba"),
-         Moment("parent", "open", BEGUN_SHARD, 2), Moment("parent", "os.rename", SHARD, 3),
-         Moment("parent", "open", r"\.manifest\.json\..*", 2), Moment("parent", "os.rename", r"timings\.json"),
-         Moment("parent", "os.rename", r"preview\.png")]  # fmt: skip
+#: With one process: imports, before and after anything is written, in the middle of a shard, and after the
+#: last one.
+ALONE = [
+    Moment("parent", "import", "typer"),
+    Moment("parent", "import", r"simtown\.cli\.app"),
+    Moment("parent", "import", r"simtown\.datasets\.job"),
+    Moment("parent", "import", "numba"),
+    Moment("parent", "open", BEGUN_SHARD, 2),
+    Moment("parent", "os.rename", SHARD, 3),
+    Moment("parent", "open", r"\.manifest\.json\..*", 2),
+    Moment("parent", "os.rename", r"timings\.json"),
+    Moment("parent", "os.rename", r"preview\.png"),
+]
 #: With two workers: while they start, while they work, and while the parent writes down what they did.
-TEAM = [Moment("worker", "import", r"multiprocessing\.spawn"), Moment("worker", "import", r"simtown\.datasets\.making"),
-        Moment("worker", "import", "numba"), Moment("worker", "open", BEGUN_SHARD, 2), Moment("worker", "os.rename", SHARD, 2),
-        Moment("parent", "os.rename", r"manifest\.json", 2)]  # fmt: skip
+TEAM = [
+    Moment("worker", "import", r"multiprocessing\.spawn"),
+    Moment("worker", "import", r"simtown\.datasets\.making"),
+    Moment("worker", "import", "numba"),
+    Moment("worker", "open", BEGUN_SHARD, 2),
+    Moment("worker", "os.rename", SHARD, 2),
+    Moment("parent", "os.rename", r"manifest\.json", 2),
+]
 
 
 def each(subjects, *ways):
@@ -43,7 +62,11 @@ def each(subjects, *ways):
     every, cases = list(product(*ways)), []
     for subject, way in product(subjects, every):
         quick = every.index(way) == subjects.index(subject) % len(every)
-        words = subject if isinstance(subject, str) else f"{subject.role} {subject.event} {subject.name} {subject.nth}"
+        words = (
+            subject
+            if isinstance(subject, str)
+            else f"{subject.role} {subject.event} {subject.name} {subject.nth}"
+        )
         label = " ".join([words, *(part if isinstance(part, str) else part.name for part in way)])
         cases.append(pytest.param(subject, *way, id=label, marks=[] if quick else [pytest.mark.slow]))
     return cases
@@ -90,7 +113,9 @@ def temporaries(directory):
 
 
 @pytest.mark.parametrize(("moment", "number"), each(ALONE, SIGNALS))
-def test_a_command_of_one_process_stops_with_one_line(moment, number, tmp_path, gate, begun, until, cli, contents, undisturbed):
+def test_a_command_of_one_process_stops_with_one_line(
+    moment, number, tmp_path, gate, begun, until, cli, contents, undisturbed
+):
     stop, directory = gate(moment), tmp_path / "town"
     command = begun(*WORDS, "--workers", 1, "--out", directory)
     until(stop.waiting)
@@ -102,7 +127,9 @@ def test_a_command_of_one_process_stops_with_one_line(moment, number, tmp_path, 
 
 
 @pytest.mark.parametrize(("moment", "whom", "number"), each(TEAM, ["the parent", "the group"], SIGNALS))
-def test_a_command_with_workers_stops_with_one_line(moment, number, whom, tmp_path, gate, begun, until, cli, contents, undisturbed):
+def test_a_command_with_workers_stops_with_one_line(
+    moment, number, whom, tmp_path, gate, begun, until, cli, contents, undisturbed
+):
     stop, directory = gate(moment), tmp_path / "town"
     command = begun(*WORDS, "--workers", 2, "--out", directory)
     until(lambda: len(stop.waiting()) == (2 if moment.role == "worker" else 1))
@@ -113,7 +140,7 @@ def test_a_command_with_workers_stops_with_one_line(moment, number, whom, tmp_pa
     assert contents(directory, besides=MADE_AFTER) == undisturbed
 
 
-@pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
+@pytest.mark.parametrize("number", ONE_SIGNAL)
 def test_a_signal_while_a_worker_is_being_started_is_not_lost(number, tmp_path, gate, begun, until):
     """The parent waits in the middle of starting its first worker: it reads __main__'s name for it."""
     stop = gate(Moment("parent", "import", r"multiprocessing\.popen_spawn_posix"))
@@ -126,7 +153,9 @@ def test_a_signal_while_a_worker_is_being_started_is_not_lost(number, tmp_path, 
 
 
 def test_no_helper_of_workers_outlives_a_command(tmp_path, gate, begun, until):
-    """Looked at in the very moment in which the command ends, before its streams are read: they would wait for every process."""
+    """Looked at in the very moment in which the command ends, before its streams are read: they would wait
+    for every process.
+    """
     stop = gate(Moment("worker", "os.rename", SHARD, 2))
     command = begun(*WORDS, "--workers", 2, "--out", tmp_path / "town")
     until(lambda: len(stop.waiting("worker")) == 2)
@@ -136,7 +165,7 @@ def test_no_helper_of_workers_outlives_a_command(tmp_path, gate, begun, until):
     command.ended(signal.SIGTERM)
 
 
-@pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
+@pytest.mark.parametrize("number", ONE_SIGNAL)
 def test_a_second_signal_while_a_command_stops_changes_nothing(number, tmp_path, gate, begun, until):
     """A worker that waits keeps its parent waiting: time for another Ctrl-C, or two."""
     stop = gate(Moment("worker", "os.rename", SHARD, 2))
@@ -185,7 +214,7 @@ def test_a_grid_of_studies_stops_with_one_line(whom, number, tmp_path, gate, beg
     """Each study is a command of its own: a signal to the grid alone ends it as well."""
     pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
     (tmp_path / "grid.toml").write_text(GRID)
-    stop = gate(Moment("parent", "import", r"simtown\.probes\.physical"))
+    stop = gate(Moment("parent", "import", r"simtown\.probes\.runner"))
     command = begun("probe", "grid", "grid.toml", "--out", "out", "--jobs", 2, cwd=tmp_path)
     until(lambda: len(stop.waiting()) == 2)
     assert command.process.pid not in stop.waiting()
@@ -194,10 +223,36 @@ def test_a_grid_of_studies_stops_with_one_line(whom, number, tmp_path, gate, beg
     assert temporaries(tmp_path) == []
 
 
+SWEEP = """
+version = 1
+size = "32"
+[[grid]]
+entities = [3]
+distractor = [false]
+models = ["question-only", "pbn"]
+train_sizes = [20]
+seeds = [0]
+[data]
+val = 20
+test = 20
+[fit]
+protocol = "paper"
+batch = 16
+max_steps = 6
+"""
+
+
 def test_a_sweep_stops_with_one_line_and_its_runs_continue(tmp_path, gate, begun, until):
     pytest.importorskip("torch", reason="needs torch: pip install '.[train]'")
+    from simtown.training.plan import read
+    from simtown.training.sweep import dataset_path
+
+    preset = tmp_path / "mine.toml"
+    preset.write_text(SWEEP)
+    (settings,) = read(str(preset), "cpu").data()
+    generate(settings, dataset_path(tmp_path / "out", settings), workers=1)
     stop = gate(Moment("worker", "os.rename", r"state\.safetensors"))
-    command = begun("sweep", "--preset", "tiny", "--jobs", 2, "--out", "out", cwd=tmp_path)
+    command = begun("sweep", "--preset", preset, "--device", "cpu", "--jobs", 2, "--out", "out", cwd=tmp_path)
     until(lambda: len(stop.waiting("worker")) == 2)
     command.send(signal.SIGTERM, "the parent")
     command.ended(signal.SIGTERM)
@@ -207,7 +262,7 @@ def test_a_sweep_stops_with_one_line_and_its_runs_continue(tmp_path, gate, begun
 WRITES = """
 import os, signal, sys
 from pathlib import Path
-from simtown import stopping
+from simtown.core import stopping
 from simtown.datasets import shards
 from simtown.datasets.job import generate
 from simtown.datasets.settings import Settings
@@ -239,7 +294,9 @@ print(nth)
 
 def test_a_signal_while_hdf5_writes_is_not_lost_and_leaves_no_shard(tmp_path):
     """HDF5 calls back to write, also from where Python can pass no exception on."""
-    done = subprocess.run([sys.executable, "-c", WRITES, tmp_path], capture_output=True, text=True, timeout=HANGS)
+    done = subprocess.run(
+        [sys.executable, "-c", WRITES, tmp_path], capture_output=True, text=True, timeout=HANGS
+    )
     assert done.returncode == 0, done.stderr
     assert not done.stderr
     assert int(done.stdout) > 10
@@ -279,7 +336,9 @@ OTHERS = {
 
 
 @pytest.mark.parametrize(("command", "number"), each(list(OTHERS), SIGNALS))
-def test_other_commands_stop_with_one_line_too(command, number, plain, tmp_path, gate, begun, until, contents):
+def test_other_commands_stop_with_one_line_too(
+    command, number, plain, tmp_path, gate, begun, until, contents
+):
     words, moment = OTHERS[command]
     before, stop = contents(plain), gate(moment)
     running = begun(command, plain, *words, cwd=tmp_path)

@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from simtown.core.files import DamagedError, ForeignDirectoryError
 from simtown.datasets import shards
 from simtown.datasets.job import generate
 from simtown.datasets.locate import find
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
-from simtown.datasets.stores import Directory, Remote, path_of, store_of, url_of
+from simtown.datasets.stores import DirectoryStore, Remote, path_of, store_of, url_of
 from simtown.datasets.verify import verify
-from simtown.files import DamagedError, ForeignDirectoryError
 
 pytest.importorskip("s3fs", reason="needs s3fs: pip install '.[cluster]'")
 pytest.importorskip("moto.server", reason="needs moto and flask: pip install '.[dev]'")
@@ -68,7 +68,8 @@ def test_generate_writes_the_same_bytes_behind_a_url(town, tmp_path, local, cont
     assert contents(there, besides=("timings.json", "preview.png")) == local
     assert {p.name for p in there.iterdir()} - set(local) == {"timings.json", "preview.png"}
     assert cli("verify", town).succeeds().out == (
-        f"{town}: 20 entities, seed 0: 28 examples are what these settings make; all 28 pictures drawn again\n"
+        f"{town}: 20 entities, seed 0: 28 examples are what these settings make; all 28 pictures drawn "
+        "again\n"
     )
     assert town in cli("info", town).succeeds().out.replace("\n", "")
     assert open_dataset(town).test[3].question in cli("info", f"{town}/test:3").succeeds().out
@@ -78,7 +79,9 @@ def test_generate_writes_the_same_bytes_behind_a_url(town, tmp_path, local, cont
     assert "--seed 0, now 3" in other.err
 
 
-def test_what_is_missing_is_made_again_and_what_was_not_written_down_is_found(town, tmp_path, local, contents, monkeypatch):
+def test_what_is_missing_is_made_again_and_what_was_not_written_down_is_found(
+    town, tmp_path, local, contents, monkeypatch
+):
     manifest = generate(SETTINGS, town, workers=1)
     files = fsspec.filesystem("s3")
     files.rm(f"{town}/train-00001.h5")
@@ -111,8 +114,14 @@ def test_shards_lie_in_folders_behind_a_url_too(town, tmp_path, contents, monkey
     generate(settings, town, workers=1)
     generate(settings, tmp_path / "local", workers=1)
     names = {name for name in Remote(town).sizes() if name.endswith(".h5")}
-    assert names == {"test-00000.h5", "val-00000.h5", *(f"train/{i // 3:05d}/train-{i:05d}.h5" for i in range(5))}
-    assert contents(fetched(town, tmp_path), besides=("timings.json",)) == contents(tmp_path / "local", besides=("timings.json",))
+    assert names == {
+        "test-00000.h5",
+        "val-00000.h5",
+        *(f"train/{i // 3:05d}/train-{i:05d}.h5" for i in range(5)),
+    }
+    assert contents(fetched(town, tmp_path), besides=("timings.json",)) == contents(
+        tmp_path / "local", besides=("timings.json",)
+    )
     assert verify(town).problems == []
     data, same = open_dataset(town), open_dataset(tmp_path / "local")
     assert np.array_equal(data.train.images([17, 0, 9]), same.train.images([17, 0, 9]))
@@ -122,8 +131,12 @@ def test_shards_lie_in_folders_behind_a_url_too(town, tmp_path, contents, monkey
     files.pipe_file(f"{town}/train/00007/train-00021.h5", b"HDF5")
     files.pipe_file(f"{town}/val/00000/val-00000.h5", b"HDF5")
     files.rm(f"{town}/train/00001/train-00004.h5")
-    assert [line.split(":")[0] for line in verify(town).problems] == ["train/00001/notes.txt", "train/00007", "val",
-                                                                     "train/00001/train-00004.h5"]  # fmt: skip
+    assert [line.split(":")[0] for line in verify(town).problems] == [
+        "train/00001/notes.txt",
+        "train/00007",
+        "val",
+        "train/00001/train-00004.h5",
+    ]
     for stranger in ("train/00001/notes.txt", "train/00007/train-00021.h5", "val/00000/val-00000.h5"):
         files.rm(f"{town}/{stranger}")
     generate(settings, town, workers=1)
@@ -164,7 +177,9 @@ def test_damage_behind_a_url_is_found(town):
     assert [line.split(":")[0] for line in verify(town).problems] == ["copy.h5", "notes", "val-00000.h5"]
     manifest = files.cat_file(f"{town}/manifest.json")
     files.pipe_file(f"{town}/manifest.json", manifest.replace(b'"seed": 0', b'"seed": 8'))
-    with pytest.raises(DamagedError, match=f"{town}/manifest.json is damaged: it does not match its own checksum"):
+    with pytest.raises(
+        DamagedError, match=f"{town}/manifest.json is damaged: it does not match its own checksum"
+    ):
         verify(town)
     files.pipe_file(f"{town}/manifest.json", manifest)
     files.rm(f"{town}/test-00000.h5")
@@ -197,6 +212,6 @@ def test_a_file_url_is_a_directory(tmp_path, local, contents, cli):
 def test_places_by_their_words(tmp_path):
     assert url_of("s3://b/x") == url_of(path_of("s3://b/x")) == "s3://b/x"
     assert url_of("out/demo") is url_of("/abs/x") is url_of("file:///abs/x") is None
-    assert isinstance(store_of("file:///abs/x"), Directory)
+    assert isinstance(store_of("file:///abs/x"), DirectoryStore)
     assert str(store_of("file:///abs/x")) == "/abs/x"
     assert str(store_of("s3://b/x/")) == "s3://b/x"

@@ -10,15 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simtown.datasets import manifest as manifests
-from simtown.datasets import summary as summaries
+from simtown.core.files import DamagedError
+from simtown.datasets import manifests, summaries
 from simtown.datasets.job import generate
 from simtown.datasets.making import entry
 from simtown.datasets.names import names
 from simtown.datasets.reader import Split, open_dataset
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.datasets.shards import columns, tasks
-from simtown.files import DamagedError
 from simtown.language.relations import RELATION_NAMES
 from simtown.language.sampler import sample
 
@@ -27,7 +26,20 @@ SMALL = Settings(entities=6, n=20, val=4, test=0, width=32, height=32, shard=8)
 
 def counted(examples):
     """The summary of :class:`~simtown.datasets.reader.Example` one by one, as dictionaries of names."""
-    result = {key: Counter() for key in ("answer", "subject", "object", "distractor", "relation", "weather", "paint", "hidden", "margin")}
+    result = {
+        key: Counter()
+        for key in (
+            "answer",
+            "subject",
+            "object",
+            "distractor",
+            "relation",
+            "weather",
+            "paint",
+            "hidden",
+            "margin",
+        )
+    }
     for e in examples:
         result["answer"][e.answer] += 1
         result["subject"][e.subject] += 1
@@ -47,9 +59,17 @@ def counted(examples):
 def test_a_summary_is_what_counting_the_examples_gives(which, request):
     dataset = open_dataset(request.getfixturevalue(which))
     told = names(dataset.settings)
-    labels = {"answer": (False, True), "subject": told["entities"], "object": told["entities"], "distractor": told["entities"],
-              "relation": told["relations"], "weather": told["weathers"], "paint": (None, *told["paints"]), "hidden": (False, True),
-              "margin": range(64)}  # fmt: skip
+    labels = {
+        "answer": (False, True),
+        "subject": told["entities"],
+        "object": told["entities"],
+        "distractor": told["entities"],
+        "relation": told["relations"],
+        "weather": told["weathers"],
+        "paint": (None, *told["paints"]),
+        "hidden": (False, True),
+        "margin": range(64),
+    }
     for split in SPLITS:
         summary, expected = dataset.summary(split), counted(dataset[split])
         for key, counter in expected.items():
@@ -67,10 +87,19 @@ def test_a_summary_is_what_counting_the_examples_gives(which, request):
     cut=st.integers(0, 10),
 )
 def test_parts_of_a_run_of_examples_add_up_to_the_whole(entities, seed, distractor, phrasing, relations, cut):
-    choices = Settings(entities=entities, seed=seed, distractor=distractor, phrasing=phrasing, relations=relations, frequencies="uniform")
+    choices = Settings(
+        entities=entities,
+        seed=seed,
+        distractor=distractor,
+        phrasing=phrasing,
+        relations=relations,
+        frequencies="uniform",
+    )
     index, sizes = np.arange(20), summaries.lengths(names(choices))
     whole = columns(sample(choices.recipe("train"), index), index, choices)
-    parts = [{name: rows[part] for name, rows in whole.items()} for part in (slice(2 * cut), slice(2 * cut, None))]
+    parts = [
+        {name: rows[part] for name, rows in whole.items()} for part in (slice(2 * cut), slice(2 * cut, None))
+    ]
     total = summaries.total((summaries.count(part, sizes) for part in parts), sizes)
     assert total == summaries.count(whole, sizes)
     assert {key: len(counts) for key, counts in total.items()} == sizes
@@ -87,7 +116,9 @@ def test_numbers_that_stand_for_nothing_are_not_counted():
         summaries.count({**rows, "scene/weather": np.array([0, 1, 2, 200], dtype=np.uint8)}, sizes)
 
 
-@pytest.mark.parametrize("margin", [[3.0], [0.25, 0.75], [1.0, 2.0, 3.0], [40.0, 50.0], np.linspace(0, 30, 1001)])
+@pytest.mark.parametrize(
+    "margin", [[3.0], [0.25, 0.75], [1.0, 2.0, 3.0], [40.0, 50.0], np.linspace(0, 30, 1001)]
+)
 def test_the_median_of_margins_is_right_to_half_a_metre(margin):
     counts = np.bincount(np.minimum(np.array(margin) * 2, 63).astype(int), minlength=64).tolist()
     assert abs(summaries.median_margin({"margin": counts}) - min(np.median(margin), 32)) <= 0.51

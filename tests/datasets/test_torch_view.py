@@ -1,4 +1,6 @@
-"""What DataLoader gets: whole batches, the same as rows one by one; shuffled orders that workers, ranks and restarts do not change."""
+"""What DataLoader gets: whole batches, the same as rows one by one; shuffled orders that workers, ranks and
+restarts do not change.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ import sys
 import numpy as np
 import pytest
 
-from simtown.datasets.kept import Kept, nbytes
+from simtown.datasets.lru import LRUCache, nbytes
 from simtown.datasets.reader import open_dataset
 
 torch = pytest.importorskip("torch", reason="needs torch: pip install '.[train]'")
@@ -22,7 +24,9 @@ from simtown.datasets.shuffled import Shuffled  # noqa: E402
 
 def same(one, other):
     """Whether two batches are alike in keys, types and values."""
-    return one.keys() == other.keys() and all(one[k].dtype == other[k].dtype and torch.equal(one[k], other[k]) for k in one)
+    return one.keys() == other.keys() and all(
+        one[k].dtype == other[k].dtype and torch.equal(one[k], other[k]) for k in one
+    )
 
 
 def test_a_batch_is_its_rows(rich):
@@ -55,17 +59,25 @@ def test_ranks_share_an_epoch_and_a_restart_goes_on(rich):
     every = list(DataLoader(Shuffled(split, 4, epoch=2), batch_size=None))
     for rank in (0, 1):
         own = Shuffled(split, 4, epoch=2, rank=rank, ranks=2)
-        assert all(same(one, other) for one, other in zip(DataLoader(own, batch_size=None), every[rank::2], strict=True))
+        assert all(
+            same(one, other)
+            for one, other in zip(DataLoader(own, batch_size=None), every[rank::2], strict=True)
+        )
         own.first = 1
         assert len(own) == 2
-        assert all(same(one, other) for one, other in zip(DataLoader(own, batch_size=None), every[rank::2][1:], strict=True))
+        assert all(
+            same(one, other)
+            for one, other in zip(DataLoader(own, batch_size=None), every[rank::2][1:], strict=True)
+        )
     assert len(Shuffled(split, 4, rank=0, ranks=4)) == 1
     again = Shuffled(split, 4)
     again.epoch = 2
     assert all(same(one, other) for one, other in zip(DataLoader(again, batch_size=None), every, strict=True))
 
 
-@pytest.mark.parametrize("wrong", [{"batch_size": 0}, {"batch_size": 4, "first": -1}, {"batch_size": 4, "rank": 2, "ranks": 2}])
+@pytest.mark.parametrize(
+    "wrong", [{"batch_size": 0}, {"batch_size": 4, "first": -1}, {"batch_size": 4, "rank": 2, "ranks": 2}]
+)
 def test_numbers_out_of_range(rich, wrong):
     with pytest.raises(ValueError, match="out of range"):
         Shuffled(open_dataset(rich).train, **wrong)
@@ -90,7 +102,7 @@ def test_kept_values_weigh_no_more_than_they_may():
         made.append(key)
         return np.zeros(key, dtype=np.uint8)
 
-    kept = Kept(10, nbytes)
+    kept = LRUCache(10, nbytes)
     for key in (4, 5, 4, 3, 5, 20, 4):
         assert len(kept.get(key, lambda key=key: value(key))) == key
     assert made == [4, 5, 3, 5, 20, 4], "4 was used again before 3 came, so 5 went"
@@ -123,10 +135,18 @@ def test_two_thousand_shards_with_256_open_files(tmp_path):
 
     made = "generate --entities 5 --n 4000 --val 2 --test 2 --size 32 --shard 2 --out town"
     commands = [
-        made, "info town", "preview town", "verify town --quick --pictures 0", "audit town", "captions town --out captions.txt",
-        "export town --to png --split train --out png", "gallery town", "render town/train:3999",
-        "fit town --train-size 64 --max-steps 2 --batch 32", made,
-    ]  # fmt: skip
+        made,
+        "info town",
+        "preview town",
+        "verify town --quick --pictures 0",
+        "audit town",
+        "captions town --out captions.txt",
+        "export town --to png --split train --out png",
+        "gallery town",
+        "render town/train:3999",
+        "fit town --train-size 64 --max-steps 2 --batch 32",
+        made,
+    ]
     words = [[sys.executable, "-m", "simtown", *command.split()] for command in commands]
     words.insert(1, [sys.executable, "-c", MANY, "town"])
     for command in words:

@@ -1,4 +1,6 @@
-"""Data sets of version 1, made by simtown 0.1.0, with today's program: read, shown, exported, trained on and verified, never made."""
+"""Data sets of version 1, made by simtown 0.1.0, with today's program: read, shown, exported, trained on and
+verified, never made.
+"""
 
 import json
 import tarfile
@@ -10,8 +12,7 @@ import numpy as np
 import pytest
 
 from simtown.assets.catalogue import ENTITIES, PROPS
-from simtown.datasets import manifest as manifests
-from simtown.datasets import version1
+from simtown.datasets import manifests, version1
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import SPLITS, Settings
 from simtown.datasets.shards import checksum
@@ -46,7 +47,9 @@ def test_examples_mean_what_they_meant(name, town):
     masked = name == "rich"
     for split in SPLITS:
         for example in dataset[split]:
-            assert example.question in [text(example.subject, example.relation, example.object, phrasing) for phrasing in range(5)]
+            assert example.question in [
+                text(example.subject, example.relation, example.object, phrasing) for phrasing in range(5)
+            ]
             assert example.answer == (example.margin > 0)
             assert len(example.scene.vehicles) == (3 if masked else 2)
             assert example.scene.vehicles[example.subject_slot].entity == example.subject
@@ -72,7 +75,13 @@ def test_every_street_kind_of_version_1_is_still_there():
 
 def test_names_of_version_1_keep_their_numbers(town):
     """What a set of version 1 means rests on this: lists only grow at their ends."""
-    assert ENTITIES[:3] + ENTITIES[100:102] == ("sedan", "fire truck", "school bus", "yellow truck", "street-food cart")
+    assert ENTITIES[:3] + ENTITIES[100:102] == (
+        "sedan",
+        "fire truck",
+        "school bus",
+        "yellow truck",
+        "street-food cart",
+    )
     assert RELATION_NAMES[:4] == ("left of", "right of", "in front of", "behind")
     assert WEATHERS[:7] == ("clear", "cloudy", "rain", "fog", "snow", "dusk", "night")
     for name in SETS:
@@ -90,8 +99,14 @@ def test_summaries_are_counted_from_the_rows(name, town):
         assert sum(summary["answer"]) == sum(summary["margin"]) == len(part)
         assert summary["paint"][0] == len(part) * dataset.settings.vehicles
         if len(part):
-            assert summary["subject"] == np.bincount(part.column("subject"), minlength=dataset.settings.entities).tolist()
-            assert summary["weather"] == np.bincount(part.column("scene/weather"), minlength=len(WEATHERS)).tolist()
+            assert (
+                summary["subject"]
+                == np.bincount(part.column("subject"), minlength=dataset.settings.entities).tolist()
+            )
+            assert (
+                summary["weather"]
+                == np.bincount(part.column("scene/weather"), minlength=len(WEATHERS)).tolist()
+            )
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -108,7 +123,9 @@ def change(directory, edit, name="train-00000.h5"):
     with h5py.File(directory / name, "r+") as file:
         edit(file)
     manifest = manifests.load(directory)
-    manifest["shards"][name].update(sha256=checksum(directory / name), bytes=(directory / name).stat().st_size)
+    manifest["shards"][name].update(
+        sha256=checksum(directory / name), bytes=(directory / name).stat().st_size
+    )
     manifests.save(directory, manifest)
 
 
@@ -127,12 +144,22 @@ def test_faults_in_a_set_of_version_1_are_found(town, copy):
         data = (faulty / "val-00000.h5").read_bytes()
         (faulty / "val-00000.h5").write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
 
-    assert any("contradicts the scene" in line for line in problems("answer", lambda faulty: change(faulty, flip)))
+    assert any(
+        "contradicts the scene" in line for line in problems("answer", lambda faulty: change(faulty, flip))
+    )
     assert any("checksum" in line for line in problems("byte", cut))
-    assert any("missing" in line for line in problems("lost", lambda faulty: (faulty / "test-00000.h5").unlink()))
+    assert any(
+        "missing" in line for line in problems("lost", lambda faulty: (faulty / "test-00000.h5").unlink())
+    )
     assert any("paint" in line for line in problems("paint", lambda faulty: change(faulty, add_paint)))
-    assert any("summary" in line for line in problems("count", lambda faulty: change(faulty, lambda f: f.attrs.update(summary="{}"))))
-    assert any("not belong" in line for line in problems("more", lambda faulty: (faulty / "notes.txt").write_text("milk")))
+    assert any(
+        "summary" in line
+        for line in problems("count", lambda faulty: change(faulty, lambda f: f.attrs.update(summary="{}")))
+    )
+    assert any(
+        "not belong" in line
+        for line in problems("more", lambda faulty: (faulty / "notes.txt").write_text("milk"))
+    )
 
 
 def add_paint(file):
@@ -165,7 +192,9 @@ def test_it_is_not_made_again(more, town, cli, contents):
     directory = town("plain")
     (directory / "val-00000.h5").unlink()
     before = contents(directory)
-    cli("generate", *WORDS, *more, "--out", directory).refuses("version 1 of the world", "makes version 2", "--out")
+    cli("generate", *WORDS, *more, "--out", directory).refuses(
+        "version 1 of the world", "makes version 2", "--out"
+    )
     assert contents(directory) == before
 
 
@@ -215,13 +244,16 @@ def test_models_train_on_it(town, tmp_path, cli):
     pytest.importorskip("torch", reason="needs torch: pip install '.[train]'")
     from simtown.training.evaluation import references
     from simtown.training.fit import fit
-    from simtown.training.run import FitSettings
+    from simtown.training.settings import FitSettings
 
     directory = town("plain")
     assert references(open_dataset(directory))["oracle"] == 1
-    cli("fit", directory, "--train-size", 8, "--stream", "--out", tmp_path / "run").refuses("--stream", "version 1 of the world")
+    cli("fit", directory, "--train-size", 8, "--stream", "--out", tmp_path / "run").refuses(
+        "--stream", "version 1 of the world"
+    )
     dataset = open_dataset(directory)
-    # its two validation examples may both be answered wrong, and then no weights are kept: validate with those of training
+    # its two validation examples may both be answered wrong, and then no weights are kept: validate with
+    # those of training
     dataset._splits["val"] = dataset._splits["train"]
     run = fit(FitSettings("pbn", 8, max_steps=32), dataset, tmp_path / "run")
     assert run["data"]["catalogue"] == 1

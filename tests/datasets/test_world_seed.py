@@ -1,4 +1,6 @@
-"""Worlds of other kinds, and data sets that share a test split: what --world-seed and --test-seed change, and what they leave alone."""
+"""Worlds of other kinds, and data sets that share a test split: what --world-seed and --test-seed change, and
+what they leave alone.
+"""
 
 import json
 from contextlib import closing
@@ -8,17 +10,17 @@ import numpy as np
 import pytest
 
 from simtown.assets.catalogue import ENTITIES, SIZES, VERSION
-from simtown.datasets import manifest as manifests
+from simtown.core.files import DamagedError
+from simtown.datasets import manifests
 from simtown.datasets.checks.consistency import inconsistent
 from simtown.datasets.export import export
 from simtown.datasets.job import generate
 from simtown.datasets.marginals import goodness, marginals
 from simtown.datasets.reader import open_dataset
-from simtown.datasets.settings import Settings, SettingsError, differences
+from simtown.datasets.settings import Settings, SettingsError
 from simtown.datasets.shards import layout, tasks
 from simtown.datasets.stored import Shard
 from simtown.datasets.verify import verify
-from simtown.files import DamagedError
 from simtown.language.sampler import draw_entities
 from simtown.render.raster import Raster
 
@@ -48,17 +50,23 @@ def test_every_other_seed_permutes_the_catalogue_and_its_worlds_are_nested():
     assert all(sorted(kinds) == list(range(len(ENTITIES))) for kinds in whole)
     assert len({kinds[:5] for kinds in whole}) == len(SEEDS)
     for seed, kinds in zip(SEEDS, whole, strict=True):
-        assert all(Settings(entities=k, world_seed=seed, seed=8).kinds == kinds[:k] for k in range(2, len(ENTITIES)))
+        assert all(
+            Settings(entities=k, world_seed=seed, seed=8).kinds == kinds[:k] for k in range(2, len(ENTITIES))
+        )
 
 
 def test_a_world_stays_what_it_is():
-    """If the catalogue grew without a new version, the worlds of all seeds would change under their data sets."""
+    """If the catalogue grew without a new version, the worlds of all seeds would change under their data
+    sets.
+    """
     assert SIZES[VERSION] == len(ENTITIES), "a larger catalogue is another version of the world: see SIZES"
     assert VERSION == 2
     assert Settings(entities=6, world_seed=1).kinds == (90, 5, 57, 81, 7, 99)
 
 
-@pytest.mark.parametrize("settings", [ELSEWHERE, replace(ELSEWHERE, world_seed=0)], ids=["other kinds", "the catalogue's"])
+@pytest.mark.parametrize(
+    "settings", [ELSEWHERE, replace(ELSEWHERE, world_seed=0)], ids=["other kinds", "the catalogue's"]
+)
 def test_ranks_are_the_places_in_the_list_of_kinds(settings):
     ranks = settings.ranks
     assert [ranks[kind] for kind in settings.kinds] == list(range(6))
@@ -133,7 +141,6 @@ def test_data_sets_of_two_seeds_with_one_test_seed_share_the_test_split_alone(el
 def test_a_test_seed_that_is_the_seed_makes_no_other_data_set():
     plain, named = Settings(seed=4).resolved(), Settings(seed=4, test_seed=4).resolved()
     assert plain == named
-    assert differences(plain, named) == []
     assert Settings(seed=4, test_seed=4).seeds == "seed 4"
     assert Settings(seed=4, test_seed=0, world_seed=-2).seeds == "seed 4, test seed 0, world seed -2"
     assert Settings(seed=4, test_seed=0).resolved() != plain
@@ -148,7 +155,11 @@ def test_a_world_of_other_kinds_proves_itself(elsewhere):
     assert "seed 3, world seed 3" in report.summary
 
 
-@pytest.mark.parametrize("kinds", [None, list(range(6)), [*ELSEWHERE.kinds[1:], ELSEWHERE.kinds[0]]], ids=["none", "first", "turned"])
+@pytest.mark.parametrize(
+    "kinds",
+    [None, list(range(6)), [*ELSEWHERE.kinds[1:], ELSEWHERE.kinds[0]]],
+    ids=["none", "first", "turned"],
+)
 def test_a_manifest_of_other_kinds_than_its_seeds_is_refused(kinds, elsewhere, copy):
     directory = copy(elsewhere)
     manifest = manifests.load(directory)
@@ -177,7 +188,25 @@ def test_info_names_the_kinds(elsewhere, plain, cli):
 
 
 def test_generate_makes_it_and_refuses_what_is_no_seed(tmp_path, cli, contents, elsewhere):
-    words = ["generate", "--entities", 6, "--n", 60, "--val", 10, "--test", 40, "--size", 32, "--seed", 3, "--shard", 20, "--workers", 1]
+    words = [
+        "generate",
+        "--entities",
+        6,
+        "--n",
+        60,
+        "--val",
+        10,
+        "--test",
+        40,
+        "--size",
+        32,
+        "--seed",
+        3,
+        "--shard",
+        20,
+        "--workers",
+        1,
+    ]
     cli(*words, "--world-seed", 3, "--test-seed", 3, "--out", tmp_path / "town").succeeds()
     beside = ("preview.png", "timings.json")
     assert contents(tmp_path / "town", beside) == contents(elsewhere, beside)
@@ -185,7 +214,7 @@ def test_generate_makes_it_and_refuses_what_is_no_seed(tmp_path, cli, contents, 
     cli(*words, "--world-seed", "some", "--out", tmp_path / "other").refuses("--world-seed")
     cli(*words, "--test-seed", 0.5, "--out", tmp_path / "other").refuses("--test-seed")
     assert not (tmp_path / "other").exists()
-    with pytest.raises(SettingsError, match="--entities"):
+    with pytest.raises(SettingsError, match="entities must be"):
         Settings(entities=len(ENTITIES) + 1, world_seed=1).check()
 
 

@@ -63,7 +63,9 @@ def png(side: int = 30_000) -> bytes:
     """A PNG of side x side pixels of one bit each: its file is small, its pixels are not."""
 
     def chunk(kind: bytes, content: bytes) -> bytes:
-        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+        return (
+            struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+        )
 
     row = bytes(1 + -(-side // 8))
     pixels = zlib.compress(row * side, 9)

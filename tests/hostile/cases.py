@@ -1,4 +1,7 @@
-"""A case: a command, the honest folder it reads, and what a stranger did to it. Its verdict names every offence."""
+"""A case: a command, the honest folder it reads, and what a stranger did to it.
+
+Its verdict names every offence.
+"""
 
 from __future__ import annotations
 
@@ -19,21 +22,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from simtown.progress import PREFIX
+from simtown.core.progress import PREFIX
 from tests.hostile import mutations
 from tests.hostile.commands import COMMANDS, Command, filled
 from tests.hostile.mutations import Mutation, Scene
 from tests.hostile.seeds import Store
 from tests.hostile.server import Watch
 
-#: What a case may take: bytes of memory beside what an idle process has, seconds of a processor, seconds that it may wait for something.
+#: What a case may take: bytes of memory beside what an idle process has, seconds of a processor, seconds that
+#: it may wait for something.
 MEMORY, SECONDS, WALL = 1_000_000_000, 20, 60
 #: Characters of a message. The paths of a case are in it, and a few values.
 LONGEST = 1_000
 #: Bytes of address space that a case may take; libraries reserve some that they never use.
 ADDRESSES = 2_500_000_000
 _NO_MEMORY = re.compile(
-    r"out of memory|unable to allocate|memoryerror|bad_alloc|cannot allocate|malloc of size|not enough memory|realloc of size", re.I
+    r"out of memory|unable to allocate|memoryerror|bad_alloc|cannot allocate|not enough memory|"
+    r"malloc of size|realloc of size",
+    re.I,
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
@@ -47,7 +53,9 @@ class Case:
 
     def script(self) -> str:
         """What makes the same case again: python -m tests.hostile 'SCRIPT'."""
-        return json.dumps([" ".join(self.command.words), *([m.kind, m.file, m.where, m.what] for m in self.mutations)])
+        return json.dumps(
+            [" ".join(self.command.words), *([m.kind, m.file, m.where, m.what] for m in self.mutations)]
+        )
 
     @classmethod
     def read(cls, script: str) -> Case:
@@ -82,8 +90,15 @@ class Server:
         alone = environment({"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"})
         (directory / "log").mkdir(parents=True)
         with open(directory / "log" / "server", "wb") as log:
-            self._process = subprocess.Popen([sys.executable, "-m", "tests.hostile.server"], env=alone, text=True, stderr=log,
-                                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=directory)  # fmt: skip
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.hostile.server"],
+                env=alone,
+                text=True,
+                stderr=log,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                cwd=directory,
+            )
         made = directory / "warm"
         made.mkdir()
         lines = []
@@ -105,10 +120,18 @@ class Server:
         return dict(json.loads(line))
 
     def run(self, case: Case, offend: str | None = None, keep: bool = False) -> Verdict:
-        """The verdict of a case. `offend` is Python code to run in the command's place; `keep` leaves the folder there."""
+        """The verdict of a case.
+
+        `offend` is Python code to run in the command's place; `keep` leaves the folder there.
+        """
         with scene_of(case, self.store, self.directory, keep) as scene:
-            request = {"root": str(scene.root), "words": words_of(case.command, "../out"), "memory": ADDRESSES,
-                       "seconds": self.seconds, "wall": self.wall}  # fmt: skip
+            request = {
+                "root": str(scene.root),
+                "words": words_of(case.command, "../out"),
+                "memory": ADDRESSES,
+                "seconds": self.seconds,
+                "wall": self.wall,
+            }
             if offend is not None:
                 request["offend"] = offend.replace("{root}", str(scene.root))
             before = snapshot(scene.root)
@@ -126,10 +149,15 @@ _SCRIPT = "import sys\nfrom simtown.cli import main\n\nif __name__ == '__main__'
 
 
 def in_process(case: Case, store: Store, directory: Path) -> Verdict:
-    """The verdict of a case whose command runs in a process of its own, so that it imports everything in the case's folder."""
+    """The verdict of a case whose command runs in a process of its own, so that it imports everything in the
+    case's folder.
+    """
     with scene_of(case, store, directory) as scene:
         root = scene.root
-        for place in (scene.work, *(scene.work / item for item in case.command.items if (scene.work / item).is_dir())):
+        for place in (
+            scene.work,
+            *(scene.work / item for item in case.command.items if (scene.work / item).is_dir()),
+        ):
             for name in mutations.PLANTED:
                 mutations.plant(scene, place, name)
         for name in (".numba_config.yaml", "matplotlibrc", "pyvenv.cfg"):
@@ -138,11 +166,26 @@ def in_process(case: Case, store: Store, directory: Path) -> Verdict:
         (root / "bin" / "simtown").write_text(_SCRIPT)
         before = snapshot(root)
         watch = Watch(root / "secret")
-        here = {"HOME": f"{root}/home", "TMPDIR": f"{root}/tmp", "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+        here = {
+            "HOME": f"{root}/home",
+            "TMPDIR": f"{root}/tmp",
+            "OMP_NUM_THREADS": "1",
+            "HF_HUB_OFFLINE": "1",
+        }
         words = [sys.executable, f"{root}/bin/simtown", *words_of(case.command, "../out")]
         with open(root / "log" / "out", "wb") as out, open(root / "log" / "err", "wb") as err:
-            done = subprocess.run(words, cwd=scene.work, env=environment(here), stdin=subprocess.DEVNULL, stdout=out, stderr=err)
-        ended = {"code": done.returncode, "hangs": False, "seconds": 0.0, "wall": 0.0, "memory": 0, "events": [], "opened": watch.opened()}
+            done = subprocess.run(
+                words, cwd=scene.work, env=environment(here), stdin=subprocess.DEVNULL, stdout=out, stderr=err
+            )
+        ended = {
+            "code": done.returncode,
+            "hangs": False,
+            "seconds": 0.0,
+            "wall": 0.0,
+            "memory": 0,
+            "events": [],
+            "opened": watch.opened(),
+        }
         return judged(scene, case.command, before, ended, home=True)
 
 
@@ -153,9 +196,14 @@ def environment(more: dict[str, str]) -> dict[str, str]:
 
 
 def words_of(command: Command, out: str) -> list[str]:
-    """The command line, in the working directory that the items lie in. An underscore within a question stands for a blank."""
-    return [word.replace("_", " ") if word.endswith("?") else word for word in
-            filled(command.words, lambda name: out if name == "out" else name)]  # fmt: skip
+    """The command line, in the working directory that the items lie in.
+
+    An underscore within a question stands for a blank.
+    """
+    return [
+        word.replace("_", " ") if word.endswith("?") else word
+        for word in filled(command.words, lambda name: out if name == "out" else name)
+    ]
 
 
 def named_by(command: Command) -> frozenset[str]:
@@ -166,7 +214,9 @@ def named_by(command: Command) -> frozenset[str]:
 
 @contextmanager
 def scene_of(case: Case, store: Store, directory: Path, keep: bool = False) -> Iterator[Scene]:
-    """The folders of a case: work, the stranger's; secret and home, the person's; out and tmp; marks, where planted code leaves one."""
+    """The folders of a case: work, the stranger's; secret and home, the person's; out and tmp; marks, where
+    planted code leaves one.
+    """
     root = Path(tempfile.mkdtemp(dir=directory, prefix="case-"))
     try:
         for name in ("work", "secret", "secret/keep", "home", "out", "tmp", "marks", "log", "outside"):
@@ -196,24 +246,42 @@ def snapshot(root: Path) -> dict[str, tuple[Any, ...]]:
             told = path.lstat()
             kind = stat.S_IFMT(told.st_mode)
             if stat.S_ISREG(kind):
-                content = hashlib.sha256(path.read_bytes()).digest() if told.st_size < 20_000_000 else told.st_mtime_ns
+                content = (
+                    hashlib.sha256(path.read_bytes()).digest()
+                    if told.st_size < 20_000_000
+                    else told.st_mtime_ns
+                )
                 found[str(path.relative_to(root))] = (kind, told.st_size, content)
             else:
                 found[str(path.relative_to(root))] = (kind, os.readlink(path) if stat.S_ISLNK(kind) else "")
     return found
 
 
-def judged(scene: Scene, command: Command, before: dict[str, tuple[Any, ...]], ended: dict[str, Any], home: bool = False) -> Verdict:
+def judged(
+    scene: Scene,
+    command: Command,
+    before: dict[str, tuple[Any, ...]],
+    ended: dict[str, Any],
+    home: bool = False,
+) -> Verdict:
     """The verdict on how a child ended and what it left. `home`: libraries may keep caches at home."""
     root = scene.root
     out, err = ((root / "log" / name).read_bytes().decode(errors="replace") for name in ("out", "err"))
-    offences = [*_of_ending(ended), *_of_messages(ended["code"], out, err), *_of_files(root, command, before, snapshot(root), home)]
+    offences = [
+        *_of_ending(ended),
+        *_of_messages(ended["code"], out, err),
+        *_of_files(root, command, before, snapshot(root), home),
+    ]
     token = (root / "log" / "token").read_text().encode()
     leaking = [path for path in _files(root) if token in path.read_bytes()]
     offences += [f"secret: it is in {path.relative_to(root)}" for path in leaking]
     kinds = {"read": "read outside", "code": "code ran", "process": "code ran", "network": "network"}
     offences += [f"{kinds[event[0]]}: {' '.join(event[1:])}" for event in ended["events"]]
-    offences += [f"read outside: {Path(name).relative_to(root)}" for name in ended["opened"] if name.startswith(str(root))]
+    offences += [
+        f"read outside: {Path(name).relative_to(root)}"
+        for name in ended["opened"]
+        if name.startswith(str(root))
+    ]
     return Verdict(tuple(dict.fromkeys(offences)), out, err, ended["code"], ended["seconds"], ended["memory"])
 
 
@@ -258,10 +326,19 @@ def _of_messages(code: int, out: str, err: str) -> Iterator[str]:
             yield f"a message of {len(last)} characters"
 
 
-def _of_files(root: Path, command: Command, before: dict[str, tuple[Any, ...]], after: dict[str, tuple[Any, ...]],
-              home: bool) -> Iterator[str]:  # fmt: skip
+def _of_files(
+    root: Path,
+    command: Command,
+    before: dict[str, tuple[Any, ...]],
+    after: dict[str, tuple[Any, ...]],
+    home: bool,
+) -> Iterator[str]:
     for name in sorted(before.keys() | after.keys()):
-        if before.get(name) == after.get(name) or name.startswith(("log/", "tmp/")) or (home and name.startswith("home/.")):
+        if (
+            before.get(name) == after.get(name)
+            or name.startswith(("log/", "tmp/"))
+            or (home and name.startswith("home/."))
+        ):
             continue
         inside = name.partition("/")[2]
         change = "made" if name not in before else "deleted" if name not in after else "changed"
@@ -270,5 +347,8 @@ def _of_files(root: Path, command: Command, before: dict[str, tuple[Any, ...]], 
         elif name.startswith("out/"):
             if change != "made" and before[name][0] == stat.S_IFLNK:
                 continue  # a link in the place of an output gives way to it
-        elif not (name.startswith("work/") and any(inside == one or inside.startswith(f"{one}/") for one in command.writes)):
+        elif not (
+            name.startswith("work/")
+            and any(inside == one or inside.startswith(f"{one}/") for one in command.writes)
+        ):
             yield f"write outside: {name} {change}"

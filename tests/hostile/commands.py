@@ -14,7 +14,8 @@ from dataclasses import dataclass
 LEFT_OUT = {
     "clip": "films a street from numbers on the command line; reads nothing",
     "bench render": "measures this machine; reads nothing",
-    "probe spatial judge": "serves a page until Ctrl-C; what it reads first, probe spatial judgements reads too",
+    "probe spatial judge": "serves a page until Ctrl-C; what it reads first, probe spatial judgements reads "
+    "too",
 }
 _ITEM = re.compile(r"\{([\w.-]+)\}")
 
@@ -24,7 +25,8 @@ class Command:
     """A command line.
 
     Attributes:
-        words: after "simtown". {ITEM} is the name of an item that lies in the working directory; {out} a directory for what is written.
+        words: after "simtown". {ITEM} is the name of an item that lies in the working directory; {out} a
+            directory for what is written.
         weight: how often it is drawn, beside the others: what takes long is drawn less often.
         writes: names in the working directory that it may write, or folders that it may write in.
         process: it starts processes, so it needs one of its own.
@@ -89,7 +91,13 @@ def call(words: Sequence[str]) -> tuple[int, str, str]:
     raise AssertionError("main returned")
 
 
-def _command(line: str, weight: int = 4, writes: tuple[str, ...] = (), process: bool = False, further: tuple[str, ...] = ()) -> Command:
+def _command(
+    line: str,
+    weight: int = 4,
+    writes: tuple[str, ...] = (),
+    process: bool = False,
+    further: tuple[str, ...] = (),
+) -> Command:
     return Command(tuple(line.split()), weight, writes, process, further)
 
 
@@ -111,7 +119,10 @@ DATA = (
     _command("preview {rich} --large --n 2 --out {out}/sheet.png"),
     _command("preview {old}", writes=("old-preview.png",)),
     _command("render {town}/train:1 --size 64 --out {out}/a.png"),
-    _command("render {rich}/train-00000.h5:1 --size 64 --depth --masks --glb {out}/a.glb --json {out}/a.json --out {out}/a.png"),
+    _command(
+        "render {rich}/train-00000.h5:1 --size 64 --depth --masks --glb {out}/a.glb --json {out}/a.json "
+        "--out {out}/a.png"
+    ),
     _command("captions {rich} --out {out}/captions.txt"),
     _command("export {rich} --to coco --out {out}/coco"),
     _command("export {town} --to clevr", writes=("town-clevr",)),
@@ -130,7 +141,8 @@ MORE = (
     _command("audit {town} --json {out}/audit.json", 2),
     _command("export {rich} --to parquet --out {out}/parquet"),
     _command(f"fit {{town}} --model question-only {_SMALL} --out {{out}}/run", 2),
-    _command(f"fit {{town}} --model question-only {_SMALL} --seed 0 --out {{stopped}}", 2, writes=("stopped",)),
+    _command(f"fit {{town}} --model question-only {_SMALL} --seed 0 "
+f"--out {{stopped}}", 2, writes=("stopped",)),
     _command("evaluate {run} {town} --device cpu --json {out}/told.json"),
     _command("evaluate {words} {town} --device cpu"),
     _command("predict {run} {street.png} Is_a_sedan_left_of_a_fire_truck? --out {out}/found.png"),
@@ -138,41 +150,56 @@ MORE = (
     _command("sweep --preset {preset.toml} --device cpu --plan"),
     _command("sweep --preset {preset.toml} --device cpu --plan --adaptive 0.9 --out {sweep}"),
     _command("sweep --preset {preset.toml} --device cpu --plan --out {sweep} --resume-from {cells}"),
-    _command("sweep --preset {preset.toml} --device cpu --jobs 1 --out {sweep} --resume-from {cells}", 0, ("sweep", "cells"), True),
+    _command("sweep --preset {preset.toml} --device cpu --jobs 1 --out {sweep} "
+"--resume-from {cells}", 0, ("sweep", "cells"), True),
     _command("complexity {sweep} --replicates 40 --out {out}/complexity", 1),
     _command("complexity {cells} --replicates 40", 1, writes=("cells",)),
     _command("complexity {results.csv} --replicates 40 --out {out}/complexity", 1),
     _command("vg prepare {relationships.json} --threshold 1 --out {out}/vg"),
     _command("vg prepare {relationships.json.zip} --threshold 1 --out {out}/vg"),
-    _command("vg prepare {relationships.json} --steps be,determiners --threshold 1 --out {prepared}", writes=("prepared",)),
-    _command("vg prepare {relationships.json.gz} --skip-bad --with {attributes.json} --threshold 1 --out {out}/vg"),
+    _command("vg prepare {relationships.json} --steps be,determiners --threshold 1 "
+"--out {prepared}", writes=("prepared",)),
+    _command("vg prepare {relationships.json.gz} --skip-bad --with {attributes.json} --threshold "
+"1 --out {out}/vg"),
     _command("vg stats {prepared}"),
     _command("vg sparsity {objects.json} --top 5 --out {out}/sparsity.png", 1),
     _command("vg sparsity {prepared} --top 5 --out {out}/sparsity.png", 1),
     _command("vg frequencies {prepared} --top 5 --out {out}/frequencies.csv"),
     _command("lm train {corpus.gz} --epochs 1 --device cpu --out {out}/lm", 1),
-    _command("lm train {region_descriptions.json} --tokenizer {lstm} --epochs 1 --device cpu --out {out}/lm", 1),
-    _command("lm train {corpus.txt} --epochs 1 --vocabulary 200 --batch 16 --lr 0.003 --device cpu --out {lstm}", 1, writes=("lstm",)),
+    _command("lm train {region_descriptions.json} --tokenizer {lstm} --epochs 1 --device "
+"cpu --out {out}/lm", 1),
+    _command("lm train {corpus.txt} --epochs 1 --vocabulary 200 --batch 16 --lr 0.003 --device "
+"cpu --out {lstm}", 1, writes=("lstm",)),
     _command("probe physical --data {physical} --model majority --task OP --out {out}/study", 2),
-    _command("probe physical --data {physical} --model glove:{glove.txt} --head logistic --task OA --out {out}/study", 2),
-    _command("probe physical --data {physical} --model hf:{gpt2} --head logistic --task OP --out {out}/study", 1),
-    _command("probe physical --data {physical} --model majority --out {study-physical}", writes=("study-physical",)),
+    _command("probe physical --data {physical} --model glove:{glove.txt} --head logistic --task OA "
+"--out {out}/study", 2),
+    _command("probe physical --data {physical} --model hf:{gpt2} --head logistic --task OP "
+"--out {out}/study", 1),
+    _command("probe physical --data {physical} --model majority --out "
+"{study-physical}", writes=("study-physical",)),
     _command("probe visual --data {visual} --model glove:{glove.gz} --task shape --out {out}/study", 2),
     _command("probe visual --data {visual} --model hf:{bert} --task color --out {out}/study", 1),
     _command("probe visual --data {visual} --model clip:{clip} --task material --out {out}/study", 1),
-    _command("probe visual --data {visual} --model sentence:{sentence} --as head --task shape --out {out}/study", 1),
+    _command("probe visual --data {visual} --model sentence:{sentence} --as head --task shape "
+"--out {out}/study", 1),
     _command("probe visual --data {mined} --model hf:{bert} --task color --out {out}/study", 2),
-    _command("probe visual --data {visual} --model glove:{glove.txt} --task color --out {study-visual}", writes=("study-visual",)),
-    _command("probe visual mine --attributes {attributes.json} --graphs {scene_graphs.json} --threshold 0 --out {out}/mined"),
+    _command("probe visual --data {visual} --model glove:{glove.txt} --task color "
+"--out {study-visual}", writes=("study-visual",)),
+    _command("probe visual mine --attributes {attributes.json} --graphs {scene_graphs.json} "
+"--threshold 0 --out {out}/mined"),
     _command("probe visual mine --text {corpus.txt} --subjects {mined} --out {out}/mined"),
-    _command("probe visual distill {corpus.txt} --teacher hf:{bert} --student hf:{bert} --out {out}/student", 1),
+    _command("probe visual distill {corpus.txt} --teacher hf:{bert} --student hf:{bert} "
+"--out {out}/student", 1),
     _command("probe visual figure 8 --data {visual} --out {out}/figure.png", 1),
     _command("probe visual bridge {rich} --out {out}/bridge --bias 0 --epochs 1", 1),
     _command(f"probe spatial --model lstm:{{lstm}} --corpus {{corpus.txt}} {_STUDY} --out {{out}}/study", 1),
-    _command(f"probe spatial --model ngram:{{corpus.gz}} --corpus {{corpus.gz}} {_STUDY} --out {{out}}/study", 1),
-    _command(f"probe spatial --model ngram:{{corpus.txt}} --corpus {{corpus.txt}} {_STUDY} --out {{study-spatial}}", 1, ("study-spatial",)),
+    _command(f"probe spatial --model ngram:{{corpus.gz}} --corpus {{corpus.gz}} {_STUDY} "
+f"--out {{out}}/study", 1),
+    _command(f"probe spatial --model ngram:{{corpus.txt}} --corpus {{corpus.txt}} {_STUDY} --out "
+f"{{study-spatial}}", 1, ("study-spatial",)),
     _command("probe spatial judgements {judgements.csv} --out {out}/means.tsv"),
     _command("probe spatial town {rich} --model ngram:{captions.txt} --out {out}/town.png", 1),
+    _command("probe ask {items.csv} --model ngram:{corpus.txt} --out {out}/asked", 2),
     _command("probe compare {study-physical} {study-physical}", 2),
     _command("probe compare {study-visual} {study-visual}", 2),
     _command("probe compare {study-spatial} {study-spatial}", 2),

@@ -6,10 +6,16 @@ from tests.hostile.cases import Server
 from tests.hostile.commands import COMMANDS, DATA
 from tests.hostile.seeds import Store
 
-EXTRAS = ("torch", "tensorboard", "safetensors", "scipy", "matplotlib", "transformers", "sklearn", "pyarrow", "lemminflect", "msgspec",
-          "spellchecker", "textblob")  # fmt: skip
+EXTRAS = (
+    "torch", "tensorboard", "safetensors", "scipy", "matplotlib", "transformers", "sklearn", "pyarrow",
+    "lemminflect", "msgspec", "spellchecker", "textblob",
+)  # fmt: skip
 #: What the quick tests run: one that reads, one that draws, one that writes.
-WARM = tuple(command for command in DATA if command.words[:2] in (("info", "{town}"), ("preview", "{town}"), ("export", "{rich}")))
+WARM = tuple(
+    command
+    for command in DATA
+    if command.words[:2] in (("info", "{town}"), ("preview", "{town}"), ("export", "{rich}"))
+)
 
 
 @pytest.fixture(scope="session")
@@ -36,6 +42,8 @@ def extras():
 @pytest.fixture(scope="session")
 def full(extras, store, tmp_path_factory):
     """A server that has run every command once."""
-    server = Server(store, tmp_path_factory.mktemp("full"), tuple(command for command in COMMANDS if not command.process))
+    server = Server(
+        store, tmp_path_factory.mktemp("full"), tuple(command for command in COMMANDS if not command.process)
+    )
     yield server
     server.close()

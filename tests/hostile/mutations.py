@@ -1,4 +1,6 @@
-"""What a stranger does to an honest folder: one mutation is a kind, a file, and two numbers that choose where and what."""
+"""What a stranger does to an honest folder: one mutation is a kind, a file, and two numbers that choose where
+and what.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,36 @@ from typing import Any
 from tests.hostile import bombs
 
 #: Put into every case: a module that a file may name, or that lies where Python would look for another.
-EVIL = "import pathlib\npathlib.Path({mark!r}).mkdir(parents=True, exist_ok=True)\n\n\nclass Evil:\n    pass\n"
-PLANTED = ("helper.py", "typer.py", "pickle.py", "numpy.py", "sitecustomize.py", "usercustomize.py", "conftest.py", "torch.py", "h5py.py",
-           "rich/__init__.py", "json.py", "simtown.py", "yaml.py", "matplotlib.py", "random.py", "ray.py", "numba.py", "multiprocessing.py",
-           "simtown_plugin.py", "evil.py", "transformers.py", "tqdm.py", "_typer.py", "signal.py", "code.py")  # fmt: skip
+EVIL = (
+    "import pathlib\npathlib.Path({mark!r}).mkdir(parents=True, exist_ok=True)\n\n\nclass Evil:\n    pass\n"
+)
+PLANTED = (
+    "helper.py",
+    "typer.py",
+    "pickle.py",
+    "numpy.py",
+    "sitecustomize.py",
+    "usercustomize.py",
+    "conftest.py",
+    "torch.py",
+    "h5py.py",
+    "rich/__init__.py",
+    "json.py",
+    "simtown.py",
+    "yaml.py",
+    "matplotlib.py",
+    "random.py",
+    "ray.py",
+    "numba.py",
+    "multiprocessing.py",
+    "simtown_plugin.py",
+    "evil.py",
+    "transformers.py",
+    "tqdm.py",
+    "_typer.py",
+    "signal.py",
+    "code.py",
+)
 #: With what is no module: settings of libraries, and a model that names its own code.
 PLANTS = (*PLANTED, ".numba_config.yaml", "matplotlibrc", "pyvenv.cfg", "auto_map")
 _DEEP = 100_000
@@ -40,15 +68,70 @@ RAW = {
 }
 #: Values that no honest file has, by what they try. {secret} and {outside} become absolute paths.
 VALUES: tuple[Any, ...] = (
-    None, True, -1, 0, 1, 2, 0.5, 10**6, 10**9, 2 * 10**9, 2**31, 2**63, 10**30, -(10**30), 1e308,
-    float("nan"), float("inf"), -float("inf"), "", " ", "x", "a" * 100_000, "1" * 5_000, "١٢٣", "²", "1_000", "999999999999x999999999999",
-    "\x1b]0;owned\x07\x1b[31mred", "[bold red]markup[/]", "[/nope]", "a\nb\rc", "a\u202eb\u2028c", "\x00",
-    "../../outside", "../secret", "../secret/secret.txt", "{secret}", "{secret}/secret.txt", "{outside}", "0/../../../outside",
-    "=1+1", "-1+1|cmd", "<script>alert(1)</script>", "%s%n{0.__class__}", "0-2000000000", "zipf:1e999", "zipf:nan",
-    "helper:Evil", "hf:../secret", "s3://evil/x", "http://user:password@127.0.0.1:9/x",
-    [], {}, [[]], [None], [1, "x"], ["../../outside"], [[1, 2], [3]], [10**30] * 3, {"": 0}, {"a": {"b": [1]}}, {"format": 1},
+    None,
+    True,
+    -1,
+    0,
+    1,
+    2,
+    0.5,
+    10**6,
+    10**9,
+    2 * 10**9,
+    2**31,
+    2**63,
+    10**30,
+    -(10**30),
+    1e308,
+    float("nan"),
+    float("inf"),
+    -float("inf"),
+    "",
+    " ",
+    "x",
+    "a" * 100_000,
+    "1" * 5_000,
+    "١٢٣",
+    "²",
+    "1_000",
+    "999999999999x999999999999",
+    "\x1b]0;owned\x07\x1b[31mred",
+    "[bold red]markup[/]",
+    "[/nope]",
+    "a\nb\rc",
+    "a\u202eb\u2028c",
+    "\x00",
+    "../../outside",
+    "../secret",
+    "../secret/secret.txt",
+    "{secret}",
+    "{secret}/secret.txt",
+    "{outside}",
+    "0/../../../outside",
+    "=1+1",
+    "-1+1|cmd",
+    "<script>alert(1)</script>",
+    "%s%n{0.__class__}",
+    "0-2000000000",
+    "zipf:1e999",
+    "zipf:nan",
+    "helper:Evil",
+    "hf:../secret",
+    "s3://evil/x",
+    "http://user:password@127.0.0.1:9/x",
+    [],
+    {},
+    [[]],
+    [None],
+    [1, "x"],
+    ["../../outside"],
+    [[1, 2], [3]],
+    [10**30] * 3,
+    {"": 0},
+    {"a": {"b": [1]}},
+    {"format": 1},
     *RAW,
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -59,7 +142,8 @@ class Mutation:
         kind: a name of KINDS.
         file: what is changed, a path below the working directory; what is planted lies beside it.
         where: chooses the place in the file: a number, or its name with dots between keys.
-        what: chooses what is put there: a number; a name of REPLACEMENTS, SHARD_EDITS or PLANTED; or a value as JSON.
+        what: chooses what is put there: a number; a name of REPLACEMENTS, SHARD_EDITS or PLANTED; or a value
+            as JSON.
     """
 
     kind: str
@@ -95,7 +179,9 @@ class Scene:
         return self.root / "marks" / name.replace("/", "-")
 
     def fill(self, text: str) -> str:
-        return text.replace("{secret}", str(self.root / "secret")).replace("{outside}", str(self.root / "outside"))
+        return text.replace("{secret}", str(self.root / "secret")).replace(
+            "{outside}", str(self.root / "outside")
+        )
 
 
 def _pick(choices: Any, which: int | str) -> Any:
@@ -111,7 +197,8 @@ def value(scene: Scene, what: int | str) -> Any:
     return scene.fill(chosen) if isinstance(chosen, str) else chosen
 
 
-# --- structured text ---------------------------------------------------------------------------------------------------------------
+# --- structured text
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _places(content: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -141,7 +228,9 @@ def _json(content: Any) -> str:
 
 def _toml(content: Any) -> str:
     if isinstance(content, dict):
-        return "{" + ", ".join(f"{json.dumps(str(key))} = {_toml(item)}" for key, item in content.items()) + "}"
+        return (
+            "{" + ", ".join(f"{json.dumps(str(key))} = {_toml(item)}" for key, item in content.items()) + "}"
+        )
     if isinstance(content, list):
         return "[" + ", ".join(_toml(item) for item in content) + "]"
     if isinstance(content, float):
@@ -186,7 +275,9 @@ def _edit_text(text: str, form: str, change: Callable[[Any, Any], None], where: 
         line = row if isinstance(row, list) else [row]
         texts = [_raw(cell) for cell in line]
         if form in ("csv", "tsv"):
-            csv.writer(out, delimiter=delimiter, lineterminator="\n").writerow([t.replace("\0", "") for t in texts])
+            csv.writer(out, delimiter=delimiter, lineterminator="\n").writerow(
+                [t.replace("\0", "") for t in texts]
+            )
         else:
             out.write(" ".join(texts) + "\n")
     return out.getvalue()
@@ -198,16 +289,24 @@ def _raw(cell: Any) -> str:
 
 def _sealed(content: Any) -> str:
     """As a deceiver would: the manifest's checksum of itself is right again."""
-    from simtown.datasets import manifest
+    from simtown.datasets import manifests
 
     text = _json(content)
     try:
-        return _json(manifest.sealed(json.loads(text)))
+        return _json(manifests.sealed(json.loads(text)))
     except (ValueError, RecursionError):
         return text
 
 
-FORMS = {".json": "json", ".toml": "toml", ".jsonl": "jsonl", ".csv": "csv", ".tsv": "tsv", ".txt": "text", ".vocab": "text"}
+FORMS = {
+    ".json": "json",
+    ".toml": "toml",
+    ".jsonl": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".txt": "text",
+    ".vocab": "text",
+}
 
 
 def _structured(scene: Scene, path: Path, change: Callable[[Any, Any], None], where: int | str) -> None:
@@ -278,9 +377,16 @@ def _parquet(path: Path, hostile: Any, where: int) -> None:
     if kind == 0:
         rows = rows.drop_columns([name])
     elif kind == 1:
-        rows = rows.rename_columns([str(hostile)[:200] if i == index else n for i, n in enumerate(rows.column_names)])
+        rows = rows.rename_columns(
+            [str(hostile)[:200] if i == index else n for i, n in enumerate(rows.column_names)]
+        )
     elif kind == 2:
-        plain = hostile if isinstance(hostile, str | float | bool | None) or (isinstance(hostile, int) and abs(hostile) < 2**63) else [1]
+        plain = (
+            hostile
+            if isinstance(hostile, str | float | bool | None)
+            or (isinstance(hostile, int) and abs(hostile) < 2**63)
+            else [1]
+        )
         rows = rows.set_column(index, name, pa.array([plain] * rows.num_rows))
     else:
         rows = rows.slice(0, 0) if where % 2 else pa.concat_tables([rows, rows])
@@ -293,11 +399,26 @@ def _numpy(scene: Scene, path: Path, mutation: Mutation) -> None:
 
     evil = bombs.npy_pickled(scene.mark("npy"))
     choices: list[bytes] = [
-        evil, bombs.npy(), bombs.npy("(-1,)"), bombs.npy("(1000000000000000000000,)", "<f8"), bombs.npy("(3,)", "|V0"),
-        bombs.npy("(2, 3)", "[('a', '<f4')]"), bombs.npy("(" * 500 + ")" * 500), bombs.npy("()"), bombs.npy("(0, 5)", "<f4"),
-    ]  # fmt: skip
-    for array in (np.array([np.nan] * 4), np.arange(4), np.array(["a", "\x1b[31m"]), np.zeros((3, 3, 3)), np.array(True), np.zeros(0),
-                  np.array([2**62]), np.array([1j])):  # fmt: skip
+        evil,
+        bombs.npy(),
+        bombs.npy("(-1,)"),
+        bombs.npy("(1000000000000000000000,)", "<f8"),
+        bombs.npy("(3,)", "|V0"),
+        bombs.npy("(2, 3)", "[('a', '<f4')]"),
+        bombs.npy("(" * 500 + ")" * 500),
+        bombs.npy("()"),
+        bombs.npy("(0, 5)", "<f4"),
+    ]
+    for array in (
+        np.array([np.nan] * 4),
+        np.arange(4),
+        np.array(["a", "\x1b[31m"]),
+        np.zeros((3, 3, 3)),
+        np.array(True),
+        np.zeros(0),
+        np.array([2**62]),
+        np.array([1j]),
+    ):
         file = io.BytesIO()
         np.save(file, array, allow_pickle=False)
         choices.append(file.getvalue())
@@ -313,7 +434,8 @@ def _numpy(scene: Scene, path: Path, mutation: Mutation) -> None:
             archive.writestr(other, chosen if other == name else content)
 
 
-# --- bytes and whole files ---------------------------------------------------------------------------------------------------------
+# --- bytes and whole files
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _bytes(scene: Scene, mutation: Mutation) -> None:
@@ -407,7 +529,7 @@ REPLACEMENTS: tuple[tuple[str, Callable[[Scene, Path], None]], ...] = (
     ("GIF", _content(lambda scene, path: _picture("GIF"))),
     ("TIFF", _content(lambda scene, path: _picture("TIFF"))),
     ("BMP", _content(lambda scene, path: _picture("BMP"))),
-)  # fmt: skip
+)
 _LINKS = ("link to the secret", "link to a directory", "link to /dev/zero")
 
 
@@ -420,7 +542,10 @@ def _picture(form: str) -> bytes:
 
 
 def _replace(scene: Scene, mutation: Mutation) -> None:
-    """Something else in the file's place. What the person named is no link: that would be the person's own choice."""
+    """Something else in the file's place.
+
+    What the person named is no link: that would be the person's own choice.
+    """
     choices = [pair for pair in REPLACEMENTS if mutation.file not in scene.named or pair[0] not in _LINKS]
     path = scene.work / mutation.file
     _remove(path)
@@ -428,7 +553,7 @@ def _replace(scene: Scene, mutation: Mutation) -> None:
 
 
 def _plant(scene: Scene, mutation: Mutation) -> None:
-    """Code with the name of a module, or a library's settings, where Python or a library might look for it."""
+    """Code with the name of a module, or a library's settings, where Python or a library may look for it."""
     name = _pick(PLANTS, mutation.what)
     places = (scene.work, (scene.work / mutation.file).parent)
     plant(scene, _pick(places, mutation.where), name)
@@ -457,36 +582,84 @@ def _remote(scene: Scene, directory: Path) -> None:
         told = json.loads(config.read_text())
     except (OSError, ValueError):
         return
-    mapped = dict.fromkeys(("AutoConfig", "AutoModel", "AutoModelForMaskedLM", "AutoModelForCausalLM"), "evil.Evil")
+    mapped = dict.fromkeys(
+        ("AutoConfig", "AutoModel", "AutoModelForMaskedLM", "AutoModelForCausalLM"), "evil.Evil"
+    )
     if isinstance(told, dict):
         config.write_text(json.dumps(told | {"model_type": "evil", "auto_map": mapped}))
         (directory / "evil.py").write_text(EVIL.format(mark=str(scene.mark("remote"))))
         (directory / "tokenizer_config.json").write_text(
-            json.dumps({"tokenizer_class": "EvilTokenizer", "auto_map": {"AutoTokenizer": ["evil.Evil", "evil.Evil"]}})
+            json.dumps(
+                {
+                    "tokenizer_class": "EvilTokenizer",
+                    "auto_map": {"AutoTokenizer": ["evil.Evil", "evil.Evil"]},
+                }
+            )
         )
 
 
 def _temporary(scene: Scene, mutation: Mutation) -> None:
     """Names that temporary files and directories have, or had, as links to what is the person's own."""
-    outputs = ["a.png", "sheet.png", "gallery", "coco", "study", "run", "vg", "lm", "captions.txt", "found.png", "told.json", "mined"]
+    outputs = [
+        "a.png",
+        "sheet.png",
+        "gallery",
+        "coco",
+        "study",
+        "run",
+        "vg",
+        "lm",
+        "captions.txt",
+        "found.png",
+        "told.json",
+        "mined",
+    ]
     name = Path(mutation.file).name
-    beside = [(scene.root / "out", one) for one in outputs] + [(scene.work, "town-gallery"), (scene.work, "town-clevr"),
-              (scene.work, "old-preview.png"), (scene.work, "rich-marginals.png"), ((scene.work / mutation.file).parent, name)]  # fmt: skip
+    beside = [(scene.root / "out", one) for one in outputs] + [
+        (scene.work, "town-gallery"),
+        (scene.work, "town-clevr"),
+        (scene.work, "old-preview.png"),
+        (scene.work, "rich-marginals.png"),
+        ((scene.work / mutation.file).parent, name),
+    ]
     directory, name = _pick(beside, mutation.where)
     random16 = "0123456789abcdef"
     forms = (
-        f".{name}.simtown-partial", f".{name}.{random16}.simtown-partial", f".{name}.{random16}.tmp", f".{name}.tmp",
-        f".{name}.{os.getpid()}.tmp", name, f".{name}.partial",
-    )  # fmt: skip
+        f".{name}.simtown-partial",
+        f".{name}.{random16}.simtown-partial",
+        f".{name}.{random16}.tmp",
+        f".{name}.tmp",
+        f".{name}.{os.getpid()}.tmp",
+        name,
+        f".{name}.partial",
+    )
     path = directory / _pick(forms, mutation.what)
-    if path.exists() and (path.is_dir() or str(path.relative_to(scene.root / "work" if directory != scene.root / "out" else scene.root)) in
-                          scene.named):  # fmt: skip
+    if path.exists() and (
+        path.is_dir()
+        or str(path.relative_to(scene.root / "work" if directory != scene.root / "out" else scene.root))
+        in scene.named
+    ):
         return
     _remove(path)
     path.symlink_to(scene.root / "secret" / ("secret.txt" if mutation.number // len(forms) % 2 else "."))
 
 
-_NAMES = ("a\x1b[31mred", "[bold]a[/]", "=1+1", "-rf", "a\nb", "..a", "a" * 200, "\u202ea", "<b>a", "%s", "a b", ".hidden", "\udcff", "CON")
+_NAMES = (
+    "a\x1b[31mred",
+    "[bold]a[/]",
+    "=1+1",
+    "-rf",
+    "a\nb",
+    "..a",
+    "a" * 200,
+    "\u202ea",
+    "<b>a",
+    "%s",
+    "a b",
+    ".hidden",
+    "\udcff",
+    "CON",
+)
 
 
 def _sparse_ones(directory: str, names: list[str]) -> list[str]:
@@ -495,7 +668,9 @@ def _sparse_ones(directory: str, names: list[str]) -> list[str]:
 
 
 def _neighbour(scene: Scene, mutation: Mutation) -> None:
-    """Beside a file, or beside its folder: a copy under a hostile name, or a link to where nothing should be looked for."""
+    """Beside a file, or beside its folder: a copy under a hostile name, or a link to where nothing should be
+    looked for.
+    """
     path = scene.work / mutation.file
     if int(mutation.where) % 2 and path.parent != scene.work:
         path = path.parent
@@ -511,7 +686,8 @@ def _neighbour(scene: Scene, mutation: Mutation) -> None:
         beside.symlink_to((scene.root / "secret", "..", scene.root / "secret" / "secret.txt")[kind - 2])
 
 
-# --- shards ------------------------------------------------------------------------------------------------------------------------
+# --- shards
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _shard(scene: Scene, mutation: Mutation) -> None:
@@ -697,15 +873,22 @@ SHARD_EDITS: tuple[tuple[str, Callable[[Scene, Any, str], None]], ...] = (
     ("no attributes", _no_attributes),
     *((f"filled with {n}", _filled(n)) for n in (-1, 0, 1, 200, 10**9, float("nan"), float("inf"), -1e30)),
     *((f"with one {n}", _one(n)) for n in (-1, 0, 7, 255, 10**9, float("nan"), float("inf"), 1e30)),
-)  # fmt: skip
+)
 
 
-# --- all of them -------------------------------------------------------------------------------------------------------------------
+# --- all of them
+# ------------------------------------------------------------------------------------------------------------
 
 KINDS: dict[str, Callable[[Scene, Mutation], None]] = {
-    "value": _value, "key": _key, "bytes": _bytes, "replace": _replace, "neighbour": _neighbour, "plant": _plant,
-    "temporary": _temporary, "shard": _shard,
-}  # fmt: skip
+    "value": _value,
+    "key": _key,
+    "bytes": _bytes,
+    "replace": _replace,
+    "neighbour": _neighbour,
+    "plant": _plant,
+    "temporary": _temporary,
+    "shard": _shard,
+}
 _VALUED = (*FORMS, ".gz", ".zip", ".safetensors")
 
 
@@ -737,12 +920,25 @@ def apply(scene: Scene, mutations: tuple[Mutation, ...]) -> None:
             continue
         if mutation.kind == "replace":
             replaced.add(mutation.file)
-        elif mutation.kind in ("value", "key", "bytes", "shard") and (path.is_symlink() or not path.is_file()):
+        elif mutation.kind in ("value", "key", "bytes", "shard") and (
+            path.is_symlink() or not path.is_file()
+        ):
             continue
         try:
             KINDS[mutation.kind](scene, mutation)
-        except (ValueError, LookupError, ArithmeticError, TypeError, AttributeError, OSError, RuntimeError, StopIteration,
-                zipfile.BadZipFile, zlib.error, MemoryError):  # fmt: skip
+        except (
+            ValueError,
+            LookupError,
+            ArithmeticError,
+            TypeError,
+            AttributeError,
+            OSError,
+            RuntimeError,
+            StopIteration,
+            zipfile.BadZipFile,
+            zlib.error,
+            MemoryError,
+        ):
             continue  # a file that is no longer of its kind, or too large by now
     for path in sorted(scene.changed):
         _enter_checksum(path)

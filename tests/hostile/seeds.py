@@ -1,4 +1,6 @@
-"""Honest folders and files of every kind that a command reads, each made once: what a stranger's folder is made of."""
+"""Honest folders and files of every kind that a command reads, each made once: what a stranger's folder is
+made of.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +81,9 @@ def _dataset(path: Path, **choices: object) -> None:
     from simtown.datasets.job import generate
     from simtown.datasets.settings import Settings
 
-    generate(Settings(**{"n": 8, "val": 20, "test": 4, "width": 32, "height": 32, **choices}), path, workers=1)  # type: ignore[arg-type]
+    generate(
+        Settings(**{"n": 8, "val": 20, "test": 4, "width": 32, "height": 32, **choices}), path, workers=1
+    )  # type: ignore[arg-type]
 
 
 @_item("town")
@@ -89,8 +93,21 @@ def _town(store: Store, path: Path) -> None:
 
 @_item("rich")
 def _rich(store: Store, path: Path) -> None:
-    _dataset(path, entities=8, val=4, test=12, distractor=True, masks=True, depth=True, phrasing="varied", frequencies="zipf:0.5", shard=4,
-             world_seed=3, paint="uniform", jitter=0.5)  # fmt: skip
+    _dataset(
+        path,
+        entities=8,
+        val=4,
+        test=12,
+        distractor=True,
+        masks=True,
+        depth=True,
+        phrasing="varied",
+        frequencies="zipf:0.5",
+        shard=4,
+        world_seed=3,
+        paint="uniform",
+        jitter=0.5,
+    )
 
 
 @_item("old")
@@ -108,7 +125,12 @@ def _fit(store: Store, path: Path, model: str, watcher: object = None) -> None:
     from simtown.training.fit import fit
     from tests.training.towns import small
 
-    fit(small(model, train_size=8, batch=4, max_steps=4), store.path("town"), path, *([watcher] if watcher else []))
+    fit(
+        small(model, train_size=8, batch=4, max_steps=4),
+        store.path("town"),
+        path,
+        *([watcher] if watcher else []),
+    )
 
 
 @_item("run")
@@ -140,15 +162,15 @@ def _preset(store: Store, path: Path) -> None:
 
 @_item("sweep")
 def _sweep(store: Store, path: Path) -> None:
-    from simtown.training import sweep as sweeps
+    from simtown.training import sweep
     from simtown.training.fit import fit
     from simtown.training.plan import read
 
     plan = read(str(store.path("preset.toml")), "cpu")
     for data in plan.data():
-        _dataset(sweeps.dataset_path(path, data), entities=3)
+        _dataset(sweep.dataset_path(path, data), entities=3)
     for cell in plan.cells:
-        fit(cell.fit, sweeps.dataset_path(path, cell.data), path / sweeps.RUNS / cell.name)
+        fit(cell.fit, sweep.dataset_path(path, cell.data), path / sweep.RUNS / cell.name)
 
 
 @_item("cells")
@@ -161,8 +183,12 @@ def _cells(store: Store, path: Path) -> None:
 
 @_item("results.csv")
 def _results(store: Store, path: Path) -> None:
-    rows = [(g, n, s, round(100 * (0.5 + 0.4 * n / (n + m))), 100) for g, m in (("ours", 50), ("theirs", 200)) for n in (20, 80, 400)
-            for s in (0, 1)]  # fmt: skip
+    rows = [
+        (g, n, s, round(100 * (0.5 + 0.4 * n / (n + m))), 100)
+        for g, m in (("ours", 50), ("theirs", 200))
+        for n in (20, 80, 400)
+        for s in (0, 1)
+    ]
     _csv(path, [("group", "size", "seed", "correct", "total"), *rows])
 
 
@@ -183,20 +209,30 @@ def _paint(store: Store, path: Path) -> None:
 
 @_item("glove.txt")
 def _glove(store: Store, path: Path) -> None:
-    path.write_text("".join(f"{w} {' '.join(f'{x:.3f}' for x in v)}\n" for w, v in _vectors().items() if " " not in w))
+    path.write_text(
+        "".join(f"{w} {' '.join(f'{x:.3f}' for x in v)}\n" for w, v in _vectors().items() if " " not in w)
+    )
 
 
 def _vectors() -> dict[str, np.ndarray]:
     """Vectors of the words that the small worlds of the probes ask for."""
     from simtown.probes.spatial.relations import RELATIONS
-    from simtown.probes.visual.classes import RELATIONS as LOOKS
+    from simtown.probes.visual import classes
     from tests.probes.physical.world import OBJECTS, PROPERTIES, VERBS
     from tests.probes.visual.world import SUBJECTS
 
-    words = [*(o.rpartition("_")[2] for o in OBJECTS), *(p[1] for p in PROPERTIES.values()), *VERBS, *SUBJECTS, *RELATIONS]
-    words += [w for relation in LOOKS.values() for w in relation.classes]
+    words = [
+        *(o.rpartition("_")[2] for o in OBJECTS),
+        *(p[1] for p in PROPERTIES.values()),
+        *VERBS,
+        *SUBJECTS,
+        *RELATIONS,
+    ]
+    words += [w for relation in classes.RELATIONS.values() for w in relation.classes]
     rng = np.random.default_rng(0)
-    return {word: rng.normal(size=6) for word in dict.fromkeys(part for w in words for part in (w, *w.split()))}
+    return {
+        word: rng.normal(size=6) for word in dict.fromkeys(part for w in words for part in (w, *w.split()))
+    }
 
 
 @_item("glove.gz")
@@ -239,17 +275,22 @@ def _sentence(store: Store, path: Path) -> None:
     """An encoder in sentence-transformers' layout."""
     _model("encoder", path)
     modules = [("Transformer", ""), ("Pooling", "1_Pooling"), ("Normalize", "2_Normalize")]
-    told = [{"idx": i, "name": str(i), "path": p, "type": f"sentence_transformers.models.{t}"} for i, (t, p) in enumerate(modules)]
+    told = [
+        {"idx": i, "name": str(i), "path": p, "type": f"sentence_transformers.models.{t}"}
+        for i, (t, p) in enumerate(modules)
+    ]
     (path / "modules.json").write_text(json.dumps(told))
     (path / "1_Pooling").mkdir()
-    (path / "1_Pooling" / "config.json").write_text(json.dumps({"word_embedding_dimension": 16, "pooling_mode_mean_tokens": True}))
+    (path / "1_Pooling" / "config.json").write_text(
+        json.dumps({"word_embedding_dimension": 16, "pooling_mode_mean_tokens": True})
+    )
 
 
 @_item("lstm")
 def _lstm(store: Store, path: Path) -> None:
     """What simtown lm train makes."""
+    from simtown.core.progress import Progress
     from simtown.probes.lm.train import LMSettings, train
-    from simtown.progress import Progress
 
     settings = LMSettings("lstm", epochs=1, vocabulary=200, batch=16, learning_rate=3e-3)
     with Progress("seed") as watcher:
@@ -260,7 +301,12 @@ def _lstm(store: Store, path: Path) -> None:
 def _corpus(store: Store, path: Path) -> None:
     from simtown.probes.spatial.relations import RELATIONS
 
-    phrases = [f"the {a} is {r} the {b}" for r in RELATIONS for a in ("red car", "snow", "green sock") for b in ("white tree", "road")]
+    phrases = [
+        f"the {a} is {r} the {b}"
+        for r in RELATIONS
+        for a in ("red car", "snow", "green sock")
+        for b in ("white tree", "road")
+    ]
     path.write_text("\n".join(phrases) + "\n")
 
 
@@ -293,9 +339,9 @@ _item("relationships.json.gz")(_released("relationships", ".gz"))
 
 @_item("prepared")
 def _prepared(store: Store, path: Path) -> None:
-    from simtown.visualgenome.prepare import Choices, prepare
+    from simtown.visualgenome.prepare import PrepareSettings, prepare
 
-    prepare(store.path("relationships.json"), path, Choices(("be", "determiners"), 1, False))
+    prepare(store.path("relationships.json"), path, PrepareSettings(("be", "determiners"), 1, False))
 
 
 @_item("physical")
@@ -332,8 +378,24 @@ def _mined(store: Store, path: Path) -> None:
 
     attributes = store.directory / "mining.json"
     names = ("car", "snow", "sock", "tree", "road", "wall", "fence", "cloud", "rose", "tie", "brick", "leaf")
-    images = [{"image_id": i, "attributes": [{"object_id": 10 * i + k, "names": [n], "x": 1, "y": 1, "w": 5, "h": 5,
-               "attributes": [("red", "white", "green", "brown")[k % 4]]} for k, n in enumerate(names)]} for i in range(20)]  # fmt: skip
+    images = [
+        {
+            "image_id": i,
+            "attributes": [
+                {
+                    "object_id": 10 * i + k,
+                    "names": [n],
+                    "x": 1,
+                    "y": 1,
+                    "w": 5,
+                    "h": 5,
+                    "attributes": [("red", "white", "green", "brown")[k % 4]],
+                }
+                for k, n in enumerate(names)
+            ],
+        }
+        for i in range(20)
+    ]
     attributes.write_text(json.dumps(images))
     mine(Sources(attributes, None, None, None, None, None, False, 10, None, False), path)
 
@@ -344,7 +406,9 @@ def _study(*words: str) -> Callable[[Store, Path], None]:
     def make(store: Store, path: Path) -> None:
         for name in commands.Command(words).items:
             store.path(name)
-        with contextlib.chdir(store.directory):  # results name their sources: those of a case have the same names
+        with contextlib.chdir(
+            store.directory
+        ):  # results name their sources: those of a case have the same names
             code, _, err = commands.call([*commands.filled(words, str), "--out", path.name])
         assert code == 0, err
 
@@ -352,12 +416,34 @@ def _study(*words: str) -> Callable[[Store, Path], None]:
 
 
 _item("study-physical")(_study("probe", "physical", "--data", "{physical}", "--model", "majority"))
-_item("study-visual")(_study("probe", "visual", "--data", "{visual}", "--model", "glove:{glove.txt}", "--task", "color"))
-_item("study-spatial")(_study("probe", "spatial", "--model", "ngram:{corpus.txt}", "--corpus", "{corpus.txt}", "--rare", "1", "--least",
-                              "2", "--most", "4"))  # fmt: skip
+_item("study-visual")(
+    _study("probe", "visual", "--data", "{visual}", "--model", "glove:{glove.txt}", "--task", "color")
+)
+_item("study-spatial")(
+    _study(
+        "probe",
+        "spatial",
+        "--model",
+        "ngram:{corpus.txt}",
+        "--corpus",
+        "{corpus.txt}",
+        "--rare",
+        "1",
+        "--least",
+        "2",
+        "--most",
+        "4",
+    )
+)
 
 
 _item("captions.txt")(_study("captions", "{rich}"))
+
+
+@_item("items.csv")
+def _items(store: Store, path: Path) -> None:
+    rows = ("snow,white=8|red=1,the [X] is [Y]", "sock,red,a [Y] [X]", "road,white,the road is [Y]")
+    path.write_text("\n".join(("subject,gold,template", *rows)) + "\n")
 
 
 @_item("grid.toml")
@@ -367,10 +453,10 @@ def _grid(store: Store, path: Path) -> None:
 
 @_item("judgements.csv")
 def _judgements(store: Store, path: Path) -> None:
-    from simtown.probes.spatial.judge.answers import Answers
+    from simtown.probes.spatial.judge.answers import RatingsFile
     from simtown.probes.spatial.judge.trials import trials_of
 
-    with Answers(path) as answers:
+    with RatingsFile(path) as answers:
         for worker in ("anna", "ben"):
             for number, trial in enumerate(trials_of(worker)):
                 answers.add(worker, number, 99 if trial.kind == "self" else 7 * number % 50, 1.0)

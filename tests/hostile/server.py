@@ -1,6 +1,8 @@
-"""A process that has imported what commands need, and forks a child for each case: a case costs milliseconds, not seconds.
+"""A process that has imported what commands need, and forks a child for each case: a case costs milliseconds,
+not seconds.
 
-It reads a request a line from stdin and answers with a line on stdout. Everything that the child does is watched.
+It reads a request a line from stdin and answers with a line on stdout. Everything that the child does is
+watched.
 """
 
 from __future__ import annotations
@@ -19,12 +21,27 @@ from pathlib import Path
 from typing import Any
 
 #: What Python says of code that is unpickled, and must not.
-_HARMFUL = ("os", "posix", "nt", "subprocess", "importlib", "runpy", "pty", "shutil", "socket", "webbrowser", "code", "pdb")
+_HARMFUL = (
+    "os",
+    "posix",
+    "nt",
+    "subprocess",
+    "importlib",
+    "runpy",
+    "pty",
+    "shutil",
+    "socket",
+    "webbrowser",
+    "code",
+    "pdb",
+)
 _IN_OPEN, _IN_NONBLOCK = 0x20, 0o4000
 
 
 class Watch:
-    """Linux tells of every file of a directory that is opened, by whatever library; elsewhere nothing is told."""
+    """Linux tells of every file of a directory that is opened, by whatever library; elsewhere nothing is
+    told.
+    """
 
     def __init__(self, directory: Path) -> None:
         self._handle, self._names = -1, dict[int, Path]()
@@ -60,7 +77,9 @@ def _audit(root: str, report: int) -> None:
     busy = False
 
     def tell(*words: object) -> None:
-        os.write(report, ("\t".join(repr(str(word))[1:-1][:300] for word in words) + "\n").encode(errors="replace"))
+        os.write(
+            report, ("\t".join(repr(str(word))[1:-1][:300] for word in words) + "\n").encode(errors="replace")
+        )
 
     def hook(event: str, args: tuple[Any, ...]) -> None:
         nonlocal busy
@@ -77,13 +96,23 @@ def _audit(root: str, report: int) -> None:
             elif event in ("os.listdir", "os.scandir") and isinstance(args[0], str | os.PathLike):
                 if os.path.realpath(os.fspath(args[0])).startswith(secret):
                     tell("read", f"the directory {args[0]}")
-            elif event == "ctypes.dlopen" and args[0] and os.path.abspath(os.fsdecode(args[0])).startswith(root):
+            elif (
+                event == "ctypes.dlopen"
+                and args[0]
+                and os.path.abspath(os.fsdecode(args[0])).startswith(root)
+            ):
                 tell("code", args[0])
-            elif event in ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn") and args[0] != "uname":  # of platform.processor
+            elif (
+                event in ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn") and args[0] != "uname"
+            ):  # of platform.processor
                 tell("process", args[:2])
             elif event == "pickle.find_class" and str(args[0]).partition(".")[0] in _HARMFUL:
                 tell("code", f"{args[0]}.{args[1]} of a pickle")
-            elif event == "socket.connect" and isinstance(args[1], tuple) and not str(args[1][0]).startswith(("127.", "::1")):
+            elif (
+                event == "socket.connect"
+                and isinstance(args[1], tuple)
+                and not str(args[1][0]).startswith(("127.", "::1"))
+            ):
                 tell("network", args[1])
             elif event == "socket.getaddrinfo" and args[0] not in (None, "localhost", "127.0.0.1"):
                 tell("network", args[0])
@@ -115,7 +144,9 @@ def _child(request: dict[str, Any], report: int) -> None:
         os.setsid()
         os.chdir(f"{root}/work")
         for number, name in enumerate(("in", "out", "err")):
-            handle = os.open(os.devnull if name == "in" else f"{root}/log/{name}", os.O_RDWR | os.O_CREAT, 0o600)
+            handle = os.open(
+                os.devnull if name == "in" else f"{root}/log/{name}", os.O_RDWR | os.O_CREAT, 0o600
+            )
             os.dup2(handle, number)
         sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115
         os.environ.update({"HOME": f"{root}/home", "TMPDIR": f"{root}/tmp"})
@@ -186,7 +217,10 @@ def _kill(group: int) -> None:
 
 
 def _prepare(store: str, warm: list[list[str]]) -> None:
-    """Import and compile before the first fork. A command that is run here finds honest folders in the store."""
+    """Import and compile before the first fork.
+
+    A command that is run here finds honest folders in the store.
+    """
     from tests.hostile import commands
 
     os.chdir(store)

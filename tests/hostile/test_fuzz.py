@@ -1,7 +1,9 @@
-"""No command runs code of a folder, writes or reads outside, or takes more memory or time than it may, whatever the folder holds.
+"""No command runs code of a folder, writes or reads outside, or takes more memory or time than it may,
+whatever the folder holds.
 
-The slow test draws 2,000 cases, the same everywhere; SIMTOWN_HOSTILE_SEED=7 draws others, SIMTOWN_HOSTILE_CASES=200 fewer. What it finds,
-it makes small and prints as a script that runs it again: python -m tests.hostile 'SCRIPT'.
+The slow test draws 2,000 cases, the same everywhere; SIMTOWN_HOSTILE_SEED=7 draws others,
+SIMTOWN_HOSTILE_CASES=200 fewer. What it finds, it makes small and prints as a script that runs it again:
+python -m tests.hostile 'SCRIPT'.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ def cases(command: Command, store: Store) -> st.SearchStrategy[Case]:
     files = []
     for item in command.items:
         path = store.path(item)
-        inside = sorted(p for p in path.rglob("*") if p.is_file() and not unread(p)) if path.is_dir() else [path]
+        inside = (
+            sorted(p for p in path.rglob("*") if p.is_file() and not unread(p)) if path.is_dir() else [path]
+        )
         files += [str(p.relative_to(store.directory)) for p in inside]
 
     @st.composite
@@ -59,22 +63,46 @@ FIXED = (
     '["info {rich}/test:0", ["shard", "rich/test-00000.h5", "answer", "every attribute"]]',
     '["info {rich}/test:0", ["shard", "rich/test-00000.h5", "scene/prop_pose", "as texts of any length"]]',
     '["verify {rich} --quick", ["shard", "rich/train-00000.h5", "margin", "with lzf and shuffle"]]',
-    '["preview {town} --out {out}/sheet.png", ["shard", "town/train-00000.h5", "images", "external storage of the secret"]]',
-    '["preview {town} --out {out}/sheet.png", ["shard", "town/train-00000.h5", "images", "a billion rows in one piece"]]',
+    (
+        '["preview {town} --out {out}/sheet.png", '
+        '["shard", "town/train-00000.h5", "images", "external storage of the secret"]]'
+    ),
+    (
+        '["preview {town} --out {out}/sheet.png", '
+        '["shard", "town/train-00000.h5", "images", "a billion rows in one piece"]]'
+    ),
     '["preview {town} --out {out}/sheet.png", ["temporary", "town/manifest.json", 1, 5]]',
-    '["render {town}/train:1 --size 64 --out {out}/a.png", ["shard", "town/train-00000.h5", "scene/weather", "with one 255"]]',
+    (
+        '["render {town}/train:1 --size 64 --out {out}/a.png", '
+        '["shard", "town/train-00000.h5", "scene/weather", "with one 255"]]'
+    ),
     '["render {town}/train:1 --size 64 --out {out}/a.png", ["temporary", "town/manifest.json", 0, 12]]',
-    '["captions {rich} --out {out}/captions.txt", ["shard", "rich/train-00001.h5", "scene/entity", "filled with 200"]]',
-    '["export {town} --to webdataset --out {out}/web", ["shard", "town/train-00000.h5", "object", "as texts of any length"]]',
+    (
+        '["captions {rich} --out {out}/captions.txt", '
+        '["shard", "rich/train-00001.h5", "scene/entity", "filled with 200"]]'
+    ),
+    (
+        '["export {town} --to webdataset --out {out}/web", '
+        '["shard", "town/train-00000.h5", "object", "as texts of any length"]]'
+    ),
     '["export {rich} --to coco --out {out}/coco", ["shard", "rich/val-00000.h5", "images", "external link"]]',
     '["export {town} --to clevr", ["shard", "town/test-00000.h5", "images", "virtual data set"]]',
     '["export {town} --to clevr", ["temporary", "town/manifest.json", 13, 7]]',
-    '["export {town} --to webdataset --out {out}/web", ["replace", "town/val-00000.h5", 0, "link to the secret"]]',
+    (
+        '["export {town} --to webdataset --out {out}/web", '
+        '["replace", "town/val-00000.h5", 0, "link to the secret"]]'
+    ),
     '["gallery {town}", ["temporary", "town/manifest.json", 12, 0]]',
     '["gallery {town}", ["shard", "town/test-00000.h5", "subject", "with one 1e+30"]]',
-    '["gallery {rich} --out {out}/gallery", ["shard", "rich/val-00000.h5", "question", "external storage of the secret"]]',
+    (
+        '["gallery {rich} --out {out}/gallery", '
+        '["shard", "rich/val-00000.h5", "question", "external storage of the secret"]]'
+    ),
     '["gallery {rich} --out {out}/gallery", ["neighbour", "rich/train-00000.h5", 0, 12]]',
-    f'["generate {commands.TOWN} --paint {{paint.csv}} --out {{out}}/made", ["replace", "paint.csv", 0, "long line"]]',
+    (
+        f'["generate {commands.TOWN} --paint {{paint.csv}} --out {{out}}/made", '
+        '["replace", "paint.csv", 0, "long line"]]'
+    ),
     f'["generate {commands.TOWN} --out {{town}}", ["neighbour", "town/manifest.json", 0, 2]]',
 )
 
@@ -94,8 +122,14 @@ def _share(command: Command) -> int:
 @pytest.mark.parametrize("command", FORKED, ids=lambda command: " ".join(command.words))
 def test_fuzz(command, full, store):
     @hypothesis.seed(SEED * len(FORKED) + FORKED.index(command))
-    @hypothesis.settings(max_examples=_share(command), derandomize=False, deadline=None, database=None, report_multiple_bugs=False,
-                         suppress_health_check=list(hypothesis.HealthCheck))  # fmt: skip
+    @hypothesis.settings(
+        max_examples=_share(command),
+        derandomize=False,
+        deadline=None,
+        database=None,
+        report_multiple_bugs=False,
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
     @hypothesis.given(cases(command, store))
     def holds(case):
         verdict = full.run(case)
@@ -115,9 +149,13 @@ PROCESSES = {command.path: command for command in COMMANDS if not command.proces
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", [*PROCESSES, *(c for c in COMMANDS if c.process)], ids=lambda command: " ".join(command.words))
+@pytest.mark.parametrize(
+    "command", [*PROCESSES, *(c for c in COMMANDS if c.process)], ids=lambda command: " ".join(command.words)
+)
 def test_planted_code_does_not_run(command, extras, store, tmp_path):
-    """In processes of their own, and in their workers: modules and settings of libraries that lie in the folder are not used."""
+    """In processes of their own, and in their workers: modules and settings of libraries that lie in the
+    folder are not used.
+    """
     verdict = in_process(Case(command), store, tmp_path)
     assert not verdict.offences, verdict.err
     assert verdict.code == (command.words[0] == "verify"), verdict.err  # which names what does not belong

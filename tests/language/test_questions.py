@@ -7,7 +7,19 @@ import numpy as np
 import pytest
 
 from simtown.assets.catalogue import ENTITIES
-from simtown.language.questions import LENGTH, PAD, PHRASINGS, STYLES, UNKNOWN, ask, encode, text, vocabulary, with_article, words
+from simtown.language.questions import (
+    LENGTH,
+    PAD,
+    PHRASINGS,
+    STYLES,
+    UNKNOWN,
+    ask,
+    encode,
+    text,
+    vocabulary,
+    with_article,
+    words,
+)
 from simtown.language.relations import RELATION_NAMES
 
 
@@ -34,12 +46,20 @@ def test_the_papers_phrasing_is_the_first():
 @pytest.mark.parametrize(
     ("name", "phrase"),
     [
-        ("ambulance", "an ambulance"), ("SUV", "an SUV"), ("sedan", "a sedan"), ("excavator", "an excavator"),
-        ("tuk-tuk", "a tuk-tuk"), ("ice-cream van", "an ice-cream van"), ("hot rod", "a hot rod"),
-        ("estate car", "an estate car"), ("orange car", "an orange car"), ("armoured truck", "an armoured truck"),
-        ("horse cart", "a horse cart"), ("mail van", "a mail van"),
+        ("ambulance", "an ambulance"),
+        ("SUV", "an SUV"),
+        ("sedan", "a sedan"),
+        ("excavator", "an excavator"),
+        ("tuk-tuk", "a tuk-tuk"),
+        ("ice-cream van", "an ice-cream van"),
+        ("hot rod", "a hot rod"),
+        ("estate car", "an estate car"),
+        ("orange car", "an orange car"),
+        ("armoured truck", "an armoured truck"),
+        ("horse cart", "a horse cart"),
+        ("mail van", "a mail van"),
     ],
-)  # fmt: skip
+)
 def test_articles(name, phrase):
     assert with_article(name) == phrase
 
@@ -49,7 +69,11 @@ def test_every_article_suits_its_name():
     vowels = {name for name in ENTITIES if with_article(name).startswith("an ")}
     assert {"ambulance", "SUV", "excavator"} <= vowels
     assert all(name[0].lower() in "aeiou" or name == "SUV" for name in vowels)
-    assert not [name for name in set(ENTITIES) - vowels if name.startswith(("hour", "honest", "heir", "x-", "A", "E", "I", "O", "U"))]
+    assert not [
+        name
+        for name in set(ENTITIES) - vowels
+        if name.startswith(("hour", "honest", "heir", "x-", "A", "E", "I", "O", "U"))
+    ]
     assert not [name for name in vowels if name.startswith(("u", "eu", "one"))]
 
 
@@ -87,7 +111,9 @@ def test_vocabulary_has_every_token_once():
 @pytest.mark.parametrize("phrasing", range(len(PHRASINGS)))
 @pytest.mark.parametrize("relation", RELATION_NAMES)
 def test_every_question_fits(relation, phrasing):
-    """All pairs of names are too many to take in full: each name with each of the longest and shortest, both ways."""
+    """All pairs of names are too many to take in full: each name with each of the longest and shortest, both
+    ways.
+    """
     tokens = vocabulary()
     others = sorted(ENTITIES, key=lambda n: (len(words(n)), len(n)))
     for name, other in product(ENTITIES, (others[0], others[-1], others[-2])):
@@ -105,7 +131,11 @@ def test_every_question_fits(relation, phrasing):
 
 def test_the_longest_question_there_could_be_fits():
     longest = max(len(words(name)) for name in ENTITIES)
-    most = max(len(words(text("x " * longest, r, "x " * longest, p))) for r in RELATION_NAMES for p in range(len(PHRASINGS)))
+    most = max(
+        len(words(text("x " * longest, r, "x " * longest, p)))
+        for r in RELATION_NAMES
+        for p in range(len(PHRASINGS))
+    )
     assert most <= LENGTH
 
 
@@ -149,5 +179,11 @@ def test_ask_nothing():
 
 
 def test_different_questions_have_different_tokens():
-    questions = {text(s, r, o, p) for s in ENTITIES[:12] for o in ENTITIES[-12:] for r in RELATION_NAMES for p in range(len(PHRASINGS))}
+    questions = {
+        text(s, r, o, p)
+        for s in ENTITIES[:12]
+        for o in ENTITIES[-12:]
+        for r in RELATION_NAMES
+        for p in range(len(PHRASINGS))
+    }
     assert len({encode(q).tobytes() for q in questions}) == len(questions)

@@ -1,4 +1,6 @@
-"""The compiled sampler against a slow one that knows nothing of batches, images or windows, and its independence of how it is called."""
+"""The compiled sampler against a slow one that knows nothing of batches, images or windows, and its
+independence of how it is called.
+"""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
@@ -8,32 +10,51 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simtown.language.relations import RELATION_NAMES, RELATIONS, margins, relation_numbers, separations, truths
+from simtown.core.streams import Stream
+from simtown.language.relations import (
+    RELATION_NAMES,
+    RELATIONS,
+    margins,
+    relation_numbers,
+    separations,
+    truths,
+)
 from simtown.language.sampler import Examples, Recipe, answers, draw_cameras, draw_entities, mirrored, sample
 from simtown.scenes.placement import LEAST_VISIBLE, apart, draw_beside, draw_pairs
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import framed, visibility
-from simtown.streams import Stream
 
 recipes = st.builds(
     lambda seed, split, distractor, relations, jitter: Recipe(
-        seed, split, np.array([0.4, 0.3, 0.2, 0.1]), np.array([0.1, 0.2, 0.3, 0.4]), distractor, tuple(relations), jitter=jitter
+        seed,
+        split,
+        np.array([0.4, 0.3, 0.2, 0.1]),
+        np.array([0.1, 0.2, 0.3, 0.4]),
+        distractor,
+        tuple(relations),
+        jitter=jitter,
     ),
     st.integers(-5, 2**40),
     st.sampled_from(["train", "val", "test"]),
     st.booleans(),
-    st.sampled_from([RELATION_NAMES[:2], RELATION_NAMES, RELATION_NAMES[2:], RELATION_NAMES[:1], RELATION_NAMES[1:3]]),
+    st.sampled_from(
+        [RELATION_NAMES[:2], RELATION_NAMES, RELATION_NAMES[2:], RELATION_NAMES[:1], RELATION_NAMES[1:3]]
+    ),
     st.sampled_from([0.0, 0.4, 1.0]),
 )
 
 
 def arrays(examples):
     found = {f.name: getattr(examples.scene, f.name) for f in fields(SceneBatch)}
-    return found | {f.name: getattr(examples, f.name) for f in fields(Examples) if f.name not in ("scene", "tried")}
+    return found | {
+        f.name: getattr(examples, f.name) for f in fields(Examples) if f.name not in ("scene", "tried")
+    }
 
 
 def fits(recipe, entity, pose, camera):
-    """Whether a scene, and each of its mirror images that count, is in the picture with enough of every vehicle visible."""
+    """Whether a scene, and each of its mirror images that count, is in the picture with enough of every
+    vehicle visible.
+    """
     axes = {RELATIONS[r].axis for r in relation_numbers(recipe.relations)}
     images = [(0,)] * (0 in axes)
     if entity.shape[1] == 2:
@@ -45,7 +66,9 @@ def fits(recipe, entity, pose, camera):
 
 
 def slowly(recipe, index):
-    """Entities, poses, (subject, relation) and numbers of proposals of one example, by the functions that take many scenes."""
+    """Entities, poses, (subject, relation) and numbers of proposals of one example, by the functions that
+    take many scenes.
+    """
     numbers, tried = np.array([index]), {"placement": 0, "question": 0, "distractor": 0}
     entity, camera = draw_entities(recipe, numbers, {}), draw_cameras(recipe, numbers)
     wanted, answer = relation_numbers(recipe.relations), answers(recipe.seed, recipe.split, numbers)[0]
@@ -75,7 +98,9 @@ def slowly(recipe, index):
         for attempt in range(scene * 10000, scene * 10000 + 40):
             tried["distractor"] += 1
             three = np.concatenate([pose, np.zeros((1, 1, 3), dtype=np.float32)], axis=1)
-            three[:, 2] = draw_beside(stream["distractor"].uniform(numbers, 2, attempt), entity, three, camera)
+            three[:, 2] = draw_beside(
+                stream["distractor"].uniform(numbers, 2, attempt), entity, three, camera
+            )
             if apart(entity, three)[0] and fits(recipe, entity, three, camera):
                 return entity, three, (subject, relation), tried
     return None

@@ -18,22 +18,32 @@ from simtown.language.relations import (
 )
 from simtown.scenes.camera import Camera
 
-LEFT, RIGHT, FRONT, BEHIND = (RELATION_NAMES.index(n) for n in ("left of", "right of", "in front of", "behind"))
+LEFT, RIGHT, FRONT, BEHIND = (
+    RELATION_NAMES.index(n) for n in ("left of", "right of", "in front of", "behind")
+)
 quick = settings(max_examples=60)
 
 
 @pytest.fixture(scope="module")
 def scenes():
-    """(poses (n, 3, 3), camera rows) of random vehicles before random cameras, and their places as seen (n, 3, 2)."""
+    """(poses (n, 3, 3), camera rows) of random vehicles before random cameras, and their places as seen (n,
+    3, 2).
+    """
     rng = np.random.default_rng(6)
     n = 3000
-    pose = np.stack([rng.uniform(-9, 9, (n, 3)), rng.uniform(-2.3, 2.3, (n, 3)), rng.uniform(-4, 4, (n, 3))], axis=-1).astype(np.float32)
+    pose = np.stack(
+        [rng.uniform(-9, 9, (n, 3)), rng.uniform(-2.3, 2.3, (n, 3)), rng.uniform(-4, 4, (n, 3))], axis=-1
+    ).astype(np.float32)
     camera = np.tile(Camera().row(), (n, 1))
-    camera[:, :4] += rng.uniform(-1, 1, (n, 4)).astype(np.float32) * np.array([1.5, 1.5, 1, 0.15], dtype=np.float32)
+    camera[:, :4] += rng.uniform(-1, 1, (n, 4)).astype(np.float32) * np.array(
+        [1.5, 1.5, 1, 0.15], dtype=np.float32
+    )
     seen = np.zeros((n, 3, 2))
     for i in range(n):
         yaw = float(camera[i, 3])
-        world_to_view = np.array([[np.cos(yaw), np.sin(yaw)], [-np.sin(yaw), np.cos(yaw)]])  # rows: right, forward
+        world_to_view = np.array(
+            [[np.cos(yaw), np.sin(yaw)], [-np.sin(yaw), np.cos(yaw)]]
+        )  # rows: right, forward
         seen[i] = (pose[i, :, :2].astype(np.float64) - camera[i, :2]) @ world_to_view.T
     return pose, camera, seen
 
@@ -47,7 +57,9 @@ def test_separations_by_brute_force(scenes):
         for i in range(3):
             for j in range(3):
                 (side_i, far_i), (side_j, far_j) = seen[n, i], seen[n, j]
-                assert got[n, LATERAL, i, j] == pytest.approx((side_i / far_i - side_j / far_j) * (far_i + far_j) / 2, abs=1e-9)
+                assert got[n, LATERAL, i, j] == pytest.approx(
+                    (side_i / far_i - side_j / far_j) * (far_i + far_j) / 2, abs=1e-9
+                )
                 assert got[n, RADIAL, i, j] == pytest.approx(far_i - far_j, abs=1e-9)
 
 
@@ -87,7 +99,9 @@ def test_opposites_and_converses(scenes, names):
 @pytest.mark.parametrize(("number", "least"), [(LEFT, 0.5), (RIGHT, 0.5), (FRONT, 1.5), (BEHIND, 1.5)])
 def test_truth_is_undefined_within_the_margin(number, least):
     assert RELATIONS[number].margin == least
-    margin = np.array([0.0, least, -least, np.nextafter(least, 9), np.nextafter(-least, -9), 0.9 * least, 7.0, -7.0])
+    margin = np.array(
+        [0.0, least, -least, np.nextafter(least, 9), np.nextafter(-least, -9), 0.9 * least, 7.0, -7.0]
+    )
     truth = truths(margin, np.full(len(margin), number))
     assert truth.dtype == np.int8
     assert truth.tolist() == [0, 0, 0, 1, -1, 0, 1, -1]
@@ -138,7 +152,9 @@ def test_relation_numbers():
     assert relation_numbers(RELATION_NAMES).tolist() == list(range(len(RELATIONS)))
 
 
-@pytest.mark.parametrize("names", [("above",), ("left of", "under"), (), ("left of", "left of"), ("Left of",)])
+@pytest.mark.parametrize(
+    "names", [("above",), ("left of", "under"), (), ("left of", "left of"), ("Left of",)]
+)
 def test_unknown_relations_are_errors(names):
     with pytest.raises(ValueError, match="choose among: left of, right of, in front of, behind"):
         relation_numbers(names)

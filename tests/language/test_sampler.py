@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from simtown.assets.catalogue import ENTITIES
+from simtown.assets.frequencies import frequencies
 from simtown.language.questions import PHRASINGS
 from simtown.language.sampler import (
     JITTER,
@@ -27,7 +28,6 @@ from simtown.scenes.placement import GAP, LANES, LEAST_VISIBLE, SWAY, half_sizes
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.silhouette import unclipped_boxes, visibility
 from simtown.scenes.weather import WEATHERS
-from simtown.visualgenome.frequencies import frequencies
 
 ALL = ("left of", "right of", "in front of", "behind")
 SKEWED_SUBJECT, SKEWED_OBJECT = np.array([0.55, 0.25, 0.15, 0.05]), np.array([0.1, 0.2, 0.3, 0.4])
@@ -39,7 +39,9 @@ SIGNIFICANT = 1e-4
 
 
 def seen(pose, camera):
-    """Where vehicles stand as the viewer sees them: (right, ahead) metres, for (v, 3) poses and one camera row."""
+    """Where vehicles stand as the viewer sees them: (right, ahead) metres, for (v, 3) poses and one camera
+    row.
+    """
     yaw = float(camera[3])
     dx, dy = pose[:, 0].astype(np.float64) - camera[0], pose[:, 1].astype(np.float64) - camera[1]
     return dx * np.cos(yaw) + dy * np.sin(yaw), dy * np.cos(yaw) - dx * np.sin(yaw)
@@ -49,7 +51,12 @@ def by(relation, pose, camera, i, j):
     """Metres by which vehicle i stands in a relation to vehicle j."""
     right, ahead = seen(pose, camera)
     lateral = (right[i] / ahead[i] - right[j] / ahead[j]) * (ahead[i] + ahead[j]) / 2
-    return {"left of": -lateral, "right of": lateral, "in front of": ahead[j] - ahead[i], "behind": ahead[i] - ahead[j]}[relation]
+    return {
+        "left of": -lateral,
+        "right of": lateral,
+        "in front of": ahead[j] - ahead[i],
+        "behind": ahead[i] - ahead[j],
+    }[relation]
 
 
 def truth(relation, pose, camera, i, j):
@@ -59,15 +66,24 @@ def truth(relation, pose, camera, i, j):
 
 
 def exists(relation, entity, pose, camera, subject, obj):
-    """Whether some vehicle of kind `subject` stands so to some other of kind `obj`: 1, -1, or 0 if that is undefined."""
-    pairs = [(i, j) for i in range(len(entity)) for j in range(len(entity)) if i != j and entity[i] == subject and entity[j] == obj]
+    """Whether some vehicle of kind `subject` stands so to some other of kind `obj`: 1, -1, or 0 if that is
+    undefined.
+    """
+    pairs = [
+        (i, j)
+        for i in range(len(entity))
+        for j in range(len(entity))
+        if i != j and entity[i] == subject and entity[j] == obj
+    ]
     return max(truth(relation, pose, camera, i, j) for i, j in pairs)
 
 
 def asked(ex):
     """(subject, relation, object, answer) of every example, entities by number."""
     rows = np.arange(len(ex.answer))
-    return np.stack([ex.scene.entity[rows, ex.subject], ex.relation, ex.scene.entity[rows, ex.object], ex.answer], axis=1)
+    return np.stack(
+        [ex.scene.entity[rows, ex.subject], ex.relation, ex.scene.entity[rows, ex.object], ex.answer], axis=1
+    )
 
 
 def counted(table, cells):
@@ -81,7 +97,10 @@ def fit(observed, chances):
     expected = np.asarray(chances) * observed.sum() / np.sum(chances)
     rare = expected < 5
     if rare.any():
-        observed, expected = np.append(observed[~rare], observed[rare].sum()), np.append(expected[~rare], expected[rare].sum())
+        observed, expected = (
+            np.append(observed[~rare], observed[rare].sum()),
+            np.append(expected[~rare], expected[rare].sum()),
+        )
     return stats.chisquare(observed, expected).pvalue
 
 
@@ -103,7 +122,9 @@ def skewed():
 @pytest.fixture(scope="module")
 def skewed_all():
     """All four relations and a jittered camera."""
-    return sample(Recipe(1, "train", SKEWED_SUBJECT, SKEWED_OBJECT, relations=ALL, jitter=0.5), np.arange(MANY // 2))
+    return sample(
+        Recipe(1, "train", SKEWED_SUBJECT, SKEWED_OBJECT, relations=ALL, jitter=0.5), np.arange(MANY // 2)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -142,10 +163,12 @@ every_sample = pytest.mark.parametrize("name", ["skewed", "skewed_all", "vg", "d
 
 
 def posterior(p_subject, p_object):
-    """P(subject, relation, object, answer) of section 2.2 for left and right, by enumeration of everything that can happen.
+    """P(subject, relation, object, answer) of section 2.2 for left and right, by enumeration of everything
+    that can happen.
 
-    Two vehicles by equation 4, drawn anew while alike; either one left of the other, as likely; a fair answer; then every
-    question of equation 5, in proportion, that has both vehicles in the scene and the answer for its truth.
+    Two vehicles by equation 4, drawn anew while alike; either one left of the other, as likely; a fair
+    answer; then every question of equation 5, in proportion, that has both vehicles in the scene and the
+    answer for its truth.
     """
     k = len(p_subject)
     chances = dict.fromkeys(product(range(k), (0, 1), range(k), (0, 1)), 0.0)
@@ -158,7 +181,9 @@ def posterior(p_subject, p_object):
                 if {s, o} == {a, b} and holds == bool(answer):
                     proposals[s, r, o] = p_subject[s] * p_object[o] / 2
             for (s, r, o), chance in proposals.items():
-                chances[s, r, o, answer] += weight / sum(scenes.values()) / 4 * chance / sum(proposals.values())
+                chances[s, r, o, answer] += (
+                    weight / sum(scenes.values()) / 4 * chance / sum(proposals.values())
+                )
     return {cell: chance for cell, chance in chances.items() if chance > 0}
 
 
@@ -178,7 +203,9 @@ def test_questions_follow_the_posterior(skewed):
 
 
 def _guessed(table, radial):
-    """Accuracy of the best guess without a picture, learnt on one half of the questions and tried on the other."""
+    """Accuracy of the best guess without a picture, learnt on one half of the questions and tried on the
+    other.
+    """
     s, r, o, answer = table.T
     first = np.where((r % 2 == 0) == (answer == 1), 1, -1) * np.where(s < o, 1, -1)
     learnt, half = np.zeros((2, 4, 4)), len(s) // 2
@@ -199,16 +226,24 @@ def test_the_posterior_test_can_fail(skewed):
     chances = posterior(SKEWED_SUBJECT, SKEWED_OBJECT)
     table = asked(skewed)
     assert fit(counted(table[:, [2, 1, 0, 3]], list(chances)), list(chances.values())) < 1e-12
-    unordered = {(s, o): (chances[s, 0, o, 1] + chances[o, 0, s, 1]) / 2 for s, o in product(range(4), repeat=2) if s != o}
+    unordered = {
+        (s, o): (chances[s, 0, o, 1] + chances[o, 0, s, 1]) / 2
+        for s, o in product(range(4), repeat=2)
+        if s != o
+    }
     assert fit(counted(table[:, [0, 2]], list(unordered)), list(unordered.values())) < 1e-12
 
 
 def literal(ex, p_subject, p_object, relations, rng):
-    """A question for every scene of `ex`, proposed from all of equation 5 until it is about the scene and has the answer."""
+    """A question for every scene of `ex`, proposed from all of equation 5 until it is about the scene and has
+    the answer.
+    """
     k = len(p_subject)
     table = np.full((len(ex.answer), 4), -1)
     truths = {}
-    for row, (entity, pose, camera) in enumerate(zip(ex.scene.entity[:, :2], ex.scene.pose[:, :2], ex.scene.camera, strict=True)):
+    for row, (entity, pose, camera) in enumerate(
+        zip(ex.scene.entity[:, :2], ex.scene.pose[:, :2], ex.scene.camera, strict=True)
+    ):
         for r, relation in enumerate(ALL):
             if relation in relations:
                 truths[row, int(entity[0]), r, int(entity[1])] = truth(relation, pose, camera, 0, 1)
@@ -225,16 +260,25 @@ def literal(ex, p_subject, p_object, relations, rng):
             1,
         )
         wanted = np.where(ex.answer[pending], 1, -1)
-        fine = np.array([truths.get((n, *q)) == w for n, q, w in zip(pending.tolist(), proposed.tolist(), wanted.tolist(), strict=True)])
+        fine = np.array(
+            [
+                truths.get((n, *q)) == w
+                for n, q, w in zip(pending.tolist(), proposed.tolist(), wanted.tolist(), strict=True)
+            ]
+        )
         table[pending[fine]] = np.column_stack([proposed[fine], ex.answer[pending[fine]]])
         pending = pending[~fine]
     return table
 
 
-@pytest.mark.parametrize("relations", [("left of", "right of"), ALL, ("behind",), ("left of", "in front of")], ids=" ".join)
+@pytest.mark.parametrize(
+    "relations", [("left of", "right of"), ALL, ("behind",), ("left of", "in front of")], ids=" ".join
+)
 def test_questions_are_those_of_literal_rejection(relations):
     """On the sampler's own scenes: every proposal of equation 5 drawn, most of them thrown away."""
-    ex = sample(Recipe(5, "train", SKEWED_SUBJECT, SKEWED_OBJECT, relations=relations, jitter=0.5), np.arange(5000))
+    ex = sample(
+        Recipe(5, "train", SKEWED_SUBJECT, SKEWED_OBJECT, relations=relations, jitter=0.5), np.arange(5000)
+    )
     ours, theirs = asked(ex), literal(ex, SKEWED_SUBJECT, SKEWED_OBJECT, relations, np.random.default_rng(9))
     cells = sorted(set(map(tuple, ours.tolist())) | set(map(tuple, theirs.tolist())))
     both = np.stack([counted(ours, cells), counted(theirs, cells)])
@@ -249,7 +293,9 @@ def test_each_scene_asks_about_either_order_by_equation_5(skewed_all):
     for answer in (0, 1):
         for a, b in product(range(4), repeat=2):
             if a < b:
-                forward, backward = (((table[:, [0, 2, 3]] == [s, o, answer]).all(axis=1)).sum() for s, o in ((a, b), (b, a)))
+                forward, backward = (
+                    ((table[:, [0, 2, 3]] == [s, o, answer]).all(axis=1)).sum() for s, o in ((a, b), (b, a))
+                )
                 chance = SKEWED_SUBJECT[a] * SKEWED_OBJECT[b]
                 chance /= chance + SKEWED_SUBJECT[b] * SKEWED_OBJECT[a]
                 assert stats.binomtest(int(forward), int(forward + backward), chance).pvalue > SIGNIFICANT
@@ -297,7 +343,11 @@ def test_three_entities_follow_their_joint_distribution():
 def test_a_distractor_leaves_the_questions_distribution_alone(distracted):
     table = asked(distracted)
     third = (SKEWED_SUBJECT + SKEWED_OBJECT) / 2
-    chances = {(s, o): SKEWED_SUBJECT[s] * SKEWED_OBJECT[o] * (1 - third[s] - third[o]) for s, o in product(range(4), repeat=2) if s != o}
+    chances = {
+        (s, o): SKEWED_SUBJECT[s] * SKEWED_OBJECT[o] * (1 - third[s] - third[o])
+        for s, o in product(range(4), repeat=2)
+        if s != o
+    }
     assert fit(counted(table[:, [0, 2]], list(chances)), list(chances.values())) > SIGNIFICANT
 
 
@@ -355,7 +405,10 @@ def test_answers_are_fair_and_independent_of_the_parity():
     assert not np.array_equal(first, answers(0, "val", np.arange(0, 40000, 2)))
 
 
-@pytest.mark.parametrize(("name", "few"), [("skewed", 3000), ("skewed_all", 3000), ("vg", 1000), ("distracted", 4000), ("town", 1500)])
+@pytest.mark.parametrize(
+    ("name", "few"),
+    [("skewed", 3000), ("skewed_all", 3000), ("vg", 1000), ("distracted", 4000), ("town", 1500)],
+)
 def test_stored_answers_and_margins_are_the_truth(name, few, request):
     ex = request.getfixturevalue(name)
     for i in range(few):
@@ -396,7 +449,9 @@ def test_unchanged_is_the_existential_truth_before_and_after():
     rng = np.random.default_rng(12)
     n = 4000
     entity = np.stack([np.zeros(n, int), np.ones(n, int), rng.integers(0, 3, n)], axis=1)
-    pose = np.stack([rng.uniform(-6, 6, (n, 3)), rng.choice([-1.85, 1.85], (n, 3)), np.zeros((n, 3))], axis=-1).astype(np.float32)
+    pose = np.stack(
+        [rng.uniform(-6, 6, (n, 3)), rng.choice([-1.85, 1.85], (n, 3)), np.zeros((n, 3))], axis=-1
+    ).astype(np.float32)
     camera = np.tile(Camera().row(), (n, 1))
     camera[:, 3] = rng.uniform(-0.03, 0.03, n)
     subject, relation = rng.integers(0, 2, n), rng.integers(0, 4, n)
@@ -406,7 +461,12 @@ def test_unchanged_is_the_existential_truth_before_and_after():
     for i in range(n):
         scene = pose[i], camera[i], entity[i, subject[i]], entity[i, obj[i]]
         both = (ALL[relation[i]], ALL[relation[i] ^ 1])
-        expected.append(all(exists(r, entity[i], *scene) == exists(r, entity[i, :2], scene[0][:2], *scene[1:]) for r in both))
+        expected.append(
+            all(
+                exists(r, entity[i], *scene) == exists(r, entity[i, :2], scene[0][:2], *scene[1:])
+                for r in both
+            )
+        )
     expected, defined = np.array(expected), np.array(defined)
     got = unchanged(entity, pose, camera, subject, obj, relation)
     assert np.array_equal(got[defined], expected[defined])
@@ -533,25 +593,49 @@ def test_examples_far_out_are_examples_too():
 
 
 def test_no_examples():
-    ex = sample(Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT, distractor=True), np.zeros(0, dtype=np.int64))
+    ex = sample(
+        Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT, distractor=True), np.zeros(0, dtype=np.int64)
+    )
     assert len(ex.scene) == len(ex.answer) == 0
     assert ex.scene.entity.shape == (0, 3)
 
 
 def test_seeds_and_splits_give_other_examples(skewed):
     few = np.arange(200)
-    for other in (Recipe(1, "train", SKEWED_SUBJECT, SKEWED_OBJECT), Recipe(0, "val", SKEWED_SUBJECT, SKEWED_OBJECT)):
+    for other in (
+        Recipe(1, "train", SKEWED_SUBJECT, SKEWED_OBJECT),
+        Recipe(0, "val", SKEWED_SUBJECT, SKEWED_OBJECT),
+    ):
         ex = arrays(sample(other, few))
-        for name in ("answer", "scene.entity", "scene.pose", "scene.prop", "scene.weather", "scene.fall_seed"):
+        for name in (
+            "answer",
+            "scene.entity",
+            "scene.pose",
+            "scene.prop",
+            "scene.weather",
+            "scene.fall_seed",
+        ):
             assert (ex[name] != arrays(skewed)[name][:200]).mean() > 0.1, name
 
 
 def test_options_leave_other_draws_alone():
-    """What is not about the option keeps its draws: a town in the rain has the streets and vehicles of a sunny one."""
+    """What is not about the option keeps its draws: a town in the rain has the streets and vehicles of a
+    sunny one.
+    """
     plain = arrays(sample(Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT), np.arange(50)))
-    rainy = arrays(sample(Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT, weathers=("rain",), phrasing="varied"), np.arange(50)))
+    rainy = arrays(
+        sample(
+            Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT, weathers=("rain",), phrasing="varied"),
+            np.arange(50),
+        )
+    )
     differing = {name for name in plain if not np.array_equal(plain[name], rainy[name])}
-    assert differing == {"scene.weather", "scene.prop", "scene.sun", "phrasing"}  # props: bare trees and clouds
+    assert differing == {
+        "scene.weather",
+        "scene.prop",
+        "scene.sun",
+        "phrasing",
+    }  # props: bare trees and clouds
 
 
 @every_sample
@@ -575,7 +659,9 @@ def test_counters_add_up(name, request):
 @pytest.mark.parametrize("distractor", [False, True])
 def test_one_kind_of_vehicle_is_impossible(distractor):
     only = np.array([0.0, 1.0, 0.0])
-    with pytest.raises(ImpossibleError, match=r"1 entities with a frequency above 0.*--entities or other --frequencies"):
+    with pytest.raises(
+        ImpossibleError, match=r"1 entities with a frequency above 0.*`entities` or other `frequencies`"
+    ):
         sample(Recipe(0, "train", only, only, distractor=distractor), np.arange(4))
 
 
@@ -596,12 +682,12 @@ def test_kinds_that_are_never_subject_or_never_object():
 
 def test_nearly_all_weight_on_one_kind_is_impossible():
     skew = np.array([1 - 1e-9, 1e-9])
-    with pytest.raises(ImpossibleError, match="--frequencies gives nearly all weight to too few"):
+    with pytest.raises(ImpossibleError, match="`frequencies` gives nearly all weight to too few"):
         sample(Recipe(0, "train", skew, skew), np.arange(1))
 
 
 def test_a_camera_that_sees_no_road_is_impossible():
-    with pytest.raises(ImpossibleError, match="--jitter 5000"):
+    with pytest.raises(ImpossibleError, match="`jitter=5000"):
         sample(Recipe(0, "train", SKEWED_SUBJECT, SKEWED_OBJECT, jitter=5000.0), np.arange(1))
 
 
@@ -611,7 +697,10 @@ def test_impossible_settings_are_value_errors():
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"relations": ("above",)}, "unknown relation 'above'"), ({"weathers": ("hail",)}, "unknown weather 'hail'")],
+    [
+        ({"relations": ("above",)}, "unknown relation 'above'"),
+        ({"weathers": ("hail",)}, "unknown weather 'hail'"),
+    ],
 )
 def test_unknown_options_are_errors(options, message):
     with pytest.raises(ValueError, match=message):

@@ -31,7 +31,13 @@ from simtown.town.things import Thing
 quick = settings(max_examples=30)
 # Kinds whose outline is that of the whole mesh.
 whole = st.sampled_from([k for k, g in GROUP.items() if g in ("vehicle", "person")])
-things = st.builds(lambda k, x, y, yaw: Thing(k, x, y, yaw=yaw), whole, st.floats(-15, 15), st.floats(-8, 8), st.floats(-7, 7))
+things = st.builds(
+    lambda k, x, y, yaw: Thing(k, x, y, yaw=yaw),
+    whole,
+    st.floats(-15, 15),
+    st.floats(-8, 8),
+    st.floats(-7, 7),
+)
 
 
 def shadow(thing):
@@ -52,12 +58,21 @@ def test_distance_and_what_follows_from_it(a, b):
     one, two = a.solid(), b.solid()
     found = distance(one, two)
     hulls = [shadow(a), shadow(b)]
-    edges = [np.concatenate([p + t * (np.roll(p, -1, axis=0) - p) for t in np.linspace(0, 1, 60)]) for p in hulls]
+    edges = [
+        np.concatenate([p + t * (np.roll(p, -1, axis=0) - p) for t in np.linspace(0, 1, 60)]) for p in hulls
+    ]
     brute = spatial.distance.cdist(*edges).min()
     if found > 0:
         assert found - 1e-6 <= brute <= found + 0.2
-    assert (next_to(one, two), near(one, two), far_from(one, two)) == (BESIDE - found, NEAR - found, found - FAR)
-    said = {name: truth(SOLID_RELATIONS[name].measure(one, two), SOLID_RELATIONS[name].margin) for name in ("next to", "near", "far from")}
+    assert (next_to(one, two), near(one, two), far_from(one, two)) == (
+        BESIDE - found,
+        NEAR - found,
+        found - FAR,
+    )
+    said = {
+        name: truth(SOLID_RELATIONS[name].measure(one, two), SOLID_RELATIONS[name].margin)
+        for name in ("next to", "near", "far from")
+    }
     assert not (said["next to"] and not said["near"])
     assert not (said["near"] and said["far from"])
     assert distance(two, one) == pytest.approx(found, abs=1e-9)
@@ -96,7 +111,9 @@ def test_vehicles_look_along_their_yaw_and_people_at_the_viewer():
 
 
 def heights_around(corners, x, y):
-    """Least and greatest height of the uppermost of (t, 3, 3) triangles, by a ray from above at a point and at eight a micrometre away."""
+    """Least and greatest height of the uppermost of (t, 3, 3) triangles, by a ray from above at a point and
+    at eight a micrometre away.
+    """
     found = []
     for dx, dy in np.array([[0, 0], *([np.cos(a), np.sin(a)] for a in np.arange(8) * np.pi / 4)]) * 1e-6:
         sides = np.roll(corners[:, :, :2], -1, axis=1) - corners[:, :, :2]
@@ -104,13 +121,21 @@ def heights_around(corners, x, y):
         turns = sides[..., 0] * to[..., 1] - sides[..., 1] * to[..., 0]
         met = corners[((turns > 0).all(axis=1) | (turns < 0).all(axis=1))]
         normal = np.cross(met[:, 1] - met[:, 0], met[:, 2] - met[:, 0])
-        height = met[:, 0, 2] - ((np.array([x + dx, y + dy]) - met[:, 0, :2]) * normal[:, :2]).sum(axis=1) / normal[:, 2]
+        height = (
+            met[:, 0, 2]
+            - ((np.array([x + dx, y + dy]) - met[:, 0, :2]) * normal[:, :2]).sum(axis=1) / normal[:, 2]
+        )
         found.append(height.max(initial=-np.inf))
     return min(found), max(found)
 
 
 @quick
-@given(st.sampled_from(["flatbed truck", "bench", "taxi", "dump truck"]), st.floats(-3, 3), st.floats(-1.5, 1.5), st.floats(0, 3))
+@given(
+    st.sampled_from(["flatbed truck", "bench", "taxi", "dump truck"]),
+    st.floats(-3, 3),
+    st.floats(-1.5, 1.5),
+    st.floats(0, 3),
+)
 def test_on_is_standing_where_the_other_ends(kind, x, y, z):
     below, man = Thing(kind, 0, 0), Thing("man", x, y, z)
     found = on(man.solid(), below.solid())
@@ -127,7 +152,15 @@ def test_on_is_standing_where_the_other_ends(kind, x, y, z):
 
 
 def test_everything_is_on_one_part_of_the_ground():
-    for y, where in ((0.0, "road"), (-3.0, "road"), (5.0, "sidewalk"), (-5.0, "road"), (-6.5, "sidewalk"), (9.0, "lawn"), (-9.0, "lawn")):
+    for y, where in (
+        (0.0, "road"),
+        (-3.0, "road"),
+        (5.0, "sidewalk"),
+        (-5.0, "road"),
+        (-6.5, "sidewalk"),
+        (9.0, "lawn"),
+        (-9.0, "lawn"),
+    ):
         solid = Thing("man", 0.0, y).solid()
         assert [name for name, strips in SURFACES.items() if max(on(solid, s) for s in strips) > 0] == [where]
         flying = Thing("man", 0.0, y, z=2.0).solid()
@@ -149,8 +182,10 @@ def test_overtaking_is_being_behind_first_and_ahead_at_last(start, fast, slow, t
     t = np.linspace(0, 2, 21)
     c, s = np.cos(turn), np.sin(turn)
     spin = np.array([[c, s], [-s, c]])
-    a, b = (Solid(np.zeros((3, 2)), 0.0, lambda x, y: 0.0, m.track[-1], track=m.track @ spin)
-            for m in (moving(start + fast * t, 1.0), moving(slow * t)))  # fmt: skip
+    a, b = (
+        Solid(np.zeros((3, 2)), 0.0, lambda x, y: 0.0, m.track[-1], track=m.track @ spin)
+        for m in (moving(start + fast * t, 1.0), moving(slow * t))
+    )
     found = overtaking(a, b)
     way = np.sign(slow)
     went_past = fast * slow > 0 and way * start < 0 < way * (start + 2 * (fast - slow))

@@ -1,7 +1,11 @@
-"""What the studies read may come from a stranger: it is read within limits, and nothing outside is read, written or deleted."""
+"""What the studies read may come from a stranger: it is read within limits, and nothing outside is read,
+written or deleted.
+"""
 
 import csv
+import dataclasses
 import gzip
+import hashlib
 import json
 import os
 import shutil
@@ -20,10 +24,11 @@ import typer  # noqa: E402
 
 from simtown.cli import commands  # noqa: E402, F401  (they register themselves)
 from simtown.cli.probe import probe  # noqa: E402
-from simtown.files import DamagedError, ForeignDirectoryError, RefusedError  # noqa: E402
-from simtown.probes import grid, release_files, results  # noqa: E402
+from simtown.core.files import DamagedError, ForeignDirectoryError, RefusedError  # noqa: E402
+from simtown.probes import grid, release_files  # noqa: E402
 from simtown.probes.lm import train as lm  # noqa: E402
-from simtown.probes.physical import results as physical  # noqa: E402
+from simtown.probes.physical import results  # noqa: E402
+from simtown.probes.physical.study import PHYSICAL  # noqa: E402
 from simtown.probes.scorers import vectors  # noqa: E402
 from simtown.probes.scorers.cache import Cached  # noqa: E402
 from simtown.probes.scorers.oracle import Oracle  # noqa: E402
@@ -31,9 +36,11 @@ from simtown.probes.scorers.vectors import Vectors  # noqa: E402
 from simtown.probes.spatial import arrays, matrix, released, suites, tables  # noqa: E402
 from simtown.probes.spatial.judge import answers  # noqa: E402
 from simtown.probes.spatial.judge.trials import trials_of  # noqa: E402
-from simtown.probes.visual import bridge, coda, mined, study  # noqa: E402
-from simtown.probes.visual import results as visual  # noqa: E402
-from simtown.probes.visual.release import Release  # noqa: E402
+from simtown.probes.study import SUMMARY, TaskRequest, TaskResult  # noqa: E402
+from simtown.probes.visual import coda, mined  # noqa: E402
+from simtown.probes.visual.release import VisualRelease  # noqa: E402
+from simtown.probes.visual.settings import VisualSettings  # noqa: E402
+from simtown.probes.visual.study import VISUAL, VisualSource  # noqa: E402
 from tests.probes.physical.world import write_release as write_physical  # noqa: E402
 from tests.probes.spatial.world import save_dictionary  # noqa: E402
 from tests.probes.spatial.world import write_release as write_spatial  # noqa: E402
@@ -110,7 +117,11 @@ def test_a_word_twice_counts_once(tmp_path):
     path = tmp_path / "vectors.txt"
     path.write_text("cat 1 2\ndog 3 4\ncat 5 6\n")
     found = Vectors.read("glove", path)
-    assert (len(found), found.word_vector("cat").tolist(), found.word_vector("dog").tolist()) == (2, [1, 2], [3, 4])
+    assert (len(found), found.word_vector("cat").tolist(), found.word_vector("dog").tolist()) == (
+        2,
+        [1, 2],
+        [3, 4],
+    )
 
 
 def npy(path, shape, content=b"", descr="<f4"):
@@ -126,7 +137,11 @@ def test_arrays_of_vectors(tmp_path, outside):
     for shape in ((2, 10**12), (2, 3), (-2, -3), (2, 0, 10**30), (2, 2**62, 0)):
         with pytest.raises(DamagedError):
             Vectors.read("glove", npy(path, shape, b"1234"))
-    for header in (b"\x93NUMPY\x01\x00\x76\x00" + b"(" * 118, b"\x93NUMPY\x01\x00\xff\xff", b"\x93NUMPY\x09\x00"):
+    for header in (
+        b"\x93NUMPY\x01\x00\x76\x00" + b"(" * 118,
+        b"\x93NUMPY\x01\x00\xff\xff",
+        b"\x93NUMPY\x09\x00",
+    ):
         path.write_bytes(header)
         with pytest.raises(DamagedError):
             Vectors.read("glove", path)
@@ -158,18 +173,24 @@ def test_texts_of_a_release(line, tmp_path, lean, monkeypatch):
 WIDE = "x" * (csv.field_size_limit() + 1)
 
 
-@pytest.mark.parametrize(("file", "text"), [
-    ("pc/objects.tsv", f"uid\toriginal\tword-embedding\tctx\n{WIDE}\ta\ta\ta\n"),
-    ("pc/objects.tsv", "uid\toriginal\tword-embedding\tctx\n\t\t\t\n"),
-    ("pc/objects.tsv", f"uid\toriginal\tword-embedding\tctx\na\t{'s' * 10_000}\ta\ta\n"),
-    ("pc/objects.tsv", "uid\toriginal\tword-embedding\tctx\n" + "a\ta\ta\ta\n" * 30_000),
-    ("pc/abstract.csv", ""),
-    ("pc/situated-affordances-sampled.csv", "cocoImgID,cocoAnnID,objectUID,affordancesYes,affordancesNo\n"),
-    ("nl/prop-freqs-nl.csv", "word,freq\nlarge,nan\n"),
-    ("nl/aff-freqs-nl.csv", "word,freq\neat,1e999\n"),
-    ("pc/abstract-test-object-uids.txt", ""),
-    ("human/situated-OP-round1-annotations-first50.csv", "a,b\n"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("pc/objects.tsv", f"uid\toriginal\tword-embedding\tctx\n{WIDE}\ta\ta\ta\n"),
+        ("pc/objects.tsv", "uid\toriginal\tword-embedding\tctx\n\t\t\t\n"),
+        ("pc/objects.tsv", f"uid\toriginal\tword-embedding\tctx\na\t{'s' * 10_000}\ta\ta\n"),
+        ("pc/objects.tsv", "uid\toriginal\tword-embedding\tctx\n" + "a\ta\ta\ta\n" * 30_000),
+        ("pc/abstract.csv", ""),
+        (
+            "pc/situated-affordances-sampled.csv",
+            "cocoImgID,cocoAnnID,objectUID,affordancesYes,affordancesNo\n",
+        ),
+        ("nl/prop-freqs-nl.csv", "word,freq\nlarge,nan\n"),
+        ("nl/aff-freqs-nl.csv", "word,freq\neat,1e999\n"),
+        ("pc/abstract-test-object-uids.txt", ""),
+        ("human/situated-OP-round1-annotations-first50.csv", "a,b\n"),
+    ],
+)
 def test_releases_of_physical_commonsense(tmp_path, cli, file, text):
     folder = write_physical(tmp_path / "release")
     (folder / file).write_text(text)
@@ -182,12 +203,22 @@ def test_releases_of_physical_commonsense(tmp_path, cli, file, text):
 COLOURS = "distributions/color-dist.json"
 
 
-@pytest.mark.parametrize(("file", "text"), [
-    (COLOURS, DEEP), (COLOURS, '{"snow": [1e999]}'), (COLOURS, "[]"), (COLOURS, f'{{"snow": [{"9" * 400}]}}'), (COLOURS, '{"snow": [[]]}'),
-    ("db/color/train.jsonl", DEEP), ("db/color/train.jsonl", '{"sub": {}}'), ("db/color/test.jsonl", ""),
-    ("reference-results/pt_corrs.csv", f"{WIDE},color,snow,True,1\n"), ("reference-results/pt_corrs.csv", "a,color,snow,True,nan\n"),
-    ("words/color-words.txt", "\x00"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        (COLOURS, DEEP),
+        (COLOURS, '{"snow": [1e999]}'),
+        (COLOURS, "[]"),
+        (COLOURS, f'{{"snow": [{"9" * 400}]}}'),
+        (COLOURS, '{"snow": [[]]}'),
+        ("db/color/train.jsonl", DEEP),
+        ("db/color/train.jsonl", '{"sub": {}}'),
+        ("db/color/test.jsonl", ""),
+        ("reference-results/pt_corrs.csv", f"{WIDE},color,snow,True,1\n"),
+        ("reference-results/pt_corrs.csv", "a,color,snow,True,nan\n"),
+        ("words/color-words.txt", "\x00"),
+    ],
+)
 def test_releases_of_visual_commonsense(tmp_path, cli, file, text):
     folder = write_visual(tmp_path / "release")
     for place in folder.glob(f"{file}*"):
@@ -199,9 +230,18 @@ def test_releases_of_visual_commonsense(tmp_path, cli, file, text):
         assert len(found.messages) <= 1
 
 
-@pytest.mark.parametrize("row", [
-    {"class_id": []}, {"class_id": {}}, {"pink": float("nan")}, {"pink": float("inf")}, {"pink": -1}, {"pink": 10**400}, {"pink": []}
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"class_id": []},
+        {"class_id": {}},
+        {"pink": float("nan")},
+        {"pink": float("inf")},
+        {"pink": -1},
+        {"pink": 10**400},
+        {"pink": []},
+    ],
+)
 def test_ratings_of_colours(tmp_path, row):
     (tmp_path / "objects.jsonl").write_text('{"class_id": "a", "ngram": "apple"}\n')
     whole = {"class_id": "a", "included": True, **dict.fromkeys(coda.CODA_CLASSES, 1), **row}
@@ -236,26 +276,61 @@ def test_what_was_mined_comes_back(colours):
     assert mined.Mined(colours).dataset("color").gold.tolist() == [1, 0, 1] * 3
 
 
-@pytest.mark.parametrize("change", [
-    {"relations": []}, {"relations": {"../outside": {"classes": ["a"]}}}, {"relations": {"color": {"classes": "ab"}}},
-    {"relations": {"color": {"classes": [[1]]}}}, {"relations": {"color": {"classes": []}}}, {"relations": {"color": None}},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"relations": []},
+        {"relations": {"../outside": {"classes": ["a"]}}},
+        {"relations": {"color": {"classes": "ab"}}},
+        {"relations": {"color": {"classes": [[1]]}}},
+        {"relations": {"color": {"classes": []}}},
+        {"relations": {"color": None}},
+    ],
+)
 def test_what_mined_json_must_hold(colours, cli, tmp_path, change):
     path = colours / mined.NAME
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(DamagedError, match=r"mined\.json"):
         mined.Mined(colours)
-    cli("probe", "visual", "--data", colours, "--model", "oracle:x", "--out", tmp_path / "o").refuses("mined.json", code=1)
+    cli("probe", "visual", "--data", colours, "--model", "oracle:x", "--out", tmp_path / "o").refuses(
+        "mined.json", code=1
+    )
 
 
-@pytest.mark.parametrize("row", [
-    {"classes": [[7]]}, {"classes": [[-1]]}, {"classes": [[0, 1]]}, {"counts": [[float("nan")]]}, {"counts": [[-1.0]]},
-    {"classes": [[None]]}, {"train": [False]}, {"classes": [["0"]]}, {"gold": ["puce"]}, {"subject": [None]}, {"train": [1]},
-    {"classes": [[]], "counts": [[]]},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"classes": [[7]]},
+        {"classes": [[-1]]},
+        {"classes": [[0, 1]]},
+        {"counts": [[float("nan")]]},
+        {"counts": [[-1.0]]},
+        {"classes": [[None]]},
+        {"train": [False]},
+        {"classes": [["0"]]},
+        {"gold": ["puce"]},
+        {"subject": [None]},
+        {"train": [1]},
+        {"classes": [[]], "counts": [[]]},
+    ],
+)
 def test_what_its_tables_must_hold(colours, row):
-    whole = {"subject": ["sky"], "train": [True], "gold": ["blue"], "other": ["black"], "classes": [[1]], "counts": [[9]]} | row
-    more = {"subject": ["sea"], "train": [False], "gold": ["blue"], "other": ["black"], "classes": [[1]], "counts": [[9]]}
+    whole = {
+        "subject": ["sky"],
+        "train": [True],
+        "gold": ["blue"],
+        "other": ["black"],
+        "classes": [[1]],
+        "counts": [[9]],
+    } | row
+    more = {
+        "subject": ["sea"],
+        "train": [False],
+        "gold": ["blue"],
+        "other": ["black"],
+        "classes": [[1]],
+        "counts": [[9]],
+    }
     tables = [pa.table(whole), pa.table(more)]
     assert mined.Mined(colours).dataset("color")
     try:
@@ -271,8 +346,14 @@ def test_a_table_of_too_many_cells(colours, lean):
     content = json.loads(path.read_text())
     content["relations"]["color"]["classes"] = [str(i) for i in range(100_000)]
     path.write_text(json.dumps(content))
-    rows = {"subject": [str(i) for i in range(1_000)], "train": [True] * 1_000, "gold": ["1"] * 1_000, "other": ["2"] * 1_000,
-            "classes": [[1]] * 1_000, "counts": [[9]] * 1_000}  # fmt: skip
+    rows = {
+        "subject": [str(i) for i in range(1_000)],
+        "train": [True] * 1_000,
+        "gold": ["1"] * 1_000,
+        "other": ["2"] * 1_000,
+        "classes": [[1]] * 1_000,
+        "counts": [[9]] * 1_000,
+    }
     pq.write_table(pa.table(rows), colours / "color.parquet")
     with pytest.raises(DamagedError, match="too many"):
         mined.Mined(colours).counts("color")
@@ -282,9 +363,13 @@ def test_a_table_of_too_many_cells(colours, lean):
 # directories of results
 
 
-def make_results(path, kind, task, table, told):
-    with kind.STUDY.opened(path, {"model": "m"}) as directory:
-        directory.add(task, pa.table(table), told)
+#: What summary.json says before any task is done.
+FRESH = {"settings": {"model": "m"}, "tasks": {}}
+
+
+def make_results(path, study, task, table, summary):
+    with study.record.opened(path, FRESH) as content:
+        study.write_task(path, content, task, TaskResult(table, summary))
     return path
 
 
@@ -299,30 +384,39 @@ DECISIONS = {
 SUBJECTS = {"mode": ["best"], "subject": ["sky"], "group": ["any"], "rho": [0.5], "right": [True]}
 
 
-@pytest.mark.parametrize(("kind", "task", "whole", "column", "values"), [
-    (physical, "abstract-OP", DECISIONS, "label", [1, 0]), (physical, "abstract-OP", DECISIONS, "left", [None, "b"]),
-    (physical, "abstract-OP", DECISIONS, "score", ["1", "2"]), (physical, "abstract-OP", DECISIONS, "said", None),
-    (physical, "abstract-OP", DECISIONS, "score", [10**18, 1]),
-    (visual, "color", SUBJECTS, "rho", [None]), (visual, "color", SUBJECTS, "mode", [[1]]), (visual, "color", SUBJECTS, "right", None),
-])  # fmt: skip
-def test_tables_of_results(tmp_path, cli, kind, task, whole, column, values):
+@pytest.mark.parametrize(
+    ("study", "task", "whole", "column", "values"),
+    [
+        (PHYSICAL, "abstract-OP", DECISIONS, "label", [1, 0]),
+        (PHYSICAL, "abstract-OP", DECISIONS, "left", [None, "b"]),
+        (PHYSICAL, "abstract-OP", DECISIONS, "score", ["1", "2"]),
+        (PHYSICAL, "abstract-OP", DECISIONS, "said", None),
+        (PHYSICAL, "abstract-OP", DECISIONS, "score", [10**18, 1]),
+        (VISUAL, "color", SUBJECTS, "rho", [None]),
+        (VISUAL, "color", SUBJECTS, "mode", [[1]]),
+        (VISUAL, "color", SUBJECTS, "right", None),
+    ],
+)
+def test_tables_of_results(tmp_path, cli, study, task, whole, column, values):
     table = {name: content for name, content in (whole | {column: values}).items() if content is not None}
-    paths = [make_results(tmp_path / name, kind, task, table, {}) for name in "ab"]
+    paths = [make_results(tmp_path / name, study, task, table, {}) for name in "ab"]
     found = cli("probe", "compare", *paths)
     assert found.code in (0, 1), found.err
     assert len(found.messages) <= 1
     assert found.code == 1 or column == "score"
 
 
-@pytest.mark.parametrize("tasks", ["[]", '{"../../outside": {}}', '{"abstract-OP": []}', DEEP, "{}", '{"abstract-OP": {}}'])
+@pytest.mark.parametrize(
+    "tasks", ["[]", '{"../../outside": {}}', '{"abstract-OP": []}', DEEP, "{}", '{"abstract-OP": {}}']
+)
 def test_summaries_of_results(tmp_path, cli, tasks):
-    path = make_results(tmp_path / "a", physical, "abstract-OP", DECISIONS, {})
-    head = f'"format": "{physical.STUDY.form}", "schema": 1, "settings": {{"model": "m"}}'
-    (path / results.NAME).write_text(f'{{{head}, "tasks": {tasks}}}')
+    path = make_results(tmp_path / "a", PHYSICAL, "abstract-OP", DECISIONS, {})
+    head = f'"format": "{PHYSICAL.record.form}", "schema": 1, "settings": {{"model": "m"}}'
+    (path / SUMMARY).write_text(f'{{{head}, "tasks": {tasks}}}')
     (path / "abstract-OP.parquet").unlink()
     cli("probe", "compare", path, path).refuses(code=2 if tasks == "{}" else 1)
     for content in (DEEP, '"text"', '{"format": []}', "9" * 5000):
-        (path / results.NAME).write_text(content)
+        (path / SUMMARY).write_text(content)
         found = cli("probe", "compare", path, path)
         assert found.code in (1, 2), found.err
         assert len(found.messages) == 1
@@ -331,28 +425,37 @@ def test_summaries_of_results(tmp_path, cli, tasks):
 def test_results_that_say_what_no_study_says(tmp_path, cli):
     """Another model's row is added to the paper's table from a summary alone."""
     release = write_visual(tmp_path / "release")
-    for told in ({"modes": []}, {"modes": {"average": 1}}, {"modes": {"average": {"groups": {"all": {"rho": {"mean": "x", "sd": 1}}}}}},
-                 {"modes": {"average": {"groups": {"all": {"rho": {"mean": 10**400, "sd": 1}}}}}}):  # fmt: skip
+    for told in (
+        {"modes": []},
+        {"modes": {"average": 1}},
+        {"modes": {"average": {"groups": {"all": {"rho": {"mean": "x", "sd": 1}}}}}},
+        {"modes": {"average": {"groups": {"all": {"rho": {"mean": 10**400, "sd": 1}}}}}},
+    ):
         path = tmp_path / "run"
-        make_results(path, visual, "color", SUBJECTS, told)
-        cli("probe", "reproduce", "vicomte-table3", "--data", release, "--with", path).refuses("does not belong", code=1)
+        make_results(path, VISUAL, "color", SUBJECTS, told)
+        cli("probe", "reproduce", "vicomte-table3", "--data", release, "--with", path).refuses(
+            "does not belong", code=1
+        )
         shutil.rmtree(path)
 
 
 def test_results_behind_links_and_leftovers(tmp_path, outside):
-    path = make_results(tmp_path / "a", physical, "abstract-OP", DECISIONS, {})
+    path = make_results(tmp_path / "a", PHYSICAL, "abstract-OP", DECISIONS, {})
     (path / "abstract-OP.parquet").rename(tmp_path / "elsewhere.parquet")
     (path / "abstract-OP.parquet").symlink_to(tmp_path / "elsewhere.parquet")
     with pytest.raises(RefusedError, match="symbolic link"):
-        physical.decisions(path, "abstract-OP")
+        results.decisions(path, "abstract-OP")
     strange = tmp_path / "strange"
     strange.mkdir()
     (strange / ".thesis.tmp").write_text("mine")
-    with pytest.raises(ForeignDirectoryError, match=r"\.thesis\.tmp"), physical.STUDY.opened(strange, {"model": "m"}):
+    with (
+        pytest.raises(ForeignDirectoryError, match=r"\.thesis\.tmp"),
+        PHYSICAL.record.opened(strange, FRESH),
+    ):
         pass
     (strange / ".thesis.tmp").unlink()
     (strange / ".summary.json.0123456789abcdef.tmp").write_text("half")
-    with physical.STUDY.opened(strange, {"model": "m"}):
+    with PHYSICAL.record.opened(strange, FRESH):
         assert [file.name for file in strange.iterdir()] == ["summary.json"]
 
 
@@ -361,11 +464,10 @@ def test_prompts_are_not_saved_behind_a_link(tmp_path, outside, model, monkeypat
     out.mkdir()
     elsewhere.mkdir()
     (out / "prompts").symlink_to(elsewhere)
-    data = Release(write_visual(tmp_path / "release")).dataset("color")
+    source = VisualSource(VisualRelease(write_visual(tmp_path / "release")))
+    request = TaskRequest("color", source, VisualSettings("m", "tuned"), out, lambda policy: Oracle())
     with pytest.raises(RefusedError, match="symbolic link"):
-        study._relation(data, Oracle(), study.Choices("m", "tuned"), None, lambda *_: lambda: None, out)
-    with pytest.raises(RefusedError, match="symbolic link"):
-        bridge.folder(out, "prompts")
+        VISUAL.ask(request)
     assert not list(elsewhere.iterdir())
 
 
@@ -381,11 +483,20 @@ def test_tables_of_numbers(line, tmp_path, lean, outside):
         tables.read_table(tmp_path / "link.tsv")
 
 
-@pytest.mark.parametrize(("file", "text"), [
-    (released.TEMPLATES, DEEP), (released.TEMPLATES, '{"above": [[1e999]]}'), (released.TEMPLATES, "[]"), (released.MATRIX, "row\ton\n"),
-    (released.TEMPLATES, json.dumps({"above": [[float("nan")] * 7] * 7})), (released.TEMPLATES, f'{{"above": {"9" * 400}}}'),
-    (released.MATRIX, "row\ton\non\t1e308\n"), (released.SIMILARITY, "row\ton\non\t1\n"), (released.TEMPLATES, '{"above": {}}'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        (released.TEMPLATES, DEEP),
+        (released.TEMPLATES, '{"above": [[1e999]]}'),
+        (released.TEMPLATES, "[]"),
+        (released.MATRIX, "row\ton\n"),
+        (released.TEMPLATES, json.dumps({"above": [[float("nan")] * 7] * 7})),
+        (released.TEMPLATES, f'{{"above": {"9" * 400}}}'),
+        (released.MATRIX, "row\ton\non\t1e308\n"),
+        (released.SIMILARITY, "row\ton\non\t1\n"),
+        (released.TEMPLATES, '{"above": {}}'),
+    ],
+)
 def test_releases_of_spatial_relations(tmp_path, cli, file, text):
     folder = write_spatial(tmp_path / "release")
     (folder / file).write_text(text)
@@ -459,7 +570,11 @@ def test_scores_are_not_written_behind_a_link(tmp_path):
     size = path.stat().st_size
     with pytest.raises(DamagedError):
         matrix.score(Counting(), bins, ("on",), path)
-    assert (outside.read_bytes(), path.stat().st_size, (tmp_path / "not there").exists()) == (before, size, False)
+    assert (outside.read_bytes(), path.stat().st_size, (tmp_path / "not there").exists()) == (
+        before,
+        size,
+        False,
+    )
     path.unlink()
     assert matrix.score(Counting(), bins, ("on",), path).tolist() == [[[0, 2]]]
     assert np.load(path).tolist() == [[[0, 2]]]
@@ -474,18 +589,28 @@ def test_answers_are_not_written_behind_a_link(tmp_path):
     for place in ("empty.csv", "new.csv"):
         (tmp_path / "answers.csv").symlink_to(tmp_path / place)
         with pytest.raises(RefusedError, match="symbolic link"):
-            answers.Answers(tmp_path / "answers.csv")
+            answers.RatingsFile(tmp_path / "answers.csv")
         (tmp_path / "answers.csv").unlink()
     with pytest.raises(RefusedError, match="no plain file"):
-        answers.Answers(tmp_path / "pipe.csv")
+        answers.RatingsFile(tmp_path / "pipe.csv")
     assert (tmp_path / "empty.csv").read_bytes() == b""
     assert not (tmp_path / "new.csv").exists()
 
 
-@pytest.mark.parametrize("row", [
-    "{w},{n},{k},{a},{b},50,nan", "{w},{n},{k},{a},{b},50,inf", "{w},{n},{k},{a},{b},50,-1", f"{{w}},{'9' * 5000},{{k}},{{a}},{{b}},50,1",
-    "{w},-1,{k},{a},{b},50,1", f"{WIDE},0,pair,a,b,50,1", '"{w},0', "=1+1,{n},{k},{a},{b},50,1", "\x1b[2J,{n},{k},{a},{b},50,1",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "row",
+    [
+        "{w},{n},{k},{a},{b},50,nan",
+        "{w},{n},{k},{a},{b},50,inf",
+        "{w},{n},{k},{a},{b},50,-1",
+        f"{{w}},{'9' * 5000},{{k}},{{a}},{{b}},50,1",
+        "{w},-1,{k},{a},{b},50,1",
+        f"{WIDE},0,pair,a,b,50,1",
+        '"{w},0',
+        "=1+1,{n},{k},{a},{b},50,1",
+        "\x1b[2J,{n},{k},{a},{b},50,1",
+    ],
+)
 def test_answers_of_a_stranger(tmp_path, cli, row):
     trial = trials_of(row.partition(",")[0] if not row.startswith("{w}") else "ann")[0]
     path = tmp_path / "answers.csv"
@@ -508,12 +633,23 @@ def grid_file(path, *lines):
     return path
 
 
-@pytest.mark.parametrize("lines", [
-    ('study = "physical"', 'out = "x"'), ('study = "visual"', 'save = "x"'), ('study = "visual"', 'cache = "x"'),
-    ('study = "spatial"', "held-out = \"judge\""), ('study = "spatial"', 'town = "x"'), ('study = "physical"', "model = true"),
-    ('study = "physical"', "help = true"), ('study = ["physical"]', 'model = "m"'), ("study = 1", 'model = "m"'),
-    ('study = "physical"', '"" = "m"'), ('study = "physical"', 'model = ["a", ["b"]]'), ('study = "physical"', "seed = 1979-05-27"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ('study = "physical"', 'out = "x"'),
+        ('study = "visual"', 'save = "x"'),
+        ('study = "visual"', 'cache = "x"'),
+        ('study = "spatial"', 'held-out = "judge"'),
+        ('study = "spatial"', 'town = "x"'),
+        ('study = "physical"', "model = true"),
+        ('study = "physical"', "help = true"),
+        ('study = ["physical"]', 'model = "m"'),
+        ("study = 1", 'model = "m"'),
+        ('study = "physical"', '"" = "m"'),
+        ('study = "physical"', 'model = ["a", ["b"]]'),
+        ('study = "physical"', "seed = 1979-05-27"),
+    ],
+)
 def test_options_of_a_grid(tmp_path, lines):
     with pytest.raises(grid.GridError):
         grid.read(grid_file(tmp_path / "grid.toml", *lines))
@@ -523,14 +659,25 @@ def test_every_option_of_a_study_is_known_to_grids():
     """But for --out, --help and what would let the code of a file run."""
     for name, command in typer.main.get_command(probe).commands.items():
         if name in grid.OPTIONS:
-            options = {parameter.opts[0].removeprefix("--"): parameter.is_flag for parameter in command.params}
-            del options["out"]
+            options = {
+                parameter.opts[0].removeprefix("--"): getattr(parameter, "is_flag", False)
+                for parameter in command.params
+            }
+            del options["out"], options["cache"]
             assert {option for option, flag in options.items() if not flag} == grid.OPTIONS[name]
             assert {option for option, flag in options.items() if flag} == grid.FLAGS[name]
 
 
 @pytest.mark.parametrize(
-    "content", ["version = 1\ngrid = [1]", "version = 1\ngrid = [[]]", f"version = 1\ngrid = {DEEP}", "\xff", "a." * 50_000, "a." * 10_000]
+    "content",
+    [
+        "version = 1\ngrid = [1]",
+        "version = 1\ngrid = [[]]",
+        f"version = 1\ngrid = {DEEP}",
+        "\xff",
+        "a." * 50_000,
+        "a." * 10_000,
+    ],
 )
 def test_grids_that_are_none(tmp_path, content, cli):
     (tmp_path / "grid.toml").write_text(content, encoding="latin-1")
@@ -538,7 +685,9 @@ def test_grids_that_are_none(tmp_path, content, cli):
 
 
 def test_grids_of_too_many_cells(tmp_path):
-    options = [f"{name} = {list(range(100))}" for name in ("model", "task", "set", "head", "protocol", "seed")]
+    options = [
+        f"{name} = {list(range(100))}" for name in ("model", "task", "set", "head", "protocol", "seed")
+    ]
     with pytest.raises(grid.GridError, match="1,000,000,000,000 cells"):
         grid.read(grid_file(tmp_path / "grid.toml", 'study = "physical"', *options))
     many = [f"m{i}" for i in range(1_500)]
@@ -571,22 +720,53 @@ def test_models_are_not_saved_behind_links(tmp_path, outside):
     directory.mkdir()
     (directory / "tokenizer.json").symlink_to(outside)
     lm._save(Saved(), directory, last=lm.TOKENIZER)
-    assert {path.name: path.read_text() for path in directory.iterdir()} == {"tokenizer.json": "{}", lm.TOKENIZER: "{}"}
+    assert {path.name: path.read_text() for path in directory.iterdir()} == {
+        "tokenizer.json": "{}",
+        lm.TOKENIZER: "{}",
+    }
 
 
-@pytest.mark.parametrize("change", [
-    {"status": "done"}, {"status": "done", "validation_perplexity": "1", "phrases": {}, "parameters": 1, "vocabulary": 1, "seconds": 1},
-    {"settings": []}, {"corpus": None}, {"status": None, "settings": {}},
-])  # fmt: skip
+class Silent:
+    """A callback that is told nothing worth keeping."""
+
+    def on_begin(self, total, done=0): ...
+
+    def on_progress(self, count, seconds=None): ...
+
+    def say(self, line): ...
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"status": "done"},
+        {
+            "status": "done",
+            "validation_perplexity": "1",
+            "phrases": {},
+            "parameters": 1,
+            "vocabulary": 1,
+            "seconds": 1,
+        },
+        {"settings": []},
+        {"corpus": None},
+        {"status": None, "settings": {}},
+    ],
+)
 def test_runs_that_say_what_no_run_says(tmp_path, change):
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("a b c\n" * 40)
     settings = lm.LMSettings("lstm", 1, 20, 8, 0.01)
     (tmp_path / "lm").mkdir()
-    fresh = lm._begin(tmp_path / "lm", settings, corpus, "digest")
-    (tmp_path / "lm" / lm.RUN).write_text(json.dumps(fresh | change))
+    whole = {
+        "format": lm.RECORD.form,
+        "status": "running",
+        "settings": dataclasses.asdict(settings),
+        "corpus": {"sha256": hashlib.sha256(corpus.read_bytes()).hexdigest()},
+    }
+    (tmp_path / "lm" / lm.RUN).write_text(json.dumps(whole | change))
     with pytest.raises((DamagedError, ForeignDirectoryError)):
-        lm._begin(tmp_path / "lm", settings, corpus, "digest")
+        lm.train(settings, corpus, tmp_path / "lm", Silent())
 
 
 # the cache of answers
@@ -596,12 +776,16 @@ def cached(directory):
     return Cached(Oracle(texts={"a": [0.5]}), "identity", directory)
 
 
-@pytest.mark.parametrize("statement", [
-    "CREATE VIEW answers AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x key, x logprobs, 0 words FROM n",
-    "CREATE TABLE answers (key, logprobs, words)",
-    "CREATE TRIGGER t AFTER INSERT ON answers BEGIN DELETE FROM answers; END",
-    "CREATE TABLE more (x)",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE VIEW answers AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x "
+        "key, x logprobs, 0 words FROM n",
+        "CREATE TABLE answers (key, logprobs, words)",
+        "CREATE TRIGGER t AFTER INSERT ON answers BEGIN DELETE FROM answers; END",
+        "CREATE TABLE more (x)",
+    ],
+)
 def test_a_cache_is_one_table(tmp_path, statement):
     path = tmp_path / "answers.sqlite"
     if "TRIGGER" in statement or "more" in statement:
@@ -632,15 +816,29 @@ def test_a_cache_behind_links_or_with_a_journal_that_deletes(tmp_path, outside):
         with pytest.raises(RefusedError, match="symbolic link"):
             cached(tmp_path)
         (tmp_path / name).unlink()
-    (tmp_path / "answers.sqlite-journal").write_bytes(str(outside).encode() + bytes(8) + bytes.fromhex("d9d505f920a163d7"))
+    (tmp_path / "answers.sqlite-journal").write_bytes(
+        str(outside).encode() + bytes(8) + bytes.fromhex("d9d505f920a163d7")
+    )
     with pytest.raises(RefusedError, match="names another file"):
         cached(tmp_path)
 
 
-@pytest.mark.parametrize("content", [
-    DEEP, '{"texts": []}', '{"texts": {"a": "b"}}', '{"texts": {"a": [1e999]}}', '{"texts": {"a": [NaN]}}', '{"other": {}}', "[]",
-    '{"classes": {"a": [1]}}', '{"vectors": {"a": [[1]]}}', '{"vectors": null}', f'{{"vectors": {{"a": [{"9" * 5000}]}}}}',
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "content",
+    [
+        DEEP,
+        '{"texts": []}',
+        '{"texts": {"a": "b"}}',
+        '{"texts": {"a": [1e999]}}',
+        '{"texts": {"a": [NaN]}}',
+        '{"other": {}}',
+        "[]",
+        '{"classes": {"a": [1]}}',
+        '{"vectors": {"a": [[1]]}}',
+        '{"vectors": null}',
+        f'{{"vectors": {{"a": [{"9" * 5000}]}}}}',
+    ],
+)
 def test_answers_that_are_given(tmp_path, content):
     (tmp_path / "oracle.json").write_text(content)
     with pytest.raises(DamagedError, match=r"oracle\.json"):

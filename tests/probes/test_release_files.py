@@ -1,10 +1,10 @@
-"""Finding the files of a release: the first place that has one, packed or not, and never outside the folder."""
+"""Files of a release: the first place that has one, packed or not, and never outside the folder."""
 
 import gzip
 
 import pytest
 
-from simtown.files import DamagedError, RefusedError
+from simtown.core.files import DamagedError, RefusedError
 from simtown.probes.release_files import ReleaseFiles, read_text
 
 FILES = ReleaseFiles("example.org/repository", {"words": ("data/{}.txt", "{}.txt")})
@@ -38,7 +38,9 @@ def test_a_packed_file_is_read_alike(tmp_path):
 
 
 def test_what_is_missing_is_named_with_its_places_and_its_origin(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"data/colours\.txt \(nor colours\.txt\).*example\.org/repository"):
+    with pytest.raises(
+        FileNotFoundError, match=r"data/colours\.txt \(nor colours\.txt\).*example\.org/repository"
+    ):
         FILES.path(tmp_path, "words", "colours")
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         FILES.path(tmp_path / "nowhere", "words", "colours")

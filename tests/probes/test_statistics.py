@@ -25,7 +25,11 @@ def _counts(rows):
 def test_f1_is_scikit_learns(rows):
     items, label, said, counts = _counts(rows)
     assert float(statistics.micro_f1(counts)) == pytest.approx(metrics.f1_score(label, said, zero_division=0))
-    each = [metrics.f1_score(label[items == i], said[items == i], zero_division=0) for i in range(5) if label[items == i].any()]
+    each = [
+        metrics.f1_score(label[items == i], said[items == i], zero_division=0)
+        for i in range(5)
+        if label[items == i].any()
+    ]
     assert float(statistics.macro_f1(counts)) == pytest.approx(np.mean(each) if each else 0)
 
 
@@ -55,7 +59,9 @@ def test_mcnemar_by_hand():
     right_b = np.repeat([True, False, True, False], [50, 15, 5, 30])
     found = statistics.mcnemar(right_a, right_b)
     assert (found.only_a, found.only_b) == (15, 5)
-    assert found.plain == pytest.approx(math.erfc(math.sqrt(100 / 20 / 2)))  # chi-squared with one degree of freedom
+    assert found.plain == pytest.approx(
+        math.erfc(math.sqrt(100 / 20 / 2))
+    )  # chi-squared with one degree of freedom
     assert found.corrected == pytest.approx(math.erfc(math.sqrt(81 / 20 / 2)))
     assert found.exact == pytest.approx(2 * sum(math.comb(20, k) for k in range(6)) / 2**20)
 
@@ -64,7 +70,9 @@ def test_mcnemar_by_hand():
 def test_mcnemar_takes_no_side_and_agrees_with_itself(rows):
     a, b = (np.array(column) for column in zip(*rows, strict=True))
     there, back = statistics.mcnemar(a, b), statistics.mcnemar(b, a)
-    assert (there.plain, there.corrected, there.exact) == pytest.approx((back.plain, back.corrected, back.exact))
+    assert (there.plain, there.corrected, there.exact) == pytest.approx(
+        (back.plain, back.corrected, back.exact)
+    )
     assert there.plain <= there.corrected + 1e-12
     assert statistics.mcnemar(a, a).plain == 1.0
 
@@ -73,7 +81,10 @@ def test_mcnemar_takes_no_side_and_agrees_with_itself(rows):
 def test_benjamini_hochberg_is_its_definition(p):
     n = len(p)
     ranked = sorted(p)
-    expected = [min(ranked[j] * n / (j + 1) for j in range(sorted(range(n), key=lambda k: p[k]).index(i), n)) for i in range(n)]
+    expected = [
+        min(ranked[j] * n / (j + 1) for j in range(sorted(range(n), key=lambda k: p[k]).index(i), n))
+        for i in range(n)
+    ]
     assert statistics.benjamini_hochberg(p) == pytest.approx([min(e, 1.0) for e in expected])
 
 

@@ -5,7 +5,16 @@ from pathlib import Path
 import numpy as np
 import torch
 import transformers as tf
-from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import (
+    AddedToken,
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 
 from simtown.probes.lm.lstm import LSTMConfig, LSTMForCausalLM
 
@@ -16,26 +25,52 @@ SENTENCES = [
     "people wait at the unhappiest bus stop of the town.",
     "he bought a yellowish, worn-out coat.",
 ]
-SMALL = {"num_hidden_layers": 2, "num_attention_heads": 2, "hidden_size": 16, "intermediate_size": 24, "max_position_embeddings": 40}
+SMALL = {
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "hidden_size": 16,
+    "intermediate_size": 24,
+    "max_position_embeddings": 40,
+}
 
 
-#: The rest of the sentences' words falls into letters. Written down: training WordPiece does not give the same every time.
-WHOLE = ("the", "banana", "is", "yellow", "sky", "blue", "and", "grass", "green", "a", "car", "stands", "behind", "red", "bus", "at",
-         "stop", "of", "he", "coat", "out", "un", "tur")  # fmt: skip
+#: The rest of the sentences' words falls into letters. Written down: training WordPiece does not give the
+#: same every time.
+_WORDS = (
+    "the banana is yellow sky blue and grass green a car stands behind red bus at stop of he coat out un tur"
+)
+WHOLE = _WORDS.split()
 INSIDE = ("ish", "happi", "est", "quoise", "or")
 
 
 def _wordpiece() -> tf.PreTrainedTokenizerFast:
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     letters = sorted(set("".join(SENTENCES)) - {" "})
-    pieces = dict.fromkeys([*special, *letters, *(f"##{letter}" for letter in letters), *WHOLE, *(f"##{piece}" for piece in INSIDE)])
-    tokenizer = Tokenizer(models.WordPiece({piece: number for number, piece in enumerate(pieces)}, unk_token="[UNK]"))
+    pieces = dict.fromkeys(
+        [
+            *special,
+            *letters,
+            *(f"##{letter}" for letter in letters),
+            *WHOLE,
+            *(f"##{piece}" for piece in INSIDE),
+        ]
+    )
+    tokenizer = Tokenizer(
+        models.WordPiece({piece: number for number, piece in enumerate(pieces)}, unk_token="[UNK]")
+    )
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()
     tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    return tf.PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]",
-                                      sep_token="[SEP]", mask_token="[MASK]", model_max_length=40)  # fmt: skip
+    return tf.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        mask_token="[MASK]",
+        model_max_length=40,
+    )
 
 
 def _bytes(*, masked: bool) -> tf.PreTrainedTokenizerFast:
@@ -44,16 +79,32 @@ def _bytes(*, masked: bool) -> tf.PreTrainedTokenizerFast:
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"] if masked else ["<|endoftext|>"]
-    trainer = trainers.BpeTrainer(vocab_size=330, special_tokens=special, show_progress=False,
-                                  initial_alphabet=pre_tokenizers.ByteLevel.alphabet())  # fmt: skip
+    trainer = trainers.BpeTrainer(
+        vocab_size=330,
+        special_tokens=special,
+        show_progress=False,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )
     tokenizer.train_from_iterator(SENTENCES, trainer)
     if not masked:
-        return tf.PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<|endoftext|>", eos_token="<|endoftext|>",
-                                          model_max_length=40)  # fmt: skip
+        return tf.PreTrainedTokenizerFast(
+            tokenizer_object=tokenizer,
+            bos_token="<|endoftext|>",
+            eos_token="<|endoftext|>",
+            model_max_length=40,
+        )
     tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
-    return tf.PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", pad_token="<pad>", eos_token="</s>", cls_token="<s>",
-                                      sep_token="</s>", unk_token="<unk>", mask_token=AddedToken("<mask>", lstrip=True, special=True),
-                                      model_max_length=36)  # fmt: skip
+    return tf.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        bos_token="<s>",
+        pad_token="<pad>",
+        eos_token="</s>",
+        cls_token="<s>",
+        sep_token="</s>",
+        unk_token="<unk>",
+        mask_token=AddedToken("<mask>", lstrip=True, special=True),
+        model_max_length=36,
+    )
 
 
 def _words() -> tf.PreTrainedTokenizerFast:
@@ -66,23 +117,45 @@ def _model(kind: str, size: int) -> torch.nn.Module:
     if kind == "bert":
         return tf.BertForMaskedLM(tf.BertConfig(vocab_size=size, **SMALL))
     if kind == "roberta":
-        return tf.RobertaForMaskedLM(tf.RobertaConfig(vocab_size=size, pad_token_id=1, bos_token_id=0, eos_token_id=2, **SMALL))
+        return tf.RobertaForMaskedLM(
+            tf.RobertaConfig(vocab_size=size, pad_token_id=1, bos_token_id=0, eos_token_id=2, **SMALL)
+        )
     if kind == "distilbert":
-        return tf.DistilBertForMaskedLM(tf.DistilBertConfig(vocab_size=size, dim=16, hidden_dim=24, n_layers=2, n_heads=2))
+        return tf.DistilBertForMaskedLM(
+            tf.DistilBertConfig(vocab_size=size, dim=16, hidden_dim=24, n_layers=2, n_heads=2)
+        )
     if kind == "albert":
         return tf.AlbertForMaskedLM(tf.AlbertConfig(vocab_size=size, embedding_size=8, **SMALL))
     if kind == "gpt2":
-        return tf.GPT2LMHeadModel(tf.GPT2Config(vocab_size=size, n_embd=16, n_layer=2, n_head=2, n_positions=40, bos_token_id=0,
-                                                eos_token_id=0))  # fmt: skip
+        return tf.GPT2LMHeadModel(
+            tf.GPT2Config(
+                vocab_size=size,
+                n_embd=16,
+                n_layer=2,
+                n_head=2,
+                n_positions=40,
+                bos_token_id=0,
+                eos_token_id=0,
+            )
+        )
     if kind == "llama":
         small = {**SMALL, "num_key_value_heads": 1}
         return tf.LlamaForCausalLM(tf.LlamaConfig(vocab_size=size, bos_token_id=0, eos_token_id=0, **small))
     if kind == "lstm":
-        return LSTMForCausalLM(LSTMConfig(vocab_size=size, embedding_size=12, hidden_size=14, num_hidden_layers=2))
+        return LSTMForCausalLM(
+            LSTMConfig(vocab_size=size, embedding_size=12, hidden_size=14, num_hidden_layers=2)
+        )
     if kind == "encoder":
         return tf.BertModel(tf.BertConfig(vocab_size=size, **SMALL))
     assert kind == "clip"
-    text = {**SMALL, "vocab_size": size, "projection_dim": 10, "bos_token_id": 2, "eos_token_id": 3, "pad_token_id": 0}
+    text = {
+        **SMALL,
+        "vocab_size": size,
+        "projection_dim": 10,
+        "bos_token_id": 2,
+        "eos_token_id": 3,
+        "pad_token_id": 0,
+    }
     picture = {
         "hidden_size": 16,
         "intermediate_size": 24,
@@ -95,7 +168,10 @@ def _model(kind: str, size: int) -> torch.nn.Module:
 
 
 def redrawn(model: torch.nn.Module, seed: int, deviation: float) -> torch.nn.Module:
-    """The model with other matrices: NumPy draws the same on every processor, torch does not. Its vectors stay as they were made."""
+    """The model with other matrices:
+
+    NumPy draws the same on every processor, torch does not. Its vectors stay as they were made.
+    """
     generator = np.random.default_rng(seed)
     with torch.no_grad():
         for weights in model.parameters():
@@ -104,8 +180,9 @@ def redrawn(model: torch.nn.Module, seed: int, deviation: float) -> torch.nn.Mod
     return model
 
 
-#: Numbers that a tiny model computes in float32 two ways (in batches or alone, from a kept state or anew) are this close: their sums have
-#: a few hundred terms of up to 10, each rounded to 1e-7 of itself. Another policy moves them by more than 0.01.
+#: Numbers that a tiny model computes in float32 two ways (in batches or alone, from a kept state or anew) are
+#: this close: their sums have a few hundred terms of up to 10, each rounded to 1e-7 of itself. Another policy
+#: moves them by more than 0.01.
 CLOSE = {"rtol": 1e-4, "atol": 2e-4}
 
 MASKED = ("bert", "roberta", "distilbert", "albert")

@@ -1,4 +1,4 @@
-"""A batch in emulated memory, as the card's kernels take it, to run some of them and look at what they leave."""
+"""A batch in emulated memory, as the card's kernels take it, to run some of them and read their results."""
 
 from collections.abc import Callable, Iterator
 
@@ -14,16 +14,24 @@ THREADS = {"setup": 128, "overlay": 256}
 
 
 class Launch:
-    """A launch of n scenes: its job and arrays, which kernels fill. `arrays` holds a view of every array by its name in job.cuh."""
+    """A launch of n scenes: its job and arrays, which kernels fill.
+
+    `arrays` holds a view of every array by its name in job.cuh.
+    """
 
     def __init__(self, batch: SceneBatch, width: int, height: int) -> None:
         self.size = layout.needs().size(batch, width, height)
         self.card = EmulatedCard(megabytes=512)
         self.memory = self.card.memory
         tables, numbers = layout.town()
-        columns = {name: getattr(batch, name).astype(kind) for name, (_, kind) in layout.columns(self.size).items()}
+        columns = {
+            name: getattr(batch, name).astype(kind) for name, (_, kind) in layout.columns(self.size).items()
+        }
         self.arrays = {name: self.memory.put(name, values) for name, values in {**tables, **columns}.items()}
-        self.arrays |= {name: self.memory.empty(name, shape, kind) for name, (shape, kind) in layout.work(self.size).items()}
+        self.arrays |= {
+            name: self.memory.empty(name, shape, kind)
+            for name, (shape, kind) in layout.work(self.size).items()
+        }
         self.arrays["rgb"] = self.memory.empty("rgb", (len(batch), height, width, 3), np.uint8)
         job = np.zeros((), layout.JOB)
         for name, values in numbers.items():
@@ -31,7 +39,15 @@ class Launch:
         for name, array in self.arrays.items():
             (job["town"] if name in tables else job)[name] = array.ctypes.data
         job["scenes"], job["width"], job["height"] = len(batch), width, height
-        for name in ("vehicles", "props", "slots", "most_faces", "most_pieces", "most_larges", "ground_faces"):
+        for name in (
+            "vehicles",
+            "props",
+            "slots",
+            "most_faces",
+            "most_pieces",
+            "most_larges",
+            "ground_faces",
+        ):
             job[name] = getattr(self.size, name)
         job["lamps"] = self.size.most_lamps
         self.job = self.memory.put("job", job)
@@ -50,8 +66,12 @@ class Launch:
         return counters
 
 
-def faults_without_barriers(launch: Callable[[], Launch], name: str, grid: tuple[int, ...]) -> Iterator[list[str]]:
-    """What the emulator finds at fault in a kernel when it lacks a barrier, for every barrier; `launch` makes ready what it takes."""
+def faults_without_barriers(
+    launch: Callable[[], Launch], name: str, grid: tuple[int, ...]
+) -> Iterator[list[str]]:
+    """What the emulator finds at fault in a kernel when it lacks a barrier, for every barrier; `launch` makes
+    ready what it takes.
+    """
     _, kernel, _ = EmulatedCard().kernel(name)
     for i in range(len(kernel.barriers)):
         ready, without = launch(), Kernel(kernel.text, name, drop_barrier=i)

@@ -1,4 +1,6 @@
-"""Scenes that try what a renderer on a card has to get right: streets in all weathers, close-ups, and full ones."""
+"""Scenes that try what a renderer on a card has to get right: streets in all weathers, close-ups, and full
+ones.
+"""
 
 import numpy as np
 
@@ -17,10 +19,16 @@ def streets(n: int) -> SceneBatch:
 
 
 def close_up() -> SceneBatch:
-    """Things before, at and behind the near plane, in every weather at its strongest, by level, turned and tilted cameras."""
+    """Things before, at and behind the near plane, in every weather at its strongest, by level, turned and
+    tilted cameras.
+    """
     level, turned = Camera(y=0.0, z=1.5), Camera(y=11.0, z=2.0, yaw=2.6)
     cameras = [level, turned, Camera(y=0.0, z=1.5, pitch=1.5), Camera(z=-1.0), Camera(z=30.0, pitch=-1.2)]
-    props = [Prop("gabled house", -4.0, 10.0, style=3), Prop("arm lamp", 2.0, 4.0), Prop("small cloud", 5.0, 40.0, 12.0)]
+    props = [
+        Prop("gabled house", -4.0, 10.0, style=3),
+        Prop("arm lamp", 2.0, 4.0),
+        Prop("small cloud", 5.0, 40.0, 12.0),
+    ]
     car = Vehicle("sedan", 0.5, -1.85, 0.1, "red")
     scenes = [
         Scene([car], props, Weather(kind, 1.0, 2.4, 0.6, 3), cameras[(i + j) % len(cameras)])

@@ -1,4 +1,6 @@
-"""The engine on a card: the project's own launches and the kernels' real PTX, on an emulated card, against the processor's pictures."""
+"""The engine on a card: the project's own launches and the kernels' real PTX, on an emulated card, against
+the processor's pictures.
+"""
 
 import gc
 from types import SimpleNamespace
@@ -12,8 +14,7 @@ from simtown.bench.render import the_scenes
 from simtown.render.cuda import layout
 from simtown.render.cuda.arrays import LEGACY, CardArray
 from simtown.render.cuda.engine import Cuda
-from simtown.render.engines import CardError, CardWarning
-from simtown.render.frames import LARGEST_ON_CARD, CardRenderer
+from simtown.render.frames import LARGEST_ON_CARD, CardError, CardRenderer, CardWarning
 from simtown.render.raster import Raster, TooManyTrianglesError
 from simtown.scenes.scene import empty_batch
 from simtown.scenes.weather import WEATHERS
@@ -38,9 +39,9 @@ def pictures(streets):
 
 
 def engine(card=None, at_once=TWO_AT_ONCE, **more):
-    made = Cuda(card or EmulatedCard(), **more)
-    made.launch = at_once
-    return made
+    drawer = Cuda(card or EmulatedCard(), **more)
+    drawer.launch = at_once
+    return drawer
 
 
 def arrays(card, n, width=WIDTH, height=HEIGHT, stream=CALLERS):
@@ -51,39 +52,41 @@ def arrays(card, n, width=WIDTH, height=HEIGHT, stream=CALLERS):
 
 def assert_same(frames, pictures):
     for name, expected in vars(pictures).items():
-        found = getattr(frames, name)
-        assert found.dtype == expected.dtype
-        assert np.array_equal(found, expected), (
-            f"{name} of scenes {np.flatnonzero((found != expected).reshape(len(found), -1).any(axis=1))}"
+        actual = getattr(frames, name)
+        assert actual.dtype == expected.dtype
+        assert np.array_equal(actual, expected), (
+            f"{name} of scenes {np.flatnonzero((actual != expected).reshape(len(actual), -1).any(axis=1))}"
         )
 
 
 @pytest.mark.parametrize(("at_once", "lanes"), [(TWO_AT_ONCE, 2), (TWO_AT_ONCE, 1), (8, 2)])
 def test_pictures_are_the_processors(streets, pictures, at_once, lanes):
-    made = engine(at_once=at_once, lanes=lanes)
-    assert isinstance(made, CardRenderer)
-    assert_same(made.render(streets, WIDTH, HEIGHT), pictures)
-    colour = made.render(streets, WIDTH, HEIGHT, geometry=False)
+    drawer = engine(at_once=at_once, lanes=lanes)
+    assert isinstance(drawer, CardRenderer)
+    assert_same(drawer.render(streets, WIDTH, HEIGHT), pictures)
+    colour = drawer.render(streets, WIDTH, HEIGHT, geometry=False)
     assert np.array_equal(colour.rgb, pictures.rgb)
     assert colour.depth.shape == colour.ids.shape == (0, HEIGHT, WIDTH)
-    assert len(made.render(streets[:0], WIDTH, HEIGHT)) == 0
-    assert not made.too_much
-    launched = [name for name, _ in made.card.launches]
+    assert len(drawer.render(streets[:0], WIDTH, HEIGHT)) == 0
+    assert not drawer.too_much
+    launched = [name for name, _ in drawer.card.launches]
     assert launched.count("setup") == launched.count("draw") == 2 * (4 if at_once < 1 else 1)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_work_is_done_as_late_as_may_be(streets, pictures, seed):
     """Every copy and kernel waits for what it needs, and for nothing else."""
-    made = engine(EmulatedCard(late=True, seed=seed))
+    drawer = engine(EmulatedCard(late=True, seed=seed))
     for _ in range(2):
-        assert_same(made.render(streets, WIDTH, HEIGHT), pictures)
+        assert_same(drawer.render(streets, WIDTH, HEIGHT), pictures)
 
 
 def drawn_for_a_caller(card, streets, ours_first):
-    """What a caller finds who uses arrays on its own stream before and after they are drawn into; whose work is done first if it may."""
-    made, targets = engine(card), arrays(card, len(streets))
-    found = {}
+    """What a caller finds who uses arrays on its own stream before and after they are drawn into; whose work
+    is done first if it may.
+    """
+    drawer, targets = engine(card), arrays(card, len(streets))
+    seen = {}
 
     def before():
         for target in targets:
@@ -92,30 +95,32 @@ def drawn_for_a_caller(card, streets, ours_first):
 
     def after():
         for name, target in zip(("rgb", "depth", "ids"), targets, strict=True):
-            found[name] = target.values.copy()
+            seen[name] = target.values.copy()
 
     stream = card.foreign(CALLERS)
     card.queue(stream, before)
-    made.draw_into(streets, *targets)
+    drawer.draw_into(streets, *targets)
     card.queue(stream, after)
     for each in sorted(card.streams, key=lambda each: (each is stream) == ours_first):
         card.drain(each)
-    return found
+    return seen
 
 
 @pytest.mark.parametrize("ours_first", [True, False])
 @pytest.mark.parametrize("seed", range(2))
 def test_a_callers_stream_is_waited_for_and_waits(streets, pictures, seed, ours_first):
-    found = drawn_for_a_caller(EmulatedCard(late=True, seed=seed), streets, ours_first)
+    seen = drawn_for_a_caller(EmulatedCard(late=True, seed=seed), streets, ours_first)
     for name, expected in vars(pictures).items():
-        assert np.array_equal(found[name], expected), name
+        assert np.array_equal(seen[name], expected), name
 
 
 @pytest.mark.parametrize("ours", [True, False])
 def test_an_event_that_is_left_out_is_noticed(streets, pictures, ours, monkeypatch):
     card = EmulatedCard(late=True)
     wait, callers = card.wait, card.foreign(CALLERS)
-    monkeypatch.setattr(card, "wait", lambda stream, event: None if (stream is not callers) == ours else wait(stream, event))
+    monkeypatch.setattr(
+        card, "wait", lambda stream, event: None if (stream is not callers) == ours else wait(stream, event)
+    )
     assert not np.array_equal(drawn_for_a_caller(card, streets, ours_first=ours)["rgb"], pictures.rgb)
 
 
@@ -133,7 +138,9 @@ class Tensor:
 @pytest.mark.parametrize(("handle", "stream"), [(4711, 4711), (0, LEGACY)])
 def test_pytorchs_current_stream_is_asked_for(streets, handle, stream, monkeypatch):
     torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: SimpleNamespace(cuda_stream=handle, device=device))
+    monkeypatch.setattr(
+        torch.cuda, "current_stream", lambda device: SimpleNamespace(cuda_stream=handle, device=device)
+    )
     card = EmulatedCard()
     rgb = arrays(card, len(streets))[0]
     engine(card).draw_into(streets, Tensor(rgb))
@@ -141,31 +148,35 @@ def test_pytorchs_current_stream_is_asked_for(streets, handle, stream, monkeypat
 
 
 def test_the_host_does_not_wait_for_the_caller(streets):
-    """What a caller has queued before, a training step for example, is not done yet when drawing has been queued."""
+    """What a caller has queued before, a training step for example, is not done yet when drawing has been
+    queued.
+    """
     card = EmulatedCard(late=True)
-    made, targets, done = engine(card, at_once=8), arrays(card, len(streets)), []
+    drawer, targets, done = engine(card, at_once=8), arrays(card, len(streets)), []
     card.queue(card.foreign(CALLERS), lambda: done.append(True))
     with card.only_what_must_be():
-        made.draw_into(streets, *targets)
+        drawer.draw_into(streets, *targets)
     assert not done
 
 
 def test_pictures_on_the_card_are_handed_out(streets, pictures):
     torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
     card = EmulatedCard()
-    made = engine(card)
-    frames = made.draw(streets, WIDTH, HEIGHT)
-    assert_same(type(pictures)(*(torch.from_dlpack(each).numpy() for each in vars(frames).values())), pictures)
-    held = card.memory.used
+    drawer = engine(card)
+    frames = drawer.draw(streets, WIDTH, HEIGHT)
+    assert_same(
+        type(pictures)(*(torch.from_dlpack(each).numpy() for each in vars(frames).values())), pictures
+    )
+    used = card.memory.used
     rgb = np.from_dlpack(frames.rgb)
     del frames
     gc.collect()
     assert np.array_equal(rgb, pictures.rgb)
-    assert held - card.memory.used == pictures.depth.nbytes + pictures.ids.nbytes
+    assert used - card.memory.used == pictures.depth.nbytes + pictures.ids.nbytes
     del rgb
     gc.collect()
-    assert held - card.memory.used == pictures.depth.nbytes + pictures.ids.nbytes + pictures.rgb.nbytes
-    assert made.draw(streets, WIDTH, HEIGHT, geometry=False).depth is None
+    assert used - card.memory.used == pictures.depth.nbytes + pictures.ids.nbytes + pictures.rgb.nbytes
+    assert drawer.draw(streets, WIDTH, HEIGHT, geometry=False).depth is None
 
 
 def test_a_capsule_that_nobody_takes_lets_go():
@@ -197,7 +208,7 @@ def test_arrays_of_any_library_are_drawn_into(streets, pictures):
 
 def test_other_arrays_are_refused(streets):
     card = EmulatedCard()
-    made, (rgb, depth, ids) = engine(card), arrays(card, len(streets))
+    drawer, (rgb, depth, ids) = engine(card), arrays(card, len(streets))
     refused = {
         "no array on a card": (np.zeros(rgb.shape, np.uint8),),
         "rgb is uint8 .6, .* .7, ": (arrays(card, 6)[0],),
@@ -205,30 +216,34 @@ def test_other_arrays_are_refused(streets):
         "both or for neither": (rgb, depth),
         "has the shape .7, 32, 48.": (ids,),
     }
-    for words, given in refused.items():
+    for words, wrong in refused.items():
         with pytest.raises(ValueError, match=words):
-            made.draw_into(streets, *given)
+            drawer.draw_into(streets, *wrong)
     for entry in ({"strides": (1, 1, 1, 1)}, {"data": (rgb.values.ctypes.data, True)}):
         other = arrays(card, len(streets))[0]
         other.__cuda_array_interface__ |= entry
         with pytest.raises(ValueError, match="cannot be written"):
-            made.draw_into(streets, other)
+            drawer.draw_into(streets, other)
     card.device_of = lambda address: 3
     with pytest.raises(ValueError, match="card 3"):
-        made.draw_into(streets, rgb)
+        drawer.draw_into(streets, rgb)
     assert not card.launches
 
 
 @pytest.mark.parametrize(
     ("width", "height", "words"),
-    [(LARGEST_ON_CARD + 1, 64, "1024 .*--device cpu"), (64, LARGEST_ON_CARD + 1, "--device cpu"), (16, 64, "32 to")],
+    [
+        (LARGEST_ON_CARD + 1, 64, "1024 .*--device cpu"),
+        (64, LARGEST_ON_CARD + 1, "--device cpu"),
+        (16, 64, "32 to"),
+    ],
 )
 def test_sizes_that_a_card_does_not_draw_are_refused(streets, width, height, words):
-    made = engine()
+    drawer = engine()
     with pytest.raises(ValueError, match=words):
-        made.render(streets, width, height)
+        drawer.render(streets, width, height)
     with pytest.raises(ValueError, match=words):
-        made.draw_into(streets, *arrays(made.card, len(streets), width, height))
+        drawer.draw_into(streets, *arrays(drawer.card, len(streets), width, height))
 
 
 def test_more_things_than_ids_are_refused_as_by_the_processor():
@@ -241,13 +256,13 @@ def test_more_things_than_ids_are_refused_as_by_the_processor():
 def test_a_scene_for_which_there_is_no_room_is_drawn_by_the_processor(streets, pictures, monkeypatch):
     monkeypatch.setattr(layout.Size, "most_pieces", property(lambda size: 1200))
     card = EmulatedCard(late=True)
-    made, targets = engine(card), arrays(card, len(streets))
-    assert_same(made.render(streets, WIDTH, HEIGHT), pictures)
-    made.draw_into(streets, *targets)
+    drawer, targets = engine(card), arrays(card, len(streets))
+    assert_same(drawer.render(streets, WIDTH, HEIGHT), pictures)
+    drawer.draw_into(streets, *targets)
     card.drain(card.foreign(CALLERS))
     for target, expected in zip(targets, vars(pictures).values(), strict=True):
         assert np.array_equal(target.values, expected)
-    assert made.too_much, "nothing was tried"
+    assert drawer.too_much, "nothing was tried"
 
 
 def test_too_many_triangles_are_told_as_by_the_processor(streets, monkeypatch):
@@ -263,26 +278,26 @@ def test_too_many_triangles_are_told_as_by_the_processor(streets, monkeypatch):
 def test_launches_are_halved_where_memory_does_not_suffice(streets, pictures):
     for megabytes in (10, 9, 7):
         card = EmulatedCard(megabytes)
-        made = engine(card, at_once=8)
-        with pytest.warns(CardWarning, match=r"from now on it draws \d scenes? at once") as told:
-            frames = made.render(streets, WIDTH, HEIGHT)
+        drawer = engine(card, at_once=8)
+        with pytest.warns(CardWarning, match=r"from now on it draws \d scenes? at once") as caught:
+            frames = drawer.render(streets, WIDTH, HEIGHT)
         assert_same(frames, pictures)
-        assert_same(made.render(streets, WIDTH, HEIGHT), pictures)
-        assert all(warning.filename == __file__ for warning in told)
+        assert_same(drawer.render(streets, WIDTH, HEIGHT), pictures)
+        assert all(warning.filename == __file__ for warning in caught)
 
 
 def test_memory_that_does_not_suffice_for_one_scene_is_told(streets):
     card = EmulatedCard(5)
-    made = engine(card)
+    drawer = engine(card)
     with pytest.warns(CardWarning), pytest.raises(CardError, match="--device cpu"):
-        made.render(streets, WIDTH, HEIGHT)
-    assert 0 <= card.memory.used - made.memory() < TABLES
+        drawer.render(streets, WIDTH, HEIGHT)
+    assert 0 <= card.memory.used - drawer.memory() < TABLES
 
 
 @pytest.mark.parametrize("call", [2, 8, 14, 20])
 def test_after_an_error_nothing_is_written_any_more(streets, call, monkeypatch):
     card = EmulatedCard(late=True)
-    made, targets, calls = engine(card), arrays(card, len(streets)), iter(range(1, 100))
+    drawer, targets, calls = engine(card), arrays(card, len(streets)), iter(range(1, 100))
     launch = card.launch
 
     def fails(*arguments):
@@ -292,27 +307,28 @@ def test_after_an_error_nothing_is_written_any_more(streets, call, monkeypatch):
 
     monkeypatch.setattr(card, "launch", fails)
     with pytest.raises(CardError, match="does not work"):
-        made.draw_into(streets, *targets)
+        drawer.draw_into(streets, *targets)
     assert not any(stream.items for stream in card.streams if stream is not card.foreign(CALLERS))
-    assert_same(made.render(streets, WIDTH, HEIGHT), Raster().render(streets, WIDTH, HEIGHT))
+    assert_same(drawer.render(streets, WIDTH, HEIGHT), Raster().render(streets, WIDTH, HEIGHT))
 
 
 def test_stages_are_timed_and_memory_is_told(streets):
-    made = engine()
-    with made.timing() as seconds:
-        made.render(streets, WIDTH, HEIGHT)
+    drawer = engine()
+    with drawer.timing() as seconds:
+        drawer.render(streets, WIDTH, HEIGHT)
     assert list(seconds) == ["upload", "setup", "arrange", "draw", "wet", "overlay", "copy back"]
-    assert all(took == 4 for took in seconds.values())  # every launch takes a second on a card without a clock
-    assert 0 <= made.card.memory.used - made.memory() < TABLES
-    made.render(streets, WIDTH, HEIGHT)
+    # every launch takes a second on a card without a clock
+    assert all(took == 4 for took in seconds.values())
+    assert 0 <= drawer.card.memory.used - drawer.memory() < TABLES
+    drawer.render(streets, WIDTH, HEIGHT)
     assert len(seconds) == 7
 
 
 def test_all_memory_is_given_back(streets):
     card = EmulatedCard()
-    made = engine(card)
-    made.render(streets, WIDTH, HEIGHT)
-    del made
+    drawer = engine(card)
+    drawer.render(streets, WIDTH, HEIGHT)
+    del drawer
     gc.collect()
     assert card.memory.used < TABLES
     assert not card.pinned_memory

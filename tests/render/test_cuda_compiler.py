@@ -1,4 +1,4 @@
-"""Kernels from their sources: what is included, what is kept, and what is said where nothing can be compiled."""
+"""Kernels from their sources: includes, the cache, and the messages where nothing can be compiled."""
 
 import sys
 
@@ -8,12 +8,13 @@ pytest.importorskip("cuda.core", reason="needs cuda-core: pip install '.[dev]'")
 
 from simtown.render.cuda import compiler
 from simtown.render.cuda.card import _architecture
-from simtown.render.engines import CardError
+from simtown.render.frames import CardError
 
 FILES = {
     "a.cuh": "#pragma once\nstruct A { int n; };\n",
     "b.cuh": '#pragma once\n#include "a.cuh"\nstruct B { A a; };\n',
-    "good.cu": '// B\n#include "b.cuh"\n#include "a.cuh"\nextern "C" __global__ void good(B* b) { b->a.n = 1; }\n',
+    "good.cu": '// B\n#include "b.cuh"\n#include "a.cuh"\n'
+    'extern "C" __global__ void good(B* b) { b->a.n = 1; }\n',
     "bad.cu": 'extern "C" __global__ void bad() { nothing(); }\n',
 }
 
@@ -53,9 +54,9 @@ def test_without_a_folder_for_what_is_kept_it_is_compiled_every_time(kernels, mo
 
 
 def test_reasons_are_told_in_words(kernels, monkeypatch):
-    with pytest.raises(CardError, match=r"the kernel bad cannot be compiled for sm_90 .*nothing") as told:
+    with pytest.raises(CardError, match=r"the kernel bad cannot be compiled for sm_90 .*nothing") as refused:
         compiler.cubin("bad", "sm_90")
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(refused.value)
     monkeypatch.setitem(sys.modules, "cuda.core", None)
     with pytest.raises(CardError, match=r"needs cuda-core.*\.\[cuda\]"):
         compiler.cubin("good", "sm_90")
@@ -75,7 +76,10 @@ class Compiler:
 
 
 def test_the_newest_architecture_that_card_and_compiler_know():
-    names = {capability: _architecture("card", capability, 13, Compiler()) for capability in ((8, 0), (8, 9), (9, 0), (12, 1))}
+    names = {
+        capability: _architecture("card", capability, 13, Compiler())
+        for capability in ((8, 0), (8, 9), (9, 0), (12, 1))
+    }
     assert names == {(8, 0): "sm_80", (8, 9): "sm_86", (9, 0): "sm_90", (12, 1): "sm_120"}
     for capability, driver, nvrtc, words in (
         ((7, 5), 13, Compiler(), r"too old.* 7\.5, and 8\.0"),

@@ -1,4 +1,6 @@
-"""The real card of the package (CudaCard), NVIDIA's bindings and all, over a driver that computes nothing; and what it costs the host."""
+"""The real card of the package (CudaCard), NVIDIA's bindings and all, over a driver that computes nothing;
+and what it costs the host.
+"""
 
 import subprocess
 import sys
@@ -18,7 +20,9 @@ from tests.cuda.fake_driver import built, environment
 def test_the_driver_is_called_as_it_should_be(tmp_path):
     words = [sys.executable, "-m", "tests.cuda.driver_cases"]
     settings = environment(built(tmp_path), log=tmp_path / "launches")
-    done = subprocess.run(words, env=settings, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=HANGS)
+    done = subprocess.run(
+        words, env=settings, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=HANGS
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "all cases passed\n"
 
@@ -55,7 +59,9 @@ def cost(engine, scenes, at_once):
     for _ in range(2):
         engine.draw_into(batch, frames.rgb, frames.depth, frames.ids)
     before = engine.card.calls
-    sys.setprofile(lambda frame, event, argument: counted.__setitem__(0, counted[0] + (event in ("call", "c_call"))))
+    sys.setprofile(
+        lambda frame, event, argument: counted.__setitem__(0, counted[0] + (event in ("call", "c_call")))
+    )
     try:
         engine.draw_into(batch, frames.rgb, frames.depth, frames.ids)
     finally:

@@ -1,4 +1,6 @@
-"""The card's structs and numbers are the processor's: job.cuh against layout.py and the modules that it repeats."""
+"""The card's structs and numbers are the processor's: job.cuh against layout.py and the modules that it
+repeats.
+"""
 
 import numpy as np
 import pytest
@@ -18,50 +20,75 @@ from tests.cuda.compiler import compile_ptx
 from tests.cuda.emulator import Kernel, Memory
 
 FIELDS = [(struct, name) for struct, kind in layout.STRUCTS.items() for name in kind.names]
-LIGHT = ["SUN_DIRECTION", "SUN", "FOG", "TOP", "HORIZON", "VEIL", "VEHICLE_SUN", "DENSITY", "THICK", "SNOW", "WET", "LAMPS", "SHADOW",
-         "CONTACT", "FALL", "AMOUNT", "CLOUD", "COVER", "STARS", "BOUNCE"]  # fmt: skip
-KINDS = ["MATTE", "GLASS", "WINDOW", "HEADLAMP", "TAILLAMP", "GLOW", "TINT_WALL", "TINT_ROOF", "LEAF", "GROUND", "ROAD", "TINT_CLOTH"]
+LIGHT = (
+    *("SUN_DIRECTION", "SUN", "SKY_LIGHT", "BOUNCE", "FOG", "TOP", "HORIZON", "VEIL", "VEHICLE_SUN"),
+    *("DENSITY", "THICK", "SNOW", "WET", "LAMPS", "SHADOW", "CONTACT", "FALL", "AMOUNT", "CLOUD_LIGHT"),
+    *("COVER", "STARS"),
+)
+KINDS = (
+    *("MATTE", "GLASS", "WINDOW", "HEADLAMP", "TAILLAMP", "GLOW", "TINT_WALL", "TINT_ROOF", "LEAF"),
+    *("GROUND", "ROAD", "TINT_CLOTH"),
+)
 NUMBERS = {
-    **{name: getattr(light, name) for name in LIGHT}, "SKY_LIGHT": light.SKY, "LIGHT_COLUMNS": light.COLUMNS,
-    **{name: getattr(palette, name) for name in KINDS}, "CLOUD_KIND": palette.CLOUD, "TINTS": palette.TINTS,
+    **{name: getattr(light, name) for name in LIGHT},
+    "LIGHT_COLUMNS": light.COLUMNS,
+    **{name: getattr(palette, name) for name in KINDS},
+    "CLOUD_KIND": palette.CLOUD,
+    "TINTS": palette.TINTS,
     **{name: getattr(ground, name) for name in ("CASTS", "STANDS", "VEHICLE")},
     **{name: getattr(kernels, name) for name in ("GRASS", "STREET", "PAVED")},
-    **{name: getattr(fill, name) for name in ("TAG_BITS", "SKY_LEVELS", "MOST_TRIANGLES", "TAG", "DEPTH", "SNAP", "REACH")},
-    **{name: getattr(layout, name) for name in ("LIGHT_STRIDE", "VIEW_STRIDE", "MOST_EDGES")}, "NEAR": camera.NEAR,
-}  # fmt: skip
+    **{name: getattr(fill, name) for name in ("TAG_BITS", "SKY_LEVELS", "MOST_TRIANGLES", "TAG")},
+    **{name: getattr(fill, name) for name in ("DEPTH", "SNAP", "REACH")},
+    **{name: getattr(layout, name) for name in ("LIGHT_STRIDE", "VIEW_STRIDE", "MOST_EDGES")},
+    "NEAR": camera.NEAR,
+}
 
 
-def told_by_the_compiler(expressions: list[str]) -> list[float]:
+def compiled_values(expressions: list[str]) -> list[float]:
     lines = "\n".join(f"out[{i}] = (double)({expression});" for i, expression in enumerate(expressions))
     text = (KERNELS / "job.cuh").read_text(encoding="utf-8").replace("#pragma once", "")
     memory = Memory(1)
     out = memory.empty("out", len(expressions), np.float64)
-    kernel = Kernel(compile_ptx(f'{text}\nextern "C" __global__ void k(double* out) {{ if (threadIdx.x == 0) {{ {lines} }} }}'))
+    kernel = Kernel(
+        compile_ptx(
+            f'{text}\nextern "C" __global__ void k(double* out) {{ if (threadIdx.x == 0) {{ {lines} }} }}'
+        )
+    )
     assert not kernel.run(memory, [out], (1,), 32).faults
     return out.tolist()
 
 
 def test_structs_are_laid_out_alike():
-    told = told_by_the_compiler([f"sizeof({struct})" for struct in layout.STRUCTS] + [f"(u64)&(({s}*)0)->{name}" for s, name in FIELDS])
-    assert told[: len(layout.STRUCTS)] == [kind.itemsize for kind in layout.STRUCTS.values()]
+    compiled = compiled_values(
+        [f"sizeof({struct})" for struct in layout.STRUCTS]
+        + [f"(u64)&(({s}*)0)->{name}" for s, name in FIELDS]
+    )
+    assert compiled[: len(layout.STRUCTS)] == [kind.itemsize for kind in layout.STRUCTS.values()]
     ours = [layout.STRUCTS[struct].fields[name][1] for struct, name in FIELDS]
-    assert dict(zip(FIELDS, told[len(layout.STRUCTS) :], strict=True)) == dict(zip(FIELDS, ours, strict=True))
+    assert dict(zip(FIELDS, compiled[len(layout.STRUCTS) :], strict=True)) == dict(
+        zip(FIELDS, ours, strict=True)
+    )
 
 
 def test_numbers_are_the_processors():
-    told = told_by_the_compiler(list(NUMBERS))
-    assert dict(zip(NUMBERS, told, strict=True)) == {name: float(number) for name, number in NUMBERS.items()}
+    compiled = compiled_values(list(NUMBERS))
+    assert dict(zip(NUMBERS, compiled, strict=True)) == {
+        name: float(number) for name, number in NUMBERS.items()
+    }
 
 
 def test_room_suffices_for_every_scene():
-    """Bounds are looked up by kind of thing and by weather; the truth is in the placed meshes and in the light."""
+    """Bounds are looked up by kind of thing and by weather; the truth is in the placed meshes and in the
+    light.
+    """
     batch = the_scenes(300)
     size = layout.needs().size(batch, 128, 128)
     meshes = instances(batch)[0]
     for start, most in ((atlas().triangle_start, size.most_faces), (atlas().lamp_start, size.most_lamps)):
         assert np.append(np.diff(start), 0)[meshes].sum(axis=1).max() <= most
     rows = lights(batch.weather, batch.intensity, batch.sun)
-    wet, layered = rows[:, light.WET] > np.float32(0.2), (rows[:, [light.LAMPS, light.AMOUNT, light.STARS]] > 0).any(axis=1)
+    wet = rows[:, light.WET] > np.float32(0.2)
+    layered = (rows[:, [light.LAMPS, light.AMOUNT, light.STARS]] > 0).any(axis=1)
     for i in range(len(batch)):
         own = layout.needs().size(batch[np.array([i])], 128, 128)
         assert own.wet >= wet[i]
@@ -77,7 +104,9 @@ def test_the_town_is_whole():
     assert np.array_equal(extra & 0xFF, a.materials)
     assert np.array_equal(extra >> 8 & 0xFF, a.parts)
     assert np.array_equal(extra >> 16, a.body)
-    assert sorted(arrays) + sorted(numbers) == sorted(arrays) + sorted(name for name in layout.TOWN.names if name not in arrays)
+    assert sorted(arrays) + sorted(numbers) == sorted(arrays) + sorted(
+        name for name in layout.TOWN.names if name not in arrays
+    )
     assert all(values.flags.c_contiguous for values in arrays.values())
     assert arrays["in_pose"].min() >= numbers["entities"]
     assert arrays["in_pose"].max() < numbers["meshes"] - 1

@@ -1,4 +1,6 @@
-"""All kernels after one another, on an emulated card: their pictures are the processor's, at a cost that is kept."""
+"""All kernels after one another, on an emulated card: their pictures are the processor's, at a cost that is
+kept.
+"""
 
 import pytest
 
@@ -27,7 +29,9 @@ def draw(batch, width, height, seed=0, check=True, card=None):
     engine = Cuda(card)
     engine.launch = 10**6
     found, expected = engine.render(batch, width, height), Raster().render(batch, width, height)
-    return card, [name for name, values in vars(expected).items() if getattr(found, name).tobytes() != values.tobytes()]
+    return card, [
+        name for name, values in vars(expected).items() if getattr(found, name).tobytes() != values.tobytes()
+    ]
 
 
 def per_frame(card, frames):
@@ -79,11 +83,22 @@ def test_instructions_of_a_large_frame():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("width", "height", "first", "count", "check"), [
-    (32, 32, 0, 80, True), (64, 32, 80, 80, True), (64, 64, 160, 70, True), (97, 97, 230, 40, True), (128, 128, 270, 120, False),
-    (128, 64, 390, 30, True), (128, 128, 420, 20, True), (144, 256, 440, 20, False), (256, 256, 460, 28, False), (512, 512, 488, 10, False),
-    (1024, 1024, 498, 2, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("width", "height", "first", "count", "check"),
+    [
+        (32, 32, 0, 80, True),
+        (64, 32, 80, 80, True),
+        (64, 64, 160, 70, True),
+        (97, 97, 230, 40, True),
+        (128, 128, 270, 120, False),
+        (128, 64, 390, 30, True),
+        (128, 128, 420, 20, True),
+        (144, 256, 440, 20, False),
+        (256, 256, 460, 28, False),
+        (512, 512, 488, 10, False),
+        (1024, 1024, 498, 2, False),
+    ],
+)
 def test_five_hundred_streets(width, height, first, count, check):
     from simtown.bench.render import the_scenes
 

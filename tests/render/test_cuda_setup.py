@@ -1,4 +1,6 @@
-"""The kernel `setup`, its PTX run on the emulator, against the processor's functions: everything that it leaves, byte for byte."""
+"""The kernel `setup`, its PTX run on the emulator, against the processor's functions: everything that it
+leaves, byte for byte.
+"""
 
 import re
 
@@ -9,9 +11,9 @@ pytest.importorskip("cuda.bindings", reason="needs cuda-bindings: pip install '.
 
 from simtown.assets.atlas import atlas
 from simtown.render import effects, ground
-from simtown.render import light as L
 from simtown.render.cuda.compiler import source
 from simtown.render.instances import instances
+from simtown.render.light import DENSITY, LAMPS, THICK, lights
 from simtown.render.raster import _Dark, _meshes, tables
 from simtown.render.shading import clear_air
 from simtown.render.sky import row_slope, sky_row
@@ -47,15 +49,21 @@ class Reference:
         *self.tables, self.roles = tables()
         self.wide, self.high = 2 * width + 1, 2 * height + 1
         self.view = views(batch.camera, width, height)[n]
-        self.light = L.lights(batch.weather, batch.intensity, batch.sun)[n]
+        self.light = lights(batch.weather, batch.intensity, batch.sun)[n]
         meshes, poses, styles, _, paints = instances(batch)
         self.meshes, self.poses, self.styles, self.paints = meshes[n], poses[n], styles[n], paints[n]
-        self.dark = _Dark.sized(width, len(self.meshes), *(int(np.diff(x).max()) for x in (self.atlas.hull_start, self.atlas.lamp_start)))
+        self.dark = _Dark.sized(
+            width,
+            len(self.meshes),
+            *(int(np.diff(x).max()) for x in (self.atlas.hull_start, self.atlas.lamp_start)),
+        )
         args = (self.meshes, self.poses, 0, self.wide, self.high, self.dark)
         self.shadows = ground.collect_shadows(self.view, self.light, self.atlas, self.roles, *args)
         self.contacts = ground.collect_contacts(self.view, self.atlas, self.roles, *args)
-        lit = self.light[L.LAMPS] > 0
-        self.pools = ground.collect_pools(self.view, self.light, self.atlas, tuple(self.tables), *args) if lit else 0
+        lit = self.light[LAMPS] > 0
+        self.pools = (
+            ground.collect_pools(self.view, self.light, self.atlas, tuple(self.tables), *args) if lit else 0
+        )
 
     def matrices(self):
         return [matrix_of(self.view, pose) for pose in self.poses]
@@ -71,14 +79,16 @@ class Reference:
         if matrix[11] + radius < F(NEAR):
             return False
         reach = [girth * np.sqrt(F(1) + e * e) + abs(e) * (abs(v[11]) * radius) for e in edges]
-        return not (matrix[3] - edges[0] * matrix[11] < -reach[0] or matrix[3] - edges[1] * matrix[11] > reach[1])
+        return not (
+            matrix[3] - edges[0] * matrix[11] < -reach[0] or matrix[3] - edges[1] * matrix[11] > reach[1]
+        )
 
     def halos(self, width, height):
         """Rows as struct Halo has them, of lamps whose middles are on the picture."""
         palette, kinds, _ = self.tables
         rows = []
         for k, mesh in enumerate(self.meshes):
-            if k == 0 or mesh < 0 or self.light[L.LAMPS] <= 0:
+            if k == 0 or mesh < 0 or self.light[LAMPS] <= 0:
                 continue
             matrix = matrix_of(self.view, self.poses[k])
             for lamp in self.atlas.lamps[self.atlas.lamp_start[mesh] : self.atlas.lamp_start[mesh + 1]]:
@@ -93,13 +103,19 @@ def check_rows(reference, rows):
     for y, row in enumerate(rows):
         line = line_of(view, y)
         _, _, *spot = ground.in_pairs(0, reference.wide, line)
-        air = clear_air(light[L.DENSITY], light[L.THICK], line[0]) if line[0] > 0 else 0
-        assert bits([row[x] for x in ("depth", "air", "x", "y", "dx", "dy")]) == bits([line[0], air, *spot]), y
-        colours = [sky_row(view, light, y)[0], *sky_row(view, light, y - (y > 0 and row_slope(view, y) <= F(-0.03)))[::-1]]
-        got = [
-            (int(row[f"{x}_rg"]) & 0xFFFF) | int(row[f"{x}_rg"]) >> 16 << 21 | int(row[f"{x}_b"]) << 42 for x in ("sky", "cloud", "under")
+        air = clear_air(light[DENSITY], light[THICK], line[0]) if line[0] > 0 else 0
+        assert bits([row[x] for x in ("depth", "air", "x", "y", "dx", "dy")]) == bits(
+            [line[0], air, *spot]
+        ), y
+        colours = [
+            sky_row(view, light, y)[0],
+            *sky_row(view, light, y - (y > 0 and row_slope(view, y) <= F(-0.03)))[::-1],
         ]
-        assert got == [int(x) for x in colours], y
+        actual = [
+            (int(row[f"{x}_rg"]) & 0xFFFF) | int(row[f"{x}_rg"]) >> 16 << 21 | int(row[f"{x}_b"]) << 42
+            for x in ("sky", "cloud", "under")
+        ]
+        assert actual == [int(x) for x in colours], y
 
 
 def check_things(reference, places, ends):
@@ -114,9 +130,13 @@ def check_things(reference, places, ends):
         assert bits(place["matrix"]) == bits(matrix)
         assert bits([place[name] for name in ("x", "y", "z", "c", "s", "scale")]) == bits(reference.poses[k])
         if mesh >= 0:
-            assert bits(place["eye"]) == bits([(c * dx + s * dy) / scale, (-s * dx + c * dy) / scale, dz / scale])
+            assert bits(place["eye"]) == bits(
+                [(c * dx + s * dy) / scale, (-s * dx + c * dy) / scale, dz / scale]
+            )
         assert bits(place["sun"]) == bits([c * sx + s * sy, -s * sx + c * sy, sz])
-        triangles.append(int(np.diff(reference.atlas.triangle_start)[mesh]) if reference.seen(k, matrix) else 0)
+        triangles.append(
+            int(np.diff(reference.atlas.triangle_start)[mesh]) if reference.seen(k, matrix) else 0
+        )
     assert ends.tolist() == np.cumsum(triangles).tolist()
 
 
@@ -125,11 +145,11 @@ def check_shapes(shapes, rows, span_of, reference):
     assert [[s["top"], s["bottom"], s["number"]] for s in shapes] == [[*r[:2], i] for i, r in enumerate(rows)]
     for shape, row in zip(shapes, rows, strict=True):
         touched = np.zeros(reference.wide + 1, bool)
-        begun = False
+        started = False
         for y in range(reference.high):
             line = line_of(reference.view, y)
-            if line[0] > 0 and (y % 2 == 0 or not begun):
-                begun = True
+            if line[0] > 0 and (y % 2 == 0 or not started):
+                started = True
                 if row[0] <= y < row[1]:
                     touched |= np.repeat(span_of(int(shape["number"]), y, line), 2)
         at = np.flatnonzero(touched[:-1])
@@ -163,7 +183,9 @@ def check_contacts(reference, shapes, contacts):
     assert bits([[c[name] for name in fields] for c in contacts]) == bits(rects)
 
     def darkened(i, y, line):
-        one = dark._replace(contact_rows=rows[i : i + 1], rects=rects[i : i + 1], keep=np.ones_like(dark.keep))
+        one = dark._replace(
+            contact_rows=rows[i : i + 1], rects=rects[i : i + 1], keep=np.ones_like(dark.keep)
+        )
         ground.darken_contacts(y, *ground.in_pairs(0, reference.wide, line), F(1), 1, one)
         return one.keep[: (reference.wide + 1) // 2] < 1
 
@@ -172,14 +194,18 @@ def check_contacts(reference, shapes, contacts):
 
 def check_pools(reference, shapes, pools):
     dark = reference.dark
-    rows, wanted = dark.pool_rows[: reference.pools], dark.pools[: reference.pools]
+    rows, expected = dark.pool_rows[: reference.pools], dark.pools[: reference.pools]
     assert [s["edges"] for s in shapes] == rows[:, 2].tolist()
-    assert bits([[p[name] for name in ("x", "y", "c", "s", "along", "across")] for p in pools]) == bits(wanted[:, :6])
+    assert bits([[p[name] for name in ("x", "y", "c", "s", "along", "across")] for p in pools]) == bits(
+        expected[:, :6]
+    )
     packed = [(int(p["rg"]) & 0xFFFF) | int(p["rg"]) >> 16 << 21 | int(p["b"]) << 42 for p in pools]
-    assert packed == [int(ground.glow_of(*w[6:9])) for w in wanted]
+    assert packed == [int(ground.glow_of(*w[6:9])) for w in expected]
 
     def lit(i, y, line):
-        one = dark._replace(pool_rows=rows[i : i + 1], pools=wanted[i : i + 1], glow=np.zeros_like(dark.glow))
+        one = dark._replace(
+            pool_rows=rows[i : i + 1], pools=expected[i : i + 1], glow=np.zeros_like(dark.glow)
+        )
         ground.pour_light(y, 0, reference.wide, line, F(1), 1, one)
         return one.glow[: (reference.wide + 1) // 2] > 0
 
@@ -196,11 +222,17 @@ def check(batch: SceneBatch, width: int, height: int, seed: int = 0) -> np.ndarr
         counts = a["counts"][n]
         assert bits(a["views"][n]) == bits([*reference.view, 0])
         assert bits(a["lights"][n]) == bits([*reference.light, 0, 0, 0])
-        assert [counts[x] for x in ("shadows", "contacts", "pools")] == [reference.shadows, reference.contacts, reference.pools]
+        assert [counts[x] for x in ("shadows", "contacts", "pools")] == [
+            reference.shadows,
+            reference.contacts,
+            reference.pools,
+        ]
         check_rows(reference, a["rows"][n])
         check_things(reference, a["places"][n], a["ends"][n])
         check_shadows(reference, a["shadow_shapes"][n][: reference.shadows], a["shadow_edges"][n])
-        check_contacts(reference, a["contact_shapes"][n][: reference.contacts], a["contacts"][n][: reference.contacts])
+        check_contacts(
+            reference, a["contact_shapes"][n][: reference.contacts], a["contacts"][n][: reference.contacts]
+        )
         check_pools(reference, a["pool_shapes"][n][: reference.pools], a["pools"][n][: reference.pools])
         halos = reference.halos(width, height)
         assert counts["halos"] == len(halos)

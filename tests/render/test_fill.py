@@ -13,16 +13,25 @@ WIDTH, HEIGHT = 90, 70
 
 
 def drawn(corners, depths=(8.0, 8.0, 8.0), tag=1, samples=None):
-    """Samples after one triangle: corners (3, 2) in 1/256 of a sample. The last LANES columns are nobody's."""
+    """Samples after one triangle: corners (3, 2) in 1/256 of a sample.
+
+    The last LANES columns are nobody's.
+    """
     if samples is None:
         samples = np.zeros((HEIGHT, WIDTH + LANES), dtype=np.uint32)
-    spots = [value for (x, y), d in zip(corners.tolist(), depths, strict=True) for value in (x, y, np.float32(1 / d))]
+    spots = [
+        value
+        for (x, y), d in zip(corners.tolist(), depths, strict=True)
+        for value in (x, y, np.float32(1 / d))
+    ]
     fill_triangle(samples, 0, WIDTH, WIDTH, HEIGHT, *spots, np.uint32(tag))
     return samples
 
 
 def covered(corners):
-    """Samples inside by exact edge functions; one on an edge belongs to the triangle on its right or below it."""
+    """Samples inside by exact edge functions; one on an edge belongs to the triangle on its right or below
+    it.
+    """
     (x0, y0), (x1, y1), (x2, y2) = corners.tolist()
     area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
     if area == 0:
@@ -61,7 +70,12 @@ def test_neighbours_share_edges_without_gaps_or_doubles(aligned):
     for _ in range(8):
         points = rng.integers(-2000, [WIDTH * 256 + 2000, HEIGHT * 256 + 2000], (60, 2))
         points = np.unique(points // 128 * 128 if aligned else points, axis=0)
-        corners = [[-4000, -4000], [WIDTH * 256 + 4000, -4000], [-4000, HEIGHT * 256 + 4000], [WIDTH * 256 + 4000, HEIGHT * 256 + 4000]]
+        corners = [
+            [-4000, -4000],
+            [WIDTH * 256 + 4000, -4000],
+            [-4000, HEIGHT * 256 + 4000],
+            [WIDTH * 256 + 4000, HEIGHT * 256 + 4000],
+        ]
         points = np.concatenate([points, corners])
         times = sum((drawn(points[t])[:, :WIDTH] > 0).astype(int) for t in Delaunay(points).simplices)
         assert (times == 1).all()
@@ -79,8 +93,10 @@ def test_depth_is_the_planes():
         matrix = np.concatenate([corners.T.astype(float), np.ones((1, 3))])
         weights = np.linalg.solve(matrix, np.stack([x * 256.0, y * 256.0, np.ones(len(x))]))
         expected = weights.T @ (1 / depths)
-        found = (drawn(corners, depths)[y, x] >> 14) * 2.0**14 / (2.0**32 - 2.0**20) / NEAR
-        assert np.abs(found - expected).max() < 3 / 2.0**18 / NEAR + 1e-3 * (expected.max() - expected.min())
+        inverse_depth = (drawn(corners, depths)[y, x] >> 14) * 2.0**14 / (2.0**32 - 2.0**20) / NEAR
+        assert np.abs(inverse_depth - expected).max() < 3 / 2.0**18 / NEAR + 1e-3 * (
+            expected.max() - expected.min()
+        )
 
 
 def test_nearer_wins_whatever_the_order():
@@ -97,7 +113,11 @@ def test_a_strip_holds_the_same_samples_as_the_whole():
     for corners in random_triangles(rng, 300):
         depths = rng.uniform(2.5, 60.0, 3)
         whole = drawn(corners, depths)[:, :WIDTH]
-        spots = [value for (x, y), d in zip(corners.tolist(), depths, strict=True) for value in (x, y, np.float32(1 / d))]
+        spots = [
+            value
+            for (x, y), d in zip(corners.tolist(), depths, strict=True)
+            for value in (x, y, np.float32(1 / d))
+        ]
         for first, width in ((0, 30), (30, 17), (47, 43)):
             samples = np.zeros((HEIGHT, width + LANES), dtype=np.uint32)
             fill_triangle(samples, first, width, WIDTH, HEIGHT, *spots, np.uint32(1))
@@ -125,12 +145,17 @@ def test_small_triangles_drawn_in_boxes_have_the_samples_of_rows():
         depths = rng.uniform(1.9, 60.0, (LANES, 3)).astype(np.float32)
         spots = np.stack([*corners.reshape(-1, 2).T, depths.ravel(), 1 / depths.ravel()]).astype(np.float32)
         for first, width in ((0, WIDTH), (30, 17)):
-            boxes, records = np.zeros((LANES, HEIGHT, width + LANES), dtype=np.uint32), np.zeros(RECORD * LANES, dtype=np.uint32)
+            boxes = np.zeros((LANES, HEIGHT, width + LANES), dtype=np.uint32)
+            records = np.zeros(RECORD * LANES, dtype=np.uint32)
             fill_boxes(boxes, first, width, spots, triangles, np.float32(NEAR), records)
             for lane, kind in enumerate(records[:LANES].tolist()):
                 kinds[kind] += 1
                 rows = np.zeros((HEIGHT, width + LANES), dtype=np.uint32)
-                values = [v for (x, y), w in zip(corners[lane].tolist(), spots[3, 3 * lane :], strict=False) for v in (x, y, w)]
+                values = [
+                    v
+                    for (x, y), w in zip(corners[lane].tolist(), spots[3, 3 * lane :], strict=False)
+                    for v in (x, y, w)
+                ]
                 fill_triangle(rows, first, width, WIDTH, HEIGHT, *values, np.uint32(1))
                 if kind == EMPTY:
                     assert not rows.any()
@@ -150,9 +175,19 @@ def test_coverage_is_exact_in_the_largest_picture(spread):
         middle = rng.integers(0, size * 256, 2)
         corners = (middle + rng.integers(-spread, spread + 1, (3, 2))).tolist()
         samples[:] = 0
-        fill_triangle(samples, 0, size, size, size, *[v for x, y in corners for v in (x, y, np.float32(0.1))], np.uint32(1))
+        fill_triangle(
+            samples,
+            0,
+            size,
+            size,
+            size,
+            *[v for x, y in corners for v in (x, y, np.float32(0.1))],
+            np.uint32(1),
+        )
         (x0, y0), (x1, y1), (x2, y2) = corners
-        ring = corners if (x1 - x0) * (y2 - y0) > (x2 - x0) * (y1 - y0) else [corners[0], corners[2], corners[1]]
+        ring = (
+            corners if (x1 - x0) * (y2 - y0) > (x2 - x0) * (y1 - y0) else [corners[0], corners[2], corners[1]]
+        )
         for y in np.clip(middle[1] // 256 + np.arange(rows) * 5 - 60, 0, size - 1).tolist():
             low, high = 0, size
             for (ax, ay), (bx, by) in zip(ring, ring[1:] + ring[:1], strict=True):

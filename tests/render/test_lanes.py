@@ -36,7 +36,9 @@ def test_vectors_compute_as_arrays_do(dtype):
     x, y, out = a[:LANES], a[LANES:], np.zeros(7 * LANES, dtype=dtype)
     greatest, least, some, none = arithmetic(a, out)
     rows = out.reshape(7, LANES)
-    for row, expected in zip(rows, (x + y, x - y, x * y, np.maximum(x, y), np.minimum(x, a[0])), strict=False):
+    for row, expected in zip(
+        rows, (x + y, x - y, x * y, np.maximum(x, y), np.minimum(x, a[0])), strict=False
+    ):
         assert np.array_equal(row, expected)
     assert np.array_equal(rows[5], np.where((x < y) | (x == a[1]), x, a[2]))
     assert rows[6].tolist() == [*x[:3].tolist(), 0, 0, 0, 0, 0]
@@ -59,13 +61,15 @@ def moves(table, numbers, out, rows, three):
 def test_vectors_move_as_arrays_do():
     table = RNG.normal(0, 100, (40, 4)).astype(np.float32)
     numbers = RNG.integers(0, 40, 3 * LANES).astype(np.uint32)
-    out, rows, three = np.zeros((4, LANES), np.float32), np.zeros((LANES + 2, 4), np.float32), np.zeros(3 * LANES + 2, np.uint8)
+    out = np.zeros((4, LANES), np.float32)
+    rows = np.zeros((LANES + 2, 4), np.float32)
+    three = np.zeros(3 * LANES + 2, np.uint8)
     moves(table, numbers, out, rows, three)
-    found = table[numbers[:LANES]]
-    assert np.array_equal(out[0], found[:, 0] / found[:, 1])
-    assert np.array_equal(out[1], np.trunc(found[:, 2]))
+    looked_up = table[numbers[:LANES]]
+    assert np.array_equal(out[0], looked_up[:, 0] / looked_up[:, 1])
+    assert np.array_equal(out[1], np.trunc(looked_up[:, 2]))
     assert np.array_equal(out[2], out[:2].ravel()[1::2])
     assert np.array_equal(out[3], numbers[2 : 2 + 2 * LANES : 2])
-    assert np.array_equal(rows, np.concatenate([np.zeros((1, 4)), found, np.zeros((1, 4))]))
+    assert np.array_equal(rows, np.concatenate([np.zeros((1, 4)), looked_up, np.zeros((1, 4))]))
     values = (numbers[:LANES] << 8) | (numbers[:LANES] & 1)
     assert three.tolist() == [0, *(int(v) >> shift & 255 for v in values for shift in (0, 8, 16)), 0]

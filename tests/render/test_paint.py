@@ -7,18 +7,17 @@ import pytest
 
 from simtown.assets.atlas import NO_PAINT, atlas
 from simtown.assets.catalogue import BODIES, ENTITIES, STREET_MESHES
+from simtown.assets.frequencies import frequencies
 from simtown.assets.palette import PAINTS, material
 from simtown.language.sampler import Recipe, sample
-from simtown.render import light as L
 from simtown.render.instances import instances
-from simtown.render.light import lights
+from simtown.render.light import WET, lights
 from simtown.render.opengl import NoOpenGLError, OpenGL
 from simtown.render.raster import Raster
 from simtown.scenes.camera import views
 from simtown.scenes.paint import body_paints
 from simtown.scenes.placement import LANES
 from simtown.scenes.scene import SceneBatch, empty_batch
-from simtown.visualgenome.frequencies import frequencies
 
 
 @pytest.fixture(scope="module")
@@ -64,10 +63,14 @@ def test_the_atlas_knows_bodies():
     assert town.body.shape == town.materials.shape
     assert town.body.dtype == bool
     assert town.own_paint.dtype == np.uint8
-    assert town.own_paint.tolist() == [material(BODIES[name]) for name in ENTITIES] + [NO_PAINT] * (len(STREET_MESHES) + 1)
+    assert town.own_paint.tolist() == [material(BODIES[name]) for name in ENTITIES] + [NO_PAINT] * (
+        len(STREET_MESHES) + 1
+    )
     for number in range(len(town.radius)):
         own = slice(*town.triangle_start[number : number + 2])
-        assert np.array_equal(town.body[own], (town.materials[own] == town.own_paint[number]) & (number < len(ENTITIES)))
+        assert np.array_equal(
+            town.body[own], (town.materials[own] == town.own_paint[number]) & (number < len(ENTITIES))
+        )
         assert town.body[own].any() == (number < len(ENTITIES))
 
 
@@ -78,7 +81,10 @@ def test_instances_name_the_material_of_every_body():
     paints = instances(batch)[4]
     assert paints.dtype == np.uint8
     own = material(BODIES[ENTITIES[2]])
-    assert paints.tolist() == [[NO_PAINT, own, material("mint"), NO_PAINT], [NO_PAINT, own, NO_PAINT, NO_PAINT]]
+    assert paints.tolist() == [
+        [NO_PAINT, own, material("mint"), NO_PAINT],
+        [NO_PAINT, own, NO_PAINT, NO_PAINT],
+    ]
 
 
 @pytest.mark.parametrize("engine", ["raster", "opengl"])
@@ -86,8 +92,10 @@ def test_own_paint_is_no_change_and_another_changes_vehicles_alone(engine, reque
     renderer = request.getfixturevalue("opengl") if engine == "opengl" else Raster()
     batch = scenes()
     before = renderer.render(batch, 128, 128)
-    told = renderer.render(replace(batch, paint=body_paints(batch.entity, batch.paint).astype(np.int8)), 128, 128)
-    assert np.array_equal(before.rgb, told.rgb)
+    frames = renderer.render(
+        replace(batch, paint=body_paints(batch.entity, batch.paint).astype(np.int8)), 128, 128
+    )
+    assert np.array_equal(before.rgb, frames.rgb)
     after = renderer.render(painted(batch, "magenta"), 128, 128)
     assert np.array_equal(before.ids, after.ids)
     assert np.array_equal(before.depth, after.depth)
@@ -95,7 +103,7 @@ def test_own_paint_is_no_change_and_another_changes_vehicles_alone(engine, reque
     assert changed.any(axis=(1, 2)).all()
     vehicles = (before.ids > 0) & (before.ids <= batch.entity.shape[1])
     nearby = grown(vehicles, 2)
-    dry = lights(batch.weather, batch.intensity, batch.sun)[:, L.WET] == 0  # a wet road mirrors vehicles
+    dry = lights(batch.weather, batch.intensity, batch.sun)[:, WET] == 0  # a wet road mirrors vehicles
     assert dry.sum() > 10
     assert not (changed & ~nearby)[dry].any()
 
@@ -112,22 +120,30 @@ def test_engines_agree_on_painted_bodies(opengl):
 
 @pytest.mark.parametrize(("kind", "yaw"), [("sedan", 0.0), ("tractor", 0.0), ("fire truck", np.pi)])
 def test_only_pixels_with_a_sample_of_the_body_change(kind, yaw):
-    """Which triangle each of a pixel's nine samples shows is found by casting a ray at all of the vehicle's triangles."""
+    """Which triangle each of a pixel's nine samples shows is found by casting a ray at all of the vehicle's
+    triangles.
+    """
     width, height = 64, 48
     batch = portraits(kind, range(PAINTS.index("red"), PAINTS.index("red") + 2), yaw)
     pictures = Raster().render(batch, width, height).rgb.astype(int)
     body = body_samples(batch, width, height)
-    touched = np.stack([body[i : i + 2 * height : 2, j : j + 2 * width : 2] for i in range(3) for j in range(3)])
+    touched = np.stack(
+        [body[i : i + 2 * height : 2, j : j + 2 * width : 2] for i in range(3) for j in range(3)]
+    )
     changed = (pictures[0] != pictures[1]).any(axis=-1)
     assert changed.sum() > 30
     tied = grown(body, 1)  # a sample on an edge may go to either triangle
-    possible = np.stack([tied[i : i + 2 * height : 2, j : j + 2 * width : 2] for i in range(3) for j in range(3)]).any(axis=0)
+    possible = np.stack(
+        [tied[i : i + 2 * height : 2, j : j + 2 * width : 2] for i in range(3) for j in range(3)]
+    ).any(axis=0)
     assert not (changed & ~possible).any()
     assert changed[touched.all(axis=0)].all()
 
 
 def body_samples(batch: SceneBatch, width: int, height: int) -> np.ndarray:
-    """(2 height + 1, 2 width + 1) bool, where the vehicle of the first scene shows its body; sample i stands at pixel i / 2."""
+    """(2 height + 1, 2 width + 1) bool, where the vehicle of the first scene shows its body; sample i stands
+    at pixel i / 2.
+    """
     view = views(batch.camera, width, height)[0].astype(float)
     x, y = (np.arange(2 * n + 1) / 2 for n in (width, height))
     across, up = (x - view[13]) / view[12], (view[14] - y) / view[12]
@@ -155,7 +171,9 @@ def body_samples(batch: SceneBatch, width: int, height: int) -> np.ndarray:
 
 @pytest.mark.parametrize("kind", ENTITIES)
 def test_every_kind_is_drawn_in_every_paint(kind):
-    """Each picture is another one, and it shows the paint: the more of a channel that has, the brighter are the pixels that change."""
+    """Each picture is another one, and it shows the paint: the more of a channel that has, the brighter are
+    the pixels that change.
+    """
     pictures = Raster().render(portraits(kind, range(-1, len(PAINTS))), 64, 48, geometry=False).rgb
     own, rest = pictures[0], pictures[1:]
     assert np.array_equal(rest[PAINTS.index(BODIES[kind])], own)

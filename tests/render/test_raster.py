@@ -1,4 +1,6 @@
-"""The rasteriser: pixels that depend on the scene alone, geometry against a ray caster and the camera, and its limits."""
+"""The rasteriser: pixels that depend on the scene alone, geometry against a ray caster and the camera, and
+its limits.
+"""
 
 import os
 import subprocess
@@ -73,8 +75,8 @@ def test_threads_do_not_change_a_pixel(threads, batch, drawn):
 def test_one_raster_serves_several_threads_at_once(raster, batch, drawn):
     jobs = [(slice(i, i + 8), size) for i in (0, 8, 16, 24, 32) for size in ((64, 48), (40, 33))] * 2
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda job: raster.render(batch[job[0]], *job[1]), jobs))
-    for (rows, size), frames in zip(jobs, found, strict=True):
+        together = list(pool.map(lambda job: raster.render(batch[job[0]], *job[1]), jobs))
+    for (rows, size), frames in zip(jobs, together, strict=True):
         if size == (64, 48):
             assert same(frames, Frames(drawn.rgb[rows], drawn.depth[rows], drawn.ids[rows]))
         else:
@@ -86,7 +88,9 @@ def test_a_scene_looks_alike_alone_and_in_any_company(raster, batch, drawn):
         alone = raster.render(batch[i : i + 1], 64, 48)
         assert same(alone, Frames(drawn.rgb[i : i + 1], drawn.depth[i : i + 1], drawn.ids[i : i + 1]))
     order = np.random.default_rng(0).permutation(40)
-    assert same(raster.render(batch[order], 64, 48), Frames(drawn.rgb[order], drawn.depth[order], drawn.ids[order]))
+    assert same(
+        raster.render(batch[order], 64, 48), Frames(drawn.rgb[order], drawn.depth[order], drawn.ids[order])
+    )
 
 
 def test_a_picture_after_another_size_is_the_same(raster, batch, drawn):
@@ -127,7 +131,10 @@ def test_empty_slots_may_stand_anywhere(raster, batch):
 # sizes
 
 
-@pytest.mark.parametrize(("width", "height"), [(32, 32), (33, 47), (47, 33), (4096, 32), (32, 4096), (1024, 1024), (97, 193), (255, 127)])
+@pytest.mark.parametrize(
+    ("width", "height"),
+    [(32, 32), (33, 47), (47, 33), (4096, 32), (32, 4096), (1024, 1024), (97, 193), (255, 127)],
+)
 def test_every_size_shows_the_road_where_the_camera_says(width, height, raster):
     scenes = empty_batch(2, 1, 1)
     scenes.camera[1] = Camera(x=1.0, y=-15.2, z=6.1, yaw=0.06, pitch=-0.04).row()
@@ -149,7 +156,9 @@ def test_every_size_shows_the_road_where_the_camera_says(width, height, raster):
             else:
                 assert max(red, green, blue) - min(red, green, blue) < 40
                 road = frames.rgb[n, int(spot(view[n], (1.2, 1.85, 0.0))[1]), column].astype(int).sum()
-                assert (red + green + blue > road + 60) == (paint == "stone"), "pavements are lighter than the road"
+                assert (red + green + blue > road + 60) == (paint == "stone"), (
+                    "pavements are lighter than the road"
+                )
     assert seen >= 6
 
 
@@ -174,8 +183,11 @@ def test_the_number_of_threads_is_checked():
 
 def test_a_larger_picture_is_the_same_picture(raster, batch):
     """Averaged down, a picture of four times the pixels is nearly the small one."""
-    dry = batch[np.flatnonzero(~np.isin(batch.weather, [WEATHERS.index("rain"), WEATHERS.index("snow")]))[:10]]
-    small, large = raster.render(dry, 64, 64).rgb.astype(float), raster.render(dry, 256, 256).rgb.astype(float)
+    dry = batch[
+        np.flatnonzero(~np.isin(batch.weather, [WEATHERS.index("rain"), WEATHERS.index("snow")]))[:10]
+    ]
+    small = raster.render(dry, 64, 64).rgb.astype(float)
+    large = raster.render(dry, 256, 256).rgb.astype(float)
     down = large.reshape(len(dry), 64, 4, 64, 4, 3).mean(axis=(2, 4))
     assert np.abs(down - small).mean() < 6
     assert np.abs(np.roll(down, 2, axis=2) - small).mean() > 2 * np.abs(down - small).mean()
@@ -192,7 +204,10 @@ def rays(view, width, height):
 
 
 def cast(batch, n, width, height):
-    """Depth and instance id of every pixel of scene n, ray by ray and triangle by triangle: Möller and Trumbore's test."""
+    """Depth and instance id of every pixel of scene n, ray by ray and triangle by triangle:
+
+    Möller and Trumbore's test.
+    """
     a, view = atlas(), views(batch.camera, width, height)[n].astype(float)
     meshes, poses, _, ids, _ = instances(batch)
     direction = rays(view, width, height).reshape(-1, 3)
@@ -208,7 +223,8 @@ def cast(batch, n, width, height):
         across = direction @ normal.T
         with np.errstate(divide="ignore", invalid="ignore"):
             depth = -(from_eye * normal).sum(axis=1) / across
-            b0, b1 = direction @ np.cross(from_eye, v).T / across, -(direction @ np.cross(from_eye, u).T) / across
+            b0 = direction @ np.cross(from_eye, v).T / across
+            b1 = -(direction @ np.cross(from_eye, u).T) / across
         hit = (across < 0) & (b0 >= 0) & (b1 >= 0) & (b0 + b1 <= 1) & (depth >= NEAR)
         depth = np.where(hit, depth, np.inf).min(axis=1, initial=np.inf)
         nearer = depth < best
@@ -217,13 +233,16 @@ def cast(batch, n, width, height):
 
 
 def agrees_with_rays(raster, batch, n, width, height):
-    """Compare one scene with the ray caster; returns the ids in sight. Corners lie on a grid of 1/512 pixel, so edges may differ."""
+    """Compare one scene with the ray caster; returns the ids in sight.
+
+    Corners lie on a grid of 1/512 pixel, so edges may differ.
+    """
     frames = raster.render(batch[n : n + 1], width, height)
     depth, ids = cast(batch, n, width, height)
     assert (frames.ids[0] == ids).mean() > 0.985
     assert (np.isfinite(depth) == np.isfinite(frames.depth[0])).mean() > 0.985
-    both = np.isfinite(depth) & np.isfinite(frames.depth[0]) & (frames.ids[0] == ids)
-    assert (np.abs(frames.depth[0][both] / depth[both] - 1) < 1e-3).mean() > 0.985
+    comparable = np.isfinite(depth) & np.isfinite(frames.depth[0]) & (frames.ids[0] == ids)
+    assert (np.abs(frames.depth[0][comparable] / depth[comparable] - 1) < 1e-3).mean() > 0.985
     return np.unique(ids)
 
 
@@ -233,8 +252,15 @@ def test_ids_and_depth_are_those_of_a_ray_caster(n, size, raster, batch):
     assert len(agrees_with_rays(raster, batch, n, *size)) > 10
 
 
-@pytest.mark.parametrize("camera", [Camera(y=0.0, z=1.5), Camera(x=2.0, y=0.0, z=1.5, yaw=1.4), Camera(y=11.0, z=2.0, yaw=2.6),
-                                    Camera(x=1.0, y=5.2, z=1.0, yaw=-2.0, pitch=-0.3)])  # fmt: skip
+@pytest.mark.parametrize(
+    "camera",
+    [
+        Camera(y=0.0, z=1.5),
+        Camera(x=2.0, y=0.0, z=1.5, yaw=1.4),
+        Camera(y=11.0, z=2.0, yaw=2.6),
+        Camera(x=1.0, y=5.2, z=1.0, yaw=-2.0, pitch=-0.3),
+    ],
+)
 def test_what_crosses_the_near_plane_is_cut_where_it_should_be(camera, raster, batch):
     """From the middle of the street, from inside a house, from among the people on the pavement."""
     scenes = batch[np.arange(3)]  # a copy
@@ -271,7 +297,13 @@ def test_the_sky_is_where_no_light_falls_through_things(raster):
 
 
 @pytest.mark.parametrize(
-    "camera", [Camera(), Camera(x=3, y=-12, z=4, yaw=0.3, pitch=-0.2), Camera(z=9, pitch=-0.6), Camera(y=0, z=1.2, yaw=1.5)]
+    "camera",
+    [
+        Camera(),
+        Camera(x=3, y=-12, z=4, yaw=0.3, pitch=-0.2),
+        Camera(z=9, pitch=-0.6),
+        Camera(y=0, z=1.2, yaw=1.5),
+    ],
 )
 def test_depth_of_the_ground_is_the_planes(camera, raster):
     scenes = empty_batch(1, 1, 1)
@@ -281,7 +313,9 @@ def test_depth_of_the_ground_is_the_planes(camera, raster):
     down = rays(view, 80, 64)[..., 2]
     with np.errstate(divide="ignore", invalid="ignore"):
         flat = (0.0 - view[2]) / down
-        marks, covers = (0.004 - view[2]) / down, (0.008 - view[2]) / down  # lines and slabs lie four millimetres above, manholes eight
+        # lines and slabs lie four millimetres above, manholes eight
+        marks = (0.004 - view[2]) / down
+        covers = (0.008 - view[2]) / down
         place = view[:3] + rays(view, 80, 64) * np.where(np.isfinite(flat), flat, 0)[..., None]
         near = (down < 0) & (flat > NEAR) & (np.abs(place[..., 1]) < 38) & (np.abs(place[..., 0]) < 200)
         error = np.minimum.reduce([np.abs(depth / surface - 1) for surface in (flat, marks, covers)])[near]
@@ -318,11 +352,21 @@ def test_every_instance_is_as_far_as_it_stands(raster):
 @pytest.mark.parametrize(
     "camera",
     [
-        Camera(y=0.0, z=1.5), Camera(y=0.0, z=0.05), Camera(y=11.0, z=2.0), Camera(y=11.0, z=2.0, yaw=3.1),
-        Camera(y=0.0, z=1.5, pitch=-1.5), Camera(y=0.0, z=1.5, pitch=1.5), Camera(z=-3.0), Camera(y=200.0, z=5.0),
-        Camera(y=0.0, z=1.0, yaw=1.57), Camera(focal=0.01), Camera(focal=50.0), Camera(bottom=5.0), Camera(x=1e4, y=1e4, z=1e4),
+        Camera(y=0.0, z=1.5),
+        Camera(y=0.0, z=0.05),
+        Camera(y=11.0, z=2.0),
+        Camera(y=11.0, z=2.0, yaw=3.1),
+        Camera(y=0.0, z=1.5, pitch=-1.5),
+        Camera(y=0.0, z=1.5, pitch=1.5),
+        Camera(z=-3.0),
+        Camera(y=200.0, z=5.0),
+        Camera(y=0.0, z=1.0, yaw=1.57),
+        Camera(focal=0.01),
+        Camera(focal=50.0),
+        Camera(bottom=5.0),
+        Camera(x=1e4, y=1e4, z=1e4),
     ],
-)  # fmt: skip
+)
 def test_cameras_in_odd_places_draw_something_finite(camera, raster, batch):
     scenes = weathered(batch)
     scenes.camera[:] = camera.row()
@@ -346,7 +390,9 @@ def test_a_wall_across_the_near_plane_is_cut_not_dropped(raster):
     front, wide = -float(atlas().bounds[number, 0, 1]), float(atlas().bounds[number, 1, 0])
     assert wide > 2 * NEAR
     eye = Camera(x=front + 1.0, y=0.0, z=2.0, yaw=0.3)
-    batch = SceneBatch.of([Scene(props=[Prop("market hall", 0.0, 0.0, yaw=np.pi / 2)], camera=eye), Scene(camera=eye)])
+    batch = SceneBatch.of(
+        [Scene(props=[Prop("market hall", 0.0, 0.0, yaw=np.pi / 2)], camera=eye), Scene(camera=eye)]
+    )
     frames = raster.render(batch, 64, 64)
     agrees_with_rays(raster, batch, 0, 40, 40)
     assert (frames.ids[0][:, :16] == 2).mean() > 0.5
@@ -367,7 +413,8 @@ def test_a_nearer_vehicle_hides_a_farther_one(raster):
 
 
 def test_a_scene_of_too_many_triangles_names_the_limit(raster):
-    crowd = [Prop(STREET["building"][i % 4], -8.0 + 2 * (i % 9), 34 - 0.1 * i) for i in range(250)]  # each before the last: all are seen
+    # each before the last: all are seen
+    crowd = [Prop(STREET["building"][i % 4], -8.0 + 2 * (i % 9), 34 - 0.1 * i) for i in range(250)]
     few, many = Scene(props=crowd[:10]), Scene(props=crowd)
     batch = SceneBatch.of([few, few, many, few])
     for threads in (1, 2):
@@ -407,14 +454,24 @@ def test_every_weather_is_another_picture(intensity, raster, batch):
 def test_it_gets_darker_towards_night(raster, batch):
     for street in range(5):
         for intensity in (0.0, 0.5, 1.0):
-            mean = raster.render(weathered(batch[street : street + 1], intensity), 64, 64).rgb.mean(axis=(1, 2, 3))
+            mean = raster.render(weathered(batch[street : street + 1], intensity), 64, 64).rgb.mean(
+                axis=(1, 2, 3)
+            )
             clear, dusk, night = (mean[WEATHERS.index(w)] for w in ("clear", "dusk", "night"))
             assert clear > dusk + 5
             assert dusk > night + 15
 
 
 #: Mean difference of pictures at intensity 0.1 and 1.0 in the first version of the world, of 255 levels.
-FIRST_VERSION = {"clear": 8.2, "cloudy": 13.8, "rain": 13.7, "fog": 14.6, "snow": 11.6, "dusk": 23.4, "night": 14.3}
+FIRST_VERSION = {
+    "clear": 8.2,
+    "cloudy": 13.8,
+    "rain": 13.7,
+    "fog": 14.6,
+    "snow": 11.6,
+    "dusk": 23.4,
+    "night": 14.3,
+}
 
 
 @pytest.mark.parametrize("weather", WEATHERS)
@@ -437,7 +494,9 @@ LEAST_CONTRAST = 14
 def test_every_vehicle_stands_out_in_the_strongest_weather(weather, raster, batch):
     props, sky = batch.scene(0).props, Weather(weather, 1.0)
     for y, yaw in LANES:
-        scenes = SceneBatch.of([Scene([Vehicle(name, 0.0, y, yaw)], props, sky) for name in ENTITIES] + [Scene([], props, sky)])
+        scenes = SceneBatch.of(
+            [Scene([Vehicle(name, 0.0, y, yaw)], props, sky) for name in ENTITIES] + [Scene([], props, sky)]
+        )
         frames = raster.render(scenes, 128, 128)
         empty = frames.rgb[-1].astype(int)
         for i, name in enumerate(ENTITIES):
@@ -446,7 +505,9 @@ def test_every_vehicle_stands_out_in_the_strongest_weather(weather, raster, batc
 
 
 def test_fog_hides_houses_before_vehicles(raster, batch):
-    """At full intensity houses keep a small part of the contrast that they have on a cloudy day, vehicles most of it."""
+    """At full intensity houses keep a small part of the contrast that they have on a cloudy day, vehicles
+    most of it.
+    """
     scenes = weathered(batch, 1.0)
     clear, fog = (WEATHERS.index(w) for w in ("cloudy", "fog"))
     frames = raster.render(scenes, 128, 128)
@@ -461,12 +522,17 @@ def test_fog_takes_the_contrast_of_what_is_far(raster, batch):
     for street in range(5):
         frames = raster.render(weathered(batch[street : street + 1], 1.0), 96, 96)
         spread = {}
-        for place, there in (("near", frames.depth[0] < 16), ("far", (frames.depth[0] > 22) & (frames.depth[0] < 80))):
-            assert there.sum() > 50
+        for place, expected in (
+            ("near", frames.depth[0] < 16),
+            ("far", (frames.depth[0] > 22) & (frames.depth[0] < 80)),
+        ):
+            assert expected.sum() > 50
             for weather in ("cloudy", "fog"):
-                spread[weather, place] = frames.rgb[WEATHERS.index(weather)][there].std()
+                spread[weather, place] = frames.rgb[WEATHERS.index(weather)][expected].std()
         assert spread["fog", "far"] < 0.8 * spread["cloudy", "far"]
-        assert spread["fog", "far"] / spread["cloudy", "far"] < spread["fog", "near"] / spread["cloudy", "near"]
+        assert (
+            spread["fog", "far"] / spread["cloudy", "far"] < spread["fog", "near"] / spread["cloudy", "near"]
+        )
 
 
 @pytest.mark.parametrize("weather", ["rain", "snow"])
@@ -480,7 +546,10 @@ def test_what_falls_depends_on_its_seed_alone(weather, raster, batch):
 
 def test_the_sun_throws_shadows_to_the_other_side(raster):
     """A box truck in the sun from the left darkens the road on its right, and the other way round."""
-    suns = [Scene([Vehicle("box truck", 0.0, 0.0)], weather=Weather("clear", 0.5, azimuth, 0.7)) for azimuth in (np.pi, 0.0)]
+    suns = [
+        Scene([Vehicle("box truck", 0.0, 0.0)], weather=Weather("clear", 0.5, azimuth, 0.7))
+        for azimuth in (np.pi, 0.0)
+    ]
     left, right = raster.render(SceneBatch.of(suns), 128, 128).rgb.astype(int).sum(axis=3)
     ground = raster.render(SceneBatch.of(suns), 128, 128).ids[0] == 0
     columns = np.broadcast_to(np.arange(128), (128, 128))
@@ -500,9 +569,14 @@ def road_at(frames_rgb, view, points):
 
 @pytest.mark.parametrize("weather", ["night", "dusk"])
 def test_headlamps_throw_a_soft_cone(weather, raster):
-    """Brightest on the lamp's axis soon after the lamp, falling evenly to the sides and with distance, without rings."""
+    """Brightest on the lamp's axis soon after the lamp, falling evenly to the sides and with distance,
+    without rings.
+    """
     scenes = SceneBatch.of(
-        [Scene([Vehicle("delivery scooter", -4.0, -1.85)], weather=Weather(weather, 1.0)), Scene(weather=Weather(weather, 1.0))]
+        [
+            Scene([Vehicle("delivery scooter", -4.0, -1.85)], weather=Weather(weather, 1.0)),
+            Scene(weather=Weather(weather, 1.0)),
+        ]
     )
     frames = raster.render(scenes, 1024, 1024)
     view = views(scenes.camera, 1024, 1024)[0].astype(float)
@@ -515,7 +589,12 @@ def test_headlamps_throw_a_soft_cone(weather, raster):
     assert along[-1] < 0.15 * along.max()
     assert (np.diff(along[along.argmax() :]) <= 3).all()
     assert np.abs(np.diff(along, 2)).max() <= 0.12 * along.max(), "a step would show as a ring"
-    across = np.array([light[int(v), int(u)] for u, v, _ in (spot(view, (lamp + 1.5, -1.85 + d, 0.0)) for d in np.linspace(-1, 1, 41))])
+    across = np.array(
+        [
+            light[int(v), int(u)]
+            for u, v, _ in (spot(view, (lamp + 1.5, -1.85 + d, 0.0)) for d in np.linspace(-1, 1, 41))
+        ]
+    )
     assert abs(across.argmax() - 20) <= 2
     assert (np.diff(across[:19]) >= -3).all()
     assert (np.diff(across[22:]) <= 3).all()
@@ -524,11 +603,15 @@ def test_headlamps_throw_a_soft_cone(weather, raster):
 
 def test_lanterns_throw_round_pools_without_rings(raster):
     night = Weather("night", 1.0)
-    scenes = SceneBatch.of([Scene(props=[Prop("street lamp", 0.0, 4.1)], weather=night), Scene(weather=night)])
+    scenes = SceneBatch.of(
+        [Scene(props=[Prop("street lamp", 0.0, 4.1)], weather=night), Scene(weather=night)]
+    )
     frames = raster.render(scenes, 1024, 1024)
     view = views(scenes.camera, 1024, 1024)[0].astype(float)
     light = (frames.rgb[0].astype(int) - frames.rgb[1]).sum(axis=2)
-    profile = np.array([light[int(v), int(u)] for u, v, _ in (spot(view, (x, 2.9, 0.0)) for x in np.linspace(0.0, 4.0, 80))])
+    profile = np.array(
+        [light[int(v), int(u)] for u, v, _ in (spot(view, (x, 2.9, 0.0)) for x in np.linspace(0.0, 4.0, 80))]
+    )
     assert profile[0] > 40
     assert (np.diff(profile) <= 2).all()
     assert np.abs(np.diff(profile, 2)).max() <= 0.1 * profile[0]
@@ -538,7 +621,9 @@ def test_lanterns_throw_round_pools_without_rings(raster):
 
 
 def test_wet_road_is_darker_and_mirrors(raster):
-    """Before a red bus the wet road turns redder than the dry one does; the road beside it is darker than dry road."""
+    """Before a red bus the wet road turns redder than the dry one does; the road beside it is darker than dry
+    road.
+    """
     bus = [Vehicle("red bus", 0.0, 1.85, np.pi)]
     scenes = SceneBatch.of([Scene(bus, weather=Weather(w, 1.0, seed=3)) for w in ("cloudy", "rain")])
     frames = raster.render(scenes, 256, 256)
@@ -547,17 +632,25 @@ def test_wet_road_is_darker_and_mirrors(raster):
     beside = [(x, -1.0) for x in np.linspace(-5.6, -5.0, 12)]
     dry, wet = (road_at(rgb, view, mirrored).mean(axis=0) for rgb in frames.rgb)
     assert wet[0] / wet[2] > dry[0] / dry[2] + 0.05
-    assert np.median(road_at(frames.rgb[1], view, beside).sum(axis=1)) < 0.9 * np.median(road_at(frames.rgb[0], view, beside).sum(axis=1))
+    assert np.median(road_at(frames.rgb[1], view, beside).sum(axis=1)) < 0.9 * np.median(
+        road_at(frames.rgb[0], view, beside).sum(axis=1)
+    )
 
 
 def test_shadows_are_soft_and_softer_far_from_the_thing(raster):
-    """Across its edge a shadow darkens in one step, evenly, that is wider at the top of the thing than at its foot."""
+    """Across its edge a shadow darkens in one step, evenly, that is wider at the top of the thing than at its
+    foot.
+    """
     sun = Weather("clear", 1.0, np.pi, 0.7)
-    scenes = SceneBatch.of([Scene([Vehicle("box truck", 0.0, 1.0, np.pi / 2)], weather=sun), Scene(weather=sun)])
+    scenes = SceneBatch.of(
+        [Scene([Vehicle("box truck", 0.0, 1.0, np.pi / 2)], weather=sun), Scene(weather=sun)]
+    )
     frames = raster.render(scenes, 1024, 1024)
     view = views(scenes.camera, 1024, 1024)[0].astype(float)
     lost = (frames.rgb[1].astype(int) - frames.rgb[0]).sum(axis=2) * (frames.ids[0] == 0)
-    outward = np.array([lost[int(v), int(u)] for u, v, _ in (spot(view, (x, -0.5, 0.0)) for x in np.linspace(1.4, 5.2, 200))])
+    outward = np.array(
+        [lost[int(v), int(u)] for u, v, _ in (spot(view, (x, -0.5, 0.0)) for x in np.linspace(1.4, 5.2, 200))]
+    )
     falling = np.flatnonzero((outward < 0.9 * outward[:20].mean()) & (outward > 0.1 * outward[:20].mean()))
     assert outward[0] > 100
     assert outward[-1] == 0
@@ -572,7 +665,9 @@ def test_it_is_dark_under_things_in_every_weather(weather, raster):
     frames = raster.render(scenes, 256, 256)
     view = views(scenes.camera, 256, 256)[0].astype(float)
     front = -1.85 + atlas().bounds[ENTITIES.index("sedan"), 0, 1]
-    with_it, without = (road_at(rgb, view, [(x, front - 0.06) for x in np.linspace(-1, 1, 15)]).mean() for rgb in frames.rgb)
+    with_it, without = (
+        road_at(rgb, view, [(x, front - 0.06) for x in np.linspace(-1, 1, 15)]).mean() for rgb in frames.rgb
+    )
     assert with_it < 0.9 * without
 
 
@@ -584,7 +679,9 @@ def test_snow_covers_roofs_and_ground_by_its_intensity(raster):
         scenes = SceneBatch.of([Scene([truck], weather=Weather("snow", intensity))])
         frames = raster.render(scenes, 256, 256)
         view = views(scenes.camera, 256, 256)[0].astype(float)
-        grass = road_at(frames.rgb[0], view, [(x, y) for x in np.linspace(-6, 6, 30) for y in (8.5, 9.0, 30.0)])
+        grass = road_at(
+            frames.rgb[0], view, [(x, y) for x in np.linspace(-6, 6, 30) for y in (8.5, 9.0, 30.0)]
+        )
         white.append(np.median(grass[:, 1] - grass[:, 2]))
         vehicles.append(frames.rgb[0][frames.ids[0] == 1].astype(int))
     assert (np.diff(white) < 0).all()
@@ -597,11 +694,19 @@ def test_snow_covers_roofs_and_ground_by_its_intensity(raster):
 def test_paints_keep_their_hue_in_the_dark(weather, raster):
     """White stays grey and pink pink: their mean colours lie apart."""
     scenes = SceneBatch.of(
-        [Scene([Vehicle(name, 0.0, -1.85)], weather=Weather(weather, 1.0)) for name in ("white car", "pink car", "red bus", "green bus")]
+        [
+            Scene([Vehicle(name, 0.0, -1.85)], weather=Weather(weather, 1.0))
+            for name in ("white car", "pink car", "red bus", "green bus")
+        ]
     )
     frames = raster.render(scenes, 128, 128)
-    mean = [np.median(rgb[ids == 1].astype(int), axis=0) for rgb, ids in zip(frames.rgb, frames.ids, strict=True)]
-    pinkness = [np.median(rgb[ids == 1, 0].astype(int) - rgb[ids == 1, 1]) for rgb, ids in zip(frames.rgb, frames.ids, strict=True)]
+    mean = [
+        np.median(rgb[ids == 1].astype(int), axis=0) for rgb, ids in zip(frames.rgb, frames.ids, strict=True)
+    ]
+    pinkness = [
+        np.median(rgb[ids == 1, 0].astype(int) - rgb[ids == 1, 1])
+        for rgb, ids in zip(frames.rgb, frames.ids, strict=True)
+    ]
     assert pinkness[1] > pinkness[0] + 15
     assert mean[2][0] > mean[2][1]
     assert mean[3][1] > mean[3][0]
@@ -659,6 +764,8 @@ Raster().render(scenes, 33, 47)
 def test_no_index_leaves_its_array(tmp_path):
     """Compiled with every index checked, all weathers are drawn, from the street too."""
     environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, timeout=HANGS)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, timeout=HANGS
+    )
     assert done.returncode == 0, done.stderr
     assert list(tmp_path.rglob("*.nbi")), "nothing was compiled anew"

@@ -1,4 +1,4 @@
-"""The limits of a scene and of a picture, each at its edge: docs/architecture.md lists them."""
+"""The limits of a scene and of a picture, each at its edge: docs/decisions.md lists them."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,9 @@ from simtown.scenes.silhouette import framed, visibility
 
 
 def facing(mesh, poses, eyes):
-    """How many triangles of a mesh face the camera, for (n, 6) poses (see instances) and (n, 3) eyes: (n,) int."""
+    """How many triangles of a mesh face the camera, for (n, 6) poses (see instances) and (n, 3) eyes: (n,)
+    int.
+    """
     a = atlas()
     normals = a.normals[a.triangle_start[mesh] : a.triangle_start[mesh + 1]].astype(np.float64)
     x, y, z, c, s, scale = poses.astype(np.float64).T
@@ -54,7 +56,11 @@ def test_eight_vehicles_in_the_fullest_street_are_drawn(streets):
     count = np.diff(atlas().triangle_start)[: len(ENTITIES)]
     batch = empty_batch(1, MOST_VEHICLES, scenes.prop.shape[1])
     fullest = int(total.argmax())
-    batch.prop[:], batch.prop_pose[:], batch.prop_style[:] = scenes.prop[fullest], scenes.prop_pose[fullest], scenes.prop_style[fullest]
+    batch.prop[:], batch.prop_pose[:], batch.prop_style[:] = (
+        scenes.prop[fullest],
+        scenes.prop_pose[fullest],
+        scenes.prop_style[fullest],
+    )
     batch.entity[:] = np.argsort(-count)[:MOST_VEHICLES]
     batch.pose[0] = [(7.0 * (i % 4 - 1.5), 8.0 * (i // 4) - 1.0, 0.7 * i) for i in range(MOST_VEHICLES)]
     assert apart(batch.entity.astype(np.int64), batch.pose).all()
@@ -74,7 +80,9 @@ def test_255_things_have_ids_and_one_more_is_refused():
                 instances(batch)
 
 
-@pytest.mark.parametrize(("side", "fine"), [(SMALLEST - 1, False), (SMALLEST, True), (LARGEST, True), (LARGEST + 1, False)])
+@pytest.mark.parametrize(
+    ("side", "fine"), [(SMALLEST - 1, False), (SMALLEST, True), (LARGEST, True), (LARGEST + 1, False)]
+)
 def test_sides_of_pictures_keep_to_their_range(side, fine):
     batch: SceneBatch = empty_batch(1, 1, 1)
     for size in ((side, SMALLEST), (SMALLEST, side)):

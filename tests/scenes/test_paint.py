@@ -1,4 +1,6 @@
-"""Paints of vehicles: how often each is drawn, that nothing else of an example follows, and what a scene may hold."""
+"""Paints of vehicles: how often each is drawn, that nothing else of an example follows, and what a scene may
+hold.
+"""
 
 import json
 from dataclasses import asdict, fields, replace
@@ -9,11 +11,11 @@ from scipy.stats import chisquare
 
 from simtown.assets.catalogue import BODIES, ENTITIES, NAMED_BY_COLOUR
 from simtown.assets.palette import COLOUR_WORDS, PAINTS
+from simtown.core.streams import Stream
 from simtown.datasets.settings import Settings
 from simtown.language.sampler import Examples, sample
 from simtown.scenes.paint import NATURAL, STUFFS, body_paints, draw_paints, paint_frequencies, paintable
 from simtown.scenes.scene import Scene, SceneBatch, Vehicle, empty_batch, plausible
-from simtown.streams import Stream
 
 ALL = Settings(entities=len(ENTITIES), n=2000, frequencies="uniform", seed=4)
 
@@ -31,7 +33,10 @@ def test_kinds_named_by_a_colour_wear_it():
     assert not {"taxi", "fire truck", "sedan"} & NAMED_BY_COLOUR
     for name in NAMED_BY_COLOUR:
         assert any(word in name.split() and BODIES[name] in paints for word, paints in COLOUR_WORDS.items())
-    assert paintable(np.arange(-1, len(ENTITIES))).tolist() == [False, *(name not in NAMED_BY_COLOUR for name in ENTITIES)]
+    assert paintable(np.arange(-1, len(ENTITIES))).tolist() == [
+        False,
+        *(name not in NAMED_BY_COLOUR for name in ENTITIES),
+    ]
 
 
 def test_the_tables():
@@ -48,7 +53,12 @@ def test_the_tables():
 
 
 @pytest.mark.parametrize(
-    "text", ["paint,weight\nred,3\nblue,1\n", "# of mine\npaint, weight\nblue, 0.25\nred, 0.75\n", "weight,paint\n3,red\n1,blue"]
+    "text",
+    [
+        "paint,weight\nred,3\nblue,1\n",
+        "# of mine\npaint, weight\nblue, 0.25\nred, 0.75\n",
+        "weight,paint\n3,red\n1,blue",
+    ],
 )
 def test_a_table_of_ones_own(text, tmp_path):
     (tmp_path / "paints.csv").write_text(text)
@@ -146,7 +156,11 @@ def test_bodies_show_their_paint():
 
 def test_scenes_keep_paints_both_ways():
     scene = Scene(
-        [Vehicle("taxi", 1.0, -1.5, 0.0, "lilac"), Vehicle("red truck", -1.0, 1.5, 3.0), Vehicle("SUV", 5.0, 1.5, 3.0, "skin dark")]
+        [
+            Vehicle("taxi", 1.0, -1.5, 0.0, "lilac"),
+            Vehicle("red truck", -1.0, 1.5, 3.0),
+            Vehicle("SUV", 5.0, 1.5, 3.0, "skin dark"),
+        ]
     )
     assert Scene.from_json(scene.to_json()) == scene
     batch = SceneBatch.of([scene, Scene([Vehicle("SUV", 0.0, 0.0)])])

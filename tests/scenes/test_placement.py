@@ -1,4 +1,6 @@
-"""Footprints: the separating-axis test against brute force and pybullet, places against the lanes, and what the camera frames."""
+"""Footprints: the separating-axis test against brute force and pybullet, places against the lanes, and what
+the camera frames.
+"""
 
 import numpy as np
 import pytest
@@ -8,7 +10,17 @@ from hypothesis import strategies as st
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
 from simtown.scenes.camera import NOMINAL, Camera
-from simtown.scenes.placement import GAP, LANES, SWAY, apart, draw_beside, draw_pairs, draw_poses, half_sizes, overlap
+from simtown.scenes.placement import (
+    GAP,
+    LANES,
+    SWAY,
+    apart,
+    draw_beside,
+    draw_pairs,
+    draw_poses,
+    half_sizes,
+    overlap,
+)
 from simtown.scenes.silhouette import framed, unclipped_boxes
 
 quick = settings(max_examples=200)
@@ -21,19 +33,31 @@ halves = st.tuples(st.floats(0.2, 4), st.floats(0.2, 2)).map(np.array)
 
 def random_rectangles(rng, n):
     """Pairs about as often apart as not."""
-    pose = np.stack([rng.uniform(-3.5, 3.5, (n, 2)), rng.uniform(-3.5, 3.5, (n, 2)), rng.uniform(-10, 10, (n, 2))], axis=-1)
+    pose = np.stack(
+        [rng.uniform(-3.5, 3.5, (n, 2)), rng.uniform(-3.5, 3.5, (n, 2)), rng.uniform(-10, 10, (n, 2))],
+        axis=-1,
+    )
     square = rng.random(n) < 0.3
     pose[square, :, 2] = np.round(pose[square, :, 2] / (np.pi / 2)) * (np.pi / 2)
     return pose, rng.uniform(0.3, 3.2, (n, 2, 2))
 
 
 def by_brute_force(pose, half):
-    """Distances of pairs of rectangles by their corners and edges; where they overlap, minus the deepest corner's or a crossing's depth."""
+    """Distances of pairs of rectangles by their corners and edges; where they overlap, minus the deepest
+    corner's or a crossing's depth.
+    """
     found = []
     for p, h in zip(pose, half, strict=True):
-        turn = np.array([[np.cos(p[:, 2]), -np.sin(p[:, 2])], [np.sin(p[:, 2]), np.cos(p[:, 2])]]).transpose(2, 0, 1)
-        corners = p[:, None, :2] + (h[:, None] * [[1, 1], [-1, 1], [-1, -1], [1, -1]]) @ turn.transpose(0, 2, 1)
-        edges = corners[:, None] + np.linspace(0, 1, 400)[:, None, None] * (np.roll(corners, -1, axis=1) - corners)[:, None]
+        turn = np.array([[np.cos(p[:, 2]), -np.sin(p[:, 2])], [np.sin(p[:, 2]), np.cos(p[:, 2])]]).transpose(
+            2, 0, 1
+        )
+        corners = p[:, None, :2] + (h[:, None] * [[1, 1], [-1, 1], [-1, -1], [1, -1]]) @ turn.transpose(
+            0, 2, 1
+        )
+        edges = (
+            corners[:, None]
+            + np.linspace(0, 1, 400)[:, None, None] * (np.roll(corners, -1, axis=1) - corners)[:, None]
+        )
         edges = edges.reshape(2, -1, 2)
         # how deep each one's edges lie in the other, by its own axes
         deep = [(h[k] - np.abs((edges[1 - k] - p[k, :2]) @ turn[k])).min(axis=1).max() for k in (0, 1)]
@@ -53,13 +77,17 @@ def distances(request):
     pose, half = random_rectangles(np.random.default_rng(5), 800)
     if request.param == "brute force":
         return pose, half, by_brute_force(pose, half)
-    bullet = pytest.importorskip("pybullet", reason="needs pybullet: pip install '.[physics]' under Python 3.11 on Linux x86-64")
+    bullet = pytest.importorskip(
+        "pybullet", reason="needs pybullet: pip install '.[physics]' under Python 3.11 on Linux x86-64"
+    )
     client = bullet.connect(bullet.DIRECT)
     found = []
     for p, h in zip(pose, half, strict=True):
         bodies = []
         for (x, y, yaw), (a, b) in zip(p, h, strict=True):
-            shape = bullet.createCollisionShape(bullet.GEOM_BOX, halfExtents=[a, b, 5.0], physicsClientId=client)
+            shape = bullet.createCollisionShape(
+                bullet.GEOM_BOX, halfExtents=[a, b, 5.0], physicsClientId=client
+            )
             turn = [0.0, 0.0, np.sin(yaw / 2), np.cos(yaw / 2)]
             bodies.append(bullet.createMultiBody(1.0, shape, -1, [x, y, 0.0], turn, physicsClientId=client))
         points = bullet.getClosestPoints(*bodies, 20.0, physicsClientId=client)
@@ -80,7 +108,9 @@ def test_overlap_agrees(distances):
 
 @pytest.mark.parametrize("gap", [0.1, 0.25, 1.0])
 def test_gap_agrees(distances, gap):
-    """Nearer than the gap is always an overlap; farther is one at most where two corners face each other, up to √2 gaps."""
+    """Nearer than the gap is always an overlap; farther is one at most where two corners face each other, up
+    to √2 gaps.
+    """
     pose, half, distance = distances
     ours = overlap(pose[:, 0], half[:, 0], pose[:, 1], half[:, 1], gap)
     assert ours[distance < gap - 1e-3].all()
@@ -142,12 +172,12 @@ def test_overlap_broadcasts():
     pose, half = random_rectangles(np.random.default_rng(0), 12)
     rows = [bool(overlap(p[0], h[0], p[1], h[1], 0.1)) for p, h in zip(pose, half, strict=True)]
     assert overlap(
-        pose[:, 0].reshape(3, 4, 3), half[:, 0].reshape(3, 4, 2), pose[:, 1].reshape(3, 4, 3), half[:, 1].reshape(3, 4, 2), 0.1
-    ).tolist() == [
-        rows[:4],
-        rows[4:8],
-        rows[8:],
-    ]
+        pose[:, 0].reshape(3, 4, 3),
+        half[:, 0].reshape(3, 4, 2),
+        pose[:, 1].reshape(3, 4, 3),
+        half[:, 1].reshape(3, 4, 2),
+        0.1,
+    ).tolist() == [rows[:4], rows[4:8], rows[8:]]
 
 
 def test_half_sizes_hold_every_vertex():
@@ -215,7 +245,10 @@ def test_framed_is_every_box_inside(drawn):
     pose[..., 0] += np.random.default_rng(1).uniform(-4, 4, pose.shape[:2]).astype(np.float32)
     camera = np.tile(Camera().row(), (len(entity), 1))
     box = unclipped_boxes(entity, pose, camera, *NOMINAL)
-    expected = [all(b[0] >= 0 and b[1] >= 0 and b[2] <= NOMINAL[0] and b[3] <= NOMINAL[1] for b in row) for row in box.tolist()]
+    expected = [
+        all(b[0] >= 0 and b[1] >= 0 and b[2] <= NOMINAL[0] and b[3] <= NOMINAL[1] for b in row)
+        for row in box.tolist()
+    ]
     assert framed(entity, pose, camera).tolist() == expected
     assert 0.2 < np.mean(expected) < 0.8
 
@@ -226,7 +259,8 @@ def test_apart_is_no_overlap_within_the_gap():
     pose = draw_poses(rng.random((400, 3, 3)), entity)
     half = half_sizes()[entity]
     expected = [
-        not any(overlap(p[i], h[i], p[j], h[j], GAP) for i in range(3) for j in range(3) if i != j) for p, h in zip(pose, half, strict=True)
+        not any(overlap(p[i], h[i], p[j], h[j], GAP) for i in range(3) for j in range(3) if i != j)
+        for p, h in zip(pose, half, strict=True)
     ]
     assert apart(entity, pose).tolist() == expected
     assert 0.1 < np.mean(expected) < 0.9
@@ -257,11 +291,15 @@ def test_poses_are_drawn_where_the_camera_stands():
 
 @pytest.mark.parametrize("exchangeable", [False, True])
 def test_pairs_come_into_one_lane_only_where_both_have_room(exchangeable):
-    """What is left out could not stand apart: in a lane that is never drawn, no draw of single vehicles fits either."""
+    """What is left out could not stand apart: in a lane that is never drawn, no draw of single vehicles fits
+    either.
+    """
     rng = np.random.default_rng(7)
     long, short = ENTITIES.index("tram"), ENTITIES.index("bicycle")
-    for kinds, rooms in (((long, long), {(0, 1), (1, 0)} if exchangeable else {(0, 1), (1, 0), (1, 1)}),
-                         ((short, short), {(0, 0), (0, 1), (1, 0), (1, 1)})):  # fmt: skip
+    for kinds, rooms in (
+        ((long, long), {(0, 1), (1, 0)} if exchangeable else {(0, 1), (1, 0), (1, 1)}),
+        ((short, short), {(0, 0), (0, 1), (1, 0), (1, 1)}),
+    ):
         entity, camera = np.tile(kinds, (6000, 1)), np.tile(Camera().row(), (6000, 1))
         lane = (draw_pairs(rng.random((6000, 2, 3)), entity, camera, exchangeable)[..., 1] > 0).astype(int)
         ways, drawn = np.unique(lane, axis=0, return_counts=True)
@@ -275,9 +313,15 @@ def test_pairs_come_into_one_lane_only_where_both_have_room(exchangeable):
 def test_exchangeable_vehicles_keep_their_x_in_either_lane():
     """So that a draw with the lanes exchanged is as likely, and as well framed."""
     rng = np.random.default_rng(8)
-    u, entity, camera = rng.random((3000, 2, 3)), rng.integers(0, len(ENTITIES), (3000, 2)), moved_cameras(rng, 3000)
+    u, entity, camera = (
+        rng.random((3000, 2, 3)),
+        rng.integers(0, len(ENTITIES), (3000, 2)),
+        moved_cameras(rng, 3000),
+    )
     one = draw_poses(u, entity, camera, exchangeable=True)
-    other = draw_poses((1 - u) * [1, 1, 0] + u * [0, 0, 1], entity, camera, exchangeable=True)  # the other lane, at minus its y
+    other = draw_poses(
+        (1 - u) * [1, 1, 0] + u * [0, 0, 1], entity, camera, exchangeable=True
+    )  # the other lane, at minus its y
     assert np.allclose(one[..., 0], other[..., 0], atol=1e-6)
     assert np.allclose(one[..., 1], -other[..., 1], atol=1e-6)
     assert (one[..., 2] != other[..., 2]).all()
@@ -288,7 +332,9 @@ def test_a_vehicle_beside_others_is_drawn_over_all_that_is_free():
     rng = np.random.default_rng(9)
     names = ("sedan", "bicycle", "box truck")
     entity = np.tile([ENTITIES.index(name) for name in names], (60000, 1))
-    pose = np.tile(np.array([[0.7, -1.9, 0.0], [-2.0, 1.7, np.pi], [0.0, 0.0, 0.0]], dtype=np.float32), (60000, 1, 1))
+    pose = np.tile(
+        np.array([[0.7, -1.9, 0.0], [-2.0, 1.7, np.pi], [0.0, 0.0, 0.0]], dtype=np.float32), (60000, 1, 1)
+    )
     camera = np.tile(Camera().row(), (60000, 1))
     ours, plain = pose.copy(), pose.copy()
     ours[:, 2] = draw_beside(rng.random((60000, 2)), entity, pose, camera)
@@ -307,6 +353,8 @@ def test_without_a_free_place_a_vehicle_is_drawn_that_is_not_apart_or_not_framed
     kinds = [ENTITIES.index(name) for name in ("tram", "semi-trailer truck", "car carrier")]
     rng = np.random.default_rng(10)
     entity, camera = np.tile(kinds, (500, 1)), np.tile(Camera().row(), (500, 1))
-    pose = np.tile(np.array([[0.0, -1.85, 0.0], [0.0, 1.85, np.pi], [0.0, 0.0, 0.0]], dtype=np.float32), (500, 1, 1))
+    pose = np.tile(
+        np.array([[0.0, -1.85, 0.0], [0.0, 1.85, np.pi], [0.0, 0.0, 0.0]], dtype=np.float32), (500, 1, 1)
+    )
     pose[:, 2] = draw_beside(rng.random((500, 2)), entity, pose, camera)
     assert not (apart(entity, pose) & framed(entity, pose, camera)).any()

@@ -21,8 +21,17 @@ single = st.floats(-1000, 1000, width=32).map(lambda x: x + 0.0)
 
 def scenes(number):
     vehicles = st.builds(Vehicle, st.sampled_from(ENTITIES), number, number, number)
-    props = st.builds(Prop, st.sampled_from(PROPS), number, number, number, number, number, st.integers(0, 65535))
-    weather = st.builds(Weather, st.sampled_from(WEATHERS), st.floats(0, 1, width=32), number, number, st.integers(0, 2**32 - 1))
+    props = st.builds(
+        Prop, st.sampled_from(PROPS), number, number, number, number, number, st.integers(0, 65535)
+    )
+    weather = st.builds(
+        Weather,
+        st.sampled_from(WEATHERS),
+        st.floats(0, 1, width=32),
+        number,
+        number,
+        st.integers(0, 2**32 - 1),
+    )
     camera = st.builds(Camera, *[number] * 5, st.floats(0.125, 1000, width=32), number)
     return st.builds(Scene, st.lists(vehicles, max_size=3), st.lists(props, max_size=4), weather, camera)
 
@@ -76,9 +85,15 @@ def test_scenes_of_different_sizes_share_a_batch():
     one = Scene([Vehicle("taxi", 1.0, -1.5)])
     two = Scene([Vehicle("taxi", 1.0, -1.5), Vehicle("SUV", -1.0, 1.5, 3.0)], [Prop("bench", 0.0, 5.0)])
     batch = SceneBatch.of([one, two, Scene()])
-    assert batch.entity.tolist() == [[ENTITIES.index("taxi"), -1], [ENTITIES.index("taxi"), ENTITIES.index("SUV")], [-1, -1]]
+    assert batch.entity.tolist() == [
+        [ENTITIES.index("taxi"), -1],
+        [ENTITIES.index("taxi"), ENTITIES.index("SUV")],
+        [-1, -1],
+    ]
     assert batch.prop.tolist() == [[-1], [PROPS.index("bench")], [-1]]
-    assert [(s.vehicles, s.props) for s in map(batch.scene, range(3))] == [(s.vehicles, s.props) for s in (one, two, Scene())]
+    assert [(s.vehicles, s.props) for s in map(batch.scene, range(3))] == [
+        (s.vehicles, s.props) for s in (one, two, Scene())
+    ]
 
 
 def test_empty_batch_is_the_default_scene():
@@ -106,7 +121,14 @@ def test_unknown_names_are_errors(scene, message):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"vehicles": [{"colour": "red"}], "props": [], "weather": {}, "camera": {}}', "{nonsense"]
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"vehicles": [{"colour": "red"}], "props": [], "weather": {}, "camera": {}}',
+        "{nonsense",
+    ],
 )
 def test_text_that_is_no_scene_is_an_error(text):
     with pytest.raises((ValueError, TypeError, KeyError)):

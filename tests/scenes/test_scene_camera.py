@@ -33,7 +33,10 @@ def rotation(axis, angle):
 
 
 def pinhole(camera, width, height):
-    """3×4 matrix to homogeneous pixels (x right, y down): K [R | -R eye], the camera first pitched, then yawed."""
+    """3×4 matrix to homogeneous pixels (x right, y down):
+
+    K [R | -R eye], the camera first pitched, then yawed.
+    """
     eye = np.array([camera.x, camera.y, camera.z])
     right, forward, up = (rotation("z", camera.yaw) @ rotation("x", camera.pitch)).T
     R = np.stack([right, -up, forward])
@@ -56,7 +59,16 @@ def projected(camera, size, pose, points):
     view = views(camera.row()[None], *size)[0]
     matrix = object_to_camera(view, F(x), F(y), F(z), F(np.cos(yaw)), F(np.sin(yaw)), F(scale))
     out = np.zeros((4, len(points)), dtype=np.float32)
-    project(matrix, view[12], view[13], view[14], np.ascontiguousarray(points.T, dtype=np.float32), 0, len(points), out)
+    project(
+        matrix,
+        view[12],
+        view[13],
+        view[14],
+        np.ascontiguousarray(points.T, dtype=np.float32),
+        0,
+        len(points),
+        out,
+    )
     assert np.allclose(out[3], 1 / np.maximum(out[2], F(1e-3)), rtol=1e-6)
     return out[:3].T
 

@@ -44,7 +44,9 @@ def test_boxes_are_the_extremes_of_all_vertices(size):
     pose = draw_poses(rng.random((n, 2, 3)), entity)
     pose[..., 2] = rng.uniform(-4, 4, (n, 2))
     camera = random_cameras(rng, n)
-    expected = np.array([[brute_box(entity[i, j], pose[i, j], camera[i], *size) for j in range(2)] for i in range(n)])
+    expected = np.array(
+        [[brute_box(entity[i, j], pose[i, j], camera[i], *size) for j in range(2)] for i in range(n)]
+    )
     assert np.allclose(unclipped_boxes(entity, pose, camera, *size), expected, atol=5e-3)
     batch = empty_batch(n, 2, 1)
     batch.entity[:], batch.pose[:], batch.camera[:] = entity, pose, camera
@@ -101,7 +103,9 @@ def test_visible_shares_are_those_of_the_pictures(hiding):
 
 
 def covered(entity, pose, camera):
-    """Pixels whose middle lies in some triangle of a vehicle that faces the camera: (height, width) bool, in float64."""
+    """Pixels whose middle lies in some triangle of a vehicle that faces the camera: (height, width) bool, in
+    float64.
+    """
     width, height = NOMINAL
     x, y, z, yaw, pitch, focal, bottom = camera.astype(np.float64)
     mesh, (c, s) = atlas().mesh(entity), (np.cos(float(pose[2])), np.sin(float(pose[2])))
@@ -113,7 +117,10 @@ def covered(entity, pose, camera):
     spots = np.stack([width / 2 + scale * side, height + focal * width * bottom - scale * high], axis=1)
     out = np.zeros((height, width), dtype=bool)
     for a, b, c in spots[mesh.triangles]:
-        low, high = np.floor(np.minimum(np.minimum(a, b), c)).astype(int), np.ceil(np.maximum(np.maximum(a, b), c)).astype(int) + 1
+        low, high = (
+            np.floor(np.minimum(np.minimum(a, b), c)).astype(int),
+            np.ceil(np.maximum(np.maximum(a, b), c)).astype(int) + 1,
+        )
         x, y = np.meshgrid(np.arange(low[0], high[0]) + 0.5, np.arange(low[1], high[1]) + 0.5)
         sides = [(q[0] - p[0]) * (y - p[1]) - (q[1] - p[1]) * (x - p[0]) for p, q in ((a, b), (b, c), (c, a))]
         out[low[1] : high[1], low[0] : high[0]] |= np.max(sides, axis=0) < 0  # y runs down
@@ -121,7 +128,7 @@ def covered(entity, pose, camera):
 
 
 def test_visible_shares_are_those_of_the_triangles_that_face_the_camera(hiding):
-    """To the pixel: against every triangle by itself, in float64, which may see a pixel on an edge otherwise."""
+    """To the pixel: against every triangle by itself, in float64, which may put an edge pixel elsewhere."""
     for entity, pose, camera, shares in zip(*(rows[:50] for rows in hiding), strict=True):
         masks = [covered(entity[slot], pose[slot], camera) for slot in range(2)]
         behind = int(shares.argmin())
@@ -130,12 +137,16 @@ def test_visible_shares_are_those_of_the_triangles_that_face_the_camera(hiding):
 
 
 def crowds(rng, n):
-    """(entities, poses, cameras) of n scenes of up to MOST_VEHICLES vehicles anywhere in view, turned in any way, that stand apart."""
+    """(entities, poses, cameras) of n scenes of up to MOST_VEHICLES vehicles anywhere in view, turned in any
+    way, that stand apart.
+    """
     entity = rng.integers(0, len(ENTITIES), (n, MOST_VEHICLES))
     spots = rng.uniform([-7, -5, -4], [7, 12, 4], (n, MOST_VEHICLES, 3))
     pose, half = spots.astype(np.float32), half_sizes()[entity]
     for slot in range(MOST_VEHICLES):
-        close = overlap(pose[:, slot, None], half[:, slot, None], pose[:, :slot], half[:, :slot], GAP) & (entity[:, :slot] >= 0)
+        close = overlap(pose[:, slot, None], half[:, slot, None], pose[:, :slot], half[:, :slot], GAP) & (
+            entity[:, :slot] >= 0
+        )
         entity[close.any(axis=1), slot] = -1
     entity[np.arange(MOST_VEHICLES) >= rng.integers(1, MOST_VEHICLES + 1, (n, 1))] = -1
     return entity.astype(np.int16), pose, random_cameras(rng, n)
@@ -215,7 +226,9 @@ def test_a_mesh_of_any_size_has_room(monkeypatch):
         vertices=np.repeat(plain.vertices, repeats, axis=0),
         columns=np.ascontiguousarray(np.repeat(plain.columns, repeats, axis=1)),
         vertex_start=moved[plain.vertex_start],
-        triangles=(moved[plain.triangles + 1] - 1).astype(np.int32),  # the last copies, so that all room is used
+        triangles=(moved[plain.triangles + 1] - 1).astype(
+            np.int32
+        ),  # the last copies, so that all room is used
     )
     entity = np.array([[number, ENTITIES.index("bicycle")]], dtype=np.int16)
     pose = np.array([[[0.0, 1.85, 0.3], [0.2, -1.85, 0.0]]], dtype=np.float32)

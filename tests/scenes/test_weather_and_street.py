@@ -13,19 +13,37 @@ from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES, POSES, PROPS, STREET, STREET_MESHES, mesh_in_pose, pose_of
 from simtown.assets.street.ground import NEAR_KERB, ROAD_EDGE
 from simtown.assets.street.people import SIDEWAYS
+from simtown.core.streams import Stream
 from simtown.render.instances import instances
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import number, outline
 from simtown.scenes.scene import Prop, Scene, SceneBatch
-from simtown.scenes.street import _HEDGES, BACK, BUILDINGS, CLOUDS, FRONT, HEDGES, LAMPS, PAVEMENT, SLOTS, TREES, draw_street
+from simtown.scenes.street import (
+    _HEDGES,
+    BACK,
+    BUILDINGS,
+    CLOUDS,
+    FRONT,
+    HEDGES,
+    LAMPS,
+    PAVEMENT,
+    SLOTS,
+    TREES,
+    draw_street,
+)
 from simtown.scenes.weather import WEATHERS, draw_weather
-from simtown.streams import Stream
 
 quick = settings(max_examples=40)
 COUNT = 420
 INDEX = np.arange(COUNT)
 ENDS = np.cumsum([0, BUILDINGS, LAMPS, PAVEMENT, TREES, HEDGES, BACK, CLOUDS])
-ROWS = dict(zip(("buildings", "lamps", "pavement", "trees", "hedges", "back", "clouds"), map(slice, ENDS[:-1], ENDS[1:]), strict=True))
+ROWS = dict(
+    zip(
+        ("buildings", "lamps", "pavement", "trees", "hedges", "back", "clouds"),
+        map(slice, ENDS[:-1], ENDS[1:]),
+        strict=True,
+    )
+)
 
 
 @quick
@@ -60,7 +78,10 @@ def test_weather_ranges_and_types():
 
 def test_weather_draws_do_not_depend_on_the_batch_or_the_allowed():
     stream = Stream(1, "val", "weather")
-    whole, some = draw_weather(stream, np.arange(20), WEATHERS), draw_weather(stream, np.array([9, 3, 3]), WEATHERS)
+    whole, some = (
+        draw_weather(stream, np.arange(20), WEATHERS),
+        draw_weather(stream, np.array([9, 3, 3]), WEATHERS),
+    )
     for name in ("weather", "intensity", "sun", "fall_seed"):
         assert np.array_equal(getattr(some, name), getattr(whole, name)[[9, 3, 3]])
     clear = draw_weather(stream, np.arange(20), ("clear",))
@@ -68,7 +89,9 @@ def test_weather_draws_do_not_depend_on_the_batch_or_the_allowed():
     assert np.array_equal(clear.fall_seed, whole.fall_seed)
 
 
-@pytest.mark.parametrize(("allowed", "message"), [(("clear", "hail"), "hail"), ((), "choose among"), (("Clear",), "Clear.*clear")])
+@pytest.mark.parametrize(
+    ("allowed", "message"), [(("clear", "hail"), "hail"), ((), "choose among"), (("Clear",), "Clear.*clear")]
+)
 def test_unknown_weather_is_an_error(allowed, message):
     with pytest.raises(ValueError, match=message):
         draw_weather(Stream(0, "train", "weather"), np.arange(3), allowed)
@@ -89,7 +112,9 @@ def in_pose(prop, style):
 
 @pytest.fixture(scope="module")
 def extents(street):
-    """(n, SLOTS, 2, 2) least and greatest x and y of every thing as it stands, by all its vertices; NaN for empty slots."""
+    """(n, SLOTS, 2, 2) least and greatest x and y of every thing as it stands, by all its vertices; NaN for
+    empty slots.
+    """
     prop, pose, style, _ = street
     out, meshes = np.full((*prop.shape, 2, 2), np.nan), in_pose(prop, style)
     for mesh in np.unique(meshes[prop >= 0]):
@@ -179,7 +204,7 @@ def test_trees_stand_between_buildings(extents, street):
 
 
 def test_people_of_every_pose_turn_as_it_suits(street):
-    """Who walks goes along the pavement, either way; whoever sits or waves looks at the road, more or less."""
+    """People walk along the pavement, either way; people who sit or wave look more or less at the road."""
     prop, pose, style, _ = street
     walk = ROWS["pavement"]
     kinds, yaw, poses = prop[:, walk], pose[:, walk, 3].astype(np.float64), pose_of(style[:, walk])
@@ -207,7 +232,9 @@ def penetration(a, b):
         edges = np.roll(polygon, -1, axis=0) - polygon
         across = np.stack([edges[:, 1], -edges[:, 0]]) / np.linalg.norm(edges, axis=1)
         p, q = a @ across, b @ across
-        depths.append((np.minimum(p.max(axis=0), q.max(axis=0)) - np.maximum(p.min(axis=0), q.min(axis=0))).min())
+        depths.append(
+            (np.minimum(p.max(axis=0), q.max(axis=0)) - np.maximum(p.min(axis=0), q.min(axis=0))).min()
+        )
     return min(depths)
 
 
@@ -247,11 +274,15 @@ def test_trees_stand_bare_in_snow_alone(street):
 def test_snow_changes_trees_only(street):
     prop, pose, style, _ = street
     for weather in WEATHERS:
-        other = draw_street(Stream(0, "train", "street"), INDEX, np.full(COUNT, WEATHERS.index(weather), dtype=np.uint8))
+        other = draw_street(
+            Stream(0, "train", "street"), INDEX, np.full(COUNT, WEATHERS.index(weather), dtype=np.uint8)
+        )
         assert np.array_equal(other[1], pose)
         assert np.array_equal(other[2], style)
         names = [[PROPS[k].removesuffix(" bare") if k >= 0 else "" for k in p[: ENDS[-2]]] for p in other[0]]
-        assert names == [[PROPS[k].removesuffix(" bare") if k >= 0 else "" for k in p[: ENDS[-2]]] for p in prop]
+        assert names == [
+            [PROPS[k].removesuffix(" bare") if k >= 0 else "" for k in p[: ENDS[-2]]] for p in prop
+        ]
 
 
 def test_clouds_hang_high_and_in_fair_weather_only(street):
@@ -285,7 +316,9 @@ def test_styles_are_uniform(street):
 
 
 def test_a_style_picks_the_pose_that_is_drawn_and_that_takes_room():
-    """Every pose is the same kind under the same name; outlines on the ground are those of the mesh that is drawn."""
+    """Every pose is the same kind under the same name; outlines on the ground are those of the mesh that is
+    drawn.
+    """
     scenes = [Scene(props=[Prop("woman", 0.0, 5.0, style=100 * pose + 7)]) for pose in range(POSES)]
     batch = SceneBatch.of(scenes)
     drawn = instances(batch)[0][:, -1]

@@ -11,7 +11,8 @@ from simtown.town.clip import traffic
 from tests.conftest import HANGS
 
 needs_motion = pytest.mark.skipif(
-    find_spec("pybullet") is None, reason="needs pybullet: pip install '.[physics]' under Python 3.11 on Linux x86-64"
+    find_spec("pybullet") is None,
+    reason="needs pybullet: pip install '.[physics]' under Python 3.11 on Linux x86-64",
 )
 QUICK = ("--seconds", "0.5", "--fps", "10", "--size", "96x54", "--seed", "3")
 
@@ -41,11 +42,11 @@ def test_a_clip_shows_the_town_in_motion(cli, tmp_path, ending):
     path = tmp_path / f"street.{ending}"
     done = cli("clip", *QUICK, "--out", path).succeeds()
     assert str(path) in done.out
-    found = shown(path).astype(int)
-    assert found.shape == (5, 54, 96, 3)
+    shown_frames = shown(path).astype(int)
+    assert shown_frames.shape == (5, 54, 96, 3)
     first = traffic(3).render((96, 54)).rgb
-    assert np.abs(found[0] - first).mean() < 12  # lossy
-    assert (np.abs(found[-1] - found[0]).max(axis=2) > 60).mean() > 0.01
+    assert np.abs(shown_frames[0] - first).mean() < 12  # lossy
+    assert (np.abs(shown_frames[-1] - shown_frames[0]).max(axis=2) > 60).mean() > 0.01
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
@@ -55,12 +56,13 @@ def test_a_browser_plays_the_mp4(cli, browser, tmp_path):
     (tmp_path / "page.html").write_text('<video id="v" src="street.mp4" muted autoplay></video>')
     browser.set_script_timeout(HANGS)
     browser.get(f"file://{tmp_path}/page.html")
-    found = browser.execute_async_script("""
-        const done = arguments[0], video = document.getElementById("v"), told = () => done([video.videoWidth, video.error && 1]);
-        if (video.readyState > 1 || video.error) told();
-        else video.onloadeddata = video.onerror = told;
+    played = browser.execute_async_script("""
+        const done = arguments[0], video = document.getElementById("v");
+        const report = () => done([video.videoWidth, video.error && 1]);
+        if (video.readyState > 1 || video.error) report();
+        else video.onloadeddata = video.onerror = report;
     """)
-    assert found == [96, None]
+    assert played == [96, None]
 
 
 @needs_motion

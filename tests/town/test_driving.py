@@ -16,7 +16,9 @@ quick = settings(max_examples=100)
 @quick
 @given(st.floats(0.1, 0.95), st.floats(3, 20))
 def test_equilibrium_gap_is_the_published_one(share, desired):
-    """Treiber et al. 2000, equation 7: at v = share v0 and nothing closing, the acceleration is 0 at this gap."""
+    """Treiber et al. 2000, equation 7: at v = share v0 and nothing closing, the acceleration is 0 at this
+    gap.
+    """
     speed = share * desired
     gap = (driving.JAM_GAP + speed * driving.HEADWAY) / math.sqrt(1 - share**driving.EXPONENT)
     assert driving.follow(speed, desired, gap, 0.0) == pytest.approx(0.0, abs=1e-9)
@@ -24,16 +26,20 @@ def test_equilibrium_gap_is_the_published_one(share, desired):
 
 
 def test_a_free_road_brings_the_wanted_speed():
-    found = integrate.solve_ivp(lambda _, v: [driving.follow(v[0], 10.0)], (0, 60), [0.0], max_step=0.1).y[0]
-    assert (np.diff(found) > -1e-9).all()
-    assert found[-1] == pytest.approx(10.0, abs=0.05)
+    solution = integrate.solve_ivp(lambda _, v: [driving.follow(v[0], 10.0)], (0, 60), [0.0], max_step=0.1).y[
+        0
+    ]
+    assert (np.diff(solution) > -1e-9).all()
+    assert solution[-1] == pytest.approx(10.0, abs=0.05)
     assert driving.follow(0.0, 10.0) == driving.ACCELERATION
 
 
 @settings(quick, max_examples=25)
 @given(st.floats(3, 15), st.floats(20, 100), st.floats(0, 12))
 def test_nobody_hits_what_is_ahead(speed, gap, ahead):
-    """Followed at the step of the physics, a car behind one that goes on at its speed, or stands, never closes the gap."""
+    """Followed at the step of the physics, a car behind one that goes on at its speed, or stands, never
+    closes the gap.
+    """
     tick, v, s = 1 / 60, speed, max(gap, speed**2 / 4)
     for _ in range(60 * 70):
         v = max(v + tick * driving.follow(v, 15.0, s, v - ahead), 0.0)

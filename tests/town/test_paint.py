@@ -103,7 +103,11 @@ def test_the_truth_tells_paints(town):
     town.place("mailbox", x=0.0)
     truth = town.truth(SIZE)
     assert [t.paint for t in truth.things] == ["red", BODIES["taxi"], None]
-    assert {node["name"]: node["paint"] for node in truth.graph()["nodes"]} == {"sedan": "red", "taxi": BODIES["taxi"], "mailbox": None}
+    assert {node["name"]: node["paint"] for node in truth.graph()["nodes"]} == {
+        "sedan": "red",
+        "taxi": BODIES["taxi"],
+        "mailbox": None,
+    }
     assert set(PAINTS) >= {t.paint for t in truth.things[:2]}
     assert "A sedan, painted red, stands" in town.describe()
     assert "A taxi stands" in town.describe()

@@ -10,7 +10,9 @@ from simtown.scenes.scene import Prop, Scene, Vehicle
 from simtown.town import Town
 from simtown.town.physics import DENSITY, GRAVITY, GRIP
 
-pytest.importorskip("pybullet", reason="needs pybullet: pip install '.[physics]' under Python 3.11 on Linux x86-64")
+pytest.importorskip(
+    "pybullet", reason="needs pybullet: pip install '.[physics]' under Python 3.11 on Linux x86-64"
+)
 
 
 def road(*cars, props=()):
@@ -35,14 +37,18 @@ def test_wheels_stay_on_the_road_and_everything_upright():
     town.step(3.0)
     physics = town._physics
     for body in physics._moving:
-        (_, _, z), turn = physics._bullet.getBasePositionAndOrientation(body.number, physicsClientId=physics._client)
+        (_, _, z), turn = physics._bullet.getBasePositionAndOrientation(
+            body.number, physicsClientId=physics._client
+        )
         roll, pitch, _ = physics._bullet.getEulerFromQuaternion(turn)
         assert abs(z) < 0.02
         assert max(abs(roll), abs(pitch)) < 1e-6
 
 
 def test_what_is_in_the_air_falls_by_gravity_and_lands():
-    town = road(("flatbed truck", 0.0, -1.85), props=[Prop("man", 20.0, 0.0, 10.0), Prop("woman", -1.0, -1.85, 4.0)])
+    town = road(
+        ("flatbed truck", 0.0, -1.85), props=[Prop("man", 20.0, 0.0, 10.0), Prop("woman", -1.0, -1.85, 4.0)]
+    )
     town.step(1.0)
     man = town["man"]
     assert man.z == pytest.approx(10.0 - GRAVITY / 2, abs=0.1)
@@ -65,7 +71,9 @@ def test_what_was_put_on_a_truck_stays_on_it():
 
 @pytest.mark.parametrize("kind", ENTITIES[::4])
 def test_bodies_fill_their_outlines(kind):
-    """Rays from above meet a vehicle's body wherever they meet its mesh's solid parts, and never outside its outline."""
+    """Rays from above meet a vehicle's body wherever they meet its mesh's solid parts, and never outside its
+    outline.
+    """
     town = road((kind, 0.0, 0.0))
     town.step(0.01)
     physics, car = town._physics, town.vehicles[0]
@@ -138,13 +146,22 @@ def test_collisions_keep_momentum_and_are_reported():
     after = np.array([t.velocity[0] for t in town.things])
     assert {contacts[0].first, contacts[0].second} == {"sedan", "taxi"}
     assert abs(contacts[0].point[0] - (sedan.outline[:, 0].max() + taxi.outline[:, 0].min()) / 2) < 0.3
-    mass = np.array([DENSITY * np.prod(np.diff(atlas().bounds[number(t.kind)].astype(float), axis=0)) for t in town.things])
+    mass = np.array(
+        [
+            DENSITY * np.prod(np.diff(atlas().bounds[number(t.kind)].astype(float), axis=0))
+            for t in town.things
+        ]
+    )
     tyres = mass * GRIP * GRAVITY * 2 / 60  # newton seconds that each can take in two ticks
     assert after[1] > 1.0 > before[1]
     assert -1.0 <= mass @ before - mass @ after <= tyres.sum() * 1.01
     impulse = sum(c.impulse for c in contacts)
     assert mass[1] * after[1] - 1.0 <= impulse <= mass[1] * after[1] + tyres[1] * 1.01
-    assert mass[0] * (before[0] - after[0]) - tyres[0] * 1.01 <= impulse <= mass[0] * (before[0] - after[0]) + 1.0
+    assert (
+        mass[0] * (before[0] - after[0]) - tyres[0] * 1.01
+        <= impulse
+        <= mass[0] * (before[0] - after[0]) + 1.0
+    )
 
 
 def test_a_car_that_is_hit_from_the_side_skids():
@@ -164,7 +181,12 @@ def test_buildings_do_not_move():
 
 
 def test_people_walk_on_the_sidewalk_and_pass_each_other():
-    street = [Prop("man", -8.0, 5.0), Prop("woman", 8.0, 5.0), Prop("mailbox", 0.0, 5.6), Prop("street lamp", 3.0, 4.1)]
+    street = [
+        Prop("man", -8.0, 5.0),
+        Prop("woman", 8.0, 5.0),
+        Prop("mailbox", 0.0, 5.6),
+        Prop("street lamp", 3.0, 4.1),
+    ]
     town = road(props=street)
     man, woman = town["man"], town["woman"]
     town.turn(man, np.pi / 2)

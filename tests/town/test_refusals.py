@@ -1,4 +1,6 @@
-"""Every public verb and property, given what is not of its type or out of its range: one clear TownError, and nothing changed."""
+"""Every public verb and property, given what is not of its type or out of its range: one clear TownError, and
+nothing changed.
+"""
 
 from contextlib import suppress
 from dataclasses import fields, replace
@@ -19,7 +21,10 @@ SMALL = (64, 36)
 def town():
     """A taxi, a bicycle, a bench and a man on a bare road."""
     return Town.from_scene(
-        Scene([Vehicle("taxi", 0.0, -1.85), Vehicle("bicycle", 3.5, -1.85)], [Prop("bench", 4.0, 5.6), Prop("man", 0.0, 5.0)])
+        Scene(
+            [Vehicle("taxi", 0.0, -1.85), Vehicle("bicycle", 3.5, -1.85)],
+            [Prop("bench", 4.0, 5.6), Prop("man", 0.0, 5.0)],
+        )
     )
 
 
@@ -44,7 +49,8 @@ VERBS = {
     "place scale": (lambda t, v: t.place("bin", x=9.0, scale=v), [*NUMBERS, None, 0.0, -1.0, 100.0]),
     "place style": (lambda t, v: t.place("bin", x=9.0, style=v), [*NUMBERS, 1.5, -1, 65536]),
     "place lane": (lambda t, v: t.place("sedan", lane=v), [5, "left", ["near"], object(), True]),
-    "place on": (lambda t, v: t.place("woman", on=v), [5, "unicorn", ["bench"], object(), True, Thing("bench", 0.0, 0.0)]),
+    "place on": (lambda t, v: t.place("woman", on=v),
+                 [5, "unicorn", ["bench"], object(), True, Thing("bench", 0.0, 0.0)]),
     "place on, x": (lambda t, v: t.place("woman", x=v, on="bench"), [*NUMBERS, 400.0]),
     "place on, yaw": (lambda t, v: t.place("woman", on="bench", yaw=v), NUMBERS),
     "a vehicle's z": (lambda t, v: t.place("sedan", x=9.0, z=v), [1.0]),
@@ -69,23 +75,33 @@ VERBS = {
     "truth": (lambda t, v: t.truth(v), [*PAIRS, (8, 8), (64.5, 36)]),
     "[]": (lambda t, v: t[v], [*TEXTS, "unicorn"]),
     "weather": (lambda t, v: setattr(t, "weather", v), [*TEXTS, "hail", Weather("hail"), Weather(5)]),
-    "weather's intensity": (lambda t, v: setattr(t, "weather", Weather("rain", v)), [*NUMBERS, None, -0.1, 1.1]),
+    "weather's intensity": (lambda t, v: setattr(t, "weather", Weather("rain", v)),
+                            [*NUMBERS, None, -0.1, 1.1]),
     "weather's azimuth": (lambda t, v: setattr(t, "weather", Weather("rain", 0.5, v)), [*NUMBERS, None]),
-    "weather's elevation": (lambda t, v: setattr(t, "weather", Weather("rain", 0.5, 0.0, v)), [*NUMBERS, None, 0.0, 2.0]),
-    "weather's seed": (lambda t, v: setattr(t, "weather", Weather("rain", seed=v)), [*NUMBERS, None, -1, 2**32, 0.5]),
+    "weather's elevation": (lambda t, v: setattr(t, "weather", Weather("rain", 0.5, 0.0, v)),
+                            [*NUMBERS, None, 0.0, 2.0]),
+    "weather's seed": (lambda t, v: setattr(t, "weather", Weather("rain", seed=v)),
+                       [*NUMBERS, None, -1, 2**32, 0.5]),
     "light": (lambda t, v: setattr(t, "light", v), [*PAIRS, (0.0, 0.0), (0.0, -1.0), (0.0, 2.0)]),
     "camera": (lambda t, v: setattr(t, "camera", v), [*TEXTS, (0.0,) * 7]),
-    **{f"camera's {f.name}": (lambda t, v, name=f.name: setattr(t, "camera", replace(Camera(), **{name: v})), [*NUMBERS, None])
-       for f in fields(Camera)},
+    **{f"camera's {f.name}": (lambda t, v, name=f.name: setattr(t, "camera", replace(Camera(), **{name: v})),
+                              [*NUMBERS, None]) for f in fields(Camera)},
     "seed": (lambda t, v: Town(v), ["a", None, 1.5, float("nan"), [0], True]),
     "vehicles": (lambda t, v: Town(0, v), ["a", None, 1.5, [0], True, -1, 9]),
-    "from_scene": (lambda t, v: Town.from_scene(v), [5, None, "scene", {}, Scene([Vehicle("ufo", 0.0, 0.0)])]),
-    "from_scene, a vehicle's x": (lambda t, v: Town.from_scene(Scene([Vehicle("taxi", v, 0.0)])), [*NUMBERS, None, 1e6]),
-    "from_scene, a style": (lambda t, v: Town.from_scene(Scene([], [Prop("bench", 0.0, 0.0, style=v)])), [*NUMBERS, None, -1, 65536]),
+    "from_scene": (lambda t, v: Town.from_scene(v),
+                   [5, None, "scene", {}, Scene([Vehicle("ufo", 0.0, 0.0)])]),
+    "from_scene, a vehicle's x": (lambda t, v: Town.from_scene(Scene([Vehicle("taxi", v, 0.0)])),
+                                  [*NUMBERS, None, 1e6]),
+    "from_scene, a style": (lambda t, v: Town.from_scene(Scene([], [Prop("bench", 0.0, 0.0, style=v)])),
+                            [*NUMBERS, None, -1, 65536]),
     "from_scene, a kind": (lambda t, v: Town.from_scene(Scene([Vehicle(v, 0.0, 0.0)])), [*TEXTS, "ufo"]),
-    "from_scene, a weather": (lambda t, v: Town.from_scene(Scene(weather=v)), [5, None, "snow", Weather("hail"), Weather(intensity=9.0)]),
-    "from_scene, a camera": (lambda t, v: Town.from_scene(Scene(camera=v)), [5, None, Camera(focal=0.0), Camera(x="a")]),
-    "from_scene, too many": (lambda t, v: Town.from_scene(Scene([], [Prop("bench", 2.0 * i, 0.0) for i in range(v)])), [251]),
+    "from_scene, a weather": (lambda t, v: Town.from_scene(Scene(weather=v)),
+                              [5, None, "snow", Weather("hail"), Weather(intensity=9.0)]),
+    "from_scene, a camera": (lambda t, v: Town.from_scene(Scene(camera=v)),
+                             [5, None, Camera(focal=0.0), Camera(x="a")]),
+    "from_scene, too many": (lambda t,
+                             v: Town.from_scene(Scene([], [Prop("bench", 2.0 * i, 0.0) for i in range(v)])),
+                             [251]),
     "from_scene, seed": (lambda t, v: Town.from_scene(Scene(), seed=v), ["a", None, 1.5]),
     "a frame's mask": (lambda t, v: t.render(SMALL).mask(v), [*TEXTS, "unicorn"]),
     "a truth's mask": (lambda t, v: t.truth(SMALL).mask(v), [*TEXTS, "unicorn"]),
@@ -99,7 +115,8 @@ VERBS = {
     "a thing's style": (lambda t, v: setattr(t["bench"], "style", v), [*NUMBERS, None, 1.5, -1, 65536]),
     "a thing's pace": (lambda t, v: setattr(t["taxi"], "pace", v), [*NUMBERS, None, -1.0, 99.0]),
     "a bench's pace": (lambda t, v: setattr(t["bench"], "pace", v), [1.0]),
-    "a thing's velocity": (lambda t, v: setattr(t["taxi"], "velocity", v), [5, None, "abc", (1, 2), ("a", 0, 0), (1.0, 2.0, 1e9)]),
+    "a thing's velocity": (lambda t, v: setattr(t["taxi"], "velocity", v),
+                           [5, None, "abc", (1, 2), ("a", 0, 0), (1.0, 2.0, 1e9)]),
     "a thing's spin": (lambda t, v: setattr(t["taxi"], "spin", v), [*NUMBERS, None, 1e9]),
     "a thing's name": (lambda t, v: setattr(t["taxi"], "name", v), ["bicycle", "bob", 5]),
     "a thing's group": (lambda t, v: setattr(t["taxi"], "group", v), ["tree"]),
@@ -110,7 +127,11 @@ VERBS = {
 }  # fmt: skip
 
 
-CASES = [pytest.param(name, value, id=f"{name}-{i}") for name, (_, values) in VERBS.items() for i, value in enumerate(values)]
+CASES = [
+    pytest.param(name, value, id=f"{name}-{i}")
+    for name, (_, values) in VERBS.items()
+    for i, value in enumerate(values)
+]
 
 
 @pytest.mark.parametrize(("name", "value"), CASES)
@@ -119,20 +140,24 @@ def test_what_is_of_no_use_is_one_clear_error_and_changes_nothing(name, value):
     before = state(street)
     with pytest.raises(TownError) as refused:
         VERBS[name][0](street, value)
-    said = str(refused.value)
+    message = str(refused.value)
     assert refused.type is TownError
-    assert "\n" not in said
-    assert len(said) < 700
-    assert ":" in said  # what is wrong: what to do
+    assert "\n" not in message
+    assert len(message) < 700
+    assert ":" in message  # what is wrong: what to do
     assert state(street) == before
 
 
-anything = st.one_of(st.text(), st.floats(), st.integers(), st.none(), st.booleans(), st.binary(), st.lists(st.floats()))
+anything = st.one_of(
+    st.text(), st.floats(), st.integers(), st.none(), st.booleans(), st.binary(), st.lists(st.floats())
+)
 
 
 @given(st.sampled_from(sorted(VERBS)), anything)
 def test_nothing_but_a_town_error_is_ever_raised(name, value):
-    if name in ("seed", "vehicles", "from_scene, too many") or (name == "step" and isinstance(value, int | float)):
+    if name in ("seed", "vehicles", "from_scene, too many") or (
+        name == "step" and isinstance(value, int | float)
+    ):
         return  # these do much where the value is a good one
     street = town()
     before = state(street)
@@ -180,8 +205,8 @@ def test_whatever_is_done_nothing_overlaps_and_every_name_is_one_things(sequence
 
 def test_the_numbers_of_numpy_are_numbers():
     street = town()
-    for one in (np.float32(1.5), np.float64(1.5), np.int64(2), 2):
-        assert type(street.place("bin", x=one, y=20.0 + street["taxi"].x).x) is float
+    for value in (np.float32(1.5), np.float64(1.5), np.int64(2), 2):
+        assert type(street.place("bin", x=value, y=20.0 + street["taxi"].x).x) is float
         street.remove("bin")
     street.light = np.array([-1.0, 0.5])
     street["taxi"].velocity = np.array([1.0, 0.0, 0.0])
@@ -217,7 +242,9 @@ def test_an_assignment_is_checked_as_a_move_is():
 
 
 def test_an_assignment_is_seen_by_what_moves():
-    pytest.importorskip("pybullet", reason="needs pybullet: pip install '.[physics]' under Python 3.11 on Linux x86-64")
+    pytest.importorskip(
+        "pybullet", reason="needs pybullet: pip install '.[physics]' under Python 3.11 on Linux x86-64"
+    )
     street = town()
     street.step(0.1)
     street["bicycle"].x = 30.0

@@ -1,4 +1,6 @@
-"""The town's verbs: what they change, what they refuse, and that stored examples come back as the same pictures."""
+"""The town's verbs: what they change, what they refuse, and that stored examples come back as the same
+pictures.
+"""
 
 import re
 import sys
@@ -75,7 +77,10 @@ def test_stored_examples_come_back_as_the_same_bytes(fixture, request):
         assert np.array_equal(frame.rgb, example.image)
         if example.mask is not None:
             vehicles = len(example.scene.vehicles)
-            assert np.array_equal(np.where(frame.ids <= vehicles, frame.ids, 0), np.where(example.mask <= vehicles, example.mask, 0))
+            assert np.array_equal(
+                np.where(frame.ids <= vehicles, frame.ids, 0),
+                np.where(example.mask <= vehicles, example.mask, 0),
+            )
             assert np.array_equal(frame.depth, example.depth)
 
 
@@ -143,7 +148,9 @@ def test_what_overlaps_is_refused_naming_both(empty):
 
 
 @settings(max_examples=40)
-@given(st.sampled_from(ENTITIES), st.sampled_from(ENTITIES), st.floats(-6, 6), st.floats(-3, 3), st.floats(-4, 4))
+@given(
+    st.sampled_from(ENTITIES), st.sampled_from(ENTITIES), st.floats(-6, 6), st.floats(-3, 3), st.floats(-4, 4)
+)
 def test_a_place_is_refused_exactly_where_outlines_meet(first, second, x, y, yaw):
     town = Town.from_scene(Scene([Vehicle(first, 0.0, 0.0)]))
     gap = separation(town.vehicles[0].outline, Thing(second, x, y, yaw=yaw).outline)
@@ -255,7 +262,9 @@ def test_without_pybullet_the_error_says_what_to_install(monkeypatch):
 
 def test_the_page_says_what_runs():
     """Every example of docs/town.md, in order."""
-    pytest.importorskip("pybullet", reason="needs pybullet: pip install '.[physics]' under Python 3.11 on Linux x86-64")
+    pytest.importorskip(
+        "pybullet", reason="needs pybullet: pip install '.[physics]' under Python 3.11 on Linux x86-64"
+    )
     page = Path(__file__).parents[2] / "docs" / "town.md"
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     assert len(blocks) == 2

@@ -12,7 +12,6 @@ from simtown.scenes.scene import Prop, Scene, SceneBatch, Vehicle
 from simtown.scenes.silhouette import boxes
 from simtown.town import Town, TownError
 from simtown.town.relating import MARGINS, measure
-from simtown.town.truth import run_lengths
 
 SIZE = (256, 144)
 
@@ -23,7 +22,7 @@ def town():
 
 
 @pytest.fixture(scope="module")
-def found(town):
+def truth(town):
     return town.truth(SIZE)
 
 
@@ -42,18 +41,18 @@ def test_stored_examples_have_their_answer_margin_and_boxes(fixture, request):
             assert np.allclose(truth.things[slot].box, [x0, y0, x1, y1], atol=0.05)
 
 
-def test_boxes_are_those_of_the_silhouettes(town, found):
+def test_boxes_are_those_of_the_silhouettes(town, truth):
     expected = boxes(SceneBatch.of([town.to_scene()]), *SIZE)[0]
     for car, box in zip(town.vehicles, expected, strict=True):
-        assert np.allclose(found[car].box, box, atol=0.05)
+        assert np.allclose(truth[car].box, box, atol=0.05)
 
 
-def test_masks_depth_and_boxes_are_the_pictures(town, found):
+def test_masks_depth_and_boxes_are_the_pictures(town, truth):
     frame = town.render(SIZE)
-    assert np.array_equal(frame.rgb, found.rgb)
-    assert np.array_equal(frame.ids, found.ids)
-    for t in found.things:
-        mask = found.mask(t.name)
+    assert np.array_equal(frame.rgb, truth.rgb)
+    assert np.array_equal(frame.ids, truth.ids)
+    for t in truth.things:
+        mask = truth.mask(t.name)
         assert mask.sum() == t.pixels
         assert 0 <= t.visible <= 1
         if t.pixels:
@@ -63,21 +62,23 @@ def test_masks_depth_and_boxes_are_the_pictures(town, found):
             assert t.seen[2] <= t.box[2] + 1
             assert t.depth == (frame.depth[mask].min(), frame.depth[mask].max())
             if t.group == "vehicle":  # the boxes hold what is seen, in three dimensions as well
-                homogeneous = np.concatenate([t.corners, np.ones((8, 1))], axis=1) @ found.extrinsics.T
+                homogeneous = np.concatenate([t.corners, np.ones((8, 1))], axis=1) @ truth.extrinsics.T
                 assert homogeneous[:, 2].min() - 0.05 <= t.depth[0]
                 assert t.depth[1] <= homogeneous[:, 2].max() + 0.05
 
 
-def test_pixels_lift_back_into_the_boxes(found):
+def test_pixels_lift_back_into_the_boxes(truth):
     """Depth, intrinsics and extrinsics belong together: seen points of a vehicle lie inside its 3D box."""
-    inverse = np.linalg.inv(found.extrinsics)
-    for t in [t for t in found.things if t.group == "vehicle"]:
-        y, x = np.nonzero(found.mask(t.name))
-        z = found.depth[y, x]
-        rays = np.linalg.inv(found.intrinsics) @ np.stack([x + 0.5, y + 0.5, np.ones_like(x)])
+    inverse = np.linalg.inv(truth.extrinsics)
+    for t in [t for t in truth.things if t.group == "vehicle"]:
+        y, x = np.nonzero(truth.mask(t.name))
+        z = truth.depth[y, x]
+        rays = np.linalg.inv(truth.intrinsics) @ np.stack([x + 0.5, y + 0.5, np.ones_like(x)])
         world = (inverse[:3, :3] @ (rays * z)).T + inverse[:3, 3] - t.centre
         c, s = np.cos(t.yaw), np.sin(t.yaw)
-        own = np.stack([c * world[:, 0] + s * world[:, 1], c * world[:, 1] - s * world[:, 0], world[:, 2]], axis=1)
+        own = np.stack(
+            [c * world[:, 0] + s * world[:, 1], c * world[:, 1] - s * world[:, 0], world[:, 2]], axis=1
+        )
         assert (np.abs(own) <= np.array(t.size) / 2 + 0.1).mean() > 0.98
 
 
@@ -90,55 +91,49 @@ def test_what_is_hidden_is_seen_less():
     assert (away.box, away.seen, away.depth, away.visible) == (None, None, None, 0.0)
 
 
-def test_every_margin_is_the_one_measured_alone(town, found):
+def test_every_margin_is_the_one_measured_alone(town, truth):
     solids = {t.name: t.solid() for t in town.things}
-    assert set(found.margins) == set(MARGINS) == {*RELATION_NAMES, *SOLID_RELATIONS}
-    n = len(found.related)
+    assert set(truth.margins) == set(MARGINS) == {*RELATION_NAMES, *SOLID_RELATIONS}
+    n = len(truth.related)
     rng = np.random.default_rng(0)
-    for relation, values in found.margins.items():
+    for relation, values in truth.margins.items():
         places = rng.integers(0, n, (40, values.ndim))
         for place in places:
             margin = values[tuple(place)]
             if len(set(place.tolist())) < values.ndim:
                 assert np.isnan(margin)
                 continue
-            alone = measure(relation, town.camera, *(solids[found.related[i]] for i in place))
+            alone = measure(relation, town.camera, *(solids[truth.related[i]] for i in place))
             assert margin == pytest.approx(alone, abs=1e-9)
             expected = 0 if abs(margin) <= MARGINS[relation] else np.sign(margin)
-            assert found.truths[relation][tuple(place)] == expected
+            assert truth.truths[relation][tuple(place)] == expected
 
 
-def test_opposites_never_both_hold(found):
+def test_opposites_never_both_hold(truth):
     for one, other in (("left of", "right of"), ("in front of", "behind"), ("near", "far from")):
-        assert not ((found.truths[one] == 1) & (found.truths[other] == 1)).any()
-    assert np.array_equal(found.truths["left of"] == 1, (found.truths["right of"] == 1).T)
+        assert not ((truth.truths[one] == 1) & (truth.truths[other] == 1)).any()
+    assert np.array_equal(truth.truths["left of"] == 1, (truth.truths["right of"] == 1).T)
 
 
-def test_json_holds_it_all(found):
-    whole = json.loads(found.to_json())
-    assert [t["name"] for t in whole["things"]] == [t.name for t in found.things]
+def test_json_holds_it_all(truth):
+    whole = json.loads(truth.to_json())
+    assert [t["name"] for t in whole["things"]] == [t.name for t in truth.things]
     for t in whole["things"]:
         h, w = t["rle"]["size"]
         flat, value = [], False
         for run in t["rle"]["counts"]:
             flat += [value] * run
             value = not value
-        assert np.array_equal(np.array(flat).reshape(w, h).T, found.mask(t["name"]))
+        assert np.array_equal(np.array(flat).reshape(w, h).T, truth.mask(t["name"]))
     graph = whole["graph"]
-    assert {n["name"] for n in graph["nodes"]} == set(found.related)
+    assert {n["name"] for n in graph["nodes"]} == set(truth.related)
     for edge in graph["edges"]:
         assert edge["margin"] > MARGINS[edge["relation"]] - 1e-4
 
 
-def test_run_lengths_begin_with_the_background():
-    assert run_lengths(np.array([[True, False], [True, False]])) == [0, 2, 2]
-    assert run_lengths(np.array([[False, True], [False, False]])) == [2, 1, 1]
-    assert run_lengths(np.zeros((2, 3), dtype=bool)) == [6]
-
-
-def test_an_unknown_name_is_refused(found):
+def test_an_unknown_name_is_refused(truth):
     with pytest.raises(TownError, match="nothing is called 'ufo'"):
-        found["ufo"]
+        truth["ufo"]
 
 
 def test_who_stands_on_what():
@@ -155,8 +150,12 @@ def test_who_stands_on_what():
 @pytest.fixture(scope="module")
 def street():
     """Taxi, bus, taxi in the near lane from left to right; a man on the sidewalk, and a cafe."""
-    town = Town.from_scene(Scene([Vehicle("taxi", -6.0, -1.85), Vehicle("city bus", 0.0, -1.85), Vehicle("taxi", 6.5, -1.85)],
-                                 [Prop("cafe", 0.0, 11.0), Prop("man", 0.0, 5.0)]))  # fmt: skip
+    town = Town.from_scene(
+        Scene(
+            [Vehicle("taxi", -6.0, -1.85), Vehicle("city bus", 0.0, -1.85), Vehicle("taxi", 6.5, -1.85)],
+            [Prop("cafe", 0.0, 11.0), Prop("man", 0.0, 5.0)],
+        )
+    )
     return town
 
 

@@ -1,4 +1,6 @@
-"""What the tests of training share: one state of PyTorch, learning curves whose truth is known, and runs that follow them."""
+"""What the tests of training share: one state of PyTorch, learning curves whose truth is known, and runs that
+follow them.
+"""
 
 import json
 import sys
@@ -12,7 +14,9 @@ from simtown.training.results import Run
 
 @pytest.fixture(scope="module", autouse=True)
 def one_thread():
-    """A model's numbers depend on how many threads share a sum; and one works quickest here, even beside other jobs."""
+    """A model's numbers depend on how many threads share a sum; and one works quickest here, even beside
+    other jobs.
+    """
     torch = sys.modules.get("torch")  # whoever needs it has imported it
     before = torch.get_num_threads() if torch else 1
     if torch:
@@ -24,7 +28,10 @@ def one_thread():
 
 @pytest.fixture(autouse=True)
 def same_torch(monkeypatch):
-    """Every test begins with the same random numbers, leaves none behind, and sees no graphics card: "--device auto" is the processor."""
+    """Every test begins with the same random numbers, leaves none behind, and sees no graphics card:
+
+    "--device auto" is the processor.
+    """
     torch = sys.modules.get("torch")
     if not torch:
         yield
@@ -37,8 +44,10 @@ def same_torch(monkeypatch):
 
 @pytest.fixture
 def own_modules(tmp_path, monkeypatch):
-    """What the test adds to the import path is forgotten, and so is what it imports from its own directory."""
-    monkeypatch.setattr(sys, "path", [p for p in sys.path if p])  # "" would be the working directory, which a test changes
+    """Forgets what the test adds to the import path and what it imports from its own directory."""
+    monkeypatch.setattr(
+        sys, "path", [p for p in sys.path if p]
+    )  # "" would be the working directory, which a test changes
     yield
     for name, module in list(sys.modules.items()):
         if str(getattr(module, "__file__", None)).startswith(f"{tmp_path}/"):
@@ -54,7 +63,9 @@ def _accuracy_of(n, middle):
 
 
 def _simulate(middles, seeds=3, items=400, sizes=_SIZES, scatter=0.2, start=0):
-    """Runs of {(model, entities): middle}; a seed shifts log n by `scatter`, test items differ in how hard they are for everyone."""
+    """Runs of {(model, entities): middle}; a seed shifts log n by `scatter`, test items differ in how hard
+    they are for everyone.
+    """
     rng, runs = np.random.default_rng(start), []
     hard = {k: rng.normal(size=items) for k in sorted({k for _, k in middles})}
     for (model, k), middle in middles.items():
@@ -75,10 +86,16 @@ def _exact(model, k, n, share, seed=0, items=400, test="t", distractor=False):
 def _store(directory, run, **changes):
     directory.mkdir(parents=True)
     told = {
-        "format": "simtown-run", "status": "done", "model": run.model, "train_size": run.train_size, "seed": run.seed, "steps": 10,
-        "epochs": 2, "data": {"entities": run.entities, "distractor": run.distractor, "test_id": run.test_id},
+        "format": "simtown-run",
+        "status": "done",
+        "model": run.model,
+        "train_size": run.train_size,
+        "seed": run.seed,
+        "steps": 10,
+        "epochs": 2,
+        "data": {"entities": run.entities, "distractor": run.distractor, "test_id": run.test_id},
         "test": {"accuracy": float(run.correct.mean())},
-    }  # fmt: skip
+    }
     (directory / "run.json").write_text(json.dumps(told | changes))
     np.savez(directory / "test.npz", correct=run.correct)
 

@@ -1,4 +1,6 @@
-"""Where an adaptive sweep trains: searches end, at a bracket or at a bound, whatever the curve; and find what the whole grid finds."""
+"""Where an adaptive sweep trains: searches end, at a bracket or at a bound, whatever the curve; and find what
+the whole grid finds.
+"""
 
 import numpy as np
 import pytest
@@ -63,7 +65,9 @@ def test_a_search_of_any_curve_ends_with_a_bracket_of_neighbours_or_at_an_end(ru
 
 @given(ladders, st.data(), targets)
 def test_what_is_known_already_is_used(rungs, data, target):
-    """A search that begins with what another one left behind never asks for more sizes than there are, and none of those."""
+    """A search that begins with what another one left behind never asks for more sizes than there are, and
+    none of those.
+    """
     heights = data.draw(st.lists(accuracies, min_size=len(rungs), max_size=len(rungs)))
     curve = dict(zip(rungs, heights, strict=True))
     known = {n: curve[n] for n in data.draw(st.sets(st.sampled_from(rungs), min_size=1))}
@@ -111,15 +115,24 @@ def test_a_world_begins_where_the_others_tell_it_to(known, about):
 
 
 def test_needs_of_a_search_are_those_of_the_whole_curve():
-    """Curves whose truth is known, with noise of test items and seeds: the rule that reads needs finds the same on a few of the sizes."""
+    """Curves whose truth is known, with noise of test items and seeds: the rule that reads needs finds the
+    same on a few of the sizes.
+    """
     rng, rungs = np.random.default_rng(0), ladder(60_000)
     for slope in (1.0, 1.6, 3.0):
         for middle in np.exp(rng.uniform(np.log(100), np.log(20_000), 8)):
-            truth = 0.5 + 0.49 / (1 + (middle * np.exp(0.2 * rng.normal(size=(5, len(rungs)))) / np.array(rungs)) ** slope)
+            truth = 0.5 + 0.49 / (
+                1 + (middle * np.exp(0.2 * rng.normal(size=(5, len(rungs)))) / np.array(rungs)) ** slope
+            )
             curve = dict(zip(rungs, rng.binomial(2_000, truth).mean(axis=0) / 2_000, strict=True))
             known = search(rungs, curve, 0.9, middle * 3)
             whole, some = (
-                isotonic(np.array(sizes), np.array([[curve[n] for n in sizes]]), np.ones(len(sizes)), np.array([0.9]))[0, 0]
+                isotonic(
+                    np.array(sizes),
+                    np.array([[curve[n] for n in sizes]]),
+                    np.ones(len(sizes)),
+                    np.array([0.9]),
+                )[0, 0]
                 for sizes in (rungs, sorted(known))
             )
             assert len(known) < len(rungs) / 2

@@ -15,6 +15,7 @@ from hypothesis import strategies as st  # noqa: E402
 from PIL import Image  # noqa: E402
 
 from simtown.assets.catalogue import ENTITIES  # noqa: E402
+from simtown.core.pictures import open_picture  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.datasets.preview import OBJECT, SUBJECT  # noqa: E402
 from simtown.datasets.reader import open_dataset  # noqa: E402
@@ -22,10 +23,9 @@ from simtown.datasets.settings import SettingsError  # noqa: E402
 from simtown.language.questions import PHRASINGS, encode, text  # noqa: E402
 from simtown.language.relations import RELATION_NAMES  # noqa: E402
 from simtown.language.sampler import sample  # noqa: E402
-from simtown.pictures import open_picture  # noqa: E402
-from simtown.render.engines import rasteriser  # noqa: E402
+from simtown.render.renderers import make_renderer  # noqa: E402
 from simtown.training import evaluation  # noqa: E402
-from simtown.training.ask import Answer, draw, framed, open_run, parse, predict  # noqa: E402
+from simtown.training.ask import ModelAnswer, draw, framed, open_run, parse, predict  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
 from simtown.training.sources import Resident  # noqa: E402
 from tests.training import towns  # noqa: E402
@@ -78,7 +78,9 @@ def test_a_question_is_read_as_it_was_written(subject, relation, obj, phrasing):
 def test_every_entity_relation_and_phrasing_can_be_asked(phrasing, relation):
     for i in range(len(ENTITIES)):
         j = (i * 7 + 1) % len(ENTITIES)
-        assert parse(text(ENTITIES[i], RELATION_NAMES[relation], ENTITIES[j], phrasing), range(len(ENTITIES))) == (i, relation, j)
+        assert parse(
+            text(ENTITIES[i], RELATION_NAMES[relation], ENTITIES[j], phrasing), range(len(ENTITIES))
+        ) == (i, relation, j)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +132,9 @@ def test_found_boxes_are_corners_in_pixels_of_the_picture_that_was_given(run, da
     example = open_dataset(data).test[0]
     Image.fromarray(example.image).save(tmp_path / "small.png")
     Image.fromarray(example.image).resize((128, 128), Image.Resampling.NEAREST).save(tmp_path / "large.png")
-    small_one, large = (predict(run("pbn"), tmp_path / name, example.question) for name in ("small.png", "large.png"))
+    small_one, large = (
+        predict(run("pbn"), tmp_path / name, example.question) for name in ("small.png", "large.png")
+    )
     assert large.yes == pytest.approx(small_one.yes, abs=1e-4)
     np.testing.assert_allclose(large.boxes, small_one.boxes * 4, atol=0.01)
     model, _, _ = open_run(run("pbn"))
@@ -139,16 +143,22 @@ def test_found_boxes_are_corners_in_pixels_of_the_picture_that_was_given(run, da
         x, y, w, h = model.boxes(batch)[:, 0].numpy().T * 32
     w, h = np.maximum(w, 0), np.maximum(h, 0)
     assert (small_one.boxes[:, 2:] >= small_one.boxes[:, :2]).all()
-    np.testing.assert_allclose(small_one.boxes, np.stack([x - w / 2, y - h / 2, x + w / 2, y + h / 2], 1), atol=0.01)
+    np.testing.assert_allclose(
+        small_one.boxes, np.stack([x - w / 2, y - h / 2, x + w / 2, y + h / 2], 1), atol=0.01
+    )
     assert encode(example.question).tolist() == batch.tokens[0].tolist()
 
 
 @pytest.mark.parametrize(
     ("shape", "run_shape"),
     [
-        *(((256, 256), other) for other in ((32, 32), (64, 36), (32, 18))),  # a square one shows more sky than low ones
+        *(
+            ((256, 256), other) for other in ((32, 32), (64, 36), (32, 18))
+        ),  # a square one shows more sky than low ones
         *(((256, 400), other) for other in ((32, 32), (64, 36), (24, 32))),
-        *(((640, 256), other) for other in ((64, 36), (80, 32))),  # a wide one shows more street at both sides
+        *(
+            ((640, 256), other) for other in ((64, 36), (80, 32))
+        ),  # a wide one shows more street at both sides
         ((251, 133), (64, 36)),
     ],
 )
@@ -157,7 +167,7 @@ def test_a_picture_of_another_shape_is_framed_as_the_runs(shape, run_shape):
     scene = sample(towns.TOWN.recipe("test"), np.arange(1)).scene
 
     def drawn(width, height):
-        return Image.fromarray(rasteriser("cpu").render(scene, width, height, geometry=False).rgb[0])
+        return Image.fromarray(make_renderer().render(scene, width, height, geometry=False).rgb[0])
 
     frame = framed(shape, towns.world(width=run_shape[0], height=run_shape[1]))
     cut, whole = (
@@ -169,10 +179,14 @@ def test_a_picture_of_another_shape_is_framed_as_the_runs(shape, run_shape):
 
 
 @pytest.mark.parametrize(
-    ("shape", "run_shape", "word"), [((256, 128), (32, 32), "sky"), ((256, 256), (96, 32), "street"), ((400, 128), (32, 32), "sky")]
+    ("shape", "run_shape", "word"),
+    [((256, 128), (32, 32), "sky"), ((256, 256), (96, 32), "street"), ((400, 128), (32, 32), "sky")],
 )
 def test_a_picture_that_shows_less_cannot_be_framed(shape, run_shape, word):
-    with pytest.raises(SettingsError, match=f"{shape[0]}x{shape[1]} pixels and shows less {word} .* {run_shape[0]}x{run_shape[1]}"):
+    with pytest.raises(
+        SettingsError,
+        match=f"{shape[0]}x{shape[1]} pixels and shows less {word} .* {run_shape[0]}x{run_shape[1]}",
+    ):
         framed(shape, towns.world(width=run_shape[0], height=run_shape[1]))
 
 
@@ -181,18 +195,25 @@ def test_a_square_picture_is_asked_about_where_a_low_one_would_look(cli, run, da
     scene = open_dataset(data).test.scenes(slice(0, 1))
     question = open_dataset(data).test[0].question
     for name, size in (("square", (512, 512)), ("tall", (512, 700))):
-        Image.fromarray(rasteriser("cpu").render(scene, *size, geometry=False).rgb[0]).save(tmp_path / f"{name}.png")
+        Image.fromarray(make_renderer().render(scene, *size, geometry=False).rgb[0]).save(
+            tmp_path / f"{name}.png"
+        )
     square, tall = (predict(directory, tmp_path / f"{name}.png", question) for name in ("square", "tall"))
     assert tall.yes == pytest.approx(square.yes, abs=0.02)
     np.testing.assert_allclose(tall.boxes - [0, 188, 0, 188], square.boxes, atol=10)
-    assert "x 0 to 512, y 188 to 700" in cli("predict", directory, tmp_path / "tall.png", question).succeeds().out
+    assert (
+        "x 0 to 512, y 188 to 700"
+        in cli("predict", directory, tmp_path / "tall.png", question).succeeds().out
+    )
     assert "was cut" not in cli("predict", directory, tmp_path / "square.png", question).succeeds().out
 
 
 def test_a_picture_that_shows_less_than_the_runs_is_refused(cli, run, picture, tmp_path):
     street, question = picture
     Image.open(street).resize((128, 64)).save(tmp_path / "low.png")
-    cli("predict", run("pbn"), tmp_path / "low.png", question).refuses("low.png", "128x64", "32x32", "--size 128x128")
+    cli("predict", run("pbn"), tmp_path / "low.png", question).refuses(
+        "low.png", "128x64", "32x32", "--size 128x128"
+    )
 
 
 def test_an_answer_says_how_sure_it_is_and_what_the_model_cannot_say(cli, run, picture):
@@ -212,7 +233,7 @@ def test_an_answer_says_how_sure_it_is_and_what_the_model_cannot_say(cli, run, p
     ],
 )
 def test_boxes_that_hold_no_two_vehicles_are_told(boxes, words):
-    doubts = Answer(0.5, np.array(boxes, float), (0, 0, 300, 100)).doubts()
+    doubts = ModelAnswer(0.5, np.array(boxes, float), (0, 0, 300, 100)).doubts()
     assert words in " ".join(doubts)
     assert bool(doubts) == bool(words)
 
@@ -224,7 +245,7 @@ def evaluation_batches(data):
 
 def test_boxes_are_drawn_where_they_were_found(tmp_path):
     Image.new("RGB", (60, 40)).save(tmp_path / "black.png")
-    answer = Answer(0.5, np.array([[5.0, 6, 20, 30], [30, 10, 50, 20]]), (0, 0, 60, 40))
+    answer = ModelAnswer(0.5, np.array([[5.0, 6, 20, 30], [30, 10, 50, 20]]), (0, 0, 60, 40))
     drawn = np.asarray(draw(open_picture(tmp_path / "black.png"), answer))
     for colour, (x0, y0, x1, y1) in ((SUBJECT, (5, 6, 20, 30)), (OBJECT, (30, 10, 50, 20))):
         ys, xs = np.nonzero((drawn == Image.new("RGB", (1, 1), colour).getpixel((0, 0))).all(-1))
@@ -235,7 +256,9 @@ def test_predict_answers_and_draws(cli, run, picture, tmp_path):
     street, question = picture
     done = cli("predict", run("pbn"), street, question, "--out", tmp_path / "found.png").succeeds()
     answer = predict(run("pbn"), street, question)
-    assert done.out.startswith(f"{'yes' if answer.yes > 0.5 else 'no'} (yes with probability {answer.yes:.3f}")
+    assert done.out.startswith(
+        f"{'yes' if answer.yes > 0.5 else 'no'} (yes with probability {answer.yes:.3f}"
+    )
     assert re.search(r"subject, .*: x -?\d+ to -?\d+, y -?\d+ to -?\d+ pixels", done.out)
     assert "object, " in done.out
     with Image.open(tmp_path / "found.png") as found:
@@ -249,10 +272,18 @@ def test_predict_refuses_a_model_that_is_told_the_true_boxes(cli, run, picture):
 
 def test_predict_takes_any_png_or_jpeg(cli, run, picture, tmp_path):
     street, question = picture
-    for mode, name in (("RGBA", "a.png"), ("L", "b.png"), ("P", "c.png"), ("RGB", "d.jpg"), ("1", "e.png"), ("CMYK", "f.jpg")):
+    for mode, name in (
+        ("RGBA", "a.png"),
+        ("L", "b.png"),
+        ("P", "c.png"),
+        ("RGB", "d.jpg"),
+        ("1", "e.png"),
+        ("CMYK", "f.jpg"),
+    ):
         Image.open(street).convert(mode).resize((50, 70)).save(tmp_path / name)
         assert re.match(
-            r"(yes|no) \(yes with probability [01]\.\d{3}", cli("predict", run("cnn-lstm"), tmp_path / name, question).succeeds().out
+            r"(yes|no) \(yes with probability [01]\.\d{3}",
+            cli("predict", run("cnn-lstm"), tmp_path / name, question).succeeds().out,
         )
 
 
@@ -268,12 +299,17 @@ def test_predict_refuses_in_one_line(cli, run, picture, tmp_path):
         cli("predict", directory, tmp_path / name, question).refuses("cannot be read as a picture", name)
     cli("predict", directory, street, "Is a zeppelin left of a car?").refuses("'zeppelin'", "ask like")
     cli("predict", directory, street, "car?").refuses("not understood")
-    cli("predict", directory, street, text(ENTITIES[0], "left of", ENTITIES[40])).refuses(ENTITIES[40], "first 3")
+    cli("predict", directory, street, text(ENTITIES[0], "left of", ENTITIES[40])).refuses(
+        ENTITIES[40], "first 3"
+    )
     cli("predict", tmp_path, street, question).refuses("holds no run")
     assert snapshot(directory) == before
 
 
-@pytest.mark.parametrize(("model", "name", "words"), [("cnn-lstm", "found.png", ["no boxes", "pbn"]), ("pbn", "found.jpg", [".png"])])
+@pytest.mark.parametrize(
+    ("model", "name", "words"),
+    [("cnn-lstm", "found.png", ["no boxes", "pbn"]), ("pbn", "found.jpg", [".png"])],
+)
 def test_boxes_that_cannot_be_drawn_are_refused(model, name, words, cli, run, picture, tmp_path):
     done = cli("predict", run(model), *picture, "--out", tmp_path / name)
     assert done.code == 2
@@ -288,7 +324,9 @@ def test_boxes_that_cannot_be_drawn_are_refused(model, name, words, cli, run, pi
 def test_evaluation_repeats_the_test_of_the_run(cli, run, data, tmp_path):
     directory = run(f"{HERE}:Entities")  # without sums, so that no rounding decides an answer
     told = json.loads((directory / "run.json").read_text())
-    done = cli("evaluate", directory, data, "--json", tmp_path / "told.json", "--allow-model", f"{HERE}:Entities").succeeds()
+    done = cli(
+        "evaluate", directory, data, "--json", tmp_path / "told.json", "--allow-model", f"{HERE}:Entities"
+    ).succeeds()
     again = json.loads((tmp_path / "told.json").read_text())
     wanted = {k: v for k, v in told["test"].items() if k != "loss"}
     assert again == {**wanted, "references": told["references"]}
@@ -300,7 +338,11 @@ def test_evaluation_of_a_network_repeats_the_test_of_the_run_but_for_rounding(cl
     answer = open_dataset(data).test.column("answer")
     with np.load(run("pbn") / "test.npz") as test:
         lead = np.where(answer, test["logit"], -test["logit"])  # above 0: right
-    assert (lead > 1e-4).mean() <= json.loads((tmp_path / "told.json").read_text())["accuracy"] <= (lead > -1e-4).mean()
+    assert (
+        (lead > 1e-4).mean()
+        <= json.loads((tmp_path / "told.json").read_text())["accuracy"]
+        <= (lead > -1e-4).mean()
+    )
 
 
 def test_evaluation_on_another_data_set_tells_its_own_accuracy(cli, run, tmp_path):
@@ -320,7 +362,15 @@ def test_evaluation_on_another_data_set_tells_its_own_accuracy(cli, run, tmp_pat
 def test_evaluation_on_a_grown_data_set_knows_the_examples_of_training(cli, run, tmp_path):
     generate(replace(towns.TOWN, n=80, shard=50), tmp_path / "grown", workers=1)
     directory = run(f"{HERE}:Entities")
-    cli("evaluate", directory, tmp_path / "grown", "--json", tmp_path / "told.json", "--allow-model", f"{HERE}:Entities").succeeds()
+    cli(
+        "evaluate",
+        directory,
+        tmp_path / "grown",
+        "--json",
+        tmp_path / "told.json",
+        "--allow-model",
+        f"{HERE}:Entities",
+    ).succeeds()
     told = json.loads((tmp_path / "told.json").read_text())
     assert told["seen"] == json.loads((directory / "run.json").read_text())["test"]["seen"]
 

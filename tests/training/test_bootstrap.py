@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from simtown.training.bootstrap import curve_of, interval, interval_over, marked, median, narrowest, resampled_accuracies, too_narrow
+from simtown.training.bootstrap import (
+    curve_of,
+    interval,
+    interval_over,
+    marked,
+    median,
+    narrowest,
+    resampled_accuracies,
+    too_narrow,
+)
 from simtown.training.complexity import estimate
 from simtown.training.curves import ABOVE, BELOW
 from simtown.training.results import Run
@@ -43,13 +52,15 @@ def coverage():
 
 
 def covered(coverage, number, seeds, experiments):
-    """Share of intervals that hold the truth, by kind of quantity, in a scenario of benchmarks/intervals.py."""
+    """Share of intervals that hold the truth, by quantity, in a scenario of benchmarks/intervals.py."""
     lines = coverage.measure(coverage.SCENARIOS[number], seeds, experiments, replicates=160)
     return {line["quantity"]: line["coverage"] for line in lines}
 
 
 def test_intervals_over_seeds_cover_the_truth_and_those_over_items_do_not(coverage):
-    """Of 240 needs in 40 experiments; the same 40 each time. benchmarks/results/coverage.csv has more of them, and the other scenarios."""
+    """Of 240 needs in 40 experiments; the same 40 each time. benchmarks/results/coverage.csv has more of
+    them, and the other scenarios.
+    """
     five = covered(coverage, 0, 5, 40)
     assert min(five.values()) > 0.85
     assert covered(coverage, 0, 1, 15)["need"] < 0.75
@@ -65,7 +76,17 @@ def test_intervals_cover_the_truth_often(seeds, number, coverage):
 def runs_of(shares, data=None, world=None, size=500, model="pbn", entities=5, items=400):
     """A run a seed with these shares of right answers, on items of its own."""
     return [
-        Run(model, entities, False, size, s, f"{model}{s}", np.arange(items) < round(share * items), data and data[s], world and world[s])
+        Run(
+            model,
+            entities,
+            False,
+            size,
+            s,
+            f"{model}{s}",
+            np.arange(items) < round(share * items),
+            data and data[s],
+            world and world[s],
+        )
         for s, share in enumerate(shares)
     ]
 
@@ -84,7 +105,9 @@ def test_an_interval_names_what_varied(data, world, over):
     runs = runs_of((0.6, 0.7, 0.8), data, world)
     assert interval_over(runs) == over
     assert interval_over(runs[:1]) == "items only"
-    assert interval_over([*runs, replace(runs[0], train_size=1000)]) == "items only"  # of one size one run is known
+    assert (
+        interval_over([*runs, replace(runs[0], train_size=1000)]) == "items only"
+    )  # of one size one run is known
     assert too_narrow(over) == (over == "weights and items")
     assert ("too narrow" in marked(over)) == too_narrow(over)
     assert narrowest(over, "items only", over) == "items only"
@@ -114,7 +137,9 @@ def test_runs_of_one_data_set_are_drawn_together():
 
 
 def test_the_luck_of_items_counts_once(exact):
-    """Seeds that answer the very same items right leave only the luck of the items; independent answers leave none that is shared."""
+    """Seeds that answer the very same items right leave only the luck of the items; independent answers leave
+    none that is shared.
+    """
     same = [exact("pbn", 5, 500, 0.7, seed) for seed in range(5)]
     found = curve(same)
     assert found.high[0] - found.low[0] == pytest.approx(2 * 1.96 * np.sqrt(0.7 * 0.3 / 400), rel=0.1)
@@ -127,13 +152,18 @@ def test_the_luck_of_items_counts_once(exact):
 
 
 def test_seeds_are_drawn_together_for_all_models_and_worlds(exact):
-    """A second model that needs twice as many with every seed: their ratio is 2 in every replicate, however far the seeds are apart."""
+    """A second model that needs twice as many with every seed: their ratio is 2 in every replicate, however
+    far the seeds are apart.
+    """
     shares = {500: (0.52, 0.55, 0.6), 1000: (0.6, 0.7, 0.8), 2000: (0.9, 0.92, 0.95)}
     worlds, models = (5, 15), {"pbn": 1, "cnn-lstm": 2}
     runs = [
         Run(model, k, False, n * times, s, f"{model}{k}{s}", np.arange(400) < 400 * share, s, s)
-        for model, times in models.items() for k in worlds for n, its in shares.items() for s, share in enumerate(its)
-    ]  # fmt: skip
+        for model, times in models.items()
+        for k in worlds
+        for n, its in shares.items()
+        for s, share in enumerate(its)
+    ]
     found = estimate(runs, targets=(0.7,), replicates=200)
     for ratio in found.ratios:
         if ratio.rule == "isotonic":
@@ -165,7 +195,10 @@ def test_a_paired_ratio_is_narrower_than_an_unpaired_one(sizes, accuracy_of):
             luck = np.sqrt(0.98) * hard + np.sqrt(0.02) * rng.normal(size=500)
             runs.append(Run(model, 5, False, int(n), 0, "t", luck < stats.norm.ppf(accuracy_of(n, middle))))
     unpaired = [replace(r, test_id="u") if r.model == "pbn" else r for r in runs]
-    (x,), (y,) = ([r for r in estimate(rs, targets=(0.8,), replicates=500).ratios if r.rule == "isotonic"] for rs in (runs, unpaired))
+    (x,), (y,) = (
+        [r for r in estimate(rs, targets=(0.8,), replicates=500).ratios if r.rule == "isotonic"]
+        for rs in (runs, unpaired)
+    )
     assert x.low < 2 < x.high
     assert np.log(x.high / x.low) < 0.6 * np.log(y.high / y.low)
     assert "not paired" in estimate(unpaired, replicates=40).notes[0]
@@ -182,7 +215,9 @@ def test_the_page_on_intervals_shows_the_measured_coverage(coverage):
     root = Path(__file__).parents[2]
     with open(root / "benchmarks" / "results" / "coverage.csv", encoding="utf-8") as file:
         lines = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    assert coverage.markdown(lines) in (root / "docs" / "reproduce" / "intervals.md").read_text(encoding="utf-8")
+    assert coverage.markdown(lines) in (root / "docs" / "reproduce" / "intervals.md").read_text(
+        encoding="utf-8"
+    )
     for line in lines:  # what is not marked is covered
         if marked(line["interval_over"]) == line["interval_over"]:
             assert float(line["coverage"]) > 0.9, line

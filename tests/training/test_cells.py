@@ -1,4 +1,6 @@
-"""Finished cells as small files: what a run says, and which test items it answered correctly, without weights."""
+"""Finished cells as small files: what a run says, and which test items it answered correctly, without
+weights.
+"""
 
 import json
 
@@ -11,10 +13,10 @@ from hypothesis import given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 from hypothesis.extra.numpy import arrays  # noqa: E402
 
-from simtown.files import DamagedError, ForeignDirectoryError  # noqa: E402
+from simtown.core.files import DamagedError, ForeignDirectoryError  # noqa: E402
 from simtown.training import cells  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
-from simtown.training.run import load, read_metrics  # noqa: E402
+from simtown.training.run_directory import load, read_metrics  # noqa: E402
 from tests.training import towns  # noqa: E402
 from tests.training.towns import small  # noqa: E402
 
@@ -74,10 +76,15 @@ def test_answers_come_back_whatever_their_number(tmp_path_factory, correct):
     directory.mkdir(exist_ok=True)
     settings = {"model": "pbn", "train_size": 4, "seed": 0}
     told = {
-        "format": "simtown-run", "status": "done", **settings, "settings": settings, "seconds": 1.0, "steps": 3,
+        "format": "simtown-run",
+        "status": "done",
+        **settings,
+        "settings": settings,
+        "seconds": 1.0,
+        "steps": 3,
         "data": {"entities": 3, "width": 32, "height": 32, "test_id": "t", "sha256": ""},
         "test": {"accuracy": float(correct.mean()), "n": len(correct)},
-    }  # fmt: skip
+    }
     (directory / "run.json").write_text(json.dumps(told))
     np.savez(directory / "test.npz", correct=correct)
     assert (cells.load(cells.save(directory, directory.parent / "kept"))[1] == correct).all()

@@ -1,4 +1,6 @@
-"""A sweep on a Ray cluster: the runs are those of `simtown fit`, and a machine that dies under one costs nothing but time."""
+"""A sweep on a Ray cluster: the runs are those of `simtown fit`, and a machine that dies under one costs
+nothing but time.
+"""
 
 from pathlib import Path
 
@@ -50,10 +52,29 @@ def test_a_sweep_on_a_cluster_ends_as_its_runs_alone(tmp_path, cli, monkeypatch,
     path = preset(tmp_path, [*own, "question-only"], [20, 10])
     allowed = [word for name in own for word in ("--allow-model", name)]
     with nodes(2) as (cluster, _, _):
-        done = cli("sweep", "--preset", path, "--device", "cpu", "--engine", "ray", "--address", cluster.address, "--out", "out", *allowed)
+        done = cli(
+            "sweep",
+            "--preset",
+            path,
+            "--device",
+            "cpu",
+            "--engine",
+            "ray",
+            "--address",
+            cluster.address,
+            "--out",
+            "out",
+            *allowed,
+        )
     assert done.code == 1
     assert "out: 4 of 6 runs are done, 4 of them now" in done.out
-    assert sum("a tree fell on the line" in line and line.startswith("simtown: ") for line in done.err.splitlines()) == 2
+    assert (
+        sum(
+            "a tree fell on the line" in line and line.startswith("simtown: ")
+            for line in done.err.splitlines()
+        )
+        == 2
+    )
     assert (tmp_path / "died").exists()
     runs = runs_of("out")
     for cell in read(str(path), "cpu", allowed=own).cells:
@@ -65,4 +86,6 @@ def test_a_sweep_on_a_cluster_ends_as_its_runs_alone(tmp_path, cli, monkeypatch,
 
 def test_runs_do_not_go_behind_a_url(tmp_path, cli):
     path = preset(tmp_path, ["question-only"], [2])
-    cli("sweep", "--preset", path, "--device", "cpu", "--out", "s3://bucket/sweep").refuses("a directory that all machines share")
+    cli("sweep", "--preset", path, "--device", "cpu", "--out", "s3://bucket/sweep").refuses(
+        "a directory that all machines share"
+    )

@@ -12,7 +12,11 @@ from simtown.training.curves import ABOVE, BELOW
 
 
 def test_share_of_seeds_that_reached_the_target(exact):
-    runs = [exact("pbn", 5, n, share, seed) for seed, top in enumerate((0.99, 0.99, 0.8)) for n, share in ((500, 0.6), (5000, top))]
+    runs = [
+        exact("pbn", 5, n, share, seed)
+        for seed, top in enumerate((0.99, 0.99, 0.8))
+        for n, share in ((500, 0.6), (5000, top))
+    ]
     rows = {(r.target, r.rule): r for r in estimate(runs, replicates=40).rows}
     assert rows[0.9, "smallest"].seeds_reached == 2
     assert rows[0.9, "smallest"].median == 5000
@@ -26,7 +30,9 @@ def test_another_model_or_another_order_changes_nothing(simulate):
         warnings.simplefilter("error")
         first, second = (estimate(runs, replicates=60) for runs in (both, shuffled))
         alone = estimate([run for run in both if run.model == "pbn"], replicates=60)
-    assert repr(first.rows + first.exponents + first.ratios) == repr(second.rows + second.exponents + second.ratios)
+    assert repr(first.rows + first.exponents + first.ratios) == repr(
+        second.rows + second.exponents + second.ratios
+    )
     assert repr([r for r in first.rows if r.model == "pbn"]) == repr(alone.rows)
     assert repr(first.rows) != repr(estimate(both, replicates=60, seed=1).rows)
 
@@ -54,25 +60,43 @@ def test_a_model_that_reaches_nothing_has_a_note_instead_of_exponents_and_ratios
     first, second = estimate(runs, replicates=40), estimate(runs + stuck, replicates=40)
     assert repr(first.exponents + first.ratios) == repr(second.exponents + second.ratios)
     assert {str(r) for r in second.rows if r.model == "question-only"} == {"> 20,000"}
-    assert second.notes == ["question-only reached no target in any world, so it is left out of exponents and ratios"]
+    assert second.notes == [
+        "question-only reached no target in any world, so it is left out of exponents and ratios"
+    ]
 
 
 def test_a_model_may_reach_nothing_in_one_setting_only(exact):
     cells = [(k, n, d) for k in (5, 60) for n in (500, 5000) for d in (False, True)]
     runs = [exact("pbn", k, n, 0.99 if n == 5000 else 0.5, test=f"{k}", distractor=d) for k, n, d in cells]
-    runs += [exact("x", k, n, 0.9 if n == 5000 and not d else 0.5, test=f"{k}", distractor=d) for k, n, d in cells]
+    runs += [
+        exact("x", k, n, 0.9 if n == 5000 and not d else 0.5, test=f"{k}", distractor=d) for k, n, d in cells
+    ]
     found = estimate(runs, replicates=40)
-    assert found.notes == ["x reached no target in any world with distractor, so it is left out of exponents and ratios with distractor"]
-    assert {(e.model, e.distractor) for e in found.exponents} == {("pbn", False), ("pbn", True), ("x", False), ("x - pbn", False)}
+    assert found.notes == [
+        "x reached no target in any world with distractor, so it is left out of exponents and ratios with "
+        "distractor"
+    ]
+    assert {(e.model, e.distractor) for e in found.exponents} == {
+        ("pbn", False),
+        ("pbn", True),
+        ("x", False),
+        ("x - pbn", False),
+    }
     assert not any(x.distractor for x in found.ratios)
 
 
 def test_exponents_of_a_sweep(simulate):
     worlds = (5, 15, 31, 60)
     runs = simulate(
-        {("cnn-lstm", k): 900 * (k / 5) ** 0.8 for k in worlds} | {("pbn", k): 600 * (k / 5) ** 0.3 for k in worlds}, items=1000
+        {("cnn-lstm", k): 900 * (k / 5) ** 0.8 for k in worlds}
+        | {("pbn", k): 600 * (k / 5) ** 0.3 for k in worlds},
+        items=1000,
     )
-    found = {(e.model, e.target): e for e in estimate(runs, replicates=200, targets=(0.75,)).exponents if e.rule == "isotonic"}
+    found = {
+        (e.model, e.target): e
+        for e in estimate(runs, replicates=200, targets=(0.75,)).exponents
+        if e.rule == "isotonic"
+    }
     for model, truth in (("cnn-lstm", 0.8), ("pbn", 0.3), ("cnn-lstm - pbn", 0.5)):
         e = found[model, 0.75]
         assert e.low < truth < e.high
@@ -81,38 +105,54 @@ def test_exponents_of_a_sweep(simulate):
 
 
 def test_an_exponent_of_one_uncensored_world_is_not_identifiable(exact):
-    runs = [exact("pbn", 5, n, a) for n, a in ((500, 0.6), (5000, 0.95))] + [exact("pbn", 60, n, 0.6) for n in (500, 5000)]
+    runs = [exact("pbn", 5, n, a) for n, a in ((500, 0.6), (5000, 0.95))] + [
+        exact("pbn", 60, n, 0.6) for n in (500, 5000)
+    ]
     for e in estimate(runs, replicates=40, targets=(0.9,)).exponents:
         assert np.isnan(e.value)
         assert "not identifiable" in str(e)
 
 
-@pytest.mark.parametrize("wrong", [{"targets": ()}, {"targets": (75,)}, {"targets": (0.9, float("nan"))}, {"replicates": 5}])
+@pytest.mark.parametrize(
+    "wrong", [{"targets": ()}, {"targets": (75,)}, {"targets": (0.9, float("nan"))}, {"replicates": 5}]
+)
 def test_settings_that_make_no_sense(wrong, exact):
     with pytest.raises(ValueError, match=r"targets must be|replicates"):
         estimate([exact("pbn", 5, 500, 0.6)], **wrong)
 
 
 def grown(exact, needs, seeds=3, scatter=0.04):
-    """Runs whose N* at 0.7 is the need, the same share below or above it with every seed of a model; a need of None lies below all sets."""
+    """Runs whose N* at 0.7 is the need, the same share below or above it with every seed of a model; a need
+    of None lies below all sets.
+    """
     runs = []
     for (model, k), need in needs.items():
         sizes = (1000, 2000) if need is None else (need // 2, need * 2)
         for s in range(seeds):
             off = scatter * (s - (seeds - 1) / 2)
             for n, share in zip(sizes, (0.85, 0.9) if need is None else (0.6, 0.8), strict=True):
-                runs.append(replace(exact(model, k, n, share + off, s, test=f"{model}{k}{s}"), data_seed=s, world_seed=s))
+                runs.append(
+                    replace(
+                        exact(model, k, n, share + off, s, test=f"{model}{k}{s}"), data_seed=s, world_seed=s
+                    )
+                )
     return runs
 
 
 def test_an_exponent_tells_how_much_it_hinges_on_a_censored_world(exact):
-    needs = {("pbn", 5): None, ("pbn", 15): 2000, ("pbn", 31): 2400} | {("cnn-lstm", k): 400 * k for k in (5, 15, 31)}
-    found = {(e.model, e.rule): e for e in estimate(grown(exact, needs), targets=(0.7,), replicates=200).exponents}
+    needs = {("pbn", 5): None, ("pbn", 15): 2000, ("pbn", 31): 2400} | {
+        ("cnn-lstm", k): 400 * k for k in (5, 15, 31)
+    }
+    found = {
+        (e.model, e.rule): e for e in estimate(grown(exact, needs), targets=(0.7,), replicates=200).exponents
+    }
     pbn, cnn, difference = (found[model, "isotonic"] for model in ("pbn", "cnn-lstm", "cnn-lstm - pbn"))
     without = np.log(2400 / 2000) / np.log(31 / 15)
     bound = np.polyfit(np.log([5, 15, 31]), np.log([1000, 2000, 2400]), 1)[0]
     assert (pbn.worlds, pbn.uncensored) == (3, 2)
-    assert (pbn.least, pbn.most) == pytest.approx((min(pbn.value, without, bound), max(pbn.value, without, bound)), abs=1e-6)
+    assert (pbn.least, pbn.most) == pytest.approx(
+        (min(pbn.value, without, bound), max(pbn.value, without, bound)), abs=1e-6
+    )
     assert pbn.sensitivity == f"{pbn.least:.2f} to {pbn.most:.2f}"
     assert (cnn.least, cnn.most) == pytest.approx((1, 1))
     assert cnn.sensitivity == cnn.verdict == pbn.verdict == ""
@@ -126,13 +166,23 @@ def test_a_difference_is_decided_only_if_its_interval_says_so_and_holds_enough(e
     def verdicts(needs, seeds=3, **changes):
         runs = [replace(run, **changes) for run in grown(exact, needs, seeds, scatter=0.01)]
         found = estimate(runs, targets=(0.7,), replicates=200)
-        return {x.verdict for x in [*found.exponents, *found.additions] if x.rule == "isotonic" and " - " in x.model}
+        return {
+            x.verdict
+            for x in [*found.exponents, *found.additions]
+            if x.rule == "isotonic" and " - " in x.model
+        }
 
     assert verdicts(far) == {"decided"}
     assert verdicts(near) == {"undecided"}
     assert verdicts(far, data_seed=0, world_seed=0) == {"undecided"}  # one data set
     assert verdicts(far, seeds=1) == {"undecided"}
-    hinging = {("cnn-lstm", 5): 2000, ("cnn-lstm", 15): 6000, ("pbn", 5): None, ("pbn", 15): 4000, ("pbn", 31): 4400}
+    hinging = {
+        ("cnn-lstm", 5): 2000,
+        ("cnn-lstm", 15): 6000,
+        ("pbn", 5): None,
+        ("pbn", 15): 4000,
+        ("pbn", 31): 4400,
+    }
     hinging[("cnn-lstm", 31)] = 9000
     found = estimate(grown(exact, hinging, scatter=0.01), targets=(0.7,), replicates=200)
     (difference,) = (e for e in found.exponents if " - " in e.model and e.rule == "isotonic")
@@ -141,7 +191,13 @@ def test_a_difference_is_decided_only_if_its_interval_says_so_and_holds_enough(e
 
 
 def test_additional_data_and_the_sets_on_which_both_reach(exact):
-    needs = {("pbn", 5): None, ("pbn", 31): 2400, ("cnn-lstm", 5): 2000, ("cnn-lstm", 31): 10000, ("cnn-lstm", 60): 40000}
+    needs = {
+        ("pbn", 5): None,
+        ("pbn", 31): 2400,
+        ("cnn-lstm", 5): 2000,
+        ("cnn-lstm", 31): 10000,
+        ("cnn-lstm", 60): 40000,
+    }
     found = estimate(grown(exact, needs), targets=(0.7, 0.8), replicates=60)
     added = {x.model: x for x in found.additions if (x.target, x.rule) == (0.7, "isotonic")}
     assert {(x.few, x.many) for x in added.values()} == {(5, 31)}  # the worlds that both know
@@ -158,7 +214,10 @@ def test_additional_data_and_the_sets_on_which_both_reach(exact):
 
 
 def test_accuracies_are_means_over_seeds_by_three_measures(exact):
-    runs = [replace(exact("pbn", 5, 500, share, s), validation=share + 0.1, reweighted=None) for s, share in enumerate((0.6, 0.7))]
+    runs = [
+        replace(exact("pbn", 5, 500, share, s), validation=share + 0.1, reweighted=None)
+        for s, share in enumerate((0.6, 0.7))
+    ]
     (cell,) = estimate(runs, replicates=40).accuracies
     assert (cell.model, cell.entities, cell.size, cell.seeds) == ("pbn", 5, 500, 2)
     assert (cell.validation, cell.test) == pytest.approx((0.75, 0.65))
@@ -166,6 +225,13 @@ def test_accuracies_are_means_over_seeds_by_three_measures(exact):
 
 
 def test_test_sets_that_follow_the_world_need_no_note(exact):
-    runs = [replace(exact("pbn", 5, n, 0.7, s, test=f"t{s}"), data_seed=s, world_seed=s) for s in range(3) for n in (500, 1000)]
+    runs = [
+        replace(exact("pbn", 5, n, 0.7, s, test=f"t{s}"), data_seed=s, world_seed=s)
+        for s in range(3)
+        for n in (500, 1000)
+    ]
     assert estimate(runs, targets=(0.6,), replicates=40).notes == []
-    assert "3 test sets" in estimate([replace(run, world_seed=0) for run in runs], targets=(0.6,), replicates=40).notes[0]
+    assert (
+        "3 test sets"
+        in estimate([replace(run, world_seed=0) for run in runs], targets=(0.6,), replicates=40).notes[0]
+    )

@@ -8,9 +8,17 @@ from simtown.training.complexity import estimate
 from simtown.training.results import read_runs
 
 SETTINGS = {
-    "protocol": "patient", "min_steps": 2000, "patience": 10, "max_steps": 0, "batch": 128, "learning_rate": 0.001, "stream": False,
-    "precision": "float32", "options": {"dropout": 0.1}, "device": "cpu",
-}  # fmt: skip
+    "protocol": "patient",
+    "min_steps": 2000,
+    "patience": 10,
+    "max_steps": 0,
+    "batch": 128,
+    "learning_rate": 0.001,
+    "stream": False,
+    "precision": "float32",
+    "options": {"dropout": 0.1},
+    "device": "cpu",
+}
 DATA = {
     "width": 64,
     "height": 32,
@@ -51,9 +59,13 @@ def make(tmp_path, exact, store):
 def test_runs_that_were_made_otherwise_are_refused_and_named(change, words, make, tmp_path, cli):
     make("a", 500)
     make("b", 1000)
-    make("other", 500, **change)  # the same cell as the first: that they differ says more than that there are two
+    make(
+        "other", 500, **change
+    )  # the same cell as the first: that they differ says more than that there are two
     refused = cli("complexity", tmp_path, "--out", tmp_path / "complexity")
-    refused.refuses("cannot stand in one table", *words, str(tmp_path / "other"), "give only directories of one kind")
+    refused.refuses(
+        "cannot stand in one table", *words, str(tmp_path / "other"), "give only directories of one kind"
+    )
     assert not (tmp_path / "complexity").exists()
     assert len(read_runs([tmp_path / "a", tmp_path / "b"])) == 2
 

@@ -13,8 +13,12 @@ quick = settings(max_examples=60)
 TARGETS = np.array([0.75, 0.85, 0.9, 0.95])
 curves = st.integers(1, 8).flatmap(
     lambda s: st.tuples(
-        st.lists(st.integers(10, 99_999), min_size=s, max_size=s, unique=True).map(lambda n: np.array(sorted(n))),
-        st.lists(st.integers(0, 400).map(lambda c: c / 400), min_size=s, max_size=s).map(lambda a: np.array([a])),
+        st.lists(st.integers(10, 99_999), min_size=s, max_size=s, unique=True).map(
+            lambda n: np.array(sorted(n))
+        ),
+        st.lists(st.integers(0, 400).map(lambda c: c / 400), min_size=s, max_size=s).map(
+            lambda a: np.array([a])
+        ),
         st.lists(st.sampled_from([400.0, 800.0, 2000.0]), min_size=s, max_size=s).map(np.array),
     )
 )
@@ -44,7 +48,9 @@ def test_isotonic_is_scipys_cubic_in_log_n(sizes):
     found = RULES["isotonic"](sizes, accuracy[None], np.ones(6), targets)[:, 0]
     for target, n in zip(targets, found, strict=True):
         low, high = sizes[accuracy < target][-1], sizes[accuracy >= target][0]
-        assert n == pytest.approx(np.exp(optimize.brentq(lambda x, t=target: cubic(x) - t, np.log(low), np.log(high))))
+        assert n == pytest.approx(
+            np.exp(optimize.brentq(lambda x, t=target: cubic(x) - t, np.log(low), np.log(high)))
+        )
     censored = RULES["isotonic"](sizes, accuracy[None], np.ones(6), np.array([0.5, 0.8, 0.98]))[:, 0]
     assert censored == pytest.approx([BELOW, 2000, ABOVE])
 
@@ -52,13 +58,17 @@ def test_isotonic_is_scipys_cubic_in_log_n(sizes):
 def test_isotonic_of_two_sizes_is_a_straight_line_in_log_n(sizes):
     found = RULES["isotonic"](sizes[:2], np.array([[0.5, 0.7]]), np.ones(2), np.array([0.6]))
     assert found[0, 0] == pytest.approx(np.sqrt(500 * 1000))
-    assert RULES["isotonic"](sizes[:1], np.array([[0.7]]), np.ones(1), np.array([0.6, 0.8]))[:, 0].tolist() == [BELOW, ABOVE]
+    assert RULES["isotonic"](sizes[:1], np.array([[0.7]]), np.ones(1), np.array([0.6, 0.8]))[
+        :, 0
+    ].tolist() == [BELOW, ABOVE]
 
 
 def test_isotonic_pools_a_fall(sizes):
     pooled, never = (np.array([[0.5, *a, 0.9, 0.9, 0.9]]) for a in ((0.9, 0.7), (0.8, 0.8)))
     targets = np.array([0.6, 0.8, 0.85])
-    np.testing.assert_allclose(*(RULES["isotonic"](sizes, a, np.ones(6), targets) for a in (pooled, never)), rtol=1e-6)
+    np.testing.assert_allclose(
+        *(RULES["isotonic"](sizes, a, np.ones(6), targets) for a in (pooled, never)), rtol=1e-6
+    )
 
 
 def test_isotonic_finds_a_known_need():

@@ -5,14 +5,21 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
-from simtown.console import PlainConsole  # noqa: E402
+from simtown.core.console import PlainConsole  # noqa: E402
 from simtown.training import display, pace  # noqa: E402
 from simtown.training.display import FitDisplay  # noqa: E402
 from simtown.training.pace import Pace, Pacer  # noqa: E402
-from simtown.training.run import FitSettings  # noqa: E402
+from simtown.training.settings import FitSettings  # noqa: E402
 
 SETTINGS = FitSettings("pbn", 60_000, protocol="paper")  # 469 steps an epoch
-ROW = {"epoch": 1, "step": 469, "train_loss": 0.6929, "train_accuracy": 0.512, "val_accuracy": 0.534, "images_per_second": 500.0}
+ROW = {
+    "epoch": 1,
+    "step": 469,
+    "train_loss": 0.6929,
+    "train_accuracy": 0.512,
+    "val_accuracy": 0.534,
+    "images_per_second": 500.0,
+}
 HERE = Pace(epoch=2, step=500, loss=0.6934, examples=3_968, of=60_000, images_per_second=512.0)
 
 
@@ -27,8 +34,8 @@ def shown(fit_display, width=80):
 @pytest.mark.parametrize("width", [80, 140])
 def test_a_terminal_shows_where_a_run_stands_in_lines_that_it_holds(width):
     fit_display = FitDisplay("fit runs/simtown-60-60000-pbn-60000-seed0", SETTINGS)
-    fit_display.validated(ROW, {"epoch": 1, "step": 469, "val_accuracy": 0.534})
-    fit_display.paced(HERE)
+    fit_display.on_validation(ROW, {"epoch": 1, "step": 469, "val_accuracy": 0.534})
+    fit_display.on_pace(HERE)
     bar, now, validated = shown(fit_display, width)
     assert "pbn-60000-seed0" in bar
     assert "epoch 2" in bar
@@ -39,11 +46,11 @@ def test_a_terminal_shows_where_a_run_stands_in_lines_that_it_holds(width):
 def test_elsewhere_it_is_a_line_now_and_then(capsys, monkeypatch):
     monkeypatch.setattr(display, "EVERY", -1.0)
     with FitDisplay("fit there", SETTINGS) as fit_display:
-        fit_display.compared(500, 70_000)
-        fit_display.noted("keeps 60,000 pictures in memory")
-        fit_display.paced(HERE)
+        fit_display.on_compare(500, 70_000)
+        fit_display.on_note("keeps 60,000 pictures in memory")
+        fit_display.on_pace(HERE)
         monkeypatch.setattr(display, "EVERY", 1e9)
-        fit_display.paced(HERE)
+        fit_display.on_pace(HERE)
     lines = capsys.readouterr().err.splitlines()
     assert all(line.startswith("progress: fit there: ") for line in lines)
     assert [line.removeprefix("progress: fit there: ") for line in lines] == [
@@ -57,7 +64,7 @@ def test_the_least_time_left_is_until_patience_or_the_last_step_ends_a_run():
     least = {}
     for name, choice in (("patience", {}), ("steps", {"max_steps": 600}), ("epoch", {"max_steps": 400})):
         fit_display = FitDisplay("", FitSettings("pbn", 60_000, protocol="paper", **choice))
-        fit_display.paced(HERE)
+        fit_display.on_pace(HERE)
         least[name] = fit_display._lines["now"].rpartition("at least ")[2]
     assert least == {"patience": "19 min left", "steps": "2 min left", "epoch": "2 min left"}
 

@@ -46,7 +46,9 @@ def skewed(rich):
 def guesses(town):
     """Logits that are right more often than not, differently in every part."""
     rng = np.random.default_rng(0)
-    test, val = (np.where(s.column("answer"), 1, -1) * (rng.normal(size=len(s)) + 0.7) for s in (town.test, town.val))
+    test, val = (
+        np.where(s.column("answer"), 1, -1) * (rng.normal(size=len(s)) + 0.7) for s in (town.test, town.val)
+    )
     return test, val
 
 
@@ -54,14 +56,19 @@ def told_of(flags):
     """Accuracy and Wilson's 95 % interval by his formula."""
     n, z = len(flags), 1.959963984540054
     p = sum(flags) / n
-    middle, wide = (p + z * z / (2 * n)) / (1 + z * z / n), z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return pytest.approx({"accuracy": p, "low": max(middle - wide, 0), "high": min(middle + wide, 1), "n": n}, abs=1e-9)
+    middle, wide = (
+        (p + z * z / (2 * n)) / (1 + z * z / n),
+        z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)),
+    )
+    return pytest.approx(
+        {"accuracy": p, "low": max(middle - wide, 0), "high": min(middle + wide, 1), "n": n}, abs=1e-9
+    )
 
 
 @quick
 @given(st.lists(st.booleans(), min_size=1, max_size=300))
 def test_a_share_has_wilsons_interval(flags):
-    share = Share.of(np.array(flags)).told()
+    share = Share.of(np.array(flags)).as_dict()
     assert share == told_of(flags)
     assert 0 <= share["low"] <= share["accuracy"] <= share["high"] <= 1
 
@@ -85,7 +92,9 @@ def right(split, logits):
 def test_accuracy_overall_and_by_relation_is_what_counting_gives(town, guesses):
     told, flags = measure(town, *guesses, TRAIN), right(town.test, guesses[0])
     assert {k: told[k] for k in ("accuracy", "low", "high", "n")} == told_of(flags)
-    assert told["relations"] == {k: told_of(v) for k, v in parts(town.test, flags, lambda e: e.relation).items()}
+    assert told["relations"] == {
+        k: told_of(v) for k, v in parts(town.test, flags, lambda e: e.relation).items()
+    }
     assert set(told["relations"]) == set(RELATION_NAMES)
     assert told["validation"] == told_of(right(town.val, guesses[1]))
 
@@ -99,7 +108,9 @@ def test_seen_triples_are_those_of_the_training_examples_that_were_used(town, gu
     told, flags = measure(town, *guesses, n), right(town.test, guesses[0])
     known = {triple(example) for example in town.train[:n]}
     both = parts(town.test, flags, lambda e: triple(e) in known)
-    assert (told["seen"], told["unseen"]) == tuple(told_of(both[k]) if k in both else None for k in (True, False))
+    assert (told["seen"], told["unseen"]) == tuple(
+        told_of(both[k]) if k in both else None for k in (True, False)
+    )
     assert len(both.get(False, [])) > 0 or n == 600
 
 
@@ -111,7 +122,10 @@ def test_an_endless_stream_has_seen_everything(town, guesses):
 def test_deciles_go_from_the_most_frequent_entities_to_the_rarest(which, request):
     dataset = request.getfixturevalue(which)
     resolved, of = dataset.manifest["settings"], deciles(dataset)
-    mean = [(a + b) / 2 for a, b in zip(resolved["subject_frequencies"], resolved["object_frequencies"], strict=True)]
+    mean = [
+        (a + b) / 2
+        for a, b in zip(resolved["subject_frequencies"], resolved["object_frequencies"], strict=True)
+    ]
     k = len(mean)
     for i in range(k):
         before = sum(mean[j] > mean[i] or (mean[j] == mean[i] and j < i) for j in range(k))
@@ -125,7 +139,9 @@ def test_a_question_counts_for_the_decile_of_its_rarer_entity(skewed):
     logits = rng.normal(size=len(skewed.test))
     told = measure(skewed, logits, np.zeros(0), None)
     tenth = {ENTITIES[kind]: of[rank] for rank, kind in enumerate(skewed.manifest["settings"]["kinds"])}
-    wanted = parts(skewed.test, right(skewed.test, logits), lambda e: str(max(tenth[e.subject], tenth[e.object])))
+    wanted = parts(
+        skewed.test, right(skewed.test, logits), lambda e: str(max(tenth[e.subject], tenth[e.object]))
+    )
     assert told["deciles"] == {k: told_of(v) for k, v in wanted.items()}
     assert not {"validation", "reweighted"} & set(told)
 
@@ -133,12 +149,16 @@ def test_a_question_counts_for_the_decile_of_its_rarer_entity(skewed):
 def test_weights_are_the_inverse_of_both_frequencies(town, guesses):
     resolved = town.manifest["settings"]
     p, q = resolved["subject_frequencies"], resolved["object_frequencies"]
-    raw = [1 / (p[s] * q[o]) for s, o in zip(town.val.column("subject"), town.val.column("object"), strict=True)]
+    raw = [
+        1 / (p[s] * q[o]) for s, o in zip(town.val.column("subject"), town.val.column("object"), strict=True)
+    ]
     mean = sum(raw) / len(raw)
     np.testing.assert_allclose(inverse_frequency(town, town.val), [w / mean for w in raw])
     assert max(raw) > 2 * min(raw)
     told, flags = measure(town, *guesses, TRAIN)["reweighted"], right(town.val, guesses[1])
-    assert told["accuracy"] == pytest.approx(sum(w for w, flag in zip(raw, flags, strict=True) if flag) / sum(raw))
+    assert told["accuracy"] == pytest.approx(
+        sum(w for w, flag in zip(raw, flags, strict=True) if flag) / sum(raw)
+    )
     assert told["effective_n"] == pytest.approx(sum(raw) ** 2 / sum(w * w for w in raw))
     assert told["n"] == len(flags)
     assert told["effective_n"] < 0.95 * told["n"]
@@ -149,7 +169,10 @@ def test_perfect_answers_are_perfect_with_any_weights(town):
     told = measure(town, *signs, TRAIN)
     assert told["accuracy"] == told["high"] == 1.0
     assert told["reweighted"]["accuracy"] == pytest.approx(1.0)
-    assert all(s["accuracy"] == 1 for s in [*told["relations"].values(), *told["deciles"].values(), told["seen"], told["unseen"]])
+    assert all(
+        s["accuracy"] == 1
+        for s in [*told["relations"].values(), *told["deciles"].values(), told["seen"], told["unseen"]]
+    )
 
 
 @pytest.mark.parametrize("which", ["town", "skewed"])
@@ -161,7 +184,11 @@ def test_the_logical_form_on_the_latent_scene_is_always_right(which, split, requ
 
 
 def test_true_boxes_all_but_decide(town, skewed):
-    relation, truth, boxes = town.test.column("relation"), town.test.column("answer"), oracle_on_boxes(town.test)
+    relation, truth, boxes = (
+        town.test.column("relation"),
+        town.test.column("answer"),
+        oracle_on_boxes(town.test),
+    )
     assert {RELATION_NAMES[r] for r in np.unique(relation)} == set(RELATION_NAMES)
     for r in np.unique(relation):
         assert (boxes == truth)[relation == r].mean() > 0.93, RELATION_NAMES[r]

@@ -16,7 +16,9 @@ SIZES = (20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000)
 
 
 def runs_of(needs, sizes=SIZES, seeds=(0, 1, 2), items=1000, entities=15):
-    """Runs whose mean accuracy crosses 0.9 at the given need of each model; a seed moves it by a few per cent."""
+    """Runs whose mean accuracy crosses 0.9 at the given need of each model; a seed moves it by a few per
+    cent.
+    """
     found = []
     for model, need in needs.items():
         for n, seed in product(sizes, seeds):
@@ -37,12 +39,21 @@ def test_effects_of_known_needs_are_their_ratios():
     found = effects_at(estimate(runs_of(needs), targets=[0.9], replicates=60))
     assert found.keys() == EFFECTS.keys()
     expected = {
-        "structure without boxes": 15, "structure with boxes": 10, "boxes without structure": 2, "boxes with structure": 4 / 3,
-        "structure": 150**0.5, "boxes": (8 / 3) ** 0.5, "lead": 20, "structure over boxes": 7.5, "interaction": 10 / 15,
-    }  # fmt: skip
+        "structure without boxes": 15,
+        "structure with boxes": 10,
+        "boxes without structure": 2,
+        "boxes with structure": 4 / 3,
+        "structure": 150**0.5,
+        "boxes": (8 / 3) ** 0.5,
+        "lead": 20,
+        "structure over boxes": 7.5,
+        "interaction": 10 / 15,
+    }
     for name, factor in expected.items():
         effect = found[name]
-        assert effect.at_least == effect.at_most == pytest.approx(factor, rel=0.1), name  # sizes lie a factor of two apart
+        assert effect.at_least == effect.at_most == pytest.approx(factor, rel=0.1), (
+            name
+        )  # sizes lie a factor of two apart
         assert effect.low / 1.001 < effect.at_least < effect.high * 1.001, name
     assert found["structure over boxes"].low > 1
 
@@ -51,7 +62,9 @@ def test_the_two_parts_make_up_the_lead():
     needs = dict(zip(DESIGN, (6000, 5000, 900, 300), strict=True))
     found = effects_at(estimate(runs_of(needs), targets=[0.9], replicates=60))
     assert found["structure"].at_least * found["boxes"].at_least == pytest.approx(found["lead"].at_least)
-    assert found["structure"].at_least / found["boxes"].at_least == pytest.approx(found["structure over boxes"].at_least)
+    assert found["structure"].at_least / found["boxes"].at_least == pytest.approx(
+        found["structure over boxes"].at_least
+    )
 
 
 def test_a_bounded_need_bounds_the_effects_in_which_it_stands():
@@ -59,12 +72,19 @@ def test_a_bounded_need_bounds_the_effects_in_which_it_stands():
     found = effects_at(estimate(runs_of(needs), targets=[0.9], replicates=60))
     assert found["lead"].at_least == pytest.approx(SIZES[-1] / SIZES[0])
     assert found["lead"].at_most == found["lead"].high == np.inf
-    assert found["structure over boxes"].at_least == found["structure over boxes"].at_most  # neither of its two is bounded
-    assert (found["interaction"].at_least, found["interaction"].at_most) == (0, np.inf)  # one bound each way: nothing is known
+    assert (
+        found["structure over boxes"].at_least == found["structure over boxes"].at_most
+    )  # neither of its two is bounded
+    assert (found["interaction"].at_least, found["interaction"].at_most) == (
+        0,
+        np.inf,
+    )  # one bound each way: nothing is known
 
 
 def test_with_models_missing_the_effects_of_the_others_are_left():
-    found = effects_at(estimate(runs_of({"cnn-lstm": 6000, "pbn": 300, "film": 1000}), targets=[0.9], replicates=60))
+    found = effects_at(
+        estimate(runs_of({"cnn-lstm": 6000, "pbn": 300, "film": 1000}), targets=[0.9], replicates=60)
+    )
     assert found.keys() == {"lead"}
 
 

@@ -19,7 +19,15 @@ SIZES = (500, 1000, 2000, 5000, 10000)
 def runs_of(models, worlds=(5, 15, 60), distractors=(False, True), seeds=2, sizes=SIZES, items=200):
     rng = np.random.default_rng(0)
     return [
-        Run(m, k, d, n, s, f"{k}{d}", rng.random(items) < 0.5 + 0.49 / (1 + (200 * k ** (0.3 + 0.5 * i) * (1 + d) / n) ** 2))
+        Run(
+            m,
+            k,
+            d,
+            n,
+            s,
+            f"{k}{d}",
+            rng.random(items) < 0.5 + 0.49 / (1 + (200 * k ** (0.3 + 0.5 * i) * (1 + d) / n) ** 2),
+        )
         for i, m in enumerate(models)
         for k in worlds
         for d in distractors
@@ -31,7 +39,7 @@ def runs_of(models, worlds=(5, 15, 60), distractors=(False, True), seeds=2, size
 def drawn(monkeypatch, draw, report, path, **settings):
     """The figure that would be saved."""
     kept = []
-    monkeypatch.setattr(figures, "_save", lambda figure, path: kept.append(figure))
+    monkeypatch.setattr(figures, "save_figure", lambda figure, path: kept.append(figure))
     draw(report, path, **settings)
     monkeypatch.undo()
     return kept[0]
@@ -66,11 +74,19 @@ def test_any_report_is_drawn(tmp_path, models, settings, rule):
 def test_the_papers_arrangement(tmp_path, monkeypatch):
     report = estimate(runs_of(("pbn", "cnn-lstm")), replicates=40)
     assert titles(drawn(monkeypatch, figures.samples, report, tmp_path)) == [
-        f"{panel}, {setting}" for setting in ("no distractor", "with distractor") for panel in ("All models at 90%", "CNN-LSTM", "PBN")
+        f"{panel}, {setting}"
+        for setting in ("no distractor", "with distractor")
+        for panel in ("All models at 90%", "CNN-LSTM", "PBN")
     ]
-    only = replace(report, curves=[c for c in report.curves if c.distractor], rows=[r for r in report.rows if r.distractor])
+    only = replace(
+        report,
+        curves=[c for c in report.curves if c.distractor],
+        rows=[r for r in report.rows if r.distractor],
+    )
     assert len(titles(drawn(monkeypatch, figures.samples, only, tmp_path))) == 3
-    assert titles(drawn(monkeypatch, figures.learning, only, tmp_path)) == [f"{k} entities, with distractor" for k in (5, 15, 60)]
+    assert titles(drawn(monkeypatch, figures.learning, only, tmp_path)) == [
+        f"{k} entities, with distractor" for k in (5, 15, 60)
+    ]
 
 
 def test_a_model_keeps_its_colour(tmp_path, monkeypatch):
@@ -102,7 +118,11 @@ def test_models_are_named_briefly_and_apart():
 
 
 def test_a_model_that_reaches_nothing_is_named_below(tmp_path, monkeypatch):
-    stuck = [Run("question-only", k, False, n, 0, f"{k}False", np.arange(200) < 110) for k in (5, 15, 60) for n in SIZES]
+    stuck = [
+        Run("question-only", k, False, n, 0, f"{k}False", np.arange(200) < 110)
+        for k in (5, 15, 60)
+        for n in SIZES
+    ]
     report = estimate(runs_of(("pbn",), distractors=(False,)) + stuck, replicates=40)
     figure = drawn(monkeypatch, figures.samples, report, tmp_path)
     assert titles(figure) == ["All models at 90%, no distractor", "PBN, no distractor"]
@@ -128,13 +148,19 @@ def test_censored_samples_are_open_arrows(tmp_path, monkeypatch):
         return Run("pbn", k, False, n, 0, f"t{k}", np.arange(400) < 400 * share)
 
     shares = {5: (0.96, 0.97, 0.98), 15: (0.6, 0.8, 0.97), 60: (0.5, 0.5, 0.6)}
-    runs = [run(k, n, a) for k, accuracies in shares.items() for n, a in zip((500, 2000, 8000), accuracies, strict=True)]
+    runs = [
+        run(k, n, a)
+        for k, accuracies in shares.items()
+        for n, a in zip((500, 2000, 8000), accuracies, strict=True)
+    ]
     report = estimate(runs, replicates=40, targets=(0.9,))
     axes = drawn(monkeypatch, figures.samples, report, tmp_path).axes[0]
     assert sorted(arrows(axes)) == [(500.0, -1.0), (8000.0, 1.0)]
-    assert {line.get_linestyle() for line in axes.lines if len(line.get_xdata()) == 2 and line.get_xdata()[0] != line.get_xdata()[1]} >= {
-        ":"
-    }
+    assert {
+        line.get_linestyle()
+        for line in axes.lines
+        if len(line.get_xdata()) == 2 and line.get_xdata()[0] != line.get_xdata()[1]
+    } >= {":"}
 
 
 def test_single_seeds_are_dots_and_chance_is_a_line(tmp_path, monkeypatch):
@@ -148,7 +174,15 @@ def metrics(epochs):
     rows = []
     for e in range(1, epochs + 1):
         losses = {"train_loss": 1 / e, "val_loss": 1.1 / e}
-        rows.append({"epoch": e, "step": 9 * e, "train_accuracy": 0.5 + 0.4 * e / 9, "val_accuracy": 0.9 - 0.1 * abs(e - 4)} | losses)
+        rows.append(
+            {
+                "epoch": e,
+                "step": 9 * e,
+                "train_accuracy": 0.5 + 0.4 * e / 9,
+                "val_accuracy": 0.9 - 0.1 * abs(e - 4),
+            }
+            | losses
+        )
     return rows
 
 
@@ -159,7 +193,9 @@ def test_a_runs_curve_marks_the_best_epoch(tmp_path, monkeypatch, epochs):
     assert (tmp_path / "curve.png").stat().st_size > 1000
     axes = drawn(monkeypatch, figures.curve, rows, tmp_path).axes[1]
     best = min(4, epochs)
-    assert f"best, epoch {best}: {rows[best - 1]['val_accuracy']:.3f}" in [line.get_label() for line in axes.lines]
+    assert f"best, epoch {best}: {rows[best - 1]['val_accuracy']:.3f}" in [
+        line.get_label() for line in axes.lines
+    ]
 
 
 def test_a_curve_with_gaps(tmp_path):
@@ -187,10 +223,17 @@ def test_a_figure_is_whole_or_not_there(tmp_path, monkeypatch):
 
 def test_neither_torch_nor_pyplot_is_imported():
     code = (
-        "import sys, simtown.training.report, simtown.training.figures as f; assert 'matplotlib' not in sys.modules\n"
-        "import io; f._figure(1, 1).savefig(io.BytesIO()); print([m for m in ('torch', 'matplotlib.pyplot') if m in sys.modules])"
+        "import sys, simtown.training.report, simtown.training.figures as f; assert 'matplotlib' not in "
+        "sys.modules\n"
+        "import io; f.new_figure(1, 1).savefig(io.BytesIO()); print([m for m in ('torch', "
+        "'matplotlib.pyplot') if m in sys.modules])"
     )
-    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip() == "[]"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], check=True, capture_output=True, text=True
+        ).stdout.strip()
+        == "[]"
+    )
 
 
 def test_one_world_without_a_size_shows_needs_against_targets(tmp_path, monkeypatch):

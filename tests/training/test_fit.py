@@ -1,4 +1,6 @@
-"""Training one run: the same end however often it is interrupted, the stopping rules, the best weights, losses that are no numbers."""
+"""Training one run: the same end however often it is interrupted, the stopping rules, the best weights,
+losses that are no numbers.
+"""
 
 import json
 import random
@@ -18,15 +20,16 @@ torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train
 from safetensors import safe_open  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
 
+from simtown.core.files import DamagedError, ForeignDirectoryError  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.datasets.reader import open_dataset  # noqa: E402
 from simtown.datasets.settings import SettingsError  # noqa: E402
-from simtown.files import DamagedError, ForeignDirectoryError  # noqa: E402
 from simtown.training import fit as module  # noqa: E402
-from simtown.training import run as runs  # noqa: E402
+from simtown.training import run_directory  # noqa: E402
 from simtown.training.fit import FitError, fit, order  # noqa: E402
 from simtown.training.models import build  # noqa: E402
-from simtown.training.run import State  # noqa: E402
+from simtown.training.run_directory import RunState  # noqa: E402
+from simtown.training.settings import precision_of  # noqa: E402
 from simtown.training.sources import Resident  # noqa: E402
 from simtown.training.world import World  # noqa: E402
 from tests.conftest import HANGS  # noqa: E402
@@ -39,7 +42,8 @@ CHOICES = {name: small(name, options=given) for name, given in WITH_DROPOUT.item
     "patient": small("question-only", protocol="patient", min_steps=40, patience=2, max_steps=0),
     "cut": small("pbn", options=WITH_DROPOUT["pbn"], protocol="patient", max_steps=19),
 }
-#: What the order of additions may change in a logit of these runs: far more than it does, far less than examples differ by.
+#: What the order of additions may change in a logit of these runs: far more than it does, far less than
+#: examples differ by.
 ROUNDING = 1e-4
 WORDS = ["--train-size", 60, "--protocol", "paper", "--batch", 16, "--max-steps", 20, "--device", "cpu"]
 
@@ -101,7 +105,9 @@ def test_an_interrupted_run_ends_as_one_that_was_not(name, moments, data, tmp_pa
 
 
 class Clock(Interrupter):
-    """Has the training state kept every two or three steps, by a clock that goes on with the steps; presses Ctrl-C like its parent."""
+    """Has the training state kept every two or three steps, by a clock that goes on with the steps; presses
+    Ctrl-C like its parent.
+    """
 
     def __init__(self, patch, steps=None):
         super().__init__(steps)
@@ -109,9 +115,9 @@ class Clock(Interrupter):
         patch.setattr(module, "perf_counter", lambda: self.time)
         patch.setattr(module, "KEPT_EVERY", 1.5)
 
-    def stepped(self, examples):
+    def on_step(self, examples):
         self.time += 1
-        super().stepped(examples)
+        super().on_step(examples)
 
 
 def middle_of(directory):
@@ -123,8 +129,10 @@ def middle_of(directory):
     ("name", "moments"),  # killed after so many steps
     [("pbn", [3, 8]), ("cnn-lstm", [7, 4]), ("stream", [15]), ("patient", [37]), ("cut", [5, 13])],
 )
-def test_a_run_killed_between_two_validations_goes_on_from_there(name, moments, data, tmp_path, undisturbed, monkeypatch):
-    """Its random numbers, its order and what metrics say of the whole epoch are those of a run that was not."""
+def test_a_run_killed_between_two_validations_goes_on_from_there(
+    name, moments, data, tmp_path, undisturbed, monkeypatch
+):
+    """Its random numbers, its order and the metrics of the whole epoch are those of a run that was not."""
     for seed, steps in enumerate(moments):
         torch.manual_seed(seed)
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
@@ -134,7 +142,9 @@ def test_a_run_killed_between_two_validations_goes_on_from_there(name, moments, 
     assert result(tmp_path / "run") == undisturbed(name)
 
 
-def test_a_run_too_large_for_one_order_of_all_goes_on_from_between_two_validations(data, tmp_path, monkeypatch):
+def test_a_run_too_large_for_one_order_of_all_goes_on_from_between_two_validations(
+    data, tmp_path, monkeypatch
+):
     monkeypatch.setattr(module, "LARGEST_SORTED", 59)
     fit(CHOICES["pbn"], data, tmp_path / "whole", cache=False)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
@@ -148,27 +158,40 @@ def test_a_state_whose_loss_is_no_number_is_not_kept(data, tmp_path, monkeypatch
     monkeypatch.setattr(towns.Broken, "last", 5)
     with pytest.raises(FitError, match=r"epoch 2 \(step 7\)"):
         fit(small(f"{HERE}:Broken"), data, tmp_path / "run", Clock(monkeypatch))
-    assert all(value.isfinite().all() for value in state_of(tmp_path / "run" / "state.safetensors")[0].values())
+    assert all(
+        value.isfinite().all() for value in state_of(tmp_path / "run" / "state.safetensors")[0].values()
+    )
 
 
 def test_keeping_the_state_takes_a_small_share_of_the_time(data, tmp_path, monkeypatch):
     """A state that takes long to write is written less often."""
-    clock, saved, true = Clock(monkeypatch), [], State.save
+    clock, saved, true = Clock(monkeypatch), [], RunState.save
 
     def slow(self, directory):
         saved.append(clock.time)
         clock.time += 10 * module.KEEPING
         true(self, directory)
 
-    monkeypatch.setattr(State, "save", slow)
-    fit(small("question-only", train_size=60, batch=2, max_steps=30, protocol="patient"), data, tmp_path / "run", clock)
+    monkeypatch.setattr(RunState, "save", slow)
+    fit(
+        small("question-only", train_size=60, batch=2, max_steps=30, protocol="patient"),
+        data,
+        tmp_path / "run",
+        clock,
+    )
     assert len(saved) == 4  # two or three in 30 steps, and one after the validation
     assert min(np.diff(saved[:-1])) >= 10
 
 
-@pytest.mark.parametrize("place", ["save_weights", "state", "metrics", "save_test", "_draw_curve", "save_json"])
-def test_a_run_that_dies_between_two_files_ends_as_one_that_did_not(place, data, tmp_path, undisturbed, monkeypatch):
-    """Just before the weights, the state, the test's items, the picture or the last run.json is written, or half a row of metrics is."""
+@pytest.mark.parametrize(
+    "place", ["save_weights", "state", "metrics", "save_test", "_draw_curve", "save_json"]
+)
+def test_a_run_that_dies_between_two_files_ends_as_one_that_did_not(
+    place, data, tmp_path, undisturbed, monkeypatch
+):
+    """Just before the weights, the state, the test's items, the picture or the last run.json is written, or
+    half a row of metrics is.
+    """
     directory, seen = tmp_path / "run", []
 
     def dying(true, when):
@@ -182,9 +205,9 @@ def test_a_run_that_dies_between_two_files_ends_as_one_that_did_not(place, data,
 
     with monkeypatch.context() as patch:
         if place in ("state", "metrics"):
-            patch.setattr(State, "save", dying(State.save, 3))
+            patch.setattr(RunState, "save", dying(RunState.save, 3))
         elif place in ("save_weights", "save_test"):
-            patch.setattr(runs, place, dying(getattr(runs, place), 1))
+            patch.setattr(run_directory, place, dying(getattr(run_directory, place), 1))
         else:
             patch.setattr(module, place, dying(getattr(module, place), 1))
         with pytest.raises(KeyboardInterrupt):
@@ -197,14 +220,16 @@ def test_a_run_that_dies_between_two_files_ends_as_one_that_did_not(place, data,
     assert result(directory) == undisturbed("pbn")
 
 
-#: `simtown fit` that kills itself just before it runs the so-manieth line of the modules that train a run and write its files.
+#: `simtown fit` that kills itself just before it runs the so-manieth line of the modules that train a run and
+#: write its files.
 KILLED = """
 import os, signal, sys
-import simtown.files, simtown.training.fit, simtown.training.run
+import simtown.core.files, simtown.training.fit, simtown.training.run_directory
 from simtown.cli import main
 
 left = int(sys.argv.pop(1))
-counted = {sys.modules[name].__file__ for name in ("simtown.files", "simtown.training.fit", "simtown.training.run")}
+names = ("simtown.core.files", "simtown.training.fit", "simtown.training.run_directory")
+counted = {sys.modules[name].__file__ for name in names}
 
 def count(frame, event, _):
     global left
@@ -218,7 +243,8 @@ def count(frame, event, _):
 sys.settrace(count)
 main()
 """
-#: So many of these lines a whole run has at least (some 1,180); one that goes on has at least as many less those before.
+#: So many of these lines a whole run has at least (some 1,180); one that goes on has at least as many less
+#: those before.
 LINES = 900
 
 
@@ -229,13 +255,19 @@ def kill_and_finish(moments, name, data, directory, shell, monkeypatch):
     choices = [w for k, v in WITH_DROPOUT[name].items() for w in ("--option", f"{k}={v}")]
     words = [str(w) for w in ("fit", data, "--model", name, *WORDS, *choices, "--out", directory)]
     for line in moments:
-        killed = subprocess.run([sys.executable, "-c", KILLED, str(line), *words], capture_output=True, text=True, timeout=HANGS)
+        killed = subprocess.run(
+            [sys.executable, "-c", KILLED, str(line), *words], capture_output=True, text=True, timeout=HANGS
+        )
         assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert "test accuracy" in shell(*words).succeeds().out
 
 
-@pytest.mark.parametrize(("name", "line"), [("pbn", 800), pytest.param("cnn-lstm", 600, marks=pytest.mark.slow)])
-def test_a_command_that_is_killed_ends_as_one_that_was_not(name, line, data, tmp_path, shell, undisturbed, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "line"), [("pbn", 800), pytest.param("cnn-lstm", 600, marks=pytest.mark.slow)]
+)
+def test_a_command_that_is_killed_ends_as_one_that_was_not(
+    name, line, data, tmp_path, shell, undisturbed, monkeypatch
+):
     kill_and_finish([line], name, data, tmp_path / "run", shell, monkeypatch)
     assert result(tmp_path / "run") == undisturbed(name)
 
@@ -243,7 +275,9 @@ def test_a_command_that_is_killed_ends_as_one_that_was_not(name, line, data, tmp
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["pbn", "cnn-lstm"])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_command_that_is_killed_again_and_again_ends_as_one_that_was_not(name, seed, data, tmp_path, shell, undisturbed, monkeypatch):
+def test_a_command_that_is_killed_again_and_again_ends_as_one_that_was_not(
+    name, seed, data, tmp_path, shell, undisturbed, monkeypatch
+):
     moments = [random.Random(seed).randrange(1, LINES // 3) for _ in range(3)]
     kill_and_finish(moments, name, data, tmp_path / "run", shell, monkeypatch)
     assert result(tmp_path / "run") == undisturbed(name)
@@ -296,7 +330,9 @@ def test_pictures_read_from_disk_train_the_same(data, tmp_path, undisturbed):
 
 
 @pytest.mark.parametrize("largest", [30, 29])
-def test_only_the_first_training_examples_are_visited_each_once_an_epoch(largest, data, tmp_path, monkeypatch):
+def test_only_the_first_training_examples_are_visited_each_once_an_epoch(
+    largest, data, tmp_path, monkeypatch
+):
     visited = []
 
     class Spy(Resident):
@@ -315,8 +351,12 @@ def test_only_the_first_training_examples_are_visited_each_once_an_epoch(largest
 
 def test_a_stream_never_shows_an_example_twice(data, tmp_path, monkeypatch):
     visited = []
-    true = module.Stream.batches
-    monkeypatch.setattr(module.Stream, "batches", lambda self, rows, size: visited.extend(rows.tolist()) or true(self, rows, size))
+    true = module.FreshExamples.batches
+    monkeypatch.setattr(
+        module.FreshExamples,
+        "batches",
+        lambda self, rows, size: visited.extend(rows.tolist()) or true(self, rows, size),
+    )
     told = fit(small("question-only", stream=True, train_size=70, max_steps=10), data, tmp_path / "run")
     assert visited == list(range(140))
     assert "seen" not in told["test"]
@@ -349,12 +389,14 @@ def scripted(script, data, directory, monkeypatch, **changes):
         ((0.5,) * 12 + (1.0,), 10, 1, 11),
     ],
 )
-def test_the_papers_protocol_stops_patience_epochs_after_the_best(script, patience, best, last, data, tmp_path, monkeypatch):
+def test_the_papers_protocol_stops_patience_epochs_after_the_best(
+    script, patience, best, last, data, tmp_path, monkeypatch
+):
     told = scripted(script, data, tmp_path / "run", monkeypatch, patience=patience)
     assert (told["best"]["epoch"], told["epochs"], told["steps"]) == (best, last, 4 * last)
     assert told["best"]["val_accuracy"] == pytest.approx(script[best - 1])
     assert str(patience) in told["stopped"]
-    rows = runs.read_metrics(tmp_path / "run")
+    rows = run_directory.read_metrics(tmp_path / "run")
     assert [r["epoch"] for r in rows] == list(range(1, last + 1))
     assert [r["val_accuracy"] for r in rows] == pytest.approx(list(script[:last]))
 
@@ -369,9 +411,13 @@ def test_the_papers_protocol_stops_patience_epochs_after_the_best(script, patien
         ((0.9,) + (0.5,) * 9, 4, 64, 192),
     ],
 )
-def test_the_patient_protocol_counts_only_after_the_least_steps(script, patience, steps, last, data, tmp_path, monkeypatch):
+def test_the_patient_protocol_counts_only_after_the_least_steps(
+    script, patience, steps, last, data, tmp_path, monkeypatch
+):
     monkeypatch.setattr(module, "CLOSEST", 32)
-    told = scripted(script, data, tmp_path / "run", monkeypatch, patience=patience, min_steps=steps, protocol="patient")
+    told = scripted(
+        script, data, tmp_path / "run", monkeypatch, patience=patience, min_steps=steps, protocol="patient"
+    )
     assert told["steps"] == last >= steps
     assert told["epochs"] == last // 4
 
@@ -379,7 +425,7 @@ def test_the_patient_protocol_counts_only_after_the_least_steps(script, patience
 def test_epochs_longer_than_the_closest_validations_are_validated_each(data, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "CLOSEST", 3)
     told = scripted((0.5,), data, tmp_path / "run", monkeypatch, patience=2, min_steps=0, protocol="patient")
-    assert [r["step"] for r in runs.read_metrics(tmp_path / "run")] == [4, 8, 12]
+    assert [r["step"] for r in run_directory.read_metrics(tmp_path / "run")] == [4, 8, 12]
     assert told["best"]["epoch"] == 1
 
 
@@ -396,7 +442,9 @@ def test_the_most_steps_end_a_run_within_an_epoch(data, tmp_path):
 def test_the_best_weights_are_kept_and_tested(data, tmp_path, monkeypatch):
     told = scripted((0.5, 0.8, 0.6, 0.8, 0.7), data, tmp_path / "run", monkeypatch, patience=3)
     assert told["epochs"] == 5
-    assert load_file(tmp_path / "run" / "weights.safetensors")["asked"] == 2  # as they were at the second validation
+    assert (
+        load_file(tmp_path / "run" / "weights.safetensors")["asked"] == 2
+    )  # as they were at the second validation
 
 
 @pytest.mark.parametrize("name", ["pbn", "cnn-lstm"])
@@ -429,11 +477,20 @@ def test_a_run_directory_holds_what_is_promised(undisturbed):
     told, rows, _, _ = undisturbed("pbn")
     directory = undisturbed.directories["pbn"]
     names = {p.name for p in directory.iterdir()}
-    assert names == {"run.json", "metrics.jsonl", "curve.png", "weights.safetensors", "test.npz", "tensorboard"}
+    assert names == {
+        "run.json",
+        "metrics.jsonl",
+        "curve.png",
+        "weights.safetensors",
+        "test.npz",
+        "tensorboard",
+    }
     assert (directory / "curve.png").read_bytes().startswith(b"\x89PNG")
     assert list((directory / "tensorboard").iterdir())
     whole = json.loads((directory / "run.json").read_text())
-    assert whole["libraries"]["torch"].partition("+")[0] == torch.__version__.partition("+")[0]  # either may tell the build after a "+"
+    assert (
+        whole["libraries"]["torch"].partition("+")[0] == torch.__version__.partition("+")[0]
+    )  # either may tell the build after a "+"
     assert set(whole["data"]["examples"]) == {"train", "val", "test"}
     assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in whole["data"]["examples"].values())
     assert whole["seconds"] > 0
@@ -446,11 +503,13 @@ def test_a_run_directory_holds_what_is_promised(undisturbed):
 def test_what_the_metrics_say_of_training_is_the_mean_over_the_epoch(data, tmp_path):
     """A learning rate that changes nothing: every example's loss is that of the fresh weights."""
     fit(small(f"{HERE}:Entities", learning_rate=1e-30, max_steps=4), data, tmp_path / "run")
-    (row,) = runs.read_metrics(tmp_path / "run")
+    (row,) = run_directory.read_metrics(tmp_path / "run")
     bias = load_file(tmp_path / "run" / "weights.safetensors")["bias.weight"].double().numpy()[:, 0]
     train = open_dataset(data).train
     z, y = bias[train.column("subject")], train.column("answer")
-    assert row["train_loss"] == pytest.approx(np.where(y, np.log1p(np.exp(-z)), np.log1p(np.exp(z))).mean(), rel=1e-5)
+    assert row["train_loss"] == pytest.approx(
+        np.where(y, np.log1p(np.exp(-z)), np.log1p(np.exp(z))).mean(), rel=1e-5
+    )
     assert row["objective"] == pytest.approx(row["train_loss"])
     assert row["train_accuracy"] == pytest.approx(((z > 0) == y).mean())
 
@@ -461,9 +520,13 @@ def alive(seed, restarts):
         return bool(build(f"{HERE}:Mortal", towns.world(entities=3), {}).alive)
 
 
-@pytest.mark.parametrize("moments", [[], [{"validations": 1}, {"steps": 10}, {"validations": 1}, {"validations": 1}]])
+@pytest.mark.parametrize(
+    "moments", [[], [{"validations": 1}, {"steps": 10}, {"validations": 1}, {"validations": 1}]]
+)
 def test_a_dead_network_is_begun_anew_and_patience_with_it(moments, data, tmp_path, monkeypatch):
-    """The end is the same with interruptions; steps that were lost on the dead do not count as steps before patience."""
+    """The end is the same with interruptions; steps that were lost on the dead do not count as steps before
+    patience.
+    """
     monkeypatch.setattr(module, "CLOSEST", 8)
     seed = next(s for s in range(99) if [alive(s, i) for i in range(3)] == [False, False, True])
     choice = small(f"{HERE}:Mortal", protocol="patient", min_steps=20, patience=2, max_steps=0, seed=seed)
@@ -485,7 +548,11 @@ def test_a_dead_network_is_begun_anew_and_patience_with_it(moments, data, tmp_pa
 def test_a_network_that_is_always_dead_comes_to_an_end(data, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "CLOSEST", 4)
     monkeypatch.setattr(towns.Mortal, "chance", 0.0)
-    told = fit(small(f"{HERE}:Mortal", protocol="patient", min_steps=4, patience=2, max_steps=0), data, tmp_path / "run")
+    told = fit(
+        small(f"{HERE}:Mortal", protocol="patient", min_steps=4, patience=2, max_steps=0),
+        data,
+        tmp_path / "run",
+    )
     assert told["restarts"] == module.RESTARTS
     assert told["status"] == "done"
 
@@ -500,11 +567,11 @@ def test_a_loss_that_is_no_number_ends_the_run_and_loses_nothing(data, tmp_path,
     with pytest.raises(FitError) as failed:
         fit(choice, data, directory)
     assert "\n" not in str(failed.value)
-    assert all(word in str(failed.value) for word in ("epoch 3", "--lr", "0.001"))
+    assert all(word in str(failed.value) for word in ("epoch 3", "`learning_rate`", "0.001"))
     told = json.loads((directory / "run.json").read_text())
     assert told["status"] == "failed"
     assert told["error"] == str(failed.value)
-    assert [row["epoch"] for row in runs.read_metrics(directory)] == [1, 2]
+    assert [row["epoch"] for row in run_directory.read_metrics(directory)] == [1, 2]
     assert json.loads(state_of(directory / "state.safetensors")[1]["place"])["epoch"] == 2
     assert (directory / "weights.safetensors").exists()
     with pytest.raises(FitError, match="epoch 3"):
@@ -516,25 +583,30 @@ def test_a_loss_that_is_no_number_ends_the_run_and_loses_nothing(data, tmp_path,
     assert result(directory) == result(tmp_path / "whole")
 
 
-@pytest.mark.parametrize(("most", "batch", "size", "fits"), [(10, 16, 60, 8), (10, 64, 60, 7), (3, 50, 60, 3), (2, 9, 60, 2)])
+@pytest.mark.parametrize(
+    ("most", "batch", "size", "fits"), [(10, 16, 60, 8), (10, 64, 60, 7), (3, 50, 60, 3), (2, 9, 60, 2)]
+)
 def test_memory_that_does_not_suffice_names_a_batch_that_does(most, batch, size, fits, data, tmp_path):
     choice = small(f"{HERE}:Hungry", options={"most": most}, batch=batch, train_size=size)
     with pytest.raises(FitError) as failed:
         fit(choice, data, tmp_path / "run")
     assert "\n" not in str(failed.value)
-    assert f"--batch {batch}:" in str(failed.value)
-    assert int(re.search(r"--batch (\d+) fits", str(failed.value))[1]) == fits <= most
+    assert f"`batch={batch}`:" in str(failed.value)
+    assert int(re.search(r"`batch=(\d+)` fits", str(failed.value))[1]) == fits <= most
     assert json.loads((tmp_path / "run" / "run.json").read_text())["status"] == "failed"
     assert fit(replace(choice, batch=fits), data, tmp_path / "smaller")["status"] == "done"
 
 
 @pytest.mark.parametrize(
-    ("features", "precision"), [({}, "float32"), ({"avx512bf16": True}, "bf16"), ({"amx-bf16": True, "avx512bf16": False}, "bf16")]
+    ("features", "precision"),
+    [({}, "float32"), ({"avx512bf16": True}, "bf16"), ({"amx-bf16": True, "avx512bf16": False}, "bf16")],
 )
-def test_precision_auto_is_bfloat16_only_where_the_processor_has_instructions_for_it(features, precision, monkeypatch):
-    monkeypatch.setattr(runs, "get_host_cpu_features", lambda: features)
-    assert runs.precision_of("auto", "cpu") == precision
-    assert runs.precision_of("tf32", "cpu") == "tf32"
+def test_precision_auto_is_bfloat16_only_where_the_processor_has_instructions_for_it(
+    features, precision, monkeypatch
+):
+    monkeypatch.setattr("llvmlite.binding.get_host_cpu_features", lambda: features)
+    assert precision_of("auto", "cpu") == precision
+    assert precision_of("tf32", "cpu") == "tf32"
 
 
 @pytest.mark.parametrize("name", ["pbn", "cnn-lstm"])
@@ -547,7 +619,9 @@ def test_a_run_in_bfloat16_trains_float32_weights_near_those_of_float32(name, da
     for key, weights in ends["bf16"].items():
         assert weights.dtype == ends["float32"][key].dtype
         if weights.is_floating_point() and "running" not in key:
-            assert (weights - ends["float32"][key]).abs().max() <= 2 * 4 * 1e-3 * 1.01  # a step of Adam moves a weight by the rate at most
+            assert (
+                weights - ends["float32"][key]
+            ).abs().max() <= 2 * 4 * 1e-3 * 1.01  # a step of Adam moves a weight by the rate at most
 
 
 def test_memory_that_never_suffices_is_told_too(data, tmp_path):

@@ -11,9 +11,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
 from simtown.cli.training import _device, _reweighted  # noqa: E402
+from simtown.core.files import claimed  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.datasets.settings import Settings  # noqa: E402
-from simtown.files import claimed  # noqa: E402
 from simtown.training import display  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
 from tests.training import towns  # noqa: E402
@@ -37,7 +37,10 @@ def somewhere(tmp_path, monkeypatch, own_modules):
 def test_a_run_says_how_it_went(cli, data):
     done = cli("fit", data, "--model", "pbn", "--train-size", 40, *SHORT).succeeds()
     told = json.loads(Path("runs/hamlet-pbn-40-seed0/run.json").read_text())
-    assert f"test accuracy {told['test']['accuracy']:.3f} (95 %: {told['test']['low']:.3f} to {told['test']['high']:.3f}" in done.out
+    assert (
+        f"test accuracy {told['test']['accuracy']:.3f} (95 %: {told['test']['low']:.3f} to "
+        f"{told['test']['high']:.3f}" in done.out
+    )
     for word in (
         "left of",
         "triples of the training set",
@@ -54,14 +57,29 @@ def test_a_run_says_how_it_went(cli, data):
 
 
 def test_every_choice_arrives(cli, data):
-    cli("fit", data, "--model", "cnn-lstm", "--train-size", 30, "--seed", 7, "--protocol", "patient", "--min-steps", 2, "--patience", 1,
-        "--max-steps", 3, "--batch", 15, "--lr", 0.01, "--option", "dropout=0.25", "--option", "embedding=8", "--stream",
-        "--device", "auto", "--out", "there").succeeds()  # fmt: skip
+    options = (
+        "--model cnn-lstm --train-size 30 --seed 7 --protocol patient --min-steps 2 --patience 1 "
+        "--max-steps 3 --batch 15 --lr 0.01 --option dropout=0.25 --option embedding=8 --stream "
+        "--device auto --out there"
+    )
+    cli("fit", data, *options.split()).succeeds()
     told = json.loads(Path("there/run.json").read_text())["settings"]
     assert told.pop("options").items() >= {"dropout": 0.25, "embedding": 8}.items()
-    assert told == {"model": "cnn-lstm", "train_size": 30, "seed": 7, "protocol": "patient", "min_steps": 2, "patience": 1, "max_steps": 3,
-                    "batch": 15, "learning_rate": 0.01, "stream": True, "device": "cpu", "precision": "float32",
-                    "compile": False}  # fmt: skip
+    assert told == {
+        "model": "cnn-lstm",
+        "train_size": 30,
+        "seed": 7,
+        "protocol": "patient",
+        "min_steps": 2,
+        "patience": 1,
+        "max_steps": 3,
+        "batch": 15,
+        "learning_rate": 0.01,
+        "stream": True,
+        "device": "cpu",
+        "precision": "float32",
+        "compile": False,
+    }
 
 
 def test_the_whole_set_is_the_default_and_seeds_are_runs_beside_each_other(cli, data):
@@ -133,6 +151,7 @@ def test_a_reweighted_accuracy_says_how_many_examples_it_is_worth(effective, war
         (["--max-steps", -1], ["--max-steps"]),
         (["--seeds", "4-0"], ["--seeds 4-0", "0-4"]),
         (["--seeds", "one"], ["--seeds one"]),
+        (["--seed", "x"], ["--seeds x"]),
         (["--model", "gpt"], ["gpt", "pbn", "package.module:Class"]),
         (["--model", "nowhere:Net"], ["nowhere"]),
         (["--model", "simtown.training.world:World"], ["torch.nn.Module"]),
@@ -162,13 +181,19 @@ def test_cuda_where_there_is_none_is_refused(cli, data):
 
 
 def test_a_stream_on_a_card_is_refused_where_no_card_draws(cli, data, no_card):
-    cli("fit", data, "--stream", "--device", "cuda", "--out", "run").refuses("--device cuda", "no CUDA driver", "auto")
+    cli("fit", data, "--stream", "--device", "cuda", "--out", "run").refuses(
+        "--device cuda", "no CUDA driver", "auto"
+    )
     assert os.listdir() == []
 
 
 @pytest.mark.parametrize(("split", "word"), [("val", "validation"), ("test", "test")])
 def test_a_data_set_without_a_split_is_refused(split, word, cli, tmp_path):
-    generate(Settings(entities=3, n=4, **{"val": 2, "test": 2, split: 0}, width=32, height=32), tmp_path / "town", workers=1)
+    generate(
+        Settings(entities=3, n=4, **{"val": 2, "test": 2, split: 0}, width=32, height=32),
+        tmp_path / "town",
+        workers=1,
+    )
     cli("fit", tmp_path / "town", "--out", "run").refuses(f"no {word} examples")
     assert os.listdir() == []
 
@@ -209,13 +234,18 @@ AGAIN = ["--model", "question-only", *SHORT]
 def test_the_same_command_again_changes_nothing_and_says_the_same(cli, data, done):
     before = snapshot(done)
     told = json.loads((done / "run.json").read_text())
-    assert f"test accuracy {told['test']['accuracy']:.3f}" in cli("fit", data, *AGAIN, "--out", done).succeeds().out
+    assert (
+        f"test accuracy {told['test']['accuracy']:.3f}"
+        in cli("fit", data, *AGAIN, "--out", done).succeeds().out
+    )
     assert snapshot(done) == before
 
 
 def test_another_configuration_says_what_differs(cli, data, done):
     before = snapshot(done)
-    cli("fit", data, *AGAIN, "--lr", 0.5, "--seed", 2, "--out", done).refuses("learning_rate 0.001, now 0.5", "seed 0, now 2", "--out")
+    cli("fit", data, *AGAIN, "--lr", 0.5, "--seed", 2, "--out", done).refuses(
+        "learning_rate 0.001, now 0.5", "seed 0, now 2", "--out"
+    )
     assert snapshot(done) == before
 
 
@@ -227,7 +257,8 @@ def test_another_configuration_says_what_differs(cli, data, done):
         b"\xff\xfe\0\0",
         b'{"format": "simtown-run"}',
         b'{"format": "simtown-run", "settings": {"model": "pbn"}, "status": "done"}',
-        b'{"format": "simtown-run", "settings": {"model": "pbn", "train_size": 2}, "status": "done", "data": {}, "seconds": 0, "seed": 0,'
+        b'{"format": "simtown-run", "settings": {"model": "pbn", "train_size": 2}, "status": "done", "data": '
+        b'{}, "seconds": 0, "seed": 0,'
         b' "model": "pbn", "train_size": 2}',
     ],
 )
@@ -250,11 +281,16 @@ def test_a_damaged_checkpoint_is_told_and_kept(cli, data, tmp_path, monkeypatch)
     assert snapshot(tmp_path / "run") == before
     weights = whole / "weights.safetensors"
     weights.write_bytes(weights.read_bytes()[:50])
-    monkeypatch.setattr("simtown.training.fit.runs.save_weights", lambda *_: None)  # it never gets better
+    monkeypatch.setattr(
+        "simtown.training.run_directory.save_weights", lambda *_: None
+    )  # it never gets better
     cli("fit", data, *AGAIN, "--out", whole).refuses("weights.safetensors", code=1)
 
 
-@pytest.mark.parametrize(("words", "told"), [([], ["weights.safetensors", "fit"]), (["damaged"], ["weights.safetensors", "damaged"])])
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [([], ["weights.safetensors", "fit"]), (["damaged"], ["weights.safetensors", "damaged"])],
+)
 def test_weights_that_are_missing_or_damaged_are_told(words, told, cli, data, done):
     weights = done / "weights.safetensors"
     weights.write_bytes(b"\0" * 300)
@@ -268,7 +304,9 @@ def test_a_loss_that_is_no_number_and_too_little_memory_are_one_line(cli, data, 
     cli("fit", data, "--model", f"{HERE}:Broken", *SHORT, "--out", "broken").refuses("epoch 2", "--lr")
     assert json.loads(Path("broken/run.json").read_text())["status"] == "failed"
     assert os.path.exists("broken/weights.safetensors")
-    cli("fit", data, "--model", f"{HERE}:Hungry", *SHORT, "--out", "hungry").refuses("--batch 16", "--batch 8 fits")
+    cli("fit", data, "--model", f"{HERE}:Hungry", *SHORT, "--out", "hungry").refuses(
+        "--batch 16", "--batch 8 fits"
+    )
 
 
 def test_two_commands_do_not_write_one_run(cli, data, tmp_path):
@@ -277,10 +315,12 @@ def test_two_commands_do_not_write_one_run(cli, data, tmp_path):
 
 
 def test_ctrl_c_is_one_line_and_the_same_command_continues(cli, data, tmp_path, monkeypatch):
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore Ctrl-C
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell's background jobs ignore Ctrl-C
     try:
         with monkeypatch.context() as patch:
-            patch.setattr(display.FitDisplay, "validated", lambda *_: signal.raise_signal(signal.SIGINT))
+            patch.setattr(display.FitDisplay, "on_validation", lambda *_: signal.raise_signal(signal.SIGINT))
             cli("fit", data, *AGAIN, "--out", "run").refuses("the same command finishes", code=130)
     finally:
         signal.signal(signal.SIGINT, before)

@@ -8,12 +8,12 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
-from simtown.amounts import duration  # noqa: E402
+from simtown.core.amounts import duration  # noqa: E402
 from simtown.datasets.settings import Settings  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
 from simtown.training.forecast import Forecast, least_steps, seconds_a_step  # noqa: E402
-from simtown.training.plan import Cell  # noqa: E402
-from simtown.training.run import FitSettings  # noqa: E402
+from simtown.training.plan import SweepCell  # noqa: E402
+from simtown.training.settings import FitSettings  # noqa: E402
 from tests.training import towns  # noqa: E402
 from tests.training.towns import HERE, small  # noqa: E402
 
@@ -27,9 +27,9 @@ def data(tmp_path_factory):
 
 def waiting(jobs, *fits):
     """A forecast for cells that wait, and these."""
-    cells, forecast = [Cell(Settings(), settings) for settings in fits], Forecast(jobs)
+    cells, forecast = [SweepCell(Settings(), settings) for settings in fits], Forecast(jobs)
     for cell in cells:
-        forecast.changed(cell, "waiting", {})
+        forecast.on_change(cell, "waiting", {})
     return forecast, cells
 
 
@@ -53,40 +53,55 @@ def test_nothing_known_is_said_and_a_running_run_tells_the_least():
     forecast, cells = waiting(1, FIT, replace(FIT, seed=1))
     assert str(forecast) == "time left unknown until a run of pbn was validated"
     assert forecast.unknown == cells[:1]
-    forecast.changed(cells[0], "running", {"step": 10, "images_per_second": 128.0, "best": 0.5})  # a second a step
+    forecast.on_change(
+        cells[0], "running", {"step": 10, "images_per_second": 128.0, "best": 0.5}
+    )  # a second a step
     assert not forecast.unknown
     assert str(forecast) == f"at least {duration(90)} left"
 
 
 def test_a_finished_run_stands_for_the_others_of_its_model():
-    forecast, cells = waiting(2, FIT, replace(FIT, train_size=2560), replace(FIT, train_size=100_000), replace(FIT, model="cnn-lstm"))
-    forecast.changed(cells[0], "done", {"steps": 200, "seconds": 100.0})
-    forecast.changed(cells[2], "done", {"steps": 9000, "seconds": 9000.0})
+    forecast, cells = waiting(
+        2,
+        FIT,
+        replace(FIT, train_size=2560),
+        replace(FIT, train_size=100_000),
+        replace(FIT, model="cnn-lstm"),
+    )
+    forecast.on_change(cells[0], "done", {"steps": 200, "seconds": 100.0})
+    forecast.on_change(cells[2], "done", {"steps": 9000, "seconds": 9000.0})
     assert forecast.unknown == cells[3:]
     forecast.timed("cnn-lstm", 1.0)
-    assert str(forecast) == f"at least {duration(100)} left"  # one as long as the nearer run, one of at least 50 steps; two at once
-    forecast.changed(cells[3], "failed", {"error": "a tree fell on the line"})
+    assert (
+        str(forecast) == f"at least {duration(100)} left"
+    )  # one as long as the nearer run, one of at least 50 steps; two at once
+    forecast.on_change(cells[3], "failed", {"error": "a tree fell on the line"})
     assert str(forecast) == f"about {duration(100)} left"
-    forecast.changed(cells[1], "done", {"steps": 200, "seconds": 100.0})
+    forecast.on_change(cells[1], "done", {"steps": 200, "seconds": 100.0})
     assert str(forecast) == ""
 
 
 def test_a_run_is_no_shorter_than_one_process_makes_it():
     forecast, cells = waiting(8, FIT, replace(FIT, seed=1))
-    forecast.changed(cells[0], "done", {"steps": 100, "seconds": 50.0})
+    forecast.on_change(cells[0], "done", {"steps": 100, "seconds": 50.0})
     assert str(forecast) == "about 50 s left"
 
 
 def test_where_other_runs_will_follow_the_time_is_known_from_below_only():
-    forecast, cells = Forecast(1, growing=True), [Cell(Settings(), FIT), Cell(Settings(), replace(FIT, seed=1))]
+    forecast, cells = (
+        Forecast(1, growing=True),
+        [SweepCell(Settings(), FIT), SweepCell(Settings(), replace(FIT, seed=1))],
+    )
     assert str(forecast) == ""
-    forecast.changed(cells[0], "waiting", {})
-    forecast.changed(cells[0], "done", {"steps": 100, "seconds": 50.0})
-    forecast.changed(cells[1], "waiting", {})
+    forecast.on_change(cells[0], "waiting", {})
+    forecast.on_change(cells[0], "done", {"steps": 100, "seconds": 50.0})
+    forecast.on_change(cells[1], "waiting", {})
     assert str(forecast) == "at least 50 s left"
 
 
-@pytest.mark.parametrize(("seconds", "words"), [(3, "3 s"), (600, "10 min"), (9000, "2.5 h"), (864_000, "10 days")])
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(3, "3 s"), (600, "10 min"), (9000, "2.5 h"), (864_000, "10 days")]
+)
 def test_durations_are_words(seconds, words):
     assert duration(seconds) == words
 
@@ -94,13 +109,13 @@ def test_durations_are_words(seconds, words):
 @pytest.mark.parametrize("model", ["pbn", "cnn-lstm", "question-only"])
 def test_a_step_is_timed_and_leaves_no_trace(model):
     before = torch.get_num_threads(), torch.random.get_rng_state()
-    assert seconds_a_step(Cell(Settings(width=64, height=32), small(model)), 2) > 0
+    assert seconds_a_step(SweepCell(Settings(width=64, height=32), small(model)), 2) > 0
     assert torch.get_num_threads() == before[0]
     assert torch.equal(torch.random.get_rng_state(), before[1])
 
 
 def test_a_model_that_refuses_noise_is_not_timed():
-    assert seconds_a_step(Cell(Settings(), small(f"{HERE}:Hungry")), 1) is None
+    assert seconds_a_step(SweepCell(Settings(), small(f"{HERE}:Hungry")), 1) is None
 
 
 def test_a_plan_tells_what_is_done_and_how_long_the_rest_takes(cli, data, tmp_path, monkeypatch):
@@ -120,5 +135,12 @@ def test_a_plan_tells_what_is_done_and_how_long_the_rest_takes(cli, data, tmp_pa
     fit(small("question-only", max_steps=8, seed=1), data, Path("out/runs/question-only-3-60-seed1"))
     assert "2 runs, 2 of them done" in cli(*words).succeeds().out.splitlines()[-1]
     run = Path("out/runs/question-only-3-60-seed1/run.json")
-    run.write_text(json.dumps({**json.loads(run.read_text()), "settings": {**json.loads(run.read_text())["settings"], "patience": 4}}))
+    run.write_text(
+        json.dumps(
+            {
+                **json.loads(run.read_text()),
+                "settings": {**json.loads(run.read_text())["settings"], "patience": 4},
+            }
+        )
+    )
     cli(*words).refuses("question-only-3-60-seed1", "patience 4, now 10")

@@ -1,7 +1,10 @@
-"""A sweep grows: other sizes, seeds and worlds leave what is done as it is; other settings are refused before anything starts."""
+"""A sweep grows: other sizes, seeds and worlds leave what is done as it is; other settings are refused before
+anything starts.
+"""
 
 import json
 import shutil
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -9,11 +12,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
+from simtown.core.pool import Processes  # noqa: E402
 from simtown.datasets import job  # noqa: E402
 from simtown.datasets.reader import open_dataset  # noqa: E402
 from simtown.training import cells  # noqa: E402
-from simtown.training import sweep as sweeps  # noqa: E402
-from simtown.training.fit import fit  # noqa: E402
 from simtown.training.identity import shards_digest  # noqa: E402
 from tests.training.towns import snapshot  # noqa: E402
 
@@ -42,11 +44,12 @@ max_steps = 4
 def sweep(tmp_path, cli, monkeypatch):
     """sweep(sizes=[10, 20]): `simtown sweep` of a grid into "out", in this process instead of in workers."""
 
-    def here(queue, out, jobs, watcher):
-        for cell in queue:
-            yield cell, "done", fit(cell.fit, sweeps.dataset_path(out, cell.data), out / sweeps.RUNS / cell.name)
+    def here(self, function, pieces, shared, progress, **settings):
+        for cell in pieces:
+            yield cell, function(cell, partial(progress, cell), *shared)
 
-    monkeypatch.setattr(sweeps, "_run", here)
+    monkeypatch.setattr(Processes, "outcomes", here)
+    monkeypatch.setattr(torch, "set_num_threads", lambda threads: None)  # this process keeps its own number
     monkeypatch.setattr(job, "default_workers", lambda: 1)
     monkeypatch.chdir(tmp_path)
 
@@ -67,13 +70,20 @@ def test_a_grid_grows_in_sizes_seeds_and_worlds_and_does_nothing_again(sweep):
     grown = [
         ({"sizes": [10, 20]}, "2 of 2 runs are done, 1 of them now"),
         ({"sizes": [10, 20], "seeds": [0, 1]}, "4 of 4 runs are done, 2 of them now"),
-        ({"sizes": [6, 10, 20], "seeds": [1, 0], "entities": [3, 4]}, "12 of 12 runs are done, 8 of them now"),
+        (
+            {"sizes": [6, 10, 20], "seeds": [1, 0], "entities": [3, 4]},
+            "12 of 12 runs are done, 8 of them now",
+        ),
         ({"sizes": [10], "seeds": [0]}, "1 of 1 runs are done, 0 of them now"),
     ]
     for axes, words in grown:
         before = snapshot("out/runs") | snapshot("out/data")
         assert words in sweep(**axes).succeeds().out
-        assert {path: content for path, content in (snapshot("out/runs") | snapshot("out/data")).items() if path in before} == before
+        assert {
+            path: content
+            for path, content in (snapshot("out/runs") | snapshot("out/data")).items()
+            if path in before
+        } == before
 
 
 def test_a_run_that_was_stopped_goes_on_in_a_larger_grid(sweep):
@@ -146,8 +156,13 @@ def test_a_grid_goes_on_from_kept_cells_without_their_data(sweep):
     assert "4 of 4 runs are done, 0 of them now" in done.out
     assert "simtown complexity kept" in done.out
     assert not Path("out/data").exists()
-    assert "6 of 6 runs are done, 2 of them now" in sweep("--resume-from", "kept", sizes=[10, 20], seeds=[0, 1, 2]).succeeds().out
-    assert [p.name for p in Path("out/data").iterdir()] == ["3-seed2-20"], "data of cells that are done are not made again"
+    assert (
+        "6 of 6 runs are done, 2 of them now"
+        in sweep("--resume-from", "kept", sizes=[10, 20], seeds=[0, 1, 2]).succeeds().out
+    )
+    assert [p.name for p in Path("out/data").iterdir()] == ["3-seed2-20"], (
+        "data of cells that are done are not made again"
+    )
     assert {p: kept for p, kept in snapshot("kept").items() if p in before} == before
     assert len(list(Path("kept").iterdir())) == 6
 
@@ -158,34 +173,49 @@ def test_runs_that_are_there_already_are_kept_too(sweep):
     for path in Path("kept").iterdir():
         run, correct = cells.load(path)
         assert run["test"]["accuracy"] == correct.mean()
-        assert {k: v for k, v in told(path.stem).items() if k != "data"} == {k: v for k, v in run.items() if k != "data"}
+        assert {k: v for k, v in told(path.stem).items() if k != "data"} == {
+            k: v for k, v in run.items() if k != "data"
+        }
 
 
 def test_a_kept_cell_of_other_settings_or_examples_is_refused_before_anything_starts(sweep):
     sweep("--resume-from", "kept", seeds=[0, 1]).succeeds()
     shutil.rmtree("out/runs")
     before = snapshot(".")
-    sweep("--resume-from", "kept", seeds=[0, 1], fit="patience = 7").refuses("kept", "2 runs", "patience 10, now 7", "--resume-from")
+    sweep("--resume-from", "kept", seeds=[0, 1], fit="patience = 7").refuses(
+        "kept", "2 runs", "patience 10, now 7", "--resume-from"
+    )
     path = Path("kept/question-only-3-10-seed1.json")
-    other = path.read_text().replace(json.loads(path.read_text())["run"]["data"]["examples"]["train"], "0" * 64)
+    other = path.read_text().replace(
+        json.loads(path.read_text())["run"]["data"]["examples"]["train"], "0" * 64
+    )
     path.write_text(other)
-    sweep("--resume-from", "kept", seeds=[0, 1, 2]).refuses("question-only-3-10-seed1", "other training examples", "3-seed1-10")
+    sweep("--resume-from", "kept", seeds=[0, 1, 2]).refuses(
+        "question-only-3-10-seed1", "other training examples", "3-seed1-10"
+    )
     changed = {name for name, content in snapshot(".").items() if before.get(name) != content}
     assert changed == {path, Path("grid.toml")}
     path.write_text(other[:-50])
     sweep("--resume-from", "kept", seeds=[0, 1]).refuses(str(path), "damaged", code=1)
-    sweep("--resume-from", "grid.toml").refuses("--resume-from grid.toml", "no folder")
+    sweep("--resume-from", "grid.toml").refuses("--resume-from grid.toml", "not a folder")
 
 
 def test_an_adaptive_sweep_ends_alike_however_often_it_is_stopped(sweep, cli, monkeypatch):
-    """Stopped after every cell, every other time with all but the kept cells lost: the same cells, the same answers."""
+    """Stopped after every cell, every other time with all but the kept cells lost: the same cells, the same
+    answers.
+    """
     grid = {"sizes": [50], "seeds": [0, 1]}
     words = ["--adaptive", "0.51"]
     sweep(*words, "--resume-from", "kept", **grid).succeeds()
     whole = {path.name: answers(path) for path in Path("kept").iterdir()}
     shutil.rmtree("out/runs")
     Path("kept").rename("whole")
-    monkeypatch.setattr(sweeps, "_run", lambda *given, run=sweeps._run: (end for end in islice(run(*given), 1)))
+    outcomes = Processes.outcomes
+
+    def first_outcome(*words, **settings):
+        yield from islice(outcomes(*words, **settings), 1)
+
+    monkeypatch.setattr(Processes, "outcomes", first_outcome)
     for sitting in range(len(whole)):
         assert "1 of them now" in sweep(*words, "--resume-from", "kept", **grid).succeeds().out
         if sitting % 2:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from simtown.training.curves import ABOVE, BELOW
-from simtown.training.growth import LEAST_SCATTER, Change, Needs, additions, ratios, slopes
+from simtown.training.growth import LEAST_SCATTER, Change, WorldNeeds, additions, ratios, slopes
 
 
 def test_slope_without_censoring_is_least_squares():
@@ -22,7 +22,11 @@ def test_slope_without_censoring_is_least_squares():
 
 def censored(rng, k, exponent, rows, scatter=0.3, largest=9000.0, smallest=700.0):
     n = np.exp(np.log(300) + exponent * np.log(k) + rng.normal(scale=scatter, size=(rows, len(k))))
-    return np.where(n > largest, ABOVE, np.where(n < smallest, BELOW, n)), np.full(len(k), smallest), np.full(len(k), largest)
+    return (
+        np.where(n > largest, ABOVE, np.where(n < smallest, BELOW, n)),
+        np.full(len(k), smallest),
+        np.full(len(k), largest),
+    )
 
 
 def test_the_censored_slope_is_the_maximum_of_the_likelihood():
@@ -36,12 +40,20 @@ def test_the_censored_slope_is_the_maximum_of_the_likelihood():
         def loss(p, row=row, z=z):
             scatter = np.exp(p[2])
             u = (z - p[0] - p[1] * x) / scatter
-            parts = np.where(row == ABOVE, stats.norm.logsf(u), np.where(row == BELOW, stats.norm.logcdf(u), stats.norm.logpdf(u) - p[2]))
+            parts = np.where(
+                row == ABOVE,
+                stats.norm.logsf(u),
+                np.where(row == BELOW, stats.norm.logcdf(u), stats.norm.logpdf(u) - p[2]),
+            )
             return -parts.sum()
 
         bounds = [(None, None), (None, None), (np.log(LEAST_SCATTER), 3)]
         theirs = optimize.minimize(
-            loss, (5.0, 0.5, np.log(0.5)), method="L-BFGS-B", bounds=bounds, options={"maxiter": 2000, "ftol": 1e-14}
+            loss,
+            (5.0, 0.5, np.log(0.5)),
+            method="L-BFGS-B",
+            bounds=bounds,
+            options={"maxiter": 2000, "ftol": 1e-14},
         )
         assert found == pytest.approx(theirs.x[1], abs=2e-3)
 
@@ -53,7 +65,11 @@ def test_the_censored_slope_beats_dropping_censored_worlds():
         warnings.simplefilter("error")
         found = slopes(k, n, low, high)
     dropped = np.array(
-        [stats.linregress(np.log(k[ok]), np.log(row[ok])).slope for row in n if (ok := (row > 0) & np.isfinite(row)).sum() > 1]
+        [
+            stats.linregress(np.log(k[ok]), np.log(row[ok])).slope
+            for row in n
+            if (ok := (row > 0) & np.isfinite(row)).sum() > 1
+        ]
     )
     assert abs(np.median(found) - 0.8) < 0.05
     assert abs(np.median(dropped) - 0.8) > 2 * abs(np.median(found) - 0.8)
@@ -107,13 +123,19 @@ def test_bounds_hold_what_censoring_leaves_open(few, many, truth):
 
 def test_every_censored_world_is_treated_otherwise():
     k = np.array([5, 15, 31, 60])
-    table = Needs(k, np.array([[BELOW, 2000, 3000, ABOVE], [700, 2000, 3000, 8000]]), np.full(4, 500), np.full(4, 9000))
+    table = WorldNeeds(
+        k, np.array([[BELOW, 2000, 3000, ABOVE], [700, 2000, 3000, 8000]]), np.full(4, 500), np.full(4, 9000)
+    )
     assert table.uncensored == 2
     assert table.changes() == [Change(5, True), Change(60, True), Change(5, False)]
     line = np.log(3000 / 2000) / np.log(31 / 15)
-    np.testing.assert_allclose(table.slopes(Change(5, True))[1], np.polyfit(np.log(k[1:]), np.log([2000, 3000, 8000]), 1)[0])
+    np.testing.assert_allclose(
+        table.slopes(Change(5, True))[1], np.polyfit(np.log(k[1:]), np.log([2000, 3000, 8000]), 1)[0]
+    )
     assert table.slopes(Change(60, True))[0] > line  # what is left is a bound below
-    bound = Needs(k[:3], np.array([[500, 2000, 3000]]), np.full(3, 500), np.full(3, 9000))
-    both = Needs(k[:3], table.samples[:1, :3], np.full(3, 500), np.full(3, 9000))
+    bound = WorldNeeds(k[:3], np.array([[500, 2000, 3000]]), np.full(3, 500), np.full(3, 9000))
+    both = WorldNeeds(k[:3], table.samples[:1, :3], np.full(3, 500), np.full(3, 9000))
     np.testing.assert_allclose(both.slopes(Change(5, False)), bound.slopes())
-    assert np.isnan(Needs(k[:2], table.samples[:, :2], np.full(2, 500), np.full(2, 9000)).slopes(Change(5, True))).all()
+    assert np.isnan(
+        WorldNeeds(k[:2], table.samples[:, :2], np.full(2, 500), np.full(2, 9000)).slopes(Change(5, True))
+    ).all()

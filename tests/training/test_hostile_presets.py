@@ -1,4 +1,6 @@
-"""Presets, tables and folders of sweeps from a stranger: planned or refused in one line, before anything is written or made."""
+"""Presets, tables and folders of sweeps from a stranger: planned or refused in one line, before anything is
+written or made.
+"""
 
 import os
 import shutil
@@ -9,23 +11,61 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
+from simtown.core.files import DamagedError, RefusedError  # noqa: E402
 from simtown.datasets.settings import Settings, SettingsError  # noqa: E402
-from simtown.files import DamagedError, RefusedError  # noqa: E402
 from simtown.training import cells, forecast, others  # noqa: E402
 from simtown.training import sweep as sweeps  # noqa: E402
 from simtown.training.complexity import estimate  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
 from simtown.training.others import COLUMNS, read_table  # noqa: E402
-from simtown.training.plan import Cell, read  # noqa: E402
+from simtown.training.plan import SweepCell, read  # noqa: E402
 from tests.training import towns  # noqa: E402
 from tests.training.towns import small  # noqa: E402
 
-AXES = {"entities": "[5]", "distractor": "[false]", "models": '["pbn"]', "train_sizes": "[20]", "seeds": "[0]"}
+AXES = {
+    "entities": "[5]",
+    "distractor": "[false]",
+    "models": '["pbn"]',
+    "train_sizes": "[20]",
+    "seeds": "[0]",
+}
 #: What stands where a number, a text or a list belongs, as TOML.
 VALUES = (
-    *("true", "-1", "0", "1.5", "nan", "inf", "1" + "0" * 40, "0x" + "f" * 9_000, '""', '"../../x"', '"a\\u001b[31m"', f'"{"x" * 9_000}"'),
-    *("[]", "[[]]", "{a = 1}", "2020-01-01", '["0/../../../outside"]', "[nan]", "[true]", "[-1]", "[1e3]", "[[1]]", "[1" + "0" * 40 + "]"),
-    *('["simtown/../../x:Evil"]', '["' + "x" * 9_000 + '"]', "[{a = [1]}]", "[2020-01-01T00:00:00Z]", '[""]', '["pbn\\n"]'),
+    *(
+        "true",
+        "-1",
+        "0",
+        "1.5",
+        "nan",
+        "inf",
+        "1" + "0" * 40,
+        "0x" + "f" * 9_000,
+        '""',
+        '"../../x"',
+        '"a\\u001b[31m"',
+        f'"{"x" * 9_000}"',
+    ),
+    *(
+        "[]",
+        "[[]]",
+        "{a = 1}",
+        "2020-01-01",
+        '["0/../../../outside"]',
+        "[nan]",
+        "[true]",
+        "[-1]",
+        "[1e3]",
+        "[[1]]",
+        "[1" + "0" * 40 + "]",
+    ),
+    *(
+        '["simtown/../../x:Evil"]',
+        '["' + "x" * 9_000 + '"]',
+        "[{a = [1]}]",
+        "[2020-01-01T00:00:00Z]",
+        '[""]',
+        '["pbn\\n"]',
+    ),
 )
 LONGEST = 600
 
@@ -37,7 +77,10 @@ def preset(before="", after="", **axes):
 
 @pytest.fixture
 def refused(tmp_path):
-    """The line with which a preset is refused, "" if it is planned. Its folder holds nothing else afterwards."""
+    """The line with which a preset is refused, "" if it is planned.
+
+    Its folder holds nothing else afterwards.
+    """
 
     def check(text):
         path = tmp_path / "mine" / "p.toml"
@@ -64,32 +107,59 @@ def refused(tmp_path):
 
 def test_a_seed_names_no_place(refused):
     """It once wrote a run elsewhere."""
-    assert "grid[0].seeds[0]: '0/../../../outside' where a whole number" in refused(preset(seeds='["0/../../../outside"]'))
+    assert "grid[0].seeds[0]: '0/../../../outside' where a whole number" in refused(
+        preset(seeds='["0/../../../outside"]')
+    )
 
 
 @pytest.mark.parametrize("axis", AXES)
 def test_any_value_of_an_axis_is_planned_or_refused(axis, refused):
-    refusals = [refused(preset(before, **{axis: value})) for value, before in product(VALUES, ("", "adaptive = [0.9]"))]
+    refusals = [
+        refused(preset(before, **{axis: value}))
+        for value, before in product(VALUES, ("", "adaptive = [0.9]"))
+    ]
     assert sum(map(bool, refusals)) >= len(refusals) - 4
 
 
 @pytest.mark.parametrize(
     "key",
     ["size", "same_data", "same_world", "adaptive", "version", "grid", "fit", "data"]
-    + [f"fit.{name}" for name in ("min_steps", "patience", "batch", "learning_rate", "max_steps", "protocol", "precision", "compile")]
-    + [f"data.{name}" for name in ("seed", "frequencies", "relations", "phrasing", "weathers", "jitter", "val", "test")],
+    + [
+        f"fit.{name}"
+        for name in (
+            "min_steps",
+            "patience",
+            "batch",
+            "learning_rate",
+            "max_steps",
+            "protocol",
+            "precision",
+            "compile",
+        )
+    ]
+    + [
+        f"data.{name}"
+        for name in ("seed", "frequencies", "relations", "phrasing", "weathers", "jitter", "val", "test")
+    ],
 )
 def test_any_value_of_a_key_is_planned_or_refused(key, refused):
     plain = {
-        *("true", "0", "-1", "1.5"), '""', "[]", "2020-01-01"  # some of these may be meant
-    }  # fmt: skip
+        *("true", "0", "-1", "1.5"),
+        '""',
+        "[]",
+        "2020-01-01",  # some of these may be meant
+    }
     for value in VALUES:
         table, dot, name = key.rpartition(".")
         if key in ("grid", "version"):
             told = refused(f"version = 1\n{key} = {value}\n")
         else:
-            told = refused(preset(after=f"[{table}]\n{name} = {value}") if dot else preset(f"{key} = {value}"))
-        assert told or value in plain or name in ("compile", "protocol", "precision", "same_data", "same_world"), value
+            told = refused(
+                preset(after=f"[{table}]\n{name} = {value}") if dot else preset(f"{key} = {value}")
+            )
+        assert (
+            told or value in plain or name in ("compile", "protocol", "precision", "same_data", "same_world")
+        ), value
 
 
 @pytest.mark.parametrize(
@@ -116,12 +186,14 @@ def test_what_is_no_preset_ends_at_once(text, refused):
 
 
 def test_a_grid_is_counted_before_it_is_made(refused, monkeypatch):
-    monkeypatch.setattr("simtown.training.plan.Cell", lambda *_: pytest.fail("a cell was made"))
+    monkeypatch.setattr("simtown.training.plan.SweepCell", lambda *_: pytest.fail("a cell was made"))
     many = f"[{','.join(['7'] * 900)}]"
     told = refused(preset(entities=many, seeds=many, train_sizes=many))
     assert "asks for 729,000,000 runs, more than 20,000" in told
     assert "searches, more than 500" in refused(preset("adaptive = [0.9]", entities=many, train_sizes="[20]"))
-    assert "runs, more than 20,000" in refused(preset("adaptive = [0.9]", seeds=many, train_sizes="[1000000000]"))
+    assert "runs, more than 20,000" in refused(
+        preset("adaptive = [0.9]", seeds=many, train_sizes="[1000000000]")
+    )
 
 
 @pytest.mark.parametrize("kind", ["outside", "absolute", "link", "pipe"])
@@ -131,7 +203,12 @@ def test_a_preset_names_a_table_beside_it_or_none(kind, tmp_path):
     folder = tmp_path / "mine"
     folder.mkdir()
     (tmp_path / "secret.csv").write_text(table)
-    name = {"outside": "../secret.csv", "absolute": str(tmp_path / "secret.csv"), "link": "link.csv", "pipe": "pipe.csv"}[kind]
+    name = {
+        "outside": "../secret.csv",
+        "absolute": str(tmp_path / "secret.csv"),
+        "link": "link.csv",
+        "pipe": "pipe.csv",
+    }[kind]
     (folder / "link.csv").symlink_to("../secret.csv")
     os.mkfifo(folder / "pipe.csv")
     (folder / "p.toml").write_text(preset(after=f'[data]\nfrequencies = "{name}"'))
@@ -170,13 +247,16 @@ def test_a_preset_is_a_small_plain_file(kind, tmp_path):
 @pytest.fixture
 def plan(tmp_path):
     (tmp_path / "p.toml").write_text(
-        'version = 1\nsize = "32"\n[fit]\nprotocol = "paper"\nbatch = 16\nmax_steps = 2\n[data]\nval = 4\ntest = 4\n[[grid]]\n'
+        'version = 1\nsize = "32"\n[fit]\nprotocol = "paper"\nbatch = 16\nmax_steps = 2\n[data]\nval = '
+        "4\ntest = 4\n[[grid]]\n"
         'entities = [3]\ndistractor = [false]\nmodels = ["question-only"]\ntrain_sizes = [10]\nseeds = [0]\n'
     )
     return read(str(tmp_path / "p.toml"), "cpu")
 
 
-@pytest.mark.parametrize("place", ["out/data", "out/runs", "out/runs/question-only-3-10-seed0", "out/data/3-seed0-10", "kept"])
+@pytest.mark.parametrize(
+    "place", ["out/data", "out/runs", "out/runs/question-only-3-10-seed0", "out/data/3-seed0-10", "kept"]
+)
 def test_a_sweep_writes_through_no_link(place, plan, tmp_path, cli, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "outside").mkdir()
@@ -204,12 +284,16 @@ def test_a_kept_cell_of_a_stranger_is_checked(plan, tmp_path, cli, monkeypatch, 
     fit(small("question-only", max_steps=4), towns.hamlet(tmp_path_factory), tmp_path / plan.cells[0].name)
     kept = cells.save(tmp_path / plan.cells[0].name, tmp_path / "kept")
     shutil.copy(kept, tmp_path / "whole")
-    for old, new in (('"accuracy":', '"accuracy":[],"x":'), ('"steps":4', '"steps":"many"'), ('"seconds":', '"seconds":-1,"x":')):
+    for old, new in (
+        ('"accuracy":', '"accuracy":[],"x":'),
+        ('"steps":4', '"steps":"many"'),
+        ('"seconds":', '"seconds":-1,"x":'),
+    ):
         text = (tmp_path / "whole").read_text()
         assert old in text
         kept.write_text(text.replace(old, new))
         with pytest.raises(DamagedError):
-            sweeps.begun(plan, tmp_path / "out", kept.parent)
+            sweeps.started_runs(plan, tmp_path / "out", kept.parent)
 
 
 # How long it takes
@@ -218,16 +302,21 @@ def test_a_kept_cell_of_a_stranger_is_checked(plan, tmp_path, cli, monkeypatch, 
 def test_a_model_that_is_too_large_is_not_made_to_time_it(monkeypatch):
     monkeypatch.setattr(forecast, "_noise", lambda *_: pytest.fail("noise was made"))
     data = Settings(entities=5, width=4_096, height=4_096)
-    for settings in (small("pbn", batch=2), small("question-only", batch=10**9, train_size=10**9, options={"hidden": 10_000})):
-        assert forecast.seconds_a_step(Cell(data, settings), 1) is None
+    for settings in (
+        small("pbn", batch=2),
+        small("question-only", batch=10**9, train_size=10**9, options={"hidden": 10_000}),
+    ):
+        assert forecast.seconds_a_step(SweepCell(data, settings), 1) is None
 
 
 def test_a_large_batch_is_timed_on_a_part_of_it(monkeypatch):
     made = []
     noise = forecast._noise
     monkeypatch.setattr(forecast, "_LARGEST_BATCH", 10 * 32 * 32 * 12)
-    monkeypatch.setattr(forecast, "_noise", lambda world, b, device: (made.append(b), noise(world, b, device))[1])
-    cell = Cell(towns.TOWN, small("question-only", batch=10**6, train_size=10**6))
+    monkeypatch.setattr(
+        forecast, "_noise", lambda world, b, device: (made.append(b), noise(world, b, device))[1]
+    )
+    cell = SweepCell(towns.TOWN, small("question-only", batch=10**6, train_size=10**6))
     assert forecast.seconds_a_step(cell, 1) > 0
     assert made == [10]
 
@@ -301,7 +390,12 @@ def test_names_that_mean_something_to_others_are_names(tmp_path, cli):
     """To a spreadsheet, to matplotlib, to rich, to a page; and numbers at the end of their range."""
     names = ["=1+1", r"$\frac{", "_[bold]x[/nothing]", "x" * 200]
     top = 10**15 - 1
-    lines = [f'"{name}",{size},0,{correct},100,{world}' for name in names for size, correct in ((1, 60), (top, 99)) for world in (1, top)]
+    lines = [
+        f'"{name}",{size},0,{correct},100,{world}'
+        for name in names
+        for size, correct in ((1, 60), (top, 99))
+        for world in (1, top)
+    ]
     (tmp_path / "t.csv").write_text(HEAD.replace("\n", ",world\n") + "\n".join(lines))
     cli("complexity", tmp_path / "t.csv", "--replicates", 40, "--out", tmp_path / "out").succeeds()
     assert (tmp_path / "out" / "samples.png").stat().st_size > 10_000

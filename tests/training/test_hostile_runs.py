@@ -1,4 +1,6 @@
-"""A run from a stranger: whatever its files hold, it is read or refused in one line, and nothing outside it is read or written."""
+"""A run from a stranger: whatever its files hold, it is read or refused in one line, and nothing outside it
+is read or written.
+"""
 
 import io
 import json
@@ -18,14 +20,18 @@ from PIL.PngImagePlugin import PngInfo  # noqa: E402
 from safetensors import safe_open  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
 
+from simtown.core.files import DamagedError, ForeignDirectoryError, RefusedError  # noqa: E402
+from simtown.core.pictures import open_picture  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.datasets.reader import open_dataset  # noqa: E402
 from simtown.datasets.settings import SettingsError  # noqa: E402
-from simtown.files import DamagedError, ForeignDirectoryError, RefusedError  # noqa: E402
-from simtown.pictures import open_picture  # noqa: E402
-from simtown.training import cells, results, weights  # noqa: E402
-from simtown.training import run as runs  # noqa: E402
-from simtown.training.ask import Answer, draw, evaluate, open_run, predict  # noqa: E402
+from simtown.training import (  # noqa: E402
+    cells,
+    results,
+    run_directory,
+    weights,
+)
+from simtown.training.ask import ModelAnswer, draw, evaluate, open_run, predict  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
 from simtown.training.models import build, options  # noqa: E402
 from simtown.training.results import read_runs  # noqa: E402
@@ -35,7 +41,21 @@ from tests.training.towns import Interrupter, small  # noqa: E402
 SETTINGS = small("question-only", max_steps=8)
 #: What stands where a number, a text or a table belongs.
 VALUES = (
-    *(None, True, -1, 0, 1.5, 10**30, 10**400, float("nan"), float("inf"), "", "x" * 100_000, "a\nb\x1b[31m", "../../x"),
+    *(
+        None,
+        True,
+        -1,
+        0,
+        1.5,
+        10**30,
+        10**400,
+        float("nan"),
+        float("inf"),
+        "",
+        "x" * 100_000,
+        "a\nb\x1b[31m",
+        "../../x",
+    ),
     *([], [[]], {}, {"a": {"b": 1}}, ["../x"] * 3),
 )
 #: What a message may have at most, besides the path that the test chose.
@@ -126,7 +146,7 @@ def test_any_value_anywhere_in_a_run_is_read_or_refused(done, data, tmp_path):
             for call in (
                 lambda: read_runs([done]),
                 lambda: cells.load(kept),
-                lambda: runs.begin(done, SETTINGS, dataset),
+                lambda: run_directory.begin(done, SETTINGS, dataset),
                 lambda: cells.save(done, tmp_path / "again"),
             ):
                 if one_line(call):
@@ -159,14 +179,18 @@ def test_a_model_takes_no_memory_that_its_weights_do_not(change, done, monkeypat
     changed(done, "run.json", spoil)
 
     def counted(*words):
-        assert torch.get_default_device().type == "meta", "no model is made before its weights are known to be its own"
+        assert torch.get_default_device().type == "meta", (
+            "no model is made before its weights are known to be its own"
+        )
         return build(*words)
 
     monkeypatch.setattr("simtown.training.ask.build", counted)
     assert "damaged" in (told := one_line(lambda: open_run(done))) or "cannot make" in told
 
 
-@pytest.mark.parametrize("change", [{"width": 4_096, "height": 4_096}, {"entities": 900}, {"world_seed": 5, "catalogue": 77}])
+@pytest.mark.parametrize(
+    "change", [{"width": 4_096, "height": 4_096}, {"entities": 900}, {"world_seed": 5, "catalogue": 77}]
+)
 def test_a_world_that_cannot_be_is_refused(change, done):
     changed(done, "run.json", lambda run: run["data"].update(change))
     assert one_line(lambda: predict(done, Path("any.png"), "Is a sedan left of a taxi?"))
@@ -174,18 +198,29 @@ def test_a_world_that_cannot_be_is_refused(change, done):
 
 def test_a_large_run_json_is_not_parsed(done):
     (done / "run.json").write_text('{"format": "simtown-run", "a": "' + "x" * 400_000 + '"}')
-    for call in (lambda: read_runs([done]), lambda: runs.load(done)):
+    for call in (lambda: read_runs([done]), lambda: run_directory.load(done)):
         assert "too large" in one_line(call)
     (done / "run.json").write_text("[" * 100_000)
-    for call in (lambda: read_runs([done]), lambda: runs.load(done)):
+    for call in (lambda: read_runs([done]), lambda: run_directory.load(done)):
         assert "too deeply" in one_line(call)
 
 
 def test_a_finished_run_that_says_too_little_is_refused(done, data, cli):
     changed(done, "run.json", lambda run: run["test"].pop("deciles"))
-    cli("fit", data, "--model", "question-only", "--protocol", "paper", "--batch", 16, "--max-steps", 8, "--out", done).refuses(
-        "lacks 'test.deciles'", code=1
-    )
+    cli(
+        "fit",
+        data,
+        "--model",
+        "question-only",
+        "--protocol",
+        "paper",
+        "--batch",
+        16,
+        "--max-steps",
+        8,
+        "--out",
+        done,
+    ).refuses("lacks 'test.deciles'", code=1)
 
 
 # Right answers
@@ -224,7 +259,11 @@ def test_nothing_outside_is_looked_at_for_runs(done, tmp_path):
     inside, outside = tmp_path / "inside", tmp_path / "outside"
     shutil.copytree(done, inside / "mine")
     shutil.copytree(done, outside / "private")
-    changed(outside / "private", "run.json", lambda run: run.update(seed=7, settings=run["settings"] | {"seed": 7}))
+    changed(
+        outside / "private",
+        "run.json",
+        lambda run: run.update(seed=7, settings=run["settings"] | {"seed": 7}),
+    )
     shutil.copy(cells.save(done, tmp_path / "kept"), outside / "cell.json")
     (inside / "elsewhere").symlink_to(outside)
     (inside / "circle").symlink_to(inside)
@@ -261,7 +300,10 @@ def test_a_file_of_a_run_is_a_plain_file(name, kind, done, tmp_path):
         (done / name).symlink_to(tmp_path / "elsewhere")
     else:
         os.mkfifo(done / name)
-    readers = {"weights.safetensors": lambda: open_run(done), "metrics.jsonl": lambda: runs.read_metrics(done)}
+    readers = {
+        "weights.safetensors": lambda: open_run(done),
+        "metrics.jsonl": lambda: run_directory.read_metrics(done),
+    }
     told = one_line(readers.get(name, lambda: read_runs([done])))
     assert "symbolic link" in told or "no plain file" in told or "no finished run" in told
 
@@ -286,21 +328,31 @@ def other_weights(path, change):
     [
         (lambda p: p.write_bytes(struct.pack("<Q", 2**62) + b"{"), "no file of tensors"),
         (
-            lambda p: p.write_bytes(header({"a": {"dtype": "F32", "shape": [10**12], "data_offsets": [0, 4 * 10**12]}})),
+            lambda p: p.write_bytes(
+                header({"a": {"dtype": "F32", "shape": [10**12], "data_offsets": [0, 4 * 10**12]}})
+            ),
             "no file of tensors",
         ),
         (
-            lambda p: p.write_bytes(header({"a": {"dtype": "F32", "shape": [0, 2**60, 2**60], "data_offsets": [0, 0]}})),
+            lambda p: p.write_bytes(
+                header({"a": {"dtype": "F32", "shape": [0, 2**60, 2**60], "data_offsets": [0, 0]}})
+            ),
             "no file of tensors",
         ),
         (lambda p: p.write_bytes(header({"__metadata__": [], "a": 3})), "no file of tensors"),
         (lambda p: p.write_bytes(b"[" * 100_000), "no file of tensors"),
         (lambda p: p.write_bytes(b""), "no file of tensors"),
         (lambda p: os.truncate(p, 2**40), "too large"),
-        (lambda p: other_weights(p, lambda t: t.update(more=torch.zeros(3))), "tensors that the model has not"),
+        (
+            lambda p: other_weights(p, lambda t: t.update(more=torch.zeros(3))),
+            "tensors that the model has not",
+        ),
         (lambda p: other_weights(p, lambda t: t.popitem()), "it lacks"),
         (lambda p: other_weights(p, lambda t: t.update({min(t): torch.zeros(2)})), "other sizes"),
-        (lambda p: other_weights(p, lambda t: t.update({min(t): t[min(t)].to(torch.float16)})), "other sizes"),
+        (
+            lambda p: other_weights(p, lambda t: t.update({min(t): t[min(t)].to(torch.float16)})),
+            "other sizes",
+        ),
     ],
 )
 def test_weights_are_those_of_the_model_or_not_read(damage, words, done):
@@ -316,13 +368,18 @@ def test_weights_that_give_no_number_are_told(done, tmp_path):
         predict(done, tmp_path / "any.png", "Is a sedan left of a school bus?")
 
 
-@pytest.mark.parametrize("name", ["pbn", "cnn-lstm", "cnn-lstm-boxes", "film", "relation-network", "vit", "true-boxes", "question-only"])
+@pytest.mark.parametrize(
+    "name",
+    ["pbn", "cnn-lstm", "cnn-lstm-boxes", "film", "relation-network", "vit", "true-boxes", "question-only"],
+)
 def test_the_sizes_of_a_model_are_known_without_its_numbers(name):
     def make():
         return build(name, towns.world(), options(name, {}))
 
     sizes, whole = weights.sizes_of(make), make().state_dict()
-    assert {key: (value.shape, value.dtype) for key, value in sizes.items()} == {k: (v.shape, v.dtype) for k, v in whole.items()}
+    assert {key: (value.shape, value.dtype) for key, value in sizes.items()} == {
+        k: (v.shape, v.dtype) for k, v in whole.items()
+    }
     assert all(value.device.type == "meta" for value in sizes.values())
 
 
@@ -336,7 +393,10 @@ def state_of(path):
 
 def between(tensors, place):
     """Make a state one of between two validations, as :meth:`State.save` writes it."""
-    tensors |= {"middle.totals": torch.zeros(3, dtype=torch.float64), "middle.random.cpu": torch.get_rng_state()}
+    tensors |= {
+        "middle.totals": torch.zeros(3, dtype=torch.float64),
+        "middle.random.cpu": torch.get_rng_state(),
+    }
     place["middle"] = {"steps": 1, "seconds": 1.0}
 
 
@@ -408,7 +468,9 @@ def test_no_pickle_is_read(begun, data, tmp_path):
     assert not (tmp_path / "marker").exists()
 
 
-@pytest.mark.parametrize("name", ["metrics.jsonl", "weights.safetensors", "state.safetensors", "test.npz", "curve.png", "run.json"])
+@pytest.mark.parametrize(
+    "name", ["metrics.jsonl", "weights.safetensors", "state.safetensors", "test.npz", "curve.png", "run.json"]
+)
 def test_going_on_writes_through_no_link(name, begun, data, tmp_path):
     outside = tmp_path / "outside"
     outside.write_text("mine")
@@ -437,7 +499,7 @@ def test_metrics_are_appended_through_no_link(begun, tmp_path):
     (begun / "metrics.jsonl").unlink()
     (begun / "metrics.jsonl").symlink_to(tmp_path / "outside")
     with pytest.raises(OSError, match="symbolic link"):
-        runs.append_metrics(begun, {"epoch": 1})
+        run_directory.append_metrics(begun, {"epoch": 1})
     assert not (tmp_path / "outside").exists()
 
 
@@ -468,16 +530,20 @@ def test_metrics_are_numbers_or_refused(text, begun, data):
 
 def test_metrics_are_as_many_as_a_run_has(begun, monkeypatch):
     (begun / "metrics.jsonl").write_text((json.dumps(ROW) + "\n") * 30)
-    monkeypatch.setattr(runs, "_MOST_ROWS", 20)
+    monkeypatch.setattr(run_directory, "_MOST_ROWS", 20)
     with pytest.raises(DamagedError, match="more than 20 rows"):
-        runs.read_metrics(begun)
+        run_directory.read_metrics(begun)
 
 
 def test_a_stream_reads_no_table_that_a_data_set_names(tmp_path):
-    """A manifest may name any file of this machine; it holds the frequencies that the examples were drawn with."""
+    """A manifest may name any file of this machine; it holds the frequencies that the examples were drawn
+    with.
+    """
     table = tmp_path / "table.csv"
     table.write_text("entity,subject,object\na,3,1\nb,1,1\nc,1,2\n")
-    generate(towns.replace(towns.TOWN, n=20, val=4, test=4, frequencies=str(table)), tmp_path / "set", workers=1)
+    generate(
+        towns.replace(towns.TOWN, n=20, val=4, test=4, frequencies=str(table)), tmp_path / "set", workers=1
+    )
     table.unlink()
     os.mkfifo(table)
     settings = small("question-only", stream=True, train_size=8, max_steps=2, batch=8)
@@ -537,7 +603,10 @@ def saved(form, **more):
     return file.getvalue()
 
 
-POSTSCRIPT = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 64 64\n%%EndComments\n0 0 moveto 64 64 lineto stroke\nshowpage\n%%EOF\n"
+POSTSCRIPT = (
+    b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 64 64\n%%EndComments\n0 0 moveto 64 64 lineto "
+    b"stroke\nshowpage\n%%EOF\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -565,7 +634,9 @@ def test_what_is_no_picture_is_one_line(content, words, done, tmp_path, monkeypa
         (tmp_path / "bin" / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     (tmp_path / "x.png").write_bytes(content)
-    with pytest.raises(SettingsError, match=f"cannot be read as a picture: .*{words}" if words != "cannot be read" else words):
+    with pytest.raises(
+        SettingsError, match=f"cannot be read as a picture: .*{words}" if words != "cannot be read" else words
+    ):
         predict(done, tmp_path / "x.png", "Is a sedan left of a school bus?")
     assert not (tmp_path / "marker").exists()
 
@@ -579,7 +650,9 @@ def test_every_kind_of_png_and_jpeg_is_a_picture_in_three_colours(tmp_path):
     for name, content in pictures.items():
         (tmp_path / name).write_bytes(content)
         picture = open_picture(tmp_path / name)
-        assert (picture.mode, picture.size) == ("RGB", (5, 4) if name not in ("jpeg", "mpo") else (64, 64)), name
+        assert (picture.mode, picture.size) == ("RGB", (5, 4) if name not in ("jpeg", "mpo") else (64, 64)), (
+            name
+        )
     (tmp_path / "link").symlink_to(tmp_path / "RGB")
     assert open_picture(tmp_path / "link").size == (5, 4), "the person named it"
     os.mkfifo(tmp_path / "pipe")
@@ -590,13 +663,15 @@ def test_every_kind_of_png_and_jpeg_is_a_picture_in_three_colours(tmp_path):
 
 def test_boxes_far_outside_are_drawn_at_once():
     boxes = np.array([[-1e30, -1e30, 1e30, 1e30], [1e18, 1e18, 1e19, 1e19]])
-    assert draw(Image.new("RGB", (60, 40)), Answer(0.5, boxes, (0, 0, 60, 40))).size == (60, 40)
+    assert draw(Image.new("RGB", (60, 40)), ModelAnswer(0.5, boxes, (0, 0, 60, 40))).size == (60, 40)
 
 
 def test_a_picture_is_read_once(done, tmp_path, cli, monkeypatch):
     """What is drawn on is what was asked about, even where the file changes between."""
     seen = []
-    monkeypatch.setattr("simtown.pictures.read_bytes", lambda path, largest: (seen.append(path), path.read_bytes())[1])
+    monkeypatch.setattr(
+        "simtown.core.pictures.read_bytes", lambda path, largest: (seen.append(path), path.read_bytes())[1]
+    )
     (tmp_path / "x.png").write_bytes(png((64, 64)))
     answer = predict(done, tmp_path / "x.png", "Is a sedan left of a school bus?")
     draw(answer.picture, answer)

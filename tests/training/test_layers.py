@@ -7,7 +7,15 @@ torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train
 
 from torch import nn  # noqa: E402
 
-from simtown.training.models.layers import HEAD, QuestionEncoder, Wide, half, perceptron, scaled, with_coordinates  # noqa: E402
+from simtown.training.models.layers import (  # noqa: E402
+    HEAD,
+    QuestionEncoder,
+    Wide,
+    half,
+    perceptron,
+    scaled,
+    with_coordinates,
+)
 
 
 @pytest.mark.parametrize("size", range(1, 40))
@@ -40,12 +48,17 @@ def test_the_signal_enters_a_perceptron_at_its_size(init):
 def test_orthogonal_layers_keep_the_signal_and_default_ones_lose_it():
     torch.manual_seed(0)
     x = torch.randn(512, 128)
-    spread = {init: float(perceptron(128, 100, 50, 25, 25, 4, init=init)(x).detach().std(0).mean()) for init in ("default", "orthogonal")}
+    spread = {
+        init: float(perceptron(128, 100, 50, 25, 25, 4, init=init)(x).detach().std(0).mean())
+        for init in ("default", "orthogonal")
+    }
     assert spread["orthogonal"] > 5 * spread["default"]
 
 
 def dead(plain, seed, steps=60):
-    """Share of the first layer's ReLU units that no longer differ between inputs, after Adam on labels that nothing explains."""
+    """Share of the first layer's ReLU units that no longer differ between inputs, after Adam on labels that
+    nothing explains.
+    """
     torch.manual_seed(seed)
     x = torch.relu(torch.randn(1024, 3000)) / 2
     head = perceptron(3000, *HEAD)
@@ -58,7 +71,9 @@ def dead(plain, seed, steps=60):
     model = nn.Sequential(head, nn.Linear(HEAD[-1], 1))
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     for _ in range(steps):
-        loss = nn.functional.binary_cross_entropy_with_logits(model(x[torch.randint(1024, (128,))])[:, 0], torch.randint(2, (128,)).float())
+        loss = nn.functional.binary_cross_entropy_with_logits(
+            model(x[torch.randint(1024, (128,))])[:, 0], torch.randint(2, (128,)).float()
+        )
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -66,7 +81,10 @@ def dead(plain, seed, steps=60):
 
 
 def test_adam_kills_a_plain_first_layer_and_not_a_wide_one():
-    """Some 36 % against none. How many exactly, the order of additions decides: so the means of two seeds, and far apart."""
+    """Some 36 % against none.
+
+    How many exactly, the order of additions decides: so the means of two seeds, and far apart.
+    """
     plain, wide = (np.mean([dead(kind, seed) for seed in range(2)]) for kind in (True, False))
     assert plain > 0.1
     assert wide < plain / 4

@@ -15,7 +15,7 @@ from scipy.stats import binom  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.datasets.settings import Settings  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
-from simtown.training.run import FitSettings  # noqa: E402
+from simtown.training.settings import FitSettings  # noqa: E402
 
 CHOICE = FitSettings("pbn", 1_000, min_steps=384, max_steps=384)
 
@@ -29,7 +29,9 @@ def pair(tmp_path_factory):
 
 
 def by_chance(accuracy, n):
-    """Whether tossing n coins gives so many right answers, but for once in 10^9: every processor trains another model, and tosses anew."""
+    """Whether tossing n coins gives so many right answers, but for once in 10^9: every processor trains
+    another model, and tosses anew.
+    """
     low, high = binom.interval(1 - 1e-9, n, 0.5)
     return low <= accuracy * n <= high
 
@@ -38,7 +40,8 @@ def by_chance(accuracy, n):
 def shuffled(pair, tmp_path_factory):
     """The same with answers tossed anew: half of either truth of each relation are yes.
 
-    Those of the test too: judged by the true ones a model is far from a coin, for it says one thing of all that look alike to it.
+    Those of the test too: judged by the true ones a model is far from a coin, for it says one thing of all
+    that look alike to it.
     """
     directory, rng = tmp_path_factory.mktemp("shuffled") / "town", np.random.default_rng(0)
     for path in sorted(Path(shutil.copytree(pair, directory)).glob("*.h5")):  # one a split
@@ -63,7 +66,9 @@ def test_the_place_binder_learns_a_small_world(pair, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["pbn", "cnn-lstm"])
 def test_answers_tossed_anew_cannot_be_learned(model, shuffled, tmp_path):
-    """What a model makes of the pictures is arbitrary here, but it cannot know the tossed answers of the test."""
+    """What a model makes of the pictures is arbitrary here, but it cannot know the tossed answers of the
+    test.
+    """
     told = fit(replace(CHOICE, model=model, max_steps=160), shuffled, tmp_path / "run")
     assert by_chance(told["test"]["accuracy"], 1_000), told["test"]
 

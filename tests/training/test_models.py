@@ -1,4 +1,6 @@
-"""The models: sizes as in section 6.5, the exact short form of the labelled convolution, losses and their gradients."""
+"""The models: sizes as in section 6.5, the exact short form of the labelled convolution, losses and their
+gradients.
+"""
 
 import numpy as np
 import pytest
@@ -22,7 +24,12 @@ from tests.training.towns import noise, world  # noqa: E402
 quick = settings(max_examples=40)
 HIDDEN = [128, 100, 50, 25, 25, 4]
 #: The filters of the paper's models, and of the two that differ from them in whether they are told boxes.
-FILTERS = {"pbn": [32, 64, 64], "pbn-no-boxes": [32, 64, 64], "cnn-lstm": [20, 50, 100], "cnn-lstm-boxes": [20, 50, 100]}
+FILTERS = {
+    "pbn": [32, 64, 64],
+    "pbn-no-boxes": [32, 64, 64],
+    "cnn-lstm": [20, 50, 100],
+    "cnn-lstm-boxes": [20, 50, 100],
+}
 PAPERS = list(FILTERS)
 #: Learning a batch by heart takes these seconds.
 SLOW_BY_HEART = ["pbn-no-boxes", "cnn-lstm-boxes", "vit", "true-boxes"]
@@ -42,7 +49,7 @@ def double(batch):
 
 
 def exact(name, b=8, **chosen):
-    """A fresh model and examples for it in float64, where rounding is too small to look like anything else."""
+    """A fresh model and examples for it in float64, whose rounding is too small to matter."""
     return make(name, **chosen).double().eval(), double(noise(world(), b))
 
 
@@ -64,7 +71,9 @@ def differ(one, other):
     filters=st.integers(1, 6),
     seed=st.integers(0, 99),
 )
-def test_the_short_form_is_the_plain_one_in_value_and_gradient(height, width, slots, b, embedding, filters, seed):
+def test_the_short_form_is_the_plain_one_in_value_and_gradient(
+    height, width, slots, b, embedding, filters, seed
+):
     torch.manual_seed(seed)
     look = LabelledConvolution(embedding, filters, height, width).double()
     image = torch.randn(b, 3, height, width, dtype=torch.float64, requires_grad=True)
@@ -74,18 +83,25 @@ def test_the_short_form_is_the_plain_one_in_value_and_gradient(height, width, sl
     torch.testing.assert_close(short, plain)
     pull = torch.randn_like(plain)
     wanted = (look.conv.weight, image, labels)
-    for ours, theirs in zip(torch.autograd.grad(short, wanted, pull), torch.autograd.grad(plain, wanted, pull), strict=True):
+    for ours, theirs in zip(
+        torch.autograd.grad(short, wanted, pull), torch.autograd.grad(plain, wanted, pull), strict=True
+    ):
         torch.testing.assert_close(ours, theirs)
 
 
 def test_the_short_form_is_the_plain_one_in_the_precision_and_memory_layout_of_training():
     look = LabelledConvolution(32, 32, 64, 64)
-    image, labels = torch.rand(4, 3, 64, 64).contiguous(memory_format=torch.channels_last), torch.randn(2, 4, 32)
+    image, labels = (
+        torch.rand(4, 3, 64, 64).contiguous(memory_format=torch.channels_last),
+        torch.randn(2, 4, 32),
+    )
     short, plain = look(image, labels), look.plain(image, labels)
     terms = look.conv.weight[0].numel()
     with torch.no_grad():
         look.conv.weight.abs_()
-        most = terms * torch.finfo(torch.float32).eps * look.plain(image, labels.abs())  # what rounding does to two such sums at most
+        most = (
+            terms * torch.finfo(torch.float32).eps * look.plain(image, labels.abs())
+        )  # what rounding does to two such sums at most
     assert ((short - plain).abs() <= most).all()
     assert plain.std() > 100 * most.max()
 
@@ -121,7 +137,13 @@ def test_the_convolutions_are_those_of_the_paper(name):
 
 @pytest.mark.parametrize(
     ("name", "after"),
-    [("pbn", [32, 32, 1]), ("pbn-no-boxes", [32, 32, 1]), ("cnn-lstm", [1]), ("cnn-lstm-boxes", [1, 8]), ("question-only", [1])],
+    [
+        ("pbn", [32, 32, 1]),
+        ("pbn-no-boxes", [32, 32, 1]),
+        ("cnn-lstm", [1]),
+        ("cnn-lstm-boxes", [1, 8]),
+        ("question-only", [1]),
+    ],
 )
 def test_the_perceptron_on_top_is_that_of_the_paper(name, after):
     assert [m.out_features for m in make(name).modules() if isinstance(m, nn.Linear)] == HIDDEN + after
@@ -152,7 +174,9 @@ def test_stages_normalise_then_cut_then_drop_whole_channels():
     x = torch.randn(64, 20, 5, 5) * 3 + 2
     torch.manual_seed(0)
     y = stage(x.clone())
-    norm = torch.relu((x - x.mean((0, 2, 3), keepdim=True)) / (x.var((0, 2, 3), keepdim=True, unbiased=False) + 1e-5).sqrt())
+    norm = torch.relu(
+        (x - x.mean((0, 2, 3), keepdim=True)) / (x.var((0, 2, 3), keepdim=True, unbiased=False) + 1e-5).sqrt()
+    )
     gone = (y == 0).all(-1).all(-1)
     assert 0.4 < gone.float().mean() < 0.6
     torch.testing.assert_close(y[~gone], 2 * norm[~gone], rtol=1e-3, atol=1e-4)
@@ -188,7 +212,11 @@ def test_the_slots_share_their_weights():
 def test_a_box_depends_on_the_picture_and_its_own_entity_alone():
     model, batch = exact("pbn")
     boxes = model.boxes(batch)
-    batch.object, batch.relation, batch.tokens = (batch.object + 1) % 5, (batch.relation + 1) % 4, batch.tokens * 0
+    batch.object, batch.relation, batch.tokens = (
+        (batch.object + 1) % 5,
+        (batch.relation + 1) % 4,
+        batch.tokens * 0,
+    )
     other = model.boxes(batch)
     torch.testing.assert_close(other[0], boxes[0])
     assert differ(other[1], boxes[1]).any(-1).all()
@@ -218,7 +246,9 @@ def test_an_answer_depends_on_what_the_model_is_given_and_on_nothing_else(name):
     model, batch = exact(name)
     logits, read = model(batch), set()
     for field, value in vars(batch).items():
-        other = 1 - value if field == "answer" else (value + 1) % 3 if field == "relation" else value.roll(1, 0)
+        other = (
+            1 - value if field == "answer" else (value + 1) % 3 if field == "relation" else value.roll(1, 0)
+        )
         if differ(model(Batch(**{**vars(batch), field: other})), logits).any():
             read.add(field)
     assert read == READS[name]
@@ -302,10 +332,14 @@ def test_a_film_block_by_hand():
     block.norm.running_var.uniform_(0.5, 2)
     x, scale, shift = torch.randn(2, 3, 4, 5).double(), torch.randn(2, 3).double(), torch.randn(2, 3).double()
     entered = torch.relu(
-        torch.einsum("oc,bchw->bohw", block.enter.weight[:, :, 0, 0], with_coordinates(x)) + block.enter.bias[:, None, None]
+        torch.einsum("oc,bchw->bohw", block.enter.weight[:, :, 0, 0], with_coordinates(x))
+        + block.enter.bias[:, None, None]
     )
     maps = nn.functional.conv2d(entered, block.conv.weight, padding=1)
-    mean, spread = block.norm.running_mean[:, None, None], (block.norm.running_var + block.norm.eps).sqrt()[:, None, None]
+    mean, spread = (
+        block.norm.running_mean[:, None, None],
+        (block.norm.running_var + block.norm.eps).sqrt()[:, None, None],
+    )
     modulated = scale[..., None, None] * ((maps - mean) / spread) + shift[..., None, None]
     torch.testing.assert_close(block(x, scale, shift), entered + modulated.clamp(min=0))
 
@@ -372,12 +406,20 @@ def test_the_loss_of_a_model_without_its_own_is_cross_entropy():
     model, batch = exact("cnn-lstm", 16)
     loss, logits = loss_of(model, batch)
     z, y = logits.detach().numpy(), batch.answer.numpy()
-    assert loss.item() == pytest.approx(np.where(y == 1, np.log1p(np.exp(-z)), np.log1p(np.exp(z))).mean(), rel=1e-5)
+    assert loss.item() == pytest.approx(
+        np.where(y == 1, np.log1p(np.exp(-z)), np.log1p(np.exp(z))).mean(), rel=1e-5
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "felt"),
-    [("pbn", True), ("pbn-no-boxes", False), ("cnn-lstm-boxes", True), ("cnn-lstm", False), *((name, False) for name in LOOKERS[2:])],
+    [
+        ("pbn", True),
+        ("pbn-no-boxes", False),
+        ("cnn-lstm-boxes", True),
+        ("cnn-lstm", False),
+        *((name, False) for name in LOOKERS[2:]),
+    ],
 )
 def test_true_boxes_teach_only_those_who_are_told_them(name, felt):
     grads = []
@@ -398,11 +440,15 @@ def test_the_box_loss_reaches_all_of_the_cnn_lstm_but_what_only_the_answer_needs
 
 @pytest.mark.parametrize(("plain", "told"), [("cnn-lstm", "cnn-lstm-boxes"), ("pbn-no-boxes", "pbn")])
 def test_two_by_two_differ_in_what_they_are_told_alone(plain, told):
-    """The same weights from the same seed, the same logits from the same weights; only the box layer, where there is one, is more."""
+    """The same weights from the same seed, the same logits from the same weights; only the box layer, where
+    there is one, is more.
+    """
     one, other, batch = make(plain).eval(), make(told).eval(), noise(world())
     weights = other.state_dict()
     assert all(torch.equal(value, weights[name]) for name, value in one.state_dict().items())
-    assert set(weights) - set(one.state_dict()) == ({"locate.weight", "locate.bias"} if told == "cnn-lstm-boxes" else set())
+    assert set(weights) - set(one.state_dict()) == (
+        {"locate.weight", "locate.bias"} if told == "cnn-lstm-boxes" else set()
+    )
     torch.testing.assert_close(one(batch), other(batch))
 
 
@@ -414,8 +460,26 @@ def test_boxes_are_shown_by_those_alone_who_were_taught_them():
 @pytest.mark.parametrize(
     ("name", "parts"),
     [
-        ("pbn", ["find.label.weight", "find.look.conv.weight", "find.locate.10.weight", "predicate.weight", "verify.0.bias"]),
-        ("cnn-lstm", ["cnn.1.norm.weight", "question.embed.weight", "question.lstm.bias_ih_l0", "decide.0.4.bias", "decide.1.weight"]),
+        (
+            "pbn",
+            [
+                "find.label.weight",
+                "find.look.conv.weight",
+                "find.locate.10.weight",
+                "predicate.weight",
+                "verify.0.bias",
+            ],
+        ),
+        (
+            "cnn-lstm",
+            [
+                "cnn.1.norm.weight",
+                "question.embed.weight",
+                "question.lstm.bias_ih_l0",
+                "decide.0.4.bias",
+                "decide.1.weight",
+            ],
+        ),
     ],
 )
 def test_gradients_are_those_of_finite_differences(name, parts):
@@ -444,13 +508,26 @@ class _Loss(nn.Module):
 
 
 def by_heart(batch, logits, loss, first):
-    """Every answer is right, and both losses are a tenth: the answers' of a coin's, all of it of a fresh model's."""
+    """Every answer is right, and both losses are a tenth: the answers' of a coin's, all of it of a fresh
+    model's.
+    """
     right = ((logits > 0) == (batch.answer > 0.5)).all()
-    return right and nn.functional.binary_cross_entropy_with_logits(logits, batch.answer) < np.log(2) / 10 and loss < first / 10
+    return (
+        right
+        and nn.functional.binary_cross_entropy_with_logits(logits, batch.answer) < np.log(2) / 10
+        and loss < first / 10
+    )
 
 
 @pytest.mark.parametrize(
-    "name", ["pbn", "cnn-lstm", "film", "relation-network", *(pytest.param(n, marks=pytest.mark.slow) for n in SLOW_BY_HEART)]
+    "name",
+    [
+        "pbn",
+        "cnn-lstm",
+        "film",
+        "relation-network",
+        *(pytest.param(n, marks=pytest.mark.slow) for n in SLOW_BY_HEART),
+    ],
 )
 def test_one_batch_can_be_learned_by_heart(name):
     """In some 120 steps; but how many, the order of additions decides, so ten times as many may be taken."""
@@ -466,7 +543,10 @@ def test_one_batch_can_be_learned_by_heart(name):
         adam.zero_grad()
         loss.backward()
         adam.step()
-    pytest.fail(f"not learned: loss {loss.item()} of {first} at first, {int(((logits > 0) == (batch.answer > 0.5)).sum())} of 32 right")
+    pytest.fail(
+        f"not learned: loss {loss.item()} of {first} at first, "
+        f"{int(((logits > 0) == (batch.answer > 0.5)).sum())} of 32 right"
+    )
 
 
 # Models by name
@@ -532,7 +612,9 @@ def test_a_model_of_ones_own_is_found_in_the_working_directory(tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     name = "towns_own_model:Own"
     assert options(name, {}) == {"wide": 3, "sharp": False}
-    assert [options(name, {"sharp": text})["sharp"] for text in ("true", "1", "yes", "no", "false", "0")] == [True] * 3 + [False] * 3
+    assert [options(name, {"sharp": text})["sharp"] for text in ("true", "1", "yes", "no", "false", "0")] == [
+        True
+    ] * 3 + [False] * 3
     with pytest.raises(ModelError, match="sharp=maybe"):
         options(name, {"sharp": "maybe"})
     made = build(name, world(), {"wide": 4, "sharp": True})

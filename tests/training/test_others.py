@@ -25,7 +25,11 @@ def table(tmp_path):
 
 def test_a_table_gives_the_tables_and_figures_of_runs(table, tmp_path, cli):
     path = table("# where it is from\n\n" + GOOD)
-    told = cli("complexity", path, "--out", tmp_path / "out", "--targets", "0.7,0.9", "--replicates", 100).succeeds().out
+    told = (
+        cli("complexity", path, "--out", tmp_path / "out", "--targets", "0.7,0.9", "--replicates", 100)
+        .succeeds()
+        .out
+    )
     assert "small" in told
     assert "entities" not in told
     assert "items only: too narrow" in " ".join(told.split())
@@ -36,11 +40,20 @@ def test_a_table_gives_the_tables_and_figures_of_runs(table, tmp_path, cli):
         rows = {(r["model"], r["target"], r["rule"]): r for r in csv.DictReader(file)}
     assert rows["small", "0.9", "smallest"]["samples"] == "1000.0"
     assert rows["large", "0.7", "smallest"]["samples_state"] == "left-censored"
-    assert {p.name for p in (tmp_path / "out").iterdir()} >= {"samples.png", "learning.png", "complexity-ratios.csv"}
+    assert {p.name for p in (tmp_path / "out").iterdir()} >= {
+        "samples.png",
+        "learning.png",
+        "complexity-ratios.csv",
+    }
 
 
 def test_worlds_have_exponents(table):
-    lines = [f"m,{n},{s},{c},1000,{k}" for k in (2, 4, 8) for n, c in ((10 * k, 600), (40 * k, 800)) for s in range(3)]
+    lines = [
+        f"m,{n},{s},{c},1000,{k}"
+        for k in (2, 4, 8)
+        for n, c in ((10 * k, 600), (40 * k, 800))
+        for s in range(3)
+    ]
     found = read_table(table(HEAD.replace("total", "total,world") + "\n".join(lines)))
     assert found.worlds
     assert found.reference == "m"
@@ -71,7 +84,10 @@ def test_counts_alone_have_binomial_intervals(table):
         ("group,size,seed,correct,total,size\n", "line 1: names a column twice"),
         (HEAD, "no results below its line 1"),
         (HEAD + "m,100,0,60\n", "line 2: 4 values for 5 columns"),
-        (HEAD + "m,100,0,60,100\n\nm,1e3,0,60,100\n", "line 4, column size: '1e3' is no whole number of at least 1"),
+        (
+            HEAD + "m,100,0,60,100\n\nm,1e3,0,60,100\n",
+            "line 4, column size: '1e3' is no whole number of at least 1",
+        ),
         (HEAD + "m,0,0,60,100\n", "line 2, column size"),
         (HEAD + "m,100,-1,60,100\n", "line 2, column seed: '-1'"),
         (HEAD + "m,100,0,0.6,100\n", "line 2, column correct"),

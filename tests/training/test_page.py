@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.search import MARGIN
+from simtown.assets.frequencies import frequencies
 from simtown.datasets.settings import Settings
 from simtown.language import sampler
 from simtown.language.relations import RELATIONS
@@ -15,8 +16,7 @@ from simtown.scenes.placement import GAP, LEAST_VISIBLE
 from simtown.training import fit, models, plan
 from simtown.training.complexity import estimate
 from simtown.training.results import Run
-from simtown.training.run import FitSettings
-from simtown.visualgenome.frequencies import frequencies
+from simtown.training.settings import FitSettings
 from tools import complexity_parts as parts
 from tools import pages
 
@@ -24,13 +24,29 @@ SIZES = (50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000)
 
 
 def results_of(needs, seeds, noise=0.03):
-    """Results with runs of the given needs at 90 %, by (model, entities[, True with a distractor]); a seed moves them by `noise`."""
+    """Results with runs of the given needs at 90 %, by (model, entities[, True with a distractor]); a seed
+    moves them by `noise`.
+    """
     runs = []
     for ((model, entities, *distractor), need), n, seed in product(needs.items(), SIZES, range(seeds)):
         distance = np.log(n / need) + noise * (seed - (seeds - 1) / 2)
         accuracy = 0.5 + 0.49 / (1 + np.exp(-2 * distance - np.log(0.4 / 0.09)))
         correct = np.arange(2000) < round(2000 * accuracy)
-        runs.append(Run(model, entities, bool(distractor), n, seed, f"{entities} {seed}", correct, seed, seed, accuracy + 0.01, accuracy))
+        runs.append(
+            Run(
+                model,
+                entities,
+                bool(distractor),
+                n,
+                seed,
+                f"{entities} {seed}",
+                correct,
+                seed,
+                seed,
+                accuracy + 0.01,
+                accuracy,
+            )
+        )
     results = parts.Results(pages.RESULTS / "nothing")
     results.__dict__["report"] = estimate(runs, replicates=60)
     return results
@@ -78,12 +94,20 @@ def test_cells_as_a_sweep_keeps_them_reach_the_page(tmp_path):
     draw = np.random.default_rng(0)
     for model, n, seed in product(("pbn", "cnn-lstm"), (100, 200, 500), (0, 1, 2)):
         correct = draw.random(2000) < (0.95 if n > 100 * (1 + (model == "cnn-lstm")) else 0.7)
+        world = {"entities": 5, "distractor": False, "seed": seed, "world_seed": seed}
+        shares = {"validation": {"accuracy": 0.9}, "reweighted": {"accuracy": 0.8}}
         run = {
-            "format": "simtown-run", "status": "done", "model": model, "train_size": n, "seed": seed, "settings": {"model": model},
-            "data": {"entities": 5, "distractor": False, "seed": seed, "world_seed": seed, "test_id": f"test {seed}"},
-            "test": {"accuracy": correct.mean(), "n": 2000, "validation": {"accuracy": 0.9}, "reweighted": {"accuracy": 0.8}},
-            "seconds": 1.0, "steps": 2000,
-        }  # fmt: skip
+            "format": "simtown-run",
+            "status": "done",
+            "model": model,
+            "train_size": n,
+            "seed": seed,
+            "settings": {"model": model},
+            "data": {**world, "test_id": f"test {seed}"},
+            "test": {"accuracy": correct.mean(), "n": 2000, **shares},
+            "seconds": 1.0,
+            "steps": 2000,
+        }
         curve = {"step": list(range(300)), "train_accuracy": [0.5] * 300, "val_accuracy": [0.5] * 300}
         answers = base64.b64encode(np.packbits(correct).tobytes()).decode()
         cell = {"format": "simtown-cell", "version": 1, "run": run, "correct": answers, "curve": curve}
@@ -96,7 +120,14 @@ def test_cells_as_a_sweep_keeps_them_reach_the_page(tmp_path):
 
 
 def test_verdicts_follow_from_the_intervals():
-    needs = {("cnn-lstm", 5): 4000, ("pbn", 5): 400, ("cnn-lstm", 15): 300, ("pbn", 15): 3000, ("cnn-lstm", 31): 1000, ("pbn", 31): 1000}
+    needs = {
+        ("cnn-lstm", 5): 4000,
+        ("pbn", 5): 400,
+        ("cnn-lstm", 15): 300,
+        ("pbn", 15): 3000,
+        ("cnn-lstm", 31): 1000,
+        ("pbn", 31): 1000,
+    }
     found = verdict_of(results_of(needs, seeds=4), "fewer examples")
     assert found["with 5 entities"] == parts.HOLDS
     assert found["with 15 entities"] == parts.FAILS
@@ -106,11 +137,17 @@ def test_verdicts_follow_from_the_intervals():
 
 @pytest.mark.parametrize(
     ("exponents", "exponent", "additional"),
-    [((1.2, 0.5), parts.HOLDS, parts.HOLDS), ((0.5, 1.2), parts.FAILS, parts.HOLDS), ((0.8, 0.8), parts.UNDECIDED, parts.HOLDS)],
+    [
+        ((1.2, 0.5), parts.HOLDS, parts.HOLDS),
+        ((0.5, 1.2), parts.FAILS, parts.HOLDS),
+        ((0.8, 0.8), parts.UNDECIDED, parts.HOLDS),
+    ],
 )
 def test_growth_is_decided_by_exponents_and_by_additional_data(exponents, exponent, additional):
     first = {"cnn-lstm": 1500, "pbn": 150}
-    needs = {(m, k): first[m] * (k / 5) ** g for m, g in zip(first, exponents, strict=True) for k in (5, 15, 31)}
+    needs = {
+        (m, k): first[m] * (k / 5) ** g for m, g in zip(first, exponents, strict=True) for k in (5, 15, 31)
+    }
     results = results_of(needs, seeds=3, noise=0.1)
     assert verdict_of(results, "larger exponent")["without a distractor"] == exponent
     assert verdict_of(results, "less additional data")["without a distractor"] == additional
@@ -118,32 +155,55 @@ def test_growth_is_decided_by_exponents_and_by_additional_data(exponents, expone
 
 
 def test_a_distractor_is_said_to_make_it_harder_where_it_does():
-    found = parts.claims(results_of({("cnn-lstm", 5): 4000, ("cnn-lstm", 5, True): 9000, ("cnn-lstm", 15, True): 10**6}, seeds=3))
+    found = parts.claims(
+        results_of(
+            {("cnn-lstm", 5): 4000, ("cnn-lstm", 5, True): 9000, ("cnn-lstm", 15, True): 10**6}, seeds=3
+        )
+    )
     said = {(c.statement, c.case): c.verdict for c in found}
-    assert said["With a distractor the CNN-LSTM needs more examples for 90 % than without", "with 5 entities"] == parts.HOLDS
-    assert said["With a distractor the CNN-LSTM needs more examples for 90 % than without", "with 15 entities"] == parts.UNMEASURED
+    assert (
+        said["With a distractor the CNN-LSTM needs more examples for 90 % than without", "with 5 entities"]
+        == parts.HOLDS
+    )
+    assert (
+        said["With a distractor the CNN-LSTM needs more examples for 90 % than without", "with 15 entities"]
+        == parts.UNMEASURED
+    )
     missed = next(c for c in found if "does not always reach" in c.statement)
-    assert missed.verdict == parts.UNDECIDED  # never with the sets that were trained, but these are smaller than the paper's largest
+    assert (
+        missed.verdict == parts.UNDECIDED
+    )  # never with the sets that were trained, but these are smaller than the paper's largest
 
 
 def test_one_seed_decides_nothing():
-    results = results_of({("cnn-lstm", 5): 4000, ("pbn", 5): 400, ("cnn-lstm", 31): 9000, ("pbn", 31): 600}, seeds=1)
+    results = results_of(
+        {("cnn-lstm", 5): 4000, ("pbn", 5): 400, ("cnn-lstm", 31): 9000, ("pbn", 31): 600}, seeds=1
+    )
     assert {c.verdict for c in parts.claims(results)} <= {parts.UNMEASURED}
     assert "Nothing so far" in parts.verdicts(results).split("What does not hold")[0]
 
 
 @pytest.mark.parametrize(
-    ("between", "said"), [((4000, 500), "more from structure"), ((500, 4000), "more from being told"), ((1500, 1500), "undecided")]
+    ("between", "said"),
+    [
+        ((4000, 500), "more from structure"),
+        ((500, 4000), "more from being told"),
+        ((1500, 1500), "undecided"),
+    ],
 )
 def test_the_readme_says_which_of_structure_and_boxes_explains_the_lead(between, said):
-    needs = dict(zip(("cnn-lstm", "cnn-lstm-boxes", "pbn-no-boxes", "pbn"), (6000, *between, 300), strict=True))
+    needs = dict(
+        zip(("cnn-lstm", "cnn-lstm-boxes", "pbn-no-boxes", "pbn"), (6000, *between, 300), strict=True)
+    )
     results = results_of({(model, 15): need for model, need in needs.items()}, seeds=3)
     assert said in parts.readme(results)
     assert said in parts.explained(results)
 
 
 def test_every_need_of_a_report_stands_in_its_table():
-    results = results_of({("cnn-lstm", 5): 4000, ("pbn", 5): 400, ("pbn", 15): 10**6, ("film", 15): 1}, seeds=2)
+    results = results_of(
+        {("cnn-lstm", 5): 4000, ("pbn", 5): 400, ("pbn", 15): 10**6, ("film", 15): 1}, seeds=2
+    )
     table = parts.needs(results)
     for row in results.report.rows:
         assert f"| {row if row.rule == 'isotonic' else row.text(row.samples)} |" in table
@@ -167,8 +227,10 @@ def test_progress_says_which_searches_are_over(tmp_path):
     )
     ladder = [20, 30, 50, 70, *SIZES[1:], 140, 300, 700]
     runs = [
-        Run("pbn", 5, False, n, seed, "t", np.arange(100) < (95 if n >= 200 else 60)) for n in ladder for seed in (0, 1)
-    ] + [Run("pbn", 15, False, 2000, 0, "u", np.arange(100) < 60)]  # fmt: skip
+        Run("pbn", 5, False, n, seed, "t", np.arange(100) < (95 if n >= 200 else 60))
+        for n in ladder
+        for seed in (0, 1)
+    ] + [Run("pbn", 15, False, 2000, 0, "u", np.arange(100) < 60)]
     table = parts.progress_of([plan.read(str(preset), "cpu")], runs)
     assert f"| no | 5 | – | 2 seeds ({2 * len(ladder)}) |" in table
     assert "| no | 15 | – | begun (1) |" in table
@@ -187,15 +249,26 @@ def test_progress_says_which_searches_are_over(tmp_path):
 )
 def test_the_search_chooses_by_its_rule(other, again, said, monkeypatch):
     monkeypatch.setattr("benchmarks.search.TRIALS", 3)
-    trials = [(number, 0, value) for number, value in enumerate([0.90, *other])] + [(number, 1, value) for number, value in again]
-    assert parts.chosen([{"trial": str(n), "seed": str(s), "val_accuracy": str(v)} for n, s, v in trials]) == said
+    trials = [(number, 0, value) for number, value in enumerate([0.90, *other])] + [
+        (number, 1, value) for number, value in again
+    ]
+    assert (
+        parts.chosen([{"trial": str(n), "seed": str(s), "val_accuracy": str(v)} for n, s, v in trials])
+        == said
+    )
 
 
 def test_the_skew_is_a_line_a_condition(tmp_path):
-    head = "model,entities,rule,samples,samples_state,low,low_state,high,high_state,seeds_fewest,smallest,largest\n"
+    head = (
+        "model,entities,rule,samples,samples_state,low,low_state,high,high_state,"
+        "seeds_fewest,smallest,largest\n"
+    )
     lines = "uniform,5,isotonic,300,exact,250,exact,410,exact,3,20,700\n"
     lines += "uniform,15,isotonic,,right-censored,600,exact,,right-censored,3,20,700\n"
-    slopes = "model,rule,value,low,high,reason,verdict\nZipf 1,isotonic,1.2,1,1.5,,\nZipf 1 - uniform,isotonic,0.3,0.1,0.5,,decided\n"
+    slopes = (
+        "model,rule,value,low,high,reason,verdict\nZipf 1,isotonic,1.2,1,1.5,,\nZipf 1 - "
+        "uniform,isotonic,0.3,0.1,0.5,,decided\n"
+    )
     (tmp_path / "skew-complexity.csv").write_text(head + lines + lines.replace("uniform", "Zipf 1"))
     (tmp_path / "skew-complexity-exponents.csv").write_text(slopes)
     table = parts.skew(parts.Results(tmp_path))
@@ -207,7 +280,9 @@ def test_the_skew_is_a_line_a_condition(tmp_path):
 
 
 def test_the_page_names_the_numbers_of_the_code():
-    page = " ".join((pages.ROOT / "docs" / "reproduce" / "sample-complexity.md").read_text(encoding="utf-8").split())
+    page = " ".join(
+        (pages.ROOT / "docs" / "reproduce" / "sample-complexity.md").read_text(encoding="utf-8").split()
+    )
     pbn, cnn_lstm = models.options("pbn", {}), models.options("cnn-lstm", {})
     lateral = RELATIONS[0].margin
     for words in (
@@ -231,10 +306,14 @@ def test_the_page_names_the_numbers_of_the_code():
 def test_the_check_of_a_distractor_can_reject_nothing():
     """Wherever the third vehicle of a sampled scene were to stand."""
     relations = ("left of", "right of", "in front of", "behind")
-    examples = sampler.sample(Settings(entities=3, distractor=True, relations=relations).recipe("train"), np.arange(60))
+    examples = sampler.sample(
+        Settings(entities=3, distractor=True, relations=relations).recipe("train"), np.arange(60)
+    )
     scene, pose = examples.scene, np.repeat(examples.scene.pose, 20, axis=0)
     pose[:, 2, :2] = np.random.default_rng(0).uniform([-6, -2], [6, 2], (len(pose), 2))
-    asked = (np.repeat(a, 20, axis=0) for a in (scene.camera, examples.subject, examples.object, examples.relation))
+    asked = (
+        np.repeat(a, 20, axis=0) for a in (scene.camera, examples.subject, examples.object, examples.relation)
+    )
     assert sampler.unchanged(np.repeat(scene.entity, 20, axis=0), pose, *asked).all()
 
 
@@ -250,7 +329,9 @@ def test_most_literal_no_questions_would_name_an_absent_kind():
     while len(open_):
         asked = np.stack([draw.choice(5, len(open_), p=subject), draw.choice(5, len(open_), p=obj)], axis=1)
         both = np.sort(asked, axis=1) == np.sort(scene[open_], axis=1)
-        false = ~both.all(axis=1) | (draw.random(len(open_)) < 0.5)  # about both that are there, it is false as often as true
+        false = ~both.all(axis=1) | (
+            draw.random(len(open_)) < 0.5
+        )  # about both that are there, it is false as often as true
         named_both[open_[false]] = both.all(axis=1)[false]
         open_ = open_[~false]
     assert 1 - named_both.mean() == pytest.approx(parts.absent(subject, obj), abs=0.02)

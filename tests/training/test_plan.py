@@ -57,35 +57,51 @@ def test_a_preset_of_the_package_is_a_plan(preset):
     for settings in plan.data():
         settings.check()
     assert all(cell.fit.options == options(cell.fit.model, {}) for cell in plan.cells)
-    assert {cell.fit.precision for cell in plan.cells} <= {"float32", "bf16"}, "a run records what it computed in, never auto"
+    assert {cell.fit.precision for cell in plan.cells} <= {"float32", "bf16"}, (
+        "a run records what it computed in, never auto"
+    )
 
 
 def test_the_papers_grid_is_the_papers():
-    """Four worlds, seven sizes and three smaller ones, both models, with and without a distractor; 128 pixels, 2,000 tests."""
+    """Four worlds, seven sizes and three smaller ones, both models, with and without a distractor; 128
+    pixels, 2,000 tests.
+    """
     plan = read("paper", "cuda")
     sizes = (250, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 40_000, 60_000)
     seeds = {cell.fit.seed for cell in plan.cells}
     grid = set(product((5, 15, 31, 60), (False, True), ("pbn", "cnn-lstm"), sizes, seeds))
-    cells = [(c.data.entities, c.data.distractor, c.fit.model, c.fit.train_size, c.fit.seed) for c in plan.cells]
+    cells = [
+        (c.data.entities, c.data.distractor, c.fit.model, c.fit.train_size, c.fit.seed) for c in plan.cells
+    ]
     assert set(cells) == grid
     assert len(cells) == len(grid) == 4 * 2 * 2 * 10 * len(seeds)
-    assert {(c.data.width, c.data.height, c.data.n, c.data.val, c.data.test) for c in plan.cells} == {(128, 128, 60_000, 1_000, 2_000)}
-    assert {(c.fit.batch, c.fit.learning_rate, c.fit.patience, c.fit.device) for c in plan.cells} == {(128, 1e-3, 10, "cuda")}
+    assert {(c.data.width, c.data.height, c.data.n, c.data.val, c.data.test) for c in plan.cells} == {
+        (128, 128, 60_000, 1_000, 2_000)
+    }
+    assert {(c.fit.batch, c.fit.learning_rate, c.fit.patience, c.fit.device) for c in plan.cells} == {
+        (128, 1e-3, 10, "cuda")
+    }
     assert {c.data.relations for c in plan.cells} == {("left of", "right of")}
     assert len(plan.data()) == 8 * len(seeds)
     assert cells[0][0] == 60, "largest worlds first"
 
 
 def test_a_grid_is_the_product_of_its_axes_and_none_twice(plan):
-    cells = [(c.data.entities, c.data.distractor, c.fit.model, c.fit.train_size, c.fit.seed) for c in plan.cells]
-    wanted = set(product((5, 3), (False, True), ("pbn", "cnn-lstm"), (20, 100), (0, 4))) | {(5, False, "pbn", 10, 0)}
+    cells = [
+        (c.data.entities, c.data.distractor, c.fit.model, c.fit.train_size, c.fit.seed) for c in plan.cells
+    ]
+    wanted = set(product((5, 3), (False, True), ("pbn", "cnn-lstm"), (20, 100), (0, 4))) | {
+        (5, False, "pbn", 10, 0)
+    }
     assert set(cells) == wanted
     assert len(cells) == len(wanted) == 33
 
 
 def test_a_seed_has_one_data_set_a_world_as_large_as_its_largest_size(plan):
     data = plan.data()
-    assert {(d.entities, d.distractor, d.seed, d.n) for d in data} == set(product((5, 3), (False, True), (0, 4), (100,)))
+    assert {(d.entities, d.distractor, d.seed, d.n) for d in data} == set(
+        product((5, 3), (False, True), (0, 4), (100,))
+    )
     assert len(data) == 8
     assert {(d.width, d.height, d.val, d.relations) for d in data} == {(64, 32, 50, ("left of", "behind"))}
 
@@ -104,11 +120,15 @@ def test_seeds_may_share_a_world_or_all_data(tmp_path, keys, varied):
     plan = read(write(tmp_path, text), "cpu")
     by_seed = {seed: {c.data for c in plan.cells if c.fit.seed == seed} for seed in (0, 4)}
     assert {d.world_seed for d in plan.data()} == {0}
-    assert {name for name in ("seed", "world_seed") if len({getattr(d, name) for d in plan.data()}) > 1} == varied
+    assert {
+        name for name in ("seed", "world_seed") if len({getattr(d, name) for d in plan.data()}) > 1
+    } == varied
     assert (by_seed[0] >= by_seed[4]) == (not varied)
     assert {(d.seed, d.test_seed) for d in plan.data()} == ({(0, 7), (4, 7)} if varied else {(7, None)})
     if not varied:
-        assert read(write(tmp_path, text.replace(keys, "")), "cpu", same_data=True) == plan, "the option says the same"
+        assert read(write(tmp_path, text.replace(keys, "")), "cpu", same_data=True) == plan, (
+            "the option says the same"
+        )
     assert len({dataset_path(Path("out"), settings) for settings in plan.data()}) == len(plan.data())
 
 
@@ -125,22 +145,35 @@ def test_an_adaptive_plan_may_visit_every_rung_and_its_data_depend_on_the_size_a
         for size, cells in curve.sizes.items():
             for cell in cells:
                 assert names[cell.name] == cell, "the same cell in every grid"
-                assert (cell.fit.train_size, cell.fit.model, cell.data.entities) == (size, curve.model, curve.entities)
+                assert (cell.fit.train_size, cell.fit.model, cell.data.entities) == (
+                    size,
+                    curve.model,
+                    curve.entities,
+                )
                 assert cell.data.n >= size
                 assert cell.data.seed == cell.fit.seed
 
 
 def test_sizes_may_differ_from_world_to_world(tmp_path):
-    text = 'version = 1\n[[grid]]\nentities=[5]\ndistractor=[false]\nmodels=["pbn"]\ntrain_sizes=[40]\nseeds=[0]\n'
+    text = (
+        "version = "
+        '1\n[[grid]]\nentities=[5]\ndistractor=[false]\nmodels=["pbn"]\ntrain_sizes=[40]\nseeds=[0]\n'
+    )
     plan = read(write(tmp_path, text + text.split("\n", 1)[1].replace("5", "3").replace("40", "10")), "cpu")
     assert [(d.entities, d.n, d.width) for d in plan.data()] == [(5, 40, 128), (3, 10, 128)]
 
 
 def test_choices_of_fit_and_names_of_cells(plan):
-    assert {(c.fit.min_steps, c.fit.patience, c.fit.protocol, c.fit.device) for c in plan.cells} == {(400, 3, "patient", "cpu")}
+    assert {(c.fit.min_steps, c.fit.patience, c.fit.protocol, c.fit.device) for c in plan.cells} == {
+        (400, 3, "patient", "cpu")
+    }
     assert plan.cells[0].name == "pbn-5-100-seed0"
     assert "cnn-lstm-3-distractor-20-seed4" in [c.name for c in plan.cells]
-    last = [c.fit.train_size for c in plan.cells if (c.fit.seed, c.data.entities, c.data.distractor) == (4, 3, True)]
+    last = [
+        c.fit.train_size
+        for c in plan.cells
+        if (c.fit.seed, c.data.entities, c.data.distractor) == (4, 3, True)
+    ]
     assert last == sorted(last, reverse=True), "large sets first, so that the last to run are short"
 
 
@@ -167,9 +200,9 @@ def test_choices_of_fit_and_names_of_cells(plan):
         ("version = 1", "version = 1\nadaptive = 0.9", ["adaptive", "[0.9]"]),
         ("version = 1", "version = 1\nadaptive = [0.9, 1.0]", ["target accuracy", "1.0"]),
         ("version = 1", "version = 1\nadaptive = [90]", ["target accuracy", "90"]),
-        ("entities = [5, 3]", "entities = [1]", ["--entities", "not 1"]),
-        ("entities = [5, 3]", "entities = [2]", ["--distractor"]),
-        ("val = 50", "val = 51", ["--val", "51"]),
+        ("entities = [5, 3]", "entities = [1]", ["entities", "not 1"]),
+        ("entities = [5, 3]", "entities = [2]", ["distractor"]),
+        ("val = 50", "val = 51", ["val", "51"]),
         ('"left of", "behind"', '"under"', ["under"]),
         ('"64x32"', '"64x32x3"', ["size", "64x32x3"]),
         ('"64x32"', '"big"', ["big"]),
@@ -208,7 +241,10 @@ def test_a_plan_is_listed_and_nothing_else_happens(tmp_path, cli, monkeypatch, p
     assert [p.name for p in tmp_path.iterdir()] == ["mine.toml"]
 
 
-@pytest.mark.parametrize(("targets", "words"), [("high", ["--adaptive high", "0.9,0.75"]), ("0.9,2", ["2.0"]), ("0.5", ["0.5", "chance"])])
+@pytest.mark.parametrize(
+    ("targets", "words"),
+    [("high", ["--adaptive high", "0.9,0.75"]), ("0.9,2", ["2.0"]), ("0.5", ["0.5", "chance"])],
+)
 def test_targets_that_cannot_be_are_refused(targets, words, tmp_path, cli, monkeypatch):
     monkeypatch.chdir(tmp_path)
     cli("sweep", "--preset", write(tmp_path, WHOLE), "--adaptive", targets, "--plan").refuses(*words)

@@ -16,7 +16,9 @@ def test_runs_are_found_at_any_depth_once_and_unfinished_ones_counted(tmp_path, 
     store(tmp_path / "sweep" / "late", runs[0], status="running")
     store(tmp_path / "sweep" / "broken", runs[0], status="failed")
     store(tmp_path / "sweep" / "foreign", runs[0], format="wandb")
-    found = read_runs([tmp_path / "sweep", tmp_path / "sweep" / "d0", tmp_path / "sweep" / "d1" / "1" / "run.json"])
+    found = read_runs(
+        [tmp_path / "sweep", tmp_path / "sweep" / "d0", tmp_path / "sweep" / "d1" / "1" / "run.json"]
+    )
     assert sorted(map(repr, found)) == sorted(map(repr, runs))
     result = report([tmp_path / "sweep"], tmp_path / "out", replicates=40)
     assert result.skipped == {"failed": 1, "running": 1}
@@ -39,7 +41,9 @@ def test_one_seed_is_said_to_cover_items_only(tmp_path, simulate):
     assert found.table()[0]["interval over"] == "items only: too narrow"
     write_tables(found, tmp_path)
     assert "covers the choice of test items only" in (tmp_path / "complexity.md").read_text()
-    assert {r.interval_over for r in estimate(simulate({("pbn", 5): 900.0}, seeds=2), replicates=40).rows} == {"seeds and items"}
+    assert {
+        r.interval_over for r in estimate(simulate({("pbn", 5): 900.0}, seeds=2), replicates=40).rows
+    } == {"seeds and items"}
 
 
 def section(page, title):
@@ -52,7 +56,9 @@ def test_json_tells_what_is_censored(tmp_path, sizes, exact):
     write_tables(estimate(runs, replicates=40, targets=(0.75, 0.9)), tmp_path)
     told = json.loads((tmp_path / "complexity.json").read_text())
     assert {(r["model"], r["samples"], r["samples_state"]) for r in told["rows"]} == {
-        ("pbn", None, "left-censored"), ("cnn-lstm", None, "right-censored")}  # fmt: skip
+        ("pbn", None, "left-censored"),
+        ("cnn-lstm", None, "right-censored"),
+    }
     page = (tmp_path / "complexity.md").read_text()
     assert "Note: cnn-lstm reached no target in any world" in page
     assert "## Exponent" not in page
@@ -61,9 +67,23 @@ def test_json_tells_what_is_censored(tmp_path, sizes, exact):
 
 
 def test_tables_of_exponents_and_ratios_hold_only_what_tells_something(tmp_path, sizes, exact):
-    jump, law, low = (0.5, 0.5, 0.5, 0.96, 0.97, 0.98), (0.6, 0.72, 0.81, 0.88, 0.91, 0.93), (0.5, 0.5, 0.52, 0.6, 0.7, 0.8)
-    shapes = {("pbn", 5): law, ("pbn", 15): law, ("pbn", 60): low, ("mine.models:Net", 5): jump, ("mine.models:Net", 15): jump}
-    runs = [exact(model, k, n, a, test=f"{k}") for (model, k), shape in shapes.items() for n, a in zip(sizes, shape, strict=True)]
+    jump, law, low = (
+        (0.5, 0.5, 0.5, 0.96, 0.97, 0.98),
+        (0.6, 0.72, 0.81, 0.88, 0.91, 0.93),
+        (0.5, 0.5, 0.52, 0.6, 0.7, 0.8),
+    )
+    shapes = {
+        ("pbn", 5): law,
+        ("pbn", 15): law,
+        ("pbn", 60): low,
+        ("mine.models:Net", 5): jump,
+        ("mine.models:Net", 15): jump,
+    }
+    runs = [
+        exact(model, k, n, a, test=f"{k}")
+        for (model, k), shape in shapes.items()
+        for n, a in zip(sizes, shape, strict=True)
+    ]
     write_tables(estimate(runs, replicates=40, targets=(0.85, 0.99)), tmp_path)
     page = (tmp_path / "complexity.md").read_text()
     exponents, ratios = section(page, "Exponent"), section(page, "Ratio")
@@ -74,4 +94,6 @@ def test_tables_of_exponents_and_ratios_hold_only_what_tells_something(tmp_path,
     with open(tmp_path / "complexity-exponents.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 3 * 2 * 2
-    assert {row["verdict"] for row in rows if row["model"] == "mine.models:Net - pbn" and row["target"] == "0.85"} == {"undecided"}
+    assert {
+        row["verdict"] for row in rows if row["model"] == "mine.models:Net - pbn" and row["target"] == "0.85"
+    } == {"undecided"}

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from simtown.files import DamagedError
+from simtown.core.files import DamagedError
 from simtown.training.results import read_runs
 
 
@@ -23,7 +23,9 @@ def test_nothing_there(tmp_path, exact, store):
 def test_two_directories_of_one_cell(tmp_path, exact, store):
     for name in ("first", "second"):
         store(tmp_path / name, exact("pbn", 5, 500, 0.6))
-    with pytest.raises(ValueError, match=r"first and .*second hold the same run \(pbn, 5 entities, 500 samples, seed 0\)"):
+    with pytest.raises(
+        ValueError, match=r"first and .*second hold the same run \(pbn, 5 entities, 500 samples, seed 0\)"
+    ):
         read_runs([tmp_path])
 
 
@@ -66,15 +68,28 @@ def test_one_test_set_has_one_length(tmp_path, exact, store):
 
 def keep(folder, run, name="cell", **changes):
     """The small file of a finished cell, as the description of its format says."""
-    told = {
-        "format": "simtown-run", "status": "done", "model": run.model, "train_size": run.train_size, "seed": run.seed, "steps": 10,
-        "seconds": 1.0, "settings": {"model": run.model}, "test": {
-            "accuracy": float(run.correct.mean()), "n": len(run.correct), "validation": {"accuracy": 0.9, "n": 10},
-            "reweighted": {"accuracy": 0.8, "n": 10}},
-        "data": {"entities": run.entities, "distractor": run.distractor, "test_id": run.test_id, "seed": 4, "world_seed": 7},
-    }  # fmt: skip
+    shares = {"validation": {"accuracy": 0.9, "n": 10}, "reweighted": {"accuracy": 0.8, "n": 10}}
+    world = {"entities": run.entities, "distractor": run.distractor, "seed": 4, "world_seed": 7}
+    record = {
+        "format": "simtown-run",
+        "status": "done",
+        "model": run.model,
+        "train_size": run.train_size,
+        "seed": run.seed,
+        "steps": 10,
+        "seconds": 1.0,
+        "settings": {"model": run.model},
+        "test": {"accuracy": float(run.correct.mean()), "n": len(run.correct), **shares},
+        "data": {**world, "test_id": run.test_id},
+    }
     packed = base64.b64encode(np.packbits(run.correct).tobytes()).decode()
-    content = {"correct": packed, "format": "simtown-cell", "version": 1, "run": told | changes, "curve": {"step": []}}
+    content = {
+        "correct": packed,
+        "format": "simtown-cell",
+        "version": 1,
+        "run": record | changes,
+        "curve": {"step": []},
+    }
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.json").write_text(json.dumps(content, separators=(",", ":")))
 

@@ -1,4 +1,6 @@
-"""Which cell runs next: a sweep that is stopped at any moment goes on with the cells that it would have run anyway."""
+"""Which cell runs next: a sweep that is stopped at any moment goes on with the cells that it would have run
+anyway.
+"""
 
 import pytest
 
@@ -8,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simtown.training import sweep as sweeps
-from simtown.training.plan import Curve, Plan, read
+from simtown.training.plan import SizeCurve, SweepPlan, read
 from simtown.training.schedule import Schedule
 
 GRID = """
@@ -43,16 +45,21 @@ def plan(tmp_path_factory):
 
 
 def accuracy(cell):
-    """A learning curve with a seed's luck that is a function of the cell; the question alone teaches nothing."""
+    """A learning curve with the luck of a seed, a function of the cell; questions alone teach nothing."""
     if cell.fit.model == "question-only":
         return 0.5
-    middle = {"pbn": 40, "cnn-lstm": 300}[cell.fit.model] * cell.data.entities * (1 + 0.2 * (cell.fit.seed - 1))
+    middle = (
+        {"pbn": 40, "cnn-lstm": 300}[cell.fit.model] * cell.data.entities * (1 + 0.2 * (cell.fit.seed - 1))
+    )
     luck = (hash((cell.fit.train_size, cell.fit.seed, cell.data.entities)) % 1000 / 1000 - 0.5) * 0.1
     return 0.5 + 0.49 / (1 + (middle / cell.fit.train_size) ** 1.6) + luck
 
 
 def run(plan, known, jobs, limit=10_000):
-    """Run cells, `jobs` at once, until none is left or so many have ended; what is known then. Those that run are lost."""
+    """Run cells, `jobs` at once, until none is left or so many have ended; what is known then.
+
+    Those that run are lost.
+    """
     schedule, running, known = Schedule(plan, known), [], dict(known)
     while limit:
         while len(running) < jobs and (cell := schedule.take()) is not None:
@@ -73,7 +80,7 @@ def test_every_search_ends_and_the_first_target_comes_first(plan):
     assert schedule.take() is None
     assert schedule.over() == len(list(schedule.searches())) == 2 * len(plan.curves)
     assert len(known) < len(plan.cells) / 2
-    first = Plan(plan.preset, plan.cells, plan.targets[:1], plan.curves)
+    first = SweepPlan(plan.preset, plan.cells, plan.targets[:1], plan.curves)
     only = run(first, {}, 1)
     assert list(known)[: len(only)] == list(only)
     assert "pbn, 15 entities, 0.9: between" in schedule.describe(0.9, plan.curves[0])
@@ -93,8 +100,12 @@ def test_models_do_not_wait_for_each_other_and_what_decides_comes_first(plan):
     schedule = Schedule(plan, {})
     taken = [schedule.take() for _ in range(5)]
     assert [(c.fit.model, c.data.entities) for c in taken] == [
-        ("pbn", 15), ("pbn", 15), ("cnn-lstm", 15), ("cnn-lstm", 15), ("question-only", 15)
-    ]  # fmt: skip
+        ("pbn", 15),
+        ("pbn", 15),
+        ("cnn-lstm", 15),
+        ("cnn-lstm", 15),
+        ("question-only", 15),
+    ]
     assert schedule.take() is None, "what follows depends on these"
     for cell in taken[:2]:
         schedule.ended(cell, accuracy(cell))
@@ -111,7 +122,9 @@ def test_a_search_whose_run_failed_is_passed_over_until_the_next_time(plan):
         else:
             known[cell.name] = accuracy(cell)
             schedule.ended(cell, known[cell.name])
-    searched = {(curve.model, curve.entities) for _, curve in schedule.searches() if schedule.known(curve)}
+    searched = {
+        (curve.model, curve.entities) for _, curve in schedule.searches() if schedule.accuracies(curve)
+    }
     assert ("cnn-lstm", 5) in searched, "the model's other worlds go on"
     assert Schedule(plan, known).take() == broken
 
@@ -125,44 +138,47 @@ def test_a_fixed_grid_runs_in_its_order():
 
 
 def test_a_curve_is_known_where_all_its_seeds_are(plan):
-    curve: Curve = plan.curves[0]
+    curve: SizeCurve = plan.curves[0]
     first, second = curve.sizes[2_000]
     schedule = Schedule(plan, {first.name: 0.7})
-    assert schedule.known(curve) == {}
+    assert schedule.accuracies(curve) == {}
     assert schedule.next_size(0.9, curve) == 2_000, "a size that was begun is finished first"
     schedule.ended(second, 0.8)
-    assert schedule.known(curve) == {2_000: pytest.approx(0.75)}
+    assert schedule.accuracies(curve) == {2_000: pytest.approx(0.75)}
 
 
-class Rounds:
-    """A cluster that answers at once, and remembers what it was given."""
+class InstantCluster:
+    """A cluster that takes all pieces that there are, then ends one after the other, and remembers both."""
 
     def __init__(self):
-        self.rounds = []
+        self.taken, self.ended = [], []
 
     def map(self, function, pieces, shared, card, retries):
-        self.rounds.append([cell.name for cell in pieces])
-        for cell in pieces:
-            yield cell, {"test": {"accuracy": accuracy(cell)}}
+        running = []
+        while True:
+            running += pieces
+            if not running:
+                return
+            self.taken.append([cell.name for cell in running])
+            cell = running.pop(0)
+            self.ended.append(cell.name)
+            yield cell, ({"test": {"accuracy": accuracy(cell)}}, [])
 
 
 class Nothing:
-    """Data that need not be made, and a watcher that does not watch."""
+    """Data that need not be made, and a callback that does nothing."""
 
     def make(self, settings, watcher): ...
 
-    def changed(self, cell, state, told): ...
+    def on_change(self, cell, state, content): ...
 
-    def noted(self, line): ...
+    def on_note(self, line): ...
 
 
-def test_a_cluster_gets_all_cells_of_a_round_at_once_and_ends_with_the_same_cells(plan, tmp_path):
-    schedule, cluster = Schedule(plan, {}), Rounds()
-    queue = sweeps._Queue(schedule, Nothing(), Nothing())
-    for cell, state, told in sweeps._on_cluster(queue, tmp_path, cluster):
-        assert state == "done"
-        schedule.ended(cell, told["test"]["accuracy"])
-    assert len(cluster.rounds[0]) == 5, "every model's first size with every seed"
-    ran = [name for names in cluster.rounds for name in names]
-    assert len(set(ran)) == len(ran)
-    assert set(ran) == set(run(plan, {}, 1))
+def test_a_cluster_gets_all_cells_that_can_begin_and_ends_with_the_same_cells(plan, tmp_path):
+    cluster = InstantCluster()
+    outcome = sweeps.sweep(plan, tmp_path, {}, Nothing(), 1, Nothing(), cluster)
+    assert len(cluster.taken[0]) == 5, "every model's first size with every seed"
+    assert len(set(cluster.ended)) == len(cluster.ended) == outcome.now
+    assert outcome.failed == {}
+    assert set(cluster.ended) == set(run(plan, {}, 1))

@@ -1,4 +1,6 @@
-"""The program that searches for the models' free choices: what it tries, and when a choice replaces the default."""
+"""The program that searches for the models' free choices: what it tries, and when a choice replaces the
+default.
+"""
 
 import importlib.util
 import sys
@@ -40,7 +42,10 @@ def test_trials_are_drawn_from_their_number_and_the_first_is_the_default(search)
         assert {each.choices[name] for each in trials} == set(values)
 
 
-@pytest.mark.parametrize(("accuracies", "best"), [((0.9, 0.92, 0.8), None), ((0.9, 0.91, 0.93), 2), ((0.5, 0.9, 0.7), 1), ((0.9,), None)])
+@pytest.mark.parametrize(
+    ("accuracies", "best"),
+    [((0.9, 0.92, 0.8), None), ((0.9, 0.91, 0.93), 2), ((0.5, 0.9, 0.7), 1), ((0.9,), None)],
+)
 def test_a_trial_must_beat_the_default_by_more_than_the_margin(search, accuracies, best):
     rows = [{"trial": str(i), "seed": "0", "val_accuracy": str(a)} for i, a in enumerate(accuracies)]
     assert search.challenger(rows, 0) == best

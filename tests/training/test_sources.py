@@ -8,14 +8,14 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
-from simtown import amounts  # noqa: E402
+from simtown.core import amounts  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.datasets.reader import open_dataset  # noqa: E402
 from simtown.datasets.settings import Settings, SettingsError  # noqa: E402
 from simtown.language.relations import RELATION_NAMES  # noqa: E402
 from simtown.render.raster import Raster  # noqa: E402
 from simtown.training import sources  # noqa: E402
-from simtown.training.sources import FromDisk, Resident, Stream, as_input, open_split  # noqa: E402
+from simtown.training.sources import FreshExamples, FromDisk, Resident, as_input, open_split  # noqa: E402
 from simtown.training.world import Batch  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -33,17 +33,23 @@ def same(one, other):
 
 def joined(batches):
     batches = list(batches)
-    return Batch(**{name: torch.cat([getattr(b, name) for b in batches]) for name in NAMES}), [len(b) for b in batches]
+    return Batch(**{name: torch.cat([getattr(b, name) for b in batches]) for name in NAMES}), [
+        len(b) for b in batches
+    ]
 
 
 def test_input_is_every_byte_between_minus_one_and_one():
-    pixels = torch.arange(256, dtype=torch.uint8).repeat(3).view(1, 3, 256, 1).permute(0, 3, 2, 1).contiguous()
+    pixels = (
+        torch.arange(256, dtype=torch.uint8).repeat(3).view(1, 3, 256, 1).permute(0, 3, 2, 1).contiguous()
+    )
     scaled = as_input(pixels)
     assert scaled.shape == (1, 3, 1, 256)
     assert scaled.dtype == torch.float32
     assert (scaled[0, 0, 0, 0], scaled[0, 0, 0, -1]) == (-1, 1)
     torch.testing.assert_close(scaled[0, 1, 0], torch.linspace(-1, 1, 256))
-    assert as_input(torch.zeros(2, 4, 6, 3, dtype=torch.uint8)).is_contiguous(memory_format=torch.channels_last)
+    assert as_input(torch.zeros(2, 4, 6, 3, dtype=torch.uint8)).is_contiguous(
+        memory_format=torch.channels_last
+    )
 
 
 def test_a_resident_batch_is_what_the_reader_says_of_these_rows(town):
@@ -52,7 +58,9 @@ def test_a_resident_batch_is_what_the_reader_says_of_these_rows(town):
     assert len(batch) == 5
     for place, row in enumerate(rows):
         told = view[row]
-        torch.testing.assert_close(batch.image[place], torch.from_numpy(told["image"]).float() / 127.5 - 1, rtol=0, atol=1e-6)
+        torch.testing.assert_close(
+            batch.image[place], torch.from_numpy(told["image"]).float() / 127.5 - 1, rtol=0, atol=1e-6
+        )
         assert batch.tokens[place].tolist() == told["tokens"].tolist()
         for name in ("relation", "answer"):
             assert getattr(batch, name)[place].item() == told[name]
@@ -67,8 +75,14 @@ def test_types_and_shapes_are_those_that_are_promised(town):
     width, height = town.settings.width, town.settings.height
     (batch,) = Resident(town.train, 4, town.settings, CPU).batches(np.arange(4), 4)
     assert {name: tuple(getattr(batch, name).shape) for name in NAMES} == {
-        "image": (4, 3, height, width), "tokens": (4, 16), "subject": (4,), "relation": (4,), "object": (4,), "boxes": (4, 2, 4),
-        "answer": (4,)}  # fmt: skip
+        "image": (4, 3, height, width),
+        "tokens": (4, 16),
+        "subject": (4,),
+        "relation": (4,),
+        "object": (4,),
+        "boxes": (4, 2, 4),
+        "answer": (4,),
+    }
     kinds = {name: getattr(batch, name).dtype for name in NAMES}
     assert {kinds[name] for name in ("image", "boxes", "answer")} == {torch.float32}
     assert {kinds[name] for name in ("tokens", "subject", "relation", "object")} == {torch.int64}
@@ -81,7 +95,9 @@ def test_boxes_lie_where_the_entities_are_drawn(rich):
     (batch,) = Resident(town.train, 24, town.settings, CPU).batches(np.arange(24), 24)
     for i in range(24):
         example = town.train[i]
-        for slot, box in zip((example.subject_slot, example.object_slot), batch.boxes[i].numpy(), strict=True):
+        for slot, box in zip(
+            (example.subject_slot, example.object_slot), batch.boxes[i].numpy(), strict=True
+        ):
             ys, xs = np.nonzero(example.mask == slot + 1)
             (x, y, w, h), size = box, (64, 32)
             assert (x - w / 2) * size[0] - 1 <= xs.min() <= xs.max() <= (x + w / 2) * size[0] + 1
@@ -93,7 +109,11 @@ def test_from_disk_is_as_from_memory_for_any_order_and_batch_size(town):
     memory, disk = (kind(town.train, 20, town.settings, CPU) for kind in (Resident, FromDisk))
     for size in (1, 7, 20, 64):
         ours, theirs = list(disk.batches(rows, size)), list(memory.batches(rows, size))
-        assert [len(b) for b in ours] == [len(b) for b in theirs] == [min(size, 20 - i) for i in range(0, 20, size)]
+        assert (
+            [len(b) for b in ours]
+            == [len(b) for b in theirs]
+            == [min(size, 20 - i) for i in range(0, 20, size)]
+        )
         assert all(same(*pair) for pair in zip(ours, theirs, strict=True))
 
 
@@ -124,7 +144,7 @@ def test_the_first_n_of_a_larger_set_are_the_smaller_set(kind, tmp_path):
 @pytest.mark.parametrize("size", [1, 5, 8, 24])
 def test_the_stream_is_the_data_set_on_disk_byte_for_byte_whatever_the_batch(town, size):
     n = len(town.train)
-    stream, disk = Stream(town.settings, Raster(), CPU), Resident(town.train, n, town.settings, CPU)
+    stream, disk = FreshExamples(town.settings, Raster(), CPU), Resident(town.train, n, town.settings, CPU)
     ours, sizes = joined(stream.batches(np.arange(n), size))
     theirs, _ = joined(disk.batches(np.arange(n), n))
     assert same(ours, theirs)
@@ -132,13 +152,15 @@ def test_the_stream_is_the_data_set_on_disk_byte_for_byte_whatever_the_batch(tow
 
 
 def test_the_stream_goes_on_beyond_the_data_set_as_a_larger_one_would(tmp_path):
-    settings = Settings(entities=5, n=4, val=2, test=2, width=32, height=32, relations=RELATION_NAMES, phrasing="varied")
+    settings = Settings(
+        entities=5, n=4, val=2, test=2, width=32, height=32, relations=RELATION_NAMES, phrasing="varied"
+    )
     generate(replace(settings, n=16), tmp_path / "town", workers=1)
     large = open_dataset(tmp_path / "town")
     (theirs,) = Resident(large.train, 16, large.settings, CPU).batches(np.arange(16), 16)
-    ours, _ = joined(Stream(settings, Raster(), CPU).batches(np.arange(16), 3))
+    ours, _ = joined(FreshExamples(settings, Raster(), CPU).batches(np.arange(16), 3))
     assert same(ours, theirs)
-    (far,) = Stream(settings, Raster(), CPU).batches(np.arange(10**9, 10**9 + 2), 2)
+    (far,) = FreshExamples(settings, Raster(), CPU).batches(np.arange(10**9, 10**9 + 2), 2)
     assert far.image.isfinite().all()
 
 
@@ -153,18 +175,27 @@ def test_pictures_stay_in_memory_only_where_they_fit(town, monkeypatch):
         if kind is Resident:
             assert type(open_split(town.train, n, town.settings, CPU, True)) is Resident
         else:
-            with pytest.raises(SettingsError, match="--cache: 20 pictures take"):
+            with pytest.raises(SettingsError, match="`cache=True`: 20 pictures take"):
                 open_split(town.train, n, town.settings, CPU, True)
 
 
 def test_much_memory_is_named_before_it_is_taken_and_so_is_why_none_is(town, monkeypatch):
     lines, pictures = [], town.settings.width * town.settings.height * 3
     monkeypatch.setattr(sources, "_MUCH", 20 * pictures)
-    for free, n, cache in ((10**9, 20, None), (10**9, 20, True), (10**9, 19, None), (10**9, 20, False), (20 * pictures, 20, None)):
+    for free, n, cache in (
+        (10**9, 20, None),
+        (10**9, 20, True),
+        (10**9, 19, None),
+        (10**9, 20, False),
+        (20 * pictures, 20, None),
+    ):
         monkeypatch.setattr(sources, "_free", lambda device, free=free: free)
         open_split(town.train, n, town.settings, CPU, cache, lines.append)
     kept, insisted, read = lines
-    assert kept == insisted == f"keeps 20 pictures in memory: {amounts.size(20 * pictures)} of 1.0 GB free; --no-cache reads them from disk"
+    assert (
+        kept == insisted == f"keeps 20 pictures in memory: {amounts.size(20 * pictures)} of 1.0 GB free; "
+        "--no-cache reads them from disk"
+    )
     assert "reads its 20 pictures from disk" in read
 
 

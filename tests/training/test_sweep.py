@@ -9,8 +9,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 
 
+from simtown.core.files import claimed  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402
-from simtown.files import claimed  # noqa: E402
 from simtown.training import display  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
 from simtown.training.plan import read  # noqa: E402
@@ -73,7 +73,9 @@ ALLOWED = ("towns_wild:Failing", "towns_wild:Dying")
 
 def preset(tmp_path, models, sizes):
     path = tmp_path / "mine.toml"
-    path.write_text(PRESET.format(models=", ".join(f'"{m}"' for m in models), sizes=", ".join(map(str, sizes))))
+    path.write_text(
+        PRESET.format(models=", ".join(f'"{m}"' for m in models), sizes=", ".join(map(str, sizes)))
+    )
     return path
 
 
@@ -163,9 +165,13 @@ def test_a_run_that_ends_is_a_line_of_progress_where_there_is_no_terminal(tmp_pa
     monkeypatch.setattr(display.PlainConsole, "is_terminal", False)
     plan = read(str(preset(tmp_path, ["pbn"], [20])), "cpu")
     (cell,) = plan.cells
-    with display.SweepDisplay(plan, 1) as watcher:
-        for state, told in (("waiting", {}), ("running", {"best": 0.5}), ("done", {"test": {"accuracy": 0.75}})):
-            watcher.changed(cell, state, told)
+    with display.SweepDisplay(plan, 1) as display_of:
+        for state, told in (
+            ("waiting", {}),
+            ("running", {"best": 0.5}),
+            ("done", {"test": {"accuracy": 0.75}}),
+        ):
+            display_of.on_change(cell, state, told)
     (line,) = lines
     assert line.startswith("1 of 1 runs after")
     assert line.endswith(f"{cell.name} test accuracy 0.750")

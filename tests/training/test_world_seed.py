@@ -11,16 +11,16 @@ torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train
 from PIL import Image  # noqa: E402
 
 from simtown.assets.catalogue import ENTITIES  # noqa: E402
+from simtown.core.files import ForeignDirectoryError  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.datasets.reader import open_dataset  # noqa: E402
 from simtown.datasets.settings import Settings, SettingsError  # noqa: E402
-from simtown.files import ForeignDirectoryError  # noqa: E402
 from simtown.render.raster import Raster  # noqa: E402
 from simtown.training import identity  # noqa: E402
 from simtown.training.ask import open_run, predict  # noqa: E402
 from simtown.training.evaluation import deciles, inverse_frequency  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
-from simtown.training.sources import Resident, Stream  # noqa: E402
+from simtown.training.sources import FreshExamples, Resident  # noqa: E402
 from tests.training import towns  # noqa: E402
 from tests.training.towns import HERE, small  # noqa: E402
 
@@ -52,7 +52,7 @@ def biases(run):
 
 def test_batches_hold_ranks_from_disk_and_from_the_stream(elsewhere):
     data, rows = open_dataset(elsewhere), np.arange(12)
-    for source in (Resident(data.train, 12, data.settings, CPU), Stream(data.settings, Raster(), CPU)):
+    for source in (Resident(data.train, 12, data.settings, CPU), FreshExamples(data.settings, Raster(), CPU)):
         (batch,) = source.batches(rows, 12)
         examples = data.train[:12]
         assert [NAMES[rank] for rank in batch.subject] == [example.subject for example in examples]
@@ -62,7 +62,9 @@ def test_batches_hold_ranks_from_disk_and_from_the_stream(elsewhere):
 def test_weights_and_tenths_are_those_of_the_kinds_asked_about(elsewhere):
     data = open_dataset(elsewhere)
     told = data.manifest["settings"]
-    subject, obj = (dict(zip(NAMES, told[f"{role}_frequencies"], strict=True)) for role in ("subject", "object"))
+    subject, obj = (
+        dict(zip(NAMES, told[f"{role}_frequencies"], strict=True)) for role in ("subject", "object")
+    )
     wanted = np.array([1 / (subject[example.subject] * obj[example.object]) for example in data.val])
     np.testing.assert_allclose(inverse_frequency(data, data.val), wanted / wanted.mean())
     assert len(deciles(data)) == 3
@@ -73,19 +75,29 @@ def test_a_run_tells_its_world_and_is_evaluated_on_it(run, elsewhere, cli, tmp_p
     assert (told["data"]["world_seed"], told["data"]["test_seed"]) == (3, None)
     examples = open_dataset(elsewhere).test
     with np.load(run / "test.npz") as test:
-        np.testing.assert_allclose(test["logit"], [biases(run)[NAMES.index(example.subject)] for example in examples], rtol=1e-6)
+        np.testing.assert_allclose(
+            test["logit"], [biases(run)[NAMES.index(example.subject)] for example in examples], rtol=1e-6
+        )
     cli("evaluate", run, elsewhere, "--json", tmp_path / "told.json", "--allow-model", BY_RANK).succeeds()
     again = json.loads((tmp_path / "told.json").read_text())
-    assert again == {**{k: v for k, v in told["test"].items() if k != "loss"}, "references": told["references"]}
+    assert again == {
+        **{k: v for k, v in told["test"].items() if k != "loss"},
+        "references": told["references"],
+    }
 
 
 def test_a_run_of_the_whole_catalogue_is_asked_by_its_own_numbers(elsewhere, cli, tmp_path):
     everything = replace(towns.TOWN, entities=len(ENTITIES), frequencies="uniform", val=20, test=2)
     generate(everything, tmp_path / "everything", workers=1)
     fit(small(BY_RANK), tmp_path / "everything", tmp_path / "run")
-    cli("evaluate", tmp_path / "run", elsewhere, "--json", tmp_path / "told.json", "--allow-model", BY_RANK).succeeds()
+    cli(
+        "evaluate", tmp_path / "run", elsewhere, "--json", tmp_path / "told.json", "--allow-model", BY_RANK
+    ).succeeds()
     logits = biases(tmp_path / "run")
-    right = [(logits[ENTITIES.index(example.subject)] > 0) == example.answer for example in open_dataset(elsewhere).test]
+    right = [
+        (logits[ENTITIES.index(example.subject)] > 0) == example.answer
+        for example in open_dataset(elsewhere).test
+    ]
     assert json.loads((tmp_path / "told.json").read_text())["accuracy"] == np.mean(right)
 
 
@@ -100,11 +112,15 @@ def test_a_prediction_is_what_the_test_said(run, elsewhere, tmp_path):
 
 def test_other_kinds_are_refused(run, elsewhere, cli, tmp_path):
     generate(replace(towns.TOWN, n=2, val=0, test=4), tmp_path / "first", workers=1)
-    cli("evaluate", run, tmp_path / "first", "--allow-model", BY_RANK).refuses("has not seen, such as a", "--world-seed 3")
+    cli("evaluate", run, tmp_path / "first", "--allow-model", BY_RANK).refuses(
+        "has not seen, such as a", "--world-seed 3"
+    )
     Image.fromarray(open_dataset(elsewhere).test[0].image).save(tmp_path / "street.png")
     unseen = next(name for name in ENTITIES if name not in NAMES)
     question = f"Is the {unseen} left of the {NAMES[0]}?"
-    cli("predict", run, tmp_path / "street.png", question, "--allow-model", BY_RANK).refuses("has not seen a", unseen, *NAMES)
+    cli("predict", run, tmp_path / "street.png", question, "--allow-model", BY_RANK).refuses(
+        "has not seen a", unseen, *NAMES
+    )
     with pytest.raises(SettingsError, match=unseen):
         predict(run, tmp_path / "street.png", question, [BY_RANK])
 
@@ -113,20 +129,29 @@ def test_a_run_from_before_the_seeds_continues_and_keeps_to_its_world(elsewhere,
     generate(towns.TOWN, tmp_path / "first", workers=1)
     done = fit(small(BY_RANK), tmp_path / "first", tmp_path / "run")
     path = tmp_path / "run" / "run.json"
-    old = {**done, "data": {name: value for name, value in done["data"].items() if name not in ("world_seed", "test_seed")}}
+    old = {
+        **done,
+        "data": {
+            name: value for name, value in done["data"].items() if name not in ("world_seed", "test_seed")
+        },
+    }
     path.write_text(json.dumps(old))
     assert fit(small(BY_RANK), tmp_path / "first", tmp_path / "run") == old
     with pytest.raises(ForeignDirectoryError, match=r"data\.world_seed 0, now 3"):
         fit(small(BY_RANK), elsewhere, tmp_path / "run")
     with pytest.raises(SettingsError, match="first 3 vehicles"):
-        predict(tmp_path / "run", tmp_path / "any.png", f"Is the {NAMES[0]} left of the {NAMES[1]}?", [BY_RANK])
+        predict(
+            tmp_path / "run", tmp_path / "any.png", f"Is the {NAMES[0]} left of the {NAMES[1]}?", [BY_RANK]
+        )
 
 
 def test_a_test_seed_that_is_the_seed_is_the_same_run():
     fitted = small(BY_RANK)
     old = {"settings": json.loads(json.dumps(fitted.__dict__)), "data": identity.world(Settings(seed=4))}
     assert identity.other_settings(old, fitted, Settings(seed=4, test_seed=4)) == []
-    assert identity.other_settings(old, fitted, Settings(seed=4, test_seed=0)) == ["data.test_seed None, now 0"]
+    assert identity.other_settings(old, fitted, Settings(seed=4, test_seed=0)) == [
+        "data.test_seed null, now 0"
+    ]
 
 
 def test_an_endless_stream_does_not_depend_on_the_test_split(elsewhere, tmp_path):

@@ -12,8 +12,9 @@ from torch import nn
 from simtown.datasets.job import generate
 from simtown.datasets.settings import Settings
 from simtown.language.questions import ask, vocabulary
+from simtown.training.fit import FitCallback
 from simtown.training.models import options
-from simtown.training.run import FitSettings
+from simtown.training.settings import FitSettings
 from simtown.training.world import Batch, World
 
 #: What a run's directory may hold in other words each time it is made.
@@ -25,7 +26,9 @@ TOWN = Settings(entities=3, n=60, val=40, test=40, width=32, height=32)
 
 
 def hamlet(factory):
-    """The data set that SMALL runs are trained on, made once a session; `factory` is pytest's tmp_path_factory."""
+    """The data set that SMALL runs are trained on, made once a session; `factory` is pytest's
+    tmp_path_factory.
+    """
     directory = factory.getbasetemp() / "hamlet"
     generate(TOWN, directory, workers=1)
     return directory
@@ -33,7 +36,9 @@ def hamlet(factory):
 
 def small(model="pbn", **changes):
     """SMALL with other choices; the model's options are its defaults unless given."""
-    return replace(SMALL, model=model, options={**options(model, {}), **changes.pop("options", {})}, **changes)
+    return replace(
+        SMALL, model=model, options={**options(model, {}), **changes.pop("options", {})}, **changes
+    )
 
 
 def world(entities=5, width=32, height=32):
@@ -52,7 +57,9 @@ def noise(sizes, b=8, seed=0):
 
 
 def result(directory):
-    """Everything a finished run says that must not depend on when, where and in how many sittings it was made."""
+    """Everything a finished run says that must not depend on when, where and in how many sittings it was
+    made.
+    """
     directory = Path(directory)
     told = {k: v for k, v in json.loads((directory / "run.json").read_text()).items() if k not in MACHINE}
     rows = [json.loads(line) for line in (directory / "metrics.jsonl").read_text().splitlines()]
@@ -68,25 +75,19 @@ def snapshot(directory):
     return {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in Path(directory).rglob("*") if p.is_file()}
 
 
-class Interrupter:
-    """A watcher that presses Ctrl-C: after so many steps, or so many validations."""
+class Interrupter(FitCallback):
+    """Presses Ctrl-C after so many steps, or so many validations."""
 
     def __init__(self, steps=None, validations=None):
         self.steps, self.validations, self.rows = steps, validations, []
 
-    def compared(self, examples, of): ...
-
-    def noted(self, line): ...
-
-    def paced(self, pace): ...
-
-    def stepped(self, examples):
+    def on_step(self, examples):
         if self.steps is not None:
             self.steps -= 1
             if self.steps == 0:
                 raise KeyboardInterrupt
 
-    def validated(self, row, best):
+    def on_validation(self, row, best):
         self.rows.append((row, best))
         if self.validations is not None:
             self.validations -= 1

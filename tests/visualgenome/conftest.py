@@ -1,4 +1,6 @@
-"""Released files of Visual Genome in small, made by the benchmark's writer, and their content by json.load and plain loops."""
+"""Released files of Visual Genome in small, made by the benchmark's writer, and their content by json.load
+and plain loops.
+"""
 
 import gzip
 import json

@@ -6,9 +6,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simtown.assets.frequencies import table
 from simtown.visualgenome import clean
-from simtown.visualgenome.clean import Be, Cleaner, Determiners, Lemmas, Nouns, Rare, Spelling, Triple, plain, steps
-from simtown.visualgenome.frequencies import table
+from simtown.visualgenome.clean import (
+    Be,
+    Cleaner,
+    Determiners,
+    Lemmas,
+    Nouns,
+    Rare,
+    Spelling,
+    Triple,
+    plain,
+    steps,
+)
 
 quick = settings(max_examples=80)
 
@@ -109,7 +120,9 @@ def test_predicates(step, predicate, result):
 
 
 def test_spelling_believes_the_corpus():
-    """A word used often is no slip, unless its neighbour is used ten times as often; published counts hold lemmas only."""
+    """A word used often is no slip, unless its neighbour is used ten times as often; published counts hold
+    lemmas only.
+    """
     assert Spelling().entity("backsplash") == "backslash"
     assert Spelling({"backsplash": 400}).entity("backsplash") == "backsplash"
     assert Spelling({"backsplash": 400, "backslash": 4000}).entity("backsplash") == "backslash"
@@ -149,7 +162,10 @@ def test_steps_are_switched_by_name_and_run_in_their_order():
     assert steps([]) == []
     assert Cleaner([]).entity("The Red hydrants") == "the red hydrants"
     assert Cleaner(steps(["determiners"])).entity("The Red hydrants") == "red hydrants"
-    with pytest.raises(ValueError, match="unknown step 'adverbs': choose among be, determiners, spelling, lemmas, nouns, rare"):
+    with pytest.raises(
+        ValueError,
+        match="unknown step 'adverbs': choose among be, determiners, spelling, lemmas, nouns, rare",
+    ):
         steps(["be", "adverbs"])
 
 
@@ -169,14 +185,14 @@ def test_every_string_is_cleaned_once():
 
 
 def test_the_towns_entities_are_clean_already():
-    """The shipped table's names pass through all steps unchanged, so counts that name them keep their names."""
+    """Names of the shipped table pass all steps unchanged, so counts that name them keep their names."""
     cleaner = Cleaner(steps())
     assert [cleaner.entity(name) for name, *_ in table()] == [name for name, *_ in table()]
 
 
 WORDS = (
-    "the", "a", "is", "are", "red", "young", "men", "trees", "wearing", "on", "of", "in", "left", "sitting", "umbrela",
-    "hydrant", "stop", "sign", "man's", "top", "2", "writing", "leaves", "and", "dog's", "hot",
+    "the", "a", "is", "are", "red", "young", "men", "trees", "wearing", "on", "of", "in", "left", "sitting",
+    "umbrela", "hydrant", "stop", "sign", "man's", "top", "2", "writing", "leaves", "and", "dog's", "hot",
 )  # fmt: skip
 words = st.sampled_from(WORDS)
 
@@ -184,7 +200,9 @@ words = st.sampled_from(WORDS)
 @quick
 @given(st.lists(words, max_size=6).map(" ".join) | st.text(max_size=20))
 def test_any_text_comes_out_plain_and_the_same_again(text):
-    """Lower case, no stray spaces; determiners and "to be" gone; never longer by words; a second cleaner agrees."""
+    """Lower case, no stray spaces; determiners and "to be" gone; never longer by words; a second cleaner
+    agrees.
+    """
     cleaner = Cleaner(steps())
     entity, predicate = cleaner.entity(text), cleaner.predicate(text)
     for result in (entity, predicate):

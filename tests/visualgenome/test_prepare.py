@@ -1,4 +1,6 @@
-"""simtown vg prepare, stats and frequencies: against json.load and plain loops, in every release and packing, and on published counts."""
+"""simtown vg prepare, stats and frequencies: against json.load and plain loops, in every release and packing,
+and on published counts.
+"""
 
 import gzip
 import json
@@ -10,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks import vg_files
-from simtown.files import DamagedError, ForeignDirectoryError
+from simtown.assets.frequencies import frequencies, table
+from simtown.core.files import DamagedError, ForeignDirectoryError
 from simtown.visualgenome import clean, prepare, published, stats
-from simtown.visualgenome.frequencies import frequencies, table
-from simtown.visualgenome.prepare import Choices
+from simtown.visualgenome.prepare import PrepareSettings
 
 EVERY = [(version, packing) for version in vg_files.VERSIONS for packing in ("", ".zip", ".gz")]
 
@@ -24,12 +26,20 @@ def first_name(thing):
 
 
 def by_loops(content, choices):
-    """The kept statements in order, and the counts of clean predicates, as the paper's section says, one statement at a time."""
+    """The kept statements in order, and the counts of clean predicates, as the paper's section says, one
+    statement at a time.
+    """
     raw = [
-        (i.get("image_id", i.get("id")), r.get("relationship_id", r.get("id")),
-         first_name(r["subject"]), r["predicate"], first_name(r["object"]))
-        for i in content for r in i["relationships"]
-    ]  # fmt: skip
+        (
+            i.get("image_id", i.get("id")),
+            r.get("relationship_id", r.get("id")),
+            first_name(r["subject"]),
+            r["predicate"],
+            first_name(r["object"]),
+        )
+        for i in content
+        for r in i["relationships"]
+    ]
     words = Counter(word for _, _, *parts in raw for part in parts for word in clean.plain(part).split())
     steps = clean.steps(choices.steps, words)
 
@@ -39,7 +49,9 @@ def by_loops(content, choices):
             text = getattr(step, role)(text) if text else text
         return text
 
-    cleaned = [(i, n, through(s, "entity"), through(p, "predicate"), through(o, "entity")) for i, n, s, p, o in raw]
+    cleaned = [
+        (i, n, through(s, "entity"), through(p, "predicate"), through(o, "entity")) for i, n, s, p, o in raw
+    ]
     whole = [row for row in cleaned if all(row[2:])]
     counts = Counter(p for *_, p, _ in whole)
     return [row for row in whole if counts[row[3]] >= choices.least], counts
@@ -47,7 +59,7 @@ def by_loops(content, choices):
 
 @pytest.mark.parametrize(("version", "packing"), EVERY)
 def test_prepared_is_what_plain_loops_find(released, plain_json, tmp_path, version, packing):
-    path, choices = released("relationships", version, packing), Choices(threshold=20)
+    path, choices = released("relationships", version, packing), PrepareSettings(threshold=20)
     content = prepare.prepare(path, tmp_path / "vg", choices)
     kept, counts = by_loops(plain_json(path), choices)
     rows = pq.read_table(tmp_path / "vg" / prepare.TRIPLES).to_pylist()
@@ -60,16 +72,22 @@ def test_prepared_is_what_plain_loops_find(released, plain_json, tmp_path, versi
     told = pq.read_table(tmp_path / "vg" / prepare.COUNTS).to_pylist()
     assert {(r["subject"], r["predicate"], r["object"]): r["count"] for r in told} == dict(triples)
     assert [r["count"] for r in told] == sorted(triples.values(), reverse=True)
-    marginals = {r["entity"]: (r["subject"], r["object"]) for r in pq.read_table(tmp_path / "vg" / prepare.ENTITIES).to_pylist()}
+    marginals = {
+        r["entity"]: (r["subject"], r["object"])
+        for r in pq.read_table(tmp_path / "vg" / prepare.ENTITIES).to_pylist()
+    }
     assert marginals == {e: (sum(r[2] == e for r in kept), sum(r[4] == e for r in kept)) for e in marginals}
-    assert content["table1"] == {"images": 60, "relationships": sum(len(i["relationships"]) for i in plain_json(path))}
+    assert content["table1"] == {
+        "images": 60,
+        "relationships": sum(len(i["relationships"]) for i in plain_json(path)),
+    }
     told = content["statements"]
     assert told["stated"] == told["emptied"] + told["repeated"] + told["rare"] + told["kept"]
 
 
 def test_boxes_are_those_of_the_file(released, plain_json, tmp_path):
     path = released("relationships")
-    prepare.prepare(path, tmp_path / "vg", Choices(steps=()))
+    prepare.prepare(path, tmp_path / "vg", PrepareSettings(steps=()))
     rows = pq.read_table(tmp_path / "vg" / prepare.TRIPLES).to_pylist()
     stated = [r for image in plain_json(path) for r in image["relationships"]]
     for role in ("subject", "object"):
@@ -81,34 +99,67 @@ def test_scene_graphs_give_the_same_triples(released, tmp_path):
     for kind in ("relationships", "scene_graphs"):
         prepare.prepare(released(kind), tmp_path / kind)
     columns = ["image", "relationship", "subject", "predicate", "object", "subject_box"]
-    one, two = (prepare.read(tmp_path / kind, prepare.TRIPLES, columns).to_pylist() for kind in ("relationships", "scene_graphs"))
+    one, two = (
+        prepare.read(tmp_path / kind, prepare.TRIPLES, columns).to_pylist()
+        for kind in ("relationships", "scene_graphs")
+    )
     assert one == two
 
 
 def test_small_groups_change_nothing(released, tmp_path, monkeypatch):
     prepare.prepare(released("relationships"), tmp_path / "one")
     monkeypatch.setattr(prepare, "GROUP", 50)
-    monkeypatch.setattr(prepare, "HELD", 100)
+    monkeypatch.setattr(prepare, "MOST_WAITING", 100)
     prepare.prepare(released("relationships"), tmp_path / "two")
     for name in (prepare.TRIPLES, prepare.COUNTS, prepare.PREDICATES, prepare.ENTITIES):
-        assert prepare.read(tmp_path / "one", name).to_pylist() == prepare.read(tmp_path / "two", name).to_pylist()
+        assert (
+            prepare.read(tmp_path / "one", name).to_pylist()
+            == prepare.read(tmp_path / "two", name).to_pylist()
+        )
 
 
 def test_once(tmp_path):
-    """The same about the same two things of an image counts once; things without a number are all different."""
+    """What is said twice of two things of an image counts once; things without a number all differ."""
 
     def end(number, name):
-        return {**({} if number is None else {"object_id": number}), "names": [name], "x": 0, "y": 0, "w": 1, "h": 1}
+        return {
+            **({} if number is None else {"object_id": number}),
+            "names": [name],
+            "x": 0,
+            "y": 0,
+            "w": 1,
+            "h": 1,
+        }
 
-    pairs = [(1, "on", 2), (1, "is on the", 2), (2, "on", 1), (1, "under", 2), (None, "on", 2), (None, "on", 2)]
-    images = [{"image_id": i, "relationships": [
-        {"predicate": p, "subject": end(s, "cat"), "object": end(o, "mat"), "relationship_id": j} for j, (s, p, o) in enumerate(pairs)
-    ]} for i in (1, 2)]  # fmt: skip
+    pairs = [
+        (1, "on", 2),
+        (1, "is on the", 2),
+        (2, "on", 1),
+        (1, "under", 2),
+        (None, "on", 2),
+        (None, "on", 2),
+    ]
+    images = [
+        {
+            "image_id": i,
+            "relationships": [
+                {"predicate": p, "subject": end(s, "cat"), "object": end(o, "mat"), "relationship_id": j}
+                for j, (s, p, o) in enumerate(pairs)
+            ],
+        }
+        for i in (1, 2)
+    ]
     path = tmp_path / "relationships.json"
     path.write_text(json.dumps(images), encoding="utf-8")
-    told = prepare.prepare(path, tmp_path / "vg", Choices(threshold=1, once=True))["statements"]
+    told = prepare.prepare(path, tmp_path / "vg", PrepareSettings(threshold=1, once=True))["statements"]
     assert (told["kept"], told["repeated"]) == (10, 2)
-    assert [r["relationship"] for r in prepare.read(tmp_path / "vg", prepare.TRIPLES).to_pylist()] == [0, 2, 3, 4, 5] * 2
+    assert [r["relationship"] for r in prepare.read(tmp_path / "vg", prepare.TRIPLES).to_pylist()] == [
+        0,
+        2,
+        3,
+        4,
+        5,
+    ] * 2
 
 
 @pytest.fixture
@@ -122,11 +173,13 @@ def damaged(released, tmp_path):
 
 
 def test_damage_is_refused_or_counted(damaged, cli, tmp_path):
-    cli("vg", "prepare", damaged, "--out", tmp_path / "vg").refuses("relationships.json is damaged", "at byte", "--skip-bad", code=1)
+    cli("vg", "prepare", damaged, "--out", tmp_path / "vg").refuses(
+        "relationships.json is damaged", "at byte", "--skip-bad", code=1
+    )
     assert not (tmp_path / "vg" / prepare.NAME).exists()
     assert not list((tmp_path / "vg").glob("*"))
     outcome = cli("vg", "prepare", damaged, "--out", tmp_path / "vg", "--skip-bad").succeeds()
-    assert "1 malformed records passed over; the first: " in outcome.out
+    assert "1 malformed records skipped; the first: " in outcome.out
     content = prepare.load(tmp_path / "vg")
     assert (content["bad_records"], content["table1"]["images"]) == (1, 59)
 
@@ -136,11 +189,29 @@ def test_the_command_and_its_followers(released, cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = released("relationships", "1.4", ".zip")
     outcome = cli(
-        "vg", "prepare", path, "--out", "vg", "--with", released("objects"), "--with", released("region_descriptions", "1.0")
+        "vg",
+        "prepare",
+        path,
+        "--out",
+        "vg",
+        "--with",
+        released("objects"),
+        "--with",
+        released("region_descriptions", "1.0"),
     ).succeeds()
     assert "statements kept" in outcome.out
     assert (
-        cli("vg", "prepare", path, "--out", "vg", "--with", released("objects"), "--with", released("region_descriptions", "1.0"))
+        cli(
+            "vg",
+            "prepare",
+            path,
+            "--out",
+            "vg",
+            "--with",
+            released("objects"),
+            "--with",
+            released("region_descriptions", "1.0"),
+        )
         .succeeds()
         .out
         == outcome.out
@@ -148,7 +219,14 @@ def test_the_command_and_its_followers(released, cli, tmp_path, monkeypatch):
     outcome = cli("vg", "stats", "vg", "--top", 3).succeeds()
     content = prepare.load(tmp_path / "vg")
     assert set(content["table1"]) == {"images", "relationships", "objects", "regions"}
-    for words in ("Table 1", "Table 2", "707,901", "Unique relationships", "man", f"{content['table1']['objects']:,}"):
+    for words in (
+        "Table 1",
+        "Table 2",
+        "707,901",
+        "Unique relationships",
+        "man",
+        f"{content['table1']['objects']:,}",
+    ):
         assert words in outcome.out
     outcome = cli("vg", "frequencies", "vg", "--top", 10, "--out", "f.csv").succeeds()
     assert "--frequencies f.csv" in outcome.out
@@ -156,7 +234,23 @@ def test_the_command_and_its_followers(released, cli, tmp_path, monkeypatch):
     subject, obj = frequencies("f.csv", 10)
     assert np.allclose(subject, np.array([r["subject"] for r in rows]) / sum(r["subject"] for r in rows))
     assert np.allclose(obj, np.array([r["object"] for r in rows]) / sum(r["object"] for r in rows))
-    cli("generate", "--entities", 10, "--n", 4, "--val", 0, "--test", 2, "--size", 32, "--workers", 1, "--frequencies", "f.csv").succeeds()
+    cli(
+        "generate",
+        "--entities",
+        10,
+        "--n",
+        4,
+        "--val",
+        0,
+        "--test",
+        2,
+        "--size",
+        32,
+        "--workers",
+        1,
+        "--frequencies",
+        "f.csv",
+    ).succeeds()
 
 
 @pytest.mark.parametrize(
@@ -165,7 +259,10 @@ def test_the_command_and_its_followers(released, cli, tmp_path, monkeypatch):
         (("prepare", "nowhere.json", "--out", "x"), "there is no nowhere.json"),
         (("prepare", "{file}", "--out", "x", "--steps", "adverbs"), "unknown step 'adverbs'"),
         (("prepare", "{file}", "--out", "x", "--threshold", "0"), "--threshold must be at least 1"),
-        (("prepare", "{file}", "--out", "x", "--with", "notes.json"), "is none of the files that are counted"),
+        (
+            ("prepare", "{file}", "--out", "x", "--with", "notes.json"),
+            "is none of the files that are counted",
+        ),
         (("prepare", "{file}", "--out", "x", "--with", "objects.json"), "there is no file objects.json"),
         (("prepare", ".", "--out", "x"), "holds no relations_count.tsv"),
         (("prepare", "{file}", "--out", "full"), "holds mine.txt, which simtown vg prepare did not make"),
@@ -195,15 +292,21 @@ def test_bad_input_is_one_line(released, cli, tmp_path, monkeypatch, words, told
 @pytest.mark.parametrize("content", ["[]", '[{"image_id": 1, "relationships": []}]'])
 def test_a_file_without_statements_is_refused(cli, tmp_path, content):
     (tmp_path / "relationships.json").write_text(content, encoding="utf-8")
-    cli("vg", "prepare", tmp_path / "relationships.json", "--out", tmp_path / "vg").refuses("states no relationships")
+    cli("vg", "prepare", tmp_path / "relationships.json", "--out", tmp_path / "vg").refuses(
+        "states no relationships"
+    )
 
 
 def test_other_choices_need_another_directory(released, cli, tmp_path):
     prepare.prepare(released("relationships"), tmp_path / "vg")
     before = {p.name: p.read_bytes() for p in (tmp_path / "vg").iterdir()}
     path = released("relationships")
-    cli("vg", "prepare", path, "--out", tmp_path / "vg", "--threshold", 5).refuses("--threshold 13, now 5", "another --out")
-    cli("vg", "prepare", path, "--out", tmp_path / "vg", "--steps", "none").refuses("--steps", "another --out")
+    cli("vg", "prepare", path, "--out", tmp_path / "vg", "--threshold", 5).refuses(
+        "--threshold 13, now 5", "another --out"
+    )
+    cli("vg", "prepare", path, "--out", tmp_path / "vg", "--steps", "none").refuses(
+        "--steps", "another --out"
+    )
     cli("vg", "prepare", released("relationships", "1.0"), "--out", tmp_path / "vg").refuses("source")
     assert {p.name: p.read_bytes() for p in (tmp_path / "vg").iterdir()} == before
 
@@ -237,37 +340,76 @@ def test_damaged_directories_are_told(released, tmp_path):
 
 @pytest.fixture
 def tables(tmp_path):
-    """A folder of published counts in small: plain, .gz and .xz, with the lemmatiser's slips, a rare predicate and one that is empty."""
+    """A folder of published counts in small: plain, .gz and .xz, with the lemmatiser's slips, a rare
+    predicate and one that is empty.
+    """
     folder = tmp_path / "tables"
     folder.mkdir()
-    stated = [("on", 50), ("have", 30), ("rid on", 14), ("ride on", 3), ("on leave side of", 13), ("atop", 12), ("is the", 2)]
-    (folder / "relations_count.tsv").write_text("name\tcount\n" + "".join(f"{p}\t{n}\n" for p, n in stated), encoding="utf-8")
-    triples = [("the man", "rid on", "horses", 9, 1), ("man", "ride on", "horse", 2, 0), ("man", "have", "hat", 5, 5),
-               ("hat", "on leave side of", "man", 3, 0), ("man", "atop", "horse", 4, 0), ("..", "on", "horse", 7, 7)]  # fmt: skip
-    rows = "subject\tpredicate\tobject\ttrain\ttest\n" + "".join("\t".join(map(str, row)) + "\n" for row in triples)
+    stated = [
+        ("on", 50),
+        ("have", 30),
+        ("rid on", 14),
+        ("ride on", 3),
+        ("on leave side of", 13),
+        ("atop", 12),
+        ("is the", 2),
+    ]
+    (folder / "relations_count.tsv").write_text(
+        "name\tcount\n" + "".join(f"{p}\t{n}\n" for p, n in stated), encoding="utf-8"
+    )
+    triples = [
+        ("the man", "rid on", "horses", 9, 1),
+        ("man", "ride on", "horse", 2, 0),
+        ("man", "have", "hat", 5, 5),
+        ("hat", "on leave side of", "man", 3, 0),
+        ("man", "atop", "horse", 4, 0),
+        ("..", "on", "horse", 7, 7),
+    ]
+    rows = "subject\tpredicate\tobject\ttrain\ttest\n" + "".join(
+        "\t".join(map(str, row)) + "\n" for row in triples
+    )
     (folder / "triples_150x50.tsv.gz").write_bytes(gzip.compress(rows.encode()))
     (folder / "objects_count.tsv.xz").write_bytes(lzma.compress(b"name\tcount\nman\t20\nhat\t4\n"))
     return folder
 
 
 def test_counts_of_others_are_prepared_like_files(tables, cli, tmp_path):
-    """Slips undone, cleaned, rare predicates left out, both splits added; Table 1, marginals and the frequency table follow."""
+    """Slips undone, cleaned, rare predicates left out, both splits added; Table 1, marginals and the
+    frequency table follow.
+    """
     cli("vg", "prepare", tables, "--out", tmp_path / "vg").succeeds()
     content = prepare.load(tmp_path / "vg")
     assert content["table1"] == {"relationships": 124, "objects": 24}
-    assert content["statements"] == {"stated": 124, "without_an_end": 0, "emptied": 2, "repeated": 0, "rare": 12, "kept": 110}
+    assert content["statements"] == {
+        "stated": 124,
+        "without_an_end": 0,
+        "emptied": 2,
+        "repeated": 0,
+        "rare": 12,
+        "kept": 110,
+    }
     found = prepare.read(tmp_path / "vg", prepare.PREDICATES).to_pylist()
     assert [(r["predicate"], r["count"], r["kept"]) for r in found] == [
-        ("on", 50, True), ("have", 30, True), ("ride on", 17, True), ("on left side of", 13, True), ("atop", 12, False),
-    ]  # fmt: skip
+        ("on", 50, True),
+        ("have", 30, True),
+        ("ride on", 17, True),
+        ("on left side of", 13, True),
+        ("atop", 12, False),
+    ]
     told = prepare.read(tmp_path / "vg", prepare.COUNTS).to_pylist()
     assert [(r["subject"], r["predicate"], r["object"], r["count"]) for r in told] == [
-        ("man", "ride on", "horse", 12), ("man", "have", "hat", 10), ("hat", "on left side of", "man", 3),
-    ]  # fmt: skip
+        ("man", "ride on", "horse", 12),
+        ("man", "have", "hat", 10),
+        ("hat", "on left side of", "man", 3),
+    ]
     assert not (tmp_path / "vg" / prepare.TRIPLES).exists()
-    by_name = {e.printed: n for e, n in zip(stats.TABLE2, stats.statistics(tmp_path / "vg").table2, strict=True)}
+    by_name = {
+        e.printed: n for e, n in zip(stats.TABLE2, stats.statistics(tmp_path / "vg").table2, strict=True)
+    }
     assert {name: n for name, n in by_name.items() if n} == {"On": 50, "Have": 30}
-    unique = {threshold: (count, share) for threshold, count, share in stats.statistics(tmp_path / "vg").unique}
+    unique = {
+        threshold: (count, share) for threshold, count, share in stats.statistics(tmp_path / "vg").unique
+    }
     assert unique[13] == (4, pytest.approx(110 / 122))
     assert stats.frequency_table(tmp_path / "vg", 3) == [("man", 22, 3), ("hat", 3, 10), ("horse", 0, 12)]
 
@@ -293,7 +435,9 @@ def test_table_1(counted):
 
 def test_agreement_tells_printed_names_from_conjectures():
     exact = [entry.count for entry in stats.TABLE2]
-    named = [entry.printed.lower() == " + ".join(entry.predicates) and not entry.note for entry in stats.TABLE2]
+    named = [
+        entry.printed.lower() == " + ".join(entry.predicates) and not entry.note for entry in stats.TABLE2
+    ]
     assert stats.agreement(exact) == (24, sum(named))
     assert stats.agreement([round(n * 1.005) for n in exact])[0] == 24
     assert stats.agreement([0] * 24) == (0, 0)
@@ -308,7 +452,9 @@ def test_the_command_says_how_many_counts_agree(tables, cli, tmp_path):
 
 
 def test_table_2(counted):
-    """18 of 24 entries within 0.6 %, 13 of them under their printed names; three of the other six are so with one digit changed."""
+    """18 of 24 entries within 0.6 %, 13 of them under their printed names; three of the other six are so with
+    one digit changed.
+    """
     found = stats.statistics(counted)
     off = {e.printed: n / e.count - 1 for e, n in zip(stats.TABLE2, found.table2, strict=True)}
     assert len(off) == 24
@@ -317,7 +463,11 @@ def test_table_2(counted):
     assert all(e.note for e in stats.TABLE2 if e.printed in beyond)
     assert stats.agreement(found.table2) == (18, 13)
     ours = {e.printed: n for e, n in zip(stats.TABLE2, found.table2, strict=True)}
-    for printed, meant in (("Behind", 41398), ("Grow on", 1897), ("Wear", 151996)):  # with the digit put right
+    for printed, meant in (
+        ("Behind", 41398),
+        ("Grow on", 1897),
+        ("Wear", 151996),
+    ):  # with the digit put right
         assert ours[printed] == pytest.approx(meant, rel=0.006)
 
 
@@ -330,7 +480,9 @@ def test_roughly_2000_relationships_are_left(counted):
 def test_the_shipped_table_is_made_by_the_command(counted, cli, tmp_path):
     cli("vg", "frequencies", counted, "--out", tmp_path / "f.csv").succeeds()
     assert tuple(stats.frequency_table(counted, 150)) == table()
-    assert all((frequencies(str(tmp_path / "f.csv"), 100)[i] == frequencies("vg", 100)[i]).all() for i in range(2))
+    assert all(
+        (frequencies(str(tmp_path / "f.csv"), 100)[i] == frequencies("vg", 100)[i]).all() for i in range(2)
+    )
 
 
 def test_published_tables_are_read_as_they_are(reference_data):
@@ -344,10 +496,14 @@ def test_published_tables_are_read_as_they_are(reference_data):
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("", "begins with nothing"), ("a\tb\n", "no table of name, count"), ("name\tcount\non\t5\t6\n", "line 2 has 3 columns"),
-     ("name\tcount\non\tx\n", "'x' is no count"),
-     ("name\tcount\non\t-5\n", "'-5' is no count")],
-)  # fmt: skip
+    [
+        ("", "begins with nothing"),
+        ("a\tb\n", "no table of name, count"),
+        ("name\tcount\non\t5\t6\n", "line 2 has 3 columns"),
+        ("name\tcount\non\tx\n", "'x' is no count"),
+        ("name\tcount\non\t-5\n", "'-5' is no count"),
+    ],
+)
 def test_broken_tables_are_told(tmp_path, text, words):
     path = tmp_path / "relations_count.tsv"
     path.write_text(text, encoding="utf-8")
@@ -357,9 +513,13 @@ def test_broken_tables_are_told(tmp_path, text, words):
 
 def test_further_files_are_counted_for_table_1(released, plain_json, tmp_path):
     kinds = ("objects", "attributes", "region_descriptions", "question_answers", "image_data")
-    found = prepare.prepare(released("relationships"), tmp_path / "vg", further=[released(kind) for kind in kinds])["table1"]
+    found = prepare.prepare(
+        released("relationships"), tmp_path / "vg", further=[released(kind) for kind in kinds]
+    )["table1"]
     lists = {"objects": "objects", "region_descriptions": "regions", "question_answers": "qas"}
     expected = {kind: sum(len(i[key]) for i in plain_json(released(kind))) for kind, key in lists.items()}
-    said = sum(len(t.get("attributes", [])) for i in plain_json(released("attributes")) for t in i["attributes"])
+    said = sum(
+        len(t.get("attributes", [])) for i in plain_json(released("attributes")) for t in i["attributes"]
+    )
     assert (found["objects"], found["regions"], found["questions"]) == tuple(expected.values())
     assert (found["attributes"], found["images"]) == (said, 60)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmarks import vg_files
-from simtown.files import DamagedError
+from simtown.core.files import DamagedError
 from simtown.visualgenome import records
 
 VERSIONS, PACKINGS = vg_files.VERSIONS, ("", ".zip", ".gz")
@@ -29,14 +29,23 @@ def box(thing):
 def test_relationships(released, plain_json, version, packing):
     path = released("relationships", version, packing)
     expected = [
-        (number(image, "image_id"), number(r, "relationship_id"), name(r["subject"]), r["predicate"], name(r["object"]), box(r["subject"]),
-         number(r["object"], "object_id"))
-        for image in plain_json(path) for r in image["relationships"]
-    ]  # fmt: skip
+        (
+            number(image, "image_id"),
+            number(r, "relationship_id"),
+            name(r["subject"]),
+            r["predicate"],
+            name(r["object"]),
+            box(r["subject"]),
+            number(r["object"], "object_id"),
+        )
+        for image in plain_json(path)
+        for r in image["relationships"]
+    ]
     found = [
         (graph.image, r.number, s.text, r.predicate, o.text, (s.x, s.y, s.w, s.h), o.number)
-        for graph in records.graphs(path) for r, s, o in graph.statements()
-    ]  # fmt: skip
+        for graph in records.graphs(path)
+        for r, s, o in graph.statements()
+    ]
     assert found == expected
     assert len(found) > 500
 
@@ -46,7 +55,11 @@ def test_scene_graphs_say_what_relationships_say(released, packing):
     """Ends by number, resolved: the same statements as in the other file."""
 
     def stated(path):
-        return [(g.image, r.number, s.text, r.predicate, o.text, s.number) for g in records.graphs(path) for r, s, o in g.statements()]
+        return [
+            (g.image, r.number, s.text, r.predicate, o.text, s.number)
+            for g in records.graphs(path)
+            for r, s, o in g.statements()
+        ]
 
     assert stated(released("scene_graphs", packing=packing)) == stated(released("relationships"))
 
@@ -55,46 +68,76 @@ def test_an_end_that_is_not_there_is_left_out_and_a_merged_one_found(tmp_path):
     path = tmp_path / "scene_graphs.json"
     things = [{"object_id": 1, "names": ["cat"], "merged_object_ids": [9]}, {"object_id": 2, "name": "mat"}]
     ends = [(1, 2), (9, 2), (1, 3), (4, 2)]
-    stated = [{"predicate": "on", "relationship_id": i, "subject_id": s, "object_id": o} for i, (s, o) in enumerate(ends)]
-    path.write_text(json.dumps([{"image_id": 5, "objects": things, "relationships": stated}]), encoding="utf-8")
+    stated = [
+        {"predicate": "on", "relationship_id": i, "subject_id": s, "object_id": o}
+        for i, (s, o) in enumerate(ends)
+    ]
+    path.write_text(
+        json.dumps([{"image_id": 5, "objects": things, "relationships": stated}]), encoding="utf-8"
+    )
     (graph,) = records.graphs(path)
-    assert [(r.number, s.text, o.text) for r, s, o in graph.statements()] == [(0, "cat", "mat"), (1, "cat", "mat")]
+    assert [(r.number, s.text, o.text) for r, s, o in graph.statements()] == [
+        (0, "cat", "mat"),
+        (1, "cat", "mat"),
+    ]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_objects(released, plain_json, version):
     path = released("objects", version)
-    expected = [[(number(t, "object_id"), name(t), box(t), t.get("merged_object_ids")) for t in i["objects"]] for i in plain_json(path)]
-    found = [[(t.number, t.text, (t.x, t.y, t.w, t.h), t.merged_object_ids) for t in image.objects] for image in records.objects(path)]
+    expected = [
+        [(number(t, "object_id"), name(t), box(t), t.get("merged_object_ids")) for t in i["objects"]]
+        for i in plain_json(path)
+    ]
+    found = [
+        [(t.number, t.text, (t.x, t.y, t.w, t.h), t.merged_object_ids) for t in image.objects]
+        for image in records.objects(path)
+    ]
     assert found == expected
-    assert [i.image for i in records.objects(released("scene_graphs"))] == [i.image for i in records.objects(path)]
+    assert [i.image for i in records.objects(released("scene_graphs"))] == [
+        i.image for i in records.objects(path)
+    ]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_attributes(released, plain_json, version):
     path = released("attributes", version)
     expected = [[(name(t), t.get("attributes")) for t in image["attributes"]] for image in plain_json(path)]
-    assert [[(t.text, t.attributes) for t in image.attributes] for image in records.attributes(path)] == expected
+    assert [
+        [(t.text, t.attributes) for t in image.attributes] for image in records.attributes(path)
+    ] == expected
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_regions(released, plain_json, version):
     path = released("region_descriptions", version)
-    expected = [[(number(r, "region_id"), r["phrase"], r["width"]) for r in image["regions"]] for image in plain_json(path)]
-    assert [[(r.number, r.phrase, r.width) for r in image.regions] for image in records.regions(path)] == expected
+    expected = [
+        [(number(r, "region_id"), r["phrase"], r["width"]) for r in image["regions"]]
+        for image in plain_json(path)
+    ]
+    assert [
+        [(r.number, r.phrase, r.width) for r in image.regions] for image in records.regions(path)
+    ] == expected
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_questions(released, plain_json, version):
     path = released("question_answers", version)
-    expected = [[(number(q, "qa_id"), q["question"], q["answer"]) for q in image["qas"]] for image in plain_json(path)]
-    assert [[(q.number, q.question, q.answer) for q in image.qas] for image in records.questions(path)] == expected
+    expected = [
+        [(number(q, "qa_id"), q["question"], q["answer"]) for q in image["qas"]] for image in plain_json(path)
+    ]
+    assert [
+        [(q.number, q.question, q.answer) for q in image.qas] for image in records.questions(path)
+    ] == expected
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_image_data(released, plain_json, version):
     path = released("image_data", version)
-    expected = [(number(i, "image_id"), i["width"], i["height"], i["url"], i.get("flickr_id")) for i in plain_json(path)]
+    expected = [
+        (number(i, "image_id"), i["width"], i["height"], i["url"], i.get("flickr_id"))
+        for i in plain_json(path)
+    ]
     assert [(i.image, i.width, i.height, i.url, i.flickr_id) for i in records.image_data(path)] == expected
 
 
@@ -119,13 +162,17 @@ def test_every_way_to_name_a_thing(tmp_path, thing, text):
 
 @pytest.mark.parametrize("reader", [records.graphs, records.objects, records.attributes, records.regions])
 def test_another_kind_of_file_is_refused_at_its_first_record(released, reader):
-    with pytest.raises(DamagedError, match=r"record 1, which begins at byte 1, is malformed .* missing required field"):
+    with pytest.raises(
+        DamagedError, match=r"record 1, which begins at byte 1, is malformed .* missing required field"
+    ):
         list(reader(released("image_data")))
 
 
 def test_synsets(tmp_path):
     path = tmp_path / "synsets.json"
-    path.write_text(json.dumps([{"synset_name": "tree.n.01", "synset_definition": "a tall plant"}]), encoding="utf-8")
+    path.write_text(
+        json.dumps([{"synset_name": "tree.n.01", "synset_definition": "a tall plant"}]), encoding="utf-8"
+    )
     assert records.synsets(path) == {"tree.n.01": "a tall plant"}
     path.write_text(json.dumps({"trees": "tree.n.01", "oak": ["oak.n.02"]}), encoding="utf-8")
     assert records.synsets(path) == {"trees": "tree.n.01", "oak": "oak.n.02"}

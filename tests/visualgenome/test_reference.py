@@ -2,7 +2,7 @@
 
 import csv
 
-from simtown.visualgenome.frequencies import table
+from simtown.assets.frequencies import table
 
 
 def test_the_table_is_the_recipe_of_the_documentation(reference_data):
@@ -10,6 +10,12 @@ def test_the_table_is_the_recipe_of_the_documentation(reference_data):
     path = reference_data("vg-statistics/entity_marginals_150.tsv")
     with open(path, encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
-    counts = [(r["entity"], *(int(r[f"as_{role}_train"]) + int(r[f"as_{role}_test"]) for role in ("subject", "object"))) for r in rows]
+    counts = [
+        (
+            r["entity"],
+            *(int(r[f"as_{role}_train"]) + int(r[f"as_{role}_test"]) for role in ("subject", "object")),
+        )
+        for r in rows
+    ]
     counts.sort(key=lambda row: (-row[1] - row[2], row[0]))
     assert table() == tuple(counts)

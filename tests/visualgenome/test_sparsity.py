@@ -1,4 +1,6 @@
-"""Figure 11 and who stands left of whom: against plain loops, and against tables that others derived from the same annotations."""
+"""Figure 11 and who stands left of whom: against plain loops, and against tables that others derived from the
+same annotations.
+"""
 
 import csv
 import gzip
@@ -11,8 +13,8 @@ import pytest
 from PIL import Image
 
 from simtown.visualgenome import clean, prepare
-from simtown.visualgenome.prepare import Choices
-from simtown.visualgenome.sparsity import Source, sparsity, write_tables
+from simtown.visualgenome.prepare import PrepareSettings
+from simtown.visualgenome.sparsity import ImageSource, sparsity, write_tables
 
 
 def by_loops(images, names):
@@ -21,7 +23,10 @@ def by_loops(images, names):
     for image in images:
         marked = [thing for thing in image if thing[0] in names]
         kinds = Counter(name for name, *_ in marked)
-        together.update({frozenset(pair) for pair in combinations(kinds, 2)} | {frozenset([k]) for k, n in kinds.items() if n > 1})
+        together.update(
+            {frozenset(pair) for pair in combinations(kinds, 2)}
+            | {frozenset([k]) for k, n in kinds.items() if n > 1}
+        )
         for (a, ax, _, aw, _), (b, bx, _, bw, _) in permutations(marked, 2):
             left[a, b] += 2 * ax + aw < 2 * bx + bw
             apart[a, b] += ax + aw <= bx
@@ -30,14 +35,17 @@ def by_loops(images, names):
 
 def things(content):
     cleaner = clean.Cleaner(clean.steps())
-    return [[(cleaner.entity(t["names"][0]), *(t[side] for side in "xywh")) for t in image["objects"]] for image in content]
+    return [
+        [(cleaner.entity(t["names"][0]), *(t[side] for side in "xywh")) for t in image["objects"]]
+        for image in content
+    ]
 
 
 @pytest.mark.parametrize("packing", ["", ".zip"])
 @pytest.mark.parametrize("version", ["1.0", "1.4"])
 def test_objects_against_plain_loops(released, plain_json, version, packing):
     path = released("objects", version, packing)
-    found = sparsity(Source(path), top=12)
+    found = sparsity(ImageSource(path), top=12)
     images = things(plain_json(path))
     counts = Counter(name for image in images for name, *_ in image)
     assert found.names == tuple(sorted(counts, key=lambda name: (-counts[name], name))[:12])
@@ -52,10 +60,18 @@ def test_objects_against_plain_loops(released, plain_json, version, packing):
 
 
 def test_all_sources_say_the_same(released, tmp_path):
-    """scene_graphs.json marks what objects.json does; relationships.json and what is prepared from it mark the ends of relations."""
-    one, two = sparsity(Source(released("objects")), top=20), sparsity(Source(released("scene_graphs")), top=20)
-    prepare.prepare(released("relationships"), tmp_path / "vg", Choices(threshold=1))
-    three, four = sparsity(Source(released("relationships")), top=20), sparsity(Source(tmp_path / "vg"), top=20)
+    """scene_graphs.json marks what objects.json does; relationships.json and what is prepared from it mark
+    the ends of relations.
+    """
+    one, two = (
+        sparsity(ImageSource(released("objects")), top=20),
+        sparsity(ImageSource(released("scene_graphs")), top=20),
+    )
+    prepare.prepare(released("relationships"), tmp_path / "vg", PrepareSettings(threshold=1))
+    three, four = (
+        sparsity(ImageSource(released("relationships")), top=20),
+        sparsity(ImageSource(tmp_path / "vg"), top=20),
+    )
     for a, b in ((one, two), (three, four)):
         assert a.names == b.names
         for name in ("boxes", "together", "left", "apart"):
@@ -64,7 +80,7 @@ def test_all_sources_say_the_same(released, tmp_path):
 
 
 def test_invariants(released):
-    found = sparsity(Source(released("objects")), top=200)
+    found = sparsity(ImageSource(released("objects")), top=200)
     assert np.array_equal(found.together, found.together.T)
     assert (found.together <= found.images).all()
     assert (found.apart <= found.left).all()  # boxes have a width
@@ -78,26 +94,46 @@ def test_invariants(released):
 
 
 def image(*boxes):
-    return {"image_id": 1, "objects": [{"names": [name], "x": x, "y": 0, "w": 2, "h": 2} for name, x in boxes]}
+    return {
+        "image_id": 1,
+        "objects": [{"names": [name], "x": x, "y": 0, "w": 2, "h": 2} for name, x in boxes],
+    }
 
 
 def test_the_paper_s_example(tmp_path):
     """One giraffe left of a person and eight the other way; a third thing never meets them."""
     path = tmp_path / "objects.json"
-    content = [image(("giraffe", 0), ("person", 9))] + [image(("giraffe", 9), ("person", 0))] * 8 + [image(("boat", 0))] * 3 + [image()]
+    content = (
+        [image(("giraffe", 0), ("person", 9))]
+        + [image(("giraffe", 9), ("person", 0))] * 8
+        + [image(("boat", 0))] * 3
+        + [image()]
+    )
     path.write_text(json.dumps(content), encoding="utf-8")
-    found = sparsity(Source(path))
+    found = sparsity(ImageSource(path))
     assert found.pair("giraffe", "person") == (1, 8)
     assert found.pair("giraffe", "zebra") is None
     assert found.lopsided() == [("giraffe", "person", 1, 8)]
     assert found.lopsided(least=10) == []
-    assert (found.images, found.empty(), found.empty_left()) == (12, pytest.approx(2 / 3), pytest.approx(4 / 6))
+    assert (found.images, found.empty(), found.empty_left()) == (
+        12,
+        pytest.approx(2 / 3),
+        pytest.approx(4 / 6),
+    )
 
 
 def test_the_command(released, cli, tmp_path):
     out = tmp_path / "figure.png"
-    outcome = cli("vg", "sparsity", released("objects", "1.2", ".gz"), "--out", out, "--top", 20, "--least", 3).succeeds()
-    for words in ("never in the same image", "of 190 pairs", "of 380 ordered pairs", "Most lopsided", "Figure 11"):
+    outcome = cli(
+        "vg", "sparsity", released("objects", "1.2", ".gz"), "--out", out, "--top", 20, "--least", 3
+    ).succeeds()
+    for words in (
+        "never in the same image",
+        "of 190 pairs",
+        "of 380 ordered pairs",
+        "Most lopsided",
+        "Figure 11",
+    ):
         assert words in outcome.out
     with Image.open(out) as picture:
         assert min(picture.size) > 600
@@ -114,7 +150,7 @@ def test_bad_records_are_told(released, cli, tmp_path):
     path.write_bytes(whole[: len(whole) // 2])
     cli("vg", "sparsity", path, "--out", tmp_path / "a.png").refuses("cut short", "at byte", code=1)
     outcome = cli("vg", "sparsity", path, "--out", tmp_path / "a.png", "--skip-bad").succeeds()
-    assert "1 malformed records passed over" in outcome.out
+    assert "1 malformed records skipped" in outcome.out
 
 
 def test_nothing_marked_is_told(released, cli, tmp_path):
@@ -127,10 +163,13 @@ def test_annotations_of_others_against_plain_loops(released, plain_json, tmp_pat
     images = things(plain_json(released("objects")))
     classes = sorted({name for image in images for name, *_ in image})
     (tmp_path / "objects_150.json").write_text(json.dumps(classes), encoding="utf-8")
-    marked = [{"objs": [{"cls": classes.index(name), "bbox": [x, y, x + w, y + h]} for name, x, y, w, h in image]} for image in images]
+    marked = [
+        {"objs": [{"cls": classes.index(name), "bbox": [x, y, x + w, y + h]} for name, x, y, w, h in image]}
+        for image in images
+    ]
     content = json.dumps([["a.jpg", image] for image in marked] + [["b.jpg", None]]).encode()
     (tmp_path / f"annotations_test.json{packing}").write_bytes(gzip.compress(content) if packing else content)
-    found = sparsity(Source(tmp_path), top=12, steps=())
+    found = sparsity(ImageSource(tmp_path), top=12, steps=())
     together, left, apart = by_loops(images, found.names)
     assert found.images == 60
     for i, a in enumerate(found.names):
@@ -146,7 +185,7 @@ def test_annotations_of_others_against_plain_loops(released, plain_json, tmp_pat
 
 def test_published_annotations_give_the_derived_tables(reference_data, tmp_path):
     folder = reference_data("vg-statistics")
-    found = sparsity(Source(folder))
+    found = sparsity(ImageSource(folder))
     place = {name: i for i, name in enumerate(found.names)}
     compared = 0
     for name, columns in (

@@ -1,4 +1,6 @@
-"""Records of a gigabyte file, cut by the compiled scanner: against json.loads, at any block size, and when bytes are wrong."""
+"""Records of a gigabyte file, cut by the compiled scanner: against json.loads, at any block size, and when
+bytes are wrong.
+"""
 
 import gzip
 import json
@@ -12,9 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simtown.files import DamagedError
+from simtown.core import packed
+from simtown.core.files import DamagedError
+from simtown.core.packed import PackedFile
 from simtown.visualgenome import stream
-from simtown.visualgenome.stream import Opened, Records
+from simtown.visualgenome.stream import Records
 
 quick = settings(max_examples=60)
 
@@ -46,7 +50,10 @@ dictionaries = st.dictionaries(st.text(max_size=6), values, max_size=4)
 @given(st.lists(dictionaries, max_size=12), st.integers(1, 64), st.sampled_from([None, 1, 4]), st.booleans())
 def test_records_are_those_of_json_whatever_the_block(tmp_path_factory, records, block, indent, escaped):
     """Brackets, quotes and backslashes inside strings, blocks that end anywhere, spaces of any kind."""
-    path = put(tmp_path_factory.getbasetemp(), json.dumps(records, indent=indent, ensure_ascii=escaped).encode("utf-8", "surrogatepass"))
+    path = put(
+        tmp_path_factory.getbasetemp(),
+        json.dumps(records, indent=indent, ensure_ascii=escaped).encode("utf-8", "surrogatepass"),
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream, "BLOCK", block)
         found = Records(path, dict)
@@ -90,7 +97,7 @@ def test_packings_are_told_by_their_first_bytes(tmp_path, packing, named):
 def test_progress_tells_every_byte_on_disk(tmp_path):
     path = pack(tmp_path / "file.json.gz", text([{"k": [i]} for i in range(5000)]).encode())
     steps = []
-    list(Records(path, Keyed, moved=steps.append))
+    list(Records(path, Keyed, progress=steps.append))
     assert sum(steps) == path.stat().st_size
     assert min(steps) >= 0
 
@@ -124,8 +131,14 @@ GOOD = [{"k": [i, "x" * i], "n": i} for i in range(20)]
         (b'[{"k": [1]}] x', "at byte 13"),
         (b'[{"k": [1]}, 7]', "at byte 13"),
         (b'[{"k": [1]}, {"k": [tru]}]', "record 2, which begins at byte 13, is malformed at byte 2"),
-        (b'[{"k": [1]}, {"k": 5}]', "record 2, which begins at byte 13, is malformed at byte 13 (Expected `array`, got `int`"),
-        (b'[{"k": [1]}, {"other": 5}]', "record 2, which begins at byte 13, is malformed at byte 13 (Object missing required field `k`)"),
+        (
+            b'[{"k": [1]}, {"k": 5}]',
+            "record 2, which begins at byte 13, is malformed at byte 13 (Expected `array`, got `int`",
+        ),
+        (
+            b'[{"k": [1]}, {"other": 5}]',
+            "record 2, which begins at byte 13, is malformed at byte 13 (Object missing required field `k`)",
+        ),
         (b'[{"k": ["\xff"]}]', "record 1, which begins at byte 1, is malformed"),
         (b'[{"k": ["a]}, {"k": [2]}]', "record 1, which begins at byte 1, is malformed at byte 16"),
     ],
@@ -183,7 +196,9 @@ def test_a_file_cut_anywhere_keeps_its_whole_records(tmp_path_factory, data):
 @quick
 @given(st.data())
 def test_one_wrong_byte_costs_few_records(tmp_path_factory, data):
-    """Whatever byte changes to whatever: no other error than DamagedError, and records far from it are all there."""
+    """Whatever byte changes to whatever: no other error than DamagedError, and records far from it are all
+    there.
+    """
     whole = bytearray(text(GOOD).encode())
     place = data.draw(st.integers(1, len(whole) - 2))
     whole[place] = data.draw(st.integers(0, 255))
@@ -248,13 +263,13 @@ def test_memory_is_flat(tmp_path, monkeypatch):
 
 
 def test_lines(tmp_path, monkeypatch):
-    monkeypatch.setattr(stream, "BLOCK", 3)
+    monkeypatch.setattr(packed, "BLOCK", 3)
     path = tmp_path / "lines.txt"
     path.write_bytes("a\r\n\nlänger\nlast".encode())
-    with Opened(path) as file:
+    with PackedFile(path) as file:
         assert list(file.lines()) == ["a", "", "länger", "last"]
     path.write_bytes(b"a\n\xff\n")
-    with Opened(path) as file, pytest.raises(DamagedError, match="line 2 is no UTF-8"):
+    with PackedFile(path) as file, pytest.raises(DamagedError, match="line 2 is no UTF-8"):
         list(file.lines())
 
 

@@ -20,12 +20,13 @@ _AWAY = 0.5
 
 #: Strokes of letters on a grid 2 wide and 4 high, each stroke as the four digits x z x z.
 _STROKES = {
-    "A": "0004 2024 0424 0222", "B": "0004 0424 0222 0020 2024", "C": "0004 0424 0020", "E": "0004 0424 0212 0020",
-    "F": "0004 0424 0212", "H": "0004 2024 0222", "I": "1014", "K": "0004 0224 0220", "L": "0004 0020",
-    "M": "0004 2024 0412 1224", "N": "0004 2024 0420", "O": "0004 2024 0424 0020", "P": "0004 0424 2422 0222",
-    "R": "0004 0424 2422 0222 1220", "S": "0424 0402 0222 2220 0020", "T": "0424 1014", "U": "0004 2024 0020",
-    "W": "0004 0012 1220 2024", "Y": "0412 2412 1210", "0": "0004 2024 0424 0020", "1": "1014",
-    "3": "2024 0424 0222 0020", "5": "0424 0204 0222 2022 0020", "7": "2024 0424", "9": "2024 0424 0222 0204 0020",
+    "A": "0004 2024 0424 0222", "B": "0004 0424 0222 0020 2024", "C": "0004 0424 0020",
+    "E": "0004 0424 0212 0020", "F": "0004 0424 0212", "H": "0004 2024 0222", "I": "1014",
+    "K": "0004 0224 0220", "L": "0004 0020", "M": "0004 2024 0412 1224", "N": "0004 2024 0420",
+    "O": "0004 2024 0424 0020", "P": "0004 0424 2422 0222", "R": "0004 0424 2422 0222 1220",
+    "S": "0424 0402 0222 2220 0020", "T": "0424 1014", "U": "0004 2024 0020", "W": "0004 0012 1220 2024",
+    "Y": "0412 2412 1210", "0": "0004 2024 0424 0020", "1": "1014", "3": "2024 0424 0222 0020",
+    "5": "0424 0204 0222 2022 0020", "7": "2024 0424", "9": "2024 0424 0222 0204 0020",
 }  # fmt: skip
 
 
@@ -46,7 +47,9 @@ def patch(x: Span, z: Span, paint: str, y: float = 0.0, lift: float = 0.02) -> M
     return shape([(x[0], z[0]), (x[1], z[0]), (x[1], z[1]), (x[0], z[1])], paint, y, lift)
 
 
-def disc(x: float, z: float, radius: float, paint: str, y: float = 0.0, lift: float = 0.02, sides: int = 8) -> Mesh:
+def disc(
+    x: float, z: float, radius: float, paint: str, y: float = 0.0, lift: float = 0.02, sides: int = 8
+) -> Mesh:
     """A regular polygon on a front."""
     turn = [2 * pi * (i + 0.5) / sides for i in range(sides)]
     return shape([(x + radius * cos(t), z + radius * sin(t)) for t in turn], paint, y, lift)
@@ -56,12 +59,23 @@ def arch(x: Span, z: Span, paint: str, y: float = 0.0, lift: float = 0.02, steps
     """An opening on a front with a half-round head; `z` is the sill and the crown."""
     middle, radius = (x[0] + x[1]) / 2, (x[1] - x[0]) / 2
     spring = z[1] - radius
-    curve = [(middle + radius * cos(pi * i / steps), spring + radius * sin(pi * i / steps)) for i in range(steps + 1)]
+    curve = [
+        (middle + radius * cos(pi * i / steps), spring + radius * sin(pi * i / steps))
+        for i in range(steps + 1)
+    ]
     return shape([(x[0], z[0]), (x[1], z[0]), *curve], paint, y, lift)
 
 
-def mass(x: Span, z: Span, paint: str, y: Span = (0.0, 5.0), lid: bool = True, ends: bool = True, floor: bool = False) -> Mesh:
-    """A box without a back: the front, both ends and the lid, and the floor of one that juts out overhead. 8 triangles."""
+def mass(
+    x: Span,
+    z: Span,
+    paint: str,
+    y: Span = (0.0, 5.0),
+    lid: bool = True,
+    ends: bool = True,
+    floor: bool = False,
+) -> Mesh:
+    """A box without a back: front, both ends, lid, and the floor if it juts out overhead. 8 triangles."""
     (x0, x1), (y0, y1), (z0, z1) = x, y, z
     parts = [face(paint, (x0, y0, z0), (x1, y0, z0), (x1, y0, z1), (x0, y0, z1))]
     if ends:
@@ -74,11 +88,16 @@ def mass(x: Span, z: Span, paint: str, y: Span = (0.0, 5.0), lid: bool = True, e
     return join(parts)
 
 
-def lathe(rings: Sequence[tuple[float, ...]], paint: str, at: Point = (0.0, 0.0, 0.0), sides: int = 6,
-          caps: bool = False) -> Mesh:  # fmt: skip
-    """Level rings (z, radius[, radius in y[, x, y of the middle]]) joined one to the next; a radius of 0 is a tip.
+def lathe(
+    rings: Sequence[tuple[float, ...]],
+    paint: str,
+    at: Point = (0.0, 0.0, 0.0),
+    sides: int = 6,
+    caps: bool = False,
+) -> Mesh:
+    """Level rings (z, radius[, radius in y[, x, y of the middle]]) joined one to the next; radius 0 is a tip.
 
-    List them as the outline runs, up the outside and over the rim: the side to the right of its way is the outer one.
+    List them as the outline runs, up the outside and over the rim: its outer side is to the right of its way.
     """
     points, n = [], len(rings)
     for z, r, *rest in rings:
@@ -93,7 +112,9 @@ def lathe(rings: Sequence[tuple[float, ...]], paint: str, at: Point = (0.0, 0.0,
             faces += [(a, b + sides, a + sides)] if rings[i + 1][1] > 0 else []
     if caps:
         last = (n - 1) * sides
-        faces += [(0, j + 1, j) for j in range(1, sides - 1)] + [(last, last + j, last + j + 1) for j in range(1, sides - 1)]
+        faces += [(0, j + 1, j) for j in range(1, sides - 1)] + [
+            (last, last + j, last + j + 1) for j in range(1, sides - 1)
+        ]
     return Mesh(np.array(points), np.array(faces), np.full(len(faces), material(paint))).at(*at)
 
 
@@ -103,14 +124,20 @@ def blob(radius: float | Point, at: Point, paint: str, sides: int = 7, rings: in
     loops: list[list[Point]] = [[(0.0, 0.0, -rz)] * sides]
     for i in range(1, rings + 1):
         angle = -pi / 2 + pi * i / (rings + 1)
-        turn = [2 * pi * (j - 0.5 * i) / sides for j in range(sides)]  # half a step back each ring: even triangles
+        # half a step back each ring: even triangles
+        turn = [2 * pi * (j - 0.5 * i) / sides for j in range(sides)]
         loops.append([(rx * cos(angle) * cos(t), ry * cos(angle) * sin(t), rz * sin(angle)) for t in turn])
     return loft([*loops, [(0.0, 0.0, rz)] * sides], paint, caps=False).at(*at)
 
 
-def limb(start: Point, stop: Point, radius: float, paint: str, end: float | None = None, sides: int = 4) -> Mesh:
+def limb(
+    start: Point, stop: Point, radius: float, paint: str, end: float | None = None, sides: int = 4
+) -> Mesh:
     """An open tapering tube from one point to another: arms, legs, branches (a tip where `end` is 0)."""
-    rings = [(start[2], radius, radius, start[0], start[1]), (stop[2], *[radius if end is None else end] * 2, stop[0], stop[1])]
+    rings = [
+        (start[2], radius, radius, start[0], start[1]),
+        (stop[2], *[radius if end is None else end] * 2, stop[0], stop[1]),
+    ]
     rings = rings if stop[2] > start[2] else rings[::-1]
     if abs(stop[2] - start[2]) > 0.35 * abs(stop[0] - start[0]) + 0.35 * abs(stop[1] - start[1]):
         return lathe(rings, paint, sides=sides)
@@ -124,7 +151,9 @@ def limb(start: Point, stop: Point, radius: float, paint: str, end: float | None
     return loft(loops, paint, caps=False).at(*((a + b) / 2))
 
 
-def letters(text: str, x: float, z: float, height: float, paint: str, y: float = 0.0, lift: float = 0.04) -> Mesh:
+def letters(
+    text: str, x: float, z: float, height: float, paint: str, y: float = 0.0, lift: float = 0.04
+) -> Mesh:
     """Block capitals centred on x, standing on z, on a front at y."""
     unit, half = height / 4, height * 0.08
     left = x - unit * (3.2 * len(text) - 1.2) / 2
@@ -134,8 +163,12 @@ def letters(text: str, x: float, z: float, height: float, paint: str, y: float =
             x0, z0, x1, z1 = (float(c) * unit for c in stroke)
             length = float(np.hypot(x1 - x0, z1 - z0))
             dx, dz = half * (x1 - x0) / length, half * (z1 - z0) / length
-            corners = [(x0 - dx + dz, z0 - dz - dx), (x1 + dx + dz, z1 + dz - dx), (x1 + dx - dz, z1 + dz + dx),
-                       (x0 - dx - dz, z0 - dz + dx)]  # fmt: skip
+            corners = [
+                (x0 - dx + dz, z0 - dz - dx),
+                (x1 + dx + dz, z1 + dz - dx),
+                (x1 + dx - dz, z1 + dz + dx),
+                (x0 - dx - dz, z0 - dz + dx),
+            ]
             offset = left + 3.2 * unit * i
             parts.append(shape([(offset + a, z + b) for a, b in corners], paint, y, lift))
     return join(parts)
@@ -145,8 +178,12 @@ def bunting(xs: Sequence[float], z: Span, paints: Sequence[str], y: float = 0.0,
     """Things on show side by side on a front, one a place: loaves, books, fruit, posters."""
     step = xs[1] - xs[0] if len(xs) > 1 else 0.5
     tall = [z[1] - (i * 7 % 3) * 0.12 * (z[1] - z[0]) for i in range(len(xs))]
-    return join([patch((a - 0.38 * step, a + 0.38 * step), (z[0], t), paints[i % len(paints)], y, lift) for i,
-                 (a, t) in enumerate(zip(xs, tall, strict=True))])  # fmt: skip
+    return join(
+        [
+            patch((a - 0.38 * step, a + 0.38 * step), (z[0], t), paints[i % len(paints)], y, lift)
+            for i, (a, t) in enumerate(zip(xs, tall, strict=True))
+        ]
+    )
 
 
 def roadside(parts: Sequence[Mesh]) -> Mesh:

@@ -15,7 +15,9 @@ _TURN = 2.4  # radians from a branch to the next: the golden angle, so that none
 
 def _trunk(height: float, radius: float, paint: str = "bark", lean: float = 0.0) -> Mesh:
     """A stem with a flared foot."""
-    return lathe([(0.0, 1.6 * radius), (0.35, radius), (height, 0.75 * radius, 0.75 * radius, lean, 0.0)], paint)
+    return lathe(
+        [(0.0, 1.6 * radius), (0.35, radius), (height, 0.75 * radius, 0.75 * radius, lean, 0.0)], paint
+    )
 
 
 def _stem(height: float, radius: float, paint: str = "bark") -> Mesh:
@@ -58,22 +60,38 @@ def _tier(z: float, radius: float, height: float, paint: str = "needle", points:
 
 def round_tree() -> Mesh:
     """The tree a child draws."""
-    crown = _crown([((0.15, 0.2, 2.95), (1.45, 1.35, 1.15), "leaf dark"), ((-0.55, -0.3, 3.3), (1.1, 1.0, 1.0), "leaf"),
-                    ((0.5, -0.25, 3.9), (1.05, 1.0, 0.95), "leaf")])  # fmt: skip
+    crown = _crown(
+        [
+            ((0.15, 0.2, 2.95), (1.45, 1.35, 1.15), "leaf dark"),
+            ((-0.55, -0.3, 3.3), (1.1, 1.0, 1.0), "leaf"),
+            ((0.5, -0.25, 3.9), (1.05, 1.0, 0.95), "leaf"),
+        ]
+    )
     return _trunk(2.6, 0.2) + crown
 
 
 def poplar() -> Mesh:
     """A tall flame."""
-    return join([_trunk(1.6, 0.17), blob((0.95, 0.95, 3.0), (0.0, 0.0, 4.1), "leaf dark", 8, 4),
-                 blob((0.7, 0.6, 2.1), (-0.25, -0.4, 4.6), "leaf", 7, 3)])  # fmt: skip
+    return join(
+        [
+            _trunk(1.6, 0.17),
+            blob((0.95, 0.95, 3.0), (0.0, 0.0, 4.1), "leaf dark", 8, 4),
+            blob((0.7, 0.6, 2.1), (-0.25, -0.4, 4.6), "leaf", 7, 3),
+        ]
+    )
 
 
 def birch() -> Mesh:
     """A slim white stem with dark bands and light, hanging foliage."""
     bands = [lathe([(z, 0.16), (z + 0.13, 0.16)], "charcoal", (0.04, 0.0, 0.0)) for z in (0.6, 1.2, 1.75)]
-    crown = _crown([((0.5, 0.1, 2.95), (0.95, 0.85, 0.95), "leaf dark"), ((-0.45, -0.15, 3.35), (1.0, 0.85, 1.1), "leaf"),
-                    ((0.25, 0.0, 4.4), (0.95, 0.85, 1.2), "leaf")], 6)  # fmt: skip
+    crown = _crown(
+        [
+            ((0.5, 0.1, 2.95), (0.95, 0.85, 0.95), "leaf dark"),
+            ((-0.45, -0.15, 3.35), (1.0, 0.85, 1.1), "leaf"),
+            ((0.25, 0.0, 4.4), (0.95, 0.85, 1.2), "leaf"),
+        ],
+        6,
+    )
     return join([_trunk(4.0, 0.14, "white", 0.2), *bands, crown])
 
 
@@ -81,19 +99,34 @@ def oak() -> Mesh:
     """Broad, on a stout trunk that forks."""
     forks = limb((0.0, 0.0, 1.2), (-1.1, 0.0, 2.6), 0.24, "bark", 0.12)
     forks += limb((0.0, 0.0, 1.2), (1.1, 0.0, 2.7), 0.24, "bark", 0.12)
-    crown = _crown([((-1.2, 0.1, 3.05), (1.4, 1.2, 1.1), "leaf dark"), ((1.25, 0.1, 3.15), (1.4, 1.2, 1.1), "leaf dark"),
-                    ((-0.2, -0.6, 3.55), (1.3, 1.0, 1.05), "leaf"), ((0.2, 0.2, 4.25), (1.5, 1.3, 1.1), "leaf")], 6,
-                   3)  # fmt: skip
+    crown = _crown(
+        [
+            ((-1.2, 0.1, 3.05), (1.4, 1.2, 1.1), "leaf dark"),
+            ((1.25, 0.1, 3.15), (1.4, 1.2, 1.1), "leaf dark"),
+            ((-0.2, -0.6, 3.55), (1.3, 1.0, 1.05), "leaf"),
+            ((0.2, 0.2, 4.25), (1.5, 1.3, 1.1), "leaf"),
+        ],
+        6,
+        3,
+    )
     return join([_trunk(1.6, 0.36), forks, crown])
 
 
 def apple_tree() -> Mesh:
     """Low and round, with red apples."""
-    spots = [(-0.95, -0.75, 2.3), (-0.35, -1.15, 2.75), (0.35, -1.15, 2.25), (0.95, -0.8, 2.8), (0.1, -0.95, 3.35),
-             (-0.85, -0.6, 3.1), (0.85, -0.85, 2.05)]  # fmt: skip
+    spots = [
+        (-0.95, -0.75, 2.3),
+        (-0.35, -1.15, 2.75),
+        (0.35, -1.15, 2.25),
+        (0.95, -0.8, 2.8),
+        (0.1, -0.95, 3.35),
+        (-0.85, -0.6, 3.1),
+        (0.85, -0.85, 2.05),
+    ]
     apples = [blob(0.17, p, "red", 4, 1) for p in spots]
     return join([_trunk(2.0, 0.2),
-                 _crown([((-0.4, 0.0, 2.55), (1.15, 1.1, 0.95), "leaf"), ((0.5, 0.05, 2.6), (1.1, 1.1, 0.95), "leaf dark")]),
+                 _crown([((-0.4, 0.0, 2.55), (1.15, 1.1, 0.95), "leaf"),
+                         ((0.5, 0.05, 2.6), (1.1, 1.1, 0.95), "leaf dark")]),
                  blob((1.0, 0.9, 0.8), (0.0, 0.0, 3.2), "leaf", 7, 2), *apples])  # fmt: skip
 
 
@@ -103,21 +136,26 @@ def willow() -> Mesh:
     for i in range(7):
         angle, low = 2 * pi * i / 7 - 0.3, 0.75 + 0.3 * (i % 2)
         x, y = 1.25 * cos(angle), 1.1 * sin(angle)
-        strands.append(lathe([(low, 0.12, 0.12, 1.12 * x, 1.12 * y), (2.2, 0.52, 0.45, x, y), (3.5, 0.3, 0.3, 0.7 * x, 0.7 * y)],
-                             "leaf" if i % 2 else "leaf dark", sides=5))  # fmt: skip
+        strands.append(lathe([(low, 0.12, 0.12, 1.12 * x, 1.12 * y), (2.2, 0.52, 0.45, x, y),
+                              (3.5, 0.3, 0.3, 0.7 * x, 0.7 * y)], "leaf" if i % 2 else "leaf dark",
+                             sides=5))  # fmt: skip
     return join([_trunk(3.0, 0.26), blob((1.5, 1.35, 0.95), (0.0, 0.0, 3.35), "leaf", 7, 3), *strands])
 
 
 def conifer() -> Mesh:
     """Three plump cones."""
-    cones = [_tier(z, r, h, "needle", 7, 0.4 * i, 0.12) for i,
-             (z, r, h) in enumerate(((0.95, 1.35, 2.0), (2.1, 1.1, 1.9), (3.2, 0.8, 1.7)))]  # fmt: skip
+    cones = [
+        _tier(z, r, h, "needle", 7, 0.4 * i, 0.12)
+        for i, (z, r, h) in enumerate(((0.95, 1.35, 2.0), (2.1, 1.1, 1.9), (3.2, 0.8, 1.7)))
+    ]
     return join([_trunk(1.2, 0.2), *cones])
 
 
 def spruce() -> Mesh:
     """Tall, five tiers with shelves that snow can lie on."""
-    tiers = [_tier(0.85 + 1.05 * i, 1.5 - 0.27 * i, 1.35 + 0.08 * i, "needle", 7, 0.5 * i, 0.3) for i in range(5)]
+    tiers = [
+        _tier(0.85 + 1.05 * i, 1.5 - 0.27 * i, 1.35 + 0.08 * i, "needle", 7, 0.5 * i, 0.3) for i in range(5)
+    ]
     return join([_trunk(1.1, 0.18), *tiers])
 
 
@@ -125,15 +163,24 @@ def pine() -> Mesh:
     """A bare red stem with flat clumps of needles on top."""
     boughs = limb((0.1, 0.0, 3.0), (1.1, 0.0, 3.8), 0.09, "rust", 0.05)
     boughs += limb((0.05, 0.0, 2.4), (-1.0, -0.1, 3.2), 0.09, "rust", 0.05)
-    crown = _crown([((-1.0, -0.1, 3.35), (1.05, 0.85, 0.5), "needle"), ((1.1, 0.0, 3.95), (1.1, 0.9, 0.52), "needle"),
-                    ((0.15, 0.0, 4.75), (1.35, 1.1, 0.7), "needle")], 6, 3)  # fmt: skip
+    crown = _crown(
+        [
+            ((-1.0, -0.1, 3.35), (1.05, 0.85, 0.5), "needle"),
+            ((1.1, 0.0, 3.95), (1.1, 0.9, 0.52), "needle"),
+            ((0.15, 0.0, 4.75), (1.35, 1.1, 0.7), "needle"),
+        ],
+        6,
+        3,
+    )
     return join([_trunk(4.4, 0.19, "rust", 0.15), boughs, crown])
 
 
 def bush() -> Mesh:
     """Two lumps and a few pink blossoms."""
     spots = [(-0.55, -0.5, 0.75), (-0.1, -0.62, 0.5), (0.4, -0.55, 0.8), (0.05, -0.3, 1.08)]
-    lumps = _crown([((-0.3, 0.0, 0.5), (0.65, 0.55, 0.6), "leaf"), ((0.4, 0.05, 0.5), (0.6, 0.5, 0.55), "leaf dark")])
+    lumps = _crown(
+        [((-0.3, 0.0, 0.5), (0.65, 0.55, 0.6), "leaf"), ((0.4, 0.05, 0.5), (0.6, 0.5, 0.55), "leaf dark")]
+    )
     return join([lumps.at(0.0, 0.0, 0.1), *[blob(0.11, p, "pink", 4, 1) for p in spots]])
 
 
@@ -145,17 +192,33 @@ def hedge() -> Mesh:
 
 def _bare_bush() -> Mesh:
     """Boughs from the ground up."""
-    return join([_branches(0.0, 0.35, 0.8, 0.75, 7, thick=0.07), limb((0.0, 0.0, 0.0), (0.0, 0.0, 0.9), 0.08, "bark", 0.0, 3)])
+    return join(
+        [
+            _branches(0.0, 0.35, 0.8, 0.75, 7, thick=0.07),
+            limb((0.0, 0.0, 0.0), (0.0, 0.0, 0.9), 0.08, "bark", 0.0, 3),
+        ]
+    )
 
 
 def _bare_hedge() -> Mesh:
     """A lattice of twigs on three rails."""
-    rails = [limb((-1.15, y, z), (1.15, y, z), 0.06, "bark", sides=3) for y, z in ((-0.15, 0.35), (0.1, 0.55), (-0.1, 0.8))]
+    rails = [
+        limb((-1.15, y, z), (1.15, y, z), 0.06, "bark", sides=3)
+        for y, z in ((-0.15, 0.35), (0.1, 0.55), (-0.1, 0.8))
+    ]
     twigs = []
     for i in range(32):
         x, lean = -1.15 + 0.074 * i, 0.22 * (i % 3 - 1)
-        twigs.append(limb((x, 0.2 * (i % 2 * 2 - 1), 0.0), (x + lean, 0.12 * (i % 4 - 1.5), 0.85 + 0.1 * (i % 3)), 0.06, "bark",
-                          0.0, 3))  # fmt: skip
+        twigs.append(
+            limb(
+                (x, 0.2 * (i % 2 * 2 - 1), 0.0),
+                (x + lean, 0.12 * (i % 4 - 1.5), 0.85 + 0.1 * (i % 3)),
+                0.06,
+                "bark",
+                0.0,
+                3,
+            )
+        )
     return join([*rails, *twigs])
 
 
@@ -178,7 +241,9 @@ def _bare_oak() -> Mesh:
 def _bare_birch() -> Mesh:
     """The birch's white stem with thin boughs."""
     bands = [lathe([(z, 0.16), (z + 0.13, 0.16)], "charcoal", (0.04, 0.0, 0.0)) for z in (0.6, 1.2, 1.75)]
-    return join([_stem(5.6, 0.15, "white").at(0.04), *bands, _branches(1.9, 4.4, 1.2, 0.9, 9, "bark", 0.06).at(0.04)])
+    return join(
+        [_stem(5.6, 0.15, "white").at(0.04), *bands, _branches(1.9, 4.4, 1.2, 0.9, 9, "bark", 0.06).at(0.04)]
+    )
 
 
 KINDS: dict[str, Callable[[], Mesh]] = {
@@ -201,4 +266,4 @@ KINDS: dict[str, Callable[[], Mesh]] = {
     "conifer": conifer,
     "spruce": spruce,
     "pine": pine,
-}  # fmt: skip
+}

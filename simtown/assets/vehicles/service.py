@@ -38,7 +38,12 @@ def fire_truck() -> Mesh:
     mount = cylinder(0.6, 0.4, (-1.7, 0.0, 1.7), "charcoal", sides=10)
     rungs = ladder((-2.35, 0.0, 2.1), (2.55, 0.0, 3.3), 0.86, "white", 9, 0.13)
     rails = rod((-2.35, 0.43, 2.5), (1.2, 0.43, 3.3), 0.09, "silver").both_sides()
-    posts = join([rod((x, 0.43, 2.1 + 0.245 * (x + 2.35)), (x, 0.43, 2.5 + 0.225 * (x + 2.35)), 0.07, "silver") for x in (-2.2, -1.1, 0.0)])
+    posts = join(
+        [
+            rod((x, 0.43, 2.1 + 0.245 * (x + 2.35)), (x, 0.43, 2.5 + 0.225 * (x + 2.35)), 0.07, "silver")
+            for x in (-2.2, -1.1, 0.0)
+        ]
+    )
     lifted = rungs + rails + posts.both_sides()
     return (
         chassis(-2.5, 2.5, [-1.5, 1.6], radius=0.44)
@@ -53,11 +58,22 @@ def fire_truck() -> Mesh:
 
 def fire_engine() -> Mesh:
     """A tall red box with a white roof, silver shutters, a yellow hose reel and no ladder."""
-    load = crate((-2.3, 0.9), (0.65, 2.05), "red", 1.96, 0.05) + crate((-2.3, 0.9), (2.05, 2.4), "white", 1.96)
-    shutters = side((-2.15, -1.1), (0.98, 1.95), 0.98, "silver") + side((-0.1, 0.78), (0.98, 1.95), 0.98, "silver")
-    lines = [side((a, b), (z, z + 0.06), 0.98, "steel", lift=0.03) for a, b in ((-2.15, -1.1), (-0.1, 0.78)) for z in (1.2, 1.45, 1.7)]
+    load = crate((-2.3, 0.9), (0.65, 2.05), "red", 1.96, 0.05) + crate(
+        (-2.3, 0.9), (2.05, 2.4), "white", 1.96
+    )
+    shutters = side((-2.15, -1.1), (0.98, 1.95), 0.98, "silver") + side(
+        (-0.1, 0.78), (0.98, 1.95), 0.98, "silver"
+    )
+    lines = [
+        side((a, b), (z, z + 0.06), 0.98, "steel", lift=0.03)
+        for a, b in ((-2.15, -1.1), (-0.1, 0.78))
+        for z in (1.2, 1.45, 1.7)
+    ]
     reel = disc(-0.6, 1.47, 0.96, 0.46, "yellow", 0.1) + disc(-0.6, 1.47, 1.0, 0.2, "crimson", 0.1)
-    roof = beacon(1.7, 2.2, ("beacon blue", "beacon blue"), 1.2) + cylinder(0.16, 2.2, (-1.8, 0.5, 2.5), "charcoal", "x", 8).both_sides()
+    roof = (
+        beacon(1.7, 2.2, ("beacon blue", "beacon blue"), 1.2)
+        + cylinder(0.16, 2.2, (-1.8, 0.5, 2.5), "charcoal", "x", 8).both_sides()
+    )
     stripe = side((-2.25, 0.85), (0.66, 0.9), 0.98, "yellow") + side((0.95, 2.05), (1.0, 1.2), 0.9, "yellow")
     truck = chassis(-2.3, 2.3, [-1.4, 1.5], radius=0.44) + cab(2.3, "red", depth=1.4, roof=2.12)
     return truck + load + shutters + join(lines) + reel + roof + stripe
@@ -65,41 +81,89 @@ def fire_engine() -> Mesh:
 
 def garbage_truck() -> Mesh:
     """A forest-green rounded body with a lime hopper hung behind and a bin at it."""
-    outline = [(-1.6, 0.75), (0.95, 0.75), (0.95, 2.25), (0.85, 2.45), (0.55, 2.6), (-1.1, 2.6), (-1.45, 2.52), (-1.6, 2.4)]
+    outline = [
+        (-1.6, 0.75),
+        (0.95, 0.75),
+        (0.95, 2.25),
+        (0.85, 2.45),
+        (0.55, 2.6),
+        (-1.1, 2.6),
+        (-1.45, 2.52),
+        (-1.6, 2.4),
+    ]
     load = profile(outline, 1.98, (0.0, 0.0, 0.0), "forest")
     ribs = join([side((x, x + 0.24), (1.1, 2.35), 0.99, "lime") for x in (-1.2, -0.35, 0.5)]) + side(
         (-1.55, 0.92), (0.8, 1.02), 0.99, "white"
     )
-    hopper = profile([(-2.5, 0.65), (-1.6, 0.5), (-1.6, 2.4), (-2.0, 2.3), (-2.6, 1.4)], 2.0, (0.0, 0.0, 0.0), "lime")
+    hopper = profile(
+        [(-2.5, 0.65), (-1.6, 0.5), (-1.6, 2.4), (-2.0, 2.3), (-2.6, 1.4)], 2.0, (0.0, 0.0, 0.0), "lime"
+    )
     mouth = back((-0.8, 0.8), (1.45, 2.2), -2.57, "dark", -2.05)
-    bins = frustum((0.4, 0.5, 0.65), (0.55, 0.6), (-2.62, 0.0, 0.4), "orange") + box((0.6, 0.64, 0.1), (-2.62, 0.0, 1.05), "charcoal")
+    bins = frustum((0.4, 0.5, 0.65), (0.55, 0.6), (-2.62, 0.0, 0.4), "orange") + box(
+        (0.6, 0.64, 0.1), (-2.62, 0.0, 1.05), "charcoal"
+    )
     return centred(
-        chassis(-2.4, 2.4, [-1.2, -0.3, 1.55]) + cab(2.4, "forest") + load + ribs + hopper + mouth + bins + beacon(1.7, 2.1, AMBER, 0.7)
+        chassis(-2.4, 2.4, [-1.2, -0.3, 1.55])
+        + cab(2.4, "forest")
+        + load
+        + ribs
+        + hopper
+        + mouth
+        + bins
+        + beacon(1.7, 2.1, AMBER, 0.7)
     )
 
 
 def tow_truck() -> Mesh:
     """Magenta with a low deck, and a thick white boom leaning back with a big yellow hook on its rope."""
-    deck = block((2.5, 1.9, 0.5), (-1.15, 0.0, 0.6), "magenta", 0.08) + box((0.4, 1.9, 0.75), (-0.05, 0.0, 1.05), "charcoal")
+    deck = block((2.5, 1.9, 0.5), (-1.15, 0.0, 0.6), "magenta", 0.08) + box(
+        (0.4, 1.9, 0.75), (-0.05, 0.0, 1.05), "charcoal"
+    )
     boom = (
         rod((-0.1, 0.0, 1.15), (-2.3, 0.0, 2.75), 0.21, "white", end=0.15)
         + rod((-0.9, 0.5, 1.0), (-1.6, 0.0, 2.2), 0.1, "white").both_sides()
     )
-    rope = rod((-2.3, 0.0, 2.75), (-2.5, 0.0, 1.7), 0.05, "dark") + box((0.3, 0.3, 0.2), (-2.5, 0.0, 1.55), "charcoal")
+    rope = rod((-2.3, 0.0, 2.75), (-2.5, 0.0, 1.7), 0.05, "dark") + box(
+        (0.3, 0.3, 0.2), (-2.5, 0.0, 1.55), "charcoal"
+    )
     bends = [(-2.5, 0.0, 1.65), (-2.5, 0.0, 1.2), (-2.72, 0.0, 0.98), (-2.95, 0.0, 1.08), (-2.98, 0.0, 1.38)]
     hook = join([rod(a, b, 0.11, "yellow") for a, b in pairwise(bends)])
-    lights = beacon(0.75, 2.14, AMBER, 1.1) + side((0.3, 1.2), (0.94, 1.14), 0.9, "white") + side((-2.3, 0.0), (0.8, 1.0), 0.95, "white")
-    return centred(chassis(-2.4, 2.2, [-1.4, 1.45]) + cab(2.2, "magenta", 0.8, 1.15) + deck + boom + rope + hook + lights)
+    lights = (
+        beacon(0.75, 2.14, AMBER, 1.1)
+        + side((0.3, 1.2), (0.94, 1.14), 0.9, "white")
+        + side((-2.3, 0.0), (0.8, 1.0), 0.95, "white")
+    )
+    return centred(
+        chassis(-2.4, 2.2, [-1.4, 1.45]) + cab(2.2, "magenta", 0.8, 1.15) + deck + boom + rope + hook + lights
+    )
 
 
 def bucket_truck() -> Mesh:
     """Lime with a bent orange arm that lifts a worker in a basket."""
-    lockers = crate((-2.3, 0.85), (0.65, 1.3), "lime", 1.9) + side((-2.1, 0.7), (0.84, 1.05), 0.95, "charcoal")
-    arm = rod((-0.6, 0.0, 1.2), (-2.1, 0.0, 2.5), 0.22, "orange") + rod((-2.1, 0.0, 2.5), (0.4, 0.0, 2.75), 0.19, "orange")
-    joints = cylinder(0.34, 0.4, (-0.6, 0.0, 1.2), "charcoal", sides=8) + cylinder(0.26, 0.5, (-2.1, -0.25, 2.5), "charcoal", "y", 8)
-    basket = frustum((0.66, 0.76, 0.62), (0.82, 0.92), (0.75, 0.0, 2.38), "white") + side((0.42, 1.08), (2.54, 2.76), 0.4, "red", lift=0.06)
-    worker = cylinder(0.24, 0.35, (0.75, 0.0, 2.95), "blue", sides=6) + ball(0.2, (0.75, 0.0, 3.4), "yellow", 6, 3)
-    return chassis(-2.3, 2.3, [-1.4, 1.5]) + cab(2.3, "lime", 0.6, 1.1, 2.0) + lockers + arm + joints + basket + worker
+    lockers = crate((-2.3, 0.85), (0.65, 1.3), "lime", 1.9) + side(
+        (-2.1, 0.7), (0.84, 1.05), 0.95, "charcoal"
+    )
+    arm = rod((-0.6, 0.0, 1.2), (-2.1, 0.0, 2.5), 0.22, "orange") + rod(
+        (-2.1, 0.0, 2.5), (0.4, 0.0, 2.75), 0.19, "orange"
+    )
+    joints = cylinder(0.34, 0.4, (-0.6, 0.0, 1.2), "charcoal", sides=8) + cylinder(
+        0.26, 0.5, (-2.1, -0.25, 2.5), "charcoal", "y", 8
+    )
+    basket = frustum((0.66, 0.76, 0.62), (0.82, 0.92), (0.75, 0.0, 2.38), "white") + side(
+        (0.42, 1.08), (2.54, 2.76), 0.4, "red", lift=0.06
+    )
+    worker = cylinder(0.24, 0.35, (0.75, 0.0, 2.95), "blue", sides=6) + ball(
+        0.2, (0.75, 0.0, 3.4), "yellow", 6, 3
+    )
+    return (
+        chassis(-2.3, 2.3, [-1.4, 1.5])
+        + cab(2.3, "lime", 0.6, 1.1, 2.0)
+        + lockers
+        + arm
+        + joints
+        + basket
+        + worker
+    )
 
 
 def armoured_truck() -> Mesh:
@@ -110,10 +174,18 @@ def armoured_truck() -> Mesh:
         (0.0, 0.0, 0.0),
         "silver",
     )
-    nose = profile([(1.4, 0.45), (2.3, 0.45), (2.3, 1.0), (1.5, 1.35), (1.4, 1.35)], 1.6, (0.0, 0.0, 0.0), "silver")
+    nose = profile(
+        [(1.4, 0.45), (2.3, 0.45), (2.3, 1.0), (1.5, 1.35), (1.4, 1.35)], 1.6, (0.0, 0.0, 0.0), "silver"
+    )
     stripe = side((-2.25, 1.45), (0.98, 1.3), 0.9, "navy") + front((-0.5, 0.5), (0.6, 0.9), 2.3, "dark")
-    slits = side((0.6, 1.15), (1.6, 2.0), 0.9, "glass") + front((-0.75, 0.75), (1.55, 2.05), 1.44, "glass", 1.28)
-    badge = disc(-0.75, 1.62, 0.9, 0.62, "gold") + disc(-0.75, 1.62, 0.94, 0.42, "yellow") + back((-0.55, 0.55), (0.75, 2.0), -2.3, "navy")
+    slits = side((0.6, 1.15), (1.6, 2.0), 0.9, "glass") + front(
+        (-0.75, 0.75), (1.55, 2.05), 1.44, "glass", 1.28
+    )
+    badge = (
+        disc(-0.75, 1.62, 0.9, 0.62, "gold")
+        + disc(-0.75, 1.62, 0.94, 0.42, "yellow")
+        + back((-0.55, 0.55), (0.75, 2.0), -2.3, "navy")
+    )
     roof = lid((-2.22, 1.05), (2.38, 2.56), 1.84, "navy")
     hatch = cylinder(0.35, 0.2, (-0.6, 0.0, 2.52), "charcoal", sides=8)
     return (
@@ -137,7 +209,7 @@ def _star(x: float, z: float, y: float, radius: float, paint: str) -> Mesh:
 
 
 def _sagging(x: float, z: tuple[float, float], hoops: int, step: float, paint: str) -> Mesh:
-    """A canvas from x backwards over `hoops` hoops `step` metres apart, hanging between them; its knees' and its ridge's z."""
+    """A canvas from x backwards over `hoops` hoops `step` metres apart, sagging between them."""
     loops = []
     for i in range(2 * hoops - 1):
         slack = 0.16 if i % 2 else 0.0
@@ -148,24 +220,38 @@ def _sagging(x: float, z: tuple[float, float], hoops: int, step: float, paint: s
 
 
 def military_truck() -> Mesh:
-    """Olive with a bonnet, high on big wheels; a khaki canvas sags between its hoops and bears a great white star."""
+    """Olive with a bonnet, high on big wheels; a khaki canvas sags between hoops and bears a white star."""
     canvas = _sagging(0.5, (2.1, 2.75), 4, 0.96, "tan")
-    hoops = join([canopy((x - 0.06, x + 0.06), (0.95, 2.8), "brown", 1.98) for x in (-2.38, -1.42, -0.46, 0.5)])
+    hoops = join(
+        [canopy((x - 0.06, x + 0.06), (0.95, 2.8), "brown", 1.98) for x in (-2.38, -1.42, -0.46, 0.5)]
+    )
     star = (
-        disc(-0.94, 1.6, 0.93, 0.6, "forest") + _star(-0.94, 1.57, 0.985, 0.54, "white") + back((-0.72, 0.72), (1.05, 2.3), -2.44, "dark")
+        disc(-0.94, 1.6, 0.93, 0.6, "forest")
+        + _star(-0.94, 1.57, 0.985, 0.54, "white")
+        + back((-0.72, 0.72), (1.05, 2.3), -2.44, "dark")
     )
     load = bed((-2.45, 0.58), "olive", 0.72, 0.3, 0.98) + join(
         [side((x, x + 0.1), (0.76, 1.12), 0.98, "forest") for x in (-1.9, -0.95, 0.0)]
     )
     cans = box((0.3, 0.3, 0.42), (0.78, 0.8, 0.5), "tan").both_sides()
-    gear = chassis(-2.45, 2.45, [-1.75, -0.7, 1.65], radius=0.48) + box((0.1, 1.5, 0.1), (2.48, 0.0, 0.98), "forest")
+    gear = chassis(-2.45, 2.45, [-1.75, -0.7, 1.65], radius=0.48) + box(
+        (0.1, 1.5, 0.1), (2.48, 0.0, 0.98), "forest"
+    )
     return gear + cab(2.4, "olive", 0.8, 1.05, 2.1) + load + canvas + hoops + star + cans
 
 
 def street_sweeper() -> Mesh:
-    """A short orange machine with a glassy cab, a white tank, and round blue brushes at its chin and belly."""
-    base = box((2.6, 1.74, 0.45), (-0.7, 0.0, 0.6), "orange") + box((1.2, 1.6, 0.55), (1.15, 0.0, 0.38), "orange")
-    tank = profile([(-2.0, 1.05), (0.55, 1.05), (0.55, 2.05), (-1.3, 2.15), (-2.0, 1.6)], 1.8, (0.0, 0.0, 0.0), "white", 1.6)
+    """A short orange machine with a glassy cab, a white tank, and round blue brushes at chin and belly."""
+    base = box((2.6, 1.74, 0.45), (-0.7, 0.0, 0.6), "orange") + box(
+        (1.2, 1.6, 0.55), (1.15, 0.0, 0.38), "orange"
+    )
+    tank = profile(
+        [(-2.0, 1.05), (0.55, 1.05), (0.55, 2.05), (-1.3, 2.15), (-2.0, 1.6)],
+        1.8,
+        (0.0, 0.0, 0.0),
+        "white",
+        1.6,
+    )
     face = cabin((0.6, 1.75), (0.65, 1.4), (0.95, 2.15), (1.6, 1.4), "orange", pillars=())
     brushes = cylinder(0.55, 0.4, (1.9, 0.52, 0.02), "blue", sides=10, end=0.25).both_sides()
     roller = cylinder(0.38, 1.84, (-0.25, -0.92, 0.38), "blue", "y", 10)
@@ -179,7 +265,9 @@ def snow_plough() -> Mesh:
     """Orange behind a huge yellow wedge of a blade, with a heap of snow."""
     spine = [(2.9, 0.03), (3.05, 0.03), (2.85, 0.6), (3.3, 1.4), (3.15, 1.4), (2.7, 0.6)]
     blade = loft([[(x + s, y, z) for x, z in spine] for s, y in ((0.0, 0.0), (-0.85, 1.1))], "yellow")
-    hopper = frustum((2.4, 1.4, 0.9), (2.8, 1.96), (-0.8, 0.0, 0.75), "orange") + side((-2.1, 0.5), (1.36, 1.6), 0.92, "charcoal", 0.98)
+    hopper = frustum((2.4, 1.4, 0.9), (2.8, 1.96), (-0.8, 0.0, 0.75), "orange") + side(
+        (-2.1, 0.5), (1.36, 1.6), 0.92, "charcoal", 0.98
+    )
     snow = ball((1.35, 0.95, 0.65), (-0.8, 0.0, 1.5), "white", 10, 3, 0.0)
     arms = rod((1.9, 0.4, 0.5), (2.4, 0.4, 0.5), 0.1, "dark")
     truck = chassis(-2.2, 2.0, [-1.35, 1.0], radius=0.46) + cab(2.0, "orange", roof=2.2) + hopper + snow

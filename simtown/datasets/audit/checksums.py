@@ -22,7 +22,11 @@ def changed_files(changed: list[str], files: int) -> Finding:
     """Shards that are not what the manifest names, of so many files."""
     example = f": {', '.join(changed[:3])}{' ...' if len(changed) > 3 else ''}" if changed else ""
     return Finding(
-        "changed files", "all", f"{len(changed):,} of {files:,} files differ from their checksum in the manifest{example}",
-        "Somebody changed these files after simtown made them: run simtown verify to see what is wrong, or make the data anew.",
-        status="warn" if changed else "pass", details={"changed": changed, "files": files},
-    )  # fmt: skip
+        "changed files",
+        "all",
+        f"{len(changed):,} of {files:,} files differ from their checksum in the manifest{example}",
+        "Somebody changed these files after simtown made them: run simtown verify to see what is wrong, or "
+        "make the data anew.",
+        status="warn" if changed else "pass",
+        details={"changed": changed, "files": files},
+    )

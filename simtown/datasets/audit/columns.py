@@ -1,4 +1,4 @@
-"""What an example's answer must not depend on: columns of some examples as small numbers."""
+"""The features that an answer must not depend on: columns of some examples as small numbers."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from simtown.language.relations import RELATION_NAMES, RELATIONS, relation_numbe
 Columns = Mapping[str, np.ndarray]
 #: The picture as a grid: columns and rows of cells in which a vehicle's middle can lie.
 GRID = (8, 4)
-#: The name that the number of things in the street has among columns, in the place of the things themselves.
+#: The name of the column with the number of things in the street, which replaces the things themselves.
 THINGS = "things"
 
 
 def mirrored(settings: Settings) -> bool:
     """Whether the opposite of every relation asked about is asked about too.
 
-    Then where the subject stands says nothing without the relation; otherwise it may say all.
+    Then the place of the subject says nothing without the relation; otherwise it may give the answer away.
     """
-    asked = {(RELATIONS[r].axis, RELATIONS[r].sign) for r in relation_numbers(settings.relations)}
-    return all((axis, -sign) in asked for axis, sign in asked)
+    directions = {(RELATIONS[r].axis, RELATIONS[r].sign) for r in relation_numbers(settings.relations)}
+    return all((axis, -sign) in directions for axis, sign in directions)
 
 
 def roles(settings: Settings) -> tuple[str, str]:
-    """What the two vehicles asked about are called here: by their part in the question, or by their place in the scene."""
+    """The names of the two vehicles asked about: by their role in the question, or by their slot."""
     return ("subject", "object") if mirrored(settings) else ("first vehicle", "second vehicle")
 
 
 def role_slots(columns: Columns, settings: Settings) -> np.ndarray:
     """(n, 2) int64: slots of the two vehicles asked about, in the order of :func:`roles`.
 
-    Subject then object where that tells nothing (:func:`mirrored`), otherwise in the order of their slots.
+    They are subject, object if that order says nothing (:func:`mirrored`), otherwise in the order of slots.
     """
     slots = np.stack([columns["subject_slot"], columns["object_slot"]], axis=1).astype(np.int64)
     return slots if mirrored(settings) else np.tile([0, 1], (len(slots), 1))
 
 
 def role_boxes(columns: Columns, settings: Settings) -> np.ndarray:
-    """(n, 2, 4) float64: boxes of the two vehicles asked about, as shares of the picture, in the order of :func:`roles`."""
+    """(n, 2, 4) float64: boxes of the two vehicles as shares of the picture, ordered as :func:`roles`."""
     boxes = np.take_along_axis(columns["boxes"], role_slots(columns, settings)[:, :, None], axis=1)
     return boxes / np.array([settings.width, settings.height] * 2, dtype=np.float64)
 
@@ -67,7 +67,7 @@ def cell_name(cell: int) -> str:
 
 
 def group_names(settings: Settings) -> dict[str, list[str]]:
-    """What the share of "yes" is told by, and the names of its groups."""
+    """The groups by which the share of "yes" is counted, with their names."""
     names = [cell_name(c) for c in range(GRID[0] * GRID[1])]
     first, second = roles(settings)
     return {
@@ -82,18 +82,23 @@ def group_names(settings: Settings) -> dict[str, list[str]]:
 def groups(columns: Columns, settings: Settings) -> dict[str, np.ndarray]:
     """The group of each example, (n,) int64, by the keys of :func:`group_names`."""
     place = cells(columns, settings)
-    told = [columns["relation"], columns["subject"], columns["object"], place[:, 0], place[:, 1]]
-    return {what: numbers.astype(np.int64) for what, numbers in zip(group_names(settings), told, strict=True)}
+    members = [columns["relation"], columns["subject"], columns["object"], place[:, 0], place[:, 1]]
+    return {
+        what: numbers.astype(np.int64) for what, numbers in zip(group_names(settings), members, strict=True)
+    }
 
 
 def features(columns: Columns, rows: np.ndarray, length: int, settings: Settings) -> dict[str, np.ndarray]:
-    """Everything the answer must not depend on, by name: (n,) int64 from 0 up. `rows`: (n,) their numbers in a split of this length."""
-    told = groups(columns, settings)
-    subject, relation, obj = told["subject"], told["relation"], told["object"]
+    """Every feature that the answer must not depend on, by name: (n,) int64 from 0 up.
+
+    `rows` are the (n,) numbers of the examples in a split of this length.
+    """
+    table = groups(columns, settings)
+    subject, relation, obj = table["subject"], table["relation"], table["object"]
     boxes = role_boxes(columns, settings)
     height = (boxes[..., 3] - boxes[..., 1]).mean(axis=1)
     turned = np.stack([tenths(yaw) for yaw in headings(columns, settings).T], axis=1)
-    told |= {
+    table |= {
         "subject and object": subject * len(ENTITIES) + obj,
         "question": triples(columns),
         "subject and relation": subject * len(RELATIONS) + relation,
@@ -114,8 +119,10 @@ def features(columns: Columns, rows: np.ndarray, length: int, settings: Settings
         "place in the split": rows * 10 // max(length, 1),
     }
     if settings.distractor:
-        told["distractor"] = columns["scene/entity"][:, 2]
-    return {name: np.unique(numbers, return_inverse=True)[1].astype(np.int64) for name, numbers in told.items()}
+        table["distractor"] = columns["scene/entity"][:, 2]
+    return {
+        name: np.unique(numbers, return_inverse=True)[1].astype(np.int64) for name, numbers in table.items()
+    }
 
 
 def triples(columns: Columns) -> np.ndarray:
@@ -129,6 +136,6 @@ TRIPLES = len(ENTITIES) * len(RELATIONS) * len(ENTITIES)
 
 
 def tenths(values: np.ndarray) -> np.ndarray:
-    """(n,) int64: the tenth of the sorted values in which each lies; equal values lie together."""
+    """(n,) int64: the tenth of the sorted values that each is in; equal values are in one tenth."""
     edges = np.quantile(values, np.linspace(0.1, 0.9, 9))
     return np.searchsorted(edges, values, side="left").astype(np.int64)

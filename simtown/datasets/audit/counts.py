@@ -1,4 +1,6 @@
-"""What is counted of all examples of a split, shard by shard, and which of them are kept for what cannot be counted."""
+"""What is counted of all examples of a split, shard by shard, and which of them are kept for what cannot be
+counted.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,11 @@ from simtown.scenes.placement import LEAST_VISIBLE
 #: Examples of a split that statistics which need whole columns are worked out from at most.
 SAMPLE = 200_000
 #: The columns that are read of every example.
-COLUMNS = ("answer", "subject", "object", "relation", "phrasing", "subject_slot", "object_slot", "margin", "boxes", "visible",
-           "scene/entity", "scene/pose", "scene/camera", "scene/weather", "scene/intensity", "scene/sun", "scene/prop")  # fmt: skip
+COLUMNS = (
+    "answer", "subject", "object", "relation", "phrasing", "subject_slot", "object_slot", "margin", "boxes",
+    "visible", "scene/entity", "scene/pose", "scene/camera", "scene/weather", "scene/intensity", "scene/sun",
+    "scene/prop",
+)  # fmt: skip
 #: Metres beyond a relation's own margin within which a question is close.
 CLOSE = 0.25
 #: Visible share below which a vehicle counts as hidden in good part.
@@ -25,17 +30,21 @@ _KINDS = 1_000
 
 
 @dataclass
-class Counts:
+class SplitCounts:
     """Counts of the examples of a split.
 
     Attributes:
         examples: how many there are.
-        answers: for each of :func:`~simtown.datasets.audit.columns.group_names`, (groups, 2) int64: examples answered no, and yes.
+        answers: for each of :func:`~simtown.datasets.audit.columns.group_names`, (groups, 2) int64: examples
+            with the answer no, and yes.
         triples: (TRIPLES,) int64 examples that ask each question.
-        kinds: (k,) int64 numbers of the sets of kinds that scenes show (:func:`kinds_of`), ascending; `scenes`: (k,) int64, how many do.
-        ambiguous, close: questions nearer than the relation's margin, and than CLOSE beyond it.
-        unseen, hidden: questions about a vehicle less than LEAST_VISIBLE visible, and less than HIDDEN.
-        least: the least visible share of a vehicle asked about.
+        kinds: (k,) int64 numbers of the sets of kinds that scenes show (:func:`kinds_of`), ascending.
+        scenes: (k,) int64 scenes that show each of these sets.
+        ambiguous: questions nearer than the relation's margin.
+        close: questions less than CLOSE beyond it.
+        unseen: questions about a vehicle less than LEAST_VISIBLE visible.
+        hidden: questions about a vehicle less than HIDDEN visible.
+        least: the least visible share of a vehicle that is asked about.
     """
 
     examples: int
@@ -50,14 +59,27 @@ class Counts:
     least: float
 
     @classmethod
-    def none(cls, settings: Settings) -> Counts:
+    def none(cls, settings: Settings) -> SplitCounts:
         """Of no examples."""
         nothing = np.zeros(0, dtype=np.int64)
-        answers = {what: np.zeros((len(names), 2), dtype=np.int64) for what, names in group_names(settings).items()}
-        return cls(0, answers, np.zeros(TRIPLES, dtype=np.int64), nothing, nothing, 0, 0, 0, 0, 1.0)
+        answers = {
+            what: np.zeros((len(names), 2), dtype=np.int64) for what, names in group_names(settings).items()
+        }
+        return cls(
+            examples=0,
+            answers=answers,
+            triples=np.zeros(TRIPLES, dtype=np.int64),
+            kinds=nothing,
+            scenes=nothing,
+            ambiguous=0,
+            close=0,
+            unseen=0,
+            hidden=0,
+            least=1.0,
+        )
 
     @classmethod
-    def of(cls, columns: Columns, settings: Settings) -> Counts:
+    def of(cls, columns: Columns, settings: Settings) -> SplitCounts:
         """Those of n examples."""
         answer, names = columns["answer"].astype(np.int64), group_names(settings)
         slots = np.stack([columns["subject_slot"], columns["object_slot"]], axis=1).astype(np.int64)
@@ -81,7 +103,7 @@ class Counts:
             least=float(visible.min(initial=1.0)),
         )
 
-    def add(self, other: Counts) -> None:
+    def add(self, other: SplitCounts) -> None:
         """Add those of other examples."""
         self.examples += other.examples
         for what, counts in other.answers.items():
@@ -112,12 +134,16 @@ def _set_numbers(entity: np.ndarray) -> np.ndarray:
 
 
 def kinds_of(numbers: np.ndarray, vehicles: int) -> np.ndarray:
-    """(k, v) int64: the kinds of each set, ascending, -1 for an empty slot, by its number in :class:`Counts`."""
+    """(k, v) int64: the kinds of each set, ascending, -1 for an empty slot, by its number in
+    :class:`SplitCounts`.
+    """
     return numbers[:, None] // _KINDS ** np.arange(vehicles - 1, -1, -1) % _KINDS - 1
 
 
 def sample_rows(length: int) -> np.ndarray:
-    """(m,) int64: the examples of a split that are kept, m ≤ SAMPLE: all, or pairs of neighbours at equal distances over the split."""
+    """(m,) int64: the examples of a split that are kept, m ≤ SAMPLE: all, or pairs of neighbours at equal
+    distances over the split.
+    """
     if length <= SAMPLE:
         return np.arange(length)
     first = np.arange(SAMPLE // 2) * (length // 2) // (SAMPLE // 2)

@@ -1,4 +1,4 @@
-"""What an audit finds, and how sure it must be before it warns."""
+"""The findings of an audit, and the level at which it warns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-#: How often an audit of a data set without any bias may warn by chance, over all its tests together.
+#: The probability that an audit of a data set without bias warns by chance, over all its tests.
 LEVEL = 0.01
 
 
@@ -17,38 +17,41 @@ class Finding:
 
     Attributes:
         check: its name.
-        where: the split or splits it looked at.
-        found: the figure, in words.
-        p: chance of such a figure in a data set without bias; None where chance plays no part, and `status` is final.
-        status: "pass", "warn", or "note" where a figure is told and none is wrong.
-        advice: what to do about it, one sentence.
-        details: everything measured, as JSON keeps it.
+        where: the split or splits that it examined.
+        figure: what was measured, in words.
+        p: probability of such a figure in a data set without bias; None if the check has no p-value, and
+            `status` is final.
+        status: "pass", "warn", or "note" if no figure is wrong.
+        advice: what to do, in one sentence.
+        details: all measurements, for JSON.
     """
 
     check: str
     where: str
-    found: str
+    figure: str
     advice: str
     p: float | None = None
     status: str = "pass"
     details: dict[str, Any] = field(default_factory=dict)
 
-    def told(self) -> dict[str, Any]:
-        """As JSON keeps it; the advice of a warning alone."""
+    def to_json(self) -> dict[str, Any]:
+        """The finding for JSON. Only a warning has advice."""
         return {
             "check": self.check,
             "where": self.where,
             "status": self.status,
-            "found": self.found,
+            "found": self.figure,
             "p": self.p,
             "advice": self.advice if self.status == "warn" else "",
             "details": self.details,
         }
 
 
-def judged(findings: list[Finding]) -> list[Finding]:
-    """The same findings with the status of those that have a p: Holm's procedure over all of them, at LEVEL."""
-    tested = sorted((i for i, f in enumerate(findings) if f.p is not None), key=lambda i: findings[i].p or 0.0)
+def judge(findings: list[Finding]) -> list[Finding]:
+    """Set the status of the findings that have a p-value, by Holm's procedure over all of them, at LEVEL."""
+    tested = sorted(
+        (i for i, f in enumerate(findings) if f.p is not None), key=lambda i: findings[i].p or 0.0
+    )
     out, rejecting = list(findings), True
     for rank, i in enumerate(tested):
         rejecting = rejecting and (findings[i].p or 0.0) * (len(tested) - rank) < LEVEL
@@ -56,12 +59,15 @@ def judged(findings: list[Finding]) -> list[Finding]:
     return out
 
 
-def wilson(right: int | np.ndarray, n: int | np.ndarray, tests: int = 1) -> tuple[Any, Any]:
-    """Wilson score interval of a share, or of each of an array of shares; 95 %, for all of `tests` intervals together (Bonferroni)."""
+def wilson(hits: int | np.ndarray, n: int | np.ndarray, tests: int = 1) -> tuple[Any, Any]:
+    """The 95 % Wilson score interval of a share, or of each of an array of shares.
+
+    The level holds for `tests` intervals at once (Bonferroni).
+    """
     from scipy.stats import norm
 
     z = float(norm.isf(0.025 / tests))
-    share = right / n
+    share = hits / n
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     return middle - half, middle + half

@@ -1,7 +1,8 @@
-"""Scenes that nearly repeat another: the same kinds of vehicles, each within centimetres of where it stood.
+"""Scenes that nearly repeat another: the same kinds of vehicles, each within centimetres of the same place.
 
-In a large data set of few kinds some scenes are that near by chance. So the number of such pairs is compared with the number that
-chance gives: how often one vehicle of a kind is that near while the rest of its scene is not, multiplied over the vehicles of a scene.
+In a large data set of few kinds some scenes are that near by chance. So the number of such pairs is compared
+with the number that chance gives: how often a vehicle of a kind is that near while the rest of its scene is
+not, multiplied over the vehicles of a scene.
 """
 
 from __future__ import annotations
@@ -11,99 +12,149 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from simtown.datasets.audit.columns import Columns
-from simtown.datasets.audit.counts import Counts, kinds_of
+from simtown.datasets.audit.counts import SplitCounts, kinds_of
 from simtown.datasets.audit.findings import Finding
-from simtown.datasets.audit.rows import Rows
+from simtown.datasets.audit.rows import DatasetRows
 from simtown.datasets.audit.scenes import RADII, Repeats, nearest_pairs, vehicles
 
-#: Vehicles of a scene are not independent (they neither overlap nor hide each other): true counts were 1.5 times the expected ones.
+#: Vehicles of a scene are not independent (they neither overlap nor hide each other): true counts were 1.5
+#: times the expected ones.
 SAFETY = 3.0
 
 
-def near_repeats(found: Repeats, counts: Mapping[str, Counts], samples: Mapping[str, Columns], rows: Rows) -> Iterator[Finding]:
-    """Near copies within each split, and between training and the other splits. Exact copies are not counted here.
+def near_repeats(
+    repeats: Repeats, counts: Mapping[str, SplitCounts], samples: Mapping[str, Columns], rows: DatasetRows
+) -> Iterator[Finding]:
+    """Near copies within each split, and between training and the other splits, without exact copies.
 
     Args:
-        found: of all scenes.
-        counts, samples: by split, of those that have examples.
+        repeats: of all scenes.
+        counts: by split, of the splits that have examples.
+        samples: by split, of the same.
+        rows: of the data set.
     """
     for name in counts:
         yield _compare(
-            "nearly repeated scenes", name, name, found, counts, samples, rows,
+            "nearly repeated scenes",
+            name,
+            name,
+            repeats,
+            counts,
+            samples,
+            rows,
             "Remove the copies, or make the data anew: they count as more examples than they are.",
-        )  # fmt: skip
+        )
     for name in ("val", "test"):
         if name in counts and "train" in counts:
             yield _compare(
-                "near copies of training scenes", name, "train", found, counts, samples, rows,
-                f"Make the {name} examples anew with another seed, or remove these from training: accuracy there is remembered.",
-            )  # fmt: skip
+                "near copies of training scenes",
+                name,
+                "train",
+                repeats,
+                counts,
+                samples,
+                rows,
+                f"Make the {name} examples anew with another seed, or remove these from training: accuracy "
+                "there is remembered.",
+            )
 
 
 def _compare(
-    check: str, name: str, other: str, found: Repeats, counts: Mapping[str, Counts], samples: Mapping[str, Columns], rows: Rows, advice: str
+    check: str,
+    name: str,
+    other: str,
+    repeats: Repeats,
+    counts: Mapping[str, SplitCounts],
+    samples: Mapping[str, Columns],
+    rows: DatasetRows,
+    advice: str,
 ) -> Finding:
-    """The finding of one split against another, or against itself: at the radius at which chance explains the pairs least."""
+    """The finding of one split against another, or against itself.
+
+    It is for the radius at which chance explains the pairs least.
+    """
     from scipy.stats import poisson
 
     same, n = other == name, counts[name].examples
-    mine, theirs, distances = nearest_pairs(found.near[name, other], same).T
+    mine, theirs, distances = nearest_pairs(repeats.near[name, other], same).T
     share = chances(samples[name], None if same else samples[other])
-    expected = SAFETY * expected_pairs(share, counts[name], None if same else counts[other], samples[name]["scene/entity"].shape[1])
+    expected = SAFETY * expected_pairs(
+        share, counts[name], None if same else counts[other], samples[name]["scene/entity"].shape[1]
+    )
     pairs = (distances[:, None] <= RADII).sum(axis=0)
     p = poisson.sf(pairs - 1, expected)
     best = int(np.argmin(p)) if pairs.any() else len(RADII) - 1
-    near = np.flatnonzero(distances <= RADII[best])[:10]
-    first = [[int(mine[i]) - rows.start(name), int(theirs[i]) - rows.start(other)] for i in near]
+    shown = np.flatnonzero(distances <= RADII[best])[:10]
+    first = [[int(mine[i]) - rows.start(name), int(theirs[i]) - rows.start(other)] for i in shown]
     example = f"; first: {name} {first[0][0]} is like {other} {first[0][1]}" if first else ""
     among = "another" if same else f"one of {other}"
     return Finding(
-        check, name,
-        f"{pairs[best]:,} of {n:,} repeat {among} within {100 * RADII[best]:g} cm; "
-        f"chance gives up to {expected[best]:.2g}{example}",
-        advice, min(1.0, float(p[best]) * len(RADII)),
-        details={"radii_m": RADII.tolist(), "pairs": pairs.tolist(), "expected": expected.tolist(), "n": n, "first": first},
-    )  # fmt: skip
+        check,
+        name,
+        f"{pairs[best]:,} of {n:,} repeat {among} within {100 * RADII[best]:g} cm; chance gives up to "
+        f"{expected[best]:.2g}{example}",
+        advice,
+        min(1.0, float(p[best]) * len(RADII)),
+        details={
+            "radii_m": RADII.tolist(),
+            "pairs": pairs.tolist(),
+            "expected": expected.tolist(),
+            "n": n,
+            "first": first,
+        },
+    )
 
 
 def chances(sample: Columns, other: Columns | None) -> np.ndarray:
-    """(kinds + 1, len(RADII)) float64: how often two vehicles of a kind, of different scenes, are near; the last row, of no vehicle, is 1.
+    """(kinds + 1, len(RADII)) float64: how often two vehicles of a kind, of different scenes, are near.
+
+    The last row, for no vehicle, is 1.
 
     Args:
         sample: columns of some scenes.
-        other: of some scenes of another split; None compares scenes of one split with each other.
+        other: of some scenes of another split; None compares the scenes of one split with each other.
     """
     mine = vehicles(sample)
     theirs = mine if other is None else vehicles(other)
     kinds = int(max(mine[0].max(), theirs[0].max())) + 1
-    near, pairs = np.zeros((kinds + 1, len(RADII))), np.zeros(kinds + 1)
+    near_pairs, pairs = np.zeros((kinds + 1, len(RADII))), np.zeros(kinds + 1)
     for kind in range(kinds):
-        near[kind], pairs[kind] = _near_pairs(mine[1][mine[0] == kind], theirs[1][theirs[0] == kind], other is None)
-    there = _by_kinds(*theirs)
+        near_pairs[kind], pairs[kind] = _near_pairs(
+            mine[1][mine[0] == kind], theirs[1][theirs[0] == kind], other is None
+        )
+    their_groups = _by_kinds(*theirs)
     for group, places in _by_kinds(*mine).items():
-        if group in there:
-            near[list(group)] -= _near_pairs(places, there[group], other is None)[0]  # of whole scenes: they say nothing about chance
-    overall = (near[:-1].sum(axis=0) + 1) / max(pairs.sum(), 1)  # for kinds that are rare
-    share: np.ndarray = (near + 1) / (pairs[:, None] + 1 / overall)
+        if group in their_groups:
+            near_pairs[list(group)] -= _near_pairs(places, their_groups[group], other is None)[
+                0
+            ]  # of whole scenes: they say nothing about chance
+    overall = (near_pairs[:-1].sum(axis=0) + 1) / max(pairs.sum(), 1)  # for kinds that are rare
+    share: np.ndarray = (near_pairs + 1) / (pairs[:, None] + 1 / overall)
     share[-1] = 1.0
     return share
 
 
-def expected_pairs(share: np.ndarray, mine: Counts, other: Counts | None, slots: int) -> np.ndarray:
-    """(len(RADII),) float64: pairs of scenes that are near by chance, were vehicles independent of each other.
+def expected_pairs(share: np.ndarray, mine: SplitCounts, other: SplitCounts | None, slots: int) -> np.ndarray:
+    """(len(RADII),) float64: expected pairs of near scenes if vehicles were independent of each other.
 
     Args:
         share: of :func:`chances`.
-        mine, other: of all examples of a split, and of the one that it is compared with, None for itself.
+        mine: of all examples of a split.
+        other: of the split that it is compared with; None for itself.
         slots: of vehicles in a scene.
     """
     theirs = mine if other is None else other
-    kinds, place, place_there = np.intersect1d(mine.kinds, theirs.kinds, assume_unique=True, return_indices=True)
-    here, there = mine.scenes[place].astype(np.float64), theirs.scenes[place_there].astype(np.float64)
-    pairs = here * (here - 1) / 2 if other is None else here * there
+    kinds, place, place_there = np.intersect1d(
+        mine.kinds, theirs.kinds, assume_unique=True, return_indices=True
+    )
+    our_scenes, their_scenes = (
+        mine.scenes[place].astype(np.float64),
+        theirs.scenes[place_there].astype(np.float64),
+    )
+    pairs = our_scenes * (our_scenes - 1) / 2 if other is None else our_scenes * their_scenes
     groups = kinds_of(kinds, slots)
-    known = np.where((groups >= 0) & (groups < len(share) - 1), groups, len(share) - 1)
-    expected: np.ndarray = (pairs[:, None] * share[known].prod(axis=1)).sum(axis=0)
+    kind_rows = np.where((groups >= 0) & (groups < len(share) - 1), groups, len(share) - 1)
+    expected: np.ndarray = (pairs[:, None] * share[kind_rows].prod(axis=1)).sum(axis=0)
     return expected
 
 
@@ -116,12 +167,15 @@ def _by_kinds(kinds: np.ndarray, places: np.ndarray) -> dict[tuple[int, ...], np
 
 
 def _near_pairs(mine: np.ndarray, theirs: np.ndarray, same: bool) -> tuple[np.ndarray, float]:
-    """Near pairs of rows (len(RADII),) float64, and all pairs; where both are the `same`, each pair of different rows once."""
+    """Near pairs of rows, (len(RADII),) float64, and the number of all pairs.
+
+    If both are the `same`, each pair of different rows counts once.
+    """
     from scipy.spatial import KDTree
 
     alone, twice = (len(mine), 2) if same else (0, 1)
     pairs = len(mine) * len(theirs) - alone
     if not pairs:
         return np.zeros(len(RADII)), 0.0
-    near = KDTree(mine).count_neighbors(KDTree(theirs), RADII, p=np.inf)
-    return (near - alone) / twice, pairs / twice
+    counts = KDTree(mine).count_neighbors(KDTree(theirs), RADII, p=np.inf)
+    return (counts - alone) / twice, pairs / twice

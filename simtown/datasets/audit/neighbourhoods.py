@@ -1,8 +1,9 @@
-"""All rows of a data set by where they lie, so that those that lie near each other meet in memory, a neighbourhood at a time.
+"""All rows of a data set by where they lie, so that those that lie near each other meet in memory, a
+neighbourhood at a time.
 
-Space is cut along its first directions. A row lies in a neighbourhood, its home, and is a guest in those that are less than `reach` away.
-So whatever is nearer to a row than that, in every direction, is in the row's home. What is not in memory lies in a temporary file without
-a name.
+Space is cut along its first directions. A row lies in a neighbourhood, its home, and is a guest in those that
+are less than `reach` away. So whatever is nearer to a row than that, in every direction, is in the row's
+home. What is not in memory lies in a temporary file without a name.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ class Grid:
 
     @classmethod
     def by(cls, places: np.ndarray, parts: Sequence[int], reach: float) -> Grid:
-        """Cut direction i into parts[i] parts that hold as many of the (n, d) `places` each; into fewer where they would be too narrow."""
+        """Cut direction i into parts[i] parts that hold as many of the (n, d) `places` each; into fewer where
+        they would be too narrow.
+        """
         edges = []
         for i, count in enumerate(parts):
             kept: list[float] = []
@@ -48,7 +51,9 @@ class Grid:
         return int(np.prod([len(edges) + 1 for edges in self.edges]))
 
     def assign(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Where the rows of (n, d) `places` belong: numbers of rows, their neighbourhoods, and whether these are their homes."""
+        """Where the rows of (n, d) `places` belong: numbers of rows, their neighbourhoods, and whether these
+        are their homes.
+        """
         home = self._numbers(places, np.zeros(len(self.edges)))
         guests = [np.zeros(0, dtype=np.int64)]
         for shift in product((-self.reach, 0.0, self.reach), repeat=len(self.edges)):
@@ -61,15 +66,16 @@ class Grid:
 
     def _numbers(self, places: np.ndarray, shift: np.ndarray) -> np.ndarray:
         """(n,) int64: the neighbourhood of each place, moved by `shift`."""
-        moved = places[:, : len(self.edges)] + shift
+        shifted = places[:, : len(self.edges)] + shift
         number = np.zeros(len(places), dtype=np.int64)
         for i, edges in enumerate(self.edges):
-            number = number * (len(edges) + 1) + np.searchsorted(edges, moved[:, i], side="right")
+            number = number * (len(edges) + 1) + np.searchsorted(edges, shifted[:, i], side="right")
         return number
 
 
 class Neighbourhoods(Sequence[tuple[int, np.ndarray]]):
-    """Records of rows by neighbourhood: each is its number, and its records in the order of their field "row".
+    """Records of rows by neighbourhood: each is its number, and its records in the order of their field
+    "row".
 
     Args:
         count: neighbourhoods.

@@ -1,14 +1,17 @@
-"""The same picture under different scenes, found by a fingerprint that survives another brightness and a lossy format.
+"""The same picture under different scenes, found by a fingerprint that survives another brightness and a
+lossy format.
 
-The fingerprint of a picture is its mean brightness in SIDE × SIDE cells, less their mean and over their standard deviation. Two pictures
-are the same if their fingerprints differ by less than SAME (root mean square: a correlation of 1 - SAME² / 2 = 0.995), and nowhere by
-PEAK. Noise, another brightness or a JPEG of quality 90 change a picture by 0.02 to 0.12, and its most changed cell by 0.07 to 0.3
-(half of them below 0.12): a little everywhere. In dense fog nothing but two vehicles is seen, so other scenes may come as near as 0.06; but
-what has moved changes a few cells much: among 60,000 ordinary examples of 32 × 32 pixels with five kinds of vehicles by 0.29 at least, by
-0.24 if all of them stand in fog.
+The fingerprint of a picture is its mean brightness in SIDE × SIDE cells, less their mean and over their
+standard deviation. Two pictures are the same if their fingerprints differ by less than SAME (root mean
+square: a correlation of 1 - SAME² / 2 = 0.995), and nowhere by PEAK. Noise, another brightness or a JPEG of
+quality 90 change a picture by 0.02 to 0.12, and its most changed cell by 0.07 to 0.3 (half of them below
+0.12): a little everywhere. In dense fog nothing but two vehicles is seen, so other scenes may come as near as
+0.06; but what has moved changes a few cells much: among 60,000 ordinary examples of 32 × 32 pixels with five
+kinds of vehicles by 0.29 at least, by 0.24 if all of them stand in fog.
 
-All pictures are compared with all, or, of a split of more, with REFERENCES of it. What is kept of each is where it lies along the
-directions in which pictures differ most; those that lie within REACH of each other are read again and compared in full.
+All pictures are compared with all, or, of a split of more, with REFERENCES of it. What is kept of each is
+where it lies along the directions in which pictures differ most; those that lie within REACH of each other
+are read again and compared in full.
 """
 
 from __future__ import annotations
@@ -18,38 +21,44 @@ from collections.abc import Iterator
 import cv2
 import numpy as np
 
+from simtown.core.pool import Report
 from simtown.datasets.audit.findings import Finding
 from simtown.datasets.audit.neighbourhoods import Grid
-from simtown.datasets.audit.rows import Rows, hashes
+from simtown.datasets.audit.rows import DatasetRows, hashes
 from simtown.datasets.audit.scenes import SCENE, scene_points
 from simtown.datasets.handle import Handle
 from simtown.datasets.reader import Dataset
-from simtown.pool import Report
 
-#: Cells along each side of a fingerprint, and the differences from which two pictures are different: of all cells, and of any one.
+#: Cells along each side of a fingerprint, and the differences from which two pictures are different: of all
+#: cells, and of any one.
 SIDE, SAME, PEAK = 16, 0.1, 0.23
 #: Metres from which on two scenes are different.
 DIFFERENT = 0.1
 #: Added to a picture's standard deviation (of 255): one of a single colour has none.
 _FLOOR = 2.0
-#: Directions of greatest variation that pictures are placed by, pictures they are learned from, and in how many places those lie.
+#: Directions of greatest variation that pictures are placed by, pictures they are learned from, and in how
+#: many places those lie.
 _DIRECTIONS, _LEARNED_FROM, _PLACES = 16, 1_000, 20
-#: Distance in these directions within which two pictures are candidates, and candidates of each. Of 4,000 pictures of 64 × 32 pixels none
-#: moved that far by another brightness, gamma, noise or JPEG if it stayed the same by SAME and PEAK.
+#: Distance in these directions within which two pictures are candidates, and candidates of each. Of 4,000
+#: pictures of 64 × 32 pixels none moved that far by another brightness, gamma, noise or JPEG if it stayed the
+#: same by SAME and PEAK.
 REACH, _CANDIDATES = 0.8, 4
-#: Pictures of a split that every picture is compared with at most, at equal distances over the split: how long it takes to find
-#: candidates grows with their number. Equal pictures are found among all.
+#: Pictures of a split that every picture is compared with at most, at equal distances over the split: how
+#: long it takes to find candidates grows with their number. Equal pictures are found among all.
 REFERENCES = 1_000_000
-#: Pictures in a neighbourhood, about, the parts that a direction is cut into, and directions that are cut at most.
+#: Pictures in a neighbourhood, about, the parts that a direction is cut into, and directions that are cut at
+#: most.
 _TOGETHER, _PARTS, _CUTS = 50_000, 4, 3
 #: Pixels that are read at once, and pairs that are compared at once.
 _PIXELS, _PAIRS = 8_000_000, 4_096
-#: What is kept of a picture: its number among all rows, a hash of its cells, whether the neighbourhood is its home, whether others are
-#: compared with it, and where it lies.
-RECORD = np.dtype([("row", "<i8"), ("hash", "<u8"), ("home", "?"), ("reference", "?"), ("place", "<f2", (_DIRECTIONS,))])
+#: What is kept of a picture: its number among all rows, a hash of its cells, whether the neighbourhood is its
+#: home, whether others are compared with it, and where it lies.
+RECORD = np.dtype(
+    [("row", "<i8"), ("hash", "<u8"), ("home", "?"), ("reference", "?"), ("place", "<f2", (_DIRECTIONS,))]
+)
 
 
-class Places:
+class PicturePlaces:
     """Where the pictures of a data set lie.
 
     Attributes:
@@ -57,7 +66,7 @@ class Places:
         grid: neighbourhoods of places.
     """
 
-    def __init__(self, dataset: Dataset, rows: Rows) -> None:
+    def __init__(self, dataset: Dataset, rows: DatasetRows) -> None:
         learned = fingerprints(cell_brightness(dataset, rows, rows.spread(_LEARNED_FROM, _PLACES)))
         directions = np.linalg.svd(learned - learned.mean(axis=0), full_matrices=False)[2][:_DIRECTIONS].T
         self.directions = np.zeros((SIDE * SIDE, _DIRECTIONS), dtype=np.float32)
@@ -67,10 +76,13 @@ class Places:
         self.grid = Grid.by(learned @ self.directions, [_PARTS] * cuts, REACH)
 
     def records(self, rows: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Neighbourhoods (m,) int64 and records (m,) of the pictures `rows`, by their cells (n, SIDE * SIDE) uint8."""
+        """Neighbourhoods (m,) int64 and records (m,) of the pictures `rows`, by their cells (n, SIDE * SIDE)
+        uint8.
+        """
         place, reference = fingerprints(cells) @ self.directions, self._references(rows)
         row, number, home = self.grid.assign(place)
-        row, number, home = (values[home | reference[row]] for values in (row, number, home))  # no other guest is of use
+        used = home | reference[row]
+        row, number, home = row[used], number[used], home[used]
         records = np.zeros(len(row), dtype=RECORD)
         records["row"], records["hash"], records["home"] = rows[row], hashes(cells)[row], home
         records["reference"], records["place"] = reference[row], place[row]
@@ -84,7 +96,7 @@ class Places:
         return reference
 
 
-def cell_brightness(dataset: Dataset, rows: Rows, numbers: np.ndarray) -> np.ndarray:
+def cell_brightness(dataset: Dataset, rows: DatasetRows, numbers: np.ndarray) -> np.ndarray:
     """(n, SIDE * SIDE) uint8: mean brightness of the cells of pictures, by their numbers among all rows."""
     settings, out = dataset.settings, np.empty((len(numbers), SIDE, SIDE), dtype=np.uint8)
     size = max(1, min(256, _PIXELS // (settings.width * settings.height)))
@@ -92,7 +104,9 @@ def cell_brightness(dataset: Dataset, rows: Rows, numbers: np.ndarray) -> np.nda
         for begin in range(0, len(own), size):
             pictures = dataset[name].images(own[begin : begin + size])
             for place, picture in zip(places[begin : begin + size].tolist(), pictures, strict=True):
-                out[place] = cv2.resize(cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY), (SIDE, SIDE), interpolation=cv2.INTER_AREA)
+                out[place] = cv2.resize(
+                    cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY), (SIDE, SIDE), interpolation=cv2.INTER_AREA
+                )
     return out.reshape(len(out), -1)
 
 
@@ -104,32 +118,48 @@ def fingerprints(cells: np.ndarray) -> np.ndarray:
     return prints
 
 
-def same_pictures(neighbourhood: tuple[int, np.ndarray], report: Report, handle: Handle, rows: Rows) -> np.ndarray:
-    """A piece of work: (k, 2) int64 rows of pictures of different scenes that are one, each with an earlier one, in a neighbourhood."""
+def same_pictures(
+    neighbourhood: tuple[int, np.ndarray], report: Report, handle: Handle, rows: DatasetRows
+) -> np.ndarray:
+    """A piece of work: (k, 2) int64 rows of pictures of different scenes that are one, each with an earlier
+    one, in a neighbourhood.
+    """
     dataset, records = handle.open(), neighbourhood[1]
     home, references = records[records["home"]], records[records["reference"]]
     _, first, group = np.unique(home["hash"], return_index=True, return_inverse=True)
     copies = np.flatnonzero(first[group] != np.arange(len(home)))
     equal = np.stack([home["row"][copies], home["row"][first[group[copies]]]], axis=1)
-    nearly = _nearly_equal(home[np.sort(first)], references[np.unique(references["hash"], return_index=True)[1]], dataset, rows)
-    different = [pairs[_of_different_scenes(dataset, rows, pairs)] for part in (equal, *nearly) for pairs in _batches(part)]
+    nearly = _nearly_equal(
+        home[np.sort(first)], references[np.unique(references["hash"], return_index=True)[1]], dataset, rows
+    )
+    different = [
+        pairs[_of_different_scenes(dataset, rows, pairs)]
+        for part in (equal, *nearly)
+        for pairs in _batches(part)
+    ]
     report(len(home))
     return np.concatenate([np.zeros((0, 2), dtype=np.int64), *different])
 
 
-def _nearly_equal(records: np.ndarray, references: np.ndarray, dataset: Dataset, rows: Rows) -> Iterator[np.ndarray]:
+def _nearly_equal(
+    records: np.ndarray, references: np.ndarray, dataset: Dataset, rows: DatasetRows
+) -> Iterator[np.ndarray]:
     """Pairs (k, 2) of rows whose pictures are the same but not equal, the later one first."""
     from scipy.spatial import KDTree
 
     if len(records) == 0 or len(references) == 0:
         return
-    nearest = KDTree(references["place"]).query(records["place"], k=list(range(1, _CANDIDATES + 2)), distance_upper_bound=REACH)[1]
+    nearest = KDTree(references["place"]).query(
+        records["place"], k=list(range(1, _CANDIDATES + 2)), distance_upper_bound=REACH
+    )[1]
     mine, candidate = np.nonzero(nearest < len(references))
     pairs = np.stack([records["row"][mine], references["row"][nearest[mine, candidate]]], axis=1)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     pairs = np.unique(np.sort(pairs, axis=1)[:, ::-1], axis=0)
     for some in _batches(pairs):
-        change = fingerprints(cell_brightness(dataset, rows, some[:, 0])) - fingerprints(cell_brightness(dataset, rows, some[:, 1]))
+        change = fingerprints(cell_brightness(dataset, rows, some[:, 0])) - fingerprints(
+            cell_brightness(dataset, rows, some[:, 1])
+        )
         yield some[(np.square(change).mean(axis=1) < SAME**2) & (np.abs(change).max(axis=1) < PEAK)]
 
 
@@ -137,21 +167,27 @@ def _batches(pairs: np.ndarray) -> Iterator[np.ndarray]:
     return (pairs[begin : begin + _PAIRS] for begin in range(0, len(pairs), _PAIRS))
 
 
-def _of_different_scenes(dataset: Dataset, rows: Rows, pairs: np.ndarray) -> np.ndarray:
+def _of_different_scenes(dataset: Dataset, rows: DatasetRows, pairs: np.ndarray) -> np.ndarray:
     """(k,) bool: whether the scenes of a pair of rows are different."""
-    one, other = (scene_points(rows.columns(dataset, SCENE, column)) for column in pairs.T)
-    different: np.ndarray = np.abs(one - other).max(axis=1) > DIFFERENT
+    points, other_points = (scene_points(rows.columns(dataset, SCENE, column)) for column in pairs.T)
+    different: np.ndarray = np.abs(points - other_points).max(axis=1) > DIFFERENT
     return different
 
 
-def repeated_pictures(pairs: np.ndarray, rows: Rows) -> Finding:
-    """Pictures that belong to two or more different scenes, in one split or in two; `pairs`: of :func:`same_pictures`, all together."""
+def repeated_pictures(pairs: np.ndarray, rows: DatasetRows) -> Finding:
+    """Pictures that belong to two or more different scenes, in one split or in two; `pairs`: of
+    :func:`same_pictures`, all together.
+    """
     pairs = np.unique(pairs, axis=0)
     copies, place = np.unique(pairs[:, 0], return_index=True)
     first = [[rows.address(row), rows.address(original)] for row, original in pairs[place[:10]].tolist()]
     example = f"; first: {first[0][0]} shows the picture of {first[0][1]}" if first else ""
     return Finding(
-        "repeated pictures", "all", f"{len(copies):,} of {len(rows):,} are the picture of another scene{example}",
-        "A picture cannot show two scenes: run simtown verify to see which of them it shows, and make the data anew.",
-        status="warn" if len(copies) else "pass", details={"repeated": len(copies), "n": len(rows), "first": first},
-    )  # fmt: skip
+        "repeated pictures",
+        "all",
+        f"{len(copies):,} of {len(rows):,} are the picture of another scene{example}",
+        "A picture cannot show two scenes: run simtown verify to see which of them it shows, and make the "
+        "data anew.",
+        status="warn" if len(copies) else "pass",
+        details={"repeated": len(copies), "n": len(rows), "first": first},
+    )

@@ -1,4 +1,4 @@
-"""Small models that see only a part of each example: what they get right beyond chance is a shortcut."""
+"""Small models that see only a part of each example: an accuracy above chance means a shortcut."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from simtown.datasets.audit.findings import Finding, wilson
 from simtown.datasets.reader import Dataset, Split
 from simtown.datasets.settings import Settings
 
-#: Examples a probe learns from at most; fewer than LEAST teach it nothing. Its pictures have SIDE × SIDE pixels.
+#: Examples a probe learns from at most; fewer than LEAST teach it nothing. Its pictures have SIDE × SIDE
+#: pixels.
 MOST, LEAST, SIDE = 12_000, 200, 10
 #: Pixels that are read at once.
 _PIXELS = 8_000_000
@@ -21,7 +22,9 @@ _PIXELS = 8_000_000
 def question(split: Split, rows: np.ndarray, settings: Settings) -> np.ndarray:
     """(n, 6) int64: subject, relation, object, phrasing, subject with relation, and the whole triple."""
     columns = split.rows(("subject", "relation", "object", "phrasing"), rows)
-    subject, relation, obj, phrasing = (columns[name].astype(np.int64) for name in ("subject", "relation", "object", "phrasing"))
+    subject, relation, obj, phrasing = (
+        columns[name].astype(np.int64) for name in ("subject", "relation", "object", "phrasing")
+    )
     return np.stack([subject, relation, obj, phrasing, subject * 100 + relation, triples(columns)], axis=1)
 
 
@@ -30,8 +33,11 @@ def picture(split: Split, rows: np.ndarray, settings: Settings) -> np.ndarray:
     import cv2
 
     at_once = max(1, min(500, _PIXELS // (settings.width * settings.height)))
-    small = [cv2.resize(image, (SIDE, SIDE), interpolation=cv2.INTER_AREA) for part in np.array_split(rows, len(rows) // at_once + 1)
-             for image in split.images(part)]  # fmt: skip
+    small = [
+        cv2.resize(image, (SIDE, SIDE), interpolation=cv2.INTER_AREA)
+        for part in np.array_split(rows, len(rows) // at_once + 1)
+        for image in split.images(part)
+    ]
     return np.stack(small).reshape(len(rows), -1).astype(np.float32)
 
 
@@ -48,16 +54,20 @@ def _words() -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
 
-    return make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression(C=0.3, solver="liblinear", random_state=0))
+    return make_pipeline(
+        OneHotEncoder(handle_unknown="ignore"), LogisticRegression(C=0.3, solver="liblinear", random_state=0)
+    )
 
 
 def _trees() -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    return HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, learning_rate=0.1, early_stopping=False, random_state=0)
+    return HistGradientBoostingClassifier(
+        max_iter=40, max_leaf_nodes=8, learning_rate=0.1, early_stopping=False, random_state=0
+    )
 
 
-#: By what they see: how it becomes numbers, and the model.
+#: By the part that they see: how it becomes numbers, and the model.
 PROBES: dict[str, tuple[Callable[[Split, np.ndarray, Settings], np.ndarray], Callable[[], Any]]] = {
     "question": (question, _words),
     "picture": (picture, _trees),
@@ -71,7 +81,10 @@ def _answers(split: Split, rows: np.ndarray) -> np.ndarray:
 
 
 def probe(dataset: Dataset) -> Iterator[Finding]:
-    """Train each probe on four fifths of the first MOST training examples; test on the last fifth, and on the test split."""
+    """Train each probe on four fifths of the first MOST training examples.
+
+    It is tested on the last fifth, and on the test split.
+    """
     from scipy.stats import binom
     from threadpoolctl import threadpool_limits
 
@@ -79,24 +92,42 @@ def probe(dataset: Dataset) -> Iterator[Finding]:
     for name, (see, model) in PROBES.items():
         if n < LEAST:
             yield Finding(
-                f"{name} only", "train", f"not tested: {len(dataset.train):,} training examples, {LEAST} are needed", "", status="note"
+                f"{name} only",
+                "train",
+                f"not tested: {len(dataset.train):,} training examples, {LEAST} are needed",
+                "",
+                status="note",
             )
             continue
         cut, answer = n * 4 // 5, _answers(dataset.train, np.arange(n))
         seen = see(dataset.train, np.arange(n), settings)
-        with threadpool_limits(1):  # so little work is done soonest alone
+        with threadpool_limits(1):  # one thread is fastest for so little work
             trained = model().fit(seen[:cut], answer[:cut])
-        said = {"train, held out": (trained.predict(seen[cut:]), answer[cut:])}
+        predictions = {"train, held out": (trained.predict(seen[cut:]), answer[cut:])}
         if len(dataset.test):
             rows = np.arange(min(len(dataset.test), MOST))
-            said["test"] = (trained.predict(see(dataset.test, rows, settings)), _answers(dataset.test, rows))
-        for where, (predicted, truth) in said.items():
-            right, count = int((predicted == truth).sum()), len(truth)
+            predictions["test"] = (
+                trained.predict(see(dataset.test, rows, settings)),
+                _answers(dataset.test, rows),
+            )
+        for where, (predicted, truth) in predictions.items():
+            correct, count = int((predicted == truth).sum()), len(truth)
             chance = max(truth.mean(), 1 - truth.mean())
-            low, high = wilson(right, count)
+            low, high = wilson(correct, count)
+            interval = f"95 %: {low:.1%} to {high:.1%}"
             yield Finding(
-                f"{name} only", where, f"{right / count:.1%} right (95 %: {low:.1%} to {high:.1%}) of {count:,}; chance {chance:.1%}",
-                f"A small model that sees nothing but the {name} beats chance: find what gives the answer away and make the data anew.",
-                float(binom.sf(right - 1, count, chance)),
-                details={"right": right, "n": count, "low": low, "high": high, "chance": float(chance), "learned_from": cut},
-            )  # fmt: skip
+                f"{name} only",
+                where,
+                f"{correct / count:.1%} right ({interval}) of {count:,}; chance {chance:.1%}",
+                f"A small model that sees nothing but the {name} beats chance: find what gives the answer "
+                "away and make the data anew.",
+                float(binom.sf(correct - 1, count, chance)),
+                details={
+                    "right": correct,
+                    "n": count,
+                    "low": low,
+                    "high": high,
+                    "chance": float(chance),
+                    "learned_from": cut,
+                },
+            )

@@ -1,4 +1,4 @@
-"""All rows of a data set, numbered through: those of training, then of validation, then of the test."""
+"""All rows of a data set, numbered in one sequence: training, then validation, then test."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ from simtown.datasets.settings import SPLITS
 
 
 @dataclass(frozen=True)
-class Rows:
-    """The rows of a data set whose splits have these lengths, in the order of SPLITS."""
+class DatasetRows:
+    """The rows of a data set.
+
+    Attributes:
+        lengths: of the splits by name, in the order of SPLITS.
+    """
 
     lengths: Mapping[str, int]
 
     @classmethod
-    def of(cls, dataset: Dataset) -> Rows:
+    def of(cls, dataset: Dataset) -> DatasetRows:
         """Those of a data set."""
         return cls({name: len(dataset[name]) for name in SPLITS})
 
@@ -28,10 +32,14 @@ class Rows:
 
     def start(self, name: str) -> int:
         """The number of the first row of a split."""
-        return sum(length for other, length in self.lengths.items() if SPLITS.index(other) < SPLITS.index(name))
+        return sum(
+            length for other, length in self.lengths.items() if SPLITS.index(other) < SPLITS.index(name)
+        )
 
     def by_split(self, numbers: np.ndarray) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-        """Of each split that has some of the (n,) rows: its name, their places in `numbers`, and their numbers in the split."""
+        """For each split that has some of the (n,) rows: its name, their places in `numbers`, and their
+        numbers in the split.
+        """
         for name, length in self.lengths.items():
             own = numbers - self.start(name)
             places = np.flatnonzero((own >= 0) & (own < length))
@@ -45,7 +53,10 @@ class Rows:
         return {name: np.concatenate([columns[name] for _, columns in parts])[order] for name in names}
 
     def spread(self, count: int, places: int) -> np.ndarray:
-        """Numbers of about `count` rows: runs of neighbours that begin at so many places, at equal distances; all if there are fewer."""
+        """Numbers of about `count` rows, in runs that begin at `places` places at equal distances.
+
+        All rows if there are fewer.
+        """
         if len(self) <= count:
             return np.arange(len(self))
         begins = np.arange(places) * (len(self) - count // places) // (places - 1)
@@ -59,4 +70,6 @@ class Rows:
 def hashes(rows: np.ndarray) -> np.ndarray:
     """(n,) uint64: a hash of the bytes of each of n rows."""
     content = np.ascontiguousarray(rows).reshape(len(rows), -1).view(np.uint8)
-    return np.frombuffer(b"".join(blake2b(row.tobytes(), digest_size=8).digest() for row in content), dtype="<u8").copy()
+    return np.frombuffer(
+        b"".join(blake2b(row.tobytes(), digest_size=8).digest() for row in content), dtype="<u8"
+    ).copy()

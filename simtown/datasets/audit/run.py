@@ -1,4 +1,4 @@
-"""The audit as a whole: every check over every split, judged together."""
+"""The whole audit: every check of every split."""
 
 from __future__ import annotations
 
@@ -8,43 +8,47 @@ from typing import Any
 
 import numpy as np
 
+from simtown.core.pool import Pool, Processes, Report, ignore
 from simtown.datasets.audit import balance, checksums, near, pictures, probes, scenes
 from simtown.datasets.audit.counts import sample_rows
-from simtown.datasets.audit.findings import LEVEL, Finding, judged
+from simtown.datasets.audit.findings import LEVEL, Finding, judge
 from simtown.datasets.audit.survey import Survey, surveyed
 from simtown.datasets.handle import Handle
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import Settings
-from simtown.pool import Pool, Processes, Report, ignore
 
-#: How often every example is looked at: it is read, its scene is compared with others, and its picture is.
+#: How often every example is examined: it is read, its scene is compared with others, and its picture is.
 PASSES = 3
 
 
 def audit(dataset: Dataset, pool: Pool | None = None, progress: Report = ignore) -> list[Finding]:
-    """Every finding, in the order of a report; see :class:`~simtown.datasets.audit.findings.Finding`. Needs the extra "audit".
+    """Every finding, in the order of a report (:class:`~simtown.datasets.audit.findings.Finding`).
 
-    A data set without any bias passes all of them with a probability of at least 1 - LEVEL. Memory does not grow with its examples, but
-    for a temporary file of about 200 bytes an example.
+    It needs the extra "audit". A data set without any bias passes all checks with a probability of at least 1
+    - LEVEL. Memory does not grow with its examples, except for a temporary file of about 200 bytes an
+    example.
 
     Args:
-        pool: who works; by default this process. Findings are the same.
-        progress: called with the number of examples looked at since the last call, PASSES times the examples of the data set in all.
+        dataset: the data set.
+        pool: does the work; by default this process. Findings do not depend on it.
+        progress: called with the number of examples examined since the last call, PASSES times the examples
+            of the data set in all.
 
     Raises:
-        DamagedError: a shard cannot be read. OSError: there is no room for the temporary file.
+        DamagedError: a shard cannot be read.
+        OSError: there is no room for the temporary file.
     """
     pool = pool or Processes()
     with surveyed(dataset, pool, progress) as survey:
-        found = [*statistics(survey, dataset.settings), *probes.probe(dataset)]
-        found.append(checksums.changed_files(survey.changed, len(dataset.manifest["shards"])))
-        found += repeated_scenes(survey, pool, progress)
-        found.append(repeated_pictures(survey, dataset, pool, progress))
-    return sorted(judged(found), key=lambda f: _ORDER[f.check.split(" by ")[0]])
+        findings = [*statistics(survey, dataset.settings), *probes.probe(dataset)]
+        findings.append(checksums.changed_files(survey.changed, len(dataset.manifest["shards"])))
+        findings += repeated_scenes(survey, pool, progress)
+        findings.append(repeated_pictures(survey, dataset, pool, progress))
+    return sorted(judge(findings), key=lambda f: _ORDER[f.check.split(" by ")[0]])
 
 
 def statistics(survey: Survey, settings: Settings) -> Iterator[Finding]:
-    """What answers depend on, margins and occlusion, of every split."""
+    """Findings of every split about answers, margins and occlusion."""
     for name, counts in survey.counts.items():
         sample = survey.samples[name]
         yield balance.overall(counts, name)
@@ -55,7 +59,7 @@ def statistics(survey: Survey, settings: Settings) -> Iterator[Finding]:
 
 
 def repeated_scenes(survey: Survey, pool: Pool, progress: Report) -> Iterator[Finding]:
-    """Scenes that occur again, the same or nearly."""
+    """Findings about scenes that occur again, exactly or nearly."""
     repeats = scenes.Repeats.none()
     with closing(pool.map(scenes.repeats, survey.scenes, (survey.rows,), progress)) as results:
         for _, part in results:
@@ -65,19 +69,24 @@ def repeated_scenes(survey: Survey, pool: Pool, progress: Report) -> Iterator[Fi
 
 
 def repeated_pictures(survey: Survey, dataset: Dataset, pool: Pool, progress: Report) -> Finding:
-    """Pictures that occur again under another scene."""
-    with closing(pool.map(pictures.same_pictures, survey.pictures, (Handle(dataset), survey.rows), progress)) as results:
+    """The finding about pictures that occur again with another scene."""
+    with closing(
+        pool.map(pictures.same_pictures, survey.pictures, (Handle(dataset), survey.rows), progress)
+    ) as results:
         return pictures.repeated_pictures(np.concatenate([pairs for _, pairs in results]), survey.rows)
 
 
-_CHECKS = ("answers", "information", "question only", "picture only", "position only", "duplicate scenes", "nearly repeated scenes",
-           "repeated pictures", "scenes seen in training", "near copies of training scenes", "questions seen in training",
-           "ambiguous margins", "occlusion", "changed files")  # fmt: skip
+_CHECKS = (
+    "answers", "information", "question only", "picture only", "position only", "duplicate scenes",
+    "nearly repeated scenes", "repeated pictures", "scenes seen in training",
+    "near copies of training scenes", "questions seen in training", "ambiguous margins", "occlusion",
+    "changed files",
+)  # fmt: skip
 _ORDER = {check: place for place, check in enumerate(_CHECKS)}
 
 
 def report(data: str, findings: list[Finding]) -> dict[str, Any]:
-    """Everything found, for machines; `data` is what the data set is called."""
+    """All findings, for machines; `data` is the name of the data set."""
     warned = sum(f.status == "warn" for f in findings)
     return {
         "format": "simtown audit",
@@ -85,7 +94,7 @@ def report(data: str, findings: list[Finding]) -> dict[str, Any]:
         "status": "warn" if warned else "pass",
         "warnings": warned,
         "level": LEVEL,
-        "findings": [_plain(f.told()) for f in findings],
+        "findings": [_plain(f.to_json()) for f in findings],
     }
 
 

@@ -1,7 +1,7 @@
-"""Whether what a shard stores agrees with itself: question, answer, boxes and shares with the stored scene.
+"""Whether a shard agrees with itself: question, answer, boxes and visible shares with the stored scene.
 
-This proves less than sampling again (:mod:`simtown.datasets.checks.rows`): a row of another seed agrees with itself, too. It is for
-`verify --quick`, for worlds that this program cannot sample, and for scenes that no settings made.
+This proves less than sampling again (:mod:`simtown.datasets.checks.rows`), since a row of another seed agrees
+with itself too. It is used by `verify --quick`, and for worlds that this program cannot sample.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from simtown.datasets.checks.problems import Problem, examples
 from simtown.datasets.settings import Settings
-from simtown.datasets.shards import PICTURES, Task, layout
+from simtown.datasets.shards import PICTURES, ShardTask, layout
 from simtown.datasets.stored import Shard, read_rows
 from simtown.language.questions import PHRASINGS, ask
 from simtown.language.relations import RELATIONS, margins, separations, truths
@@ -21,19 +21,26 @@ from simtown.scenes.placement import LEAST_VISIBLE, apart
 from simtown.scenes.scene import SceneBatch, plausible
 from simtown.scenes.silhouette import boxes, visibility
 
-#: By how much measures may differ from those of the stored scene: they are computed again from rounded numbers.
+#: How much measures may differ from those of the stored scene, since they are computed from rounded numbers.
 _TOLERANCE = 1e-6
 
 
 def stored_scenes(shard: Shard, settings: Settings, begin: int, end: int) -> SceneBatch:
     """The scenes of rows of a shard."""
-    return SceneBatch(**{f.name: read_rows(shard, f"scene/{f.name}", slice(begin, end), settings.schema) for f in fields(SceneBatch)})
+    return SceneBatch(
+        **{
+            f.name: read_rows(shard, f"scene/{f.name}", slice(begin, end), settings.schema)
+            for f in fields(SceneBatch)
+        }
+    )
 
 
-def inconsistent(shard: Shard, settings: Settings, task: Task, begin: int, end: int) -> Iterator[Problem]:
-    """What disagrees with itself in the rows `begin` to `end` - 1 (both even) of a shard whose form is right.
+def inconsistent(
+    shard: Shard, settings: Settings, task: ShardTask, begin: int, end: int
+) -> Iterator[Problem]:
+    """Contradictions in the rows `begin` to `end` - 1 (both even) of a shard that has the right form.
 
-    Of another version of the world, words, boxes and shares are left out: its catalogue is not this one's.
+    Words, boxes and shares of another version of the world are not checked: it has another catalogue.
     """
     names = [name for name in layout(settings) if name not in PICTURES and not name.startswith("scene/")]
     c = {name: shard.read(name, slice(begin, end)) for name in names}
@@ -49,22 +56,41 @@ def inconsistent(shard: Shard, settings: Settings, task: Task, begin: int, end: 
     if not settings.other_world:
         strange |= ~plausible(scene) | (c["phrasing"] >= len(PHRASINGS))
     strange |= c["relation"] >= len(RELATIONS)
-    strange |= (np.maximum(c["subject_slot"], c["object_slot"]) >= 2) | (c["subject_slot"] == c["object_slot"])
-    if strange.any():  # such a number would be an index beyond the end of something
-        yield from wrong(strange, "a number stands for a vehicle, a thing in the street, a weather or a wording that does not exist")
+    strange |= (np.maximum(c["subject_slot"], c["object_slot"]) >= 2) | (
+        c["subject_slot"] == c["object_slot"]
+    )
+    if strange.any():  # these numbers would be indices out of range
+        yield from wrong(
+            strange,
+            "a number stands for a vehicle, a thing in the street, a weather or a wording that does not "
+            "exist",
+        )
         return
     subject, obj = (scene.entity[rows, c[f"{role}_slot"]] for role in ("subject", "object"))
-    margin = margins(separations(scene.pose, scene.camera), c["relation"], c["subject_slot"], c["object_slot"])
-    yield from wrong((subject != c["subject"]) | (obj != c["object"]), "the vehicles asked about are not those of the scene")
-    yield from wrong(truths(margin, c["relation"]) != np.where(c["answer"], 1, -1), "the answer contradicts the scene")
+    margin = margins(
+        separations(scene.pose, scene.camera), c["relation"], c["subject_slot"], c["object_slot"]
+    )
+    yield from wrong(
+        (subject != c["subject"]) | (obj != c["object"]),
+        "the vehicles asked about are not those of the scene",
+    )
+    yield from wrong(
+        truths(margin, c["relation"]) != np.where(c["answer"], 1, -1), "the answer contradicts the scene"
+    )
     yield from wrong(~(np.abs(margin - c["margin"]) <= _TOLERANCE), "the margin is not the scene's")
     pairs = np.add.reduceat(c["answer"].astype(int), np.arange(0, len(rows), 2)).repeat(2)
     yield from wrong(pairs != 1, "of two examples not exactly one is answered with yes")
     if settings.other_world:
         return
     question, tokens = ask(c["subject"], c["relation"], c["object"], c["phrasing"])
-    yield from wrong((question != c["question"]) | (tokens != c["tokens"]).any(axis=1), "the words are not those of the question")
-    yield from wrong((boxes(scene, settings.width, settings.height) != c["boxes"]).any(axis=(1, 2)), "the boxes are not the scene's")
+    yield from wrong(
+        (question != c["question"]) | (tokens != c["tokens"]).any(axis=1),
+        "the words are not those of the question",
+    )
+    yield from wrong(
+        (boxes(scene, settings.width, settings.height) != c["boxes"]).any(axis=(1, 2)),
+        "the boxes are not the scene's",
+    )
     yield from wrong(~apart(scene.entity.astype(np.int64), scene.pose), "vehicles overlap")
     shares = visibility(scene.entity, scene.pose, scene.camera)
     hidden = ~(np.abs(shares - c["visible"]) <= _TOLERANCE).all(axis=1) | (shares < LEAST_VISIBLE).any(axis=1)

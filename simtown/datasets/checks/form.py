@@ -1,4 +1,4 @@
-"""The form of a shard's file: every array and attribute there must be, each as it must be, and nothing else."""
+"""The form of a shard's file: it has every array and attribute of the layout, and nothing else."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 
 import h5py
 
+from simtown.core.files import open_plain
 from simtown.datasets.checks.problems import Problem
 from simtown.datasets.settings import Settings
-from simtown.datasets.shards import Task, attributes, layout
+from simtown.datasets.shards import ShardTask, attributes, layout
 from simtown.datasets.stored import END, FormError, attribute, head_of, wrong_array
-from simtown.files import open_plain
 
 #: Characters of an attribute that a message shows.
 _SHOWN = 60
 
 
-def bytes_outside(path: Path, task: Task) -> Iterator[Problem]:
+def bytes_outside(path: Path, task: ShardTask) -> Iterator[Problem]:
     """Bytes before or after what HDF5 calls the file, where anything may be hidden."""
     with open_plain(path, follow=False) as file:
         size = os.fstat(file.fileno()).st_size
@@ -32,9 +32,12 @@ def bytes_outside(path: Path, task: Task) -> Iterator[Problem]:
         yield Problem(task.name, "bytes that do not belong there follow the data", f" ({surplus:,} bytes)")
 
 
-def wrong_arrays(file: h5py.File, settings: Settings, task: Task) -> list[Problem]:
-    """Arrays that are missing or cannot be read as what they should be; only where there are none can rows be compared."""
-    wrong = (wrong_array(file, name, (task.count, *shape), kind) for name, (shape, kind) in layout(settings).items())
+def wrong_arrays(file: h5py.File, settings: Settings, task: ShardTask) -> list[Problem]:
+    """Arrays that are missing or have the wrong form. Rows can be compared only if there are none."""
+    wrong = (
+        wrong_array(file, name, (task.count, *shape), kind)
+        for name, (shape, kind) in layout(settings).items()
+    )
     return [Problem(task.name, kind) for kind in dict.fromkeys(wrong) if kind]
 
 
@@ -42,7 +45,7 @@ def _groups(names: Iterable[str]) -> list[str]:
     return sorted({name.rpartition("/")[0] for name in names if "/" in name})
 
 
-def strangers(file: h5py.File, settings: Settings, task: Task) -> Iterator[Problem]:
+def strangers(file: h5py.File, settings: Settings, task: ShardTask) -> Iterator[Problem]:
     """Everything in the file that does not belong there."""
     arrays = layout(settings)
     groups = _groups(arrays)
@@ -56,17 +59,22 @@ def strangers(file: h5py.File, settings: Settings, task: Task) -> Iterator[Probl
                 yield Problem(task.name, f"it holds '{name}', which does not belong there")
             elif isinstance(parent.get(own_name, getlink=True), h5py.HardLink):
                 for attribute in parent[own_name].attrs:
-                    yield Problem(task.name, f"'{name}' has an attribute '{attribute}', which does not belong there")
+                    yield Problem(
+                        task.name, f"'{name}' has an attribute '{attribute}', which does not belong there"
+                    )
     for attribute in file.attrs:
         if attribute not in attributes(settings, task, {}, {}):
             yield Problem(task.name, f"it has an attribute '{attribute}', which does not belong there")
 
 
 def _is_group(file: h5py.File, name: str) -> bool:
-    return isinstance(file.get(name, getlink=True), h5py.HardLink) and file.get(name, getclass=True) is h5py.Group
+    return (
+        isinstance(file.get(name, getlink=True), h5py.HardLink)
+        and file.get(name, getclass=True) is h5py.Group
+    )
 
 
-def wrong_attributes(file: h5py.File, wanted: dict[str, int | str], task: Task) -> Iterator[Problem]:
+def wrong_attributes(file: h5py.File, wanted: dict[str, int | str], task: ShardTask) -> Iterator[Problem]:
     """Attributes that differ from what the settings make."""
     for name, value in wanted.items():
         try:
@@ -75,7 +83,11 @@ def wrong_attributes(file: h5py.File, wanted: dict[str, int | str], task: Task) 
             yield Problem(task.name, str(error), f": these settings make {_brief(value)}")
             continue
         if stored != value:
-            yield Problem(task.name, f"its attribute '{name}'", f" is {_brief(stored)}, these settings make {_brief(value)}")
+            yield Problem(
+                task.name,
+                f"its attribute '{name}'",
+                f" is {_brief(stored)}, these settings make {_brief(value)}",
+            )
 
 
 def _brief(value: Any) -> str:

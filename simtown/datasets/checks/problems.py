@@ -7,15 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simtown.datasets.shards import Task
+from simtown.datasets.shards import ShardTask
 
-#: Files with the same problem that get a line each; the others are counted.
+#: Files with the same problem that have a line each; the others are counted.
 MOST = 5
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong: the file it is in, its kind in words, and what is particular to this file."""
+    """One problem.
+
+    Attributes:
+        file: in which it is.
+        kind: in words; several files may have it.
+        detail: what is particular to this file.
+    """
 
     file: str
     kind: str
@@ -38,7 +44,7 @@ def in_words(problems: Iterable[Problem]) -> list[str]:
     return lines
 
 
-def examples(task: Task, rows: np.ndarray) -> str:
+def examples(task: ShardTask, rows: np.ndarray) -> str:
     """Which rows of a shard: "example 12", or "example 12 and 3 more"."""
     more = f" and {len(rows) - 1:,} more" if len(rows) > 1 else ""
     return f"example {task.start + int(rows[0])}{more}"

@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from simtown.assets.palette import PAINTS
+from simtown.core.quoting import markdown
 from simtown.datasets.export.portion import ANSWERS
 from simtown.datasets.export.yaml import yaml
 from simtown.datasets.names import names
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import Settings
-from simtown.language.relations import RELATION_NAMES
-from simtown.quoting import markdown
-from simtown.scenes.weather import WEATHERS
 
 #: What the columns are, in words.
 MEANING: dict[str, str] = {
@@ -31,15 +29,25 @@ MEANING: dict[str, str] = {
     "margin": "metres by which the relation holds; negative where it does not",
     "weather": "the weather",
     "intensity": "its strength, 0 to 1",
-    "vehicles": "each vehicle: entity, paint of its body, box (x0, y0, x1, y1 in pixels, hidden parts included), x and y (metres; x to the "
-    "viewer's right, y away from the viewer), yaw (radians, counter-clockwise from above), share that no other vehicle hides",
+    "vehicles": "each vehicle: entity, paint of its body, box (x0, y0, x1, y1 in pixels, hidden parts "
+    "included), x and y (metres; x to the viewer's right, y away from the viewer), yaw (radians, "
+    "counter-clockwise from above), share that no other vehicle hides",
 }
 
 
 def features(settings: Settings) -> dict[str, Any]:
-    """Columns by name: a dtype, "image", "box", a tuple of class names, or a dict for a list of such records."""
-    entities = tuple(names(settings)["entities"])
-    vehicle = {"entity": entities, "paint": PAINTS, "box": "box", "x": "float32", "y": "float32", "yaw": "float32", "visible": "float32"}
+    """Columns by name: a dtype, "image", "box", a tuple of class names, or a dict for a list of records."""
+    named = names(settings)
+    entities = tuple(named["entities"])
+    vehicle = {
+        "entity": entities,
+        "paint": PAINTS,
+        "box": "box",
+        "x": "float32",
+        "y": "float32",
+        "yaw": "float32",
+        "visible": "float32",
+    }
     return {
         "image": "image",
         **({"mask": "image"} if settings.masks else {}),
@@ -47,12 +55,12 @@ def features(settings: Settings) -> dict[str, Any]:
         "question": "string",
         "answer": ANSWERS,
         "subject": entities,
-        "relation": RELATION_NAMES,
+        "relation": tuple(named["relations"]),
         "object": entities,
         "subject_slot": "int64",
         "object_slot": "int64",
         "margin": "float32",
-        "weather": WEATHERS,
+        "weather": tuple(named["weathers"]),
         "intensity": "float32",
         "vehicles": vehicle,
     }
@@ -62,9 +70,9 @@ def description(data: Dataset) -> str:
     """The data set in two sentences."""
     s = data.settings
     return (
-        f"Yes/no questions about where vehicles stand on a cartoon 3D street, with pictures of {s.width} x {s.height} pixels. "
-        f"The town has {s.entities} kinds of vehicles, {s.vehicles} in every scene, with frequencies {s.frequencies}; "
-        f"made by simtown {data.manifest['simtown']} with {s.seeds}."
+        f"Yes/no questions about where vehicles stand on a cartoon 3D street, with pictures of {s.width} x "
+        f"{s.height} pixels. The town has {s.entities} kinds of vehicles, {s.vehicles} in every scene, with "
+        f"frequencies {s.frequencies}; made by simtown {data.manifest['simtown']} with {s.seeds}."
     )
 
 
@@ -80,12 +88,19 @@ def card(data: Dataset, splits: Sequence[str], directory: Path) -> str:
         "tags": ["simtown", "synthetic", "spatial-relations"],
         "size_categories": [_size(total)],
         "configs": [
-            {"config_name": "default", "data_files": [{"split": split, "path": f"data/{split}-*.parquet"} for split in splits]},
+            {
+                "config_name": "default",
+                "data_files": [{"split": split, "path": f"data/{split}-*.parquet"} for split in splits],
+            }
         ],
         "dataset_info": {
             "features": [{"name": name, **_feature(feature)} for name, feature in columns.items()],
             "splits": [
-                {"name": split, "num_bytes": sum(p.stat().st_size for p in files[split]), "num_examples": len(data[split])}
+                {
+                    "name": split,
+                    "num_bytes": sum(p.stat().st_size for p in files[split]),
+                    "num_examples": len(data[split]),
+                }
                 for split in splits
             ],
             "download_size": size,
@@ -127,7 +142,14 @@ def _feature(feature: Any) -> dict[str, Any]:
 def _size(n: int) -> str:
     """Hugging Face's name for a range of sizes."""
     low = "n"
-    for limit, name in ((1_000, "1K"), (10_000, "10K"), (100_000, "100K"), (1_000_000, "1M"), (10_000_000, "10M"), (100_000_000, "100M")):
+    for limit, name in (
+        (1_000, "1K"),
+        (10_000, "10K"),
+        (100_000, "100K"),
+        (1_000_000, "1M"),
+        (10_000_000, "10M"),
+        (100_000_000, "100M"),
+    ):
         if n < limit:
             return f"n<{name}" if low == "n" else f"{low}<n<{name}"
         low = name

@@ -1,4 +1,6 @@
-"""CLEVR's layout and field names (Johnson et al., 2017): pictures, scene graphs, and questions with functional programs."""
+"""CLEVR's layout and field names (Johnson et al., 2017): pictures, scene graphs, and questions with
+functional programs.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +12,14 @@ import numpy as np
 
 from simtown.assets.atlas import atlas
 from simtown.assets.catalogue import ENTITIES
+from simtown.core.exact import cos, sin
 from simtown.datasets.export.parts import joined, part, write_listing
-from simtown.datasets.export.portion import ANSWERS, Batch, Portion, plain
+from simtown.datasets.export.portion import ANSWERS, ExportBatch, Portion, plain
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import Settings
-from simtown.exact import cos, sin
-from simtown.language.relations import RELATION_NAMES, RELATIONS, margins, separations, truths
+from simtown.language.relations import RELATIONS, margins, separations, truths
 from simtown.scenes.camera import views
 
-#: CLEVR's words for our relations, in their order.
-DIRECTIONS = ("left", "right", "front", "behind")
 #: Vehicles at least so long, in metres, are "large".
 LARGE = 5.0
 
@@ -39,15 +39,19 @@ def write(portion: Portion, directory: Path) -> None:
     """images/SPLIT/CLEVR_SPLIT_000000.png ..., and the portion's scenes and questions."""
     split, s = portion.name, portion.data.settings
     pictures = directory / "images" / split
-    with part(directory, portion, "scenes") as add_scene, part(directory, portion, "questions") as add_question:
+    relations = len(portion.data.names["relations"])
+    with (
+        part(directory, portion, "scenes") as add_scene,
+        part(directory, portion, "questions") as add_question,
+    ):
         for batch in portion.batches():
-            graphs = _graphs(batch, s.width, s.height)
+            graphs = _graphs(batch, s.width, s.height, relations)
             for row, number in batch.numbers():
                 name = f"CLEVR_{split}_{number:06d}.png"
                 (pictures / name).write_bytes(batch.png(row))
                 about = {"split": split, "image_index": number, "image_filename": name}
                 add_scene({**about, **graphs[row]})
-                add_question({**about, "question_index": number, **_question(batch, row)})
+                add_question({**about, "question_index": number, **_question(batch, row, relations)})
 
 
 def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
@@ -55,44 +59,58 @@ def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
     for split in splits:
         head = {"info": {"split": split, "version": data.manifest["simtown"], "license": "", "date": ""}}
         for what in ("scenes", "questions"):
-            write_listing(directory / what / f"CLEVR_{split}_{what}.json", head, {what: joined(directory, split, what)})
+            write_listing(
+                directory / what / f"CLEVR_{split}_{what}.json", head, {what: joined(directory, split, what)}
+            )
 
 
-def _question(batch: Batch, row: int) -> dict[str, Any]:
-    """ "Is there a SUBJECT left of the OBJECT?" as CLEVR's functions: of all shapes, the one OBJECT; what is left of it; any SUBJECT?"""
+def _question(batch: ExportBatch, row: int, relations: int) -> dict[str, Any]:
+    """ "Is there a SUBJECT left of the OBJECT?" as CLEVR's functions.
+
+    Of all shapes take the one OBJECT, then what is left of it, and ask whether a SUBJECT is among these.
+    """
     c = batch.columns
     relation, phrasing = int(c["relation"][row]), int(c["phrasing"][row])
     steps = [
         ("scene", None),
         ("filter_shape", ENTITIES[c["object"][row]]),
         ("unique", None),
-        ("relate", DIRECTIONS[relation]),
+        ("relate", RELATIONS[relation].direction),
         ("filter_shape", ENTITIES[c["subject"][row]]),
         ("exist", None),
     ]
     return {
         "question": c["question"][row].decode(),
         "answer": ANSWERS[int(c["answer"][row])],
-        "question_family_index": phrasing * len(RELATIONS) + relation,
+        "question_family_index": phrasing * relations + relation,
         "program": [
-            {"function": name, "inputs": [i - 1] if i else [], "value_inputs": [] if value is None else [value]}
+            {
+                "function": name,
+                "inputs": [i - 1] if i else [],
+                "value_inputs": [] if value is None else [value],
+            }
             for i, (name, value) in enumerate(steps)
         ],
     }
 
 
-def _graphs(batch: Batch, width: int, height: int) -> list[dict[str, Any]]:
-    """Objects, directions and relationships of every scene. Pairs within a relation's margin, where it is undefined, are in no list."""
+def _graphs(batch: ExportBatch, width: int, height: int, relations: int) -> list[dict[str, Any]]:
+    """Objects, directions and relationships of every scene.
+
+    Pairs within a relation's margin, where it is undefined, are in no list. The data set knows the first
+    `relations` of RELATIONS.
+    """
     scenes = batch.scenes
     n, v = scenes.entity.shape
     rise = atlas().bounds[scenes.entity, 1, 2] / 2
     middle = np.concatenate([scenes.pose[..., :2], rise[..., None]], axis=2).astype(np.float64)
     view = views(scenes.camera, width, height).astype(np.float64)
-    eye, axes, focal, centre = view[:, None, :3], view[:, 3:12].reshape(n, 3, 3), view[:, 12], view[:, None, 13:15]
+    eye, axes = view[:, None, :3], view[:, 3:12].reshape(n, 3, 3)
+    focal, centre = view[:, 12], view[:, None, 13:15]
     right_up_forward = np.einsum("nij,nvj->nvi", axes, middle - eye)
     depth = right_up_forward[..., 2:]
     pixels = centre + focal[:, None, None] * np.array([1, -1]) * right_up_forward[..., :2] / depth
-    holds = _holding(scenes.pose, scenes.camera)
+    holding = _holding(scenes.pose, scenes.camera, relations)
     turn = scenes.camera[:, 3].astype(np.float64)
     c, s = cos(turn), sin(turn)
     graphs = []
@@ -118,25 +136,32 @@ def _graphs(batch: Batch, width: int, height: int) -> list[dict[str, Any]]:
             "above": [0.0, 0.0, 1.0],
             "below": [0.0, 0.0, -1.0],
         }
-        relationships = {name: [[j for j in range(v) if holds[r][i, j, slot]] for slot in range(v)] for r, name in enumerate(DIRECTIONS)}
+        relationships = {
+            name: [[j for j in range(v) if holds[i, j, slot]] for slot in range(v)]
+            for name, holds in holding.items()
+        }
         graphs.append({"objects": objects, "directions": directions, "relationships": relationships})
     return graphs
 
 
-def _holding(pose: np.ndarray, camera: np.ndarray) -> list[np.ndarray]:
-    """For every relation (n, v, v) bool: whether vehicle [:, i] stands so to vehicle [:, , j]."""
+def _holding(pose: np.ndarray, camera: np.ndarray, relations: int) -> dict[str, np.ndarray]:
+    """By direction, for the first of RELATIONS, (n, v, v) bool: whether vehicle [:, i] stands so to vehicle
+    [:, , j].
+    """
     n, v = pose.shape[:2]
     separation = separations(pose, camera)
-    out = [np.zeros((n, v, v), dtype=bool) for _ in RELATION_NAMES]
-    for r, held in enumerate(out):
-        number = np.full(n, r)
+    holding = {}
+    for r, relation in enumerate(RELATIONS[:relations]):
+        number, holds = np.full(n, r), np.zeros((n, v, v), dtype=bool)
         for i in range(v):
             for j in range(v):
-                held[:, i, j] = truths(margins(separation, number, np.full(n, i), np.full(n, j)), number) > 0
-    return out
+                margin = margins(separation, number, np.full(n, i), np.full(n, j))
+                holds[:, i, j] = truths(margin, number) > 0
+        holding[relation.direction] = holds
+    return holding
 
 
 def _size(entity: int) -> str:
-    """CLEVR's word for how long an entity is."""
+    """CLEVR's word for the size of an entity, by its length."""
     rear, front = atlas().bounds[entity, :, 0]
     return "large" if front - rear >= LARGE else "small"

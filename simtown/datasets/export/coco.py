@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from simtown.datasets.export.masks import runs, seen
 from simtown.datasets.export.parts import joined, part, write_listing
 from simtown.datasets.export.portion import Portion, plain, record
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import Settings
+from simtown.render.masks import compressed_run_lengths, mask_and_box
 
 
 def block(settings: Settings) -> int:
@@ -26,24 +26,30 @@ def prepare(data: Dataset, splits: Sequence[str], directory: Path) -> None:
 def write(portion: Portion, directory: Path) -> None:
     """SPLIT/000000000000.png ..., and the portion's images and annotations.
 
-    An annotation for each vehicle of which a pixel is seen; `amodal_bbox` is the box of all of it, hidden parts included.
-    `attributes` holds the paint of its body.
+    Each vehicle with a visible pixel has an annotation. `amodal_bbox` is the box of the whole vehicle, hidden
+    parts included; `attributes` has the paint of its body.
     """
     s = portion.data.settings
-    with part(directory, portion, "images") as add_image, part(directory, portion, "annotations") as add_annotation:
+    with (
+        part(directory, portion, "images") as add_image,
+        part(directory, portion, "annotations") as add_annotation,
+    ):
         for batch in portion.batches(masks=True):
             assert batch.ids is not None
             for row, number in batch.numbers():
                 name = f"{number:012d}.png"
                 (directory / portion.name / name).write_bytes(batch.png(row))
-                told = record(batch, row, number)
-                about = {key: told[key] for key in ("question", "answer", "subject", "relation", "object", "margin", "weather")}
+                entry = record(batch, row, number)
+                about = {
+                    key: entry[key]
+                    for key in ("question", "answer", "subject", "relation", "object", "margin", "weather")
+                }
                 add_image({"id": number, "file_name": name, "width": s.width, "height": s.height, **about})
                 for slot, entity in enumerate(batch.scenes.entity[row]):
-                    found = seen(batch.ids[row], slot)
-                    if found is None:
+                    seen = mask_and_box(batch.ids[row], slot)
+                    if seen is None:
                         continue
-                    mask, (x0, y0, x1, y1) = found
+                    mask, (x0, y0, x1, y1) = seen
                     a0, b0, a1, b1 = map(float, batch.columns["boxes"][row, slot])
                     add_annotation(
                         {
@@ -51,9 +57,12 @@ def write(portion: Portion, directory: Path) -> None:
                             "category_id": int(entity) + 1,
                             "bbox": [x0, y0, x1 - x0, y1 - y0],
                             "area": int(mask.sum()),
-                            "segmentation": {"size": [s.height, s.width], "counts": runs(mask)},
+                            "segmentation": {
+                                "size": [s.height, s.width],
+                                "counts": compressed_run_lengths(mask),
+                            },
                             "iscrowd": 0,
-                            "attributes": {"paint": told["vehicles"][slot]["paint"]},
+                            "attributes": {"paint": entry["vehicles"][slot]["paint"]},
                             "amodal_bbox": [plain(a0), plain(b0), plain(a1 - a0), plain(b1 - b0)],
                         }
                     )
@@ -66,7 +75,10 @@ def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
         head = {
             "info": {"description": f"simtown, {split} split", "version": data.manifest["simtown"]},
             "licenses": [],
-            "categories": [{"id": e + 1, "name": entities[e], "supercategory": "vehicle"} for e in sorted(data.settings.kinds)],
+            "categories": [
+                {"id": e + 1, "name": entities[e], "supercategory": "vehicle"}
+                for e in sorted(data.settings.kinds)
+            ],
         }
         annotations = enumerate(joined(directory, split, "annotations"), start=1)
         lists = {

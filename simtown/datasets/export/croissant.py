@@ -1,4 +1,7 @@
-"""Croissant 1.0 metadata (docs.mlcommons.org/croissant) of a Parquet export: JSON-LD that names files, columns and types."""
+"""Croissant 1.0 metadata (docs.mlcommons.org/croissant) of a Parquet export:
+
+JSON-LD that names files, columns and types.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from simtown.core.files import save_json
+from simtown.core.terminal import plain
 from simtown.datasets.export.card import MEANING, description, features
 from simtown.datasets.reader import Dataset
-from simtown.files import save_json
-from simtown.terminal import plain
 
 _CONTEXT = {
     "@language": "en",
@@ -55,7 +58,12 @@ _TYPES = {"image": "sc:ImageObject", "string": "sc:Text", "int64": "sc:Integer",
 def write(data: Dataset, splits: Sequence[str], directory: Path) -> None:
     """croissant.json: a file set and a record set for each split."""
     sets = [
-        {"@type": "cr:FileSet", "@id": f"{split}-files", "encodingFormat": "application/x-parquet", "includes": f"data/{split}-*.parquet"}
+        {
+            "@type": "cr:FileSet",
+            "@id": f"{split}-files",
+            "encodingFormat": "application/x-parquet",
+            "includes": f"data/{split}-*.parquet",
+        }
         for split in splits
     ]
     records = [
@@ -63,11 +71,15 @@ def write(data: Dataset, splits: Sequence[str], directory: Path) -> None:
             "@type": "cr:RecordSet",
             "@id": split,
             "name": split,
-            "field": [_field(split, name, feature) for name, feature in features(data.settings).items() if not isinstance(feature, dict)],
+            "field": [
+                _field(split, name, feature)
+                for name, feature in features(data.settings).items()
+                if not isinstance(feature, dict)
+            ],
         }
         for split in splits
     ]
-    told = {
+    metadata = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "name": plain(data.name),
@@ -77,7 +89,7 @@ def write(data: Dataset, splits: Sequence[str], directory: Path) -> None:
         "distribution": sets,
         "recordSet": records,
     }
-    save_json(directory / "croissant.json", told)
+    save_json(directory / "croissant.json", metadata)
 
 
 def _field(split: str, name: str, feature: Any) -> dict[str, Any]:

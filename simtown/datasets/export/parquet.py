@@ -1,4 +1,4 @@
-"""Parquet with the pictures inside, a dataset card and Croissant metadata: what Hugging Face datasets loads."""
+"""Parquet with the pictures inside, a dataset card and Croissant metadata, for Hugging Face datasets."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 from simtown.assets.atlas import NO_PAINT
+from simtown.core.extras import how_to_install
 from simtown.datasets.export import card, croissant
-from simtown.datasets.export.portion import Batch, Portion, png
+from simtown.datasets.export.portion import ExportBatch, Portion, png
 from simtown.datasets.reader import Dataset
 from simtown.datasets.settings import Settings
-from simtown.extras import how_to_install
 
 try:
     import pyarrow as pa
     import pyarrow.parquet as pq
 except ImportError as error:  # pragma: no cover
-    raise ImportError(f"--to parquet needs pyarrow: {how_to_install('export')}") from error
+    raise ImportError(f"Parquet needs pyarrow: {how_to_install('export')}") from error
 
 #: Examples a row group: what a viewer must read to show one.
 _GROUP = 256
@@ -40,8 +40,8 @@ def write(portion: Portion, directory: Path) -> None:
     """data/SPLIT-00000.parquet, a row an example."""
     features = card.features(portion.data.settings)
     schema = pa.schema([pa.field(name, _arrow(feature)) for name, feature in features.items()])
-    told = {"info": {"features": {name: _huggingface(feature) for name, feature in features.items()}}}
-    schema = schema.with_metadata({"huggingface": json.dumps(told)})
+    description = {"info": {"features": {name: _huggingface(feature) for name, feature in features.items()}}}
+    schema = schema.with_metadata({"huggingface": json.dumps(description)})
     path = directory / "data" / f"{portion.name}-{portion.number:05d}.parquet"
     with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=["question"]) as file:
         for batch in portion.batches():
@@ -54,7 +54,7 @@ def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
     croissant.write(data, splits, directory)
 
 
-def _table(batch: Batch, split: str, schema: Any) -> Any:
+def _table(batch: ExportBatch, split: str, schema: Any) -> Any:
     c, n = batch.columns, len(batch)
     slots = c["scene/entity"].shape[1]
     vehicles = pa.StructArray.from_arrays(
@@ -73,12 +73,17 @@ def _table(batch: Batch, split: str, schema: Any) -> Any:
     names = [f"{split}-{number:06d}.png" for _, number in batch.numbers()]
     columns: dict[str, Any] = {
         **{
-            name: pa.StructArray.from_arrays([pa.array(list(files), pa.binary()), pa.array(names)], fields=list(schema.field(name).type))
+            name: pa.StructArray.from_arrays(
+                [pa.array(list(files), pa.binary()), pa.array(names)], fields=list(schema.field(name).type)
+            )
             for name, files in pictures.items()
         },
         "index": pa.array(np.arange(batch.start, batch.start + n)),
         "question": pa.array([text.decode() for text in c["question"]]),
-        **{name: pa.array(c[name].astype(np.int64)) for name in ("answer", "subject", "relation", "object", "subject_slot", "object_slot")},
+        **{
+            name: pa.array(c[name].astype(np.int64))
+            for name in ("answer", "subject", "relation", "object", "subject_slot", "object_slot")
+        },
         "margin": pa.array(c["margin"]),
         "weather": pa.array(batch.scenes.weather.astype(np.int64)),
         "intensity": pa.array(batch.scenes.intensity),

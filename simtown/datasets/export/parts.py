@@ -1,4 +1,7 @@
-"""Long lists that many pieces of work write: each its own part, a line of JSON an entry; in the end they are joined in order."""
+"""Long lists that many pieces of work write.
+
+Each piece writes its own part, with a line of JSON for each entry. In the end the parts are joined in order.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +13,21 @@ from typing import Any
 
 from simtown.datasets.export.portion import Portion
 
-#: The folder of an export's parts, which goes before the export appears.
+#: The folder of an export's parts, which is removed before the export appears.
 FOLDER = ".parts"
 
 
 @contextmanager
 def part(directory: Path, portion: Portion, name: str) -> Iterator[Callable[[Any], None]]:
     """A function that adds an entry to the portion's part of the list `name` of its split."""
-    with open(directory / FOLDER / f"{portion.name}-{name}-{portion.number:06d}", "w", encoding="utf-8") as file:
+    with open(
+        directory / FOLDER / f"{portion.name}-{name}-{portion.number:06d}", "w", encoding="utf-8"
+    ) as file:
         yield lambda entry: file.writelines((json.dumps(entry), "\n"))
 
 
 def joined(directory: Path, split: str, name: str) -> Iterator[str]:
-    """The entries of a split's list in order, as JSON; a part that has been read goes."""
+    """The entries of a split's list in order, as JSON. Each part is removed when it has been read."""
     for path in sorted((directory / FOLDER).glob(f"{split}-{name}-*")):
         with open(path, encoding="utf-8") as file:
             for line in file:
@@ -31,9 +36,14 @@ def joined(directory: Path, split: str, name: str) -> Iterator[str]:
 
 
 def write_listing(path: Path, head: dict[str, Any], lists: dict[str, Iterator[str]]) -> None:
-    """A JSON file: the keys of `head`, then those of `lists`, each with a list of entries that are JSON already, one a line."""
+    """Write a JSON file with the keys of `head`, then those of `lists`.
+
+    The entries of the lists are JSON already; each is a line.
+    """
     with open(path, "w", encoding="utf-8") as file:
-        file.write("{\n" + ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()))
+        file.write(
+            "{\n" + ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in head.items())
+        )
         for key, entries in lists.items():
             file.write(f",\n{json.dumps(key)}: [")
             between = "\n"

@@ -25,7 +25,7 @@ def prepare(data: Dataset, splits: Sequence[str], directory: Path) -> None:
 
 
 def write(portion: Portion, directory: Path) -> None:
-    """SPLIT/000000.png ..., and masks/SPLIT/000000.png where masks are stored."""
+    """SPLIT/000000.png ..., and masks/SPLIT/000000.png if masks are stored."""
     pictures, masks = directory / portion.name, directory / "masks" / portion.name
     with part(directory, portion, "questions") as add_question:
         for batch in portion.batches():
@@ -42,4 +42,6 @@ def write(portion: Portion, directory: Path) -> None:
 def finish(data: Dataset, splits: Sequence[str], directory: Path) -> None:
     """questions.jsonl: a line an example, of all splits."""
     with open(directory / "questions.jsonl", "w", encoding="utf-8") as file:
-        file.writelines(f"{question}\n" for split in splits for question in joined(directory, split, "questions"))
+        file.writelines(
+            f"{question}\n" for split in splits for question in joined(directory, split, "questions")
+        )

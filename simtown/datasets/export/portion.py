@@ -1,4 +1,4 @@
-"""What every format is given: one split as a stream of batches, and an example in words."""
+"""What every format receives: a split as a stream of batches, and an example in words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from simtown.assets.catalogue import ENTITIES
 from simtown.assets.palette import PAINTS
 from simtown.datasets.reader import SCENE_COLUMNS, Dataset
 from simtown.language.relations import RELATION_NAMES
-from simtown.render.engines import rasteriser
+from simtown.render.renderers import make_renderer
 from simtown.scenes.paint import body_paints
 from simtown.scenes.scene import SceneBatch
 from simtown.scenes.weather import WEATHERS
@@ -22,19 +22,22 @@ from simtown.scenes.weather import WEATHERS
 ANSWERS = ("no", "yes")
 #: Most pixels, and most examples, of a batch.
 _PIXELS, _MOST = 8_000_000, 256
-_COLUMNS = ("images", "question", "answer", "subject", "relation", "object", "subject_slot", "object_slot", "phrasing", "margin",
-            "boxes", "visible", *SCENE_COLUMNS)  # fmt: skip
+_COLUMNS = (
+    "images", "question", "answer", "subject", "relation", "object", "subject_slot", "object_slot",
+    "phrasing", "margin", "boxes", "visible", *SCENE_COLUMNS,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Batch:
+class ExportBatch:
     """n consecutive examples of a split.
 
     Attributes:
         start: the first one's number.
         columns: by name, as :data:`simtown.datasets.shards.LAYOUT` has them.
         scenes: the latent state.
-        paints: (n, v) uint8 of PAINTS, what every body shows; NO_PAINT for the own paint of a kind in another version of the world.
+        paints: (n, v) uint8 of PAINTS, what every body shows; NO_PAINT for the own paint of a kind in another
+            version of the world.
         ids: (n, h, w) uint8 instance ids as in :class:`~simtown.render.frames.Frames`, or None.
     """
 
@@ -68,11 +71,18 @@ class Portion:
         data: the data set.
         name: of the split.
         rows: the numbers of the examples.
-        number: of this portion, from 0 on, of those that the split is divided into.
+        number: of this portion among those that the split is divided into, from 0 on.
     """
 
-    def __init__(self, data: Dataset, name: str, step: Callable[[int], None], rows: range | None = None, number: int = 0) -> None:
-        self.data, self.name, self._step = data, name, step
+    def __init__(
+        self,
+        data: Dataset,
+        name: str,
+        progress: Callable[[int], object],
+        rows: range | None = None,
+        number: int = 0,
+    ) -> None:
+        self.data, self.name, self._progress = data, name, progress
         self.rows, self.number = range(len(data[name])) if rows is None else rows, number
 
     @property
@@ -80,24 +90,29 @@ class Portion:
         """Whether there are masks: stored ones, or those of a world that this program draws."""
         return self.data.settings.masks or not self.data.settings.other_world
 
-    def batches(self, masks: bool = False, begin: int | None = None, end: int | None = None) -> Iterator[Batch]:
+    def batches(
+        self, masks: bool = False, begin: int | None = None, end: int | None = None
+    ) -> Iterator[ExportBatch]:
         """The examples `begin` to `end` - 1 of the split in order, by default those of the portion.
 
-        With `masks` the ids are there: stored ones, or drawn again from the latent scene; the same pixels.
+        With `masks` the batches have ids: stored ones, or the same pixels drawn again from the latent scene.
 
-        Raises ValueError, with `masks`, where there are none.
+        Raises ValueError if there are no masks and they cannot be drawn.
         """
         s, split = self.data.settings, self.data[self.name]
         if masks and not self.masked:
             raise ValueError(
-                f"{self.data.place} was made without --masks and shows version {s.catalogue} of the world, which this program does not "
-                "draw: what is seen of each vehicle is not known, choose another --to"
+                f"{self.data.place} has no masks (simtown generate --masks stores them) and shows version "
+                f"{s.catalogue} of the world, which this program does not draw: what is seen of each vehicle "
+                "is not known, choose another format with `to`"
             )
-        renderer = rasteriser() if masks and not s.masks else None
+        renderer = make_renderer() if masks and not s.masks else None
         size = max(1, min(_MOST, _PIXELS // (s.width * s.height)))
         onward = begin is None  # whether other portions follow
         begin, end = self.rows.start if begin is None else begin, self.rows.stop if end is None else end
-        for start, columns in split.stream((*_COLUMNS, "masks") if s.masks else _COLUMNS, size, begin=begin, end=end, onward=onward):
+        for start, columns in split.stream(
+            (*_COLUMNS, "masks") if s.masks else _COLUMNS, size, begin=begin, end=end, onward=onward
+        ):
             scenes = split.scenes_of(columns)
             ids = columns.get("masks")
             if renderer is not None:
@@ -107,12 +122,15 @@ class Portion:
                 if s.other_world
                 else body_paints(scenes.entity, scenes.paint)
             )
-            yield Batch(start, columns, scenes, paints, ids)
-            self._step(len(scenes))
+            yield ExportBatch(start, columns, scenes, paints, ids)
+            self._progress(len(scenes))
 
 
 def png(pixels: np.ndarray) -> bytes:
-    """A PNG file of (h, w) or blue-green-red (h, w, 3) uint8 pixels. Raises ValueError where they cannot be encoded."""
+    """A PNG file of (h, w) or blue-green-red (h, w, 3) uint8 pixels.
+
+    Raises ValueError if they cannot be encoded.
+    """
     good, data = cv2.imencode(".png", pixels)
     if not good:
         raise ValueError(f"cannot encode a picture of shape {pixels.shape}")
@@ -120,12 +138,14 @@ def png(pixels: np.ndarray) -> bytes:
 
 
 def plain(x: Any) -> float:
-    """A measure as JSON gets it: four decimals, a tenth of a millimetre."""
+    """A measure as JSON has it: four decimals, a tenth of a millimetre."""
     return round(float(x), 4)
 
 
-def record(batch: Batch, row: int, number: int) -> dict[str, Any]:
-    """An example in words and numbers, as JSON has it: boxes x0, y0, x1, y1 in pixels, places in metres, yaw in radians."""
+def record(batch: ExportBatch, row: int, number: int) -> dict[str, Any]:
+    """An example in words and numbers, as JSON has it: boxes x0, y0, x1, y1 in pixels, places in metres, yaw
+    in radians.
+    """
     c, scenes = batch.columns, batch.scenes
     vehicles = [
         {

@@ -1,4 +1,7 @@
-"""WebDataset: tar files of samples, SPLIT-000000.tar and so on, whose files share a key and differ in their ending."""
+"""WebDataset: tar files of samples, SPLIT-000000.tar and so on.
+
+The files of a sample share a key and have different suffixes.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,9 @@ def prepare(data: Dataset, splits: Sequence[str], directory: Path) -> None:
 
 
 def write(portion: Portion, directory: Path) -> None:
-    """A sample: KEY.png, KEY.json (everything in words), KEY.cls (0 no, 1 yes), and KEY.mask.png where masks are stored."""
+    """A sample is KEY.png, KEY.json (the example in words), KEY.cls (0 no, 1 yes), and, if there are
+    masks, KEY.mask.png.
+    """
     with ExitStack() as stack:
         for batch in portion.batches():
             for row, number in batch.numbers():

@@ -1,15 +1,15 @@
-"""YAML in block style, as far as headers and settings need it; strings are quoted as in JSON, which YAML reads alike."""
+"""YAML in block style, as far as headers and settings need it, with strings quoted as in JSON."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from simtown.terminal import plain
+from simtown.core.terminal import plain
 
 
 def yaml(value: Any, indent: int = 0) -> str:
-    """Lines of a dict of dicts, lists, strings, numbers and booleans."""
+    """The lines of a dict of dicts, lists, strings, numbers and booleans."""
     margin, out = " " * indent, ""
     for key, item in value.items():
         name = key if isinstance(key, str) and key.isidentifier() else _scalar(key)

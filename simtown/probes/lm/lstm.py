@@ -1,4 +1,6 @@
-"""Our LSTM language model (section 3 of Ghanimifard and Dobnik 2019), saved and opened as Hugging Face's models are."""
+"""Our LSTM language model (section 3 of Ghanimifard and Dobnik 2019), saved and opened as Hugging Face's
+models are.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from transformers.modeling_outputs import BaseModelOutputWithPast, CausalLMOutpu
 
 
 class LSTMConfig(PreTrainedConfig):
-    """Sizes: words in the vocabulary, numbers in an embedding and in a hidden state, layers; and the share that dropout drops."""
+    """Sizes: words in the vocabulary, numbers in an embedding and in a hidden state, layers; and the share
+    that dropout drops.
+    """
 
     model_type = "simtown-lstm"
 
@@ -25,14 +29,20 @@ class LSTMConfig(PreTrainedConfig):
 
 
 @dataclass
-class State:
-    """What the layers remember: for each a pair of (1, n, d), hidden state and cell."""
+class LSTMState:
+    """What the layers remember.
+
+    Attributes:
+        layers: for each a pair of (1, n, d), hidden state and cell.
+    """
 
     layers: list[tuple[torch.Tensor, torch.Tensor]]
 
     def batch_repeat_interleave(self, repeats: int) -> None:
         """Every row `repeats` times, as transformers' caches do it."""
-        self.layers = [(h.repeat_interleave(repeats, 1), c.repeat_interleave(repeats, 1)) for h, c in self.layers]
+        self.layers = [
+            (h.repeat_interleave(repeats, 1), c.repeat_interleave(repeats, 1)) for h, c in self.layers
+        ]
 
 
 class LSTMModel(PreTrainedModel):
@@ -51,17 +61,31 @@ class LSTMModel(PreTrainedModel):
     def get_input_embeddings(self) -> nn.Module:
         return self.embeddings
 
-    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None, past_key_values: State | None = None,
-                use_cache: bool = False, output_hidden_states: bool = False) -> BaseModelOutputWithPast:  # fmt: skip
-        """(n, t) int64 to (n, t, d) hidden states. Rows are filled up on the right, so that the mask changes nothing that counts."""
+    def forward(
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor | None = None,
+        past_key_values: LSTMState | None = None,
+        use_cache: bool = False,
+        output_hidden_states: bool = False,
+    ) -> BaseModelOutputWithPast:
+        """(n, t) int64 to (n, t, d) hidden states.
+
+        Rows are filled up on the right, so that the mask changes nothing that counts.
+        """
         states = [self.embeddings(input_ids)]
         kept = []
         for i, layer in enumerate(self.layers):
-            found, state = layer(self.dropout(states[-1]), past_key_values.layers[i] if past_key_values else None)
-            states.append(found)
+            output, state = layer(
+                self.dropout(states[-1]), past_key_values.layers[i] if past_key_values else None
+            )
+            states.append(output)
             kept.append(state)
-        return BaseModelOutputWithPast(last_hidden_state=self.dropout(states[-1]), past_key_values=State(kept) if use_cache else None,
-                                       hidden_states=tuple(states) if output_hidden_states else None)  # fmt: skip
+        return BaseModelOutputWithPast(
+            last_hidden_state=self.dropout(states[-1]),
+            past_key_values=LSTMState(kept) if use_cache else None,
+            hidden_states=tuple(states) if output_hidden_states else None,
+        )
 
 
 class LSTMForCausalLM(PreTrainedModel):
@@ -82,8 +106,11 @@ class LSTMForCausalLM(PreTrainedModel):
     def forward(self, input_ids: torch.Tensor, **more: Any) -> CausalLMOutputWithPast:
         """(n, t) int64 to (n, t, v) logits of the next tokens. See :meth:`LSTMModel.forward`."""
         output = self.lstm(input_ids, **more)
-        return CausalLMOutputWithPast(logits=self.lm_head(output.last_hidden_state), past_key_values=output.past_key_values,
-                                      hidden_states=output.hidden_states)  # fmt: skip
+        return CausalLMOutputWithPast(
+            logits=self.lm_head(output.last_hidden_state),
+            past_key_values=output.past_key_values,
+            hidden_states=output.hidden_states,
+        )
 
 
 AutoConfig.register(LSTMConfig.model_type, LSTMConfig, exist_ok=True)

@@ -1,7 +1,8 @@
 """Training a small language model on a corpus, so that every probe runs on a real model without any download.
 
-A run directory is a model in Hugging Face's layout (config.json, model.safetensors, tokenizer files) beside lm.json, which tells every
-choice and figure, and metrics.jsonl. Which phrases are held out depends on the phrases alone: none is trained on and validated on.
+A run directory is a model in Hugging Face's layout (config.json, model.safetensors, tokenizer files) beside
+lm.json, which tells every choice and figure, and metrics.jsonl. Which phrases are held out depends on the
+phrases alone: none is trained on and validated on.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import math
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from hashlib import blake2b, file_digest
 from pathlib import Path
@@ -22,37 +23,47 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-import simtown
-from simtown.files import (
+from simtown.core.callbacks import NO_STAGES
+from simtown.core.files import (
     DamagedError,
-    ForeignDirectoryError,
     RefusedError,
-    claimed,
-    clear_leftovers,
     inside,
-    load_json,
     open_plain,
     replacing,
     save_json,
     save_text,
 )
+from simtown.core.processes import keep_memory
+from simtown.core.runs import RunRecord
+from simtown.core.streams import Stream
+from simtown.core.version import __version__
 from simtown.probes.lm.architectures import ARCHITECTURES, Architecture, load_tokenizer, masked_token
 from simtown.probes.quiet import quietly
-from simtown.processes import keep_memory
-from simtown.streams import Stream
-from simtown.visualgenome.corpus import Corpus, tokenise, vocabulary
+from simtown.text.corpus import Corpus, tokenise, vocabulary
 
-RUN, METRICS, STATE, FORMAT = "lm.json", "metrics.jsonl", "state.pt", "simtown-lm"
+RUN, METRICS, STATE = "lm.json", "metrics.jsonl", "state.pt"
 #: The file that is there once a directory's tokenizer is whole.
 TOKENIZER = "tokenizer_config.json"
-#: What a run writes: besides its own files those of save_pretrained.
-_OWN = frozenset({RUN, METRICS, STATE, TOKENIZER, "tokenizer.json", "special_tokens_map.json", "config.json", "generation_config.json",
-                  "model.safetensors"})  # fmt: skip
+#: The directory of a run: besides its own files it holds those of save_pretrained.
+RECORD = RunRecord(
+    RUN,
+    "simtown-lm",
+    "simtown lm train",
+    frozenset(
+        {
+            *(RUN, METRICS, STATE, TOKENIZER),
+            *("tokenizer.json", "special_tokens_map.json", "config.json", "generation_config.json"),
+            "model.safetensors",
+        }
+    ),
+    what="a run",
+)
 #: One phrase in so many is held out; at most so many of them are read at each validation but the last.
 HELD_OUT, LOOKED_AT = 20, 4_000
 #: Steps between two saved states. Batches are sorted by length within pools of so many.
 ROUND, POOL = 200, 50
-#: Bytes of a saved state at most, as multiples of the model's weights (these, and two numbers of the optimiser's for each), and besides.
+#: Bytes of a saved state at most, as multiples of the model's weights (these, and two numbers of the
+#: optimiser's for each), and besides.
 STATES, SPARE = 4, 16_000_000
 #: Entries of a vocabulary at most: those of the largest language models have 260,000.
 MOST_TOKENS = 300_000
@@ -71,11 +82,13 @@ class LMSettings:
         epochs: times that every phrase is read.
         vocabulary: words or pieces at most.
         batch: phrases a step.
-        learning_rate: the highest of Adam's: it rises over the first twentieth of the steps and falls to 0 over the rest.
+        learning_rate: the highest of Adam's: it rises over the first twentieth of the steps and falls to 0
+            over the rest.
         seed: of initial weights, order, dropout and masks.
         device: "cpu" or "cuda".
         rare: phrases with a word that the corpus has less often are dropped.
-        tokenizer: directory of another run whose vocabulary to take; by default one is learnt from the corpus.
+        tokenizer: directory of another run whose vocabulary to take; by default one is learnt from the
+            corpus.
         dropout: share of the numbers that are dropped while training; by default the architecture's own.
     """
 
@@ -95,28 +108,32 @@ class TrainingError(ValueError):
     """Training cannot go on; the message says what to change."""
 
 
-class Watcher(Protocol):
-    """Whoever wants to know how a run goes; :class:`simtown.progress.Progress` is one."""
+class LMCallback(Protocol):
+    """Receives the progress of a run; :class:`simtown.core.progress.Progress` shows it."""
 
-    def started(self, total: int, done: int) -> None:
-        """So many phrases are to be read, and so many have been."""
+    def on_begin(self, total: int, done: int = 0) -> None:
+        """Training begins: `total` phrases are to be read, `done` of them have been."""
         ...
 
-    def advanced(self, examples: int, seconds: dict[str, float]) -> None:
-        """So many more have been."""
+    def on_progress(self, count: int, seconds: Mapping[str, float] = NO_STAGES) -> None:
+        """`count` more phrases have been read."""
         ...
 
     def say(self, line: str) -> None:
-        """A validation's result."""
+        """Receives a validation's result as a line."""
         ...
 
 
 def check(settings: LMSettings) -> None:
-    """Raises ValueError, in one line, for a choice that cannot be."""
+    """Raises ValueError if a value is out of range."""
     if settings.arch not in ARCHITECTURES:
         raise ValueError(f"unknown architecture '{settings.arch}': choose {', '.join(ARCHITECTURES)}")
-    for name, value, low in (("epochs", settings.epochs, 1), ("vocabulary", settings.vocabulary, 10), ("batch", settings.batch, 1),
-                             ("rare", settings.rare, 1)):  # fmt: skip
+    for name, value, low in (
+        ("epochs", settings.epochs, 1),
+        ("vocabulary", settings.vocabulary, 10),
+        ("batch", settings.batch, 1),
+        ("rare", settings.rare, 1),
+    ):
         if value < low:
             raise ValueError(f"--{name} must be at least {low}, not {value}")
     if not 0 < settings.learning_rate < 10:
@@ -129,76 +146,90 @@ def check(settings: LMSettings) -> None:
         raise ValueError("--device cuda: PyTorch sees no CUDA device here; use --device cpu, or auto")
     if settings.tokenizer is not None:
         if not (Path(settings.tokenizer) / TOKENIZER).is_file():
-            raise ValueError(f"--tokenizer {settings.tokenizer} holds no tokenizer: give a directory made by simtown lm train")
-        if ARCHITECTURES[settings.arch].task is masked_token and load_tokenizer(Path(settings.tokenizer)).mask_token_id is None:
+            raise ValueError(
+                f"--tokenizer {settings.tokenizer} holds no tokenizer: give a directory made by simtown lm "
+                "train"
+            )
+        if (
+            ARCHITECTURES[settings.arch].task is masked_token
+            and load_tokenizer(Path(settings.tokenizer)).mask_token_id is None
+        ):
             raise ValueError(
                 f"the tokenizer of {settings.tokenizer} has no token for a masked word, which "
                 f"{settings.arch} needs: give the directory of a bert-mini"
             )
 
 
-def train(settings: LMSettings, corpus: Path, directory: Path, watcher: Watcher) -> dict[str, Any]:
+def train(settings: LMSettings, corpus: Path, directory: Path, progress: LMCallback) -> dict[str, Any]:
     """Train into a directory, or finish what was begun there; returns what its lm.json says.
 
     Killed at any moment and called again, it ends with the weights of a run that was never disturbed.
 
     Raises:
-        ValueError: a choice that cannot be, or a corpus without enough text. DamagedError: a file of the corpus or of the run is.
-        ForeignDirectoryError: the directory holds another run, or something else. TrainingError: a loss that is no number.
+        ValueError: a value is out of range, or the corpus has too little text.
+        DamagedError: a file of the corpus or of the run is damaged.
+        ForeignDirectoryError: the directory holds another run, or something else.
+        TrainingError: the loss is no longer a number.
     """
     check(settings)
     with open_plain(corpus) as file:
         digest = file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
-    with claimed(directory, "simtown lm train"):
-        run = _begin(directory, settings, corpus, digest)
-        clear_leftovers(directory, _OWN.__contains__)
-        if run["status"] == "done":
-            return run
-        phrases = _phrases(corpus, settings.rare)
-        save_json(directory / RUN, run)
-        if settings.device == "cpu":
-            keep_memory()
-        return _Run(settings, phrases, directory, run, watcher).whole()
-
-
-def _begin(directory: Path, settings: LMSettings, corpus: Path, digest: str) -> dict[str, Any]:
-    """lm.json to go on with: a fresh one, not yet written, or the one that is there, if of these settings and this corpus."""
     fresh = {
-        "format": FORMAT,
         "status": "running",
         "settings": _recorded(asdict(settings)),
         "corpus": {"name": corpus.name, "sha256": digest},
-        "simtown": simtown.__version__,
+        "simtown": __version__,
         "torch": torch.__version__,
     }
-    path = directory / RUN
-    if not path.exists():
-        other = [p.name for p in directory.iterdir() if not p.name.startswith(".")]
-        if other:
-            raise ForeignDirectoryError(f"{directory} holds {other[0]}, which simtown lm train did not make: give another --out")
-        return fresh
-    there = load_json(path, FORMAT, "simtown lm train")
+    # a corpus without enough text is refused before the directory is begun
+    phrases = None if (directory / RUN).exists() else _phrases(corpus, settings.rare)
+    with RECORD.opened(directory, fresh, _settings_of, load) as run:
+        if run["status"] == "done":
+            return run
+        if settings.device == "cpu":
+            keep_memory()
+        return _Run(settings, phrases or _phrases(corpus, settings.rare), directory, run, progress).whole()
+
+
+def _settings_of(run: Mapping[str, Any]) -> dict[str, Any]:
+    """What decides a run's weights, from what lm.json says."""
+    return {**_recorded(run["settings"]), "corpus": run["corpus"]["sha256"][:12]}
+
+
+def load(directory: Path) -> dict[str, Any]:
+    """What lm.json says.
+
+    Raises:
+        FileNotFoundError: there is none.
+        DamagedError: it says what no run says.
+        ForeignDirectoryError: something else made it.
+    """
+    run = RECORD.load(directory)
     try:
-        before = _recorded(there["settings"])
-        differ = [f"{k} {before.get(k)}, now {v}" for k, v in fresh["settings"].items() if before.get(k) != v]
-        differ += ["the corpus"] if there["corpus"]["sha256"] != digest else []
-        if there["status"] == "done":
-            numbers = (there["validation_perplexity"], there["phrases"]["validation"], there["parameters"], there["vocabulary"],
-                       there["seconds"])  # fmt: skip
+        _settings_of(run)
+        if run["status"] == "done":
+            numbers = (
+                run["validation_perplexity"],
+                run["phrases"]["validation"],
+                run["parameters"],
+                run["vocabulary"],
+                run["seconds"],
+            )
             if not all(isinstance(number, int | float) and 0 <= number < 1e15 for number in numbers):
                 raise TypeError("a result is no number")
     except (KeyError, TypeError, AttributeError) as error:
-        raise DamagedError(f"{path} is damaged ({error}): train again with another --out") from error
-    if differ:
-        raise ForeignDirectoryError(
-            f"{directory} holds a run with other settings or another corpus: {'; '.join(differ)}; give another --out"
-        )
-    return there
+        raise DamagedError(
+            f"{directory / RUN} is damaged ({error}): train again with another --out"
+        ) from error
+    return run
 
 
 def held_out(phrase: str) -> bool:
     """Whether a phrase is for validation: decided by its letters, so that it is so wherever it occurs."""
-    return int.from_bytes(blake2b(" ".join(phrase.lower().split()).encode(), digest_size=8).digest()) % HELD_OUT == 0
+    return (
+        int.from_bytes(blake2b(" ".join(phrase.lower().split()).encode(), digest_size=8).digest()) % HELD_OUT
+        == 0
+    )
 
 
 def _recorded(settings: dict[str, Any]) -> dict[str, Any]:
@@ -217,7 +248,7 @@ def _common(corpus: Path, rare: int) -> Iterator[str]:
 
 
 def _phrases(corpus: Path, rare: int) -> Phrases:
-    """Those to train on and those held out. Raises ValueError where either has none."""
+    """Those to train on and those held out. Raises ValueError if either has none."""
     phrases: Phrases = ([], [])
     for phrase in _common(corpus, rare):
         phrases[held_out(phrase)].append(phrase)
@@ -232,7 +263,9 @@ def _phrases(corpus: Path, rare: int) -> Phrases:
 
 def addressed(seed: int, name: str, number: int) -> torch.Generator:
     """A generator on the CPU that depends on the address alone."""
-    return torch.Generator().manual_seed(int(Stream(seed, "lm", name).bits(np.array([number]), 1)[0, 0] >> np.uint64(1)))
+    return torch.Generator().manual_seed(
+        int(Stream(seed, "lm", name).bits(np.array([number]), 1)[0, 0] >> np.uint64(1))
+    )
 
 
 class Texts:
@@ -245,7 +278,9 @@ class Texts:
 
     def __init__(self, encoded: list[list[int]]) -> None:
         self.starts = np.cumsum([0, *map(len, encoded)])
-        self.tokens = np.fromiter((token for row in encoded for token in row), dtype=np.int32, count=int(self.starts[-1]))
+        self.tokens = np.fromiter(
+            (token for row in encoded for token in row), dtype=np.int32, count=int(self.starts[-1])
+        )
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -257,13 +292,21 @@ class Texts:
         at = np.minimum(self.starts[rows, None] + columns, len(self.tokens) - 1)
         return torch.from_numpy(np.where(columns < lengths[:, None], self.tokens[at], pad).astype(np.int64))
 
-    def batches(self, order: np.ndarray, size: int, shuffle: torch.Generator | None = None) -> list[np.ndarray]:
-        """Row numbers of each batch: those of like length together, from pools of neighbours in the given order."""
+    def batches(
+        self, order: np.ndarray, size: int, shuffle: torch.Generator | None = None
+    ) -> list[np.ndarray]:
+        """Row numbers of each batch: those of like length together, from pools of neighbours in the given
+        order.
+        """
         pool = size * POOL
         lengths = np.diff(self.starts)
         order = np.concatenate([part[np.argsort(lengths[part], kind="stable")] for part in _cut(order, pool)])
         batches = _cut(order, size)
-        return batches if shuffle is None else [batches[i] for i in torch.randperm(len(batches), generator=shuffle).tolist()]
+        return (
+            batches
+            if shuffle is None
+            else [batches[i] for i in torch.randperm(len(batches), generator=shuffle).tolist()]
+        )
 
 
 def _cut(array: np.ndarray, size: int) -> list[np.ndarray]:
@@ -273,8 +316,15 @@ def _cut(array: np.ndarray, size: int) -> list[np.ndarray]:
 class _Run:
     """One run, from where it stands to its end."""
 
-    def __init__(self, settings: LMSettings, phrases: Phrases, directory: Path, run: dict[str, Any], watcher: Watcher) -> None:
-        self.settings, self.directory, self.run, self.watcher = settings, directory, run, watcher
+    def __init__(
+        self,
+        settings: LMSettings,
+        phrases: Phrases,
+        directory: Path,
+        run: dict[str, Any],
+        progress: LMCallback,
+    ) -> None:
+        self.settings, self.directory, self.run, self.progress = settings, directory, run, progress
         self.architecture: Architecture = ARCHITECTURES[settings.arch]
         self.tokenizer = self._tokenizer(phrases[0])
         self.train, self.val = (self._encoded(part) for part in phrases)
@@ -285,7 +335,9 @@ class _Run:
             torch.manual_seed(addressed(settings.seed, "weights", 0).initial_seed())
             self.model = self.architecture.model(self.tokenizer, settings.dropout)
         self.model.to(self.device)
-        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=settings.learning_rate, weight_decay=0.01, fused=True)
+        self.optimizer = torch.optim.AdamW(
+            self.model.parameters(), lr=settings.learning_rate, weight_decay=0.01, fused=True
+        )
         self.step, self.seconds, self.rows = 0, 0.0, list[dict[str, float]]()
         self._resume()
 
@@ -293,21 +345,35 @@ class _Run:
         """The run's own tokenizer; at first another run's, or a new one trained on the phrases."""
         if not inside(self.directory, TOKENIZER).is_file():
             other = self.settings.tokenizer
-            made = self.architecture.tokenizer(phrases, self.settings.vocabulary) if other is None else load_tokenizer(Path(other))
-            _save(made, self.directory, last=TOKENIZER)
+            new = (
+                self.architecture.tokenizer(phrases, self.settings.vocabulary)
+                if other is None
+                else load_tokenizer(Path(other))
+            )
+            _save(new, self.directory, last=TOKENIZER)
         tokenizer = load_tokenizer(self.directory)
         numbers = tokenizer.get_vocab().values()
-        if None in (tokenizer.pad_token_id, tokenizer.bos_token_id, tokenizer.eos_token_id) or not 0 < len(numbers) <= MOST_TOKENS:
-            raise DamagedError(f"the tokenizer in {self.directory} lacks its special tokens, or has too many others: give another --out")
+        if (
+            None in (tokenizer.pad_token_id, tokenizer.bos_token_id, tokenizer.eos_token_id)
+            or not 0 < len(numbers) <= MOST_TOKENS
+        ):
+            raise DamagedError(
+                f"the tokenizer in {self.directory} lacks its special tokens, or has too many others: give "
+                "another --out"
+            )
         if max(numbers) >= len(tokenizer):
-            raise DamagedError(f"the tokenizer in {self.directory} numbers its tokens with gaps: give another --out")
+            raise DamagedError(
+                f"the tokenizer in {self.directory} numbers its tokens with gaps: give another --out"
+            )
         return tokenizer
 
     def _encoded(self, phrases: list[str]) -> Texts:
         rows = []
         for begin in range(0, len(phrases), 10_000):
             block = phrases[begin : begin + 10_000]
-            rows += self.tokenizer(block, truncation=True, max_length=LONGEST, return_attention_mask=False)["input_ids"]
+            rows += self.tokenizer(block, truncation=True, max_length=LONGEST, return_attention_mask=False)[
+                "input_ids"
+            ]
         return Texts(rows)
 
     def _resume(self) -> None:
@@ -322,19 +388,25 @@ class _Run:
                 state = torch.load(file, map_location=self.device, weights_only=True)
             self.model.load_state_dict(state["model"])
             self.optimizer.load_state_dict(state["optimizer"])
-            self.step, self.seconds, self.rows = int(state["step"]), float(state["seconds"]), list(state["rows"])
+            self.step, self.seconds, self.rows = (
+                int(state["step"]),
+                float(state["seconds"]),
+                list(state["rows"]),
+            )
             numbers = [value for row in self.rows for value in row.values()]
             sound = all(isinstance(value, int | float) for value in numbers)
             if not sound or not 0 <= self.step <= self.total or not 0 <= self.seconds < math.inf:
-                raise ValueError("a number of it cannot be")
+                raise ValueError("a number in it is impossible")
         except RefusedError:
             raise
         except Exception as error:  # torch raises a dozen kinds
-            raise DamagedError(f"{path} is damaged ({type(error).__name__}): delete it to train again from the start") from error
+            raise DamagedError(
+                f"{path} is damaged ({type(error).__name__}): delete it to train again from the start"
+            ) from error
 
     def whole(self) -> dict[str, Any]:
         """Rounds until the last step, then the final validation on everything held out."""
-        self.watcher.started(self.total * self.settings.batch, self.step * self.settings.batch)
+        self.progress.on_begin(self.total * self.settings.batch, self.step * self.settings.batch)
         looks = max(self.total // 10, 1)
         while self.step < self.total:
             self._round()
@@ -358,7 +430,9 @@ class _Run:
         return self.run
 
     def _round(self) -> None:
-        """The next ROUND steps. Order, masks and dropout depend on the epoch, the step and the round, not on when they were done."""
+        """The next ROUND steps. Order, masks and dropout depend on the epoch, the step and the round, not on
+        when they were done.
+        """
         entered, before = perf_counter(), self.step
         losses = []
         self.model.train()
@@ -367,11 +441,12 @@ class _Run:
             for rows in self._next(min(ROUND, self.total - before)):
                 losses.append(self._learn(rows))
                 self.step += 1
-                self.watcher.advanced(self.settings.batch, {})  # an epoch's short batch may come anywhere
+                self.progress.on_progress(self.settings.batch)  # an epoch's short batch may come anywhere
         loss = float(torch.stack(losses).mean())
         if not math.isfinite(loss):
             raise TrainingError(
-                f"the loss is no longer a number at step {self.step}: give a smaller --lr than {self.settings.learning_rate}"
+                f"the loss is no longer a number at step {self.step}: give a smaller --lr than "
+                f"{self.settings.learning_rate}"
             )
         self.loss = loss
         self.seconds += perf_counter() - entered
@@ -400,37 +475,59 @@ class _Run:
         return loss.detach()
 
     def _loss(self, ids: torch.Tensor, generator: torch.Generator) -> tuple[torch.Tensor, int]:
-        """Sum of the cross-entropies (nats) of what is to be predicted in a batch, and how many tokens that are."""
+        """Sum of the cross-entropies (nats) of what is to be predicted in a batch, and how many tokens that
+        are.
+        """
         shown, at, wanted = self.architecture.task(ids, self.tokenizer, generator)
         real = (ids != self.tokenizer.pad_token_id).long()
-        logits = self.architecture.logits(self.model, shown.to(self.device), real.to(self.device), at.to(self.device))
+        logits = self.architecture.logits(
+            self.model, shown.to(self.device), real.to(self.device), at.to(self.device)
+        )
         return cross_entropy(logits, wanted.to(self.device), reduction="sum"), len(wanted)
 
     def _validated(self, texts: Texts | None) -> None:
-        """Perplexity on what is held out, or by default on the first of it; the same tokens are masked every time."""
+        """Perplexity on what is held out, or by default on the first of it; the same tokens are masked every
+        time.
+        """
         self.model.eval()
         chosen = np.arange(min(LOOKED_AT, len(self.val)) if texts is None else len(self.val))
         loss, n = 0.0, 0
         with torch.inference_mode():
             for number, rows in enumerate(self.val.batches(chosen, self.settings.batch)):
-                more, tokens = self._loss(self.val.batch(rows, self.tokenizer.pad_token_id), addressed(0, "validation", number))
+                more, tokens = self._loss(
+                    self.val.batch(rows, self.tokenizer.pad_token_id), addressed(0, "validation", number)
+                )
                 loss, n = loss + float(more), n + tokens
-        row = {"step": self.step, "train_loss": self.loss, "validation_perplexity": math.exp(loss / max(n, 1)), "tokens": n}
+        row = {
+            "step": self.step,
+            "train_loss": self.loss,
+            "validation_perplexity": math.exp(loss / max(n, 1)),
+            "tokens": n,
+        }
         self.rows.append(row)
-        self.watcher.say(f"step {self.step:,} of {self.total:,}: training loss {self.loss:.3f}, "
-                         f"validation perplexity {row['validation_perplexity']:.2f} over {n:,} tokens")  # fmt: skip
+        self.progress.say(
+            f"step {self.step:,} of {self.total:,}: training loss {self.loss:.3f}, "
+            f"validation perplexity {row['validation_perplexity']:.2f} over {n:,} tokens"
+        )
 
     def _save(self) -> None:
         """State and metrics, each whole or not at all."""
-        state = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict(), "step": self.step, "seconds": self.seconds,
-                 "rows": self.rows}  # fmt: skip
+        state = {
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "step": self.step,
+            "seconds": self.seconds,
+            "rows": self.rows,
+        }
         with replacing(self.directory / STATE) as temporary:
             torch.save(state, temporary)
         save_text(self.directory / METRICS, "".join(json.dumps(row) + "\n" for row in self.rows))
 
 
 def _save(made: Any, directory: Path, last: str) -> None:
-    """Save a model or a tokenizer elsewhere, since `save_pretrained` follows links; then each file takes its place, `last` the last."""
+    """Save a model or a tokenizer elsewhere, since `save_pretrained` follows links; then each file takes its
+    place, `last` the last.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         made.save_pretrained(scratch)
         for file in sorted(Path(scratch).iterdir(), key=lambda file: (file.name == last, file.name)):

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from simtown.probes.physical.tasks import Task
+from simtown.probes.physical.tasks import PhysicalTask
 
 
-def random(task: Task, seed: int) -> np.ndarray:
+def random(task: PhysicalTask, seed: int) -> np.ndarray:
     """(n,) bool: a fair coin for every test decision."""
     return np.random.default_rng(seed).random(len(task.test)) < 0.5
 
 
-def majority(task: Task) -> np.ndarray:
-    """(n,) bool: the label that the right-hand item has most often in train; the one seen first in a tie, yes if never seen."""
+def majority(task: PhysicalTask) -> np.ndarray:
+    """(n,) bool: the label that the right-hand item has most often in train; the one seen first in a tie, yes
+    if never seen.
+    """
     items = len(task.rights)
     train = task.train
     yes = np.bincount(train.right, weights=train.label, minlength=items)

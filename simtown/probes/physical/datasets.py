@@ -1,6 +1,8 @@
-"""The released data of the physical-commonsense study (Forbes, Holtzman & Choi 2019): objects, properties, affordances, human answers.
+"""The released data of the physical-commonsense study (Forbes, Holtzman & Choi 2019): objects, properties,
+affordances, human answers.
 
-Read from a clone of https://github.com/mbforbes/physical-commonsense, from its folder ``data``, or from a copy of that folder.
+Read from a clone of https://github.com/mbforbes/physical-commonsense, from its folder ``data``, or from a
+copy of that folder.
 """
 
 from __future__ import annotations
@@ -15,18 +17,21 @@ from pathlib import Path
 
 import numpy as np
 
-from simtown.files import DamagedError
+from simtown.core.files import DamagedError
 from simtown.probes.release_files import ReleaseFiles, read_text
 
-#: Where the files lie: in a clone, and in its folder data. The clone has a Python package pc/ as well, which holds no data.
+#: Where the files lie: in a clone, and in its folder data. The clone has a Python package pc/ as well, which
+#: holds no data.
 FILES = ReleaseFiles(
-    "github.com/mbforbes/physical-commonsense", {part: (f"data/{part}/{{}}", f"{part}/{{}}") for part in ("pc", "human", "nl")}
+    "github.com/mbforbes/physical-commonsense",
+    {part: (f"data/{part}/{{}}", f"{part}/{{}}") for part in ("pc", "human", "nl")},
 )
 #: The annotated sets; "situated" objects stand in photographs.
 SETS = ("abstract", "situated")
 #: The four kinds of properties (Figure 2 b).
 CATEGORIES = ("functional", "encyclopedic", "commonsense", "perceptual")
-#: Rows of a table at most, and letters of a name: the longest that is released has 1,040 rows, and no name 100 letters.
+#: Rows of a table at most, and letters of a name: the longest that is released has 1,040 rows, and no name
+#: 100 letters.
 MOST_ROWS, LONGEST_NAME = 20_000, 500
 _SPLITS = ("train", "test")
 _HUMAN = ("abstract-OP", "situated-OP", "situated-OA", "situated-AP")
@@ -35,7 +40,14 @@ _INSTANCE = ("cocoImgID", "cocoAnnID", "objectUID")
 
 @dataclass(frozen=True)
 class Object:
-    """An object: its name in a sentence, its one word for static vectors, its word to look up in a sentence."""
+    """An object.
+
+    Attributes:
+        uid: its identifier.
+        name: its name in a sentence.
+        word: its word for static vectors.
+        context: its word to find in a sentence.
+    """
 
     uid: str
     name: str
@@ -45,7 +57,15 @@ class Object:
 
 @dataclass(frozen=True)
 class Property:
-    """A property: what follows an object in a sentence ("is a tool"), its one word, its word in a sentence, its category."""
+    """A property.
+
+    Attributes:
+        uid: its identifier.
+        phrase: what follows an object in a sentence ("is a tool").
+        word: its word for static vectors.
+        context: its word to find in a sentence.
+        category: one of :data:`CATEGORIES`.
+    """
 
     uid: str
     phrase: str
@@ -56,7 +76,16 @@ class Property:
 
 @dataclass(frozen=True)
 class Instance:
-    """An object in a photograph: `properties` is (p,) int8 of 0 and 1 in the order of :attr:`Release.properties`."""
+    """An object in a photograph.
+
+    Attributes:
+        annotation: identifier of the annotation.
+        image: identifier of the photograph.
+        object: identifier of the object.
+        properties: (p,) int8 of 0 and 1, in the order of :attr:`PhysicalRelease.properties`.
+        yes: affordances that were chosen.
+        no: affordances that were not.
+    """
 
     annotation: str
     image: str
@@ -67,8 +96,15 @@ class Instance:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What the expert said of one test item, and the truth."""
+class ExpertAnswer:
+    """What the expert said of one test item.
+
+    Attributes:
+        left: the left item.
+        right: the right item.
+        label: the truth.
+        said: the answer.
+    """
 
     left: str
     right: str
@@ -77,16 +113,19 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Release:
+class PhysicalRelease:
     """Everything that the study needs.
 
     Attributes:
-        objects, properties: by uid.
-        abstract: {object uid: (p,) int8}, 1 yes, 0 no, -1 without agreement, -2 too hard to tell; in the order of :attr:`properties`.
+        objects: by uid.
+        properties: by uid.
+        abstract: {object uid: (p,) int8}, 1 yes, 0 no, -1 without agreement, -2 too hard to tell; in the
+            order of :attr:`properties`.
         instances: the situated objects.
         splits: {(set, "train" or "test"): object uids}.
         answers: {"abstract-OP", ...: the human's}.
-        frequencies: {"property" or "affordance": {uid or verb: relative frequency in text}}. verbs: all affordances that could be chosen.
+        frequencies: {"property" or "affordance": {uid or verb: relative frequency in text}}. verbs: all
+            affordances that could be chosen.
     """
 
     objects: dict[str, Object]
@@ -94,7 +133,7 @@ class Release:
     abstract: dict[str, np.ndarray]
     instances: tuple[Instance, ...]
     splits: dict[tuple[str, str], frozenset[str]]
-    answers: dict[str, tuple[Answer, ...]]
+    answers: dict[str, tuple[ExpertAnswer, ...]]
     frequencies: dict[str, dict[str, float]]
 
     @property
@@ -102,7 +141,7 @@ class Release:
         return tuple(self.frequencies["affordance"])
 
 
-def read(directory: Path) -> Release:
+def read(directory: Path) -> PhysicalRelease:
     """Read the released files.
 
     Args:
@@ -116,30 +155,52 @@ def read(directory: Path) -> Release:
     def place(part: str, name: str) -> Path:
         return FILES.path(Path(directory), part, name)
 
-    objects = {r["uid"]: Object(r["uid"], r["original"], r["word-embedding"], r["ctx"])
-               for r in _Table(place("pc", "objects.tsv"), ("uid", "original", "word-embedding", "ctx")).rows}  # fmt: skip
+    objects = {
+        r["uid"]: Object(r["uid"], r["original"], r["word-embedding"], r["ctx"])
+        for r in _Table(place("pc", "objects.tsv"), ("uid", "original", "word-embedding", "ctx")).rows
+    }
     properties = _properties(place("pc", "properties.tsv"))
     names = [text for thing in (*objects.values(), *properties.values()) for text in vars(thing).values()]
     if not all(text.strip() and len(text) <= LONGEST_NAME for text in names):
-        raise DamagedError(f"{directory}: an object or a property has no name, or one that is too long: fetch the release again")
+        raise DamagedError(
+            f"{directory}: an object or a property has no name, or one that is too long: fetch the release "
+            "again"
+        )
     labels = _Table(place("pc", "situated-properties.csv"), (*_INSTANCE, *properties))
-    verbs = _Table(place("pc", "situated-affordances-sampled.csv"), (*_INSTANCE, "affordancesYes", "affordancesNo"))
-    release = Release(
+    verbs = _Table(
+        place("pc", "situated-affordances-sampled.csv"), (*_INSTANCE, "affordancesYes", "affordancesNo")
+    )
+    release = PhysicalRelease(
         objects,
         properties,
         _abstract(place("pc", "abstract.csv"), objects, properties),
         _instances(labels, verbs, objects, properties),
-        {(s, part): _uids(place("pc", f"{s}-{part}-object-uids.txt"), objects) for s in SETS for part in _SPLITS},
         {
-            name: _answers(place("human", f"{name}-round1-annotations-first50.csv"), place("human", f"{name}-round1-gold.txt"))
+            (s, part): _uids(place("pc", f"{s}-{part}-object-uids.txt"), objects)
+            for s in SETS
+            for part in _SPLITS
+        },
+        {
+            name: _answers(
+                place("human", f"{name}-round1-annotations-first50.csv"),
+                place("human", f"{name}-round1-gold.txt"),
+            )
             for name in _HUMAN
         },
         {
-            "property": _frequencies(place("nl", "prop-freqs-nl.csv"), {p.word: p.uid for p in properties.values()}),
+            "property": _frequencies(
+                place("nl", "prop-freqs-nl.csv"), {p.word: p.uid for p in properties.values()}
+            ),
             "affordance": _frequencies(place("nl", "aff-freqs-nl.csv"), None),
         },
     )
-    sets = (release.abstract, release.instances, release.verbs, *release.splits.values(), *release.answers.values())
+    sets = (
+        release.abstract,
+        release.instances,
+        release.verbs,
+        *release.splits.values(),
+        *release.answers.values(),
+    )
     if not all(sets):
         raise DamagedError(f"{directory}: one of its tables has no rows: fetch the release again")
     return release
@@ -160,12 +221,16 @@ class _Table:
         self.columns = tuple(head)
         for column in columns:
             if column not in head:
-                raise DamagedError(f"{path} has no column {column}: it begins with {', '.join(head)[:80] or 'nothing'}")
+                raise DamagedError(
+                    f"{path} has no column {column}: it begins with {', '.join(head)[:80] or 'nothing'}"
+                )
         if len(lines) > MOST_ROWS:
             raise DamagedError(f"{path} has more than {MOST_ROWS:,} rows: fetch it again")
         for number, row in enumerate(lines, 2):
             if len(row) != len(head):
-                raise DamagedError(f"{path} is malformed: row {number} has {len(row)} columns instead of {len(head)}")
+                raise DamagedError(
+                    f"{path} is malformed: row {number} has {len(row)} columns instead of {len(head)}"
+                )
         self.rows = [dict(zip(head, row, strict=True)) for row in lines]
 
     def wrong(self, index: int, column: str, what: str) -> DamagedError:
@@ -196,7 +261,10 @@ def _properties(path: Path) -> dict[str, Property]:
     for i, row in enumerate(table.rows):
         if row["categorization"] not in CATEGORIES:
             raise table.wrong(i, "categorization", f"none of {', '.join(CATEGORIES)}")
-    return {r["uid"]: Property(r["uid"], r["sentence"], r["word-embedding"], r["ctx"], r["categorization"]) for r in table.rows}
+    return {
+        r["uid"]: Property(r["uid"], r["sentence"], r["word-embedding"], r["ctx"], r["categorization"])
+        for r in table.rows
+    }
 
 
 def _uids(path: Path, objects: dict[str, Object]) -> frozenset[str]:
@@ -207,53 +275,77 @@ def _uids(path: Path, objects: dict[str, Object]) -> frozenset[str]:
     return frozenset(uids)
 
 
-def _abstract(path: Path, objects: dict[str, Object], properties: dict[str, Property]) -> dict[str, np.ndarray]:
+def _abstract(
+    path: Path, objects: dict[str, Object], properties: dict[str, Property]
+) -> dict[str, np.ndarray]:
     table = _Table(path, ("objectUID", *properties))
     table.known("objectUID", objects)
     labels = table.labels(tuple(properties), (-2, -1, 0, 1))
     return {row["objectUID"]: labels[i] for i, row in enumerate(table.rows)}
 
 
-def _instances(told: _Table, done: _Table, objects: dict[str, Object], properties: dict[str, Property]) -> tuple[Instance, ...]:
-    for table in (told, done):
+def _instances(
+    properties_table: _Table,
+    affordances_table: _Table,
+    objects: dict[str, Object],
+    properties: dict[str, Property],
+) -> tuple[Instance, ...]:
+    for table in (properties_table, affordances_table):
         table.known("objectUID", objects)
-    labels = {row["cocoAnnID"]: values for row, values in zip(told.rows, told.labels(tuple(properties), (0, 1)), strict=True)}
+    labels = {
+        row["cocoAnnID"]: values
+        for row, values in zip(
+            properties_table.rows, properties_table.labels(tuple(properties), (0, 1)), strict=True
+        )
+    }
     result = []
-    for i, row in enumerate(done.rows):
+    for i, row in enumerate(affordances_table.rows):
         if row["cocoAnnID"] not in labels:
-            raise done.wrong(i, "cocoAnnID", "not in situated-properties.csv")
+            raise affordances_table.wrong(i, "cocoAnnID", "not in situated-properties.csv")
         verbs = {}
         for column in ("affordancesYes", "affordancesNo"):
             verbs[column] = tuple(v.strip() for v in row[column].split(","))
             if not all(verbs[column]):
-                raise done.wrong(i, column, "no list of verbs with commas between")
+                raise affordances_table.wrong(i, column, "no list of verbs with commas between")
         annotation = row["cocoAnnID"]
-        result.append(Instance(annotation, row["cocoImgID"], row["objectUID"], labels[annotation], verbs["affordancesYes"],
-                               verbs["affordancesNo"]))  # fmt: skip
-    if len(result) != len(told.rows):
-        raise DamagedError(f"{done.path} has {len(result)} rows, situated-properties.csv {len(told.rows)}: they must be the same instances")
+        result.append(
+            Instance(
+                annotation,
+                row["cocoImgID"],
+                row["objectUID"],
+                labels[annotation],
+                verbs["affordancesYes"],
+                verbs["affordancesNo"],
+            )
+        )
+    if len(result) != len(properties_table.rows):
+        raise DamagedError(
+            f"{affordances_table.path} has {len(result)} rows, situated-properties.csv "
+            f"{len(properties_table.rows)}: they must be "
+            "the same instances"
+        )
     return tuple(result)
 
 
-def _answers(path: Path, gold_path: Path) -> tuple[Answer, ...]:
+def _answers(path: Path, gold_path: Path) -> tuple[ExpertAnswer, ...]:
     """The annotated items: the first 50 of the 100 that were sampled; the others' cells are blank."""
     table = _Table(path, ())
     if len(table.columns) != 2:
         raise DamagedError(f"{path} is malformed: row 1 has {len(table.columns)} columns instead of 2")
-    pair, said = table.columns
+    pair, answer = table.columns
     gold = read_text(gold_path).split()
     result = []
     for i, row in enumerate(table.rows):
-        if not row[said].strip():
+        if not row[answer].strip():
             continue
         left, slash, right = row[pair].partition("/")
         if not slash:
             raise table.wrong(i, pair, "no pair with / between")
-        if row[said].strip() not in ("0", "1"):
-            raise table.wrong(i, said, "neither 0 nor 1")
+        if row[answer].strip() not in ("0", "1"):
+            raise table.wrong(i, answer, "neither 0 nor 1")
         if i >= len(gold) or gold[i] not in ("0", "1"):
             raise DamagedError(f"{gold_path} is malformed: row {i + 1} is missing, or neither 0 nor 1")
-        result.append(Answer(left, right, gold[i] == "1", row[said].strip() == "1"))
+        result.append(ExpertAnswer(left, right, gold[i] == "1", row[answer].strip() == "1"))
     return tuple(result)
 
 

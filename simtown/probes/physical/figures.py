@@ -8,27 +8,34 @@ from typing import Any
 
 import numpy as np
 
-from simtown.files import replacing
-from simtown.probes.physical.datasets import CATEGORIES, Release
-from simtown.probes.physical.results import frequency_correlation, short
-from simtown.quoting import figure_text
+from simtown.core.plots import INK, new_figure, save_figure
+from simtown.core.quoting import figure_text
+from simtown.probes.physical.datasets import CATEGORIES, PhysicalRelease
+from simtown.probes.physical.results import frequency_correlation
+from simtown.probes.plots import plain
+from simtown.probes.result_files import short_model
 
-_INK, _FAINT = "#333333", "#E4E4E4"
-#: Okabe and Ito's, told apart by the colour-blind.
-_COLOURS = {"functional": "#009E73", "encyclopedic": "#0072B2", "commonsense": "#E69F00", "perceptual": "#CC79A7"}
+#: Of kinds of properties, and of items.
+_COLOURS = {
+    "functional": "#009E73",
+    "encyclopedic": "#0072B2",
+    "commonsense": "#E69F00",
+    "perceptual": "#CC79A7",
+}
 _KINDS = {"property": "#0072B2", "object": "#555555", "affordance": "#D55E00"}
 _PLURAL = {"object": "objects", "property": "properties", "affordance": "affordances"}
 
 
-def figure2(title: str, model: str, task: dict[str, Any], release: Release, path: Path) -> None:
+def figure2(title: str, model: str, task: dict[str, Any], release: PhysicalRelease, path: Path) -> None:
     """The panels that the task has, as a PNG: (a) always, (b) and (c) with properties, (d) with affordances.
 
     Args:
         title: "situated-AP".
+        model: its name.
         task: its summary, as :func:`simtown.probes.physical.results.describe` gives it.
+        release: the data that was asked about.
+        path: of the picture.
     """
-    from matplotlib.figure import Figure
-
     panels: dict[str, Callable[[Any], str]] = {"a": lambda axes: _by_item(axes, task["f1"])}
     if "accuracy" in task:
         panels["b"] = lambda axes: _by_category(axes, task["accuracy"], release)
@@ -36,29 +43,24 @@ def figure2(title: str, model: str, task: dict[str, Any], release: Release, path
         if kind in task["f1"]:
             panels[letter] = lambda axes, kind=kind: _by_frequency(axes, kind, task["f1"][kind], release)  # type: ignore[misc]
     rows, across = (2, 2) if len(panels) == 4 else (1, len(panels))
-    figure = Figure(figsize=(5.25 * across, 0.6 + 4.1 * rows), dpi=150, layout="constrained", facecolor="white")
+    figure = new_figure(5.25 * across, 0.6 + 4.1 * rows)
     axes: Any = figure.subplots(rows, across).ravel()
     for place, (letter, panel) in zip(axes, panels.items(), strict=True):
-        _plain(place)
-        place.set_title(f"({letter}) {panel(place)}", loc="left", fontsize=10, color=_INK, pad=9)
+        plain(place)
+        place.set_title(f"({letter}) {panel(place)}", loc="left", fontsize=10, color=INK, pad=9)
     figure.suptitle(
-        f"{title.replace('-', ' ')}, {figure_text(short(model))}: micro F1 {task['scores']['micro']:.2f}", fontsize=11.5, color=_INK
+        f"{title.replace('-', ' ')}, {figure_text(short_model(model))}: micro F1 "
+        f"{task['scores']['micro']:.2f}",
+        fontsize=11.5,
+        color=INK,
     )
-    with replacing(path) as temporary:
-        figure.savefig(temporary, format="png", metadata={"Software": None})
-
-
-def _plain(axes: Any) -> None:
-    """Two thin spines, a faint grid behind everything."""
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color("#888888")
-    axes.tick_params(colors=_INK, labelsize=8.5)
-    axes.grid(True, axis="y", color=_FAINT, linewidth=0.6)
-    axes.set_axisbelow(True)
+    save_figure(figure, path)
 
 
 def _swarm(values: np.ndarray, step: float, width: float) -> np.ndarray:
-    """Sideways places (n,) that keep near-equal values apart: rows of points centred on 0, no wider than `width`."""
+    """Sideways places (n,) that keep near-equal values apart: rows of points centred on 0, no wider than
+    `width`.
+    """
     places = np.zeros(len(values))
     bins = np.round(values / step).astype(int)
     widest = max(int(np.bincount(bins - bins.min()).max()), 1)
@@ -75,19 +77,24 @@ def _by_item(axes: Any, f1: dict[str, dict[str, float]]) -> str:
     f1 = {kind: f1[kind] for kind in _KINDS if kind in f1}
     for x, (kind, each) in enumerate(f1.items()):
         values = np.array(list(each.values()))
-        axes.scatter(x + _swarm(values, 0.025, 0.8), values, s=16, color=_KINDS[kind], alpha=0.65, linewidths=0)
-        axes.plot([x - 0.42, x + 0.42], [values.mean()] * 2, color=_INK, linewidth=1.2)
-        axes.annotate(f"{values.mean():.2f}", (x + 0.44, values.mean()), va="center", fontsize=8.5, color=_INK)
+        axes.scatter(
+            x + _swarm(values, 0.025, 0.8), values, s=16, color=_KINDS[kind], alpha=0.65, linewidths=0
+        )
+        axes.plot([x - 0.42, x + 0.42], [values.mean()] * 2, color=INK, linewidth=1.2)
+        axes.annotate(f"{values.mean():.2f}", (x + 0.44, values.mean()), va="center", fontsize=8.5, color=INK)
     axes.set_xticks(range(len(f1)), [f"{len(each)} {_PLURAL[kind]}" for kind, each in f1.items()])
     axes.set_xlim(-0.6, len(f1) - 0.3)
     axes.set_ylim(-0.04, 1.04)
-    axes.set_ylabel("F1", fontsize=9, color=_INK)
+    axes.set_ylabel("F1", fontsize=9, color=INK)
     return "F1 by item; lines: means"
 
 
-def _by_category(axes: Any, accuracy: dict[str, float], release: Release) -> str:
+def _by_category(axes: Any, accuracy: dict[str, float], release: PhysicalRelease) -> str:
     """(b): every property's accuracy by category, with the quartiles behind."""
-    groups = {c: np.array([a for uid, a in accuracy.items() if release.properties[uid].category == c]) for c in CATEGORIES}
+    groups = {
+        c: np.array([a for uid, a in accuracy.items() if release.properties[uid].category == c])
+        for c in CATEGORIES
+    }
     groups = {c: v for c, v in groups.items() if len(v)}
     for x, (category, values) in enumerate(groups.items()):
         low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
@@ -97,36 +104,43 @@ def _by_category(axes: Any, accuracy: dict[str, float], release: Release) -> str
     axes.set_xticks(range(len(groups)), [f"{c}\n({len(v)})" for c, v in groups.items()])
     lowest = min(v.min() for v in groups.values())
     axes.set_ylim(max(0.0, lowest - 0.05), 1.02)
-    axes.set_ylabel("accuracy", fontsize=9, color=_INK)
+    axes.set_ylabel("accuracy", fontsize=9, color=INK)
     return "accuracy by kind of property; boxes: quartiles"
 
 
-def _by_frequency(axes: Any, kind: str, f1: dict[str, float], release: Release) -> str:
-    """(c), (d): F1 against relative frequency, with the least-squares line over the logarithm and one standard deviation around it."""
+def _by_frequency(axes: Any, kind: str, f1: dict[str, float], release: PhysicalRelease) -> str:
+    """(c), (d): F1 against relative frequency, with the least-squares line over the logarithm and one
+    standard deviation around it.
+    """
     frequencies = release.frequencies[kind]
     names = [n for n in f1 if frequencies.get(n, 0) > 0]
     x, y = np.log10([frequencies[n] for n in names]), np.array([f1[n] for n in names])
-    colours = [_COLOURS[release.properties[n].category] for n in names] if kind == "property" else _KINDS[kind]
+    colours = (
+        [_COLOURS[release.properties[n].category] for n in names] if kind == "property" else _KINDS[kind]
+    )
     axes.scatter(10**x, y, s=18, c=colours, alpha=0.75, linewidths=0)
     if len(names) > 2 and np.ptp(x) > 0:
         slope, offset = np.polyfit(x, y, 1)
         ends = np.array([x.min(), x.max()])
         line = slope * ends + offset
         deviation = float(np.std(y - slope * x - offset))
-        axes.plot(10**ends, line, color=_INK, linewidth=1.2)
-        axes.fill_between(10**ends, line - deviation, line + deviation, color=_INK, alpha=0.08, linewidth=0)
+        axes.plot(10**ends, line, color=INK, linewidth=1.2)
+        axes.fill_between(10**ends, line - deviation, line + deviation, color=INK, alpha=0.08, linewidth=0)
     words = [release.properties[n].word for n in names] if kind == "property" else names
     _label(axes, words, x, y)
-    found = frequency_correlation(f1, frequencies)
+    correlation = frequency_correlation(f1, frequencies)
     axes.set_xscale("log")
     axes.set_ylim(-0.04, 1.04)
-    axes.set_xlabel("relative frequency in text", fontsize=9, color=_INK)
-    axes.set_ylabel("F1", fontsize=9, color=_INK)
-    return f"F1 of {_PLURAL[kind]} by frequency; ρ = {found.rho:.2f}, p = {found.p:.2g}"
+    axes.set_xlabel("relative frequency in text", fontsize=9, color=INK)
+    axes.set_ylabel("F1", fontsize=9, color=INK)
+    return f"F1 of {_PLURAL[kind]} by frequency; ρ = {correlation.rho:.2f}, p = {correlation.p:.2g}"
 
 
 def _label(axes: Any, words: Sequence[str], x: np.ndarray, y: np.ndarray) -> None:
-    """Words of the rarest, the commonest and the best points: what a reader asks first. Left out where they would hide something."""
+    """Words of the rarest, the commonest and the best points: what a reader asks first.
+
+    Left out where they would hide something.
+    """
     if not len(words):
         return
     across = (x - x.min()) / max(float(np.ptp(x)), 1e-9)
@@ -140,9 +154,18 @@ def _label(axes: Any, words: Sequence[str], x: np.ndarray, y: np.ndarray) -> Non
 
     for i in dict.fromkeys([*np.argsort(x)[:3], *np.argsort(-x)[:3], *np.argsort(-y, kind="stable")[:4]]):
         wide = 0.035 + 0.0165 * len(words[i])
-        for low, high, side, offset in ((across[i], across[i] + wide, "left", 5), (across[i] - wide, across[i], "right", -5)):
+        for low, high, side, offset in (
+            (across[i], across[i] + wide, "left", 5),
+            (across[i] - wide, across[i], "right", -5),
+        ):
             if free(low, high, y[i], i):
                 boxes.append((low, high, y[i]))
                 look = {"va": "center", "ha": side, "fontsize": 7.5, "color": "#666666"}
-                axes.annotate(figure_text(words[i]), (10 ** x[i], y[i]), xytext=(offset, 0), textcoords="offset points", **look)
+                axes.annotate(
+                    figure_text(words[i]),
+                    (10 ** x[i], y[i]),
+                    xytext=(offset, 0),
+                    textcoords="offset points",
+                    **look,
+                )
                 break

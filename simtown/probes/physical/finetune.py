@@ -1,6 +1,7 @@
 """Training a whole BERT-type model on the sentences (section "Finetuning": for BERT, found vital).
 
-Adam with linear warm-up over a tenth of the steps and linear decay, batches of 64 sentences of at most 20 tokens, 5 epochs (1 for AP).
+Adam with linear warm-up over a tenth of the steps and linear decay, batches of 64 sentences of at most 20
+tokens, 5 epochs (1 for AP).
 """
 
 from __future__ import annotations
@@ -18,14 +19,23 @@ Loss = Literal["squared", "cross-entropy"]
 
 @dataclass(frozen=True)
 class FineTuning:
-    """Hyperparameters. The paper says squared error; its release trains with cross-entropy over two classes."""
+    """Hyperparameters. The paper says squared error; its release trains with cross-entropy.
+
+    Attributes:
+        loss: squared or cross-entropy.
+        epochs: passes over the rows.
+        learning_rate: Adam's, after warm-up.
+        warm_up: share of the steps.
+        batch: sentences a step.
+        length: tokens of a sentence at most.
+    """
 
     loss: Loss = "cross-entropy"
     epochs: int = 5
     learning_rate: float = 5e-5
-    warm_up: float = 0.1  #: share of the steps
+    warm_up: float = 0.1
     batch: int = 64
-    length: int = 20  #: tokens
+    length: int = 20
 
     def steps(self, rows: int) -> int:
         """Optimiser steps on so many training rows."""
@@ -33,7 +43,7 @@ class FineTuning:
 
 
 def fit(place: str, texts: list[str], pair: np.ndarray, label: np.ndarray, settings: FineTuning, seed: int,
-        tick: Callable[[], None]) -> np.ndarray:  # fmt: skip
+        progress: Callable[[int], object]) -> np.ndarray:  # fmt: skip
     """Train on rows and give (u,) float64 probability of yes for every text.
 
     Args:
@@ -41,9 +51,13 @@ def fit(place: str, texts: list[str], pair: np.ndarray, label: np.ndarray, setti
         texts: (u,) a sentence a pair.
         pair: (n,) int64, the text of each training row.
         label: (n,) bool.
+        settings: hyperparameters.
+        seed: of new weights, dropout and the order of rows.
+        progress: takes the number of newly finished steps.
 
     Raises:
-        FileNotFoundError: no such model, here or on the hub. DamagedError: it cannot be loaded.
+        FileNotFoundError: no such model, here or on the hub.
+        DamagedError: it cannot be loaded.
     """
     import torch
     import torch.nn.functional as F
@@ -55,7 +69,9 @@ def fit(place: str, texts: list[str], pair: np.ndarray, label: np.ndarray, setti
     optimiser = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=0.01)
     total = settings.steps(len(pair))
     warm = max(1, round(settings.warm_up * total))
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda s: min((s + 1) / warm, (total - s) / max(1, total - warm)))
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimiser, lambda s: min((s + 1) / warm, (total - s) / max(1, total - warm))
+    )
     codes = tokenizer(texts, truncation=True, max_length=settings.length)["input_ids"]
 
     def logits(chosen: np.ndarray) -> Any:
@@ -78,7 +94,7 @@ def fit(place: str, texts: list[str], pair: np.ndarray, label: np.ndarray, setti
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimiser.step()
             schedule.step()
-            tick()
+            progress(1)
     model.eval()
     result = np.empty(len(texts))
     with torch.inference_mode():

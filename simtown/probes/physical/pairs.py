@@ -1,7 +1,8 @@
 """The different pairs of a task, what a head sees of each, and the training decisions added up by pair.
 
-Labels repeat for every instance of an object, so a task has far fewer pairs than rows. A loss that is a mean over rows is the same sum over
-pairs with their counts: full-batch training on pairs takes exactly the steps that training on rows would take.
+Labels repeat for every instance of an object, so a task has far fewer pairs than rows. A loss that is a mean
+over rows is the same sum over pairs with their counts: full-batch training on pairs takes exactly the steps
+that training on rows would take.
 """
 
 from __future__ import annotations
@@ -10,12 +11,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simtown.probes.physical.tasks import Rows, Task
+from simtown.probes.physical.tasks import DecisionRows, PhysicalTask
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """`left`, `right` (u,) int64: the different pairs of train and test; `train`, `test` (n,) int64: the pair of each row."""
+    """The different pairs of train and test.
+
+    Attributes:
+        left: (u,) int64, each pair's left item.
+        right: (u,) int64, each pair's right item.
+        train: (n,) int64, the pair of each training row.
+        test: (m,) int64, the pair of each test row.
+    """
 
     left: np.ndarray
     right: np.ndarray
@@ -23,18 +31,31 @@ class Pairs:
     test: np.ndarray
 
     @staticmethod
-    def of(task: Task) -> Pairs:
-        left, right = (np.concatenate([getattr(part, side) for part in (task.train, task.test)]) for side in ("left", "right"))
+    def of(task: PhysicalTask) -> Pairs:
+        left, right = (
+            np.concatenate([getattr(part, side) for part in (task.train, task.test)])
+            for side in ("left", "right")
+        )
         codes, pair = np.unique(left * len(task.rights) + right, return_inverse=True)
-        return Pairs(codes // len(task.rights), codes % len(task.rights), pair[: len(task.train)], pair[len(task.train) :])
+        return Pairs(
+            codes // len(task.rights),
+            codes % len(task.rights),
+            pair[: len(task.train)],
+            pair[len(task.train) :],
+        )
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """Vectors of pairs: part i of pair u is row ``index[i][u]`` of ``tables[i]``, (k, d) float32; the parts stand side by side.
+    """Vectors of pairs, in parts that stand side by side.
 
-    Word vectors have two parts with a row a word; a sentence's vector is one part with a row a pair. `right` is the number of the pair's
-    right-hand item, for heads that are trained for each; `separate` says that the last part tells nothing but that item.
+    Word vectors have two parts with a row a word; a sentence's vector is one part with a row a pair.
+
+    Attributes:
+        tables: of each part, (k, d) float32.
+        index: of each part, (u,): part i of pair u is row ``index[i][u]`` of ``tables[i]``.
+        right: (u,) number of the pair's right-hand item, for heads that are trained for each.
+        separate: whether the last part tells nothing but that item.
     """
 
     tables: tuple[np.ndarray, ...]
@@ -47,7 +68,8 @@ class Inputs:
         return len(self.right)
 
     def standardised(self, counts: np.ndarray) -> Inputs:
-        """Every coordinate with mean 0 and standard deviation 1 over the training rows; constant ones become 0.
+        """Every coordinate with mean 0 and standard deviation 1 over the training rows; constant ones become
+        0.
 
         Args:
             counts: (u,) training rows of each pair.
@@ -62,16 +84,26 @@ class Inputs:
 
     def matrix(self, parts: slice = slice(None)) -> np.ndarray:
         """(u, d) float32: the parts of every pair side by side."""
-        return np.concatenate([t[i] for t, i in zip(self.tables[parts], self.index[parts], strict=True)], axis=1)
+        return np.concatenate(
+            [t[i] for t, i in zip(self.tables[parts], self.index[parts], strict=True)], axis=1
+        )
 
 
 @dataclass(frozen=True)
 class Decisions:
-    """Training rows by pair: `counts` (u,) and how many of them are yes, `positives` (u,), both float64."""
+    """Training rows by pair.
+
+    Attributes:
+        counts: (u,) float64, the rows of each pair.
+        positives: (u,) float64, how many of them are yes.
+    """
 
     counts: np.ndarray
     positives: np.ndarray
 
     @staticmethod
-    def of(rows: Rows, pair: np.ndarray, pairs: int) -> Decisions:
-        return Decisions(np.bincount(pair, minlength=pairs).astype(np.float64), np.bincount(pair, weights=rows.label, minlength=pairs))
+    def of(rows: DecisionRows, pair: np.ndarray, pairs: int) -> Decisions:
+        return Decisions(
+            np.bincount(pair, minlength=pairs).astype(np.float64),
+            np.bincount(pair, weights=rows.label, minlength=pairs),
+        )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from decimal import ROUND_HALF_UP, Decimal
 
-#: Table 2 by row and column group: (macro F1 left, macro F1 right, micro F1, significance against the best model of the group).
+#: Table 2 by row and column group: (macro F1 left, macro F1 right, micro F1, significance against the best
+#: model of the group).
 TABLE2: dict[str, dict[str, tuple[float, float, float, str]]] = {
     "Random": {"abstract-OP": (0.25, 0.26, 0.26, "***"), "situated-OP": (0.24, 0.25, 0.22, "***"),
                "situated-OA": (0.53, 0.62, 0.51, "***"), "situated-AP": (0.24, 0.26, 0.23, "***")},
@@ -44,6 +45,7 @@ TABLE1: tuple[tuple[str, str], ...] = (
 def printed(value: float) -> str:
     """A share as Table 2 prints it: rounded to three decimals, then half up to two.
 
-    The human's .66477 (AP, properties) stands in the table as .67; the other 23 cells that the data decides come out by this rule too.
+    The human's .66477 (AP, properties) stands in the table as .67; the other 23 cells that the data decides
+    come out by this rule too.
     """
     return str(Decimal(f"{value:.3f}").quantize(Decimal("0.01"), ROUND_HALF_UP))

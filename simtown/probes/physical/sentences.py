@@ -1,7 +1,7 @@
 """A sentence for every pair (section "Contextualized representations"), and where its two words stand.
 
-Object and property: "An accordion is squishy."; object and affordance: "He lifted the accordion."; affordance and property: "If you can
-lift something, then it is squishy."
+Object and property: "An accordion is squishy."; object and affordance: "He lifted the accordion."; affordance
+and property: "If you can lift something, then it is squishy."
 """
 
 from __future__ import annotations
@@ -11,31 +11,68 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from simtown.probes.physical.datasets import Object, Property, Release
+from simtown.probes.physical.datasets import Object, PhysicalRelease, Property
 
 #: As released, with "An unicycle", "A scissors is a tool" and "A ball squishy", or correct English.
 English = Literal["released", "corrected"]
 
 #: Past tenses of the released sentences that lemminflect gives otherwise.
 _RELEASED_PAST = {
-    "burn": "burnt", "cheerlead": "cheerled", "chisel": "chiselled", "dive": "dove", "feed": "feed", "fuel": "fuelled", "gnaw": "gnawn",
-    "heave": "hove", "lean": "leant", "pay": "payed", "rid": "ridded", "shovel": "shovelled", "signal": "signalled", "sing": "sung",
-    "smell": "smelt", "spill": "spilt", "spit": "spit", "spoil": "spoilt", "wet": "wet",
-}  # fmt: skip
+    "burn": "burnt",
+    "cheerlead": "cheerled",
+    "chisel": "chiselled",
+    "dive": "dove",
+    "feed": "feed",
+    "fuel": "fuelled",
+    "gnaw": "gnawn",
+    "heave": "hove",
+    "lean": "leant",
+    "pay": "payed",
+    "rid": "ridded",
+    "shovel": "shovelled",
+    "signal": "signalled",
+    "sing": "sung",
+    "smell": "smelt",
+    "spill": "spilt",
+    "spit": "spit",
+    "spoil": "spoilt",
+    "wet": "wet",
+}
 #: Verbs that lemminflect does not know as irregular.
 _PAST = {"cheerlead": "cheerled", "wet": "wet"}
 #: Objects without an article. No inflection table says what is a mass noun.
-_MASS = frozenset((
-    "armour", "asparagus", "bread", "broccoli", "celery", "cheese", "corn", "garlic", "lettuce", "parsley", "rhubarb", "rice", "sandpaper",
-    "seaweed", "spinach",
-))  # fmt: skip
+_MASS = frozenset(
+    (
+        "armour",
+        "asparagus",
+        "bread",
+        "broccoli",
+        "celery",
+        "cheese",
+        "corn",
+        "garlic",
+        "lettuce",
+        "parsley",
+        "rhubarb",
+        "rice",
+        "sandpaper",
+        "seaweed",
+        "spinach",
+    )
+)
 #: Plurals that have no singular, so that a lemmatiser leaves them as they are.
 _PLURAL_ONLY = frozenset(("jeans", "pajamas", "pliers", "scissors"))
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A text and the characters (start, end) of its left and right word."""
+    """A text, and where its two words stand.
+
+    Attributes:
+        text: the sentence.
+        left: characters (start, end) of the left word.
+        right: characters (start, end) of the right word.
+    """
 
     text: str
     left: tuple[int, int]
@@ -93,10 +130,10 @@ def _phrase(of: Property, english: English) -> str:
 
 def _sentence(text: str, left: tuple[int, int], right: str) -> Sentence:
     """The right word stands after the left one, as it is or with an s ("are tools")."""
-    found = re.compile(rf"\b{re.escape(right)}s?\b").search(text, left[1])
-    if found is None:
+    match = re.compile(rf"\b{re.escape(right)}s?\b").search(text, left[1])
+    if match is None:
         raise ValueError(f"'{right}' is not in '{text}'")
-    return Sentence(text, left, found.span())
+    return Sentence(text, left, match.span())
 
 
 def object_property(of: Object, has: Property, english: English = "corrected") -> Sentence:
@@ -123,10 +160,16 @@ def object_affordance(of: Object, verb: str, english: English = "corrected") -> 
 def affordance_property(verb: str, has: Property, english: English = "corrected") -> Sentence:
     """ "If you can lift something, then it is squishy." """
     start = len("If you can ")
-    return _sentence(f"If you can {verb} something, then it {_phrase(has, english)}.", (start, start + len(verb)), has.context)
+    return _sentence(
+        f"If you can {verb} something, then it {_phrase(has, english)}.",
+        (start, start + len(verb)),
+        has.context,
+    )
 
 
-def sentence(release: Release, task: str, left: str, right: str, english: English = "corrected") -> Sentence:
+def sentence(
+    release: PhysicalRelease, task: str, left: str, right: str, english: English = "corrected"
+) -> Sentence:
     """The sentence of a pair of a task "OP", "OA" or "AP"."""
     if task == "OP":
         return object_property(release.objects[left], release.properties[right], english)
@@ -135,10 +178,14 @@ def sentence(release: Release, task: str, left: str, right: str, english: Englis
     return affordance_property(left, release.properties[right], english)
 
 
-def question(release: Release, task: str, left: str, right: str) -> str:
-    """The pair as a yes/no question: "Is an accordion squishy?", "Can you lift an accordion?"; always correct English."""
+def question(release: PhysicalRelease, task: str, left: str, right: str) -> str:
+    """The pair as a yes/no question:
+
+    "Is an accordion squishy?", "Can you lift an accordion?"; always correct English.
+    """
     if task == "AP":
-        return f"If you can {left} something, {_asked('it', _phrase(release.properties[right], 'corrected'), False, inside=True)}?"
+        what = _asked("it", _phrase(release.properties[right], "corrected"), False, inside=True)
+        return f"If you can {left} something, {what}?"
     of = release.objects[left]
     several = is_plural(of.name)
     name = of.name if several or of.name in _MASS else f"{article(of.name).lower()} {of.name}"
@@ -153,7 +200,7 @@ def _asked(name: str, phrase: str, several: bool, inside: bool = False) -> str:
         rest = plural_phrase(phrase).partition(" ")[2]
     if first in ("is", "can"):
         verb = "are" if several and first == "is" else first
-        asked = f"{verb} {name} {rest}"
+        text = f"{verb} {name} {rest}"
     else:
-        asked = f"{'do' if several else 'does'} {name} {_lemma(first, 'VERB')} {rest}"
-    return asked if inside else asked[0].upper() + asked[1:]
+        text = f"{'do' if several else 'does'} {name} {_lemma(first, 'VERB')} {rest}"
+    return text if inside else text[0].upper() + text[1:]

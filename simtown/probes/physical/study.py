@@ -1,62 +1,109 @@
-"""One model, one or more tasks, one directory: what `simtown probe physical` does."""
+"""Objects, properties and affordances (Forbes, Holtzman and Choi 2019): ``simtown probe physical``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from hashlib import blake2b
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from simtown.probes.physical import figures, results
-from simtown.probes.physical.datasets import Release
-from simtown.probes.physical.models import Choices, judge
-from simtown.probes.physical.tasks import build
-from simtown.probes.release_files import understood
-from simtown.probes.results import NAME
-from simtown.probes.scorers.base import Scorer
+from simtown.probes.physical.settings import TITLES, PhysicalSettings, physical_record
+from simtown.probes.study import Source, Study, SummaryTable, TaskRequest, TaskResult, recorded
 
-#: Told a task's title and how many steps it has; gives what is called at each.
-Watch = Callable[[str, int], Callable[[], None]]
+if TYPE_CHECKING:
+    from simtown.core.runs import RunRecord
+    from simtown.probes.physical.datasets import PhysicalRelease
+    from simtown.probes.printed import PrintedTable
 
 
-def run(release: Release, which: Sequence[tuple[str, str]], choices: Choices, out: Path, opening: Callable[[], Scorer],
-        watch: Watch) -> dict[str, Any]:  # fmt: skip
-    """Judge every (set, task) that the directory lacks, and write everything; the content of summary.json.
+class PhysicalStudy(Study):
+    """Which objects have which properties, and what can be done with them."""
 
-    Args:
-        opening: opens the model, if a task is missing and the choices ask for one.
+    name = "physical"
+    title = "Objects, properties, affordances: run a model on the tasks."
+    about = (
+        "Ask which objects have which properties, what can be done with them, and what the one says of "
+        "the other (Forbes et al., 2019).\n\nWrites every decision as Parquet, the scores as JSON, CSV, "
+        "Markdown and LaTeX, and Figure 2 as a picture a task."
+    )
+    source = Source("data", "A clone of github.com/mbforbes/physical-commonsense, or its folder data.")
+    settings = PhysicalSettings
+    task_names = TITLES
+    published = ("forbes-table1", "forbes-table2")
 
-    Raises:
-        ValueError: a choice that cannot be. ForeignDirectoryError: see :meth:`simtown.probes.results.Study.opened`.
-    """
-    choices.check()
-    scorer: Scorer | None = None
-    with results.STUDY.opened(out, {**asdict(choices), "data": fingerprint(release)}) as directory:
-        for place, name in which:
-            with understood("the data"):
-                task = build(release, place, name)
-            if directory.has(task.title):
-                continue
-            if scorer is None and choices.opens():
-                scorer = opening()
-            with understood("the data"):
-                judged = judge(release, task, choices, scorer, lambda steps, title=task.title: watch(title, steps))  # type: ignore[misc]
-            (out / f"{task.title}.png").unlink(missing_ok=True)
-            directory.add(task.title, results.table(judged), results.describe(judged, release))
-        with understood(out / NAME, "give another --out"):
-            for title, found in directory.content["tasks"].items():
-                if not (out / f"{title}.png").is_file():
-                    figures.figure2(title, choices.model, found, release, out / f"{title}.png")
-            results.write_tables(out, directory.content)
-        return directory.content
+    @cached_property
+    def record(self) -> RunRecord:
+        """The file that says what a directory of its results is."""
+        return physical_record()
+
+    def open(self, source: Path, settings: Any) -> PhysicalRelease:
+        from simtown.probes.physical.datasets import read
+
+        return read(source)
+
+    def tasks(self, data: Any, settings: PhysicalSettings) -> tuple[str, ...]:
+        from simtown.probes.physical.tasks import chosen
+
+        return tuple(f"{set_name}-{task}" for set_name, task in chosen(settings.task, settings.set_name))
+
+    def settings_record(self, data: Any, settings: PhysicalSettings) -> dict[str, Any]:
+        from simtown.probes.physical.results import fingerprint
+
+        return recorded(settings) | {"data": fingerprint(data)}
+
+    def ask(self, request: TaskRequest) -> TaskResult:
+        from simtown.probes.physical import results
+        from simtown.probes.physical.models import judge
+        from simtown.probes.physical.tasks import build
+
+        set_name, _, name = request.task.partition("-")
+        scorer = request.scorer() if request.settings.needs_model() else None
+
+        task = build(request.data, set_name, name)
+        decided = judge(
+            request.data, task, request.settings, scorer, partial(request.bars, f"{request.task}, steps")
+        )
+        return TaskResult(results.table(decided), results.describe(decided, request.data))
+
+    def table(self, content: Mapping[str, Any]) -> SummaryTable:
+        from simtown.probes.physical import results
+
+        return results.score_table(content)
+
+    def write_summary(self, out: Path, content: Mapping[str, Any]) -> None:
+        """Write the tables of all tasks, also the model's row of Table 2 as LaTeX."""
+        from simtown.probes.physical import results
+
+        super().write_summary(out, content)
+        results.write_latex(out / "summary.tex", content["settings"]["model"], self.table(content))
+
+    def draw(self, out: Path, task: str, content: Mapping[str, Any], data: PhysicalRelease) -> None:
+        from simtown.probes.physical import figures
+
+        figures.figure2(task, content["settings"]["model"], content["tasks"][task], data, out / f"{task}.png")
+
+    def remarks(self, content: Mapping[str, Any]) -> list[str]:
+        """Which words a model does not know."""
+        remarks = []
+        for task, summary in content["tasks"].items():
+            for kind, unknown in summary.get("unknown", {}).items():
+                if words := unknown["words"]:
+                    some = ", ".join(words[:5]) + (", …" if len(words) > 5 else "")
+                    remarks.append(
+                        f"{task}: {len(words)} words unknown, of {unknown['of']} {kind} names: {some}"
+                    )
+        return remarks
+
+    def compare(self, a: Path, b: Path) -> list[PrintedTable]:
+        from simtown.probes.physical import compare
+
+        return compare.compared(a, b)
+
+    def reproduce(self, table: str, data: Path, runs: Sequence[Path]) -> tuple[list[PrintedTable], list[str]]:
+        from simtown.probes.physical import reproduce
+        from simtown.probes.physical.datasets import read
+
+        return reproduce.printed_table(table, read(data), runs)
 
 
-def fingerprint(release: Release) -> str:
-    """A digest of everything that was read."""
-    digest = blake2b(digest_size=8)
-    for part in (release.objects, release.properties, {k: v.tolist() for k, v in release.abstract.items()},
-                 [(i.annotation, i.object, i.properties.tolist(), i.yes, i.no) for i in release.instances],
-                 {k: sorted(v) for k, v in release.splits.items()}, release.answers):  # fmt: skip
-        digest.update(repr(part).encode())
-    return digest.hexdigest()
+PHYSICAL = PhysicalStudy()

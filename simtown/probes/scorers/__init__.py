@@ -1,4 +1,6 @@
-"""Language models behind one protocol: see :mod:`simtown.probes.scorers.base`, and :func:`open_scorer` to open one."""
+"""Language models behind one protocol: see :mod:`simtown.probes.scorers.base`, and :func:`open_scorer` to
+open one.
+"""
 
 from simtown.probes.scorers.base import BLANK, Ability, Pooling, Scorer, TokenScores, UnableError
 from simtown.probes.scorers.opening import KINDS, open_scorer

@@ -1,14 +1,14 @@
-"""What a study may ask a language model, whatever the model: the protocol of every scorer.
+"""What a study may ask a language model, whatever the model: the base of every scorer.
 
-A study hands over text and gets arrays; it never sees a tokenizer, a device or a framework. A scorer declares what it can do
-(`Scorer.abilities`) and raises :class:`UnableError` for the rest.
+A study hands over text and gets arrays; it never sees a tokenizer, a device or a framework. A scorer declares
+what it can do (`Scorer.abilities`) and raises :class:`UnableError` for the rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
@@ -36,32 +36,80 @@ class TokenScores:
     words: np.ndarray
 
 
-class Scorer(Protocol):
-    """A language model behind one door. Batched answers equal one-by-one answers within 1e-5; the order of requests does not matter."""
+class Scorer:
+    """A language model behind one door. A subclass overrides what it can do, and says so in `abilities`.
 
-    #: How reports call it: "glove:vectors.txt", "hf:bert-base-uncased".
-    name: str
-    abilities: frozenset[Ability]
+    Batched answers equal one-by-one answers within 1e-5; the order of requests does not matter.
+
+    Attributes:
+        name: how reports call it: "glove:vectors.txt", "hf:bert-base-uncased".
+        abilities: the methods that answer; the others raise UnableError.
+        limitation: what it cannot do, and which models can; for the message of UnableError.
+    """
+
+    name: str = ""
+    abilities: frozenset[Ability] = frozenset()
+    limitation: str = "cannot do this: give another model"
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
         """(n, c) float64 natural log-probability of each target at the gap (:data:`BLANK`) of each context.
 
-        A target is a word, or several synonyms whose probabilities add up. Normalised over the model's whole vocabulary, not over the
-        targets; NaN for a target that the policy for words of several sub-words leaves out, and for one with a word the model does not
-        know. A masked model sees both sides of the gap, any other only what stands before it. Raises ValueError for a context without
-        exactly one gap.
+        Probabilities are normalised over the model's whole vocabulary, not over the targets. A target is NaN
+        if the policy for words of several sub-words leaves it out, or if the model does not know a word of
+        it. A masked model sees both sides of the gap, any other only what stands before it.
+
+        Args:
+            contexts: (n) texts with one gap each.
+            targets: (c) words; or several synonyms, whose probabilities add up.
+
+        Raises:
+            UnableError: the scorer cannot do this.
+            ValueError: a context has not exactly one gap.
         """
-        ...
+        raise UnableError(f"{self.name} {self.limitation}")
 
     def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
-        """Log-probabilities of every token of every text: conditional for causal models, pseudo-log-likelihood for masked ones."""
-        ...
+        """Log-probabilities of every token of every text.
 
-    def embed(self, texts: Sequence[str], spans: Sequence[tuple[int, int]] | None = None, layer: int = -1,
-              pooling: Pooling = "mean") -> np.ndarray:  # fmt: skip
-        """(n, d) float32: hidden states of a layer pooled over the tokens that touch a span of characters, or over the whole text."""
-        ...
+        They are conditional for causal models, and pseudo-log-likelihoods for masked ones.
+
+        Raises:
+            UnableError: the scorer cannot do this.
+        """
+        raise UnableError(f"{self.name} {self.limitation}")
+
+    def shared_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
+        """As :meth:`sequence_logprobs`, quicker for texts that begin alike; the answers are not cached."""
+        return self.sequence_logprobs(texts)
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        spans: Sequence[tuple[int, int]] | None = None,
+        layer: int = -1,
+        pooling: Pooling = "mean",
+    ) -> np.ndarray:
+        """(n, d) float32: hidden states of a layer, pooled over tokens.
+
+        Args:
+            texts: (n) texts.
+            spans: (n) characters (from, to), to pool over the tokens that touch them; None: the whole texts.
+            layer: its number, from the last for negative ones.
+            pooling: the mean, or the first or the last of the tokens.
+
+        Raises:
+            UnableError: the scorer cannot do this.
+        """
+        raise UnableError(f"{self.name} {self.limitation}")
 
     def word_vector(self, word: str) -> np.ndarray | None:
-        """(d,) float32 vector of a word without context, None if the scorer does not know the word."""
-        ...
+        """(d,) float32 vector of a word without context, None if the scorer does not know the word.
+
+        Raises:
+            UnableError: the scorer cannot do this.
+        """
+        raise UnableError(f"{self.name} {self.limitation}")
+
+    def uncached(self) -> Scorer:
+        """The model itself, without a cache of answers before it."""
+        return self

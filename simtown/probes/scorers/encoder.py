@@ -9,24 +9,41 @@ import numpy as np
 
 from simtown.probes.scorers.base import Pooling
 from simtown.probes.scorers.batching import distinct
-from simtown.probes.scorers.transformer import Settings, Transformer
+from simtown.probes.scorers.transformer import ScorerSettings, Transformer
 
 
 class Encoder(Transformer):
-    """A tower that was trained to give a text one vector. A text that is too long for it is cut, as its own library does.
+    """A tower that was trained to give a text one vector. A text that is too long for it is cut, as its own
+    library does.
 
     Args:
-        pooling: how it makes the vector: "mean" over all tokens, "first", "last", or "projection" where the model has its own (CLIP).
+        pooling: how it makes the vector: "mean" over all tokens, "first", "last", or "projection" where the
+            model has its own (CLIP).
         normalise: whether to length 1.
     """
 
-    def __init__(self, name: str, model: Any, tokenizer: Any, settings: Settings, *, pooling: str, normalise: bool) -> None:
+    def __init__(
+        self,
+        name: str,
+        model: Any,
+        tokenizer: Any,
+        settings: ScorerSettings,
+        *,
+        pooling: str,
+        normalise: bool,
+    ) -> None:
         super().__init__(name, model, tokenizer, settings, truncate=True)
         self._pooling, self._normalise = pooling, normalise
 
-    def embed(self, texts: Sequence[str], spans: Sequence[tuple[int, int]] | None = None, layer: int = -1,
-              pooling: Pooling = "mean") -> np.ndarray:  # fmt: skip
-        """(n, d) float32. A whole text at the last layer is pooled and normalised as the encoder was trained, whatever `pooling` says.
+    def embed(
+        self,
+        texts: Sequence[str],
+        spans: Sequence[tuple[int, int]] | None = None,
+        layer: int = -1,
+        pooling: Pooling = "mean",
+    ) -> np.ndarray:
+        """(n, d) float32. A whole text at the last layer is pooled and normalised as the encoder was trained,
+        whatever `pooling` says.
 
         For a span or another layer see :meth:`simtown.probes.scorers.transformer.Transformer.embed`.
         """
@@ -42,14 +59,16 @@ class Encoder(Transformer):
 
     def _projected(self, texts: Sequence[str]) -> np.ndarray:
         unique, where = distinct(texts)
-        rows = [one.ids for one in self._encoded(unique, special=True)]
-        found: dict[int, np.ndarray] = {}
+        rows = [encoding.ids for encoding in self._encoded(unique, special=True)]
+        vector_of: dict[int, np.ndarray] = {}
         for batch in self._batches(rows):
-            ids, real = self._padded([rows[b] for b in batch])
+            ids, real = self.padded([rows[b] for b in batch])
             vectors = self.model(input_ids=ids, attention_mask=real).text_embeds.float().cpu().numpy()
-            found.update(zip(batch, vectors, strict=True))
-        return np.stack([found[place] for place in where]) if texts else np.empty((0, 0), dtype=np.float32)
+            vector_of.update(zip(batch, vectors, strict=True))
+        return (
+            np.stack([vector_of[place] for place in where]) if texts else np.empty((0, 0), dtype=np.float32)
+        )
 
     def word_vector(self, word: str) -> np.ndarray | None:
         """(d,) float32: the tower's vector of the word as a text; None for a word with an unknown piece."""
-        return None if self._word(word) is None else self.embed([word])[0]
+        return None if self.word_ids(word) is None else self.embed([word])[0]

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from simtown.probes.scorers.base import Ability, Pooling, TokenScores, UnableError
-from simtown.probes.scorers.batching import distinct, metered
+from simtown.probes.bars import metered
+from simtown.probes.scorers.base import Ability, Scorer, TokenScores
+from simtown.probes.scorers.batching import distinct
 from simtown.probes.scorers.gap import split_at_blank, words_of
 from simtown.probes.scorers.spelling import Policy, Tokens, spell
 
@@ -19,8 +20,9 @@ from simtown.probes.scorers.spelling import Policy, Tokens, spell
 START, END, UNKNOWN = 0, 1, 2
 
 
-class NGram:
-    """An n-gram model of words in lower case and marks of punctuation, as :func:`simtown.visualgenome.corpus.tokenise` cuts them.
+class NGram(Scorer):
+    """An n-gram model of words in lower case and marks of punctuation, as
+    :func:`simtown.text.corpus.tokenise` cuts them.
 
     A gap is filled behind what stands before it; the rest of the context is not seen.
 
@@ -31,14 +33,25 @@ class NGram:
     """
 
     abilities: frozenset[Ability] = frozenset({"class_logprobs", "sequence_logprobs"})
+    limitation = "is an n-gram model and has no vectors: give a neural model or word vectors"
 
-    def __init__(self, name: str, sentences: Iterable[Sequence[str]], order: int = 3, discount: float | None = None,
-                 policy: Policy = "left-to-right") -> None:  # fmt: skip
+    def __init__(
+        self,
+        name: str,
+        sentences: Iterable[Sequence[str]],
+        order: int = 3,
+        discount: float | None = None,
+        policy: Policy = "left-to-right",
+    ) -> None:
         self.name, self.order, self._policy = name, order, policy
         self._numbers: dict[str, int] = {}
         grams: list[Counter[Tokens]] = [Counter() for _ in range(order)]
         for sentence in sentences:
-            tokens = (START, *(self._numbers.setdefault(word, len(self._numbers) + 3) for word in sentence), END)
+            tokens = (
+                START,
+                *(self._numbers.setdefault(word, len(self._numbers) + 3) for word in sentence),
+                END,
+            )
             for k, counter in enumerate(grams, start=1):
                 counter.update(zip(*(tokens[i:] for i in range(k)), strict=False))
         if not self._numbers:
@@ -48,17 +61,21 @@ class NGram:
         self._uniform = 1 / (len(self._numbers) + 2)  # all words, the end, and the unknown one
 
     @classmethod
-    def read(cls, name: str, corpus: Path, *, policy: Policy = "left-to-right", progress: bool = False) -> NGram:
-        """A trigram model of a corpus (see :class:`simtown.visualgenome.corpus.Corpus`, which says what is raised)."""
-        from simtown.visualgenome.corpus import Corpus
+    def read(
+        cls, name: str, corpus: Path, *, policy: Policy = "left-to-right", progress: bool = False
+    ) -> NGram:
+        """A trigram model of a corpus (see :class:`simtown.text.corpus.Corpus`, which says what is
+        raised).
+        """
+        from simtown.text.corpus import Corpus
 
-        with metered(name, 0, progress) as meter:
+        with metered(name, 0, progress) as progress_bar:
 
             def counted() -> Iterable[list[str]]:
                 for number, sentence in enumerate(Corpus(corpus).sentences(punctuation=True), start=1):
                     yield sentence
-                    if meter and number % 1000 == 0:
-                        meter.advanced(1000)
+                    if number % 1000 == 0:
+                        progress_bar(1000)
 
             return cls(name, counted(), policy=policy)
 
@@ -70,48 +87,48 @@ class NGram:
         return p
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
-        """(n, c) float64; NaN for a target with a word that the corpus has not. See :class:`simtown.probes.scorers.base.Scorer`."""
+        """(n, c) float64; NaN for a target with a word that the corpus has not.
+
+        See :class:`simtown.probes.scorers.base.Scorer`.
+        """
         spellings = spell(targets, self._known, self._policy)
-        begun, where = distinct(tuple(self._tokens(split_at_blank(context)[0])[0])[1 - self.order :] for context in contexts)
-        scores = np.array([[sum(self._logs(tokens, history)) for tokens in spellings.spellings] for history in begun])
-        return spellings.totals(scores.reshape(len(begun), len(spellings.spellings)))[where]
+        histories, where = distinct(
+            tuple(self._tokens(split_at_blank(context)[0])[0])[1 - self.order :] for context in contexts
+        )
+        scores = np.array(
+            [[sum(self._logs(tokens, history)) for tokens in spellings.spellings] for history in histories]
+        )
+        return spellings.totals(scores.reshape(len(histories), len(spellings.spellings)))[where]
 
     def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
         """Log-probability of every token behind those before it; the end of a text is not counted."""
-        found = []
+        scores = []
         for text in texts:
             (start, *tokens), words = self._tokens(text)
-            found.append(TokenScores(np.array(self._logs(tokens, (start,)), dtype=np.float64), words))
-        return found
+            scores.append(TokenScores(np.array(self._logs(tokens, (start,)), dtype=np.float64), words))
+        return scores
 
     def _logs(self, tokens: Sequence[int], history: Tokens) -> list[float]:
-        found = []
+        logprobs = []
         for token in tokens:
             history = history[max(0, len(history) - self.order + 1) :]
-            found.append(log(self.probability(token, history)))
+            logprobs.append(log(self.probability(token, history)))
             history = (*history, token)
-        return found
+        return logprobs
 
     def _tokens(self, text: str) -> tuple[list[int], np.ndarray]:
         """START and the token numbers of a text, and the words to which these belong."""
-        from simtown.visualgenome.corpus import TOKEN
+        from simtown.text.corpus import TOKEN
 
         text = text.lower().replace("’", "'")
-        found = list(TOKEN.finditer(text))
-        return [START, *(self._numbers.get(m[0], UNKNOWN) for m in found)], words_of(text, [m.span() for m in found])
+        matches = list(TOKEN.finditer(text))
+        return [START, *(self._numbers.get(m[0], UNKNOWN) for m in matches)], words_of(
+            text, [m.span() for m in matches]
+        )
 
     def _known(self, word: str) -> Tokens | None:
         (_, *tokens), _ = self._tokens(word)
         return tuple(tokens) if tokens and UNKNOWN not in tokens else None
-
-    def embed(self, texts: Sequence[str], spans: Sequence[tuple[int, int]] | None = None, layer: int = -1,
-              pooling: Pooling = "mean") -> np.ndarray:  # fmt: skip
-        """Raises UnableError."""
-        raise UnableError(f"{self.name} is an n-gram model and has no vectors: give a neural model or word vectors")
-
-    def word_vector(self, word: str) -> np.ndarray | None:
-        """Raises UnableError."""
-        raise UnableError(f"{self.name} is an n-gram model and has no vectors: give a neural model or word vectors")
 
 
 class _Level:
@@ -137,9 +154,11 @@ class _Level:
 
 
 def _adjusted(grams: list[Counter[Tokens]]) -> list[dict[Tokens, int]]:
-    """Counts of the longest n-grams; of shorter ones, how many different words stand before them, or counts where none can."""
-    found: list[dict[Tokens, int]] = []
+    """Counts of the longest n-grams; of shorter ones, how many different words stand before them, or counts
+    where none can.
+    """
+    counts: list[dict[Tokens, int]] = []
     for shorter, longer in pairwise(grams):
         before = Counter(gram[1:] for gram in longer)
-        found.append({gram: n if gram[0] == START else before[gram] for gram, n in shorter.items()})
-    return [*found, dict(grams[-1])]
+        counts.append({gram: n if gram[0] == START else before[gram] for gram, n in shorter.items()})
+    return [*counts, dict(grams[-1])]

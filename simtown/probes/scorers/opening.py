@@ -7,13 +7,13 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from simtown.files import LARGEST_JSON, DamagedError, RefusedError, check_name, read_json
+from simtown.core.files import LARGEST_JSON, DamagedError, RefusedError, check_name, read_json
 from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.scorers.cache import Cached, fingerprint
 from simtown.probes.scorers.spelling import POLICIES, Policy
 
-#: What can be opened, and by what words.
+#: What can be opened, and by what words; besides, for tests, oracle:FILE.
 KINDS = {
     "hf": "hf:ID-OR-DIR, a masked or causal language model or an encoder in Hugging Face's layout",
     "sentence": "sentence:ID-OR-DIR, an encoder in sentence-transformers' layout",
@@ -21,18 +21,35 @@ KINDS = {
     "lstm": "lstm:DIR, made by simtown lm train --arch lstm",
     "glove": "glove:FILE, word vectors as text, .gz, or .npy with its words beside it",
     "ngram": "ngram:CORPUS, a trigram model of a text file or of region_descriptions.json",
-    "oracle": "oracle:FILE, a JSON file with the answers",
 }
 DTYPES = ("float32", "bfloat16", "float16")
 #: Architectures that hold a masked language model's head besides another one.
-_PRETRAINED = ("BertForPreTraining", "AlbertForPreTraining", "MobileBertForPreTraining", "FNetForPreTraining", "MegatronBertForPreTraining")
-#: For everything that transformers opens: nothing is fetched, no code of a model's directory is run, and nobody is asked about that.
+_PRETRAINED = (
+    "BertForPreTraining",
+    "AlbertForPreTraining",
+    "MobileBertForPreTraining",
+    "FNetForPreTraining",
+    "MegatronBertForPreTraining",
+)
+#: For everything that transformers opens: nothing is fetched, no code of a model's directory is run, and
+#: nobody is asked about that.
 LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 #: Ways of attention that transformers has itself. For any other it may fetch code.
 _ATTENTION = ("eager", "sdpa")
-#: What the settings of a tokenizer have no need to name: where it lies in the directory, transformers finds it by itself.
-_FILES_OF_TOKENIZERS = ("vocab", "merges", "vocab_file", "merges_file", "spm_file", "source_spm", "target_spm", "gguf_file")
-#: A model may describe so many times the numbers that its file holds, and so many more: masks, positions and a new head.
+#: What the settings of a tokenizer have no need to name: where it lies in the directory, transformers finds
+#: it by itself.
+_FILES_OF_TOKENIZERS = (
+    "vocab",
+    "merges",
+    "vocab_file",
+    "merges_file",
+    "spm_file",
+    "source_spm",
+    "target_spm",
+    "gguf_file",
+)
+#: A model may describe so many times the numbers that its file holds, and so many more: masks, positions and
+#: a new head.
 MORE, LEAST = 1.5, 2**26
 #: So many layers are believed without a look at the weights, of which some models share theirs among layers.
 DEEPEST = 200
@@ -40,28 +57,43 @@ DEEPEST = 200
 _PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors"]
 
 
-def open_scorer(spec: str, *, device: str = "auto", dtype: str = "float32", policy: Policy = "left-to-right", variant: str = "original",
-                tokens: int = 1024, cache: Path | None = None, progress: bool = False) -> Scorer:  # fmt: skip
-    """A scorer by its kind and place, such as "hf:bert-base-uncased" or "glove:vectors.txt.gz"; see :data:`KINDS`.
+def open_scorer(
+    spec: str,
+    *,
+    device: str = "auto",
+    dtype: str = "float32",
+    policy: Policy = "left-to-right",
+    variant: str = "original",
+    tokens: int = 1024,
+    cache: Path | None = None,
+    progress: bool = False,
+) -> Scorer:
+    """A scorer by its kind and place, such as "hf:bert-base-uncased" or "glove:vectors.txt.gz".
 
     Args:
+        spec: kind and place, see :data:`KINDS`.
         device: auto, cpu, cuda, or another of PyTorch's names.
         dtype: of the weights: float32, bfloat16 or float16.
-        policy: for words of several sub-words: first, drop, joint or left-to-right (:mod:`simtown.probes.scorers.spelling`).
+        policy: for words of several sub-words: first, drop, joint or left-to-right
+            (:mod:`simtown.probes.scorers.spelling`).
         variant: of masked models' pseudo-log-likelihood: original, within_word_l2r or whole_word.
         tokens: of a batch at most; 1,024 suits a CPU, a GPU takes more.
         cache: a directory that keeps the answers for another time; without one they are kept in memory.
         progress: draw a bar on stderr when something takes seconds.
 
     Raises:
-        ValueError: no such kind, choice or device, or a model that lacks what its kind needs. FileNotFoundError: nothing there, here or
-        on the hub. DamagedError: files that cannot be read. ImportError: a library is missing; the message names it.
+        ValueError: an unknown kind, value or device, or a model that lacks what its kind needs.
+        FileNotFoundError: there is no such model, here or on the hub.
+        DamagedError: files that cannot be read.
+        ImportError: a library is missing; the message names it.
     """
     kind, colon, place = spec.partition(":")
-    if kind not in KINDS or not colon or not place:
+    if kind not in (*KINDS, "oracle") or not colon or not place:
         raise ValueError(f"'{spec}' names no model: write " + "; or ".join(KINDS.values()))
     if policy not in POLICIES:
-        raise ValueError(f"unknown policy '{policy}' for words of several sub-words: choose {', '.join(POLICIES)}")
+        raise ValueError(
+            f"unknown policy '{policy}' for words of several sub-words: choose {', '.join(POLICIES)}"
+        )
     path = Path(place)
     if kind == "glove":
         from simtown.probes.scorers.vectors import Vectors
@@ -77,16 +109,18 @@ def open_scorer(spec: str, *, device: str = "auto", dtype: str = "float32", poli
         scorer: Scorer = NGram.read(spec, path, policy=policy, progress=progress)
         chosen: tuple[str, ...] = (policy,)
     else:
-        from simtown.probes.scorers.transformer import VARIANTS, Settings
+        from simtown.probes.scorers.transformer import VARIANTS, ScorerSettings
 
         if variant not in VARIANTS:
-            raise ValueError(f"unknown variant '{variant}' of pseudo-log-likelihood: choose {', '.join(VARIANTS)}")
+            raise ValueError(
+                f"unknown variant '{variant}' of pseudo-log-likelihood: choose {', '.join(VARIANTS)}"
+            )
         if dtype not in DTYPES:
             raise ValueError(f"unknown dtype '{dtype}': choose {', '.join(DTYPES)}")
         if tokens < 1:
             raise ValueError(f"a batch needs at least 1 token, not {tokens}")
         path = model_directory(place, hub=kind != "lstm")
-        settings = Settings(_device(device), dtype, policy, variant, tokens, progress)
+        settings = ScorerSettings(_device(device), dtype, policy, variant, tokens, progress)
         scorer = _transformer(kind, spec, path, settings)
         chosen = (dtype, policy, variant)
     identity = " ".join((kind, *chosen, fingerprint(path))) if cache else ""
@@ -106,7 +140,17 @@ def _device(name: str) -> str:
 
 
 def model_directory(place: str, *, hub: bool) -> Path:
-    """The directory itself, or that of a model of the Hugging Face hub: what was fetched before, or else fetched now."""
+    """The directory itself, or that of a model of the Hugging Face hub.
+
+    A model of the hub is fetched unless it was fetched before.
+
+    Args:
+        place: a directory, or a model's name on the hub.
+        hub: whether the hub is asked.
+
+    Raises:
+        FileNotFoundError: there is no such model.
+    """
     path = Path(place)
     if path.is_dir():
         return path
@@ -118,22 +162,31 @@ def model_directory(place: str, *, hub: bool) -> Path:
     try:
         return Path(snapshot_download(place, allow_patterns=_PATTERNS, local_files_only=True))
     except HFValidationError:
-        raise FileNotFoundError(f"{place} is neither a directory nor a model's name on the Hugging Face hub") from None
+        raise FileNotFoundError(
+            f"{place} is neither a directory nor a model's name on the Hugging Face hub"
+        ) from None
     except LocalEntryNotFoundError:
         pass
     try:
         return Path(snapshot_download(place, allow_patterns=_PATTERNS))
     except (HfHubHTTPError, OSError, ValueError) as error:
         missing = type(error).__name__ == "RepositoryNotFoundError"
-        why = "the Hugging Face hub has no such model" if missing else "the Hugging Face hub cannot be reached"
-        raise FileNotFoundError(f"{place} is no directory here, and {why}: give a directory that holds the model") from None
+        why = (
+            "the Hugging Face hub has no such model" if missing else "the Hugging Face hub cannot be reached"
+        )
+        raise FileNotFoundError(
+            f"{place} is no directory here, and {why}: give a directory that holds the model"
+        ) from None
 
 
 def _transformer(kind: str, spec: str, path: Path, settings: Any) -> Scorer:
     """The scorer of a model's directory."""
     config = _json(path / "config.json")
     heads = config.get("architectures")
-    head, family = str(heads[0]) if isinstance(heads, list) and heads else "", str(config.get("model_type", ""))
+    head, family = (
+        str(heads[0]) if isinstance(heads, list) and heads else "",
+        str(config.get("model_type", "")),
+    )
     if kind == "lstm" and family != "simtown-lstm":
         raise ValueError(f"{path} holds no LSTM made by simtown lm train: open it as hf:{path}")
     if config.get("is_encoder_decoder"):
@@ -181,11 +234,25 @@ def _sentence(spec: str, path: Path, tokenizer: Any, settings: Any) -> Scorer:
             "perhaps normalisation can be read; give another encoder"
         )
     pooling = _json(path / "1_Pooling" / "config.json")
-    names = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first", "pooling_mode_lasttoken": "last"}
+    names = {
+        "pooling_mode_mean_tokens": "mean",
+        "pooling_mode_cls_token": "first",
+        "pooling_mode_lasttoken": "last",
+    }
     chosen = [name for key, name in names.items() if pooling.get(key)]
     if len(chosen) != 1:
-        raise ValueError(f"{path} pools in a way that is not known here (known: mean, first token, last token): give another encoder")
-    scorer = Encoder(spec, _weights(path, transformers.AutoModel), tokenizer, settings, pooling=chosen[0], normalise="Normalize" in modules)
+        raise ValueError(
+            f"{path} pools in a way that is not known here (known: mean, first token, last token): give "
+            "another encoder"
+        )
+    scorer = Encoder(
+        spec,
+        _weights(path, transformers.AutoModel),
+        tokenizer,
+        settings,
+        pooling=chosen[0],
+        normalise="Normalize" in modules,
+    )
     limits = path / "sentence_bert_config.json"
     if limits.is_file():
         scorer.longest = min(scorer.longest, _json(limits).get("max_seq_length") or scorer.longest)
@@ -196,16 +263,22 @@ def tokenizer_of(path: Path) -> Any:
     """The tokenizer of a model's directory.
 
     Raises:
-        RefusedError: the directory asks for code or files from elsewhere. FileNotFoundError, DamagedError: as :func:`open_scorer`.
+        RefusedError: the directory asks for code or files from elsewhere.
+        FileNotFoundError: as :func:`open_scorer`.
+        DamagedError: as :func:`open_scorer`.
     """
     import transformers
 
     _check_configuration(path)
     settings = path / "tokenizer_config.json"
     content = _json(settings, {})
-    named = [key for key in _FILES_OF_TOKENIZERS if isinstance(content.get(key), str)] + ["init_inputs"] * bool(content.get("init_inputs"))
+    named = [key for key in _FILES_OF_TOKENIZERS if isinstance(content.get(key), str)] + [
+        "init_inputs"
+    ] * bool(content.get("init_inputs"))
     if named:
-        raise RefusedError(f"{settings} names a file to read, which may lie anywhere ({named[0]}): delete that line")
+        raise RefusedError(
+            f"{settings} names a file to read, which may lie anywhere ({named[0]}): delete that line"
+        )
     return loaded(path, lambda: transformers.AutoTokenizer.from_pretrained(path, **LOCAL))
 
 
@@ -213,12 +286,15 @@ def weights(path: Path, auto: Any, **more: Any) -> tuple[Any, dict[str, Any]]:
     """A model in float32 from a directory's safetensors, and what transformers tells about their names.
 
     Args:
+        path: the directory.
         auto: a class of transformers that has `from_pretrained`.
         more: for the model's configuration.
 
     Raises:
-        RefusedError: the directory asks for code or files from elsewhere, or describes a model that is larger than its weights.
-        FileNotFoundError, DamagedError: as :func:`open_scorer`.
+        RefusedError: the directory asks for code or files from elsewhere, or describes a model that is larger
+            than its weights.
+        FileNotFoundError: as :func:`open_scorer`.
+        DamagedError: as :func:`open_scorer`.
     """
     import torch
 
@@ -228,13 +304,18 @@ def weights(path: Path, auto: Any, **more: Any) -> tuple[Any, dict[str, Any]]:
     stored = sum(prod(shape) for shape in shapes.values())
     described = loaded(path, lambda: _numbers(path, auto, more))
     if described > MORE * stored + LEAST:
-        raise RefusedError(f"{path} holds {stored:,} weights, and its config.json describes a model of {described:,}: one of them is wrong")
+        raise RefusedError(
+            f"{path} holds {stored:,} weights, and its config.json describes a model of {described:,}: one "
+            "of them is wrong"
+        )
 
     def load() -> Any:
-        return auto.from_pretrained(path, **LOCAL, **more, use_safetensors=True, output_loading_info=True, dtype=torch.float32)
+        return auto.from_pretrained(
+            path, **LOCAL, **more, use_safetensors=True, output_loading_info=True, dtype=torch.float32
+        )
 
-    model, told = loaded(path, load)
-    return model, told
+    model, loading_info = loaded(path, load)
+    return model, loading_info
 
 
 def _shapes(path: Path) -> dict[str, tuple[int, ...]]:
@@ -247,7 +328,9 @@ def _shapes(path: Path) -> dict[str, tuple[int, ...]]:
     shapes: dict[str, tuple[int, ...]] = {}
     for name in names:
         if not name.endswith(".safetensors"):
-            raise RefusedError(f"{index} names {name}, which is no safetensors: save the model with save_pretrained")
+            raise RefusedError(
+                f"{index} names {name}, which is no safetensors: save the model with save_pretrained"
+            )
         with safe_open(path / name, framework="pt") as file:
             shapes |= {key: tuple(file.get_slice(key).get_shape()) for key in file.keys()}  # noqa: SIM118  (it is no dictionary)
     return shapes
@@ -259,34 +342,58 @@ def _numbers(path: Path, auto: Any, more: dict[str, Any]) -> int:
     import transformers
 
     of_many = auto.__module__.startswith("transformers.models.auto.")
-    config = (transformers.AutoConfig if of_many else auto.config_class).from_pretrained(path, **LOCAL, **more)
+    config = (transformers.AutoConfig if of_many else auto.config_class).from_pretrained(
+        path, **LOCAL, **more
+    )
     with torch.device("meta"):
         model = auto.from_config(config) if of_many else auto(config)
     return sum(array.numel() for array in (*model.parameters(), *model.buffers()))
 
 
 def _check_configuration(path: Path) -> dict[str, Any]:
-    """The configuration of a model's directory. Raises RefusedError where it, or a part of it, asks for code or weights from elsewhere."""
+    """The configuration of a model's directory.
+
+    Raises:
+        RefusedError: the configuration, or a part of it, asks for code or weights from elsewhere.
+    """
     if (path / "adapter_config.json").exists():
-        raise RefusedError(f"{path} holds an adapter of another model: merge the two (merge_and_unload of peft), and save the result")
+        raise RefusedError(
+            f"{path} holds an adapter of another model: merge the two (merge_and_unload of peft), and save "
+            "the result"
+        )
     config: dict[str, Any] = _json(path / "config.json")
     for part in _parts(config):
         for key, value in part.items():
             if key == "quantization_config" and value:
-                raise RefusedError(f"{path} holds quantized weights, which simtown does not read: give the model as it was before")
+                raise RefusedError(
+                    f"{path} holds quantized weights, which simtown does not read: give the model as it "
+                    "was before"
+                )
             if key == "use_pretrained_backbone" and value:
-                raise RefusedError(f"{path} takes some of its weights from elsewhere ({key}): give a model that is complete")
+                raise RefusedError(
+                    f"{path} takes some of its weights from elsewhere ({key}): give a model that is complete"
+                )
             if "attn_implementation" in key and isinstance(value, str) and value not in _ATTENTION:
-                raise RefusedError(f"{path / 'config.json'} asks for others' code ({key}): delete that line, which simtown does not need")
+                raise RefusedError(
+                    f"{path / 'config.json'} asks for others' code ({key}): delete that line, which "
+                    "simtown does not need"
+                )
     return config
 
 
 def _check_depth(path: Path, config: dict[str, Any], arrays: int) -> None:
-    """Raises RefusedError for a configuration with more layers than arrays of weights: making them would take for ever."""
+    """Refuse a configuration whose layers would take for ever to make.
+
+    Raises:
+        RefusedError: it has more layers than there are arrays of weights.
+    """
     for part in _parts(config):
         for key, value in part.items():
             if ("layer" in key or "block" in key) and isinstance(value, int) and value > max(arrays, DEEPEST):
-                raise RefusedError(f"{path} holds {arrays:,} arrays of weights, and its config.json describes {value:,} layers ({key})")
+                raise RefusedError(
+                    f"{path} holds {arrays:,} arrays of weights, and its config.json describes {value:,} "
+                    f"layers ({key})"
+                )
 
 
 def _parts(config: Any) -> list[dict[str, Any]]:
@@ -303,7 +410,9 @@ def _parts(config: Any) -> list[dict[str, Any]]:
 
 
 def _json(path: Path, otherwise: Any = None) -> Any:
-    """An object of a model's JSON file, or a list as modules.json is one; links are followed, since the hub's cache is made of them."""
+    """An object of a model's JSON file, or a list as modules.json is one; links are followed, since the hub's
+    cache is made of them.
+    """
     if otherwise is not None and not path.exists():
         return otherwise
     if not path.is_file():
@@ -318,9 +427,13 @@ def _json(path: Path, otherwise: Any = None) -> Any:
 
 
 def _weights(path: Path, auto: Any) -> Any:
-    """A model in float32, all of whose weights are in the directory's safetensors; poolers may be missing, since nothing here uses them."""
-    model, told = weights(path, auto)
-    missing = sorted(name for name in told["missing_keys"] if "pooler" not in name and "position_ids" not in name)
+    """A model in float32, all of whose weights are in the directory's safetensors; poolers may be missing,
+    since nothing here uses them.
+    """
+    model, loading_info = weights(path, auto)
+    missing = sorted(
+        name for name in loading_info["missing_keys"] if "pooler" not in name and "position_ids" not in name
+    )
     if missing:
         raise ValueError(
             f"{path} lacks {len(missing)} of the weights that its config.json names, such as {missing[0]}: "
@@ -330,7 +443,16 @@ def _weights(path: Path, auto: Any) -> Any:
 
 
 def loaded(path: Path, load: Callable[[], Any]) -> Any:
-    """What transformers makes of the directory, without its bars and warnings; whatever it raises becomes one line."""
+    """What `load` gives, without the bars and warnings of transformers.
+
+    Args:
+        path: the directory that is read, for messages.
+        load: calls transformers.
+
+    Raises:
+        RefusedError: the directory asks for code of its own.
+        DamagedError: `load` raised anything else; the message is one line.
+    """
     try:
         with quietly():
             return load()
@@ -339,9 +461,10 @@ def loaded(path: Path, load: Callable[[], Any]) -> Any:
     except Exception as error:  # transformers, tokenizers, safetensors and torch each raise their own
         if "trust_remote_code" in str(error):
             raise RefusedError(
-                f"{path} needs code of its own, which simtown never runs, whatever the option: give a model whose architecture "
-                "transformers has itself (its config.json names no auto_map)"
+                f"{path} needs code of its own, which simtown never runs, whatever the option: give a "
+                "model whose architecture transformers has itself (its config.json names no auto_map)"
             ) from error
         raise DamagedError(
-            f"{path} cannot be loaded ({type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else ''})"
+            f"{path} cannot be loaded ({type(error).__name__}: "
+            f"{str(error).splitlines()[0][:200] if str(error) else ''})"
         ) from error

@@ -8,18 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from simtown.files import DamagedError, RefusedError, read_json
-from simtown.probes.scorers.base import Ability, Pooling, TokenScores, UnableError
+from simtown.core.files import DamagedError, RefusedError, read_json
+from simtown.probes.scorers.base import Ability, Pooling, Scorer, TokenScores, UnableError
 from simtown.probes.scorers.gap import split_at_blank
 
 #: Which table an ability needs.
-_NEEDS: dict[Ability, str] = {"class_logprobs": "classes", "sequence_logprobs": "texts", "embed": "vectors", "word_vector": "vectors"}
+_NEEDS: dict[Ability, str] = {
+    "class_logprobs": "classes",
+    "sequence_logprobs": "texts",
+    "embed": "vectors",
+    "word_vector": "vectors",
+}
 
 #: The largest number of a table: of a probability or of a vector.
 MOST = 1e9
 
 
-class Oracle:
+class Oracle(Scorer):
     """Answers from tables.
 
     Args:
@@ -38,11 +43,19 @@ class Oracle:
     ) -> None:
         self.name = name
         self._tables: dict[str, Any] = {"classes": classes, "texts": texts, "vectors": vectors}
-        self.abilities: frozenset[Ability] = frozenset(a for a, table in _NEEDS.items() if self._tables[table] is not None)
+        self.abilities: frozenset[Ability] = frozenset(
+            a for a, table in _NEEDS.items() if self._tables[table] is not None
+        )
 
     @classmethod
     def read(cls, name: str, path: Path) -> Oracle:
-        """Tables of a JSON file: an object with any of "classes", "texts" and "vectors". Raises DamagedError, FileNotFoundError."""
+        """Tables of a JSON file: an object with any of "classes", "texts" and "vectors".
+
+        Raises:
+            FileNotFoundError: no such file.
+            DamagedError: the file holds something else.
+            RefusedError: the file is a link, or too large.
+        """
         if not path.is_file():
             raise FileNotFoundError(f"{path} is not there: give a JSON file with classes, texts or vectors")
         try:
@@ -53,38 +66,61 @@ class Oracle:
         except RefusedError:
             raise
         except ValueError as error:
-            raise DamagedError(f"{path} is not JSON ({error}): it must be an object with classes, texts or vectors") from error
+            raise DamagedError(
+                f"{path} is not JSON ({error}): it must be an object with classes, texts or vectors"
+            ) from error
         except TypeError as error:
-            raise DamagedError(f"{path} must be a JSON object with nothing but classes, texts or vectors") from error
+            raise DamagedError(
+                f"{path} must be a JSON object with nothing but classes, texts or vectors"
+            ) from error
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
         """(n, c) float64 logarithms of the table's probabilities; those of synonyms add up."""
-        found = np.full((len(contexts), len(targets)), np.nan)
+        logprobs = np.full((len(contexts), len(targets)), np.nan)
         for i, context in enumerate(contexts):
             split_at_blank(context)
             row = self._row("class_logprobs", context)
             for j, target in enumerate(targets):
-                known = [row[word] for word in dict.fromkeys([target] if isinstance(target, str) else target) if word in row]
-                if known:
+                probabilities = [
+                    row[word]
+                    for word in dict.fromkeys([target] if isinstance(target, str) else target)
+                    if word in row
+                ]
+                if probabilities:
                     with np.errstate(divide="ignore"):
-                        found[i, j] = np.log(sum(known))
-        return found
+                        logprobs[i, j] = np.log(sum(probabilities))
+        return logprobs
 
     def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
-        """A token a word."""
-        found = []
+        """A token a word.
+
+        Raises:
+            ValueError: the table has not one probability a word.
+        """
+        scores = []
         for text in texts:
             row = np.array(self._row("sequence_logprobs", text), dtype=np.float64)
             if len(row) != len(text.split()):
-                raise ValueError(f"{self.name} has {len(row)} probabilities for the {len(text.split())} words of '{text}'")
+                raise ValueError(
+                    f"{self.name} has {len(row)} probabilities for the {len(text.split())} words of '{text}'"
+                )
             with np.errstate(divide="ignore"):
-                found.append(TokenScores(np.log(row), np.arange(len(row))))
-        return found
+                scores.append(TokenScores(np.log(row), np.arange(len(row))))
+        return scores
 
-    def embed(self, texts: Sequence[str], spans: Sequence[tuple[int, int]] | None = None, layer: int = -1,
-              pooling: Pooling = "mean") -> np.ndarray:  # fmt: skip
-        """(n, d) float32 vectors of the texts, or of the spans of characters in them; layer and pooling make no difference."""
-        parts = list(texts) if spans is None else [text[a:b] for text, (a, b) in zip(texts, spans, strict=True)]
+    def embed(
+        self,
+        texts: Sequence[str],
+        spans: Sequence[tuple[int, int]] | None = None,
+        layer: int = -1,
+        pooling: Pooling = "mean",
+    ) -> np.ndarray:
+        """(n, d) float32 vectors of the texts, or of the spans of characters in them; layer and pooling make
+        no difference.
+        """
+        parts = (
+            list(texts) if spans is None else [text[a:b] for text, (a, b) in zip(texts, spans, strict=True)]
+        )
         return np.array([self._row("embed", part) for part in parts], dtype=np.float32)
 
     def word_vector(self, word: str) -> np.ndarray | None:
@@ -106,12 +142,16 @@ class Oracle:
 
 
 def _is_tables(content: Any) -> bool:
-    """Whether a JSON text holds an object of tables: of numbers by words for "classes", or else of lists of numbers."""
+    """Whether a JSON text holds an object of tables: of numbers by words for "classes", or else of lists of
+    numbers.
+    """
     if not isinstance(content, dict):
         return False
     for name, table in content.items():
         for row in table.values() if isinstance(table, dict) else [None]:
             numbers = (list(row.values()) if isinstance(row, dict) else None) if name == "classes" else row
-            if not isinstance(numbers, list) or not all(isinstance(x, int | float) and abs(x) <= MOST for x in numbers):
+            if not isinstance(numbers, list) or not all(
+                isinstance(x, int | float) and abs(x) <= MOST for x in numbers
+            ):
                 return False
     return True

@@ -1,11 +1,14 @@
 """Words of several sub-words, by an explicit policy.
 
-A model's vocabulary holds pieces of words; a class such as "turquoise" may be two of them. What its probability then is, is a choice:
+A model's vocabulary holds pieces of words; a class such as "turquoise" may be two of them. What its
+probability then is, is a choice:
 
-* ``first``: that of its first sub-word (Zhang et al. 2022, and what fill-mask pipelines do without saying so).
+* ``first``: that of its first sub-word (Zhang et al. 2022, and what fill-mask pipelines do without saying
+  so).
 * ``drop``: none; only words of one sub-word are compared.
 * ``joint``: all its sub-words masked at once, their log-probabilities added as if they were independent.
-* ``left-to-right``: as many masks, filled from the left, each sub-word predicted from those before it (Kauf and Ivanova 2023).
+* ``left-to-right``: as many masks, filled from the left, each sub-word predicted from those before it (Kauf
+  and Ivanova 2023).
 
 A causal model has the chain rule: for it, the last two are the same and exact.
 """
@@ -24,7 +27,7 @@ Tokens = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Step:
+class GapQuery:
     """One look at a gap.
 
     Attributes:
@@ -54,17 +57,21 @@ class Spellings:
     spellings: list[Tokens]
     members: list[list[int]]
 
-    def steps(self, policy: Policy) -> list[Step]:
-        """The looks that score every spelling; a spelling's log-probability is the sum over the looks that count for it."""
+    def steps(self, policy: Policy) -> list[GapQuery]:
+        """The looks that score every spelling; a spelling's log-probability is the sum over the looks that
+        count for it.
+        """
         wanted: dict[tuple[int, Tokens, int], dict[int, list[int]]] = {}
         for number, tokens in enumerate(self.spellings):
             for at, token in enumerate(tokens):
                 key = (len(tokens), () if policy == "joint" else tokens[:at], at)
                 wanted.setdefault(key, {}).setdefault(token, []).append(number)
-        return [Step(*key, np.array(list(cells)), list(cells.values())) for key, cells in wanted.items()]
+        return [GapQuery(*key, np.array(list(cells)), list(cells.values())) for key, cells in wanted.items()]
 
     def totals(self, scores: np.ndarray) -> np.ndarray:
-        """(n, c) log-probabilities of the targets from (n, s) of their spellings: synonyms' probabilities add up, NaN where none is."""
+        """(n, c) log-probabilities of the targets from (n, s) of their spellings: synonyms' probabilities add
+        up, NaN where none is.
+        """
         totals = np.full((len(scores), len(self.members)), np.nan)
         for c, members in enumerate(self.members):
             if members:
@@ -72,10 +79,18 @@ class Spellings:
         return totals
 
 
-def spell(targets: Sequence[str | Sequence[str]], tokens_of: Callable[[str], Tokens | None], policy: Policy) -> Spellings:
-    """Targets under a policy. tokens_of: a word's token numbers, None where the model does not know it.
+def spell(
+    targets: Sequence[str | Sequence[str]], tokens_of: Callable[[str], Tokens | None], policy: Policy
+) -> Spellings:
+    """Targets under a policy.
 
-    Raises ValueError for a target without a word.
+    Args:
+        targets: words, or several synonyms each.
+        tokens_of: gives a word's token numbers, None if the model does not know it.
+        policy: for words of several sub-words.
+
+    Raises:
+        ValueError: a target has no word.
     """
     numbers: dict[Tokens, int] = {}
     members = []
@@ -83,10 +98,10 @@ def spell(targets: Sequence[str | Sequence[str]], tokens_of: Callable[[str], Tok
         words = [target] if isinstance(target, str) else list(target)
         if not words or not all(word.strip() for word in words):
             raise ValueError(f"a target must be a word or several synonyms, not {target!r}")
-        found = [tokens for word in words if (tokens := tokens_of(word))]
+        spellings = [tokens for word in words if (tokens := tokens_of(word))]
         if policy == "first":
-            found = [tokens[:1] for tokens in found]
+            spellings = [tokens[:1] for tokens in spellings]
         if policy == "drop":
-            found = [tokens for tokens in found if len(tokens) == 1]
-        members.append(sorted({numbers.setdefault(tokens, len(numbers)) for tokens in found}))
+            spellings = [tokens for tokens in spellings if len(tokens) == 1]
+        members.append(sorted({numbers.setdefault(tokens, len(numbers)) for tokens in spellings}))
     return Spellings(list(numbers), members)

@@ -1,7 +1,8 @@
-"""What all Hugging Face models share: loading from a directory, tokens and their words, batches, hidden states.
+"""What all Hugging Face models share: loading from a directory, tokens and their words, batches, hidden
+states.
 
-The vocabulary projection is the dearest part of a small model, and few positions of a batch need it: a hook on the tower keeps the hidden
-states of those alone, whatever the architecture's head.
+The vocabulary projection is the dearest part of a small model, and few positions of a batch need it: a hook
+on the tower keeps the hidden states of those alone, whatever the architecture's head.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 import torch
 
-from simtown.probes.scorers.base import Ability, Pooling, TokenScores, UnableError
-from simtown.probes.scorers.batching import buckets, distinct, metered
+from simtown.probes.bars import metered
+from simtown.probes.scorers.base import Ability, Pooling, Scorer
+from simtown.probes.scorers.batching import buckets, distinct
 from simtown.probes.scorers.gap import check_spans, touching
 from simtown.probes.scorers.spelling import Policy, Tokens
 
@@ -26,12 +28,13 @@ LOGITS = 1 << 28
 
 
 @dataclass(frozen=True)
-class Settings:
+class ScorerSettings:
     """How a model is run and read.
 
     Attributes:
         device: "auto", "cpu", "cuda", or any name PyTorch knows.
-        dtype: of the weights, "float32", "bfloat16" or "float16"; logits are normalised in float32 whatever it is.
+        dtype: of the weights, "float32", "bfloat16" or "float16"; logits are normalised in float32 whatever
+            it is.
         policy: see :mod:`simtown.probes.scorers.spelling`.
         variant: of pseudo-log-likelihood.
         tokens: of a batch at most, padding included.
@@ -46,8 +49,9 @@ class Settings:
     progress: bool = False
 
 
-class Transformer:
-    """A tower with a tokenizer: hidden states of texts, and vectors of words. What has a head says more: see the subclasses.
+class Transformer(Scorer):
+    """A tower with a tokenizer: hidden states of texts, and vectors of words. What has a head says more: see
+    the subclasses.
 
     Args:
         name: as reports call it.
@@ -57,8 +61,11 @@ class Transformer:
     """
 
     abilities: frozenset[Ability] = frozenset({"embed", "word_vector"})
+    limitation = "has no language-modelling head, so no probabilities: give a masked or a causal model"
 
-    def __init__(self, name: str, model: Any, tokenizer: Any, settings: Settings, *, truncate: bool = False) -> None:
+    def __init__(
+        self, name: str, model: Any, tokenizer: Any, settings: ScorerSettings, *, truncate: bool = False
+    ) -> None:
         if not getattr(tokenizer, "is_fast", False):
             raise ValueError(
                 f"{name} has no fast tokenizer (tokenizer.json), which is needed to find where "
@@ -69,71 +76,71 @@ class Transformer:
         self.device = torch.device(auto if settings.device == "auto" else settings.device)
         self.model = model.eval().requires_grad_(False).to(self.device, getattr(torch, settings.dtype))
         config = self.model.config
-        self.longest = min(tokenizer.model_max_length, getattr(config, "max_position_embeddings", None) or 10**9)
+        self.longest = min(
+            tokenizer.model_max_length, getattr(config, "max_position_embeddings", None) or 10**9
+        )
         self._pad = tokenizer.pad_token_id or 0
         self._budget = max(1, min(settings.tokens, LOGITS // max(getattr(config, "vocab_size", 1), 1)))
-        self._carrier = self._plain("a")
+        self._carrier = self.token_ids("a")
 
-    def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
-        """Raises UnableError: a tower without a language-modelling head has no probabilities."""
-        raise self._unable("probabilities of classes")
+    # Tokens
+    # ----------------------------------------------------------------------------------------------
 
-    def sequence_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
-        """Raises UnableError: a tower without a language-modelling head has no probabilities."""
-        raise self._unable("probabilities of texts")
-
-    def _unable(self, what: str) -> UnableError:
-        return UnableError(f"{self.name} has no language-modelling head, so no {what}: give a masked or a causal model")
-
-    # Tokens ----------------------------------------------------------------------------------------------------------------------------
-
-    def _plain(self, text: str) -> Tokens:
+    def token_ids(self, text: str) -> Tokens:
         """Token numbers without the special ones."""
         return tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    def _word(self, word: str, lead: str = " ") -> Tokens | None:
-        """Token numbers of a word that stands after a space, or where `lead` is empty first in a text; None if it is unknown.
+    def word_ids(self, word: str, lead: str = " ") -> Tokens | None:
+        """Token numbers of a word that stands after a space, or where `lead` is empty first in a text; None
+        if it is unknown.
 
         Found behind another word, since tokenizers differ in where they put the space.
         """
-        tokens = self._plain(word)
+        tokens = self.token_ids(word)
         if lead:
-            whole = self._plain(f"a {word}")
+            whole = self.token_ids(f"a {word}")
             if whole[: len(self._carrier)] == self._carrier:
                 tokens = whole[len(self._carrier) :]
         unknown = self.tokenizer.unk_token_id
         return None if not tokens or unknown in tokens else tokens
 
     def _encoded(self, texts: Sequence[str], *, special: bool) -> list[Any]:
-        """`tokenizers.Encoding` of every text. Raises ValueError for one that is too long, or empty."""
+        """`tokenizers.Encoding` of every text.
+
+        Raises:
+            ValueError: a text is too long, or empty.
+        """
         if not texts:
             return []
         more = {"truncation": True, "max_length": self.longest} if self.truncate else {"verbose": False}
-        found = list(self.tokenizer(list(texts), add_special_tokens=special, **more).encodings)
-        for text, one in zip(texts, found, strict=True):
+        encodings = list(self.tokenizer(list(texts), add_special_tokens=special, **more).encodings)
+        for text, encoding in zip(texts, encodings, strict=True):
             if not text.strip():
                 raise ValueError(f"{self.name} was given an empty text")
-            self._check(len(one.ids), text)
-        return found
+            self._check(len(encoding.ids), text)
+        return encodings
 
     def _check(self, tokens: int, text: str) -> None:
         if tokens > self.longest:
             raise ValueError(
-                f"{self.name} takes at most {self.longest} tokens, and this text has {tokens}; give shorter texts: '{text[:60]}…'"
+                f"{self.name} takes at most {self.longest} tokens, and this text has {tokens}; give "
+                f"shorter texts: '{text[:60]}…'"
             )
 
-    # Batches ---------------------------------------------------------------------------------------------------------------------------
+    # Batches
+    # ----------------------------------------------------------------------------------------------
 
     def _batches(self, rows: Sequence[Sequence[int]], *, equal: bool = False) -> Iterator[list[int]]:
         """Numbers of the rows, batch by batch; draws the bar."""
-        with metered(self.name, len(rows), self.settings.progress) as meter, torch.inference_mode():
+        with metered(self.name, len(rows), self.settings.progress) as progress, torch.inference_mode():
             for batch in buckets(rows, self._budget, equal=equal):
                 yield batch
-                if meter:
-                    meter.advanced(len(batch))
+                progress(len(batch))
 
-    def _padded(self, rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-        """(n, t) int64 token numbers, filled up on the right, and (n, t) int64, 1 where they are real; on the device."""
+    def padded(self, rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+        """(n, t) int64 token numbers, filled up on the right, and (n, t) int64, 1 where they are real; on the
+        device.
+        """
         longest = max(map(len, rows))
         ids = np.full((len(rows), longest), self._pad, dtype=np.int64)
         real = np.zeros((len(rows), longest), dtype=np.int64)
@@ -142,12 +149,16 @@ class Transformer:
             real[i, : len(row)] = 1
         return torch.from_numpy(ids).to(self.device), torch.from_numpy(real).to(self.device)
 
-    def _tensor(self, numbers: Sequence[int] | Sequence[Sequence[int]] | np.ndarray) -> torch.Tensor:
+    def tensor(self, numbers: Sequence[int] | Sequence[Sequence[int]] | np.ndarray) -> torch.Tensor:
         return torch.as_tensor(np.asarray(numbers, dtype=np.int64), device=self.device)
 
-    def _run(self, rows: Sequence[int], columns: Sequence[int], **inputs: Any) -> tuple[torch.Tensor, Any]:
-        """(r, v) float32 logits at the r positions (rows[i], columns[i]) of a batch, and all that the model said."""
-        at = (self._tensor(rows), self._tensor(columns))
+    def logits_at(
+        self, rows: Sequence[int], columns: Sequence[int], **inputs: Any
+    ) -> tuple[torch.Tensor, Any]:
+        """(r, v) float32 logits at the r positions (rows[i], columns[i]) of a batch, and all that the model
+        said.
+        """
+        at = (self.tensor(rows), self.tensor(columns))
         tower = self.model.base_model
         if tower is self.model:  # no tower to hook on to
             output = self.model(**inputs)
@@ -156,14 +167,21 @@ class Transformer:
             output = self.model(**inputs)
         return output.logits[0].float(), output
 
-    # Vectors ---------------------------------------------------------------------------------------------------------------------------
+    # Vectors
+    # ----------------------------------------------------------------------------------------------
 
-    def embed(self, texts: Sequence[str], spans: Sequence[tuple[int, int]] | None = None, layer: int = -1,
-              pooling: Pooling = "mean") -> np.ndarray:  # fmt: skip
-        """(n, d) float32: hidden states of a layer (0: the embeddings, -1: the last) pooled over the tokens that touch a span.
+    def embed(
+        self,
+        texts: Sequence[str],
+        spans: Sequence[tuple[int, int]] | None = None,
+        layer: int = -1,
+        pooling: Pooling = "mean",
+    ) -> np.ndarray:
+        """(n, d) float32: hidden states of a layer (0: the embeddings, -1: the last) pooled over the tokens
+        that touch a span.
 
-        Without spans all tokens count, the special ones too, so that "first" is a BERT's [CLS]. Raises ValueError for a span that touches
-        no token and for a layer that is not there.
+        Without spans all tokens count, the special ones too, so that "first" is a BERT's [CLS]. Raises
+        ValueError for a span that touches no token and for a layer that is not there.
         """
         check_spans(texts, spans)
         unique, where = distinct(texts)
@@ -171,36 +189,46 @@ class Transformer:
         chosen: list[list[tuple[int, list[int]]]] = [[] for _ in unique]
         for i, place in enumerate(where):
             text = unique[place]
-            tokens = list(range(len(encoded[place].ids))) if spans is None else touching(text, encoded[place].offsets, *spans[i])
+            tokens = (
+                list(range(len(encoded[place].ids)))
+                if spans is None
+                else touching(text, encoded[place].offsets, *spans[i])
+            )
             if not tokens:
-                raise ValueError(f"the characters {spans[i] if spans else ''} of '{text}' touch no token of {self.name}")
+                raise ValueError(
+                    f"the characters {spans[i] if spans else ''} of '{text}' touch no token of {self.name}"
+                )
             chosen[place].append((i, tokens))
-        rows = [one.ids for one in encoded]
+        rows = [encoding.ids for encoding in encoded]
         vectors: np.ndarray | None = None
         for batch in self._batches(rows):
-            ids, real = self._padded([rows[b] for b in batch])
+            ids, real = self.padded([rows[b] for b in batch])
             states = self._states(ids, real, layer)
             if vectors is None:
                 vectors = np.empty((len(texts), states.shape[-1]), dtype=np.float32)
             for b, state in zip(batch, states, strict=True):
                 for i, tokens in chosen[b]:
-                    vectors[i] = _pool(state, self._tensor(tokens), pooling).cpu().numpy()
+                    vectors[i] = _pool(state, self.tensor(tokens), pooling).cpu().numpy()
         return np.empty((0, 0), dtype=np.float32) if vectors is None else vectors
 
     def _states(self, ids: torch.Tensor, real: torch.Tensor, layer: int) -> torch.Tensor:
         """(n, t, d) float32 hidden states of a layer."""
-        states = self.model.base_model(input_ids=ids, attention_mask=real, output_hidden_states=True).hidden_states
+        states = self.model.base_model(
+            input_ids=ids, attention_mask=real, output_hidden_states=True
+        ).hidden_states
         if not -len(states) <= layer < len(states):
             raise ValueError(f"{self.name} has layers 0 to {len(states) - 1}, not {layer}")
         return states[layer].float()
 
     def word_vector(self, word: str) -> np.ndarray | None:
-        """(d,) float32: mean of the input embeddings of the word's sub-words, None for a word with an unknown one."""
-        tokens = self._word(word)
+        """(d,) float32: mean of the input embeddings of the word's sub-words, None for a word with an unknown
+        one.
+        """
+        tokens = self.word_ids(word)
         if tokens is None:
             return None
         with torch.inference_mode():
-            return self.model.get_input_embeddings()(self._tensor(tokens)).float().mean(0).cpu().numpy()
+            return self.model.get_input_embeddings()(self.tensor(tokens)).float().mean(0).cpu().numpy()
 
 
 @contextmanager

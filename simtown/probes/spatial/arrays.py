@@ -1,7 +1,8 @@
 """NumPy's .npy files, read without unpickling: nothing that a file names is imported or called.
 
-The release holds plain arrays, and a dictionary of arrays, which NumPy could only write as a pickle. :func:`read_dictionary` follows the
-instructions of that pickle itself. It knows those that strings, tuples, dictionaries and arrays of numbers need, and refuses all others.
+The release holds plain arrays, and a dictionary of arrays, which NumPy could only write as a pickle.
+:func:`read_dictionary` follows the instructions of that pickle itself. It knows those that strings, tuples,
+dictionaries and arrays of numbers need, and refuses all others.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from simtown.arrays import map_npy
-from simtown.files import DamagedError, RefusedError, read_bytes
+from simtown.core.arrays import map_npy
+from simtown.core.files import DamagedError, RefusedError, read_bytes
 
-#: Bytes of the largest array that is read: those of the release have 140,000 and 240,000. Of a pickle, which is followed step by step:
-#: the release's has 30,000.
+#: Bytes of the largest array that is read: those of the release have 140,000 and 240,000. Of a pickle, which
+#: is followed step by step: the release's has 30,000.
 LARGEST, LARGEST_PICKLE = 64_000_000, 1_000_000
 _ITEM_TYPES = ("f4", "f8")
 _BYTE_ORDERS = ("<", ">", "=", "|")
@@ -30,7 +31,11 @@ _MARK = object()
 
 
 def read_array(path: Path) -> np.ndarray:
-    """The array of a .npy file. Raises DamagedError where it is none, or one of Python objects."""
+    """The array of a .npy file.
+
+    Raises:
+        DamagedError: the file is none, or an array of Python objects.
+    """
     try:
         array = map_npy(path, follow=False)
     except RefusedError:
@@ -38,16 +43,24 @@ def read_array(path: Path) -> np.ndarray:
     except (ValueError, EOFError) as error:
         raise DamagedError(f"{path} is no .npy file of numbers or words ({error}): fetch it again") from error
     if array.nbytes > LARGEST:
-        raise DamagedError(f"{path} has {array.nbytes:,} bytes, more than any array of the release: fetch it again")
+        raise DamagedError(
+            f"{path} has {array.nbytes:,} bytes, more than any array of the release: fetch it again"
+        )
     return array
 
 
 def read_dictionary(path: Path) -> dict[str, np.ndarray]:
-    """{name: array of floats} of a .npy file to which a dictionary was saved. Raises DamagedError where it is anything else."""
+    """{name: array of floats} of a .npy file to which a dictionary was saved.
+
+    Raises:
+        DamagedError: the file is anything else.
+    """
     file = BytesIO(read_bytes(path, LARGEST_PICKLE, follow=False))
     try:
         version = np.lib.format.read_magic(file)
-        read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        read_header = (
+            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        )
         shape, _, dtype = read_header(file)
         if shape != () or not dtype.hasobject:
             raise ValueError("no dictionary was saved to it")
@@ -55,12 +68,16 @@ def read_dictionary(path: Path) -> dict[str, np.ndarray]:
         (content,) = saved.state[-1]  # an array of objects, of one object
         return {str(name): _array(value) for name, value in content.items()}
     except (ValueError, TypeError, AttributeError, IndexError, KeyError) as error:
-        raise DamagedError(f"{path} ends too early or holds no dictionary of arrays ({error}): fetch it again") from error
+        raise DamagedError(
+            f"{path} ends too early or holds no dictionary of arrays ({error}): fetch it again"
+        ) from error
 
 
 @dataclass
 class _Built:
-    """What the pickle would have a function make: the function's name, its arguments, and the state that is put into the result."""
+    """What the pickle would have a function make: the function's name, its arguments, and the state that is
+    put into the result.
+    """
 
     function: str
     arguments: tuple[Any, ...]
@@ -68,7 +85,11 @@ class _Built:
 
 
 def _follow(pickled: bytes) -> Any:
-    """What the instructions build, with functions and classes by name only. Raises ValueError for an instruction that is not known."""
+    """What the instructions build, with functions and classes by name only.
+
+    Raises:
+        ValueError: an instruction is not known.
+    """
     stack: list[Any] = []
     memory: dict[Any, Any] = {}
     encoded = 0
@@ -126,8 +147,8 @@ def _follow(pickled: bytes) -> Any:
 
 
 def _array(built: _Built) -> np.ndarray:
-    """The float64 array that was pickled. Its state is (version, shape, type of an item, stored by columns, bytes); the type's (version,
-    byte order, ...)."""
+    """The float64 array that was pickled. Its state is (version, shape, type of an item, stored by columns,
+    bytes); the type's (version, byte order, ...)."""
     _, shape, item, by_columns, content = built.state
     sound = built.function == "_reconstruct" and item.function == "dtype" and item.state[1] in _BYTE_ORDERS
     if not sound or item.arguments[0] not in _ITEM_TYPES:

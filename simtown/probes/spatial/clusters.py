@@ -1,4 +1,6 @@
-"""Clusters of relations by k-means over their vectors, with the paper's k and with the k that the silhouette prefers."""
+"""Clusters of relations by k-means over their vectors, with the paper's k and with the k that the silhouette
+prefers.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ class Clusters:
     Attributes:
         groups: relations of each cluster, larger clusters first.
         silhouette: mean over the relations, of cosine distances.
-        rand: adjusted Rand index against the families of variants ("back", "on the back of", ...): 1 the same, about 0 by chance.
+        rand: adjusted Rand index against the families of variants ("back", "on the back of", ...): 1 the
+            same, about 0 by chance.
     """
 
     groups: tuple[tuple[str, ...], ...]
@@ -33,7 +36,11 @@ class Clusters:
 
 
 def cluster(relations: Sequence[str], vectors: np.ndarray, k: int, seed: int = 0) -> Clusters:
-    """k-means of (n, d) vectors of length 1. Raises ValueError for a k below 2, or above n - 1 or the number of different vectors."""
+    """k-means of (n, d) vectors of length 1.
+
+    Raises:
+        ValueError: k is below 2, or above n - 1 or the number of different vectors.
+    """
     if not 2 <= k <= _most(vectors):
         raise ValueError(f"{len(relations)} vectors can be put in 2 to {_most(vectors)} clusters, not in {k}")
     labels = KMeans(k, n_init=STARTS, random_state=seed).fit_predict(vectors)
@@ -49,7 +56,9 @@ def cluster(relations: Sequence[str], vectors: np.ndarray, k: int, seed: int = 0
 def chosen(relations: Sequence[str], vectors: np.ndarray, seed: int = 0) -> Clusters:
     """The clusters of the k, from 2 to two thirds of the relations, with the largest silhouette."""
     most = min(_most(vectors), 2 * len(relations) // 3)
-    return max((cluster(relations, vectors, k, seed) for k in range(2, max(3, most + 1))), key=lambda c: c.silhouette)
+    return max(
+        (cluster(relations, vectors, k, seed) for k in range(2, max(3, most + 1))), key=lambda c: c.silhouette
+    )
 
 
 def as_paper(relations: Sequence[str], vectors: np.ndarray, seed: int = 0) -> Clusters:

@@ -9,80 +9,94 @@ import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
 from scipy.spatial.distance import pdist
 
-from simtown.files import replacing
-from simtown.probes.spatial.tables import Table
-from simtown.quoting import figure_text
-
-_INK = "#333333"
+from simtown.core.plots import INK, new_figure, save_figure
+from simtown.core.quoting import figure_text
+from simtown.probes.spatial.tables import NumberTable
 
 
 def ordered(vectors: np.ndarray) -> np.ndarray:
-    """(n,) numbers of the rows so that like ones stand together: leaves of average-linkage clusters, as close as they can be."""
+    """(n,) numbers of the rows so that like ones stand together: leaves of average-linkage clusters, as close
+    as they can be.
+    """
     distances = np.clip(pdist(vectors, "cosine"), 0, None)
     result: np.ndarray = leaves_list(optimal_leaf_ordering(linkage(distances, "average"), distances))
     return result
 
 
-def heat_map(table: Table, title: str, path: Path) -> None:
-    """Write P-vectors as path.png and path.svg: relations down, like ones together, and contexts across in the same order.
+def heat_map(table: NumberTable, title: str, path: Path) -> None:
+    """Write P-vectors as path.png and path.svg: relations down, like ones together, and contexts across in
+    the same order.
 
     Dark is a small value: the relation fits the context.
     """
     from matplotlib.colors import LogNorm
-    from matplotlib.figure import Figure
 
     rows = [table.rows[i] for i in ordered(table.values)]
     columns = sorted(table.columns, key=rows.index)
     values = table.block(tuple(rows), tuple(columns))
-    figure = Figure(figsize=(2.6 + 0.165 * len(columns), 1.9 + 0.165 * len(rows)), layout="constrained")
+    figure = new_figure(2.6 + 0.165 * len(columns), 1.9 + 0.165 * len(rows), dpi=160)
     axes = figure.subplots()
-    image = axes.imshow(values, cmap="viridis", norm=LogNorm(*np.quantile(values, [0.005, 0.995])), aspect="equal", interpolation="nearest")
-    axes.set_xticks(range(len(columns)), columns, rotation=90, fontsize=7, color=_INK)
-    axes.set_yticks(range(len(rows)), rows, fontsize=7, color=_INK)
+    image = axes.imshow(
+        values,
+        cmap="viridis",
+        norm=LogNorm(*np.quantile(values, [0.005, 0.995])),
+        aspect="equal",
+        interpolation="nearest",
+    )
+    axes.set_xticks(range(len(columns)), columns, rotation=90, fontsize=7, color=INK)
+    axes.set_yticks(range(len(rows)), rows, fontsize=7, color=INK)
     axes.tick_params(length=0, pad=2)
     axes.spines[:].set_visible(False)
-    axes.set_xlabel("context", fontsize=8, color=_INK)
-    axes.set_ylabel("relation", fontsize=8, color=_INK)
-    axes.set_title(figure_text(title), fontsize=9, loc="left", color=_INK)
+    axes.set_xlabel("context", fontsize=8, color=INK)
+    axes.set_ylabel("relation", fontsize=8, color=INK)
+    axes.set_title(figure_text(title), fontsize=9, loc="left", color=INK)
     bar = figure.colorbar(image, ax=axes, shrink=0.5, aspect=30, pad=0.02)
-    bar.set_label("P-vector, logarithmic", fontsize=8, color=_INK)
-    bar.ax.tick_params(which="both", labelsize=7, colors=_INK)  # minor ticks are labelled too
+    bar.set_label("P-vector, logarithmic", fontsize=8, color=INK)
+    bar.ax.tick_params(which="both", labelsize=7, colors=INK)  # minor ticks are labelled too
     bar.outline.set_visible(False)
     _save(figure, path)
 
 
-def town(words: Table, grids: np.ndarray, title: str, path: Path) -> None:
-    """Write the town's relations as path.png and path.svg: above their (n, r, c) templates, below the (n, n) cosines of their P-vectors."""
-    from matplotlib.figure import Figure
-
+def town(words: NumberTable, grids: np.ndarray, title: str, path: Path) -> None:
+    """Write the town's relations as path.png and path.svg: above their (n, r, c) templates, below the (n, n)
+    cosines of their P-vectors.
+    """
     n = len(words.rows)
-    figure = Figure(figsize=(1.9 * n, 5.4), layout="constrained")
+    figure = new_figure(1.9 * n, 5.4, dpi=160)
     halves: Any = figure.subfigures(2, 1, height_ratios=(1, 1.5))
     upper, lower = halves
-    where = "where each relation holds (centre: the landmark; far above, near below; white: nobody stands there)"
-    upper.suptitle(where, fontsize=9, color=_INK)
+    where = (
+        "where each relation holds (centre: the landmark; far above, near below; white: nobody stands there)"
+    )
+    upper.suptitle(where, fontsize=9, color=INK)
     panels = upper.subplots(1, n)
     for panel, name, grid in zip(panels, words.rows, grids, strict=True):
         image = panel.imshow(grid, cmap="viridis", vmin=0, vmax=1)
-        panel.set_title(name, fontsize=8, color=_INK)
+        panel.set_title(name, fontsize=8, color=INK)
         panel.set(xticks=[], yticks=[])
-    upper.colorbar(image, ax=panels, shrink=0.7, aspect=12).ax.tick_params(labelsize=7, colors=_INK)
+    upper.colorbar(image, ax=panels, shrink=0.7, aspect=12).ax.tick_params(labelsize=7, colors=INK)
     axes = lower.subplots()
     image = axes.imshow(words.values, cmap="viridis")
-    axes.set_xticks(range(n), [name.replace(" the ", "\nthe ") for name in words.columns], fontsize=7, color=_INK)
-    axes.set_yticks(range(n), words.rows, fontsize=7, color=_INK)
+    axes.set_xticks(
+        range(n), [name.replace(" the ", "\nthe ") for name in words.columns], fontsize=7, color=INK
+    )
+    axes.set_yticks(range(n), words.rows, fontsize=7, color=INK)
     dark = words.values < (words.values.min() + words.values.max()) / 2
     for i, j in np.ndindex(n, n):
-        axes.text(j, i, f"{words.values[i, j]:.3f}", ha="center", va="center", fontsize=8, color="white" if dark[i, j] else _INK)
-    axes.set_title(figure_text(title), fontsize=9, color=_INK)
+        axes.text(
+            j,
+            i,
+            f"{words.values[i, j]:.3f}",
+            ha="center",
+            va="center",
+            fontsize=8,
+            color="white" if dark[i, j] else INK,
+        )
+    axes.set_title(figure_text(title), fontsize=9, color=INK)
     _save(figure, path)
 
 
 def _save(figure: Any, path: Path) -> None:
-    """As PNG and as SVG, whose bytes depend on the picture alone."""
-    from matplotlib import rc_context
-
-    with rc_context({"svg.hashsalt": "simtown", "svg.fonttype": "none"}):
-        for kind in ("png", "svg"):
-            with replacing(path.with_suffix(f".{kind}")) as temporary:
-                figure.savefig(temporary, format=kind, dpi=160, metadata={"Date": None} if kind == "svg" else None)
+    """As PNG and as SVG."""
+    for kind in ("png", "svg"):
+        save_figure(figure, path.with_suffix(f".{kind}"))

@@ -1,7 +1,7 @@
 """Similarity of vectors against what people say: word similarity and word association (appendix D).
 
-Pairs that share a word are not independent, so that words are drawn, not pairs: for intervals with replacement (two copies of a word make
-no pair), for p-values by exchanging words (Mantel's test).
+Pairs that share a word are not independent, so that words are drawn, not pairs: for intervals with
+replacement (two copies of a word make no pair), for p-values by exchanging words (Mantel's test).
 """
 
 from __future__ import annotations
@@ -17,8 +17,16 @@ REPLICATES = 2000
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """Spearman's correlation of two similarity matrices over pairs of words, its 95 % interval over words, Mantel's two-sided p."""
+class MatrixAgreement:
+    """How alike two similarity matrices order the pairs of words.
+
+    Attributes:
+        pairs: of words.
+        rho: Spearman's correlation over the pairs.
+        low: of the 95 % interval over words.
+        high: of the 95 % interval over words.
+        p: Mantel's, two-sided.
+    """
 
     pairs: int
     rho: float
@@ -27,7 +35,7 @@ class Agreement:
     p: float
 
 
-def agreement(a: np.ndarray, b: np.ndarray, seed: int = 0) -> Agreement:
+def agreement(a: np.ndarray, b: np.ndarray, seed: int = 0) -> MatrixAgreement:
     """Do two (n, n) symmetric matrices order the pairs of words alike?"""
     n = len(a)
     upper = np.triu_indices(n, 1)
@@ -39,27 +47,38 @@ def agreement(a: np.ndarray, b: np.ndarray, seed: int = 0) -> Agreement:
     square = np.zeros((n, n))
     square[upper] = ranks
     square += square.T
-    shuffled = _correlation(square[orders[:, upper[0]], orders[:, upper[1]]], stats.rankdata(b[upper])[None], np.ones((1, len(ranks))))
+    shuffled = _correlation(
+        square[orders[:, upper[0]], orders[:, upper[1]]],
+        stats.rankdata(b[upper])[None],
+        np.ones((1, len(ranks))),
+    )
     p = (1 + (np.abs(shuffled) >= abs(rho) - 1e-12).sum()) / (1 + REPLICATES)
-    return Agreement(len(ranks), rho, low, high, float(p))
+    return MatrixAgreement(len(ranks), rho, low, high, float(p))
 
 
 def difference(a: np.ndarray, b: np.ndarray, people: np.ndarray, seed: int = 0) -> tuple[float, float, float]:
-    """How much better a agrees with people than b does: the difference of the two correlations, and its 95 % interval over words."""
+    """How much better a agrees with people than b does: the difference of the two correlations, and its 95 %
+    interval over words.
+    """
     upper = np.triu_indices(len(people), 1)
     weights = _weights(len(people), seed)
-    both = _rhos(a[upper], people[upper], weights) - _rhos(b[upper], people[upper], weights)
-    return representational(a, people) - representational(b, people), *_interval(both)
+    differences = _rhos(a[upper], people[upper], weights) - _rhos(b[upper], people[upper], weights)
+    return representational(a, people) - representational(b, people), *_interval(differences)
 
 
 def representational(a: np.ndarray, b: np.ndarray) -> float:
-    """Representational similarity: Spearman's correlation of two spaces' (n, n) similarities over all pairs of words."""
+    """Representational similarity:
+
+    Spearman's correlation of two spaces' (n, n) similarities over all pairs of words.
+    """
     upper = np.triu_indices(len(a), 1)
     return float(_rhos(a[upper], b[upper], np.ones((1, len(upper[0]))))[0])
 
 
 def _weights(words: int, seed: int) -> np.ndarray:
-    """(REPLICATES, pairs): how often each pair of words is in each replicate, words being drawn with replacement."""
+    """(REPLICATES, pairs): how often each pair of words is in each replicate, words being drawn with
+    replacement.
+    """
     times = statistics.group_draws(words, REPLICATES, seed).astype(np.float64)
     i, j = np.triu_indices(words, 1)
     result: np.ndarray = times[:, i] * times[:, j]
@@ -67,7 +86,9 @@ def _weights(words: int, seed: int) -> np.ndarray:
 
 
 def _rhos(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """(r,) Spearman's correlations of (p,) pairs, each there as often as the (r, p) weights say; NaN where a side is constant."""
+    """(r,) Spearman's correlations of (p,) pairs, each there as often as the (r, p) weights say; NaN where a
+    side is constant.
+    """
 
     def ranks(side: np.ndarray) -> np.ndarray:
         return weights @ ((side[None] < side[:, None]) + 0.5 * (side[None] == side[:, None])).T
@@ -80,7 +101,9 @@ def _correlation(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarra
     whole = np.maximum(weights.sum(axis=1, keepdims=True), 1)
     x, y = (side - (side * weights).sum(axis=1, keepdims=True) / whole for side in (x, y))
     square = np.sqrt((weights * x * x).sum(axis=1) * (weights * y * y).sum(axis=1))
-    result: np.ndarray = np.divide((weights * x * y).sum(axis=1), square, out=np.full(len(square), np.nan), where=square > 1e-12)
+    result: np.ndarray = np.divide(
+        (weights * x * y).sum(axis=1), square, out=np.full(len(square), np.nan), where=square > 1e-12
+    )
     return result
 
 

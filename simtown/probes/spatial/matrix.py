@@ -1,7 +1,8 @@
 """The matrix: how perplexed a model is by every relation in every context.
 
-Log-probabilities are taken frame by frame, each with all relations in turn, and kept in one file as they come; where it is there, only what
-is missing is asked for. The matrix is then a weighted sum: a frame counts in each context as often as it was seen there.
+Log-probabilities are taken frame by frame, each with all relations in turn, and kept in one file as they
+come; where it is there, only what is missing is asked for. The matrix is then a weighted sum: a frame counts
+in each context as often as it was seen there.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from simtown.arrays import map_npy
-from simtown.files import DamagedError, RefusedError, replacing
+from simtown.core.arrays import map_npy
+from simtown.core.files import DamagedError, RefusedError, replacing
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.spatial.perplexity import Form
 from simtown.probes.spatial.suites import Suites, substitute
@@ -22,31 +23,41 @@ TEXTS = 4096
 
 
 def score(
-    scorer: Scorer, suites: Suites, relations: Sequence[str], path: Path, done: Callable[[int], None] = lambda texts: None
+    scorer: Scorer,
+    suites: Suites,
+    relations: Sequence[str],
+    path: Path,
+    progress: Callable[[int], object] = lambda texts: None,
 ) -> np.ndarray:
     """Log-probabilities of every frame with every relation.
 
     Args:
+        scorer: the language model.
+        suites: the frames.
+        relations: (n) that are put into every frame.
         path: a .npy file that keeps them; what it holds already is not asked again.
-        done: told how many more texts are scored.
+        progress: takes the number of newly scored texts.
 
     Returns: (f, n, 2) float64: natural log-probability of the phrase, and its tokens.
 
-    Raises UnableError: a scorer without probabilities of texts. DamagedError: the file is not of these suites and relations.
-    RefusedError: it is a link.
+    Raises:
+        UnableError: the scorer has no probabilities of texts.
+        DamagedError: the file is not of these suites and relations.
+        RefusedError: the file is a link.
     """
     table = _table(path, (len(suites.frames), len(relations), 2))
     missing = np.flatnonzero(np.isnan(table).any(axis=(1, 2)))
-    done((len(suites.frames) - len(missing)) * len(relations))
+    progress((len(suites.frames) - len(missing)) * len(relations))
     each = max(1, TEXTS // len(relations))
     for begin in range(0, len(missing), each):
         rows = missing[begin : begin + each]
         texts = [substitute(suites.frames[row], relation) for row in rows.tolist() for relation in relations]
-        found = [(one.logprobs.sum(), len(one.logprobs)) for one in scorer.sequence_logprobs(texts)]
-        table[rows] = np.array(found, dtype=np.float64).reshape(len(rows), len(relations), 2)
+        logprobs = [scores.logprobs for scores in scorer.shared_logprobs(texts)]
+        sums = [(tokens.sum(), len(tokens)) for tokens in logprobs]
+        table[rows] = np.array(sums, dtype=np.float64).reshape(len(rows), len(relations), 2)
         if isinstance(table, np.memmap):
             table.flush()
-        done(len(texts))
+        progress(len(texts))
     return np.array(table)
 
 
@@ -60,9 +71,13 @@ def _table(path: Path, shape: tuple[int, int, int]) -> np.ndarray:
     except RefusedError:
         raise
     except (ValueError, EOFError, OSError) as error:
-        raise DamagedError(f"{path} is damaged ({error}): delete it and run the same command again") from error
+        raise DamagedError(
+            f"{path} is damaged ({error}): delete it and run the same command again"
+        ) from error
     if table.shape != shape or table.dtype != np.float64:
-        raise DamagedError(f"{path} holds other phrases or relations: delete it and run the same command again")
+        raise DamagedError(
+            f"{path} holds other phrases or relations: delete it and run the same command again"
+        )
     return table
 
 
@@ -72,6 +87,7 @@ def perplexities(scores: np.ndarray, counts: np.ndarray, form: Form = "token") -
     Args:
         scores: (f, n, 2) of :func:`score`.
         counts: (m, f) of :class:`simtown.probes.spatial.suites.Suites`.
+        form: by token, or by sentence.
     """
     totals = np.einsum("mf,fnk->nmk", counts.astype(np.float64), scores)
     whole = totals[..., 1] if form == "token" else counts.sum(axis=1, dtype=np.float64)

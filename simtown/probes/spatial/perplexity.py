@@ -1,7 +1,9 @@
-"""Perplexity in every form of the paper's appendix A: of a sequence of tokens, and of a collection of sentences in its two readings.
+"""Perplexity in every form of the paper's appendix A: of a sequence of tokens, and of a collection of
+sentences in its two readings.
 
-Everything is a sum of logarithms, never a product: log-probabilities are natural ones, as the scorers give them; entropies are in bits.
-A masked model gives pseudo-log-probabilities of tokens (:mod:`simtown.probes.scorers.masked`), and what comes out is its pseudo-perplexity.
+Everything is a sum of logarithms, never a product: log-probabilities are natural ones, as the scorers give
+them; entropies are in bits. A masked model gives pseudo-log-probabilities of tokens
+(:mod:`simtown.probes.scorers.masked`), and what comes out is its pseudo-perplexity.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ import numpy as np
 
 from simtown.probes.scorers.base import Scorer
 
-#: Over a collection: all tokens as one long sequence (equations 4 to 7), or every sentence alike, whatever its length (equations 8 to 12).
+#: Over a collection: all tokens as one long sequence (equations 4 to 7), or every sentence alike, whatever
+#: its length (equations 8 to 12).
 Form = Literal["token", "sentence"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
@@ -25,7 +28,8 @@ def cross_entropy(logprobs: np.ndarray, p: np.ndarray | None = None) -> float:
         logprobs: (n,) natural log-probabilities under the model q.
         p: (n,) probabilities of the outcomes; None: 1 / n each.
 
-    Raises ValueError for nothing, for a log-probability above 0 or NaN, and for a p that is no distribution.
+    Raises:
+        ValueError: there is no log-probability, one is above 0 or NaN, or p is no distribution.
     """
     q = np.asarray(logprobs, dtype=np.float64)
     if not q.size:
@@ -36,12 +40,17 @@ def cross_entropy(logprobs: np.ndarray, p: np.ndarray | None = None) -> float:
         return float(-q.mean() / np.log(2))
     p = np.asarray(p, dtype=np.float64)
     if p.shape != q.shape or not (p >= 0).all() or abs(p.sum() - 1) > 1e-6:
-        raise ValueError("the outcomes' probabilities must be as many as the log-probabilities and add up to 1")
-    return float(-(p[p > 0] * q[p > 0]).sum() / np.log(2))  # what never occurs costs nothing, even where the model holds it impossible
+        raise ValueError(
+            "the outcomes' probabilities must be as many as the log-probabilities and add up to 1"
+        )
+    return float(
+        -(p[p > 0] * q[p > 0]).sum() / np.log(2)
+    )  # what never occurs costs nothing, even where the model holds it impossible
 
 
 def perplexity(logprobs: np.ndarray, p: np.ndarray | None = None) -> float:
-    """2 to the cross entropy (equations 2, 6, 7); infinite where the model holds what occurs impossible. See :func:`cross_entropy`.
+    """2 to the cross entropy (equations 2, 6, 7); infinite where the model holds what occurs impossible. See
+    :func:`cross_entropy`.
 
     >>> round(perplexity(np.log([0.5, 0.125])), 6)
     4.0
@@ -57,7 +66,8 @@ def of_sentences(sentences: Sequence[np.ndarray], form: Form = "token") -> float
         sentences: for each the (t,) natural log-probabilities of its tokens.
         form: see :data:`Form`.
 
-    Raises ValueError for no sentences, for one without tokens, and as :func:`cross_entropy`.
+    Raises:
+        ValueError: there are no sentences, one has no tokens, or a log-probability is not possible.
     """
     if not sentences or not all(len(s) for s in sentences):
         raise ValueError("perplexity needs sentences, and every sentence a token")
@@ -67,5 +77,10 @@ def of_sentences(sentences: Sequence[np.ndarray], form: Form = "token") -> float
 
 
 def of_texts(scorer: Scorer, texts: Sequence[str], form: Form = "token") -> float:
-    """Perplexity of a model on texts. Raises UnableError for a scorer without such, ValueError as :func:`of_sentences`."""
-    return of_sentences([one.logprobs for one in scorer.sequence_logprobs(texts)], form)
+    """Perplexity of a model on texts.
+
+    Raises:
+        UnableError: the scorer has no probabilities of texts.
+        ValueError: as :func:`of_sentences`.
+    """
+    return of_sentences([scores.logprobs for scores in scorer.sequence_logprobs(texts)], form)

@@ -20,5 +20,5 @@ SIMILARITY = {
 
 
 def same(paper: float, here: float) -> bool:
-    """Whether a number is as printed: the paper rounds some of its numbers to two decimals and cuts others."""
+    """Whether a number is as printed: the paper rounds some numbers to two decimals and cuts others."""
     return abs(paper - here) < 0.01

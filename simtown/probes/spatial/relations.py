@@ -1,35 +1,63 @@
-"""The words for spatial relations: their lexicon with all variants, the relations and contexts of Figure 3, groups that tests use."""
+"""The words for spatial relations: their lexicon with all variants, the relations and contexts of Figure 3,
+groups that tests use.
+"""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from itertools import product
 
+_RELATIONS = """
+    above, across, against, along, along side, alongside, around, at, at the top of, away, back, back
+    of, behind, below, beneath, beside, between, bottom, by, down, during, from, front, here, in, in
+    back of, in between, in front of, in the back of, inside, into, left, near, next to, off, on, on
+    back of, on bottom of, on front of, on left side of, on side of, on the back of, on the bottom of,
+    on the front of, on the side of, on the top of, on top of, onto, out, outside, over, right, side,
+    there, through, to, to the left of, to the right of, to the side, together, top, toward, under,
+    underneath, up, with, without
+    """
 #: Rows of Figure 3.
-RELATIONS: tuple[str, ...] = tuple(
-    """above, across, against, along, along side, alongside, around, at, at the top of, away, back, back of, behind, below, beneath, beside,
-    between, bottom, by, down, during, from, front, here, in, in back of, in between, in front of, in the back of, inside, into, left, near,
-    next to, off, on, on back of, on bottom of, on front of, on left side of, on side of, on the back of, on the bottom of, on the front of,
-    on the side of, on the top of, on top of, onto, out, outside, over, right, side, there, through, to, to the left of, to the right of,
-    to the side, together, top, toward, under, underneath, up, with, without""".replace("\n", " ").replace("     ", " ").split(", ")
-)  # fmt: skip
+RELATIONS: tuple[str, ...] = tuple(" ".join(name.split()) for name in _RELATIONS.split(","))
 #: Columns of Figure 3: relations that enough phrases hold.
-CONTEXTS: tuple[str, ...] = tuple(
-    r for r in RELATIONS
-    if r not in ("along side", "at the top of", "away", "back", "front", "left", "on left side of", "right", "to the side", "toward")
-)  # fmt: skip
+_RARE = (
+    *("along side", "at the top of", "away", "back", "front"),
+    *("left", "on left side of", "right", "to the side", "toward"),
+)
+CONTEXTS: tuple[str, ...] = tuple(r for r in RELATIONS if r not in _RARE)
 
 #: Words that are each other's opposite (analogies).
 OPPOSITES: tuple[tuple[str, str], ...] = (
-    ("left", "right"), ("above", "below"), ("front", "back"), ("with", "without"), ("in", "out"), ("up", "down"),
-)  # fmt: skip
+    ("left", "right"),
+    ("above", "below"),
+    ("front", "back"),
+    ("with", "without"),
+    ("in", "out"),
+    ("up", "down"),
+)
 #: Words of a kind (odd one out).
 KINDS: tuple[tuple[str, ...], ...] = (
-    ("left", "right"), ("above", "over", "under", "below"), ("front", "back"), ("in", "out"), ("near", "away"),
-)  # fmt: skip
+    ("left", "right"),
+    ("above", "over", "under", "below"),
+    ("front", "back"),
+    ("in", "out"),
+    ("near", "away"),
+)
 #: Words that people judged (appendix D).
-JUDGED: tuple[str, ...] = ("left", "right", "above", "over", "below", "under", "near", "next to", "away", "in", "on")
-#: Relations that say what things do for each other, and those that only say where they are (Dobnik, Ghanimifard and Kelleher 2018).
+JUDGED: tuple[str, ...] = (
+    "left",
+    "right",
+    "above",
+    "over",
+    "below",
+    "under",
+    "near",
+    "next to",
+    "away",
+    "in",
+    "on",
+)
+#: Relations that say what things do for each other, and those that only say where they are (Dobnik,
+#: Ghanimifard and Kelleher 2018).
 FUNCTIONAL: tuple[str, ...] = ("at", "in", "on", "over", "under")
 GEOMETRIC: tuple[str, ...] = ("above", "below", "left", "right", "across")
 
@@ -43,40 +71,67 @@ _AXES = (
     ("left", "right"),
 )
 _ALONE = (
-    "about above across after against along alongside amid among apart around at away back backward before behind below beneath "
-    "beside between bottom by down downward during east from front here in inside into left near next north off on onto out "
-    "outside over parallel perpendicular right side sideways south there through throughout to together top toward under "
-    "underneath up upon upward west with within without"
+    "about above across after against along alongside amid among apart around at away back backward "
+    "before behind below beneath beside between bottom by down downward during east from front here in "
+    "inside into left near next north off on onto out outside over parallel perpendicular right side "
+    "sideways south there through throughout to together top toward under underneath up upon upward west "
+    "with within without"
 )
 _OTHERWISE = {
-    "along side": "alongside", "amongst": "among", "backwards": "backward", "in between": "between", "next to": "next", "on to": "onto",
-    "with in": "within", "with out": "without", "parallel to": "parallel", "perpendicular to": "perpendicular", "to the side": "side",
-    "back of": "back", "left of": "left", "right of": "right",
-    "north of": "north", "south of": "south", "east of": "east", "west of": "west",
-}  # fmt: skip
+    "along side": "alongside",
+    "amongst": "among",
+    "backwards": "backward",
+    "in between": "between",
+    "next to": "next",
+    "on to": "onto",
+    "with in": "within",
+    "with out": "without",
+    "parallel to": "parallel",
+    "perpendicular to": "perpendicular",
+    "to the side": "side",
+    "back of": "back",
+    "left of": "left",
+    "right of": "right",
+    "north of": "north",
+    "south of": "south",
+    "east of": "east",
+    "west of": "west",
+}
 _AT = ("at", "by", "in", "on", "to")
 
 
 @lru_cache(maxsize=1)
 def lexicon() -> dict[str, str]:
-    """{surface form: simple relation} of English spatial relations after Landau's and Herskovits's lists: 3,389 forms of 225 relations.
+    """{surface form: simple relation} of English spatial relations after Landau's and Herskovits's lists:
+    3,389 forms of 225 relations.
 
     Regular forms are composed: "on the left hand side of" is left, "at above and left of" is above_left.
     """
-    found = {word: word for word in _ALONE.split()} | _OTHERWISE
-    ends = {"left": ("", " side", " hand side"), "right": ("", " side", " hand side"), "back": ("",), "front": ("",), "side": ("",)}
+    forms = {word: word for word in _ALONE.split()} | _OTHERWISE
+    ends = {
+        "left": ("", " side", " hand side"),
+        "right": ("", " side", " hand side"),
+        "back": ("",),
+        "front": ("",),
+        "side": ("",),
+    }
     for word, endings in ends.items():
-        found |= {f"{at}{the} {word}{end} of": word for at, the, end in product(_AT, ("", " the"), endings)}
-    found |= {f"{at}{the} {word} of": word for at, the, word in product(_AT[:-1], ("", " the"), ("bottom", "top"))}
-    for one, other in product(_AXES, _AXES):
-        if one is not other:
-            for a, b in product(one, other):
-                found |= {f"{at}{the} {a}{both} {b} of": f"{a}_{b}" for at, the, both in product(_AT, ("", " the"), ("", " and"))}
-    return found
+        forms |= {f"{at}{the} {word}{end} of": word for at, the, end in product(_AT, ("", " the"), endings)}
+    forms |= {
+        f"{at}{the} {word} of": word for at, the, word in product(_AT[:-1], ("", " the"), ("bottom", "top"))
+    }
+    for first, second in product(_AXES, _AXES):
+        if first is not second:
+            for a, b in product(first, second):
+                forms |= {
+                    f"{at}{the} {a}{both} {b} of": f"{a}_{b}"
+                    for at, the, both in product(_AT, ("", " the"), ("", " and"))
+                }
+    return forms
 
 
 def simple(relation: str) -> str:
-    """The simple relation that a surface form is a variant of; itself where the lexicon has it not.
+    """The simple relation that a surface form is a variant of; itself if the lexicon does not have it.
 
     >>> simple("on the back of")
     'back'

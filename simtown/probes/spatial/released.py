@@ -1,7 +1,9 @@
-"""The paper's released matrices, embeddings, templates and ratings: from a clone of its repository, or from a folder of tables of text.
+"""The paper's released matrices, embeddings, templates and ratings: from a clone of its repository, or from a
+folder of tables of text.
 
-The repository has the perplexities, the embeddings and the spatial templates as NumPy arrays. What people said was never released: the
-tables of levels were read off the colours of the paper's figure. A folder may lack parts; :attr:`Release.missing` says which, and why.
+The repository has the perplexities, the embeddings and the spatial templates as NumPy arrays. What people
+said was never released: the tables of levels were read off the colours of the paper's figure. A folder may
+lack parts; :attr:`SpatialRelease.missing` says which, and why.
 """
 
 from __future__ import annotations
@@ -13,17 +15,26 @@ from typing import TypeVar
 
 import numpy as np
 
-from simtown.files import DamagedError, inside, parse_json
+from simtown.core.files import DamagedError, inside, parse_json
 from simtown.probes.release_files import ReleaseFiles, read_text
 from simtown.probes.spatial.arrays import read_array, read_dictionary
 from simtown.probes.spatial.relations import CONTEXTS, JUDGED, RELATIONS
-from simtown.probes.spatial.tables import Table, read_table
+from simtown.probes.spatial.tables import NumberTable, read_table
 from simtown.probes.spatial.vectors import Space, p_vectors
 
-MATRIX, EMBEDDINGS, TEMPLATES = "perplexity_97x97.tsv", "lm_embeddings_57x300.tsv.gz", "logan_sadler_templates.json"
-SIMILARITY, ASSOCIATION, CELLS = "amt_similarity_levels_12x12.tsv", "word_association_levels_12x12.tsv", "pvectors_67x57_derived.tsv"
+MATRIX, EMBEDDINGS, TEMPLATES = (
+    "perplexity_97x97.tsv",
+    "lm_embeddings_57x300.tsv.gz",
+    "logan_sadler_templates.json",
+)
+SIMILARITY, ASSOCIATION, CELLS = (
+    "amt_similarity_levels_12x12.tsv",
+    "word_association_levels_12x12.tsv",
+    "pvectors_67x57_derived.tsv",
+)
 _MODEL = "models/visual_genome_phrases"
-#: The names that a clone's array of numbers leaves to a second array: of its rows and columns, and of its rows.
+#: The names that a clone's array of numbers leaves to a second array: of its rows and columns, and of its
+#: rows.
 _AXES, _WORDS = "words_contexts.npy", "spatial_lexicon.npy"
 
 #: Where each part lies: as a table of text, and in a clone.
@@ -45,28 +56,31 @@ Part = TypeVar("Part")
 
 
 @dataclass(frozen=True)
-class Release:
+class SpatialRelease:
     """What was released; a part is None where the folder lacks it.
 
     Attributes:
         perplexities: 97 relations in 97 contexts, by token.
         embeddings: of the paper's language model, 57 single words (and sums of them).
         templates: {relation: (7, 7) float64 mean acceptability, 0 to 9}, Logan and Sadler's (1996).
-        similarity, association: (11, 11) float64 of :data:`JUDGED`, symmetric, in levels 0 to 255 of the figures' colours.
+        similarity: (11, 11) float64 of :data:`JUDGED`, symmetric, in levels 0 to 255 of the figure's colours.
+        association: the same for word association.
         derived: P-vectors that whoever prepared the tables computed from the perplexities.
         missing: {part: why it is None}.
     """
 
-    perplexities: Table | None
+    perplexities: NumberTable | None
     embeddings: Space | None
     templates: dict[str, np.ndarray] | None
     similarity: np.ndarray | None
     association: np.ndarray | None
-    derived: Table | None
+    derived: NumberTable | None
     missing: dict[str, str]
 
     def p_vectors(self, whole: bool = False) -> Space | None:
-        """P-vectors of Figure 3, or from all 97 by 97 perplexities (whole), where "next" stands for "next to"."""
+        """P-vectors of Figure 3, or from all 97 by 97 perplexities (whole), where "next" stands for "next
+        to".
+        """
         if self.perplexities is None:
             return None
         if not whole:
@@ -76,13 +90,14 @@ class Release:
         return Space("P", space | {"next to": space["next"]})
 
 
-def read(folder: Path) -> Release:
+def read(folder: Path) -> SpatialRelease:
     """Read what the folder has of the release.
 
     Raises:
         FileNotFoundError: it has nothing of it.
-        DamagedError: a table of text is not what it should be; file and line are named. An array of a clone that is damaged counts as
-            missing instead, for the published files are as they are: the message is in :attr:`Release.missing`.
+        DamagedError: a table of text is not what it should be; file and line are named. An array of a clone
+            that is damaged counts as missing instead, for the published files are as they are: the message is
+            in :attr:`SpatialRelease.missing`.
     """
     missing: dict[str, str] = {}
 
@@ -90,7 +105,9 @@ def read(folder: Path) -> Release:
         path = FILES.find(folder, name)
         if path is None:
             never = (
-                "" if len(FILES.places[name]) > 1 else " (no clone has it: it was made from the paper's figure or from the perplexities)"
+                ""
+                if len(FILES.places[name]) > 1
+                else " (no clone has it: it was made from the paper's figure or from the perplexities)"
             )
             missing[name] = f"{folder} has no {' nor '.join(FILES.places[name])}{never}"
             return None
@@ -102,7 +119,7 @@ def read(folder: Path) -> Release:
             missing[name] = str(error)
             return None
 
-    release = Release(
+    release = SpatialRelease(
         perplexities=part("perplexities", _perplexities),
         embeddings=part("embeddings", _embeddings),
         templates=part("templates", _templates),
@@ -114,20 +131,26 @@ def read(folder: Path) -> Release:
     if len(missing) == len(FILES.places) and not any(FILES.find(folder, name) for name in FILES.places):
         tables = ", ".join(places[0] for places in FILES.places.values())
         raise FileNotFoundError(
-            f"{folder} has no part of the released spatial relations: give a clone of {FILES.repository}, or a folder with {tables}"
+            f"{folder} has no part of the released spatial relations: give a clone of {FILES.repository}, "
+            f"or a folder with {tables}"
         )
     return release
 
 
-def _perplexities(path: Path) -> Table:
+def _perplexities(path: Path) -> NumberTable:
     if path.suffix != ".npy":
         return read_table(path)
     values, axes = read_array(path), _beside(path, _AXES)
-    if values.ndim != 2 or axes.shape != (2, len(values)) or values.shape != (len(values),) * 2 or values.dtype.kind != "f":
+    if (
+        values.ndim != 2
+        or axes.shape != (2, len(values))
+        or values.shape != (len(values),) * 2
+        or values.dtype.kind != "f"
+    ):
         wanted = f"a square of floats, and {_AXES} the names of its rows and columns, not {axes.shape}"
         raise DamagedError(f"{path}, {values.shape} {values.dtype}, must be {wanted}: fetch both again")
     rows, columns = (tuple(map(str, names)) for names in axes)
-    return Table(rows, columns, np.asarray(values, dtype=np.float64))
+    return NumberTable(rows, columns, np.asarray(values, dtype=np.float64))
 
 
 def _embeddings(path: Path) -> Space:
@@ -157,7 +180,11 @@ def _beside(path: Path, name: str) -> np.ndarray:
 def _judged(path: Path) -> np.ndarray:
     """(11, 11) of :data:`JUDGED`."""
     table = read_table(path)
-    named = Table(tuple(_SAID.get(r, r) for r in table.rows), tuple(_SAID.get(c, c) for c in table.columns), table.values)
+    named = NumberTable(
+        tuple(_SAID.get(r, r) for r in table.rows),
+        tuple(_SAID.get(c, c) for c in table.columns),
+        table.values,
+    )
     try:
         return named.block(JUDGED, JUDGED)
     except ValueError as error:

@@ -1,8 +1,9 @@
-"""Test suites: the phrases of a corpus in bins by the relation they hold, and the same phrases with another relation in its place.
+"""Test suites: the phrases of a corpus in bins by the relation they hold, and the same phrases with another
+relation in its place.
 
-A phrase belongs to the bin of its longest relation, the first of several as long (section 4 of Ghanimifard and Dobnik 2019). What is left
-of it is a frame. Different phrases, also of different contexts, may leave the same frame: it is scored once, and counts as often as it was
-seen.
+A phrase belongs to the bin of its longest relation, the first of several as long (section 4 of Ghanimifard
+and Dobnik 2019). What is left of it is a frame. Different phrases, also of different contexts, may leave the
+same frame: it is scored once, and counts as often as it was seen.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class Suites:
         frames: distinct ones, sorted.
         counts: (m, f) int64, how many phrases of each bin leave each frame.
         seen: {surface form: phrases of the corpus that hold it as their relation}.
-        phrases: how many were read, `kept` of which have only words that are common enough.
+        phrases: how many were read.
+        kept: how many of them have only words that are common enough.
     """
 
     contexts: tuple[str, ...]
@@ -40,7 +42,8 @@ class Suites:
 
 
 def find(tokens: Sequence[str], forms: Container[tuple[str, ...]], longest: int) -> tuple[int, int] | None:
-    """Where the longest of the forms stands in the tokens, from-to; the first of several as long; None where there is none.
+    """Where the longest of the forms stands in the tokens, from-to; the first of several as long; None where
+    there is none.
 
     >>> find("cup on top of the table".split(), {("on",), ("on", "top", "of")}, 3)
     (1, 4)
@@ -57,18 +60,27 @@ def substitute(frame: Frame, relation: str) -> str:
     return " ".join(part for part in (frame[0], relation, frame[1]) if part)
 
 
-def collect(sentences: Iterable[Sequence[str]], *, contexts: Sequence[str] = CONTEXTS, common: Container[str] | None = None,
-            least: int = 10, most: int = 500, seed: int = 0) -> Suites:  # fmt: skip
+def collect(
+    sentences: Iterable[Sequence[str]],
+    *,
+    contexts: Sequence[str] = CONTEXTS,
+    common: Container[str] | None = None,
+    least: int = 10,
+    most: int = 500,
+    seed: int = 0,
+) -> Suites:
     """Read the sentences once and keep a random sample of each context's.
 
     Args:
         sentences: token lists in lower case.
+        contexts: relations that become bins.
         common: words that a phrase may have; None: any.
         least: contexts with fewer phrases are left out.
         most: phrases of a context that are kept at most (a reservoir: all are as likely).
         seed: of the sample.
 
-    Raises ValueError where no two contexts have enough phrases.
+    Raises:
+        ValueError: no two contexts have enough phrases.
     """
     forms = {tuple(form.split()) for form in lexicon()} | {tuple(c.split()) for c in contexts}
     longest = max(map(len, forms))
@@ -96,10 +108,13 @@ def collect(sentences: Iterable[Sequence[str]], *, contexts: Sequence[str] = CON
     chosen = tuple(c for c in contexts if seen[c] >= least)
     if len(chosen) < 2:
         raise ValueError(
-            f"{phrases:,} phrases hold too few spatial relations: {len(chosen)} contexts have at least {least}; "
-            "give a larger corpus or a smaller --least"
+            f"{phrases:,} phrases hold too few spatial relations: {len(chosen)} contexts have at least "
+            f"{least}; give a larger corpus or a smaller --least"
         )
     frames = tuple(sorted({frame for c in chosen for frame in bins[c]}))
     number = {frame: i for i, frame in enumerate(frames)}
-    counts = np.array([np.bincount([number[frame] for frame in bins[c]], minlength=len(frames)) for c in chosen], dtype=np.int64)
+    counts = np.array(
+        [np.bincount([number[frame] for frame in bins[c]], minlength=len(frames)) for c in chosen],
+        dtype=np.int64,
+    )
     return Suites(chosen, frames, counts, dict(seen), phrases, kept)

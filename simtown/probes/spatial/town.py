@@ -1,7 +1,8 @@
-"""The bridge: what a model of the town's captions makes of the town's relations, where the geometry behind every one is known.
+"""The bridge: what a model of the town's captions makes of the town's relations, where the geometry behind
+every one is known.
 
-Nothing but text reached the model; whether its P-vectors mirror space is compared with the relations' spatial templates, measured in scenes
-that it read nothing of, as Logan and Sadler (1996) measured people's.
+Nothing but text reached the model; whether its P-vectors mirror space is compared with the relations' spatial
+templates, measured in scenes that it read nothing of, as Logan and Sadler (1996) measured people's.
 """
 
 from __future__ import annotations
@@ -15,26 +16,31 @@ from simtown.language.captions import WORDED, Related
 from simtown.language.relations import RELATIONS
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.spatial import perplexity
-from simtown.probes.spatial.sharing import sharing
 from simtown.probes.spatial.suites import substitute
-from simtown.probes.spatial.tables import Table
+from simtown.probes.spatial.tables import NumberTable
 from simtown.probes.spatial.vectors import cosine, p_vectors
 
 #: Cells of a template to each side, their number as Logan and Sadler's.
 CELLS = 7
 
 
-def templates(told: Related) -> np.ndarray:
-    """(4, CELLS, CELLS) float64: the share of scenes in which each relation holds, by where the first vehicle stands; NaN where none does.
+def templates(captions: Related) -> np.ndarray:
+    """(4, CELLS, CELLS) float64: the share of scenes in which each relation holds, by where the first vehicle
+    stands; NaN where none does.
 
     Rows go from far to near, columns from left to right; the grid reaches as far as 98 % of the scenes do.
     """
-    edges = [np.linspace(-1, 1, CELLS + 1) * np.quantile(np.abs(side), 0.98) for side in told.separation.T]
-    column, row = (np.clip(np.digitize(side, edge) - 1, 0, CELLS - 1) for side, edge in zip(told.separation.T, edges, strict=True))
+    edges = [
+        np.linspace(-1, 1, CELLS + 1) * np.quantile(np.abs(side), 0.98) for side in captions.separation.T
+    ]
+    column, row = (
+        np.clip(np.digitize(side, edge) - 1, 0, CELLS - 1)
+        for side, edge in zip(captions.separation.T, edges, strict=True)
+    )
     cell = (CELLS - 1 - row) * CELLS + column
     seen = np.bincount(cell, minlength=CELLS**2)
-    found = [np.bincount(cell, true, CELLS**2) for true in told.true.T]
-    share = np.divide(found, seen, out=np.full((len(found), CELLS**2), np.nan), where=seen > 0)
+    true_by_cell = [np.bincount(cell, true, CELLS**2) for true in captions.true.T]
+    share = np.divide(true_by_cell, seen, out=np.full((len(true_by_cell), CELLS**2), np.nan), where=seen > 0)
     return share.reshape(-1, CELLS, CELLS)
 
 
@@ -45,12 +51,14 @@ class Bridge:
     Attributes:
         perplexities: the relations in each other's captions.
         words: (4, 4) cosines of P-vectors.
-        space: (4, 4) correlations of templates, which are (4, CELLS, CELLS).
+        templates: (4, CELLS, CELLS) of :func:`templates`.
+        space: (4, 4) correlations of templates.
         correlation: Pearson's, of words and space over the 6 pairs.
-        opposite, across: mean cosine of the two pairs of opposites, and of the four pairs of different axes.
+        opposite: mean cosine of the two pairs of opposites.
+        across: mean cosine of the four pairs of different axes.
     """
 
-    perplexities: Table
+    perplexities: NumberTable
     words: np.ndarray
     templates: np.ndarray
     space: np.ndarray
@@ -59,14 +67,25 @@ class Bridge:
     across: float
 
 
-def bridge(scorer: Scorer, told: Related) -> Bridge:
+def bridge(scorer: Scorer, captions: Related) -> Bridge:
     """Put every relation into every caption, and compare the P-vectors with the templates."""
-    texts = [substitute((b, a), relation) for relation in WORDED for b, a in zip(told.before, told.after, strict=True)]
-    found = [one.logprobs for one in sharing(scorer).sequence_logprobs(texts)]
-    n = len(told.before)
-    cells = np.array([[perplexity.of_sentences([found[i * n + k] for k in np.flatnonzero(told.relation == j)]) for j in range(len(WORDED))]
-                      for i in range(len(WORDED))])  # fmt: skip
-    grids = templates(told)
+    texts = [
+        substitute((b, a), relation)
+        for relation in WORDED
+        for b, a in zip(captions.before, captions.after, strict=True)
+    ]
+    logprobs = [scores.logprobs for scores in scorer.shared_logprobs(texts)]
+    n = len(captions.before)
+    cells = np.array(
+        [
+            [
+                perplexity.of_sentences([logprobs[i * n + k] for k in np.flatnonzero(captions.relation == j)])
+                for j in range(len(WORDED))
+            ]
+            for i in range(len(WORDED))
+        ]
+    )
+    grids = templates(captions)
     flat = grids.reshape(len(WORDED), -1)
     space = np.corrcoef(flat[:, np.isfinite(flat).all(axis=0)])
     words = cosine(p_vectors(cells))
@@ -74,4 +93,6 @@ def bridge(scorer: Scorer, told: Related) -> Bridge:
     same_axis = np.array([RELATIONS[a].axis == RELATIONS[b].axis for a, b in pairs])
     alike, true = (np.array([table[p] for p in pairs]) for table in (words, space))
     means = (float(alike[chosen].mean()) for chosen in (same_axis, ~same_axis))
-    return Bridge(Table(WORDED, WORDED, cells), words, grids, space, float(np.corrcoef(alike, true)[0, 1]), *means)
+    return Bridge(
+        NumberTable(WORDED, WORDED, cells), words, grids, space, float(np.corrcoef(alike, true)[0, 1]), *means
+    )

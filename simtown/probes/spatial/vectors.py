@@ -1,4 +1,6 @@
-"""Vectors of relations: P-vectors from perplexities, embeddings, templates; and how alike the relations then are."""
+"""Vectors of relations: P-vectors from perplexities, embeddings, templates; and how alike the relations then
+are.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,11 @@ class Space:
     vectors: Mapping[str, np.ndarray]
 
     def matrix(self, words: Sequence[str]) -> np.ndarray:
-        """(n, d) float64. Raises ValueError for a word that it has not."""
+        """(n, d) float64.
+
+        Raises:
+            ValueError: a word has no vector.
+        """
         missing = [w for w in words if w not in self.vectors]
         if missing:
             raise ValueError(f"{self.name} has no vector of '{missing[0]}'")
@@ -39,9 +45,11 @@ class Space:
 
 
 def p_vectors(perplexities: np.ndarray) -> np.ndarray:
-    """(n, m) P-vectors of (n, m) perplexities of relations in contexts: columns divided by their sums, then rows by their lengths.
+    """(n, m) P-vectors of (n, m) perplexities of relations in contexts: columns divided by their sums, then
+    rows by their lengths.
 
-    Raises ValueError where a perplexity is not a positive number.
+    Raises:
+        ValueError: a perplexity is not a positive number.
     """
     if not (np.isfinite(perplexities).all() and (perplexities > 0).all()):
         raise ValueError("P-vectors need perplexities that are positive numbers")
@@ -70,13 +78,16 @@ MEASURES: dict[str, Measure] = {"cosine": cosine, "rank": rank}
 
 
 def embedded(scorer: Scorer, words: Iterable[str]) -> Space:
-    """Input embeddings of the words as the scorer has them; of several words the sum. Words that it knows not are left out."""
-    found: dict[str, np.ndarray] = {}
+    """Input embeddings of the words as the scorer has them; of several words the sum.
+
+    Unknown words are left out.
+    """
+    vectors: dict[str, np.ndarray] = {}
     for word in words:
         parts = [scorer.word_vector(part) for part in word.split()]
         if parts and all(part is not None for part in parts):
-            found[word] = np.asarray(np.sum(np.array(parts), axis=0, dtype=np.float64))
-    return Space(scorer.name, found)
+            vectors[word] = np.asarray(np.sum(np.array(parts), axis=0, dtype=np.float64))
+    return Space(scorer.name, vectors)
 
 
 def random(words: Iterable[str], dimension: int, seed: int) -> Space:

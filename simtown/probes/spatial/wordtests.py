@@ -1,7 +1,8 @@
-"""Two tests with right answers: analogies of opposites, and the odd one out (section 5 of Ghanimifard and Dobnik 2019).
+"""Two tests with right answers: analogies of opposites, and the odd one out (section 5 of Ghanimifard and
+Dobnik 2019).
 
-Every question is right or wrong, so that two spaces can be compared question by question; questions about the same words stand and fall
-together, so that they are drawn together for intervals.
+Every question is right or wrong, so that two spaces can be compared question by question; questions about the
+same words stand and fall together, so that they are drawn together for intervals.
 """
 
 from __future__ import annotations
@@ -22,7 +23,15 @@ REPLICATES = 2000
 
 @dataclass(frozen=True)
 class Analogy:
-    """a1 is to a2 as b1 is to b2, to be found among the candidates."""
+    """A question: a1 is to a2 as b1 is to what?
+
+    Attributes:
+        a1: a word.
+        a2: its opposite.
+        b1: another word.
+        b2: the right answer, the opposite of b1.
+        candidates: the words to choose among.
+    """
 
     a1: str
     a2: str
@@ -38,7 +47,13 @@ class Analogy:
 
 @dataclass(frozen=True)
 class Trio:
-    """Two words of a kind and an odd one."""
+    """Two words of a kind and an odd one.
+
+    Attributes:
+        one: a word of the kind.
+        other: another word of the kind.
+        odd: a word of another kind.
+    """
 
     one: str
     other: str
@@ -51,7 +66,7 @@ class Trio:
 
 
 @dataclass(frozen=True)
-class Answers:
+class AnalogyAnswers:
     """What a space got right.
 
     Attributes:
@@ -68,43 +83,67 @@ class Answers:
 
 
 def analogies(opposites: Sequence[tuple[str, str]] = OPPOSITES) -> list[Analogy]:
-    """All questions of two pairs in every order: 120 for 6 pairs. Candidates are all words but the three that are given."""
+    """All questions of two pairs in every order: 120 for 6 pairs.
+
+    Candidates are all words but the three that are given.
+    """
     words = [w for pair in opposites for w in pair]
-    made = []
+    questions = []
     for p, q in permutations(opposites, 2):
         for (a1, a2), (b1, b2) in product((p, p[::-1]), (q, q[::-1])):
-            made.append(Analogy(a1, a2, b1, b2, tuple(w for w in words if w not in (a1, a2, b1))))
-    return made
+            questions.append(Analogy(a1, a2, b1, b2, tuple(w for w in words if w not in (a1, a2, b1))))
+    return questions
 
 
 def trios(kinds: Sequence[Sequence[str]] = KINDS) -> list[Trio]:
-    """Every two words of a kind with every word of another: 88 sets, which the paper counts in all 6 orders (528 items)."""
-    return [Trio(a, b, odd) for kind in kinds for a, b in combinations(kind, 2) for other in kinds if other is not kind for odd in other]
+    """Every two words of a kind with every word of another: 88 sets, which the paper counts in all 6 orders
+    (528 items).
+    """
+    return [
+        Trio(a, b, odd)
+        for kind in kinds
+        for a, b in combinations(kind, 2)
+        for other in kinds
+        if other is not kind
+        for odd in other
+    ]
 
 
-def answer_analogies(space: Space, questions: Sequence[Analogy], normalised: bool = False) -> Answers:
+def answer_analogies(space: Space, questions: Sequence[Analogy], normalised: bool = False) -> AnalogyAnswers:
     """A question is right if b2 has the largest dot product with a2 - a1 + b1 among the candidates.
 
-    normalised: the candidates' vectors are brought to length 1 first (cosines). Raises ValueError for a word without a vector.
+    Args:
+        space: the vectors.
+        questions: what is asked.
+        normalised: bring the candidates' vectors to length 1 first (cosines).
+
+    Raises:
+        ValueError: a word has no vector.
     """
     words = list(dict.fromkeys(w for q in questions for w in (q.a1, q.a2, q.b1, *q.candidates)))
     at, matrix = {w: i for i, w in enumerate(words)}, space.matrix(words)
     likeness = matrix @ (unit(matrix) if normalised else matrix).T
-    right = []
+    correct = []
     for q in questions:
         scores = likeness[at[q.a2]] - likeness[at[q.a1]] + likeness[at[q.b1]]
         candidates = [at[w] for w in q.candidates]
-        right.append(candidates[int(scores[candidates].argmax())] == at[q.b2])
-    return Answers(np.array(right), _numbers([q.group for q in questions]))
+        correct.append(candidates[int(scores[candidates].argmax())] == at[q.b2])
+    return AnalogyAnswers(np.array(correct), _numbers([q.group for q in questions]))
 
 
-def answer_trios(space: Space, questions: Sequence[Trio], measure: Measure = cosine) -> Answers:
-    """A question is right if the two words of a kind are the most alike of the three. Raises ValueError for a word without a vector."""
+def answer_trios(space: Space, questions: Sequence[Trio], measure: Measure = cosine) -> AnalogyAnswers:
+    """A question is right if the two words of a kind are the most alike of the three.
+
+    Raises:
+        ValueError: a word has no vector.
+    """
     words = list(dict.fromkeys(w for q in questions for w in (q.one, q.other, q.odd)))
     at, alike = {w: i for i, w in enumerate(words)}, measure(space.matrix(words))
-    one, other, odd = (np.array([at[getattr(q, name)] for q in questions]) for name in ("one", "other", "odd"))
-    right = (alike[one, other] > alike[one, odd]) & (alike[one, other] > alike[other, odd])
-    return Answers(right, _numbers([q.group for q in questions]))
+    one, other, odd = (
+        np.array([at[getattr(q, name)] for q in questions]) for name in ("one", "other", "odd")
+    )
+    correct = (alike[one, other] > alike[one, odd]) & (alike[one, other] > alike[other, odd])
+    return AnalogyAnswers(correct, _numbers([q.group for q in questions]))
 
 
 def _numbers(keys: Sequence[frozenset[str]]) -> np.ndarray:
@@ -112,7 +151,7 @@ def _numbers(keys: Sequence[frozenset[str]]) -> np.ndarray:
     return np.array([places.setdefault(key, len(places)) for key in keys])
 
 
-def accuracies(answers: Answers, seed: int = 0) -> np.ndarray:
+def accuracies(answers: AnalogyAnswers, seed: int = 0) -> np.ndarray:
     """(REPLICATES,) accuracy where groups of questions are drawn with replacement."""
     count = int(answers.groups.max()) + 1
     times = statistics.group_draws(count, REPLICATES, seed)
@@ -122,8 +161,15 @@ def accuracies(answers: Answers, seed: int = 0) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Difference:
-    """Two spaces on the same questions: accuracy of the first less that of the second, its 95 % interval, McNemar's exact p."""
+class AccuracyDifference:
+    """Two spaces on the same questions.
+
+    Attributes:
+        difference: accuracy of the first less that of the second.
+        low: of its 95 % interval.
+        high: of its 95 % interval.
+        p: McNemar's, exact.
+    """
 
     difference: float
     low: float
@@ -131,9 +177,13 @@ class Difference:
     p: float
 
 
-def compare(a: Answers, b: Answers) -> Difference:
-    """Raises ValueError where the questions differ."""
+def compare(a: AnalogyAnswers, b: AnalogyAnswers) -> AccuracyDifference:
+    """Compare two spaces question by question.
+
+    Raises:
+        ValueError: the questions differ.
+    """
     if not np.array_equal(a.groups, b.groups):
         raise ValueError("two spaces can be compared on the same questions only")
     low, high = statistics.interval(accuracies(a) - accuracies(b))
-    return Difference(a.accuracy - b.accuracy, low, high, statistics.mcnemar(a.right, b.right).exact)
+    return AccuracyDifference(a.accuracy - b.accuracy, low, high, statistics.mcnemar(a.right, b.right).exact)

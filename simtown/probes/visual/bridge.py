@@ -1,8 +1,10 @@
-"""The bridge to the town: what a language model that read of its vehicles believes of their colours, as reporting bias grows.
+"""The bridge to the town: what a language model that read of its vehicles believes of their colours, as
+reporting bias grows.
 
-The town knows how each kind of vehicle is painted, and its captions leave out what is typical as often as they are told to. For each bias
-a model is trained on the captions alone, asked for the colour of every kind, and compared with the truth: an experiment that no natural
-corpus allows, for there neither the truth nor the bias is known.
+The town knows how each kind of vehicle is painted, and its captions leave out what is typical as often as
+they are told to. For each bias a model is trained on the captions alone, asked for the colour of every kind,
+and compared with the truth: an experiment that no natural corpus allows, for there neither the truth nor the
+bias is known.
 """
 
 from __future__ import annotations
@@ -18,18 +20,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from simtown.assets.catalogue import ENTITIES
+from simtown.assets.catalogue import ENTITIES, NAMED_BY_COLOUR
+from simtown.core.files import ForeignDirectoryError, claimed, folder, replacing, save_json, save_text
+from simtown.core.plots import new_figure, save_figure
+from simtown.core.tables import markdown_table
 from simtown.datasets.captioned import caption_blocks
-from simtown.datasets.reader import Dataset as Town
-from simtown.files import ForeignDirectoryError, claimed, folder, replacing, save_json, save_text
-from simtown.language.colours import COLOURS, by_kind, seen, tells
-from simtown.probes import statistics
-from simtown.probes.lm.train import LMSettings, Watcher, train
+from simtown.datasets.reader import Dataset
+from simtown.language.colours import COLOURS, by_kind, seen
+from simtown.probes import elicit, judging, plots, statistics
+from simtown.probes.items import GROUPS, grouped
+from simtown.probes.lm.train import LMCallback, LMSettings, train
 from simtown.probes.scorers import open_scorer
 from simtown.probes.scorers.base import Scorer
-from simtown.probes.visual import elicit, figures, metrics
-from simtown.probes.visual.dataset import GROUPS, grouped
-from simtown.quoting import markdown_table
 
 #: How captions tell a colour, and so how the model is asked.
 TEMPLATES = ("the [X] is [Y]", "the [Y] [X]")
@@ -41,7 +43,7 @@ BATCH = 32
 
 
 @dataclass(frozen=True)
-class Kinds:
+class NeutralKinds:
     """The kinds of a data set whose names tell no colour.
 
     Attributes:
@@ -53,33 +55,45 @@ class Kinds:
     truth: np.ndarray
 
     @staticmethod
-    def of(town: Town) -> Kinds:
-        """Those of the training scenes. Raises ValueError for fewer than two."""
+    def of(town: Dataset) -> NeutralKinds:
+        """Those of the training scenes. Raises ValueError if there are fewer than two."""
         scenes = town.train.scenes()
         truth = by_kind(scenes.entity, seen(scenes))
-        kept = [i for i, name in enumerate(ENTITIES) if np.isfinite(truth[i]).all() and not tells(name)]
+        kept = [
+            i
+            for i, name in enumerate(ENTITIES)
+            if np.isfinite(truth[i]).all() and name not in NAMED_BY_COLOUR
+        ]
         if len(kept) < 2:
             raise ValueError(
-                f"{town.path} shows {len(kept)} kinds of vehicles whose names tell no colour: two are needed, give --entities 20"
+                f"{town.path} shows {len(kept)} kinds of vehicles whose names tell no colour: two are "
+                "needed, give --entities 20"
             )
-        return Kinds(tuple(ENTITIES[i] for i in kept), truth[kept])
+        return NeutralKinds(tuple(ENTITIES[i] for i in kept), truth[kept])
 
     def said(self, bias: float) -> np.ndarray:
-        """(k, 12) how often each colour is expected among those that captions say of a kind: a faithful reader's belief. bias: below 1."""
+        """(k, 12) how often each colour is expected among those that captions say of a kind: a faithful
+        reader's belief. bias: below 1.
+        """
         spoken = self.truth.copy()
         spoken[np.arange(len(spoken)), self.truth.argmax(axis=1)] *= 1 - bias
         return spoken / spoken.sum(axis=1, keepdims=True)
 
 
 def recovered(scorer: Scorer, names: Sequence[str]) -> np.ndarray:
-    """(t, k, 12) float64 a model's distribution over COLOURS for every kind, by each of TEMPLATES; its belief is their mean."""
+    """(t, k, 12) float64 a model's distribution over COLOURS for every kind, by each of TEMPLATES; its belief
+    is their mean.
+    """
     logprobs = elicit.by_template(scorer, TEMPLATES, names, [(colour,) for colour in COLOURS], "corrected")
     result: np.ndarray = np.exp(logprobs - np.logaddexp.reduce(logprobs, axis=2, keepdims=True))
     return result
 
 
 def divergence(truth: np.ndarray, belief: np.ndarray) -> np.ndarray:
-    """(k,) bits by which a belief misses the truth, KL(truth ‖ belief); infinite where it rules out what is. Both (k, c)."""
+    """(k,) bits by which a belief misses the truth, KL(truth ‖ belief); infinite where it rules out what is.
+
+    Both (k, c).
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(truth > 0, truth * np.log2(truth / belief), 0.0)
     result: np.ndarray = terms.sum(axis=1)
@@ -87,63 +101,101 @@ def divergence(truth: np.ndarray, belief: np.ndarray) -> np.ndarray:
 
 
 def measured(truth: np.ndarray, belief: np.ndarray) -> dict[str, Any]:
-    """Divergence in bits, Spearman's ρ and whether the commonest colour comes first, each with its 95 % interval over kinds; by group."""
-    each = {"divergence": divergence(truth, belief), "rho": metrics.spearman_rows(belief, truth),
-            "first": (truth.argmax(axis=1) == belief.argmax(axis=1)).astype(float)}  # fmt: skip
+    """Divergence in bits, Spearman's ρ and whether the commonest colour comes first, each with its 95 %
+    interval over kinds; by group.
+    """
+    each = {
+        "divergence": divergence(truth, belief),
+        "rho": judging.spearman_rows(belief, truth),
+        "first": (truth.argmax(axis=1) == belief.argmax(axis=1)).astype(float),
+    }
     member = grouped(truth, "release")
-    found: dict[str, Any] = {}
+    measures: dict[str, Any] = {}
     for name, values in each.items():
         low, high = statistics.mean_interval(values)
         groups = {g: float(values[member == g].mean()) for g in GROUPS if (member == g).any()}
-        found[name] = {"mean": float(values.mean()), "low": low, "high": high, **groups}
-    return found
+        measures[name] = {"mean": float(values.mean()), "low": low, "high": high, **groups}
+    return measures
 
 
 def run(
-    town: Town, biases: Sequence[float], epochs: int, out: Path, watching: Callable[[str], AbstractContextManager[Watcher]]
+    town: Dataset,
+    biases: Sequence[float],
+    epochs: int,
+    out: Path,
+    watching: Callable[[str], AbstractContextManager[LMCallback]],
 ) -> dict[str, Any]:
-    """Captions, model and measures for every bias, in a directory each; the content of bridge.json. What is there already is gone on with.
+    """Write captions, model and measures for every bias, each in a directory; returns what bridge.json says.
+
+    What an earlier run made is kept.
 
     Raises:
-        ValueError: a bias that is not in [0, 1), or too few kinds. ForeignDirectoryError: the directory holds another experiment.
+        ValueError: a bias that is not in [0, 1), or too few kinds.
+        ForeignDirectoryError: the directory holds another experiment.
     """
     if not biases or any(not 0 <= bias < 1 for bias in biases):
-        raise ValueError("--bias lists probabilities from 0 to below 1, with commas between, such as 0,0.5,0.95")
-    kinds = Kinds.of(town)
+        raise ValueError(
+            "--bias lists probabilities from 0 to below 1, with commas between, such as 0,0.5,0.95"
+        )
+    kinds = NeutralKinds.of(town)
     settings = LMSettings("lstm", epochs, VOCABULARY, BATCH, 0.003, 0)
-    told: dict[str, Any] = {"format": FORMAT, "town": town.name, "epochs": epochs, "kinds": len(kinds.names), "bias": {}}
-    rows: dict[str, list[Any]] = {name: [] for name in ("bias", "kind", "color", "truth", "said", "recovered")}
+    summary: dict[str, Any] = {
+        "format": FORMAT,
+        "town": town.name,
+        "epochs": epochs,
+        "kinds": len(kinds.names),
+        "bias": {},
+    }
+    rows: dict[str, list[Any]] = {
+        name: [] for name in ("bias", "kind", "color", "truth", "said", "recovered")
+    }
     beliefs = []
-    guess = np.tile(metrics.prior(kinds.truth), (len(kinds.names), 1))
-    told["prior"] = measured(kinds.truth, guess)
-    told["ceiling_rho"] = float(metrics.ceiling_rows(kinds.truth).mean())
+    guess = np.tile(judging.prior(kinds.truth), (len(kinds.names), 1))
+    summary["prior"] = measured(kinds.truth, guess)
+    summary["ceiling_rho"] = float(judging.ceiling_rows(kinds.truth).mean())
     with claimed(out, "simtown probe visual bridge"):
         for bias in sorted(set(biases)):
             place = folder(out, f"bias-{bias:g}")
             corpus = _captions(town, bias, place)
-            with watching(f"train {place / 'lm'}") as watcher:
-                run_told = train(settings, corpus, folder(place, "lm"), watcher)
-            told_by, said = recovered(open_scorer(f"lstm:{place / 'lm'}"), kinds.names), kinds.said(bias)
-            belief = told_by.mean(axis=0)
+            with watching(f"train {place / 'lm'}") as progress:
+                run_summary = train(settings, corpus, folder(place, "lm"), progress)
+            by_template, captioned = (
+                recovered(open_scorer(f"lstm:{place / 'lm'}"), kinds.names),
+                kinds.said(bias),
+            )
+            belief = by_template.mean(axis=0)
             beliefs.append((bias, belief))
-            told["bias"][f"{bias:g}"] = {"model": measured(kinds.truth, belief), "captions": measured(kinds.truth, said),
-                                         "templates": {template: float(divergence(kinds.truth, one).mean())
-                                                       for template, one in zip(TEMPLATES, told_by, strict=True)},
-                                         "validation_perplexity": run_told["validation_perplexity"]}  # fmt: skip
+            summary["bias"][f"{bias:g}"] = {
+                "model": measured(kinds.truth, belief),
+                "captions": measured(kinds.truth, captioned),
+                "templates": {
+                    template: float(divergence(kinds.truth, recovered_share).mean())
+                    for template, recovered_share in zip(TEMPLATES, by_template, strict=True)
+                },
+                "validation_perplexity": run_summary["validation_perplexity"],
+            }
             for i, kind in enumerate(kinds.names):
                 for c, colour in enumerate(COLOURS):
-                    for column, value in zip(rows, (bias, kind, colour, kinds.truth[i, c], said[i, c], belief[i, c]), strict=True):
+                    for column, value in zip(
+                        rows,
+                        (bias, kind, colour, kinds.truth[i, c], captioned[i, c], belief[i, c]),
+                        strict=True,
+                    ):
                         rows[column].append(value)
-        save_json(out / NAME, told)
+        save_json(out / NAME, summary)
         with replacing(out / "bridge.parquet") as temporary:
             pq.write_table(pa.table(rows), temporary)
-        save_text(out / "bridge.md", table(told))
-        figure(kinds, beliefs, told, out / "bridge.png")
-    return told
+        save_text(out / "bridge.md", table(summary))
+        figure(kinds, beliefs, summary, out / "bridge.png")
+    return summary
 
 
-def _captions(town: Town, bias: float, place: Path) -> Path:
-    """The captions' file, made if need be. Raises ForeignDirectoryError where other ones are."""
+def _captions(town: Dataset, bias: float, place: Path) -> Path:
+    """The captions' file, made if need be.
+
+    Raises:
+        ForeignDirectoryError: the directory has captions of other scenes.
+    """
     path = place / "captions.txt"
     with replacing(path) as made:
         with open(made, "wb") as file:
@@ -153,11 +205,12 @@ def _captions(town: Town, bias: float, place: Path) -> Path:
     return path
 
 
-def table(told: dict[str, Any]) -> str:
+def table(summary: dict[str, Any]) -> str:
     """What was found, in Markdown: a line for every bias, and the prior."""
 
-    def cell(one: dict[str, float], times: float = 1.0, digits: int = 2) -> str:
-        return f"{times * one['mean']:.{digits}f} [{times * one['low']:.{digits}f}, {times * one['high']:.{digits}f}]"
+    def cell(measure: dict[str, float], times: float = 1.0, digits: int = 2) -> str:
+        mean, low, high = (f"{times * measure[key]:.{digits}f}" for key in ("mean", "low", "high"))
+        return f"{mean} [{low}, {high}]"
 
     heads = (
         "bias",
@@ -169,26 +222,46 @@ def table(told: dict[str, Any]) -> str:
         *(f"KL, {g}" for g in GROUPS),
     )
     lines = [heads]
-    for bias, one in told["bias"].items():
-        model = one["model"]
-        lines.append((bias, cell(model["divergence"]), f"{abs(one['captions']['divergence']['mean']):.2f}",
-                      *(f"{one['templates'][t]:.2f}" for t in TEMPLATES), cell(model["rho"], 100, 1),
-                      cell(model["first"], 100, 0), *(f"{model['divergence'].get(g, float('nan')):.2f}" for g in GROUPS)))  # fmt: skip
-    prior, blank = told["prior"], ("",) * (1 + len(TEMPLATES))
-    lines.append(("prior", cell(prior["divergence"]), *blank, cell(prior["rho"], 100, 1), cell(prior["first"], 100, 0),
-                  *(f"{prior['divergence'].get(g, float('nan')):.2f}" for g in GROUPS)))  # fmt: skip
-    text = markdown_table(lines, ["---:"] * len(heads))
-    return (f"{text}\n\nThe truth against a model's belief: means over {told['kinds']} kinds with 95 % intervals. Who believes just what "
-            f"captions say has the second number; the prior is the mean of all kinds. Ceiling of ρ × 100: "
-            f"{100 * told['ceiling_rho']:.1f}.\n")  # fmt: skip
+    for bias, measure in summary["bias"].items():
+        model = measure["model"]
+        lines.append(
+            (
+                bias,
+                cell(model["divergence"]),
+                f"{abs(measure['captions']['divergence']['mean']):.2f}",
+                *(f"{measure['templates'][t]:.2f}" for t in TEMPLATES),
+                cell(model["rho"], 100, 1),
+                cell(model["first"], 100, 0),
+                *(f"{model['divergence'].get(g, float('nan')):.2f}" for g in GROUPS),
+            )
+        )
+    prior, blank = summary["prior"], ("",) * (1 + len(TEMPLATES))
+    lines.append(
+        (
+            "prior",
+            cell(prior["divergence"]),
+            *blank,
+            cell(prior["rho"], 100, 1),
+            cell(prior["first"], 100, 0),
+            *(f"{prior['divergence'].get(g, float('nan')):.2f}" for g in GROUPS),
+        )
+    )
+    text = markdown_table(lines, words=0)
+    return (
+        f"{text}\n\nThe truth against a model's belief: means over {summary['kinds']} kinds with 95 % "
+        "intervals. Who believes just what captions say has the second number; the prior is the mean of "
+        f"all kinds. Ceiling of ρ × 100: {100 * summary['ceiling_rho']:.1f}.\n"
+    )
 
 
-def figure(kinds: Kinds, beliefs: Sequence[tuple[float, np.ndarray]], told: dict[str, Any], path: Path) -> None:
-    """Above, true against recovered shares at every bias, a point a kind and colour; below, divergence and ρ as the bias grows."""
-    from matplotlib.figure import Figure
-
+def figure(
+    kinds: NeutralKinds, beliefs: Sequence[tuple[float, np.ndarray]], summary: dict[str, Any], path: Path
+) -> None:
+    """Above, true against recovered shares at every bias, a point a kind and colour; below, divergence and ρ
+    as the bias grows.
+    """
     n = len(beliefs)
-    drawn = Figure(figsize=(max(2.4 * n, 7.5), 6.6), dpi=150, layout="constrained", facecolor="white")
+    drawn = new_figure(max(2.4 * n, 7.5), 6.6)
     halves: Any = drawn.subfigures(2, 1, height_ratios=(1, 1.1))
     upper, lower = halves
     panels = upper.subplots(1, n, sharey=True, squeeze=False)[0]
@@ -197,11 +270,18 @@ def figure(kinds: Kinds, beliefs: Sequence[tuple[float, np.ndarray]], told: dict
     typical[at, kinds.truth.argmax(axis=1)] = True
     line = np.linspace(0, 1, 101)
     for panel, (bias, belief) in zip(panels, beliefs, strict=True):
-        figures.plain(panel)
+        plots.plain(panel)
         panel.plot([0, 1], [0, 1], color="#9A9A9A", linewidth=0.9)
-        panel.plot(line, line * (1 - bias) / np.maximum(1 - line * bias, 1e-9), "--", color="#333333", linewidth=1.1)
-        for chosen, colour, name in ((~typical, "#0072B2", "other colours"), (typical, "#D55E00", "the typical one")):
-            panel.scatter(kinds.truth[chosen], belief[chosen], s=11, color=colour, alpha=0.65, linewidths=0, label=name)
+        panel.plot(
+            line, line * (1 - bias) / np.maximum(1 - line * bias, 1e-9), "--", color="#333333", linewidth=1.1
+        )
+        for chosen, colour, name in (
+            (~typical, "#0072B2", "other colours"),
+            (typical, "#D55E00", "the typical one"),
+        ):
+            panel.scatter(
+                kinds.truth[chosen], belief[chosen], s=11, color=colour, alpha=0.65, linewidths=0, label=name
+            )
         panel.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), box_aspect=1)
         panel.set_xlabel("true share", fontsize=8.5, color="#333333")
         panel.set_title(f"bias {bias:g}", fontsize=9.5, loc="left", color="#333333")
@@ -213,19 +293,32 @@ def figure(kinds: Kinds, beliefs: Sequence[tuple[float, np.ndarray]], told: dict
         (left, "divergence", 1, "KL(truth ‖ belief), bits: lower is better"),
         (right, "rho", 100, "Spearman ρ × 100 with the truth: higher is better"),
     ):
-        figures.plain(panel)
+        plots.plain(panel)
         for source, style, colour, name in (
             ("captions", "--", "#333333", "what captions say (dashed above, too)"),
             ("model", "-o", "#D55E00", "the model; bars: 95 %"),
         ):
-            found = [told["bias"][f"{bias:g}"][source][measure] for bias in x]
-            mean, low, high = (times * np.array([one[key] for one in found]) for key in ("mean", "low", "high"))
+            summaries = [summary["bias"][f"{bias:g}"][source][measure] for bias in x]
+            mean, low, high = (
+                times * np.array([numbers[key] for numbers in summaries]) for key in ("mean", "low", "high")
+            )
             error = [mean - low, high - mean] if source == "model" else None
             panel.errorbar(x, mean, error, fmt=style, color=colour, linewidth=1.4, markersize=4, label=name)
-        panel.axhline(times * told["prior"][measure]["mean"], color="#9A9A9A", linestyle=":", label="the mean of all kinds")
+        panel.axhline(
+            times * summary["prior"][measure]["mean"],
+            color="#9A9A9A",
+            linestyle=":",
+            label="the mean of all kinds",
+        )
         panel.set_title(title, fontsize=9.5, loc="left", color="#333333")
-        panel.set_xlabel("reporting bias: probability that a kind's typical colour goes unsaid", fontsize=8.5, color="#333333")
-    right.axhline(100 * told["ceiling_rho"], color="#009E73", linewidth=1, label="ceiling of a ranking without ties")
+        panel.set_xlabel(
+            "reporting bias: probability that a kind's typical colour goes unsaid",
+            fontsize=8.5,
+            color="#333333",
+        )
+    right.axhline(
+        100 * summary["ceiling_rho"], color="#009E73", linewidth=1, label="ceiling of a ranking without ties"
+    )
     left.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(0, 0.9))
     right.legend(fontsize=8, frameon=False, loc="lower left", bbox_to_anchor=(0, 0.06))
-    figures.save(drawn, path)
+    save_figure(drawn, path)

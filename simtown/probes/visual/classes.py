@@ -1,4 +1,6 @@
-"""What can be said of a thing: colour, shape and material with the words of each class (Table 7), and sizes (Table 8)."""
+"""What can be said of a thing: colour, shape and material with the words of each class (Table 7), and sizes
+(Table 8).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Relation:
+class VisualRelation:
     """A relation between a noun and one of a few classes.
 
     Attributes:
@@ -28,33 +30,51 @@ class Relation:
         return {word: i for i, words in enumerate(self.words.values()) for word in words}
 
 
-def _relation(name: str, threshold: int, table: str) -> Relation:
+def _relation(name: str, threshold: int, table: str) -> VisualRelation:
     """From "class (word, word); class"."""
     words = {}
     for entry in table.split(";"):
         head, _, more = entry.strip().partition(" (")
         words[head] = (head, *(w.strip() for w in more.rstrip(")").split(",") if w.strip()))
-    return Relation(name, words, threshold)
+    return VisualRelation(name, words, threshold)
 
 
-COLOR = _relation("color", 5, "black; blue (aqua, azure, cyan, indigo, navy); brown (khaki, tan); gray (grey); green (turquoise); "
-                  "orange (amber); pink (magenta); purple (lavender, violet); red (burgundy, crimson, maroon, scarlet); silver; "
-                  "white (beige); yellow (blond, gold, golden)")  # fmt: skip
-SHAPE = _relation("shape", 1, "cross; heart; octagon; oval; polygon (heptagon, hexagon, pentagon); rectangle; rhombus (diamond); "
-                  "round (circle); semicircle; square; star; triangle")  # fmt: skip
-MATERIAL = _relation("material", 2, "bronze (copper); ceramic; cloth; concrete; cotton; denim; glass; gold; iron; jade; leather; metal; "
-                     "paper; plastic; rubber; stone (cobblestone, slate); tin (pewter); wood (wooden)")  # fmt: skip
+COLOR = _relation(
+    "color",
+    5,
+    "black; blue (aqua, azure, cyan, indigo, navy); brown (khaki, tan); gray (grey); green (turquoise); "
+    "orange (amber); pink (magenta); purple (lavender, violet); red (burgundy, crimson, maroon, scarlet); "
+    "silver; white (beige); yellow (blond, gold, golden)",
+)
+SHAPE = _relation(
+    "shape",
+    1,
+    "cross; heart; octagon; oval; polygon (heptagon, hexagon, pentagon); rectangle; rhombus (diamond); "
+    "round (circle); semicircle; square; star; triangle",
+)
+MATERIAL = _relation(
+    "material",
+    2,
+    "bronze (copper); ceramic; cloth; concrete; cotton; denim; glass; gold; iron; jade; leather; metal; "
+    "paper; plastic; rubber; stone (cobblestone, slate); tin (pewter); wood (wooden)",
+)
 RELATIONS = {relation.name: relation for relation in (COLOR, SHAPE, MATERIAL)}
 #: Two things that are seen together at most this often are not said to co-occur.
 COOCCURRENCE_THRESHOLD = 8
 
 #: Sizes from the smallest, and the nouns of each.
-SIZES: dict[str, tuple[str, ...]] = {name: tuple(words.split()) for name, words in {
-    "tiny": "ant leaf earring candle lip ear eye nose pebble shrimp pendant spoon dirt pill bee",
-    "small": "bird tomato pizza purse bowl cup mug tape plate potato bottle faucet pot knob dish book laptop menu flower pillow clock "
-             "teapot lobster duck balloon helmet hand face lemon microphone foot towel shoe",
-    "medium": "human door dog cat window lamp chair tire tv table desk sink guitar bicycle umbrella printer scooter pumpkin monitor bag "
-              "coat vase deer horse kite",
-    "large": "elephant car tree suv pillar stairway bed minivan fireplace bus boat cheetah wall balcony bear lion",
-    "huge": "building airplane plane clocktower tower earth pool mountain sky road house hotel tank town city dinosaur whale school",
-}.items()}  # fmt: skip
+SIZES: dict[str, tuple[str, ...]] = {
+    name: tuple(words.split())
+    for name, words in {
+        "tiny": "ant leaf earring candle lip ear eye nose pebble shrimp pendant spoon dirt pill bee",
+        "small": "bird tomato pizza purse bowl cup mug tape plate potato bottle faucet pot knob dish book "
+        "laptop menu flower pillow clock teapot lobster duck balloon helmet hand face lemon "
+        "microphone foot towel shoe",
+        "medium": "human door dog cat window lamp chair tire tv table desk sink guitar bicycle umbrella "
+        "printer scooter pumpkin monitor bag coat vase deer horse kite",
+        "large": "elephant car tree suv pillar stairway bed minivan fireplace bus boat cheetah wall "
+        "balcony bear lion",
+        "huge": "building airplane plane clocktower tower earth pool mountain sky road house hotel tank "
+        "town city dinosaur whale school",
+    }.items()
+}

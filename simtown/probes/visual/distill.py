@@ -1,11 +1,12 @@
-"""Knowledge distillation (section 4.2): a student that learns to say, of masked text, what a teacher says of it.
+"""Knowledge distillation (section 4.2): a student that learns to say, of masked text, what a teacher says of
+it.
 
-Kullback-Leibler divergence of the student's distribution from the teacher's at every position, mean over sentences; temperature 1.
+Kullback-Leibler divergence of the student's distribution from the teacher's at every position, mean over
+sentences; temperature 1.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,14 +16,15 @@ from typing import Any
 import numpy as np
 import torch
 
-import simtown
-from simtown.files import ForeignDirectoryError, claimed, save_json
+from simtown.core.files import as_json, claimed, save_json
+from simtown.core.progress import Progress
+from simtown.core.quoting import without_folders
+from simtown.core.runs import require_empty
+from simtown.core.version import __version__
 from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Scorer
 from simtown.probes.visual.tuning import masked_of
-from simtown.progress import Progress
-from simtown.quoting import without_folders
-from simtown.visualgenome.corpus import Corpus
+from simtown.text.corpus import Corpus
 
 NAME = "distill.json"
 #: Share of tokens that are masked; AdamW's weight decay; longest text in tokens.
@@ -30,8 +32,15 @@ MASKED, DECAY, LONGEST = 0.15, 0.01, 35
 
 
 @dataclass(frozen=True)
-class Settings:
-    """epochs: passes over the corpus. batch: sentences. learning_rate: at first; it falls linearly to zero. seed: of order and masks."""
+class DistillSettings:
+    """What decides a distilled model.
+
+    Attributes:
+        epochs: passes over the corpus.
+        batch: sentences a step.
+        learning_rate: at first; it falls linearly to zero.
+        seed: of order and masks.
+    """
 
     epochs: int = 1
     batch: int = 64
@@ -39,52 +48,68 @@ class Settings:
     seed: int = 0
 
     def check(self) -> None:
-        """Raises ValueError for a number that cannot be."""
+        """Raises ValueError if a number is out of range."""
         if self.epochs < 1 or self.batch < 1 or not self.learning_rate > 0:
             raise ValueError("--epochs and --batch must be at least 1, --lr above 0")
 
 
 def divergence(teacher: torch.Tensor, student: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
-    """KL(teacher || student) summed over real positions, per sentence. (n, t, v) logits twice, (n, t) 1 where a token is."""
+    """KL(teacher || student) summed over real positions, per sentence. (n, t, v) logits twice, (n, t) 1 where
+    a token is.
+    """
     a, b = teacher.log_softmax(-1), student.log_softmax(-1)
     return ((a.exp() * (a - b)).sum(-1) * real).sum() / len(real)
 
 
-def distill(teacher: Scorer, student: Scorer, corpus: Path, out: Path, settings: Settings) -> dict[str, Any]:
+def distill(
+    teacher: Scorer, student: Scorer, corpus: Path, out: Path, settings: DistillSettings
+) -> dict[str, Any]:
     """Train the student, and write it in Hugging Face's layout; the content of distill.json.
 
     Raises:
-        UnableError: one is no masked model. ValueError: their vocabularies differ, or the corpus has no text.
+        UnableError: one is no masked model.
+        ValueError: their vocabularies differ, or the corpus has no text.
         ForeignDirectoryError: `out` has anything in it.
     """
     settings.check()
     a, b = masked_of(teacher), masked_of(student)
     if a.tokenizer.get_vocab() != b.tokenizer.get_vocab():
-        raise ValueError(f"{teacher.name} and {student.name} have different vocabularies: their distributions cannot be compared")
+        raise ValueError(
+            f"{teacher.name} and {student.name} have different vocabularies: their distributions cannot be "
+            "compared"
+        )
     with claimed(out, "simtown probe visual distill"):
-        there = sorted(p.name for p in out.iterdir())
-        if there:
-            raise ForeignDirectoryError(f"{out} holds {there[0]}: give another --out, or delete it")
+        require_empty(out)
         texts = [
-            ids for sentence in Corpus(corpus) if len(ids := b.tokenizer(sentence, truncation=True, max_length=LONGEST)["input_ids"]) > 2
+            ids
+            for sentence in Corpus(corpus)
+            if len(ids := b.tokenizer(sentence, truncation=True, max_length=LONGEST)["input_ids"]) > 2
         ]
         if not texts:
             raise ValueError(f"{corpus} holds no text")
-        begun = perf_counter()
+        started = perf_counter()
         losses = _train(a, b, texts, settings, out)
         with quietly():
             b.model.save_pretrained(out)
         b.tokenizer.save_pretrained(out)
         models = {"teacher": without_folders(teacher.name), "student": without_folders(student.name)}
-        content = {"version": simtown.__version__, **models, "corpus": corpus.name,
-                   **asdict(settings), "texts": len(texts), "divergence_first": float(np.mean(losses[:20])),
-                   "divergence_last": float(np.mean(losses[-20:])),
-                   "seconds": perf_counter() - begun}  # fmt: skip
-        save_json(out / NAME, json.loads(json.dumps(content)))
+        content = {
+            "version": __version__,
+            **models,
+            "corpus": corpus.name,
+            **asdict(settings),
+            "texts": len(texts),
+            "divergence_first": float(np.mean(losses[:20])),
+            "divergence_last": float(np.mean(losses[-20:])),
+            "seconds": perf_counter() - started,
+        }
+        save_json(out / NAME, as_json(content))
     return content
 
 
-def _train(teacher: Any, student: Any, texts: list[list[int]], settings: Settings, out: Path) -> list[float]:
+def _train(
+    teacher: Any, student: Any, texts: list[list[int]], settings: DistillSettings, out: Path
+) -> list[float]:
     """The divergence of every batch."""
     rng = np.random.default_rng(settings.seed)
     model = student.model.requires_grad_(True).train()
@@ -94,23 +119,23 @@ def _train(teacher: Any, student: Any, texts: list[list[int]], settings: Setting
     losses: list[float] = []
     with Progress(f"distill {out}, steps") as bar, torch.random.fork_rng():
         torch.manual_seed(settings.seed)  # dropout
-        bar.started(steps, 0)
+        bar.on_begin(steps)
         for ids, real in _batches(student, texts, settings, rng):
             with torch.no_grad():
-                told = teacher.model(input_ids=ids, attention_mask=real).logits.float()
-            loss = divergence(told, model(input_ids=ids, attention_mask=real).logits.float(), real)
+                teacher_logits = teacher.model(input_ids=ids, attention_mask=real).logits.float()
+            loss = divergence(teacher_logits, model(input_ids=ids, attention_mask=real).logits.float(), real)
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
             schedule.step()
             losses.append(float(loss.detach()))
-            bar.advanced(1, {})
+            bar.on_progress(1)
     model.eval().requires_grad_(False)
     return losses
 
 
 def _batches(
-    scorer: Any, texts: list[list[int]], settings: Settings, rng: np.random.Generator
+    scorer: Any, texts: list[list[int]], settings: DistillSettings, rng: np.random.Generator
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Padded batches with some tokens masked, at least one a sentence; special tokens never."""
     mask, special = scorer.tokenizer.mask_token_id, set(scorer.tokenizer.all_special_ids)
@@ -120,6 +145,10 @@ def _batches(
             shown = []
             for i in batch:
                 free = [k for k, token in enumerate(texts[i]) if token not in special]
-                hidden = {free[k] for k in rng.permutation(len(free))[: max(1, round(MASKED * len(free)))]} if free else set()
+                hidden = (
+                    {free[k] for k in rng.permutation(len(free))[: max(1, round(MASKED * len(free)))]}
+                    if free
+                    else set()
+                )
                 shown.append([mask if k in hidden else token for k, token in enumerate(texts[i])])
-            yield scorer._padded(shown)
+            yield scorer.padded(shown)

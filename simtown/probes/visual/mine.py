@@ -1,4 +1,4 @@
-"""From annotations, text or ratings to a directory of distributions: what `simtown probe visual mine` does."""
+"""From annotations, text or ratings to a directory of distributions: ``simtown probe visual mine``."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ import numpy as np
 
 from simtown.probes.visual import coda, mined, mining
 from simtown.probes.visual.classes import COLOR, COOCCURRENCE_THRESHOLD, RELATIONS
-from simtown.probes.visual.release import CODA_CLASSES, Release
+from simtown.probes.visual.release import CODA_CLASSES, VisualRelease
+from simtown.text.corpus import Corpus
 from simtown.visualgenome import records
-from simtown.visualgenome.corpus import Corpus
 
-Moved = Callable[[int], None]
 #: Times that text is read: for attributes, for nouns, for their pairs.
 _PASSES = 3
 
@@ -49,38 +48,50 @@ class Sources:
     skip_bad: bool = False
 
     def check(self) -> None:
-        """Raises ValueError for sources that do not go together."""
+        """Raises ValueError if the sources do not go together."""
         if not any((self.attributes, self.graphs, self.text, self.coda)):
             raise ValueError("give --attributes, --graphs, --text or --coda: something to count in")
         if sum((bool(self.attributes or self.graphs), bool(self.text), bool(self.coda))) > 1:
             raise ValueError("annotations, text and ratings are different sources: give a directory to each")
         if self.text and not self.subjects:
-            raise ValueError("--text needs --subjects: a ViComTe release or a mined directory whose nouns to look for")
+            raise ValueError(
+                "--text needs --subjects: a ViComTe release or a mined directory whose nouns to look for"
+            )
         if self.threshold is not None and self.threshold < 0:
             raise ValueError(f"--threshold must be at least 0, not {self.threshold}")
         if self.window < 2:
             raise ValueError(f"--window must be at least 2 tokens, not {self.window}")
 
     def work(self) -> tuple[int, str]:
-        """How much `moved` will be told of, and in what: bytes of annotations, or sentences of text. A text is read once for this."""
+        """How much `progress` receives in all, and in what: bytes of annotations, or sentences of text.
+
+        A text is read once for this.
+        """
         if self.text:
-            return _PASSES * sum(1 for _ in Corpus(self.text, skip_bad=self.skip_bad).sentences()), "sentences"
-        return sum(times * p.stat().st_size for p, times in ((self.attributes, 1), (self.graphs, 2)) if p), "bytes"
+            return _PASSES * sum(
+                1 for _ in Corpus(self.text, skip_bad=self.skip_bad).sentences()
+            ), "sentences"
+        return sum(
+            times * p.stat().st_size for p, times in ((self.attributes, 1), (self.graphs, 2)) if p
+        ), "bytes"
 
 
-def mine(sources: Sources, out: Path, moved: Moved | None = None) -> dict[str, Any]:
+def mine(sources: Sources, out: Path, progress: Callable[[int], object] | None = None) -> dict[str, Any]:
     """Count, and write the directory; the content of mined.json.
 
     Raises:
-        ValueError: sources that do not go together, or nothing above the thresholds. DamagedError: a malformed record; it is named.
+        ValueError: sources that do not go together, or nothing above the thresholds.
+        DamagedError: a malformed record; it is named.
         ForeignDirectoryError: the directory has anything in it.
     """
     sources.check()
-    told: dict[str, Any] = {key: value.name if isinstance(value, Path) else value for key, value in vars(sources).items()}
+    origin: dict[str, Any] = {
+        key: value.name if isinstance(value, Path) else value for key, value in vars(sources).items()
+    }
     tables: dict[str, tuple[Sequence[str], Sequence[str], np.ndarray]] = {}
     bad = 0
     if sources.attributes:
-        things = records.attributes(sources.attributes, skip_bad=sources.skip_bad, moved=moved)
+        things = records.attributes(sources.attributes, skip_bad=sources.skip_bad, progress=progress)
         tables |= _kept(mining.from_attributes(image.attributes for image in things), sources.threshold)
         bad += things.bad
     if sources.graphs:
@@ -88,18 +99,27 @@ def mine(sources: Sources, out: Path, moved: Moved | None = None) -> dict[str, A
 
         def images() -> Iterable[list[str]]:
             nonlocal bad
-            read = records.objects(graphs, skip_bad=sources.skip_bad, moved=moved)
+            read = records.objects(graphs, skip_bad=sources.skip_bad, progress=progress)
             for image in read:
                 yield [mining.noun_of(thing.text) for thing in image.objects]
             bad = read.bad
 
-        _add_cooccurrence(tables, images, COOCCURRENCE_THRESHOLD if sources.threshold is None else sources.threshold, sources.ordered)
+        _add_cooccurrence(
+            tables,
+            images,
+            COOCCURRENCE_THRESHOLD if sources.threshold is None else sources.threshold,
+            sources.ordered,
+        )
     if sources.text and sources.subjects:
         corpus = Corpus(sources.text, skip_bad=sources.skip_bad)
         nouns = _subjects(sources.subjects)
-        tables |= _kept(mining.from_text(_counted(corpus, moved), nouns), sources.threshold or 0)
-        _add_cooccurrence(tables, lambda: mining.windows(_counted(corpus, moved), nouns, sources.window),
-                          COOCCURRENCE_THRESHOLD if sources.threshold is None else sources.threshold, sources.ordered)  # fmt: skip
+        tables |= _kept(mining.from_text(_counted(corpus, progress), nouns), sources.threshold or 0)
+        _add_cooccurrence(
+            tables,
+            lambda: mining.windows(_counted(corpus, progress), nouns, sources.window),
+            COOCCURRENCE_THRESHOLD if sources.threshold is None else sources.threshold,
+            sources.ordered,
+        )
         bad += corpus.bad
     if sources.coda:
         labels = coda.labels(sources.coda)
@@ -108,17 +128,19 @@ def mine(sources: Sources, out: Path, moved: Moved | None = None) -> dict[str, A
         tables["color"] = (COLOR.classes, list(labels), shares)
     if not tables:
         raise ValueError("nothing is above the thresholds: give more text or records, or a lower --threshold")
-    return mined.write(out, tables, {**told, "bad_records": bad}, sources.seed)
+    return mined.write(out, tables, {**origin, "bad_records": bad}, sources.seed)
 
 
-def _counted(corpus: Corpus, moved: Moved | None) -> Iterable[list[str]]:
+def _counted(corpus: Corpus, progress: Callable[[int], object] | None) -> Iterable[list[str]]:
     for sentence in corpus.sentences():
         yield sentence
-        if moved is not None:
-            moved(1)
+        if progress is not None:
+            progress(1)
 
 
-def _kept(found: dict[str, mining.Counts], threshold: int | None) -> dict[str, tuple[Sequence[str], Sequence[str], np.ndarray]]:
+def _kept(
+    found: dict[str, mining.ClassCounts], threshold: int | None
+) -> dict[str, tuple[Sequence[str], Sequence[str], np.ndarray]]:
     tables: dict[str, tuple[Sequence[str], Sequence[str], np.ndarray]] = {}
     for name, counts in found.items():
         subjects, table = counts.kept(RELATIONS[name].threshold if threshold is None else threshold)
@@ -127,8 +149,12 @@ def _kept(found: dict[str, mining.Counts], threshold: int | None) -> dict[str, t
     return tables
 
 
-def _add_cooccurrence(tables: dict[str, tuple[Sequence[str], Sequence[str], np.ndarray]], images: Callable[[], Iterable[Sequence[str]]],
-                      threshold: int, ordered: bool) -> None:  # fmt: skip
+def _add_cooccurrence(
+    tables: dict[str, tuple[Sequence[str], Sequence[str], np.ndarray]],
+    images: Callable[[], Iterable[Sequence[str]]],
+    threshold: int,
+    ordered: bool,
+) -> None:
     nouns, table = mining.cooccurrence(images, threshold, ordered=ordered)
     rows = np.flatnonzero(table.any(axis=1))
     if len(rows):
@@ -137,11 +163,11 @@ def _add_cooccurrence(tables: dict[str, tuple[Sequence[str], Sequence[str], np.n
 
 def _subjects(folder: Path) -> set[str]:
     """Nouns of all relations of a release or a mined directory."""
-    from simtown.probes.visual.sources import open_data
+    from simtown.probes.visual.study import open_data
 
     data = open_data(folder)
     names = [n for n in (*RELATIONS, "cooccurrence") if n in data.tasks()]
-    if isinstance(data, Release):
+    if isinstance(data, VisualRelease):
         return {s for n in RELATIONS for s in data.counts(n)[0]} | {
             p.subject for part in ("train", "test") for p in data.pairs("cooccur", part)
         }

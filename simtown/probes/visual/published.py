@@ -1,13 +1,22 @@
-"""What the paper prints: Tables 1 to 6, 9 and 11 of Zhang et al. (2022), and Figure 2's numbers. ρ and accuracy are times 100."""
+"""What the paper prints:
+
+Tables 1 to 6, 9 and 11 of Zhang et al. (2022), and Figure 2's numbers. ρ and accuracy are times 100.
+"""
 
 from __future__ import annotations
 
 #: Table 1: (relation, folder of db, classes, pairs).
-TABLE1 = (("color", "color", 12, 2877), ("shape", "shape", 12, 706), ("material", "material", 18, 1423),
-          ("size (smaller)", "size_smaller", 107, 2000), ("size (larger)", "size_larger", 107, 2000),
-          ("co-occurrence", "cooccur", 5939, 2108))  # fmt: skip
+TABLE1 = (
+    ("color", "color", 12, 2877),
+    ("shape", "shape", 12, 706),
+    ("material", "material", 18, 1423),
+    ("size (smaller)", "size_smaller", 107, 2000),
+    ("size (larger)", "size_larger", 107, 2000),
+    ("co-occurrence", "cooccur", 5939, 2108),
+)
 
-#: Table 2 by (source, group): ρ, its sd, subjects, mean occurrences, those of the five subjects with the highest and lowest ρ, Acc@1.
+#: Table 2 by (source, group): ρ, its sd, subjects, mean occurrences, those of the five subjects with the
+#: highest and lowest ρ, Acc@1.
 TABLE2: dict[tuple[str, str], tuple[float, float, int, float, float, float, float | None]] = {
     ("VG", "all"): (64.3, 23.9, 355, 1252.6, 64.6, 308.6, None),
     ("VG", "single"): (62.2, 24.0, 131, 494.9, 64.6, 1181.6, 80.2),
@@ -20,8 +29,13 @@ TABLE2: dict[tuple[str, str], tuple[float, float, int, float, float, float, floa
 }
 
 #: Models of Table 3 by their names in the released results, as printed.
-MODELS = {"bert-base": "BERT base", "oscar-base": "Oscar base", "distil_bert-base": "Distilled", "bert-large": "BERT large",
-          "oscar-large": "Oscar large"}  # fmt: skip
+MODELS = {
+    "bert-base": "BERT base",
+    "oscar-base": "Oscar base",
+    "distil_bert-base": "Distilled",
+    "bert-large": "BERT large",
+    "oscar-large": "Oscar large",
+}
 #: Columns of Tables 3, 5 and 9 by their names in the release.
 COLUMNS = ("color", "shape", "material", "cooccur")
 _CELL = tuple[float, float, float | None]
@@ -29,12 +43,22 @@ _CELL = tuple[float, float, float | None]
 TABLE3: dict[tuple[str, bool], tuple[_CELL, _CELL, _CELL, _CELL]] = {
     ("bert-base", False): ((26.1, 31.0, 11.7), (38.7, 15.1, 6.7), (33.7, 19.6, 30.0), (4.7, 3.5, None)),
     ("oscar-base", False): ((26.4, 30.7, 24.0), (45.9, 14.1, 53.0), (38.6, 17.5, 43.3), (9.8, 6.9, None)),
-    ("distil_bert-base", False): ((34.8, 27.3, 27.5), (46.2, 14.2, 37.3), (36.1, 20.2, 37.7), (10.1, 7.5, None)),
+    ("distil_bert-base", False): (
+        (34.8, 27.3, 27.5),
+        (46.2, 14.2, 37.3),
+        (36.1, 20.2, 37.7),
+        (10.1, 7.5, None),
+    ),
     ("bert-large", False): ((37.6, 30.3, 30.3), (42.7, 17.1, 28.4), (36.6, 19.1, 35.7), (5.2, 3.8, None)),
     ("oscar-large", False): ((31.8, 28.3, 17.1), (40.0, 16.9, 38.1), (39.2, 17.1, 40.5), (9.7, 6.7, None)),
     ("bert-base", True): ((48.0, 22.9, 47.4), (49.2, 12.7, 76.1), (41.2, 15.3, 45.2), (11.3, 7.9, None)),
     ("oscar-base", True): ((58.1, 21.1, 67.9), (50.4, 11.5, 81.3), (45.3, 14.3, 66.2), (12.7, 9.3, None)),
-    ("distil_bert-base", True): ((57.1, 21.9, 64.6), (50.5, 12.3, 82.8), (45.4, 14.8, 66.2), (13.0, 10.1, None)),
+    ("distil_bert-base", True): (
+        (57.1, 21.9, 64.6),
+        (50.5, 12.3, 82.8),
+        (45.4, 14.8, 66.2),
+        (13.0, 10.1, None),
+    ),
     ("bert-large", True): ((37.6, 30.3, 30.3), (49.2, 12.6, 78.4), (43.7, 15.1, 53.3), (11.4, 8.0, None)),
     ("oscar-large", True): ((57.6, 21.6, 65.3), (50.1, 12.2, 81.3), (45.2, 15.2, 65.8), (12.8, 9.6, None)),
 }
@@ -43,11 +67,17 @@ SAME3 = {("color", False), ("shape", True)}
 
 #: Table 4 by (model, tuned): per cent correct with the "larger" and with the "smaller" templates.
 TABLE4: dict[tuple[str, bool], tuple[float, float]] = {
-    ("bert-base", False): (80.0, 67.1), ("oscar-base", False): (79.5, 67.7), ("distil_bert-base", False): (84.6, 60.7),
-    ("bert-large", False): (80.9, 66.1), ("oscar-large", False): (79.4, 70.7),
-    ("bert-base", True): (69.9, 55.7), ("oscar-base", True): (70.6, 57.3), ("distil_bert-base", True): (70.6, 57.3),
-    ("bert-large", True): (70.0, 55.7), ("oscar-large", True): (70.6, 57.3),
-}  # fmt: skip
+    ("bert-base", False): (80.0, 67.1),
+    ("oscar-base", False): (79.5, 67.7),
+    ("distil_bert-base", False): (84.6, 60.7),
+    ("bert-large", False): (80.9, 66.1),
+    ("oscar-large", False): (79.4, 70.7),
+    ("bert-base", True): (69.9, 55.7),
+    ("oscar-base", True): (70.6, 57.3),
+    ("distil_bert-base", True): (70.6, 57.3),
+    ("bert-large", True): (70.0, 55.7),
+    ("oscar-large", True): (70.6, 57.3),
+}
 
 #: Table 5 by model, in the order of the release's file-cls.csv: for each column ρ, its sd, Acc@1.
 TABLE5: dict[str, tuple[_CELL, _CELL, _CELL, _CELL]] = {
@@ -56,7 +86,8 @@ TABLE5: dict[str, tuple[_CELL, _CELL, _CELL, _CELL]] = {
     "CLIP": ((51.9, 20.8, 63.8), (54.5, 13.9, 79.9), (42.9, 15.0, 63.0), (31.3, 11.6, None)),
 }
 
-#: Table 6 by (group, model), in the order of file-cls-groups.csv: for color, shape, material ρ, its sd, Acc@1.
+#: Table 6 by (group, model), in the order of file-cls-groups.csv: for color, shape, material ρ, its sd,
+#: Acc@1.
 TABLE6: dict[tuple[str, str], tuple[_CELL, _CELL, _CELL]] = {
     ("single", "BERT base"): ((36.8, 19.0, 54.8), (48.3, 12.3, 83.0), (35.9, 14.3, 51.6)),
     ("single", "Oscar base"): ((39.9, 15.3, 60.3), (49.3, 11.6, 87.0), (38.5, 12.8, 65.1)),
@@ -87,6 +118,16 @@ TABLE11: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tupl
         ("flush", "water faucet", "muffler"),
         ("hinge", "leg", "slack"),
     ),
-    "shape": (("mirror", "vase", "container"), ("chair", "pizza", "vase"), ("connector", "log", "knot"), ("banana", "toast", "phone")),
-    "material": (("wall", "tray", "board"), ("fence", "wall", "shelf"), ("sheep", "fabric", "patch"), ("elephant", "rug", "patch")),
+    "shape": (
+        ("mirror", "vase", "container"),
+        ("chair", "pizza", "vase"),
+        ("connector", "log", "knot"),
+        ("banana", "toast", "phone"),
+    ),
+    "material": (
+        ("wall", "tray", "board"),
+        ("fence", "wall", "shelf"),
+        ("sheep", "fabric", "patch"),
+        ("elephant", "rug", "patch"),
+    ),
 }

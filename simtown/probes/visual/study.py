@@ -1,208 +1,158 @@
-"""One model, one relation after another, one directory: what `simtown probe visual` does."""
+"""Colour, shape, material, size and company of things (Zhang et al. 2022): ``simtown probe visual``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from hashlib import blake2b
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-import pyarrow as pa
+from simtown.probes.item_study import ItemStudy
+from simtown.probes.study import Source, SummaryTable, TaskRequest, TaskResult
+from simtown.probes.visual.settings import TASKS, VisualSettings, visual_record
 
-from simtown.files import ForeignDirectoryError, folder
-from simtown.probes import statistics
-from simtown.probes.release_files import understood
-from simtown.probes.results import NAME
-from simtown.probes.scorers.base import Scorer, UnableError
-from simtown.probes.scorers.spelling import Policy
-from simtown.probes.visual import elicit, figures, head, judging, metrics, results, size
-from simtown.probes.visual.dataset import Dataset
+if TYPE_CHECKING:
+    import numpy as np
 
-Use = Literal["prompts", "head", "tuned", "tuned-embeddings"]
-USES: tuple[Use, ...] = ("prompts", "head", "tuned", "tuned-embeddings")
-#: Told a task and how many steps it has; gives what is called at each.
-Watch = Callable[[str, int], Callable[[], None]]
+    from simtown.core.runs import RunRecord
+    from simtown.probes.items import ItemSet
+    from simtown.probes.printed import PrintedTable
 
 
-class Data(Protocol):
-    """Where datasets come from: the release, or what was mined."""
+class VisualData(Protocol):
+    """Where items come from: the release, or what was mined."""
 
     folder: Path
 
-    def dataset(self, relation: str) -> Dataset: ...
+    def tasks(self) -> tuple[str, ...]: ...
+
+    def dataset(self, relation: str) -> ItemSet: ...
 
     def sizes(self) -> Mapping[str, Sequence[str]]: ...
 
     def templates(self, relation: str) -> tuple[str, ...]: ...
 
-
-@dataclass(frozen=True)
-class Choices:
-    """What decides the numbers, besides the data.
-
-    Attributes:
-        model: how the scorer is opened.
-        protocol: see :mod:`simtown.probes.visual.elicit`.
-        use: prompts (zero-shot), head, tuned (soft prompts at every layer), tuned-embeddings (at the first), or None: what it can do.
-        seed: of the head's solver, and of the order in which prompts are tuned.
-    """
-
-    model: str
-    use: Use | None = None
-    protocol: elicit.Protocol = "corrected"
-    seed: int = 0
-
-    def check(self) -> None:
-        """Raises ValueError for a choice that is not there."""
-        if self.use is not None and self.use not in USES:
-            raise ValueError(f"unknown use '{self.use}': choose {', '.join(USES)}")
-        if self.protocol not in elicit.PROTOCOLS:
-            raise ValueError(f"unknown protocol '{self.protocol}': choose {', '.join(elicit.PROTOCOLS)}")
-
-    @property
-    def policy(self) -> Policy:
-        """For classes of several sub-words: the first stands for all in the paper."""
-        return "left-to-right" if self.protocol == "corrected" else "first"
+    def counts(self, relation: str) -> tuple[tuple[str, ...], np.ndarray]: ...
 
 
-def run(data: Data, tasks: Sequence[str], choices: Choices, out: Path, opening: Callable[[Policy], Scorer], watch: Watch) -> dict[str, Any]:
-    """Ask about every task that the directory lacks, and write everything; the content of summary.json.
+def open_data(folder: Path) -> VisualData:
+    """What simtown mined, or the paper's release.
 
     Raises:
-        ValueError: a choice that cannot be.
-        UnableError: the model cannot do what is asked.
-        ForeignDirectoryError: see :meth:`simtown.probes.results.Study.opened`.
+        FileNotFoundError: the folder is neither.
     """
-    choices.check()
-    source = {task: data.sizes() if task == "size" else data.dataset(task) for task in tasks}
-    with results.STUDY.opened(out, asdict(choices)) as directory:
-        scorer: Scorer | None = None
-        for task, content in source.items():
-            digest = _fingerprint(content)
-            if directory.has(task):
-                there = directory.content["tasks"][task].get("data")
-                if there != digest:
-                    raise ForeignDirectoryError(f"{out} holds results on other {task} data: give another --out")
-                continue
-            scorer = scorer or opening(choices.policy)
-            if isinstance(content, Dataset):
-                with understood(data.folder):
-                    rows, told = _relation(content, scorer, choices, opening, watch, out)
-            else:
-                rows, told = _sizes(data, content, scorer, choices)
-            directory.add(task, pa.table(rows), {**told, "data": digest})
-        with understood(out / NAME, "give another --out"):
-            for task in directory.content["tasks"]:
-                figures.task(out, task, directory.content)
-            results.write_tables(out, directory.content)
-        return directory.content
+    from simtown.probes.visual.mined import NAME, Mined
+    from simtown.probes.visual.release import VisualRelease
+
+    return Mined(folder) if (folder / NAME).is_file() else VisualRelease(folder)
 
 
-def _fingerprint(content: object) -> str:
-    digest = blake2b(digest_size=8)
-    if isinstance(content, Dataset):
-        for part in (content.classes, content.words, content.subjects, content.templates):
-            digest.update(repr(part).encode())
-        for array in (content.gold, content.other, content.train, content.counts):
-            digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
-    else:
-        digest.update(repr(content).encode())
-    return digest.hexdigest()
+@dataclass(frozen=True)
+class VisualSource:
+    """The data of a run, with the items that were read.
+
+    Attributes:
+        data: the release, or what was mined.
+        items: by task; filled as tasks are asked about.
+    """
+
+    data: VisualData
+    items: dict[str, ItemSet] = field(default_factory=dict)
 
 
-def _relation(data: Dataset, scorer: Scorer, choices: Choices, opening: Callable[[Policy], Scorer],
-              watch: Watch, out: Path) -> tuple[dict[str, Any], dict[str, Any]]:  # fmt: skip
-    notes: dict[str, Any]
-    use = choices.use or ("prompts" if "class_logprobs" in scorer.abilities else "head")
-    if use == "head":
-        step = watch(f"head, {data.relation}, templates", len(data.templates) if "embed" in scorer.abilities else 1)
-        one, notes = head.probe(scorer, data, choices.protocol, choices.seed, step)
-        asked = [one]
-    elif use in ("tuned", "tuned-embeddings"):
+class VisualStudy(ItemStudy):
+    """What things look like."""
+
+    name = "visual"
+    title = "Colour, shape, material, size, company of things."
+    about = (
+        "Ask a model what things look like, without training it or by a head on its vectors, and compare "
+        "with what was seen (Zhang et al. 2022).\n\nWrites every subject's result as Parquet, the means "
+        "with intervals, prior and ceiling as JSON, CSV and Markdown, and a picture a task.\n\n"
+        "Start with: simtown probe visual --task color --model glove:glove.txt --data VL-commonsense "
+        "--out color-glove\n"
+        "(VL-commonsense: a clone of github.com/ChenyuHeidiZhang/VL-commonsense, or what simtown probe "
+        "visual mine made)."
+    )
+    source = Source(
+        "data",
+        "A clone of github.com/ChenyuHeidiZhang/VL-commonsense, or a directory made by simtown probe "
+        "visual mine.",
+    )
+    settings = VisualSettings
+    task_names = TASKS
+    published = tuple(f"vicomte-table{number}" for number in (1, 2, 3, 4, 5, 6, 9, 11))
+
+    @cached_property
+    def record(self) -> RunRecord:
+        """The file that says what a directory of its results is."""
+        return visual_record()
+
+    def open(self, source: Path, settings: Any) -> VisualSource:
+        return VisualSource(open_data(source))
+
+    def tasks(self, data: VisualSource, settings: Any) -> tuple[str, ...]:
+        if settings.task != "all":
+            names: tuple[str, ...] = settings.task_names
+            return names
+        return tuple(task for task in TASKS if task in data.data.tasks())
+
+    def item_set(self, data: VisualSource, task: str) -> ItemSet:
+        """The items of a task."""
+        if task not in data.items:
+            data.items[task] = data.data.dataset(task)
+        return data.items[task]
+
+    def digest(self, data: VisualSource, task: str) -> str:
+        from simtown.probes.visual import sizes
+
+        return sizes.digest(data.data.sizes()) if task == "size" else super().digest(data, task)
+
+    def ask(self, request: TaskRequest) -> TaskResult:
+        use = request.settings.use
+        if request.task == "size":
+            from simtown.probes.visual import sizes
+
+            return sizes.ask(request)
+        if use not in ("tuned", "tuned-embeddings"):
+            return super().ask(request)
+        from simtown.core.files import folder
+        from simtown.probes import item_results
         from simtown.probes.visual import tuning
 
-        step = watch(f"{use}, {data.relation}, passes", tuning.EPOCHS)
-        save = folder(out, "prompts") / f"{data.relation}.safetensors"
-        one, notes = tuning.tune(scorer, data, choices.seed, use == "tuned", save, step)
-        asked = [one]
-    else:
-        asked, notes = _prompts(data, scorer, choices, opening)
-    return _rows(data, asked), {"use": use, "notes": notes, "modes": {one.mode: judging.describe(data, one) for one in asked}}
+        data = self.item_set(request.data, request.task)
+        progress = request.bars(f"{use}, {data.relation}, passes", tuning.EPOCHS)
+        prompts = folder(request.out, "prompts") / f"{data.relation}.safetensors"
+        scorer = request.scorer(request.settings.policy)
+        result, notes = tuning.tune(scorer, data, request.settings.seed, use == "tuned", prompts, progress)
+        return item_results.result_of(data, use, [result], notes)
+
+    def table(self, content: Mapping[str, Any]) -> SummaryTable:
+        from simtown.probes import item_results
+
+        return item_results.table(self.all_lines(content))
+
+    def lines(self, content: Mapping[str, Any], task: str) -> list[dict[str, str]]:
+        """The rows of a task in the table of scores, by column."""
+        from simtown.probes.visual import sizes
+
+        return sizes.lines(content["tasks"][task]) if task == "size" else super().lines(content, task)
+
+    def draw(self, out: Path, task: str, content: Mapping[str, Any], data: Any) -> None:
+        if task != "size":
+            super().draw(out, task, content, data)
+            return
+        from simtown.probes.visual import sizes
+
+        sizes.draw(out, content)
+
+    def reproduce(self, table: str, data: Path, runs: Sequence[Path]) -> tuple[list[PrintedTable], list[str]]:
+        from simtown.probes.visual.release import VisualRelease
+        from simtown.probes.visual.tables import TABLES
+
+        tables = TABLES[table](VisualRelease(data), runs)
+        return tables, [f"{printed.title}: {verdict}" for printed in tables if (verdict := printed.verdict())]
 
 
-def _prompts(
-    data: Dataset, scorer: Scorer, choices: Choices, opening: Callable[[Policy], Scorer]
-) -> tuple[list[judging.Judged], dict[str, Any]]:
-    """Zero-shot: best template and average template."""
-    if "class_logprobs" not in scorer.abilities:
-        raise UnableError(f"{scorer.name} has no probabilities of words: use --as head")
-    items = data.test
-    logprobs = elicit.by_template(scorer, data.templates, [data.subjects[i] for i in items], data.words, choices.protocol)
-    if not np.isfinite(logprobs).any():
-        raise ValueError(f"{scorer.name} knows none of the words of {data.relation}: {', '.join(data.classes[:5])}, …")
-    asked = [judging.best_template(data, items, logprobs)]
-    kept = np.ones(len(items), dtype=bool)
-    if choices.protocol == "release":  # its average mode leaves out subjects whose best class is several sub-words
-        kept = elicit.single_token(opening("drop"), data.classes)[data.gold[items]]
-    asked.append(judging.judged(data, items[kept], elicit.averaged(logprobs[:, kept], choices.protocol), "average"))
-    unsaid = [c for c, known in zip(data.classes, np.isfinite(logprobs).any(axis=(0, 1)), strict=True) if not known]
-    return asked, {"templates": len(data.templates), "left_out": int((~kept).sum()), "unknown_classes": unsaid}
-
-
-def _rows(data: Dataset, asked: Sequence[judging.Judged]) -> dict[str, Any]:
-    prior_rho, prior_right, ceiling = judging.bounds(data)
-    member = judging.groups(data)
-    columns: dict[str, list[Any]] = {name: [] for name in ("mode", "subject", "group", "gold", "said", "right", "rho", "prior_rho",
-                                                           "prior_right", "ceiling_rho", "logprob")}  # fmt: skip
-    for one in asked:
-        said = one.scores.argmax(axis=1)
-        for row, i in enumerate(one.items):
-            for name, value in zip(columns, (
-                one.mode, data.subjects[i], str(member[i]), data.classes[data.gold[i]], data.classes[said[row]], bool(one.right[row]),
-                float(one.rho[row]), float(prior_rho[i]), bool(prior_right[i]), float(ceiling[i]), one.scores[row].astype(np.float32),
-            ), strict=True):  # fmt: skip
-                columns[name].append(value)
-    return columns
-
-
-def _sizes(data: Data, table: Mapping[str, Sequence[str]], scorer: Scorer, choices: Choices) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Rank partition where the model has probabilities, adjective projection where it has vectors of words."""
-    sizes = size.Sizes(table)
-    columns: dict[str, list[Any]] = {name: [] for name in ("method", "noun", "size", "score")}
-    told: dict[str, Any] = {"partition": {}, "projection": None, "notes": {}}
-    nouns, names = np.array(sizes.nouns), np.array(sizes.names)
-
-    def add(method: str, which: np.ndarray, scores: np.ndarray) -> None:
-        columns["method"] += [method] * len(which)
-        columns["noun"] += nouns[which].tolist()
-        columns["size"] += names[sizes.size[which]].tolist()
-        columns["score"] += scores.tolist()
-
-    if "class_logprobs" in scorer.abilities and choices.use in (None, "prompts"):
-        for relation in ("larger", "smaller"):
-            logprobs = elicit.by_template(scorer, data.templates(f"size_{relation}"), [sizes.nouns[i] for i in sizes.subjects],
-                                          [(noun,) for noun in sizes.nouns], choices.protocol)  # fmt: skip
-            scores = elicit.averaged(logprobs, choices.protocol)
-            for direction in ("corrected", "paper"):
-                found = size.rank_partition(sizes, scores, relation, direction)
-                bound = {k: v[relation == "smaller"] for k, v in size.limits(table, direction).items()}
-                low, high = statistics.mean_interval(found)
-                told["partition"][f"{relation}, {direction}"] = {"n": len(found), "mean": float(found.mean()), "sd": float(found.std()),
-                                                                 "low": low, "high": high, **bound}  # fmt: skip
-                add(f"{relation}, {direction}", sizes.subjects, found)
-    if "word_vector" in scorer.abilities:
-        words = {word: scorer.word_vector(word) for word in (*sizes.nouns, "small", "large")}
-        known = np.array([i for i, noun in enumerate(sizes.nouns) if words[noun] is not None], dtype=np.int64)
-        told["notes"]["unknown_nouns"] = [noun for noun in sizes.nouns if words[noun] is None]
-        small, large = words["small"], words["large"]
-        if small is not None and large is not None and len(known) > 2:
-            vectors = np.array([words[sizes.nouns[i]] for i in known])
-            scores = size.projection(vectors, small, large)
-            told["projection"] = {**asdict(statistics.spearman(scores, sizes.size[known])),
-                                  "ceiling": float(metrics.ceiling_rows(sizes.size[known][None].astype(float))[0])}  # fmt: skip
-            add("projection", known, scores)
-    if not columns["method"]:
-        raise UnableError(f"{scorer.name} has neither probabilities of words nor vectors of 'small', 'large' and the nouns")
-    return columns, told
+VISUAL = VisualStudy()

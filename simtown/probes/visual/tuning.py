@@ -1,9 +1,11 @@
-"""Soft prompt tuning (section 4.2; Qin and Eisner 2021): templates whose words drift until the model says what is true.
+"""Soft prompt tuning (section 4.2; Qin and Eisner 2021): templates whose words drift until the model says
+what is true.
 
-A template's words keep their embeddings; what is learned are offsets, zero at first, added at each of their positions to what enters the
-network, and with `deep` to what enters every layer. Subject, gap and special tokens have none, and the model itself stays as it is. The
-templates form a mixture, whose weights are fitted by expectation and maximisation: the loss is that of the mixture, whose gradient is the
-expected one, and after each pass a template's weight is its mean responsibility.
+A template's words keep their embeddings; what is learned are offsets, zero at first, added at each of their
+positions to what enters the network, and with `deep` to what enters every layer. Subject, gap and special
+tokens have none, and the model itself stays as it is. The templates form a mixture, whose weights are fitted
+by expectation and maximisation: the loss is that of the mixture, whose gradient is the expected one, and
+after each pass a template's weight is its mean responsibility.
 """
 
 from __future__ import annotations
@@ -18,43 +20,56 @@ from typing import Any
 import numpy as np
 import torch
 
-from simtown.files import replacing
+from simtown.core.files import replacing
+from simtown.probes.items import ItemSet
+from simtown.probes.judging import PromptResult, judged
 from simtown.probes.scorers.base import Scorer, UnableError
 from simtown.probes.scorers.masked import Masked
 from simtown.probes.scorers.spelling import spell
-from simtown.probes.visual.dataset import Dataset
-from simtown.probes.visual.judging import Judged, judged
 
-#: Adam's step, subjects a batch, most passes, passes without progress after which it stops (section 5.1 and the release).
+#: Adam's step, subjects a batch, most passes, passes without progress after which it stops (section 5.1 and
+#: the release).
 LEARNING_RATE, BATCH, EPOCHS, PATIENCE = 1e-3, 32, 16, 4
 #: Every so-many-th train subject is held out to stop by.
 HELD_OUT = 10
 
 
 def masked_of(scorer: Scorer) -> Masked:
-    """The masked model behind a scorer. Raises UnableError for any other kind."""
-    inner = getattr(scorer, "_scorer", scorer)
+    """The masked model behind a scorer.
+
+    Raises:
+        UnableError: the scorer is of another kind.
+    """
+    inner = scorer.uncached()
     if not isinstance(inner, Masked):
         raise UnableError(
-            f"{scorer.name} is no masked language model: soft prompts and distillation need one, such as hf:bert-base-uncased"
+            f"{scorer.name} is no masked language model: soft prompts and distillation need one, such as "
+            "hf:bert-base-uncased"
         )
     return inner
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Subjects in one template: (n, t) ids and real, (n) places of the gap, (n, w) places of the template's own tokens."""
+class PromptRows:
+    """Subjects in one template.
+
+    Attributes:
+        ids: (n, t) token numbers.
+        real: (n, t) 1 where a token is no padding.
+        gap: (n,) places of the gap.
+        own: (n, w) places of the template's own tokens.
+    """
 
     ids: torch.Tensor
     real: torch.Tensor
     gap: torch.Tensor
     own: torch.Tensor
 
-    def of(self, which: torch.Tensor) -> Rows:
-        return Rows(self.ids[which], self.real[which], self.gap[which], self.own[which])
+    def of(self, which: torch.Tensor) -> PromptRows:
+        return PromptRows(self.ids[which], self.real[which], self.gap[which], self.own[which])
 
 
-def rows(scorer: Masked, template: str, subjects: list[str]) -> Rows:
+def rows(scorer: Masked, template: str, subjects: list[str]) -> PromptRows:
     """Token numbers of a template filled with each subject and a mask."""
     mask = int(scorer.tokenizer.mask_token_id)
     enclosed = scorer.tokenizer(scorer.tokenizer.mask_token)["input_ids"]
@@ -72,61 +87,89 @@ def rows(scorer: Masked, template: str, subjects: list[str]) -> Rows:
                 gap = len(line)
                 line.append(mask)
             elif part == "X":
-                line += scorer._word(subject) or (scorer.tokenizer.unk_token_id,)
+                line += scorer.word_ids(subject) or (scorer.tokenizer.unk_token_id,)
             elif part:
-                tokens = scorer._plain(part)
+                tokens = scorer.token_ids(part)
                 mine += range(len(line), len(line) + len(tokens))
                 line += tokens
         line += enclosed[at + 1 :]
         ids.append(line)
         gaps.append(gap)
         own.append(mine)
-    padded, real = scorer._padded(ids)
-    return Rows(padded, real, scorer._tensor(gaps), scorer._tensor(np.array(own, dtype=np.int64).reshape(len(subjects), -1)))
+    padded, real = scorer.padded(ids)
+    return PromptRows(
+        padded,
+        real,
+        scorer.tensor(gaps),
+        scorer.tensor(np.array(own, dtype=np.int64).reshape(len(subjects), -1)),
+    )
 
 
 def _layers(model: Any) -> list[Any]:
-    """The layers of a transformer, in order. Raises UnableError where they are not found, or are one module used again and again."""
+    """The layers of a transformer, in order.
+
+    Raises:
+        UnableError: they are not found, or are one module used again and again.
+    """
     for path in ("encoder.layer", "transformer.layer"):
-        found = model.base_model
+        module = model.base_model
         for name in path.split("."):
-            found = getattr(found, name, None)
-        if found is not None:
-            return list(found)
-    raise UnableError("this model shares weights between its layers, or has layers of an unknown kind: give --as tuned-embeddings")
+            module = getattr(module, name, None)
+        if module is not None:
+            return list(module)
+    raise UnableError(
+        "this model shares weights between its layers, or has layers of an unknown kind: give --as "
+        "tuned-embeddings"
+    )
 
 
 class Mixture(torch.nn.Module):
-    """Soft prompts of one relation. words: for each class the token numbers that count for it, made of first sub-words.
+    """Soft prompts of one relation. words: for each class the token numbers that count for it, made of first
+    sub-words.
 
     Attributes:
         offsets: a parameter a template, (layers or 1, its own tokens, d).
         log_weights: (t,) of the mixture.
     """
 
-    def __init__(self, scorer: Masked, templates: tuple[str, ...], own: list[int], members: list[list[int]], tokens: list[int], deep: bool):
+    def __init__(
+        self,
+        scorer: Masked,
+        templates: tuple[str, ...],
+        own: list[int],
+        members: list[list[int]],
+        tokens: list[int],
+        deep: bool,
+    ):
         super().__init__()
         self._scorer, self._members, self.templates = scorer, members, templates
-        self._tokens = scorer._tensor(tokens)
+        self._tokens = scorer.tensor(tokens)
         self._layers = _layers(scorer.model) if deep else []
         size = scorer.model.get_input_embeddings().embedding_dim
-        self.offsets = torch.nn.ParameterList([torch.zeros(max(len(self._layers), 1), n, size, device=scorer.device) for n in own])
-        self.register_buffer("log_weights", torch.full((len(templates),), -float(np.log(len(templates))), device=scorer.device))
+        self.offsets = torch.nn.ParameterList(
+            [torch.zeros(max(len(self._layers), 1), n, size, device=scorer.device) for n in own]
+        )
+        self.register_buffer(
+            "log_weights", torch.full((len(templates),), -float(np.log(len(templates))), device=scorer.device)
+        )
 
-    def forward(self, number: int, these: Rows) -> torch.Tensor:
-        """(n, c) log-probability of the classes at the gap of template `number`, over the whole vocabulary."""
+    def forward(self, number: int, these: PromptRows) -> torch.Tensor:
+        """(n, c) log-probability over the whole vocabulary of the classes at the gap of template `number`."""
         offsets = self.offsets[number]
         embedded = self._scorer.model.get_input_embeddings()(these.ids)
         embedded = self._add(embedded, offsets[0], these.own)
         with self._perturbed(offsets, these.own):
-            logits, _ = self._scorer._run(
-                list(range(len(these.gap))), these.gap.tolist(), inputs_embeds=embedded, attention_mask=these.real
+            logits, _ = self._scorer.logits_at(
+                list(range(len(these.gap))),
+                these.gap.tolist(),
+                inputs_embeds=embedded,
+                attention_mask=these.real,
             )
         logprobs = (logits - logits.logsumexp(1, keepdim=True))[:, self._tokens]
         floor = torch.full((len(logprobs),), -torch.inf, device=logprobs.device)
         return torch.stack([logprobs[:, m].logsumexp(1) if m else floor for m in self._members], dim=1)
 
-    def mixed(self, every: list[Rows]) -> tuple[torch.Tensor, torch.Tensor]:
+    def mixed(self, every: list[PromptRows]) -> tuple[torch.Tensor, torch.Tensor]:
         """(n, c) log-probability of the mixture, and (t, n, c) of each template with its weight."""
         each = torch.stack([self(t, these) + self.log_weights[t] for t, these in enumerate(every)])
         return each.logsumexp(0), each
@@ -143,7 +186,9 @@ class Mixture(torch.nn.Module):
         def hook(offset: torch.Tensor) -> Callable[[Any, Any], Any]:
             return lambda module, given: (self._add(given[0], offset, places), *given[1:])
 
-        handles = [layer.register_forward_pre_hook(hook(offsets[i])) for i, layer in enumerate(self._layers) if i]
+        handles = [
+            layer.register_forward_pre_hook(hook(offsets[i])) for i, layer in enumerate(self._layers) if i
+        ]
         try:
             yield
         finally:
@@ -151,50 +196,70 @@ class Mixture(torch.nn.Module):
                 handle.remove()
 
 
-def tune(scorer: Scorer, data: Dataset, seed: int, deep: bool, save: Path | None = None,
-         step: Callable[[], None] = lambda: None) -> tuple[Judged, dict[str, Any]]:  # fmt: skip
-    """Prompts tuned on the train subjects' best classes, and what their mixture says of the test; notes with the losses by pass.
+def tune(
+    scorer: Scorer,
+    data: ItemSet,
+    seed: int,
+    deep: bool,
+    save: Path | None = None,
+    progress: Callable[[int], object] = lambda more: None,
+) -> tuple[PromptResult, dict[str, Any]]:
+    """Prompts tuned on the train subjects' best classes, and what their mixture says of the test; notes with
+    the losses by pass.
 
     Args:
+        scorer: a masked language model.
+        data: the items.
+        seed: of the order of train subjects.
         deep: offsets at every layer, or at the embeddings alone.
         save: a .safetensors file for the prompts, in a folder that is there.
-        step: called for every pass.
+        progress: takes the number of newly finished passes.
+
+    Raises:
+        UnableError: the scorer is no masked language model.
+        ValueError: it does not know a class that is right for a train subject.
     """
     model = masked_of(scorer)
-    spelled = spell(data.words, model._word, "first")
+    spelled = spell(data.words, model.word_ids, "first")
     if any(not spelled.members[g] for g in np.unique(data.gold[data.train])):
         unknown = [data.classes[g] for g in np.unique(data.gold[data.train]) if not spelled.members[g]]
         raise ValueError(
-            f"{scorer.name} does not know the word '{unknown[0]}', the right answer for some train subjects: give another model"
+            f"{scorer.name} does not know the word '{unknown[0]}', the right answer for some train "
+            "subjects: give another model"
         )
     every = [rows(model, template, list(data.subjects)) for template in data.templates]
     mixture = Mixture(
-        model, data.templates, [these.own.shape[1] for these in every], spelled.members, [s[0] for s in spelled.spellings], deep
+        model,
+        data.templates,
+        [these.own.shape[1] for these in every],
+        spelled.members,
+        [s[0] for s in spelled.spellings],
+        deep,
     )
-    gold = model._tensor(data.gold)
+    gold = model.tensor(data.gold)
     train = np.flatnonzero(data.train)
-    held = train[::HELD_OUT]
-    learned = np.setdiff1d(train, held)
+    held_out = train[::HELD_OUT]
+    learned = np.setdiff1d(train, held_out)
     optimiser = torch.optim.Adam(mixture.offsets.parameters(), lr=LEARNING_RATE)
     order = np.random.default_rng(seed)
-    history = [_loss(mixture, every, gold, held)]
+    history = [_loss(mixture, every, gold, held_out)]
     best, since = copy.deepcopy(mixture.state_dict()), 0
     for _ in range(EPOCHS):
         shares: list[torch.Tensor] = []
         for batch in np.array_split(order.permutation(learned), -(-len(learned) // BATCH)):
-            which = model._tensor(batch)
+            which = model.tensor(batch)
             total, each = mixture.mixed([these.of(which) for these in every])
-            right = gold[which][:, None]
-            loss = -total.gather(1, right).mean()
+            gold_of_batch = gold[which][:, None]
+            loss = -total.gather(1, gold_of_batch).mean()
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
             with torch.no_grad():
-                at = each.gather(2, right.expand(len(each), -1, 1))[..., 0]
+                at = each.gather(2, gold_of_batch.expand(len(each), -1, 1))[..., 0]
                 shares.append((at - at.logsumexp(0)).exp())  # responsibilities
         mixture.log_weights = torch.cat(shares, dim=1).mean(1).clamp_min(1e-12).log()
-        history.append(_loss(mixture, every, gold, held))
-        step()
+        history.append(_loss(mixture, every, gold, held_out))
+        progress(1)
         if history[-1] < min(history[:-1]):
             best, since = copy.deepcopy(mixture.state_dict()), 0
         else:
@@ -207,20 +272,23 @@ def tune(scorer: Scorer, data: Dataset, seed: int, deep: bool, save: Path | None
 
         with replacing(save) as temporary:
             save_file({k: v.contiguous().cpu() for k, v in mixture.state_dict().items()}, temporary)
-    notes = {"held_out_loss": history, "weights": dict(zip(data.templates, mixture.log_weights.exp().tolist(), strict=True))}
+    notes = {
+        "held_out_loss": history,
+        "weights": dict(zip(data.templates, mixture.log_weights.exp().tolist(), strict=True)),
+    }
     return judged(data, data.test, said(mixture, every, data.test), "tuned"), notes
 
 
-def said(mixture: Mixture, every: list[Rows], which: np.ndarray) -> np.ndarray:
+def said(mixture: Mixture, every: list[PromptRows], which: np.ndarray) -> np.ndarray:
     """(m, c) float64 log-probabilities of the mixture."""
-    found = []
+    logprobs = []
     with torch.no_grad():
         for batch in np.array_split(which, -(-len(which) // 64)):
             place = torch.as_tensor(batch, device=every[0].ids.device)
-            found.append(mixture.mixed([these.of(place) for these in every])[0].double().cpu().numpy())
-    return np.concatenate(found)
+            logprobs.append(mixture.mixed([these.of(place) for these in every])[0].double().cpu().numpy())
+    return np.concatenate(logprobs)
 
 
-def _loss(mixture: Mixture, every: list[Rows], gold: torch.Tensor, which: np.ndarray) -> float:
+def _loss(mixture: Mixture, every: list[PromptRows], gold: torch.Tensor, which: np.ndarray) -> float:
     scores = said(mixture, every, which)
     return float(-scores[np.arange(len(which)), gold.cpu().numpy()[which]].mean())

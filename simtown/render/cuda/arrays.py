@@ -1,4 +1,4 @@
-"""Other libraries' arrays on a card (PyTorch, CuPy, ...): where their memory is and which stream works on them; and ours for them."""
+"""Arrays on a card: other libraries' memory and streams (PyTorch, CuPy), and our own arrays for them."""
 
 from __future__ import annotations
 
@@ -31,23 +31,28 @@ def target(name: str, array: Any, shape: tuple[int, ...], dtype: Any) -> Target:
     """Where an array on a card lies. It has ``__cuda_array_interface__`` or ``__dlpack__``.
 
     Raises:
-        ValueError: it is no array on a card, has another shape or type, is not in C order, or must not be written to.
+        ValueError: it is no array on a card, has another shape or type, is not in C order, or must not be
+            written to.
     """
     if hasattr(array, "__cuda_array_interface__"):
-        told = array.__cuda_array_interface__
-        address, readonly = told["data"]
-        has = (tuple(told["shape"]), np.dtype(told["typestr"]), told.get("strides"))
-        stream = told.get("stream")
+        interface = array.__cuda_array_interface__
+        address, readonly = interface["data"]
+        has = (tuple(interface["shape"]), np.dtype(interface["typestr"]), interface.get("strides"))
+        stream = interface.get("stream")
     elif hasattr(array, "__dlpack__") and not isinstance(array, np.ndarray):
         address, readonly, *has = _imported(array)  # type: ignore[assignment]
         stream = None
     else:
-        raise ValueError(f"{name} is no array on a card: give a tensor of PyTorch or CuPy, or another with __dlpack__")
+        raise ValueError(
+            f"{name} is no array on a card: give a tensor of PyTorch or CuPy, or another with __dlpack__"
+        )
     expected = np.dtype(dtype)
     if has[0] != shape or has[1] != expected:
         raise ValueError(f"{name} is {has[1]} {has[0]}, and {expected} {shape} is needed")
     if readonly or (has[2] is not None and tuple(has[2]) != _strides(shape, expected.itemsize)):
-        raise ValueError(f"{name} cannot be written to as a whole: give an array in C order that may be changed")
+        raise ValueError(
+            f"{name} cannot be written to as a whole: give an array in C order that may be changed"
+        )
     return Target(int(address), _stream(array, stream))
 
 
@@ -56,11 +61,14 @@ def _strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     return tuple(itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
 
-def _stream(array: Any, told: int | None) -> int:
-    """The number of the stream that the array's library works on now; the legacy default stream, which waits for all, if unknown."""
+def _stream(array: Any, stream_number: int | None) -> int:
+    """The number of the stream on which the array's library works now.
+
+    If it is unknown, it is the legacy default stream, which waits for all others.
+    """
     if type(array).__module__.partition(".")[0] == "torch":  # its __cuda_array_interface__ names no stream
         return int(sys.modules["torch"].cuda.current_stream(array.device).cuda_stream) or LEGACY
-    return told or LEGACY
+    return stream_number or LEGACY
 
 
 # DLPack's structs (dlpack.h of version 0.8: what every library exchanges)
@@ -68,10 +76,17 @@ def _stream(array: Any, told: int | None) -> int:
 
 class _Tensor(ctypes.Structure):
     _fields_ = (
-        ("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64),
-    )  # fmt: skip
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    )
 
 
 class _Managed(ctypes.Structure):
@@ -90,21 +105,33 @@ _python.PyCapsule_IsValid.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
 
 
 def _imported(array: Any) -> tuple[int, bool, tuple[int, ...], np.dtype[Any], tuple[int, ...] | None]:
-    """Address, whether it is read only, shape, type and strides in bytes of what an array exports. The array keeps its memory."""
+    """Address, whether it is read only, shape, type and strides in bytes of what an array exports.
+
+    The array keeps its memory.
+    """
     capsule = array.__dlpack__(stream=LEGACY)
     tensor = _Managed.from_address(_python.PyCapsule_GetPointer(capsule, b"dltensor")).tensor
     kind = {_INTEGER: "i", _UNSIGNED: "u", _FLOAT: "f"}.get(tensor.code, "V")
     axes = range(tensor.ndim)
     dtype = np.dtype(f"{kind}{tensor.bits // 8}")
     strides = tuple(tensor.strides[axis] * dtype.itemsize for axis in axes) if tensor.strides else None
-    return (tensor.data or 0) + tensor.byte_offset, False, tuple(tensor.shape[axis] for axis in axes), dtype, strides
+    return (
+        (tensor.data or 0) + tensor.byte_offset,
+        False,
+        tuple(tensor.shape[axis] for axis in axes),
+        dtype,
+        strides,
+    )
 
 
 class CardArray:
-    """An array in a card's memory for other libraries: ``torch.from_dlpack(array)``, ``cupy.asarray(array)``. What it holds is there.
+    """An array in a card's memory for other libraries: ``torch.from_dlpack(array)``, ``cupy.asarray(array)``.
+
+    Its values are complete: nothing has to be waited for.
 
     Attributes:
-        shape, dtype: as NumPy's.
+        shape: as NumPy's.
+        dtype: as NumPy's.
     """
 
     def __init__(self, address: int, shape: tuple[int, ...], dtype: Any, kind: tuple[int, int]) -> None:
@@ -134,10 +161,15 @@ class CardArray:
         return self._kind
 
     def __dlpack__(self, **_: Any) -> Any:
-        """A capsule of DLPack. Nothing is queued on the array, so no stream has to wait; whoever takes it keeps the array alive."""
+        """A capsule of DLPack, whose new owner keeps the array alive.
+
+        Nothing is queued on the array, so no stream has to wait.
+        """
         managed, shape = _Managed(), (ctypes.c_int64 * len(self.shape))(*self.shape)
         code = _FLOAT if self.dtype.kind == "f" else _UNSIGNED
-        managed.tensor = _Tensor(self._address, *self._kind, len(shape), code, 8 * self.dtype.itemsize, 1, shape, None, 0)
+        managed.tensor = _Tensor(
+            self._address, *self._kind, len(shape), code, 8 * self.dtype.itemsize, 1, shape, None, 0
+        )
         address = ctypes.addressof(managed)
         managed.deleter = _Deleter(lambda _: _exported.pop(address, None) and None)
         _exported[address] = (self, managed, shape)
@@ -152,5 +184,7 @@ _exported: dict[int, tuple[Any, ...]] = {}
 def _unused(capsule: int) -> None:
     """A capsule goes: if nobody took what is in it, it goes too."""
     if _python.PyCapsule_IsValid(capsule, b"dltensor"):
-        pointer = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(("PyCapsule_GetPointer", _python))
+        pointer = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
+            ("PyCapsule_GetPointer", _python)
+        )
         _exported.pop(int(pointer(capsule, b"dltensor")), None)

@@ -1,4 +1,4 @@
-"""A graphics card: the little of a driver that the engine needs, and CUDA's driver through NVIDIA's own bindings."""
+"""A graphics card: the few functions of a driver that the engine needs, and CUDA's driver behind them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from simtown.extras import how_to_install
+from simtown.core.extras import how_to_install
 from simtown.render.cuda import compiler
-from simtown.render.engines import CardError
+from simtown.render.frames import CardError
 
 #: Cards older than this have too little shared memory for a block of `draw`.
 OLDEST = (8, 0)
 _OUT_OF_MEMORY, _NO_DEVICE = 2, 100
-#: The driver is older than what asks it: insufficient driver, system driver mismatch, unsupported PTX version.
+#: The driver is older than what asks it: insufficient driver, system driver mismatch, unsupported PTX
+#: version.
 _TOO_OLD = (35, 803, 222)
 
 
@@ -24,7 +25,13 @@ class CardMemoryError(CardError):
 
 
 class Launch(NamedTuple):
-    """How a kernel is launched: blocks each way, threads of a block, bytes of dynamic shared memory of a block."""
+    """How a kernel is launched.
+
+    Attributes:
+        grid: blocks each way.
+        threads: of a block.
+        shared: bytes of dynamic shared memory of a block.
+    """
 
     grid: tuple[int, int, int]
     threads: int
@@ -32,10 +39,11 @@ class Launch(NamedTuple):
 
 
 class Card(Protocol):
-    """A card as the engine uses it. Addresses are integers; streams, events, kernels and arguments are the card's own objects.
+    """A card as the engine uses it.
 
-    Work on a stream runs in order; what a call queues on a stream runs later. Every method may raise CardError, also for
-    something that was queued before.
+    Addresses are integers; streams, events, kernels and arguments are the card's own objects. Work on a
+    stream runs in order, later than the call that queues it. Every method may raise CardError, also for work
+    that was queued before.
 
     Attributes:
         name: with compute capability and versions, in one line.
@@ -50,7 +58,7 @@ class Card(Protocol):
         ...
 
     def kernel(self, name: str, most_shared: int = 0) -> Any:
-        """Compile and load a kernel of the folder kernels, whose blocks take so many bytes of dynamic shared memory at most."""
+        """Compile and load a kernel; its blocks take at most so many bytes of dynamic shared memory."""
         ...
 
     def allocate(self, size: int) -> int:
@@ -135,7 +143,9 @@ class _Driver:
         try:
             from cuda.bindings import driver, nvrtc
         except ImportError as error:
-            raise CardError(f"drawing on a card needs cuda-core and cuda-bindings ({error}): {how_to_install('cuda')}") from error
+            raise CardError(
+                f"drawing on a card needs cuda-core and cuda-bindings ({error}): {how_to_install('cuda')}"
+            ) from error
         self.names = driver
         try:
             driver.cuInit(0)
@@ -144,12 +154,17 @@ class _Driver:
         self.call(driver.cuInit, 0)
         self.device = self.call(driver.cuDeviceGet, number)
         attribute = driver.CUdevice_attribute
-        major = self.call(driver.cuDeviceGetAttribute, attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, self.device)
-        minor = self.call(driver.cuDeviceGetAttribute, attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, self.device)
+        major = self.call(
+            driver.cuDeviceGetAttribute, attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, self.device
+        )
+        minor = self.call(
+            driver.cuDeviceGetAttribute, attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, self.device
+        )
         model = self.call(driver.cuDeviceGetName, 128, self.device).split(b"\0")[0].decode()
         version = self.call(driver.cuDriverGetVersion)
         self.arch = _architecture(model, (major, minor), version // 1000, nvrtc)
-        self.name = f"{model} (compute capability {major}.{minor}, driver of CUDA {version // 1000}.{version % 1000 // 10})"
+        cuda = f"{version // 1000}.{version % 1000 // 10}"
+        self.name = f"{model} (compute capability {major}.{minor}, driver of CUDA {cuda})"
 
     def call(self, function: Any, *arguments: Any) -> Any:
         """The result of a function of the driver. Raises CardError."""
@@ -162,7 +177,9 @@ class _Driver:
 def _error(code: int, name: str) -> CardError:
     """What an error of CUDA means, and what to do."""
     if code == _OUT_OF_MEMORY:
-        return CardMemoryError("the card's memory is full: end other programs that use it, or draw fewer pictures at once")
+        return CardMemoryError(
+            "the card's memory is full: end other programs that use it, or draw fewer pictures at once"
+        )
     if code == _NO_DEVICE:
         return CardError("there is no graphics card that CUDA can use on this machine")
     if code in _TOO_OLD:
@@ -178,10 +195,10 @@ class CudaCard:
     """
 
     def __init__(self, number: int = 0) -> None:
-        found = _Driver(number)
-        self._driver, self._call, self._arch = found.names, found.call, found.arch
-        self._context = self._call(self._driver.cuDevicePrimaryCtxRetain, found.device)
-        self.name, self.kind = found.name, (2, number)
+        opened = _Driver(number)
+        self._driver, self._call, self._arch = opened.names, opened.call, opened.arch
+        self._context = self._call(self._driver.cuDevicePrimaryCtxRetain, opened.device)
+        self.name, self.kind = opened.name, (2, number)
         self.use()
 
     def use(self) -> None:
@@ -222,7 +239,9 @@ class CudaCard:
 
     def event(self, timed: bool = False) -> Any:
         flags = self._driver.CUevent_flags
-        return self._call(self._driver.cuEventCreate, flags.CU_EVENT_DEFAULT if timed else flags.CU_EVENT_DISABLE_TIMING)
+        return self._call(
+            self._driver.cuEventCreate, flags.CU_EVENT_DEFAULT if timed else flags.CU_EVENT_DISABLE_TIMING
+        )
 
     def record(self, event: Any, stream: Any) -> None:
         self._call(self._driver.cuEventRecord, event, stream)
@@ -250,7 +269,18 @@ class CudaCard:
         return np.array([value.ctypes.data], dtype=np.uint64), value  # CUDA takes addresses of arguments
 
     def launch(self, kernel: Any, how: Launch, stream: Any, argument: Any) -> None:
-        self._call(self._driver.cuLaunchKernel, kernel, *how.grid, how.threads, 1, 1, how.shared, stream, argument[0], 0)
+        self._call(
+            self._driver.cuLaunchKernel,
+            kernel,
+            *how.grid,
+            how.threads,
+            1,
+            1,
+            how.shared,
+            stream,
+            argument[0],
+            0,
+        )
 
     def device_of(self, address: int) -> int:
         attribute = self._driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
@@ -258,26 +288,35 @@ class CudaCard:
 
 
 def _architecture(model: str, capability: tuple[int, int], driver: int, nvrtc: Any) -> str:
-    """What to compile for: the newest architecture that both the card and the compiler know. Raises CardError."""
+    """What to compile for: the newest architecture that both the card and the compiler know.
+
+    Raises CardError.
+    """
     if capability < OLDEST:
         raise CardError(
-            f"the card {model} is too old: it has compute capability {capability[0]}.{capability[1]}, and {OLDEST[0]}.{OLDEST[1]} is needed"
+            f"the card {model} is too old: it has compute capability {capability[0]}.{capability[1]}, "
+            f"and {OLDEST[0]}.{OLDEST[1]} is needed"
         )
     try:
         version, supported = nvrtc.nvrtcVersion(), nvrtc.nvrtcGetSupportedArchs()
     except Exception as error:  # the bindings' own, when they find no library
         raise CardError(f"CUDA's compiler NVRTC is not installed: {how_to_install('cuda')}") from error
-    (_, major, minor), (_, known) = version, supported
+    (_, major, minor), (_, architectures) = version, supported
     if driver < major:
-        raise CardError(f"the graphics driver knows CUDA {driver}, and CUDA's compiler is {major}.{minor}: update the driver")
-    alike = [arch for arch in known if arch // 10 == capability[0] and arch % 10 <= capability[1]]
+        raise CardError(
+            f"the graphics driver knows CUDA {driver}, and CUDA's compiler is {major}.{minor}: "
+            "update the driver"
+        )
+    alike = [arch for arch in architectures if arch // 10 == capability[0] and arch % 10 <= capability[1]]
     if not alike:
-        raise CardError(f"CUDA's compiler {major}.{minor} does not know the card {model}: update nvidia-cuda-nvrtc")
+        raise CardError(
+            f"CUDA's compiler {major}.{minor} does not know the card {model}: update nvidia-cuda-nvrtc"
+        )
     return f"sm_{max(alike)}"
 
 
 def check_card() -> None:
-    """Raises CardError, in one line, unless there is a card for which the kernels can be compiled; they are kept."""
+    """Raises CardError unless there is a card for which the kernels can be compiled; keeps the kernels."""
     arch = _Driver().arch
     for name in compiler.STAGES:
         compiler.cubin(name, arch)

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from simtown.extras import how_to_install
-from simtown.render.engines import CardError
+from simtown.core.extras import how_to_install
+from simtown.render.frames import CardError
 
 KERNELS = Path(__file__).parent / "kernels"
 #: The kernels that draw a launch, in the order in which they run.
@@ -32,7 +32,9 @@ def source(name: str) -> str:
 
 
 def cubin(name: str, arch: str) -> bytes:
-    """Machine code of a kernel, for an architecture such as "sm_90". Known by its source, its options and the compiler's version.
+    """Machine code of a kernel for an architecture such as "sm_90".
+
+    It is cached by its source, its options and the compiler's version.
 
     Raises:
         CardError: there is no compiler, or it refuses the source.

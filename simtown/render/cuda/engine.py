@@ -1,4 +1,4 @@
-"""The engine on a graphics card: batches cut into launches, two lanes of them at work, pictures left there or brought back."""
+"""The rasteriser on a graphics card: batches are cut into launches, on which two lanes work in turn."""
 
 from __future__ import annotations
 
@@ -20,21 +20,24 @@ from simtown.render.cuda.card import Card, CardMemoryError, CudaCard
 from simtown.render.cuda.compiler import STAGES
 from simtown.render.cuda.lane import Lane, shared_bytes
 from simtown.render.cuda.layout import BAND, Size
-from simtown.render.engines import CardError, CardWarning
-from simtown.render.frames import Frames, check_card_size
+from simtown.render.frames import CardError, CardWarning, Frames, check_card_size
 from simtown.render.instances import check_slots
 from simtown.render.raster import Raster, TooManyTrianglesError
 from simtown.scenes.scene import SceneBatch
 
-#: Scenes of a launch of 128 x 128 pixels, fewer of larger pictures: what a launch works on stays in the card's cache.
+#: Scenes of a launch of 128 x 128 pixels, fewer of larger pictures: what a launch works on stays in the
+#: card's cache.
 LAUNCH = 128
 
 
 @dataclass
 class CardFrames:
-    """Pictures of n scenes on a card, as in :class:`~simtown.render.frames.Frames`: for ``torch.from_dlpack`` or ``cupy.asarray``.
+    """Pictures of n scenes on a card, for ``torch.from_dlpack`` or ``cupy.asarray``.
 
-    Without geometry, depth and ids are None.
+    Attributes:
+        rgb: as in :class:`~simtown.render.frames.Frames`.
+        depth: likewise, or None without geometry.
+        ids: likewise, or None without geometry.
     """
 
     rgb: CardArray
@@ -43,9 +46,14 @@ class CardFrames:
 
 
 class Cuda:
-    """Draws batches of scenes on a graphics card, as :class:`~simtown.render.raster.Raster` draws them on the processor.
+    """Draws batches of scenes on a graphics card, with the pixels of :class:`~simtown.render.raster.Raster`.
 
-    Safe to call from several threads, of which one at a time is served. A scene that is too much for the kernels is drawn by the processor.
+    Several threads may call it; it serves one at a time. If a scene is too much for the kernels, the
+    processor draws it.
+
+    Args:
+        card: what draws; by default the first card of this machine.
+        lanes: launches that are under way at once.
 
     Attributes:
         card: what draws.
@@ -53,8 +61,9 @@ class Cuda:
         too_much: how many scenes the processor had to draw so far.
 
     Raises:
-        CardError: there is no card that works, or its memory does not suffice for one scene.
-        ValueError: from its methods, for a picture size out of range or a scene of more triangles than can be told apart.
+        CardError: no card works, or its memory does not suffice for one scene.
+        ValueError: from its methods, if a picture size is out of range or a scene has more triangles than can
+            be numbered.
     """
 
     def __init__(self, card: Card | None = None, lanes: int = 2) -> None:
@@ -64,21 +73,30 @@ class Cuda:
         self._most = 1 << 30  # scenes of a launch for which there was memory
         self._lock = threading.Lock()
         self._processor: Raster | None = None
-        kernels = {name: self.card.kernel(name, shared_bytes(BAND) if name == "draw" else 0) for name in STAGES}
+        kernels = {
+            name: self.card.kernel(name, shared_bytes(BAND) if name == "draw" else 0) for name in STAGES
+        }
         town, address, self._town_bytes = _send_town(self.card)
         self._lanes = [Lane(self.card, kernels, town) for _ in range(lanes)]
         self._events: dict[int, Any] = {}  # by the number of the stream on which they are recorded
         weakref.finalize(self, _release, self.card, self._lanes, address).atexit = False
 
     def render(self, batch: SceneBatch, width: int, height: int, geometry: bool = True) -> Frames:
-        """Pictures, and with `geometry` depth and ids, in the processor's memory; they come back while later scenes are drawn."""
+        """Draw into the processor's memory; pictures are copied back while later scenes are drawn.
+
+        Args:
+            batch: the scenes.
+            width: of the pictures, pixels.
+            height: of the pictures, pixels.
+            geometry: whether depth and ids are drawn, too.
+        """
         _check(batch, width, height)
         frames = Frames.blank(len(batch), width, height, geometry)
         wholes = {name: whole for name, whole in vars(frames).items() if len(whole)}
-        one = {name: whole[0].nbytes for name, whole in wholes.items()}
+        sizes = {name: whole[0].nbytes for name, whole in wholes.items()}
 
         def begin(lane: Lane, rows: slice, size: Size) -> None:
-            places, end = _one_behind_the_other(one, size.scenes)
+            places, end = _one_behind_the_other(sizes, size.scenes)
             start, back = lane.memory("pictures", end), lane.pinned("back", end)
             lane.begin(batch, rows, size, {name: start + place for name, place in places.items()}, [])
             self.card.download(back.ctypes.data, start, end, lane.stream)
@@ -88,7 +106,7 @@ class Cuda:
         def end(lane: Lane, rows: slice) -> None:
             failed = lane.failed(rows.stop - rows.start)
             self.card.synchronize(lane.done)
-            places, end = _one_behind_the_other(one, rows.stop - rows.start)
+            places, end = _one_behind_the_other(sizes, rows.stop - rows.start)
             back = lane.pinned("back", end)
             for name, whole in wholes.items():
                 part = whole[rows]
@@ -103,15 +121,18 @@ class Cuda:
         return frames
 
     def draw_into(self, batch: SceneBatch, rgb: Any, depth: Any = None, ids: Any = None) -> None:
-        """As :meth:`render`, into arrays on the card, and nothing is copied.
+        """Draw into arrays on the card, without a copy.
 
-        The pictures are drawn when all that the arrays' library has queued on its current stream is done, and what it queues there
-        afterwards sees them; this returns before that.
+        The pictures are drawn when all that the arrays' library has queued on its current stream is done, and
+        what it queues there afterwards sees them; this returns before that. For a library that does not tell
+        its stream, the stream is CUDA's default one.
 
         Args:
-            rgb, depth, ids: shapes and dtypes as in :class:`Frames`, C order, with ``__cuda_array_interface__`` or ``__dlpack__``: tensors
-                of PyTorch or CuPy, for example. Depth and ids are given both or neither. Of other libraries the stream is taken to be
-                CUDA's default stream.
+            batch: the scenes.
+            rgb: shape and dtype as in :class:`Frames`, C order, with ``__cuda_array_interface__`` or
+                ``__dlpack__``, such as a tensor of PyTorch or CuPy.
+            depth: likewise; given with ids or not at all.
+            ids: likewise.
 
         Raises:
             ValueError: one of them is no such array, or depth comes without ids.
@@ -124,24 +145,34 @@ class Cuda:
             "depth": ((n, height, width), np.float32),
             "ids": ((n, height, width), np.uint8),
         }
-        given = {name: array for name, array in (("rgb", rgb), ("depth", depth), ("ids", ids)) if array is not None}
-        if len(given) == 2:
+        arrays = {
+            name: array for name, array in (("rgb", rgb), ("depth", depth), ("ids", ids)) if array is not None
+        }
+        if len(arrays) == 2:
             raise ValueError("depth and ids are drawn together: give arrays for both or for neither")
-        targets = {name: target(name, array, *shapes[name]) for name, array in given.items()}
+        targets = {name: target(name, array, *shapes[name]) for name, array in arrays.items()}
         _check(batch, width, height)
         if not n:
             return
-        one = {name: math.prod(shapes[name][0][1:]) * np.dtype(shapes[name][1]).itemsize for name in targets}
+        sizes = {
+            name: math.prod(shapes[name][0][1:]) * np.dtype(shapes[name][1]).itemsize for name in targets
+        }
 
         def begin(lane: Lane, rows: slice, size: Size) -> None:
-            lane.begin(batch, rows, size, {name: place.address + rows.start * one[name] for name, place in targets.items()}, before)
+            lane.begin(
+                batch,
+                rows,
+                size,
+                {name: place.address + rows.start * sizes[name] for name, place in targets.items()},
+                before,
+            )
             self.card.record(lane.done, lane.stream)
 
         def end(lane: Lane, rows: slice) -> None:
             for scene in rows.start + lane.failed(rows.stop - rows.start):
                 for name, picture in self._drawn_here(batch, int(scene), width, height).items():
                     if name in targets:
-                        place = targets[name].address + int(scene) * one[name]
+                        place = targets[name].address + int(scene) * sizes[name]
                         self.card.upload(place, picture.ctypes.data, picture.nbytes, lane.stream)
                         self.card.drain(lane.stream)
                 self.card.record(lane.done, lane.stream)
@@ -160,7 +191,10 @@ class Cuda:
                     self.card.wait(stream, lane.done)
 
     def draw(self, batch: SceneBatch, width: int, height: int, geometry: bool = True) -> CardFrames:
-        """As :meth:`render`, and the pictures stay on the card: they are there when this returns. Raises CardError if they do not fit."""
+        """As :meth:`render`, and the pictures stay on the card: they are there when this returns.
+
+        Raises CardError if they do not fit.
+        """
         _check(batch, width, height)
         frames = self.blank(len(batch), width, height, geometry)
         self.draw_into(batch, frames.rgb, frames.depth, frames.ids)
@@ -168,7 +202,10 @@ class Cuda:
         return frames
 
     def blank(self, n: int, width: int, height: int, geometry: bool = True) -> CardFrames:
-        """Arrays on the card for n pictures, which hold no values yet. Raises CardError if they do not fit."""
+        """Arrays on the card for n pictures, which hold no values yet.
+
+        Raises CardError if they do not fit.
+        """
         shape = (n, height, width)
         kinds: dict[str, tuple[tuple[int, ...], Any]] = {"rgb": ((*shape, 3), np.uint8)}
         if geometry:
@@ -190,7 +227,7 @@ class Cuda:
 
     @contextlib.contextmanager
     def timing(self) -> Iterator[dict[str, float]]:
-        """Time the stages of what is drawn in this block: seconds of each on the card, when the block has ended."""
+        """Measure the stages of what is drawn in this block; at its end the dict has the seconds of each."""
         seconds: dict[str, float] = {}
         for lane in self._lanes:
             lane.marks = []
@@ -198,8 +235,8 @@ class Cuda:
             yield seconds
         finally:
             for lane in self._lanes:
-                for name, took in lane.stages().items():
-                    seconds[name] = seconds.get(name, 0.0) + took
+                for name, stage_seconds in lane.stages().items():
+                    seconds[name] = seconds.get(name, 0.0) + stage_seconds
 
     def _array(self, shape: tuple[int, ...], dtype: Any) -> CardArray:
         """An array on the card, whose memory is given back when nobody holds it any more."""
@@ -213,14 +250,23 @@ class Cuda:
         for name, place in targets.items():
             number = self.card.device_of(place.address)
             if number != self.card.kind[1]:
-                raise ValueError(f"{name} lies on card {number}, and card {self.card.kind[1]} draws: give arrays on that card")
+                raise ValueError(
+                    f"{name} lies on card {number}, and card {self.card.kind[1]} draws: "
+                    "give arrays on that card"
+                )
 
     def _in_lanes(
-        self, batch: SceneBatch, width: int, height: int, begin: Callable[[Lane, slice, Size], None], end: Callable[[Lane, slice], None]
+        self,
+        batch: SceneBatch,
+        width: int,
+        height: int,
+        begin: Callable[[Lane, slice, Size], None],
+        end: Callable[[Lane, slice], None],
     ) -> list[Lane]:
-        """Begin the launches that draw a batch, in turn in all lanes, and end each before its lane begins the next; lanes that were used.
+        """Draw a batch in launches, in turn in all lanes; returns the lanes that were used.
 
-        Where memory does not suffice, goes on with halves. When this raises, nothing is at work on the card any more.
+        Each launch ends before its lane begins the next one. If memory does not suffice, it goes on with
+        launches of half the size. When this raises, nothing is at work on the card any more.
         """
         if not len(batch):
             return []
@@ -262,11 +308,20 @@ class Cuda:
         for lane in self._lanes:
             lane.forget()
         if scenes == 1:
-            raise CardError("the card has too little free memory for one scene: end other programs that use it, or use --device cpu")
+            raise CardError(
+                "the card has too little free memory for one scene: end other programs that use it, "
+                "or use --device cpu"
+            )
         self._most = scenes // 2
-        warnings.warn(f"the card's memory is full: from now on it draws {self._most} scenes at once", CardWarning, stacklevel=4)
+        warnings.warn(
+            f"the card's memory is full: from now on it draws {self._most} scenes at once",
+            CardWarning,
+            stacklevel=4,
+        )
 
-    def _drawn_here(self, batch: SceneBatch, scene: int, width: int, height: int, geometry: bool = True) -> dict[str, np.ndarray]:
+    def _drawn_here(
+        self, batch: SceneBatch, scene: int, width: int, height: int, geometry: bool = True
+    ) -> dict[str, np.ndarray]:
         """Pictures of a scene for which the kernels have no room, by the processor."""
         self.too_much += 1
         if self._processor is None:
@@ -285,7 +340,7 @@ def _check(batch: SceneBatch, width: int, height: int) -> None:
 
 
 def _one_behind_the_other(sizes: dict[str, int], count: int) -> tuple[dict[str, int], int]:
-    """Where arrays of `count` pictures of these sizes lie in one piece of memory, and where the last one ends."""
+    """Offsets of arrays of `count` pictures in one piece of memory, and the end of the last one."""
     return layout.offsets({name: ((count, size), np.dtype(np.uint8)) for name, size in sizes.items()})
 
 

@@ -1,4 +1,7 @@
-"""A lane: a queue of launches on a card, with memory of its own. While one lane's pictures are drawn, another is filled."""
+"""A lane: a queue of launches on a card, with memory of its own.
+
+While one lane's pictures are drawn, another is filled.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +18,22 @@ from simtown.scenes.scene import SceneBatch
 
 #: Rows of pixels of a block of `overlay`.
 OVERLAID = 64
-#: Layouts that a lane keeps; a program that draws batches of ever other sizes does not fill the memory with them.
+#: Layouts that a lane keeps; a program that draws batches of ever other sizes does not fill the memory with
+#: them.
 MOST_PLANS = 64
 
 
 def shared_bytes(height: int) -> int:
-    """Shared memory of a block of `draw`: the samples of its strip and band, four bytes each, cleared 16 bytes at a time."""
+    """Shared memory of a block of `draw`: four bytes a sample of its strip and band, rounded up to 16."""
     return -(-4 * (2 * STRIP + 1) * (2 * min(BAND, height) + 1) // 16) * 16
 
 
 class _Plan:
-    """A launch of one size: its job, where the columns of a batch lie in what is sent to the card, and how its kernels are launched."""
+    """A launch of one size: its job, where the columns of a batch lie in what is sent, and its kernels."""
 
-    def __init__(self, size: Size, job: np.ndarray, staging: np.ndarray, columns: Mapping[str, int], sent: int) -> None:
+    def __init__(
+        self, size: Size, job: np.ndarray, staging: np.ndarray, columns: Mapping[str, int], sent: int
+    ) -> None:
         self.job, self.bytes = job, sent
         self.failed = int(job["failed"])
         self.columns = [
@@ -46,7 +52,8 @@ class Lane:
 
     Attributes:
         stream: of the card.
-        arranged: the event after which the memory of the launch's scenes may be filled anew, and its flags be read.
+        arranged: the event after which the memory of the launch's scenes may be filled anew, and its flags be
+            read.
         done: the event after which the pictures of the launch are there.
         marks: of every launch the stages and the timed events at their ends, if it is a list.
     """
@@ -62,11 +69,14 @@ class Lane:
         self._flags = np.zeros(0, dtype=np.uint8)
 
     def memory(self, name: str, size: int) -> int:
-        """The address of at least so many bytes on the card, kept from launch to launch. Raises CardMemoryError."""
-        address, held = self._held.get(name, (0, 0))
-        if held < size:
+        """The address of at least so many bytes on the card, kept from launch to launch.
+
+        Raises CardMemoryError.
+        """
+        address, capacity = self._held.get(name, (0, 0))
+        if capacity < size:
             self._plans.clear()
-            if held:
+            if capacity:
                 del self._held[name]
                 self._card.drain(self.stream)
                 self._card.free(address)
@@ -75,7 +85,7 @@ class Lane:
         return address
 
     def pinned(self, name: str, size: int) -> np.ndarray:
-        """At least so many bytes of the processor's memory that the card copies from and to, kept from launch to launch."""
+        """At least so many bytes that the card can copy from and to, kept from launch to launch."""
         if name not in self._pinned or len(self._pinned[name]) < size:
             self._plans.clear()
             if name in self._pinned:
@@ -97,10 +107,14 @@ class Lane:
             self._card.unpin(self._pinned.popitem()[1])
         self._plans.clear()
 
-    def begin(self, batch: SceneBatch, rows: slice, size: Size, pictures: Mapping[str, int], after: list[Any]) -> None:
+    def begin(
+        self, batch: SceneBatch, rows: slice, size: Size, pictures: Mapping[str, int], after: list[Any]
+    ) -> None:
         """Queue the kernels that draw the rows of a batch; the launch before is arranged.
 
         Args:
+            batch: of scenes.
+            rows: of the batch, to draw.
             size: of the launch: that of the rows.
             pictures: addresses of the rows' "rgb", "depth" and "ids"; what is left out is not drawn.
             after: events before which nothing is written there.
@@ -160,23 +174,46 @@ class Lane:
         self.mark(name)
 
     def _plan(self, size: Size) -> _Plan:
-        """The plan of launches of this size, in memory that is large enough for them. Raises CardMemoryError."""
+        """The plan of launches of this size, in memory that is large enough for them.
+
+        Raises CardMemoryError.
+        """
         plan = self._plans.get(size)
         if plan is None:
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
             columns, sent = layout.offsets(layout.columns(size), start=JOB.itemsize)
-            staging, self._flags, base = self.pinned("staging", sent), self.pinned("flags", size.scenes), self.memory("sent", sent)
+            staging, self._flags, base = (
+                self.pinned("staging", sent),
+                self.pinned("flags", size.scenes),
+                self.memory("sent", sent),
+            )
             job = np.zeros((), dtype=JOB)
             job["town"] = self._town
             for name, offset in columns.items():
                 job[name] = base + offset
             for name, (shape, kind) in layout.work(size).items():
                 job[name] = self.memory(name, layout.size_in_bytes(shape, kind))
-            for name in ("vehicles", "props", "slots", "width", "height", "most_faces", "most_pieces", "most_larges", "ground_faces"):
+            for name in (
+                "vehicles",
+                "props",
+                "slots",
+                "width",
+                "height",
+                "most_faces",
+                "most_pieces",
+                "most_larges",
+                "ground_faces",
+            ):
                 job[name] = getattr(size, name)
             job["scenes"], job["lamps"] = size.scenes, size.most_lamps
             staged = staging[: JOB.itemsize].view(JOB).reshape(())
-            self._sent = (base, staging.ctypes.data, self._flags.ctypes.data, staged, self._card.argument(base))
+            self._sent = (
+                base,
+                staging.ctypes.data,
+                self._flags.ctypes.data,
+                staged,
+                self._card.argument(base),
+            )
             plan = self._plans[size] = _Plan(size, job, staging, columns, sent)
         return plan

@@ -30,7 +30,10 @@ LIGHT_STRIDE, VIEW_STRIDE, MOST_EDGES = 48, 16, 16
 
 def _struct(**kinds: Any) -> np.dtype[Any]:
     """A C struct of these fields: a type, or a type and how many of it."""
-    return np.dtype([(name, *kind) if isinstance(kind, tuple) else (name, kind) for name, kind in kinds.items()], align=True)
+    return np.dtype(
+        [(name, *kind) if isinstance(kind, tuple) else (name, kind) for name, kind in kinds.items()],
+        align=True,
+    )
 
 
 def _pointers(names: str) -> dict[str, Any]:
@@ -43,20 +46,35 @@ def _numbers(kind: str, names: str) -> dict[str, Any]:
 
 TOWN = _struct(
     **_pointers(
-        "vertices triangles normals triangle_start hull hull_start lamps lamp_start radius girths bases roles own_paint in_pose "
-        "palette kinds tints looks"
+        "vertices triangles normals triangle_start hull hull_start lamps lamp_start radius girths bases "
+        "roles own_paint in_pose palette kinds tints looks"
     ),
     **_numbers("i4", "entities meshes materials poses"),
 )
-PLACE = _struct(matrix=("f4", 12), eye=("f4", 3), sun=("f4", 3), **_numbers("f4", "x y z c s scale"), mesh="i4", look="u4", pad=("u4", 2))
-ROW = _struct(**_numbers("f4", "depth air x y dx dy"), **_numbers("u4", "sky_rg sky_b cloud_rg cloud_b under_rg under_b"))
+PLACE = _struct(
+    matrix=("f4", 12),
+    eye=("f4", 3),
+    sun=("f4", 3),
+    **_numbers("f4", "x y z c s scale"),
+    mesh="i4",
+    look="u4",
+    pad=("u4", 2),
+)
+ROW = _struct(
+    **_numbers("f4", "depth air x y dx dy"),
+    **_numbers("u4", "sky_rg sky_b cloud_rg cloud_b under_rg under_b"),
+)
 SHAPE = _struct(**_numbers("i2", "top bottom left right"), **_numbers("i4", "number edges"))
 CONTACT = _struct(**_numbers("f4", "x y c s half_u half_v strength pad"))
 POOL = _struct(**_numbers("f4", "x y c s along across"), **_numbers("u4", "rg b"))
 HALO = _struct(**_numbers("f4", "x y radius depth r g b pad"))
 BOX = _struct(**_numbers("i2", "left right top bottom"))
 RECORD = _struct(
-    e=("i4", 3), **_numbers("u4", "value step_x step_y"), **_numbers("i2", "ax ay bx by"), inverse=("f4", 3), **_numbers("u2", "tag pad")
+    e=("i4", 3),
+    **_numbers("u4", "value step_x step_y"),
+    **_numbers("i2", "ax ay bx by"),
+    inverse=("f4", 3),
+    **_numbers("u2", "tag pad"),
 )
 LARGE = _struct(
     e=("i8", 3),
@@ -71,15 +89,19 @@ JOB = _struct(
     town=TOWN,
     **_pointers(" ".join(field.name for field in fields(SceneBatch))),
     **_pointers(
-        "views lights rows places ends counts shadow_shapes shadow_edges contact_shapes contacts pool_shapes pools halos "
-        "faces packed flats planes owners boxes records lengths larges samples failed nearness rgb depth ids"
+        "views lights rows places ends counts shadow_shapes shadow_edges contact_shapes contacts pool_shapes "
+        "pools halos faces packed flats planes owners boxes records lengths larges samples failed nearness "
+        "rgb depth ids"
     ),
-    **_numbers("i4", "scenes vehicles props slots width height lamps most_faces most_pieces most_larges ground_faces pad"),
+    **_numbers(
+        "i4",
+        "scenes vehicles props slots width height lamps most_faces most_pieces most_larges ground_faces pad",
+    ),
 )
 #: The structs by their names in job.cuh.
 STRUCTS: Mapping[str, np.dtype[Any]] = {
-    "Town": TOWN, "Place": PLACE, "Row": ROW, "Shape": SHAPE, "Contact": CONTACT, "Pool": POOL, "Halo": HALO, "Box": BOX, "Record": RECORD,
-    "Large": LARGE, "Counts": COUNTS, "Job": JOB,
+    "Town": TOWN, "Place": PLACE, "Row": ROW, "Shape": SHAPE, "Contact": CONTACT, "Pool": POOL, "Halo": HALO,
+    "Box": BOX, "Record": RECORD, "Large": LARGE, "Counts": COUNTS, "Job": JOB,
 }  # fmt: skip
 
 #: Shape and type of an array.
@@ -87,14 +109,19 @@ Shaped = tuple[tuple[int, ...], np.dtype[Any]]
 
 
 class Size(NamedTuple):
-    """What decides how a launch's memory is laid out.
+    """What decides the layout of a launch's memory.
 
     Attributes:
-        scenes: of the launch. `vehicles`, `props`: slots of a scene.
-        width, height: pixels.
-        most_faces: triangles that all things of the fullest scene have together. `ground_faces`: those of the ground.
-        most_lamps: lamps that the things of a scene have together.
-        wet: whether the ground of a scene may mirror. `layered`: whether something may lie over a picture.
+        scenes: of the launch.
+        vehicles: vehicle slots of a scene.
+        props: prop slots of a scene.
+        width: pixels.
+        height: pixels.
+        most_faces: triangles of all things of the fullest scene.
+        ground_faces: triangles of the ground.
+        most_lamps: lamps of all things of a scene.
+        wet: whether the ground of a scene may mirror.
+        layered: whether something may lie over a picture.
     """
 
     scenes: int
@@ -128,10 +155,18 @@ def columns(size: Size) -> dict[str, Shaped]:
     """The arrays of a :class:`SceneBatch`, as they are sent to the card."""
     n, v, p = size.scenes, size.vehicles, size.props
     shapes: dict[str, tuple[tuple[int, ...], str]] = {
-        "entity": ((n, v), "i2"), "pose": ((n, v, 3), "f4"), "paint": ((n, v), "i1"),
-        "prop": ((n, p), "i2"), "prop_pose": ((n, p, 5), "f4"), "prop_style": ((n, p), "u2"), "weather": ((n,), "u1"),
-        "intensity": ((n,), "f4"), "sun": ((n, 2), "f4"), "fall_seed": ((n,), "u4"), "camera": ((n, 7), "f4"),
-    }  # fmt: skip
+        "entity": ((n, v), "i2"),
+        "pose": ((n, v, 3), "f4"),
+        "paint": ((n, v), "i1"),
+        "prop": ((n, p), "i2"),
+        "prop_pose": ((n, p, 5), "f4"),
+        "prop_style": ((n, p), "u2"),
+        "weather": ((n,), "u1"),
+        "intensity": ((n,), "f4"),
+        "sun": ((n, 2), "f4"),
+        "fall_seed": ((n,), "u4"),
+        "camera": ((n, 7), "f4"),
+    }
     return {name: (shape, np.dtype(kind)) for name, (shape, kind) in shapes.items()}
 
 
@@ -141,14 +176,30 @@ def work(size: Size) -> dict[str, Shaped]:
     faces, tags, pieces = size.most_faces, size.most_faces + 1, size.most_pieces
     ground = size.ground_faces + 1
     shapes: dict[str, tuple[tuple[int, ...], Any]] = {
-        "failed": ((n,), "u1"), "views": ((n, VIEW_STRIDE), "f4"), "lights": ((n, LIGHT_STRIDE), "f4"), "rows": ((n, high), ROW),
-        "places": ((n, slots), PLACE), "ends": ((n, slots + 1), "i4"), "counts": ((n,), COUNTS), "shadow_shapes": ((n, slots), SHAPE),
-        "shadow_edges": ((n, slots, MOST_EDGES, 4), "f4"), "contact_shapes": ((n, slots), SHAPE), "contacts": ((n, slots), CONTACT),
-        "pool_shapes": ((n, 2 * lamps), SHAPE), "pools": ((n, 2 * lamps), POOL), "halos": ((n, lamps), HALO), "faces": ((n, faces), "u4"),
-        "packed": ((n, tags), "u8"), "flats": ((n, ground, 4), "f4"), "planes": ((n, tags, 4), "f4"), "owners": ((n, tags), "u1"),
-        "boxes": ((n, pieces), BOX), "records": ((n, pieces), RECORD), "lengths": ((n, pieces), "u1"),
+        "failed": ((n,), "u1"),
+        "views": ((n, VIEW_STRIDE), "f4"),
+        "lights": ((n, LIGHT_STRIDE), "f4"),
+        "rows": ((n, high), ROW),
+        "places": ((n, slots), PLACE),
+        "ends": ((n, slots + 1), "i4"),
+        "counts": ((n,), COUNTS),
+        "shadow_shapes": ((n, slots), SHAPE),
+        "shadow_edges": ((n, slots, MOST_EDGES, 4), "f4"),
+        "contact_shapes": ((n, slots), SHAPE),
+        "contacts": ((n, slots), CONTACT),
+        "pool_shapes": ((n, 2 * lamps), SHAPE),
+        "pools": ((n, 2 * lamps), POOL),
+        "halos": ((n, lamps), HALO),
+        "faces": ((n, faces), "u4"),
+        "packed": ((n, tags), "u8"),
+        "flats": ((n, ground, 4), "f4"),
+        "planes": ((n, tags, 4), "f4"),
+        "owners": ((n, tags), "u1"),
+        "boxes": ((n, pieces), BOX),
+        "records": ((n, pieces), RECORD),
+        "lengths": ((n, pieces), "u1"),
         "larges": ((n, size.most_larges), LARGE),
-    }  # fmt: skip
+    }
     if size.wet:
         shapes["samples"] = ((n, -(-size.width // STRIP), high, 2 * STRIP + 1), "u4")
     if size.layered:
@@ -175,13 +226,31 @@ def town() -> tuple[dict[str, np.ndarray], dict[str, int]]:
     a, (palette, kinds, tints, roles) = atlas(), tables()
     extra = a.materials.astype(np.int32) | a.parts.astype(np.int32) << 8 | a.body.astype(np.int32) << 16
     arrays = {
-        "vertices": _padded(a.vertices), "triangles": np.column_stack([a.triangles, extra]), "normals": a.normals,
-        "triangle_start": a.triangle_start.astype(np.int32), "hull": _padded(a.hull), "hull_start": a.hull_start.astype(np.int32),
-        "lamps": a.lamps[:, :4], "lamp_start": a.lamp_start.astype(np.int32), "radius": a.radius, "girths": girths(a), "bases": bases(a),
-        "roles": roles, "own_paint": a.own_paint, "in_pose": (len(ENTITIES) + IN_POSE).astype(np.int16), "palette": _padded(palette),
-        "kinds": kinds, "tints": _padded(tints), "looks": TABLE,
-    }  # fmt: skip
-    numbers = {"entities": len(ENTITIES), "meshes": len(a.radius), "materials": len(MATERIALS), "poses": POSES}
+        "vertices": _padded(a.vertices),
+        "triangles": np.column_stack([a.triangles, extra]),
+        "normals": a.normals,
+        "triangle_start": a.triangle_start.astype(np.int32),
+        "hull": _padded(a.hull),
+        "hull_start": a.hull_start.astype(np.int32),
+        "lamps": a.lamps[:, :4],
+        "lamp_start": a.lamp_start.astype(np.int32),
+        "radius": a.radius,
+        "girths": girths(a),
+        "bases": bases(a),
+        "roles": roles,
+        "own_paint": a.own_paint,
+        "in_pose": (len(ENTITIES) + IN_POSE).astype(np.int16),
+        "palette": _padded(palette),
+        "kinds": kinds,
+        "tints": _padded(tints),
+        "looks": TABLE,
+    }
+    numbers = {
+        "entities": len(ENTITIES),
+        "meshes": len(a.radius),
+        "materials": len(MATERIALS),
+        "poses": POSES,
+    }
     return {name: np.ascontiguousarray(values) for name, values in arrays.items()}, numbers
 
 
@@ -190,13 +259,15 @@ def _padded(rows: np.ndarray) -> np.ndarray:
     return np.concatenate([rows, np.zeros((*rows.shape[:-1], 1), dtype=rows.dtype)], axis=-1)
 
 
-class Needs(NamedTuple):
+class MemoryNeeds(NamedTuple):
     """What every kind of thing and every weather needs of a launch's memory.
 
     Attributes:
         ground_faces: triangles of the ground.
-        vehicles, props: (kinds + 1,) int64 triangles << 16 | lamps of every kind in its fullest pose; the last row is an empty slot's.
-        wet, layered: (weathers,) bool whether its ground may mirror, and whether something may lie over its pictures.
+        vehicles: (kinds + 1,) int64 triangles << 16 | lamps of every kind; the last row is an empty slot's.
+        props: the same, of every kind in its fullest pose.
+        wet: (weathers,) bool, whether the ground may mirror.
+        layered: (weathers,) bool, whether something may lie over the pictures.
     """
 
     ground_faces: int
@@ -206,12 +277,15 @@ class Needs(NamedTuple):
     layered: np.ndarray
 
     def size(self, batch: SceneBatch, width: int, height: int) -> Size:
-        """What the launches of a batch need. Room for triangles and lamps is rounded up, so that like batches lie in memory alike."""
+        """What the launches of a batch need.
+
+        Room for triangles and lamps is rounded up, so that like batches lie in memory alike.
+        """
         full = self.vehicles.take(batch.entity).sum(axis=1) + self.props.take(batch.prop).sum(axis=1)
         faces, lamps = self.ground_faces + (int(full.max()) >> 16), int((full & 0xFFFF).max())
         wet, layered = bool(self.wet.take(batch.weather).any()), bool(self.layered.take(batch.weather).any())
-        return Size(len(batch), batch.entity.shape[1], batch.prop.shape[1], width, height, _up(faces, 1024), self.ground_faces,
-                    _up(lamps, 32), wet, layered)  # fmt: skip
+        return Size(len(batch), batch.entity.shape[1], batch.prop.shape[1], width, height, _up(faces, 1024),
+                    self.ground_faces, _up(lamps, 32), wet, layered)  # fmt: skip
 
 
 def _up(count: int, step: int) -> int:
@@ -220,14 +294,19 @@ def _up(count: int, step: int) -> int:
 
 
 @lru_cache(maxsize=1)
-def needs() -> Needs:
+def needs() -> MemoryNeeds:
     """Those of the town, worked out once a process."""
     a = atlas()
     full = np.diff(a.triangle_start) << 16 | np.diff(a.lamp_start)
-    props = (full[len(ENTITIES) + IN_POSE] >> 16).max(axis=1) << 16 | (full[len(ENTITIES) + IN_POSE] & 0xFFFF).max(axis=1)
+    props = (full[len(ENTITIES) + IN_POSE] >> 16).max(axis=1) << 16 | (
+        full[len(ENTITIES) + IN_POSE] & 0xFFFF
+    ).max(axis=1)
     most = TABLE.max(axis=1)  # of a mixture of two looks, the larger number is the most
     layered = (most[:, [LAMPS - SUN, AMOUNT - SUN, STARS - SUN]] > 0).any(axis=1)
-    return Needs(
-        ground_faces=int(full[a.ground] >> 16), vehicles=np.append(full[: len(ENTITIES)], 0), props=np.append(props, 0),
-        wet=most[:, WET - SUN] > MIRRORS, layered=layered,
-    )  # fmt: skip
+    return MemoryNeeds(
+        ground_faces=int(full[a.ground] >> 16),
+        vehicles=np.append(full[: len(ENTITIES)], 0),
+        props=np.append(props, 0),
+        wet=most[:, WET - SUN] > MIRRORS,
+        layered=layered,
+    )

@@ -1,8 +1,9 @@
 """Models by name: ours, and a user's own as ``package.module:Class``.
 
-A model is a ``torch.nn.Module`` made as ``Class(world, **options)`` with a :class:`simtown.training.world.World`; its
-``forward(batch)`` takes a :class:`simtown.training.world.Batch` and returns (b,) logits of the answer yes. Where it has a
-``loss(batch)`` returning ``(loss, logits)``, that is minimised, otherwise binary cross-entropy.
+A model is a ``torch.nn.Module`` made as ``Class(world, **options)`` with a
+:class:`simtown.training.world.World`; its ``forward(batch)`` takes a :class:`simtown.training.world.Batch`
+and returns (b,) logits of the answer yes. Where it has a ``loss(batch)`` returning ``(loss, logits)``, that
+is minimised, otherwise binary cross-entropy.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 from torch import nn
 
-from simtown.files import LONGEST_NAME
+from simtown.core.files import LONGEST_NAME
 from simtown.training.record import brief
 from simtown.training.world import World
 
@@ -39,19 +40,27 @@ class ModelError(ValueError):
 
 
 def admit(name: Any, file: Path | str, allowed: Collection[str] = ()) -> None:
-    """Let a model be used that a file names, such as a run or a preset: one of ours, or one that the person names, too.
+    """Let a model be used that a file, such as a run or a preset, names.
 
-    Whoever wrote the file may not be who runs it: code is not imported because a file says so.
+    It must be one of ours, or one that the person names, too.
+
+    A stranger may have written the file, so no code is imported because it says so.
 
     Args:
+        name: what the file names.
+        file: for the message.
         allowed: models that the person names, as package.module:Class.
 
     Raises:
-        ModelError: it is neither.
+        ModelError: the model is neither.
     """
     if not isinstance(name, str) or not (name in MODELS or name in allowed):
         shown = str(name)[:LONGEST_NAME]
-        advice = f"if you trust its code, allow it with --allow-model {shown}" if ":" in shown else f"choose among {', '.join(MODELS)}"
+        advice = (
+            f"if you trust its code, allow it with --allow-model {shown}"
+            if ":" in shown
+            else f"choose among {', '.join(MODELS)}"
+        )
         raise ModelError(f"{file} names the model '{shown}', which is none of simtown's own: {advice}")
 
 
@@ -60,7 +69,10 @@ def find(name: str) -> type[nn.Module]:
     home = MODELS.get(name, name)
     module, colon, attribute = home.partition(":")
     if not colon or not module or not attribute:
-        raise ModelError(f"unknown model '{name}': choose among {', '.join(MODELS)}, or give your own as package.module:Class")
+        raise ModelError(
+            f"unknown model '{name}': choose among {', '.join(MODELS)}, or give your own as "
+            "package.module:Class"
+        )
     if name not in MODELS:
         search(Path.cwd())
     try:
@@ -73,28 +85,41 @@ def find(name: str) -> type[nn.Module]:
 
 
 def search(folder: Path | str) -> None:
-    """Look for modules of the person's own models in a folder, too, after all others; usually it is the working directory."""
+    """Look for modules of the person's own models also in a folder, after all others.
+
+    Usually it is the working directory.
+    """
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 
 
-def options(name: str, given: dict[str, str]) -> dict[str, Any]:
-    """All options of a model, as its defaults have them but for the `given` texts, which are read as the default's type.
+def options(name: str, texts: dict[str, str]) -> dict[str, Any]:
+    """All options of a model: its defaults, changed by `texts`, which are read as the defaults' types.
 
     Raises:
-        ModelError: an option that the model does not have, or a value that cannot be read.
+        ModelError: the model does not have an option, or a value cannot be read.
     """
-    known = {p.name: p for p in list(signature(find(name)).parameters.values())[1:] if p.kind is not Parameter.VAR_KEYWORD}
-    out: dict[str, Any] = {p.name: p.default for p in known.values() if p.default is not Parameter.empty}
-    for key, text in given.items():
-        if key not in known:
-            raise ModelError(f"the model {name} has no option '{key}': it has {', '.join(known) or 'none'}")
-        kind = type(out.get(key, text))
+    parameters = {
+        p.name: p
+        for p in list(signature(find(name)).parameters.values())[1:]
+        if p.kind is not Parameter.VAR_KEYWORD
+    }
+    result: dict[str, Any] = {
+        p.name: p.default for p in parameters.values() if p.default is not Parameter.empty
+    }
+    for key, text in texts.items():
+        if key not in parameters:
+            raise ModelError(
+                f"the model {name} has no option '{key}': it has {', '.join(parameters) or 'none'}"
+            )
+        kind = type(result.get(key, text))
         try:
-            out[key] = _FLAGS[text.lower()] if kind is bool else kind(text)
+            result[key] = _FLAGS[text.lower()] if kind is bool else kind(text)
         except (KeyError, TypeError, ValueError):
-            raise ModelError(f"--option {key}={text}: '{text}' cannot be read as a value like {out[key]!r}, its default") from None
-    return out
+            raise ModelError(
+                f"--option {key}={text}: '{text}' cannot be read as a value like {result[key]!r}, its default"
+            ) from None
+    return result
 
 
 def build(name: str, world: World, chosen: dict[str, Any]) -> nn.Module:
@@ -103,8 +128,15 @@ def build(name: str, world: World, chosen: dict[str, Any]) -> nn.Module:
     if name in MODELS:  # a run's options stand in a file that may be anybody's
         usual = options(name, {})
         for key, value in chosen.items():
-            if key in usual and type(value) is not type(usual[key]) and not (type(usual[key]) is float and type(value) is int):
-                raise ModelError(f"cannot make the model '{name}': its option {key} is a value like {usual[key]!r}, not {brief(value)}")
+            if (
+                key in usual
+                and type(value) is not type(usual[key])
+                and not (type(usual[key]) is float and type(value) is int)
+            ):
+                raise ModelError(
+                    f"cannot make the model '{name}': its option {key} is a value like {usual[key]!r}, not "
+                    f"{brief(value)}"
+                )
     try:
         return kind(world, **chosen)
     except (ArithmeticError, AssertionError, TypeError, ValueError, RuntimeError) as error:
@@ -113,5 +145,8 @@ def build(name: str, world: World, chosen: dict[str, Any]) -> nn.Module:
 
 
 def finds_boxes(model: nn.Module) -> bool:
-    """Whether the model has ``boxes(batch)`` and was taught them: a ``box_weight`` of 0 leaves them without meaning."""
+    """Whether the model has ``boxes(batch)`` and was taught them.
+
+    With a ``box_weight`` of 0 they mean nothing.
+    """
     return hasattr(model, "boxes") and getattr(model, "box_weight", 1.0) > 0

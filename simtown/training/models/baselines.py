@@ -10,7 +10,7 @@ from simtown.training.world import Batch, World
 
 
 class QuestionOnly(nn.Module):
-    """The CNN-LSTM without its picture: above chance on a test set, it would have found a hint in the words."""
+    """The CNN-LSTM without its picture: if it is above chance, the words give a hint."""
 
     def __init__(self, world: World, embedding: int = 64, hidden: int = 128) -> None:
         super().__init__()

@@ -5,15 +5,25 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from simtown.training.models.layers import HEAD, QuestionEncoder, Stage, convolution, half, joint_loss, perceptron, scaled
+from simtown.training.models.layers import (
+    HEAD,
+    QuestionEncoder,
+    Stage,
+    convolution,
+    half,
+    joint_loss,
+    perceptron,
+    scaled,
+)
 from simtown.training.world import Batch, World
 
 
 class CnnLstm(nn.Module):
     """Picture and question meet as two vectors, and a perceptron decides.
 
-    Three 3×3 convolutions of stride 2 (20, 50, 100 filters), each followed by batch norm, ReLU and dropout; an LSTM (hidden 128) over
-    the question's words; both joined and topped with the perceptron of section 6.5 and one logit.
+    Three 3×3 convolutions of stride 2 (20, 50, 100 filters), each followed by batch norm, ReLU and dropout;
+    an LSTM (hidden 128) over the question's words; both joined and topped with the perceptron of section 6.5
+    and one logit.
 
     Args:
         world: sizes.
@@ -36,16 +46,17 @@ class CnnLstm(nn.Module):
         hidden: int = 128,
     ) -> None:
         super().__init__()
-        one, two, three = scaled(self.filters, width)
+        first, second, third = scaled(self.filters, width)
         self.cnn = nn.Sequential(
-            *(convolution(3, one), Stage(one, dropout)),
-            *(convolution(one, two), Stage(two, dropout)),
-            *(convolution(two, three), Stage(three, dropout)),
+            *(convolution(3, first), Stage(first, dropout)),
+            *(convolution(first, second), Stage(second, dropout)),
+            *(convolution(second, third), Stage(third, dropout)),
             nn.Flatten(),
         )
         self.question = QuestionEncoder(world.words, embedding, hidden)
-        seen = three * half(world.height, 3) * half(world.width, 3)
-        # four numbers, as section 6.5 has them, without ReLU: four such units die within a few hundred steps at chance, and all is over
+        seen = third * half(world.height, 3) * half(world.width, 3)
+        # four numbers, as section 6.5 has them, without ReLU: four such units die within a few hundred steps
+        # at chance, and all is over
         self.decide = nn.Sequential(perceptron(seen + hidden, *HEAD, init=init), nn.Linear(HEAD[-1], 1))
 
     def joint(self, batch: Batch) -> torch.Tensor:
@@ -59,11 +70,14 @@ class CnnLstm(nn.Module):
 
 
 class CnnLstmBoxes(CnnLstm):
-    """The CNN-LSTM that is also told where both vehicles are: the same network, and a second linear layer beside the answer's.
+    """The CNN-LSTM that is also told where both vehicles are.
 
-    The perceptron's last 25 hidden units give the answer, through the four numbers, and both boxes, through a layer of their own. So the
-    supervision is the Place-Binder Network's (same boxes, loss and weight) and reaches all that it reaches there: convolutions, question
-    and every hidden layer of the perceptron. Nothing tells the model that the answer follows from the boxes: that would be structure.
+    It is the same network with a second linear layer beside the answer's.
+
+    The perceptron's last 25 hidden units give the answer, through the four numbers, and both boxes, through a
+    layer of their own. So the supervision is the Place-Binder Network's (same boxes, loss and weight) and
+    reaches all that it reaches there: convolutions, question and every hidden layer of the perceptron.
+    Nothing tells the model that the answer follows from the boxes: that would be structure.
 
     Args:
         box_weight: weight of the boxes' loss. The others are those of :class:`CnnLstm`.

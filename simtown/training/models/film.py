@@ -1,19 +1,30 @@
-"""FiLM: the question modulates a residual network (Perez et al., 2018, "FiLM: Visual Reasoning with a General Conditioning Layer")."""
+"""FiLM: the question modulates a residual network (Perez et al., 2018, "FiLM:
+
+Visual Reasoning with a General Conditioning Layer").
+"""
 
 from __future__ import annotations
 
 import torch
 from torch import nn
 
-from simtown.training.models.layers import QuestionEncoder, Stage, check_layers, convolution, perceptron, scaled, with_coordinates
+from simtown.training.models.layers import (
+    QuestionEncoder,
+    Stage,
+    check_layers,
+    convolution,
+    perceptron,
+    scaled,
+    with_coordinates,
+)
 from simtown.training.world import Batch, World
 
 
 class FilmBlock(nn.Module):
     """A residual block whose feature maps the question scales and shifts, as in the paper's Figure 3.
 
-    1×1 convolution over maps and coordinates, ReLU; 3×3 convolution, batch norm without weights of its own, FiLM, ReLU; plus what entered
-    the 3×3 convolution.
+    1×1 convolution over maps and coordinates, ReLU; 3×3 convolution, batch norm without weights of its own,
+    FiLM, ReLU; plus what entered the 3×3 convolution.
     """
 
     def __init__(self, channels: int) -> None:
@@ -30,11 +41,14 @@ class FilmBlock(nn.Module):
 
 
 class Film(nn.Module):
-    """Convolutions of stride 2, residual blocks modulated by an LSTM's reading of the question, maximum over places, perceptron.
+    """A residual network that an LSTM's reading of the question modulates (FiLM).
 
-    Smaller than the paper's: three convolutions of stride 2 (24, 48, 96 filters) trained from the pixels, where the paper has four of 128
-    or a pretrained ResNet; three blocks of 96 maps instead of four of 128; an LSTM instead of a GRU of 4,096; 128 instead of 512 maps
-    before the maximum and 128 instead of 1,024 units after it; no weight decay; dropout of whole channels after the first convolutions.
+    Convolutions of stride 2, residual blocks, the maximum over places, a perceptron.
+
+    Smaller than the paper's: three convolutions of stride 2 (24, 48, 96 filters) trained from the pixels,
+    where the paper has four of 128 or a pretrained ResNet; three blocks of 96 maps instead of four of 128; an
+    LSTM instead of a GRU of 4,096; 128 instead of 512 maps before the maximum and 128 instead of 1,024 units
+    after it; no weight decay; dropout of whole channels after the first convolutions.
 
     Args:
         world: sizes.
@@ -49,20 +63,26 @@ class Film(nn.Module):
     top = 128
 
     def __init__(
-        self, world: World, embedding: int = 64, dropout: float = 0.1, width: float = 1.0, hidden: int = 128, blocks: int = 3
+        self,
+        world: World,
+        embedding: int = 64,
+        dropout: float = 0.1,
+        width: float = 1.0,
+        hidden: int = 128,
+        blocks: int = 3,
     ) -> None:
         super().__init__()
         check_layers("blocks", blocks)
-        one, two, three = scaled(self.filters, width)
+        first, second, third = scaled(self.filters, width)
         self.stem = nn.Sequential(
-            *(convolution(3, one), Stage(one, dropout)),
-            *(convolution(one, two), Stage(two, dropout)),
-            *(convolution(two, three), Stage(three, dropout)),
+            *(convolution(3, first), Stage(first, dropout)),
+            *(convolution(first, second), Stage(second, dropout)),
+            *(convolution(second, third), Stage(third, dropout)),
         )
         self.question = QuestionEncoder(world.words, embedding, hidden)
-        self.modulate = nn.Linear(hidden, blocks * 2 * three)
-        self.blocks = nn.ModuleList(FilmBlock(three) for _ in range(blocks))
-        self.last = nn.Conv2d(three + 2, self.top, 1)
+        self.modulate = nn.Linear(hidden, blocks * 2 * third)
+        self.blocks = nn.ModuleList(FilmBlock(third) for _ in range(blocks))
+        self.last = nn.Conv2d(third + 2, self.top, 1)
         self.decide = perceptron(self.top, self.top, 1)
 
     def forward(self, batch: Batch) -> torch.Tensor:

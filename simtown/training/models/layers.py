@@ -43,11 +43,14 @@ def half(size: int, times: int) -> int:
 
 
 def scaled(filters: tuple[int, int, int], width: float) -> tuple[int, int, int]:
-    """The filters of three convolutions times `width`, rounded, at least one each. Raises ValueError if `width` is not above 0."""
+    """The filters of three convolutions times `width`, rounded, at least one each.
+
+    Raises ValueError if `width` is not above 0.
+    """
     if not width > 0:
         raise ValueError(f"width must be above 0, not {width}")
-    one, two, three = (max(1, round(number * width)) for number in filters)
-    return one, two, three
+    first, second, third = (max(1, round(number * width)) for number in filters)
+    return first, second, third
 
 
 def convolution(before: int, after: int) -> nn.Conv2d:
@@ -55,16 +58,20 @@ def convolution(before: int, after: int) -> nn.Conv2d:
     return nn.Conv2d(before, after, 3, stride=2, padding=1, bias=False)
 
 
-#: How hidden layers of a perceptron may be initialised: PyTorch's way, whose signal shrinks by √3 a layer, or so that it stays.
+#: How hidden layers of a perceptron may be initialised: PyTorch's way, whose signal shrinks by √3 a layer, or
+#: so that it stays.
 INITS = ("default", "orthogonal")
 
 
 class Wide(nn.Linear):
-    """A fully connected layer for thousands of inputs, all of one sign: a plain one, with another unit for its weights.
+    """A fully connected layer for thousands of inputs of one sign.
 
-    Every step of Adam moves every weight by about the learning rate, whatever the number of inputs; behind a ReLU all of a unit's
-    weights move alike, its sum moves by that times the sum of its inputs, about 1, and most units are dead after a few steps. So
-    inputs are divided by the root of their number, and the weights start that much larger: the same function, moved more slowly.
+    It is a plain one whose weights have another unit.
+
+    Every step of Adam moves every weight by about the learning rate, whatever the number of inputs; behind a
+    ReLU all of a unit's weights move alike, its sum moves by that times the sum of its inputs, about 1, and
+    most units are dead after a few steps. So inputs are divided by the root of their number, and the weights
+    start that much larger: the same function, moved more slowly.
     """
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -72,7 +79,10 @@ class Wide(nn.Linear):
 
 
 def perceptron(*sizes: int, init: str = "orthogonal") -> nn.Sequential:
-    """Fully connected layers with ReLU between them; the last is linear. Raises ValueError for an unknown `init`."""
+    """Fully connected layers with ReLU between them; the last is linear.
+
+    Raises ValueError for an unknown `init`.
+    """
     if init not in INITS:
         raise ValueError(f"unknown init '{init}': choose {' or '.join(INITS)}")
     layers: list[nn.Module] = []
@@ -88,7 +98,10 @@ def perceptron(*sizes: int, init: str = "orthogonal") -> nn.Sequential:
 
 
 def with_coordinates(maps: torch.Tensor) -> torch.Tensor:
-    """(b, channels, h, w) maps → (b, channels + 2, h, w): where each cell's middle lies, x and y from -1 to 1, as two more channels."""
+    """(b, channels, h, w) maps → (b, channels + 2, h, w), with coordinates as two more channels.
+
+    They are the x and y of each cell's middle, from -1 to 1.
+    """
     b, _, h, w = maps.shape
     y, x = (torch.arange(1 - n, n, 2, device=maps.device, dtype=maps.dtype) / n for n in (h, w))
     places = torch.stack(torch.meshgrid(x, y, indexing="xy"))
@@ -108,13 +121,14 @@ class QuestionEncoder(nn.Module):
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         last = (tokens != 0).sum(1) - 1
-        longest = int(last.max()) + 1  # what lies behind every question's end is not read, so it need not be computed
+        # what lies behind every question's end is not read, so it need not be computed
+        longest = int(last.max()) + 1
         states, _ = self.lstm(self.embed(tokens[:, : max(longest, 1)]))
         return states[torch.arange(len(tokens), device=tokens.device), last.clamp(min=0)]
 
 
 def joint_loss(logits: torch.Tensor, boxes: torch.Tensor, batch: Batch, box_weight: float) -> torch.Tensor:
-    """Binary cross-entropy of (b,) logits + box_weight × smooth L1 of the (2, b, 4) boxes of subject and object: a scalar."""
+    """Binary cross-entropy of (b,) logits + box_weight × smooth L1 of the (2, b, 4) boxes: a scalar."""
     answer_loss = F.binary_cross_entropy_with_logits(logits, batch.answer)
     box_loss = F.smooth_l1_loss(boxes, batch.boxes.transpose(0, 1))
     return answer_loss + box_weight * box_loss

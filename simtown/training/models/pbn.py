@@ -11,16 +11,17 @@ from simtown.training.world import Batch, World
 
 
 class LabelledConvolution(nn.Module):
-    """A 3×3 convolution of stride 2 over a picture to which a label's embedding is concatenated as constant channels.
+    """A 3×3 convolution of stride 2 over a picture with a label's embedding as constant channels.
 
-    The label's channels are the same everywhere, so what they add is a sum over the kernel's nine taps, less those that fall
-    outside: a (b, 9, filters) product instead of a convolution, and the picture is convolved once for any number of labels.
-    Equal to the plain form (:meth:`plain`) up to rounding.
+    The label's channels are the same everywhere, so what they add is a sum over the kernel's nine taps, less
+    those that fall outside: a (b, 9, filters) product instead of a convolution, and the picture is convolved
+    once for any number of labels. Equal to the plain form (:meth:`plain`) up to rounding.
 
     Args:
         embedding: size of a label's embedding.
         filters: output channels.
-        height, width: of the picture, pixels.
+        height: of the picture, pixels.
+        width: of the picture, pixels.
     """
 
     inside: torch.Tensor
@@ -28,21 +29,25 @@ class LabelledConvolution(nn.Module):
     def __init__(self, embedding: int, filters: int, height: int, width: int) -> None:
         super().__init__()
         self.conv = convolution(3 + embedding, filters)
-        ones = torch.ones(1, 1, height, width, device="cpu")  # also in a model without numbers: meta tensors take seconds to unfold
+        # also in a model without numbers: meta tensors take seconds to unfold
+        ones = torch.ones(1, 1, height, width, device="cpu")
         taps = F.unfold(ones, 3, padding=1, stride=2)[0]  # 1 where a tap falls into the picture
         self.register_buffer("inside", taps.T.contiguous(), persistent=False)
 
     def forward(self, image: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        """(b, 3, h, w) pictures and (slots, b, embedding) labels → (slots · b, filters, h / 2, w / 2), channels last."""
+        """(b, 3, h, w) pictures and (slots, b, embedding) labels → (slots · b, filters, h / 2, w / 2),
+        channels last.
+        """
         seen = F.conv2d(image, self.conv.weight[:, :3], stride=2, padding=1)
         b, filters, h, w = seen.shape
         kernel = self.conv.weight[:, 3:].flatten(2).permute(1, 2, 0)  # embedding, tap, filter
-        told = (labels.flatten(0, 1) @ kernel.flatten(1)).view(-1, 9, filters)
+        label_sums = (labels.flatten(0, 1) @ kernel.flatten(1)).view(-1, 9, filters)
         pixels = seen.permute(0, 2, 3, 1).reshape(b, h * w, filters)
         taps = self.inside.to(seen.dtype).expand(b, -1, -1)
-        # slot by slot: repeating the pixels would sum their gradients over the slots, which takes a tenth of a step in bf16
-        both = torch.cat([torch.baddbmm(pixels, taps, slot) for slot in told.split(b)])
-        return both.view(-1, h, w, filters).permute(0, 3, 1, 2)
+        # slot by slot: repeating the pixels would sum their gradients over the slots, which takes a tenth of
+        # a step in bf16
+        slots = torch.cat([torch.baddbmm(pixels, taps, slot) for slot in label_sums.split(b)])
+        return slots.view(-1, h, w, filters).permute(0, 3, 1, 2)
 
     def plain(self, image: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """The same as the paper draws it: constant channels, concatenated, convolved."""
@@ -53,28 +58,33 @@ class LabelledConvolution(nn.Module):
 
 
 class BoundingBox(nn.Module):
-    """Where is this? The module of Figure 4: label embedding and picture in, a box out; one set of weights for every slot.
+    """Where is this? The module of Figure 4: label embedding and picture in, a box out.
 
-    Three 3×3 convolutions of stride 2 (32, 64, 64 filters, times `width`), then fully connected layers (128, 100, 50, 25, 25, 4).
+    One set of weights serves every slot.
+
+    Three 3×3 convolutions of stride 2 (32, 64, 64 filters, times `width`), then fully connected layers (128,
+    100, 50, 25, 25, 4).
     """
 
     filters = (32, 64, 64)
 
     def __init__(self, world: World, embedding: int, dropout: float, init: str, width: float) -> None:
         super().__init__()
-        one, two, three = scaled(self.filters, width)
+        first, second, third = scaled(self.filters, width)
         self.label = nn.Embedding(world.entities, embedding)
-        self.look = LabelledConvolution(embedding, one, world.height, world.width)
+        self.look = LabelledConvolution(embedding, first, world.height, world.width)
         self.cnn = nn.Sequential(
-            Stage(one, dropout),
-            *(convolution(one, two), Stage(two, dropout)),
-            *(convolution(two, three), Stage(three, dropout)),
+            Stage(first, dropout),
+            *(convolution(first, second), Stage(second, dropout)),
+            *(convolution(second, third), Stage(third, dropout)),
             nn.Flatten(),
         )
-        self.locate = perceptron(three * half(world.height, 3) * half(world.width, 3), *HEAD, init=init)
+        self.locate = perceptron(third * half(world.height, 3) * half(world.width, 3), *HEAD, init=init)
 
     def forward(self, image: torch.Tensor, entities: torch.Tensor) -> torch.Tensor:
-        """(b, 3, h, w) pictures and (slots, b) entities → (slots, b, 4) boxes, see :class:`simtown.training.world.Batch`."""
+        """(b, 3, h, w) pictures and (slots, b) entities → (slots, b, 4) boxes, see
+        :class:`simtown.training.world.Batch`.
+        """
         boxes: torch.Tensor = self.locate(self.cnn(self.look(image, self.label(entities))))
         return boxes.view(*entities.shape, 4)
 
@@ -114,12 +124,14 @@ class PlaceBinder(nn.Module):
 
     def boxes(self, batch: Batch) -> torch.Tensor:
         """(2, b, 4) boxes of subject and object."""
-        found: torch.Tensor = self.find(batch.image, torch.stack([batch.subject, batch.object]))
-        return found
+        boxes: torch.Tensor = self.find(batch.image, torch.stack([batch.subject, batch.object]))
+        return boxes
 
     def decide(self, boxes: torch.Tensor, relation: torch.Tensor) -> torch.Tensor:
         """(b,) logits from (2, b, 4) boxes and (b,) relations."""
-        logits: torch.Tensor = self.verify(torch.cat([boxes[0], boxes[1], self.predicate(relation)], dim=1)).squeeze(1)
+        logits: torch.Tensor = self.verify(
+            torch.cat([boxes[0], boxes[1], self.predicate(relation)], dim=1)
+        ).squeeze(1)
         return logits
 
     def forward(self, batch: Batch) -> torch.Tensor:
@@ -136,8 +148,8 @@ class PlaceBinder(nn.Module):
 class PlaceBinderNoBoxes(PlaceBinder):
     """The Place-Binder Network that is never told a box: the same structure, learned from answers alone.
 
-    Nothing but the answer says what its two times four numbers mean, so they are no places to show. Arguments as of
-    :class:`PlaceBinder`.
+    Nothing but the answer says what its two times four numbers mean, so they are no places to show. Arguments
+    as of :class:`PlaceBinder`.
     """
 
     def __init__(

@@ -6,7 +6,15 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from simtown.training.models.layers import QuestionEncoder, Stage, convolution, half, perceptron, scaled, with_coordinates
+from simtown.training.models.layers import (
+    QuestionEncoder,
+    Stage,
+    convolution,
+    half,
+    perceptron,
+    scaled,
+    with_coordinates,
+)
 from simtown.training.world import Batch, World
 
 #: Cells of the last feature map at most: each is paired with each.
@@ -14,7 +22,7 @@ MOST_CELLS = 64
 
 
 class Standardised(nn.BatchNorm1d):
-    """Batch norm of (b, features), by the running statistics if an epoch's last batch holds a single example."""
+    """Batch norm of (b, features); of a single example, an epoch's last, by the running statistics."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         if self.training and len(x) == 1:
@@ -23,13 +31,15 @@ class Standardised(nn.BatchNorm1d):
 
 
 class RelationNetwork(nn.Module):
-    """One small perceptron looks at every pair of cells beside the question; another at the sum over all pairs.
+    """A perceptron looks at every pair of cells beside the question, another at the sum over all pairs.
 
-    A cell of the last feature map, with its coordinates, stands for an object, as in the paper. Smaller than the paper's: three
-    convolutions of stride 2 (32, 64, 64 filters) instead of four of 24, and more of 64 where the map would have over MOST_CELLS cells;
-    `relation` layers of 64 instead of four of 256, since there is one to run for each of 1,024 pairs; after the mean over pairs (the sum in
-    another unit, so that its size does not grow with the picture) 256, 256, 1 with dropout, as in the paper. Layer norm of the
-    question, batch norm of that mean and orthogonal first weights are additions, without which it hardly left chance.
+    A cell of the last feature map, with its coordinates, stands for an object, as in the paper. Smaller than
+    the paper's: three convolutions of stride 2 (32, 64, 64 filters) instead of four of 24, and more of 64
+    where the map would have over MOST_CELLS cells; `relation` layers of 64 instead of four of 256, since
+    there is one to run for each of 1,024 pairs; after the mean over pairs (the sum in another unit, so that
+    its size does not grow with the picture) 256, 256, 1 with dropout, as in the paper. Layer norm of the
+    question, batch norm of that mean and orthogonal first weights are additions, without which it hardly left
+    chance.
 
     Args:
         world: sizes.
@@ -43,21 +53,33 @@ class RelationNetwork(nn.Module):
     filters = (32, 64, 64)
 
     def __init__(
-        self, world: World, embedding: int = 64, dropout: float = 0.1, width: float = 1.0, hidden: int = 128, relation: int = 64
+        self,
+        world: World,
+        embedding: int = 64,
+        dropout: float = 0.1,
+        width: float = 1.0,
+        hidden: int = 128,
+        relation: int = 64,
     ) -> None:
         super().__init__()
-        one, two, three = scaled(self.filters, width)
-        stages = [convolution(3, one), Stage(one, dropout), convolution(one, two), Stage(two, dropout), convolution(two, three)]
-        stages.append(Stage(three, dropout))
+        first, second, third = scaled(self.filters, width)
+        stages = [
+            convolution(3, first),
+            Stage(first, dropout),
+            convolution(first, second),
+            Stage(second, dropout),
+            convolution(second, third),
+        ]
+        stages.append(Stage(third, dropout))
         times = 3
         while half(world.width, times) * half(world.height, times) > MOST_CELLS:
-            stages += [convolution(three, three), Stage(three, dropout)]
+            stages += [convolution(third, third), Stage(third, dropout)]
             times += 1
         self.cnn = nn.Sequential(*stages)
         self.question = QuestionEncoder(world.words, embedding, hidden)
         self.normalise = nn.LayerNorm(hidden)  # a fresh LSTM's state is a tenth as large as a cell's features
-        self.first = nn.Linear(three + 2, relation)
-        self.second = nn.Linear(three + 2, relation, bias=False)
+        self.first = nn.Linear(third + 2, relation)
+        self.second = nn.Linear(third + 2, relation, bias=False)
         self.asked = nn.Linear(hidden, relation, bias=False)
         self.relate = nn.Sequential(
             *(nn.ReLU(inplace=True), nn.Linear(relation, relation)),
@@ -65,23 +87,35 @@ class RelationNetwork(nn.Module):
             nn.ReLU(inplace=True),
         )
         for layer in (self.first, self.second, self.asked, self.relate[1], self.relate[3]):
-            nn.init.orthogonal_(layer.weight, 2**0.5)  # PyTorch's own start shrinks what the pairs say at every layer
+            # PyTorch's own start shrinks what the pairs say at every layer
+            nn.init.orthogonal_(layer.weight, 2**0.5)
         # examples differ little in a mean over a thousand pairs, of which a few matter
         self.decide = nn.Sequential(
-            Standardised(relation), perceptron(relation, 256, 256), nn.ReLU(), nn.Dropout(dropout), nn.Linear(256, 1)
+            Standardised(relation),
+            perceptron(relation, 256, 256),
+            nn.ReLU(),
+            nn.Dropout(dropout),
+            nn.Linear(256, 1),
         )
 
     def pairs(self, cells: torch.Tensor, question: torch.Tensor) -> torch.Tensor:
-        """(b, relation) mean over all pairs of (b, n, features) cells, coordinates included, given the (b, hidden) question.
+        """(b, relation) mean over all pairs of (b, n, features) cells, given the (b, hidden) question.
 
-        The first layer is linear in (one cell, other cell, question) and so is a sum of three products, which are made once for each cell.
+        The features include coordinates.
+
+        The first layer is linear in (one cell, other cell, question) and so is a sum of three products, which
+        are made once for each cell.
         """
-        layer = self.first(cells)[:, :, None] + self.second(cells)[:, None] + self.asked(question)[:, None, None]
+        layer = (
+            self.first(cells)[:, :, None] + self.second(cells)[:, None] + self.asked(question)[:, None, None]
+        )
         related: torch.Tensor = self.relate(layer).mean((1, 2))
         return related
 
     def forward(self, batch: Batch) -> torch.Tensor:
         """(b,) logits."""
         cells = with_coordinates(self.cnn(batch.image)).flatten(2).transpose(1, 2)
-        logits: torch.Tensor = self.decide(self.pairs(cells, self.normalise(self.question(batch.tokens)))).squeeze(1)
+        logits: torch.Tensor = self.decide(
+            self.pairs(cells, self.normalise(self.question(batch.tokens)))
+        ).squeeze(1)
         return logits

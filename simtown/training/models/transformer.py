@@ -11,7 +11,8 @@ from simtown.training.world import World
 HEADS = 4
 
 
-#: Standard deviation of fresh embeddings: words and positions count alike, and neither drowns what the layers add.
+#: Standard deviation of fresh embeddings: words and positions count alike, and neither drowns what the layers
+#: add.
 SPREAD = 0.1
 
 
@@ -21,14 +22,19 @@ def spread(*shape: int) -> nn.Parameter:
 
 
 def token_size(size: int, width: float) -> int:
-    """`size` units times `width`, rounded to a multiple of the attention heads. Raises ValueError if `width` is not above 0."""
+    """`size` units times `width`, rounded to a multiple of the attention heads.
+
+    Raises ValueError if `width` is not above 0.
+    """
     if not width > 0:
         raise ValueError(f"width must be above 0, not {width}")
     return max(1, round(size * width / HEADS)) * HEADS
 
 
 class Reader(nn.Module):
-    """The tokens of a transformer: one that will decide, those of what is seen, and the question's words with their positions.
+    """The tokens of a transformer: one that decides, those of what is seen, and the question's words.
+
+    Words have positions.
 
     Args:
         world: sizes.
@@ -46,7 +52,8 @@ class Reader(nn.Module):
         """(b, length) int64 words padded with 0, and (b, n, size) tokens of what is seen.
 
         Returns:
-            (b, 1 + n + length, size) tokens, the first of which decides, and (b, 1 + n + length) bool: padding, which nothing attends to.
+            (b, 1 + n + length, size) tokens, the first of which decides, and (b, 1 + n + length) bool:
+            padding, which nothing attends to.
         """
         question = self.embed(words) + self.position
         tokens = torch.cat([self.decider.expand(len(words), -1, -1), seen, question], dim=1)
@@ -55,13 +62,21 @@ class Reader(nn.Module):
 
 
 def transformer(size: int, layers: int, dropout: float) -> nn.TransformerEncoder:
-    """Layers of self-attention and two linear layers, layer norm first, which trains without a warm-up of the learning rate.
+    """Layers of self-attention and two linear layers, layer norm first.
 
-    Raises ValueError for a number of layers that cannot be.
+    So it trains without a warm-up of the learning rate.
+
+    Raises ValueError if the number of layers is out of range.
     """
     check_layers("layers", layers)
     layer = nn.TransformerEncoderLayer(
-        size, HEADS, dim_feedforward=size * 8 // 3, dropout=dropout, activation="gelu", batch_first=True, norm_first=True
+        size,
+        HEADS,
+        dim_feedforward=size * 8 // 3,
+        dropout=dropout,
+        activation="gelu",
+        batch_first=True,
+        norm_first=True,
     )
     encoder = nn.TransformerEncoder(layer, layers, nn.LayerNorm(size), enable_nested_tensor=False)
     for parameter in encoder.parameters():

@@ -1,4 +1,7 @@
-"""A small vision transformer that reads the question beside the patches (after Dosovitskiy et al., 2021, and Kim et al., 2021, "ViLT")."""
+"""A small vision transformer that reads the question beside the patches.
+
+After Dosovitskiy et al., 2021, and Kim et al., 2021, "ViLT".
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,9 @@ PATCH = 8
 class VisionTransformer(nn.Module):
     """Patches of 8 × 8 pixels and the question's words in one transformer; the class token decides.
 
-    Much smaller than both papers' (three layers of 96 instead of twelve of 768), without pretraining, and layer norm comes before
-    attention, which trains without a warm-up. Positions are learned. Dropout 0.1 as in the other models. A picture whose sides are no
-    multiples of 8 is padded with grey.
+    Much smaller than both papers' (three layers of 96 instead of twelve of 768), without pretraining, and
+    layer norm comes before attention, which trains without a warm-up. Positions are learned. Dropout 0.1 as
+    in the other models. A picture whose sides are no multiples of 8 is padded with grey.
 
     Args:
         world: sizes.

@@ -1,4 +1,6 @@
-"""In PYTHONPATH, this gives every process of a command an emulated card in place of a real one (tests/test_gpu_sh.py)."""
+"""In PYTHONPATH, this gives every process of a command an emulated card in place of a real one
+(tests/test_gpu_sh.py).
+"""
 
 import importlib.abc
 import importlib.machinery

@@ -13,19 +13,44 @@ from simtown.datasets.settings import SPLITS
 def split(request, exported):
     out, data = exported("clevr")
     name = request.param
-    scenes, questions = (json.loads((out / what / f"CLEVR_{name}_{what}.json").read_text()) for what in ("scenes", "questions"))
+    scenes, questions = (
+        json.loads((out / what / f"CLEVR_{name}_{what}.json").read_text()) for what in ("scenes", "questions")
+    )
     assert scenes["info"]["split"] == questions["info"]["split"] == name
     return out / "images" / name, scenes["scenes"], questions["questions"], data[name]
 
 
 def test_fields_are_those_of_the_release(split):
     _, scenes, questions, _ = split
-    assert set(scenes[0]) == {"split", "image_index", "image_filename", "objects", "directions", "relationships"}
-    assert set(scenes[0]["objects"][0]) == {"color", "size", "rotation", "shape", "3d_coords", "material", "pixel_coords"}
+    assert set(scenes[0]) == {
+        "split",
+        "image_index",
+        "image_filename",
+        "objects",
+        "directions",
+        "relationships",
+    }
+    assert set(scenes[0]["objects"][0]) == {
+        "color",
+        "size",
+        "rotation",
+        "shape",
+        "3d_coords",
+        "material",
+        "pixel_coords",
+    }
     assert set(scenes[0]["directions"]) == {"right", "behind", "above", "below", "left", "front"}
     assert set(scenes[0]["relationships"]) == {"right", "behind", "front", "left"}
     assert set(questions[0]) == {
-        "question_index", "question_family_index", "image_index", "question", "answer", "image_filename", "split", "program"}  # fmt: skip
+        "question_index",
+        "question_family_index",
+        "image_index",
+        "question",
+        "answer",
+        "image_filename",
+        "split",
+        "program",
+    }
     assert set(questions[0]["program"][0]) == {"inputs", "function", "value_inputs"}
 
 
@@ -51,7 +76,9 @@ def run(program, scene):
 
 def test_programs_give_the_answers(split):
     pictures, scenes, questions, data = split
-    assert [q["image_index"] for q in questions] == [s["image_index"] for s in scenes] == list(range(len(data)))
+    assert (
+        [q["image_index"] for q in questions] == [s["image_index"] for s in scenes] == list(range(len(data)))
+    )
     for scene, question, example in zip(scenes, questions, data, strict=True):
         assert run(question["program"], scene) == question["answer"] == ("yes" if example.answer else "no")
         assert question["question"] == example.question

@@ -1,4 +1,6 @@
-"""What holds for every format: whole or not there, never over anything, the same bytes, one line for bad input."""
+"""What holds for every format: whole or not there, never over anything, the same bytes, one line for bad
+input.
+"""
 
 import json
 import signal
@@ -8,11 +10,11 @@ import sys
 import numpy as np
 import pytest
 
+from simtown.core.files import DamagedError, ForeignDirectoryError, whole
 from simtown.datasets.export import FORMATS, export
 from simtown.datasets.export.parts import write_listing
 from simtown.datasets.export.yaml import yaml
 from simtown.datasets.reader import open_dataset
-from simtown.files import DamagedError, ForeignDirectoryError, whole
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -45,7 +47,9 @@ def test_the_command_writes_what_the_function_writes(form, exported, contents, c
     assert done.out == f"{town}-{form}: 8 val, 6 test examples for {form}\n"
     assert contents(town) == before
     made = contents(town.with_name(f"{town.name}-{form}"))
-    shared = {name: digest for name, digest in contents(exported(form)[0]).items() if name in made and "val" in name}
+    shared = {
+        name: digest for name, digest in contents(exported(form)[0]).items() if name in made and "val" in name
+    }
     assert shared
     assert all(made[name] == digest for name, digest in shared.items())
     assert not [name for name in made if "train" in name]
@@ -74,7 +78,9 @@ def test_a_stopped_export_says_so_and_leaves_nothing(cli, plain, tmp_path, monke
         raise KeyboardInterrupt
 
     monkeypatch.setattr(png, "finish", stop)
-    cli("export", plain, "--to", "png", "--out", tmp_path / "x").refuses("stopped", "no file is half written", code=130)
+    cli("export", plain, "--to", "png", "--out", tmp_path / "x").refuses(
+        "stopped", "no file is half written", code=130
+    )
     assert not list(tmp_path.iterdir())
 
 
@@ -87,7 +93,23 @@ def test_the_export_lies_beside_its_data_set(cli, plain, copy, monkeypatch):
 
 
 def test_an_empty_split_is_refused_by_name_and_left_out_otherwise(cli, tmp_path, contents):
-    cli("generate", "--entities", 5, "--n", 4, "--val", 0, "--test", 0, "--size", 32, "--workers", 1, "--out", tmp_path / "t").succeeds()
+    cli(
+        "generate",
+        "--entities",
+        5,
+        "--n",
+        4,
+        "--val",
+        0,
+        "--test",
+        0,
+        "--size",
+        32,
+        "--workers",
+        1,
+        "--out",
+        tmp_path / "t",
+    ).succeeds()
     cli("export", tmp_path / "t", "--to", "png", "--split", "val").refuses("has no val examples")
     cli("export", tmp_path / "t", "--to", "png").succeeds()
     assert {name.split("/")[0] for name in contents(tmp_path / "t-png")} == {"train", "questions.jsonl"}
@@ -96,7 +118,9 @@ def test_an_empty_split_is_refused_by_name_and_left_out_otherwise(cli, tmp_path,
 def test_a_library_that_is_missing_is_named_with_its_extra(plain, tmp_path, cli, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.delitem(sys.modules, "simtown.datasets.export.parquet", raising=False)
-    cli("export", plain, "--to", "parquet", "--out", tmp_path / "p").refuses("--to parquet needs pyarrow: pip install '.[export]'")
+    cli("export", plain, "--to", "parquet", "--out", tmp_path / "p").refuses(
+        "Parquet needs pyarrow: pip install '.[export]'"
+    )
     assert not (tmp_path / "p").exists()
 
 
@@ -108,7 +132,10 @@ def test_a_directory_appears_whole_or_not_at_all(tmp_path):
     out.mkdir()  # an empty one may be there
     with whole(out, "simtown export") as inside:
         (inside / "file").write_text("x")
-        with pytest.raises(ForeignDirectoryError, match="another simtown export"), whole(out, "simtown export"):
+        with (
+            pytest.raises(ForeignDirectoryError, match="another simtown export"),
+            whole(out, "simtown export"),
+        ):
             pass
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
     with pytest.raises(ForeignDirectoryError, match="is there already"), whole(out, "simtown export"):
@@ -118,7 +145,7 @@ def test_a_directory_appears_whole_or_not_at_all(tmp_path):
 def test_a_killed_run_leaves_nothing_that_hinders_the_next(tmp_path):
     killed = (
         "import os, pathlib, signal, sys\n"
-        "from simtown.files import whole\n"
+        "from simtown.core.files import whole\n"
         "with whole(pathlib.Path(sys.argv[1]), 'simtown export') as inside:\n"
         "    (inside / 'sub').mkdir()\n"
         "    (inside / 'sub' / 'leftover').write_text('x')\n"
@@ -133,15 +160,30 @@ def test_a_killed_run_leaves_nothing_that_hinders_the_next(tmp_path):
 
 
 def test_long_lists_are_the_json_they_should_be(tmp_path):
-    lists = {"some": (f'{{"i": {i}}}' for i in range(3)), "none": iter(()), "more": (f"[{i}]" for i in range(3))}
+    lists = {
+        "some": (f'{{"i": {i}}}' for i in range(3)),
+        "none": iter(()),
+        "more": (f"[{i}]" for i in range(3)),
+    }
     write_listing(tmp_path / "x.json", {"info": {"a": "é"}}, lists)
-    expected = {"info": {"a": "é"}, "some": [{"i": 0}, {"i": 1}, {"i": 2}], "none": [], "more": [[0], [1], [2]]}
+    expected = {
+        "info": {"a": "é"},
+        "some": [{"i": 0}, {"i": 1}, {"i": 2}],
+        "none": [],
+        "more": [[0], [1], [2]],
+    }
     assert json.loads((tmp_path / "x.json").read_text()) == expected
 
 
 def test_yaml_is_read_back():
     reader = pytest.importorskip("yaml", reason="needs PyYAML: pip install '.[dev]'")
-    value = {"a": {"0": "no", 1: "yes"}, "b": [{"c": [1, 2.5], "d": {"e": True}}, "text: # no"], "f": [], "g-h": None, "i": {}}
+    value = {
+        "a": {"0": "no", 1: "yes"},
+        "b": [{"c": [1, 2.5], "d": {"e": True}}, "text: # no"],
+        "f": [],
+        "g-h": None,
+        "i": {},
+    }
     assert reader.safe_load(yaml(value)) == value
 
 
@@ -149,6 +191,11 @@ def test_rows_are_streamed_as_they_are_stored(rich):
     data = open_dataset(rich)
     for size in (1, 4, 7, 100):
         parts = list(data.train.stream(("answer", "images", "scene/pose"), size))
-        assert [start for start, _ in parts] == list(np.cumsum([0, *(len(part["answer"]) for _, part in parts[:-1])]))
-        for name, expected in (("answer", data.train.column("answer")), ("images", data.train.images(range(24)))):
+        assert [start for start, _ in parts] == list(
+            np.cumsum([0, *(len(part["answer"]) for _, part in parts[:-1])])
+        )
+        for name, expected in (
+            ("answer", data.train.column("answer")),
+            ("images", data.train.images(range(24))),
+        ):
             assert np.array_equal(np.concatenate([part[name] for _, part in parts]), expected)

@@ -23,7 +23,21 @@ from simtown.render.raster import Raster
 @pytest.fixture(scope="module")
 def town(tmp_path_factory):
     place = tmp_path_factory.mktemp("painted") / "town"
-    generate(Settings(entities=90, n=12, val=2, test=2, width=64, height=32, frequencies="uniform", paint="uniform", masks=True), place, 1)
+    generate(
+        Settings(
+            entities=90,
+            n=12,
+            val=2,
+            test=2,
+            width=64,
+            height=32,
+            frequencies="uniform",
+            paint="uniform",
+            masks=True,
+        ),
+        place,
+        1,
+    )
     return open_dataset(place)
 
 
@@ -57,7 +71,9 @@ def test_coco(town, exported):
 
 def test_clevr(town, exported):
     scenes = json.loads((exported("clevr") / "scenes" / "CLEVR_train_scenes.json").read_text())["scenes"]
-    assert [[o["color"] for o in scene["objects"]] for scene in scenes] == [paints(example) for example in town.train]
+    assert [[o["color"] for o in scene["objects"]] for scene in scenes] == [
+        paints(example) for example in town.train
+    ]
 
 
 def test_parquet(town, exported):
@@ -71,10 +87,18 @@ def test_parquet(town, exported):
 
 def test_json_of_webdataset_and_png(town, exported):
     lines = (exported("png") / "questions.jsonl").read_text().splitlines()
-    assert [[v["paint"] for v in json.loads(line)["vehicles"]] for line in lines] == [paints(example) for example in town.train]
+    assert [[v["paint"] for v in json.loads(line)["vehicles"]] for line in lines] == [
+        paints(example) for example in town.train
+    ]
     with tarfile.open(next(exported("webdataset").glob("*.tar"))) as tar:
-        told = [json.load(io.BytesIO(tar.extractfile(m).read())) for m in tar.getmembers() if m.name.endswith(".json")]
-    assert [[v["paint"] for v in sample["vehicles"]] for sample in told] == [paints(example) for example in town.train]
+        told = [
+            json.load(io.BytesIO(tar.extractfile(m).read()))
+            for m in tar.getmembers()
+            if m.name.endswith(".json")
+        ]
+    assert [[v["paint"] for v in sample["vehicles"]] for sample in told] == [
+        paints(example) for example in town.train
+    ]
 
 
 def test_glb(town, tmp_path):
@@ -87,13 +111,19 @@ def test_glb(town, tmp_path):
     assert before.keys() == after.keys()
     for name in before:
         assert np.array_equal(before[name].vertices, after[name].vertices)
-        same = np.array_equal(before[name].visual.vertex_attributes["color"], after[name].visual.vertex_attributes["color"])
+        same = np.array_equal(
+            before[name].visual.vertex_attributes["color"], after[name].visual.vertex_attributes["color"]
+        )
         assert same != name.startswith("01 ")
     vehicle = next(name for name in before if name.startswith("01 "))
-    changed = (before[vehicle].visual.vertex_attributes["color"] != after[vehicle].visual.vertex_attributes["color"]).any(axis=1)
+    changed = (
+        before[vehicle].visual.vertex_attributes["color"] != after[vehicle].visual.vertex_attributes["color"]
+    ).any(axis=1)
     srgb = np.array(MATERIALS[material("magenta")].colour)
     linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
-    assert np.allclose(after[vehicle].visual.vertex_attributes["color"][changed][:, :3] / 255, linear, atol=1 / 255)
+    assert np.allclose(
+        after[vehicle].visual.vertex_attributes["color"][changed][:, :3] / 255, linear, atol=1 / 255
+    )
 
 
 def test_one_example_in_words(town, cli):

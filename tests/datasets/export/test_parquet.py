@@ -31,13 +31,21 @@ def test_the_directory_loads_with_its_card(which, exported, load):
             assert row["answer"] == example.answer
             vehicles = row["vehicles"]
             assert [ENTITIES[v["entity"]] for v in vehicles] == [v.entity for v in example.scene.vehicles]
-            assert ENTITIES[row["subject"]] == example.subject == ENTITIES[vehicles[row["subject_slot"]]["entity"]]
-            assert ENTITIES[row["object"]] == example.object == ENTITIES[vehicles[row["object_slot"]]["entity"]]
+            assert (
+                ENTITIES[row["subject"]]
+                == example.subject
+                == ENTITIES[vehicles[row["subject_slot"]]["entity"]]
+            )
+            assert (
+                ENTITIES[row["object"]] == example.object == ENTITIES[vehicles[row["object_slot"]]["entity"]]
+            )
             assert np.array_equal(np.array([v["box"] for v in vehicles], dtype=np.float32), example.boxes)
             assert [np.float32(v["visible"]) for v in vehicles] == example.visible.tolist()
             assert (row["margin"], vehicles[0]["x"]) == (example.margin, example.scene.vehicles[0].x)
     features = loaded["train"].features
-    assert features["relation"].int2str(data.train.column("relation").tolist()) == [e.relation for e in data.train]
+    assert features["relation"].int2str(data.train.column("relation").tolist()) == [
+        e.relation for e in data.train
+    ]
     assert features["weather"].int2str(0) == "clear"
 
 
@@ -57,15 +65,21 @@ def test_the_card_counts_what_is_there(exported):
     )
     out, data = exported("parquet")
     header = yaml.safe_load((out / "README.md").read_text().split("---\n")[1])
-    assert [split["num_examples"] for split in header["dataset_info"]["splits"]] == [len(data[name]) for name in SPLITS]
+    assert [split["num_examples"] for split in header["dataset_info"]["splits"]] == [
+        len(data[name]) for name in SPLITS
+    ]
     assert header["dataset_info"]["download_size"] == sum(path.stat().st_size for path in out.glob("data/*"))
-    assert [f["name"] for f in header["dataset_info"]["features"]] == pq.read_schema(out / "data" / "train-00000.parquet").names
+    assert [f["name"] for f in header["dataset_info"]["features"]] == pq.read_schema(
+        out / "data" / "train-00000.parquet"
+    ).names
     assert header["size_categories"] == ["n<1K"]
 
 
 def test_a_shard_becomes_a_file(exported, load):
     out, _ = exported("parquet")
-    assert [path.name for path in sorted(out.glob("data/train-*"))] == [f"train-{i:05d}.parquet" for i in range(3)]  # of 10, 10 and 4
+    assert [path.name for path in sorted(out.glob("data/train-*"))] == [
+        f"train-{i:05d}.parquet" for i in range(3)
+    ]  # of 10, 10 and 4
     assert load(str(out), split="train")["index"][:] == list(range(24))
 
 

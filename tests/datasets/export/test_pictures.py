@@ -4,13 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from PIL import Image
 
 from simtown.assets.catalogue import ENTITIES
-from simtown.datasets.export.masks import runs, seen
 from simtown.datasets.settings import SPLITS
 from simtown.render.raster import Raster
 
@@ -24,7 +20,11 @@ def test_png_and_its_questions(exported):
         assert np.array_equal(np.array(Image.open(out / line["image"])), example.image)
         assert np.array_equal(np.array(Image.open(out / line["mask"])), example.mask)
         assert (line["question"], line["answer"]) == (example.question, "yes" if example.answer else "no")
-        assert (line["subject"], line["relation"], line["object"]) == (example.subject, example.relation, example.object)
+        assert (line["subject"], line["relation"], line["object"]) == (
+            example.subject,
+            example.relation,
+            example.object,
+        )
         assert line["vehicles"][line["subject_slot"]]["entity"] == example.subject
         assert line["vehicles"][line["object_slot"]]["entity"] == example.object
         assert line["margin"] == pytest.approx(example.margin, abs=1e-4)
@@ -32,19 +32,6 @@ def test_png_and_its_questions(exported):
         for slot, vehicle in enumerate(line["vehicles"]):
             assert vehicle["box"] == pytest.approx(example.boxes[slot].tolist(), abs=1e-4)
             assert vehicle["x"] == pytest.approx(example.scene.vehicles[slot].x, abs=1e-4)
-
-
-@given(arrays(bool, st.tuples(st.integers(1, 40), st.integers(1, 40))))
-def test_run_lengths_are_those_of_pycocotools(mask):
-    coco = pytest.importorskip("pycocotools.mask", reason="needs pycocotools: pip install '.[dev]'")
-    theirs = coco.encode(np.asfortranarray(mask.astype(np.uint8)))
-    assert runs(mask) == theirs["counts"].decode()
-    ids = mask.astype(np.uint8)
-    if mask.any():
-        x, y, w, h = coco.toBbox(theirs)
-        assert seen(ids, 0)[1] == (x, y, x + w, y + h)
-    else:
-        assert seen(ids, 0) is None
 
 
 @pytest.mark.parametrize("which", ["rich", "plain"])
@@ -85,7 +72,10 @@ def test_coco_evaluates_itself_as_perfect(exported, capsys):
     )
     out, _ = exported("coco")
     truth = coco.COCO(out / "annotations" / "instances_train.json")
-    results = [{k: a[k] for k in ("image_id", "category_id", "segmentation")} | {"score": 1.0} for a in truth.anns.values()]
+    results = [
+        {k: a[k] for k in ("image_id", "category_id", "segmentation")} | {"score": 1.0}
+        for a in truth.anns.values()
+    ]
     judge = evaluation.COCOeval(truth, truth.loadRes(results), "segm")
     judge.evaluate()
     judge.accumulate()

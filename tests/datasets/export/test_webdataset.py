@@ -29,6 +29,10 @@ def test_a_loader_over_several_shards(exported, monkeypatch, tmp_path):
     export(data, "webdataset", [], tmp_path / "w")
     assert len(list(tmp_path.glob("w/train-*.tar"))) == 3
     shards = str(tmp_path / "w" / "train-{000000..000002}.tar")
-    batches = list(wds.WebDataset(shards, shardshuffle=False).decode("torchrgb8").to_tuple("png", "cls").batched(5))
+    batches = list(
+        wds.WebDataset(shards, shardshuffle=False).decode("torchrgb8").to_tuple("png", "cls").batched(5)
+    )
     assert [tuple(pictures.shape) for pictures, _ in batches] == [(5, 3, 48, 48)] * 4
-    assert np.concatenate([answers for _, answers in batches]).tolist() == data.train.column("answer").tolist()
+    assert (
+        np.concatenate([answers for _, answers in batches]).tolist() == data.train.column("answer").tolist()
+    )

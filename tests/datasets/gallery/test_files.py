@@ -8,10 +8,18 @@ import cv2
 import numpy as np
 import pytest
 
-import simtown.datasets.gallery as galleries
 from simtown.assets.catalogue import BODIES
 from simtown.datasets.export.portion import ANSWERS
-from simtown.datasets.gallery import DETAILS, INDEX, SHEET, THUMB, gallery, thumb_size
+from simtown.datasets.gallery import (
+    DETAILS,
+    INDEX,
+    SAMPLE,
+    SHEET,
+    THUMB,
+    gallery,
+    gallery_sample,
+    thumb_size,
+)
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import SPLITS
 
@@ -33,7 +41,10 @@ def made(rich, tmp_path_factory):
 def test_the_index_is_the_data_set(made):
     out, data = made
     (about,) = called(out / "data" / "index.js")
-    columns = {name: np.frombuffer(base64.b64decode(about["columns"][name]), dtype=kind) for name, kind in INDEX.items()}
+    columns = {
+        name: np.frombuffer(base64.b64decode(about["columns"][name]), dtype=kind)
+        for name, kind in INDEX.items()
+    }
     start = 0
     for split, name in zip(about["splits"], SPLITS, strict=True):
         examples = data[name]
@@ -70,7 +81,12 @@ def test_details_sheets_and_masks_are_the_examples(made):
                 assert vehicle[10] == (there.paint or BODIES[there.entity])
                 assert vehicle[4:8] == pytest.approx(example.boxes[slot].tolist(), abs=0.06)
                 mask = example.mask == slot + 1
-                assert np.array_equal(coco.decode({"size": mask.shape, "counts": vehicle[9].encode()}) if vehicle[9] else mask * 0, mask)
+                assert np.array_equal(
+                    coco.decode({"size": mask.shape, "counts": vehicle[9].encode()})
+                    if vehicle[9]
+                    else mask * 0,
+                    mask,
+                )
             y, x = i // SHEET * 32, i % SHEET * 64
             assert np.abs(sheet[y : y + 32, x : x + 64] - example.image).mean() < 8
 
@@ -79,7 +95,21 @@ def test_large_pictures_get_smaller_thumbnails(cli, tmp_path):
     assert thumb_size(128, 64) == (128, 64)
     assert thumb_size(1024, 512) == (THUMB, THUMB // 2)
     cli(
-        "generate", "--entities", 5, "--n", 4, "--val", 0, "--test", 0, "--size", "400x200", "--workers", 1, "--out", tmp_path / "t"
+        "generate",
+        "--entities",
+        5,
+        "--n",
+        4,
+        "--val",
+        0,
+        "--test",
+        0,
+        "--size",
+        "400x200",
+        "--workers",
+        1,
+        "--out",
+        tmp_path / "t",
     ).succeeds()
     cli("gallery", tmp_path / "t").succeeds()
     data = open_dataset(tmp_path / "t")
@@ -96,23 +126,25 @@ def test_pieces_follow_each_other(many, tmp_path):
         sizes = [len(called(path)[2]) for path in sorted((tmp_path / "page" / "data").glob(f"{name}-*.js"))]
         assert sum(sizes) == len(data[name])
         assert set(sizes[:-1]) <= {DETAILS}
-        assert len(list((tmp_path / "page" / "data").glob(f"{name}-*.jpg"))) == -(-len(data[name]) // SHEET**2)
+        assert len(list((tmp_path / "page" / "data").glob(f"{name}-*.jpg"))) == -(
+            -len(data[name]) // SHEET**2
+        )
     last = called(tmp_path / "page" / "data" / "train-00002.js")[2][-1]
     assert last[0] == data.train[599].question
 
 
 @pytest.mark.parametrize("count", [1, 1_999, 2_000, 2_001, 60_000, 100_000_000])
 def test_a_sample_is_spread_evenly(count):
-    sample = galleries.shown(count)
+    sample = gallery_sample(count)
     numbers = np.concatenate([start + np.arange(sample.stretch) for start in sample.starts])
-    assert len(numbers) == len(sample) == min(count, galleries.SAMPLE)
+    assert len(numbers) == len(sample) == min(count, SAMPLE)
     assert (np.diff(numbers) > 0).all()
     assert numbers[0] == 0
     assert numbers[-1] < count
     if count > 60_000:
         part = np.bincount(numbers * 10 // count)
-        assert part.tolist() == [galleries.SAMPLE // 10] * 10
-    assert len(galleries.shown(count, everything=True)) == count
+        assert part.tolist() == [SAMPLE // 10] * 10
+    assert len(gallery_sample(count, everything=True)) == count
 
 
 @pytest.fixture(scope="module")
@@ -120,8 +152,8 @@ def sampled(many, tmp_path_factory):
     """Of 600, 100 and 600 examples: 120, 100 and 120."""
     out = tmp_path_factory.mktemp("gallery") / "page"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(galleries, "SAMPLE", 120)
-        patch.setattr(galleries, "STRETCH", 20)
+        patch.setattr("simtown.datasets.gallery.SAMPLE", 120)
+        patch.setattr("simtown.datasets.gallery.STRETCH", 20)
         told = []
         gallery(open_dataset(many), out, told.append)
     assert sum(told) == 340
@@ -152,7 +184,10 @@ def test_what_is_counted_is_of_the_whole_split(sampled):
     for split in about["splits"]:
         whole = data[split["name"]]
         for name, column in {"answer": "answer", "relation": "relation", "weather": "scene/weather"}.items():
-            assert split["counts"][name] == np.bincount(whole.column(column), minlength=len(split["counts"][name])).tolist()
+            assert (
+                split["counts"][name]
+                == np.bincount(whole.column(column), minlength=len(split["counts"][name])).tolist()
+            )
         for role in ("subject", "object"):
             kinds = data.settings.kinds
             assert split["counts"][role] == [int((whole.column(role) == kind).sum()) for kind in kinds]
@@ -175,7 +210,10 @@ def test_the_same_bytes_and_never_over_anything(made, contents, cli, tmp_path, r
 
 
 def luminance(colour):
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))]
+    linear = [
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+        for c in (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    ]
     return np.dot([0.2126, 0.7152, 0.0722], linear)
 
 
@@ -183,7 +221,9 @@ def luminance(colour):
 def test_words_are_legible(theme, made):
     """Contrast of at least 4.5 (WCAG AA) of every colour of words against what is under them."""
     style = (made[0] / "index.html").read_text().split("<style>")[1]
-    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})\b", style[style.index(f"{theme} {{") :].split("}")[0]))
+    colours = dict(
+        re.findall(r"--([\w-]+): (#[0-9a-f]{6})\b", style[style.index(f"{theme} {{") :].split("}")[0])
+    )
     for ink in ("ink", "soft", "yes", "no", "subject", "object", "other", "accent"):
         for ground in ("card", "paper"):
             least = 3 if ink in ("subject", "object", "other") else 4.5  # marks and large words

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import simtown.datasets.gallery as galleries
 from simtown.assets.catalogue import ENTITIES
 from simtown.datasets.gallery import DETAILS, SHEET, gallery
 from simtown.datasets.marginals import targets
@@ -32,7 +31,9 @@ class Page:
         self.driver, self.path, self.until = driver, path, until
 
     def open(self, hash="", theme="light"):
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": theme}]})
+        self.driver.execute_cdp_cmd(
+            "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": theme}]}
+        )
         self.driver.get("about:blank")
         self.driver.get_log("browser")
         self.driver.get(f"file://{self.path}/index.html#{hash}")
@@ -50,7 +51,8 @@ class Page:
         """Until every cell in sight, and the inspector where it is open, has its picture and its words."""
         self.wait(
             "[...document.querySelectorAll('.cell')].every((c) => c.dataset.drawn.startsWith('11'))"
-            "&& ((panel) => panel.hidden || panel.dataset.drawn.split(' ')[1].startsWith('11'))(document.getElementById('inspector'))"
+            "&& ((panel) => panel.hidden || panel.dataset.drawn.split(' "
+            "')[1].startsWith('11'))(document.getElementById('inspector'))"
         )
 
     def keys(self, *keys):
@@ -60,11 +62,14 @@ class Page:
 
     def click(self, selector):
         self.js(
-            f"document.querySelector({json.dumps(selector)}).dispatchEvent(new MouseEvent('click', {{bubbles: true, cancelable: true}}))"
+            f"document.querySelector({json.dumps(selector)}).dispatchEvent(new MouseEvent('click', "
+            f"{{bubbles: true, cancelable: true}}))"
         )
 
     def text(self, selector):
-        return self.js(f"((e) => e.innerText ?? e.textContent)(document.querySelector({json.dumps(selector)}))")
+        return self.js(
+            f"((e) => e.innerText ?? e.textContent)(document.querySelector({json.dumps(selector)}))"
+        )
 
     def found(self):
         return int(self.text("#found b").replace(",", ""))
@@ -73,7 +78,9 @@ class Page:
         from selenium.webdriver.common.by import By
 
         return np.array(
-            Image.open(io.BytesIO(self.driver.find_element(By.CSS_SELECTOR, selector).screenshot_as_png)).convert("RGB")
+            Image.open(
+                io.BytesIO(self.driver.find_element(By.CSS_SELECTOR, selector).screenshot_as_png)
+            ).convert("RGB")
         ).astype(int)
 
     def selected(self):
@@ -116,8 +123,12 @@ def test_filters_count_as_numpy_does(large):
     page, data = large
     page.open()
     split = np.repeat(np.arange(3), [len(data[name]) for name in SPLITS])
-    columns = {"split": split, "answer": together(data, "answer"), "relation": together(data, "relation"),
-               "weather": together(data, "scene/weather")}  # fmt: skip
+    columns = {
+        "split": split,
+        "answer": together(data, "answer"),
+        "relation": together(data, "relation"),
+        "weather": together(data, "scene/weather"),
+    }
     names = {"split": SPLITS, "answer": ("no", "yes"), "relation": RELATION_NAMES, "weather": WEATHERS}
     assert page.found() == 1300
     for key, column in columns.items():
@@ -127,12 +138,23 @@ def test_filters_count_as_numpy_does(large):
             page.click(facet)
             assert page.found() == (column == value).sum()
             page.click(facet)
-    for facet in ("[name=split][value=test]", "[name=answer][value=yes]", "[name=weather][value=snow]", "[name=weather][value=night]"):
+    for facet in (
+        "[name=split][value=test]",
+        "[name=answer][value=yes]",
+        "[name=weather][value=snow]",
+        "[name=weather][value=night]",
+    ):
         page.click(facet)
-    wanted = (split == 2) & columns["answer"] & np.isin(columns["weather"], [WEATHERS.index("snow"), WEATHERS.index("night")])
+    wanted = (
+        (split == 2)
+        & columns["answer"]
+        & np.isin(columns["weather"], [WEATHERS.index("snow"), WEATHERS.index("night")])
+    )
     assert page.found() == wanted.sum()
     counts = np.bincount(columns["relation"][wanted], minlength=4)
-    assert [int(page.text(f"label:has([value='{name}']) output")) for name in RELATION_NAMES] == counts.tolist()
+    assert [
+        int(page.text(f"label:has([value='{name}']) output")) for name in RELATION_NAMES
+    ] == counts.tolist()
     page.click("#clear")
     assert page.found() == 1300
     assert page.js("document.querySelectorAll('#facets :checked').length") == 0
@@ -143,8 +165,11 @@ def test_an_entity_is_found_in_its_role(role, small):
     page, data = small
     page.open(f"entity=taxi&role={role}")
     taxi = ENTITIES.index("taxi")
-    there = {"any": (together(data, "scene/entity") == taxi).any(axis=1), "subject": together(data, "subject") == taxi,
-             "object": together(data, "object") == taxi}[role]  # fmt: skip
+    there = {
+        "any": (together(data, "scene/entity") == taxi).any(axis=1),
+        "subject": together(data, "subject") == taxi,
+        "object": together(data, "object") == taxi,
+    }[role]
     assert page.found() == there.sum()
     assert page.js("document.querySelector('[name=role]:checked').value") == role
 
@@ -191,7 +216,11 @@ def test_a_changed_address_is_shown_at_once(small):
     split = np.repeat(np.arange(3), [len(data[name]) for name in SPLITS])
     wanted = (split != 1) & together(data, "answer") & (together(data, "subject") == ENTITIES.index("taxi"))
     page.wait(f"document.querySelector('#found b').innerText === '{wanted.sum()}'")
-    assert page.js("[...document.querySelectorAll('#facets :checked')].map((e) => e.value)") == ["train", "test", "yes"]
+    assert page.js("[...document.querySelectorAll('#facets :checked')].map((e) => e.value)") == [
+        "train",
+        "test",
+        "yes",
+    ]
     assert page.js("document.getElementById('boxes').getAttribute('aria-pressed')") == "false"
     page.js("location.hash = 'at=val:3&open=1'")
     page.wait("document.querySelector('#inspector code')?.innerText.includes('/val:3 ')")
@@ -228,13 +257,17 @@ def test_everything_lies_inside_the_window(size, hash, small, screen):
     width = SIZES[size][0]
     assert page.js("innerWidth") == page.js("document.documentElement.scrollWidth") == width
     outside = page.js(
-        "[...document.querySelectorAll('button, a, input, section, table, svg, .cell, #found, h1, #inspector code')].filter((e) => {"
-        "const r = e.getBoundingClientRect(); return r.width && (r.left < -0.5 || r.right > innerWidth + 0.5); })"
+        "[...document.querySelectorAll('button, a, input, section, table, svg, .cell, #found, h1, #inspector "
+        "code')].filter((e) => {"
+        "const r = e.getBoundingClientRect(); return r.width && (r.left < -0.5 || r.right > innerWidth + "
+        "0.5); })"
         ".map((e) => e.outerHTML.slice(0, 80))"
     )
     assert outside == []
     for part in ("grid", "charts", "inspector", "filters"):
-        assert page.js(f"((e) => e.scrollWidth - e.clientWidth)(document.getElementById('{part}'))") <= 0, part
+        assert page.js(f"((e) => e.scrollWidth - e.clientWidth)(document.getElementById('{part}'))") <= 0, (
+            part
+        )
 
 
 @pytest.mark.parametrize("size", ["phone", "small phone"])
@@ -245,7 +278,9 @@ def test_on_a_phone_the_examples_have_the_screen(size, small, screen):
     screen(width, height)
     page.open()
     assert page.js("document.querySelector('header').getBoundingClientRect().height") < 100
-    assert page.js("(({width, bottom}) => [width, bottom])(document.getElementById('grid').getBoundingClientRect())") == [width, height]
+    assert page.js(
+        "(({width, bottom}) => [width, bottom])(document.getElementById('grid').getBoundingClientRect())"
+    ) == [width, height]
     assert page.js("new Set([...document.querySelectorAll('.cell')].map((c) => c.style.left)).size") == 2
     shown = "getComputedStyle(document.getElementById('filters')).display !== 'none'"
     assert not page.js(shown)
@@ -271,10 +306,17 @@ def test_cells_show_their_examples(small):
         example = data.train[number]
         assert page.text(f"{cell} p span") == example.question
         assert page.text(f"{cell} .answer") == ("yes" if example.answer else "no")
-        assert page.js(f"document.querySelector('{cell}').getAttribute('aria-label')").startswith(f"train {number}: {example.question}")
+        assert page.js(f"document.querySelector('{cell}').getAttribute('aria-label')").startswith(
+            f"train {number}: {example.question}"
+        )
         shown = page.picture(f"{cell} canvas")
-        there = np.array(Image.fromarray(example.image).resize(shown.shape[1::-1], Image.Resampling.BILINEAR)).astype(int)
-        others = [np.abs(np.array(Image.fromarray(data.train[i].image).resize(shown.shape[1::-1])) - shown).mean() for i in range(24)]
+        there = np.array(
+            Image.fromarray(example.image).resize(shown.shape[1::-1], Image.Resampling.BILINEAR)
+        ).astype(int)
+        others = [
+            np.abs(np.array(Image.fromarray(data.train[i].image).resize(shown.shape[1::-1])) - shown).mean()
+            for i in range(24)
+        ]
         assert np.abs(shown - there).mean() < 10
         assert int(np.argmin(others)) == number
 
@@ -288,11 +330,14 @@ def test_boxes_and_masks_lie_on_their_vehicles(small):
     page.keys("b")
     page.settle()
     boxes = page.js(
-        "[...document.querySelectorAll('#inspector .picture rect')].map((r) => [r.x, r.y, r.width, r.height].map((l) => l.baseVal.value))"
+        "[...document.querySelectorAll('#inspector .picture rect')].map((r) => [r.x, r.y, r.width, "
+        "r.height].map((l) => l.baseVal.value))"
     )
     expected = np.concatenate([example.boxes[:, :2], example.boxes[:, 2:] - example.boxes[:, :2]], axis=1)
     assert np.array(boxes) == pytest.approx(expected, abs=0.11)
-    assert page.js("document.querySelectorAll('.cell rect').length") == 3 * page.js("document.querySelectorAll('.cell').length")
+    assert page.js("document.querySelectorAll('.cell rect').length") == 3 * page.js(
+        "document.querySelectorAll('.cell').length"
+    )
     page.keys("b", "m")
     page.settle()
     changed = np.abs(page.picture("#inspector .picture") - plain).sum(axis=2) > 30
@@ -321,7 +366,10 @@ def test_the_reason_is_the_margin_and_the_places(small):
         )
         length = np.hypot(a[0] - b[0], a[1] - b[1])
         assert length == pytest.approx(abs(example.margin), abs=0.01)
-        rows = page.js("[...document.querySelectorAll('#inspector tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))")
+        rows = page.js(
+            "[...document.querySelectorAll('#inspector tbody tr')].map((r) => [...r.cells].map((c) => "
+            "c.innerText))"
+        )
         for row, vehicle in zip(rows, example.scene.vehicles, strict=True):
             assert row[0] == vehicle.entity
             assert [float(x) for x in row[2:4]] == pytest.approx([vehicle.x, vehicle.y], abs=0.006)
@@ -347,13 +395,24 @@ def test_the_keyboard_does_everything(large):
     across = page.js("new Set([...document.querySelectorAll('.cell')].map((c) => c.style.left)).size")
     assert across > 2
     assert page.selected() == "example-0"
-    for key, expected in ((Keys.RIGHT, 1), (Keys.DOWN, 1 + across), (Keys.LEFT, across), (Keys.UP, 0), (Keys.LEFT, 0), (Keys.END, 1299)):
+    for key, expected in (
+        (Keys.RIGHT, 1),
+        (Keys.DOWN, 1 + across),
+        (Keys.LEFT, across),
+        (Keys.UP, 0),
+        (Keys.LEFT, 0),
+        (Keys.END, 1299),
+    ):
         page.keys(key)
         page.settle()
         assert page.selected() == f"example-{expected}"
-        assert page.js("document.getElementById('grid').getAttribute('aria-activedescendant')") == f"example-{expected}"
+        assert (
+            page.js("document.getElementById('grid').getAttribute('aria-activedescendant')")
+            == f"example-{expected}"
+        )
     inside = (
-        "(() => { const c = document.querySelector('[aria-selected=true]').getBoundingClientRect(), g = document.getElementById('grid')"
+        "(() => { const c = document.querySelector('[aria-selected=true]').getBoundingClientRect(), g = "
+        "document.getElementById('grid')"
     )
     assert page.js(f"{inside}.getBoundingClientRect(); return c.top >= g.top && c.bottom <= g.bottom; }})()")
     page.keys(Keys.HOME, Keys.PAGE_DOWN)
@@ -390,17 +449,22 @@ def test_distributions_and_their_targets(small):
     page, data = small
     page.open("charts=1&split=train")
     told = data.manifest["settings"]
-    target = targets(np.array(told["subject_frequencies"]), np.array(told["object_frequencies"]), distractor=True)
+    target = targets(
+        np.array(told["subject_frequencies"]), np.array(told["object_frequencies"]), distractor=True
+    )
     for place, role in enumerate(("subject", "object")):
         labels = page.js(
-            f"[...document.querySelectorAll('.two > div')[{place}].querySelectorAll('a')].map((a) => a.getAttribute('aria-label'))"
+            f"[...document.querySelectorAll('.two > div')[{place}].querySelectorAll('a')].map((a) => "
+            "a.getAttribute('aria-label'))"
         )
         counts = np.bincount(data.train.column(role), minlength=len(ENTITIES))
         assert sorted(labels) == sorted(
             f"{ENTITIES[e]}: {100 * counts[e] / 24:.1f}%, {counts[e]} examples, target {100 * share:.1f}%"
             for e, share in zip(data.settings.kinds, target[role], strict=True)
         )
-    assert "yes: 50.0%, 12 examples, target 50.0%" in page.js("document.querySelector('#chart-answer').innerHTML")
+    assert "yes: 50.0%, 12 examples, target 50.0%" in page.js(
+        "document.querySelector('#chart-answer').innerHTML"
+    )
     page.click("#chart-weather a")
     assert page.found() == (data.train.column("scene/weather") == 0).sum()
     page.keys("d")
@@ -428,7 +492,9 @@ def test_light_and_dark_follow_the_system_until_chosen(small):
     assert light != dark
 
     def choice_is_kept():
-        """Chromium hands on what a page stores a moment later: then the next page still follows the system, and chooses again."""
+        """Chromium hands on what a page stores a moment later: then the next page still follows the system,
+        and chooses again.
+        """
         if page.js(background) == dark:
             page.click("#theme")
         assert page.js(background) == light
@@ -443,7 +509,8 @@ def test_everything_has_a_name(small):
     page, _ = small
     page.open("at=train:1&open=1&boxes=1")
     nameless = page.js(
-        "[...document.querySelectorAll('button, input, [role=option], [role=img], [role=listbox], dialog, form, aside')].filter((e) =>"
+        "[...document.querySelectorAll('button, input, [role=option], [role=img], [role=listbox], dialog, "
+        "form, aside')].filter((e) =>"
         "!((e.innerText ?? '').trim() || e.ariaLabel || e.labels?.length || e.getAttribute('aria-labelledby')"
         "|| e.closest('dialog:not([open])'))"
         ").map((e) => e.outerHTML.slice(0, 120))"
@@ -485,7 +552,8 @@ def test_it_works_over_http(small, served):
     assert page.text("#inspector .question").startswith(data.val[3].question)
 
 
-#: What could get into the page from a name, were one not escaped, or from the script of a piece; and which part of the policy refuses it.
+#: What could get into the page from a name, were one not escaped, or from the script of a piece; and which
+#: part of the policy refuses it.
 INTRUDERS = {
     "<img src=x onerror='window.evil = 1'>": "script-src-attr",
     "<p style='color: red'>": "style-src-attr",
@@ -504,16 +572,23 @@ INTRUDERS = {
 def test_nothing_but_its_own_script_runs_and_nothing_leaves(small):
     page, _ = small
     page.open()
-    page.driver.execute_script("window.refused = []; document.onsecuritypolicyviolation = (e) => refused.push(e.effectiveDirective)")
+    page.driver.execute_script(
+        "window.refused = []; document.onsecuritypolicyviolation = (e) => refused.push(e.effectiveDirective)"
+    )
     for words, directive in INTRUDERS.items():
         kind, _, rest = words.partition(": ")
         if kind == "fetch":
             code = "fetch(arguments[0]).catch(() => 0)"
         elif kind in ("script", "source"):
-            code = "const s = document.createElement('script'); s[arguments[1]] = arguments[0]; document.head.append(s)"
+            code = (
+                "const s = document.createElement('script'); s[arguments[1]] = arguments[0]; "
+                "document.head.append(s)"
+            )
         else:
             code, rest = "document.body.insertAdjacentHTML('beforeend', arguments[0])", words
-        page.driver.execute_script(f"refused.length = 0; {code}", rest, {"script": "text", "source": "src"}.get(kind))
+        page.driver.execute_script(
+            f"refused.length = 0; {code}", rest, {"script": "text", "source": "src"}.get(kind)
+        )
         page.wait(f"refused.includes('{directive}')")
     assert page.js("window.evil") is None
     page.driver.get_log("browser")  # which has them all
@@ -553,8 +628,8 @@ def sampled(browser, many, tmp_path_factory, until):
     """Of 600 training examples 120 in 6 stretches, of 100 for validation all, of 600 for the test 120."""
     out = tmp_path_factory.mktemp("gallery") / "page"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(galleries, "SAMPLE", 120)
-        patch.setattr(galleries, "STRETCH", 20)
+        patch.setattr("simtown.datasets.gallery.SAMPLE", 120)
+        patch.setattr("simtown.datasets.gallery.STRETCH", 20)
         gallery(open_dataset(many), out)
     return Page(browser, out, until), open_dataset(many)
 
@@ -563,7 +638,10 @@ def test_a_sample_says_what_it_is_of(sampled):
     page, data = sampled
     page.open()
     assert page.found() == 340
-    assert page.text("#sample").split("All:")[0].strip() == "Shown: 120 of 600 train, 120 of 600 test, evenly spread."
+    assert (
+        page.text("#sample").split("All:")[0].strip()
+        == "Shown: 120 of 600 train, 120 of 600 test, evenly spread."
+    )
     assert page.text("#sample code") == "simtown gallery town --all"
     assert "600 train · 100 val · 600 test" in page.text("#about")
     for number, shown in ((119, True), (120, False), (500, True)):  # 20 from 0, 100, 200, ... on
@@ -582,13 +660,18 @@ def test_distributions_of_a_sample_are_of_the_whole(sampled):
     assert page.text("#charts .note").startswith("1,300 examples, all of the data set")
     snow = WEATHERS.index("snow")
     whole = sum((data[name].column("scene/weather") == snow).sum() for name in SPLITS)
-    assert f", {whole} examples, target" in page.js(f"document.querySelector('#chart-weather [data-value=\"{snow}\"]').ariaLabel")
+    assert f", {whole} examples, target" in page.js(
+        f"document.querySelector('#chart-weather [data-value=\"{snow}\"]').ariaLabel"
+    )
     assert page.text("#chart-margin h2") == "Margins, by answer, of 340 examples on this page"
     page.click("[name=split][value=train]")
     assert page.text("#charts .note").startswith("600 examples")
     page.click("[name=answer][value=yes]")
     shown = page.found()
-    assert page.text("#charts .note") == f"{shown} examples of those on this page, filtered: no target to compare with."
+    assert (
+        page.text("#charts .note")
+        == f"{shown} examples of those on this page, filtered: no target to compare with."
+    )
 
 
 def test_all_of_a_small_data_set_is_no_sample(small):
@@ -601,7 +684,7 @@ def test_all_of_a_small_data_set_is_no_sample(small):
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [60_160, 2_000_000])
 def test_very_many_examples(count, large, tmp_path):
-    """The same pieces over and over: never many cells, few pieces are read, and the last example is reached."""
+    """The same pieces over and over: never many cells, few reads, and the last example is reached."""
     page, _ = large
     (tmp_path / "data").mkdir()
     (tmp_path / "index.html").write_bytes((page.path / "index.html").read_bytes())
@@ -613,8 +696,13 @@ def test_very_many_examples(count, large, tmp_path):
     about["splits"] = [{**about["splits"][0], "count": count, "starts": [0], "stretch": count}]
     (tmp_path / "data" / "index.js").write_text(f"simtown.begin({json.dumps(about)})")
     source = (page.path / "data" / "train-00000.js").read_text()
-    piece = "{ const number = Number(/(\\d+)\\.js/.exec(document.currentScript.src)[1]); (window.read ??= new Set()).add(number);"
-    (tmp_path / "piece.js").write_text(piece + re.sub(r"(?<=^simtown.detail\(\"train\", )\d+", "number", source) + "}")
+    piece = (
+        "{ const number = Number(/(\\d+)\\.js/.exec(document.currentScript.src)[1]); (window.read ??= new "
+        "Set()).add(number);"
+    )
+    (tmp_path / "piece.js").write_text(
+        piece + re.sub(r"(?<=^simtown.detail\(\"train\", )\d+", "number", source) + "}"
+    )
     for i in range(-(-count // DETAILS)):
         (tmp_path / "data" / f"train-{i:05d}.js").hardlink_to(tmp_path / "piece.js")
     for i in range(-(-count // SHEET**2)):
@@ -626,10 +714,15 @@ def test_very_many_examples(count, large, tmp_path):
     big.click("[name=answer][value=yes]")
     assert big.found() == yes
     for share in (0.1, 0.9, 0.5):
-        big.js(f"document.getElementById('grid').scrollTop = {share} * document.getElementById('grid').scrollHeight")
+        big.js(
+            f"document.getElementById('grid').scrollTop = {share} * "
+            "document.getElementById('grid').scrollHeight"
+        )
         big.wait(
-            "((grid) => [...document.querySelectorAll('.cell')].some((c) => c.getBoundingClientRect().top >= grid.top"
-            "&& c.getBoundingClientRect().top < grid.bottom))(document.getElementById('grid').getBoundingClientRect())"
+            "((grid) => [...document.querySelectorAll('.cell')].some((c) => c.getBoundingClientRect().top >= "
+            "grid.top"
+            "&& c.getBoundingClientRect().top < "
+            "grid.bottom))(document.getElementById('grid').getBoundingClientRect())"
         )
         big.settle()
         place = big.js("Number(document.querySelector('.cell').ariaPosInSet)")

@@ -1,4 +1,5 @@
-"""Runs first in every Python that is started while a Gate of tests/datasets/conftest.py stands: the process waits at its moments.
+"""Runs first in every Python that is started while a Gate of tests/datasets/conftest.py stands: the process
+waits at its moments.
 
 A moment is named by what sys.audit tells of: "import" of a module, "open" of a file, "os.rename" to a name.
 """

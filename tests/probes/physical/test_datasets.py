@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
-from simtown.files import DamagedError
+from simtown.core.files import DamagedError
 from simtown.probes.physical import datasets
 from tests.probes.physical.world import OBJECTS, PROPERTIES, TRUTH, VERBS
 
@@ -16,7 +16,9 @@ def test_what_was_written_is_read(release):
     assert release.verbs == VERBS
     assert len(release.instances) == 2 * len(OBJECTS)
     for one in release.instances:
-        assert [p for p, v in zip(PROPERTIES, one.properties, strict=True) if v] == [p for p in PROPERTIES if p in TRUTH[one.object][0]]
+        assert [p for p, v in zip(PROPERTIES, one.properties, strict=True) if v] == [
+            p for p in PROPERTIES if p in TRUTH[one.object][0]
+        ]
         assert not set(one.yes) & set(one.no)
     assert [len(a) for a in release.answers.values()] == [3, 3, 3, 3]
     assert release.abstract["accordion"][-1] == -2
@@ -45,13 +47,28 @@ DAMAGES = [
     ("pc/abstract.csv", "carrot,0,1", "karotte,0,1", ("row 5", "objectUID", "karotte")),
     ("pc/abstract.csv", "carrot,0,1", "carrot,0", ("row 5", "6 columns instead of 7")),
     ("pc/abstract.csv", "objectUID,a_tool", "objectUID,a_toool", ("no column a_tool",)),
-    ("pc/situated-properties.csv", "100,1000,accordion,0", "100,1000,accordion,x", ("row 2", "column squishy", "'x'")),
+    (
+        "pc/situated-properties.csv",
+        "100,1000,accordion,0",
+        "100,1000,accordion,x",
+        ("row 2", "column squishy", "'x'"),
+    ),
     ("pc/situated-affordances-sampled.csv", ",1003,", ",9999,", ("row 5", "cocoAnnID", "9999")),
     ("pc/situated-affordances-sampled.csv", '"eat,peel,wash"', '"eat,,wash"', ("row 5", "affordancesYes")),
     ("pc/properties.tsv", "perceptual", "musical", ("row 7", "categorization", "musical")),
     ("pc/abstract-test-object-uids.txt", "lemon", "lemming", ("row 2", "lemming")),
-    ("human/situated-OA-round1-annotations-first50.csv", "lemon/ride,0", "lemon ride,0", ("row 3", "no pair")),
-    ("human/situated-OA-round1-annotations-first50.csv", "lemon/ride,0", "lemon/ride,maybe", ("row 3", "maybe")),
+    (
+        "human/situated-OA-round1-annotations-first50.csv",
+        "lemon/ride,0",
+        "lemon ride,0",
+        ("row 3", "no pair"),
+    ),
+    (
+        "human/situated-OA-round1-annotations-first50.csv",
+        "lemon/ride,0",
+        "lemon/ride,maybe",
+        ("row 3", "maybe"),
+    ),
     ("human/situated-OA-round1-gold.txt", "1\n0\n", "1\nno\n", ("row 2",)),
     ("nl/aff-freqs-nl.csv", "carry,", "carry,often", ("row 2", "column freq")),
     ("nl/prop-freqs-nl.csv", "peel,", "appeal,", ("row 5", "column word")),
@@ -70,7 +87,9 @@ def test_damage_is_named_by_row_and_column(files, name, old, new, words):
         assert word in str(error.value)
 
 
-@pytest.mark.parametrize("name", ["pc/objects.tsv", "pc/situated-test-object-uids.txt", "human/abstract-OP-round1-gold.txt", "pc"])
+@pytest.mark.parametrize(
+    "name", ["pc/objects.tsv", "pc/situated-test-object-uids.txt", "human/abstract-OP-round1-gold.txt", "pc"]
+)
 def test_what_is_missing_can_be_had(files, name):
     shutil.rmtree(files / name) if name == "pc" else (files / name).unlink()
     with pytest.raises(FileNotFoundError, match=r"github\.com/mbforbes/physical-commonsense"):

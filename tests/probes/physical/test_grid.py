@@ -1,4 +1,6 @@
-"""simtown probe grid: cells of a TOML file, here and on a cluster; what is done is not done again, what fails harms nobody."""
+"""simtown probe grid: cells of a TOML file, here and on a cluster; what is done is not done again, what fails
+harms nobody.
+"""
 
 import json
 import subprocess
@@ -37,16 +39,34 @@ def plan(tmp_path, small):
 def test_cells_are_the_product_of_lists_in_their_order(plan, small):
     cells = read(plan(["majority", "glove:/some where/v.txt"]))
     assert [c.name for c in cells] == [
-        "physical-majority-OP", "physical-majority-OA", "physical-glove.some.where.v.txt-OP", "physical-glove.some.where.v.txt-OA"
-    ]  # fmt: skip
-    first = ("physical", "--data", str(small), "--model", "majority", "--task", "OP", "--set", "situated", "--seed", "3")
+        "physical-majority-OP",
+        "physical-majority-OA",
+        "physical-glove.some.where.v.txt-OP",
+        "physical-glove.some.where.v.txt-OA",
+    ]
+    first = (
+        "physical",
+        "--data",
+        str(small),
+        "--model",
+        "majority",
+        "--task",
+        "OP",
+        "--set",
+        "situated",
+        "--seed",
+        "3",
+    )
     assert cells[0].words == first
 
 
 def test_true_is_a_flag_and_false_is_none(tmp_path):
     path = tmp_path / "grid.toml"
     path.write_text('version = 1\n[[grid]]\nstudy = "physical"\nmodel = "m"\ntune = [true, false]\n')
-    assert [c.words for c in read(path)] == [("physical", "--model", "m", "--tune"), ("physical", "--model", "m")]
+    assert [c.words for c in read(path)] == [
+        ("physical", "--model", "m", "--tune"),
+        ("physical", "--model", "m"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +77,10 @@ def test_true_is_a_flag_and_false_is_none(tmp_path):
         ("version = 1\n[[grid]]\nstudy = 'physical'\nout = 'x'", "'out' must be"),
         ("version = 1\n[[grid]]\nstudy = 'physical'\nmodel = []", "'model' must be"),
         ("version = 1\n[[grid]]\nstudy = 'physical'\nmodel = {a = 1}", "'model' must be"),
-        ("version = 1\n[[grid]]\nstudy = 'physical'\nmodel = ['a', 'a']", "two cells have the same settings, physical-a"),
+        (
+            "version = 1\n[[grid]]\nstudy = 'physical'\nmodel = ['a', 'a']",
+            "two cells have the same settings, physical-a",
+        ),
         ("version = ", "cannot be read as TOML"),
     ],
 )
@@ -79,16 +102,39 @@ def test_a_grid_is_its_commands_and_goes_on(plan, tmp_path, cli, small, monkeypa
     assert len(failed) == 2
     assert all("missing.txt" in line for line in failed)
     for task in ("OP", "OA"):
-        cli("probe", "physical", "--data", small, "--model", "majority", "--task", task, "--set", "situated", "--seed", 3,
-            "--out", tmp_path / task).succeeds()  # fmt: skip
+        cli(
+            "probe",
+            "physical",
+            "--data",
+            small,
+            "--model",
+            "majority",
+            "--task",
+            task,
+            "--set",
+            "situated",
+            "--seed",
+            3,
+            "--out",
+            tmp_path / task,
+        ).succeeds()
         for name in ("summary.json", f"situated-{task}.parquet"):
-            assert (out / f"physical-majority-{task}" / name).read_bytes() == (tmp_path / task / name).read_bytes()
+            assert (out / f"physical-majority-{task}" / name).read_bytes() == (
+                tmp_path / task / name
+            ).read_bytes()
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("what is done was run again"))
-    assert "2 of 2 cells are done, 0 of them now" in cli("probe", "grid", plan(["majority"]), "--out", out).succeeds().out
+    assert (
+        "2 of 2 cells are done, 0 of them now"
+        in cli("probe", "grid", plan(["majority"]), "--out", out).succeeds().out
+    )
 
 
 def test_the_plan_is_told_and_nothing_is_done(plan, tmp_path, cli):
-    told = cli("probe", "grid", plan(["majority"]), "--out", tmp_path / "out", "--plan").succeeds().out.splitlines()
+    told = (
+        cli("probe", "grid", plan(["majority"]), "--out", tmp_path / "out", "--plan")
+        .succeeds()
+        .out.splitlines()
+    )
     assert len(told) == 2
     assert told[0].startswith("simtown probe physical --data ")
     assert not (tmp_path / "out").exists()
@@ -109,7 +155,17 @@ def test_a_cluster_gives_the_same(plan, tmp_path, cli):
     file = plan(["majority", "random"])
     cli("probe", "grid", file, "--out", tmp_path / "here").succeeds()
     with nodes(2) as (cluster, _, _):
-        done = cli("probe", "grid", file, "--out", tmp_path / "there", "--engine", "ray", "--address", cluster.address)
+        done = cli(
+            "probe",
+            "grid",
+            file,
+            "--out",
+            tmp_path / "there",
+            "--engine",
+            "ray",
+            "--address",
+            cluster.address,
+        )
     assert "4 of 4 cells are done, 4 of them now" in done.succeeds().out
     for cell in read(file):
         here, there = (tmp_path / place / cell.name for place in ("here", "there"))

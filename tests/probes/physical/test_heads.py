@@ -10,7 +10,7 @@ from simtown.probes.physical.heads import Logistic, Perceptron  # noqa: E402
 from simtown.probes.physical.pairs import Decisions, Inputs, Pairs  # noqa: E402
 
 
-def _silent():
+def _silent(more):
     pass
 
 
@@ -19,10 +19,17 @@ def _case(release, which, name, separate=True):
     pairs = Pairs.of(task)
     random = np.random.default_rng(3)
     if separate:
-        tables = tuple(random.normal(size=(len(names), 6)).astype(np.float32) for names in (task.lefts, task.rights))
+        tables = tuple(
+            random.normal(size=(len(names), 6)).astype(np.float32) for names in (task.lefts, task.rights)
+        )
         inputs = Inputs(tables, (pairs.left, pairs.right), pairs.right, separate=True)
     else:
-        inputs = Inputs((random.normal(size=(len(pairs.left), 9)).astype(np.float32),), (np.arange(len(pairs.left)),), pairs.right, False)
+        inputs = Inputs(
+            (random.normal(size=(len(pairs.left), 9)).astype(np.float32),),
+            (np.arange(len(pairs.left)),),
+            pairs.right,
+            False,
+        )
     return task, pairs, inputs, Decisions.of(task.train, pairs.train, inputs.pairs)
 
 
@@ -38,7 +45,9 @@ def test_the_perceptron_is_plain_gradient_descent_on_the_rows(release, name, sep
     random = torch.Generator().manual_seed(5)
     first, second = torch.nn.Linear(x.shape[1], 16), torch.nn.Linear(16, 1)
     with torch.no_grad():
-        first.weight.copy_(torch.cat([torch.randn(t.shape[1], 16, generator=random) for t in inputs.tables]).T)
+        first.weight.copy_(
+            torch.cat([torch.randn(t.shape[1], 16, generator=random) for t in inputs.tables]).T
+        )
         second.weight.copy_(torch.randn(16, generator=random)[None])
         first.bias.fill_(0.01)
         second.bias.fill_(0.01)
@@ -63,11 +72,15 @@ def test_seeds_decide(release):
 
 
 def test_logistic_regression_on_counts_is_on_rows(release):
-    linear_model = pytest.importorskip("sklearn.linear_model", reason="needs scikit-learn: pip install '.[probes]'")
+    linear_model = pytest.importorskip(
+        "sklearn.linear_model", reason="needs scikit-learn: pip install '.[probes]'"
+    )
     task, pairs, inputs, train = _case(release, "situated", "AP", separate=False)
     rows = inputs.standardised(train.counts).matrix()
     model = linear_model.LogisticRegression(max_iter=1000).fit(rows[pairs.train], task.train.label)
-    assert Logistic().fit(inputs, train, 0, _silent) == pytest.approx(model.predict_proba(rows)[:, 1], abs=1e-3)
+    assert Logistic().fit(inputs, train, 0, _silent) == pytest.approx(
+        model.predict_proba(rows)[:, 1], abs=1e-3
+    )
 
 
 def test_one_regression_an_item_sees_only_the_left_word(release):
@@ -98,8 +111,16 @@ def test_tuning_finds_the_head_that_learns(release):
     label = np.zeros(inputs.pairs)
     label[pairs.train] = task.train.label
     inputs = Inputs((label[:, None].astype(np.float32),), inputs.index, inputs.right, False)
-    ticks = []
-    tried = tuning.tune([Logistic(C=1e-9), Logistic(C=1.0)], inputs, task.train, pairs.train, "objects", 0, lambda: ticks.append(1))
+    progress = []
+    tried = tuning.tune(
+        [Logistic(C=1e-9), Logistic(C=1.0)],
+        inputs,
+        task.train,
+        pairs.train,
+        "objects",
+        0,
+        progress.append,
+    )
     assert tried[0].head == Logistic(C=1.0)
     assert tried[0].mean == 1.0 > tried[1].mean
-    assert len(ticks) == 2 * tuning.K
+    assert sum(progress) == 2 * tuning.K

@@ -19,18 +19,40 @@ def test_a_replicate_is_the_score_of_the_drawn_rows(release, which, name, monkey
     found = metrics.replicator(task.test, task.kinds[0] == "object")(said)
     present = np.unique(task.test.group)
     for i, draw in enumerate(statistics.group_draws(len(present), 40, seed=0)):
-        rows = np.concatenate([np.flatnonzero(task.test.group == g) for g, n in zip(present, draw, strict=True) for _ in range(n)])
-        copy = np.concatenate([np.full((task.test.group == g).sum(), k) for g, n in zip(present, draw, strict=True) for k in range(n)])
+        rows = np.concatenate(
+            [
+                np.flatnonzero(task.test.group == g)
+                for g, n in zip(present, draw, strict=True)
+                for _ in range(n)
+            ]
+        )
+        copy = np.concatenate(
+            [
+                np.full((task.test.group == g).sum(), k)
+                for g, n in zip(present, draw, strict=True)
+                for k in range(n)
+            ]
+        )
         drawn = task.test.where(rows)
-        left = drawn.left * 100 + copy if task.kinds[0] == "object" else drawn.left  # a copy of an object is an object
-        scored = metrics.scores(tasks.Rows(left, drawn.right, drawn.label, drawn.group), said[rows])
-        assert (found["left"][i], found["right"][i], found["micro"][i]) == pytest.approx((scored.left, scored.right, scored.micro))
+        left = (
+            drawn.left * 100 + copy if task.kinds[0] == "object" else drawn.left
+        )  # a copy of an object is an object
+        scored = metrics.scores(tasks.DecisionRows(left, drawn.right, drawn.label, drawn.group), said[rows])
+        assert (found["left"][i], found["right"][i], found["micro"][i]) == pytest.approx(
+            (scored.left, scored.right, scored.micro)
+        )
 
 
 def test_perfect_and_opposite(release):
     task = tasks.build(release, "situated", "OP")
     perfect, opposite = (metrics.scores(task.test, said) for said in (task.test.label, ~task.test.label))
-    assert (perfect.left, perfect.right, perfect.micro, perfect.left_mean, perfect.accuracy) == (1, 1, 1, 1, 1)
+    assert (perfect.left, perfect.right, perfect.micro, perfect.left_mean, perfect.accuracy) == (
+        1,
+        1,
+        1,
+        1,
+        1,
+    )
     assert (opposite.left, opposite.right, opposite.micro, opposite.accuracy) == (0, 0, 0, 0)
 
 

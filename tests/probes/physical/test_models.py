@@ -6,13 +6,13 @@ import pytest
 pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
 
 from simtown.probes.physical import models, tasks, yesno
-from simtown.probes.physical.models import Choices
+from simtown.probes.physical.models import PhysicalSettings
 from simtown.probes.scorers.base import UnableError
 from tests.probes.physical.world import Truthful
 
 
 def _steps(count):
-    return lambda: None
+    return lambda more: None
 
 
 @pytest.mark.parametrize(("which", "name"), [("abstract", "OP"), ("situated", "OP"), ("situated", "OA")])
@@ -20,14 +20,16 @@ def _steps(count):
 def test_who_knows_is_right(release, which, name, use):
     """Not in AP, where the same pair is so of one object and not of another."""
     task = tasks.build(release, which, name)
-    judged = models.judge(release, task, Choices("lstm:truthful", use, "logistic"), Truthful(), _steps)
+    judged = models.judge(
+        release, task, PhysicalSettings("lstm:truthful", use, "logistic"), Truthful(), _steps
+    )
     assert np.array_equal(judged.said, task.test.label)
 
 
 def test_tokens_are_looked_up_where_they_stand(release):
     task = tasks.build(release, "situated", "OA")
     scorer = Truthful()
-    models.judge(release, task, Choices("lstm:truthful", "tokens", "logistic"), scorer, _steps)
+    models.judge(release, task, PhysicalSettings("lstm:truthful", "tokens", "logistic"), scorer, _steps)
     assert {"bat", "scissors", "ate", "fed"} <= set(scorer.spans)
 
 
@@ -35,15 +37,26 @@ def test_unknown_words_are_counted_and_stood_in_for(release):
     task = tasks.build(release, "situated", "OP")
     notes = {}
     for protocol in ("release", "corrected"):
-        judged = models.judge(release, task, Choices("glove:x", "words", "logistic", protocol), Truthful(("bat", "tool", "edible")), _steps)
+        judged = models.judge(
+            release,
+            task,
+            PhysicalSettings("glove:x", "words", "logistic", protocol),
+            Truthful(("bat", "tool", "edible")),
+            _steps,
+        )
         notes[protocol] = judged.notes["unknown"]
         pairs = models.Pairs.of(task)
-        inputs, _ = models.features.words(release, task, pairs, Truthful(("bat", "tool", "edible")), models.PROTOCOLS[protocol].unknown)
+        inputs, _ = models.features.words(
+            release, task, pairs, Truthful(("bat", "tool", "edible")), models.PROTOCOLS[protocol].unknown
+        )
         tool, edible = (inputs.tables[1][task.rights.index(p)] for p in ("a_tool", "edible"))
         assert np.array_equal(tool, edible) is (protocol == "release")
         assert (not tool.any()) is (protocol == "release")
     assert notes["release"] == notes["corrected"]
-    assert notes["release"] == {"object": {"of": 12, "words": ["bat"]}, "property": {"of": 6, "words": ["tool", "edible"]}}
+    assert notes["release"] == {
+        "object": {"of": 12, "words": ["bat"]},
+        "property": {"of": 6, "words": ["tool", "edible"]},
+    }
 
 
 def test_a_stand_in_is_the_same_in_every_task(release):
@@ -84,7 +97,13 @@ class Lost(Truthful):
 )
 def test_what_a_model_cannot_do_is_said(release, use, scorer, error, words):
     with pytest.raises(error, match=words):
-        models.judge(release, tasks.build(release, "abstract", "OP"), Choices(scorer.name, use), scorer, _steps)
+        models.judge(
+            release,
+            tasks.build(release, "abstract", "OP"),
+            PhysicalSettings(scorer.name, use),
+            scorer,
+            _steps,
+        )
 
 
 def test_the_threshold_is_the_best_of_all():
@@ -105,16 +124,18 @@ def test_the_threshold_is_the_best_of_all():
 
 def test_tuning_is_noted_with_both_kinds_of_folds(release):
     task = tasks.build(release, "situated", "OP")
-    ticks = []
+    progress = []
 
     def steps(count):
-        ticks.append(count)
-        return lambda: ticks.append(None)
+        progress.append(count)
+        return progress.append
 
-    judged = models.judge(release, task, Choices("lstm:x", "sentence", "logistic", tune=True), Truthful(), steps)
+    judged = models.judge(
+        release, task, PhysicalSettings("lstm:x", "sentence", "logistic", tune=True), Truthful(), steps
+    )
     assert set(judged.notes["tuning"]) == {"rows", "objects"}
     assert judged.notes["head"] == judged.notes["tuning"]["objects"][0]["head"]
-    assert ticks[0] == len(ticks) - 1  # as many steps as were told
+    assert progress[0] == sum(progress[1:])  # as many steps as were announced
 
 
 @pytest.fixture(scope="module")
@@ -125,9 +146,13 @@ def tiny(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("bert")
     letters = "abcdefghijklmnopqrstuvwxyz.,?"
-    (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{c}" for c in letters)]))
+    (folder / "vocab.txt").write_text(
+        "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{c}" for c in letters)])
+    )
     transformers.BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
-    config = transformers.BertConfig(vocab_size=70, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32)
+    config = transformers.BertConfig(
+        vocab_size=70, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32
+    )
     redrawn(transformers.BertForMaskedLM(config), 0, 0.02).save_pretrained(folder)
     return folder
 
@@ -135,15 +160,17 @@ def tiny(tmp_path_factory):
 @pytest.mark.parametrize("protocol", ["paper", "release", "corrected"])
 def test_fine_tuning_runs_with_each_loss(release, tiny, protocol):
     task = tasks.build(release, "situated", "OP")
-    ticks = []
+    progress = []
 
     def steps(count):
-        ticks.append(count)
-        return lambda: ticks.append(None)
+        progress.append(count)
+        return progress.append
 
-    judged = models.judge(release, task, Choices(f"hf:{tiny}", "finetune", protocol=protocol), None, steps)
+    judged = models.judge(
+        release, task, PhysicalSettings(f"hf:{tiny}", "finetune", protocol=protocol), None, steps
+    )
     assert judged.notes["head"]["loss"] == ("squared" if protocol == "paper" else "cross-entropy")
-    assert ticks[0] == len(ticks) - 1
+    assert progress[0] == sum(progress[1:])
     assert ((judged.score > 0) & (judged.score < 1)).all()
 
 
@@ -154,5 +181,5 @@ def test_fine_tuning_learns(release, tiny):
     texts = ["a lemon is edible.", "a kettle is edible.", "a dog flies."]
     pair, label = np.tile([0, 1, 2], 64), np.tile([True, False, False], 64)
     settings = finetune.FineTuning(epochs=30, learning_rate=5e-3)
-    said = finetune.fit(str(tiny), texts, pair, label, settings, 0, lambda: None)
+    said = finetune.fit(str(tiny), texts, pair, label, settings, 0, lambda more: None)
     assert (said > 0.5).tolist() == [True, False, False]

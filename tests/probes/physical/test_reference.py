@@ -42,6 +42,11 @@ def test_task_sizes(reference):
 
     release = datasets.read(reference)
     built = [tasks.build(release, *which) for which in tasks.ALL]
-    assert [(len(t.train), len(t.test)) for t in built] == [(20550, 5150), (40900, 11100), (4908, 1332), (122700, 33300)]
+    assert [(len(t.train), len(t.test)) for t in built] == [
+        (20550, 5150),
+        (40900, 11100),
+        (4908, 1332),
+        (122700, 33300),
+    ]
     assert [round(float(t.train.label.mean()), 3) for t in built] == [0.165, 0.151, 0.5, 0.151]
     assert [round(float(t.test.label.mean()), 3) for t in built] == [0.167, 0.149, 0.5, 0.149]

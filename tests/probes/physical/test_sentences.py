@@ -24,13 +24,19 @@ def test_english(release, left, right, text, question):
     made = sentences.sentence(release, "OP", left, right)
     assert made.text == text
     assert made.text[slice(*made.left)].lower() == release.objects[left].context
-    assert made.text[slice(*made.right)].removesuffix("s") == release.properties[right].context.removesuffix("s")
+    assert made.text[slice(*made.right)].removesuffix("s") == release.properties[right].context.removesuffix(
+        "s"
+    )
     assert sentences.question(release, "OP", left, right) == question
 
 
 def test_the_other_tasks(release):
     made = sentences.sentence(release, "OA", "baseball_bat", "eat")
-    assert (made.text, made.text[slice(*made.left)], made.text[slice(*made.right)]) == ("He ate the baseball bat.", "bat", "ate")
+    assert (made.text, made.text[slice(*made.left)], made.text[slice(*made.right)]) == (
+        "He ate the baseball bat.",
+        "bat",
+        "ate",
+    )
     made = sentences.sentence(release, "AP", "peel", "has_peel")
     assert made.text == "If you can peel something, then it has a peel."
     assert made.left[1] < made.right[0]
@@ -46,7 +52,8 @@ def test_mass_nouns_need_no_article():
 
 
 @pytest.mark.parametrize(
-    ("verb", "released", "correct"), [("sing", "sung", "sang"), ("pay", "payed", "paid"), ("lift", "lifted", "lifted")]
+    ("verb", "released", "correct"),
+    [("sing", "sung", "sang"), ("pay", "payed", "paid"), ("lift", "lifted", "lifted")],
 )
 def test_past_tenses(verb, released, correct):
     assert sentences.past(verb, "released") == released
@@ -64,7 +71,11 @@ RELEASED = [
 @pytest.mark.parametrize(("task", "left", "right", "text", "left_word", "right_word"), RELEASED)
 def test_sentences_in_the_releases_english(release, task, left, right, text, left_word, right_word):
     made = sentences.sentence(release, task, left, right, "released")
-    assert (made.text, made.text[slice(*made.left)], made.text[slice(*made.right)]) == (text, left_word, right_word)
+    assert (made.text, made.text[slice(*made.left)], made.text[slice(*made.right)]) == (
+        text,
+        left_word,
+        right_word,
+    )
 
 
 def test_every_sentence_of_the_small_world_has_its_words(release):
@@ -74,7 +85,10 @@ def test_every_sentence_of_the_small_world_has_its_words(release):
 def test_every_released_sentence(reference):
     """All 57,140, and the words that the release looks up in them."""
     release = datasets.read(reference)
-    with gzip.open(reference / "sentences/index.csv.gz", "rt") as index, gzip.open(reference / "sentences/sentences.txt.gz", "rt") as texts:
+    with (
+        gzip.open(reference / "sentences/index.csv.gz", "rt") as index,
+        gzip.open(reference / "sentences/sentences.txt.gz", "rt") as texts,
+    ):
         for row, text in zip(csv.DictReader(index), texts, strict=True):
             made = sentences.sentence(release, row["task"], *row["uids"].split("/"), "released")
             words = (made.text[slice(*made.left)].lower(), made.text[slice(*made.right)])

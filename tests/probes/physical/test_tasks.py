@@ -28,11 +28,17 @@ def test_labels_are_the_truth_and_parts_share_no_object(release, which, name):
 
 
 def test_sizes(release):
-    sizes = {f"{s}-{n}": (len(t.train), len(t.test)) for s, n in tasks.ALL for t in [tasks.build(release, s, n)]}
+    sizes = {
+        f"{s}-{n}": (len(t.train), len(t.test)) for s, n in tasks.ALL for t in [tasks.build(release, s, n)]
+    }
     objects, p = len(OBJECTS), len(PROPERTIES)
     train = objects - len(TEST)
-    assert sizes == {"abstract-OP": (train * p, 3 * p), "situated-OP": (2 * train * p, 6 * p), "situated-OA": (2 * train * 6, 36),
-                     "situated-AP": (2 * train * 3 * p, 18 * p)}  # fmt: skip
+    assert sizes == {
+        "abstract-OP": (train * p, 3 * p),
+        "situated-OP": (2 * train * p, 6 * p),
+        "situated-OA": (2 * train * 6, 36),
+        "situated-AP": (2 * train * 3 * p, 18 * p),
+    }
 
 
 @pytest.mark.parametrize(("task", "which"), [("OA", "abstract"), ("PO", "all"), ("OP", "imagined")])
@@ -60,16 +66,24 @@ def test_pairs_add_up_to_the_rows(release, which, name):
 
 
 def test_standardised_inputs_are_scikit_learns(release):
-    preprocessing = pytest.importorskip("sklearn.preprocessing", reason="needs scikit-learn: pip install '.[probes]'")
+    preprocessing = pytest.importorskip(
+        "sklearn.preprocessing", reason="needs scikit-learn: pip install '.[probes]'"
+    )
     task = tasks.build(release, "situated", "AP")
     pairs = Pairs.of(task)
     random = np.random.default_rng(0)
-    tables = tuple(random.normal(3, 2, (len(names), 5)).astype(np.float32) for names in (task.lefts, task.rights))
+    tables = tuple(
+        random.normal(3, 2, (len(names), 5)).astype(np.float32) for names in (task.lefts, task.rights)
+    )
     tables[0][:, 2] = 1.5
     inputs = Inputs(tables, (pairs.left, pairs.right), pairs.right, separate=True)
     rows = inputs.matrix()[pairs.train]
-    ours = inputs.standardised(Decisions.of(task.train, pairs.train, inputs.pairs).counts).matrix()[pairs.train]
-    assert ours == pytest.approx(preprocessing.StandardScaler().fit_transform(rows.astype(np.float64)), abs=1e-4)
+    ours = inputs.standardised(Decisions.of(task.train, pairs.train, inputs.pairs).counts).matrix()[
+        pairs.train
+    ]
+    assert ours == pytest.approx(
+        preprocessing.StandardScaler().fit_transform(rows.astype(np.float64)), abs=1e-4
+    )
 
 
 def test_majority_is_a_loop(release):

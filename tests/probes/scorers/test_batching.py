@@ -1,4 +1,6 @@
-"""Batches hold every row once and fit their budget; the cache asks once; what cannot be opened is told in one line."""
+"""Batches hold every row once and fit their budget; the cache asks once; what cannot be opened is told in one
+line.
+"""
 
 import json
 import shutil
@@ -11,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simtown.files import DamagedError
+from simtown.core.files import DamagedError
 from simtown.probes.scorers import open_scorer
 from simtown.probes.scorers.batching import buckets, distinct, shared
 from simtown.probes.scorers.cache import Cached, fingerprint
@@ -48,8 +50,11 @@ class Counting(Oracle):
     """An oracle that remembers what it was asked."""
 
     def __init__(self):
-        super().__init__(classes={f"{i} [BLANK]": {"x": 1 / (i + 1)} for i in range(9)}, texts={f"{i} x": [0.5, 0.1 * i] for i in range(9)},
-                         vectors={"0": [0.1, 2], "1": [3, 4]})  # fmt: skip
+        super().__init__(
+            classes={f"{i} [BLANK]": {"x": 1 / (i + 1)} for i in range(9)},
+            texts={f"{i} x": [0.5, 0.1 * i] for i in range(9)},
+            vectors={"0": [0.1, 2], "1": [3, 4]},
+        )
         self.asked = []
 
     def class_logprobs(self, contexts, targets):
@@ -72,14 +77,19 @@ def test_what_was_answered_is_not_asked_again(tmp_path, kept):
     plain.__init__()
     cached = Cached(scorer, "m", place)
     contexts = ["3 [BLANK]", "1 [BLANK]", "3 [BLANK]"]
-    np.testing.assert_array_equal(cached.class_logprobs(contexts, ["x", ["x", "y"], "z"]), plain.class_logprobs(contexts, ["x", "x", "z"]))
+    np.testing.assert_array_equal(
+        cached.class_logprobs(contexts, ["x", ["x", "y"], "z"]),
+        plain.class_logprobs(contexts, ["x", "x", "z"]),
+    )
     assert scorer.asked == ["3 [BLANK]", "1 [BLANK]"]
     cached.class_logprobs(["1 [BLANK]", "2 [BLANK]"], ["x", ["x", "y"], "z"])
     assert scorer.asked.pop() == "2 [BLANK]"
     cached.class_logprobs(["1 [BLANK]"], ["x"])  # other targets: another request
     assert scorer.asked.pop() == "1 [BLANK]"
     for _ in range(2):
-        for a, b in zip(cached.sequence_logprobs(["1 x", "0 x"]), plain.sequence_logprobs(["1 x", "0 x"]), strict=True):
+        for a, b in zip(
+            cached.sequence_logprobs(["1 x", "0 x"]), plain.sequence_logprobs(["1 x", "0 x"]), strict=True
+        ):
             np.testing.assert_array_equal(a.logprobs, b.logprobs)
             np.testing.assert_array_equal(a.words, b.words)
         np.testing.assert_array_equal(cached.embed(["0", "1"]), plain.embed(["0", "1"]))
@@ -118,7 +128,9 @@ def test_a_models_answers_are_kept_by_its_content_and_settings(model, tmp_path):
         with closing(sqlite3.connect(tmp_path / "cache" / "answers.sqlite")) as database:
             return database.execute("SELECT count(*) FROM answers").fetchone()[0]
 
-    np.testing.assert_array_equal(open_scorer(f"hf:{copy}", cache=tmp_path / "cache").class_logprobs(**ask), first)
+    np.testing.assert_array_equal(
+        open_scorer(f"hf:{copy}", cache=tmp_path / "cache").class_logprobs(**ask), first
+    )
     assert kept() == 1
     open_scorer(f"hf:{copy}", cache=tmp_path / "cache", policy="joint").class_logprobs(**ask)
     assert kept() == 2

@@ -9,7 +9,12 @@ transformers = pytest.importorskip("transformers", reason="needs transformers: p
 from simtown.probes.scorers import causal, open_scorer  # noqa: E402
 from tests.probes.tiny import CAUSAL, CLOSE, SENTENCES  # noqa: E402
 
-CONTEXTS = ["the [BLANK] is yellow.", "[BLANK] is a colour", "a car stands behind the [BLANK]", "the [BLANK] is not seen"]
+CONTEXTS = [
+    "the [BLANK] is yellow.",
+    "[BLANK] is a colour",
+    "a car stands behind the [BLANK]",
+    "the [BLANK] is not seen",
+]
 TARGETS = ["banana", "turquoise bus", "bus", ["red", "the"], ["yellow", "worn-out bus", "yellow"]]
 TEXTS = [*SENTENCES, "bus", SENTENCES[0]]
 LONG = "a car stands behind the red bus of the town and "
@@ -52,14 +57,18 @@ def path(request, model):
 def test_classes_as_a_loop_finds_them(path, policy):
     naive = Naive(path)
     found = open_scorer(f"hf:{path}", policy=policy).class_logprobs(CONTEXTS, TARGETS)
-    np.testing.assert_allclose(found, [[naive.target(c, t, policy) for t in TARGETS] for c in CONTEXTS], **CLOSE)
+    np.testing.assert_allclose(
+        found, [[naive.target(c, t, policy) for t in TARGETS] for c in CONTEXTS], **CLOSE
+    )
     np.testing.assert_array_equal(found[0], found[3])  # what stands behind the gap is not seen
 
 
 def test_texts_as_a_loop_finds_them(path):
     naive = Naive(path)
     for tokens in (1, 64, 4096):
-        for text, one in zip(TEXTS, open_scorer(f"hf:{path}", tokens=tokens).sequence_logprobs(TEXTS), strict=True):
+        for text, one in zip(
+            TEXTS, open_scorer(f"hf:{path}", tokens=tokens).sequence_logprobs(TEXTS), strict=True
+        ):
             np.testing.assert_allclose(one.logprobs, naive.sequence(naive.tokens(text)), **CLOSE)
 
 
@@ -69,40 +78,56 @@ def test_a_shared_beginning_is_read_once_and_changes_nothing(path, monkeypatch):
     naive = Naive(path)
     scorer = open_scorer(f"hf:{path}")
     read = []
-    plain = scorer._scorer._run
-    monkeypatch.setattr(scorer._scorer, "_run", lambda *a, **more: read.append(more["input_ids"].numel()) or plain(*a, **more))
+    plain = scorer.uncached().logits_at
+    monkeypatch.setattr(
+        scorer.uncached(),
+        "logits_at",
+        lambda *a, **more: read.append(more["input_ids"].numel()) or plain(*a, **more),
+    )
     found = scorer.sequence_logprobs(texts)
     assert sum(read) < 0.7 * sum(len(naive.tokens(text)) for text in texts)
     for text, one in zip(texts, found, strict=True):
         np.testing.assert_allclose(one.logprobs, naive.sequence(naive.tokens(text)), **CLOSE)
     classes = scorer.class_logprobs(contexts, TARGETS)
-    np.testing.assert_allclose(classes, [[naive.target(c, t, "joint") for t in TARGETS] for c in contexts], **CLOSE)
+    np.testing.assert_allclose(
+        classes, [[naive.target(c, t, "joint") for t in TARGETS] for c in contexts], **CLOSE
+    )
 
 
 def test_a_model_that_keeps_no_state_says_the_same(path, monkeypatch):
     usual = open_scorer(f"hf:{path}").class_logprobs(CONTEXTS, TARGETS)
     monkeypatch.setattr(causal, "_kept", lambda output: None)
-    np.testing.assert_allclose(open_scorer(f"hf:{path}", tokens=30).class_logprobs(CONTEXTS, TARGETS), usual, **CLOSE)
+    np.testing.assert_allclose(
+        open_scorer(f"hf:{path}", tokens=30).class_logprobs(CONTEXTS, TARGETS), usual, **CLOSE
+    )
 
 
 def test_few_tokens_a_batch_change_nothing(path):
     usual = open_scorer(f"hf:{path}").class_logprobs(CONTEXTS, TARGETS)
-    np.testing.assert_allclose(open_scorer(f"hf:{path}", tokens=1).class_logprobs(CONTEXTS, TARGETS), usual, **CLOSE)
+    np.testing.assert_allclose(
+        open_scorer(f"hf:{path}", tokens=1).class_logprobs(CONTEXTS, TARGETS), usual, **CLOSE
+    )
 
 
 def test_tokens_know_their_words(path):
     text = "he bought a yellowish, worn-out  coat."
     one = open_scorer(f"hf:{path}").sequence_logprobs([text])[0]
     tokenizer, ends, words, seen = Naive(path).tokenizer, np.cumsum([len(w) for w in text.split()]), [], 0
-    for token in tokenizer(text, add_special_tokens=False)["input_ids"]:  # visible letters so far say which word a token ends in
+    for token in tokenizer(text, add_special_tokens=False)[
+        "input_ids"
+    ]:  # visible letters so far say which word a token ends in
         letters = len(tokenizer.decode([token]).strip())
         seen += letters
         words.append(int(np.searchsorted(ends, seen)) if letters else None)
-    assert [mine for mine, theirs in zip(one.words, words, strict=True) if theirs is not None] == [w for w in words if w is not None]
+    assert [mine for mine, theirs in zip(one.words, words, strict=True) if theirs is not None] == [
+        w for w in words if w is not None
+    ]
 
 
 def test_an_unknown_word_has_no_probability(model):
-    found = open_scorer(f"lstm:{model('lstm')}").class_logprobs(["the [BLANK]"], ["zebra", "bus", ["zebra", "bus"]])[0]
+    found = open_scorer(f"lstm:{model('lstm')}").class_logprobs(
+        ["the [BLANK]"], ["zebra", "bus", ["zebra", "bus"]]
+    )[0]
     assert np.isnan(found[0])
     assert found[1] == pytest.approx(found[2])
 

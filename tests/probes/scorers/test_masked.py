@@ -11,7 +11,12 @@ transformers = pytest.importorskip("transformers", reason="needs transformers: p
 from simtown.probes.scorers import open_scorer  # noqa: E402
 from tests.probes.tiny import CLOSE, MASKED  # noqa: E402
 
-CONTEXTS = ["the [BLANK] is yellow.", "[BLANK] is a colour", "a car stands behind the [BLANK] bus of the town.", "the [BLANK] is yellow."]
+CONTEXTS = [
+    "the [BLANK] is yellow.",
+    "[BLANK] is a colour",
+    "a car stands behind the [BLANK] bus of the town.",
+    "the [BLANK] is yellow.",
+]
 TARGETS = ["banana", "turquoise", "unhappiest", ["red", "the"], ["yellowish", "yellow", "yellow"]]
 TEXTS = ["the banana is yellow.", "he bought a turquoise, worn-out coat.", "bus", "the banana is yellow."]
 
@@ -59,7 +64,11 @@ class Naive:
                 hidden = list(ids)
                 for j in range(len(ids)):
                     same = words[j] == words[i]
-                    if j == i or (variant == "whole_word" and same) or (variant == "within_word_l2r" and same and j > i):
+                    if (
+                        j == i
+                        or (variant == "whole_word" and same)
+                        or (variant == "within_word_l2r" and same and j > i)
+                    ):
                         hidden[j] = self.tokenizer.mask_token_id
                 found.append(self.logprobs(hidden)[i, ids[i]])
         return found
@@ -89,7 +98,11 @@ def test_texts_as_a_loop_finds_them(path, variant):
 
 def test_the_variants_and_the_policies_differ_where_words_have_pieces(path):
     def text(variant):
-        return open_scorer(f"hf:{path}", variant=variant).sequence_logprobs(["a turquoise bus"])[0].logprobs.sum()
+        return (
+            open_scorer(f"hf:{path}", variant=variant)
+            .sequence_logprobs(["a turquoise bus"])[0]
+            .logprobs.sum()
+        )
 
     def word(policy):
         return open_scorer(f"hf:{path}", policy=policy).class_logprobs(["a [BLANK] bus"], ["turquoise"])[0, 0]
@@ -103,16 +116,16 @@ def test_the_variants_and_the_policies_differ_where_words_have_pieces(path):
 
 def test_probabilities_of_the_whole_vocabulary_sum_to_one(path):
     tokenizer = transformers.AutoTokenizer.from_pretrained(path)
-    scorer = open_scorer(f"hf:{path}")._scorer
+    scorer = open_scorer(f"hf:{path}").uncached()
     logits = scorer._answers([_question(scorer, np.arange(len(tokenizer)))])
     assert np.exp(next(logits)).sum() == pytest.approx(1, abs=1e-4)
 
 
 def _question(scorer, tokens):
-    from simtown.probes.scorers.masked import Question
+    from simtown.probes.scorers.masked import MaskedQuery
 
     before, after, _ = scorer._gaps(["the [BLANK] is yellow."])[0]
-    return Question((*before, scorer._mask, *after), len(before), tokens)
+    return MaskedQuery((*before, scorer._mask, *after), len(before), tokens)
 
 
 def test_batches_budgets_order_and_company_change_nothing(path):
@@ -120,10 +133,16 @@ def test_batches_budgets_order_and_company_change_nothing(path):
     alone = open_scorer(f"hf:{path}", tokens=1)
     classes = whole.class_logprobs(CONTEXTS, TARGETS)
     np.testing.assert_allclose(classes, alone.class_logprobs(CONTEXTS, TARGETS), **CLOSE)
-    np.testing.assert_allclose(classes[::-1], open_scorer(f"hf:{path}").class_logprobs(CONTEXTS[::-1], TARGETS), **CLOSE)
-    np.testing.assert_allclose(classes[:, [2]], open_scorer(f"hf:{path}").class_logprobs(CONTEXTS, TARGETS[2:3]), **CLOSE)
+    np.testing.assert_allclose(
+        classes[::-1], open_scorer(f"hf:{path}").class_logprobs(CONTEXTS[::-1], TARGETS), **CLOSE
+    )
+    np.testing.assert_allclose(
+        classes[:, [2]], open_scorer(f"hf:{path}").class_logprobs(CONTEXTS, TARGETS[2:3]), **CLOSE
+    )
     for text, one in zip(TEXTS, whole.sequence_logprobs(TEXTS), strict=True):
-        np.testing.assert_allclose(one.logprobs, open_scorer(f"hf:{path}").sequence_logprobs([text])[0].logprobs, **CLOSE)
+        np.testing.assert_allclose(
+            one.logprobs, open_scorer(f"hf:{path}").sequence_logprobs([text])[0].logprobs, **CLOSE
+        )
 
 
 def test_tokens_know_their_words(model):
@@ -147,9 +166,13 @@ def test_unknown_words_have_no_probability(model):
 
 @pytest.mark.parametrize(
     ("context", "told"),
-    [("no gap", "one [BLANK], not 0"), ("[BLANK] [BLANK]", "not 2"), ("the [MASK] is [BLANK]", "must not hold [MASK] itself"),
-     ("[BLANK] " + "bus " * 60, "takes at most 40 tokens")],
-)  # fmt: skip
+    [
+        ("no gap", "one [BLANK], not 0"),
+        ("[BLANK] [BLANK]", "not 2"),
+        ("the [MASK] is [BLANK]", "must not hold [MASK] itself"),
+        ("[BLANK] " + "bus " * 60, "takes at most 40 tokens"),
+    ],
+)
 def test_contexts_that_cannot_be_are_refused(model, context, told):
     with pytest.raises(ValueError, match=told.replace("[", r"\[").replace("]", r"\]")):
         open_scorer(f"hf:{model('bert')}").class_logprobs([context], ["red"])
@@ -170,7 +193,7 @@ def test_nothing_asked_nothing_answered(model):
 
 
 def test_the_model_is_never_in_training_mode(model):
-    scorer = open_scorer(f"hf:{model('bert')}")._scorer
+    scorer = open_scorer(f"hf:{model('bert')}").uncached()
     assert not any(module.training for module in scorer.model.modules())
     assert not any(weights.requires_grad for weights in scorer.model.parameters())
 

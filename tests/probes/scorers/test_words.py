@@ -13,7 +13,7 @@ pytest.importorskip("msgspec", reason="needs msgspec: pip install '.[vg]'")
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simtown.files import DamagedError
+from simtown.core.files import DamagedError
 from simtown.probes.scorers import UnableError, open_scorer
 from simtown.probes.scorers.ngram import NGram
 
@@ -27,7 +27,9 @@ def _write(path, header=False, rows=MATRIX):
     path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
 
 
-@pytest.mark.parametrize(("name", "header"), [("v.txt", False), ("v.txt", True), ("v.txt.gz", False), ("v.npy", False)])
+@pytest.mark.parametrize(
+    ("name", "header"), [("v.txt", False), ("v.txt", True), ("v.txt.gz", False), ("v.npy", False)]
+)
 def test_vectors_of_every_format(tmp_path, name, header):
     path = tmp_path / name
     if name.endswith(".npy"):
@@ -47,9 +49,14 @@ def test_vectors_of_every_format(tmp_path, name, header):
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("a 1 2 3\nb 1 2\n", "line 2: expected a word and 3 numbers"), ("a 1 2 3\nb 1 x 3\n", "line 2"), ("", "holds no word vectors"),
-     ("word\n", "line 1"), ("a 1 2\n\n", "line 2")],
-)  # fmt: skip
+    [
+        ("a 1 2 3\nb 1 2\n", "line 2: expected a word and 3 numbers"),
+        ("a 1 2 3\nb 1 x 3\n", "line 2"),
+        ("", "holds no word vectors"),
+        ("word\n", "line 1"),
+        ("a 1 2\n\n", "line 2"),
+    ],
+)
 def test_malformed_vectors_are_told_by_line(tmp_path, text, told):
     (tmp_path / "v.txt").write_text(text)
     with pytest.raises(DamagedError, match=told):
@@ -70,20 +77,32 @@ def test_broken_files_of_vectors(tmp_path):
         open_scorer(f"glove:{tmp_path / 'v.npy'}")
 
 
-# A bigram model by hand. "a b", "a b", "b c": after <s> a a b, after a b b, after b </s> </s> c, after c </s>.
+# A bigram model by hand. "a b", "a b", "b c": after <s> a a b, after a b b, after b </s> </s> c, after c
+# </s>.
 SENTENCES = [["a", "b"], ["a", "b"], ["b", "c"]]
 
 
 def test_a_bigram_model_by_hand():
     model = NGram("n", SENTENCES, order=2, discount=0.5)
-    # Continuations: a stands behind <s>; b behind a and <s>; c behind b; </s> behind b and c: 1, 2, 1, 2 of 6, discount 0.5 each.
+    # Continuations: a stands behind <s>; b behind a and <s>; c behind b; </s> behind b and c: 1, 2, 1, 2 of
+    # 6, discount 0.5 each.
     uniform = 1 / 5  # a, b, c, the end, the unknown one
     back = 0.5 * 4 / 6 * uniform
     below = {"a": 0.5 / 6 + back, "b": 1.5 / 6 + back, "c": 0.5 / 6 + back}
-    after_start = {"a": 1.5 / 3 + 0.5 * 2 / 3 * below["a"], "b": 0.5 / 3 + 0.5 * 2 / 3 * below["b"], "c": 0.5 * 2 / 3 * below["c"]}
+    after_start = {
+        "a": 1.5 / 3 + 0.5 * 2 / 3 * below["a"],
+        "b": 0.5 / 3 + 0.5 * 2 / 3 * below["b"],
+        "c": 0.5 * 2 / 3 * below["c"],
+    }
     after_b = {"c": 0.5 / 3 + 0.5 * 2 / 3 * below["c"], "a": 0.5 * 2 / 3 * below["a"]}
     found = model.class_logprobs(["[BLANK]", "A b [BLANK] c"], ["a", "b", "c", ["a", "c"], "b c", "d"])
-    wanted = [after_start["a"], after_start["b"], after_start["c"], after_start["a"] + after_start["c"], after_start["b"] * after_b["c"]]
+    wanted = [
+        after_start["a"],
+        after_start["b"],
+        after_start["c"],
+        after_start["a"] + after_start["c"],
+        after_start["b"] * after_b["c"],
+    ]
     np.testing.assert_allclose(np.exp(found[0, :5]), wanted, rtol=1e-12)
     np.testing.assert_allclose(np.exp(found[1, [0, 2]]), [after_b["a"], after_b["c"]], rtol=1e-12)
     assert np.isnan(found[:, 5]).all()
@@ -117,10 +136,20 @@ def test_a_corpus_becomes_a_trigram_model(tmp_path):
 
 def test_the_oracle_says_what_it_was_told(tmp_path):
     path = tmp_path / "o.json"
-    path.write_text(json.dumps({"classes": {"a [BLANK]": {"x": 0.25, "y": 0.5}}, "texts": {"a x": [0.5, 0.25]}, "vectors": {"x": [1, 2]}}))
+    path.write_text(
+        json.dumps(
+            {
+                "classes": {"a [BLANK]": {"x": 0.25, "y": 0.5}},
+                "texts": {"a x": [0.5, 0.25]},
+                "vectors": {"x": [1, 2]},
+            }
+        )
+    )
     scorer = open_scorer(f"oracle:{path}")
     assert scorer.abilities == {"class_logprobs", "sequence_logprobs", "embed", "word_vector"}
-    np.testing.assert_allclose(np.exp(scorer.class_logprobs(["a [BLANK]"], ["x", ["x", "y", "y"], "z"])), [[0.25, 0.75, np.nan]])
+    np.testing.assert_allclose(
+        np.exp(scorer.class_logprobs(["a [BLANK]"], ["x", ["x", "y", "y"], "z"])), [[0.25, 0.75, np.nan]]
+    )
     one = scorer.sequence_logprobs(["a x"])[0]
     np.testing.assert_allclose(np.exp(one.logprobs), [0.5, 0.25])
     assert one.words.tolist() == [0, 1]

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from simtown.files import DamagedError
+from simtown.core.files import DamagedError
 from simtown.probes.spatial.arrays import read_array, read_dictionary
 from tests.probes.spatial.world import save_dictionary
 
@@ -15,7 +15,9 @@ def test_a_saved_dictionary_comes_back(tmp_path, dtype):
     values = np.random.default_rng(0).uniform(0, 9, (7, 7)).astype(dtype)
     saved = {"above": values, "left": np.asfortranarray(values * 2)}
     path = save_dictionary(tmp_path / "saved.npy", saved)
-    assert np.load(path, allow_pickle=True).item().keys() == saved.keys()  # what the test wrote is what NumPy reads
+    assert (
+        np.load(path, allow_pickle=True).item().keys() == saved.keys()
+    )  # what the test wrote is what NumPy reads
     read = read_dictionary(path)
     assert list(read) == ["above", "left"]
     for name, array in read.items():

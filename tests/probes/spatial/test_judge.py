@@ -1,4 +1,4 @@
-"""The judging page, by HTTP requests as the browser makes them, and the rule by which workers are believed."""
+"""The judging page, by HTTP requests as a browser makes them, and the rule that removes workers."""
 
 import csv
 import http.client
@@ -13,10 +13,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simtown.files import DamagedError, ForeignDirectoryError
-from simtown.probes.spatial.judge.answers import HEAD, Answers, RejectedError, read
+from simtown.core.files import DamagedError, ForeignDirectoryError
+from simtown.probes.spatial.judge.answers import HEAD, RatingsFile, RejectedError, read
 from simtown.probes.spatial.judge.server import serve
-from simtown.probes.spatial.judge.trials import CATCHES, GREEN, WORDS, Answer, Trial, agreement, disbelieved, krippendorff, trials_of
+from simtown.probes.spatial.judge.trials import (
+    CATCHES,
+    GREEN,
+    WORDS,
+    Rating,
+    Trial,
+    agreement,
+    disbelieved,
+    krippendorff,
+    trials_of,
+)
 from tests.conftest import HANGS
 
 
@@ -28,18 +38,22 @@ def file(tmp_path):
 @pytest.fixture
 def page(file):
     """A running server: page(method, path, body, **headers) gives status and content."""
-    with Answers(file) as answers, serve(answers) as server:
+    with RatingsFile(file) as answers, serve(answers) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))
         thread.start()
 
         def ask(method, path, body=None, **headers):
             link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=HANGS)
             content = body if isinstance(body, (bytes, type(None))) else json.dumps(body).encode()
-            link.request(method, f"/{server.token}{path}", content, {"Host": f"127.0.0.1:{server.port}", **headers})
+            link.request(
+                method, f"/{server.token}{path}", content, {"Host": f"127.0.0.1:{server.port}", **headers}
+            )
             reply = link.getresponse()
             text = reply.read().decode()
             link.close()
-            return reply.status, json.loads(text) if reply.headers["Content-Type"] == "application/json" else text
+            return reply.status, json.loads(text) if reply.headers[
+                "Content-Type"
+            ] == "application/json" else text
 
         ask.port = server.port
         yield ask
@@ -49,7 +63,10 @@ def page(file):
 
 def rate(worker, rating, bias=0):
     """All of a worker's answers by a function of the trial."""
-    return [Answer(worker, i, t, int(np.clip(rating(t) + bias, 0, 100)), 1.0) for i, t in enumerate(trials_of(worker))]
+    return [
+        Rating(worker, i, t, int(np.clip(rating(t) + bias, 0, 100)), 1.0)
+        for i, t in enumerate(trials_of(worker))
+    ]
 
 
 def sound(trial):
@@ -74,10 +91,20 @@ def test_order_differs_between_workers():
 
 
 @pytest.mark.parametrize(
-    ("kind", "rating", "out"), [("green", 60, False), ("green", 61, True), ("self", 90, False), ("self", 89, True), ("pair", 100, False)]
+    ("kind", "rating", "out"),
+    [
+        ("green", 60, False),
+        ("green", 61, True),
+        ("self", 90, False),
+        ("self", 89, True),
+        ("pair", 100, False),
+    ],
 )
 def test_the_cleaning_rule(kind, rating, out):
-    answers = [Answer("a", 0, Trial(kind, "on", "on"), rating, 1.0), Answer("b", 0, Trial("pair", "on", "in"), 10, 1.0)]
+    answers = [
+        Rating("a", 0, Trial(kind, "on", "on"), rating, 1.0),
+        Rating("b", 0, Trial("pair", "on", "in"), 10, 1.0),
+    ]
     assert disbelieved(answers) == ({"a"} if out else set())
 
 
@@ -95,9 +122,15 @@ def test_agreement_after_cleaning():
 
 
 @settings(max_examples=50)
-@given(st.lists(st.lists(st.one_of(st.none(), st.integers(0, 100)), min_size=5, max_size=5), min_size=2, max_size=5))
+@given(
+    st.lists(
+        st.lists(st.one_of(st.none(), st.integers(0, 100)), min_size=5, max_size=5), min_size=2, max_size=5
+    )
+)
 def test_krippendorffs_alpha_is_its_definition(rows):
-    """1 - mean squared difference within items (pairs weighted by 1 / (m - 1)) over that among all pairable values."""
+    """1 - mean squared difference within items (pairs weighted by 1 / (m - 1)) over that among all pairable
+    values.
+    """
     columns = [[v for v in column if v is not None] for column in zip(*rows, strict=True)]
     columns = [c for c in columns if len(c) > 1]
     values = [v for c in columns for v in c]
@@ -118,10 +151,15 @@ def test_a_worker_from_the_first_page_to_the_last(page, file):
     trials = trials_of("anna")
     status, told = page("GET", "/trial?worker=anna")
     for number, trial in enumerate(trials):
-        assert (status, told) == (200, {"number": number, "total": 72, "first": trial.first, "second": trial.second})
+        assert (status, told) == (
+            200,
+            {"number": number, "total": 72, "first": trial.first, "second": trial.second},
+        )
         if number == 10:  # a reload
             assert page("GET", "/trial?worker=anna") == (status, told)
-        status, told = page("POST", "/answer", {"worker": "anna", "number": number, "rating": number, "seconds": 1.25})
+        status, told = page(
+            "POST", "/answer", {"worker": "anna", "number": number, "rating": number, "seconds": 1.25}
+        )
     assert told == {"number": 72, "total": 72}
     rows = list(csv.DictReader(file.read_text().splitlines()))
     assert tuple(rows[0]) == HEAD
@@ -139,14 +177,29 @@ def test_an_answer_sent_twice_counts_once(page, file):
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"{", b"[]", b"null", b"[" * 4000, b"\xff", {}, {"worker": "a", "number": 0, "rating": 101, "seconds": 1},
-     {"worker": "a", "number": 0, "rating": -1, "seconds": 1}, {"worker": "a", "number": 0, "rating": 5.5, "seconds": 1},
-     {"worker": "a", "number": 0, "rating": True, "seconds": 1}, {"worker": "a", "number": 0, "rating": "5", "seconds": 1},
-     {"worker": "a", "number": 1, "rating": 5, "seconds": 1}, {"worker": "a", "number": -1, "rating": 5, "seconds": 1},
-     {"worker": "a,b\n", "number": 0, "rating": 5, "seconds": 1}, {"worker": "", "number": 0, "rating": 5, "seconds": 1},
-     {"worker": "a" * 41, "number": 0, "rating": 5, "seconds": 1}, {"worker": "a", "number": 0, "rating": 5, "seconds": -1},
-     b'{"worker": "a", "number": 0, "rating": 5, "seconds": NaN}', b"x" * 5000],
-)  # fmt: skip
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"[" * 4000,
+        b"\xff",
+        {},
+        {"worker": "a", "number": 0, "rating": 101, "seconds": 1},
+        {"worker": "a", "number": 0, "rating": -1, "seconds": 1},
+        {"worker": "a", "number": 0, "rating": 5.5, "seconds": 1},
+        {"worker": "a", "number": 0, "rating": True, "seconds": 1},
+        {"worker": "a", "number": 0, "rating": "5", "seconds": 1},
+        {"worker": "a", "number": 1, "rating": 5, "seconds": 1},
+        {"worker": "a", "number": -1, "rating": 5, "seconds": 1},
+        {"worker": "a,b\n", "number": 0, "rating": 5, "seconds": 1},
+        {"worker": "", "number": 0, "rating": 5, "seconds": 1},
+        {"worker": "a" * 41, "number": 0, "rating": 5, "seconds": 1},
+        {"worker": "a", "number": 0, "rating": 5, "seconds": -1},
+        b'{"worker": "a", "number": 0, "rating": 5, "seconds": NaN}',
+        b"x" * 5000,
+    ],
+)
 def test_what_is_no_answer_is_not_kept(page, file, body):
     status, told = page("POST", "/answer", body)
     assert status == (413 if body == b"x" * 5000 else 400)
@@ -177,19 +230,21 @@ def test_many_workers_at_once(page, file):
 
 
 def test_the_file_is_gone_on_with_and_written_by_one(file):
-    with Answers(file) as answers:
+    with RatingsFile(file) as answers:
         answers.add("a", 0, 5, 1.0)
         with pytest.raises(ForeignDirectoryError, match="another"):
-            Answers(file)
-    with Answers(file) as answers:
+            RatingsFile(file)
+    with RatingsFile(file) as answers:
         assert answers.next_of("a") == 1
         with pytest.raises(RejectedError):
             answers.add("a", 3, 5, 1.0)
 
 
-@pytest.mark.parametrize("damage", ["a,0,pair,on,on,5,1\n", "a,0,pair\n", "x,1,self,on,on,5,1\n", "half a li"])
+@pytest.mark.parametrize(
+    "damage", ["a,0,pair,on,on,5,1\n", "a,0,pair\n", "x,1,self,on,on,5,1\n", "half a li"]
+)
 def test_a_damaged_file(file, cli, damage):
-    with Answers(file) as answers:
+    with RatingsFile(file) as answers:
         answers.add("b", 0, 5, 1.0)
     file.write_text(file.read_text() + damage)
     with pytest.raises(DamagedError, match="line 3"):
@@ -210,7 +265,9 @@ def test_the_commands(started, cli, file, tmp_path):
     link = http.client.HTTPConnection("127.0.0.1", int(address[1]), timeout=HANGS)
     for number, answer in enumerate(rate("carl", sound)):
         link.request(
-            "POST", f"{address[2]}answer", json.dumps({"worker": "carl", "number": number, "rating": answer.rating, "seconds": 2.0})
+            "POST",
+            f"{address[2]}answer",
+            json.dumps({"worker": "carl", "number": number, "rating": answer.rating, "seconds": 2.0}),
         )
         assert link.getresponse().read()
     link.close()
@@ -221,5 +278,5 @@ def test_the_commands(started, cli, file, tmp_path):
     table = tmp_path / "means.tsv"
     assert "66 ratings" in cli("probe", "spatial", "judgements", file, "--out", table).succeeds().out
     assert table.read_text().startswith("row\tbelow\tunder")
-    cli("probe", "spatial", "judgements", file, "--out", table).refuses("is there already")
+    cli("probe", "spatial", "judgements", file, "--out", table).refuses("exists: give another")
     cli("probe", "spatial", "judge", "--out", tmp_path).refuses("is a directory")

@@ -1,4 +1,6 @@
-"""Perplexity against a bigram model computed by hand, and against the products of the appendix's equations 7 and 12."""
+"""Perplexity against a bigram model computed by hand, and against the products of the appendix's equations 7
+and 12.
+"""
 
 from fractions import Fraction
 from math import prod
@@ -32,7 +34,9 @@ class Bigrams:
 
 
 def test_a_bigram_model_by_hand():
-    """ "a on b" is 2/3 · 1/2 · 1, since a begins two of three sentences and on follows one of two a; "b" is 1/3."""
+    """ "a on b" is 2/3 · 1/2 · 1, since a begins two of three sentences and on follows one of two a; "b" is
+    1/3.
+    """
     scorer = Bigrams("a on b", "a under b", "b on b").oracle("a on b", "b on b")
     assert of_texts(scorer, ["a on b"]) == pytest.approx(3 ** (1 / 3))
     assert of_texts(scorer, ["a on b"], "sentence") == pytest.approx(3)
@@ -44,7 +48,10 @@ def test_a_bigram_model_by_hand():
 def test_the_bigram_scorer_of_the_package_agrees_with_counts():
     """Without a discount the package's own model, of order two, is the maximum-likelihood one."""
     sentences = ["the cat on the mat", "the dog under the mat", "a dog on a mat"]
-    mine, theirs = Bigrams(*sentences), NGram("bigrams", [s.split() for s in sentences], order=2, discount=0.0)
+    mine, theirs = (
+        Bigrams(*sentences),
+        NGram("bigrams", [s.split() for s in sentences], order=2, discount=0.0),
+    )
     for text in (*sentences, "the dog on the mat", "a mat"):
         product = prod(mine.of(text))
         assert of_texts(theirs, [text], "sentence") == pytest.approx(float(1 / product))
@@ -56,14 +63,20 @@ def test_products_of_equations_7_and_12(sentences):
     logs = [np.log(s) for s in sentences]
     everything = [q for s in sentences for q in s]
     assert of_sentences(logs, "token") == pytest.approx(prod(everything) ** (-1 / len(everything)), rel=1e-9)
-    assert of_sentences(logs, "sentence") == pytest.approx(prod(map(prod, sentences)) ** (-1 / len(sentences)), rel=1e-9)
+    assert of_sentences(logs, "sentence") == pytest.approx(
+        prod(map(prod, sentences)) ** (-1 / len(sentences)), rel=1e-9
+    )
 
 
 @given(probabilities)
 def test_the_two_forms_agree_on_one_token_each_and_differ_by_length_on_one_sentence(values):
     logs = np.log(values)
-    assert of_sentences([logs[i : i + 1] for i in range(len(logs))], "sentence") == pytest.approx(of_sentences([logs], "token"))
-    assert of_sentences([logs], "sentence") == pytest.approx(of_sentences([logs], "token") ** len(logs), rel=1e-9)
+    assert of_sentences([logs[i : i + 1] for i in range(len(logs))], "sentence") == pytest.approx(
+        of_sentences([logs], "token")
+    )
+    assert of_sentences([logs], "sentence") == pytest.approx(
+        of_sentences([logs], "token") ** len(logs), rel=1e-9
+    )
 
 
 @given(probabilities, st.data())
@@ -88,7 +101,10 @@ def test_a_uniform_model_is_as_perplexed_as_it_has_words():
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("sentences", [[], [np.array([])], [np.array([-1.0]), np.array([])], [np.array([0.5])], [np.array([np.nan])]])
+@pytest.mark.parametrize(
+    "sentences",
+    [[], [np.array([])], [np.array([-1.0]), np.array([])], [np.array([0.5])], [np.array([np.nan])]],
+)
 def test_what_has_no_perplexity(sentences, form):
     with pytest.raises(ValueError, match=r"perplexity|log-probability"):
         of_sentences(sentences, form)

@@ -34,7 +34,13 @@ def test_analogies(release):
 
 def test_odd_one_out(release):
     lines = of(reproduce.odd_one_out(release))
-    expected = {"LM, cosine": 77 / 88, "P, cosine": 64 / 88, "LM, rank": 80 / 88, "P, rank": 62 / 88, "templates, cosine": 8 / 36}
+    expected = {
+        "LM, cosine": 77 / 88,
+        "P, cosine": 64 / 88,
+        "LM, rank": 80 / 88,
+        "P, rank": 62 / 88,
+        "templates, cosine": 8 / 36,
+    }
     for name, accuracy in expected.items():
         assert lines[name].here == pytest.approx(accuracy), name
         assert lines[name].low <= accuracy <= lines[name].high
@@ -44,12 +50,19 @@ def test_odd_one_out(release):
 
 def test_similarity(release):
     lines = of(reproduce.similarity(release))
-    expected = {"LM with association": 0.494, "LM with similarity": 0.157, "P with association": 0.482, "P with similarity": 0.197,
-                "association with similarity": 0.329}  # fmt: skip
+    expected = {
+        "LM with association": 0.494,
+        "LM with similarity": 0.157,
+        "P with association": 0.482,
+        "P with similarity": 0.197,
+        "association with similarity": 0.329,
+    }
     for name, rho in expected.items():
         assert lines[name].here == pytest.approx(rho, abs=5e-4), name
         assert "55 pairs" in lines[name].note
-    assert [name for name, line in lines.items() if line.same is False] == ["LM with association"]  # .49, printed .48
+    assert [name for name, line in lines.items() if line.same is False] == [
+        "LM with association"
+    ]  # .49, printed .48
 
 
 def test_relations_cluster_better_than_noise(release):
@@ -60,7 +73,9 @@ def test_relations_cluster_better_than_noise(release):
     assert clusters.chosen(RELATIONS, vectors).silhouette >= paper.silhouette
 
 
-@pytest.mark.parametrize("name", ["spatial-figure3", "spatial-analogy", "spatial-odd-one-out", "spatial-similarity"])
+@pytest.mark.parametrize(
+    "name", ["spatial-figure3", "spatial-analogy", "spatial-odd-one-out", "spatial-similarity"]
+)
 def test_the_command_prints_the_paper_beside_ours(cli, reference, name):
     told = cli("probe", "reproduce", name, "--data", reference).succeeds().out
     assert "paper" in told

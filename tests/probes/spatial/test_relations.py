@@ -5,7 +5,17 @@ import json
 
 import pytest
 
-from simtown.probes.spatial.relations import CONTEXTS, FUNCTIONAL, GEOMETRIC, JUDGED, KINDS, OPPOSITES, RELATIONS, lexicon, simple
+from simtown.probes.spatial.relations import (
+    CONTEXTS,
+    FUNCTIONAL,
+    GEOMETRIC,
+    JUDGED,
+    KINDS,
+    OPPOSITES,
+    RELATIONS,
+    lexicon,
+    simple,
+)
 
 
 def test_sizes_and_order():
@@ -16,7 +26,9 @@ def test_sizes_and_order():
 
 
 def test_the_words_of_the_tests_are_relations():
-    words = {w for pair in (*OPPOSITES, *KINDS) for w in pair} | set(JUDGED) | set(FUNCTIONAL) | set(GEOMETRIC)
+    words = (
+        {w for pair in (*OPPOSITES, *KINDS) for w in pair} | set(JUDGED) | set(FUNCTIONAL) | set(GEOMETRIC)
+    )
     assert words <= set(RELATIONS)
 
 
@@ -36,7 +48,10 @@ def test_variants(form, relation):
 def test_composed_forms_never_join_one_axis():
     composed = {tuple(s.split("_")) for s in lexicon().values() if "_" in s}
     assert len(composed) == 160
-    assert not {("left", "right"), ("above", "under"), ("front", "back"), ("top", "bottom"), ("left", "left")} & composed
+    assert (
+        not {("left", "right"), ("above", "under"), ("front", "back"), ("top", "bottom"), ("left", "left")}
+        & composed
+    )
 
 
 def test_the_released_lists(reference):

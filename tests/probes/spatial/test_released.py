@@ -1,4 +1,6 @@
-"""The paper's tables on a made release: each number against a plain loop or what was put there, and the command's refusals."""
+"""The paper's tables on a made release: each number against a plain loop or what was put there, and the
+command's refusals.
+"""
 
 import shutil
 from dataclasses import replace
@@ -9,7 +11,7 @@ from scipy import stats
 
 from simtown.probes.spatial import released, reproduce, wordtests
 from simtown.probes.spatial.relations import CONTEXTS, JUDGED, KINDS, OPPOSITES, RELATIONS
-from simtown.probes.spatial.tables import Table, read_table
+from simtown.probes.spatial.tables import NumberTable, read_table
 from tests.probes.spatial.world import embeddings, write_clone, write_release
 
 TABLES = ["spatial-figure3", "spatial-analogy", "spatial-odd-one-out", "spatial-similarity"]
@@ -40,7 +42,7 @@ def test_cells_that_come_out_are_counted(release, small):
     assert reproduce.figure3(release)[0].here == 1.0
     wrong = cells.values.copy()
     wrong[3, :5] += 1e-6
-    changed = replace(release, derived=Table(cells.rows, cells.columns, wrong))
+    changed = replace(release, derived=NumberTable(cells.rows, cells.columns, wrong))
     assert reproduce.figure3(changed)[0].here == pytest.approx(1 - 5 / (len(RELATIONS) * len(CONTEXTS)))
 
 
@@ -79,7 +81,9 @@ def test_agreement_with_people(release):
 def test_the_command_prints_the_paper_beside_ours(cli, small, name):
     told = cli("probe", "reproduce", name, "--data", small).succeeds().out
     assert "paper" in told
-    assert ("the table was made by the same formula" if name == "spatial-figure3" else "numbers are as printed") in told
+    assert (
+        "the table was made by the same formula" if name == "spatial-figure3" else "numbers are as printed"
+    ) in told
 
 
 def test_a_clone_holds_the_same_numbers(small, release, tmp_path):
@@ -105,7 +109,9 @@ def test_tables_of_a_clone(cli, small, tmp_path, name):
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_clone_with_one_broken_file(cli, small, tmp_path, name):
-    """What there is without the model's arrays, and with templates that end too early: the paper's numbers, and why there are no others."""
+    """What there is without the model's arrays, and with templates that end too early: the paper's numbers,
+    and why there are no others.
+    """
     clone = write_clone(tmp_path / "clone", small)
     shutil.rmtree(clone / "models")
     whole = (clone / "logan_sadler.npy").read_bytes()
@@ -117,9 +123,17 @@ def test_a_clone_with_one_broken_file(cli, small, tmp_path, name):
         assert "logan_sadler.npy ends too early" in told
 
 
-@pytest.mark.parametrize(("file", "array"), [("words_contexts.npy", np.zeros((2, 3))), ("words_contexts.npy", np.array(["on"])),
-                                             ("perplexity_vectors.npy", np.zeros(3)), ("spatial_lexicon.npy", np.array(["on", "in"])),
-                                             ("embeddings.npy", np.array(["on"])), ("spatial_lexicon.npy", None)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("file", "array"),
+    [
+        ("words_contexts.npy", np.zeros((2, 3))),
+        ("words_contexts.npy", np.array(["on"])),
+        ("perplexity_vectors.npy", np.zeros(3)),
+        ("spatial_lexicon.npy", np.array(["on", "in"])),
+        ("embeddings.npy", np.array(["on"])),
+        ("spatial_lexicon.npy", None),
+    ],
+)
 def test_arrays_that_do_not_fit_each_other_are_named(small, tmp_path, file, array):
     path = write_clone(tmp_path / "clone", small) / "models/visual_genome_phrases" / file
     path.unlink()
@@ -133,9 +147,16 @@ def test_vectors_can_stand_beside(cli, small, tmp_path):
     words = {w for group in (*OPPOSITES, *KINDS) for w in group}
     file = tmp_path / "vectors.txt"
     file.write_text("".join(f"{w} {i} {i * i} 1\n" for i, w in enumerate(sorted(words))))
-    assert "glove:" in cli("probe", "reproduce", "spatial-analogy", "--data", small, "--with", f"glove:{file}").succeeds().out
+    assert (
+        "glove:"
+        in cli("probe", "reproduce", "spatial-analogy", "--data", small, "--with", f"glove:{file}")
+        .succeeds()
+        .out
+    )
     file.write_text("left 1 2\nright 2 1\n")
-    cli("probe", "reproduce", "spatial-analogy", "--data", small, "--with", f"glove:{file}").refuses("no vector of 'above'")
+    cli("probe", "reproduce", "spatial-analogy", "--data", small, "--with", f"glove:{file}").refuses(
+        "no vector of 'above'"
+    )
 
 
 def test_no_such_table(cli, small):
@@ -143,7 +164,9 @@ def test_no_such_table(cli, small):
 
 
 def test_a_folder_without_the_data(cli, tmp_path):
-    cli("probe", "reproduce", "spatial-analogy", "--data", tmp_path).refuses("has no part of", "spatial_relations_vectors_sltc2018")
+    cli("probe", "reproduce", "spatial-analogy", "--data", tmp_path).refuses(
+        "has no part of", "spatial_relations_vectors_sltc2018"
+    )
     cli("probe", "reproduce", "spatial-analogy", "--data", tmp_path / "none").refuses("there is no folder")
 
 
@@ -155,8 +178,14 @@ def test_a_damaged_table(cli, files, damage):
 
 def test_a_matrix_stands_beside_the_released_one(release):
     """Likeness is 1 with itself, in whatever unit, and 0 or so with another."""
-    itself, other = release.perplexities, np.exp(np.random.default_rng(5).normal(size=release.perplexities.values.shape))
-    named = [("twice", Table(itself.rows, itself.columns, 2 * itself.values)), ("other", Table(itself.rows, itself.columns, other))]
+    itself, other = (
+        release.perplexities,
+        np.exp(np.random.default_rng(5).normal(size=release.perplexities.values.shape)),
+    )
+    named = [
+        ("twice", NumberTable(itself.rows, itself.columns, 2 * itself.values)),
+        ("other", NumberTable(itself.rows, itself.columns, other)),
+    ]
     lines = of(reproduce.figure3(release, named))
     for part in ("log-perplexities", "similarities"):
         assert lines[f"twice, {part}"].here == pytest.approx(1)

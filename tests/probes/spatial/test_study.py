@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from simtown.probes.lm.architectures import ARCHITECTURES
-from simtown.probes.spatial import compare, figures, study
+from simtown.probes.spatial import compare, figures, settings
 from simtown.probes.spatial.relations import CONTEXTS, RELATIONS
-from simtown.probes.spatial.tables import Table, read_table, write_table
+from simtown.probes.spatial.tables import NumberTable, read_table, write_table
 from simtown.probes.spatial.vectors import p_vectors
 from tests.probes.spatial.world import write_release
 from tests.probes.tiny import redrawn
@@ -37,16 +37,44 @@ def lstm(tmp_path_factory):
     return path
 
 
-def test_an_lstm(cli, corpus, lstm, tmp_path, contents):
+@pytest.fixture(scope="module")
+def finished():
+    """What `ngram` has made."""
+    return {}
+
+
+@pytest.fixture
+def ngram(cli, corpus, finished, tmp_path_factory):
+    """The directory of a finished run of an n-gram model, made once; no test changes it."""
+    if not finished:
+        out = tmp_path_factory.mktemp("ngram") / "out"
+        words = ("--model", f"ngram:{corpus}", "--corpus", corpus, "--out", out)
+        cli("probe", "spatial", *words, *SMALL).succeeds()
+        finished["ngram"] = out
+    return finished["ngram"]
+
+
+def test_an_lstm(cli, corpus, lstm, ngram, tmp_path, contents):
     out = tmp_path / "out"
-    told = cli("probe", "spatial", "--model", f"lstm:{lstm}", "--corpus", corpus, "--out", out, *SMALL).succeeds().out
+    told = (
+        cli("probe", "spatial", "--model", f"lstm:{lstm}", "--corpus", corpus, "--out", out, *SMALL)
+        .succeeds()
+        .out
+    )
     assert f"67 relations in {len(CONTEXTS)} contexts" in told
-    matrix, vectors = read_table(out / study.MATRIX), read_table(out / study.VECTORS)
+    matrix, vectors = read_table(out / settings.MATRIX), read_table(out / settings.VECTORS)
     assert (matrix.rows, matrix.columns) == (RELATIONS, CONTEXTS)
     assert np.allclose(vectors.values, p_vectors(matrix.values), atol=1e-8)
-    assert read_table(out / study.EMBEDDINGS).rows == RELATIONS
+    assert read_table(out / settings.EMBEDDINGS).rows == RELATIONS
     summary = json.loads((out / "summary.json").read_text())
-    assert {"analogy", "odd_one_out_cosine", "odd_one_out_rank", "clusters", "frequency", "functional"} <= set(summary)
+    assert {
+        "analogy",
+        "odd_one_out_cosine",
+        "odd_one_out_rank",
+        "clusters",
+        "frequency",
+        "functional",
+    } <= set(summary)
     assert {"P", "LM", "P_less_LM"} == set(summary["analogy"])
     assert (out / "figure3.png").read_bytes()[:4] == b"\x89PNG"
     assert "toward" in (out / "figure3.svg").read_text()
@@ -55,28 +83,45 @@ def test_an_lstm(cli, corpus, lstm, tmp_path, contents):
     assert contents(out) == before
     same, alike = compare.compare(out, out)
     assert {(one.test, one.vectors, one.difference.difference, one.difference.p) for one in same} == {
-        (test, kind, 0, 1) for test in ("analogy", "odd one out, cosine", "odd one out, rank") for kind in ("P", "LM")
+        (test, kind, 0, 1)
+        for test in ("analogy", "odd one out, cosine", "odd one out, rank")
+        for kind in ("P", "LM")
     }
     assert [line.here for line in alike] == pytest.approx([1, 1])
-    other = tmp_path / "ngram"
-    cli("probe", "spatial", "--model", f"ngram:{corpus}", "--corpus", corpus, "--out", other, *SMALL).succeeds()
-    told = cli("probe", "compare", out, other).succeeds().out
+    told = cli("probe", "compare", out, ngram).succeeds().out
     assert "log-perplexities" in told
     assert "McNemar p" in told
 
 
-def test_a_run_stands_beside_the_released_one(cli, corpus, tmp_path):
-    out, reference = tmp_path / "run", write_release(tmp_path / "release")
-    cli("probe", "spatial", "--model", f"ngram:{corpus}", "--corpus", corpus, "--out", out, *SMALL).succeeds()
+def test_a_run_stands_beside_the_released_one(cli, ngram, copy, tmp_path):
+    out, reference = copy(ngram, "run"), write_release(tmp_path / "release")
     told = cli("probe", "reproduce", "spatial-figure3", "--data", reference, "--with", out).succeeds().out
     assert "run, log-perplexities" in told
-    assert "P, run" in cli("probe", "reproduce", "spatial-odd-one-out", "--data", reference, "--with", out).succeeds().out
-    cli("probe", "reproduce", "spatial-figure3", "--data", reference, "--with", tmp_path).refuses("no finished simtown probe spatial")
+    assert (
+        "P, run"
+        in cli("probe", "reproduce", "spatial-odd-one-out", "--data", reference, "--with", out).succeeds().out
+    )
+    cli("probe", "reproduce", "spatial-figure3", "--data", reference, "--with", tmp_path).refuses(
+        "no finished simtown probe spatial"
+    )
 
 
 def test_held_out_phrases_alone(cli, corpus, tmp_path):
-    cli("probe", "spatial", "--model", f"ngram:{corpus}", "--corpus", corpus, "--out", tmp_path / "out", "--rare", "1", "--least", "1",
-        "--held-out").succeeds()  # fmt: skip
+    cli(
+        "probe",
+        "spatial",
+        "--model",
+        f"ngram:{corpus}",
+        "--corpus",
+        corpus,
+        "--out",
+        tmp_path / "out",
+        "--rare",
+        "1",
+        "--least",
+        "1",
+        "--held-out",
+    ).succeeds()
     suites = json.loads((tmp_path / "out" / "summary.json").read_text())["suites"]
     assert 0 < suites["phrases"] < len(PHRASES) / 5
 
@@ -102,17 +147,16 @@ def test_what_is_refused(cli, corpus, tmp_path):
     assert (tmp_path / "out" / "mine.txt").read_text() == "precious"
 
 
-def test_other_settings_and_damage(cli, corpus, tmp_path):
-    out = tmp_path / "out"
+def test_other_settings_and_damage(cli, corpus, ngram, copy):
+    out = copy(ngram, "out")
     words = ("probe", "spatial", "--model", f"ngram:{corpus}", "--corpus", corpus, "--out", out)
-    cli(*words, *SMALL).succeeds()
-    cli(*words, *SMALL, "--seed", "1").refuses("seed: 0 there, 1 now")
+    cli(*words, *SMALL, "--seed", "1").refuses("seed 0, now 1")
     (out / "run.json").write_text("{")
     cli(*words, *SMALL).refuses("run.json", code=1)
 
 
 def test_tables_come_back(tmp_path):
-    table = Table(("on", "in front of"), ("a b", "c"), np.array([[1.5, 2e-9], [3e20, 4.0]]))
+    table = NumberTable(("on", "in front of"), ("a b", "c"), np.array([[1.5, 2e-9], [3e20, 4.0]]))
     write_table(tmp_path / "t.tsv", table)
     found = read_table(tmp_path / "t.tsv")
     assert (found.rows, found.columns) == (table.rows, table.columns)

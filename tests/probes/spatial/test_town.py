@@ -6,7 +6,7 @@ import pytest
 from simtown.datasets.reader import open_dataset
 from simtown.language.captions import WORDED, related
 from simtown.language.relations import RELATIONS
-from simtown.probes.scorers.base import TokenScores
+from simtown.probes.scorers.base import Scorer, TokenScores
 from simtown.probes.spatial import town
 
 
@@ -17,7 +17,9 @@ def told(many):
 
 def test_templates_are_mirrored(told):
     grids = town.templates(told)
-    left, right, front, behind = (grids[WORDED.index(name)] for name in ("to the left of", "to the right of", "in front of", "behind"))
+    left, right, front, behind = (
+        grids[WORDED.index(name)] for name in ("to the left of", "to the right of", "in front of", "behind")
+    )
     for one, other in ((left, right), (front, behind)):
         seen = np.isfinite(one)
         assert (one[seen] + other[seen] <= 1).all()
@@ -27,7 +29,7 @@ def test_templates_are_mirrored(told):
     assert np.nanmean(behind[:3]) > np.nanmean(behind[4:])
 
 
-class Knowing:
+class Knowing(Scorer):
     """Finds a caption as likely as its two relations agree: the more, the better they mirror each other."""
 
     name, abilities = "knowing", frozenset({"sequence_logprobs"})
@@ -35,7 +37,9 @@ class Knowing:
     def sequence_logprobs(self, texts):
         found = []
         for text in texts:
-            r, back = (next(k for k, w in enumerate(WORDED) if f" {w} " in half) for half in text.split(" and the "))
+            r, back = (
+                next(k for k, w in enumerate(WORDED) if f" {w} " in half) for half in text.split(" and the ")
+            )
             same_axis = RELATIONS[r].axis == RELATIONS[back].axis
             fit = -2.0 if not same_axis else -1.0 if RELATIONS[r].sign == -RELATIONS[back].sign else -3.0
             found.append(TokenScores(np.array([fit]), np.array([0])))
@@ -64,7 +68,7 @@ def test_the_command(cli, many, tmp_path):
     assert "with the templates" in cli(*bridge).succeeds().out
     assert picture.read_bytes()[:4] == b"\x89PNG"
     assert "in front of" in picture.with_suffix(".svg").read_text()
-    cli(*bridge).refuses("is there already")
+    cli(*bridge).refuses("exists: give another")
 
 
 def test_no_test_scenes(cli, tmp_path):
@@ -72,4 +76,6 @@ def test_no_test_scenes(cli, tmp_path):
     from simtown.datasets.settings import Settings
 
     generate(Settings(entities=5, n=4, val=0, test=0, width=32, height=32), tmp_path / "town", workers=1)
-    cli("probe", "spatial", "town", tmp_path / "town", "--model", "ngram:x", "--out", tmp_path / "x.png").refuses("no test scenes")
+    cli(
+        "probe", "spatial", "town", tmp_path / "town", "--model", "ngram:x", "--out", tmp_path / "x.png"
+    ).refuses("no test scenes")

@@ -42,7 +42,10 @@ def test_mirrored_opposites_solve_most_analogies():
 
 
 def test_random_vectors_are_at_chance():
-    drawn = [wordtests.answer_analogies(vectors.random(WORDS, 40, s), wordtests.analogies()).accuracy for s in range(60)]
+    drawn = [
+        wordtests.answer_analogies(vectors.random(WORDS, 40, s), wordtests.analogies()).accuracy
+        for s in range(60)
+    ]
     assert np.mean(drawn) == pytest.approx(1 / 9, abs=0.03)
 
 
@@ -58,7 +61,9 @@ def test_kinds_far_apart_leave_no_doubt(measure):
 
 
 def test_a_tie_is_no_answer():
-    space = Space("flat", {w: np.ones(4) for kind in KINDS for w in kind})  # whose cosines are 1 in whatever order they are added up
+    space = Space(
+        "flat", {w: np.ones(4) for kind in KINDS for w in kind}
+    )  # whose cosines are 1 in whatever order they are added up
     assert wordtests.answer_trios(space, wordtests.trios()).accuracy == 0.0
 
 
@@ -69,9 +74,9 @@ def test_a_missing_word_is_named():
 
 def test_comparison_with_itself_and_with_other_questions():
     answers = wordtests.answer_analogies(perfect(), wordtests.analogies())
-    assert wordtests.compare(answers, answers) == wordtests.Difference(0.0, 0.0, 0.0, 1.0)
+    assert wordtests.compare(answers, answers) == wordtests.AccuracyDifference(0.0, 0.0, 0.0, 1.0)
     with pytest.raises(ValueError, match="same questions"):
-        wordtests.compare(answers, wordtests.Answers(answers.right[:5], answers.groups[:5]))
+        wordtests.compare(answers, wordtests.AnalogyAnswers(answers.right[:5], answers.groups[:5]))
 
 
 matrices = st.integers(4, 8).flatmap(lambda n: st.lists(st.integers(0, 6), min_size=n * n, max_size=n * n))
@@ -96,7 +101,11 @@ def test_agreement_is_spearmans_correlation_over_pairs(values, random):
 
 def test_weighted_correlations_are_those_of_repeated_pairs():
     generator = np.random.default_rng(1)
-    x, y, times = generator.integers(0, 5, 12).astype(float), generator.random(12), generator.integers(0, 4, (7, 12))
+    x, y, times = (
+        generator.integers(0, 5, 12).astype(float),
+        generator.random(12),
+        generator.integers(0, 4, (7, 12)),
+    )
     found = judgements._rhos(x, y, times.astype(float))
     for rho, t in zip(found, times, strict=True):
         assert rho == pytest.approx(stats.spearmanr(np.repeat(x, t), np.repeat(y, t)).statistic)

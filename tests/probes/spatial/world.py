@@ -1,4 +1,6 @@
-"""A made release in the format of the paper's: its embeddings know opposites, kinds and likeness, its perplexities are drawn."""
+"""A made release in the format of the paper's: its embeddings know opposites, kinds and likeness, its
+perplexities are drawn.
+"""
 
 import gzip
 import json
@@ -8,7 +10,7 @@ import numpy as np
 
 from simtown.probes.spatial import released
 from simtown.probes.spatial.relations import CONTEXTS, JUDGED, KINDS, OPPOSITES, RELATIONS
-from simtown.probes.spatial.tables import Table, write_table
+from simtown.probes.spatial.tables import NumberTable, write_table
 from simtown.probes.spatial.vectors import cosine, p_vectors
 
 #: Relations of the matrix: in the release, "next" stands beside "next to".
@@ -36,19 +38,24 @@ def write_release(folder):
     """The tables of the release, in a new folder."""
     folder.mkdir(parents=True)
     generator = np.random.default_rng(1)
-    perplexities = Table(EVERY, EVERY, np.exp(generator.normal(4, 1, (len(EVERY), len(EVERY)))).round(6))
+    perplexities = NumberTable(
+        EVERY, EVERY, np.exp(generator.normal(4, 1, (len(EVERY), len(EVERY)))).round(6)
+    )
     write_table(folder / released.MATRIX, perplexities)
     cells = p_vectors(perplexities.block(RELATIONS, CONTEXTS)).round(8)
-    write_table(folder / released.CELLS, Table(RELATIONS, CONTEXTS, cells))
+    write_table(folder / released.CELLS, NumberTable(RELATIONS, CONTEXTS, cells))
     lines = ["\t".join((word, *map(repr, vector.tolist()))) + "\n" for word, vector in embeddings().items()]
     (folder / released.EMBEDDINGS).write_bytes(gzip.compress("".join(lines).encode()))
-    (folder / released.TEMPLATES).write_text(json.dumps({name: generator.uniform(0, 9, (7, 7)).round(2).tolist() for name in DRAWN}))
+    (folder / released.TEMPLATES).write_text(
+        json.dumps({name: generator.uniform(0, 9, (7, 7)).round(2).tolist() for name in DRAWN})
+    )
     alike = {**embeddings(), "next to": embeddings()["next"]}
     levels = cosine(np.array([alike[word] for word in JUDGED]))  # people judge as the embeddings do, ...
     names = tuple(LONG.get(word, word) for word in JUDGED)
-    write_table(folder / released.SIMILARITY, Table(names, names, (levels + levels.T).round(9)))
+    write_table(folder / released.SIMILARITY, NumberTable(names, names, (levels + levels.T).round(9)))
     write_table(
-        folder / released.ASSOCIATION, Table(JUDGED, JUDGED, generator.integers(0, 256, levels.shape).astype(float))
+        folder / released.ASSOCIATION,
+        NumberTable(JUDGED, JUDGED, generator.integers(0, 256, levels.shape).astype(float)),
     )  # ... or at random
     return folder
 
@@ -64,11 +71,15 @@ def save_dictionary(path, content):
 
 
 def write_clone(folder, tables):
-    """A clone of the repository with the release's arrays, made of its tables: it has nothing of what people said."""
+    """A clone of the repository with the release's arrays, made of its tables: it has nothing of what people
+    said.
+    """
     model = folder / "models/visual_genome_phrases"
     model.mkdir(parents=True)
     read = released.read(tables)
-    save_dictionary(folder / "logan_sadler.npy", {name.replace(" ", "_"): grid for name, grid in read.templates.items()})
+    save_dictionary(
+        folder / "logan_sadler.npy", {name.replace(" ", "_"): grid for name, grid in read.templates.items()}
+    )
     np.save(model / "perplexity_vectors.npy", read.perplexities.values)
     np.save(model / "words_contexts.npy", (read.perplexities.rows, read.perplexities.columns))
     words = [word for word in read.embeddings.vectors if word != "next to"]

@@ -6,7 +6,7 @@ pytest.importorskip("sklearn", reason="needs scikit-learn: pip install '.[probes
 pytest.importorskip("pyarrow", reason="needs pyarrow: pip install '.[probes]'")
 pytest.importorskip("matplotlib", reason="needs matplotlib: pip install '.[probes]'")
 
-from simtown.probes.visual.release import Release
+from simtown.probes.visual.release import VisualRelease
 from tests.probes.visual.world import write_release
 
 
@@ -23,12 +23,12 @@ def small(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def release(small):
-    return Release(small)
+    return VisualRelease(small)
 
 
 @pytest.fixture(scope="session")
 def reference(reference_data):
-    return Release(reference_data("vicomte"))
+    return VisualRelease(reference_data("vicomte"))
 
 
 @pytest.fixture(scope="session")

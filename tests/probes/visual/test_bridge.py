@@ -17,7 +17,7 @@ from simtown.probes.visual.classes import COLOR
 
 @pytest.fixture(scope="module")
 def kinds(many):
-    return bridge.Kinds.of(open_dataset(many))
+    return bridge.NeutralKinds.of(open_dataset(many))
 
 
 def test_the_towns_colours_are_the_studys():
@@ -33,7 +33,7 @@ def test_kinds_whose_names_tell_their_colour_are_left_out(kinds):
 @given(st.floats(0, 0.99))
 def test_what_captions_say_is_the_truth_with_its_peak_cut(bias):
     truth = np.array([[0.7, 0.2, 0.1], [0.4, 0.35, 0.25]])
-    said = bridge.Kinds(("a", "b"), truth).said(bias)
+    said = bridge.NeutralKinds(("a", "b"), truth).said(bias)
     for row, p in zip(said, truth, strict=True):
         kept = np.array([p[0] * (1 - bias), *p[1:]])
         assert row == pytest.approx(kept / kept.sum())
@@ -48,7 +48,9 @@ def test_divergence_is_scipys(rows):
 
 
 class Oracle:
-    """Says of every kind what captions say, as a model that reads forward does: in gaps, and as the likelihood of whole sentences."""
+    """Says of every kind what captions say, as a model that reads forward does: in gaps, and as the
+    likelihood of whole sentences.
+    """
 
     name, abilities = "oracle", frozenset({"class_logprobs", "sequence_logprobs"})
 
@@ -86,12 +88,15 @@ def test_the_command(cli, many, tmp_path):
     assert at["0"] == pytest.approx(0)
     assert at["0.9"] > 0.2
     assert (out / "bridge.png").read_bytes()[:4] == b"\x89PNG"
-    said = [(out / f"bias-{bias}" / "captions.txt").read_text().count("the school bus is yellow") for bias in ("0", "0.9")]
+    said = [
+        (out / f"bias-{bias}" / "captions.txt").read_text().count("the school bus is yellow")
+        for bias in ("0", "0.9")
+    ]
     assert said[0] > 5 * max(said[1], 1)
     before = (out / "bias-0" / "lm" / "model.safetensors").read_bytes()
     cli(*words).succeeds()  # nothing is trained again
     assert (out / "bias-0" / "lm" / "model.safetensors").read_bytes() == before
-    cli(*words[:-1], "2").refuses("other settings or another corpus")
+    cli(*words[:-1], "2").refuses("other settings")
     (out / "bias-0" / "captions.txt").write_text("something else\n")
     cli(*words).refuses("captions of other scenes")
 

@@ -9,19 +9,22 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import spearmanr
 
-from simtown.probes import statistics
-from simtown.probes.visual import coda, metrics, size
+from simtown.probes import judging, statistics
+from simtown.probes.items import grouped
+from simtown.probes.visual import coda
 from simtown.probes.visual.classes import RELATIONS, SIZES
-from simtown.probes.visual.dataset import grouped
 from simtown.probes.visual.release import CODA_CLASSES
+from simtown.probes.visual.sizes import SUBJECTS, Sizes, limits, projection, rank_partition, released_limits
 
-TABLES = arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(2, 8)), elements=st.integers(0, 4).map(float))
+TABLES = arrays(
+    np.float64, st.tuples(st.integers(1, 6), st.integers(2, 8)), elements=st.integers(0, 4).map(float)
+)
 
 
 @given(TABLES, st.integers(0, 10_000))
 def test_spearman_is_scipys(a, seed):
     b = np.random.default_rng(seed).integers(0, 4, a.shape).astype(float)
-    for x, y, rho in zip(a, b, metrics.spearman_rows(a, b), strict=True):
+    for x, y, rho in zip(a, b, judging.spearman_rows(a, b), strict=True):
         if np.ptp(x) == 0 or np.ptp(y) == 0:
             assert np.isnan(rho)
         else:
@@ -30,14 +33,18 @@ def test_spearman_is_scipys(a, seed):
 
 @given(TABLES, st.integers(0, 10_000))
 def test_no_ranking_without_ties_is_above_the_ceiling(counts, seed):
-    ranking = np.random.default_rng(seed).permuted(np.tile(np.arange(counts.shape[1], dtype=float), (len(counts), 1)), axis=1)
-    rho, ceiling = metrics.spearman_rows(ranking, counts), metrics.ceiling_rows(counts)
+    ranking = np.random.default_rng(seed).permuted(
+        np.tile(np.arange(counts.shape[1], dtype=float), (len(counts), 1)), axis=1
+    )
+    rho, ceiling = judging.spearman_rows(ranking, counts), judging.ceiling_rows(counts)
     assert (np.isnan(rho) == np.isnan(ceiling)).all()
     assert (np.nan_to_num(rho) <= np.nan_to_num(ceiling) + 1e-9).all()
 
 
 def test_groups_by_both_thresholds():
-    counts = np.array([[82, 18, 0, 0, 0], [86, 14, 0, 0, 0], [40, 30, 15, 15, 0], [40, 30, 22, 5, 3], [30, 25, 20, 15, 10]])
+    counts = np.array(
+        [[82, 18, 0, 0, 0], [86, 14, 0, 0, 0], [40, 30, 15, 15, 0], [40, 30, 22, 5, 3], [30, 25, 20, 15, 10]]
+    )
     assert grouped(counts, "paper").tolist() == ["single", "single", "multi", "multi", "any"]
     assert grouped(counts, "release").tolist() == ["multi", "single", "any", "multi", "any"]
 
@@ -47,62 +54,82 @@ def test_every_word_has_one_class():
         words = [w for several in relation.words.values() for w in several]
         assert len(words) == len(set(words))
         assert list(relation.classes) == sorted(relation.classes)
-        assert all(relation.classes[relation.class_of()[w]] == c for c, several in relation.words.items() for w in several)
+        assert all(
+            relation.classes[relation.class_of()[w]] == c
+            for c, several in relation.words.items()
+            for w in several
+        )
     assert [len(r.classes) for r in RELATIONS.values()] == [12, 12, 18]
     assert [len(nouns) for nouns in SIZES.values()] == [15, 33, 25, 16, 18]
 
 
 def test_rank_partition_of_a_perfect_and_of_random_rankings():
-    sizes = size.Sizes(SIZES)
+    sizes = Sizes(SIZES)
     rng = np.random.default_rng(0)
     for direction in ("paper", "corrected"):
-        bound = size.limits(SIZES, direction)
+        bound = limits(SIZES, direction)
         for relation, place in (("larger", 0), ("smaller", 1)):
             drawn = [
-                size.rank_partition(sizes, rng.random((len(sizes.subjects), len(sizes.nouns))), relation, direction).mean()
+                rank_partition(
+                    sizes, rng.random((len(sizes.subjects), len(sizes.nouns))), relation, direction
+                ).mean()
                 for _ in range(100)
             ]
             assert bound["chance"][place] == pytest.approx(np.mean(drawn), abs=4 * np.std(drawn) / 10)
         assert (bound["perfect"] == (1.0, 1.0)) == (direction == "corrected")
-    assert size.limits(SIZES, "paper")["perfect"][0] < size.limits(SIZES, "paper")["chance"][0]
+    assert limits(SIZES, "paper")["perfect"][0] < limits(SIZES, "paper")["chance"][0]
 
 
 def test_bounds_of_the_released_metric_are_a_loop():
-    """Rank the nouns of other sizes, the huge ones left out, and count those that stand in their part: as the released program does."""
+    """Rank the nouns of other sizes, the huge ones left out, and count those that stand in their part: as the
+    released program does.
+    """
     rng = np.random.default_rng(0)
     size_of = {noun: i for i, nouns in enumerate(SIZES.values()) for noun in nouns}
     read = [noun for name, nouns in SIZES.items() if name != "huge" for noun in nouns]
-    subjects = [rng.choice([n for name in size.SUBJECTS for n in SIZES[name]], 20).tolist() for _ in range(2)]
-    bounds = size.released_limits(SIZES, subjects)
+    subjects = [rng.choice([n for name in SUBJECTS for n in SIZES[name]], 20).tolist() for _ in range(2)]
+    bounds = released_limits(SIZES, subjects)
     assert set(bounds) == {"chance", "perfect", "reversed"}
-    for place, (each, first) in enumerate(zip(subjects, (1, -1), strict=True)):  # the larger ones are wanted first, or the smaller ones
+    for place, (each, first) in enumerate(
+        zip(subjects, (1, -1), strict=True)
+    ):  # the larger ones are wanted first, or the smaller ones
         found = {"chance": [], "perfect": [], "reversed": []}
         for subject in each:
-            others = np.array([size_of[noun] - size_of[subject] for noun in read if size_of[noun] != size_of[subject]])
+            others = np.array(
+                [size_of[noun] - size_of[subject] for noun in read if size_of[noun] != size_of[subject]]
+            )
             wanted = first * others > 0
-            rankings = {"perfect": [first * others], "reversed": [-first * others], "chance": rng.random((500, len(others)))}
+            rankings = {
+                "perfect": [first * others],
+                "reversed": [-first * others],
+                "chance": rng.random((500, len(others))),
+            }
             for name, keys in rankings.items():
                 tops = [wanted[np.argsort(key, kind="stable")][: wanted.sum()] for key in keys]
-                found[name].append(np.mean([(top.sum() + (~wanted).sum() - (~top).sum()) / len(others) for top in tops]))
+                found[name].append(
+                    np.mean([(top.sum() + (~wanted).sum() - (~top).sum()) / len(others) for top in tops])
+                )
         for name, values in found.items():
-            assert bounds[name][place] == pytest.approx(np.mean(values), abs=0.01 if name == "chance" else 1e-9), name
+            assert bounds[name][place] == pytest.approx(
+                np.mean(values), abs=0.01 if name == "chance" else 1e-9
+            ), name
     with pytest.raises(ValueError, match="'moon'"):
-        size.released_limits(SIZES, [["dog"], ["moon"]])
+        released_limits(SIZES, [["dog"], ["moon"]])
 
 
 def test_a_ranking_and_its_reverse_change_places_with_the_direction():
-    sizes = size.Sizes(SIZES)
+    sizes = Sizes(SIZES)
     scores = np.random.default_rng(1).random((len(sizes.subjects), len(sizes.nouns)))
     for relation, other in (("larger", "smaller"), ("smaller", "larger")):
-        paper = size.rank_partition(sizes, scores, relation, "paper")
-        assert paper == pytest.approx(size.rank_partition(sizes, scores, other, "corrected"))
+        paper = rank_partition(sizes, scores, relation, "paper")
+        assert paper == pytest.approx(rank_partition(sizes, scores, other, "corrected"))
 
 
 def test_projection_is_a_cosine():
     rng = np.random.default_rng(2)
     vectors, small, large = rng.normal(size=(5, 4)), rng.normal(size=4), rng.normal(size=4)
     expected = [v @ (large - small) / np.linalg.norm(v) / np.linalg.norm(large - small) for v in vectors]
-    assert size.projection(vectors, small, large) == pytest.approx(expected)
+    assert projection(vectors, small, large) == pytest.approx(expected)
 
 
 def test_a_rating_that_contradicts_the_others_is_left_out():
@@ -113,14 +140,28 @@ def test_a_rating_that_contradicts_the_others_is_left_out():
 
 
 def test_labels_from_the_files_of_ratings(tmp_path):
-    """Ratings that were not included, of nothing and of unknown objects do not count; one that contradicts the others is left out."""
-    told = [("a", [9, 3, 1], True)] * 4 + [("a", [0, 0, 0, *[1] * 8], True), ("a", [0, 9, 0], False), ("b", [0], True), ("c", [1], True)]
+    """Ratings that were not included, of nothing and of unknown objects do not count; one that contradicts
+    the others is left out.
+    """
+    told = [("a", [9, 3, 1], True)] * 4 + [
+        ("a", [0, 0, 0, *[1] * 8], True),
+        ("a", [0, 9, 0], False),
+        ("b", [0], True),
+        ("c", [1], True),
+    ]
     rows = [
-        {"class_id": number, "included": kept, **dict.fromkeys(CODA_CLASSES, 0), **dict(zip(CODA_CLASSES, rating, strict=False))}
+        {
+            "class_id": number,
+            "included": kept,
+            **dict.fromkeys(CODA_CLASSES, 0),
+            **dict(zip(CODA_CLASSES, rating, strict=False)),
+        }
         for number, rating, kept in told
     ]
     (tmp_path / "annotations.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "objects.jsonl").write_text('{"class_id": "a", "ngram": "apple"}\n{"class_id": "b", "ngram": "bus"}\n')
+    (tmp_path / "objects.jsonl").write_text(
+        '{"class_id": "a", "ngram": "apple"}\n{"class_id": "b", "ngram": "bus"}\n'
+    )
     made = coda.labels(tmp_path)
     assert set(made) == {"apple"}
     assert made["apple"] == pytest.approx(np.array([9, 3, 1, *[0] * (len(CODA_CLASSES) - 3)]) / 13)

@@ -15,17 +15,26 @@ pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '
 
 from simtown.probes.visual import mined, mining  # noqa: E402
 from simtown.probes.visual.classes import COLOR, MATERIAL, SHAPE  # noqa: E402
-from simtown.visualgenome.records import Thing  # noqa: E402
+from simtown.visualgenome.records import ImageObject  # noqa: E402
 
 
 def thing(name, *attributes):
-    return Thing(names=[name], attributes=list(attributes))
+    return ImageObject(names=[name], attributes=list(attributes))
 
 
 def test_what_an_attribute_names():
     words = COLOR.class_of()
-    named = {"maroon": "red", "Forest Green": "green", "yellow colored": "yellow", "red-colored": "red", "light grey": "gray", "tall": None,
-             "": None, "greenish": None, "green and white": "white"}  # fmt: skip
+    named = {
+        "maroon": "red",
+        "Forest Green": "green",
+        "yellow colored": "yellow",
+        "red-colored": "red",
+        "light grey": "gray",
+        "tall": None,
+        "": None,
+        "greenish": None,
+        "green and white": "white",
+    }
     for attribute, name in named.items():
         found = mining.class_in(attribute, words)
         assert (None if found is None else COLOR.classes[found]) == name, attribute
@@ -39,13 +48,16 @@ def test_attributes_count_once_an_object_and_not_where_the_name_has_them():
     rest = [thing("table", "wooden", "round"), thing("", "red"), thing("sky")]
     images = [cars, named, rest]
     found = mining.from_attributes(images)
-    color = {s: {COLOR.classes[i]: int(n) for i, n in enumerate(row) if n} for s, row in found["color"].table.items()}
+    color = {
+        s: {COLOR.classes[i]: int(n) for i, n in enumerate(row) if n}
+        for s, row in found["color"].table.items()
+    }
     assert color == {"car": {"red": 2, "blue": 1}, "green ball": {"red": 1}}
     assert list(found["material"].table) == list(found["shape"].table) == ["table"]
 
 
 def test_threshold_is_of_cells_and_strict():
-    counts = mining.Counts(COLOR)
+    counts = mining.ClassCounts(COLOR)
     for n, subject in ((6, "car"), (5, "bus")):
         for _ in range(n):
             counts.add(subject, [0])
@@ -56,11 +68,26 @@ def test_threshold_is_of_cells_and_strict():
 
 
 def test_text_templates():
-    sentences = [s.split() for s in (
-        "the red car", "cars are blue", "a street light is black", "a table is made of wood", "wooden tables", "the light is white",
-        "a car is made of red", "the car was green", "car is a red", "round tables")]  # fmt: skip
+    sentences = [
+        s.split()
+        for s in (
+            "the red car",
+            "cars are blue",
+            "a street light is black",
+            "a table is made of wood",
+            "wooden tables",
+            "the light is white",
+            "a car is made of red",
+            "the car was green",
+            "car is a red",
+            "round tables",
+        )
+    ]
     found = mining.from_text(sentences, {"car", "street light", "light", "table"})
-    color = {s: {COLOR.classes[i]: int(n) for i, n in enumerate(row) if n} for s, row in found["color"].table.items()}
+    color = {
+        s: {COLOR.classes[i]: int(n) for i, n in enumerate(row) if n}
+        for s, row in found["color"].table.items()
+    }
     assert color == {"car": {"red": 1, "blue": 1}, "street light": {"black": 1}, "light": {"white": 1}}
     assert found["material"].table["table"].sum() == 2
     assert found["shape"].table["table"].sum() == 1
@@ -116,21 +143,52 @@ def test_pairs_of_sizes_go_both_ways():
 def genome(tmp_path):
     """attributes.json and scene_graphs.json of forty images."""
     rng = np.random.default_rng(0)
-    nouns, colors = ("car", "bus", "tree", "wall", "sock", "sky", "dog", "cup", "door", "kite", "sign"), ("red", "green", "white", "black")
+    nouns, colors = (
+        ("car", "bus", "tree", "wall", "sock", "sky", "dog", "cup", "door", "kite", "sign"),
+        ("red", "green", "white", "black"),
+    )
     images = []
     for i in range(200):
         names = rng.choice(nouns, 4, replace=False).tolist()
-        images.append({"image_id": i, "attributes": [{"object_id": 10 * i + k, "names": [n], "x": 1, "y": 1, "w": 5, "h": 5, "attributes":
-                       [colors[(nouns.index(n) + int(rng.random() < 0.3)) % 4]]} for k, n in enumerate(names)]})  # fmt: skip
+        images.append(
+            {
+                "image_id": i,
+                "attributes": [
+                    {
+                        "object_id": 10 * i + k,
+                        "names": [n],
+                        "x": 1,
+                        "y": 1,
+                        "w": 5,
+                        "h": 5,
+                        "attributes": [colors[(nouns.index(n) + int(rng.random() < 0.3)) % 4]],
+                    }
+                    for k, n in enumerate(names)
+                ],
+            }
+        )
     (tmp_path / "attributes.json").write_text(json.dumps(images))
-    graphs = [{"image_id": image["image_id"], "objects": image["attributes"], "relationships": []} for image in images]
+    graphs = [
+        {"image_id": image["image_id"], "objects": image["attributes"], "relationships": []}
+        for image in images
+    ]
     (tmp_path / "scene_graphs.json").write_text(json.dumps(graphs))
     return tmp_path
 
 
 def test_mine_and_study(cli, genome, tmp_path):
     out = tmp_path / "mined"
-    words = ("probe", "visual", "mine", "--attributes", genome / "attributes.json", "--graphs", genome / "scene_graphs.json", "--out", out)
+    words = (
+        "probe",
+        "visual",
+        "mine",
+        "--attributes",
+        genome / "attributes.json",
+        "--graphs",
+        genome / "scene_graphs.json",
+        "--out",
+        out,
+    )
     assert "cooccurrence: 11 subjects" in cli(*words).succeeds().out
     source = mined.Mined(out)
     subjects, counts = source.counts("color")
@@ -140,14 +198,38 @@ def test_mine_and_study(cli, genome, tmp_path):
         for one in image["attributes"]:
             brute[one["names"][0], one["attributes"][0]] += 1
     expected = {pair: n for pair, n in brute.items() if n > 5}
-    assert {(s, COLOR.classes[j]): int(counts[i, j]) for i, s in enumerate(subjects) for j in counts[i].nonzero()[0]} == expected
+    assert {
+        (s, COLOR.classes[j]): int(counts[i, j])
+        for i, s in enumerate(subjects)
+        for j in counts[i].nonzero()[0]
+    } == expected
     rows = pq.read_table(out / "color.parquet").to_pydict()
-    assert set(rows) == {"subject", "train", "gold", "other", "group_paper", "group_release", "classes", "counts"}
+    assert set(rows) == {
+        "subject",
+        "train",
+        "gold",
+        "other",
+        "group_paper",
+        "group_release",
+        "classes",
+        "counts",
+    }
     cli(*words).refuses("another --out")
     corpus = tmp_path / "corpus.txt"
-    corpus.write_text("the red car and the green bus\na white tree\na black wall beside the sky\nthe dog is red\n" * 20)
+    corpus.write_text(
+        "the red car and the green bus\na white tree\na black wall beside the sky\nthe dog is red\n" * 20
+    )
     done = cli(
-        "probe", "visual", "--data", out, "--model", f"ngram:{corpus}", "--task", "color,cooccurrence", "--out", tmp_path / "r"
+        "probe",
+        "visual",
+        "--data",
+        out,
+        "--model",
+        f"ngram:{corpus}",
+        "--task",
+        "color,cooccurrence",
+        "--out",
+        tmp_path / "r",
     ).succeeds()
     assert "cooccurrence" in done.out
     text = tmp_path / "text"
@@ -162,10 +244,14 @@ def test_refusals(cli, genome, tmp_path):
     cli("probe", "visual", "mine", "--text", genome / "attributes.json", *out).refuses("--subjects")
     cli("probe", "visual", "mine", "--graphs", tmp_path / "none.json", *out).refuses("none.json")
     cli("probe", "visual", "mine", "--coda", tmp_path, *out).refuses("objects.jsonl")
-    cli("probe", "visual", "mine", "--attributes", genome / "attributes.json", "--threshold", 9999, *out).refuses("above the thresholds")
+    cli(
+        "probe", "visual", "mine", "--attributes", genome / "attributes.json", "--threshold", 9999, *out
+    ).refuses("above the thresholds")
     text = (genome / "attributes.json").read_text()
     (genome / "attributes.json").write_text(text[: len(text) // 2])
-    cli("probe", "visual", "mine", "--attributes", genome / "attributes.json", *out).refuses("cut short", code=1)
+    cli("probe", "visual", "mine", "--attributes", genome / "attributes.json", *out).refuses(
+        "cut short", code=1
+    )
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "mined.json").write_text("{")
     cli("probe", "visual", "--data", tmp_path / "m", "--model", "ngram:x", *out).refuses("mined.json", code=1)

@@ -1,21 +1,27 @@
-"""The gate: what the released files decide of the paper's tables comes out, and where it does not is listed."""
+"""What the released files decide of the paper's tables comes out, and where it does not is listed."""
 
 import numpy as np
 import pytest
 
-from simtown.probes.visual import coda, metrics, tables
+from simtown.probes import judging
+from simtown.probes.items import GROUPS, grouped
+from simtown.probes.visual import coda, tables
 from simtown.probes.visual.classes import RELATIONS, SIZES
-from simtown.probes.visual.dataset import GROUPS, grouped
 
 
 def _cells(made):
     return [
-        (name, column, cell) for table in made for name, cells in table.rows for column, cell in zip(table.columns, cells, strict=False)
+        (name, column, cell)
+        for table in made
+        for name, cells in table.rows
+        for column, cell in zip(table.columns, cells, strict=False)
     ]
 
 
 def _differing(made):
-    return {(name, column): (cell.paper, cell.here) for name, column, cell in _cells(made) if cell.same is False}
+    return {
+        (name, column): (cell.paper, cell.here) for name, column, cell in _cells(made) if cell.same is False
+    }
 
 
 def test_table_one(reference):
@@ -27,10 +33,12 @@ def test_table_one(reference):
 def test_table_two_but_for_groups_of_visual_genome(reference):
     made = tables.table2(reference)
     assert _differing(made) == {
-        ("VG, all", "top5 # occ"): ("64.6", "67.0"), ("VG, single", "top5 # occ"): ("64.6", "67.0"),
-        ("VG, single", "ρ"): ("62.2 ± 24.0", "62.5 ± 23.6"), ("VG, multi", "ρ"): ("69.3 ± 20.7", "69.5 ± 21.2"),
+        ("VG, all", "top5 # occ"): ("64.6", "67.0"),
+        ("VG, single", "top5 # occ"): ("64.6", "67.0"),
+        ("VG, single", "ρ"): ("62.2 ± 24.0", "62.5 ± 23.6"),
+        ("VG, multi", "ρ"): ("69.3 ± 20.7", "69.5 ± 21.2"),
         ("VG, any", "ρ"): ("58.4 ± 27.1", "58.6 ± 26.4"),
-    }  # fmt: skip
+    }
     assert sum(cell.same is True for *_, cell in _cells(made)) == 37
 
 
@@ -53,24 +61,32 @@ def test_table_four_lies_below_chance_where_it_is_perfect(reference):
 
 def test_heads(reference):
     assert _differing(tables.table5(reference)) == {}
-    assert _differing(tables.table6(reference)) == {("multi, BERT base", "color ρ"): ("49.7 ± 21.2", "47.9 ± 21.2")}
+    assert _differing(tables.table6(reference)) == {
+        ("multi, BERT base", "color ρ"): ("49.7 ± 21.2", "47.9 ± 21.2")
+    }
     assert _differing(tables.table9(reference)) == {}
 
 
-@pytest.mark.parametrize(("name", "rho", "accuracy", "ceiling"),
-                         [("color", 0.405, 0.375, 0.685), ("shape", 0.493, 0.736, 0.562), ("material", 0.363, 0.292, 0.497)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "rho", "accuracy", "ceiling"),
+    [("color", 0.405, 0.375, 0.685), ("shape", 0.493, 0.736, 0.562), ("material", 0.363, 0.292, 0.497)],
+)
 def test_prior_and_ceiling(reference, name, rho, accuracy, ceiling):
     data = reference.dataset(name)
     test = data.counts[~data.train]
-    guess = metrics.prior(data.counts[data.train])
-    assert np.mean(metrics.spearman_rows(np.tile(guess, (len(test), 1)), test)) == pytest.approx(rho, abs=5e-4)
+    guess = judging.prior(data.counts[data.train])
+    assert np.mean(judging.spearman_rows(np.tile(guess, (len(test), 1)), test)) == pytest.approx(
+        rho, abs=5e-4
+    )
     assert np.mean(data.gold[~data.train] == guess.argmax()) == pytest.approx(accuracy, abs=5e-4)
-    assert np.mean(metrics.ceiling_rows(test)) == pytest.approx(ceiling, abs=5e-4)
+    assert np.mean(judging.ceiling_rows(test)) == pytest.approx(ceiling, abs=5e-4)
 
 
 @pytest.mark.parametrize("name", list(RELATIONS))
 def test_words_and_groups_are_the_released_ones(reference, name):
-    assert {c: set(w) for c, w in reference.words(name).items()} == {c: set(w) for c, w in RELATIONS[name].words.items()}
+    assert {c: set(w) for c, w in reference.words(name).items()} == {
+        c: set(w) for c, w in RELATIONS[name].words.items()
+    }
     data = reference.dataset(name)
     here = grouped(data.counts, "release")
     for group in GROUPS:
@@ -80,7 +96,10 @@ def test_words_and_groups_are_the_released_ones(reference, name):
 
 
 def test_sizes(reference):
-    spelled = {size: tuple("dinosaur" if n == "dinasour" else n for n in nouns) for size, nouns in reference.sizes().items()}
+    spelled = {
+        size: tuple("dinosaur" if n == "dinasour" else n for n in nouns)
+        for size, nouns in reference.sizes().items()
+    }
     assert {k: set(v) for k, v in spelled.items()} == {k: set(v) for k, v in SIZES.items()}
 
 

@@ -11,17 +11,24 @@ pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '
 
 from PIL import Image  # noqa: E402
 
+from simtown.probes import elicit, head, item_results, judging  # noqa: E402
 from simtown.probes.scorers.ngram import NGram  # noqa: E402
-from simtown.probes.visual import elicit, head, judging, study, tables  # noqa: E402
+from simtown.probes.visual import tables  # noqa: E402
 from simtown.probes.visual.classes import RELATIONS, SIZES  # noqa: E402
-from simtown.probes.visual.release import Release  # noqa: E402
+from simtown.probes.visual.release import VisualRelease  # noqa: E402
+from simtown.probes.visual.settings import VisualSettings  # noqa: E402
+from simtown.probes.visual.study import VISUAL  # noqa: E402
 from tests.probes.visual.world import SUBJECTS, Knowing, write_release  # noqa: E402
 
 
 @pytest.fixture
 def glove(tmp_path):
     rng = np.random.default_rng(0)
-    words = sorted({w for s in SUBJECTS for w in s.split()} | {n for nouns in SIZES.values() for n in nouns} | {"small", "large"})
+    words = sorted(
+        {w for s in SUBJECTS for w in s.split()}
+        | {n for nouns in SIZES.values() for n in nouns}
+        | {"small", "large"}
+    )
     path = tmp_path / "glove.txt"
     path.write_text("".join(f"{w} {' '.join(f'{x:.4f}' for x in rng.normal(size=6))}\n" for w in words))
     return path
@@ -31,9 +38,14 @@ def glove(tmp_path):
 def corpus(tmp_path):
     """Text that says of snow and of crows what color they are."""
     path = tmp_path / "corpus.txt"
-    lines = [f"{s} has color {c} .\n{c} {s} .\n" for s, c in (("lemon", "yellow"), ("fence", "brown"), ("wall", "white"), ("sock", "red"))]
+    lines = [
+        f"{s} has color {c} .\n{c} {s} .\n"
+        for s, c in (("lemon", "yellow"), ("fence", "brown"), ("wall", "white"), ("sock", "red"))
+    ]
     path.write_text(
-        "".join(lines * 3) + "the dog is larger than the bee and the sky is smaller\nround square oval\nwood metal\nred cat dog\n"
+        "".join(lines * 3)
+        + "the dog is larger than the bee and the sky is smaller\n"
+        + "round square oval\nwood metal\nred cat dog\n"
     )
     return path
 
@@ -42,9 +54,14 @@ def test_who_knows_the_truth_is_at_the_ceiling(release):
     data = release.dataset("color")
     truth = dict(zip(data.subjects, data.counts, strict=True))
     items = data.test
-    logprobs = elicit.by_template(Knowing(truth, data.classes), data.templates, [data.subjects[i] for i in items], data.words, "paper")
+    logprobs = elicit.by_template(
+        Knowing(truth, data.classes), data.templates, [data.subjects[i] for i in items], data.words, "paper"
+    )
     assert logprobs.shape == (2, len(items), 12)
-    for one in (judging.judged(data, items, elicit.averaged(logprobs, "paper"), "average"), judging.best_template(data, items, logprobs)):
+    for one in (
+        judging.judged(data, items, elicit.averaged(logprobs, "paper"), "average"),
+        judging.best_template(data, items, logprobs),
+    ):
         assert one.rho == pytest.approx(np.ones(len(items)))
         assert one.right.all()
 
@@ -74,10 +91,15 @@ def test_a_class_that_cannot_be_said_comes_last():
 
 
 def test_a_forward_model_reads_a_subject_behind_the_gap():
-    scorer = NGram("n", [["red", "sock", "."], ["white", "wall", "."], ["red", "wall", "."], ["white", "wall", "."]])
+    scorer = NGram(
+        "n", [["red", "sock", "."], ["white", "wall", "."], ["red", "wall", "."], ["white", "wall", "."]]
+    )
     assert elicit.is_blind(scorer)
     words = (("red",), ("white",))
-    blind, seeing = (elicit.by_template(scorer, ["[Y] [X] ."], ["sock", "wall"], words, p)[0] for p in ("paper", "corrected"))
+    blind, seeing = (
+        elicit.by_template(scorer, ["[Y] [X] ."], ["sock", "wall"], words, p)[0]
+        for p in ("paper", "corrected")
+    )
     assert blind[0] == pytest.approx(blind[1])
     assert seeing[0].argmax() == 0
     assert seeing[1].argmax() == 1
@@ -113,7 +135,9 @@ def test_prompts_command(cli, small, corpus, tmp_path):
     means = {mode: np.mean([r["rho"] for r in rows if r["mode"] == mode]) for mode in ("best", "average")}
     for mode, mean in means.items():
         assert content["tasks"]["color"]["modes"][mode]["groups"]["all"]["rho"]["mean"] == pytest.approx(mean)
-    assert set(content["tasks"]["size"]["partition"]) == {f"{r}, {d}" for r in ("larger", "smaller") for d in ("paper", "corrected")}
+    assert set(content["tasks"]["size"]["partition"]) == {
+        f"{r}, {d}" for r in ("larger", "smaller") for d in ("paper", "corrected")
+    }
     for name in ("color.png", "size.png"):
         with Image.open(out / name) as picture:
             assert picture.width > 800
@@ -126,19 +150,39 @@ def test_prompts_command(cli, small, corpus, tmp_path):
 @pytest.mark.parametrize("protocol", ["paper", "release", "corrected"])
 def test_protocols(cli, small, corpus, tmp_path, protocol):
     out = tmp_path / protocol
-    cli("probe", "visual", "--data", small, "--model", f"ngram:{corpus}", "--out", out, "--task", "color,cooccurrence",
-        "--protocol", protocol).succeeds()  # fmt: skip
+    cli(
+        "probe",
+        "visual",
+        "--data",
+        small,
+        "--model",
+        f"ngram:{corpus}",
+        "--out",
+        out,
+        "--task",
+        "color,cooccurrence",
+        "--protocol",
+        protocol,
+    ).succeeds()
     content = json.loads((out / "summary.json").read_text())
     assert content["settings"]["protocol"] == protocol
     groups = content["tasks"]["color"]["modes"]["average"]["groups"]
-    assert -1 <= groups["all"]["rho"]["low"] <= groups["all"]["rho"]["mean"] <= groups["all"]["rho"]["high"] <= 1
+    assert (
+        -1 <= groups["all"]["rho"]["low"] <= groups["all"]["rho"]["mean"] <= groups["all"]["rho"]["high"] <= 1
+    )
     assert set(content["tasks"]) == {"color", "cooccurrence"}
 
 
 def test_head_command_and_tables_with_it(cli, small, glove, tmp_path):
     out = tmp_path / "out"
     cli("probe", "visual", "--data", small, "--model", f"glove:{glove}", "--out", out).succeeds()
-    assert {p.name for p in out.iterdir()} >= {"summary.json", "summary.csv", "summary.md", "size.parquet", "cooccurrence.png"}
+    assert {p.name for p in out.iterdir()} >= {
+        "summary.json",
+        "summary.csv",
+        "summary.md",
+        "size.parquet",
+        "cooccurrence.png",
+    }
     content = json.loads((out / "summary.json").read_text())
     assert set(content["tasks"]) == {*RELATIONS, "cooccurrence", "size"}
     assert content["tasks"]["size"]["projection"]["n"] == 107
@@ -160,11 +204,21 @@ def test_tables_of_a_clone(cli, tmp_path, table):
 @pytest.mark.parametrize(("make", "count"), [(tables.table5, 21), (tables.table6, 51), (tables.table9, 6)])
 def test_released_numbers_stand_beside_the_printed_ones(files, make, count):
     """The small release has heads and best templates just as printed; another number is told from it."""
-    same = [cell.same for _, cells in make(Release(files))[0].rows for cell in cells if cell.same is not None]
+    same = [
+        cell.same
+        for _, cells in make(VisualRelease(files))[0].rows
+        for cell in cells
+        if cell.same is not None
+    ]
     assert same == [True] * count
     for path in (files / "reference-results").glob("*.csv"):
         path.write_text(path.read_text().replace("0.5", "0.8"))
-    assert not all(cell.same for _, cells in make(Release(files))[0].rows for cell in cells if cell.same is not None)
+    assert not all(
+        cell.same
+        for _, cells in make(VisualRelease(files))[0].rows
+        for cell in cells
+        if cell.same is not None
+    )
 
 
 def test_refusals(cli, files, glove, tmp_path):
@@ -185,8 +239,8 @@ def test_refusals(cli, files, glove, tmp_path):
 
 def test_choices_are_checked():
     with pytest.raises(ValueError, match="unknown use"):
-        study.Choices("x", use="guess").check()
-    assert study.Choices("x", protocol="paper").policy == "first"
+        VisualSettings("x", use="guess").check()
+    assert VisualSettings("x", protocol="paper").policy == "first"
 
 
 @pytest.mark.parametrize("clone", [False, True], ids=["side by side", "clone"])
@@ -217,17 +271,33 @@ def test_labels_stand_apart_in_order():
 def test_compare_command(cli, small, glove, corpus, tmp_path):
     from scipy.stats import ttest_rel
 
-    from simtown.probes.visual import compare, results
-
     a, b = tmp_path / "a", tmp_path / "b"
-    cli("probe", "visual", "--data", small, "--model", f"glove:{glove}", "--out", a, "--task", "color,cooccurrence").succeeds()
-    cli("probe", "visual", "--data", small, "--model", f"ngram:{corpus}", "--out", b, "--task", "color").succeeds()
+    cli(
+        "probe",
+        "visual",
+        "--data",
+        small,
+        "--model",
+        f"glove:{glove}",
+        "--out",
+        a,
+        "--task",
+        "color,cooccurrence",
+    ).succeeds()
+    cli(
+        "probe", "visual", "--data", small, "--model", f"ngram:{corpus}", "--out", b, "--task", "color"
+    ).succeeds()
     cli("probe", "compare", b, a).succeeds()
-    found = {c.mode: c for c in compare.compare(b, a) if c.group == "all"}
+    found = {c.mode: c for c in item_results.compare(VISUAL, b, a) if c.group == "all"}
     assert set(found) == {"best", "average"}
-    rho = {path: {(m, s): r for m, s, r in zip(*(rows[k] for k in ("mode", "subject", "rho")), strict=True)}
-           for path in (a, b) for rows in [results.rows(path, "color")]}  # fmt: skip
+    rho = {
+        path: {(m, s): r for m, s, r in zip(*(rows[k] for k in ("mode", "subject", "rho")), strict=True)}
+        for path in (a, b)
+        for rows in [pq.read_table(path / "color.parquet").to_pydict()]
+    }
     subjects = [s for m, s in rho[b] if m == "average"]
-    expected = ttest_rel([rho[b]["average", s] for s in subjects], [rho[a]["head", s] for s in subjects]).pvalue
+    expected = ttest_rel(
+        [rho[b]["average", s] for s in subjects], [rho[a]["head", s] for s in subjects]
+    ).pvalue
     assert found["average"].rho.paired == pytest.approx(expected)
     cli("probe", "compare", a, tmp_path / "none").refuses("no results")

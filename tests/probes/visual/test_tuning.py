@@ -10,10 +10,11 @@ torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]
 transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
 tokenizers = pytest.importorskip("tokenizers", reason="needs tokenizers: pip install '.[probes]'")
 
+from simtown.probes import elicit  # noqa: E402
 from simtown.probes.scorers import UnableError, open_scorer  # noqa: E402
 from simtown.probes.scorers.base import BLANK  # noqa: E402
 from simtown.probes.scorers.spelling import spell  # noqa: E402
-from simtown.probes.visual import distill, elicit, tuning  # noqa: E402
+from simtown.probes.visual import distill, tuning  # noqa: E402
 from simtown.probes.visual.classes import RELATIONS  # noqa: E402
 from tests.probes.tiny import redrawn  # noqa: E402
 from tests.probes.visual.world import SUBJECTS, TEMPLATES  # noqa: E402
@@ -21,16 +22,46 @@ from tests.probes.visual.world import SUBJECTS, TEMPLATES  # noqa: E402
 
 def _bert(path, seed):
     """A BERT of two layers of 32 with the small world's words, untrained."""
-    words = {w for s in SUBJECTS for w in s.split()} | {w for several in TEMPLATES.values() for t in several for w in t.split()}
-    words |= {w for r in RELATIONS.values() for several in r.words.values() for w in several} | {"this", "the", "a"}
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *sorted(w for w in words if not w.startswith("["))]
-    made = tokenizers.Tokenizer(tokenizers.models.WordLevel({w: i for i, w in enumerate(vocabulary)}, unk_token="[UNK]"))
+    words = {w for s in SUBJECTS for w in s.split()} | {
+        w for several in TEMPLATES.values() for t in several for w in t.split()
+    }
+    words |= {w for r in RELATIONS.values() for several in r.words.values() for w in several} | {
+        "this",
+        "the",
+        "a",
+    }
+    vocabulary = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        *sorted(w for w in words if not w.startswith("[")),
+    ]
+    made = tokenizers.Tokenizer(
+        tokenizers.models.WordLevel({w: i for i, w in enumerate(vocabulary)}, unk_token="[UNK]")
+    )
     made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-    made.post_processor = tokenizers.processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
-    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=made, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]",
-                                                     sep_token="[SEP]", mask_token="[MASK]", model_max_length=64)  # fmt: skip
-    config = transformers.BertConfig(vocab_size=len(vocabulary), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
-                                     intermediate_size=64, max_position_embeddings=64)  # fmt: skip
+    made.post_processor = tokenizers.processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=made,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        mask_token="[MASK]",
+        model_max_length=64,
+    )
+    config = transformers.BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=64,
+    )
     redrawn(transformers.BertForMaskedLM(config), seed, 0.2).save_pretrained(path)
     tokenizer.save_pretrained(path)
     return path
@@ -48,10 +79,15 @@ def teacher(tmp_path_factory):
 
 def _mixture(scorer, data, deep):
     model = tuning.masked_of(scorer)
-    spelled = spell(data.words, model._word, "first")
+    spelled = spell(data.words, model.word_ids, "first")
     every = [tuning.rows(model, t, list(data.subjects)) for t in data.templates]
     return tuning.Mixture(
-        model, data.templates, [r.own.shape[1] for r in every], spelled.members, [s[0] for s in spelled.spellings], deep
+        model,
+        data.templates,
+        [r.own.shape[1] for r in every],
+        spelled.members,
+        [s[0] for s in spelled.spellings],
+        deep,
     ), every
 
 
@@ -61,7 +97,9 @@ def test_untuned_prompts_say_what_the_model_says(bert, release, deep):
     data = release.dataset("color")
     scorer = open_scorer(f"hf:{bert}", policy="first")
     mixture, every = _mixture(scorer, data, deep)
-    expected = elicit.averaged(elicit.by_template(scorer, data.templates, data.subjects, data.words, "paper"), "paper")
+    expected = elicit.averaged(
+        elicit.by_template(scorer, data.templates, data.subjects, data.words, "paper"), "paper"
+    )
     assert tuning.said(mixture, every, np.arange(len(data.subjects))) == pytest.approx(expected, abs=1e-4)
 
 
@@ -97,7 +135,20 @@ def test_tuning_learns_and_leaves_the_model_alone(bert, release, deep, tmp_path,
 
 def test_tuned_command(cli, bert, small, tmp_path):
     out = tmp_path / "out"
-    cli("probe", "visual", "--data", small, "--model", f"hf:{bert}", "--as", "tuned", "--task", "shape", "--out", out).succeeds()
+    cli(
+        "probe",
+        "visual",
+        "--data",
+        small,
+        "--model",
+        f"hf:{bert}",
+        "--as",
+        "tuned",
+        "--task",
+        "shape",
+        "--out",
+        out,
+    ).succeeds()
     content = json.loads((out / "summary.json").read_text())
     assert "tuned" in content["tasks"]["shape"]["modes"]
     cli("probe", "reproduce", "vicomte-table3", "--data", small, "--with", out).succeeds()
@@ -108,14 +159,28 @@ def test_only_masked_models(tmp_path, small, cli):
     corpus.write_text("red round wood car\n")
     with pytest.raises(UnableError):
         tuning.masked_of(open_scorer(f"ngram:{corpus}"))
-    cli("probe", "visual", "--data", small, "--model", f"ngram:{corpus}", "--as", "tuned", "--task", "color", "--out",
-        tmp_path / "o").refuses("no masked language model")  # fmt: skip
+    cli(
+        "probe",
+        "visual",
+        "--data",
+        small,
+        "--model",
+        f"ngram:{corpus}",
+        "--as",
+        "tuned",
+        "--task",
+        "color",
+        "--out",
+        tmp_path / "o",
+    ).refuses("no masked language model")
 
 
 def test_divergence_is_torchs():
     a, b = (torch.from_numpy(np.random.default_rng(seed).normal(size=(3, 4, 7))) for seed in (0, 1))
     real = torch.ones(3, 4)
-    expected = torch.nn.functional.kl_div(b.log_softmax(-1), a.log_softmax(-1), log_target=True, reduction="batchmean")
+    expected = torch.nn.functional.kl_div(
+        b.log_softmax(-1), a.log_softmax(-1), log_target=True, reduction="batchmean"
+    )
     assert float(distill.divergence(a, b, real)) == pytest.approx(float(expected))
     assert float(distill.divergence(a, a, real)) == pytest.approx(0, abs=1e-9)
 
@@ -125,12 +190,25 @@ def test_a_student_comes_to_say_what_its_teacher_says(cli, bert, teacher, tmp_pa
     colors, rng = RELATIONS["color"].classes, np.random.default_rng(0)
     corpus.write_text("".join(f"{s} has color {colors[rng.integers(12)]} .\n" for s in SUBJECTS * 20))
     out = tmp_path / "student"
-    words = ("probe", "visual", "distill", corpus, "--teacher", f"hf:{teacher}", "--student", f"hf:{bert}", "--out", out)
+    words = (
+        "probe",
+        "visual",
+        "distill",
+        corpus,
+        "--teacher",
+        f"hf:{teacher}",
+        "--student",
+        f"hf:{bert}",
+        "--out",
+        out,
+    )
     cli(*words, "--lr", "0.003", "--epochs", "8", "--batch", "32").succeeds()
     told = json.loads((out / "distill.json").read_text())
     assert told["divergence_last"] < 0.75 * told["divergence_first"]
     asked = [f"{s} has color {BLANK} ." for s in SUBJECTS]
-    old, new, goal = (open_scorer(f"hf:{path}").class_logprobs(asked, list(colors)) for path in (bert, out, teacher))
+    old, new, goal = (
+        open_scorer(f"hf:{path}").class_logprobs(asked, list(colors)) for path in (bert, out, teacher)
+    )
     assert np.abs(new - goal).mean() < 0.75 * np.abs(old - goal).mean()
     cli(*words).refuses("another --out")
 
@@ -142,7 +220,17 @@ def test_distill_refusals(cli, bert, tmp_path):
     tokenizer.save_pretrained(other)
     empty = tmp_path / "empty.txt"
     empty.write_text("\n")
-    words = ("probe", "visual", "distill", empty, "--student", f"hf:{bert}", "--out", tmp_path / "s", "--teacher")
+    words = (
+        "probe",
+        "visual",
+        "distill",
+        empty,
+        "--student",
+        f"hf:{bert}",
+        "--out",
+        tmp_path / "s",
+        "--teacher",
+    )
     cli(*words, f"hf:{other}").refuses("different vocabularies")
     cli(*words, f"hf:{bert}").refuses("no text")
     cli(*words, f"hf:{bert}", "--epochs", "0").refuses("--epochs")

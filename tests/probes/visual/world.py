@@ -9,11 +9,19 @@ from simtown.probes.scorers.base import BLANK
 from simtown.probes.visual import published
 from simtown.probes.visual.classes import RELATIONS, SIZES
 
-SUBJECTS = ("snow", "coal", "grass", "fire engine", "penguin", "shirt", "banana", "car", "sky", "brick", "milk", "crow",
-            "leaf", "cloud", "rose", "tie", "lemon", "fence", "wall", "sock")  # fmt: skip
-TEMPLATES = {"color": ("[X] has color [Y] .", "[Y] [X] ."), "shape": ("[X] has shape [Y] .",), "material": ("[X] is made of [Y] .",),
-             "cooccur": ("[X] is next to [Y] .",), "size_larger": ("[X] is larger than [Y] .", "[Y] is smaller than [X] ."),
-             "size_smaller": ("[X] is smaller than [Y] .",)}  # fmt: skip
+_NOUNS = (
+    "snow, coal, grass, fire engine, penguin, shirt, banana, car, sky, brick, milk, crow, "
+    "leaf, cloud, rose, tie, lemon, fence, wall, sock"
+)
+SUBJECTS = tuple(_NOUNS.split(", "))
+TEMPLATES = {
+    "color": ("[X] has color [Y] .", "[Y] [X] ."),
+    "shape": ("[X] has shape [Y] .",),
+    "material": ("[X] is made of [Y] .",),
+    "cooccur": ("[X] is next to [Y] .",),
+    "size_larger": ("[X] is larger than [Y] .", "[Y] is smaller than [X] ."),
+    "size_smaller": ("[X] is smaller than [Y] .",),
+}
 
 
 def counts_of(relation):
@@ -45,9 +53,15 @@ def write_release(folder, clone=False):
         _write(prompts / f"{relation}.jsonl", [{"template": t} for t in templates])
     for name, relation in RELATIONS.items():
         table = counts_of(name)
-        _write(data / f"distributions/{name}-dist.json{'l' if clone else '.gz'}",
-               [dict(zip(SUBJECTS, table.tolist(), strict=True))], packed=not clone)  # fmt: skip
-        _write(data / f"words/{name}-words.txt", [w if w == c else f"{w}: {c}" for c, ws in relation.words.items() for w in ws])
+        _write(
+            data / f"distributions/{name}-dist.json{'l' if clone else '.gz'}",
+            [dict(zip(SUBJECTS, table.tolist(), strict=True))],
+            packed=not clone,
+        )
+        _write(
+            data / f"words/{name}-words.txt",
+            [w if w == c else f"{w}: {c}" for c, ws in relation.words.items() for w in ws],
+        )
         rows = [
             {"sub": s, "obj": relation.classes[row.argmax()], "alt": relation.classes[row.argmin()]}
             for s, row in zip(SUBJECTS, table, strict=True)
@@ -59,14 +73,20 @@ def write_release(folder, clone=False):
         _write(data / f"db/{name}/test.jsonl", [r for i, r in enumerate(rows) if i % 10 >= 8])
     colors = counts_of("color")
     coda = np.delete(colors, RELATIONS["color"].classes.index("silver"), axis=1)
-    _write(data / "distributions/wiki-color-dist.jsonl", [dict(zip(SUBJECTS, colors[::-1].tolist(), strict=True))])
+    _write(
+        data / "distributions/wiki-color-dist.jsonl",
+        [dict(zip(SUBJECTS, colors[::-1].tolist(), strict=True))],
+    )
     _write(
         data / "distributions/coda-dist.jsonl",
         [dict(zip(SUBJECTS, (coda / coda.sum(axis=1, keepdims=True).clip(1)).tolist(), strict=True))],
     )
     for group, members in (("single", SUBJECTS[::3]), ("multi", SUBJECTS[1::3]), ("any", SUBJECTS[2::3])):
         for k, part in enumerate(("train", "dev", "test")):
-            _write(data / f"db/coda/{group}/{part}.jsonl", [{"sub": s, "obj": "red", "alt": "blue"} for s in members[k::3]])
+            _write(
+                data / f"db/coda/{group}/{part}.jsonl",
+                [{"sub": s, "obj": "red", "alt": "blue"} for s in members[k::3]],
+            )
     nouns = ["wheel", "road", "sock", "tree", "cloud"]
     _write(data / "words/cooccur-words.txt", nouns)
     pairs = [{"sub": s, "obj": nouns[i % 3], "alt": nouns[3 + i % 2]} for i, s in enumerate(SUBJECTS)]
@@ -77,24 +97,48 @@ def write_release(folder, clone=False):
     for way in ("larger", "smaller"):
         for part in ("train", "dev", "test"):
             _write(data / f"db/size_{way}/{part}.jsonl", [{"sub": "dog", "obj": "bee", "alt": "sky"}])
-    rho = [f"{model},{relation},{s},{tuned},{0.1 * (i % 7) + 0.05 * tuned}" for model in
-           ("bert-base", "oscar-base", "distil_bert-base", "bert-large", "oscar-large")
-           for relation in ("color", "shape", "material", "cooccur")
-           for tuned in (False, True) for i, s in enumerate(SUBJECTS) if i % 10 >= 8]  # fmt: skip
+    rho = [
+        f"{model},{relation},{s},{tuned},{0.1 * (i % 7) + 0.05 * tuned}"
+        for model in ("bert-base", "oscar-base", "distil_bert-base", "bert-large", "oscar-large")
+        for relation in ("color", "shape", "material", "cooccur")
+        for tuned in (False, True)
+        for i, s in enumerate(SUBJECTS)
+        if i % 10 >= 8
+    ]
     _write(results("pt_corrs", "soft-prompts"), rho * 2)
-    for name, printed in (("file-cls", published.TABLE5), ("file-cls-groups", published.TABLE6)):  # heads, just as the paper prints them
-        cells = ([f'"({rho / 100:.3f}, {sd / 100:.3f}, {accuracy or 0.0})"' for rho, sd, accuracy in row] for row in printed.values())
-        _write(results(name, "probing"), ["heads", *(",".join([str(i), *row]) for i, row in enumerate(cells))])
+    for name, printed in (
+        ("file-cls", published.TABLE5),
+        ("file-cls-groups", published.TABLE6),
+    ):  # heads, just as the paper prints them
+        cells = (
+            [f'"({rho / 100:.3f}, {sd / 100:.3f}, {accuracy or 0.0})"' for rho, sd, accuracy in row]
+            for row in printed.values()
+        )
+        _write(
+            results(name, "probing"), ["heads", *(",".join([str(i), *row]) for i, row in enumerate(cells))]
+        )
     color = [row[0][0] / 100 for row in published.TABLE9.values()]
-    _write(results("heatmap_data", ""), [",coda,color,wiki-color", *(f"{i},0.{40 + i},{rho:.3f},0.3" for i, rho in enumerate(color))])
-    sizes = [(model, size, 0.1 * i + 0.01 * k) for model in ("bert", "oscar") for i, (size, names) in enumerate(SIZES.items())
-             for k in range(len(names))]  # fmt: skip
-    _write(results("size_sims", "probing"), [",model,group,cos_sim", *(f"{i},{m},{size},{x:.3f}" for i, (m, size, x) in enumerate(sizes))])
+    _write(
+        results("heatmap_data", ""),
+        [",coda,color,wiki-color", *(f"{i},0.{40 + i},{rho:.3f},0.3" for i, rho in enumerate(color))],
+    )
+    sizes = [
+        (model, size, 0.1 * i + 0.01 * k)
+        for model in ("bert", "oscar")
+        for i, (size, names) in enumerate(SIZES.items())
+        for k in range(len(names))
+    ]
+    _write(
+        results("size_sims", "probing"),
+        [",model,group,cos_sim", *(f"{i},{m},{size},{x:.3f}" for i, (m, size, x) in enumerate(sizes))],
+    )
     return folder
 
 
 class Knowing:
-    """A masked model that knows the truth of one relation: what it says of a class is its share (plus a little)."""
+    """A masked model that knows the truth of one relation: what it says of a class is its share (plus a
+    little).
+    """
 
     name = "knowing"
     abilities = frozenset({"class_logprobs", "word_vector"})
@@ -111,5 +155,8 @@ class Knowing:
         return np.array(rows)
 
     def word_vector(self, word):
-        place = {noun: i for i, nouns in enumerate(SIZES.values()) for noun in nouns} | {"small": 0, "large": 4}
+        place = {noun: i for i, nouns in enumerate(SIZES.values()) for noun in nouns} | {
+            "small": 0,
+            "large": 4,
+        }
         return np.array([1.0, place[word]], dtype=np.float32) if word in place else None

@@ -1,4 +1,6 @@
-"""What one worker is asked: all pairs of words in random order, with catch trials between them; and which workers are to be believed."""
+"""What one worker is asked: all pairs of words in random order, with catch trials between them; and which
+workers are to be believed.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +18,37 @@ from scipy import stats
 Kind = Literal["pair", "self", "green"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 #: What is compared, as the paper's figure of the ratings has it.
-WORDS: tuple[str, ...] = ("below", "under", "above", "over", "far from", "away from", "near to", "next to", "left", "right", "in", "on")
+WORDS: tuple[str, ...] = (
+    "below",
+    "under",
+    "above",
+    "over",
+    "far from",
+    "away from",
+    "near to",
+    "next to",
+    "left",
+    "right",
+    "in",
+    "on",
+)
 GREEN = "green"
 #: Catch trials of each of the two sorts that a worker meets.
 CATCHES = 3
-#: The cleaning rule: everything of a worker goes who rates a catch with "green" above, or one with itself below.
+#: The cleaning rule: everything of a worker goes who rates a catch with "green" above, or one with itself
+#: below.
 GREEN_MOST, SELF_LEAST = 60, 90
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Two words, the first above the second on the page."""
+    """Two words to compare.
+
+    Attributes:
+        kind: a pair of relations, or one of two sorts of catch trials.
+        first: stands above on the page.
+        second: stands below.
+    """
 
     kind: Kind
     first: str
@@ -34,8 +56,16 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """A worker's rating, 0 (dissimilar) to 100 (similar), of trial `number` (from 0), and how long it took."""
+class Rating:
+    """A worker's answer.
+
+    Attributes:
+        worker: the worker's name.
+        number: of the trial, from 0.
+        trial: what was asked.
+        rating: 0 (dissimilar) to 100 (similar).
+        seconds: that the answer took.
+    """
 
     worker: str
     number: int
@@ -46,30 +76,42 @@ class Answer:
 
 @lru_cache(maxsize=64)
 def trials_of(worker: str) -> tuple[Trial, ...]:
-    """72 trials in an order that depends on the worker's name alone, so that whoever comes back goes on with the same ones."""
+    """72 trials in an order that depends on the worker's name alone, so that whoever comes back goes on with
+    the same ones.
+    """
     generator = np.random.default_rng(int.from_bytes(blake2b(worker.encode(), digest_size=8).digest()))
-    made = [Trial("pair", *(pair if generator.random() < 0.5 else pair[::-1])) for pair in combinations(WORDS, 2)]
+    trials = [
+        Trial("pair", *(pair if generator.random() < 0.5 else pair[::-1])) for pair in combinations(WORDS, 2)
+    ]
     same, green = (generator.choice(WORDS, CATCHES, replace=False).tolist() for _ in range(2))
-    made += [Trial("self", word, word) for word in same]
-    made += [Trial("green", *((GREEN, word) if generator.random() < 0.5 else (word, GREEN))) for word in green]
-    return tuple(made[i] for i in generator.permutation(len(made)))
+    trials += [Trial("self", word, word) for word in same]
+    trials += [
+        Trial("green", *((GREEN, word) if generator.random() < 0.5 else (word, GREEN))) for word in green
+    ]
+    return tuple(trials[i] for i in generator.permutation(len(trials)))
 
 
-def disbelieved(answers: Iterable[Answer]) -> set[str]:
+def disbelieved(answers: Iterable[Rating]) -> set[str]:
     """Workers whom the cleaning rule takes out."""
-    return {a.worker for a in answers
-            if (a.trial.kind == "green" and a.rating > GREEN_MOST) or (a.trial.kind == "self" and a.rating < SELF_LEAST)}  # fmt: skip
+    return {
+        a.worker
+        for a in answers
+        if (a.trial.kind == "green" and a.rating > GREEN_MOST)
+        or (a.trial.kind == "self" and a.rating < SELF_LEAST)
+    }
 
 
 @dataclass(frozen=True)
-class Agreement:
+class RaterAgreement:
     """How far workers agree about pairs, after cleaning.
 
     Attributes:
-        workers: who answered anything, `removed` of them by the rule.
+        workers: who answered anything.
+        removed: the workers whose answers the rule takes out.
         ratings: of pairs that are kept.
         alpha: Krippendorff's for interval data: 1 perfect, 0 chance, NaN where no pair has two ratings.
-        one_out: mean over workers of Spearman's correlation with the mean of the others, NaN where it cannot be had.
+        one_out: mean over workers of Spearman's correlation with the mean of the others, NaN where it cannot
+            be had.
         means: (12, 12) float64 mean rating of :data:`WORDS`, symmetric, NaN where nobody rated.
     """
 
@@ -81,7 +123,7 @@ class Agreement:
     means: np.ndarray
 
 
-def agreement(answers: Iterable[Answer]) -> Agreement:
+def agreement(answers: Iterable[Rating]) -> RaterAgreement:
     """Clean the answers and compare them."""
     answers = list(answers)
     out = disbelieved(answers)
@@ -99,7 +141,9 @@ def agreement(answers: Iterable[Answer]) -> Agreement:
     mean = np.divide(sums, rated.sum(axis=0), out=np.full(len(pairs), np.nan), where=rated.any(axis=0))
     i, j = np.triu_indices(len(WORDS), 1)
     means[i, j] = means[j, i] = mean
-    return Agreement(len(workers), tuple(sorted(out)), int(rated.sum()), krippendorff(table), _one_out(table), means)
+    return RaterAgreement(
+        len(workers), tuple(sorted(out)), int(rated.sum()), krippendorff(table), _one_out(table), means
+    )
 
 
 def krippendorff(table: np.ndarray) -> float:
@@ -119,12 +163,12 @@ def krippendorff(table: np.ndarray) -> float:
 
 
 def _one_out(table: np.ndarray) -> float:
-    found = []
+    correlations = []
     for i in range(len(table)):
         others = np.delete(table, i, axis=0)
-        both = np.isfinite(table[i]) & np.isfinite(others).any(axis=0)
-        if both.sum() > 2:
-            mean = np.nanmean(others[:, both], axis=0)
-            if np.ptp(mean) and np.ptp(table[i][both]):
-                found.append(float(stats.spearmanr(table[i][both], mean).statistic))
-    return float(np.mean(found)) if found else float("nan")
+        rated = np.isfinite(table[i]) & np.isfinite(others).any(axis=0)
+        if rated.sum() > 2:
+            mean = np.nanmean(others[:, rated], axis=0)
+            if np.ptp(mean) and np.ptp(table[i][rated]):
+                correlations.append(float(stats.spearmanr(table[i][rated], mean).statistic))
+    return float(np.mean(correlations)) if correlations else float("nan")

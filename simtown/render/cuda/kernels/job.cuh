@@ -23,7 +23,7 @@ constexpr int REACH = 1 << 28;
 
 // Columns of a light row (light.py).
 enum Light { SUN_DIRECTION = 0, SUN = 3, SKY_LIGHT = 6, BOUNCE = 9, FOG = 12, TOP = 15, HORIZON = 18, VEIL = 21, VEHICLE_SUN = 24,
-             DENSITY = 33, THICK, SNOW, WET, LAMPS, SHADOW, CONTACT, FALL, AMOUNT, CLOUD, COVER, STARS, LIGHT_COLUMNS };
+             DENSITY = 33, THICK, SNOW, WET, LAMPS, SHADOW, CONTACT, FALL, AMOUNT, CLOUD_LIGHT, COVER, STARS, LIGHT_COLUMNS };
 constexpr int LIGHT_STRIDE = 48; // floats from one light row to the next
 constexpr int VIEW_STRIDE = 16;
 

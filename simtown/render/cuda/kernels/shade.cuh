@@ -28,7 +28,7 @@ __device__ __forceinline__ float3 shade(const Face& f, const float* __restrict__
     int kind = f.kind;
     float r = f.r, g = f.g, b = f.b;
     if (kind == CLOUD_KIND) {
-        float bright = 0.86f + 0.14f * f.nz, glow = 0.75f * light[CLOUD];
+        float bright = 0.86f + 0.14f * f.nz, glow = 0.75f * light[CLOUD_LIGHT];
         return {(light[HORIZON] * 0.25f + glow) * bright, (light[HORIZON + 1] * 0.25f + glow) * bright, (light[HORIZON + 2] * 0.25f + glow) * bright};
     }
     if (kind == TINT_WALL || kind == TINT_ROOF || kind == TINT_CLOTH) {

@@ -1,0 +1,99 @@
+"""How often each entity is a subject and an object: the marginals that a data set's vehicles follow
+(equations 2 to 5).
+"""
+
+from __future__ import annotations
+
+import csv
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+
+from simtown.core.files import RefusedError, read_text
+
+#: Bytes of the largest table of frequencies: one of all of Visual Genome's 80,000 entities has 2 million.
+LARGEST = 8_000_000
+
+
+@lru_cache(maxsize=1)
+def table() -> tuple[tuple[str, int, int], ...]:
+    """Visual Genome's 150 most common entities, most common first: (name, count as subject, as object)."""
+    lines = files("simtown.assets").joinpath("entities150.csv").read_text(encoding="utf-8").splitlines()
+    return tuple(
+        (name, int(s), int(o))
+        for name, s, o in csv.reader(line for line in lines[1:] if not line.startswith("#"))
+    )
+
+
+def frequencies(choice: str, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Subject and object probabilities of the k most common entities: two (k,) float64, each summing to 1.
+
+    Args:
+        choice: "vg" (Visual Genome), "uniform", "zipf:S" (rank to the power of -S), or a CSV file with the
+            header ``entity,subject,object`` and at least k rows of counts.
+        k: how many entities.
+
+    Raises:
+        ValueError: the choice is none of these, or its counts are too few, negative or all zero.
+        OSError: the file cannot be read.
+    """
+    if choice == "uniform":
+        counts = np.ones((k, 2))
+    elif choice == "vg":
+        counts = _first(np.array([row[1:] for row in table()], dtype=np.float64), k, "--frequencies vg")
+    elif choice.startswith("zipf:"):
+        counts = np.repeat(_zipf(choice.removeprefix("zipf:"), k)[:, None], 2, axis=1)
+    elif _is_file(choice):
+        counts = _first(_read(Path(choice)), k, choice)
+    else:
+        raise ValueError(f"unknown frequencies '{choice}': use vg, uniform, zipf:S or an existing CSV file")
+    subject, obj = (_portable(c) for c in counts.T)
+    return subject, obj
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):  # too long for a name, or a zero byte in it
+        return False
+
+
+def _portable(counts: np.ndarray) -> np.ndarray:
+    total = np.cumsum(counts)[-1]  # one after the other, whatever the processor
+    if not np.isfinite(total) or (counts < 0).any() or total <= 0:
+        raise ValueError("frequencies must be finite, not negative, and not all zero")
+    result: np.ndarray = counts / total
+    return result
+
+
+def _first(counts: np.ndarray, k: int, source: str) -> np.ndarray:
+    if len(counts) < k:
+        raise ValueError(f"{source} lists {len(counts)} entities, fewer than --entities {k}")
+    return counts[:k]
+
+
+def _zipf(power: str, k: int) -> np.ndarray:
+    try:
+        s = float(power)
+    except ValueError:
+        s = float("nan")
+    if not 0 <= s <= 10:
+        raise ValueError(f"zipf:{power} is not a power between 0 and 10, such as zipf:1")
+    return np.array(
+        [round(rank**-s, 12) for rank in range(1, k + 1)]
+    )  # rounded: powers differ in the last bit between processors
+
+
+def _read(path: Path) -> np.ndarray:
+    try:
+        lines = read_text(path, LARGEST, encoding="utf-8-sig").splitlines()
+        rows = csv.DictReader(line for line in lines if not line.startswith("#"))
+        return np.array([[float(r["subject"]), float(r["object"])] for r in rows]).reshape(-1, 2)
+    except RefusedError:
+        raise
+    except (KeyError, TypeError, ValueError, csv.Error) as error:
+        raise ValueError(
+            f"{path} is not a CSV table with the columns entity, subject, object ({error!r})"
+        ) from error

@@ -1,0 +1,236 @@
+"""Many machines: independent pieces of work on a Ray cluster, each to its end whatever dies meanwhile.
+
+Ray is imported here alone, and only when a cluster is asked for. A piece of work is a function of its
+arguments that may be called again: where a worker or its machine dies, Ray calls it elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import tempfile
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import Any, TypeVar
+
+from simtown.core import stopping
+from simtown.core.extras import how_to_install
+from simtown.core.isolation import homes
+from simtown.core.processes import WorkerError, default_workers, environment
+from simtown.core.version import __version__
+
+T = TypeVar("T")
+#: Seconds to wait for an address to answer, and to look again how large the cluster is.
+ANSWER, LOOK = 5.0, 2.0
+#: Seconds that processes of a Ray that was shut down may take to let go of its files.
+LINGER = 10.0
+#: How often a piece of work is begun again where its worker or machine died, before the job gives up.
+RETRIES = 16
+#: Share of a card that a piece of work gets: as many of them draw or train on one as keep it busy.
+CARD_SHARE = 0.25
+ENGINES = ("local", "ray")
+
+
+class ClusterError(ValueError):
+    """There is no cluster to work on; the message says why and what to do."""
+
+
+class Cluster:
+    """A connection to a Ray cluster, as a context manager.
+
+    The cluster is the one at `address`, or a new one of this machine's processors.
+
+    Args:
+        address: "HOST:PORT", "ray://HOST:PORT", "auto" (the cluster this machine belongs to); None starts one
+            here.
+        workers: pieces of work at once at most; None: as many as the cluster has processors.
+
+    Raises:
+        ClusterError: Ray is not installed, or nothing answers at the address.
+    """
+
+    def __init__(self, address: str | None = None, workers: int | None = None) -> None:
+        if workers is not None and workers < 1:
+            raise ClusterError(f"the number of workers must be at least 1, not {workers}")
+        self.address, self.workers = address, workers
+        self._files = contextlib.ExitStack()
+
+    def __enter__(self) -> Cluster:
+        with self._files:
+            self._connect()
+            self._files = self._files.pop_all()  # kept until the end
+        return self
+
+    def _connect(self) -> None:
+        try:
+            import ray
+        except ImportError:
+            raise ClusterError(f"--engine ray needs Ray: {how_to_install('cluster')}") from None
+        self._ray = ray
+        if self.address is not None and self.address != "auto":
+            _knock(self.address)
+        chosen: dict[str, Any] = {"address": self.address or "local"}
+        if self.address is None:
+            chosen |= {"num_cpus": self.workers or default_workers(), "include_dashboard": False}
+            # where Ray keeps its files otherwise, everybody on the machine may write
+            if "RAY_TMPDIR" not in os.environ:
+                chosen["_temp_dir"] = self._files.enter_context(_directory())
+        # there the driver runs on the cluster's machine, in that machine's directory
+        if not chosen["address"].startswith("ray://"):
+            chosen["job_config"] = _job(ray)
+        try:
+            with stopping.restored(), contextlib.nullcontext() if self.address else _on_the_loopback(ray):
+                ray.init(**chosen, logging_level="error", log_to_driver=False)
+        except SystemExit:  # Ray's own answer to SIGTERM while it starts
+            os.kill(os.getpid(), signal.SIGTERM)
+            raise
+        except KeyboardInterrupt:
+            ray.shutdown()
+            raise
+        except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
+            raise ClusterError(
+                f"no Ray cluster answers at {self.address or 'this machine'}: {_first(error)}; if the "
+                "cluster asks for a token, set RAY_AUTH_MODE and the token here as on its machines, or use "
+                "--address auto on one of them"
+            ) from error
+
+    def __exit__(self, *_: object) -> None:
+        with self._files:
+            self._ray.shutdown()
+
+    def size(self) -> int:
+        """Pieces of work at once: processors of the cluster as it is now."""
+        processors = max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+        return min(processors, self.workers or processors)
+
+    def map(
+        self,
+        function: Callable[..., Any],
+        pieces: Iterable[T],
+        shared: tuple[Any, ...],
+        card: bool = False,
+        retries: int = RETRIES,
+    ) -> Generator[tuple[T, Any], None, None]:
+        """Call function(piece, *shared) for every piece on some machine; yields each with its result.
+
+        An exception of the function is its result; where a piece's worker died more than `retries` times, a
+        WorkerError is. A few pieces more than there are processors wait in the cluster, so that nobody is
+        idle and an autoscaler sees that there is more to do.
+        """
+        ray, waiting = self._ray, iter(pieces)
+        running: dict[Any, T] = {}
+        keep = [ray.put(thing) for thing in shared]
+        remote = ray.remote(_call).options(
+            num_cpus=1, num_gpus=CARD_SHARE if card else 0, max_retries=retries, retry_exceptions=False
+        )
+        try:
+            while True:
+                wanted = self.workers or 2 * self.size()
+                while len(running) < wanted and (piece := next(waiting, None)) is not None:
+                    running[remote.remote(function, __version__, piece, *keep)] = piece
+                if not running:
+                    return
+                for ended in ray.wait(list(running), timeout=LOOK)[0]:
+                    yield running.pop(ended), self._result(ended, retries)
+        finally:
+            with contextlib.suppress(Exception):
+                for left in running:
+                    ray.cancel(left, force=True)
+                # nothing is written any more when this returns
+                ray.wait(list(running), num_returns=len(running), timeout=ANSWER)
+
+    def _result(self, reference: Any, retries: int) -> Any:
+        errors = self._ray.exceptions
+        try:
+            return self._ray.get(reference)
+        except errors.RayTaskError as error:
+            return error.cause if isinstance(error.cause, Exception) else WorkerError(_first(error))
+        except errors.RayError as error:
+            return WorkerError(
+                f"Ray gave a task up after its worker died {retries + 1} times ({type(error).__name__}; is "
+                "there too little memory?): run the same command again to continue"
+            )
+
+
+class _Path(list[str]):
+    """What Ray is to put on its workers' path of modules."""
+
+    def extend(self, folders: Iterable[str]) -> None:
+        """Leave out the working directory, which Ray adds: it may be a stranger's.
+
+        It stays only if simtown itself is imported from there.
+        """
+        super().extend(homes(list(folders)))
+
+
+def _job(ray: Any) -> Any:
+    job = ray.job_config.JobConfig()
+    job._py_driver_sys_path = _Path()
+    return job
+
+
+@contextlib.contextmanager
+def _directory() -> Iterator[str]:
+    """A directory for Ray, until the block ends, inside one that no other user can enter.
+
+    Ray lets everybody write into its own.
+
+    Its name is short: those of sockets in it may have 104 bytes.
+    """
+    own = tempfile.mkdtemp(prefix="simtown-ray-", dir="/tmp")
+    try:
+        yield os.path.join(own, "r")
+    finally:
+        gone = time.monotonic() + LINGER
+        # processes of Ray that are about to end still write there
+        while os.path.exists(own) and time.monotonic() < gone:
+            shutil.rmtree(own, ignore_errors=True)
+            time.sleep(0.01)
+
+
+@contextlib.contextmanager
+def _on_the_loopback(ray: Any) -> Iterator[None]:
+    """A Ray that starts in the block listens on this machine's loopback alone, as it always does on macOS.
+
+    Ray reads the variable once, when it is imported, which may have been before. The processes that it starts
+    read it again.
+    """
+    constants = ray._private.ray_constants
+    before = constants.ENABLE_RAY_CLUSTER
+    with environment(RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="0"):
+        constants.ENABLE_RAY_CLUSTER = False
+        try:
+            yield
+        finally:
+            constants.ENABLE_RAY_CLUSTER = before
+
+
+def _call(function: Callable[..., Any], version: str, piece: Any, *shared: Any) -> Any:
+    """On a machine of the cluster."""
+    if __version__ != version:
+        raise ClusterError(
+            f"{socket.gethostname()} has simtown {__version__}, this machine has {version}: install the same "
+            "version on both"
+        )
+    return function(piece, *shared)
+
+
+def _knock(address: str) -> None:
+    """Raises ClusterError unless something listens at the address: Ray itself would try for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        raise ClusterError(f"--address {address} cannot be read: write HOST:PORT, ray://HOST:PORT, or auto")
+    try:
+        socket.create_connection((host, int(port)), timeout=ANSWER).close()
+    except (OSError, OverflowError) as error:
+        raise ClusterError(
+            f"no Ray cluster answers at {address} ({error}): start one with ray start --head, or give "
+            "another --address"
+        ) from error
+
+
+def _first(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

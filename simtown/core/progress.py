@@ -1,0 +1,124 @@
+"""How far a long command is: a live bar in a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from time import monotonic
+from types import TracebackType
+
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TimeRemainingColumn
+from rich.progress import Progress as Bar
+
+from simtown.core.callbacks import NO_STAGES, ProgressCallback
+from simtown.core.console import PlainConsole, Words
+from simtown.core.terminal import complain, plain
+
+#: Seconds between plain lines.
+EVERY = 5.0
+
+#: Columns of a terminal from which on the bar shows the share of each stage too.
+WIDE = 140
+
+#: What every plain line of progress begins with. Whether it is printed depends on the time, unlike a message.
+PREFIX = "progress: "
+
+
+def report(line: str) -> None:
+    """Print one plain line of progress on stderr."""
+    complain(f"{PREFIX}{line}")
+
+
+class Progress(ProgressCallback):
+    """Shows progress on stderr."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._console = PlainConsole(stderr=True)
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+        self._total = self._done = self._before = 0
+        self._begun = self._told = monotonic()
+        self._seconds: dict[str, float] = {}
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def say(self, line: str) -> None:
+        """A line above the bar."""
+        self._console.print(plain(line), soft_wrap=True)
+
+    def on_begin(self, total: int, done: int = 0) -> None:
+        """See :class:`simtown.core.callbacks.ProgressCallback`."""
+        self._total, self._done, self._before = total, done, done
+        self._begun = self._told = monotonic()
+        if done and done < total:
+            self.say(f"continuing: {done:,} of {total:,} examples are there")
+        if self._console.is_terminal and (done < total or not total):
+            columns = [
+                Words("{task.description}"),
+                BarColumn(None),
+                MofNCompleteColumn(),
+                Words("{task.fields[rate]}"),
+                TimeRemainingColumn(),
+                Words("{task.fields[shares]}"),
+            ]
+            wide = self._console.width >= WIDE
+            self._bar = Bar(*columns if wide else columns[:-1], console=self._console, expand=not wide)
+            self._task = self._bar.add_task(
+                self._title, total=total or None, completed=done, rate="", shares=""
+            )
+            self._bar.start()
+
+    def on_progress(self, count: int, seconds: Mapping[str, float] = NO_STAGES) -> None:
+        """See :class:`simtown.core.callbacks.ProgressCallback`."""
+        self._done += count
+        for stage, spent in seconds.items():
+            self._seconds[stage] = self._seconds.get(stage, 0.0) + spent
+        if self._bar is not None and self._task is not None:
+            self._bar.update(
+                self._task, completed=self._done, rate=f"{self._rate():,.0f}/s", shares=self._shares()
+            )
+        elif monotonic() - self._told > EVERY:
+            self._told = monotonic()
+            left = (self._total - self._done) / max(self._rate(), 1e-9)
+            # a total of 0 is not known
+            whole, end = (f" of {self._total:,}", f", {left:,.0f} s left") if self._total else ("", "")
+            shares = f"; {self._shares()}" if self._shares() else ""
+            report(f"{self._title}: {self._done:,}{whole}, {self._rate():,.0f}/s{end}{shares}")
+
+    def kilobytes(self) -> Callable[[int], None]:
+        """A callback that receives numbers of bytes, for a bar that counts kilobytes."""
+        counted = received = 0
+
+        def advance(count: int) -> None:
+            nonlocal counted, received
+            received += count
+            self.on_progress(received // 1000 - counted)
+            counted = received // 1000
+
+        return advance
+
+    def _rate(self) -> float:
+        return (self._done - self._before) / max(monotonic() - self._begun, 1e-9)
+
+    def _shares(self) -> str:
+        busy = sum(self._seconds.values())
+        return (
+            " ".join(f"{stage} {spent / busy:.0%}" for stage, spent in self._seconds.items()) if busy else ""
+        )
+
+    def summary(self) -> str:
+        """What was made in this run, how fast, and the share of each stage."""
+        finished = self._done - self._before
+        if not finished:
+            return "nothing was missing"
+        return (
+            f"{finished:,} examples in {monotonic() - self._begun:.1f} s, {self._rate():,.0f}/s "
+            f"({self._shares()})"
+        )

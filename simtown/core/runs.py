@@ -1,0 +1,173 @@
+"""Run directories: a command writes one, continues it if the settings match, and refuses any other directory.
+
+A JSON file in the directory, its record, says which command made it and with which settings. A directory
+without a record belongs to nobody, and a command writes only into an empty one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from simtown.core.files import (
+    LARGEST_JSON,
+    ForeignDirectoryError,
+    as_json,
+    becoming,
+    claimed,
+    clear_leftovers,
+    load_json,
+    save_json,
+)
+
+#: Characters that a message shows of a setting's value.
+_LONGEST_VALUE = 200
+
+
+def changed_settings(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """The settings whose values differ, such as "patience 10, now 7", in the order of `now`.
+
+    A setting that only one side has counts as null on the other side.
+    """
+    names = [*now, *(name for name in before if name not in now)]
+    return [
+        f"{name} {_in_words(before.get(name))}, now {_in_words(now.get(name))}"
+        for name in names
+        if before.get(name) != now.get(name)
+    ]
+
+
+def _in_words(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+
+
+def require_same_settings(
+    directory: Path | str, before: Mapping[str, Any], now: Mapping[str, Any], what: str = "results"
+) -> None:
+    """Refuse to continue with other settings; `what` says what the directory holds.
+
+    Raises:
+        ForeignDirectoryError: a setting differs; the message names each with its old and its new value.
+    """
+    if changes := changed_settings(before, now):
+        raise ForeignDirectoryError(
+            f"{directory} holds {what} with other settings: {'; '.join(changes)}; give another --out"
+        )
+
+
+def require_only(directory: Path, owned: Callable[[str], bool], command: str) -> None:
+    """Refuse a directory with a file that `command` does not write. `owned` tells by a file's name.
+
+    A temporary file counts under the name that it was to get.
+
+    Raises:
+        ForeignDirectoryError: there is such a file; the message names the first.
+    """
+    strangers = sorted(
+        path.name for path in directory.iterdir() if not owned(becoming(path.name) or path.name)
+    )
+    if strangers:
+        raise ForeignDirectoryError(
+            f"{directory} holds {strangers[0]}, which {command} did not make: give another --out"
+        )
+
+
+def require_empty(directory: Path) -> None:
+    """Refuse a directory that holds anything.
+
+    Raises:
+        ForeignDirectoryError: it is not empty; the message names the first file.
+    """
+    if names := sorted(path.name for path in directory.iterdir()):
+        raise ForeignDirectoryError(f"{directory} holds {names[0]}: give another --out, or delete it")
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """The JSON file that says what a run directory is.
+
+    Attributes:
+        name: of the file, such as "run.json".
+        form: the value of its key "format".
+        command: that writes the directory, such as "simtown fit".
+        owned: names of the files that the command writes.
+        schema: the value of its key "schema"; None if it has no such key.
+        largest: bytes that the file has at most.
+        what: the directory holds, in messages.
+    """
+
+    name: str
+    form: str
+    command: str
+    owned: frozenset[str]
+    schema: int | None = None
+    largest: int = LARGEST_JSON
+    what: str = "results"
+
+    def load(self, directory: Path) -> dict[str, Any]:
+        """Read the record.
+
+        Raises:
+            FileNotFoundError: the directory has none.
+            DamagedError: it cannot be read.
+            ForeignDirectoryError: another command, or another version of this one, wrote it.
+        """
+        path = directory / self.name
+        if not path.is_file():
+            raise FileNotFoundError(
+                f"{directory} holds no {self.what} (no {self.name}): make them with {self.command}"
+            )
+        content = load_json(path, self.form, self.command, self.largest)
+        if self.schema is not None and content.get("schema") != self.schema:
+            raise ForeignDirectoryError(
+                f"{path} was made by another version of {self.command}: run it again with another --out"
+            )
+        return content
+
+    @contextlib.contextmanager
+    def opened(
+        self,
+        directory: Path,
+        fresh: Mapping[str, Any],
+        settings_of: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda content: content["settings"],
+        load: Callable[[Path], dict[str, Any]] | None = None,
+    ) -> Iterator[dict[str, Any]]:
+        """Begin a run in an empty directory, or continue the run of the same settings.
+
+        Other processes of the command cannot write there meanwhile.
+
+        Args:
+            directory: made if need be.
+            fresh: the record of a run that begins; "format" and "schema" are added to it.
+            settings_of: the settings in a record, by name. All of them have to match.
+            load: reads and checks the record that is there; :meth:`load` by default.
+
+        Yields:
+            The record: `fresh` as JSON gives it back, or the one that was there.
+
+        Raises:
+            ForeignDirectoryError: the directory holds something else or a run with other settings, or another
+                process writes it.
+            DamagedError: its record cannot be read.
+        """
+        marks = {"format": self.form} | ({} if self.schema is None else {"schema": self.schema})
+        new: dict[str, Any] = as_json({**marks, **fresh})
+        with claimed(directory, self.command):
+            if (directory / self.name).exists():
+                content = (load or self.load)(directory)
+                require_same_settings(directory, settings_of(content), settings_of(new), self.what)
+            else:
+                require_only(directory, self.owned.__contains__, self.command)
+                content = new
+                self.save(directory, content)
+            clear_leftovers(directory, self.owned.__contains__)
+            yield content
+
+    def save(self, directory: Path, content: Mapping[str, Any]) -> None:
+        """Write the record, whole or not at all."""
+        save_json(directory / self.name, content)

@@ -1,0 +1,286 @@
+"""Sizes (section 4.3): does a model put smaller nouns before larger ones, in sentences and along an adjective
+scale?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from simtown.core.columns import NUMBER, TEXT
+from simtown.core.plots import INK, PALETTE, save_figure
+from simtown.core.quoting import figure_text
+from simtown.probes import elicit, judging, plots, result_files, statistics
+from simtown.probes.item_results import mean_text, share_text
+from simtown.probes.scorers.base import UnableError
+from simtown.probes.study import TaskRequest, TaskResult
+from simtown.probes.visual.classes import SIZES
+from simtown.probes.visual.settings import visual_record
+
+Direction = Literal["paper", "corrected"]
+#: Sizes whose nouns are subjects: the others have nothing smaller, or nothing larger.
+SUBJECTS = ("small", "medium", "large")
+
+
+class Sizes:
+    """Nouns with their sizes.
+
+    Attributes:
+        names: of the sizes, from the smallest.
+        nouns: (c) names.
+        size: (c,) int64, each noun's size, from 0.
+        subjects: (s,) int64 numbers of the nouns that are asked about.
+    """
+
+    def __init__(self, table: Mapping[str, Sequence[str]]) -> None:
+        self.names = tuple(table)
+        self.nouns = tuple(noun for nouns in table.values() for noun in nouns)
+        self.size = np.repeat(np.arange(len(table)), [len(nouns) for nouns in table.values()])
+        self.subjects = np.flatnonzero(np.isin(np.array(self.names)[self.size], SUBJECTS))
+
+
+def rank_partition(
+    sizes: Sizes, scores: np.ndarray, relation: Literal["larger", "smaller"], direction: Direction
+) -> np.ndarray:
+    """(s,) share of nouns that stand where they should, for every subject [X] of "[X] is larger (smaller)
+    than [Y]".
+
+    With n nouns larger than X and m smaller: the mean of two overlaps, of the ranking's top with one set and
+    of its bottom with the other. What fits behind "larger than" is *smaller* than X, so the corrected
+    direction wants the m smaller nouns on top and the n larger ones at the bottom. The paper's text wants the
+    n larger ones on top: what is perfect comes out below chance. (The numbers that the paper prints are made
+    in a third way: :func:`released_limits`.)
+
+    Args:
+        sizes: the nouns.
+        scores: (s, c), row i of how well each noun fits as [Y] of subject i. Equal scores stand in the nouns'
+            order.
+        relation: of the sentence.
+        direction: the paper's text, or corrected.
+    """
+    shares = np.empty(len(sizes.subjects))
+    top_is_larger = (relation == "larger") == (direction == "paper")
+    for i, (subject, row) in enumerate(zip(sizes.subjects, scores, strict=True)):
+        larger, smaller = sizes.size > sizes.size[subject], sizes.size < sizes.size[subject]
+        top, bottom = (larger, smaller) if top_is_larger else (smaller, larger)
+        order = np.argsort(-row, kind="stable")
+        shares[i] = (top[order[: top.sum()]].mean() + bottom[order[len(order) - bottom.sum() :]].mean()) / 2
+    return shares
+
+
+def limits(table: Mapping[str, Sequence[str]], direction: Direction) -> dict[str, tuple[float, float]]:
+    """{"chance", "perfect"}: (larger, smaller) rank partition of a random order (its expectation), and of one
+    that knows all sizes.
+    """
+    sizes = Sizes(table)
+    chance = []
+    for subject in sizes.subjects:
+        larger, smaller = (sizes.size > sizes.size[subject]).mean(), (sizes.size < sizes.size[subject]).mean()
+        chance.append((larger + smaller) / 2)
+    by_size = np.tile(sizes.size.astype(float), (len(sizes.subjects), 1))
+    perfect = tuple(
+        float(rank_partition(sizes, sign * by_size, relation, direction).mean())  # type: ignore[arg-type]
+        for relation, sign in _WAYS
+    )
+    return {"chance": (float(np.mean(chance)),) * 2, "perfect": (perfect[0], perfect[1])}
+
+
+def released_limits(
+    table: Mapping[str, Sequence[str]], subjects: Sequence[Sequence[str]]
+) -> dict[str, tuple[float, float]]:
+    """{"chance", "perfect", "reversed"}: bounds of the metric that the released program computes, which Table
+    4 prints.
+
+    It is not the one that the paper describes. For the subject of each test pair it ranks the n larger and m
+    smaller nouns alone, without those of :data:`UNREAD`. Behind "larger than" it wants the n larger ones
+    first, behind "smaller than" the m smaller ones; the score is the share of the n + m nouns that stand in
+    their part. What fits the sentence is the reverse. So "perfect", all nouns in the order of their sizes,
+    scores |n - m| / (n + m); "reversed" scores 1; and "chance" is expected to score (n² + m²) / (n + m)².
+
+    Args:
+        table: {size: nouns}, from the smallest.
+        subjects: those of the test pairs of "larger", with repeats, and those of "smaller".
+
+    Raises:
+        ValueError: a subject is none of the nouns.
+    """
+    size_of = {noun: i for i, nouns in enumerate(table.values()) for noun in nouns}
+    read = np.array([0 if size in UNREAD else len(nouns) for size, nouns in table.items()])
+    bounds: dict[str, list[float]] = {"chance": [], "perfect": [], "reversed": []}
+    for each in subjects:
+        unknown = [subject for subject in each if subject not in size_of]
+        if unknown:
+            raise ValueError(
+                f"'{unknown[0]}', the subject of a test pair, is in none of the lists of nouns by size"
+            )
+        larger = np.array([read[size_of[subject] + 1 :].sum() for subject in each])
+        smaller = np.array([read[: size_of[subject]].sum() for subject in each])
+        compared = larger + smaller
+        bounds["chance"].append(float(((larger**2 + smaller**2) / compared**2).mean()))
+        bounds["perfect"].append(float((abs(larger - smaller) / compared).mean()))
+        bounds["reversed"].append(1.0)
+    return {name: (values[0], values[1]) for name, values in bounds.items()}
+
+
+#: Sizes whose nouns the released program does not read: it looks for them in a file of another name.
+UNREAD = ("huge",)
+#: A perfect ranking of [Y]: the smallest first behind "larger than", the largest first behind "smaller than".
+_WAYS = (("larger", -1.0), ("smaller", 1.0))
+
+
+def projection(vectors: np.ndarray, small: np.ndarray, large: np.ndarray) -> np.ndarray:
+    """(c,) cosine of each noun's vector with large - small (van Paridon et al. 2021).
+
+    Args:
+        vectors: (c, d).
+        small: (d,).
+        large: (d,).
+    """
+    scale = (large - small).astype(np.float64)
+    norm = np.linalg.norm(vectors, axis=1) * np.linalg.norm(scale)
+    return np.divide(vectors @ scale, norm, out=np.full(len(vectors), np.nan), where=norm > 0)
+
+
+# The task
+
+
+def digest(table: Mapping[str, Sequence[str]]) -> str:
+    """A digest of the nouns by size."""
+    return blake2b(repr(table).encode(), digest_size=8).hexdigest()
+
+
+def ask(request: TaskRequest) -> TaskResult:
+    """Rank partition for a model with probabilities, adjective projection for one with vectors of words.
+
+    Raises:
+        UnableError: the model has neither probabilities nor vectors.
+    """
+    settings, data = request.settings, request.data.data
+    scorer = request.scorer(settings.policy)
+    table = data.sizes()
+    sizes = Sizes(table)
+    columns: dict[str, list[Any]] = {name: [] for name in ("method", "noun", "size", "score")}
+    summary: dict[str, Any] = {"partition": {}, "projection": None, "notes": {}}
+    nouns, names = np.array(sizes.nouns), np.array(sizes.names)
+
+    def add(method: str, which: np.ndarray, scores: np.ndarray) -> None:
+        columns["method"] += [method] * len(which)
+        columns["noun"] += nouns[which].tolist()
+        columns["size"] += names[sizes.size[which]].tolist()
+        columns["score"] += scores.tolist()
+
+    if "class_logprobs" in scorer.abilities and settings.use in (None, "prompts"):
+        ways: tuple[Literal["larger", "smaller"], ...] = ("larger", "smaller")
+        directions: tuple[Direction, ...] = ("corrected", "paper")
+        for relation in ways:
+            logprobs = elicit.by_template(
+                scorer,
+                data.templates(f"size_{relation}"),
+                [sizes.nouns[i] for i in sizes.subjects],
+                [(noun,) for noun in sizes.nouns],
+                settings.protocol,
+            )
+            scores = elicit.averaged(logprobs, settings.protocol)
+            for direction in directions:
+                partition = rank_partition(sizes, scores, relation, direction)
+                bounds = {k: v[relation == "smaller"] for k, v in limits(table, direction).items()}
+                low, high = statistics.mean_interval(partition)
+                summary["partition"][f"{relation}, {direction}"] = {
+                    "n": len(partition),
+                    "mean": float(partition.mean()),
+                    "sd": float(partition.std()),
+                    "low": low,
+                    "high": high,
+                    **bounds,
+                }
+                add(f"{relation}, {direction}", sizes.subjects, partition)
+    if "word_vector" in scorer.abilities:
+        words = {word: scorer.word_vector(word) for word in (*sizes.nouns, "small", "large")}
+        with_vector = np.array(
+            [i for i, noun in enumerate(sizes.nouns) if words[noun] is not None], dtype=np.int64
+        )
+        summary["notes"]["unknown_nouns"] = [noun for noun in sizes.nouns if words[noun] is None]
+        small, large = words["small"], words["large"]
+        if small is not None and large is not None and len(with_vector) > 2:
+            vectors = np.array([words[sizes.nouns[i]] for i in with_vector])
+            scores = projection(vectors, small, large)
+            ceiling = judging.ceiling_rows(sizes.size[with_vector][None].astype(float))[0]
+            correlation = statistics.spearman(scores, sizes.size[with_vector])
+            summary["projection"] = {**asdict(correlation), "ceiling": float(ceiling)}
+            add("projection", with_vector, scores)
+    if not columns["method"]:
+        raise UnableError(
+            f"{scorer.name} has neither probabilities of words nor vectors of 'small', 'large' and the nouns"
+        )
+    return TaskResult(columns, summary)
+
+
+def lines(summary: Mapping[str, Any]) -> list[dict[str, str]]:
+    """A line a way of asking, by the names of columns. Numbers are times 100."""
+    rows = []
+    for name, numbers in summary["partition"].items():
+        line = {
+            "task": "size",
+            "mode": name,
+            "n": str(numbers["n"]),
+            "score": mean_text(numbers, spread=True),
+        }
+        rows.append(
+            line | {"prior": share_text(numbers["chance"]), "ceiling": share_text(numbers["perfect"])}
+        )
+    if numbers := summary.get("projection"):
+        line = {"task": "size", "mode": "projection ρ with size", "n": str(numbers["n"])}
+        line["score"] = f"{share_text(numbers['rho'])} (p = {numbers['p']:.2g})"
+        rows.append(line | {"prior": "0.0", "ceiling": share_text(numbers["ceiling"])})
+    return rows
+
+
+def boxes(panel: Any, groups: dict[str, list[float]]) -> None:
+    """Quartiles with every point, a column a group."""
+    for i, values in enumerate(groups.values()):
+        if values:
+            low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+            panel.bar(i, high - low, bottom=low, width=0.6, color=PALETTE[0], alpha=0.18)
+            panel.plot([i - 0.3, i + 0.3], [middle] * 2, color=PALETTE[0], linewidth=2)
+            spread = (np.arange(len(values)) % 7 - 3) * 0.06
+            panel.scatter(i + spread, values, s=9, color=PALETTE[0], alpha=0.7, linewidths=0)
+    panel.set_xticks(range(len(groups)), list(map(figure_text, groups)))
+    panel.set_ylabel("cosine with large − small", fontsize=9, color=INK)
+
+
+def draw(out: Path, content: Mapping[str, Any]) -> None:
+    """Left: rank partition both ways, chance and perfect (Table 4). Right: projections by size (Figure 3)."""
+    summary = content["tasks"]["size"]
+    partition, panels = summary["partition"], bool(summary["partition"]) + bool(summary["projection"])
+    figure, places = plots.canvas(panels, 5.6 * panels, 4.2)
+    if partition:
+        panel = places.pop(0)
+        for i, (name, numbers) in enumerate(partition.items()):
+            error = [[100 * (numbers["mean"] - numbers["low"])], [100 * (numbers["high"] - numbers["mean"])]]
+            colour = PALETTE["corrected" not in name]
+            panel.bar(
+                i, 100 * numbers["mean"], 0.62, yerr=error, color=colour, error_kw={"ecolor": "#555555"}
+            )
+            for key, style in (("chance", "--"), ("perfect", "-")):
+                ends, height = [i - 0.4, i + 0.4], [100 * numbers[key]] * 2
+                panel.plot(ends, height, style, color=INK, linewidth=1.3, label=key if i == 0 else None)
+        panel.set_xticks(range(len(partition)), [n.replace(", ", "\n") for n in partition])
+        panel.set_ylabel("rank partition, %", fontsize=9, color=INK)
+        panel.set_ylim(0, 112)
+        panel.legend(fontsize=8, frameon=False, ncols=2)
+    if summary["projection"]:
+        kinds = {"method": TEXT, "noun": TEXT, "size": TEXT, "score": NUMBER}
+        rows = result_files.read_rows(visual_record(), out, "size", kinds).to_pydict()
+        entries = zip(rows["method"], rows["size"], rows["score"], strict=True)
+        scores = [(size, score) for method, size, score in entries if method == "projection"]
+        rho, p = summary["projection"]["rho"], summary["projection"]["p"]
+        boxes(places[0], {size: [score for s, score in scores if s == size] for size in SIZES})
+        plots.titled(places[0], f"adjective projection; ρ = {rho:.2f}, p = {p:.2g}")
+    model = figure_text(result_files.short_model(str(content["settings"]["model"])))
+    figure.suptitle(f"size, {model}", fontsize=11, color=INK)
+    save_figure(figure, out / "size.png")

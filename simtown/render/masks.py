@@ -1,0 +1,56 @@
+"""Masks of single things in a picture's instance ids: the box around one, and COCO's run lengths."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+
+def mask_and_box(ids: np.ndarray, slot: int) -> tuple[np.ndarray, tuple[int, int, int, int]] | None:
+    """The mask of a vehicle slot, and the box around it.
+
+    Args:
+        ids: (h, w) instance ids.
+        slot: number of the vehicle, from 0 on.
+
+    Returns:
+        (h, w) bool, and x0, y0, x1, y1 in pixels, the last two just outside the mask. None if no pixel of the
+        vehicle is seen.
+    """
+    mask: np.ndarray = ids == slot + 1
+    columns, rows = np.flatnonzero(mask.any(axis=0)), np.flatnonzero(mask.any(axis=1))
+    if not len(rows):
+        return None
+    return mask, (int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1)
+
+
+def run_lengths(mask: np.ndarray) -> list[int]:
+    """A (h, w) bool mask as COCO's run lengths: column by column, beginning with a run of zeros."""
+    flat = mask.T.ravel()
+    changes = np.flatnonzero(flat[1:] != flat[:-1]) + 1
+    lengths: list[int] = np.diff([0] * (1 + int(flat[0])) + [*changes.tolist(), flat.size]).tolist()
+    return lengths
+
+
+def compressed_run_lengths(mask: np.ndarray) -> str:
+    """The same as COCO's compressed text: from the fourth on, each length is written as its difference to the
+    last but one.
+    """
+    lengths = run_lengths(mask)
+    differences = [length - before for length, before in zip(lengths[3:], lengths[1:], strict=False)]
+    return "".join(map(_characters, lengths[:3] + differences))
+
+
+@lru_cache(maxsize=1 << 16)
+def _characters(number: int) -> str:
+    """A signed number, five bits a character from the lowest on; a character's sixth bit says that more
+    follow.
+    """
+    out = ""
+    while True:
+        low, number = number & 31, number >> 5
+        more = number != (-1 if low & 16 else 0)
+        out += chr(48 + low + 32 * more)
+        if not more:
+            return out

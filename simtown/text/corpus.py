@@ -1,0 +1,99 @@
+"""Region descriptions as a text corpus: phrases, tokens, and the sentences whose every word is common enough.
+
+Read from region_descriptions.json in any release and packing, or from a text file with one phrase a line
+(plain, .gz, .xz or .zip).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator
+from pathlib import Path
+
+from simtown.core.packed import PackedFile
+from simtown.visualgenome import records
+
+#: A number with its inner points or commas; a word with inner apostrophes and hyphens; any other visible
+#: character by itself.
+TOKEN = re.compile(r"\d+(?:[.,:]\d+)*(?![^\W\d_])|[^\W_]+(?:['’\-][^\W_]+)*|[^\w\s]|_", re.UNICODE)
+_LIST = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*[{\]]")
+
+
+def tokenise(phrase: str, *, punctuation: bool = False) -> list[str]:
+    """Tokens of a phrase in lower case; marks of punctuation only where asked for.
+
+    >>> tokenise("A man's T-shirt, 2.5 feet up.")
+    ['a', "man's", 't-shirt', '2.5', 'feet', 'up']
+    >>> tokenise("Stop!", punctuation=True)
+    ['stop', '!']
+    """
+    tokens = TOKEN.findall(phrase.lower().replace("’", "'"))
+    return tokens if punctuation else [token for token in tokens if token[0].isalnum()]
+
+
+class Corpus:
+    """The phrases of a file, in its order, without empty ones; it can be iterated again.
+
+    :meth:`sentences` gives them as tokens.
+
+    Args:
+        path: region_descriptions.json or a text file, packed or not.
+        skip_bad: pass over malformed records, and count them in `bad`.
+        progress: receives numbers of bytes that were read from disk.
+
+    Attributes:
+        bad: records passed over in the last iteration.
+        empty: phrases without a visible character in it.
+
+    Raises:
+        DamagedError: while iterating, at a malformed record or text that is not UTF-8.
+        OSError: while iterating, as from open.
+    """
+
+    def __init__(
+        self, path: Path, *, skip_bad: bool = False, progress: Callable[[int], object] | None = None
+    ) -> None:
+        self._path, self._skip, self._progress = path, skip_bad, progress
+        self.bad = self.empty = 0
+
+    def __iter__(self) -> Iterator[str]:
+        self.bad = self.empty = 0
+        for phrase in self._raw():
+            phrase = " ".join(phrase.split())
+            if phrase:
+                yield phrase
+            else:
+                self.empty += 1
+
+    def _raw(self) -> Iterator[str]:
+        with PackedFile(self._path) as file:
+            if not _LIST.match(file.read(64)):
+                file.restart()
+                yield from file.lines()
+                return
+        images = records.regions(self._path, skip_bad=self._skip, progress=self._progress)
+        for image in images:
+            for region in image.regions:
+                yield region.phrase
+        self.bad = images.bad
+
+    def sentences(self, *, punctuation: bool = False) -> Iterator[list[str]]:
+        """Token lists of the phrases that have tokens. See :func:`tokenise`."""
+        for phrase in self:
+            tokens = tokenise(phrase, punctuation=punctuation)
+            if tokens:
+                yield tokens
+
+
+def vocabulary(sentences: Iterable[list[str]], least: int = 1) -> dict[str, int]:
+    """{token: count} of tokens that occur at least `least` times, most frequent first, then by alphabet."""
+    counts: Counter[str] = Counter()
+    for tokens in sentences:
+        counts.update(tokens)
+    return dict(sorted(((t, n) for t, n in counts.items() if n >= least), key=lambda row: (-row[1], row[0])))
+
+
+def within(sentences: Iterable[list[str]], words: Container[str]) -> Iterator[list[str]]:
+    """The sentences of which every token is among the words."""
+    return (tokens for tokens in sentences if all(token in words for token in tokens))

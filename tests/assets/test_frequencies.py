@@ -1,0 +1,156 @@
+"""The marginals: Visual Genome's counts, other choices, and errors that say what to do."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simtown.assets.catalogue import ENTITIES
+from simtown.assets.frequencies import frequencies, table
+
+quick = settings(max_examples=40)
+
+
+def test_the_table_has_every_entity_of_the_split_most_common_first():
+    rows = table()
+    totals = [s + o for _, s, o in rows]
+    assert len(rows) == 150
+    assert len({name for name, _, _ in rows}) == 150
+    assert totals == sorted(totals, reverse=True)
+    assert min(min(s, o) for _, s, o in rows) > 0
+    assert all(name == name.strip().lower() and name for name, _, _ in rows)
+
+
+def test_the_table_never_changes():
+    """Golden: the marginals of every "vg" data set rest on it."""
+    assert table()[:3] == (("man", 95357, 21344), ("window", 42339, 13119), ("person", 39819, 11133))
+    assert table()[99] == ("bottle", 4240, 1130)
+    assert (sum(s for _, s, _ in table()[:100]), sum(o for _, _, o in table()[:100])) == (755586, 775689)
+    assert (sum(s for _, s, _ in table()), sum(o for _, _, o in table())) == (
+        862490,
+        862490,
+    )  # all triples of the split: 821,166 + 41,324
+
+
+@quick
+@given(st.integers(1, 150), st.sampled_from(["vg", "uniform", "zipf:0", "zipf:1", "zipf:1.7", "zipf:10"]))
+def test_frequencies_are_probabilities(k, choice):
+    for p in frequencies(choice, k):
+        assert p.dtype == np.float64
+        assert p.shape == (k,)
+        assert (p >= 0).all()
+        assert p.sum() == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 2, 15, 100])
+def test_vg_is_in_proportion_to_the_counts(k):
+    subject, obj = frequencies("vg", k)
+    counts = np.array([row[1:] for row in table()[:k]], dtype=np.float64)
+    assert np.allclose(subject, counts[:, 0] / counts[:, 0].sum(), rtol=1e-12)
+    assert np.allclose(obj, counts[:, 1] / counts[:, 1].sum(), rtol=1e-12)
+    assert k == 1 or not np.allclose(subject, obj)
+
+
+def test_uniform():
+    for p in frequencies("uniform", 8):
+        assert p.tolist() == [0.125] * 8
+
+
+@pytest.mark.parametrize("power", ["0", "0.5", "1", "2.25", "1e0"])
+def test_zipf(power):
+    subject, obj = frequencies(f"zipf:{power}", 30)
+    weights = np.arange(1.0, 31.0) ** -float(power)
+    assert np.allclose(subject, weights / weights.sum(), rtol=1e-9)
+    assert np.array_equal(subject, obj)
+
+
+def test_a_table_of_ones_own(tmp_path):
+    file = tmp_path / "counts.csv"
+    file.write_text('entity,subject,object\nbus,3,0\ncar,1.5,2\n"van, white",0.5,2\n', encoding="utf-8")
+    subject, obj = frequencies(str(file), 3)
+    assert subject.tolist() == [0.6, 0.3, 0.1]
+    assert obj.tolist() == [0, 0.5, 0.5]
+    assert frequencies(str(file), 2)[0].tolist() == pytest.approx([2 / 3, 1 / 3])
+
+
+def test_columns_may_stand_in_any_order(tmp_path):
+    file = tmp_path / "counts.csv"
+    file.write_text("object,note,subject\n1,x,3\n3,y,1\n", encoding="utf-8")
+    subject, obj = frequencies(str(file), 2)
+    assert subject.tolist() == [0.75, 0.25]
+    assert obj.tolist() == [0.25, 0.75]
+
+
+def test_the_packaged_table_is_a_template(tmp_path):
+    """Who copies it to change it gets what it says."""
+    from importlib.resources import files
+
+    file = tmp_path / "mine.csv"
+    file.write_text(
+        files("simtown.assets").joinpath("entities150.csv").read_text(encoding="utf-8"),
+        encoding="utf-8",
+    )
+    assert np.array_equal(frequencies(str(file), 10)[0], frequencies("vg", 10)[0])
+
+
+@pytest.mark.parametrize("choice", ["", "VG", "visual genome", "zipf", "missing.csv", "zipf-1", "."])
+def test_unknown_choices_name_the_known_ones(choice):
+    with pytest.raises(ValueError, match="vg, uniform, zipf:S or an existing CSV file"):
+        frequencies(choice, 5)
+
+
+@pytest.mark.parametrize("power", ["", "a", "-1", "11", "nan", "inf", "1,5"])
+def test_zipf_needs_a_sensible_power(power):
+    with pytest.raises(ValueError, match="not a power between 0 and 10, such as zipf:1"):
+        frequencies(f"zipf:{power}", 5)
+
+
+def test_vg_has_more_than_the_catalogue_and_no_more():
+    assert all(len(role) == len(ENTITIES) for role in frequencies("vg", len(ENTITIES)))
+    with pytest.raises(ValueError, match="--frequencies vg lists 150 entities, fewer than --entities 151"):
+        frequencies("vg", 151)
+
+
+@pytest.mark.parametrize(
+    ("text", "k", "message"),
+    [
+        ("entity,subject,object\na,1,1\n", 2, "lists 1 entities, fewer than --entities 2"),
+        ("entity,subject,object\n", 1, "lists 0 entities"),
+        ("", 1, "lists 0 entities"),
+        ("entity,subject,object\na,-1,1\nb,3,1\n", 2, "not negative"),
+        ("entity,subject,object\na,1,1\nb,3,-0.5\n", 2, "not negative"),
+        ("entity,subject,object\na,0,1\nb,0,1\n", 2, "not all zero"),
+        ("entity,subject,object\na,nan,1\nb,1,1\n", 2, "finite"),
+        ("entity,subject,object\na,inf,1\nb,1,1\n", 2, "finite"),
+        (
+            "entity,subject,object\na,many,1\nb,1,1\n",
+            2,
+            "not a CSV table with the columns entity, subject, object",
+        ),
+        (
+            "entity,subject,object\na,1\nb,1,1\n",
+            2,
+            "not a CSV table with the columns entity, subject, object",
+        ),
+        ("entity,subject\na,1\nb,1\n", 2, "not a CSV table with the columns entity, subject, object"),
+        ("a,1,1\nb,1,1\n", 1, "not a CSV table with the columns entity, subject, object"),
+    ],
+)
+def test_bad_tables_say_what_is_wrong(tmp_path, text, k, message):
+    file = tmp_path / "counts.csv"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        frequencies(str(file), k)
+
+
+def test_a_file_that_is_no_text_is_an_error(tmp_path):
+    file = tmp_path / "counts.csv"
+    file.write_bytes(b"\xff\xfe\x00\x01" * 10)
+    with pytest.raises(ValueError, match="not a CSV table"):
+        frequencies(str(file), 1)
+
+
+def test_extra_rows_are_left_out(tmp_path):
+    file = tmp_path / "counts.csv"
+    file.write_text("entity,subject,object\na,1,1\nb,1,3\nc,5,5\n", encoding="utf-8")
+    assert frequencies(str(file), 2)[1].tolist() == [0.25, 0.75]

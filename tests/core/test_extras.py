@@ -1,0 +1,216 @@
+"""With the core alone installed, every command works or says in one line which extra it wants."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from simtown.cli.commands import app
+from simtown.core.progress import PREFIX
+from tests.conftest import HANGS
+
+#: Modules of the extras' packages whose names differ from the packages'.
+MODULES = {
+    "scikit-learn": "sklearn",
+    "pyopengl": "OpenGL",
+    "cuda-core": "cuda.core",
+    "nvidia-cuda-nvrtc": "nvidia.cu13",
+    "pyspellchecker": "spellchecker",
+}
+PLAIN = "plain"
+#: What each command is called with; those under PLAIN need no extra.
+CALLS = {
+    PLAIN: {
+        "generate": ["--entities", 3, "--n", 8, "--val", 0, "--test", 4, "--size", 32, "--out", "made"],
+        "preview": ["town", "--out", "sheet.png"],
+        "render": ["town/test-00000.h5:0", "--size", 64, "--out", "one.png"],
+        "info": ["town"],
+        "verify": ["town"],
+        "captions": ["town", "--out", "captions.txt"],
+        "export": ["town", "--to", "coco", "--out", "coco"],
+        "gallery": ["town", "--out", "gallery"],
+    },
+    "audit": {"audit": ["town"]},
+    "physics": {"clip": ["--out", "street.gif"]},
+    "train": {
+        "fit": ["town", "--out", "fit"],
+        "evaluate": ["fit", "town"],
+        "predict": ["fit", "one.png", "is there a bus?"],
+        "sweep": ["--preset", "tiny", "--out", "sweep"],
+        "complexity": ["sweep"],
+        "bench render": [
+            "--size",
+            32,
+            "--scenes",
+            1,
+            "--repeats",
+            1,
+            "--device",
+            "cpu",
+            "--out",
+            "bench.csv",
+        ],
+    },
+    "vg": {
+        "vg prepare": ["relationships.json", "--out", "vg"],
+        "vg stats": ["vg"],
+        "vg sparsity": ["vg", "--out", "sparsity.png"],
+        "vg frequencies": ["vg"],
+        "lm train": ["words.txt", "--out", "lm"],
+        "info --plot": ["town", "--plot"],
+    },
+    "probes": {
+        "probe ask": ["items.csv", "--model", "ngram:words.txt", "--template", "[X] [Y]", "--out", "asked"],
+        "probe physical": ["--data", "data", "--model", "ngram:words.txt", "--out", "physical"],
+        "probe visual": ["--data", "data", "--model", "ngram:words.txt", "--out", "visual"],
+        "probe visual mine": ["--text", "words.txt", "--out", "mined"],
+        "probe visual distill": ["words.txt", "--teacher", "hf:a", "--student", "hf:b", "--out", "distilled"],
+        "probe visual figure": [7, "--data", "data", "--out", "figure.png"],
+        "probe visual bridge": ["town", "--out", "bridge"],
+        "probe spatial": ["--model", "ngram:words.txt", "--corpus", "words.txt", "--out", "spatial"],
+        "probe spatial judge": ["--out", "judgements.csv"],
+        "probe spatial judgements": ["judgements.csv"],
+        "probe spatial town": ["town", "--model", "lstm:lm", "--out", "town.png"],
+        "probe compare": ["a", "b"],
+        "probe reproduce": ["forbes-table1", "--data", "data"],
+        "probe grid": ["grid.toml", "--out", "grid"],
+    },
+    "export": {"export --to": ["town", "--to", "parquet", "--out", "parquet"]},
+    "cluster": {
+        "generate --engine": ["--engine", "ray", "--out", "ray"],
+        "generate --out s3": ["--out", "s3://bucket/town"],
+    },
+}
+RUN = """
+import contextlib, io, json, sys
+modules, calls = json.load(sys.stdin)
+sys.modules.update(dict.fromkeys(modules))
+from simtown.cli import main
+for words in calls:
+    out, err = io.StringIO(), io.StringIO()
+    sys.argv, code = ["simtown", *map(str, words)], None
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+    print(json.dumps([code, err.getvalue()]))
+"""
+
+
+def commands(group, before=()):
+    """Every command of the program, as it is written."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            if getattr(command, "invoke_without_command", False):
+                yield " ".join((*before, name))
+            yield from commands(command, (*before, name))
+        else:
+            yield " ".join((*before, name))
+
+
+def words_of(name, arguments):
+    """The words of a call: what stands behind the option's name in a name only tells it from another."""
+    return [*(word for word in name.split(" --")[0].split()), *arguments]
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory, plain):
+    """(name, extra, exit code, stderr without progress) of every call, where no module of an extra can be
+    imported.
+    """
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+
+    def package(requirement):
+        return requirement.split(";")[0].split("[")[0].split(">")[0].strip().lower()
+
+    core = {package(line) for line in project["dependencies"]}
+    extras = (
+        {package(line) for group in project["optional-dependencies"].values() for line in group}
+        - core
+        - {"simtown"}
+    )
+    modules = [MODULES.get(name, name.replace("-", "_")) for name in sorted(extras)]
+    folder = tmp_path_factory.mktemp("core")
+    (folder / "town").symlink_to(plain)
+    (folder / "words.txt").write_text("a bus on the road\n")
+    (folder / "judgements.csv").write_text("")
+    (folder / "grid.toml").write_text(
+        'version = 1\n[[grid]]\nstudy = "physical"\ndata = "data"\nmodel = "ngram:words.txt"\n'
+    )
+    named = [
+        (name, extra, words_of(name, arguments))
+        for extra, calls in CALLS.items()
+        for name, arguments in calls.items()
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", RUN],
+        input=json.dumps([modules, [words for _, _, words in named]]),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=HANGS,
+    )
+    assert done.returncode == 0, done.stderr
+    ends = []
+    for (name, extra, _), line in zip(named, done.stdout.splitlines(), strict=True):
+        code, err = json.loads(line)
+        ends.append(
+            (
+                name,
+                extra,
+                code,
+                "\n".join(words for words in err.splitlines() if not words.startswith(PREFIX)),
+            )
+        )
+    return ends
+
+
+def test_every_command_is_tried():
+    assert {name.split(" --")[0] for calls in CALLS.values() for name in calls} == set(
+        commands(get_command(app))
+    )
+
+
+def test_the_core_is_enough_for_the_town(told):
+    assert [(name, err) for name, extra, code, err in told if extra == PLAIN and code != 0] == []
+
+
+def test_what_an_extra_is_wanted_for_says_which(told):
+    for name, extra, code, err in told:
+        if extra != PLAIN:
+            assert code == 2, (name, err)
+            assert "Traceback" not in err, name
+            assert "pip install '.[" in err.splitlines()[-1], (name, err)
+            assert extra in err.split("pip install '.[")[1].split("]")[0].split(","), (name, err)
+
+
+def test_how_to_install_an_extra_is_said_as_it_works():
+    """simtown is on no package index.
+
+    The package says so in one place; documents and tests give the same command.
+    """
+    root = Path(__file__).parents[2]
+    pages = [
+        root / "README.md",
+        root / "CONTRIBUTING.md",
+        *(root / "docs").rglob("*.md"),
+        *(root / "docs").rglob("*.ipynb"),
+    ]
+    programs = [
+        path
+        for folder in ("simtown", "tests", "benchmarks", "tools")
+        for path in (root / folder).rglob("*.py")
+    ]
+    texts = {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in pages + programs}
+    assert [
+        name for name, text in texts.items() if re.search(r"pip install ['\"]?simtown" + r"\[", text)
+    ] == []
+    assert [
+        name for name, text in texts.items() if name.startswith("simtown/") and "pip install '." in text
+    ] == ["simtown/core/extras.py"]

@@ -1,0 +1,364 @@
+"""A folder from a stranger: whatever it holds, none of it is run.
+
+Each test plants code that leaves a mark where it runs.
+"""
+
+import contextlib
+import json
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from simtown.core import isolation
+from simtown.core.processes import Subprocesses, team
+from tests.conftest import HANGS, Outcome
+
+#: Modules that a command or its children import, of Python and of others.
+MODULES = (
+    "__future__",
+    "typing",
+    "pickle",
+    "json",
+    "numpy",
+    "numba",
+    "matplotlib",
+    "h5py",
+    "typer",
+    "rich",
+    "scipy",
+    "simtown_mine",
+)
+
+
+def planted(marks: Path, name: str) -> str:
+    return f"open({str(marks / name)!r}, 'w').close()\nraise SystemExit('{name} of the folder was run')\n"
+
+
+@pytest.fixture
+def marks(tmp_path):
+    (tmp_path / "marks").mkdir()
+    return tmp_path / "marks"
+
+
+@pytest.fixture
+def folder(tmp_path, marks, monkeypatch):
+    """The stranger's folder, from which the person calls: settings for numba and matplotlib, and modules."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name in MODULES:
+        (folder / f"{name}.py").write_text(planted(marks, name))
+    (folder / ".numba_config.yaml").write_text(
+        f"cache_dir: {marks / 'numba-cache'}\ncuda_driver: {folder / 'libcuda.so'}\n"
+    )
+    (folder / "matplotlibrc").write_text("backend: module://simtown_mine\ntext.usetex: true\nnonsense\n")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def ran(marks: Path) -> list[str]:
+    return sorted(path.name for path in marks.iterdir())
+
+
+def python(*words, **more) -> Outcome:
+    done = subprocess.run(
+        [sys.executable, *map(str, words)], capture_output=True, text=True, timeout=HANGS, **more
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+# The working directory
+
+
+def test_a_command_runs_nothing_of_the_working_directory(folder, marks, plain, copy):
+    """Its kernels are compiled, and a figure is drawn."""
+    data = copy(plain, "data")
+    drawn = python("-m", "simtown", "info", data, "--plot", cwd=folder)
+    assert drawn.succeeds().out
+    assert not drawn.messages
+    assert not ran(marks)
+
+
+def test_settings_are_not_found_in_this_process_either(folder, marks, monkeypatch):
+    import matplotlib
+    import numba
+
+    assert Path(matplotlib.matplotlib_fname()).name == "matplotlibrc"
+    assert Path(matplotlib.matplotlib_fname()).is_absolute()
+    monkeypatch.setenv("MATPLOTLIBRC", str(folder))  # that is the person's own
+    assert Path(matplotlib.matplotlib_fname()) == folder / "matplotlibrc"
+    config = numba.core.config
+    config.reload_config()
+    assert "numba-cache" not in config.CACHE_DIR
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    monkeypatch.setattr(config, "os", os)  # as if numba had been imported before simtown
+    isolation.guard()
+    config.reload_config()
+    assert "numba-cache" not in config.CACHE_DIR
+    assert not ran(marks)
+
+
+def test_children_link_nothing_of_it(folder, monkeypatch):
+    """OpenCV would have the libraries of every child searched in the working directory."""
+    import cv2
+
+    (folder / "libc.so.6").write_text("no library, but a stranger's would run")
+    assert subprocess.run([sys.executable, "-I", "-S", "-c", ""], cwd=folder).returncode == 0
+    monkeypatch.setenv(
+        "LD_LIBRARY_PATH", f"{Path(cv2.__file__).parent}/../../lib64:"
+    )  # as if it had been imported before simtown
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    isolation.guard()
+    assert subprocess.run([sys.executable, "-I", "-S", "-c", ""], cwd=folder).returncode == 0
+
+
+def test_variables_of_the_environment_still_hold(tmp_path):
+    words = "import simtown, numba; print(numba.config.CACHE_DIR)"
+    assert python(
+        "-P", "-c", words, env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    ).succeeds().out.strip() == str(tmp_path)
+
+
+def _where(piece, tell):
+    return os.path.realpath(os.getcwd()) in map(os.path.realpath, sys.path), os.environ.get("PYTHONSAFEPATH")
+
+
+def test_workers_run_nothing_of_it(folder, marks):
+    before = os.environ.get("PYTHONSAFEPATH")
+    answers = [content for _, kind, content in team(_where, [0], (), 1) if kind == "done"]
+    assert answers == [(False, "1")]
+    assert os.environ.get("PYTHONSAFEPATH") == before
+    assert not ran(marks)
+
+
+def test_studies_run_nothing_of_it(folder, marks, tmp_path):
+    grid = pytest.importorskip("simtown.probes.grid")
+    cell = grid.GridCell("cell", ("physical", "--help"))
+    assert grid._study(cell, str(tmp_path / "out"), str(folder), 1, Subprocesses()) == ""
+    assert not ran(marks)
+
+
+def test_a_checkout_runs_without_installation():
+    path = [isolation.HOME, "/elsewhere"]
+    before = os.getcwd()
+    try:
+        os.chdir(isolation.HOME)
+        isolation.leave_working_directory(path)
+        assert path == [isolation.HOME, "/elsewhere"]
+        os.chdir("/")
+        path[0] = os.getcwd()
+        isolation.leave_working_directory(path)
+        assert path == ([os.getcwd(), "/elsewhere"] if sys.flags.safe_path else ["/elsewhere"])
+    finally:
+        os.chdir(before)
+
+
+# Models named in files
+
+OWN = """
+from pathlib import Path
+import torch
+(Path({marks!r}) / "simtown_own").touch()
+
+
+class Net(torch.nn.Module):
+    def __init__(self, world):
+        super().__init__()
+        self.bias = torch.nn.Embedding(world.entities, 1)
+
+    def forward(self, batch):
+        return self.bias(batch.subject).squeeze(1)
+"""
+PRESET = """
+version = 1
+size = "32"
+[[grid]]
+entities = [3]
+distractor = [false]
+models = [{name!r}]
+train_sizes = [20]
+seeds = [0]
+"""
+
+
+def test_a_model_that_a_file_names_is_not_imported_unless_the_person_names_it(
+    tmp_path, tmp_path_factory, marks, monkeypatch, cli
+):
+    pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
+    from PIL import Image
+
+    from simtown.datasets.reader import open_dataset
+    from simtown.training.ask import open_run
+    from simtown.training.fit import fit
+    from simtown.training.models import ModelError
+    from simtown.training.plan import read
+    from tests.training.towns import hamlet, small
+
+    data, name = hamlet(tmp_path_factory), "simtown_own:Net"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if place])
+    (tmp_path / "simtown_own.py").write_text(OWN.format(marks=str(marks)))
+    fit(small(name, max_steps=4), data, tmp_path / "run")  # typed by the person
+    assert ran(marks) == ["simtown_own"]
+
+    def forget():
+        (marks / "simtown_own").unlink(missing_ok=True)
+        sys.modules.pop("simtown_own", None)
+        sys.path[:] = [place for place in sys.path if place != str(tmp_path)]
+
+    example = open_dataset(data).test[0]
+    Image.fromarray(example.image).save(tmp_path / "street.png")
+    (tmp_path / "preset.toml").write_text(PRESET.format(name=name))
+    for words in (
+        ("evaluate", "run", data),
+        ("predict", "run", "street.png", example.question),
+        ("sweep", "--preset", "preset.toml", "--plan", "--device", "cpu"),
+    ):
+        forget()
+        cli(*words).refuses("simtown_own:Net", "--allow-model")
+        cli(*words, "--allow-model", "simtown_own:Other").refuses("simtown_own:Net", "--allow-model")
+        assert not ran(marks)
+        assert str(tmp_path) not in sys.path
+        assert cli(*words, "--allow-model", name).succeeds().out
+        assert ran(marks) == ["simtown_own"]
+    forget()
+    for call in (lambda: open_run(tmp_path / "run"), lambda: read("preset.toml", "cpu")):
+        with pytest.raises(ModelError, match="simtown_own:Net"):
+            call()
+    saved = json.loads((tmp_path / "run" / "run.json").read_text())
+    for evil in ("simtown.training.models.pbn:PlaceBinder", "os:system", "nothing", "", 7, ["pbn"], None):
+        saved["settings"]["model"] = saved["model"] = evil
+        (tmp_path / "run" / "run.json").write_text(json.dumps(saved))
+        with pytest.raises((ValueError, RuntimeError)):
+            open_run(tmp_path / "run")
+    assert not ran(marks)
+    forget()
+
+
+# Language models
+
+
+class _Pickled:
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return open, (self.mark, "w")
+
+
+def _index(to):
+    return {"metadata": {}, "weight_map": {"bert.embeddings.word_embeddings.weight": to}}
+
+
+REMOTE = {"AutoConfig": "evil.C", "AutoModelForMaskedLM": "evil.M"}
+#: By name: the file that is changed, with what, and what the one line says; "" where the model opens all the
+#: same.
+MODEL_FOLDERS = {
+    "code of its own": ("config.json", {"model_type": "evil", "auto_map": REMOTE}, "code of its own"),
+    "code of another's": (
+        "config.json",
+        {"model_type": "evil", "auto_map": {"AutoConfig": "a/b--evil.C"}},
+        "code of its own",
+    ),
+    "trust in itself": (
+        "config.json",
+        {"model_type": "evil", "auto_map": REMOTE, "trust_remote_code": True},
+        "code of its own",
+    ),
+    "code besides": ("config.json", {"auto_map": REMOTE}, ""),
+    "a tokenizer's code": (
+        "tokenizer_config.json",
+        {"tokenizer_class": "T", "auto_map": {"AutoTokenizer": ["evil.T", "evil.T"]}},
+        "",
+    ),
+    "a class's name": ("tokenizer_config.json", {"tokenizer_class": "evil.T"}, ""),
+    "quantized": ("config.json", {"quantization_config": {"quant_method": "bitsandbytes"}}, "quantized"),
+    "attention": ("config.json", {"attn_implementation": "a/b"}, "attn_implementation"),
+    "attention inside": ("config.json", {"_attn_implementation_internal": "a/b"}, "attn_implementation"),
+    "an adapter": ("adapter_config.json", {"base_model_name_or_path": "/"}, "adapter"),
+    "a word list elsewhere": (
+        "tokenizer_config.json",
+        {"tokenizer_class": "BertTokenizer", "vocab": "/etc/hostname"},
+        "(vocab)",
+    ),
+    "a first word": ("tokenizer_config.json", {"init_inputs": ["/etc/hostname"]}, "init_inputs"),
+    "weights that are code": ("model.safetensors.index.json", _index("evil.bin"), "evil.bin"),
+    "weights elsewhere": (
+        "model.safetensors.index.json",
+        _index("../model.safetensors"),
+        "cannot be the name of a file",
+    ),
+    "a million layers": ("config.json", {"num_hidden_layers": 10**6}, "layers"),
+    "as many words as there are": ("config.json", {"vocab_size": 10**11}, "config.json describes"),
+    "a long text": ("config.json", {"max_position_embeddings": 10**11}, "config.json describes"),
+    "a list": ("config.json", [], "damaged"),
+    "no names": ("config.json", {"architectures": [{}], "model_type": 7}, "damaged|cannot be loaded"),
+}
+
+
+def test_a_language_models_folder_runs_nothing_and_asks_nothing(tmp_path, marks, copy, monkeypatch):
+    pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
+    pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
+    from simtown.core.files import DamagedError, RefusedError
+    from simtown.probes.scorers.opening import open_scorer
+    from tests.probes.tiny import build
+
+    asked = []
+    monkeypatch.setattr("builtins.input", lambda *question: asked.append(question) or "n")
+    honest = build("bert", tmp_path / "honest")
+    for name, (file, changes, word) in MODEL_FOLDERS.items():
+        model = copy(honest, name)
+        (model / "evil.py").write_text(planted(marks, "evil"))
+        (model / "evil.bin").write_bytes(pickle.dumps(_Pickled(str(marks / "pickled"))))
+        if "index" in file:
+            (model / "model.safetensors").rename(tmp_path / "model.safetensors")
+        if isinstance(changes, dict) and (model / file).exists():
+            changes = json.loads((model / file).read_text()) | changes
+        (model / file).write_text(json.dumps(changes))
+        if word:
+            with pytest.raises((DamagedError, RefusedError), match=word) as refused:
+                open_scorer(f"hf:{model}")
+            assert "\n" not in str(refused.value), name
+        else:
+            open_scorer(f"hf:{model}")
+        assert not ran(marks), name
+    (tmp_path / "honest" / "model.safetensors").unlink()
+    (tmp_path / "honest" / "pytorch_model.bin").write_bytes(pickle.dumps(_Pickled(str(marks / "pickled"))))
+    with pytest.raises(DamagedError, match="cannot be loaded"):
+        open_scorer(f"hf:{tmp_path / 'honest'}")
+    assert not ran(marks)
+    assert not asked
+
+
+# Ray
+
+
+@pytest.mark.slow
+def test_ray_runs_nothing_of_it_and_listens_to_this_machine_alone(folder, marks, monkeypatch):
+    pytest.importorskip("ray", reason="needs Ray: pip install '.[cluster]'")
+    psutil = pytest.importorskip("psutil", reason="looks at sockets: pip install psutil")
+    from simtown.core.cluster import Cluster
+
+    monkeypatch.delenv("RAY_TMPDIR", raising=False)
+    with Cluster(workers=1) as cluster:
+        ((_, found),) = cluster.map(
+            eval, ["__import__('os').getcwd() in __import__('sys').path"], (), retries=0
+        )
+        assert found is False
+        places = []
+        for process in psutil.Process().children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):  # it has ended since
+                places += [
+                    socket.laddr.ip
+                    for socket in process.net_connections("inet")
+                    if socket.status == psutil.CONN_LISTEN
+                ]
+        assert places
+        assert {place.removeprefix("::ffff:") for place in places} == {"127.0.0.1"}
+        files = Path(cluster._ray._private.worker._global_node.get_temp_dir_path())
+        assert files.parent.stat().st_mode & 0o077 == 0  # Ray makes its own one for everybody
+    assert not ran(marks)
+    assert not files.parent.exists()

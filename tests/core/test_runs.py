@@ -1,0 +1,105 @@
+"""Run directories: begun in an empty one, continued with the same settings, refused otherwise."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simtown.core.files import DamagedError, ForeignDirectoryError, save_json
+from simtown.core.runs import RunRecord, changed_settings, require_empty
+
+RECORD = RunRecord("run.json", "toy run", "simtown toy", frozenset({"run.json", "table.csv"}), schema=2)
+SETTINGS = {"seed": 0, "steps": ["a", "b"], "rate": 0.5, "model": "pbn"}
+values = st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.integers())
+settings = st.dictionaries(st.text(min_size=1), values, max_size=5)
+
+
+@given(settings, settings)
+def test_exactly_the_settings_that_differ_are_named(before, now):
+    different = {name for name in {*before, *now} if before.get(name) != now.get(name)}
+    changes = changed_settings(before, now)
+    assert len(changes) == len(different)
+    assert all(any(change.startswith(f"{name} ") for change in changes) for name in different)
+
+
+def test_a_run_is_begun_once_and_continued(tmp_path):
+    with RECORD.opened(tmp_path / "a", {"settings": SETTINGS, "done": 0}) as content:
+        assert content["schema"] == 2
+        assert content["format"] == "toy run"
+        content["done"] = 7
+        RECORD.save(tmp_path / "a", content)
+    with RECORD.opened(tmp_path / "a", {"settings": SETTINGS, "done": 0}) as content:
+        assert content["done"] == 7
+
+
+def test_other_settings_are_refused_with_both_values_and_nothing_changes(tmp_path):
+    with RECORD.opened(tmp_path, {"settings": SETTINGS}):
+        pass
+    before = (tmp_path / "run.json").read_bytes()
+    with (
+        pytest.raises(ForeignDirectoryError, match=r"holds results with other settings: seed 0, now 1; give"),
+        RECORD.opened(tmp_path, {"settings": SETTINGS | {"seed": 1}}),
+    ):
+        pass
+    assert (tmp_path / "run.json").read_bytes() == before
+
+
+def test_tuples_and_lists_are_the_same_setting(tmp_path):
+    for steps in (("a", "b"), ["a", "b"]):
+        with RECORD.opened(tmp_path, {"settings": SETTINGS | {"steps": steps}}) as content:
+            assert content["settings"]["steps"] == ["a", "b"]
+
+
+def test_a_directory_with_another_file_is_refused(tmp_path):
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(ForeignDirectoryError, match=r"holds thesis\.tex, which simtown toy did not make"):
+        RECORD.opened(tmp_path, {"settings": SETTINGS}).__enter__()
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+    with pytest.raises(ForeignDirectoryError, match=r"thesis\.tex"):
+        require_empty(tmp_path)
+
+
+def test_leftovers_of_a_killed_process_go_and_others_stay(tmp_path):
+    with RECORD.opened(tmp_path, {"settings": SETTINGS}):
+        pass
+    ours, others = tmp_path / f".table.csv.{'0' * 16}.tmp", tmp_path / f".thesis.tex.{'0' * 16}.tmp"
+    ours.touch()
+    others.touch()
+    with RECORD.opened(tmp_path, {"settings": SETTINGS}):
+        assert others.exists()
+        assert not ours.exists()
+
+
+def test_two_processes_cannot_write_one_directory(tmp_path):
+    with (
+        RECORD.opened(tmp_path, {"settings": SETTINGS}),
+        pytest.raises(ForeignDirectoryError, match="is being written by another simtown toy"),
+        RECORD.opened(tmp_path, {"settings": SETTINGS}),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "words"),
+    [
+        (None, FileNotFoundError, "make them with simtown toy"),
+        ("{", DamagedError, "is damaged"),
+        ({"format": "another run", "schema": 2}, ForeignDirectoryError, "was not made by simtown toy"),
+        ({"format": "toy run", "schema": 1}, ForeignDirectoryError, "another version of simtown toy"),
+    ],
+)
+def test_a_record_that_is_none_is_refused(tmp_path, content, error, words):
+    if isinstance(content, str):
+        (tmp_path / "run.json").write_text(content)
+    elif content is not None:
+        save_json(tmp_path / "run.json", content)
+    with pytest.raises(error, match=words):
+        RECORD.load(tmp_path)
+
+
+def test_the_record_on_disk_is_what_was_yielded(tmp_path):
+    with RECORD.opened(tmp_path, {"settings": SETTINGS}) as content:
+        assert json.loads((tmp_path / "run.json").read_text()) == content

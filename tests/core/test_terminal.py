@@ -1,0 +1,197 @@
+"""What is printed is text: nothing in a stranger's folder moves a cursor, renames a window or looks like a
+message of ours.
+"""
+
+import ast
+import io
+import json
+import logging
+import re
+import signal
+import sys
+import unicodedata
+import warnings
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import simtown
+from simtown.core import stopping, terminal
+from simtown.core.console import PlainConsole, page, styled
+from simtown.core.terminal import complain, guard, plain, say, say_block
+
+#: Clears a screen, renames a window, hides what follows, ends a line, turns the order round, breaks markup,
+#: and is no character at all.
+EVIL = "\x1b[2J\x1b]0;evil\x07[/bold][link=x]\r\n\x9b31m\u202egnp\u2066\u200f\u2028simtown: all is well\udcff"
+
+ESCAPED = (
+    "\\x1b[2J\\x1b]0;evil\\x07[/bold][link=x]\\r\\n\\x9b31m\\u202egnp\\u2066\\u200f\\u2028simtown: all is "
+    "well\\udcff"
+)
+
+
+def harmless(text):
+    """Whether a terminal shows every character of printed text, and obeys none but the ends of lines."""
+    return not {unicodedata.category(c) for c in text.replace("\n", "")} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+@pytest.fixture(autouse=True)
+def hooks(monkeypatch):
+    """What guard() changes in this process is as before afterwards."""
+    factory = logging.getLogRecordFactory()
+    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    handlers = {number: signal.getsignal(number) for number in stopping.SIGNALS}
+    yield
+    logging.setLogRecordFactory(factory)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def test_every_control_becomes_an_escape():
+    assert plain(EVIL) == ESCAPED
+    assert plain("a\tb\nc\x00", block=True) == "a\tb\nc\\x00"
+
+
+@given(st.text(st.characters()))
+@example(EVIL)
+@example("größer × 2 – 85 % ░█")
+def test_what_is_printed_is_harmless_and_the_rest_is_as_it_was(text):
+    assert harmless(plain(text))
+    assert harmless(plain(text, block=True).replace("\t", ""))
+    if text.isprintable():
+        assert plain(text) == text
+    plain(text).encode()  # no lone surrogate is left
+
+
+def test_all_ways_of_printing_are_filtered(capsys):
+    say(EVIL, "second")
+    say_block(f"| {EVIL}")
+    complain(EVIL, "x" * 20_000)
+    with page(80) as console:
+        console.print(EVIL)
+        console.print(styled(EVIL, "bold"))
+    out, err = capsys.readouterr()
+    assert harmless(out)
+    assert harmless(err)
+    assert out.startswith(f"{ESCAPED}\nsecond\n| ")
+    assert len(err) < terminal.LONGEST_LINE + 200
+
+
+def test_tables_show_markup_as_it_is():
+    from rich.table import Table
+
+    console = PlainConsole(width=120)
+    table = Table(EVIL, title="[red]title[/]", caption=":smile: [/no]")
+    table.add_row("[bold]cell[/bold] :boom:")
+    with console.capture() as printed:
+        console.print(table)
+    assert harmless(printed.get())
+    for text in ("[red]title[/]", ":smile: [/no]", "[bold]cell[/bold] :boom:"):
+        assert text in printed.get()
+
+
+def test_bars_show_their_titles_as_they_are(monkeypatch):
+    from simtown.core.progress import Progress
+
+    err = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", err)
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")  # rich's word for a terminal
+    with Progress(EVIL) as bar:
+        bar._console._color_system = None
+        bar.on_begin(10, 5)
+        bar.on_progress(1)
+        bar.say(EVIL)
+    assert ESCAPED[:20] in err.getvalue()
+    assert "\x1b]0" not in err.getvalue()
+    assert "\x1b[2J" not in err.getvalue()
+    assert "\u202e" not in err.getvalue()
+
+
+def test_warnings_and_logs_of_libraries_are_filtered(capsys):
+    guard()
+    assert harmless(warnings.formatwarning(EVIL, UserWarning, "x.py", 1, "line"))
+    logging.getLogger("somebody").warning("a model of type %s", EVIL)
+    assert harmless(capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_no_character_is_too_much_for_a_terminal(encoding, monkeypatch):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", stream)
+    guard()
+    say("3 × 4 – 85 %", EVIL)
+    stream.flush()
+    assert b"\\u2013" in stream.buffer.getvalue()
+
+
+def test_help_on_a_terminal_without_unicode(monkeypatch):
+    """Of main as a process calls it: the help has signs that such a terminal lacks, which are no reason for a
+    traceback.
+    """
+    from simtown.cli import main
+
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="ascii") for _ in range(2))
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "stderr", err)
+    monkeypatch.setattr(sys, "argv", ["simtown", "probe", "spatial", "--help"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    out.flush()
+    assert not end.value.code
+    assert b"Usage:" in out.buffer.getvalue()
+
+
+def test_info_shows_a_manifest_without_obeying_it(plain, copy, cli):
+    directory = copy(plain)
+    path = directory / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["simtown"] = "[/bold]\x1b[2J"
+    manifest["acceptance"]["\x1b]0;evil\x07[/x]"] = manifest["acceptance"].popitem()[1]
+    path.write_text(json.dumps(manifest))
+    outcome = cli("info", directory)
+    assert harmless(outcome.out + outcome.err)
+    if outcome.code == 0:
+        assert "simtown [/bold]\\x1b[2J" in outcome.out
+
+
+def test_messages_quote_what_was_given_without_obeying_it(cli, tmp_path):
+    for words in (
+        ["info", tmp_path / EVIL],
+        ["generate", "--size", EVIL],
+        [f"generate{EVIL}"],
+        ["--no\x1b[2J"],
+        ["verify", "a\x00b"],
+    ):
+        outcome = cli(*words)
+        assert outcome.code == 2
+        assert harmless(outcome.err), outcome.err
+        assert len(outcome.messages) == 1, outcome.err
+
+
+#: Calls that print. Two modules alone see a terminal, and all others print through them.
+_PRINTING = re.compile(
+    r"p?print|(typer|click)\.s?echo|sys\.(__)?std(out|err)(__)?\.write(lines)?|(.+\.)?(Console|Text|TextColumn|from_markup|render_markup)"
+)
+_ALLOWED = {"terminal.py", "console.py"}
+
+
+def test_nothing_is_printed_another_way():
+    root = Path(simtown.__file__).parent
+    found = []
+    for path in sorted(root.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if path.name in _ALLOWED or not re.search(r"print\(|echo\(|Console\(|Text|markup|std(out|err)", text):
+            continue
+        for call in (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)):
+            called = ast.unparse(call.func)
+            arguments = (*call.args, *(word.value for word in call.keywords))
+            stream = called != "type" and any(
+                ast.unparse(value) in ("sys.stdout", "sys.stderr") for value in arguments
+            )
+            if stream or _PRINTING.fullmatch(called):
+                found.append(f"{path.relative_to(root)}:{call.lineno} {called}")
+    assert not found, f"print through simtown.core.terminal or simtown.core.console: {found}"

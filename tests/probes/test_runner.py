@@ -1,0 +1,277 @@
+"""A study of one's own in Python and as a table, and what all directories of results have in common."""
+
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
+pytest.importorskip("sklearn", reason="needs scikit-learn: pip install '.[probes]'")
+pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '.[probes]'")
+
+from simtown.core.files import ForeignDirectoryError  # noqa: E402
+from simtown.probes import runner, studies  # noqa: E402
+from simtown.probes.item_study import ItemSettings, ItemStudy  # noqa: E402
+from simtown.probes.items import ItemsError, make_items, read_items  # noqa: E402
+from simtown.probes.studies import STUDIES  # noqa: E402
+from simtown.probes.study import ScorerOptions  # noqa: E402
+
+TABLE = """subject,gold,group
+lemon,yellow,fruit
+banana,yellow,fruit
+grass,green,plant
+apple,red=5|green=3,fruit
+snow,white,other
+"""
+TEXT = "the lemon is yellow .\nthe banana is yellow .\nthe grass is green .\nan apple is red .\n"
+
+
+def make(path, name, content):
+    path.mkdir(exist_ok=True)
+    (path / name).write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+@pytest.fixture
+def model(tmp_path):
+    """A trigram model that has read of some colours."""
+    (tmp_path / "corpus.txt").write_text(TEXT)
+    return f"ngram:{tmp_path / 'corpus.txt'}"
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "fruit.csv"
+    path.write_text(TABLE)
+    return path
+
+
+def test_directories_that_cannot_be_compared(cli, tmp_path):
+    spatial = make(tmp_path / "a", "run.json", {"format": "simtown spatial relations"})
+    visual = make(tmp_path / "b", "summary.json", {"format": "simtown visual commonsense"})
+    cli("probe", "compare", spatial, visual).refuses(
+        "simtown probe spatial", "simtown probe visual", "cannot be compared"
+    )
+    cli("probe", "compare", spatial, tmp_path / "none").refuses("holds no results")
+    cli("probe", "compare", spatial, spatial).refuses("holds no finished simtown probe spatial")
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [("{", 1), ("[]", 1), ({"status": 1}, 1), ({"format": "other"}, 2), ({"format": []}, 2)],
+)
+def test_what_is_no_study(cli, tmp_path, content, code):
+    cli("probe", "compare", *[make(tmp_path / "a", "summary.json", content)] * 2).refuses(
+        "summary.json", code=code
+    )
+
+
+def test_every_study_is_known_by_the_name_and_format_of_its_record():
+    known = STUDIES.values()
+    assert [study.name for study in known] == list(STUDIES)
+    assert len({(study.record.name, study.record.form) for study in known}) == len(known)
+    for study in known:
+        assert study.record.name in study.record.owned
+        assert study.title
+        assert study.about
+        assert not set(study.published) & {
+            t for other in known if other is not study for t in other.published
+        }
+
+
+# A table of one's own
+
+
+def test_a_table_is_asked_continued_and_compared(cli, table, model, tmp_path, contents):
+    words = (
+        "probe",
+        "ask",
+        table,
+        "--model",
+        model,
+        "--template",
+        "the [X] is [Y] .",
+        "--template",
+        "[X] is [Y] .",
+    )
+    out = tmp_path / "out"
+    told = cli(*words, "--out", out).succeeds().out
+    assert "Everything is in" in told
+    assert {path.name for path in out.iterdir()} == {
+        *("summary.json", "summary.csv", "summary.md"),
+        *("items.parquet", "items.png"),
+    }
+    summary = json.loads((out / "summary.json").read_text())["tasks"]["items"]
+    groups = summary["modes"]["average"]["groups"]
+    assert set(groups) == {"all", "fruit", "plant", "other"}
+    for numbers in groups.values():
+        assert numbers["rho"]["low"] <= numbers["rho"]["mean"] <= numbers["ceiling_rho"] + 1e-9
+        assert (
+            0 <= numbers["accuracy"]["low"] <= numbers["accuracy"]["mean"] <= numbers["accuracy"]["high"] <= 1
+        )
+    assert groups["all"]["prior_accuracy"] == pytest.approx(0.4)  # two of five are yellow
+    rows = pq.read_table(out / "items.parquet").to_pylist()
+    assert [row["subject"] for row in rows if row["mode"] == "average"] == [
+        "lemon",
+        "banana",
+        "grass",
+        "apple",
+        "snow",
+    ]
+    assert sum(row["right"] for row in rows if row["mode"] == "average") == round(
+        5 * groups["all"]["accuracy"]["mean"]
+    )
+    before = contents(out)
+    cli(*words, "--out", out).succeeds()
+    assert contents(out) == before
+    cli(*words, "--out", out, "--classes", "yellow,green,red,white,blue").refuses("classes", "another --out")
+    table.write_text(TABLE.replace("snow,white", "coal,red"))
+    cli(*words, "--out", out).refuses("other items data")
+    assert contents(out) == before
+    table.write_text(TABLE)
+    other = tmp_path / "other"
+    cli(*words, "--out", other, "--protocol", "paper").succeeds()
+    assert "items, average, fruit" in cli("probe", "compare", out, other).succeeds().out
+
+
+def test_items_may_have_sentences_and_classes_of_their_own(cli, model, tmp_path):
+    table = tmp_path / "own.csv"
+    table.write_text(
+        "subject,gold,classes,template\n"
+        "lemon,yellow,yellow|green,the lemon is [Y] .\n"
+        "grass,green,yellow|green|grey=gray,the [X] is [Y] .\n"
+        "grass,yellow,yellow|green|grey=gray,the [X] is [Y] .\n"
+    )
+    cli("probe", "ask", table, "--model", model, "--out", tmp_path / "out").succeeds()
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())["tasks"]["items"]
+    numbers = summary["modes"]["average"]["groups"]["all"]
+    assert "rho" not in numbers
+    assert numbers["ceiling_accuracy"] == pytest.approx(2 / 3)  # one question has two answers
+    assert numbers["chance_accuracy"] == pytest.approx((1 / 2 + 1 / 3 + 1 / 3) / 3)
+    rows = pq.read_table(tmp_path / "out" / "items.parquet").to_pylist()
+    assert all(row["said"] in ("yellow", "green", "grey") for row in rows)
+    assert np.isneginf(rows[0]["logprob"][2])
+    again = tmp_path / "again"
+    cli("probe", "ask", table, "--model", model, "--out", again).succeeds()
+    assert "[0.0, 0.0]" in cli("probe", "compare", tmp_path / "out", again).succeeds().out
+
+
+def test_word_vectors_learn_from_the_rows_to_train_on(cli, tmp_path):
+    table, vectors = tmp_path / "sizes.csv", tmp_path / "vectors.txt"
+    names = [f"{size}{i}" for i in range(8) for size in ("small", "large")]
+    table.write_text(
+        "subject,gold,train\n" + "".join(f"{n},{n[:5]},{int(i < 12)}\n" for i, n in enumerate(names))
+    )
+    vectors.write_text("".join(f"{n} {1 if n[0] == 's' else -1} {i / 9}\n" for i, n in enumerate(names)))
+    words = ("probe", "ask", table, "--model", f"glove:{vectors}", "--template", "[X] is [Y]")
+    cli(*words, "--out", tmp_path / "out").succeeds()
+    numbers = json.loads((tmp_path / "out" / "summary.json").read_text())["tasks"]["items"]["modes"]["head"]
+    assert numbers["groups"]["all"]["n"] == 4
+    assert numbers["groups"]["all"]["accuracy"]["mean"] == 1
+    table.write_text(table.read_text().replace(",1\n", ",0\n"))
+    cli(*words, "--out", tmp_path / "none").refuses("no items to learn from")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", ("no column 'subject'",)),
+        ("subject\nsnow\n", ("no column 'gold'",)),
+        ("subject,gold,color\nsnow,white,a\n", ("column 'color'",)),
+        ("subject,gold,gold\nsnow,white,a\n", ("column 'gold'",)),
+        ("subject,gold\n", ("holds no items",)),
+        ("subject,gold\nsnow\n", ("line 2", "2 cells")),
+        ("subject,gold\nsnow,white\n,red\n", ("line 3", "'subject'")),
+        ("subject,gold\nsnow,white\n", ("one class",)),
+        ("subject,gold\nsnow,white=x\n", ("line 2", "white=x")),
+        ("subject,gold\nsnow,white=-1\n", ("line 2",)),
+        ("subject,gold\nsnow,white=nan\n", ("line 2",)),
+        ("subject,gold\nsnow,white=0|red=0\n", ("counts nothing",)),
+        ("subject,gold,classes\nsnow,white,red|green\n", ("none of the classes red, green",)),
+        ("subject,gold,classes\nsnow,white,white\nrose,red,red\n", ("line 2", "single class")),
+        ("subject,gold,classes\na,grey,grey=gray|red\nb,grey,grey|red\n", ("line 3", "other spellings")),
+        ("subject,gold,train\nsnow,white,2\nrose,red,0\n", ("line 2", "train")),
+        ("subject,gold,train\nsnow,white,1\nrose,red,1\n", ("no item with train 0",)),
+        (
+            "subject,gold,template\nsnow,white,it is\nrose,red,[Y]\n",
+            ("has a column 'template'", "--template"),
+        ),
+        ("subject,gold,group\nsnow,white,all\nrose,red,a\n", ("line 2", "'all'")),
+    ],
+)
+def test_tables_that_cannot_be_asked(cli, tmp_path, text, words):
+    (tmp_path / "items.csv").write_text(text)
+    cli(
+        "probe",
+        "ask",
+        tmp_path / "items.csv",
+        "--model",
+        "oracle:x",
+        "--template",
+        "[X] is [Y]",
+        "--out",
+        tmp_path / "out",
+    ).refuses("items.csv", *words)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("templates", [(), ("[X] is",), ("is [Y]",), ("[X] [X] [Y]",)])
+def test_templates_that_cannot_be_filled(table, templates):
+    with pytest.raises(ItemsError, match="template"):
+        read_items(table, templates)
+
+
+def test_a_better_command_may_have_the_directory_of_a_failed_one(cli, table, tmp_path):
+    cli(
+        "probe", "ask", table, "--model", "oracle:none", "--template", "[X] [Y]", "--out", tmp_path / "out"
+    ).refuses("none")
+    assert not list((tmp_path / "out").iterdir())
+
+
+# A study in Python
+
+
+def sounds():
+    """A study as docs/probes.md writes it."""
+    animals = make_items("animals", ["cow", "dog", "cat"], ["moo", "bark", "meow"], ["the [X] says [Y] ."])
+    return ItemStudy("sounds", animals)
+
+
+def test_a_study_in_python(tmp_path):
+    said = "the cow says moo .\nthe dog says bark .\nthe cat says meow .\n"
+    (tmp_path / "corpus.txt").write_text(f"{said * 2}a cow sleeps .\n")
+    study, settings = sounds(), ItemSettings(f"ngram:{tmp_path / 'corpus.txt'}")
+    reported = []
+
+    def bars(title, total):
+        return reported.append
+
+    content = runner.run(study, tmp_path, settings, tmp_path / "out", bars=bars)
+    numbers = content["tasks"]["animals"]["modes"]["average"]["groups"]["all"]
+    assert numbers["accuracy"]["mean"] == 1
+    assert numbers["prior_accuracy"] == pytest.approx(1 / 3)
+    assert numbers["ceiling_accuracy"] == 1
+    assert runner.run(study, tmp_path, settings, tmp_path / "out") == content
+    with pytest.raises(ForeignDirectoryError, match="protocol corrected, now paper"):
+        runner.run(study, tmp_path, ItemSettings(settings.model, protocol="paper"), tmp_path / "out")
+    table = study.compare(tmp_path / "out", tmp_path / "out")[0]
+    assert table.rows[0][0] == "animals, average, all"
+    assert [cell.here for cell in table.rows[0][1]][-4:] == ["100.0", "100.0", "[0.0, 0.0]", "1"]
+
+
+def test_a_registered_study_is_recognised(tmp_path, monkeypatch):
+    study = sounds()
+    monkeypatch.setitem(STUDIES, study.name, study)
+    out = make(tmp_path / "out", "summary.json", {"format": study.record.form})
+    assert studies.study_of(out) is study
+
+
+def test_options_that_move_numbers_are_part_of_the_settings(table, model, tmp_path):
+    ask = STUDIES["ask"]
+    settings = ask.settings(model, template=("the [X] is [Y] .",))
+    out = tmp_path / "out"
+    runner.run(ask, table, settings, out, ScorerOptions(tokens=7, cache=tmp_path / "cache"))
+    assert "tokens" not in json.loads((out / "summary.json").read_text())["settings"]
+    runner.run(ask, table, settings, out, ScorerOptions(tokens=9))
+    with pytest.raises(ForeignDirectoryError, match="policy null, now first"):
+        runner.run(ask, table, settings, out, ScorerOptions(policy="first"))

@@ -1,0 +1,151 @@
+"""The shape of the package: imports run one way and in no circle, and nothing is renamed to import it."""
+
+import ast
+from collections import Counter, defaultdict
+from functools import cache, partial
+from pathlib import Path
+
+import pytest
+
+import simtown
+
+ROOT = Path(simtown.__file__).parent
+#: A package may import those in the rows above its own. Packages in one row do not import each other.
+LAYERS = (
+    ("core",),
+    ("assets",),
+    ("scenes",),
+    ("language",),
+    ("render",),
+    ("datasets", "town", "visualgenome"),
+    ("text", "training"),
+    ("bench", "probes"),
+    ("cli",),
+)
+LAYER = {package: row for row, packages in enumerate(LAYERS) for package in packages}
+
+
+@cache
+def modules():
+    """{name: syntax tree} of every module; a package goes by its own name."""
+    found = {}
+    for path in ROOT.rglob("*.py"):
+        parts = (ROOT.name, *path.relative_to(ROOT).with_suffix("").parts)
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        found[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return found
+
+
+def nodes(tree, late):
+    """The nodes of a syntax tree except those under `if TYPE_CHECKING:`, and in functions only if `late`."""
+    for node in ast.iter_child_nodes(tree):
+        for_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        if not for_types and (late or not isinstance(node, ast.FunctionDef)):
+            yield node
+            yield from nodes(node, late)
+
+
+@cache
+def imports(nodes_of=ast.walk):
+    """(importing module, imported module, line) of every import of simtown's own among nodes_of(tree)."""
+    found = []
+    for name, tree in modules().items():
+        for node in nodes_of(tree):
+            if isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{name}, line {node.lineno}: imports are absolute"
+                for alias in node.names:
+                    whole = f"{node.module}.{alias.name}"
+                    found.append((name, whole if whole in modules() else node.module, node.lineno))
+            elif isinstance(node, ast.Import):
+                found += [(name, alias.name, node.lineno) for alias in node.names]
+    return [entry for entry in found if entry[1].partition(".")[0] == ROOT.name]
+
+
+def package_of(module):
+    return module.split(".")[1] if "." in module else ""
+
+
+def test_every_package_has_a_layer():
+    assert {package_of(name) for name in modules()} == {*LAYER, "", "__main__"}
+
+
+def test_no_import_runs_upward():
+    upward = [
+        f"{importer}, line {line}: {imported}"
+        for importer, imported, line in imports()
+        if (package := package_of(importer)) in LAYER
+        and package != package_of(imported)
+        and LAYER.get(package_of(imported), len(LAYERS)) >= LAYER[package]
+    ]
+    assert upward == [], f"a package imports those in the rows above its own: {LAYERS}"
+
+
+def circles(graph):
+    """Groups of modules that import each other, directly or through others (Tarjan's algorithm)."""
+    number, lowest, stack, found = {}, {}, [], []
+
+    def visit(module):
+        number[module] = lowest[module] = len(number)
+        stack.append(module)
+        for other in graph.get(module, ()):
+            if other not in number:
+                visit(other)
+            if other in stack:
+                lowest[module] = min(lowest[module], lowest[other])
+        if lowest[module] == number[module]:
+            at = stack.index(module)
+            group = stack[at:]
+            del stack[at:]
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    for module in graph:
+        if module not in number:
+            visit(module)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("graph", "expected"),
+    [
+        ({"a": ["b"], "b": ["c"]}, []),
+        ({"a": ["b"], "b": ["a"]}, [["a", "b"]]),
+        ({"a": ["b", "d"], "b": ["c"], "c": ["a"], "d": ["c"]}, [["a", "b", "c", "d"]]),
+    ],
+)
+def test_a_circle_is_found(graph, expected):
+    assert circles(graph) == expected
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_no_modules_import_each_other(late):
+    """Neither when they are imported nor, if `late`, when their functions are called."""
+    graph = defaultdict(list)
+    for importer, imported, _ in imports(partial(nodes, late=late)):
+        if importer != imported and importer != ROOT.name:  # the root names the verbs, and imports them late
+            graph[importer].append(imported)
+    assert circles(dict(graph)) == []
+
+
+def test_public_classes_have_names_of_their_own():
+    names = Counter(
+        node.name
+        for tree in modules().values()
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_nothing_of_simtown_is_imported_under_another_name():
+    renamed = [
+        f"{name}, line {node.lineno}: {alias.name} as {alias.asname}"
+        for name, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        or (isinstance(node, ast.ImportFrom) and node.module.partition(".")[0] == ROOT.name)
+        for alias in node.names
+        if alias.name.partition(".")[0] == ROOT.name or isinstance(node, ast.ImportFrom)
+        if alias.asname not in (None, alias.name)
+    ]
+    assert renamed == []
