@@ -9,6 +9,7 @@ import json
 import os
 import re
 import sys
+import time
 
 
 def _role():
@@ -47,18 +48,29 @@ def _stand():
 
 
 def _pass(place, role):
-    """Wait here as long as the gate is shut; "PID.ROLE" says that somebody waits."""
-    handle = os.open(f"{place}/gate", os.O_RDWR)
+    """Wait here as long as the gate is shut; "PID.ROLE" says that somebody waits.
+
+    It asks again and again. A flock() that blocks would wait for ever if a signal came just before it: Python
+    calls handlers between its own instructions, so not before flock() returns.
+    """
+    handle, sign = os.open(f"{place}/gate", os.O_RDWR), f"{place}/{os.getpid()}.{role}"
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            sign = f"{place}/{os.getpid()}.{role}"
-            os.close(os.open(sign, os.O_CREAT | os.O_WRONLY))
-            fcntl.flock(handle, fcntl.LOCK_SH)
+        while not _is_open(handle):
+            if not os.path.exists(sign):
+                os.close(os.open(sign, os.O_CREAT | os.O_WRONLY))
+            time.sleep(0.01)
+        if os.path.exists(sign):
             os.unlink(sign)
     finally:
         os.close(handle)
+
+
+def _is_open(handle):
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 if "SIMTOWN_GATE" in os.environ:
