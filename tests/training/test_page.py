@@ -17,8 +17,7 @@ from simtown.training import fit, models, plan
 from simtown.training.complexity import estimate
 from simtown.training.results import Run
 from simtown.training.settings import FitSettings
-from tools import complexity_parts as parts
-from tools import pages
+from tools import pages, parts
 
 SIZES = (50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000)
 

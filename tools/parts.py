@@ -1,5 +1,5 @@
-"""The parts of docs/reproduce/sample-complexity.md that are made from committed results: tables, and
-sentences with a verdict.
+"""The parts of pages that are made from committed results: tables, and sentences with a verdict. All but one
+are of docs/reproduce/sample-complexity.md.
 
 Cells of the published grid lie in sample-complexity/, cells of another grid in a folder of its own beside it.
 "Holds", "does not hold" and "undecided" follow from a 95 % interval by :func:`verdict`, never from a hand.
@@ -834,6 +834,22 @@ def skew(results: Results) -> str:
     )
 
 
+def growth(results: Results) -> str:
+    """Time and memory of every command at every size (benchmarks/growth.py)."""
+    rows = results.csv("growth.csv")
+    sizes = sorted({int(row["examples"]) for row in rows})
+    cells = {
+        (row["command"], int(row["examples"])): f"{float(row['seconds']):.0f} s, {row['megabytes']} MB"
+        for row in rows
+    }
+    commands = dict.fromkeys(row["command"] for row in rows)
+    return markdown(
+        ["command", *(f"{size:,}" for size in sizes)],
+        [[command, *(cells.get((command, size), "–") for size in sizes)] for command in commands],
+        1,
+    )
+
+
 def slope_words(row: dict[str, str] | None) -> str:
     """An exponent in a line of a table that `simtown complexity` wrote."""
     if row is None or row["reason"] or not row["value"]:
@@ -936,5 +952,5 @@ _PARTS = (
     search,
 )
 PARTS: dict[str, Callable[[Results], str]] = {
-    part.__name__: part for part in (*_PARTS, search, shares, skew, version1, readme)
+    part.__name__: part for part in (*_PARTS, search, shares, skew, growth, version1, readme)
 }
