@@ -32,6 +32,7 @@ from simtown.datasets.audit import (
 )
 from simtown.datasets.audit.findings import LEVEL, Finding, judge, wilson
 from simtown.datasets.audit.rows import DatasetRows
+from simtown.datasets.handle import Handle
 from simtown.datasets.job import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings
@@ -626,8 +627,9 @@ def test_where_the_subject_stands_counts_only_if_opposites_are_asked():
 
 
 def test_too_few_examples_are_said_to_be_too_few(plain):
-    told = list(probes.probe(open_dataset(plain)))
-    assert {f.status for f in told} == {"note"}
+    handle = Handle(open_dataset(plain))
+    findings = [finding for name in probes.PROBES for finding in probes.probe(name, ignore, handle)]
+    assert {finding.status for finding in findings} == {"note"}
 
 
 def test_what_is_no_data_set_is_refused(cli, tmp_path):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from simtown.core.pool import Report
 from simtown.datasets.audit.columns import role_boxes, triples
 from simtown.datasets.audit.findings import Finding, wilson
-from simtown.datasets.reader import Dataset, Split
+from simtown.datasets.handle import Handle
+from simtown.datasets.reader import Split
 from simtown.datasets.settings import Settings
 
 #: Examples a probe learns from at most; fewer than LEAST teach it nothing. Its pictures have SIDE × SIDE
@@ -80,42 +82,38 @@ def _answers(split: Split, rows: np.ndarray) -> np.ndarray:
     return split.rows(("answer",), rows)["answer"].astype(bool)
 
 
-def probe(dataset: Dataset) -> Iterator[Finding]:
-    """Train each probe on four fifths of the first MOST training examples.
+def probe(name: str, report: Report, handle: Handle) -> list[Finding]:
+    """A piece of work: train the probe of this name on four fifths of the first MOST training examples.
 
     It is tested on the last fifth, and on the test split.
     """
     from scipy.stats import binom
     from threadpoolctl import threadpool_limits
 
+    (see, model), dataset = PROBES[name], handle.open()
     settings, n = dataset.settings, min(len(dataset.train), MOST) // 10 * 10
-    for name, (see, model) in PROBES.items():
-        if n < LEAST:
-            yield Finding(
-                f"{name} only",
-                "train",
-                f"not tested: {len(dataset.train):,} training examples, {LEAST} are needed",
-                "",
-                status="note",
-            )
-            continue
-        cut, answer = n * 4 // 5, _answers(dataset.train, np.arange(n))
-        seen = see(dataset.train, np.arange(n), settings)
-        with threadpool_limits(1):  # one thread is fastest for so little work
-            trained = model().fit(seen[:cut], answer[:cut])
-        predictions = {"train, held out": (trained.predict(seen[cut:]), answer[cut:])}
-        if len(dataset.test):
-            rows = np.arange(min(len(dataset.test), MOST))
-            predictions["test"] = (
-                trained.predict(see(dataset.test, rows, settings)),
-                _answers(dataset.test, rows),
-            )
-        for where, (predicted, truth) in predictions.items():
-            correct, count = int((predicted == truth).sum()), len(truth)
-            chance = max(truth.mean(), 1 - truth.mean())
-            low, high = wilson(correct, count)
-            interval = f"95 %: {low:.1%} to {high:.1%}"
-            yield Finding(
+    if n < LEAST:
+        few = f"not tested: {len(dataset.train):,} training examples, {LEAST} are needed"
+        return [Finding(f"{name} only", "train", few, "", status="note")]
+    cut, answer = n * 4 // 5, _answers(dataset.train, np.arange(n))
+    seen = see(dataset.train, np.arange(n), settings)
+    with threadpool_limits(1):  # one thread is fastest for so little work
+        trained = model().fit(seen[:cut], answer[:cut])
+    predictions = {"train, held out": (trained.predict(seen[cut:]), answer[cut:])}
+    if len(dataset.test):
+        rows = np.arange(min(len(dataset.test), MOST))
+        predictions["test"] = (
+            trained.predict(see(dataset.test, rows, settings)),
+            _answers(dataset.test, rows),
+        )
+    findings = []
+    for where, (predicted, truth) in predictions.items():
+        correct, count = int((predicted == truth).sum()), len(truth)
+        chance = max(truth.mean(), 1 - truth.mean())
+        low, high = wilson(correct, count)
+        interval = f"95 %: {low:.1%} to {high:.1%}"
+        findings.append(
+            Finding(
                 f"{name} only",
                 where,
                 f"{correct / count:.1%} right ({interval}) of {count:,}; chance {chance:.1%}",
@@ -131,3 +129,5 @@ def probe(dataset: Dataset) -> Iterator[Finding]:
                     "learned_from": cut,
                 },
             )
+        )
+    return findings

@@ -39,10 +39,12 @@ def audit(dataset: Dataset, pool: Pool | None = None, progress: Report = ignore)
         OSError: there is no room for the temporary file.
     """
     pool = pool or Processes()
+    findings = list(shortcuts(dataset, pool))
     with surveyed(dataset, pool, progress) as survey:
-        findings = [*statistics(survey, dataset.settings), *probes.probe(dataset)]
+        findings += statistics(survey, dataset.settings)
         findings.append(checksums.changed_files(survey.changed, len(dataset.manifest["shards"])))
         findings += repeated_scenes(survey, pool, progress)
+        survey.samples.clear()  # tens of megabytes that the last check does not need
         findings.append(repeated_pictures(survey, dataset, pool, progress))
     return sorted(judge(findings), key=lambda f: _ORDER[f.check.split(" by ")[0]])
 
@@ -56,6 +58,13 @@ def statistics(survey: Survey, settings: Settings) -> Iterator[Finding]:
         yield balance.information(sample, sample_rows(counts.examples), counts.examples, settings, name)
         yield scenes.margins(counts, sample, name)
         yield scenes.occlusion(counts, name)
+
+
+def shortcuts(dataset: Dataset, pool: Pool) -> Iterator[Finding]:
+    """Findings of models that see only a part of each example."""
+    with closing(pool.map(probes.probe, list(probes.PROBES), (Handle(dataset),))) as results:
+        for _, findings in results:
+            yield from findings
 
 
 def repeated_scenes(survey: Survey, pool: Pool, progress: Report) -> Iterator[Finding]:
