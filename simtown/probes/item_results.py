@@ -285,16 +285,16 @@ def _compare_task(study: Study, task: str, a: Path, b: Path) -> list[SubjectComp
             has_rho = bool(np.isfinite(difference).any())
             comparisons.append(
                 SubjectComparison(
-                    task,
-                    mode,
-                    name,
-                    statistics.difference(rho_a[kept], rho_b[kept]) if has_rho else None,
-                    statistics.mean_interval(difference),
-                    float("nan"),
-                    int(kept.sum()),
-                    (float(right_a[kept].mean()), float(right_b[kept].mean())),
-                    statistics.mean_interval(right_a[kept].astype(float) - right_b[kept]),
-                    statistics.mcnemar(right_a[kept], right_b[kept]),
+                    task=task,
+                    mode=mode,
+                    group=name,
+                    rho=statistics.difference(rho_a[kept], rho_b[kept]) if has_rho else None,
+                    interval=statistics.mean_interval(difference),
+                    adjusted=float("nan"),
+                    n=int(kept.sum()),
+                    accuracy=(float(right_a[kept].mean()), float(right_b[kept].mean())),
+                    accuracy_interval=statistics.mean_interval(right_a[kept].astype(float) - right_b[kept]),
+                    right=statistics.mcnemar(right_a[kept], right_b[kept]),
                 )
             )
     return comparisons

@@ -199,18 +199,20 @@ def _items(
             f"{places[groups.index('all')]}: 'all' stands for all items: give the group another name"
         )
     graded = any(len(share) > 1 for share in shares)
+    sentences, own_sentences = _templates(place, places, rows, templates)
     return ItemSet(
-        name,
-        tuple(words),
-        tuple(words.values()),
-        tuple(row["subject"] for row in rows),
-        counts.argmax(axis=1),
-        np.full(len(rows), -1),
-        _flags(places, rows),
-        counts if graded else None,
-        *_templates(place, places, rows, templates),
-        choices,
-        groups,
+        relation=name,
+        classes=tuple(words),
+        words=tuple(words.values()),
+        subjects=tuple(row["subject"] for row in rows),
+        gold=counts.argmax(axis=1),
+        other=np.full(len(rows), -1),
+        train=_flags(places, rows),
+        counts=counts if graded else None,
+        templates=sentences,
+        own_templates=own_sentences,
+        choices=choices,
+        groups=groups,
     )
 
 

@@ -113,7 +113,19 @@ def _effect(
     seeds = min(cells[model].fewest for model in models)
     over = narrowest(*(cells[model].interval_over for model in models))
     at_least, at_most, low, high = (float(np.exp(end)) for end in (least[0], most[0], low, high))
-    return Effect(name, entities, distractor, target, rule, at_least, at_most, low, high, seeds, over)
+    return Effect(
+        name=name,
+        entities=entities,
+        distractor=distractor,
+        target=target,
+        rule=rule,
+        at_least=at_least,
+        at_most=at_most,
+        low=low,
+        high=high,
+        seeds=seeds,
+        interval_over=over,
+    )
 
 
 def log_bounds(samples: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

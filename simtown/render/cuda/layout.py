@@ -284,8 +284,18 @@ class MemoryNeeds(NamedTuple):
         full = self.vehicles.take(batch.entity).sum(axis=1) + self.props.take(batch.prop).sum(axis=1)
         faces, lamps = self.ground_faces + (int(full.max()) >> 16), int((full & 0xFFFF).max())
         wet, layered = bool(self.wet.take(batch.weather).any()), bool(self.layered.take(batch.weather).any())
-        return Size(len(batch), batch.entity.shape[1], batch.prop.shape[1], width, height, _up(faces, 1024),
-                    self.ground_faces, _up(lamps, 32), wet, layered)  # fmt: skip
+        return Size(
+            scenes=len(batch),
+            vehicles=batch.entity.shape[1],
+            props=batch.prop.shape[1],
+            width=width,
+            height=height,
+            most_faces=_up(faces, 1024),
+            ground_faces=self.ground_faces,
+            most_lamps=_up(lamps, 32),
+            wet=wet,
+            layered=layered,
+        )
 
 
 def _up(count: int, step: int) -> int:
