@@ -95,7 +95,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("extra", "words", "told"), REFUSED, ids=lambda value: str(value)[:60])
+@pytest.mark.parametrize(
+    ("extra", "words", "told"), REFUSED, ids=[" ".join(map(str, words)) for _, words, _ in REFUSED]
+)
 def test_a_refusal_names_the_flag_that_was_typed(
     extra, words, told, cli, plain, tmp_path, monkeypatch, no_card
 ):
@@ -112,7 +114,7 @@ def test_a_refusal_names_the_flag_that_was_typed(
     Path("text.txt").write_text("a cat sits\na dog runs\n")
     Path("items.csv").write_text("subject,gold\nsnow,white\nrose,red\n")
     Path("preset.toml").write_text(
-        'version = 1\nsize = 32\n[[grid]]\nentities = [3]\nmodels = ["strange:Net"]\n'
+        'version = 1\nsize = 32\n[[grid]]\nentities = [3]\ndistractor = [false]\nmodels = ["strange:Net"]\n'
         "train_sizes = [8]\nseeds = [0]\n"
     )
     outcome = cli(*(str(word).format(plain=plain) for word in words))
