@@ -114,7 +114,7 @@ def test_vg_has_more_than_the_catalogue_and_no_more():
 @pytest.mark.parametrize(
     ("text", "k", "message"),
     [
-        ("entity,subject,object\na,1,1\n", 2, "lists 1 entities, fewer than --entities 2"),
+        ("entity,subject,object\na,1,1\n", 2, "lists 1 entities, fewer than `entities=2`"),
         ("entity,subject,object\n", 1, "lists 0 entities"),
         ("", 1, "lists 0 entities"),
         ("entity,subject,object\na,-1,1\nb,3,1\n", 2, "not negative"),

@@ -233,8 +233,8 @@ def test_other_arrays_are_refused(streets):
 @pytest.mark.parametrize(
     ("width", "height", "words"),
     [
-        (LARGEST_ON_CARD + 1, 64, "1024 .*--device cpu"),
-        (64, LARGEST_ON_CARD + 1, "--device cpu"),
+        (LARGEST_ON_CARD + 1, 64, "1024 .*`device=cpu`"),
+        (64, LARGEST_ON_CARD + 1, "`device=cpu`"),
         (16, 64, "32 to"),
     ],
 )
