@@ -42,7 +42,7 @@ def frequencies(choice: str, k: int) -> tuple[np.ndarray, np.ndarray]:
     if choice == "uniform":
         counts = np.ones((k, 2))
     elif choice == "vg":
-        counts = _first(np.array([row[1:] for row in table()], dtype=np.float64), k, "--frequencies vg")
+        counts = _first(np.array([row[1:] for row in table()], dtype=np.float64), k, "`frequencies=vg`")
     elif choice.startswith("zipf:"):
         counts = np.repeat(_zipf(choice.removeprefix("zipf:"), k)[:, None], 2, axis=1)
     elif _is_file(choice):
@@ -70,7 +70,7 @@ def _portable(counts: np.ndarray) -> np.ndarray:
 
 def _first(counts: np.ndarray, k: int, source: str) -> np.ndarray:
     if len(counts) < k:
-        raise ValueError(f"{source} lists {len(counts)} entities, fewer than --entities {k}")
+        raise ValueError(f"{source} lists {len(counts)} entities, fewer than `entities={k}`")
     return counts[:k]
 
 

@@ -70,12 +70,23 @@ def run() -> tuple[str, int]:
         if hasattr(error, "format_message"):  # a wrong option
             return error.format_message(), getattr(error, "exit_code", BAD_INPUT)
         line, code = _explain(error)
-        return in_flags(line, flags_of(sys.argv[1:])), code
+        return as_typed(line), code
     return "", code if isinstance(code, int) else 0
 
 
 #: The package's word for a parameter, and the word of the commands that have no parameter of that name.
-_OTHER_WORDS = {"width": "size", "height": "size", "directory": "out"}
+_OTHER_WORDS = {
+    "width": "size",
+    "height": "size",
+    "directory": "out",
+    "path": "out",
+    "learning_rate": "lr",
+    "biases": "bias",
+    "texts": "option",
+    "allowed": "allow_model",
+    "kept": "resume_from",
+    "data": "subjects",
+}
 _PARAMETER = re.compile(r"`(\w+)(?:=['\"]?([^`\n'\"]*)['\"]?)?`|(?:^|(?<=; ))(\w+)(?= must |: )")
 
 
@@ -121,6 +132,11 @@ def flags_of(words: list[str]) -> dict[str, str]:
     parameters = {parameter.name for parameter in command.params}
     others = {word: names[ours] for word, ours in _OTHER_WORDS.items() if ours in names}
     return names | {word: flag for word, flag in others.items() if word not in parameters}
+
+
+def as_typed(message: str) -> str:
+    """A message of the package, with the flags of the command that runs."""
+    return in_flags(message, flags_of(sys.argv[1:]))
 
 
 def _explain(error: Exception) -> tuple[str, int]:
@@ -281,11 +297,13 @@ class PoolSettings:
 def connected(engine: str, address: str | None, workers: int | None) -> Iterator[Cluster | None]:
     """The Ray cluster that the options name, None for local work."""
     from simtown.core.cluster import Cluster
+    from simtown.core.extras import need
 
     PoolSettings(engine, address, workers)  # refuses what cannot be
     if engine == "local":
         yield None
         return
+    need("cluster", modules=("ray",), what="--engine ray")
     with Cluster(address, workers) as cluster:
         yield cluster
 
@@ -305,7 +323,7 @@ def report(outcome: Outcome, out: Path, what: str) -> None:
     done = outcome.before + outcome.now
     say(f"{out}: {done} of {done + len(outcome.failed)} {what} are done, {outcome.now} of them now")
     for name, reason in outcome.failed.items():
-        complain(f"simtown: {name} failed: {in_flags(reason, flags_of(sys.argv[1:]))}")
+        complain(f"simtown: {name} failed: {as_typed(reason)}")
     if outcome.failed:
         raise typer.Exit(DAMAGED)
 

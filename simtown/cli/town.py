@@ -15,6 +15,7 @@ from simtown.cli.app import (
     RefusalError,
     WorkersOption,
     app,
+    as_typed,
     defaults_of,
     parse_names,
     parse_size,
@@ -551,7 +552,7 @@ def verify(
             f"problem{'s' if count > 1 else ''}{remedy}"
         )
         raise typer.Exit(DAMAGED)
-    say(f"{store}: {report.summary}")
+    say(f"{store}: {as_typed(report.summary)}")
 
 
 @app.command(short_help="Describe the scenes of a data set in words.")

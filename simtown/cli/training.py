@@ -14,6 +14,7 @@ from simtown.cli.app import (
     PoolSettings,
     RefusalError,
     app,
+    as_typed,
     connected,
     defaults_of,
     report,
@@ -178,7 +179,7 @@ def fit(
             directory = inside(Path(), f"runs/{name}")
         else:
             directory = inside(out, f"seed{number}") if len(numbers) > 1 else out
-        with FitDisplay(f"fit {directory}", settings) as display:
+        with FitDisplay(f"fit {directory}", settings, as_typed) as display:
             run = fit.fit(settings, data, directory, display, cache)
         steps = f"{run['epochs']} epochs ({run['steps']} steps)"
         stopped = f"best of {steps} was {run['best']['epoch']}; stopped: {run['stopped']}"
@@ -417,7 +418,7 @@ def sweep(
         )
     with connected(engine, address, jobs) as cluster:
         done, data = sweep.begin(grid, directory, Progress, cluster, resume_from)
-        with SweepDisplay(grid, cluster.size() if cluster else workers) as display:
+        with SweepDisplay(grid, cluster.size() if cluster else workers, as_typed) as display:
             outcome = sweep.sweep(grid, directory, done, data, workers, display, cluster, resume_from)
     report(outcome, directory, "runs")
     say(f"Now: simtown complexity {resume_from or directory}")

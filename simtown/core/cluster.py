@@ -68,7 +68,7 @@ class Cluster:
         try:
             import ray
         except ImportError:
-            raise ClusterError(f"--engine ray needs Ray: {how_to_install('cluster')}") from None
+            raise ClusterError(f"a Ray cluster needs the package ray: {how_to_install('cluster')}") from None
         self._ray = ray
         if self.address is not None and self.address != "auto":
             _knock(self.address)
@@ -94,7 +94,7 @@ class Cluster:
             raise ClusterError(
                 f"no Ray cluster answers at {self.address or 'this machine'}: {_first(error)}; if the "
                 "cluster asks for a token, set RAY_AUTH_MODE and the token here as on its machines, or use "
-                "--address auto on one of them"
+                "`address=auto` on one of them"
             ) from error
 
     def __exit__(self, *_: object) -> None:
@@ -222,13 +222,13 @@ def _knock(address: str) -> None:
     """Raises ClusterError unless something listens at the address: Ray itself would try for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
-        raise ClusterError(f"--address {address} cannot be read: write HOST:PORT, ray://HOST:PORT, or auto")
+        raise ClusterError(f"`address` {address} cannot be read: write HOST:PORT, ray://HOST:PORT, or auto")
     try:
         socket.create_connection((host, int(port)), timeout=ANSWER).close()
     except (OSError, OverflowError) as error:
         raise ClusterError(
             f"no Ray cluster answers at {address} ({error}): start one with ray start --head, or give "
-            "another --address"
+            "another `address`"
         ) from error
 
 

@@ -324,7 +324,7 @@ def claimed(directory: Path, command: str) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ForeignDirectoryError(
-                f"{directory} is being written by another {command}: wait for it or give another --out"
+                f"{directory} is being written by another {command}: wait for it or give another `directory`"
             ) from None
         yield
     finally:
@@ -341,7 +341,7 @@ def whole(directory: Path, command: str) -> Iterator[Path]:
     if directory.is_symlink() or directory.is_file() or (directory.is_dir() and any(directory.iterdir())):
         raise ForeignDirectoryError(
             f"{directory} is there already, and {command} writes over nothing: move it away or give another "
-            "--out"
+            "`directory`"
         )
     directory.parent.mkdir(parents=True, exist_ok=True)
     for path in directory.parent.iterdir():

@@ -98,7 +98,7 @@ class Processes(Pool):
 
     def __init__(self, workers: int = 1) -> None:
         if workers < 1:
-            raise ValueError(f"--workers must be at least 1, not {workers}")
+            raise ValueError(f"workers must be at least 1, not {workers}")
         self.workers = workers
 
     def outcomes(
@@ -219,6 +219,6 @@ def require_shared(directory: str | Path) -> None:
     """
     if not os.path.isdir(directory):
         raise ClusterError(
-            f"{socket.gethostname()} has no directory {os.path.abspath(directory)}: with --engine ray give "
+            f"{socket.gethostname()} has no directory {os.path.abspath(directory)}: on a cluster, give "
             "one that all machines share"
         )

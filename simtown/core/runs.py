@@ -56,7 +56,7 @@ def require_same_settings(
     """
     if changes := changed_settings(before, now):
         raise ForeignDirectoryError(
-            f"{directory} holds {what} with other settings: {'; '.join(changes)}; give another --out"
+            f"{directory} holds {what} with other settings: {'; '.join(changes)}; give another `directory`"
         )
 
 
@@ -73,7 +73,7 @@ def require_only(directory: Path, owned: Callable[[str], bool], command: str) ->
     )
     if strangers:
         raise ForeignDirectoryError(
-            f"{directory} holds {strangers[0]}, which {command} did not make: give another --out"
+            f"{directory} holds {strangers[0]}, which {command} did not make: give another `directory`"
         )
 
 
@@ -84,7 +84,7 @@ def require_empty(directory: Path) -> None:
         ForeignDirectoryError: it is not empty; the message names the first file.
     """
     if names := sorted(path.name for path in directory.iterdir()):
-        raise ForeignDirectoryError(f"{directory} holds {names[0]}: give another --out, or delete it")
+        raise ForeignDirectoryError(f"{directory} holds {names[0]}: give another `directory`, or delete it")
 
 
 @dataclass(frozen=True)

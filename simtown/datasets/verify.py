@@ -207,7 +207,7 @@ class _Verification:
         elif not self.sampled:
             text = (
                 f"{self.total:,} examples agree with themselves; {self._pictures(drawn)} from the stored "
-                "scenes; it is not proven that these settings make them: leave out --quick"
+                "scenes; it is not proven that these settings make them: leave out `quick`"
             )
         else:
             text = f"{self.total:,} examples are what these settings make; {self._pictures(drawn)}"

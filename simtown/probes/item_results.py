@@ -105,7 +105,7 @@ def prompts(request: TaskRequest, data: ItemSet) -> tuple[list[judging.PromptRes
     settings = request.settings
     scorer = request.scorer(settings.policy)
     if "class_logprobs" not in scorer.abilities:
-        raise UnableError(f"{scorer.name} has no probabilities of words: use --as head")
+        raise UnableError(f"{scorer.name} has no probabilities of words: give `use=head`")
     items = data.test
     logprobs = elicit.of_items(scorer, data, items, settings.protocol)
     if not np.isfinite(logprobs).any():

@@ -180,7 +180,7 @@ def _items(
                     f"{where}: the class '{class_name}' has other spellings than above: use the same"
                 )
     if len(words) < 2:
-        raise ItemsError(f"{place} has one class, '{next(iter(words))}': name others with --classes")
+        raise ItemsError(f"{place} has one class, '{next(iter(words))}': name others with `classes`")
     if len(rows) * len(words) > MOST_CELLS:
         raise ItemsError(f"{place}: {len(rows):,} items by {len(words):,} classes are too many: split it")
     number = {class_name: i for i, class_name in enumerate(words)}
@@ -270,10 +270,10 @@ def _templates(
                     f"template '{template}' must hold [X], the subject, and [Y], the class, once each"
                 )
         if not shared:
-            raise ItemsError(f"{place} has no column 'template': give --template 'a [X] is [Y] .'")
+            raise ItemsError(f"{place} has no column 'template': give `template`, such as 'a [X] is [Y] .'")
         return tuple(shared), ()
     if shared:
-        raise ItemsError(f"{place} has a column 'template': leave --template out")
+        raise ItemsError(f"{place} has a column 'template': leave `template` out")
     for where, template in zip(places, own, strict=True):
         if template.count("[Y]") != 1 or template.count("[X]") > 1:
             raise ItemsError(

@@ -42,7 +42,7 @@ class ReleaseFiles:
         """
         if not folder.is_dir():
             raise FileNotFoundError(
-                f"there is no folder {folder}: give a clone of {self.repository} as --data"
+                f"there is no folder {folder}: give a clone of {self.repository} as `data`"
             )
         for place in self.places[kind]:
             for end in ("", ".gz"):
@@ -62,7 +62,7 @@ class ReleaseFiles:
             first, *others = [place.format(name) for place in self.places[kind]]
             nor = f" (nor {', '.join(others)})" if others else ""
             raise FileNotFoundError(
-                f"{folder} has no {first}{nor}: give a clone of {self.repository} as --data"
+                f"{folder} has no {first}{nor}: give a clone of {self.repository} as `data`"
             )
         return path
 

@@ -85,7 +85,7 @@ def run(
                 if study.is_done(out, content, task):
                     if content["tasks"][task].get("data") != digest:
                         raise ForeignDirectoryError(
-                            f"{out} holds results on other {task} data: give another --out"
+                            f"{out} holds results on other {task} data: give another `out`"
                         )
                     continue
                 with understood(source):
@@ -98,7 +98,7 @@ def run(
             if [path.name for path in out.iterdir() if not path.name.startswith(".")] == [study.record.name]:
                 (out / study.record.name).unlink()  # nothing was done: another command may have the directory
             raise
-        with understood(out / SUMMARY, "give another --out"):
+        with understood(out / SUMMARY, "give another `out`"):
             for task in content.get("tasks", ()):
                 if not (out / f"{task}.png").is_file():
                     study.draw(out, task, content, data)

@@ -90,7 +90,7 @@ def check_card_size(width: int, height: int) -> None:
     if max(width, height) > LARGEST_ON_CARD:
         raise ValueError(
             f"a card draws pictures of up to {LARGEST_ON_CARD} pixels each side, not {width}x{height}: "
-            "use --device cpu"
+            "use `device=cpu`"
         )
 
 

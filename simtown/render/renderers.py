@@ -71,7 +71,7 @@ def choose_device(
         check_card()
     except CardError as error:
         if device == "cuda":
-            raise CardError(f"--device cuda: {error}: use --device cpu or auto") from error
+            raise CardError(f"`device=cuda`: {error}: use `device=cpu` or auto") from error
         report(f"drawing on the processor: {error}")
         return "cpu"
     return "cuda"

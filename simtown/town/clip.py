@@ -108,7 +108,7 @@ def check(path: Path, seconds: float, fps: int, size: tuple[int, int]) -> None:
     if path.suffix.lower() not in (".mp4", ".gif"):
         raise TownError(f"{path} does not end as a clip does: end it in .mp4 or .gif")
     if path.exists():
-        raise TownError(f"{path} exists: give another --out, or remove it")
+        raise TownError(f"{path} exists: give another `path`, or remove it")
     if not path.parent.is_dir():
         raise TownError(f"{path.parent} is no directory: make it first")
     if not 0 < seconds <= LONGEST or not 1 <= fps <= FASTEST:
@@ -118,11 +118,11 @@ def check(path: Path, seconds: float, fps: int, size: tuple[int, int]) -> None:
         )
     if path.suffix.lower() == ".mp4" and any(side % 2 for side in size):
         raise TownError(
-            f"MP4 needs even sides, not {size[0]}x{size[1]}: give another --size, or write a .gif"
+            f"MP4 needs even sides, not {size[0]}x{size[1]}: give another `size`, or write a .gif"
         )
     if path.suffix.lower() == ".gif" and fps > 50:
         raise TownError(
-            f"GIF shows at most 50 frames a second, not {fps}: give another --fps, or write an .mp4"
+            f"GIF shows at most 50 frames a second, not {fps}: give another `fps`, or write an .mp4"
         )
 
 

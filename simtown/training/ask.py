@@ -59,7 +59,7 @@ def open_run(directory: Path, allowed: Collection[str] = ()) -> tuple[nn.Module,
     kinds = SIZES.get(trained.catalogue, len(ENTITIES))
     if trained.entities > kinds:
         what = f"{trained.entities} entities in a world of {kinds}"
-        raise DamagedError(f"{directory / RUN} is damaged ({what}): train again into another --out")
+        raise DamagedError(f"{directory / RUN} is damaged ({what}): run simtown fit again with another --out")
     world = World.made_with(trained)
     if world.width * world.height > _MOST_PIXELS:
         raise SettingsError(
@@ -311,7 +311,7 @@ def predict(directory: Path, image: Path, question: str, allowed: Collection[str
     )
     if not np.isfinite(yes) or (boxes is not None and not np.isfinite(boxes).all()):
         raise DamagedError(
-            f"{directory} holds weights that answer with no number: train again into another --out"
+            f"{directory} holds weights that answer with no number: run simtown fit again with another --out"
         )
     return ModelAnswer(
         yes,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import nan
 from time import monotonic
@@ -38,10 +39,15 @@ class FitDisplay(FitCallback):
 
     The bar counts the examples up to the next validation; how long a run takes is known only from below,
     since it ends when it stops getting better.
+
+    Args:
+        title: of its lines.
+        settings: of the run.
+        worded: turns a note into the words of whoever reads it, such as those of the command line.
     """
 
-    def __init__(self, title: str, settings: FitSettings) -> None:
-        self._title, self._settings = title, settings
+    def __init__(self, title: str, settings: FitSettings, worded: Callable[[str], str] = str) -> None:
+        self._title, self._settings, self._worded = title, settings, worded
         self._console = PlainConsole(stderr=True)
         self._shown = self._validated = monotonic()
         self._compared = self._best = 0
@@ -97,6 +103,7 @@ class FitDisplay(FitCallback):
 
     def on_note(self, line: str) -> None:
         """See :class:`simtown.training.fit.FitCallback`."""
+        line = self._worded(line)
         if self._live:
             self._console.print(plain(line), soft_wrap=True)
         else:
@@ -134,9 +141,15 @@ class SweepDisplay:
 
     Both tell the time left, as :class:`simtown.training.forecast.Forecast` knows it. An adaptive sweep's
     cells are unknown until they are waiting to run.
+
+    Args:
+        plan: of the sweep.
+        jobs: runs at once.
+        worded: turns an error into the words of whoever reads it, such as those of the command line.
     """
 
-    def __init__(self, plan: SweepPlan, jobs: int) -> None:
+    def __init__(self, plan: SweepPlan, jobs: int, worded: Callable[[str], str] = str) -> None:
+        self._worded = worded
         self._plan, self._forecast = plan, Forecast(jobs, growing=bool(plan.targets))
         self._console = PlainConsole(stderr=True)
         self._begun = self._shown = monotonic()
@@ -176,7 +189,7 @@ class SweepDisplay:
         if state == "done":
             word = f"test accuracy {content['test']['accuracy']:.3f}"
         elif state == "failed":
-            word = f"failed: {content['error']}"
+            word = f"failed: {self._worded(content['error'])}"
         elif state == "running" and monotonic() - self._shown > _QUIET:
             word = f"at step {content['step']:.0f}, best validation accuracy {content['best']:.3f}"
         else:

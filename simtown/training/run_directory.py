@@ -98,7 +98,7 @@ def load(directory: Path) -> dict[str, Any]:
     except (KeyError, TypeError, ValueError) as error:
         what = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
         raise DamagedError(
-            f"{path} is damaged ({what}): put back a copy of it, or train again into another --out"
+            f"{path} is damaged ({what}): put back a copy of it, or run simtown fit again with another --out"
         ) from error
     return run
 
@@ -145,12 +145,12 @@ def begin(
     differ = identity.other_settings(run, settings, dataset.settings)
     if differ:
         raise ForeignDirectoryError(
-            f"{directory} holds a run with other settings: {'; '.join(differ)}; give another --out"
+            f"{directory} holds a run with other settings: {'; '.join(differ)}; give another `directory`"
         )
     others = identity.other_examples(run, examples_of(settings, dataset, progress), dataset)
     if others:
         raise ForeignDirectoryError(
-            f"{directory} holds a run that read {others} than {dataset.path} has; give another --out"
+            f"{directory} holds a run that read {others} than {dataset.path} has; give another `directory`"
         )
     return run
 
@@ -160,7 +160,9 @@ def _require_all(path: Path, run: dict[str, Any]) -> None:
     try:
         record.require(run, record.FINISHED)
     except KeyError as error:
-        raise DamagedError(f"{path} is damaged (it lacks {error}): train again into another --out") from error
+        raise DamagedError(
+            f"{path} is damaged (it lacks {error}): run simtown fit again with another --out"
+        ) from error
 
 
 def random_state(device: torch.device) -> dict[str, torch.Tensor]:
@@ -347,7 +349,7 @@ def load_weights(sizes: dict[str, torch.Tensor], directory: Path) -> dict[str, t
         return weights.load(path, sizes)[0]
     except (OSError, ValueError) as error:
         raise DamagedError(
-            f"{path} is damaged or of another model ({error}): train again into another --out"
+            f"{path} is damaged or of another model ({error}): run simtown fit again with another --out"
         ) from error
 
 

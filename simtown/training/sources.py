@@ -267,8 +267,8 @@ def open_split(
         where = "on the card" if device.type == "cuda" else "in memory"
         if fits:
             noted(
-                f"keeps {n:,} pictures {where}: {size(needed)} of {size(free)} free; --no-cache reads them "
-                "from disk"
+                f"keeps {n:,} pictures {where}: {size(needed)} of {size(free)} free; `cache=False` reads "
+                "them from disk"
             )
         else:
             noted(

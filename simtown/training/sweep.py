@@ -92,14 +92,14 @@ def started_runs(plan: SweepPlan, out: Path, kept: Path | None = None) -> dict[s
             enter(cell, cells.load(cells.path_of(kept, cell.name))[0], kept)
     for place, names in others.items():
         shared = (
-            " (--same-data says whether all seeds share one data set)"
+            " (`same_data` says whether all seeds share one data set)"
             if any("data.seed" in differ for differ in names)
             else ""
         )
-        option = "--resume-from" if place == kept else "--out"
+        parameter = "kept" if place == kept else "out"
         raise ForeignDirectoryError(
             f"{place} holds {_counted(names)} with other settings: {_named(names)}; give the settings they "
-            f"were made with, or another {option}{shared}"
+            f"were made with, or another `{parameter}`{shared}"
         )
     return records
 
@@ -197,7 +197,7 @@ class SweepData:
                 others[other].append(cell.name)
         if others:
             raise ForeignDirectoryError(
-                f"{_counted(others)} read {_named(others)} than {dataset.path} has; give another --out"
+                f"{_counted(others)} read {_named(others)} than {dataset.path} has; give another `out`"
             )
         self._compared.add(settings)
 

@@ -258,19 +258,21 @@ def _done(directory: Path, content: Mapping[str, Any]) -> dict[str, Any] | None:
         clear_leftovers(directory, owned.__contains__)
         return None
     before = load(directory)
-    require_same_settings(directory, _flags(before), _flags(content), "statements")
+    require_same_settings(directory, _by_parameter(before), _by_parameter(content), "statements")
     return before
 
 
-def _flags(content: Mapping[str, Any]) -> dict[str, str]:
+def _by_parameter(content: Mapping[str, Any]) -> dict[str, str]:
+    """What has to be the same for a directory to be continued."""
     source = content["source"]
+    further = (f"{name} of {size} bytes" for name, size in source["further"].values())
     source_words = {
         "source": f"{source['name']} of {source['bytes']} bytes",
-        "--skip-bad": source["skip_bad"],
-        "--with": ", ".join(f"{name} of {size} bytes" for name, size in source["further"].values()) or "none",
+        "`skip_bad`": source["skip_bad"],
+        "`further`": ", ".join(further) or "none",
     }
     settings = {
-        f"--{key}": ",".join(value) if isinstance(value, list) else value
+        f"`{key}`": ",".join(value) if isinstance(value, list) else value
         for key, value in content["choices"].items()
     }
     return {key: str(value) for key, value in {**source_words, **settings}.items()}
@@ -283,7 +285,8 @@ def _kind(path: Path) -> str:
                 raise FileNotFoundError(f"there is no file {path}")
             return kind
     raise ValueError(
-        f"--with {path} is none of the files that are counted: its name must hold one of {', '.join(FURTHER)}"
+        f"`further` {path} is none of the files that are counted: its name must hold one of "
+        f"{', '.join(FURTHER)}"
     )
 
 

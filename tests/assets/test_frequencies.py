@@ -107,14 +107,14 @@ def test_zipf_needs_a_sensible_power(power):
 
 def test_vg_has_more_than_the_catalogue_and_no_more():
     assert all(len(role) == len(ENTITIES) for role in frequencies("vg", len(ENTITIES)))
-    with pytest.raises(ValueError, match="--frequencies vg lists 150 entities, fewer than --entities 151"):
+    with pytest.raises(ValueError, match="`frequencies=vg` lists 150 entities, fewer than `entities=151`"):
         frequencies("vg", 151)
 
 
 @pytest.mark.parametrize(
     ("text", "k", "message"),
     [
-        ("entity,subject,object\na,1,1\n", 2, "lists 1 entities, fewer than --entities 2"),
+        ("entity,subject,object\na,1,1\n", 2, "lists 1 entities, fewer than `entities=2`"),
         ("entity,subject,object\n", 1, "lists 0 entities"),
         ("", 1, "lists 0 entities"),
         ("entity,subject,object\na,-1,1\nb,3,1\n", 2, "not negative"),

@@ -74,7 +74,7 @@ def test_an_iterator_that_gets_more_pieces_is_asked_again():
 
 
 def test_there_is_at_least_one_worker_and_none_without_work():
-    with pytest.raises(ValueError, match="--workers must be at least 1, not 0"):
+    with pytest.raises(ValueError, match="workers must be at least 1, not 0"):
         Processes(0)
     assert processes_for(seconds=0.1).workers == 1
     assert processes_for(seconds=1e6).workers == processes_for().workers == default_workers()
@@ -83,7 +83,7 @@ def test_there_is_at_least_one_worker_and_none_without_work():
 def test_a_machine_that_does_not_reach_a_directory_says_so(tmp_path):
     require_shared(tmp_path)
     with pytest.raises(
-        ClusterError, match=r"has no directory /.*/town: with --engine ray give one that all machines share"
+        ClusterError, match=r"has no directory /.*/town: on a cluster, give one that all machines share"
     ):
         require_shared(tmp_path / "town")
 

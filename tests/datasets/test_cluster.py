@@ -255,7 +255,7 @@ def test_without_ray_there_is_one_line_and_local_work_does_not_import_it(tmp_pat
     )
     refused = subprocess.run([sys.executable, "-c", script, "--engine ray"], capture_output=True, text=True)
     Outcome(refused.returncode, refused.stdout, refused.stderr).refuses(
-        "--engine ray needs Ray: pip install '.[cluster]'"
+        "--engine ray needs ray: pip install '.[cluster]'"
     )
     fine = subprocess.run([sys.executable, "-c", script, "--engine local"], capture_output=True, text=True)
     assert fine.returncode == 0, fine.stderr

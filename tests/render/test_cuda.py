@@ -233,8 +233,8 @@ def test_other_arrays_are_refused(streets):
 @pytest.mark.parametrize(
     ("width", "height", "words"),
     [
-        (LARGEST_ON_CARD + 1, 64, "1024 .*--device cpu"),
-        (64, LARGEST_ON_CARD + 1, "--device cpu"),
+        (LARGEST_ON_CARD + 1, 64, "1024 .*`device=cpu`"),
+        (64, LARGEST_ON_CARD + 1, "`device=cpu`"),
         (16, 64, "32 to"),
     ],
 )
@@ -289,7 +289,7 @@ def test_launches_are_halved_where_memory_does_not_suffice(streets, pictures):
 def test_memory_that_does_not_suffice_for_one_scene_is_told(streets):
     card = EmulatedCard(5)
     drawer = engine(card)
-    with pytest.warns(CardWarning), pytest.raises(CardError, match="--device cpu"):
+    with pytest.warns(CardWarning), pytest.raises(CardError, match="`device=cpu`"):
         drawer.render(streets, WIDTH, HEIGHT)
     assert 0 <= card.memory.used - drawer.memory() < TABLES
 

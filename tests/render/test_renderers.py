@@ -52,7 +52,7 @@ def test_auto_draws_on_the_processor_with_one_line(no_card):
     assert "processor" in lines[0]
     assert "no CUDA driver" in lines[0]
     assert isinstance(make_renderer("cpu"), Raster)
-    with pytest.raises(CardError, match=r"no CUDA driver.*--device cpu"):
+    with pytest.raises(CardError, match=r"no CUDA driver.*`device=cpu`"):
         choose_device("cuda", lines.append)
     with pytest.raises(ValueError, match="choose cpu, cuda or auto"):
         choose_device("tpu", lines.append)
@@ -75,7 +75,7 @@ def test_what_is_too_large_for_a_card_is_drawn_by_the_processor(monkeypatch):
     lines = []
     assert choose_device("auto", lines.append, 2048, 256) == "cpu"
     assert "up to 1024 pixels each side, not 2048x256" in lines[0]
-    with pytest.raises(CardError, match=r"up to 1024 .*--device cpu"):
+    with pytest.raises(CardError, match=r"up to 1024 .*`device=cpu`"):
         choose_device("cuda", lines.append, 32, 1025)
 
 

@@ -45,7 +45,7 @@ def test_a_terminal_shows_where_a_run_stands_in_lines_that_it_holds(width):
 
 def test_elsewhere_it_is_a_line_now_and_then(capsys, monkeypatch):
     monkeypatch.setattr(display, "EVERY", -1.0)
-    with FitDisplay("fit there", SETTINGS) as fit_display:
+    with FitDisplay("fit there", SETTINGS, str.upper) as fit_display:
         fit_display.on_compare(500, 70_000)
         fit_display.on_note("keeps 60,000 pictures in memory")
         fit_display.on_pace(HERE)
@@ -55,7 +55,7 @@ def test_elsewhere_it_is_a_line_now_and_then(capsys, monkeypatch):
     assert all(line.startswith("progress: fit there: ") for line in lines)
     assert [line.removeprefix("progress: fit there: ") for line in lines] == [
         "reading examples, to know the run by them: 500 of 70,000",
-        "keeps 60,000 pictures in memory",
+        "KEEPS 60,000 PICTURES IN MEMORY",
         "epoch 2, step 500, loss 0.693, 512 images/s, 2 min to validation, at least 19 min left",
     ]
 

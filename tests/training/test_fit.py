@@ -639,7 +639,7 @@ def test_another_configuration_is_refused_and_named(data, tmp_path):
     ):
         with pytest.raises(ForeignDirectoryError) as refused:
             fit(small(f"{HERE}:Entities", **changes), data, tmp_path / "run")
-        assert all(word in str(refused.value) for word in [*words, "--out"])
+        assert all(word in str(refused.value) for word in [*words, "another `directory`"])
     assert snapshot(tmp_path / "run") == before
 
 

@@ -194,7 +194,7 @@ def test_much_memory_is_named_before_it_is_taken_and_so_is_why_none_is(town, mon
     kept, insisted, read = lines
     assert (
         kept == insisted == f"keeps 20 pictures in memory: {amounts.size(20 * pictures)} of 1.0 GB free; "
-        "--no-cache reads them from disk"
+        "`cache=False` reads them from disk"
     )
     assert "reads its 20 pictures from disk" in read
 

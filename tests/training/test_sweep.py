@@ -177,6 +177,19 @@ def test_a_run_that_ends_is_a_line_of_progress_where_there_is_no_terminal(tmp_pa
     assert line.endswith(f"{cell.name} test accuracy 0.750")
 
 
+def test_a_run_that_fails_is_told_in_the_words_of_the_reader(tmp_path, monkeypatch):
+    lines = []
+    monkeypatch.setattr(display, "report", lines.append)
+    monkeypatch.setattr(display.PlainConsole, "is_terminal", False)
+    plan = read(str(preset(tmp_path, ["pbn"], [20])), "cpu")
+    (cell,) = plan.cells
+    with display.SweepDisplay(plan, 1, str.upper) as display_of:
+        display_of.on_change(cell, "waiting", {})
+        display_of.on_change(cell, "failed", {"error": "give another `directory`"})
+    (line,) = lines
+    assert line.endswith(f"{cell.name} failed: GIVE ANOTHER `DIRECTORY`")
+
+
 def test_two_sweeps_do_not_write_one_directory(tmp_path, cli):
     path = preset(tmp_path, ["question-only"], [2])
     made(path, "out")

@@ -194,8 +194,8 @@ def load_tokenizer(directory: Path) -> Any:
         )
     except Exception as error:  # tokenizers and transformers each raise their own
         raise DamagedError(
-            f"the tokenizer in {directory} is damaged ({type(error).__name__}): train again into another "
-            "--out"
+            f"the tokenizer in {directory} is damaged ({type(error).__name__}): run simtown lm train "
+            "again with another --out"
         ) from error
 
 

@@ -135,19 +135,19 @@ def check(settings: LMSettings) -> None:
         ("rare", settings.rare, 1),
     ):
         if value < low:
-            raise ValueError(f"--{name} must be at least {low}, not {value}")
+            raise ValueError(f"{name} must be at least {low}, not {value}")
     if not 0 < settings.learning_rate < 10:
-        raise ValueError(f"--lr must be above 0 and below 10, not {settings.learning_rate}")
+        raise ValueError(f"learning_rate must be above 0 and below 10, not {settings.learning_rate}")
     if settings.dropout is not None and not 0 <= settings.dropout < 1:
-        raise ValueError(f"--dropout must be at least 0 and below 1, not {settings.dropout}")
+        raise ValueError(f"dropout must be at least 0 and below 1, not {settings.dropout}")
     if settings.device not in ("cpu", "cuda"):
         raise ValueError(f"unknown device '{settings.device}': choose auto, cpu or cuda")
     if settings.device == "cuda" and not torch.cuda.is_available():
-        raise ValueError("--device cuda: PyTorch sees no CUDA device here; use --device cpu, or auto")
+        raise ValueError("`device=cuda`: PyTorch sees no CUDA device here; use `device=cpu`, or auto")
     if settings.tokenizer is not None:
         if not (Path(settings.tokenizer) / TOKENIZER).is_file():
             raise ValueError(
-                f"--tokenizer {settings.tokenizer} holds no tokenizer: give a directory made by simtown lm "
+                f"`tokenizer` {settings.tokenizer} holds no tokenizer: give a directory made by simtown lm "
                 "train"
             )
         if (
@@ -219,7 +219,7 @@ def load(directory: Path) -> dict[str, Any]:
                 raise TypeError("a result is no number")
     except (KeyError, TypeError, AttributeError) as error:
         raise DamagedError(
-            f"{directory / RUN} is damaged ({error}): train again with another --out"
+            f"{directory / RUN} is damaged ({error}): run simtown lm train again with another --out"
         ) from error
     return run
 
@@ -253,7 +253,7 @@ def _phrases(corpus: Path, rare: int) -> Phrases:
     for phrase in _common(corpus, rare):
         phrases[held_out(phrase)].append(phrase)
     if not all(phrases):
-        kept = f" without words rarer than --rare {rare}" if rare > 1 else ""
+        kept = f" without words rarer than `rare={rare}`" if rare > 1 else ""
         raise ValueError(
             f"{corpus} has {sum(map(len, phrases))} phrases{kept}: too few to train on most "
             f"and test on one in {HELD_OUT}; give a larger corpus"
@@ -359,11 +359,11 @@ class _Run:
         ):
             raise DamagedError(
                 f"the tokenizer in {self.directory} lacks its special tokens, or has too many others: give "
-                "another --out"
+                "another `directory`"
             )
         if max(numbers) >= len(tokenizer):
             raise DamagedError(
-                f"the tokenizer in {self.directory} numbers its tokens with gaps: give another --out"
+                f"the tokenizer in {self.directory} numbers its tokens with gaps: give another `directory`"
             )
         return tokenizer
 
@@ -445,7 +445,7 @@ class _Run:
         loss = float(torch.stack(losses).mean())
         if not math.isfinite(loss):
             raise TrainingError(
-                f"the loss is no longer a number at step {self.step}: give a smaller --lr than "
+                f"the loss is no longer a number at step {self.step}: give a smaller `learning_rate` than "
                 f"{self.settings.learning_rate}"
             )
         self.loss = loss

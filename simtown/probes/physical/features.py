@@ -53,7 +53,7 @@ def words(
         UnableError: the scorer has no vectors of single words.
     """
     if "word_vector" not in scorer.abilities:
-        raise UnableError(f"{scorer.name} has no vectors of single words: give glove:PATH, or another --as")
+        raise UnableError(f"{scorer.name} has no vectors of single words: give glove:PATH, or another `use`")
     words_by_side = [
         [word_of(release, kind, name) for name in names]
         for kind, names in zip(task.kinds, (task.lefts, task.rights), strict=True)
@@ -120,6 +120,6 @@ def _embedded(
 ) -> np.ndarray:
     if "embed" not in scorer.abilities:
         raise UnableError(
-            f"{scorer.name} gives no vectors of text: give hf:, lstm: or sentence:, or another --as"
+            f"{scorer.name} gives no vectors of text: give hf:, lstm: or sentence:, or another `use`"
         )
     return np.asarray(scorer.embed(texts, spans, pooling=pooling), dtype=np.float32)

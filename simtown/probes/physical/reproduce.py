@@ -156,7 +156,7 @@ def printed_table(
     """
     if table == "forbes-table1":
         if runs:
-            raise ValueError("--with adds a row to forbes-table2; Table 1 is about the data")
+            raise ValueError("`runs` adds a row to forbes-table2; Table 1 is about the data")
         cells = table1(release)
         printed = PrintedTable("Table 1: paper / here", ("",), [(name, [cell]) for name, cell in cells])
         return [printed], [verdict([cell for _, cell in cells])]

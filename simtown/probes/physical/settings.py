@@ -82,18 +82,18 @@ class PhysicalSettings(StudySettings):
         from simtown.probes.physical.tasks import chosen
 
         chosen(self.task, self.set_name)
-        for option, value, possible in (
-            ("--as", self.use or "words", tuple(USES)),
-            ("--head", self.head, tuple(HEADS)),
-            ("--protocol", self.protocol, tuple(PROTOCOLS)),
+        for name, value, possible in (
+            ("use", self.use or "words", tuple(USES)),
+            ("head", self.head, tuple(HEADS)),
+            ("protocol", self.protocol, tuple(PROTOCOLS)),
         ):
             if value not in possible:
-                raise ValueError(f"{option} {value} is none of {', '.join(possible)}")
+                raise ValueError(f"`{name}` {value} is none of {', '.join(possible)}")
         if self.seed < 0:
-            raise ValueError(f"--seed must be at least 0, not {self.seed}")
+            raise ValueError(f"seed must be at least 0, not {self.seed}")
         if self.model in BASELINES:
             if self.use or self.tune:
-                raise ValueError(f"{self.model} is a baseline: it takes neither --as nor --tune")
+                raise ValueError(f"{self.model} is a baseline: it takes neither `use` nor `tune`")
         elif not all(self.model.partition(":")):
             raise ValueError(
                 f"unknown model '{self.model}': give {', '.join(BASELINES)}, or a language model such as "
@@ -101,10 +101,11 @@ class PhysicalSettings(StudySettings):
             )
         elif self.use == "finetune" and not self.model.startswith(("hf:", "sentence:")):
             raise ValueError(
-                f"{self.model} cannot be fine-tuned: give hf:ID-OR-DIR or sentence:ID-OR-DIR, or another --as"
+                f"{self.model} cannot be fine-tuned: give hf:ID-OR-DIR or sentence:ID-OR-DIR, or "
+                "another `use`"
             )
         elif self.tune and self.use in ("finetune", "yes-no"):
-            raise ValueError(f"--tune is for heads on fixed vectors, not for --as {self.use}")
+            raise ValueError(f"`tune` is for heads on fixed vectors, not for `use={self.use}`")
 
     def needs_model(self) -> bool:
         """Whether a scorer has to be opened."""

@@ -135,7 +135,7 @@ def _device(name: str) -> str:
     except RuntimeError:
         raise ValueError(f"unknown device '{name}': choose auto, cpu or cuda") from None
     if device.type == "cuda" and not torch.cuda.is_available():
-        raise ValueError("device cuda: PyTorch sees no CUDA device here; use cpu, or auto")
+        raise ValueError("`device=cuda`: PyTorch sees no CUDA device here; use `device=cpu`, or auto")
     return str(device)
 
 

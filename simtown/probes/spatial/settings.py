@@ -44,4 +44,4 @@ class SpatialSettings(StudySettings):
         """Raises ValueError if a value is out of range."""
         for name, low in (("rare", 1), ("least", 1), ("most", 1), ("seed", 0)):
             if getattr(self, name) < low:
-                raise ValueError(f"--{name} must be at least {low}, not {getattr(self, name)}")
+                raise ValueError(f"{name} must be at least {low}, not {getattr(self, name)}")

@@ -109,7 +109,7 @@ def collect(
     if len(chosen) < 2:
         raise ValueError(
             f"{phrases:,} phrases hold too few spatial relations: {len(chosen)} contexts have at least "
-            f"{least}; give a larger corpus or a smaller --least"
+            f"{least}; give a larger corpus or a smaller `least`"
         )
     frames = tuple(sorted({frame for c in chosen for frame in bins[c]}))
     number = {frame: i for i, frame in enumerate(frames)}

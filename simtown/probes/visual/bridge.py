@@ -67,7 +67,7 @@ class NeutralKinds:
         if len(kept) < 2:
             raise ValueError(
                 f"{town.path} shows {len(kept)} kinds of vehicles whose names tell no colour: two are "
-                "needed, give --entities 20"
+                "needed, give a data set made with simtown generate --entities 20"
             )
         return NeutralKinds(tuple(ENTITIES[i] for i in kept), truth[kept])
 
@@ -135,7 +135,7 @@ def run(
     """
     if not biases or any(not 0 <= bias < 1 for bias in biases):
         raise ValueError(
-            "--bias lists probabilities from 0 to below 1, with commas between, such as 0,0.5,0.95"
+            "`biases` lists probabilities from 0 to below 1, with commas between, such as 0,0.5,0.95"
         )
     kinds = NeutralKinds.of(town)
     settings = LMSettings("lstm", epochs, VOCABULARY, BATCH, 0.003, 0)
@@ -201,7 +201,7 @@ def _captions(town: Dataset, bias: float, place: Path) -> Path:
         with open(made, "wb") as file:
             file.writelines(text for _, text in caption_blocks(town, "train", bias))
         if path.is_symlink() or (path.exists() and not filecmp.cmp(path, made, shallow=False)):
-            raise ForeignDirectoryError(f"{path} holds captions of other scenes: give another --out")
+            raise ForeignDirectoryError(f"{path} holds captions of other scenes: give another `out`")
     return path
 
 

@@ -50,7 +50,7 @@ class DistillSettings:
     def check(self) -> None:
         """Raises ValueError if a number is out of range."""
         if self.epochs < 1 or self.batch < 1 or not self.learning_rate > 0:
-            raise ValueError("--epochs and --batch must be at least 1, --lr above 0")
+            raise ValueError("`epochs` and `batch` must be at least 1, `learning_rate` above 0")
 
 
 def divergence(teacher: torch.Tensor, student: torch.Tensor, real: torch.Tensor) -> torch.Tensor:

@@ -50,17 +50,17 @@ class Sources:
     def check(self) -> None:
         """Raises ValueError if the sources do not go together."""
         if not any((self.attributes, self.graphs, self.text, self.coda)):
-            raise ValueError("give --attributes, --graphs, --text or --coda: something to count in")
+            raise ValueError("give `attributes`, `graphs`, `text` or `coda`: something to count in")
         if sum((bool(self.attributes or self.graphs), bool(self.text), bool(self.coda))) > 1:
             raise ValueError("annotations, text and ratings are different sources: give a directory to each")
         if self.text and not self.subjects:
             raise ValueError(
-                "--text needs --subjects: a ViComTe release or a mined directory whose nouns to look for"
+                "`text` needs `subjects`: a ViComTe release or a mined directory whose nouns to look for"
             )
         if self.threshold is not None and self.threshold < 0:
-            raise ValueError(f"--threshold must be at least 0, not {self.threshold}")
+            raise ValueError(f"threshold must be at least 0, not {self.threshold}")
         if self.window < 2:
-            raise ValueError(f"--window must be at least 2 tokens, not {self.window}")
+            raise ValueError(f"window must be at least 2 tokens, not {self.window}")
 
     def work(self) -> tuple[int, str]:
         """How much `progress` receives in all, and in what: bytes of annotations, or sentences of text.
@@ -127,7 +127,7 @@ def mine(sources: Sources, out: Path, progress: Callable[[int], object] | None =
         shares[:, [COLOR.classes.index(c) for c in CODA_CLASSES]] = list(labels.values())
         tables["color"] = (COLOR.classes, list(labels), shares)
     if not tables:
-        raise ValueError("nothing is above the thresholds: give more text or records, or a lower --threshold")
+        raise ValueError("nothing is above the thresholds: give more text or records, or a lower `threshold`")
     return mined.write(out, tables, {**origin, "bad_records": bad}, sources.seed)
 
 

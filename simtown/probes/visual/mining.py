@@ -231,7 +231,7 @@ def cooccurrence(
     if len(used) ** 2 > MOST_CELLS:
         raise ValueError(
             f"{len(used):,} nouns are seen together more often than the threshold, too many for a table: "
-            "raise --threshold"
+            "raise `threshold`"
         )
     table = np.zeros((len(used), len(used)), dtype=np.int64)
     rows, columns = np.searchsorted(used, a), np.searchsorted(used, b)

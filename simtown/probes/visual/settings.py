@@ -56,7 +56,7 @@ class VisualSettings(ItemSettings):
         super().check()
         if set(self.task_names) - set(TASKS):
             raise ValueError(
-                f"unknown --task {self.task}: give {', '.join(TASKS)}, several with commas between, or all"
+                f"unknown `task` {self.task}: give {', '.join(TASKS)}, several with commas between, or all"
             )
 
     @property

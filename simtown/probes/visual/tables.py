@@ -399,7 +399,7 @@ def table4(release: VisualRelease, runs: Sequence[Path] = ()) -> list[PrintedTab
 
 def _no_runs(name: str, runs: Sequence[Path]) -> None:
     if runs:
-        raise ValueError(f"--with adds models or mined colours; {name} has neither")
+        raise ValueError(f"`runs` adds models or mined colours; {name} has neither")
 
 
 def _own(

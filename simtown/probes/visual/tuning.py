@@ -118,8 +118,8 @@ def _layers(model: Any) -> list[Any]:
         if module is not None:
             return list(module)
     raise UnableError(
-        "this model shares weights between its layers, or has layers of an unknown kind: give --as "
-        "tuned-embeddings"
+        "this model shares weights between its layers, or has layers of an unknown kind: give "
+        "`use=tuned-embeddings`"
     )
 
 

@@ -310,7 +310,7 @@ class Cuda:
         if scenes == 1:
             raise CardError(
                 "the card has too little free memory for one scene: end other programs that use it, "
-                "or use --device cpu"
+                "or use `device=cpu`"
             )
         self._most = scenes // 2
         warnings.warn(

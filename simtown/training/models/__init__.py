@@ -57,7 +57,7 @@ def admit(name: Any, file: Path | str, allowed: Collection[str] = ()) -> None:
     if not isinstance(name, str) or not (name in MODELS or name in allowed):
         shown = str(name)[:LONGEST_NAME]
         advice = (
-            f"if you trust its code, allow it with --allow-model {shown}"
+            f"if you trust its code, allow it with `allowed={shown}`"
             if ":" in shown
             else f"choose among {', '.join(MODELS)}"
         )
@@ -117,7 +117,7 @@ def options(name: str, texts: dict[str, str]) -> dict[str, Any]:
             result[key] = _FLAGS[text.lower()] if kind is bool else kind(text)
         except (KeyError, TypeError, ValueError):
             raise ModelError(
-                f"--option {key}={text}: '{text}' cannot be read as a value like {result[key]!r}, its default"
+                f"`texts` {key}={text}: '{text}' cannot be read as a value like {result[key]!r}, its default"
             ) from None
     return result
 

@@ -46,7 +46,7 @@ class RatingsFile:
         except BlockingIOError:
             self._file.close()
             raise ForeignDirectoryError(
-                f"{path} is being written by another simtown probe spatial judge: give another --out"
+                f"{path} is being written by another simtown probe spatial judge: give another `path`"
             ) from None
         except BaseException:
             self._file.close()
@@ -118,7 +118,7 @@ def _opened(path: Path) -> TextIO:
         raise
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise RefusedError(f"{path} is no plain file: give another --out")
+        raise RefusedError(f"{path} is no plain file: give another `path`")
     return os.fdopen(handle, "a+", encoding="utf-8", newline="")
 
 
