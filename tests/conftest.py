@@ -116,6 +116,16 @@ def simtown():
     return SIMTOWN
 
 
+@functools.cache
+def _parameters(function):
+    """What Typer reads in the signature of a command's function. It reads those of all commands each time one
+    runs, for most of the time that a short command takes; they stay the same.
+    """
+    from typer.utils import get_params_from_function
+
+    return get_params_from_function(function)
+
+
 @pytest.fixture
 def cli(monkeypatch):
     """Run a command in this process: cli("info", path).
@@ -123,6 +133,8 @@ def cli(monkeypatch):
     An exception other than SystemExit is a traceback and fails the test.
     """
     from simtown.cli import main
+
+    monkeypatch.setattr("typer.main.get_params_from_function", _parameters)
 
     def run(*words):
         out, err = io.StringIO(), io.StringIO()
