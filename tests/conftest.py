@@ -5,6 +5,7 @@ once.
 import atexit
 import contextlib
 import functools
+import gc
 import hashlib
 import io
 import os
@@ -94,6 +95,20 @@ class Outcome:
         assert self.code == 0, self.err
         assert "Traceback" not in self.err, self.err
         return self
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection(session):
+    """Whatever is there once the tests are collected, modules and thousands of tests, stays until the end: the
+    garbage collector need not go through it again and again, neither meanwhile nor later.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
