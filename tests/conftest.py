@@ -8,6 +8,7 @@ import functools
 import gc
 import hashlib
 import io
+import json
 import os
 import shutil
 import signal
@@ -99,8 +100,8 @@ class Outcome:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection(session):
-    """Whatever is there once the tests are collected, modules and thousands of tests, stays until the end: the
-    garbage collector need not go through it again and again, neither meanwhile nor later.
+    """Whatever is there once the tests are collected, modules and thousands of tests, stays until the end:
+    the garbage collector need not go through it again and again, neither meanwhile nor later.
     """
     gc.disable()
     try:
@@ -193,6 +194,46 @@ def shell():
             [*SIMTOWN, *map(str, words)], capture_output=True, text=True, timeout=HANGS, **more
         )
         return Outcome(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+#: Runs several commands, and writes how each ended into a file: libraries may write to stdout.
+_SEVERAL = """
+import contextlib, io, json, sys
+place, (without, calls) = sys.argv[1], json.load(sys.stdin)
+sys.modules.update(dict.fromkeys(without))
+from simtown.cli import main
+for words in calls:
+    out, err, sys.argv = io.StringIO(), io.StringIO(), ["simtown", *words]
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            main()
+    except SystemExit as end:
+        with open(place, "a") as file:
+            print(json.dumps([end.code or 0, out.getvalue(), err.getvalue()]), file=file)
+"""
+
+
+@pytest.fixture
+def together(tmp_path):
+    """Run several commands, lists of words, one after the other in one process of their own, in which some
+    modules cannot be imported.
+    """
+
+    def run(*calls, without=()):
+        place = tmp_path / "outcomes"
+        done = subprocess.run(
+            [sys.executable, "-c", _SEVERAL, place],
+            input=json.dumps([without, [[str(word) for word in words] for words in calls]]),
+            capture_output=True,
+            text=True,
+            timeout=HANGS,
+        )
+        outcomes = [Outcome(*json.loads(line)) for line in place.read_text().splitlines()]
+        ended = f"ended with {done.returncode} at command {len(outcomes)}: {done.stderr}"
+        assert (done.returncode, len(outcomes)) == (0, len(calls)), ended
+        return outcomes
 
     return run
 
