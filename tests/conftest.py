@@ -5,8 +5,10 @@ once.
 import atexit
 import contextlib
 import functools
+import gc
 import hashlib
 import io
+import json
 import os
 import shutil
 import signal
@@ -97,6 +99,20 @@ class Outcome:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection(session):
+    """Whatever is there once the tests are collected, modules and thousands of tests, stays until the end:
+    the garbage collector need not go through it again and again, neither meanwhile nor later.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_terminal_summary(terminalreporter):
     """One line at the very end: what was not tested, and how to have it tested."""
     result = yield
@@ -116,6 +132,16 @@ def simtown():
     return SIMTOWN
 
 
+@functools.cache
+def _parameters(function):
+    """What Typer reads in the signature of a command's function. It reads those of all commands each time one
+    runs, for most of the time that a short command takes; they stay the same.
+    """
+    from typer.utils import get_params_from_function
+
+    return get_params_from_function(function)
+
+
 @pytest.fixture
 def cli(monkeypatch):
     """Run a command in this process: cli("info", path).
@@ -123,6 +149,8 @@ def cli(monkeypatch):
     An exception other than SystemExit is a traceback and fails the test.
     """
     from simtown.cli import main
+
+    monkeypatch.setattr("typer.main.get_params_from_function", _parameters)
 
     def run(*words):
         out, err = io.StringIO(), io.StringIO()
@@ -166,6 +194,46 @@ def shell():
             [*SIMTOWN, *map(str, words)], capture_output=True, text=True, timeout=HANGS, **more
         )
         return Outcome(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+#: Runs several commands, and writes how each ended into a file: libraries may write to stdout.
+_SEVERAL = """
+import contextlib, io, json, sys
+place, (without, calls) = sys.argv[1], json.load(sys.stdin)
+sys.modules.update(dict.fromkeys(without))
+from simtown.cli import main
+for words in calls:
+    out, err, sys.argv = io.StringIO(), io.StringIO(), ["simtown", *words]
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            main()
+    except SystemExit as end:
+        with open(place, "a") as file:
+            print(json.dumps([end.code or 0, out.getvalue(), err.getvalue()]), file=file)
+"""
+
+
+@pytest.fixture
+def together(tmp_path):
+    """Run several commands, lists of words, one after the other in one process of their own, in which some
+    modules cannot be imported.
+    """
+
+    def run(*calls, without=()):
+        place = tmp_path / "outcomes"
+        done = subprocess.run(
+            [sys.executable, "-c", _SEVERAL, place],
+            input=json.dumps([without, [[str(word) for word in words] for words in calls]]),
+            capture_output=True,
+            text=True,
+            timeout=HANGS,
+        )
+        outcomes = [Outcome(*json.loads(line)) for line in place.read_text().splitlines()]
+        ended = f"ended with {done.returncode} at command {len(outcomes)}: {done.stderr}"
+        assert (done.returncode, len(outcomes)) == (0, len(calls)), ended
+        return outcomes
 
     return run
 

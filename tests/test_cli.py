@@ -142,8 +142,8 @@ def test_commands_work_as_processes(rich, shell, tmp_path):
     """The rest of this file calls the same entry point without a process; here are exit codes and streams as
     a shell sees them.
     """
-    assert shell("verify", rich).succeeds().out.endswith("all 38 pictures drawn again\n")
-    shell("verify", tmp_path / "nowhere").refuses("nowhere")
+    assert "40 entities" in shell("info", rich).succeeds().out
+    shell("info", tmp_path / "nowhere").refuses("nowhere")
 
 
 def test_the_package_runs_as_a_module(tmp_path):
@@ -155,7 +155,7 @@ def test_the_package_runs_as_a_module(tmp_path):
         cwd=tmp_path,
     )
     assert generated.returncode == 0, generated.stderr  # its workers run it as a module again
-    assert subprocess.run([*words, "info", "nowhere"], capture_output=True, cwd=tmp_path).returncode == 2
+    assert subprocess.run([*words, "--nonsense"], capture_output=True, cwd=tmp_path).returncode == 2
 
 
 @pytest.mark.parametrize("command", ["info", "--help", None])
@@ -633,7 +633,7 @@ for i in range(count):
 """
 
 
-@pytest.mark.parametrize("rounds", [8, pytest.param(24, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [6, pytest.param(24, marks=pytest.mark.slow)])
 def test_bytes_damaged_at_random_never_end_in_a_traceback(rounds, rich, tmp_path):
     """Every command either works or says in one line, with exit code 1, that data is damaged; verify always
     finds it.

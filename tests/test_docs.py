@@ -127,10 +127,16 @@ def commands_of(text):
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
+@pytest.fixture(scope="module")
+def program():
+    """The tree of all commands."""
+    return get_command(app)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
-def test_commands_of_a_page_exist_with_their_options(page):
+def test_commands_of_a_page_exist_with_their_options(page, program):
     for words in commands_of(page.read_text(encoding="utf-8")):
-        command, options = get_command(app), {"--help"}
+        command, options = program, {"--help"}
         for word in words:
             if word in getattr(command, "commands", {}):
                 command = command.commands[word]

@@ -58,14 +58,25 @@ def mine_command(
     """
     need()
     from simtown.core.progress import Progress
-    from simtown.probes.visual.mine import Sources, mine
+    from simtown.probes.visual.mine import MiningSettings, mine
 
-    sources = Sources(attributes, graphs, text, coda, subjects, threshold, ordered, window, seed, skip_bad)
-    sources.check()
-    amount, unit = sources.work()
+    settings = MiningSettings(
+        attributes=attributes,
+        graphs=graphs,
+        text=text,
+        coda=coda,
+        subjects=subjects,
+        threshold=threshold,
+        ordered=ordered,
+        window=window,
+        seed=seed,
+        skip_bad=skip_bad,
+    )
+    settings.check()
+    amount, unit = settings.work()
     with Progress(f"mine {out}, {'kB' if unit == 'bytes' else unit}") as progress:
         progress.on_begin(amount // 1000 if unit == "bytes" else amount)
-        content = mine(sources, out, progress.kilobytes() if unit == "bytes" else progress.on_progress)
+        content = mine(settings, out, progress.kilobytes() if unit == "bytes" else progress.on_progress)
     for relation, summary in content["relations"].items():
         say(
             f"{relation}: {summary['subjects']:,} subjects, {len(summary['classes']):,} classes, "

@@ -87,10 +87,12 @@ CALLS = {
     },
 }
 RUN = """
-import contextlib, io, json, sys
+import contextlib, functools, io, json, sys
 modules, calls = json.load(sys.stdin)
 sys.modules.update(dict.fromkeys(modules))
+import typer.main
 from simtown.cli import main
+typer.main.get_params_from_function = functools.cache(typer.main.get_params_from_function)
 for words in calls:
     out, err = io.StringIO(), io.StringIO()
     sys.argv, code = ["simtown", *map(str, words)], None

@@ -8,7 +8,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 import uuid
@@ -31,7 +30,6 @@ from simtown.datasets.stores import Remote, store_of
 from simtown.datasets.verify import verify
 from simtown.language.sampler import ImpossibleError
 from simtown.render.raster import Raster
-from tests.conftest import Outcome
 from tests.datasets.conftest import Moment
 from tests.datasets.s3 import bucket
 
@@ -44,9 +42,9 @@ NODE = {"object_store_memory": 80_000_000, "include_dashboard": False}
 
 
 @contextlib.contextmanager
-def nodes(count):
-    """A cluster with a head and so many nodes of one processor; the processes it starts are marked in their
-    environment.
+def nodes(count, processors=1):
+    """A cluster with a head and so many nodes of so many processors; the processes it starts are marked in
+    their environment.
 
     Its folder is its own, for every user of the machine, and its name is short: sockets demand that.
     """
@@ -59,7 +57,7 @@ def nodes(count):
     ):
         cluster = Nodes(initialize_head=True, head_node_args={"num_cpus": 0, **NODE})
         try:
-            yield cluster, [cluster.add_node(num_cpus=1, **NODE) for _ in range(count)], mark
+            yield cluster, [cluster.add_node(num_cpus=processors, **NODE) for _ in range(count)], mark
         finally:
             cluster.shutdown()
 
@@ -84,8 +82,10 @@ def undisturbed(tmp_path, contents):
 
 
 def test_a_cluster_makes_the_bytes_of_one_process(tmp_path, contents, cli, undisturbed):
-    """The command on a cluster of two nodes; then what is missing of it; then what cannot be made."""
-    with nodes(2) as (cluster, _, _):
+    """The command on a cluster, beside whose head stands a node of two processors (the slow tests have more
+    of them); then what is missing of it; then what cannot be made.
+    """
+    with nodes(1, processors=2) as (cluster, _, _):
         words = ["generate", *WORDS, "--engine", "ray", "--address", cluster.address, "--out"]
         assert "40 train" in cli(*words, tmp_path / "town").succeeds().out
         assert contents(tmp_path / "town", besides=MADE_AFTER) == undisturbed
@@ -244,18 +244,8 @@ def test_without_an_answer_there_is_one_line(tmp_path, cli):
     assert not (tmp_path / "town").exists()
 
 
-def test_without_ray_there_is_one_line_and_local_work_does_not_import_it(tmp_path):
-    script = (
-        "import sys; sys.modules['ray'] = None\n"
-        "from simtown.cli import main\n"
-        f"sys.argv = ['simtown', 'generate', *{[str(w) for w in WORDS]}, '--workers', '1', '--out', "
-        f"{str(tmp_path / 'town')!r}]\n"
-        "sys.argv += sys.orig_argv[-1].split()\n"
-        "main()"
-    )
-    refused = subprocess.run([sys.executable, "-c", script, "--engine ray"], capture_output=True, text=True)
-    Outcome(refused.returncode, refused.stdout, refused.stderr).refuses(
-        "--engine ray needs ray: pip install '.[cluster]'"
-    )
-    fine = subprocess.run([sys.executable, "-c", script, "--engine local"], capture_output=True, text=True)
-    assert fine.returncode == 0, fine.stderr
+def test_without_ray_there_is_one_line_and_local_work_does_not_import_it(tmp_path, together):
+    words = ["generate", *WORDS, "--workers", 1, "--out", tmp_path / "town", "--engine"]
+    refused, fine = together([*words, "ray"], [*words, "local"], without=["ray"])
+    refused.refuses("--engine ray needs ray: pip install '.[cluster]'")
+    fine.succeeds()

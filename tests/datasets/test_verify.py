@@ -239,15 +239,20 @@ def test_content_that_is_not_the_scenes(change, problem, quick, town, cli):
     told(cli("verify", town, "--all", "--quick"), *([SHARD, *words] for words in quick))
 
 
-@pytest.mark.parametrize("name", ["weather", "entity", "prop"])
-def test_scenes_of_numbers_that_do_not_exist(name, town, shell):
-    """In a process of its own: such a number is an index, and what is not checked reads beyond the end of an
-    array.
+def test_scenes_of_numbers_that_do_not_exist(rich, copy, together, tmp_path):
+    """In a process of their own: such a number is an index, and what is not checked reads beyond the end of
+    an array.
     """
-    rewrite(town, put(f"scene/{name}", 2, 99 if name == "weather" else 9999))
-    told(shell("verify", town), [SHARD])
-    if name == "prop":
-        shell("render", f"{town / SHARD}:2", "--out", town / "x.png").refuses(SHARD, code=1)
+    towns = {name: copy(rich, name) for name in ("weather", "entity", "prop")}
+    for name, town in towns.items():
+        rewrite(town, put(f"scene/{name}", 2, 99 if name == "weather" else 9999))
+    *verified, drawn = together(
+        *(["verify", town] for town in towns.values()),
+        ["render", f"{towns['prop'] / SHARD}:2", "--out", tmp_path / "x.png"],
+    )
+    for outcome in verified:
+        told(outcome, [SHARD])
+    drawn.refuses(SHARD, code=1)
 
 
 def test_a_moved_vehicle(town, cli):

@@ -374,7 +374,7 @@ def _clone(store: Store, path: Path) -> None:
 
 @_item("mined")
 def _mined(store: Store, path: Path) -> None:
-    from simtown.probes.visual.mine import Sources, mine
+    from simtown.probes.visual.mine import MiningSettings, mine
 
     attributes = store.directory / "mining.json"
     names = ("car", "snow", "sock", "tree", "road", "wall", "fence", "cloud", "rose", "tie", "brick", "leaf")
@@ -397,7 +397,7 @@ def _mined(store: Store, path: Path) -> None:
         for i in range(20)
     ]
     attributes.write_text(json.dumps(images))
-    mine(Sources(attributes, None, None, None, None, None, False, 10, None, False), path)
+    mine(MiningSettings(attributes), path)
 
 
 def _study(*words: str) -> Callable[[Store, Path], None]:

@@ -133,6 +133,7 @@ def test_what_fails_or_dies_is_told_harms_nobody_and_is_tried_again(tmp_path, cl
     assert runs_of("out")[good.name]["status"] == "done"
     before = snapshot(good)
     (tmp_path / "storm").unlink()
+    words[words.index("--jobs") + 1] = 1
     done = cli(*words).succeeds()
     assert "3 of 3 runs are done, 2 of them now" in done.out
     assert {run["status"] for run in runs_of("out").values()} == {"done"}

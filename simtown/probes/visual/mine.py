@@ -20,7 +20,7 @@ _PASSES = 3
 
 
 @dataclass(frozen=True)
-class Sources:
+class MiningSettings:
     """What is counted, and how.
 
     Attributes:
@@ -76,7 +76,9 @@ class Sources:
         ), "bytes"
 
 
-def mine(sources: Sources, out: Path, progress: Callable[[int], object] | None = None) -> dict[str, Any]:
+def mine(
+    settings: MiningSettings, out: Path, progress: Callable[[int], object] | None = None
+) -> dict[str, Any]:
     """Count, and write the directory; the content of mined.json.
 
     Raises:
@@ -84,22 +86,22 @@ def mine(sources: Sources, out: Path, progress: Callable[[int], object] | None =
         DamagedError: a malformed record; it is named.
         ForeignDirectoryError: the directory has anything in it.
     """
-    sources.check()
+    settings.check()
     origin: dict[str, Any] = {
-        key: value.name if isinstance(value, Path) else value for key, value in vars(sources).items()
+        key: value.name if isinstance(value, Path) else value for key, value in vars(settings).items()
     }
     tables: dict[str, tuple[Sequence[str], Sequence[str], np.ndarray]] = {}
     bad = 0
-    if sources.attributes:
-        things = records.attributes(sources.attributes, skip_bad=sources.skip_bad, progress=progress)
-        tables |= _kept(mining.from_attributes(image.attributes for image in things), sources.threshold)
+    if settings.attributes:
+        things = records.attributes(settings.attributes, skip_bad=settings.skip_bad, progress=progress)
+        tables |= _kept(mining.from_attributes(image.attributes for image in things), settings.threshold)
         bad += things.bad
-    if sources.graphs:
-        graphs = sources.graphs
+    if settings.graphs:
+        graphs = settings.graphs
 
         def images() -> Iterable[list[str]]:
             nonlocal bad
-            read = records.objects(graphs, skip_bad=sources.skip_bad, progress=progress)
+            read = records.objects(graphs, skip_bad=settings.skip_bad, progress=progress)
             for image in read:
                 yield [mining.noun_of(thing.text) for thing in image.objects]
             bad = read.bad
@@ -107,28 +109,28 @@ def mine(sources: Sources, out: Path, progress: Callable[[int], object] | None =
         _add_cooccurrence(
             tables,
             images,
-            COOCCURRENCE_THRESHOLD if sources.threshold is None else sources.threshold,
-            sources.ordered,
+            COOCCURRENCE_THRESHOLD if settings.threshold is None else settings.threshold,
+            settings.ordered,
         )
-    if sources.text and sources.subjects:
-        corpus = Corpus(sources.text, skip_bad=sources.skip_bad)
-        nouns = _subjects(sources.subjects)
-        tables |= _kept(mining.from_text(_counted(corpus, progress), nouns), sources.threshold or 0)
+    if settings.text and settings.subjects:
+        corpus = Corpus(settings.text, skip_bad=settings.skip_bad)
+        nouns = _subjects(settings.subjects)
+        tables |= _kept(mining.from_text(_counted(corpus, progress), nouns), settings.threshold or 0)
         _add_cooccurrence(
             tables,
-            lambda: mining.windows(_counted(corpus, progress), nouns, sources.window),
-            COOCCURRENCE_THRESHOLD if sources.threshold is None else sources.threshold,
-            sources.ordered,
+            lambda: mining.windows(_counted(corpus, progress), nouns, settings.window),
+            COOCCURRENCE_THRESHOLD if settings.threshold is None else settings.threshold,
+            settings.ordered,
         )
         bad += corpus.bad
-    if sources.coda:
-        labels = coda.labels(sources.coda)
+    if settings.coda:
+        labels = coda.labels(settings.coda)
         shares = np.zeros((len(labels), len(COLOR.classes)))
         shares[:, [COLOR.classes.index(c) for c in CODA_CLASSES]] = list(labels.values())
         tables["color"] = (COLOR.classes, list(labels), shares)
     if not tables:
         raise ValueError("nothing is above the thresholds: give more text or records, or a lower `threshold`")
-    return mined.write(out, tables, {**origin, "bad_records": bad}, sources.seed)
+    return mined.write(out, tables, {**origin, "bad_records": bad}, settings.seed)
 
 
 def _counted(corpus: Corpus, progress: Callable[[int], object] | None) -> Iterable[list[str]]:
