@@ -110,6 +110,15 @@ def pytest_collection(session):
         gc.enable()
         gc.collect()
         gc.freeze()
+        gc.set_threshold(20_000, 20, 20)  # more seldom than 700, 10, 10: what is left to go through is little
+
+
+@pytest.fixture(scope="module", autouse=True)
+def frozen():
+    """So does what the tests of a module have imported and leave to others."""
+    yield
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

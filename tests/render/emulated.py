@@ -1,13 +1,14 @@
 """A batch in emulated memory, as the card's kernels take it, to run some of them and read their results."""
 
 from collections.abc import Callable, Iterator
+from copy import copy
 
 import numpy as np
 
 from simtown.render.cuda import layout
 from simtown.scenes.scene import SceneBatch
 from tests.cuda.emulated_card import EmulatedCard
-from tests.cuda.emulator import Counters, Kernel
+from tests.cuda.emulator import Counters
 
 #: Threads of a block of each kernel.
 THREADS = {"setup": 128, "overlay": 256}
@@ -74,5 +75,6 @@ def faults_without_barriers(
     """
     _, kernel, _ = EmulatedCard().kernel(name)
     for i in range(len(kernel.barriers)):
-        ready, without = launch(), Kernel(kernel.text, name, drop_barrier=i)
+        ready, without = launch(), copy(kernel)
+        without.drop_barrier = i
         yield without.run(ready.memory, [ready.job], grid, THREADS[name], seed=i).faults

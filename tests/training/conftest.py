@@ -43,6 +43,12 @@ def same_torch(monkeypatch):
 
 
 @pytest.fixture
+def undrawn(monkeypatch):
+    """Runs draw no curve, which takes a third of the time of a small one."""
+    monkeypatch.setattr("simtown.training.fit._draw_curve", lambda directory: None)
+
+
+@pytest.fixture
 def own_modules(tmp_path, monkeypatch):
     """Forgets what the test adds to the import path and what it imports from its own directory."""
     monkeypatch.setattr(

@@ -41,7 +41,7 @@ max_steps = 4
 
 
 @pytest.fixture
-def sweep(tmp_path, cli, monkeypatch):
+def sweep(tmp_path, cli, monkeypatch, undrawn):
     """sweep(sizes=[10, 20]): `simtown sweep` of a grid into "out", in this process instead of in workers."""
 
     def here(self, function, pieces, shared, progress, **settings):
@@ -94,22 +94,19 @@ def test_a_run_that_was_stopped_goes_on_in_a_larger_grid(sweep):
     assert told("question-only-3-10-seed0")["status"] == "done"
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
+def test_another_setting_is_refused_once_before_anything_starts(sweep):
+    grid = {"sizes": [10], "seeds": [0, 1], "entities": [3, 4]}
+    sweep(**grid).succeeds()
+    before = snapshot("out")
+    for change, words in (
         ({"fit": "patience = 7"}, ["patience 10, now 7"]),
         ({"data": 'weathers = ["fog"]'}, ["data.weathers"]),
         ({"data": "seed = 5", "sizes": [10, 20]}, ["data.test_seed 0, now 5"]),
         ({"data": 'weathers = ["fog"]', "sizes": [10, 20]}, ["data.weathers"]),
-    ],
-)
-def test_another_setting_is_refused_once_before_anything_starts(sweep, change, words):
-    grid = {"sizes": [10], "seeds": [0, 1], "entities": [3, 4]}
-    sweep(**grid).succeeds()
-    before = snapshot("out")
-    changed = sweep(**(grid | {"seeds": [0, 1, 2]} | change))  # runs that are not there yet must not begin
-    changed.refuses("out", *words, "--out")
-    assert snapshot("out") == before
+    ):
+        changed = sweep(**(grid | {"seeds": [0, 1, 2]} | change))  # runs that are not there must not begin
+        changed.refuses("out", *words, "--out")
+        assert snapshot("out") == before, change
 
 
 def test_seeds_that_shared_one_data_set_are_told_how_to_go_on(sweep):

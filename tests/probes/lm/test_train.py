@@ -39,7 +39,7 @@ SMALL = {"epochs": 15, "vocabulary": 90, "batch": 16, "learning_rate": 3e-3}
 
 
 #: The LSTM is small and takes more steps; of BERT only the perplexity is judged.
-EPOCHS = {"lstm": 36, "gpt-mini": 15, "bert-mini": 9}
+EPOCHS = {"lstm": 36, "gpt-mini": 15, "bert-mini": 4}
 
 
 def settings_of(arch):

@@ -41,6 +41,12 @@ def glove(tmp_path_factory):
 
 
 @pytest.fixture
+def undrawn(monkeypatch):
+    """Studies draw no figures, which take most of the time of a small one."""
+    monkeypatch.setattr(figures, "figure2", lambda task, model, summary, data, path: path.write_bytes(b""))
+
+
+@pytest.fixture
 def made(cli, small, tmp_path):
     """made(model, *options): a directory of results."""
 
@@ -87,6 +93,7 @@ def test_everything_is_written(made, glove, small, release):
     assert tex.count(" & ") == 4 + 12 + 12
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_unknown_words_are_told(cli, small, glove, tmp_path):
     done = cli(
         "probe",
@@ -103,6 +110,7 @@ def test_unknown_words_are_told(cli, small, glove, tmp_path):
     assert "situated-OP: 1 words unknown, of 12 object names: bat" in done.out
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_tasks_are_added_and_nothing_is_done_twice(made, contents):
     out = made("random", "--task", "OP", "--set", "situated")
     assert set(json.loads((out / "summary.json").read_text())["tasks"]) == {"situated-OP"}
@@ -115,6 +123,7 @@ def test_tasks_are_added_and_nothing_is_done_twice(made, contents):
     assert set(json.loads((out / "summary.json").read_text())["tasks"]) == TITLES
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_other_settings_are_refused_by_name(cli, made, small, tmp_path, contents):
     out = made("random", "--task", "OP")
     before = contents(out)
@@ -123,6 +132,7 @@ def test_other_settings_are_refused_by_name(cli, made, small, tmp_path, contents
     assert contents(out) == before
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_another_release_is_refused(cli, made, files):
     out = made("majority", "--task", "OP")
     text = (files / "pc/abstract.csv").read_text().replace("carrot,0", "carrot,1")
@@ -186,6 +196,7 @@ def test_damaged_data_is_exit_code_1(cli, files, tmp_path):
     cli("probe", "reproduce", "forbes-table1", "--data", files).refuses("row 5", "column a_tool", code=1)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_compare(made, cli, release):
     a, b = made("majority", out="a"), made("random", out="b")
     found = {c.title: c for c in compare.compare(a, b)}
@@ -208,6 +219,7 @@ def test_compare(made, cli, release):
     assert all(c.difference["micro"] == (0, 0, 0) and c.test.exact == 1 for c in same)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_what_cannot_be_compared(cli, made, tmp_path):
     a, human, one = (
         made("majority", out="a"),
@@ -226,6 +238,7 @@ def test_what_cannot_be_compared(cli, made, tmp_path):
     cli("probe", "compare", a, a).refuses("was not made by")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_reproduce_prints_ours_beside_the_papers(cli, small, made, release):
     run = made("majority", out="mine")
     rows = {r.name: r for r in reproduce.table2(release, [run])}
@@ -276,6 +289,7 @@ def test_figures_of_every_shape(made, model):
     assert sizes["situated-AP"][1] > sizes["situated-OP"][1]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_record_that_went_missing_is_made_again(made):
     out = made("random", "--task", "OP", "--set", "abstract")
     (out / "abstract-OP.parquet").unlink()
