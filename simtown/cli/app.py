@@ -256,6 +256,7 @@ class PoolSettings:
 
     Raises:
         RefusalError: an engine that does not exist, or an address without a cluster.
+        ClusterError: an address that cannot be read.
         ValueError: less than one worker.
     """
 
@@ -265,13 +266,15 @@ class PoolSettings:
     seconds: float | None = None
 
     def __post_init__(self) -> None:
-        from simtown.core.cluster import ENGINES
+        from simtown.core.cluster import ENGINES, parse_address
         from simtown.core.pool import Processes
 
         if self.engine not in ENGINES:
             raise RefusalError(f"unknown --engine {self.engine}: choose {' or '.join(ENGINES)}")
         if self.engine == "local" and self.address is not None:
             raise RefusalError("--address is where a Ray cluster answers: give --engine ray with it")
+        if self.address is not None:
+            parse_address(self.address)
         if self.workers is not None:
             Processes(self.workers)
 

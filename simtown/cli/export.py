@@ -41,11 +41,13 @@ def export(
     The directory appears when it is complete. On a cluster, all machines must reach it. What each format
     holds and how to load it: docs/export.md.
     """
+    from simtown.core.files import require_new
     from simtown.datasets import costs, export
     from simtown.datasets.reader import open_dataset
 
     export.find_format(to)
     directory = local(out) if out else beside(dataset, to)
+    require_new(directory, "simtown export")
     data = open_dataset(dataset)
     splits = export.choose_splits(data, [] if split == "all" else [name.strip() for name in split.split(",")])
     cost = costs.of_export(data, to, splits)
@@ -76,11 +78,13 @@ def gallery(
     what it is. It plots distributions of the whole data set against their target. Of a split of more than
     2,000 examples it shows 2,000, evenly spread, unless you give --all.
     """
+    from simtown.core.files import require_new
     from simtown.datasets import costs, gallery
     from simtown.datasets.export import choose_splits
     from simtown.datasets.reader import open_dataset
 
     directory = local(out) if out else beside(dataset, "gallery")
+    require_new(directory, "simtown gallery")
     data = open_dataset(dataset)
     announce(f"gallery {directory}", costs.of_gallery(data, everything), 1, directory, plan=plan)
     counts = [len(data[name]) for name in choose_splits(data, [])]

@@ -70,7 +70,7 @@ class Cluster:
         except ImportError:
             raise ClusterError(f"a Ray cluster needs the package ray: {how_to_install('cluster')}") from None
         self._ray = ray
-        if self.address is not None and self.address != "auto":
+        if self.address is not None:
             _knock(self.address)
         chosen: dict[str, Any] = {"address": self.address or "local"}
         if self.address is None:
@@ -218,13 +218,23 @@ def _call(function: Callable[..., Any], version: str, piece: Any, *shared: Any) 
     return function(piece, *shared)
 
 
-def _knock(address: str) -> None:
-    """Raises ClusterError unless something listens at the address: Ray itself would try for minutes."""
+def parse_address(address: str) -> tuple[str, int] | None:
+    """Host and port of a cluster's address; None of "auto". Raises ClusterError."""
+    if address == "auto":
+        return None
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
         raise ClusterError(f"`address` {address} cannot be read: write HOST:PORT, ray://HOST:PORT, or auto")
+    return host, int(port)
+
+
+def _knock(address: str) -> None:
+    """Raises ClusterError unless something listens at the address: Ray itself would try for minutes."""
+    place = parse_address(address)
+    if place is None:
+        return
     try:
-        socket.create_connection((host, int(port)), timeout=ANSWER).close()
+        socket.create_connection(place, timeout=ANSWER).close()
     except (OSError, OverflowError) as error:
         raise ClusterError(
             f"no Ray cluster answers at {address} ({error}): start one with ray start --head, or give "

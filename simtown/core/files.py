@@ -331,6 +331,19 @@ def claimed(directory: Path, command: str) -> Iterator[None]:
         os.close(handle)
 
 
+def require_new(directory: Path, command: str) -> None:
+    """Check that a command may make a directory.
+
+    Raises:
+        ForeignDirectoryError: a file, a link or a directory that is not empty is there already.
+    """
+    if directory.is_symlink() or directory.is_file() or (directory.is_dir() and any(directory.iterdir())):
+        raise ForeignDirectoryError(
+            f"{directory} is there already, and {command} writes over nothing: move it away or give another "
+            "`directory`"
+        )
+
+
 @contextlib.contextmanager
 def whole(directory: Path, command: str) -> Iterator[Path]:
     """A directory to fill: it takes the name `directory` when the block ends well, and goes otherwise.
@@ -338,11 +351,7 @@ def whole(directory: Path, command: str) -> Iterator[Path]:
     Raises:
         ForeignDirectoryError: something is there already, or another process is writing it.
     """
-    if directory.is_symlink() or directory.is_file() or (directory.is_dir() and any(directory.iterdir())):
-        raise ForeignDirectoryError(
-            f"{directory} is there already, and {command} writes over nothing: move it away or give another "
-            "`directory`"
-        )
+    require_new(directory, command)
     directory.parent.mkdir(parents=True, exist_ok=True)
     for path in directory.parent.iterdir():
         match = _PARTIAL.fullmatch(path.name)

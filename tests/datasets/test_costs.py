@@ -127,6 +127,19 @@ def test_too_little_room_is_refused_before_anything_is_written(words, many, cli,
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("words", [("export", "--to", "png"), ("gallery",)])
+def test_an_occupied_directory_is_refused_before_anything_is_said_of_the_cost(words, many, cli, tmp_path):
+    (tmp_path / "mine.txt").touch()
+    outcome = cli(words[0], many, *words[1:], "--out", tmp_path, "--plan")
+    outcome.refuses("writes over nothing", "another --out")
+
+
+def test_an_address_that_cannot_be_read_is_refused_before_anything_is_said_of_the_cost(cli, tmp_path):
+    outcome = cli("generate", "--engine", "ray", "--address", "nowhere", "--out", tmp_path / "town")
+    outcome.refuses("--address nowhere cannot be read")
+    assert "writes about" not in outcome.err
+
+
 def test_a_plan_for_a_cluster_starts_none(cli, tmp_path):
     done = cli(
         "generate", "--n", 4_000_000, "--engine", "ray", "--out", tmp_path / "made", "--plan"
