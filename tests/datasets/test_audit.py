@@ -603,12 +603,16 @@ def test_wilson_solves_the_score_equation(n, data):
         assert z == pytest.approx(1.959964, abs=1e-4) or min(end, 1 - end) < 1e-9
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=2, max_size=60))
-def test_mutual_information_is_that_of_another_library(pairs):
-    numbers, answer = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
-    assert balance.mutual_information(numbers, answer) == pytest.approx(
-        mutual_info_score(numbers, answer) / np.log(2), abs=1e-9
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 5), st.integers(0, 2), st.booleans(), st.booleans()), min_size=2, max_size=60
     )
+)
+def test_mutual_information_is_that_of_another_library(rows):
+    *features, first, second = (np.array(column) for column in zip(*rows, strict=True))
+    estimates = balance.mutual_information(features, [first, second])
+    expected = [[mutual_info_score(f, answer) / np.log(2) for f in features] for answer in (first, second)]
+    assert estimates == pytest.approx(np.array(expected), abs=1e-9)
 
 
 def test_the_null_keeps_the_design(clean):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -87,15 +88,13 @@ def information(
     from scipy.stats import gamma
 
     answer, table = sample["answer"].astype(bool), features(sample, rows, length, settings)
-    nulls = np.array(
-        [
-            [mutual_information(numbers, drawn) for numbers in table.values()]
-            for drawn in null_answers(answer, DRAWS, seed)
-        ]
+    estimates = mutual_information(
+        list(table.values()), itertools.chain([answer], null_answers(answer, DRAWS, seed))
     )
     measures: list[dict[str, Any]] = []
-    for (feature, numbers), null in zip(table.items(), nulls.T, strict=True):
-        measured = mutual_information(numbers, answer)
+    for (feature, numbers), measured, null in zip(
+        table.items(), estimates[0].tolist(), estimates[1:].T, strict=True
+    ):
         mean, variance = float(null.mean()), float(null.var(ddof=1))
         p = (
             float(gamma.sf(measured, mean * mean / variance, scale=variance / mean))
@@ -148,14 +147,25 @@ def null_answers(answer: np.ndarray, draws: int, seed: int) -> Iterator[np.ndarr
         yield answer ^ np.repeat(rng.random(n // 2) < 0.5, 2) if paired else rng.permutation(answer)
 
 
-def mutual_information(numbers: np.ndarray, answer: np.ndarray) -> float:
-    """Plug-in estimate in bits of I(feature; answer), for (n,) int64 from 0 up and (n,) bool."""
-    n = len(answer)
-    joint = (
-        np.bincount(2 * numbers + answer, minlength=2 * (int(numbers.max()) + 1))
-        .reshape(-1, 2)
-        .astype(np.float64)
-    )
-    expected = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0) / n
-    seen = joint > 0
-    return float((joint[seen] * np.log2(joint[seen] / expected[seen])).sum() / n)
+def mutual_information(features: Sequence[np.ndarray], answers: Iterable[np.ndarray]) -> np.ndarray:
+    """Plug-in estimates in bits of I(feature; answer).
+
+    Args:
+        features: each (n,) int64, where every number from 0 up to the largest occurs.
+        answers: each (n,) bool.
+
+    Returns:
+        (answers, features) float64.
+    """
+    totals = [np.bincount(numbers) for numbers in features]
+    total, starts = np.concatenate(totals), np.cumsum([0, *map(len, totals[:-1])])
+    estimates = []
+    for answer in answers:
+        yes = np.concatenate(
+            [np.bincount(f[answer], minlength=len(t)) for f, t in zip(features, totals, strict=True)]
+        )
+        joint = np.stack([total - yes, yes], axis=1).astype(np.float64)
+        expected = total[:, None] * np.array([1 - answer.mean(), answer.mean()])
+        terms = joint * np.log2(np.divide(joint, expected, out=np.ones_like(joint), where=joint > 0))
+        estimates.append(np.add.reduceat(terms.sum(axis=1), starts) / len(answer))
+    return np.array(estimates)
