@@ -31,8 +31,11 @@ PATIENCE = 40
 SCENES_A_KIND = 10
 #: Scenes in which a distractor is tried at all.
 ROUNDS = CAP // PATIENCE
-#: Rejection loops, as rows of `tried`.
-ENTITY, PLACEMENT, QUESTION, DISTRACTOR = range(4)
+#: Draws of kinds before an example is impossible. A few pairs, such as a semi-trailer truck and a caravan,
+#: hardly fit the street in a scene and all its mirror images.
+DRAWS = 30
+#: Rejection loops, as rows of `tried`; FOUND if none of them failed.
+ENTITY, PLACEMENT, QUESTION, DISTRACTOR, FOUND = range(5)
 LOOPS = 4
 #: Components of the addresses of draws, in the order of :attr:`SamplingPlan.keys`.
 COMPONENTS = (
@@ -151,52 +154,32 @@ class Memory(NamedTuple):
 
 @inner_kernel
 def examples(plan, index, memory, out, tried):
-    """Sample the examples `index` into `out`. Returns the first :func:`failure`, or DONE."""
-    first = np.int64(DONE)
+    """Sample the examples `index` into `out`.
+
+    Returns FOUND, or the loop that failed for the first example that cannot be made.
+    """
     for n in range(len(index)):
-        first = min(first, example(plan, index[n], memory, out, n, tried, first))
-    return first
-
-
-@inlined_kernel
-def failure(scene, loop):
-    """A number for a loop of a scene that found nothing acceptable; a later failure has a larger one."""
-    return scene * LOOPS + loop
-
-
-#: All examples were found. It is larger than every failure.
-DONE = (ROUNDS + 1) * LOOPS
+        failed = example(plan, index[n], memory, out, n, tried)
+        if failed != FOUND:
+            return failed
+    return FOUND
 
 
 @part_of_kernel
-def example(plan, index, memory, out, n, tried, limit):
-    """Sample one example into row n.
-
-    Returns its :func:`failure`, or `limit` if that comes first or nothing failed.
-    """
+def example(plan, index, memory, out, n, tried):
+    """Sample one example into row n. Returns FOUND, or the loop that found nothing acceptable."""
     desk = memory.desk
-    if not draw_kinds(plan, index, desk.entity, tried):
-        return failure(_0, ENTITY)
     draw_camera(plan, index, out.camera[n])
     _look(desk, plan.mirrors, out.camera[n])
     answer = fair_answer(plan.keys[_ANSWER], index)
-    subject, relation, settled, scene = _0, _0, False, _0
-    while not settled:
-        if failure(scene, PLACEMENT) > limit:
-            return limit
-        if scene == ROUNDS:
-            return failure(ROUNDS, DISTRACTOR)
-        if scene >= SCENES_A_KIND:
-            desk.entity[2] = _another_kind(plan, index, desk.entity, scene)
-        if not _place_pair(plan, index, desk, scene, out.visible[n], tried):
-            return failure(scene, PLACEMENT)
-        subject, relation = _ask(plan, index, desk, answer, scene, tried)
-        if subject < 0:
-            return failure(scene, QUESTION)
-        settled = len(desk.entity) == 2 or _place_distractor(
-            plan, index, memory, scene, subject, relation, out.visible[n], tried
-        )
-        scene += 1
+    failed, subject, relation, draw = ENTITY, _0, _0, _0
+    while failed != FOUND:
+        if draw == DRAWS:
+            return failed
+        if not draw_kinds(plan, index, draw, desk.entity, tried):
+            return ENTITY
+        failed, subject, relation = _arrange(plan, index, memory, answer, out.visible[n], tried)
+        draw += 1
     out.answer[n], out.subject[n], out.relation[n], out.object[n] = answer, subject, relation, 1 - subject
     out.margin[n] = _margin(desk, relation, subject, 1 - subject)
     for slot in range(len(desk.entity)):
@@ -204,7 +187,32 @@ def example(plan, index, memory, out, n, tried, limit):
         for i in range(3):
             out.pose[n, slot, i] = desk.pose[0, slot, i]
     _dress(plan, index, memory.draft, out, n)
-    return limit
+    return FOUND
+
+
+@part_of_kernel
+def _arrange(plan, index, memory, answer, visible, tried):
+    """Place vehicles of the drawn kinds and find a question with the drawn answer.
+
+    Returns FOUND or the loop that found nothing acceptable, the subject's slot, and the relation.
+    """
+    desk = memory.desk
+    failed, subject, relation, scene = DISTRACTOR, _0, _0, _0
+    while failed == DISTRACTOR and scene < ROUNDS:
+        if scene >= SCENES_A_KIND:
+            desk.entity[2] = _another_kind(plan, index, desk.entity, scene)
+        if not _place_pair(plan, index, desk, scene, visible, tried):
+            failed = PLACEMENT
+        else:
+            subject, relation = _ask(plan, index, desk, answer, scene, tried)
+            if subject < 0:
+                failed = QUESTION
+            elif len(desk.entity) == 2 or _place_distractor(
+                plan, index, memory, scene, subject, relation, visible, tried
+            ):
+                failed = FOUND
+        scene += 1
+    return failed, subject, relation
 
 
 @part_of_kernel
@@ -223,13 +231,13 @@ def _dress(plan, index, draft, out, n):
 
 
 @part_of_kernel
-def draw_kinds(plan, index, entity, tried):
-    """Draw the kinds of a scene's vehicles, by equation 4, until they differ.
+def draw_kinds(plan, index, draw, entity, tried):
+    """Draw the kinds of a scene's vehicles for the time `draw`, by equation 4, until they differ.
 
     Returns False if they never do.
     """
     vehicles = len(plan.sums)
-    for attempt in range(CAP):
+    for attempt in range(draw * CAP, draw * CAP + CAP):
         tried[ENTITY, 0] += 1
         draws = words(plan.keys[ENTITY], index, attempt, _0)
         for slot in range(vehicles):

@@ -20,8 +20,9 @@ from simtown.language.rejection import (
     CAP,
     COMPONENTS,
     DISTRACTOR,
-    DONE,
+    DRAWS,
     ENTITY,
+    FOUND,
     LOOPS,
     PLACEMENT,
     Arrays,
@@ -123,8 +124,8 @@ def sample(recipe: Recipe, index: np.ndarray) -> Examples:
         np.zeros((2, 2 * vehicles)),
     )
     failed = rejection.examples(plan, index, memory, out, tried)
-    if failed < DONE:
-        raise ImpossibleError(_why(recipe, vehicles, failed % LOOPS))
+    if failed != FOUND:
+        raise ImpossibleError(_why(recipe, vehicles, failed))
     arrays = out._asdict()
     scene = SceneBatch(**{f.name: arrays.pop(f.name) for f in fields(SceneBatch)})
     counts = {
@@ -197,8 +198,8 @@ def _why(recipe: Recipe, vehicles: int, loop: int) -> str:
         )
     if loop == PLACEMENT:
         return (
-            f"no place was found for two vehicles in {CAP} attempts: `jitter={recipe.jitter}` or these "
-            "`entities` do not fit the street"
+            f"no place was found for any of {DRAWS} pairs of vehicles in {CAP} attempts each: "
+            f"`jitter={recipe.jitter}` or these `entities` do not fit the street"
         )
     if loop == DISTRACTOR:
         return (
@@ -218,7 +219,7 @@ def _why(recipe: Recipe, vehicles: int, loop: int) -> str:
 def _all_kinds(plan, index, out, tried):  # type: ignore[no-untyped-def]
     all_found = True
     for n in range(len(index)):
-        all_found = all_found and rejection.draw_kinds(plan, index[n], out[n], tried)
+        all_found = all_found and rejection.draw_kinds(plan, index[n], 0, out[n], tried)
     return all_found
 
 

@@ -184,7 +184,7 @@ def _over_worlds(report: Findings, rows: Sequence[Need], style: _Style) -> Any:
             color=INK,
             fontsize=11,
         )
-        _proportional(axes, report.world)
+        _proportional(axes, report.world, worlds)
         lines = [
             (m, [r for r in here if (r.model, r.target) == (m, compared)], style.colours[m], style.markers[m])
             for m in style.models
@@ -263,7 +263,7 @@ def _frame(axes: Any, worlds: Sequence[int], style: _Style) -> None:
     set_log_ticks(axes.yaxis, round_values(style.low, style.high), short_number)
 
 
-def _proportional(axes: Any, world: str) -> None:
+def _proportional(axes: Any, world: str, worlds: Sequence[int]) -> None:
     """A faint line at the foot along which samples grow as the world does, to judge slopes by."""
     (left, right), low = axes.get_xlim(), axes.get_ylim()[0] * 1.15
     axes.plot(
@@ -276,17 +276,20 @@ def _proportional(axes: Any, world: str) -> None:
         scaley=False,
     )
     words = "in proportion to entities" if world == "entities" else "in proportion to the world"
-    x = left * (right / left) ** 0.3
-    y = low * x / left / 1.1  # just below the line
+    # just below the line and midway between two worlds, where no bar is
+    first, second = max(pairwise(worlds), default=(left, right), key=lambda pair: pair[1] / pair[0])
+    middle = float(np.sqrt(first * second))
+    y = low * middle / left / 1.1
     look = {
         "fontsize": 8,
         "color": "#888888",
         "va": "top",
+        "ha": "center",
         "rotation_mode": "anchor",
         "transform_rotates_text": True,
         "zorder": 1,
     }
-    axes.text(x, y, words, rotation=float(np.degrees(np.arctan2(y, x))), **look)
+    axes.text(middle, y, words, rotation=float(np.degrees(np.arctan2(y, middle))), **look)
 
 
 def _side_by_side(
