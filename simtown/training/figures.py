@@ -265,7 +265,8 @@ def _frame(axes: Any, worlds: Sequence[int], style: _Style) -> None:
 
 def _proportional(axes: Any, world: str, worlds: Sequence[int]) -> None:
     """A faint line at the foot along which samples grow as the world does, to judge slopes by."""
-    (left, right), low = axes.get_xlim(), axes.get_ylim()[0] * 1.15
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    low = bottom * 1.15
     axes.plot(
         [left, right],
         [low, low * right / left],
@@ -277,7 +278,9 @@ def _proportional(axes: Any, world: str, worlds: Sequence[int]) -> None:
     )
     words = "in proportion to entities" if world == "entities" else "in proportion to the world"
     # just below the line and midway between two worlds, where no bar is
-    first, second = max(pairwise(worlds), default=(left, right), key=lambda pair: pair[1] / pair[0])
+    end = min(right, left * top / low)  # where the line leaves the picture
+    stops = [left, *(world for world in worlds if world < end), end]
+    first, second = max(pairwise(stops), key=lambda pair: pair[1] / pair[0])
     middle = float(np.sqrt(first * second))
     y = low * middle / left / 1.1
     look = {
