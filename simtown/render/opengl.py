@@ -49,7 +49,7 @@ from simtown.render.light import (
 from simtown.render.shading import shade_faces
 from simtown.render.tables import tables
 from simtown.scenes.camera import NEAR, views
-from simtown.scenes.scene import SceneBatch
+from simtown.scenes.scene import SceneBatch, check_scenes
 
 #: Colour is drawn this many times denser, on top of pyrender's four samples.
 _DENSE = 2
@@ -159,8 +159,13 @@ class OpenGL:
         self._nodes: dict[int, list[Any]] = {}
 
     def render(self, batch: SceneBatch, width: int, height: int, geometry: bool = True) -> Frames:
-        """Pictures, and with `geometry` depth and instance ids, of every scene of a batch, at one size."""
+        """Pictures, and with `geometry` depth and instance ids, of every scene of a batch, at one size.
+
+        Raises:
+            ValueError: the pictures are too small or too large, or a scene's numbers stand for nothing.
+        """
         check_size(width, height)
+        check_scenes(batch)
         frames = Frames.blank(len(batch), width, height, geometry)
         meshes, poses, styles, ids, paints = instances(batch)
         view = views(batch.camera, width, height).astype(float)

@@ -22,7 +22,7 @@ from simtown.render.lanes import LANES
 from simtown.render.light import lights
 from simtown.render.tables import bases, girths, tables
 from simtown.scenes.camera import views
-from simtown.scenes.scene import SceneBatch
+from simtown.scenes.scene import SceneBatch, check_scenes
 
 #: Pixels of a strip times rows of samples: what is wider is drawn in several strips, so that memory stays
 #: bounded (8 bytes each).
@@ -218,8 +218,10 @@ class Raster:
 
         Raises:
             TooManyTrianglesError: a scene has more triangles in sight than a sample can number.
+            ValueError: the pictures are too small or too large, or a scene's numbers stand for nothing.
         """
         check_size(width, height)
+        check_scenes(batch)
         n = len(batch)
         frames = Frames.blank(n, width, height, geometry)
         meshes, poses, styles, ids, paints = instances(batch)

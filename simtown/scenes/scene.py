@@ -245,15 +245,20 @@ def empty_batch(n: int, vehicles: int, props: int) -> SceneBatch:
 
 
 def plausible(batch: SceneBatch) -> np.ndarray:
-    """Whether every number of a scene stands for something that may be there, and every measure is finite.
+    """Whether a scene is :func:`drawable` and no kind that is named by its colour has another paint.
 
     Returns (n,) bool.
 
     Scenes from a file are checked with this before their numbers are used as indices.
     """
+    own_paint = (batch.paint < 0) | paintable(batch.entity.clip(-1, len(ENTITIES) - 1))
+    return np.asarray(drawable(batch) & own_paint.all(axis=1))
+
+
+def drawable(batch: SceneBatch) -> np.ndarray:
+    """Whether every number of a scene stands for something, and every measure is finite: (n,) bool."""
     fine = ((batch.entity >= -1) & (batch.entity < len(ENTITIES))).all(axis=1)
     fine &= ((batch.paint >= -1) & (batch.paint < len(PAINTS))).all(axis=1)
-    fine &= ((batch.paint < 0) | paintable(batch.entity.clip(-1, len(ENTITIES) - 1))).all(axis=1)
     fine &= (
         (batch.prop >= -1).all(axis=1)
         & (batch.prop < len(PROPS)).all(axis=1)
@@ -262,9 +267,25 @@ def plausible(batch: SceneBatch) -> np.ndarray:
     fine &= (batch.intensity >= 0) & (batch.intensity <= 1)  # as many drops and flakes are drawn
     fine &= batch.camera[:, _FOCAL] >= LEAST_FOCAL
     for measure in (batch.pose, batch.prop_pose, batch.intensity, batch.sun, batch.camera):
-        flat = measure.reshape(len(batch), -1)
-        fine &= (np.isfinite(flat) & (np.abs(flat) < LARGEST_MEASURE)).all(axis=1)
+        finite = np.isfinite(measure) & (np.abs(measure) < LARGEST_MEASURE)
+        fine &= finite.all(axis=tuple(range(1, finite.ndim)))
     return fine
+
+
+def check_scenes(batch: SceneBatch) -> None:
+    """Raises ValueError for the first scene that is not :func:`drawable`."""
+    strange = np.flatnonzero(~drawable(batch))
+    if len(strange):
+        raise ValueError(
+            f"scene {strange[0]} of the batch cannot be drawn: a kind, paint, weather or intensity is out of "
+            f"range, a measure is not finite, or the focal length is below {LEAST_FOCAL}"
+        )
+
+
+def check_focal(batch: SceneBatch) -> None:
+    """Raises ValueError for a focal length below LEAST_FOCAL: its reflections have no end."""
+    if not (batch.camera[:, _FOCAL] >= LEAST_FOCAL).all():
+        raise ValueError(f"every focal length must be at least {LEAST_FOCAL}")
 
 
 def paint_number(entity: str, paint: str) -> int:

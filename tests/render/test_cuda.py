@@ -246,6 +246,16 @@ def test_sizes_that_a_card_does_not_draw_are_refused(streets, width, height, wor
         drawer.draw_into(streets, *arrays(drawer.card, len(streets), width, height))
 
 
+def test_a_focal_length_of_zero_is_refused(streets):
+    drawer = engine()
+    scenes = streets[np.arange(len(streets))]
+    scenes.camera[1] = 0
+    with pytest.raises(ValueError, match="focal length"):
+        drawer.render(scenes, WIDTH, HEIGHT)
+    with pytest.raises(ValueError, match="focal length"):
+        drawer.draw_into(scenes, *arrays(drawer.card, len(scenes), WIDTH, HEIGHT))
+
+
 def test_more_things_than_ids_are_refused_as_by_the_processor():
     batch = empty_batch(1, 3, 253)
     for renderer in (engine(), Raster()):

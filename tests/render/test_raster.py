@@ -175,6 +175,27 @@ def test_sizes_out_of_range_are_refused(size, raster, batch):
         raster.render(batch[:1], *size)
 
 
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("entity", len(ENTITIES)),
+        ("prop", len(PROPS)),
+        ("paint", -2),
+        ("weather", len(WEATHERS)),
+        ("pose", np.nan),
+        ("prop_pose", np.inf),
+        ("intensity", 1.5),
+        ("sun", 1e7),
+        ("camera", 0.0),  # also the focal length: reflections in a wet street would have no end
+    ],
+)
+def test_a_scene_whose_numbers_stand_for_nothing_is_refused_and_named(column, value, raster, batch):
+    scenes = batch[np.arange(4)]
+    getattr(scenes, column)[2] = value
+    with pytest.raises(ValueError, match="scene 2 of the batch cannot be drawn"):
+        raster.render(scenes, 64, 48)
+
+
 def test_the_number_of_threads_is_checked():
     for threads in (0, -1):
         with pytest.raises(ValueError, match="threads"):

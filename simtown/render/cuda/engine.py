@@ -23,7 +23,7 @@ from simtown.render.cuda.layout import BAND, Size
 from simtown.render.frames import CardError, CardWarning, Frames, check_card_size
 from simtown.render.instances import check_slots
 from simtown.render.raster import Raster, TooManyTrianglesError
-from simtown.scenes.scene import SceneBatch
+from simtown.scenes.scene import SceneBatch, check_focal
 
 #: Scenes of a launch of 128 x 128 pixels, fewer of larger pictures: what a launch works on stays in the
 #: card's cache.
@@ -337,6 +337,7 @@ def _check(batch: SceneBatch, width: int, height: int) -> None:
     """Raises ValueError for what a card cannot draw."""
     check_card_size(width, height)
     check_slots(batch.entity.shape[1], batch.prop.shape[1])
+    check_focal(batch)
 
 
 def _one_behind_the_other(sizes: dict[str, int], count: int) -> tuple[dict[str, int], int]:
