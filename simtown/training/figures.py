@@ -484,8 +484,10 @@ def learning(report: Findings, path: Path) -> None:
             axes.set_title(title, fontsize=11, color=INK, loc="left")
     for axes in grid.flat:
         set_log_ticks(axes.xaxis, round_values(low, high), short_number)
-    for axes in grid[-1]:
-        axes.set_xlabel("training samples", color=INK)
+    for column in grid.T:  # the lowest panel of each column names its sizes
+        lowest = [axes for axes in column if axes.get_visible()][-1]
+        lowest.tick_params(labelbottom=True)
+        lowest.set_xlabel("training samples", color=INK)
     for axes in grid[:, 0]:
         axes.set_ylabel("test accuracy", color=INK)
     handles = {
