@@ -310,7 +310,7 @@ class _Fit:
             "images_per_second": seen / trained,
         }
         best, stale, restarts, restarted_at = state.best, state.stale + 1, state.restarts, state.begun
-        if accuracy > best["val_accuracy"]:
+        if not best["step"] or accuracy > best["val_accuracy"]:  # the first weights are the best so far
             best, stale = {"epoch": epoch, "step": step, "val_accuracy": accuracy, "val_loss": val_loss}, 0
             run_directory.save_weights(self.model, self.directory)
         elif settings.protocol == "patient" and step - restarted_at <= settings.min_steps:

@@ -451,6 +451,12 @@ def test_the_best_weights_are_kept_and_tested(data, tmp_path, monkeypatch):
     )  # as they were at the second validation
 
 
+def test_a_model_that_is_never_right_keeps_its_first_weights(data, tmp_path, monkeypatch):
+    told = scripted((0.0, 0.0, 0.0), data, tmp_path / "run", monkeypatch, patience=2)
+    assert told["best"]["val_accuracy"] == 0
+    assert load_file(tmp_path / "run" / "weights.safetensors")["asked"] == 1
+
+
 @pytest.mark.parametrize("name", ["pbn", "cnn-lstm"])
 def test_what_run_json_says_of_the_test_follows_from_the_weights(name, data, undisturbed):
     told, rows, _, _ = undisturbed(name)
