@@ -163,7 +163,7 @@ def _bars(rows: Sequence[Need]) -> str:
 
 
 def _over_worlds(report: Findings, rows: Sequence[Need], style: _Style) -> Any:
-    settings = sorted({r.distractor for r in rows})
+    settings, worlds = sorted({r.distractor for r in rows}), sorted({r.entities for r in rows})
     across = min(_ACROSS, len(style.models))
     down = -(-len(style.models) // across)
     height = max(4.3, 2.35 * down + 0.3)
@@ -173,7 +173,7 @@ def _over_worlds(report: Findings, rows: Sequence[Need], style: _Style) -> Any:
     for band, distractor in zip(bands, settings, strict=True):
         left, right = band.subfigures(1, 2, width_ratios=(5.9, 2.65 * across))
         here = [r for r in rows if r.distractor == distractor]
-        worlds = sorted({r.entities for r in here})
+        models = [m for m in style.models if any(r.model == m for r in here)]
         suffix = f", {_distractors(distractor)}" if report.world == "entities" else ""
         axes = left.subplots()
         _frame(axes, worlds, style)
@@ -187,7 +187,7 @@ def _over_worlds(report: Findings, rows: Sequence[Need], style: _Style) -> Any:
         _proportional(axes, report.world, worlds)
         lines = [
             (m, [r for r in here if (r.model, r.target) == (m, compared)], style.colours[m], style.markers[m])
-            for m in style.models
+            for m in models
         ]
         _side_by_side(axes, worlds, [line[1:] for line in lines], size=8)
         _labels(
@@ -196,12 +196,12 @@ def _over_worlds(report: Findings, rows: Sequence[Need], style: _Style) -> Any:
             style,
         )
         grid = right.subplots(down, across, squeeze=False, sharex=True, sharey=True)
-        for axes in grid.flat[len(style.models) :]:
+        for axes in grid.flat[len(models) :]:
             axes.set_visible(False)
-        for column in range(across):  # the lowest panel of each column names its worlds
-            lowest = max(i for i in range(len(style.models)) if i % across == column)
+        for column in range(min(across, len(models))):  # the lowest panel of each column names its worlds
+            lowest = max(i for i in range(len(models)) if i % across == column)
             grid.flat[lowest].tick_params(labelbottom=True)
-        for model, axes in zip(style.models, grid.flat, strict=False):
+        for model, axes in zip(models, grid.flat, strict=False):
             _frame(axes, worlds, style)
             axes.set_title(
                 f"{style.names[model]}{suffix if across < _ACROSS else ''}",
