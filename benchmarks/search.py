@@ -5,8 +5,9 @@ network, size of the LSTM.
     OMP_NUM_THREADS=1 python benchmarks/search.py pbn search/data
     OMP_NUM_THREADS=1 python benchmarks/search.py cnn-lstm search/data
 
-**Budget.** The same for every model: TRIALS trials of STEPS steps each (rounded up to whole epochs) on one
-data set: 31 entities, 20,000 training examples, no distractor. Trial 0 has the default choices, the others
+**Budget.** The same for every model: TRIALS trials of STEPS steps each on one data set: 31 entities, 20,000
+training examples, no distractor. (The first ten trials ended with their epoch, at 3,140 steps: a run could
+not stop within one yet. The column `steps` tells them.) Trial 0 has the default choices, the others
 are drawn at random from a fixed seed: the learning rate log-uniformly between 0.0003 and 0.003, the other
 choices from the lists in SPACE. All else stays at its default.
 
