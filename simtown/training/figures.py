@@ -75,7 +75,7 @@ _COMPARED = 0.9
 _ARROW = 2.0
 #: Letters of a name: more leave no room for the curves.
 _LONGEST = 32
-#: Panels of single models beside each other.
+#: Panels of single models beside each other, at most.
 _ACROSS = 3
 
 
@@ -164,7 +164,7 @@ def _bars(rows: Sequence[Need]) -> str:
 
 def _over_worlds(report: Findings, rows: Sequence[Need], style: _Style) -> Any:
     settings, worlds = sorted({r.distractor for r in rows}), sorted({r.entities for r in rows})
-    across = min(_ACROSS, len(style.models))
+    across = 2 if len(style.models) == 4 else min(_ACROSS, len(style.models))
     down = -(-len(style.models) // across)
     height = max(4.3, 2.35 * down + 0.3)
     figure = new_figure(5.9 + 2.65 * across, height * len(settings) + 0.75)
@@ -195,7 +195,7 @@ def _over_worlds(report: Findings, rows: Sequence[Need], style: _Style) -> Any:
             [(style.names[m], rows_of_model, colour, marker) for m, rows_of_model, colour, marker in lines],
             style,
         )
-        grid = right.subplots(down, across, squeeze=False, sharex=True, sharey=True)
+        grid = right.subplots(-(-len(models) // across), across, squeeze=False, sharex=True, sharey=True)
         for axes in grid.flat[len(models) :]:
             axes.set_visible(False)
         for column in range(min(across, len(models))):  # the lowest panel of each column names its worlds
@@ -203,12 +203,7 @@ def _over_worlds(report: Findings, rows: Sequence[Need], style: _Style) -> Any:
             grid.flat[lowest].tick_params(labelbottom=True)
         for model, axes in zip(models, grid.flat, strict=False):
             _frame(axes, worlds, style)
-            axes.set_title(
-                f"{style.names[model]}{suffix if across < _ACROSS else ''}",
-                fontsize=10,
-                color=INK,
-                loc="left",
-            )
+            axes.set_title(style.names[model], fontsize=10, color=INK, loc="left")
             shades = _shades(style.colours[model], len(report.targets))
             parts = [
                 (
