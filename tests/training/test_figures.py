@@ -74,9 +74,9 @@ def test_any_report_is_drawn(tmp_path, models, settings, rule):
 def test_the_papers_arrangement(tmp_path, monkeypatch):
     report = estimate(runs_of(("pbn", "cnn-lstm")), replicates=40)
     assert titles(drawn(monkeypatch, figures.samples, report, tmp_path)) == [
-        f"{panel}, {setting}"
+        panel
         for setting in ("no distractor", "with distractor")
-        for panel in ("All models at 90%", "CNN-LSTM", "PBN")
+        for panel in (f"All models at 90%, {setting}", "CNN-LSTM", "PBN")
     ]
     only = replace(
         report,
@@ -87,6 +87,24 @@ def test_the_papers_arrangement(tmp_path, monkeypatch):
     assert titles(drawn(monkeypatch, figures.learning, only, tmp_path)) == [
         f"{k} entities, with distractor" for k in (5, 15, 60)
     ]
+
+
+def test_a_model_without_results_in_a_condition_has_no_panel_there(tmp_path, monkeypatch):
+    report = estimate(
+        runs_of(("pbn", "cnn-lstm")) + runs_of(("film",), distractors=(False,), worlds=(5,)), replicates=40
+    )
+    figure = drawn(monkeypatch, figures.samples, report, tmp_path)
+    assert titles(figure) == [
+        "All models at 90%, no distractor",
+        "CNN-LSTM",
+        "FiLM ResNet",
+        "PBN",
+        "All models at 90%, with distractor",
+        "CNN-LSTM",
+        "PBN",
+    ]
+    first, second = (axes for axes in figure.axes if axes.get_title(loc="left").startswith("All"))
+    assert first.get_xlim() == second.get_xlim()
 
 
 def test_a_model_keeps_its_colour(tmp_path, monkeypatch):
@@ -125,12 +143,12 @@ def test_a_model_that_reaches_nothing_is_named_below(tmp_path, monkeypatch):
     ]
     report = estimate(runs_of(("pbn",), distractors=(False,)) + stuck, replicates=40)
     figure = drawn(monkeypatch, figures.samples, report, tmp_path)
-    assert titles(figure) == ["All models at 90%, no distractor", "PBN, no distractor"]
+    assert titles(figure) == ["All models at 90%, no distractor", "PBN"]
     assert "No target reached in any world: Question only." in " ".join(figure.get_supxlabel().split())
     figure.draw_without_rendering()
     assert figure.bbox.x0 <= figure._supxlabel.get_window_extent().x0
     figure = drawn(monkeypatch, figures.samples, estimate(stuck, replicates=40), tmp_path)
-    assert titles(figure) == ["All models at 90%, no distractor", "Question only, no distractor"]
+    assert titles(figure) == ["All models at 90%, no distractor", "Question only"]
 
 
 def arrows(axes):
