@@ -3,13 +3,13 @@ training anything.
 
     python benchmarks/adaptive.py --synthetic
         learning curves whose truth is known
-    python benchmarks/adaptive.py benchmarks/results/sample-complexity/fixed
-        a folder of kept cells, every size there
+    python benchmarks/adaptive.py benchmarks/results/fixed-15
+        a folder of kept cells, every size there (benchmarks/presets/fixed-15.toml)
 
 A search may visit the sizes of the fixed grid alone, and is told the accuracy that its run there had. Needs
-are those of the isotonic rule, with 95 % intervals from a bootstrap over seeds and test items. Times are
-seconds of processor time, of synthetic runs their steps. Writes benchmarks/results/adaptive.csv, a row a
-world, model and target.
+are those of the isotonic rule, with 95 % intervals from a bootstrap over seeds and test items. Time is
+counted in steps, which do not depend on what else the machine did. Writes its rows to
+benchmarks/results/adaptive.csv, a row for each world, model and target, in place of those of the same grids.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from simtown.training.plan import SizeCurve, SweepCell, SweepPlan
 from simtown.training.schedule import Schedule
 from simtown.training.settings import FitSettings
 
+RESULT = Path(__file__).parent / "results" / "adaptive.csv"
 #: Worlds in the order in which the published grid visits them; others follow by size.
 ORDER = (15, 31, 5, 60, 102)
 #: Sizes of the preset "paper": a fixed grid as coarse as that.
@@ -53,12 +54,12 @@ class Grid:
     Attributes:
         plan: its curves, with the sizes that were run.
         correct: by name of a cell, (T,) bool, which test items it answered correctly.
-        seconds: by name of a cell, its processor time.
+        steps: by name of a cell, how long it trained.
     """
 
     plan: SweepPlan
     correct: dict[str, np.ndarray]
-    seconds: dict[str, float]
+    steps: dict[str, float]
 
 
 def synthetic(
@@ -73,7 +74,7 @@ def synthetic(
             that.
     """
     rng = np.random.default_rng(seed)
-    curves, correct, seconds = [], {}, {}
+    curves, correct, steps = [], {}, {}
     for entities in (15, 31, 5, 60):
         hard = rng.normal(size=(SEEDS, ITEMS))
         for model, (need, exponent) in NEEDS.items():
@@ -91,8 +92,8 @@ def synthetic(
                     accuracy = 0.5 + 0.49 / (1 + (m * np.exp(scatter / 2 * rng.normal()) / n) ** slope)
                     luck = np.sqrt(0.4) * items + np.sqrt(0.6) * rng.normal(size=ITEMS)
                     correct[cell.name] = luck < np.quantile(luck, rng.binomial(ITEMS, accuracy) / ITEMS)
-                    seconds[cell.name] = LEAST + EPOCHS * max(32.0, n / BATCH)
-    return Grid(SweepPlan("synthetic", [], targets, curves), correct, seconds)
+                    steps[cell.name] = LEAST + EPOCHS * max(32.0, n / BATCH)
+    return Grid(SweepPlan("synthetic", [], targets, curves), correct, steps)
 
 
 def _cell(model: str, entities: int, n: int, seed: int) -> SweepCell:
@@ -102,7 +103,7 @@ def _cell(model: str, entities: int, n: int, seed: int) -> SweepCell:
 def kept(folder: Path, targets: tuple[float, ...]) -> Grid:
     """The grid of a folder of kept cells; sizes that lack a seed are left out."""
     by_curve: dict[tuple[str, int, bool], dict[int, list[SweepCell]]] = defaultdict(lambda: defaultdict(list))
-    correct, seconds = {}, {}
+    correct, steps = {}, {}
     for path in sorted(folder.rglob("*.json")):
         run, correct[path.stem] = cells.load(path)
         data = {
@@ -110,7 +111,7 @@ def kept(folder: Path, targets: tuple[float, ...]) -> Grid:
         }
         settings = Settings(**{name: data[name] for name in data if name in Settings.__dataclass_fields__})
         cell = SweepCell(settings, FitSettings(**run["settings"]))
-        seconds[cell.name] = run["seconds"]
+        steps[cell.name] = run["steps"]
         by_curve[cell.fit.model, settings.entities, settings.distractor][cell.fit.train_size].append(cell)
     curves = []
     for (model, entities, distractor), sizes in sorted(
@@ -122,7 +123,7 @@ def kept(folder: Path, targets: tuple[float, ...]) -> Grid:
                 model, entities, distractor, {n: sizes[n] for n in sorted(sizes) if len(sizes[n]) == whole}
             )
         )
-    return Grid(SweepPlan(str(folder), [], targets, curves), correct, seconds)
+    return Grid(SweepPlan(str(folder), [], targets, curves), correct, steps)
 
 
 def _place(entities: int) -> int:
@@ -160,7 +161,7 @@ def rows(grid: Grid, name: str) -> Iterator[dict[str, Any]]:
     for curve in grid.plan.curves:
         names = {n: [cell.name for cell in of_size] for n, of_size in curve.sizes.items()}
         some = {n: of_size for n, of_size in curve.sizes.items() if visited.issuperset(names[n])}
-        spent = [sum(grid.seconds[cell] for n in sizes for cell in names[n]) for sizes in (some, curve.sizes)]
+        spent = [sum(grid.steps[cell] for n in sizes for cell in names[n]) for sizes in (some, curve.sizes)]
         for target in grid.plan.targets:
             fixed, adaptive = need(curve.sizes, grid.correct, target), need(some, grid.correct, target)
             low, high = np.quantile(fixed[1:], [0.025, 0.975], method="nearest")
@@ -220,12 +221,21 @@ def main() -> None:
             f"{kind}: {share:.0%} of the fixed grid's time, "
             f"{within:.0%} of needs within its interval, {open_ends:.0%} of intervals open"
         )
-    path = Path(__file__).parent / "results" / "adaptive.csv"
-    with open(path, "w", newline="", encoding="utf-8") as file:
+    replayed = {row["grid"] for row in found}
+    kept_rows = [row for row in read() if row["grid"] not in replayed]
+    with open(RESULT, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, found[0].keys())
         writer.writeheader()
-        writer.writerows(found)
-    print(path)
+        writer.writerows([*kept_rows, *found])
+    print(RESULT)
+
+
+def read() -> list[dict[str, str]]:
+    """The rows that are there already."""
+    if not RESULT.exists():
+        return []
+    with open(RESULT, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 def _within(row: dict[str, Any]) -> bool:

@@ -45,16 +45,14 @@ MARGIN = 0.02
 #: The smallest and the largest learning rate.
 LEARNING_RATES = (3e-4, 3e-3)
 _WIDTH = [0.5, 1.0, 1.5]
-_PLACE_BINDER: dict[str, list[Any]] = {"width": _WIDTH, "embedding": [8, 16, 32]}
 _READER: dict[str, list[Any]] = {"width": _WIDTH, "hidden": [64, 128, 256]}
 _TRANSFORMER: dict[str, list[Any]] = {"width": _WIDTH, "layers": [2, 3, 4]}
-#: By model: what is searched besides the learning rate. A place-binder reads no words, so its label embedding
-#: stands for the LSTM.
-SPACE = {
-    "pbn": _PLACE_BINDER,
-    "pbn-no-boxes": _PLACE_BINDER,
+#: By model: what is searched besides the learning rate. A Place-Binder Network reads no words, so its label
+#: embedding stands for the LSTM. `pbn-no-boxes` and `cnn-lstm-boxes` are not searched: each takes the choices
+#: of the model that it is compared with, so that the two differ in boxes alone.
+SPACE: dict[str, dict[str, list[Any]]] = {
+    "pbn": {"width": _WIDTH, "embedding": [8, 16, 32]},
     "cnn-lstm": _READER,
-    "cnn-lstm-boxes": _READER,
     "film": _READER,
     "relation-network": _READER,
     "vit": _TRANSFORMER,

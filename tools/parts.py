@@ -58,6 +58,11 @@ GRIDS = ("grid",)
 LARGER = "pictures-128"
 #: Folder of the cells of benchmarks/presets/paper-rule-64.toml.
 LITERAL = "paper-rule-64"
+#: Folder of the cells of benchmarks/presets/fixed-15.toml.
+FIXED = "fixed-15"
+#: What the best validation of a model that answers by chance stays below: a thousand coins, tossed for each
+#: validation of a search, reach it once in a hundred searches.
+BY_CHANCE = 0.56
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,11 @@ class Results:
     def report(self) -> Findings | None:
         """What the published grid says; None before its first cell."""
         runs = whole(self.runs())
+        return estimate(runs) if runs else None
+
+    def beside(self, name: str) -> Findings | None:
+        """What a grid beside the published one says, by its folder's name; None before its first cell."""
+        runs = whole(self.runs(name))
         return estimate(runs) if runs else None
 
     @cached_property
@@ -521,10 +531,24 @@ def measures(cell: Accuracies) -> list[str]:
 
 
 def both(results: Results) -> str:
-    """The sets on which both models of the paper reach 90 %, with what each measure says of them."""
-    report = results.report
-    if report is None:
+    """The sets on which both models of the paper reach 90 %, with what each measure says of them.
+
+    The published grid trains each model near its own need, so its sets are seldom shared. A grid of fixed
+    sizes comes first.
+    """
+    reports = [report for report in (results.beside(FIXED), results.report) if report]
+    if not reports:
         return NOTHING_YET
+    return next(
+        filter(None, map(both_of, reports)),
+        "No set so far on which both models were trained and both reach 90 %.",
+    )
+
+
+def both_of(report: Findings | None) -> str:
+    """The same of one grid; nothing if there is no such set."""
+    if report is None:
+        return ""
     cells = {(a.model, a.distractor, a.entities, a.size): a for a in report.accuracies}
     shared = [
         (x.distractor, entities, size)
@@ -533,7 +557,7 @@ def both(results: Results) -> str:
         for entities, size in x.sets
     ]
     if not shared:
-        return "No set so far on which both models were trained and both reach 90 %."
+        return ""
     body, gaps = [], []
     for world in shared:
         pair = [cells[model, *world] for model in (UNSTRUCTURED, STRUCTURED)]
@@ -601,18 +625,17 @@ def progress_of(plans: Sequence[SweepPlan], runs: Sequence[Run]) -> str:
 
 def pictures(results: Results) -> str:
     """Needs and ratios at 128 × 128 pixels."""
-    return beside(results, LARGER)
+    return needs_and_ratios(results.beside(LARGER))
 
 
 def stopping(results: Results) -> str:
-    """Needs and ratios under the paper's stopping rule."""
-    return beside(results, LITERAL)
+    """Needs, ratios and shared sets under the paper's stopping rule."""
+    report = results.beside(LITERAL)
+    return paragraphs(needs_and_ratios(report), both_of(report))
 
 
-def beside(results: Results, folder: str) -> str:
-    """Needs and ratios of a grid beside the published one."""
-    runs = whole(results.runs(folder))
-    report = estimate(runs) if runs else None
+def needs_and_ratios(report: Findings | None) -> str:
+    """Two tables of a grid beside the published one."""
     return paragraphs(needs_of(report), ratios_of(report)) if report else NOTHING_YET
 
 
@@ -679,19 +702,26 @@ def factors(results: Results) -> str:
 def placement(results: Results) -> str:
     """What benchmarks/adaptive.py found: needs and time of adaptive sizes against fixed ones."""
     rows = results.csv("adaptive.csv")
-    if not rows:
-        return NOTHING_YET
-    same, time = (
-        sum(row["within"] == "yes" for row in rows),
-        [float(row["time"]) / float(row["fixed_time"]) for row in rows],
+    simulated = [row for row in rows if "slope" in row["grid"]]
+    measured = [row for row in rows if row not in simulated]
+    return (
+        paragraphs(replays("simulated grids", simulated), replays("the grid of fixed sizes", measured))
+        or NOTHING_YET
     )
-    whole = sum(float(row["time"]) for row in rows) / sum(float(row["fixed_time"]) for row in rows)
-    simulated = "simulated " * all("slope" in row["grid"] for row in rows)
+
+
+def replays(grids: str, rows: list[dict[str, str]]) -> str:
+    """A sentence about the replays of some grids; nothing if there are none."""
+    if not rows:
+        return ""
+    same = sum(row["within"] == "yes" for row in rows)
+    shares = [float(row["time"]) / float(row["fixed_time"]) for row in rows]
+    share = sum(float(row["time"]) for row in rows) / sum(float(row["fixed_time"]) for row in rows)
     sizes = " or ".join(sorted({row["sizes"] for row in rows}, key=int))
     return (
-        f"Replayed on {simulated}grids with all of {sizes} sizes (`benchmarks/results/adaptive.csv`), {same} "
-        f"of {len(rows)} searches found the need within its interval, in {100 * whole:.0f} % of the time of "
-        f"all sizes (a single search: {100 * min(time):.0f} to {100 * max(time):.0f} %)."
+        f"Replayed on {grids} with all of {sizes} sizes (`benchmarks/results/adaptive.csv`), {same} of "
+        f"{len(rows)} searches found the need within its interval, in {percent(share)} of the time of all "
+        f"sizes (a single search: {100 * min(shares):.0f} to {100 * max(shares):.0f} %)."
     )
 
 
@@ -720,12 +750,16 @@ def search(results: Results) -> str:
 
 
 def chosen(trials: list[dict[str, str]]) -> str:
-    """What the rule of benchmarks/search.py says of a model's trials."""
+    """What the rule of benchmarks/search.py says of a model's trials; a search in which nothing was learned
+    chooses nothing.
+    """
     from benchmarks.search import TRIALS, challenger  # PyTorch
 
     missing = TRIALS - sum(trial["seed"] == "0" for trial in trials)
     if missing > 0:
-        return f"open: {missing} trials are missing"
+        return f"open: {missing} trial{'s are' if missing > 1 else ' is'} missing"
+    if max(float(trial["val_accuracy"]) for trial in trials) < BY_CHANCE:
+        return "nothing: no trial left chance"
     best = challenger(trials, 0)
     if best is None:
         return "the defaults"

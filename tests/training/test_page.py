@@ -239,7 +239,8 @@ def test_progress_says_which_searches_are_over(tmp_path):
 @pytest.mark.parametrize(
     ("other", "again", "said"),
     [
-        ([0.91], [], "open: 1 trials are missing"),
+        ([], [], "open: 2 trials are missing"),
+        ([0.91], [], "open: 1 trial is missing"),
         ([0.91, 0.915], [], "the defaults"),
         ([0.91, 0.95], [], "open: the second seed is missing"),
         ([0.91, 0.95], [(0, 0.90), (2, 0.91)], "the defaults"),
@@ -255,6 +256,31 @@ def test_the_search_chooses_by_its_rule(other, again, said, monkeypatch):
         parts.chosen([{"trial": str(n), "seed": str(s), "val_accuracy": str(v)} for n, s, v in trials])
         == said
     )
+
+
+def test_a_search_in_which_nothing_was_learned_chooses_nothing():
+    trials = [
+        {"trial": str(n), "seed": "0", "val_accuracy": str(v)}
+        for n, v in enumerate([0.51, 0.54, 0.52, 0.5, 0.53, 0.51])
+    ]
+    assert parts.chosen(trials) == "nothing: no trial left chance"
+
+
+def test_real_and_simulated_replays_are_told_apart(tmp_path):
+    lines = (
+        "grid,within,sizes,time,fixed_time",
+        '"10 sizes, slope 1",yes,10,10,50',
+        '"10 sizes, slope 3",no,10,30,50',
+        "fixed-15,yes,9,25,50",
+    )
+    (tmp_path / "adaptive.csv").write_text("\n".join(lines) + "\n")
+    simulated, measured = parts.placement(parts.Results(tmp_path)).split("\n\n")
+    assert "simulated grids with all of 10 sizes" in simulated
+    assert "1 of 2 searches" in simulated
+    assert "in 40 % of the time" in simulated
+    assert "all of 9 sizes" in measured
+    assert "1 of 1 searches" in measured
+    assert "in 50 % of the time" in measured
 
 
 def test_the_skew_is_a_line_a_condition(tmp_path):

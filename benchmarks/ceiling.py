@@ -1,0 +1,131 @@
+"""How much faster a training step can still become: the part of it that multiplies, and how fast that is.
+
+    python benchmarks/ceiling.py [--steps 20]
+
+A child process trains a model on one thread while oneDNN reports the time of each of its operations
+(ONEDNN_VERBOSE): it computes PyTorch's convolutions, matrix products and LSTMs on a processor. The rest of a
+step is batch norm, activations, dropout, Adam, memory and Python. The rate of the multiplying part is set
+beside that of one large matrix product in the same number format, which is about the most that the processor
+can do. Run it on a quiet machine. Writes benchmarks/results/ceiling.csv.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+
+from machine import Rows, machine
+
+RESULT = Path(__file__).parent / "results" / "ceiling.csv"
+MODELS, SIZES, PRECISIONS = ("pbn", "cnn-lstm"), ("64x32", "128x128"), ("float32", "bf16")
+#: Steps that are not counted, and the side of the large matrices.
+WARM_UP, SIDE = 5, 2_048
+#: What stands before the child's own line, among those of oneDNN.
+MARK = "ceiling:"
+
+
+def train(model: str, size: str, precision: str, steps: int) -> None:
+    """In the child: some steps; prints where counting begins, and seconds and operations of a step."""
+    import torch
+    from models import BATCH, ENTITIES, Contestant
+
+    from simtown.core.processes import keep_memory
+    from simtown.language.questions import vocabulary
+    from simtown.training.fit import loss_of
+    from simtown.training.world import World
+
+    torch.set_num_threads(1)
+    keep_memory()
+    width, height = map(int, size.split("x"))
+    contestant = Contestant(model, World(ENTITIES, width, height, len(vocabulary())))
+
+    def step() -> None:
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=precision == "bf16"):
+            loss, _ = loss_of(contestant.model, contestant.batch)
+        contestant.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        contestant.optimizer.step()
+
+    for _ in range(WARM_UP):
+        step()
+    print(MARK, "begin", flush=True)
+    begun = perf_counter()
+    for _ in range(steps):
+        step()
+    seconds = (perf_counter() - begun) / steps
+    # forward, and two products of the same size backward; two operations each
+    print(
+        MARK,
+        json.dumps({"seconds": seconds, "operations": contestant.operations * BATCH * 3 * 2}),
+        flush=True,
+    )
+
+
+def peak(precision: str) -> float:
+    """Operations a second of one large matrix product on one thread, the best of ten."""
+    import torch
+
+    torch.set_num_threads(1)
+    dtype = torch.bfloat16 if precision == "bf16" else torch.float32
+    left, right = (torch.randn(SIDE, SIDE).to(dtype) for _ in range(2))
+    best = 0.0
+    for _ in range(10):
+        begun = perf_counter()
+        left @ right
+        best = max(best, 2 * SIDE**3 / (perf_counter() - begun))
+    return best
+
+
+def measure(model: str, size: str, precision: str, steps: int) -> tuple[float, float, float]:
+    """Seconds of a step, seconds of it within oneDNN, and operations of a step."""
+    child = subprocess.run(
+        [sys.executable, __file__, "--child", model, size, precision, "--steps", str(steps)],
+        env={**os.environ, "ONEDNN_VERBOSE": "profile_exec", "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        check=True,
+        text=True,
+    )
+    lines = child.stdout.splitlines()
+    counted = lines[lines.index(f"{MARK} begin") :]
+    milliseconds = sum(float(line.rpartition(",")[2]) for line in counted if ",exec," in line)
+    totals = json.loads(counted[-1].removeprefix(MARK))
+    return totals["seconds"], milliseconds / 1e3 / steps, totals["operations"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--steps", type=int, default=20, help="steps that are counted (%(default)s)")
+    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.child:
+        train(*arguments.child, arguments.steps)
+        return
+    peaks = {precision: peak(precision) for precision in PRECISIONS}
+    with Rows(RESULT, machine("torch")) as rows:
+        for size in SIZES:
+            for model in MODELS:
+                for precision in PRECISIONS:
+                    step, multiplying, operations = measure(model, size, precision, arguments.steps)
+                    rows.add(
+                        {
+                            "model": model,
+                            "size": size,
+                            "precision": precision,
+                            "step_ms": round(step * 1e3, 1),
+                            "multiplying_ms": round(multiplying * 1e3, 1),
+                            "multiplying_share": round(multiplying / step, 3),
+                            "gflops": round(operations / multiplying / 1e9),
+                            "peak_gflops": round(peaks[precision] / 1e9),
+                        }
+                    )
+
+
+if __name__ == "__main__":
+    main()
