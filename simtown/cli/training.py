@@ -506,7 +506,9 @@ def _complexity_table(rows: list[dict[str, str]]) -> Table:
     names = [name for name in rows[0] if name not in same and not name.endswith(SMALLEST)]
     for name in names:
         no_wrap = name in ("model", "entities")
-        table.add_column(name, justify="right" if name[0].isdigit() else "left", no_wrap=no_wrap)
+        table.add_column(
+            name, justify="right" if name[0].isdigit() else "left", no_wrap=no_wrap, overflow="fold"
+        )
     for row in rows:
         cells = {
             name: cell.replace(" to ", "–").replace("> ", ">").replace("≤ ", "≤")

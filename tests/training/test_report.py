@@ -97,3 +97,19 @@ def test_tables_of_exponents_and_ratios_hold_only_what_tells_something(tmp_path,
     assert {
         row["verdict"] for row in rows if row["model"] == "mine.models:Net - pbn" and row["target"] == "0.85"
     } == {"undecided"}
+
+
+def test_a_narrow_terminal_hides_no_digit():
+    from rich.console import Console
+
+    from simtown.cli.training import _complexity_table
+
+    row = {"model": "cnn-lstm", "entities": "31", "seeds": "5"}
+    for target in ("0.75", "0.9", "0.95"):
+        row |= {target: "26,686 (18,302 to > 40,000)", f"{target}{SMALLEST}": "30,000"}
+    console = Console(width=60)
+    with console.capture() as printed:
+        console.print(_complexity_table([row, {**row, "seeds": "3"}]))
+    text = "".join(printed.get().split())
+    assert "…" not in text
+    assert text.count("30,000") == 6
