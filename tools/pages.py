@@ -8,7 +8,7 @@ A page marks what is made for it:
 
 `python -m tools.pages` replaces what stands between the marks in README.md and docs/, and draws the figures
 anew. `--check` changes nothing and fails if a page is not what the results say. `python -m tools.pages needs`
-prints one part. The parts are those of tools/parts.py.
+prints one part. The parts are those of tools/parts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.parts import PARTS, Results
+from tools.parts import PARTS
+from tools.parts.results import Results
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"

@@ -17,7 +17,10 @@ from simtown.training import fit, models, plan
 from simtown.training.complexity import estimate
 from simtown.training.results import Run
 from simtown.training.settings import FitSettings
-from tools import pages, parts
+from tools import pages
+from tools.parts import beside, claims, tables
+from tools.parts.claims import FAILS, HOLDS, UNDECIDED, UNMEASURED
+from tools.parts.results import Results, whole
 
 SIZES = (50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000)
 
@@ -46,13 +49,13 @@ def results_of(needs, seeds, noise=0.03):
                 accuracy,
             )
         )
-    results = parts.Results(pages.RESULTS / "nothing")
+    results = Results(pages.RESULTS / "nothing")
     results.__dict__["report"] = estimate(runs, replicates=60)
     return results
 
 
 def verdict_of(results, words):
-    return {c.case: c.verdict for c in parts.claims(results) if words in c.statement}
+    return {c.case: c.verdict for c in claims.claims(results) if words in c.statement}
 
 
 def test_every_page_is_what_the_committed_results_say():
@@ -111,11 +114,11 @@ def test_cells_as_a_sweep_keeps_them_reach_the_page(tmp_path):
         answers = base64.b64encode(np.packbits(correct).tobytes()).decode()
         cell = {"format": "simtown-cell", "version": 1, "run": run, "correct": answers, "curve": curve}
         (folder / f"{model}-5-{n}-seed{seed}.json").write_text(json.dumps(cell, sort_keys=True))
-    results = parts.Results(tmp_path)
+    results = Results(tmp_path)
     assert results.report.runs == 18
-    assert "| PBN | no | 5 | 500 | 3 | 0.900 | 0.800 | 0.9" in parts.accuracies(results)
-    assert "sets on which both reach 90 %" in parts.both(results)
-    assert verdict_of(results, "fewer examples")["with 5 entities"] != parts.UNMEASURED
+    assert "| PBN | no | 5 | 500 | 3 | 0.900 | 0.800 | 0.9" in tables.accuracies(results)
+    assert "sets on which both reach 90 %" in tables.both(results)
+    assert verdict_of(results, "fewer examples")["with 5 entities"] != UNMEASURED
 
 
 def test_verdicts_follow_from_the_intervals():
@@ -128,18 +131,18 @@ def test_verdicts_follow_from_the_intervals():
         ("pbn", 31): 1000,
     }
     found = verdict_of(results_of(needs, seeds=4), "fewer examples")
-    assert found["with 5 entities"] == parts.HOLDS
-    assert found["with 15 entities"] == parts.FAILS
-    assert found["with 31 entities"] == parts.UNDECIDED
-    assert found["with 60 entities"] == found["with 5 entities and a distractor"] == parts.UNMEASURED
+    assert found["with 5 entities"] == HOLDS
+    assert found["with 15 entities"] == FAILS
+    assert found["with 31 entities"] == UNDECIDED
+    assert found["with 60 entities"] == found["with 5 entities and a distractor"] == UNMEASURED
 
 
 @pytest.mark.parametrize(
     ("exponents", "exponent", "additional"),
     [
-        ((1.2, 0.5), parts.HOLDS, parts.HOLDS),
-        ((0.5, 1.2), parts.FAILS, parts.HOLDS),
-        ((0.8, 0.8), parts.UNDECIDED, parts.HOLDS),
+        ((1.2, 0.5), HOLDS, HOLDS),
+        ((0.5, 1.2), FAILS, HOLDS),
+        ((0.8, 0.8), UNDECIDED, HOLDS),
     ],
 )
 def test_growth_is_decided_by_exponents_and_by_additional_data(exponents, exponent, additional):
@@ -150,11 +153,11 @@ def test_growth_is_decided_by_exponents_and_by_additional_data(exponents, expone
     results = results_of(needs, seeds=3, noise=0.1)
     assert verdict_of(results, "larger exponent")["without a distractor"] == exponent
     assert verdict_of(results, "less additional data")["without a distractor"] == additional
-    assert verdict_of(results, "less additional data")["with a distractor"] == parts.UNMEASURED
+    assert verdict_of(results, "less additional data")["with a distractor"] == UNMEASURED
 
 
 def test_a_distractor_is_said_to_make_it_harder_where_it_does():
-    found = parts.claims(
+    found = claims.claims(
         results_of(
             {("cnn-lstm", 5): 4000, ("cnn-lstm", 5, True): 9000, ("cnn-lstm", 15, True): 10**6}, seeds=3
         )
@@ -162,15 +165,15 @@ def test_a_distractor_is_said_to_make_it_harder_where_it_does():
     said = {(c.statement, c.case): c.verdict for c in found}
     assert (
         said["With a distractor the CNN-LSTM needs more examples for 90 % than without", "with 5 entities"]
-        == parts.HOLDS
+        == HOLDS
     )
     assert (
         said["With a distractor the CNN-LSTM needs more examples for 90 % than without", "with 15 entities"]
-        == parts.UNMEASURED
+        == UNMEASURED
     )
     missed = next(c for c in found if "does not always reach" in c.statement)
     assert (
-        missed.verdict == parts.UNDECIDED
+        missed.verdict == UNDECIDED
     )  # never with the sets that were trained, but these are smaller than the paper's largest
 
 
@@ -178,8 +181,8 @@ def test_one_seed_decides_nothing():
     results = results_of(
         {("cnn-lstm", 5): 4000, ("pbn", 5): 400, ("cnn-lstm", 31): 9000, ("pbn", 31): 600}, seeds=1
     )
-    assert {c.verdict for c in parts.claims(results)} <= {parts.UNMEASURED}
-    assert "Nothing so far" in parts.verdicts(results).split("What does not hold")[0]
+    assert {c.verdict for c in claims.claims(results)} <= {UNMEASURED}
+    assert "Nothing so far" in claims.verdicts(results).split("What does not hold")[0]
 
 
 @pytest.mark.parametrize(
@@ -195,15 +198,15 @@ def test_the_readme_says_which_of_structure_and_boxes_explains_the_lead(between,
         zip(("cnn-lstm", "cnn-lstm-boxes", "pbn-no-boxes", "pbn"), (6000, *between, 300), strict=True)
     )
     results = results_of({(model, 15): need for model, need in needs.items()}, seeds=3)
-    assert said in parts.readme(results)
-    assert said in parts.explained(results)
+    assert said in claims.readme(results)
+    assert said in claims.explained(results)
 
 
 def test_every_need_of_a_report_stands_in_its_table():
     results = results_of(
         {("cnn-lstm", 5): 4000, ("pbn", 5): 400, ("pbn", 15): 10**6, ("film", 15): 1}, seeds=2
     )
-    table = parts.needs(results)
+    table = tables.needs(results)
     for row in results.report.rows:
         assert f"| {row if row.rule == 'isotonic' else row.text(row.samples)} |" in table
 
@@ -213,9 +216,9 @@ def test_a_grid_that_is_running_counts_with_the_seeds_that_leave_most_runs():
         return Run("pbn", 5, False, n, seed, "t", np.ones(10, dtype=bool))
 
     three = [run(n, seed) for n in (100, 200, 500) for seed in (0, 1, 2)]
-    assert parts.whole([*three, run(100, 3), run(100, 4), run(300, 0)]) == three
+    assert whole([*three, run(100, 3), run(100, 4), run(300, 0)]) == three
     five = [run(n, seed) for n in (100, 200, 500) for seed in range(5)]
-    assert parts.whole([*five, run(1000, 0), run(1000, 1)]) == five
+    assert whole([*five, run(1000, 0), run(1000, 1)]) == five
 
 
 def test_progress_says_which_searches_are_over(tmp_path):
@@ -230,7 +233,7 @@ def test_progress_says_which_searches_are_over(tmp_path):
         for n in ladder
         for seed in (0, 1)
     ] + [Run("pbn", 15, False, 2000, 0, "u", np.arange(100) < 60)]
-    table = parts.progress_of([plan.read(str(preset), "cpu")], runs)
+    table = tables.progress_of([plan.read(str(preset), "cpu")], runs)
     assert f"| no | 5 | – | 2 seeds ({2 * len(ladder)}) |" in table
     assert "| no | 15 | – | begun (1) |" in table
     assert "1 of 4 planned searches" in table
@@ -253,7 +256,7 @@ def test_the_search_chooses_by_its_rule(other, again, said, monkeypatch):
         (number, 1, value) for number, value in again
     ]
     assert (
-        parts.chosen([{"trial": str(n), "seed": str(s), "val_accuracy": str(v)} for n, s, v in trials])
+        beside.chosen([{"trial": str(n), "seed": str(s), "val_accuracy": str(v)} for n, s, v in trials])
         == said
     )
 
@@ -263,7 +266,7 @@ def test_a_search_in_which_nothing_was_learned_chooses_nothing():
         {"trial": str(n), "seed": "0", "val_accuracy": str(v)}
         for n, v in enumerate([0.51, 0.54, 0.52, 0.5, 0.53, 0.51])
     ]
-    assert parts.chosen(trials) == "nothing: no trial left chance"
+    assert beside.chosen(trials) == "nothing: no trial left chance"
 
 
 def test_real_and_simulated_replays_are_told_apart(tmp_path):
@@ -274,7 +277,7 @@ def test_real_and_simulated_replays_are_told_apart(tmp_path):
         "fixed-15,yes,9,25,50",
     )
     (tmp_path / "adaptive.csv").write_text("\n".join(lines) + "\n")
-    simulated, measured = parts.placement(parts.Results(tmp_path)).split("\n\n")
+    simulated, measured = beside.placement(Results(tmp_path)).split("\n\n")
     assert "simulated grids with all of 10 sizes" in simulated
     assert "1 of 2 searches" in simulated
     assert "in 40 % of the time" in simulated
@@ -296,7 +299,7 @@ def test_the_skew_is_a_line_a_condition(tmp_path):
     )
     (tmp_path / "skew-complexity.csv").write_text(head + lines + lines.replace("uniform", "Zipf 1"))
     (tmp_path / "skew-complexity-exponents.csv").write_text(slopes)
-    table = parts.skew(parts.Results(tmp_path))
+    table = beside.skew(Results(tmp_path))
     assert "| uniform | 300 (250 to 410), 3 seeds | > 700 (600 to > 700), 3 seeds | – | – |" in table
     assert "> 700), 3 seeds | 1.20 (1.00 to 1.50) | 0.30 (0.10 to 0.50), decided |" in table
 
@@ -359,4 +362,4 @@ def test_most_literal_no_questions_would_name_an_absent_kind():
         )  # about both that are there, it is false as often as true
         named_both[open_[false]] = both.all(axis=1)[false]
         open_ = open_[~false]
-    assert 1 - named_both.mean() == pytest.approx(parts.absent(subject, obj), abs=0.02)
+    assert 1 - named_both.mean() == pytest.approx(beside.absent(subject, obj), abs=0.02)

@@ -1,0 +1,242 @@
+"""What was measured beside the published grid: other grids, the placement of sizes, the search, the world's
+frequencies, growth with the data set, and the first version of the world.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simtown.assets.frequencies import frequencies, table
+from simtown.training.complexity import TARGETS
+from simtown.training.findings import Findings
+from simtown.training.results import model_order
+from tools.parts.claims import PAPER_WORLDS
+from tools.parts.results import LARGER, LITERAL, Results
+from tools.parts.tables import RULE_WORDS, both_of, needs_of, ratios_of
+from tools.parts.words import NOTHING_YET, markdown, name_of, paragraphs, percent
+
+#: What the best validation of a model that answers by chance stays below: a thousand coins, tossed for each
+#: validation of a search, reach it once in a hundred searches.
+BY_CHANCE = 0.56
+
+
+def pictures(results: Results) -> str:
+    """Needs and ratios at 128 × 128 pixels."""
+    return needs_and_ratios(results.beside(LARGER))
+
+
+def stopping(results: Results) -> str:
+    """Needs, ratios and shared sets under the paper's stopping rule."""
+    report = results.beside(LITERAL)
+    return paragraphs(needs_and_ratios(report), both_of(report))
+
+
+def needs_and_ratios(report: Findings | None) -> str:
+    """Two tables of a grid beside the published one."""
+    return paragraphs(needs_of(report), ratios_of(report)) if report else NOTHING_YET
+
+
+def placement(results: Results) -> str:
+    """What benchmarks/adaptive.py found: needs and time of adaptive sizes against fixed ones."""
+    rows = results.csv("adaptive.csv")
+    simulated = [row for row in rows if "slope" in row["grid"]]
+    measured = [row for row in rows if row not in simulated]
+    return (
+        paragraphs(replays("simulated grids", simulated), replays("the grid of fixed sizes", measured))
+        or NOTHING_YET
+    )
+
+
+def replays(grids: str, rows: list[dict[str, str]]) -> str:
+    """A sentence about the replays of some grids; nothing if there are none."""
+    if not rows:
+        return ""
+    same = sum(row["within"] == "yes" for row in rows)
+    shares = [float(row["time"]) / float(row["fixed_time"]) for row in rows]
+    share = sum(float(row["time"]) for row in rows) / sum(float(row["fixed_time"]) for row in rows)
+    sizes = " or ".join(sorted({row["sizes"] for row in rows}, key=int))
+    return (
+        f"Replayed on {grids} with all of {sizes} sizes (`benchmarks/results/adaptive.csv`), {same} of "
+        f"{len(rows)} searches found the need within its interval, in {percent(share)} of the time of all "
+        f"sizes (a single search: {100 * min(shares):.0f} to {100 * max(shares):.0f} %)."
+    )
+
+
+def search(results: Results) -> str:
+    """What the search tried, a line a model, and what its rule chooses."""
+    body = []
+    for path in sorted((results.folder / "search").glob("*.csv"), key=lambda path: model_order(path.stem)):
+        trials = results.csv(f"search/{path.name}")
+        accuracy = {
+            int(trial["trial"]): float(trial["val_accuracy"]) for trial in trials if trial["seed"] == "0"
+        }
+        others = [value for number, value in accuracy.items() if number]
+        best = [
+            f"{values[0]:.3f}" if values else "–"
+            for values in ([accuracy[0]] if 0 in accuracy else [], sorted(others, reverse=True))
+        ]
+        body.append([name_of(path.stem), str(len(accuracy)), *best, chosen(trials)])
+    return (
+        markdown(["model", "trials", "the defaults", "best other trial", "chosen"], body, 1)
+        if body
+        else NOTHING_YET
+    )
+
+
+def chosen(trials: list[dict[str, str]]) -> str:
+    """What the rule of benchmarks/search.py says of a model's trials; a search in which nothing was learned
+    chooses nothing.
+    """
+    from benchmarks.search import TRIALS, challenger  # PyTorch
+
+    missing = TRIALS - sum(trial["seed"] == "0" for trial in trials)
+    if missing > 0:
+        return f"open: {missing} trial{'s are' if missing > 1 else ' is'} missing"
+    if max(float(trial["val_accuracy"]) for trial in trials) < BY_CHANCE:
+        return "nothing: no trial left chance"
+    best = challenger(trials, 0)
+    if best is None:
+        return "the defaults"
+    again = [trial for trial in trials if trial["seed"] == "1" and int(trial["trial"]) in (0, best)]
+    if len(again) < 2:
+        return "open: the second seed is missing"
+    return "the defaults" if challenger(again, 1) is None else f"trial {best}"
+
+
+def shares(results: Results) -> str:
+    """What the two readings of section 6.3 make of the most common entity, and how often "no" would name an
+    absent kind.
+    """
+    counts = np.array([line[1:] for line in table()], dtype=float)
+    ranked = -np.sort(-counts, axis=0)
+    body = []
+    for k in PAPER_WORLDS:
+        subject, obj = frequencies("vg", k)
+        two = ranked[:k] / ranked[:k].sum(axis=0)
+        tops = [subject.max(), two[0, 0], obj.max(), two[0, 1]]
+        body.append([str(k), *(f"{top:.2f}" for top in tops), f"{100 * absent(subject, obj):.1f} %"])
+    head = [
+        "entities",
+        "top subject, here",
+        "by two rankings",
+        "top object, here",
+        "by two rankings",
+        '"no" about an absent kind, by the letter',
+    ]
+    return markdown(head, body, 0)
+
+
+def absent(subject: np.ndarray, obj: np.ndarray) -> float:
+    """Share of "no" questions that would name a kind that is not in the scene, if every false question of
+    equation 5 counted.
+
+    Args:
+        subject, obj: (k,) probabilities. Half of the questions about the two kinds of a scene are taken to be
+            false.
+    """
+    scene = np.outer(subject, obj)
+    np.fill_diagonal(scene, 0)
+    scene /= scene.sum()  # probability of a scene's two kinds
+    named = np.outer(subject, obj) + np.outer(obj, subject)  # that a question names both, in either order
+    return float((scene * (1 - named) / (1 - named / 2)).sum())
+
+
+def skew(results: Results) -> str:
+    """What the skew of the frequencies does to the need of the Place-Binder Network
+    (benchmarks/conditions.py).
+    """
+    rows = [row for row in results.csv("skew-complexity.csv") if row["rule"] == "isotonic"]
+    if not rows:
+        return NOTHING_YET
+    worlds = sorted({int(row["entities"]) for row in rows})
+    needed = {
+        (row["model"], int(row["entities"])): f"{need_words(row)}, {row['seeds_fewest']} seeds"
+        for row in rows
+    }
+    slopes = {
+        row["model"]: row for row in results.csv("skew-complexity-exponents.csv") if row["rule"] == "isotonic"
+    }
+    body = []
+    for name in dict.fromkeys(row["model"] for row in rows):
+        cells = [needed.get((name, entities), "–") for entities in worlds]
+        others = [row for model, row in slopes.items() if model.startswith(f"{name} - ")]
+        body.append(
+            [
+                name,
+                *cells,
+                slope_words(slopes.get(name)),
+                *(f"{slope_words(row)}, {row['verdict']}" for row in others),
+            ]
+        )
+    body = [[*line, "–"][: len(worlds) + 3] for line in body]
+    head = [
+        "frequencies",
+        *(f"{entities} entities" for entities in worlds),
+        "exponent",
+        "less the first line's",
+    ]
+    return paragraphs(
+        "![Samples needed under other frequencies](../gallery/skew.png)", markdown(head, body, 1)
+    )
+
+
+def need_words(row: dict[str, str]) -> str:
+    """A need in a line of a table that `simtown complexity` wrote, with its interval unless the rule is the
+    paper's.
+    """
+
+    def words(end: str) -> str:
+        bounds = {
+            "left-censored": f"≤ {int(row['smallest']):,}",
+            "right-censored": f"> {int(row['largest']):,}",
+        }
+        return bounds.get(row[f"{end}_state"]) or f"{float(row[end]):,.0f}"
+
+    point, low, high = words("samples"), words("low"), words("high")
+    return point if row["rule"] == "smallest" or point == low == high else f"{point} ({low} to {high})"
+
+
+def slope_words(row: dict[str, str] | None) -> str:
+    """An exponent in a line of a table that `simtown complexity` wrote."""
+    if row is None or row["reason"] or not row["value"]:
+        return "–"
+    has_interval = row["low"] and row["high"]
+    return f"{float(row['value']):.2f}" + (
+        f" ({float(row['low']):.2f} to {float(row['high']):.2f})" if has_interval else ""
+    )
+
+
+def growth(results: Results) -> str:
+    """Time and memory of every command at every size (benchmarks/growth.py)."""
+    rows = results.csv("growth.csv")
+    sizes = sorted({int(row["examples"]) for row in rows})
+    cells = {
+        (row["command"], int(row["examples"])): f"{float(row['seconds']):.0f} s, {row['megabytes']} MB"
+        for row in rows
+    }
+    commands = dict.fromkeys(row["command"] for row in rows)
+    return markdown(
+        ["command", *(f"{size:,}" for size in sizes)],
+        [[command, *(cells.get((command, size), "–") for size in sizes)] for command in commands],
+        1,
+    )
+
+
+def version1(results: Results) -> str:
+    """The small preset's needs in version 1 of the world, while their files are kept."""
+    rows = [row for row in results.csv("small-complexity.csv") if row["rule"] in RULE_WORDS]
+    if not rows:
+        return ""
+
+    lines: dict[tuple[str, str, str], list[str]] = {}
+    for row in rows:
+        lines.setdefault((row["model"], row["entities"], row["rule"]), []).append(need_words(row))
+    words = (
+        "### Version 1 of the world\n\nThese runs were made in another version of the world with the old "
+        "preset `small`: one seed, no "
+        "distractor, 64 × 32. Their intervals hold the choice of test items only and are too narrow, so they "
+        "decide nothing. The files are "
+        "`benchmarks/results/small-complexity*.csv`."
+    )
+    body = [[name_of(model), entities, rule, *samples] for (model, entities, rule), samples in lines.items()]
+    return paragraphs(words, markdown(["model", "entities", "rule", *(percent(t) for t in TARGETS)], body, 3))

@@ -1,0 +1,286 @@
+"""Sentences with a verdict: what holds, what does not, what is open.
+
+A verdict follows from a 95 % interval by :func:`verdict`, never from a hand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from simtown.training.bootstrap import interval, narrowest, too_narrow
+from simtown.training.curves import ABOVE
+from simtown.training.factors import contrasted, log_bounds
+from simtown.training.findings import Findings
+from tools.parts.results import STRUCTURED, UNSTRUCTURED, Results
+from tools.parts.words import between, condition, factor, name_of, paragraphs, percent, world_words
+
+#: The accuracy of sentences, and the worlds and the largest set of the paper.
+MAIN, PAPER_WORLDS, LARGEST = 0.9, (5, 15, 31, 60), 60_000
+#: How findings name what the two differ by, and what they say of a difference.
+DIFFERENCE, DECIDED = f"{UNSTRUCTURED} - {STRUCTURED}", "decided"
+#: With fewer seeds than this nothing is decided.
+FEWEST_SEEDS = 3
+HOLDS, FAILS, UNDECIDED, UNMEASURED = "holds", "does not hold", "undecided", "not measured yet"
+
+
+def verdict(low: float, high: float, neutral: float, seeds: int, over: str) -> str:
+    """Whether an interval lies above `neutral` (the statement holds), below it (it does not), or holds it.
+
+    Args:
+        seeds: of the curve that has fewest.
+        over: what the interval holds, as :func:`simtown.training.bootstrap.interval_over` says it.
+    """
+    if seeds < FEWEST_SEEDS or too_narrow(over) or np.isnan(low) or np.isnan(high):
+        return UNMEASURED
+    return HOLDS if low > neutral else FAILS if high < neutral else UNDECIDED
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement about one case, what the results say of it, and the figure behind that with the seeds that
+    it rests on.
+    """
+
+    statement: str
+    case: str
+    verdict: str
+    figure: str = ""
+    seeds: int = 0
+
+    def __str__(self) -> str:
+        """The case, its figure, and the seeds."""
+        seeds = f"{self.seeds} seed{'s' * (self.seeds != 1)}" if self.seeds else ""
+        details = ", ".join(filter(None, (self.figure, seeds)))
+        return ": ".join(filter(None, (self.case, details)))
+
+
+def fewer(report: Findings | None, distractor: bool, entities: int) -> Claim:
+    """The Place-Binder Network needs fewer examples than the CNN-LSTM, in one world."""
+    words = "The PBN needs fewer examples than the CNN-LSTM for 90 %", world_words(entities, distractor)
+    key = (UNSTRUCTURED, STRUCTURED, entities, distractor, MAIN, "isotonic")
+    matching = (
+        [x for x in report.ratios if (x.upper, x.lower, x.entities, x.distractor, x.target, x.rule) == key]
+        if report
+        else []
+    )
+    if not matching or report is None:
+        return Claim(*words, UNMEASURED)
+    ratio, seeds = matching[0], fewest_seeds(report, distractor, {entities})
+    return Claim(
+        *words, verdict(ratio.low, ratio.high, 1, seeds, ratio.interval_over), f"{ratio} times fewer", seeds
+    )
+
+
+def grows(report: Findings | None, distractor: bool) -> Claim:
+    """The CNN-LSTM's exponent is the larger one, however bounded worlds are treated."""
+    words = (
+        "The need of the CNN-LSTM for 90 % grows with a larger exponent than the PBN's",
+        condition(distractor),
+    )
+    key = (DIFFERENCE, distractor, MAIN, "isotonic")
+    matching = (
+        [x for x in report.exponents if (x.model, x.distractor, x.target, x.rule) == key] if report else []
+    )
+    if not matching or report is None:
+        return Claim(*words, UNMEASURED)
+    if matching[0].reason:
+        return Claim(*words, UNMEASURED, matching[0].reason)
+    difference, seeds = matching[0], fewest_seeds(report, distractor)
+    outcome = verdict(difference.low, difference.high, 0, seeds, difference.interval_over)
+    figure = (
+        f"difference of exponents {difference}{spread(difference.sensitivity)}, {difference.worlds} worlds"
+    )
+    return Claim(
+        *words,
+        UNDECIDED if outcome != UNMEASURED and difference.verdict != DECIDED else outcome,
+        figure,
+        seeds,
+    )
+
+
+def adds(report: Findings | None, distractor: bool) -> Claim:
+    """From the smallest to the largest world the CNN-LSTM's need grows by more examples."""
+    words = (
+        "The PBN needs less additional data for 90 % from the smallest to the largest world than the "
+        "CNN-LSTM",
+        condition(distractor),
+    )
+    key = (DIFFERENCE, distractor, MAIN, "isotonic")
+    matching = (
+        [x for x in report.additions if (x.model, x.distractor, x.target, x.rule) == key] if report else []
+    )
+    if not matching or report is None:
+        return Claim(*words, UNMEASURED)
+    less, seeds = matching[0], fewest_seeds(report, distractor, {matching[0].few, matching[0].many})
+    figure = f"{less} fewer from {less.few} to {less.many} entities"
+    return Claim(*words, verdict(less.low, less.high, 0, seeds, less.interval_over), figure, seeds)
+
+
+def harder(report: Findings | None, model: str, entities: int) -> Claim:
+    """A distractor raises a model's need, in one world."""
+    words = (
+        f"With a distractor the {name_of(model)} needs more examples for 90 % than without",
+        f"with {entities} entities",
+    )
+    curves = (
+        {c.distractor: c for c in report.curves if (c.model, c.entities) == (model, entities)}
+        if report
+        else {}
+    )
+    if report is None or len(curves) < 2:
+        return Claim(*words, UNMEASURED)
+    t = report.targets.index(MAIN)
+    bounds = [
+        log_bounds(curves[distractor].samples["isotonic"][t], curves[distractor].sizes)
+        for distractor in (True, False)
+    ]
+    least, most = contrasted([1, -1], bounds)
+    ends = interval(least[1:])[0], interval(most[1:])[1]
+    seeds = min(curve.fewest for curve in curves.values())
+    outcome = verdict(*ends, 0, seeds, narrowest(*(curve.interval_over for curve in curves.values())))
+    return Claim(*words, outcome, between(*np.exp([least[0], most[0], *ends])) + " times as many", seeds)
+
+
+def misses(report: Findings | None) -> Claim:
+    """With a distractor the CNN-LSTM does not reach some target with the paper's largest set."""
+    words = f"With a distractor the CNN-LSTM does not always reach a target with {LARGEST:,} examples", ""
+    rows = (
+        [r for r in report.rows if r.model == UNSTRUCTURED and r.distractor and r.rule == "isotonic"]
+        if report
+        else []
+    )
+    rows = [r for r in rows if r.seeds_fewest >= FEWEST_SEEDS and not too_narrow(r.interval_over)]
+    missed = [r for r in rows if r.low == ABOVE and r.largest >= LARGEST]
+    if missed:
+        return Claim(
+            words[0], "; ".join(f"{percent(r.target)} with {r.entities} entities" for r in missed), HOLDS
+        )
+    reached = (
+        {r.entities for r in rows if r.high < ABOVE and r.target == max(t for t in report.targets)}
+        if report
+        else set()
+    )
+    return Claim(*words, FAILS if reached >= set(PAPER_WORLDS) else UNDECIDED if rows else UNMEASURED)
+
+
+def fewest_seeds(report: Findings, distractor: bool, worlds: set[int] | None = None) -> int:
+    """Seeds of the curve of the paper's two models that has fewest, in some worlds or in all."""
+    curves = [
+        c for c in report.curves if c.model in (STRUCTURED, UNSTRUCTURED) and c.distractor == distractor
+    ]
+    return min(curve.fewest for curve in curves if worlds is None or curve.entities in worlds)
+
+
+def spread(sensitivity: str) -> str:
+    """What an exponent becomes if bounded worlds are treated otherwise."""
+    return f", {sensitivity} if bounded worlds are treated otherwise" if sensitivity else ""
+
+
+def explanations(results: Results) -> list[Claim]:
+    """Structure gives more of the lead than boxes do, by world, at 90 %."""
+    statement = "Structure explains more of the PBN's lead at 90 % than being told boxes does"
+    by_world = []
+    for x in results.effects:
+        if x.name == "structure over boxes" and x.target == MAIN:
+            parts = {
+                e.name: e
+                for e in results.effects
+                if (e.distractor, e.entities, e.target) == (x.distractor, x.entities, MAIN)
+            }
+            factors = ", ".join(
+                f"{name} {factor(parts[name])} times fewer examples"
+                for name in ("structure", "boxes")
+                if name in parts
+            )
+            outcome = verdict(x.low, x.high, 1, x.seeds, x.interval_over)
+            by_world.append(
+                Claim(statement, world_words(x.entities, x.distractor), outcome, factors, x.seeds)
+            )
+    return by_world or [Claim(statement, "", UNMEASURED)]
+
+
+def claims(results: Results) -> list[Claim]:
+    """The paper's statements, and ours about two by two, each with its verdict."""
+    statements = [fewer(results.report, d, k) for d in (False, True) for k in PAPER_WORLDS]
+    statements += [
+        harder(results.report, model, k) for model in (UNSTRUCTURED, STRUCTURED) for k in PAPER_WORLDS
+    ]
+    statements.append(misses(results.report))
+    statements += [adds(results.report, d) for d in (False, True)]
+    statements += [grows(results.report, d) for d in (False, True)]
+    return statements + explanations(results)
+
+
+def verdicts(results: Results) -> str:
+    """Claims in three groups; the cases of a statement stand in one line."""
+    groups = {"What holds": (HOLDS,), "What does not hold": (FAILS,), "What is open": (UNDECIDED, UNMEASURED)}
+    all_claims = claims(results)
+    parts = []
+    for title, words in groups.items():
+        lines = []
+        for statement, outcome in dict.fromkeys(
+            (c.statement, c.verdict) for c in all_claims if c.verdict in words
+        ):
+            cases = [c for c in all_claims if (c.statement, c.verdict) == (statement, outcome)]
+            everywhere = outcome == UNMEASURED and cases == [
+                c for c in all_claims if c.statement == statement
+            ]
+            details = "" if everywhere else "; ".join(filter(None, map(str, cases)))
+            first = f"{statement}: {outcome}" if len(words) > 1 else statement
+            lines.append(". ".join(filter(None, (f"- {first}", details[:1].upper() + details[1:]))) + ".")
+        parts += [f"**{title}.**", "\n".join(lines)] if lines else [f"**{title}.** Nothing so far."]
+    return paragraphs(*parts)
+
+
+def figure(results: Results) -> str:
+    """What the figures are drawn from."""
+    if results.report is None or not results.growing:
+        return (
+            "The figure is of version 1 of the world ([below](#version-1-of-the-world)): three worlds, one "
+            "seed, no distractor. It decides nothing. The grid of five seeds replaces it as soon as both "
+            "models are measured in two worlds."
+        )
+    worlds = len({(curve.entities, curve.distractor) for curve in results.report.curves})
+    models = len({curve.model for curve in results.report.curves})
+    return (
+        f"Drawn from {results.report.runs:,} cells, of sizes at which all seeds are finished: {models} "
+        f"models, {worlds} worlds (with and without distractor counted apart). Bars are 95 % intervals; "
+        "arrows mark bounds."
+    )
+
+
+def readme(results: Results) -> str:
+    """What the README says of the experiment: how much less data, and which of structure and boxes explains
+    the lead.
+    """
+    if results.report is None or not results.growing:
+        old = "The figure is of version 1 of the world, with one seed: it decides nothing."
+        return f"{old} {explained(results)}"
+    comparisons = [fewer(results.report, False, k) for k in PAPER_WORLDS]
+    leads = [f"{c.figure} {c.case}" for c in comparisons if c.verdict == HOLDS]
+    lead = (
+        f"The Place-Binder Network needs fewer examples for 90 % than the CNN-LSTM: {'; '.join(leads)}."
+        if leads
+        else ""
+    )
+    return " ".join(filter(None, (lead, explained(results))))
+
+
+def explained(results: Results) -> str:
+    """One sentence: which of structure and boxes explains the lead."""
+    words = {
+        HOLDS: "more from structure than from being told where things stand",
+        FAILS: "more from being told where things stand than from structure",
+        UNDECIDED: "undecided",
+    }
+    measured = [
+        f"{c.case} {words[c.verdict]} ({c.figure})" for c in explanations(results) if c.verdict in words
+    ]
+    if not measured:
+        return (
+            "Whether the Place-Binder Network's lead comes from its structure or from being told where "
+            "things stand is being measured."
+        )
+    return f"Where its lead comes from: {'; '.join(measured)}."

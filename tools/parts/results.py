@@ -1,0 +1,114 @@
+"""The committed results that pages are made from.
+
+Cells of the published grid lie in sample-complexity/, cells of another grid in a folder of its own beside it.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from simtown.training.complexity import estimate
+from simtown.training.factors import Effect, effects
+from simtown.training.findings import Findings
+from simtown.training.results import Run, read_runs
+
+#: The two models of the paper.
+STRUCTURED, UNSTRUCTURED = "pbn", "cnn-lstm"
+#: Folder of the cells of benchmarks/presets/pictures-128.toml.
+LARGER = "pictures-128"
+#: Folder of the cells of benchmarks/presets/paper-rule-64.toml.
+LITERAL = "paper-rule-64"
+#: Folder of the cells of benchmarks/presets/fixed-15.toml.
+FIXED = "fixed-15"
+
+
+@dataclass(frozen=True)
+class Results:
+    """The committed results, read when first needed.
+
+    Attributes:
+        folder: benchmarks/results, or another with the same layout.
+    """
+
+    folder: Path
+
+    def runs(self, name: str = "sample-complexity") -> list[Run]:
+        """The cells of the published grid, or of another by the name of its folder."""
+        files = sorted(
+            (self.folder / name).glob("*.json")
+        )  # not below: a folder of fixed sizes may lie there
+        return read_runs(files) if files else []
+
+    @cached_property
+    def report(self) -> Findings | None:
+        """What the published grid says; None before its first cell."""
+        runs = whole(self.runs())
+        return estimate(runs) if runs else None
+
+    def beside(self, name: str) -> Findings | None:
+        """What a grid beside the published one says, by its folder's name; None before its first cell."""
+        runs = whole(self.runs(name))
+        return estimate(runs) if runs else None
+
+    @cached_property
+    def effects(self) -> list[Effect]:
+        """Two by two, from the published grid."""
+        return effects(self.report.curves, self.report.targets) if self.report else []
+
+    def csv(self, name: str) -> list[dict[str, str]]:
+        """The lines of a CSV file without its comments; none if there is no such file."""
+        path = self.folder / name
+        if not path.exists():
+            return []
+        with path.open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+    @property
+    def growing(self) -> bool:
+        """Whether both models of the paper were measured in two worlds: a figure of fewer shows no growth."""
+        curves = self.report.curves if self.report else []
+        worlds = [
+            {c.entities for c in curves if c.model == model and not c.distractor}
+            for model in (STRUCTURED, UNSTRUCTURED)
+        ]
+        return len(worlds[0] & worlds[1]) > 1
+
+    def draw(self, folder: Path) -> None:
+        """Draw the figures of the published grid, once it shows growth."""
+        from simtown.training import figures
+
+        if self.report and self.growing:
+            figures.samples(self.report, folder / "sample-complexity.png")
+            figures.learning(self.report, folder / "learning-curves.png")
+
+
+def whole(runs: Sequence[Run]) -> list[Run]:
+    """Of every curve the sizes at which all its seeds are finished.
+
+    A grid that is running has sizes that lack some. So a curve counts with its first m seeds, at the sizes
+    that have all of these, where m is the number that leaves most runs.
+    """
+    curves: dict[tuple[str, int, bool], dict[int, dict[int, Run]]] = {}
+    for run in runs:
+        curves.setdefault((run.model, run.entities, run.distractor), {}).setdefault(run.train_size, {})[
+            run.seed
+        ] = run
+    chosen = []
+    for sizes in curves.values():
+        seeds = sorted({seed for finished in sizes.values() for seed in finished})
+        kept: list[Run] = []
+        for m in range(len(seeds), 0, -1):
+            first = seeds[:m]
+            complete = [
+                finished[seed]
+                for finished in sizes.values()
+                if set(first) <= finished.keys()
+                for seed in first
+            ]
+            kept = max(kept, complete, key=len)
+        chosen += kept
+    return chosen
