@@ -207,9 +207,10 @@ def _reaching(curves: Sequence[BootstrapCurve]) -> tuple[list[BootstrapCurve], l
         never = [distractor for distractor in settings if (model, distractor) not in reached]
         if never:
             where = "" if len(never) == len(settings) else f" {'with' if never[0] else 'without'} distractor"
+            largest = max(max(c.sizes) for c in curves if c.model == model and c.distractor in never)
             notes.append(
-                f"{model} reached no target in any world{where}, so it is left out of exponents and "
-                f"ratios{where}"
+                f"{model} reached no target in any world{where}, with {largest:,} samples at most, so it is "
+                f"left out of exponents and ratios{where}"
             )
     return [c for c in curves if (c.model, c.distractor) in reached], notes
 

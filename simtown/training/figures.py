@@ -134,9 +134,10 @@ def samples(report: Findings, path: Path, rule: str = "isotonic") -> None:
         _bars(rows),
         "Arrow up: not reached on the largest set; arrow down: reached on the smallest already.",
     ]
-    words += (
-        [f"No target reached in any world: {', '.join(_names(never)[m] for m in never)}."] if never else []
-    )
+    if never:
+        largest = {m: max(r.largest for r in report.rows if r.model == m) for m in never}
+        names = (f"{_names(never)[m]} ({largest[m]:,} samples at most)" for m in never)
+        words.append(f"No target reached in any world: {', '.join(names)}.")
     add_footnote(figure, " ".join(words))
     save_figure(figure, path)
 

@@ -61,7 +61,8 @@ def test_a_model_that_reaches_nothing_has_a_note_instead_of_exponents_and_ratios
     assert repr(first.exponents + first.ratios) == repr(second.exponents + second.ratios)
     assert {str(r) for r in second.rows if r.model == "question-only"} == {"> 20,000"}
     assert second.notes == [
-        "question-only reached no target in any world, so it is left out of exponents and ratios"
+        "question-only reached no target in any world, with 20,000 samples at most, so it is left out of "
+        "exponents and ratios"
     ]
 
 
@@ -73,8 +74,8 @@ def test_a_model_may_reach_nothing_in_one_setting_only(exact):
     ]
     found = estimate(runs, replicates=40)
     assert found.notes == [
-        "x reached no target in any world with distractor, so it is left out of exponents and ratios with "
-        "distractor"
+        "x reached no target in any world with distractor, with 5,000 samples at most, so it is left out of "
+        "exponents and ratios with distractor"
     ]
     assert {(e.model, e.distractor) for e in found.exponents} == {
         ("pbn", False),

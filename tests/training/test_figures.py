@@ -144,7 +144,8 @@ def test_a_model_that_reaches_nothing_is_named_below(tmp_path, monkeypatch):
     report = estimate(runs_of(("pbn",), distractors=(False,)) + stuck, replicates=40)
     figure = drawn(monkeypatch, figures.samples, report, tmp_path)
     assert titles(figure) == ["All models at 90%, no distractor", "PBN"]
-    assert "No target reached in any world: Question only." in " ".join(figure.get_supxlabel().split())
+    words = f"No target reached in any world: Question only ({max(SIZES):,} samples at most)."
+    assert words in " ".join(figure.get_supxlabel().split())
     figure.draw_without_rendering()
     assert figure.bbox.x0 <= figure._supxlabel.get_window_extent().x0
     figure = drawn(monkeypatch, figures.samples, estimate(stuck, replicates=40), tmp_path)
