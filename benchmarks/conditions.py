@@ -61,7 +61,11 @@ def main() -> None:
         write_tables(found, Path(folder))
         for table in ("complexity.csv", "complexity-exponents.csv"):
             shutil.copyfile(Path(folder) / table, HERE / "benchmarks" / "results" / f"{args.name}-{table}")
-    figures.samples(found, HERE / "docs" / "gallery" / f"{args.name}.png")
+    figures.samples(
+        found,
+        HERE / "docs" / "gallery" / f"{args.name}.png",
+        compared=figures.NAMES.get(args.model, args.model),
+    )
     for row in found.rows:
         if row.rule == "isotonic":
             print(f"{row.model}, {row.entities} entities: {row} for {row.target:.0%}, {row.seeds} seeds")

@@ -112,13 +112,20 @@ def _distractors(distractor: bool) -> str:
 # Samples needed
 
 
-def samples(report: Findings, path: Path, rule: str = "isotonic") -> None:
+def samples(report: Findings, path: Path, rule: str = "isotonic", compared: str = "All models") -> None:
     """Draw samples needed against the size of the world: all models at a target of 0.9, each at every target.
 
     The paper's Figures 5 to 7 (without distractor) stand above 8 to 10 (with it). Bars are bootstrap
     intervals, dotted ones are too narrow. Not reached on the largest set: an open arrow up on a dotted line;
     reached on the smallest already: an open arrow down. A model that reached no target anywhere is named
-    below instead, unless none did. Where worlds have no size, samples stand against targets.
+    below instead, unless none did. Where worlds have no size, samples stand against targets. With one target
+    there are no panels of single models.
+
+    Args:
+        report: what to draw.
+        path: of the picture.
+        rule: that needs follow.
+        compared: what the title calls the models.
     """
     models = sorted({c.model for c in report.curves}, key=model_order)
     reached = {r.model for r in report.rows if r.rule == rule and r.samples < ABOVE}
@@ -127,7 +134,7 @@ def samples(report: Findings, path: Path, rule: str = "isotonic") -> None:
     rows = [r for r in report.rows if r.rule == rule and r.model in models]
     style = _Style(models, rows)
     if report.world:
-        figure = _over_worlds(report, rows, style)
+        figure = _over_worlds(report, rows, style, compared)
     else:
         figure = _over_targets(report, rows, style)
     words = [
@@ -163,60 +170,91 @@ def _bars(rows: Sequence[Need]) -> str:
     return f"Bars: {'; '.join(words)}."
 
 
-def _over_worlds(report: Findings, rows: Sequence[Need], style: _Style) -> Any:
+def _over_worlds(report: Findings, rows: Sequence[Need], style: _Style, compared: str) -> Any:
     settings, worlds = sorted({r.distractor for r in rows}), sorted({r.entities for r in rows})
+    several = len(report.targets) > 1
     across = 2 if len(style.models) == 4 else min(_ACROSS, len(style.models))
     down = -(-len(style.models) // across)
-    height = max(4.3, 2.35 * down + 0.3)
-    figure = new_figure(5.9 + 2.65 * across, height * len(settings) + 0.75)
+    height = max(4.3, 2.35 * down + 0.3) if several else 4.3
+    figure = new_figure(5.9 + 2.65 * across if several else 6.3, height * len(settings) + 0.75 * several)
     bands = figure.subfigures(len(settings), 1, squeeze=False)[:, 0]
-    compared = min(report.targets, key=lambda t: abs(t - _COMPARED))
     for band, distractor in zip(bands, settings, strict=True):
-        left, right = band.subfigures(1, 2, width_ratios=(5.9, 2.65 * across))
         here = [r for r in rows if r.distractor == distractor]
-        models = [m for m in style.models if any(r.model == m for r in here)]
+        left, *right = (
+            band.subfigures(1, 2, width_ratios=(5.9, 2.65 * across)) if several else (band.subfigures(),)
+        )
         suffix = f", {_distractors(distractor)}" if report.world == "entities" else ""
-        axes = left.subplots()
-        _frame(axes, worlds, style)
-        axes.set_title(f"All models at {compared:.0%}{suffix}", fontsize=13, color=INK, loc="left")
-        axes.set_ylabel("training samples needed", color=INK, fontsize=11)
-        axes.set_xlabel(
-            "entities in the world" if report.world == "entities" else "size of the world",
-            color=INK,
-            fontsize=11,
-        )
-        _proportional(axes, report.world, worlds)
-        lines = [
-            (m, [r for r in here if (r.model, r.target) == (m, compared)], style.colours[m], style.markers[m])
-            for m in models
-        ]
-        _side_by_side(axes, worlds, [line[1:] for line in lines], size=8)
-        _labels(
-            axes,
-            [(style.names[m], rows_of_model, colour, marker) for m, rows_of_model, colour, marker in lines],
-            style,
-        )
-        grid = right.subplots(-(-len(models) // across), across, squeeze=False, sharex=True, sharey=True)
-        for axes in grid.flat[len(models) :]:
-            axes.set_visible(False)
-        for column in range(min(across, len(models))):  # the lowest panel of each column names its worlds
-            lowest = max(i for i in range(len(models)) if i % across == column)
-            grid.flat[lowest].tick_params(labelbottom=True)
-        for model, axes in zip(models, grid.flat, strict=False):
-            _frame(axes, worlds, style)
-            axes.set_title(style.names[model], fontsize=10, color=INK, loc="left")
-            shades = _shades(style.colours[model], len(report.targets))
-            parts = [
-                (
-                    [r for r in here if (r.model, r.target) == (model, t)],
-                    shades[i],
-                    _MARKERS[i % len(_MARKERS)],
-                )
-                for i, t in enumerate(report.targets)
-            ]
-            _side_by_side(axes, worlds, parts, size=5)
-    _legend_of_targets(figure, report.targets)
+        _all_models(left.subplots(), report, here, worlds, style, (compared, suffix))
+        for panels in right:
+            _each_model(panels, report.targets, here, worlds, style, across)
+    if several:
+        _legend_of_targets(figure, report.targets)
     return figure
+
+
+def _all_models(
+    axes: Any,
+    report: Findings,
+    rows: Sequence[Need],
+    worlds: Sequence[int],
+    style: _Style,
+    title: tuple[str, str],
+) -> None:
+    """One panel: every model at the target nearest to 0.9, named in the title between its two words."""
+    target = min(report.targets, key=lambda t: abs(t - _COMPARED))
+    _frame(axes, worlds, style)
+    axes.set_title(f"{title[0]} at {target:.0%}{title[1]}", fontsize=13, color=INK, loc="left")
+    axes.set_ylabel("training samples needed", color=INK, fontsize=11)
+    axes.set_xlabel(
+        "entities in the world" if report.world == "entities" else "size of the world",
+        color=INK,
+        fontsize=11,
+    )
+    _proportional(axes, report.world, worlds)
+    lines = [
+        (model, [r for r in rows if (r.model, r.target) == (model, target)])
+        for model in style.models
+        if any(r.model == model for r in rows)
+    ]
+    _side_by_side(
+        axes, worlds, [(line, style.colours[model], style.markers[model]) for model, line in lines], size=8
+    )
+    _labels(
+        axes,
+        [(style.names[model], line, style.colours[model], style.markers[model]) for model, line in lines],
+        style,
+    )
+
+
+def _each_model(
+    panels: Any,
+    targets: Sequence[float],
+    rows: Sequence[Need],
+    worlds: Sequence[int],
+    style: _Style,
+    across: int,
+) -> None:
+    """A panel for each model, with every target."""
+    models = [m for m in style.models if any(r.model == m for r in rows)]
+    grid = panels.subplots(-(-len(models) // across), across, squeeze=False, sharex=True, sharey=True)
+    for axes in grid.flat[len(models) :]:
+        axes.set_visible(False)
+    for column in range(min(across, len(models))):  # the lowest panel of each column names its worlds
+        lowest = max(i for i in range(len(models)) if i % across == column)
+        grid.flat[lowest].tick_params(labelbottom=True)
+    for model, axes in zip(models, grid.flat, strict=False):
+        _frame(axes, worlds, style)
+        axes.set_title(style.names[model], fontsize=10, color=INK, loc="left")
+        shades = _shades(style.colours[model], len(targets))
+        parts = [
+            (
+                [r for r in rows if (r.model, r.target) == (model, t)],
+                shades[i],
+                _MARKERS[i % len(_MARKERS)],
+            )
+            for i, t in enumerate(targets)
+        ]
+        _side_by_side(axes, worlds, parts, size=5)
 
 
 def _over_targets(report: Findings, rows: Sequence[Need], style: _Style) -> Any:

@@ -89,6 +89,19 @@ def test_the_papers_arrangement(tmp_path, monkeypatch):
     ]
 
 
+def test_one_target_has_one_panel_for_each_condition(tmp_path, monkeypatch):
+    report = estimate(runs_of(("pbn", "cnn-lstm")), replicates=40, targets=(0.8,))
+    assert titles(drawn(monkeypatch, figures.samples, report, tmp_path)) == [
+        "All models at 80%, no distractor",
+        "All models at 80%, with distractor",
+    ]
+
+    def conditions(report, path):
+        figures.samples(report, path, compared="PBN")
+
+    assert titles(drawn(monkeypatch, conditions, report, tmp_path))[0] == "PBN at 80%, no distractor"
+
+
 def test_a_model_without_results_in_a_condition_has_no_panel_there(tmp_path, monkeypatch):
     report = estimate(
         runs_of(("pbn", "cnn-lstm")) + runs_of(("film",), distractors=(False,), worlds=(5,)), replicates=40
