@@ -165,7 +165,7 @@ def skew(results: Results) -> str:
                 name,
                 *cells,
                 slope_words(slopes.get(name)),
-                *(f"{slope_words(row)}, {row['verdict']}" for row in others),
+                *(", ".join(filter(None, (slope_words(row), row["verdict"]))) for row in others),
             ]
         )
     body = [[*line, "–"][: len(worlds) + 3] for line in body]
