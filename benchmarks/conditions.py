@@ -27,7 +27,7 @@ from simtown.cli.training import parse_seeds
 from simtown.training import figures
 from simtown.training.complexity import estimate
 from simtown.training.report import write_tables
-from simtown.training.results import read_runs
+from simtown.training.results import read_runs, whole
 
 HERE = Path(__file__).parents[1]
 
@@ -53,7 +53,7 @@ def main() -> None:
                 for run in read_runs([Path(folder)])
                 if run.model == args.model and run.seed in seeds and not run.distractor
             ]
-            runs += [replace(run, model=name) for run in own]
+            runs += [replace(run, model=name) for run in whole(own)]
         found = estimate(runs, targets=[args.target], reference=pairs[0][0])
     except (OSError, ValueError, RefusalError) as error:
         parser.error(str(error))

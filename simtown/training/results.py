@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -269,3 +269,31 @@ def model_order(model: str) -> tuple[int, list[tuple[int, str]]]:
     """
     parts = [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", model)]
     return (MODELS.index(model) if model in MODELS else len(MODELS)), parts
+
+
+def whole(runs: Sequence[Run]) -> list[Run]:
+    """Of every curve the sizes at which all its seeds are finished.
+
+    A grid that is running has sizes that lack some. So a curve counts with its first m seeds, at the sizes
+    that have all of these, where m is the number that leaves most runs.
+    """
+    curves: dict[tuple[str, int, bool], dict[int, dict[int, Run]]] = {}
+    for run in runs:
+        curves.setdefault((run.model, run.entities, run.distractor), {}).setdefault(run.train_size, {})[
+            run.seed
+        ] = run
+    chosen = []
+    for sizes in curves.values():
+        seeds = sorted({seed for finished in sizes.values() for seed in finished})
+        kept: list[Run] = []
+        for m in range(len(seeds), 0, -1):
+            first = seeds[:m]
+            complete = [
+                finished[seed]
+                for finished in sizes.values()
+                if set(first) <= finished.keys()
+                for seed in first
+            ]
+            kept = max(kept, complete, key=len)
+        chosen += kept
+    return chosen

@@ -15,12 +15,12 @@ from simtown.language.relations import RELATIONS
 from simtown.scenes.placement import GAP, LEAST_VISIBLE
 from simtown.training import fit, models, plan
 from simtown.training.complexity import estimate
-from simtown.training.results import Run
+from simtown.training.results import Run, whole
 from simtown.training.settings import FitSettings
 from tools import pages
 from tools.parts import beside, claims, tables
 from tools.parts.claims import FAILS, HOLDS, UNDECIDED, UNMEASURED
-from tools.parts.results import Results, whole
+from tools.parts.results import Results
 
 SIZES = (50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000)
 

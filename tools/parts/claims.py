@@ -5,7 +5,9 @@ A verdict follows from a 95 % interval by :func:`verdict`, never from a hand.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -73,16 +75,19 @@ def fewer(report: Findings | None, distractor: bool, entities: int) -> Claim:
     )
 
 
+def differences(rows: Iterable[Any], distractor: bool) -> list[Any]:
+    """Of exponents or additions that of the CNN-LSTM less the Place-Binder Network's, if it is there."""
+    key = (DIFFERENCE, distractor, MAIN, "isotonic")
+    return [row for row in rows if (row.model, row.distractor, row.target, row.rule) == key]
+
+
 def grows(report: Findings | None, distractor: bool) -> Claim:
     """The CNN-LSTM's exponent is the larger one, however bounded worlds are treated."""
     words = (
         "The need of the CNN-LSTM for 90 % grows with a larger exponent than the PBN's",
         condition(distractor),
     )
-    key = (DIFFERENCE, distractor, MAIN, "isotonic")
-    matching = (
-        [x for x in report.exponents if (x.model, x.distractor, x.target, x.rule) == key] if report else []
-    )
+    matching = differences(report.exponents, distractor) if report else []
     if not matching or report is None:
         return Claim(*words, UNMEASURED)
     if matching[0].reason:
@@ -107,10 +112,7 @@ def adds(report: Findings | None, distractor: bool) -> Claim:
         "CNN-LSTM",
         condition(distractor),
     )
-    key = (DIFFERENCE, distractor, MAIN, "isotonic")
-    matching = (
-        [x for x in report.additions if (x.model, x.distractor, x.target, x.rule) == key] if report else []
-    )
+    matching = differences(report.additions, distractor) if report else []
     if not matching or report is None:
         return Claim(*words, UNMEASURED)
     less, seeds = matching[0], fewest_seeds(report, distractor, {matching[0].few, matching[0].many})

@@ -6,7 +6,6 @@ Cells of the published grid lie in sample-complexity/, cells of another grid in 
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 from simtown.training.complexity import estimate
 from simtown.training.factors import Effect, effects
 from simtown.training.findings import Findings
-from simtown.training.results import Run, read_runs
+from simtown.training.results import Run, read_runs, whole
 
 #: The two models of the paper.
 STRUCTURED, UNSTRUCTURED = "pbn", "cnn-lstm"
@@ -84,31 +83,3 @@ class Results:
         if self.report and self.growing:
             figures.samples(self.report, folder / "sample-complexity.png")
             figures.learning(self.report, folder / "learning-curves.png")
-
-
-def whole(runs: Sequence[Run]) -> list[Run]:
-    """Of every curve the sizes at which all its seeds are finished.
-
-    A grid that is running has sizes that lack some. So a curve counts with its first m seeds, at the sizes
-    that have all of these, where m is the number that leaves most runs.
-    """
-    curves: dict[tuple[str, int, bool], dict[int, dict[int, Run]]] = {}
-    for run in runs:
-        curves.setdefault((run.model, run.entities, run.distractor), {}).setdefault(run.train_size, {})[
-            run.seed
-        ] = run
-    chosen = []
-    for sizes in curves.values():
-        seeds = sorted({seed for finished in sizes.values() for seed in finished})
-        kept: list[Run] = []
-        for m in range(len(seeds), 0, -1):
-            first = seeds[:m]
-            complete = [
-                finished[seed]
-                for finished in sizes.values()
-                if set(first) <= finished.keys()
-                for seed in first
-            ]
-            kept = max(kept, complete, key=len)
-        chosen += kept
-    return chosen
