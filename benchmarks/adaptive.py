@@ -207,7 +207,9 @@ def main() -> None:
     targets = tuple(map(float, arguments.targets.split(",")))
     found: list[dict[str, Any]] = []
     if arguments.folder:
-        found += rows(kept(arguments.folder, targets), arguments.folder.name)
+        found += rows(kept(arguments.folder, targets), arguments.folder.resolve().name)
+        if not found:
+            parser.error(f"{arguments.folder} holds no kept cells")
     else:
         for sizes, slope, scatter in product((ladder(60_000), PAPER), (1.0, 1.6, 3.0), (0.1, 0.3)):
             for seed in range(arguments.repeats):
