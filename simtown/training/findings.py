@@ -222,8 +222,9 @@ class Addition:
 
     @property
     def telling(self) -> bool:
-        """Whether anything is known of it."""
-        return bool(np.isfinite(self.at_least) or np.isfinite(self.at_most))
+        """Whether it is bounded on both sides, or by a bound that decides its sign."""
+        bounded = np.isfinite(self.at_least) and np.isfinite(self.at_most)
+        return bool(bounded or self.at_least > 0 or self.at_most < 0)
 
     def __str__(self) -> str:
         """`28,198 (24,100 to 33,700)`, `1,575 to 1,825 (1,390 to 2,090)`, or a bound:

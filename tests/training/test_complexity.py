@@ -9,6 +9,7 @@ import pytest
 
 from simtown.training.complexity import estimate
 from simtown.training.curves import ABOVE, BELOW
+from simtown.training.findings import Addition
 
 
 def test_share_of_seeds_that_reached_the_target(exact):
@@ -212,6 +213,23 @@ def test_additional_data_and_the_sets_on_which_both_reach(exact):
     assert both == {0.7: (), 0.8: ()}
     more = grown(exact, needs) + grown(exact, {("pbn", 31): 10000})
     assert estimate(more, targets=(0.7,), replicates=60).both_reach[0].sets == ((31, 20000),)
+
+
+@pytest.mark.parametrize(
+    ("at_least", "at_most", "telling"),
+    [
+        (-100.0, 200.0, True),
+        (50.0, np.inf, True),
+        (-np.inf, -50.0, True),
+        (-50.0, np.inf, False),
+        (-np.inf, 50.0, False),
+        (-np.inf, np.inf, False),
+    ],
+)
+def test_a_bound_on_the_far_side_of_zero_tells_nothing(at_least, at_most, telling):
+    added = Addition("pbn", False, 0.9, "isotonic", 5, 15, at_least, at_most, at_least, at_most, "items")
+    assert added.telling == telling
+    assert (str(added) == "unknown") != telling
 
 
 def test_accuracies_are_means_over_seeds_by_three_measures(exact):

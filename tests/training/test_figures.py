@@ -293,3 +293,16 @@ def test_all_models_have_colours_and_markers_of_their_own():
     for look in (figures.COLOURS, figures._SHAPES, figures.NAMES):
         assert set(look) == set(MODELS)
         assert len(set(look.values())) == len(MODELS)
+
+
+@pytest.mark.parametrize(("size", "joined"), [(2_000, False), (50_000, True)])
+def test_two_bounds_are_joined_if_they_tell_whether_the_need_rises(size, joined, tmp_path, monkeypatch):
+    right = {5: (20_000, 0.99), 15: (size, 0.5)}  # at most 20,000 with 5 entities, more than `size` with 15
+    runs = [
+        Run("pbn", k, False, n, seed, f"{k}", np.arange(200) < round(200 * share))
+        for k, (n, share) in right.items()
+        for seed in range(2)
+    ]
+    report = estimate(runs, replicates=40, targets=(0.8,))
+    lines = drawn(monkeypatch, figures.samples, report, tmp_path).axes[0].lines
+    assert any(line.get_linestyle() == ":" for line in lines) == joined

@@ -110,7 +110,8 @@ def test_cells_as_a_sweep_keeps_them_reach_the_page(tmp_path):
             "seconds": 1.0,
             "steps": 2000,
         }
-        curve = {"step": list(range(300)), "train_accuracy": [0.5] * 300, "val_accuracy": [0.5] * 300}
+        learned = 0.9 if model == "pbn" and n > 100 else 0.5
+        curve = {"step": [100, 200 * (seed + 1)], "train_accuracy": [0.5] * 2, "val_accuracy": [0.5, learned]}
         answers = base64.b64encode(np.packbits(correct).tobytes()).decode()
         cell = {"format": "simtown-cell", "version": 1, "run": run, "correct": answers, "curve": curve}
         (folder / f"{model}-5-{n}-seed{seed}.json").write_text(json.dumps(cell, sort_keys=True))
@@ -118,6 +119,8 @@ def test_cells_as_a_sweep_keeps_them_reach_the_page(tmp_path):
     assert results.report.runs == 18
     assert "| PBN | no | 5 | 500 | 3 | 0.900 | 0.800 | 0.9" in tables.accuracies(results)
     assert "sets on which both reach 90 %" in tables.both(results)
+    assert "| PBN | no | 400 (600), never in 3 of 9 |" in tables.chance(results)
+    assert "| CNN-LSTM | no | never in 9 of 9 |" in tables.chance(results)
     assert verdict_of(results, "fewer examples")["with 5 entities"] != UNMEASURED
 
 

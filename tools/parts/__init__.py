@@ -13,7 +13,7 @@ PARTS: dict[str, Callable[[Results], str]] = {
     for part in (
         *(claims.figure, claims.verdicts, claims.readme),
         *(tables.progress, tables.needs, tables.ratios, tables.additional, tables.exponents, tables.factors),
-        *(tables.accuracies, tables.both),
+        *(tables.accuracies, tables.both, tables.chance),
         *(beside.stopping, beside.pictures, beside.placement, beside.search, beside.shares, beside.skew),
         *(beside.growth, beside.version1),
     )

@@ -12,12 +12,8 @@ from simtown.training.findings import Findings
 from simtown.training.results import model_order
 from tools.parts.claims import PAPER_WORLDS
 from tools.parts.results import LARGER, LITERAL, Results
-from tools.parts.tables import RULE_WORDS, both_of, needs_of, ratios_of
+from tools.parts.tables import BY_CHANCE, RULE_WORDS, both_of, needs_of, ratios_of
 from tools.parts.words import NOTHING_YET, markdown, name_of, paragraphs, percent
-
-#: What the best validation of a model that answers by chance stays below: a thousand coins, tossed for each
-#: validation of a search, reach it once in a hundred searches.
-BY_CHANCE = 0.56
 
 
 def pictures(results: Results) -> str:

@@ -6,6 +6,8 @@ Cells of the published grid lie in sample-complexity/, cells of another grid in 
 from __future__ import annotations
 
 import csv
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -41,6 +43,15 @@ class Results:
             (self.folder / name).glob("*.json")
         )  # not below: a folder of fixed sizes may lie there
         return read_runs(files) if files else []
+
+    def curves(self) -> Iterator[tuple[str, bool, int, dict[str, list[float]]]]:
+        """Model, whether there is a distractor, entities and learning curve of each cell of the published
+        grid.
+        """
+        for file in sorted((self.folder / "sample-complexity").glob("*.json")):
+            cell = json.loads(file.read_text(encoding="utf-8"))
+            data = cell["run"]["data"]
+            yield cell["run"]["model"], data["distractor"], data["entities"], cell["curve"]
 
     @cached_property
     def report(self) -> Findings | None:

@@ -31,6 +31,9 @@ SIMPLE_EFFECTS = (
 )
 #: What an accuracy is measured on.
 MEASURES = ("validation", "reweighted", "test")
+#: What no validation of a model that answers by chance reaches: a thousand coins, tossed for each validation
+#: of a search, reach it once in a hundred searches.
+BY_CHANCE = 0.56
 #: The presets of the published grid.
 GRIDS = ("grid",)
 
@@ -212,6 +215,37 @@ def both_of(report: Findings | None) -> str:
         "/ PBN:"
     )
     return paragraphs(words, markdown(["distractor", "entities", "examples", *MEASURES], body, 1))
+
+
+def chance(results: Results) -> str:
+    """Steps for which models answered by chance, and in how many runs they never did better."""
+    left: dict[tuple[str, bool], dict[int, list[float]]] = {}  # infinity: never
+    for model, distractor, entities, curve in results.curves():
+        validations = zip(curve["step"], curve["val_accuracy"], strict=True)
+        first = next((step for step, accuracy in validations if accuracy >= BY_CHANCE), np.inf)
+        left.setdefault((model, distractor), {}).setdefault(entities, []).append(first)
+    if not left:
+        return NOTHING_YET
+    worlds = sorted({entities for by_world in left.values() for entities in by_world})
+    body = [
+        [name_of(model), yes(distractor), *(steps_words(left[model, distractor].get(k, [])) for k in worlds)]
+        for model, distractor in sorted(left, key=lambda key: (key[1], model_order(key[0])))
+    ]
+    words = (
+        f"Steps until a validation first reached {percent(BY_CHANCE)}: the median of all runs, and in "
+        "brackets the most. *never*: runs that stopped before it."
+    )
+    head = ["model", "distractor", *(f"{k} entities" for k in worlds)]
+    return paragraphs(words, markdown(head, body, 2))
+
+
+def steps_words(steps: Sequence[float]) -> str:
+    """Steps of runs, infinite in those that never left chance: `705 (3,055), never in 6 of 30`."""
+    finite = [step for step in steps if np.isfinite(step)]
+    known = f"{np.median(finite):,.0f} ({max(finite):,})" if finite else ""
+    lost = len(steps) - len(finite)
+    never = f"never in {lost} of {len(steps)}" if lost else ""
+    return ", ".join(filter(None, (known, never))) or "–"
 
 
 def progress(results: Results) -> str:
