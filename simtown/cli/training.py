@@ -92,7 +92,10 @@ def fit(
             "first."
         ),
     ],
-    patience: Annotated[int, typer.Option(help="Validations without better accuracy before stopping.")],
+    patience: Annotated[
+        int,
+        typer.Option(help="Validations without better accuracy before stopping; none after a perfect one."),
+    ],
     max_steps: Annotated[
         int, typer.Option(help="Stop after this number of steps, also within an epoch; 0: no limit.")
     ],

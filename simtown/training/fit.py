@@ -273,6 +273,8 @@ class _Fit:
         settings = self.settings
         if settings.max_steps and state.step >= settings.max_steps:
             return f"reached {settings.max_steps} steps"
+        if state.best["val_accuracy"] == 1:  # no later weights can be better
+            return "every validation example is right"
         enough = settings.protocol == "paper" or state.step - state.begun >= settings.min_steps
         return (
             f"{settings.patience} validations without better accuracy"

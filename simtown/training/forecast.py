@@ -34,7 +34,7 @@ def between_validations(settings: FitSettings) -> int:
 def least_steps(settings: FitSettings, best: int = 0) -> int:
     """Steps that a run takes at least: it stops `patience` validations after its best, or at `max_steps`.
 
-    `best`: the step of the best validation so far.
+    Unless every validation example is right before. `best`: the step of the best validation so far.
     """
     between = between_validations(settings)
     before = max(best, settings.min_steps) if settings.protocol == "patient" else best

@@ -22,7 +22,8 @@ class FitSettings:
             them only after `min_steps` steps, takes at least CLOSEST steps between two validations, and
             restarts a dead network with new weights.
         min_steps: steps before "patient" counts validations.
-        patience: validations without better accuracy after which training stops.
+        patience: validations without better accuracy after which training stops. Under either protocol it
+            stops once every validation example is right: later weights cannot be better.
         batch: examples a step.
         learning_rate: of Adam.
         max_steps: stop there at the latest (0: never).

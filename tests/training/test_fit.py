@@ -426,6 +426,19 @@ def test_the_patient_protocol_counts_only_after_the_least_steps(
     assert told["epochs"] == last // 4
 
 
+@pytest.mark.parametrize("protocol", ["paper", "patient"])
+def test_a_perfect_validation_is_the_last(protocol, data, tmp_path, monkeypatch):
+    told = scripted((0.5, 1.0, 0.5), data, tmp_path / "run", monkeypatch, patience=5, protocol=protocol)
+    rows = run_directory.read_metrics(tmp_path / "run")
+    assert [r["val_accuracy"] for r in rows] == [0.5, 1.0]
+    assert told["best"]["step"] == told["steps"] == rows[-1]["step"]
+    assert load_file(tmp_path / "run" / "weights.safetensors")["asked"] == 2
+    assert (
+        fit(small(f"{HERE}:Scripted", max_steps=0, patience=5, protocol=protocol), data, tmp_path / "run")
+        == told
+    )  # asked again, it is over
+
+
 def test_epochs_longer_than_the_closest_validations_are_validated_each(data, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "CLOSEST", 3)
     told = scripted((0.5,), data, tmp_path / "run", monkeypatch, patience=2, min_steps=0, protocol="patient")
