@@ -118,7 +118,7 @@ def test_cells_as_a_sweep_keeps_them_reach_the_page(tmp_path):
     results = Results(tmp_path)
     assert results.report.runs == 18
     assert "| PBN | no | 5 | 500 | 3 | 0.900 | 0.800 | 0.9" in tables.accuracies(results)
-    assert "sets on which both reach 90 %" in tables.both(results)
+    assert "on 1 set on which both reach 90 %" in tables.both(results)
     assert "| PBN | no | 400 (600), never in 3 of 9 |" in tables.chance(results)
     assert "| CNN-LSTM | no | never in 9 of 9 |" in tables.chance(results)
     assert verdict_of(results, "fewer examples")["with 5 entities"] != UNMEASURED

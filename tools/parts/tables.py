@@ -64,13 +64,14 @@ def needs_of(report: Findings | None) -> str:
 
 def ratios(results: Results) -> str:
     """How many times as many examples each model needs as the Place-Binder Network."""
-    return ratios_of(results.report)
+    return (results.report and ratios_of(results.report)) or NOTHING_YET
 
 
-def ratios_of(report: Findings | None) -> str:
-    telling = [x for x in report.ratios if x.rule == "isotonic" and x.telling] if report else []
-    if report is None or not telling:
-        return NOTHING_YET
+def ratios_of(report: Findings) -> str:
+    """The same of one grid; nothing if there is no ratio yet."""
+    telling = [x for x in report.ratios if x.rule == "isotonic" and x.telling]
+    if not telling:
+        return ""
     body = []
     for distractor, model, entities in dict.fromkeys((x.distractor, x.upper, x.entities) for x in telling):
         cells = {
@@ -208,8 +209,9 @@ def both_of(report: Findings | None) -> str:
         measured = [f"{a} / {b}" for a, b in zip(*map(measures, pair), strict=True)]
         body.append([yes(world[0]), str(world[1]), f"{world[2]:,}", *measured])
     mean = np.nanmean(np.abs(gaps), axis=0)
+    sets = f"{len(shared)} set{'s' if len(shared) > 1 else ''}"
     words = (
-        f"Both models were trained on {len(shared)} sets on which both reach 90 % of the test. There the two "
+        f"Both models were trained on {sets} on which both reach 90 % of the test. There the two "
         f"differ by {100 * mean[0]:.1f} points of validation accuracy in the mean, {100 * mean[1]:.1f} "
         f"points of reweighted validation accuracy and {100 * mean[2]:.1f} points of test accuracy. CNN-LSTM "
         "/ PBN:"
