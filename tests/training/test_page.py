@@ -124,6 +124,18 @@ def test_cells_as_a_sweep_keeps_them_reach_the_page(tmp_path):
     assert verdict_of(results, "fewer examples")["with 5 entities"] != UNMEASURED
 
 
+def test_the_lead_of_a_grid_beside_the_published_one_is_told_with_its_seeds():
+    published, other, few = (
+        results_of({("cnn-lstm", 15): need, ("pbn", 15): 300}, seeds).report
+        for need, seeds in ((6000, 5), (3000, 3), (3000, 2))
+    )
+    words = beside.lead_beside(other, published)
+    assert words.startswith("The PBN needs 10")
+    assert "(3 seeds); in the published grid 20" in words
+    assert words.endswith("(5 seeds).")
+    assert beside.lead_beside(few, published) == beside.lead_beside(None, published) == ""
+
+
 def test_verdicts_follow_from_the_intervals():
     needs = {
         ("cnn-lstm", 5): 4000,

@@ -10,7 +10,7 @@ from simtown.assets.frequencies import frequencies, table
 from simtown.training.complexity import TARGETS
 from simtown.training.findings import Findings
 from simtown.training.results import model_order
-from tools.parts.claims import PAPER_WORLDS
+from tools.parts.claims import PAPER_WORLDS, UNMEASURED, fewer
 from tools.parts.results import LARGER, LITERAL, Results
 from tools.parts.tables import BY_CHANCE, RULE_WORDS, both_of, needs_of, ratios_of
 from tools.parts.words import NOTHING_YET, markdown, name_of, paragraphs, percent
@@ -18,18 +18,32 @@ from tools.parts.words import NOTHING_YET, markdown, name_of, paragraphs, percen
 
 def pictures(results: Results) -> str:
     """Needs and ratios at 128 × 128 pixels."""
-    return needs_and_ratios(results.beside(LARGER))
+    report = results.beside(LARGER)
+    return paragraphs(needs_and_ratios(report), lead_beside(report, results.report))
 
 
 def stopping(results: Results) -> str:
     """Needs, ratios and shared sets under the paper's stopping rule."""
     report = results.beside(LITERAL)
-    return paragraphs(needs_and_ratios(report), both_of(report))
+    return paragraphs(needs_and_ratios(report), lead_beside(report, results.report), both_of(report))
 
 
 def needs_and_ratios(report: Findings | None) -> str:
     """Two tables of a grid beside the published one."""
     return paragraphs(needs_of(report), ratios_of(report)) if report else NOTHING_YET
+
+
+def lead_beside(report: Findings | None, published: Findings | None, entities: int = 15) -> str:
+    """The lead of the Place-Binder Network in one world, beside that in the published grid; nothing if one of
+    the two is unknown.
+    """
+    here, there = (fewer(findings, False, entities) for findings in (report, published))
+    if UNMEASURED in (here.verdict, there.verdict):
+        return ""
+    return (
+        f"The PBN needs {here.figure} examples than the CNN-LSTM for 90 % ({here.seeds} seeds); in the "
+        f"published grid {there.figure} ({there.seeds} seeds)."
+    )
 
 
 def placement(results: Results) -> str:
