@@ -380,11 +380,12 @@ def test_what_is_no_plain_file_is_not_opened(kind, town, cli):
     }[kind]()
     with pytest.raises(RefusedError, match=f"{SHARD} is {kind}"):
         open_dataset(town)
+    out = town.parent / "out"
     for words in (
         ["info"],
         ["preview"],
-        ["gallery", "--out", "out"],
-        ["export", "--to", "png", "--out", "out"],
+        ["gallery", "--out", out],
+        ["export", "--to", "png", "--out", out],
     ):
         cli(words[0], town, *words[1:]).refuses(SHARD, kind)
     assert any(kind in problem for problem in verify(town, None).problems)
