@@ -25,9 +25,10 @@ from typing import Any
 
 import numpy as np
 
+from simtown.core.files import DamagedError
 from simtown.datasets.settings import Settings
 from simtown.training import cells
-from simtown.training.adaptive import ladder
+from simtown.training.adaptive import check_targets, ladder
 from simtown.training.curves import isotonic
 from simtown.training.plan import SizeCurve, SweepCell, SweepPlan
 from simtown.training.schedule import Schedule
@@ -204,10 +205,14 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.synthetic == (arguments.folder is not None):
         parser.error("give a folder of kept cells, or --synthetic")
-    targets = tuple(map(float, arguments.targets.split(",")))
     found: list[dict[str, Any]] = []
-    if arguments.folder:
-        found += rows(kept(arguments.folder, targets), arguments.folder.resolve().name)
+    try:
+        targets = check_targets([float(target) for target in arguments.targets.split(",")])
+        grid = kept(arguments.folder, targets) if arguments.folder else None
+    except (OSError, ValueError, DamagedError) as error:
+        parser.error(str(error))
+    if grid:
+        found += rows(grid, arguments.folder.resolve().name)
         if not found:
             parser.error(f"{arguments.folder} holds no kept cells")
     else:

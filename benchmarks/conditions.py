@@ -24,6 +24,7 @@ from pathlib import Path
 
 from simtown.cli.app import RefusalError
 from simtown.cli.training import parse_seeds
+from simtown.core.files import DamagedError
 from simtown.training import figures
 from simtown.training.complexity import estimate
 from simtown.training.report import write_tables
@@ -45,8 +46,9 @@ def main() -> None:
     pairs = [text.partition("=") for text in args.conditions]
     if not all(name and folder for name, _, folder in pairs):
         parser.error("a condition must be NAME=FOLDER")
-    seeds, runs = set(parse_seeds(args.seeds)), []
+    runs = []
     try:
+        seeds = set(parse_seeds(args.seeds))
         for name, _, folder in pairs:
             own = [
                 run
@@ -55,7 +57,7 @@ def main() -> None:
             ]
             runs += [replace(run, model=name) for run in whole(own)]
         found = estimate(runs, targets=[args.target], reference=pairs[0][0])
-    except (OSError, ValueError, RefusalError) as error:
+    except (OSError, ValueError, DamagedError, RefusalError) as error:
         parser.error(str(error))
     with tempfile.TemporaryDirectory() as folder:
         write_tables(found, Path(folder))

@@ -37,18 +37,21 @@ class Results:
 
     folder: Path
 
+    def files(self, name: str = "sample-complexity") -> list[Path]:
+        """The files of the published grid's cells, or of another's by the name of its folder."""
+        # not below: a folder of fixed sizes may lie there
+        return sorted((self.folder / name).glob("*.json"))
+
     def runs(self, name: str = "sample-complexity") -> list[Run]:
         """The cells of the published grid, or of another by the name of its folder."""
-        files = sorted(
-            (self.folder / name).glob("*.json")
-        )  # not below: a folder of fixed sizes may lie there
+        files = self.files(name)
         return read_runs(files) if files else []
 
     def curves(self) -> Iterator[tuple[str, bool, int, dict[str, list[float]]]]:
         """Model, whether there is a distractor, entities and learning curve of each cell of the published
         grid.
         """
-        for file in sorted((self.folder / "sample-complexity").glob("*.json")):
+        for file in self.files():
             cell = json.loads(file.read_text(encoding="utf-8"))
             data = cell["run"]["data"]
             yield cell["run"]["model"], data["distractor"], data["entities"], cell["curve"]
