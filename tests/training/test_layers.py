@@ -1,5 +1,7 @@
 """What the models share: sizes, initialisation, and a first layer that Adam does not kill."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from torch import nn  # noqa: E402
 from simtown.training.models.layers import (  # noqa: E402
     HEAD,
     QuestionEncoder,
+    Stage,
     Wide,
     half,
     perceptron,
@@ -121,3 +124,82 @@ def test_a_question_is_read_to_its_end_whatever_pads_it(padding):
         row[: len(question)] = question
     alone = torch.stack([encoder.lstm(encoder.embed(question[None]))[0][0, -1] for question in questions])
     torch.testing.assert_close(encoder(tokens), alone, rtol=0, atol=1e-6)
+
+
+def test_a_question_that_comes_twice_is_encoded_as_if_it_came_once():
+    torch.manual_seed(0)
+    encoder = QuestionEncoder(9, 5, 6)
+    different = torch.tensor([[1, 2, 3, 0], [4, 5, 0, 0], [1, 2, 8, 8]])
+    which = torch.tensor([1, 0, 1, 1, 2, 0])
+    alone = torch.cat([encoder(question[None]) for question in different])
+    together = encoder(different[which])
+    torch.testing.assert_close(together, alone[which])
+    weights = torch.randn(6, 6)
+    (of_alone, of_together) = (
+        torch.autograd.grad((states * weights).sum(), list(encoder.parameters()))
+        for states in (alone[which], together)
+    )
+    torch.testing.assert_close(of_together, of_alone)
+
+
+@pytest.fixture
+def one_thread():
+    """PyTorch with one thread, and afterwards as it was."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.parametrize("shape", [(2, 1, 1, 1), (7, 3, 5, 3), (16, 20, 8, 16), (33, 50, 4, 8)])
+@pytest.mark.parametrize("rate", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("order", [torch.channels_last, torch.contiguous_format])
+def test_a_stage_in_bfloat16_is_pytorchs_three_layers_up_to_rounding(shape, rate, order, monkeypatch):
+    torch.manual_seed(1)
+    joined = Stage(shape[1], rate)
+    with torch.no_grad():
+        joined.norm.weight.uniform_(0.5, 2)
+        joined.norm.bias.uniform_(-1, 1)
+    plain = deepcopy(joined).double()
+    maps = (3 * torch.randn(shape) + 1).bfloat16().to(memory_format=order).requires_grad_()
+    same = maps.detach().double().requires_grad_()
+    gradient = torch.randn(shape).bfloat16()
+    torch.manual_seed(2)
+    found = joined(maps)
+    assert type(found.grad_fn).__name__ != "MulBackward0"  # which is the last of PyTorch's three
+    found.backward(gradient)
+    # the three layers draw the same numbers, in whatever precision
+    monkeypatch.setattr(
+        nn.functional,
+        "dropout2d",
+        lambda x, p, *_: x * torch.empty(x.shape[:2]).bernoulli_(1 - p).div_(1 - p or 1)[:, :, None, None],
+    )
+    torch.manual_seed(2)
+    wanted = plain(same)
+    wanted.backward(gradient.double())
+    assert found.dtype == maps.grad.dtype == torch.bfloat16
+    for ours, theirs in ((found, wanted), (maps.grad, same.grad)):
+        scale = float(theirs.detach().abs().max())
+        assert float((ours.detach().double() - theirs.detach()).abs().max()) <= 2**-7 * scale + 1e-6
+    for (name, ours), theirs in zip(joined.named_parameters(), plain.parameters(), strict=True):
+        torch.testing.assert_close(ours.grad.double(), theirs.grad, rtol=1e-3, atol=1e-3, msg=name)
+    for (name, ours), theirs in zip(joined.named_buffers(), plain.buffers(), strict=True):
+        torch.testing.assert_close(ours.double(), theirs.double(), rtol=1e-4, atol=1e-5, msg=name)
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_what_is_no_number_goes_through_a_stage_in_bfloat16():
+    maps = torch.randn(4, 2, 3, 3).bfloat16()
+    maps[1, 0, 2, 1] = torch.nan
+    found = Stage(2, 0.0)(maps)
+    assert torch.isnan(found[:, 0]).all()
+    assert torch.isfinite(found[:, 1]).all()
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_a_stage_that_is_only_asked_learns_nothing():
+    stage, maps = Stage(3, 0.5).eval(), torch.randn(4, 3, 2, 2).bfloat16()
+    before = deepcopy(stage.state_dict())
+    torch.testing.assert_close(stage(maps), torch.relu(stage.norm(maps)))
+    torch.testing.assert_close(stage.state_dict(), before)

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from simtown.training.models.stage import joins, norm_relu_drop
 from simtown.training.world import Batch
 
 #: Hidden sizes of the multilayer perceptron that tops a convolutional network (section 6.5).
@@ -32,6 +33,8 @@ class Stage(nn.Module):
         self.norm, self.drop = nn.BatchNorm2d(channels), nn.Dropout2d(dropout)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.training and joins(x):
+            return norm_relu_drop(x, self.norm, self.drop.p)
         return self.drop(torch.relu_(self.norm(x)))
 
 
@@ -120,6 +123,12 @@ class QuestionEncoder(nn.Module):
         self.lstm = nn.LSTM(embedding, hidden, batch_first=True)
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        if tokens.device.type == "cpu":  # where a question that comes twice costs twice
+            different, which = torch.unique(tokens, dim=0, return_inverse=True)
+            return self._encode(different).index_select(0, which)
+        return self._encode(tokens)
+
+    def _encode(self, tokens: torch.Tensor) -> torch.Tensor:
         last = (tokens != 0).sum(1) - 1
         # what lies behind every question's end is not read, so it need not be computed
         longest = int(last.max()) + 1

@@ -1,0 +1,202 @@
+"""Batch norm, ReLU and dropout of whole channels as one operation, for bfloat16 on one thread of a processor.
+
+PyTorch goes through the maps eleven times for these three in a training step, and slowly where numbers are
+bfloat16. Here it is four times: sums, result, sums of gradients, gradient. Arithmetic is float32, sums
+over the pictures are float64, and only what is written is rounded.
+"""
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+from torch import nn
+from torch.autograd.function import once_differentiable
+
+from simtown.core.exact import kernel
+
+_I16, _I32 = ir.IntType(16), ir.IntType(32)
+
+
+@intrinsic
+def _wide(typing, bits):
+    """The float32 that a bfloat16's bits, an int16, stand for."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.bitcast(builder.shl(builder.zext(arguments[0], _I32), _I32(16)), ir.FloatType())
+
+    return types.float32(types.int16), generate
+
+
+@intrinsic
+def _rounded(typing, number):
+    """The bits of the bfloat16 nearest to a float32, the even one of two."""
+
+    def generate(context, builder, signature, arguments):
+        bits = builder.bitcast(arguments[0], _I32)
+        odd = builder.and_(builder.lshr(bits, _I32(16)), _I32(1))
+        return builder.trunc(builder.lshr(builder.add(builder.add(bits, _I32(0x7FFF)), odd), _I32(16)), _I16)
+
+    return types.int16(types.float32), generate
+
+
+# In the kernels maps are (pictures, places, channels) int16.
+
+
+@kernel
+def _sums(x, sums):
+    """Of every picture and channel: the sum, and that of the squares, to (pictures, 2, channels)."""
+    # arrays of its own: LLVM knows that no other lies in the same place, and takes a vector at a time
+    total, squares = np.empty(x.shape[2], np.float32), np.empty(x.shape[2], np.float32)
+    for b in range(len(x)):
+        total[:] = 0
+        squares[:] = 0
+        for place in range(x.shape[1]):
+            for c in range(x.shape[2]):
+                value = _wide(x[b, place, c])
+                total[c] += value
+                squares[c] += value * value
+        sums[b, 0] = total
+        sums[b, 1] = squares
+
+
+@kernel
+def _results(x, scale, shift, keep, y):
+    """y = relu(scale · x + shift) · keep; what is no number stays so."""
+    for b in range(len(x)):
+        kept = keep[b]
+        for place in range(x.shape[1]):
+            before, after = x[b, place], y[b, place]
+            for c in range(x.shape[2]):
+                value = _wide(before[c]) * scale[c] + shift[c]
+                after[c] = _rounded((np.float32(0) if value <= 0 else value) * kept[c])
+
+
+@kernel
+def _gradient_sums(x, gradient, scale, shift, sums):
+    """Of every picture and channel: the sum of what passes the ReLU, and of its products with x."""
+    total, products = np.empty(x.shape[2], np.float32), np.empty(x.shape[2], np.float32)
+    for b in range(len(x)):
+        total[:] = 0
+        products[:] = 0
+        for place in range(x.shape[1]):
+            before, after = x[b, place], gradient[b, place]
+            for c in range(x.shape[2]):
+                value, arriving = _wide(before[c]), _wide(after[c])
+                passed = arriving if value * scale[c] + shift[c] > 0 else np.float32(0)
+                total[c] += passed
+                products[c] += passed * value
+        sums[b, 0] = total
+        sums[b, 1] = products
+
+
+@kernel
+def _gradients(x, gradient, scale, shift, keep, slope, offset, result):
+    """result = scale · passed · keep + slope · x + offset."""
+    for b in range(len(x)):
+        kept = keep[b]
+        for place in range(x.shape[1]):
+            before, after, to = x[b, place], gradient[b, place], result[b, place]
+            for c in range(x.shape[2]):
+                value, arriving = _wide(before[c]), _wide(after[c]) * kept[c]
+                passed = arriving if value * scale[c] + shift[c] > 0 else np.float32(0)
+                to[c] = _rounded(passed * scale[c] + value * slope[c] + offset[c])
+
+
+def _bits(maps: torch.Tensor) -> np.ndarray:
+    """(b, h, w, channels) bfloat16 → the same memory as (b, h · w, channels) int16."""
+    return maps.detach().view(torch.int16).flatten(1, 2).numpy()
+
+
+def _channels_last(maps: torch.Tensor) -> torch.Tensor:
+    """(b, channels, h, w) → contiguous (b, h, w, channels): the same memory if it lies so already."""
+    return maps.permute(0, 2, 3, 1).contiguous()
+
+
+class _NormReluDrop(torch.autograd.Function):
+    """See :func:`norm_relu_drop`."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        maps: torch.Tensor,
+        weight: torch.Tensor,
+        bias: torch.Tensor,
+        norm: nn.BatchNorm2d,
+        rate: float,
+    ) -> torch.Tensor:
+        x = _channels_last(maps)
+        bits, (b, channels) = _bits(x), maps.shape[:2]
+        n, sums = b * bits.shape[1], np.empty((b, 2, channels), dtype=np.float32)
+        _sums(bits, sums)
+        mean, squares = sums.sum(0, dtype=np.float64) / n
+        variance = np.maximum(squares - mean**2, 0)
+        inverse = 1 / np.sqrt(variance + norm.eps)
+        scale = (weight.detach().numpy() * inverse).astype(np.float32)
+        shift = (bias.detach().numpy() - mean * scale).astype(np.float32)
+        keep = torch.empty(b, channels).bernoulli_(1 - rate).div_(1 - rate or 1).numpy()
+        y = torch.empty_like(x)
+        _results(bits, scale, shift, keep, _bits(y))
+        for running, now in (
+            (norm.running_mean, mean),
+            (norm.running_var, variance * n / max(n - 1, 1)),
+        ):
+            running.lerp_(torch.from_numpy(now).to(running.dtype), norm.momentum)
+        norm.num_batches_tracked += 1
+        ctx.save_for_backward(x)
+        ctx.known = scale, shift, keep, mean, inverse
+        return y.permute(0, 3, 1, 2)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        (x,) = ctx.saved_tensors
+        scale, shift, keep, mean, inverse = ctx.known
+        bits, arrived = _bits(x), _bits(_channels_last(gradient))
+        b, places, channels = bits.shape
+        n, sums = b * places, np.empty((b, 2, channels), dtype=np.float32)
+        _gradient_sums(bits, arrived, scale, shift, sums)
+        of_bias, products = (sums * keep[:, None]).sum(0, dtype=np.float64)
+        of_weight = (products - mean * of_bias) * inverse
+        slope = -scale * of_weight * inverse / n
+        offset = -scale * of_bias / n - slope * mean
+        result = torch.empty_like(x)
+        _gradients(
+            *(bits, arrived, scale, shift, keep),
+            *(slope.astype(np.float32), offset.astype(np.float32)),
+            _bits(result),
+        )
+        of_parameters = (torch.from_numpy(each.astype(np.float32)) for each in (of_weight, of_bias))
+        return result.permute(0, 3, 1, 2), *of_parameters, None, None
+
+
+def joins(maps: torch.Tensor) -> bool:
+    """Whether :func:`norm_relu_drop` serves these maps. A sweep's runs have one thread each."""
+    return (
+        maps.dtype == torch.bfloat16
+        and maps.device.type == "cpu"
+        and torch.get_num_threads() == 1
+        and not torch.compiler.is_compiling()
+    )
+
+
+def norm_relu_drop(maps: torch.Tensor, norm: nn.BatchNorm2d, rate: float) -> torch.Tensor:
+    """Batch norm, ReLU and dropout of whole channels in training, as PyTorch's three layers have it.
+
+    The random numbers are the same too. The norm's running statistics move on.
+
+    Args:
+        maps: (b, channels, h, w) bfloat16 on a processor, where one thread computes.
+        norm: a batch norm with float32 parameters, momentum and running statistics.
+        rate: share of channels dropped.
+
+    Returns:
+        (b, channels, h, w) bfloat16, channels last.
+    """
+    result: torch.Tensor = _NormReluDrop.apply(maps, norm.weight, norm.bias, norm, rate)
+    return result
