@@ -358,9 +358,10 @@ def _samples_line(
     y = [_height(r.samples, r) for r in rows]
     exact = [BELOW < r.samples < ABOVE for r in rows]
     for i in range(len(rows) - 1):
-        ends = {rows[j].samples: y[j] for j in (i, i + 1)}
-        if ends.get(BELOW, 0) > ends.get(ABOVE, np.inf):
-            continue  # at most this here, at least less there: neither rise nor fall is known
+        ends = {rows[j].samples: y[j] for j in (i, i + 1) if not exact[j]}
+        both = not (exact[i] or exact[i + 1])
+        if both and not ends.get(BELOW, np.inf) <= ends.get(ABOVE, 0):
+            continue  # two bounds that leave open whether the need rises or falls
         style = "-" if exact[i] and exact[i + 1] else ":"
         axes.plot(x[i : i + 2], y[i : i + 2], style, color=colour, linewidth=1.6, zorder=3)
     for i, row in enumerate(rows):

@@ -295,9 +295,15 @@ def test_all_models_have_colours_and_markers_of_their_own():
         assert len(set(look.values())) == len(MODELS)
 
 
-@pytest.mark.parametrize(("size", "joined"), [(2_000, False), (50_000, True)])
-def test_two_bounds_are_joined_if_they_tell_whether_the_need_rises(size, joined, tmp_path, monkeypatch):
-    right = {5: (20_000, 0.99), 15: (size, 0.5)}  # at most 20,000 with 5 entities, more than `size` with 15
+@pytest.mark.parametrize(
+    ("first", "size", "joined"),
+    [(0.99, 2_000, False), (0.99, 50_000, True), (0.5, 2_000, False), (0.5, 50_000, False)],
+)
+def test_two_bounds_are_joined_if_they_tell_whether_the_need_rises(
+    first, size, joined, tmp_path, monkeypatch
+):
+    # at most, or more than, 20,000 with 5 entities, and more than `size` with 15
+    right = {5: (20_000, first), 15: (size, 0.5)}
     runs = [
         Run("pbn", k, False, n, seed, f"{k}", np.arange(200) < round(200 * share))
         for k, (n, share) in right.items()
