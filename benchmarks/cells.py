@@ -39,9 +39,8 @@ import json, resource, sys
 from pathlib import Path
 import torch
 torch.set_num_threads(1)
-from simtown.training.fit import fit
+from simtown.training.fit import FitSettings, fit
 from simtown.training.models import options
-from simtown.training.settings import FitSettings
 model, size, seed, precision, data, out = sys.argv[1:]
 settings = FitSettings(model, int(size), int(seed), options(model, {}), min_steps=1500, precision=precision)
 fit(settings, Path(data), Path(out))
@@ -146,7 +145,11 @@ def main() -> None:
             team.submit(pair, number, cell, args.other.resolve(), args.precision, scratch)
             for number, cell in enumerate(CELLS)
         ]
-        rows = [one.result() for one in ended]
+        try:
+            rows = [one.result() for one in ended]
+        except BaseException:
+            team.shutdown(wait=False, cancel_futures=True)
+            raise
     with RESULT.open("w", newline="", encoding="utf-8") as file:
         file.write(f"# {machine('torch')}, precision {args.precision} here, float32 there\n")
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))
