@@ -357,11 +357,11 @@ def _samples_line(
     rows = [row for _, row in points]
     y = [_height(r.samples, r) for r in rows]
     exact = [BELOW < r.samples < ABOVE for r in rows]
+    least = [0 if r.samples == BELOW else height for r, height in zip(rows, y, strict=True)]
+    most = [np.inf if r.samples == ABOVE else height for r, height in zip(rows, y, strict=True)]
     for i in range(len(rows) - 1):
-        ends = {rows[j].samples: y[j] for j in (i, i + 1) if not exact[j]}
-        both = not (exact[i] or exact[i + 1])
-        if both and not ends.get(BELOW, np.inf) <= ends.get(ABOVE, 0):
-            continue  # two bounds that leave open whether the need rises or falls
+        if not any(most[j] <= least[k] for j, k in ((i, i + 1), (i + 1, i))):
+            continue  # bounds that leave open whether the need rises or falls
         style = "-" if exact[i] and exact[i + 1] else ":"
         axes.plot(x[i : i + 2], y[i : i + 2], style, color=colour, linewidth=1.6, zorder=3)
     for i, row in enumerate(rows):

@@ -155,14 +155,15 @@ def one_thread():
 @pytest.mark.parametrize("shape", [(2, 1, 1, 1), (7, 3, 5, 3), (16, 20, 8, 16), (33, 50, 4, 8)])
 @pytest.mark.parametrize("rate", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("order", [torch.channels_last, torch.contiguous_format])
-def test_a_stage_in_bfloat16_is_pytorchs_three_layers_up_to_rounding(shape, rate, order, monkeypatch):
+@pytest.mark.parametrize("middle", [1, 300])  # of maps that spread by 3
+def test_a_stage_in_bfloat16_is_pytorchs_three_layers_up_to_rounding(shape, rate, order, middle, monkeypatch):
     torch.manual_seed(1)
     joined = Stage(shape[1], rate)
     with torch.no_grad():
         joined.norm.weight.uniform_(0.5, 2)
         joined.norm.bias.uniform_(-1, 1)
     plain = deepcopy(joined).double()
-    maps = (3 * torch.randn(shape) + 1).bfloat16().to(memory_format=order).requires_grad_()
+    maps = (3 * torch.randn(shape) + middle).bfloat16().to(memory_format=order).requires_grad_()
     same = maps.detach().double().requires_grad_()
     gradient = torch.randn(shape).bfloat16()
     torch.manual_seed(2)

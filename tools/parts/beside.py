@@ -29,8 +29,16 @@ def stopping(results: Results) -> str:
 
 
 def needs_and_ratios(report: Findings | None) -> str:
-    """Two tables of a grid beside the published one."""
-    return paragraphs(needs_of(report), ratios_of(report)) if report else NOTHING_YET
+    """Which sizes of a grid beside the published one count, and two tables."""
+    return paragraphs(sizes_of(report), needs_of(report), ratios_of(report)) if report else NOTHING_YET
+
+
+def sizes_of(report: Findings) -> str:
+    """A sentence about the sizes that are finished with all seeds, by model."""
+    sizes = [
+        f"{name_of(curve.model)} {', '.join(f'{size:,}' for size in curve.sizes)}" for curve in report.curves
+    ]
+    return f"Training examples at which all seeds are finished: {'; '.join(sizes)}."
 
 
 def lead_beside(report: Findings | None, published: Findings | None, entities: int = 15) -> str:

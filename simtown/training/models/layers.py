@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from simtown.training.models.stage import joins, norm_relu_drop
+from simtown.training.models.stage import applies, norm_relu_drop
 from simtown.training.world import Batch
 
 #: Hidden sizes of the multilayer perceptron that tops a convolutional network (section 6.5).
@@ -33,7 +33,7 @@ class Stage(nn.Module):
         self.norm, self.drop = nn.BatchNorm2d(channels), nn.Dropout2d(dropout)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if self.training and joins(x):
+        if self.training and applies(x):
             return norm_relu_drop(x, self.norm, self.drop.p)
         return self.drop(torch.relu_(self.norm(x)))
 

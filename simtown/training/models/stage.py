@@ -1,8 +1,8 @@
 """Batch norm, ReLU and dropout of whole channels as one operation, for bfloat16 on one thread of a processor.
 
-PyTorch goes through the maps eleven times for these three in a training step, and slowly where numbers are
-bfloat16. Here it is four times: sums, result, sums of gradients, gradient. Arithmetic is float32, sums
-over the pictures are float64, and only what is written is rounded.
+PyTorch goes through the maps once or more for each of the three, forwards and backwards, and slowly where
+numbers are bfloat16. Here it is four times: sums, result, sums of gradients, gradient. Arithmetic is float32,
+sums over the pictures are float64, and only what is written is rounded.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
@@ -49,8 +49,11 @@ def _rounded(typing, number):
 
 
 @kernel
-def _sums(x, sums):
-    """Of every picture and channel: the sum, and that of the squares, to (pictures, 2, channels)."""
+def _sums(x, centre, sums):
+    """Of every picture and channel: the sum of what x exceeds the centre by, and that of the squares.
+
+    They go to (pictures, 2, channels) float32. Near a centre sums lose no digits, however far from 0 it lies.
+    """
     # arrays of its own: LLVM knows that no other lies in the same place, and takes a vector at a time
     total, squares = np.empty(x.shape[2], np.float32), np.empty(x.shape[2], np.float32)
     for b in range(len(x)):
@@ -58,7 +61,7 @@ def _sums(x, sums):
         squares[:] = 0
         for place in range(x.shape[1]):
             for c in range(x.shape[2]):
-                value = _wide(x[b, place, c])
+                value = _wide(x[b, place, c]) - centre[c]
                 total[c] += value
                 squares[c] += value * value
         sums[b, 0] = total
@@ -78,8 +81,8 @@ def _results(x, scale, shift, keep, y):
 
 
 @kernel
-def _gradient_sums(x, gradient, scale, shift, sums):
-    """Of every picture and channel: the sum of what passes the ReLU, and of its products with x."""
+def _gradient_sums(x, gradient, scale, shift, centre, sums):
+    """Of every picture and channel: the sum of what passes the ReLU, and of its products with x - centre."""
     total, products = np.empty(x.shape[2], np.float32), np.empty(x.shape[2], np.float32)
     for b in range(len(x)):
         total[:] = 0
@@ -90,14 +93,14 @@ def _gradient_sums(x, gradient, scale, shift, sums):
                 value, arriving = _wide(before[c]), _wide(after[c])
                 passed = arriving if value * scale[c] + shift[c] > 0 else np.float32(0)
                 total[c] += passed
-                products[c] += passed * value
+                products[c] += passed * (value - centre[c])
         sums[b, 0] = total
         sums[b, 1] = products
 
 
 @kernel
-def _gradients(x, gradient, scale, shift, keep, slope, offset, result):
-    """result = scale · passed · keep + slope · x + offset."""
+def _gradients(x, gradient, scale, shift, keep, centre, slope, offset, result):
+    """result = scale · passed · keep + slope · (x - centre) + offset."""
     for b in range(len(x)):
         kept = keep[b]
         for place in range(x.shape[1]):
@@ -105,7 +108,7 @@ def _gradients(x, gradient, scale, shift, keep, slope, offset, result):
             for c in range(x.shape[2]):
                 value, arriving = _wide(before[c]), _wide(after[c]) * kept[c]
                 passed = arriving if value * scale[c] + shift[c] > 0 else np.float32(0)
-                to[c] = _rounded(passed * scale[c] + value * slope[c] + offset[c])
+                to[c] = _rounded(passed * scale[c] + (value - centre[c]) * slope[c] + offset[c])
 
 
 def _bits(maps: torch.Tensor) -> np.ndarray:
@@ -133,11 +136,12 @@ class _NormReluDrop(torch.autograd.Function):
         x = _channels_last(maps)
         bits, (b, channels) = _bits(x), maps.shape[:2]
         n, sums = b * bits.shape[1], np.empty((b, 2, channels), dtype=np.float32)
-        _sums(bits, sums)
-        mean, squares = sums.sum(0, dtype=np.float64) / n
-        variance = np.maximum(squares - mean**2, 0)
-        inverse = 1 / np.sqrt(variance + norm.eps)
-        scale = (weight.detach().numpy() * inverse).astype(np.float32)
+        centre = x[0, 0, 0].detach().float().numpy()
+        _sums(bits, centre, sums)
+        above, squares = sums.sum(0, dtype=np.float64) / n
+        mean, variance = centre + above, np.maximum(squares - above**2, 0)
+        inverse_std = 1 / np.sqrt(variance + norm.eps)
+        scale = (weight.detach().numpy() * inverse_std).astype(np.float32)
         shift = (bias.detach().numpy() - mean * scale).astype(np.float32)
         keep = torch.empty(b, channels).bernoulli_(1 - rate).div_(1 - rate or 1).numpy()
         y = torch.empty_like(x)
@@ -149,25 +153,25 @@ class _NormReluDrop(torch.autograd.Function):
             running.lerp_(torch.from_numpy(now).to(running.dtype), norm.momentum)
         norm.num_batches_tracked += 1
         ctx.save_for_backward(x)
-        ctx.known = scale, shift, keep, mean, inverse
+        ctx.known = scale, shift, keep, mean.astype(np.float32), inverse_std
         return y.permute(0, 3, 1, 2)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         (x,) = ctx.saved_tensors
-        scale, shift, keep, mean, inverse = ctx.known
+        scale, shift, keep, centre, inverse_std = ctx.known
         bits, arrived = _bits(x), _bits(_channels_last(gradient))
         b, places, channels = bits.shape
         n, sums = b * places, np.empty((b, 2, channels), dtype=np.float32)
-        _gradient_sums(bits, arrived, scale, shift, sums)
+        _gradient_sums(bits, arrived, scale, shift, centre, sums)
         of_bias, products = (sums * keep[:, None]).sum(0, dtype=np.float64)
-        of_weight = (products - mean * of_bias) * inverse
-        slope = -scale * of_weight * inverse / n
-        offset = -scale * of_bias / n - slope * mean
+        of_weight = products * inverse_std
+        slope = -scale * of_weight * inverse_std / n
+        offset = -scale * of_bias / n
         result = torch.empty_like(x)
         _gradients(
-            *(bits, arrived, scale, shift, keep),
+            *(bits, arrived, scale, shift, keep, centre),
             *(slope.astype(np.float32), offset.astype(np.float32)),
             _bits(result),
         )
@@ -175,7 +179,7 @@ class _NormReluDrop(torch.autograd.Function):
         return result.permute(0, 3, 1, 2), *of_parameters, None, None
 
 
-def joins(maps: torch.Tensor) -> bool:
+def applies(maps: torch.Tensor) -> bool:
     """Whether :func:`norm_relu_drop` serves these maps. A sweep's runs have one thread each."""
     return (
         maps.dtype == torch.bfloat16
