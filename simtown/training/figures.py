@@ -494,7 +494,9 @@ def learning(report: Findings, path: Path) -> None:
     colours, names, markers = _colours(models), _names(models), _markers(models)
     low, high = min(int(c.sizes[0]) for c in report.curves), max(int(c.sizes[-1]) for c in report.curves)
     town = report.world == "entities"
-    least = min(float(np.nanmin([c.low.min(), np.nanmin(c.runs)])) for c in report.curves) - 0.03
+    # the band of a single size has no width, so nobody sees it
+    bands_low = [c.low.min() for c in report.curves if len(c.sizes) > 1]
+    least = float(np.nanmin([*bands_low, *(np.nanmin(c.runs) for c in report.curves)])) - 0.03
     floor = min(0.45, least) if town else max(least, -0.02)
     width = max(6.0, 3.3 * len(worlds))
     figure = new_figure(width, 3.1 * len(settings) + 0.5)
