@@ -37,6 +37,11 @@ os.environ.update({"LC_ALL": "C.UTF-8", "HF_HUB_OFFLINE": "1", "TERM": "dumb", "
 # ... and one thread adds up each sum: threads that wait for each other on a busy machine take many times as
 # long as one.
 os.environ.update({"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
+# ... nor from where: under nohup, or behind a shell, the commands that tests stop would ignore the signal.
+# They inherit SIG_IGN, and no handler.
+for _signal in (signal.SIGHUP, signal.SIGINT):
+    if signal.getsignal(_signal) is signal.SIG_IGN:
+        signal.signal(_signal, lambda *_: None)
 if "PYTEST_XDIST_WORKER" not in os.environ:  # the workers of this process share its home
     os.environ["HOME"] = tempfile.mkdtemp(prefix="simtown-tests-")
     atexit.register(shutil.rmtree, os.environ["HOME"], ignore_errors=True)
