@@ -62,6 +62,15 @@ else
     learns=cuda scenes=500 sizes=64,97x64,128,256 size=128 resolutions=128,256,64,512 launched=8192 launches=64,128,256,512,1024 seconds=2 examples=200000 workers=$(nproc) steps=50
     trained=12800 batch=128
 fi
+grids=(paper paper-rule)
+if [[ $rehearse ]]; then
+    for protocol in patient paper; do
+        printf '%s\n' 'version = 1' 'size = "32"' '[data]' 'val = 20' 'test = 20' '[fit]' "protocol = \"$protocol\"" 'min_steps = 2' 'patience = 40' \
+            'batch = 2' '[[grid]]' 'entities = [3]' 'distractor = [false]' 'models = ["cnn-lstm"]' 'train_sizes = [4, 64]' 'seeds = [0]' \
+            >"$scratch/$protocol.toml"
+    done
+    grids=("$scratch/patient.toml" "$scratch/paper.toml")
+fi
 
 failed=0
 : >"$out/log.txt"
@@ -151,17 +160,26 @@ profile() { # where the cycles of a launch go, by Nsight Compute
         "$python" benchmarks/parity.py --scenes 256 --sizes 128 --runs 1 --out "$scratch/parity.csv"
 }
 
-grid() { # the paper's grid, for the time that is left; what is finished is kept as small files, from which the next call goes on
-    local kept="$scratch/grid" left=$((end - EPOCHSECONDS - 20)) code
-    mkdir -p "$kept" && { [[ ! -e $out/grid.tgz ]] || tar xzf "$out/grid.tgz" -C "$kept"; }
-    timeout --signal=INT --kill-after=30 $((left > 1 ? left : 1)) "${simtown[@]}" sweep --preset paper --device $learns --out "$scratch/sweep" \
-        --resume-from "$kept"
-    code=$?
-    tar czf "$out/grid.tgz" -C "$kept" . && [[ $code -eq 0 || $code -eq 124 ]]
+grid() { # the paper's grid, then the same under its stopping rule, for the time that is left; the next call goes on from the finished runs
+    local preset kept before= left code failed=0
+    [[ ! -e $out/grid.tgz ]] || tar xzf "$out/grid.tgz" -C "$scratch" || return 1
+    for preset in "${grids[@]}"; do
+        kept=$scratch/grid/$(basename "$preset" .toml)
+        mkdir -p "$kept"
+        # runs of both rules are trained once
+        [[ ! $before ]] || "$python" benchmarks/stopping.py "$preset" "$before" "$kept" --device $learns || failed=1
+        before=$kept left=$((end - EPOCHSECONDS - 20))
+        timeout --signal=INT --kill-after=30 $((left > 1 ? left : 1)) "${simtown[@]}" sweep --preset "$preset" --device $learns \
+            --out "$kept-sweep" --resume-from "$kept"
+        code=$?
+        ((code != 124)) || break
+        ((code == 0)) || failed=1
+    done
+    tar czf "$out/grid.tgz" -C "$scratch" --exclude='*-sweep' grid && ((!failed))
 }
 
 { # the functions as a command of their own, so that `timeout` can run them
-    declare -p simtown python scratch out end learns size examples workers steps trained
+    declare -p simtown python scratch out end learns size examples workers steps trained grids
     declare -f stream bytes tool sanitizer profile grid
     echo '"$1"'
 } >"$scratch/function"

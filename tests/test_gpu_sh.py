@@ -4,6 +4,7 @@ import csv
 import os
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,23 @@ def test_all_steps_are_rehearsed(tmp_path):
         "streaming.csv",
     }
     assert len(list((tmp_path / "out").iterdir())) <= 9
+
+
+@pytest.mark.slow
+def test_the_grid_is_rehearsed_under_both_rules_and_goes_on(tmp_path):
+    pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
+    printed = rehearse(tmp_path / "out", "grid")
+    assert "patient-sweep: 2 of 2 runs are done, 2 of them now" in printed
+    assert "runs are those of both rules" in printed
+    assert "paper-sweep: 2 of 2 runs are done" in printed
+    again = rehearse(tmp_path / "out", "grid")
+    assert "patient-sweep: 2 of 2 runs are done, 0 of them now" in again
+    assert "paper-sweep: 2 of 2 runs are done, 0 of them now" in again
+    with tarfile.open(tmp_path / "out" / "grid.tgz") as kept:
+        cells = [name for name in kept.getnames() if name.endswith(".json")]
+    assert sorted(cells) == [
+        f"grid/{rule}/cnn-lstm-3-{n}-seed0.json" for rule in ("paper", "patient") for n in (4, 64)
+    ]
 
 
 def test_a_step_that_fails_is_told_and_does_not_stop_the_others(tmp_path):

@@ -20,7 +20,8 @@ from simtown.core.console import PlainConsole, Words, styled
 from simtown.core.progress import EVERY, report
 from simtown.core.terminal import plain
 from simtown.training.fit import FitCallback
-from simtown.training.forecast import Forecast, least_steps
+from simtown.training.forecast import Forecast
+from simtown.training.stopping import least_steps
 
 if TYPE_CHECKING:
     from simtown.training.pace import Pace

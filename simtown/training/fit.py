@@ -28,7 +28,7 @@ from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import SettingsError
 from simtown.render.frames import CardWarning
 from simtown.render.renderers import choose_device, make_renderer
-from simtown.training import run_directory
+from simtown.training import run_directory, stopping
 from simtown.training.evaluation import answers, logits_of, measure, references
 from simtown.training.models import build
 from simtown.training.pace import Pace, Pacer
@@ -38,9 +38,6 @@ from simtown.training.settings import PRECISIONS, PROTOCOLS, FitSettings
 from simtown.training.sources import ExampleNumbers, ExampleSource, FreshExamples, NumberRange, open_split
 from simtown.training.world import Batch, World
 
-#: Fewest steps between two validations under the "patient" protocol: a small set's epochs would cost less
-#: than validating them.
-CLOSEST = 32
 #: Examples of the largest epoch whose order is drawn example by example. That of a larger one is a
 #: BlockOrder: its examples lie in too many places for the reader to keep what it knows of them all.
 LARGEST_SORTED = 3_500_000
@@ -270,17 +267,7 @@ class _Fit:
             return self._finish(state, reason)
 
     def _stop(self, state: RunState) -> str:
-        settings = self.settings
-        if settings.max_steps and state.step >= settings.max_steps:
-            return f"reached {settings.max_steps} steps"
-        if state.best["val_accuracy"] == 1:  # no later weights can be better
-            return "every validation example is right"
-        enough = settings.protocol == "paper" or state.step - state.begun >= settings.min_steps
-        return (
-            f"{settings.patience} validations without better accuracy"
-            if enough and state.stale >= settings.patience
-            else ""
-        )
+        return stopping.reason_to_stop(self.settings, state.step, state.best["val_accuracy"], state.stale)
 
     def _round(self, state: RunState) -> RunState:
         """The steps to the next validation, from where they were left, and the validation."""
@@ -311,12 +298,13 @@ class _Fit:
             "val_accuracy": accuracy,
             "images_per_second": seen / trained,
         }
-        best, stale, restarts, restarted_at = state.best, state.stale + 1, state.restarts, state.begun
-        if not best["step"] or accuracy > best["val_accuracy"]:  # the first weights are the best so far
-            best, stale = {"epoch": epoch, "step": step, "val_accuracy": accuracy, "val_loss": val_loss}, 0
+        best, restarts, restarted_at = state.best, state.restarts, state.begun
+        # the first weights are the best so far
+        better = not best["step"] or accuracy > best["val_accuracy"]
+        stale = stopping.stale_after(settings, state.stale, better, step - restarted_at)
+        if better:
+            best = {"epoch": epoch, "step": step, "val_accuracy": accuracy, "val_loss": val_loss}
             run_directory.save_weights(self.model, self.directory)
-        elif settings.protocol == "patient" and step - restarted_at <= settings.min_steps:
-            stale = 0
         if settings.protocol == "patient" and restarts < RESTARTS and np.ptp(logits) < 1e-6:
             restarts, restarted_at, stale = restarts + 1, step, 0
             self._start_weights(restarts)
@@ -337,11 +325,9 @@ class _Fit:
         return after
 
     def _steps(self, state: RunState) -> int:
-        """Steps to the next validation: an epoch, or CLOSEST if that is more; none beyond the last."""
-        settings = self.settings
-        epochs = max(1, -(-CLOSEST // self.steps_an_epoch)) if settings.protocol == "patient" else 1
-        steps = epochs * self.steps_an_epoch
-        return min(steps, settings.max_steps - state.step) if settings.max_steps else steps
+        """Steps to the next validation; none beyond the last."""
+        steps, most = stopping.between_validations(self.settings), self.settings.max_steps
+        return min(steps, most - state.step) if most else steps
 
     def _examples(self, steps: int) -> int:
         """Examples that so many steps visit, the first of them an epoch's first."""

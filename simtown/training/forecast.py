@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from math import ceil, log
+from math import log
 from time import perf_counter
 from typing import Any
 
@@ -11,10 +11,10 @@ import torch
 
 from simtown.core.amounts import duration
 from simtown.core.processes import default_workers
-from simtown.training.fit import CLOSEST, loss_of, seeded
+from simtown.training.fit import loss_of, seeded
 from simtown.training.models import MODELS, build
 from simtown.training.plan import SweepCell
-from simtown.training.settings import FitSettings
+from simtown.training.stopping import least_steps
 from simtown.training.weights import sizes_of
 from simtown.training.world import Batch, World
 
@@ -23,25 +23,6 @@ _WARM, _TIMED = 2, 3
 #: Bytes of the pictures, and of the weights, with which a step is timed at most: it takes some twenty times
 #: the one, four times the other.
 _LARGEST_BATCH, _LARGEST_MODEL = 30_000_000, 200_000_000
-
-
-def between_validations(settings: FitSettings) -> int:
-    """Steps from a validation to the next, unless `max_steps` ends a run before."""
-    epoch = ceil(settings.train_size / settings.batch)
-    return epoch * ceil(CLOSEST / epoch) if settings.protocol == "patient" else epoch
-
-
-def least_steps(settings: FitSettings, best: int = 0) -> int:
-    """Steps that a run takes at least: it stops `patience` validations after its best, or at `max_steps`.
-
-    Unless every validation example is right before. `best`: the step of the best validation so far.
-    """
-    between = between_validations(settings)
-    before = max(best, settings.min_steps) if settings.protocol == "patient" else best
-    # validations before patience counts: the first is always the best so far
-    uncounted = max(before // between, 1)
-    least = (uncounted + settings.patience) * between
-    return min(least, settings.max_steps) if settings.max_steps else least
 
 
 class Forecast:

@@ -19,7 +19,7 @@ class FitSettings:
         seed: of initial weights, order and dropout.
         options: the model's own, resolved.
         protocol: "paper" stops after `patience` epochs without better validation accuracy. "patient" counts
-            them only after `min_steps` steps, takes at least CLOSEST steps between two validations, and
+            them only after `min_steps` steps, takes at least 32 steps between two validations, and
             restarts a dead network with new weights.
         min_steps: steps before "patient" counts validations.
         patience: validations without better accuracy after which training stops. Under either protocol it

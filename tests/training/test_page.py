@@ -13,7 +13,7 @@ from simtown.datasets.settings import Settings
 from simtown.language import sampler
 from simtown.language.relations import RELATIONS
 from simtown.scenes.placement import GAP, LEAST_VISIBLE
-from simtown.training import fit, models, plan
+from simtown.training import fit, models, plan, stopping
 from simtown.training.complexity import estimate
 from simtown.training.results import Run, whole
 from simtown.training.settings import FitSettings
@@ -332,7 +332,7 @@ def test_the_page_names_the_numbers_of_the_code():
         f"{100 * GAP:.0f} cm from the next, {100 * LEAST_VISIBLE:.0f} % of it visible at least",
         f"less than {lateral} m apart sideways",
         f"after {FitSettings.min_steps:,} steps",
-        f"at least {fit.CLOSEST} steps lie between two validations",
+        f"at least {stopping.CLOSEST} steps lie between two validations",
         f"up to {fit.RESTARTS} times",
         f"with rate {pbn['dropout']}",
         f"smooth L1, weight {pbn['box_weight']:.0f}",

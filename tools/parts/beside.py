@@ -4,6 +4,8 @@ frequencies, growth with the data set, and the first version of the world.
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 
 from simtown.assets.frequencies import frequencies, table
@@ -25,7 +27,20 @@ def pictures(results: Results) -> str:
 def stopping(results: Results) -> str:
     """Needs, ratios and shared sets under the paper's stopping rule."""
     report = results.beside(LITERAL)
-    return paragraphs(needs_and_ratios(report), lead_beside(report, results.report), both_of(report))
+    return paragraphs(
+        taken(results), needs_and_ratios(report), lead_beside(report, results.report), both_of(report)
+    )
+
+
+def taken(results: Results) -> str:
+    """How many runs of the paper's rule were trained under the other one (benchmarks/stopping.py)."""
+    cells = [json.loads(file.read_text(encoding="utf-8"))["run"] for file in results.files(LITERAL)]
+    others = sum("trained_with" in cell for cell in cells)
+    return (
+        f"{others} of these {len(cells)} runs were trained once for both rules, in the grid of fixed sizes."
+        if others
+        else ""
+    )
 
 
 def needs_and_ratios(report: Findings | None) -> str:

@@ -1,0 +1,108 @@
+"""Runs that two stopping rules share: takes a preset's cells from a folder of cells that another rule ended.
+
+    python benchmarks/stopping.py benchmarks/presets/paper-rule-64.toml \
+        benchmarks/results/fixed-15 benchmarks/results/paper-rule-64
+        the runs of the paper's rule among those of the grid of fixed sizes
+
+A rule decides when a run ends, and nothing before. So a run that the preset's rule would have ended at its
+last validation, or at an earlier one that was not followed by a better one, has the weights of both rules,
+and need not be trained twice. A cell is taken if it differs from the preset's in the rule only, was never
+restarted, and its validations show this. What it did beyond the end is cut off, its seconds in proportion.
+`trained_with` tells the rule and the steps of the training; what was taken once is not taken again. Cells that
+are there already stay.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from simtown.core.files import DamagedError, as_json, read_json, replacing
+from simtown.training import cells, identity, plan
+from simtown.training.plan import SweepCell
+from simtown.training.settings import FitSettings
+from simtown.training.stopping import end_of
+
+#: Settings that make the rule.
+RULE = ("protocol", "min_steps", "patience")
+#: Validation examples up to which a kept curve, rounded to four digits, tells two accuracies apart.
+MOST_EXAMPLES = 10_000
+
+
+def shared(cell: SweepCell, path: Path) -> dict[str, Any] | None:
+    """The content of a kept cell as the run of `cell`; None if it is another run, or may be.
+
+    Raises:
+        DamagedError: the file is not what simtown sweep writes.
+    """
+    run, _ = cells.load(path)
+    content = read_json(path)
+    try:
+        before, best, curve = run["settings"], run["best"]["step"], content["curve"]
+        rule = {name: before[name] for name in RULE}
+        restarted, steps, accuracies = run["restarts"], curve["step"], curve["val_accuracy"]
+    except KeyError as error:
+        raise DamagedError(f"{path} is damaged (it lacks {error}): put back a copy of it") from error
+    other = identity.other_settings(run, FitSettings(**(asdict(cell.fit) | rule)), cell.data)
+    # a dead network answers all alike, and half of all answers are "yes"
+    dead = cell.fit.protocol == "patient" and before["protocol"] != "patient" and 0.5 in accuracies
+    if other or restarted or dead or cell.data.val > MOST_EXAMPLES or "trained_with" in run:
+        return None
+    end = end_of(cell.fit, steps, accuracies)
+    if end is None or steps[end[0] - 1] < best:
+        return None
+    count, reason = end
+    share = steps[count - 1] / run["steps"]
+    content["curve"] = {name: values[:count] for name, values in curve.items()}
+    content["run"] |= {
+        "settings": as_json(asdict(cell.fit)),
+        "steps": steps[count - 1],
+        "epochs": round(run["epochs"] * share),
+        "seconds": run["seconds"] * share,
+        "stopped": reason,
+        "trained_with": {**rule, "steps": run["steps"]},
+    }
+    return content
+
+
+def take(preset: str, source: Path, target: Path, device: str = "cpu") -> tuple[int, int]:
+    """Add to `target` what `source` holds of the preset's cells; how many were added, and left."""
+    taken = left = 0
+    for cell in plan.read(preset, device).cells:
+        path, new = cells.path_of(source, cell.name), cells.path_of(target, cell.name)
+        if new.exists() or not path.exists():
+            continue
+        if (content := shared(cell, path)) is None:
+            left += 1
+            continue
+        target.mkdir(parents=True, exist_ok=True)
+        with replacing(new) as temporary:
+            text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+            temporary.write_text(text + "\n", encoding="utf-8")
+        taken += 1
+    return taken, left
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("preset", help="a preset of simtown sweep, or its TOML file: the rule that is wanted")
+    parser.add_argument("source", type=Path, help="folder of kept cells that another rule ended")
+    parser.add_argument("target", type=Path, help="folder to which the cells of both rules are added")
+    parser.add_argument("--device", default="cpu", help="on which they were trained: cpu or cuda")
+    arguments = parser.parse_args()
+    if not arguments.source.is_dir():
+        parser.error(f"{arguments.source} is no folder: give one that simtown sweep --resume-from filled")
+    try:
+        taken, left = take(arguments.preset, arguments.source, arguments.target, arguments.device)
+    except (OSError, ValueError, DamagedError) as error:
+        parser.error(str(error))
+    print(f"{taken} runs are those of both rules, {left} are not")
+
+
+if __name__ == "__main__":
+    main()
