@@ -8,8 +8,8 @@ A rule decides when a run ends, and nothing before. So a run that the preset's r
 last validation, or at an earlier one that was not followed by a better one, has the weights of both rules,
 and need not be trained twice. A cell is taken if it differs from the preset's in the rule only, was never
 restarted, and its validations show this. What it did beyond the end is cut off, its seconds in proportion.
-`trained_with` tells the rule and the steps of the training; what was taken once is not taken again. Cells that
-are there already stay.
+`trained_with` tells the rule and the steps of the training; what was taken once is not taken again. Cells
+that are there already stay.
 """
 
 from __future__ import annotations
