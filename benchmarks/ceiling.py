@@ -1,4 +1,5 @@
-"""How much faster a training step can still become: the part of it that multiplies, and how fast that is.
+"""How much faster a training step can still become: the part of it that multiplies, and how fast that is; and
+what our one operation for batch norm, ReLU and dropout saves against PyTorch's three.
 
     python benchmarks/ceiling.py [--steps 20]
 
@@ -6,20 +7,23 @@ A child process trains a model on one thread while oneDNN reports the time of ea
 (ONEDNN_VERBOSE): it computes PyTorch's convolutions, matrix products and LSTMs on a processor. The rest of a
 step is batch norm, activations, dropout, Adam, memory and Python. The rate of the multiplying part is set
 beside that of one large matrix product in the same number format, which is about the most that the processor
-can do. Run it on a quiet machine. Writes benchmarks/results/ceiling.csv.
+can do. Each step is timed with PyTorch's layers too. Run it on a quiet machine. Writes its rows to
+benchmarks/results/ceiling.csv, in place of those of the same machine.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import os
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 from time import perf_counter
 
-from machine import Rows, machine
+from machine import machine
 
 RESULT = Path(__file__).parent / "results" / "ceiling.csv"
 MODELS, SIZES, PRECISIONS = ("pbn", "cnn-lstm"), ("64x32", "128x128"), ("float32", "bf16")
@@ -29,7 +33,7 @@ WARM_UP, SIDE = 5, 2_048
 MARK = "ceiling:"
 
 
-def train(model: str, size: str, precision: str, steps: int) -> None:
+def train(model: str, size: str, precision: str, layers: str, steps: int) -> None:
     """In the child: some steps; prints where counting begins, and seconds and operations of a step."""
     import torch
     from models import BATCH, ENTITIES, Contestant
@@ -37,8 +41,11 @@ def train(model: str, size: str, precision: str, steps: int) -> None:
     from simtown.core.processes import keep_memory
     from simtown.language.questions import vocabulary
     from simtown.training.fit import loss_of
+    from simtown.training.models import layers as models_layers
     from simtown.training.world import World
 
+    if layers == "pytorch":
+        models_layers.applies = lambda maps: False
     torch.set_num_threads(1)
     keep_memory()
     width, height = map(int, size.split("x"))
@@ -81,10 +88,10 @@ def peak(precision: str) -> float:
     return best
 
 
-def measure(model: str, size: str, precision: str, steps: int) -> tuple[float, float, float]:
+def measure(model: str, size: str, precision: str, layers: str, steps: int) -> tuple[float, float, float]:
     """Seconds of a step, seconds of it within oneDNN, and operations of a step."""
     child = subprocess.run(
-        [sys.executable, __file__, "--child", model, size, precision, "--steps", str(steps)],
+        [sys.executable, __file__, "--child", model, size, precision, layers, "--steps", str(steps)],
         env={**os.environ, "ONEDNN_VERBOSE": "profile_exec", "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         check=True,
@@ -102,29 +109,44 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--steps", type=int, default=20, help="steps that are counted (%(default)s)")
-    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
         train(*arguments.child, arguments.steps)
         return
-    peaks = {precision: peak(precision) for precision in PRECISIONS}
-    with Rows(RESULT, machine("torch")) as rows:
-        for size in SIZES:
-            for model in MODELS:
-                for precision in PRECISIONS:
-                    step, multiplying, operations = measure(model, size, precision, arguments.steps)
-                    rows.add(
-                        {
-                            "model": model,
-                            "size": size,
-                            "precision": precision,
-                            "step_ms": round(step * 1e3, 1),
-                            "multiplying_ms": round(multiplying * 1e3, 1),
-                            "multiplying_share": round(multiplying / step, 3),
-                            "gflops": round(operations / multiplying / 1e9),
-                            "peak_gflops": round(peaks[precision] / 1e9),
-                        }
-                    )
+    here, peaks = machine("torch"), {precision: peak(precision) for precision in PRECISIONS}
+    rows: list[dict[str, object]] = []
+    for size, model, precision in product(SIZES, MODELS, PRECISIONS):
+        plain, _, _ = measure(model, size, precision, "pytorch", arguments.steps)
+        step, multiplying, operations = measure(model, size, precision, "ours", arguments.steps)
+        rows.append(
+            {
+                "model": model,
+                "size": size,
+                "precision": precision,
+                "pytorch_step_ms": round(plain * 1e3, 1),
+                "step_ms": round(step * 1e3, 1),
+                "multiplying_ms": round(multiplying * 1e3, 1),
+                "multiplying_share": round(multiplying / step, 3),
+                "gflops": round(operations / multiplying / 1e9),
+                "peak_gflops": round(peaks[precision] / 1e9),
+                "machine": here,
+            }
+        )
+        print(*(f"{name} {value}" for name, value in rows[-1].items()), sep=", ", flush=True)
+    others = [row for row in read() if row["machine"] != here]
+    with open(RESULT, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows([*others, *rows])
+
+
+def read() -> list[dict[str, str]]:
+    """The rows that are there already."""
+    if not RESULT.exists():
+        return []
+    with open(RESULT, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 if __name__ == "__main__":

@@ -122,9 +122,7 @@ def fit(
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     precision: Annotated[
         str,
-        typer.Option(
-            help="float32, bf16, on a GPU also tf32; auto: bf16 if the device has instructions for it."
-        ),
+        typer.Option(help="float32, bf16, on a GPU also tf32; auto: bf16 if the device is faster with it."),
     ],
     compile: Annotated[bool, typer.Option("--compile", help="Use torch.compile.")],
     out: Annotated[

@@ -50,7 +50,7 @@ class FitSettings:
 
 
 def precision_of(choice: str, device: str) -> str:
-    """The precision that a run uses; "auto" is "bf16" if the device has instructions for it, else "float32".
+    """The precision that a run uses; "auto" is "bf16" if the device is faster with it, else "float32".
 
     A run records the result, not "auto": a run in bfloat16 is another run, and must not stand in one table
     with those in float32.
@@ -65,7 +65,10 @@ def precision_of(choice: str, device: str) -> str:
         import torch
 
         return "bf16" if torch.cuda.get_device_capability() >= (8, 0) else "float32"
-    from llvmlite.binding import get_host_cpu_features
+    from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 
     features = get_host_cpu_features()
-    return "bf16" if any(features.get(name, False) for name in ("avx512bf16", "amx-bf16")) else "float32"
+    matrices, vectors = (features.get(name, False) for name in ("amx-bf16", "avx512bf16"))
+    # Intel's processors that have AVX-512 FP16 too multiply vectors of bfloat16 half as fast as those of float32
+    slow = features.get("avx512fp16", False) and not get_host_cpu_name().startswith("znver")
+    return "bf16" if matrices or (vectors and not slow) else "float32"

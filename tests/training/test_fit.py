@@ -623,13 +623,27 @@ def test_memory_that_does_not_suffice_names_a_batch_that_does(most, batch, size,
 
 
 @pytest.mark.parametrize(
-    ("features", "precision"),
-    [({}, "float32"), ({"avx512bf16": True}, "bf16"), ({"amx-bf16": True, "avx512bf16": False}, "bf16")],
+    ("name", "features", "precision"),
+    [
+        ("haswell", "", "float32"),
+        ("cooperlake", "avx512bf16", "bf16"),
+        ("znver4", "avx512bf16", "bf16"),
+        ("sapphirerapids", "avx512bf16 avx512fp16 amx-bf16", "bf16"),
+        (
+            "sapphirerapids",
+            "avx512bf16 avx512fp16",
+            "float32",
+        ),  # a virtual machine that hides the matrix unit
+        ("emeraldrapids", "avx512bf16 avx512fp16", "float32"),
+        ("znver6", "avx512bf16 avx512fp16", "bf16"),
+    ],
 )
-def test_precision_auto_is_bfloat16_only_where_the_processor_has_instructions_for_it(
-    features, precision, monkeypatch
+def test_precision_auto_is_bfloat16_only_where_the_processor_is_faster_with_it(
+    name, features, precision, monkeypatch
 ):
-    monkeypatch.setattr("llvmlite.binding.get_host_cpu_features", lambda: features)
+    there = dict.fromkeys(features.split(), True) | {"avx2": True}
+    monkeypatch.setattr("llvmlite.binding.get_host_cpu_features", lambda: there)
+    monkeypatch.setattr("llvmlite.binding.get_host_cpu_name", lambda: name)
     assert precision_of("auto", "cpu") == precision
     assert precision_of("tf32", "cpu") == "tf32"
 

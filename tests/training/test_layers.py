@@ -156,16 +156,19 @@ def one_thread():
 @pytest.mark.parametrize("rate", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("order", [torch.channels_last, torch.contiguous_format])
 @pytest.mark.parametrize("middle", [1, 300])  # of maps that spread by 3
-def test_a_stage_in_bfloat16_is_pytorchs_three_layers_up_to_rounding(shape, rate, order, middle, monkeypatch):
+@pytest.mark.parametrize(("kind", "error"), [(torch.bfloat16, 2**-7), (torch.float32, 2**-15)])
+def test_a_stage_is_pytorchs_three_layers_up_to_rounding(
+    shape, rate, order, middle, kind, error, monkeypatch
+):
     torch.manual_seed(1)
     joined = Stage(shape[1], rate)
     with torch.no_grad():
         joined.norm.weight.uniform_(0.5, 2)
         joined.norm.bias.uniform_(-1, 1)
     plain = deepcopy(joined).double()
-    maps = (3 * torch.randn(shape) + middle).bfloat16().to(memory_format=order).requires_grad_()
+    maps = (3 * torch.randn(shape) + middle).to(kind).to(memory_format=order).requires_grad_()
     same = maps.detach().double().requires_grad_()
-    gradient = torch.randn(shape).bfloat16()
+    gradient = torch.randn(shape).to(kind)
     torch.manual_seed(2)
     found = joined(maps)
     assert type(found.grad_fn).__name__ != "MulBackward0"  # which is the last of PyTorch's three
@@ -179,10 +182,10 @@ def test_a_stage_in_bfloat16_is_pytorchs_three_layers_up_to_rounding(shape, rate
     torch.manual_seed(2)
     wanted = plain(same)
     wanted.backward(gradient.double())
-    assert found.dtype == maps.grad.dtype == torch.bfloat16
+    assert found.dtype == maps.grad.dtype == kind
     for ours, theirs in ((found, wanted), (maps.grad, same.grad)):
         scale = float(theirs.detach().abs().max())
-        assert float((ours.detach().double() - theirs.detach()).abs().max()) <= 2**-7 * scale + 1e-6
+        assert float((ours.detach().double() - theirs.detach()).abs().max()) <= error * scale + 1e-6
     for (name, ours), theirs in zip(joined.named_parameters(), plain.parameters(), strict=True):
         torch.testing.assert_close(ours.grad.double(), theirs.grad, rtol=1e-3, atol=1e-3, msg=name)
     for (name, ours), theirs in zip(joined.named_buffers(), plain.buffers(), strict=True):
@@ -190,8 +193,9 @@ def test_a_stage_in_bfloat16_is_pytorchs_three_layers_up_to_rounding(shape, rate
 
 
 @pytest.mark.usefixtures("one_thread")
-def test_what_is_no_number_goes_through_a_stage_in_bfloat16():
-    maps = torch.randn(4, 2, 3, 3).bfloat16()
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float32])
+def test_what_is_no_number_goes_through_a_stage(kind):
+    maps = torch.randn(4, 2, 3, 3).to(kind)
     maps[1, 0, 2, 1] = torch.nan
     found = Stage(2, 0.0)(maps)
     assert torch.isnan(found[:, 0]).all()
