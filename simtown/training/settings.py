@@ -69,6 +69,6 @@ def precision_of(choice: str, device: str) -> str:
 
     features = get_host_cpu_features()
     matrices, vectors = (features.get(name, False) for name in ("amx-bf16", "avx512bf16"))
-    # Intel's processors that have AVX-512 FP16 too multiply vectors of bfloat16 half as fast as those of float32
+    # Intel's with AVX-512 FP16 multiply vectors of bfloat16 half as fast as those of float32
     slow = features.get("avx512fp16", False) and not get_host_cpu_name().startswith("znver")
     return "bf16" if matrices or (vectors and not slow) else "float32"
