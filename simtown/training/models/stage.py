@@ -1,8 +1,8 @@
 """Batch norm, ReLU and dropout of whole channels as one operation, on one thread of a processor.
 
 PyTorch goes through the maps once or more for each of the three, forwards and backwards. Here it is four
-times: sums, result, sums of gradients, gradient. Maps are float32 or bfloat16. Arithmetic is float32, sums over
-the pictures are float64, and only what is written is rounded.
+times: sums, result, sums of gradients, gradient. Maps are float32 or bfloat16. Arithmetic is float32, sums
+over the pictures are float64, and only what is written is rounded.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
