@@ -45,7 +45,7 @@ def train(model: str, size: str, precision: str, layers: str, steps: int) -> Non
     from simtown.training.world import World
 
     if layers == "pytorch":
-        models_layers.applies = lambda maps: False
+        models_layers.applies = lambda maps, norm: False
     torch.set_num_threads(1)
     keep_memory()
     width, height = map(int, size.split("x"))

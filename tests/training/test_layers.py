@@ -203,6 +203,23 @@ def test_what_is_no_number_goes_through_a_stage(kind):
 
 
 @pytest.mark.usefixtures("one_thread")
+def test_a_stage_under_a_transform_or_without_statistics_is_pytorchs_three_layers():
+    torch.manual_seed(0)
+    stage, maps = Stage(3, 0.0), torch.randn(4, 3, 2, 2)
+    alone = stage(maps)
+    stage.norm.track_running_stats = False
+    stage.norm.running_mean = stage.norm.running_var = stage.norm.num_batches_tracked = None
+    torch.testing.assert_close(stage(maps), alone)
+
+    def total(weight):
+        return torch.func.functional_call(stage, {"norm.weight": weight}, (maps,)).sum()
+
+    weights = torch.stack([stage.norm.weight.detach(), torch.full((3,), 2.0)])
+    found = torch.func.vmap(torch.func.grad(total))(weights)
+    torch.testing.assert_close(found[0], torch.autograd.grad(alone.sum(), stage.norm.weight)[0])
+
+
+@pytest.mark.usefixtures("one_thread")
 def test_a_stage_that_is_only_asked_learns_nothing():
     stage, maps = Stage(3, 0.5).eval(), torch.randn(4, 3, 2, 2).bfloat16()
     before = deepcopy(stage.state_dict())

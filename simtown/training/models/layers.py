@@ -33,7 +33,7 @@ class Stage(nn.Module):
         self.norm, self.drop = nn.BatchNorm2d(channels), nn.Dropout2d(dropout)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if self.training and applies(x):
+        if self.training and applies(x, self.norm):
             return norm_relu_drop(x, self.norm, self.drop.p)
         return self.drop(torch.relu_(self.norm(x)))
 

@@ -187,13 +187,16 @@ class _NormReluDrop(torch.autograd.Function):
         return result.permute(0, 3, 1, 2), *of_parameters, None, None
 
 
-def applies(maps: torch.Tensor) -> bool:
-    """Whether :func:`norm_relu_drop` serves these maps. A sweep's runs have one thread each."""
+def applies(maps: torch.Tensor, norm: nn.BatchNorm2d) -> bool:
+    """Whether :func:`norm_relu_drop` serves these maps and this norm. A sweep's runs have one thread each."""
     return (
         maps.dtype in (torch.float32, torch.bfloat16)
         and maps.device.type == "cpu"
         and torch.get_num_threads() == 1
+        and norm.running_mean is not None
         and not torch.compiler.is_compiling()
+        # such as vmap, which needs PyTorch's own operations
+        and not torch._C._are_functorch_transforms_active()
     )
 
 
