@@ -12,7 +12,7 @@ from simtown.assets.frequencies import frequencies, table
 from simtown.training.complexity import TARGETS
 from simtown.training.findings import Findings
 from simtown.training.results import model_order
-from tools.parts.claims import PAPER_WORLDS, UNMEASURED, fewer
+from tools.parts.claims import PAPER_WORLDS, UNMEASURED, fewer, grouped, growth_claims
 from tools.parts.results import LARGER, LITERAL, Results
 from tools.parts.tables import BY_CHANCE, RULE_WORDS, both_of, needs_of, ratios_of
 from tools.parts.words import NOTHING_YET, markdown, name_of, paragraphs, percent
@@ -28,7 +28,7 @@ def stopping(results: Results) -> str:
     """Needs, ratios and shared sets under the paper's stopping rule."""
     report = results.beside(LITERAL)
     return paragraphs(
-        taken(results), needs_and_ratios(report), lead_beside(report, results.report), both_of(report)
+        taken(results), needs_and_ratios(report), grouped(growth_claims(report)), both_of(report)
     )
 
 
@@ -37,7 +37,7 @@ def taken(results: Results) -> str:
     cells = [json.loads(file.read_text(encoding="utf-8"))["run"] for file in results.files(LITERAL)]
     others = sum("trained_with" in cell for cell in cells)
     return (
-        f"{others} of these {len(cells)} runs were trained once for both rules, in the grid of fixed sizes."
+        f"{others} of these {len(cells)} runs were trained once for both rules, in another grid."
         if others
         else ""
     )
@@ -49,9 +49,12 @@ def needs_and_ratios(report: Findings | None) -> str:
 
 
 def sizes_of(report: Findings) -> str:
-    """A sentence about the sizes that are finished with all seeds, by model."""
+    """A sentence about the sizes that are finished with all seeds, by model and world."""
+    several = len({curve.entities for curve in report.curves}) > 1
     sizes = [
-        f"{name_of(curve.model)} {', '.join(f'{size:,}' for size in curve.sizes)}" for curve in report.curves
+        f"{name_of(curve.model)}{f' with {curve.entities} entities' if several else ''} "
+        + ", ".join(f"{size:,}" for size in curve.sizes)
+        for curve in report.curves
     ]
     return f"Training examples at which all seeds are finished: {'; '.join(sizes)}."
 

@@ -216,9 +216,18 @@ def claims(results: Results) -> list[Claim]:
 
 
 def verdicts(results: Results) -> str:
+    """What holds, what does not, and what is open in the published grid."""
+    return grouped(claims(results))
+
+
+def growth_claims(report: Findings | None) -> list[Claim]:
+    """The paper's statements about the worlds of one grid without a distractor."""
+    return [*(fewer(report, False, k) for k in PAPER_WORLDS), adds(report, False), grows(report, False)]
+
+
+def grouped(all_claims: list[Claim]) -> str:
     """Claims in three groups; the cases of a statement stand in one line."""
     groups = {"What holds": (HOLDS,), "What does not hold": (FAILS,), "What is open": (UNDECIDED, UNMEASURED)}
-    all_claims = claims(results)
     parts = []
     for title, words in groups.items():
         lines = []
