@@ -13,7 +13,7 @@ from simtown.training.complexity import TARGETS
 from simtown.training.findings import Findings
 from simtown.training.results import model_order
 from tools.parts.claims import PAPER_WORLDS, UNMEASURED, fewer, grouped, growth_claims
-from tools.parts.results import LARGER, LITERAL, Results
+from tools.parts.results import LARGER, LITERAL, Results, shows_growth
 from tools.parts.tables import BY_CHANCE, RULE_WORDS, both_of, needs_of, ratios_of
 from tools.parts.words import NOTHING_YET, markdown, name_of, paragraphs, percent
 
@@ -27,8 +27,13 @@ def pictures(results: Results) -> str:
 def stopping(results: Results) -> str:
     """Needs, ratios and shared sets under the paper's stopping rule."""
     report = results.beside(LITERAL)
+    figure = "![Samples needed under the paper's stopping rule](../gallery/paper-rule.png)"
     return paragraphs(
-        taken(results), needs_and_ratios(report), grouped(growth_claims(report)), both_of(report)
+        figure if shows_growth(report) else "",
+        taken(results),
+        needs_and_ratios(report),
+        grouped(growth_claims(report)),
+        both_of(report),
     )
 
 

@@ -15,7 +15,7 @@ from simtown.training.bootstrap import interval, narrowest, too_narrow
 from simtown.training.curves import ABOVE
 from simtown.training.factors import contrasted, log_bounds
 from simtown.training.findings import Findings
-from tools.parts.results import STRUCTURED, UNSTRUCTURED, Results
+from tools.parts.results import STRUCTURED, UNSTRUCTURED, Results, shows_growth
 from tools.parts.words import between, condition, factor, name_of, paragraphs, percent, world_words
 
 #: The accuracy of sentences, and the worlds and the largest set of the paper.
@@ -247,7 +247,7 @@ def grouped(all_claims: list[Claim]) -> str:
 
 def figure(results: Results) -> str:
     """What the figures are drawn from."""
-    if results.report is None or not results.growing:
+    if results.report is None or not shows_growth(results.report):
         return (
             "The figure is of version 1 of the world ([below](#version-1-of-the-world)): three worlds, one "
             "seed, no distractor. It decides nothing. The grid of five seeds replaces it as soon as both "
@@ -266,7 +266,7 @@ def readme(results: Results) -> str:
     """What the README says of the experiment: how much less data, and which of structure and boxes explains
     the lead.
     """
-    if results.report is None or not results.growing:
+    if results.report is None or not shows_growth(results.report):
         old = "The figure is of version 1 of the world, with one seed: it decides nothing."
         return f"{old} {explained(results)}"
     comparisons = [fewer(results.report, False, k) for k in PAPER_WORLDS]

@@ -80,20 +80,21 @@ class Results:
         with path.open(encoding="utf-8", newline="") as file:
             return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
-    @property
-    def growing(self) -> bool:
-        """Whether both models of the paper were measured in two worlds: a figure of fewer shows no growth."""
-        curves = self.report.curves if self.report else []
-        worlds = [
-            {c.entities for c in curves if c.model == model and not c.distractor}
-            for model in (STRUCTURED, UNSTRUCTURED)
-        ]
-        return len(worlds[0] & worlds[1]) > 1
-
     def draw(self, folder: Path) -> None:
-        """Draw the figures of the published grid, once it shows growth."""
+        """Draw the figures of the published grid, and of the paper's stopping rule, once they show growth."""
         from simtown.training import figures
 
-        if self.report and self.growing:
+        if self.report and shows_growth(self.report):
             figures.samples(self.report, folder / "sample-complexity.png")
             figures.learning(self.report, folder / "learning-curves.png")
+        if (literal := self.beside(LITERAL)) and shows_growth(literal):
+            figures.samples(literal, folder / "paper-rule.png")
+
+
+def shows_growth(report: Findings | None) -> bool:
+    """Whether both models of the paper were measured in two worlds: a figure of fewer shows no growth."""
+    worlds = [
+        {c.entities for c in report.curves if c.model == model and not c.distractor} if report else set()
+        for model in (STRUCTURED, UNSTRUCTURED)
+    ]
+    return len(worlds[0] & worlds[1]) > 1
