@@ -114,8 +114,10 @@ def main() -> None:
     if arguments.child:
         train(*arguments.child, arguments.steps)
         return
+    if arguments.steps < 1:
+        parser.error(f"--steps {arguments.steps} is too few: give 1 or more")
     here, peaks = machine("torch"), {precision: peak(precision) for precision in PRECISIONS}
-    rows: list[dict[str, object]] = []
+    others, rows = [row for row in read() if row["machine"] != here], list[dict[str, object]]()
     for size, model, precision in product(SIZES, MODELS, PRECISIONS):
         plain, _, _ = measure(model, size, precision, "pytorch", arguments.steps)
         step, multiplying, operations = measure(model, size, precision, "ours", arguments.steps)
@@ -134,11 +136,12 @@ def main() -> None:
             }
         )
         print(*(f"{name} {value}" for name, value in rows[-1].items()), sep=", ", flush=True)
-    others = [row for row in read() if row["machine"] != here]
-    with open(RESULT, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows([*others, *rows])
+        with open(
+            RESULT, "w", newline="", encoding="utf-8"
+        ) as file:  # a run that is cut short keeps its rows
+            writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+            writer.writeheader()
+            writer.writerows([*others, *rows])
 
 
 def read() -> list[dict[str, str]]:

@@ -93,7 +93,9 @@ def main() -> None:
     parser.add_argument("preset", help="a preset of simtown sweep, or its TOML file: the rule that is wanted")
     parser.add_argument("source", type=Path, help="folder of kept cells that another rule ended")
     parser.add_argument("target", type=Path, help="folder to which the cells of both rules are added")
-    parser.add_argument("--device", default="cpu", help="on which they were trained: cpu or cuda")
+    parser.add_argument(
+        "--device", default="cpu", choices=("cpu", "cuda"), help="on which they were trained: cpu or cuda"
+    )
     arguments = parser.parse_args()
     if not arguments.source.is_dir():
         parser.error(f"{arguments.source} is no folder: give one that simtown sweep --resume-from filled")

@@ -1,7 +1,4 @@
-"""When a run stops: the two rules, as training follows them and as a finished run's validations show them.
-
-Steps count from a network's first one: a dead network that was restarted begins anew.
-"""
+"""When a run stops: the two rules, as training follows them and as a finished run's validations show them."""
 
 from __future__ import annotations
 
@@ -35,7 +32,10 @@ def least_steps(settings: FitSettings, best: int = 0) -> int:
 
 
 def stale_after(settings: FitSettings, stale: int, better: bool, steps: int) -> int:
-    """Validations in a row that count and were not better: so many up to this one, `stale` before it."""
+    """Validations in a row that count and were not better: so many up to this one, `stale` before it.
+
+    `steps`: of this network; one that was dead and restarted began anew.
+    """
     uncounted = settings.protocol == "patient" and steps <= settings.min_steps
     return 0 if better or uncounted else stale + 1
 
