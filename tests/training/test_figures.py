@@ -11,6 +11,8 @@ from PIL import Image
 
 from simtown.training import figures
 from simtown.training.complexity import estimate
+from simtown.training.figures import learning_curves, needs, run_curve
+from simtown.training.figures.look import SHAPES, names_of
 from simtown.training.results import MODELS, Run
 
 SIZES = (500, 1000, 2000, 5000, 10000)
@@ -39,7 +41,8 @@ def runs_of(models, worlds=(5, 15, 60), distractors=(False, True), seeds=2, size
 def drawn(monkeypatch, draw, report, path, **settings):
     """The figure that would be saved."""
     kept = []
-    monkeypatch.setattr(figures, "save_figure", lambda figure, path: kept.append(figure))
+    for module in (needs, learning_curves, run_curve):
+        monkeypatch.setattr(module, "save_figure", lambda figure, path: kept.append(figure))
     draw(report, path, **settings)
     monkeypatch.undo()
     return kept[0]
@@ -144,7 +147,7 @@ def test_no_legend_lies_on_a_plot(tmp_path, monkeypatch):
 
 
 def test_models_are_named_briefly_and_apart():
-    names = figures._names(["question-only", "pbn", "a.b:Net", "c.d:Net", "my.models:Big"])
+    names = names_of(["question-only", "pbn", "a.b:Net", "c.d:Net", "my.models:Big"])
     assert list(names.values()) == ["Question only", "PBN", "a.b:Net", "c.d:Net", "Big"]
 
 
@@ -255,10 +258,11 @@ def test_a_figure_is_whole_or_not_there(tmp_path, monkeypatch):
 
 def test_neither_torch_nor_pyplot_is_imported():
     code = (
-        "import sys, simtown.training.report, simtown.training.figures as f; assert 'matplotlib' not in "
-        "sys.modules\n"
-        "import io; f.new_figure(1, 1).savefig(io.BytesIO()); print([m for m in ('torch', "
-        "'matplotlib.pyplot') if m in sys.modules])"
+        "import io, sys, simtown.training.report, simtown.training.figures\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "from simtown.core.plots import new_figure\n"
+        "new_figure(1, 1).savefig(io.BytesIO())\n"
+        "print([m for m in ('torch', 'matplotlib.pyplot') if m in sys.modules])"
     )
     assert (
         subprocess.run(
@@ -290,7 +294,7 @@ def test_too_narrow_bars_are_dotted(tmp_path, monkeypatch):
 
 
 def test_all_models_have_colours_and_markers_of_their_own():
-    for look in (figures.COLOURS, figures._SHAPES, figures.NAMES):
+    for look in (figures.COLOURS, SHAPES, figures.NAMES):
         assert set(look) == set(MODELS)
         assert len(set(look.values())) == len(MODELS)
 

@@ -1,12 +1,8 @@
-"""Samples needed (the paper's Figures 5 to 10 in one picture), learning curves, and a run's own curve.
-
-A model has the same colour and marker in every figure. The colours are Okabe and Ito's and Tol's, which
-colour-blind readers can tell apart.
-"""
+"""Samples needed against the size of the world: the paper's Figures 5 to 10 in one picture."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,93 +19,20 @@ from simtown.core.plots import (
     short_number,
     style_axes,
 )
-from simtown.core.quoting import figure_text
 from simtown.training.bootstrap import marked, too_narrow
 from simtown.training.curves import ABOVE, BELOW
-from simtown.training.record import cut
+from simtown.training.figures.look import MARKERS, colours_of, distractor_words, markers_of, names_of
 from simtown.training.results import model_order
 
 if TYPE_CHECKING:
-    from simtown.training.bootstrap import BootstrapCurve
     from simtown.training.findings import Findings, Need
 
-NAMES = {
-    "cnn-lstm": "CNN-LSTM",
-    "cnn-lstm-boxes": "CNN-LSTM, told boxes",
-    "film": "FiLM ResNet",
-    "relation-network": "Relation network",
-    "vit": "ViT",
-    "pbn-no-boxes": "PBN, not told boxes",
-    "pbn": "PBN",
-    "true-boxes": "True boxes",
-    "question-only": "Question only",
-}
-#: Kin have kindred colours: blue for PBN, orange for CNN-LSTM.
-COLOURS = {
-    "cnn-lstm": "#D55E00",
-    "cnn-lstm-boxes": "#E69F00",
-    "film": "#009E73",
-    "relation-network": "#CC79A7",
-    "vit": "#882255",
-    "pbn-no-boxes": "#56B4E9",
-    "pbn": "#0072B2",
-    "true-boxes": "#222222",
-    "question-only": "#999999",
-}
-_OTHERS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933", "#332288")
-_MARKERS = ("o", "s", "D", "^", "v", "P", "X", "p", "h")
-_SHAPES = {
-    "pbn": "o",
-    "cnn-lstm": "s",
-    "pbn-no-boxes": "D",
-    "cnn-lstm-boxes": "^",
-    "film": "v",
-    "relation-network": "P",
-    "vit": "X",
-    "true-boxes": "p",
-    "question-only": "h",
-}
 #: Figure 7 and 10's target.
 _COMPARED = 0.9
 #: Height of a censoring arrow, as a multiple of a marker's size.
 _ARROW = 2.0
-#: Letters of a name: more leave no room for the curves.
-_LONGEST = 32
 #: Panels of single models beside each other, at most.
 _ACROSS = 3
-
-
-def _names(models: Sequence[str]) -> dict[str, str]:
-    """What figures call the models: `package.module:Class` is Class, unless two would have that name."""
-    names = {
-        model: NAMES.get(model, cut(model if " " in model else model.rpartition(":")[2] or model, _LONGEST))
-        for model in models
-    }
-    return {
-        model: figure_text(name if list(names.values()).count(name) == 1 else cut(model))
-        for model, name in names.items()
-    }
-
-
-def _colours(models: Sequence[str]) -> dict[str, str]:
-    free = [colour for colour in _OTHERS if colour not in {COLOURS.get(model) for model in models}]
-    return COLOURS | {
-        model: free[i % len(free)] for i, model in enumerate(sorted(set(models) - set(COLOURS)))
-    }
-
-
-def _markers(models: Sequence[str]) -> dict[str, str]:
-    """A shape for each model, the second sign by which it is known."""
-    return _SHAPES | {
-        model: _MARKERS[i % len(_MARKERS)] for i, model in enumerate(sorted(set(models) - set(_SHAPES)))
-    }
-
-
-def _distractors(distractor: bool) -> str:
-    return "with distractor" if distractor else "no distractor"
-
-
-# Samples needed
 
 
 def samples(report: Findings, path: Path, rule: str = "isotonic", compared: str = "All models") -> None:
@@ -143,7 +66,7 @@ def samples(report: Findings, path: Path, rule: str = "isotonic", compared: str 
     ]
     if never:
         largest = {m: max(r.largest for r in report.rows if r.model == m) for m in never}
-        names = (f"{_names(never)[m]} ({largest[m]:,} samples at most)" for m in never)
+        names = (f"{names_of(never)[m]} ({largest[m]:,} samples at most)" for m in never)
         words.append(f"No target reached in any world: {', '.join(names)}.")
     add_footnote(figure, " ".join(words))
     save_figure(figure, path)
@@ -154,7 +77,7 @@ class _Style:
 
     def __init__(self, models: Sequence[str], rows: Sequence[Need]) -> None:
         self.models = models
-        self.colours, self.names, self.markers = _colours(models), _names(models), _markers(models)
+        self.colours, self.names, self.markers = colours_of(models), names_of(models), markers_of(models)
         heights = [_height(n, row) for row in rows for n in (row.samples, row.low, row.high)]
         low, high = min(heights), max(heights)
         room = max(1.6, (high / low) ** 0.13)  # for arrows
@@ -183,7 +106,7 @@ def _over_worlds(report: Findings, rows: Sequence[Need], style: _Style, compared
         left, *right = (
             band.subfigures(1, 2, width_ratios=(5.9, 2.65 * across)) if several else (band.subfigures(),)
         )
-        suffix = f", {_distractors(distractor)}" if report.world == "entities" else ""
+        suffix = f", {distractor_words(distractor)}" if report.world == "entities" else ""
         _all_models(left.subplots(), report, here, worlds, style, (compared, suffix))
         for panels in right:
             _each_model(panels, report.targets, here, worlds, style, across)
@@ -250,7 +173,7 @@ def _each_model(
             (
                 [r for r in rows if (r.model, r.target) == (model, t)],
                 shades[i],
-                _MARKERS[i % len(_MARKERS)],
+                MARKERS[i % len(MARKERS)],
             )
             for i, t in enumerate(targets)
         ]
@@ -439,7 +362,7 @@ def _legend_of_targets(figure: Any, targets: Sequence[float]) -> None:
     look: dict[str, Any] = {"linestyle": "-", "linewidth": 1.4, "markersize": 6, "markeredgecolor": "white"}
     shades = _shades("#777777", len(targets))
     marks = [
-        Line2D([], [], color=shades[i], marker=_MARKERS[i % len(_MARKERS)], label=f"{t:.4g}", **look)
+        Line2D([], [], color=shades[i], marker=MARKERS[i % len(MARKERS)], label=f"{t:.4g}", **look)
         for i, t in enumerate(targets)
     ]
     look = {"fontsize": 9, "title_fontsize": 9, "frameon": False}
@@ -478,172 +401,3 @@ def _shades(colour: str, count: int) -> list[Any]:
     rgb = np.array(to_rgb(colour))
     places = np.linspace(-0.55, 0.45, count) if count > 1 else [0.0]
     return [tuple(rgb + (1 - rgb) * -p if p < 0 else rgb * (1 - p)) for p in places]
-
-
-# Learning curves
-
-
-def learning(report: Findings, path: Path) -> None:
-    """Draw test accuracy against training samples: a panel for each world, seeds as dots.
-
-    In the town also chance.
-    """
-    settings = sorted({c.distractor for c in report.curves})
-    worlds = sorted({c.entities for c in report.curves})
-    models = sorted({c.model for c in report.curves}, key=model_order)
-    colours, names, markers = _colours(models), _names(models), _markers(models)
-    low, high = min(int(c.sizes[0]) for c in report.curves), max(int(c.sizes[-1]) for c in report.curves)
-    town = report.world == "entities"
-    # the band of a single size has no width, so nobody sees it
-    bands_low = [c.low.min() for c in report.curves if len(c.sizes) > 1]
-    least = float(np.nanmin([*bands_low, *(np.nanmin(c.runs) for c in report.curves)])) - 0.03
-    floor = min(0.45, least) if town else max(least, -0.02)
-    width = max(6.0, 3.3 * len(worlds))
-    figure = new_figure(width, 3.1 * len(settings) + 0.5)
-    grid = figure.subplots(len(settings), len(worlds), squeeze=False, sharex=True, sharey=True)
-    for row, distractor in enumerate(settings):
-        for column, entities in enumerate(worlds):
-            axes = grid[row][column]
-            here = [c for c in report.curves if (c.entities, c.distractor) == (entities, distractor)]
-            if not here:
-                axes.set_visible(False)
-                continue
-            axes.set_xscale("log")
-            axes.set_xlim(low / 1.25, high * 1.25)
-            axes.set_ylim(floor, 1.02)
-            style_axes(axes)
-            if town:
-                _chance(axes)
-            for curve in here:
-                _learning_line(axes, curve, colours[curve.model], markers[curve.model], names[curve.model])
-            title = (
-                f"{entities} entities, {_distractors(distractor)}"
-                if town
-                else f"world of {entities}" * bool(report.world)
-            )
-            axes.set_title(title, fontsize=11, color=INK, loc="left")
-    for axes in grid.flat:
-        set_log_ticks(axes.xaxis, round_values(low, high), short_number)
-    for column in grid.T:  # the lowest panel of each column names its sizes
-        lowest = [axes for axes in column if axes.get_visible()][-1]
-        lowest.tick_params(labelbottom=True)
-        lowest.set_xlabel("training samples", color=INK)
-    for axes in grid[:, 0]:
-        axes.set_ylabel("test accuracy", color=INK)
-    handles = {
-        label: handle
-        for axes in grid.flat
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    shown = [names[m] for m in models]
-    look = {
-        "fontsize": 10,
-        "frameon": False,
-        "loc": "outside upper left",
-        "ncols": min(len(shown), int(width / 1.6)),
-    }
-    figure.legend([handles[name] for name in shown], shown, **look)
-    single, several = (any((len(c.seeds) > 1) == many for c in report.curves) for many in (False, True))
-    overs = dict.fromkeys(marked(c.interval_over) for c in report.curves if len(c.seeds) > 1)
-    bands = [f"95 % intervals over {'; or '.join(overs)}, dots: single seeds"] * several
-    bands += ["where there is one seed, Wilson intervals over test items only: too narrow"] * single
-    add_footnote(figure, f"Bands: {'; '.join(bands)}.")
-    save_figure(figure, path)
-
-
-def _chance(axes: Any) -> None:
-    axes.axhline(0.5, color="#888888", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
-    look = {"fontsize": 8, "color": "#777777", "ha": "right", "va": "top"}
-    axes.annotate("chance", (1, 0.5), (-2, -3), ("axes fraction", "data"), "offset points", **look)
-
-
-def _learning_line(axes: Any, curve: BootstrapCurve, colour: str, marker: str, label: str) -> None:
-    axes.fill_between(curve.sizes, curve.low, curve.high, color=colour, alpha=0.16, linewidth=0, zorder=2)
-    look = {
-        "linewidth": 1.7,
-        "markersize": 5,
-        "markeredgecolor": "white",
-        "markeredgewidth": 0.5,
-        "zorder": 4,
-    }
-    axes.plot(curve.sizes, curve.accuracy, "-", marker=marker, color=colour, label=label, **look)
-    if len(curve.seeds) > 1:
-        sizes = np.repeat(curve.sizes[:, None], len(curve.seeds), axis=1)
-        axes.plot(
-            sizes.ravel(),
-            curve.runs.ravel(),
-            "o",
-            color=colour,
-            alpha=0.3,
-            markersize=3,
-            markeredgewidth=0,
-            zorder=3,
-        )
-
-
-# One run
-
-
-def curve(metrics: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Loss and accuracy of one run, epoch by epoch, with the epoch of best validation accuracy marked.
-
-    Args:
-        metrics: rows of metrics.jsonl, with epoch, step, train_loss, train_accuracy, val_loss, val_accuracy;
-            one that is missing is a gap.
-        path: the PNG to write.
-
-    Raises:
-        ValueError: there are no rows.
-    """
-    if not metrics:
-        raise ValueError("no metrics: the run has not finished an epoch")
-
-    def column(key: str) -> np.ndarray:
-        return np.array([np.nan if row.get(key) is None else row[key] for row in metrics], dtype=float)
-
-    epoch = column("epoch")
-    validation = column("val_accuracy")
-    figure = new_figure(9.5, 3.6)
-    loss, accuracy = figure.subplots(1, 2)
-    for axes, kind in ((loss, "loss"), (accuracy, "accuracy")):
-        style_axes(axes)
-        for split, colour, words in (("train", "#8A8A8A", "training"), ("val", "#0072B2", "validation")):
-            axes.plot(
-                epoch,
-                column(f"{split}_{kind}"),
-                "-o",
-                color=colour,
-                linewidth=1.6,
-                markersize=2.5,
-                label=words,
-            )
-        axes.set_title(kind, fontsize=11, color=INK, loc="left")
-        axes.set_xlabel("epoch", color=INK)
-        axes.set_xlim(epoch[0] - 0.5, epoch[-1] + 0.5)
-        axes.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
-    accuracy.set_ylim(
-        min(0.45, np.nanmin([column("train_accuracy"), validation, [0.5] * len(epoch)]) - 0.02), 1.02
-    )
-    accuracy.axhline(0.5, color="#888888", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
-    if np.isfinite(validation).any():
-        best = int(np.nanargmax(validation))
-        for axes in (loss, accuracy):
-            axes.axvline(epoch[best], color="#D55E00", linewidth=1, linestyle=":", zorder=1)
-        accuracy.plot(
-            epoch[best],
-            validation[best],
-            "*",
-            color="#D55E00",
-            markersize=12,
-            zorder=5,
-            markeredgecolor="white",
-            label=f"best, epoch {epoch[best]:g}: {validation[best]:.3f}",
-        )
-    figure.legend(
-        *accuracy.get_legend_handles_labels(),
-        fontsize=8.5,
-        frameon=False,
-        loc="outside lower center",
-        ncols=3,
-    )
-    save_figure(figure, path)
