@@ -136,6 +136,21 @@ def test_the_lead_of_a_grid_beside_the_published_one_is_told_with_its_seeds():
     assert beside.lead_beside(few, published) == beside.lead_beside(None, published) == ""
 
 
+def test_runs_that_ended_at_chance_are_counted_by_size():
+    report = results_of({("pbn", 5): 300, ("pbn", 5, True): 300}, 2).report
+
+    def cell(distractor, size, seed, best):
+        data = {"distractor": distractor, "entities": 5}
+        run = {"model": "pbn", "data": data, "train_size": size, "seed": seed}
+        return run, {"val_accuracy": [0.5, best, 0.51]}
+
+    cells = [cell(False, 50, 0, 0.52), cell(False, 50, 1, 0.559), cell(False, 100, 0, 0.56)]
+    cells += [cell(True, 100, 1, 0.5), cell(True, 100, 2, 0.5)]  # seed 2 is in no curve
+    *_, without, with_distractor = beside.sizes_of(report, cells).splitlines()
+    assert without.startswith("| PBN | no | 5 | 2 | 50 (2), 100, 200,")
+    assert with_distractor.startswith("| PBN | yes | 5 | 2 | 50, 100 (1), 200,")
+
+
 def test_verdicts_follow_from_the_intervals():
     needs = {
         ("cnn-lstm", 5): 4000,

@@ -4,24 +4,23 @@ frequencies, growth with the data set, and the first version of the world.
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterable
 
 import numpy as np
 
 from simtown.assets.frequencies import frequencies, table
 from simtown.training.complexity import TARGETS
-from simtown.training.findings import Findings
+from simtown.training.findings import Findings, yes
 from simtown.training.results import model_order
 from tools.parts.claims import PAPER_WORLDS, UNMEASURED, fewer, grouped, growth_claims
-from tools.parts.results import LARGER, LITERAL, Results, shows_growth
+from tools.parts.results import LARGER, LITERAL, Cell, Results, shows_growth
 from tools.parts.tables import BY_CHANCE, RULE_WORDS, both_of, needs_of, ratios_of
 from tools.parts.words import NOTHING_YET, markdown, name_of, paragraphs, percent
 
 
 def pictures(results: Results) -> str:
     """Needs and ratios at 128 × 128 pixels."""
-    report = results.beside(LARGER)
-    return paragraphs(needs_and_ratios(report), lead_beside(report, results.report))
+    return paragraphs(needs_and_ratios(results, LARGER), lead_beside(results.beside(LARGER), results.report))
 
 
 def stopping(results: Results) -> str:
@@ -31,7 +30,7 @@ def stopping(results: Results) -> str:
     return paragraphs(
         figure if shows_growth(report) else "",
         taken(results),
-        needs_and_ratios(report),
+        needs_and_ratios(results, LITERAL),
         grouped(growth_claims(report)),
         both_of(report),
     )
@@ -39,29 +38,46 @@ def stopping(results: Results) -> str:
 
 def taken(results: Results) -> str:
     """How many runs of the paper's rule were trained under the other one (benchmarks/stopping.py)."""
-    cells = [json.loads(file.read_text(encoding="utf-8"))["run"] for file in results.files(LITERAL)]
-    others = sum("trained_with" in cell for cell in cells)
+    runs = [run for run, _ in results.curves(LITERAL)]
+    others = sum("trained_with" in run for run in runs)
     return (
-        f"{others} of these {len(cells)} runs were trained once for both rules, in another grid."
+        f"{others} of these {len(runs)} runs were trained once for both rules, in another grid."
         if others
         else ""
     )
 
 
-def needs_and_ratios(report: Findings | None) -> str:
+def needs_and_ratios(results: Results, name: str) -> str:
     """Which sizes of a grid beside the published one count, and two tables."""
-    return paragraphs(sizes_of(report), needs_of(report), ratios_of(report)) if report else NOTHING_YET
+    report = results.beside(name)
+    if report is None:
+        return NOTHING_YET
+    return paragraphs(sizes_of(report, results.curves(name)), needs_of(report), ratios_of(report))
 
 
-def sizes_of(report: Findings) -> str:
-    """A sentence about the sizes that are finished with all seeds, by model and world."""
-    several = len({curve.entities for curve in report.curves}) > 1
-    sizes = [
-        f"{name_of(curve.model)}{f' with {curve.entities} entities' if several else ''} "
-        + ", ".join(f"{size:,}" for size in curve.sizes)
-        for curve in report.curves
-    ]
-    return f"Training examples at which all seeds are finished: {'; '.join(sizes)}."
+def sizes_of(report: Findings, cells: Iterable[Cell]) -> str:
+    """The sizes that are finished with all seeds, and how many of their runs ended at chance."""
+    stuck = {
+        (run["model"], run["data"]["distractor"], run["data"]["entities"], run["train_size"], run["seed"])
+        for run, curve in cells
+        if max(curve["val_accuracy"]) < BY_CHANCE
+    }
+    body = []
+    for curve in report.curves:
+        world = curve.model, curve.distractor, curve.entities
+        sizes = []
+        for size in curve.sizes:
+            lost = sum((*world, size, seed) in stuck for seed in curve.seeds)
+            sizes.append(f"{size:,}" + f" ({lost})" * bool(lost))
+        name = name_of(curve.model)
+        body.append(
+            [name, yes(curve.distractor), str(curve.entities), str(len(curve.seeds)), ", ".join(sizes)]
+        )
+    words = (
+        "Training examples at which all seeds are finished. In brackets: how many runs ended at chance, "
+        f"before a validation reached {percent(BY_CHANCE)}."
+    )
+    return paragraphs(words, markdown(["model", "distractor", "entities", "seeds", "examples"], body, 5))
 
 
 def lead_beside(report: Findings | None, published: Findings | None, entities: int = 15) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from simtown.training.complexity import estimate
 from simtown.training.factors import Effect, effects
@@ -25,6 +26,8 @@ LARGER = "pictures-128"
 LITERAL = "paper-rule-64"
 #: Folder of the cells of benchmarks/presets/fixed-15.toml.
 FIXED = "fixed-15"
+#: Record and learning curve of a finished run.
+Cell = tuple[dict[str, Any], dict[str, list[float]]]
 
 
 @dataclass(frozen=True)
@@ -47,14 +50,11 @@ class Results:
         files = self.files(name)
         return read_runs(files) if files else []
 
-    def curves(self) -> Iterator[tuple[str, bool, int, dict[str, list[float]]]]:
-        """Model, whether there is a distractor, entities and learning curve of each cell of the published
-        grid.
-        """
-        for file in self.files():
+    def curves(self, name: str = "sample-complexity") -> Iterator[Cell]:
+        """The cells of the published grid, or of another by the name of its folder, with their curves."""
+        for file in self.files(name):
             cell = json.loads(file.read_text(encoding="utf-8"))
-            data = cell["run"]["data"]
-            yield cell["run"]["model"], data["distractor"], data["entities"], cell["curve"]
+            yield cell["run"], cell["curve"]
 
     @cached_property
     def report(self) -> Findings | None:

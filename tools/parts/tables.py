@@ -222,10 +222,11 @@ def both_of(report: Findings | None) -> str:
 def chance(results: Results) -> str:
     """Steps for which models answered by chance, and in how many runs they never did better."""
     left: dict[tuple[str, bool], dict[int, list[float]]] = {}  # infinity: never
-    for model, distractor, entities, curve in results.curves():
+    for run, curve in results.curves():
         validations = zip(curve["step"], curve["val_accuracy"], strict=True)
         first = next((step for step, accuracy in validations if accuracy >= BY_CHANCE), np.inf)
-        left.setdefault((model, distractor), {}).setdefault(entities, []).append(first)
+        key = run["model"], run["data"]["distractor"]
+        left.setdefault(key, {}).setdefault(run["data"]["entities"], []).append(first)
     if not left:
         return NOTHING_YET
     worlds = sorted({entities for by_world in left.values() for entities in by_world})
