@@ -511,10 +511,7 @@ def _complexity_table(rows: list[dict[str, str]]) -> Table:
             name, justify="right" if name[0].isdigit() else "left", no_wrap=no_wrap, overflow="fold"
         )
     for row in rows:
-        cells = {
-            name: cell.replace(" to ", "–").replace("> ", ">").replace("≤ ", "≤")
-            for name, cell in row.items()
-        }
+        cells = {name: cell.replace("> ", ">").replace("≤ ", "≤") for name, cell in row.items()}
         for name in names:
             if name + SMALLEST in cells:
                 samples, bracket, interval = cells[name].partition(" (")
@@ -563,7 +560,7 @@ def complexity(
         ) from None
     directory = out or inside(runs[0].parent if runs[0].is_file() else runs[0], "complexity")
     findings = report.report(runs, directory, targets=levels, replicates=replicates, seed=seed)
-    with page(110) as console:
+    with page(160) as console:
         console.print(_complexity_table(findings.table()))
     for note in findings.notes:
         say(f"Note: {note}.")
