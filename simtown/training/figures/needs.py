@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _COMPARED = 0.9
 #: Height of a censoring arrow, as a multiple of a marker's size.
 _ARROW = 2.0
-#: Panels of single models beside each other, at most.
+#: Panels of single models beside each other: about so many.
 _ACROSS = 3
 
 
@@ -96,8 +96,9 @@ def _bars(rows: Sequence[Need]) -> str:
 def _over_worlds(report: Findings, rows: Sequence[Need], style: _Style, compared: str) -> Any:
     settings, worlds = sorted({r.distractor for r in rows}), sorted({r.entities for r in rows})
     several = len(report.targets) > 1
-    across = 2 if len(style.models) == 4 else min(_ACROSS, len(style.models))
-    down = -(-len(style.models) // across)
+    count = len(style.models)
+    down = max(1 + (count > _ACROSS), round(count / _ACROSS))
+    across = -(-count // down)
     height = max(4.3, 2.35 * down + 0.3) if several else 4.3
     figure = new_figure(5.9 + 2.65 * across if several else 6.3, height * len(settings) + 0.75 * several)
     bands = figure.subfigures(len(settings), 1, squeeze=False)[:, 0]

@@ -1,4 +1,4 @@
-"""An upper line: a transformer that is told the scene, and has only the question to understand."""
+"""An upper line of accuracy: a transformer that is told the scene, and has only to understand the question."""
 
 from __future__ import annotations
 
