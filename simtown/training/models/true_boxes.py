@@ -1,4 +1,4 @@
-"""An upper line of accuracy: a transformer that is told the scene, and has only to understand the question."""
+"""An upper line of accuracy: a transformer that is told the scene and only has to understand the question."""
 
 from __future__ import annotations
 
