@@ -12,7 +12,7 @@ from simtown.assets.frequencies import frequencies, table
 from simtown.training.complexity import TARGETS
 from simtown.training.findings import Findings, yes
 from simtown.training.results import model_order
-from tools.parts.claims import PAPER_WORLDS, UNMEASURED, fewer, grouped, growth_claims
+from tools.parts.claims import PAPER_WORLDS, UNMEASURED, fewer, grouped, growth_claims, lead_claims
 from tools.parts.results import LARGER, LITERAL, Cell, Results, shows_growth
 from tools.parts.tables import BY_CHANCE, RULE_WORDS, both_of, needs_of, ratios_of
 from tools.parts.words import NOTHING_YET, markdown, name_of, paragraphs, percent
@@ -31,7 +31,7 @@ def stopping(results: Results) -> str:
         figure if shows_growth(report) else "",
         taken(results),
         needs_and_ratios(results, LITERAL),
-        grouped(growth_claims(report)),
+        grouped(lead_claims(report) + growth_claims(report)),
         both_of(report),
     )
 

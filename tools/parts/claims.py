@@ -205,14 +205,16 @@ def explanations(results: Results) -> list[Claim]:
 
 def claims(results: Results) -> list[Claim]:
     """The paper's statements, and ours about two by two, each with its verdict."""
-    statements = [fewer(results.report, d, k) for d in (False, True) for k in PAPER_WORLDS]
-    statements += [
+    distractors = [
         harder(results.report, model, k) for model in (UNSTRUCTURED, STRUCTURED) for k in PAPER_WORLDS
     ]
-    statements.append(misses(results.report))
-    statements += [adds(results.report, d) for d in (False, True)]
-    statements += [grows(results.report, d) for d in (False, True)]
-    return statements + explanations(results)
+    return [
+        *lead_claims(results.report),
+        *distractors,
+        misses(results.report),
+        *growth_claims(results.report),
+        *explanations(results),
+    ]
 
 
 def verdicts(results: Results) -> str:
@@ -220,9 +222,14 @@ def verdicts(results: Results) -> str:
     return grouped(claims(results))
 
 
+def lead_claims(report: Findings | None) -> list[Claim]:
+    """That the Place-Binder Network needs fewer examples, in each of the paper's worlds."""
+    return [fewer(report, distractor, k) for distractor in (False, True) for k in PAPER_WORLDS]
+
+
 def growth_claims(report: Findings | None) -> list[Claim]:
-    """The paper's statements about the worlds of one grid without a distractor."""
-    return [*(fewer(report, False, k) for k in PAPER_WORLDS), adds(report, False), grows(report, False)]
+    """The paper's statements about growth, as additional data and as exponents."""
+    return [claim(report, distractor) for claim in (adds, grows) for distractor in (False, True)]
 
 
 def grouped(all_claims: list[Claim]) -> str:
