@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.path import Path
 from PIL import Image
 
 from simtown.training import figures
@@ -282,6 +283,27 @@ def test_one_world_without_a_size_shows_needs_against_targets(tmp_path, monkeypa
     assert {"Net: small", "Net: large"} <= labels
     assert "too narrow" in figure.get_supxlabel()
     figures.learning(report, tmp_path / "learning.png")
+
+
+@pytest.mark.parametrize("middle", [1500, 4000, 9000])
+def test_the_words_on_the_proportional_line_cross_no_other_line(tmp_path, monkeypatch, middle):
+    halfway = {5: 3500, 15: middle, 60: 6500}
+    rng = np.random.default_rng(0)
+    runs = [
+        Run("pbn", k, False, n, s, f"{k}", rng.random(400) < 0.5 + 0.49 / (1 + (halfway[k] / n) ** 3))
+        for k in halfway
+        for n in (*SIZES, 20000)
+        for s in range(3)
+    ]
+    report = estimate(runs, targets=(0.75,), replicates=40)
+    figure = drawn(monkeypatch, figures.samples, report, tmp_path)
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    box = axes.texts[0].get_window_extent()
+    assert axes.texts[0].get_text() == "in proportion to entities"
+    words = Path([box.min, box.max])  # they rise
+    lines = [line.get_path().transformed(line.get_transform()) for line in axes.lines]
+    assert not any(words.intersects_path(line, filled=False) for line in lines)
 
 
 def test_too_narrow_bars_are_dotted(tmp_path, monkeypatch):

@@ -134,7 +134,6 @@ def _all_models(
         color=INK,
         fontsize=11,
     )
-    _proportional(axes, report.world, worlds)
     lines = [
         (model, [r for r in rows if (r.model, r.target) == (model, target)])
         for model in style.models
@@ -143,6 +142,7 @@ def _all_models(
     _side_by_side(
         axes, worlds, [(line, style.colours[model], style.markers[model]) for model, line in lines], size=8
     )
+    _proportional(axes, report.world)
     _labels(
         axes,
         [(style.names[model], line, style.colours[model], style.markers[model]) for model, line in lines],
@@ -221,9 +221,13 @@ def _frame(axes: Any, worlds: Sequence[int], style: _Style) -> None:
     set_log_ticks(axes.yaxis, round_values(style.low, style.high), short_number)
 
 
-def _proportional(axes: Any, world: str, worlds: Sequence[int]) -> None:
-    """A faint line at the foot along which samples grow as the world does, to judge slopes by."""
+def _proportional(axes: Any, world: str) -> None:
+    """A faint line at the foot along which samples grow as the world does, to judge slopes by.
+
+    Its words stand just below it, where they are farthest from what is drawn already.
+    """
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    points = _drawn(axes)
     low = bottom * 1.15
     axes.plot(
         [left, right],
@@ -235,12 +239,16 @@ def _proportional(axes: Any, world: str, worlds: Sequence[int]) -> None:
         scaley=False,
     )
     words = "in proportion to entities" if world == "entities" else "in proportion to the world"
-    # just below the line and midway between two worlds, where no bar is
-    end = min(right, left * top / low)  # where the line leaves the picture
-    stops = [left, *(world for world in worlds if world < end), end]
-    first, second = max(pairwise(stops), key=lambda pair: pair[1] / pair[0])
-    middle = float(np.sqrt(first * second))
-    y = low * middle / left / 1.1
+    slope, foot = np.log([right / left, low / bottom]) / np.log(top / bottom)  # in shares of the panel
+    end = min(1.0, (1 - foot) / slope)  # where the line leaves the panel
+    half_length, beneath = 0.17, 0.045
+    room = max(end - half_length, half_length)
+    middles = np.linspace(half_length, room, 60)
+    taken = middles[:, None] + half_length * np.linspace(-1, 1, 15)
+    taken = np.stack([taken, foot + slope * taken - beneath], axis=-1)
+    distances = np.linalg.norm(taken[:, :, None] - points, axis=-1)
+    middle = middles[np.argmax(distances.min((1, 2)))]
+    x, y = left * (right / left) ** middle, low * (right / left) ** middle / 1.1
     look = {
         "fontsize": 8,
         "color": "#888888",
@@ -250,7 +258,16 @@ def _proportional(axes: Any, world: str, worlds: Sequence[int]) -> None:
         "transform_rotates_text": True,
         "zorder": 1,
     }
-    axes.text(middle, y, words, rotation=float(np.degrees(np.arctan2(y, middle))), **look)
+    axes.text(x, y, words, rotation=float(np.degrees(np.arctan2(y, x))), **look)
+
+
+def _drawn(axes: Any) -> Any:
+    """(n, 2) points along all lines of a panel, in shares of its width and height."""
+    to_shares = axes.transData - axes.transAxes
+    shares = [to_shares.transform(line.get_xydata()) for line in axes.lines]
+    steps = np.linspace(0, 1, 50)[:, None]
+    pieces = [start + steps * (stop - start) for line in shares for start, stop in pairwise(line)]
+    return np.concatenate([*shares, *pieces])
 
 
 def _side_by_side(
