@@ -279,11 +279,21 @@ def test_near_copies_of_training_scenes_are_found(clean, copy):
     assert finding.details["first"] == [[5 + i, 810 + i] for i in range(4)]
 
 
-def test_scenes_are_near_by_chance_as_often_as_expected(tmp_path):
-    """In a world of two kinds many scenes are near another; the expected number is true within SAFETY, so
-    none warns.
+@pytest.mark.parametrize(
+    ("world", "radius"),
+    [
+        ({"entities": 2}, 0.025),
+        ({"entities": 2, "relations": RELATION_NAMES}, 0.025),
+        ({"entities": 3, "distractor": True}, 0.05),
+    ],
+)
+def test_scenes_are_near_by_chance_as_often_as_expected(world, radius, tmp_path, monkeypatch):
+    """In a world of few kinds many scenes are near another; the expected number is true within SAFETY, so
+    none warns, however much vehicles depend on each other.
     """
-    generate(Settings(entities=2, n=12_000, val=0, test=0, width=32, height=32), tmp_path / "town", workers=1)
+    for module in (scenes, near):
+        monkeypatch.setattr(module, "RADII", np.array([radius / 2, radius]))
+    generate(Settings(n=12_000, val=0, test=0, width=32, height=32, **world), tmp_path / "town", workers=1)
     with survey.surveyed(open_dataset(tmp_path / "town"), Processes(), ignore) as seen:
         (finding,) = (
             f
