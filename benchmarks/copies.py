@@ -1,4 +1,4 @@
-"""Promises of simtown audit: chance gives what it says, and pictures are known again in disguise, but no others.
+"""Promises of simtown audit: chance gives what it says, and a disguised picture is known again, but no other.
 
     python benchmarks/copies.py
 

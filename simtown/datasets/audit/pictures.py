@@ -3,11 +3,11 @@ lossy format.
 
 The fingerprint of a picture is its mean brightness in SIDE × SIDE cells, less their mean and over their
 standard deviation. Two pictures are the same if their fingerprints differ by less than SAME (root mean
-square: a correlation of 1 - SAME² / 2 = 0.995), and nowhere by PEAK. Noise, another brightness or a JPEG of
-quality 90 change a picture by 0.02 to 0.12, and its most changed cell by 0.07 to 0.3 (half of them below
-0.12): a little everywhere. In dense fog nothing but two vehicles is seen, so other scenes may come as near as
-0.06; but what has moved changes a few cells much: among 60,000 ordinary examples of 32 × 32 pixels with five
-kinds of vehicles by 0.29 at least, by 0.24 if all of them stand in fog.
+square: a correlation of 1 - SAME² / 2 = 0.995), and nowhere by PEAK. Noise, another brightness or a JPEG
+change a picture a little everywhere. In dense fog nothing but two vehicles is seen, so pictures of other
+scenes may come as near as 0.05; but what has moved changes a few cells much: among 60,000 ordinary examples
+of 32 × 32 pixels with five kinds of vehicles by 0.29 at least, by 0.24 if all of them stand in fog.
+benchmarks/copies.py measures how many disguised pictures are found.
 
 All pictures are compared with all, or, of a split of more, with REFERENCES of it. What is kept of each is
 where it lies along the directions in which pictures differ most; those that lie within REACH of each other
@@ -39,9 +39,8 @@ _FLOOR = 2.0
 #: Directions of greatest variation that pictures are placed by, pictures they are learned from, and in how
 #: many places those lie.
 _DIRECTIONS, _LEARNED_FROM, _PLACES = 16, 1_000, 20
-#: Distance in these directions within which two pictures are candidates, and candidates of each. Of 4,000
-#: pictures of 64 × 32 pixels none moved that far by another brightness, gamma, noise or JPEG if it stayed the
-#: same by SAME and PEAK.
+#: Distance in these directions within which two pictures are candidates, and candidates of each. No disguised
+#: picture of benchmarks/copies.py moved that far if it stayed the same by SAME and PEAK.
 REACH, _CANDIDATES = 0.8, 4
 #: Pictures of a split that every picture is compared with at most, at equal distances over the split: how
 #: long it takes to find candidates grows with their number. Equal pictures are found among all.
