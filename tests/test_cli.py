@@ -255,6 +255,13 @@ def test_all_means_all(here, cli):
     assert s.weathers == WEATHERS
 
 
+@pytest.mark.parametrize("relations", ["left of,right of", "left of,behind"])
+@pytest.mark.parametrize("distractor", [False, True])
+def test_generate_says_that_words_hint_at_depth_beside_a_distractor(relations, distractor, here, cli):
+    outcome = cli("generate", *SMALL, "--relations", relations, *["--distractor"] * distractor).succeeds()
+    assert ("note: beside a distractor" in outcome.err) == (distractor and "behind" in relations)
+
+
 # preview
 
 

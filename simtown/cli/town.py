@@ -207,6 +207,11 @@ def generate(
     target = default_name(settings) if out is None else out
     store = store_of(target)
     settings.check()
+    if settings.hints_at_depth:
+        complain(
+            "note: beside a distractor, the words alone answer about 6 of 10 questions about near and far, "
+            "since longer vehicles stand behind more often; left and right are fair"
+        )
     team = PoolSettings(engine, address, workers)
     cost = costs.of_generate(settings, _sizes(store), device)
     directory = store.path if isinstance(store, DirectoryStore) else None

@@ -16,7 +16,7 @@ from simtown.assets.catalogue import ENTITIES, SIZES, VERSION
 from simtown.assets.frequencies import frequencies
 from simtown.core.streams import Stream
 from simtown.language.questions import STYLES
-from simtown.language.relations import DEFAULT_RELATIONS, relation_numbers
+from simtown.language.relations import DEFAULT_RELATIONS, RADIAL, RELATIONS, relation_numbers
 from simtown.language.sampler import Recipe, draw_entities
 from simtown.render.frames import check_size
 from simtown.scenes.paint import CHOICES, paint_frequencies
@@ -329,6 +329,15 @@ class Settings:
     def vehicles(self) -> int:
         """Vehicle slots in a scene."""
         return 3 if self.distractor else 2
+
+    @property
+    def hints_at_depth(self) -> bool:
+        """Whether the words of a question about near and far hint at its answer: they do beside a distractor.
+
+        Three long vehicles may fit the street one way only, so near and far are exchanged for two of them.
+        """
+        axes = {RELATIONS[number].axis for number in relation_numbers(self.relations)}
+        return self.distractor and RADIAL in axes
 
 
 @lru_cache(maxsize=64)

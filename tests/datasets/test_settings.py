@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import chi2_contingency
 
 from simtown.cli.town import default_name
 from simtown.core.runs import changed_settings
@@ -12,6 +13,8 @@ from simtown.datasets.job import generate
 from simtown.datasets.reader import open_dataset
 from simtown.datasets.settings import Settings, SettingsError, in_words
 from simtown.datasets.verify import verify
+from simtown.language.relations import LATERAL, RADIAL, RELATION_NAMES, RELATIONS
+from simtown.language.sampler import sample
 
 OTHER = {
     "entities": 61, "n": 100, "val": 2, "test": 4, "width": 64, "height": 32, "seed": -7, "distractor": True,
@@ -170,3 +173,19 @@ def test_a_number_of_examples_a_shard_that_was_given_is_kept():
     for settings in (Settings(shard=6), Settings(shard=6, width=1024, height=1024, n=10_000_000)):
         assert settings.shard_size == 6
         assert settings.resolved()["shard"] == 6
+
+
+@pytest.mark.parametrize("distractor", [False, True])
+def test_words_hint_at_answers_only_where_settings_say_so(distractor):
+    settings = Settings(entities=3, distractor=distractor, relations=RELATION_NAMES)
+    n = np.arange(12_000)
+    examples = sample(settings.recipe("train"), n)
+    kinds = examples.scene.entity
+    question = 3 * kinds[n, examples.subject] + kinds[n, examples.object]
+    axis = np.array([r.axis for r in RELATIONS])[examples.relation]
+    opposite = np.array([r.sign for r in RELATIONS])[examples.relation] < 0
+    table = np.zeros((2, 9, 2))
+    np.add.at(table, (axis, question, (examples.answer != opposite).astype(int)), 1)
+    p = [chi2_contingency(part[part.sum(axis=1) > 0]).pvalue for part in table]
+    assert p[LATERAL] > 0.001
+    assert (p[RADIAL] < 1e-9) == settings.hints_at_depth == distractor
