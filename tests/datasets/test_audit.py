@@ -484,6 +484,20 @@ def test_a_picture_under_another_scene_is_found(change, clean, copy):
     assert "first: test 17 shows the picture of train 804" in finding.figure
 
 
+@pytest.mark.parametrize(
+    ("noise", "moved", "repeated"), [(0, 0.05, 0), (0, 0.3, 1), (3, 0.3, 0), (3, 0.6, 1)]
+)
+def test_a_scene_a_step_away_is_another_if_its_picture_is_equal(noise, moved, repeated, clean, copy):
+    changed = copy(clean)
+    with h5py.File(clean / "train-00001.h5") as train, h5py.File(changed / "test-00000.h5", "r+") as test:
+        picture = train["images"][4] + np.random.default_rng(0).normal(0, noise, train["images"][4].shape)
+        test["images"][17] = np.clip(np.rint(picture), 0, 255)
+        test["scene/entity"][17] = train["scene/entity"][4]
+        test["scene/pose"][17] = train["scene/pose"][4] + [moved, 0, 0]
+    (finding,) = (f for f in run.audit(open_dataset(seal(changed))) if f.check == "repeated pictures")
+    assert finding.details["repeated"] == repeated
+
+
 def test_ordinary_pictures_are_far_from_being_the_same(tmp_path):
     """Even in a foggy, small world: any two that are near on the whole differ much in some cell."""
     generate(

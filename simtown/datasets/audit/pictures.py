@@ -32,8 +32,9 @@ from simtown.datasets.reader import Dataset
 #: Cells along each side of a fingerprint, and the differences from which two pictures are different: of all
 #: cells, and of any one.
 SIDE, SAME, PEAK = 16, 0.1, 0.23
-#: Metres from which on two scenes are different.
-DIFFERENT = 0.1
+#: Metres from which on scenes are different whose pictures are equal, and whose pictures are the same but not
+#: equal: in fog and a small picture a step of 15 cm changes no more than a disguise does.
+DIFFERENT, DIFFERENT_IN_DISGUISE = 0.1, 0.5
 #: Added to a picture's standard deviation (of 255): one of a single colour has none.
 _FLOOR = 2.0
 #: Directions of greatest variation that pictures are placed by, pictures they are learned from, and in how
@@ -132,8 +133,9 @@ def same_pictures(
         home[np.sort(first)], references[np.unique(references["hash"], return_index=True)[1]], dataset, rows
     )
     different = [
-        pairs[_of_different_scenes(dataset, rows, pairs)]
-        for part in (equal, *nearly)
+        pairs[_of_different_scenes(dataset, rows, pairs, metres)]
+        for parts, metres in (([equal], DIFFERENT), (nearly, DIFFERENT_IN_DISGUISE))
+        for part in parts
         for pairs in _batches(part)
     ]
     report(len(home))
@@ -166,10 +168,10 @@ def _batches(pairs: np.ndarray) -> Iterator[np.ndarray]:
     return (pairs[begin : begin + _PAIRS] for begin in range(0, len(pairs), _PAIRS))
 
 
-def _of_different_scenes(dataset: Dataset, rows: DatasetRows, pairs: np.ndarray) -> np.ndarray:
-    """(k,) bool: whether the scenes of a pair of rows are different."""
+def _of_different_scenes(dataset: Dataset, rows: DatasetRows, pairs: np.ndarray, metres: float) -> np.ndarray:
+    """(k,) bool: whether the scenes of a pair of rows are more than so many metres from each other."""
     points, other_points = (scene_points(rows.columns(dataset, SCENE, column)) for column in pairs.T)
-    different: np.ndarray = np.abs(points - other_points).max(axis=1) > DIFFERENT
+    different: np.ndarray = np.abs(points - other_points).max(axis=1) > metres
     return different
 
 
