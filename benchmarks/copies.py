@@ -10,9 +10,10 @@ audit's fingerprint. `found` is the share that it calls the same; `moved` is how
 moved along the directions in which candidates are sought, which must be less than pictures.REACH
 (results/disguised.csv).
 
-Other pictures: pairs of different scenes whose fingerprints differ by less than pictures.SAME. What tells
-them apart is the cell that changes most; `change` is how much it does in the pair where it does least, which
-must be more than pictures.PEAK (results/alike.csv).
+Other pictures: pairs of different scenes whose fingerprints differ by less than pictures.SAME, by how far
+the scenes are from each other. What tells them apart is the cell that changes most; `change` is how much it
+does in the pair where it does least, which must be more than pictures.PEAK where scenes are as far apart as
+pictures.DIFFERENT_IN_DISGUISE (results/alike.csv).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,7 @@ import cv2
 import numpy as np
 from machine import Rows, machine
 
-from simtown.datasets.audit import near, pictures, run
+from simtown.datasets.audit import near, pictures, run, scenes
 from simtown.datasets.audit.rows import DatasetRows
 from simtown.datasets.job import generate
 from simtown.datasets.reader import Dataset, open_dataset
@@ -73,10 +75,8 @@ DISGUISES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 def near_scenes(n: int, folder: Path) -> Iterator[dict[str, object]]:
     """By world and radius: pairs of near scenes, and as many as chance gives."""
-    for world, settings in WORLDS.items():
-        place = folder / directory(world)
-        generate(Settings(n=n, val=0, test=0, width=32, height=32, **settings), place, workers=1)
-        findings = run.audit(open_dataset(place))
+    for world in WORLDS:
+        findings = run.audit(made(world, n, folder))
         (finding,) = (f for f in findings if f.check == "nearly repeated scenes")
         counted = (finding.details[name] for name in ("radii_m", "pairs", "expected"))
         for radius, pairs, most in zip(*counted, strict=True):
@@ -115,21 +115,40 @@ def disguised(n: int, folder: Path) -> Iterator[dict[str, object]]:
             }
 
 
-def alike(folder: Path) -> Iterator[dict[str, object]]:
-    """By world: pairs of pictures of different scenes that are as near as a disguise."""
+def alike(n: int, folder: Path) -> Iterator[dict[str, object]]:
+    """By world and distance: pairs of pictures of different scenes that are as near as a disguise."""
     for world in ("5 kinds", "5 kinds, fog"):
-        prints = prints_of(open_dataset(folder / directory(world)))
-        squares, pairs, change = np.square(prints).mean(axis=1), 0, np.inf
-        for i in range(0, len(prints), 500):
+        data = made(world, n, folder)
+        prints, rows = prints_of(data), DatasetRows.of(data)
+        points = scenes.scene_points(rows.columns(data, scenes.SCENE, np.arange(n)))
+        squares, found = np.square(prints).mean(axis=1), []
+        for i in range(0, n, 500):
             block = prints[i : i + 500]
             distance = squares[i : i + 500, None] + squares[i:] - 2 * block @ prints[i:].T / block.shape[1]
-            first, second = np.nonzero(distance < 1.1 * pictures.SAME**2)
-            first, second = first[first < second], second[first < second]
+            pairs = np.argwhere(distance < 1.1 * pictures.SAME**2)
+            first, second = pairs[pairs[:, 0] < pairs[:, 1]].T
             changes = block[first] - prints[i + second]
-            near_ones = np.square(changes).mean(axis=1) < pictures.SAME**2
-            pairs += int(near_ones.sum())
-            change = min(change, float(np.abs(changes[near_ones]).max(axis=1).min(initial=np.inf)))
-        yield {"world": world, "pictures": len(prints), "pairs": pairs, "change": round(change, 3)}
+            apart = np.abs(points[i + first] - points[i + second]).max(axis=1)
+            same = np.square(changes).mean(axis=1) < pictures.SAME**2
+            found.append(np.stack([apart, np.abs(changes).max(axis=1)])[:, same])
+        apart, change = np.concatenate(found, axis=1)
+        for least, most in pairwise((0.0, pictures.DIFFERENT, pictures.DIFFERENT_IN_DISGUISE, np.inf)):
+            these = change[(apart >= least) & (apart < most)]
+            yield {
+                "world": world,
+                "pictures": n,
+                "apart_m": least,
+                "less_than_m": most,
+                "pairs": len(these),
+                "change": round(float(these.min(initial=np.inf)), 3),
+            }
+
+
+def made(world: str, n: int, folder: Path) -> Dataset:
+    """A data set of small pictures, made at its first use."""
+    place = folder / world.replace(",", "").replace(" ", "-")
+    generate(Settings(n=n, val=0, test=0, width=32, height=32, **WORLDS[world]), place, workers=1)
+    return open_dataset(place)
 
 
 def prints_of(data: Dataset) -> np.ndarray:
@@ -142,10 +161,6 @@ def cells(picture: np.ndarray) -> np.ndarray:
     """(cells,) uint8, as of :func:`pictures.cell_brightness`."""
     grey, side = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY), pictures.SIDE
     return cv2.resize(grey, (side, side), interpolation=cv2.INTER_AREA).ravel()
-
-
-def directory(world: str) -> str:
-    return world.replace(",", "").replace(" ", "-")
 
 
 def main() -> None:
@@ -161,7 +176,7 @@ def main() -> None:
         for file, rows in (
             ("near.csv", near_scenes(args.n, folder)),
             ("disguised.csv", disguised(args.pictures, folder)),
-            ("alike.csv", alike(folder)),
+            ("alike.csv", alike(args.n, folder)),
         ):
             with Rows(RESULTS / file, where) as table:
                 for row in rows:
