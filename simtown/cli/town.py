@@ -209,8 +209,8 @@ def generate(
     settings.check()
     if settings.hints_at_depth:
         complain(
-            "note: beside a distractor, the words alone answer about 6 of 10 questions about near and far, "
-            "since longer vehicles stand behind more often; left and right are fair"
+            "note: beside a distractor, the words alone answer 6 of 10 questions about near and far (chance: "
+            "5), since longer vehicles stand behind more often; left and right are fair"
         )
     team = PoolSettings(engine, address, workers)
     cost = costs.of_generate(settings, _sizes(store), device)
