@@ -25,7 +25,7 @@ WIDE = 0.1
 #: How many times oftener than independent vehicles whole scenes were near, at most: three kinds with a
 #: distractor. Counts as one more scene, for samples in which few are near.
 MOST_DEPENDENT = 13.0
-#: The check allows for so many times the expected number. True numbers were 0.87 to 1.03 times.
+#: The check allows for so many times the expected number. At 2.5 cm true numbers were 0.87 to 1.03 times.
 SAFETY = 1.5
 
 
