@@ -19,7 +19,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.parts import PARTS
+from tools.parts import PARTS, conditions
 from tools.parts.results import Results
 
 ROOT = Path(__file__).parents[1]
@@ -89,6 +89,7 @@ def main(words: list[str]) -> int:
                 page.write_text(new, encoding="utf-8")
     if not options.check:
         results.draw(FIGURES)
+        conditions.draw(results, FIGURES)
     print(
         f"{'stale' if options.check else 'changed'}: {', '.join(stale)}"
         if stale

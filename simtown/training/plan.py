@@ -210,15 +210,20 @@ def _parts(
             (record.listed(_TABLE, 1_000), grids, "grid"),
         ):
             kind(part, key)
-        unknown = [
-            *content,
-            *(f"data.{k}" for k in set(data) - _DATA),
-            *(f"fit.{k}" for k in set(fit) - _FIT),
-        ]
-        unknown += [f"grid.{k}" for grid in grids for k in set(grid) - set(_AXES)]
-        if unknown or not grids:
-            what = "no [[grid]]" if not unknown else f"unknown keys: {record.cut(', '.join(sorted(unknown)))}"
-            raise SettingsError(f"{preset} has {what}")
+        if content:
+            raise SettingsError(f"{preset} has unknown keys: {record.cut(', '.join(sorted(content)))}")
+        for key, part, known in (
+            ("data", data, _DATA),
+            ("fit", fit, _FIT),
+            *(("grid", grid, set(_AXES)) for grid in grids),
+        ):
+            if unknown := sorted(f"{key}.{name}" for name in set(part) - known):
+                raise SettingsError(
+                    f"{preset} has unknown keys: {record.cut(', '.join(unknown))}; {key} takes "
+                    f"{', '.join(sorted(known))}"
+                )
+        if not grids:
+            raise SettingsError(f"{preset} has no [[grid]]")
         for key, value in fit.items():
             usual = getattr(FitSettings("", 2), key)
             if type(value) is not type(usual) and not (isinstance(usual, float) and type(value) is int):

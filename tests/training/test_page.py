@@ -18,16 +18,17 @@ from simtown.training.complexity import estimate
 from simtown.training.results import Run, whole
 from simtown.training.settings import FitSettings
 from tools import pages
-from tools.parts import beside, claims, tables
+from tools.parts import beside, claims, conditions, tables
 from tools.parts.claims import FAILS, HOLDS, UNDECIDED, UNMEASURED
-from tools.parts.results import Results
+from tools.parts.results import PUBLISHED, Results
+from tools.parts.words import NOTHING_YET
 
 SIZES = (50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000)
 
 
-def results_of(needs, seeds, noise=0.03):
-    """Results with runs of the given needs at 90 %, by (model, entities[, True with a distractor]); a seed
-    moves them by `noise`.
+def runs_of(needs, seeds, noise=0.03):
+    """Runs of the given needs at 90 %, by (model, entities[, True with a distractor]); a seed moves them by
+    `noise`.
     """
     runs = []
     for ((model, entities, *distractor), need), n, seed in product(needs.items(), SIZES, range(seeds)):
@@ -49,8 +50,13 @@ def results_of(needs, seeds, noise=0.03):
                 accuracy,
             )
         )
+    return runs
+
+
+def results_of(needs, seeds, noise=0.03):
+    """Results of such runs alone."""
     results = Results(pages.RESULTS / "nothing")
-    results.__dict__["report"] = estimate(runs, replicates=60)
+    results.__dict__["report"] = estimate(runs_of(needs, seeds, noise), replicates=60)
     return results
 
 
@@ -316,22 +322,47 @@ def test_real_and_simulated_replays_are_told_apart(tmp_path):
     assert "in 50 % of the time" in measured
 
 
-def test_the_skew_is_a_line_a_condition(tmp_path):
-    head = (
-        "model,entities,rule,samples,samples_state,low,low_state,high,high_state,"
-        "seeds_fewest,smallest,largest\n"
-    )
-    lines = "uniform,5,isotonic,300,exact,250,exact,410,exact,3,20,700\n"
-    lines += "uniform,15,isotonic,,right-censored,600,exact,,right-censored,3,20,700\n"
-    slopes = (
-        "model,rule,value,low,high,reason,verdict\nZipf 1,isotonic,1.2,1,1.5,,\nZipf 1 - "
-        "uniform,isotonic,0.3,0.1,0.5,,decided\n"
-    )
-    (tmp_path / "skew-complexity.csv").write_text(head + lines + lines.replace("uniform", "Zipf 1"))
-    (tmp_path / "skew-complexity-exponents.csv").write_text(slopes)
-    table = beside.skew(Results(tmp_path))
-    assert "| uniform | 300 (250 to 410), 3 seeds | > 700 (600 to > 700), 3 seeds | – | – |" in table
-    assert "> 700), 3 seeds | 1.20 (1.00 to 1.50) | 0.30 (0.10 to 0.50), decided |" in table
+def test_a_condition_is_a_line_beside_the_published_grid(monkeypatch, tmp_path):
+    needs = {
+        PUBLISHED: {("pbn", 5): 200, ("pbn", 31): 1000, ("pbn", 31, True): 9000, ("cnn-lstm", 5): 5000},
+        "skew/uniform": {("pbn", 5): 200, ("pbn", 31): 1000},
+        "skew/zipf-2": {("pbn", 5): 400, ("pbn", 31): 8000},
+    }
+    # the published grid has five seeds, of which the first three are compared
+    cells = {folder: runs_of(its, 5 if folder == PUBLISHED else 3) for folder, its in needs.items()}
+    monkeypatch.setattr(Results, "runs", lambda self, folder=PUBLISHED: cells.get(folder, []))
+    results = Results(tmp_path)
+    picture, *_, uniform, published, zipf = conditions.skew(results).splitlines()
+    assert "gallery/skew.png" in picture
+    assert uniform.startswith("| Uniform |")
+    assert uniform.endswith("| – |")
+    assert "; 1 (" in published
+    assert "9,000" not in published
+    assert "5 seeds" not in published
+    few, many, _, difference = [cell.strip() for cell in zipf.split("|")[2:-1]]
+    assert 1.8 < float(few.split("; ")[1].split()[0]) < 2.2
+    assert 7 < float(many.split("; ")[1].split()[0]) < 9
+    assert abs(float(difference.split()[0]) - np.log(4) / np.log(31 / 5)) < 0.1
+    assert difference.endswith(", decided")
+
+
+def test_one_condition_alone_is_no_comparison(monkeypatch, tmp_path):
+    cells = {PUBLISHED: runs_of({("pbn", 5): 200}, 3)}
+    monkeypatch.setattr(Results, "runs", lambda self, folder=PUBLISHED: cells.get(folder, []))
+    assert conditions.shown(Results(tmp_path)) == NOTHING_YET
+
+
+def test_a_figure_of_conditions_needs_two_worlds(monkeypatch, tmp_path):
+    few = runs_of({("cnn-lstm", 5): 5000}, 3)
+    cells = {PUBLISHED: few, "conditions/phrasing-varied": few}
+    monkeypatch.setattr(Results, "runs", lambda self, folder=PUBLISHED: cells.get(folder, []))
+    results = Results(tmp_path)
+    assert conditions.worded(results).startswith("| questions | 5 entities |")
+    conditions.draw(results, tmp_path)
+    assert not list(tmp_path.iterdir())
+    cells |= {folder: few + runs_of({("cnn-lstm", 15): 15000}, 3) for folder in cells}
+    conditions.draw(results, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["worded.png"]
 
 
 # What the page says of the code

@@ -193,7 +193,7 @@ def test_choices_of_fit_and_names_of_cells(plan):
         ("patience = 3", 'patience = "ten"', ["fit.patience", "ten"]),
         ("min_steps = 400", "min_steps = 4.5", ["fit.min_steps", "4.5"]),
         ("[data]", "[data]\nn = 100", ["data.n"]),
-        ("[data]", "[data]\ncolour = 1", ["data.colour"]),
+        ("[data]", "[data]\nweather = 1", ["data.weather", "data takes frequencies", "weathers"]),
         ("[fit]", "[fits]", ["fits"]),
         ("version = 1", 'version = 1\nsame_data = "no"', ["same_data", "true or false", "'no'"]),
         ("version = 1", "version = 1\nsame_world = 1", ["same_world", "true or false", "not 1"]),

@@ -5,7 +5,7 @@ All but `readme` and `growth` are of docs/reproduce/sample-complexity.md or accu
 
 from collections.abc import Callable
 
-from tools.parts import beside, claims, tables
+from tools.parts import beside, claims, conditions, tables
 from tools.parts.results import Results
 
 PARTS: dict[str, Callable[[Results], str]] = {
@@ -14,7 +14,8 @@ PARTS: dict[str, Callable[[Results], str]] = {
         *(claims.figure, claims.verdicts, claims.readme),
         *(tables.progress, tables.needs, tables.ratios, tables.additional, tables.exponents, tables.factors),
         *(tables.accuracies, tables.both, tables.chance),
-        *(beside.stopping, beside.pictures, beside.placement, beside.search, beside.shares, beside.skew),
+        *(beside.stopping, beside.pictures, beside.placement, beside.search, beside.shares),
+        *(conditions.skew, conditions.shown, conditions.worded),
         *(beside.growth, beside.version1),
     )
 }

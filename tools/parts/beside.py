@@ -1,5 +1,5 @@
-"""What was measured beside the published grid: other grids, the placement of sizes, the search, the world's
-frequencies, growth with the data set, and the first version of the world.
+"""What was measured beside the published grid: other grids, the placement of sizes, the search, growth with
+the data set, and the first version of the world; and the world's frequencies.
 """
 
 from __future__ import annotations
@@ -198,45 +198,6 @@ def absent(subject: np.ndarray, obj: np.ndarray) -> float:
     return float((scene * (1 - named) / (1 - named / 2)).sum())
 
 
-def skew(results: Results) -> str:
-    """What the skew of the frequencies does to the need of the Place-Binder Network
-    (benchmarks/conditions.py).
-    """
-    rows = [row for row in results.csv("skew-complexity.csv") if row["rule"] == "isotonic"]
-    if not rows:
-        return NOTHING_YET
-    worlds = sorted({int(row["entities"]) for row in rows})
-    needed = {
-        (row["model"], int(row["entities"])): f"{need_words(row)}, {row['seeds_fewest']} seeds"
-        for row in rows
-    }
-    slopes = {
-        row["model"]: row for row in results.csv("skew-complexity-exponents.csv") if row["rule"] == "isotonic"
-    }
-    body = []
-    for name in dict.fromkeys(row["model"] for row in rows):
-        cells = [needed.get((name, entities), "–") for entities in worlds]
-        others = [row for model, row in slopes.items() if model.startswith(f"{name} - ")]
-        body.append(
-            [
-                name,
-                *cells,
-                slope_words(slopes.get(name)),
-                *(", ".join(filter(None, (slope_words(row), row["verdict"]))) for row in others),
-            ]
-        )
-    body = [[*line, "–"][: len(worlds) + 3] for line in body]
-    head = [
-        "frequencies",
-        *(f"{entities} entities" for entities in worlds),
-        "exponent",
-        "less the first line's",
-    ]
-    return paragraphs(
-        "![Samples needed under other frequencies](../gallery/skew.png)", markdown(head, body, 1)
-    )
-
-
 def need_words(row: dict[str, str]) -> str:
     """A need in a line of a table that `simtown complexity` wrote, with its interval unless the rule is the
     paper's.
@@ -251,16 +212,6 @@ def need_words(row: dict[str, str]) -> str:
 
     point, low, high = words("samples"), words("low"), words("high")
     return point if row["rule"] == "smallest" or point == low == high else f"{point} ({low} to {high})"
-
-
-def slope_words(row: dict[str, str] | None) -> str:
-    """An exponent in a line of a table that `simtown complexity` wrote."""
-    if row is None or row["reason"] or not row["value"]:
-        return "–"
-    has_interval = row["low"] and row["high"]
-    return f"{float(row['value']):.2f}" + (
-        f" ({float(row['low']):.2f} to {float(row['high']):.2f})" if has_interval else ""
-    )
 
 
 def growth(results: Results) -> str:

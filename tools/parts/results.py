@@ -20,6 +20,8 @@ from simtown.training.results import Run, read_runs, whole
 
 #: The two models of the paper.
 STRUCTURED, UNSTRUCTURED = "pbn", "cnn-lstm"
+#: Folder of the published grid's cells.
+PUBLISHED = "sample-complexity"
 #: Folder of the cells of benchmarks/presets/pictures-128.toml.
 LARGER = "pictures-128"
 #: Folder of the cells of benchmarks/presets/paper-rule-64.toml.
@@ -40,17 +42,17 @@ class Results:
 
     folder: Path
 
-    def files(self, name: str = "sample-complexity") -> list[Path]:
+    def files(self, name: str = PUBLISHED) -> list[Path]:
         """The files of the published grid's cells, or of another's by the name of its folder."""
         # not below: a folder of fixed sizes may lie there
         return sorted((self.folder / name).glob("*.json"))
 
-    def runs(self, name: str = "sample-complexity") -> list[Run]:
+    def runs(self, name: str = PUBLISHED) -> list[Run]:
         """The cells of the published grid, or of another by the name of its folder."""
         files = self.files(name)
         return read_runs(files) if files else []
 
-    def curves(self, name: str = "sample-complexity") -> Iterator[Cell]:
+    def curves(self, name: str = PUBLISHED) -> Iterator[Cell]:
         """The cells of the published grid, or of another by the name of its folder, with their curves."""
         for file in self.files(name):
             cell = json.loads(file.read_text(encoding="utf-8"))
