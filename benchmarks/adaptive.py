@@ -35,7 +35,7 @@ from simtown.training.schedule import Schedule
 from simtown.training.settings import FitSettings
 
 RESULT = Path(__file__).parent / "results" / "adaptive.csv"
-#: Worlds in the order in which the published grid visits them; others follow by size.
+#: Worlds in the order in which the main grid visits them; others follow by size.
 ORDER = (15, 31, 5, 60, 102)
 #: Sizes of the preset "paper": a fixed grid as coarse as that.
 PAPER = (250, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 40_000, 60_000)

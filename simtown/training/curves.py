@@ -34,7 +34,7 @@ def isotonic(sizes: np.ndarray, accuracy: np.ndarray, weight: np.ndarray, target
 
     It is joined by a cubic in log n that never falls either (PCHIP).
 
-    Straight lines would cut the corner where a curve bends towards its ceiling: they find needs 1 to 7 % too
+    Straight lines would cut the corner where a curve bends towards its ceiling: they find needs 2 to 7 % too
     large.
     """
     fit = isotonic_fit(accuracy, weight)

@@ -185,7 +185,8 @@ class Ratio:
             point = f"< {_number(self.at_most)}"
         else:
             point = "unknown"
-        return f"{point}{_range(self.low if self.low > 0 else -np.inf, self.high, _number)}"
+        known = _range(self.low if self.low > 0 else -np.inf, self.high, _number)
+        return point + (known or " (interval unknown)" * (self.at_least == self.at_most))
 
 
 @dataclass(frozen=True)

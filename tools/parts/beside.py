@@ -1,4 +1,4 @@
-"""What was measured beside the published grid: other grids, the placement of sizes, the search, growth with
+"""What was measured beside the main grid: other grids, the placement of sizes, the search, growth with
 the data set, and the first version of the world; and the world's frequencies.
 """
 
@@ -12,7 +12,7 @@ from simtown.assets.frequencies import frequencies, table
 from simtown.training.complexity import TARGETS
 from simtown.training.findings import Findings, yes
 from simtown.training.results import model_order
-from tools.parts.claims import PAPER_WORLDS, UNMEASURED, fewer, grouped, growth_claims, lead_claims
+from tools.parts.claims import PAPER_WORLDS, UNMEASURED, grouped, growth_claims, lead, lead_claims
 from tools.parts.results import LARGER, LITERAL, Cell, Results, shows_growth
 from tools.parts.tables import BY_CHANCE, RULE_WORDS, both_of, needs_of, ratios_of
 from tools.parts.words import NOTHING_YET, markdown, name_of, paragraphs, percent
@@ -81,15 +81,15 @@ def sizes_of(report: Findings, cells: Iterable[Cell]) -> str:
 
 
 def lead_beside(report: Findings | None, published: Findings | None, entities: int = 15) -> str:
-    """The lead of the Place-Binder Network in one world, beside that in the published grid; nothing if one of
+    """The lead of the Place-Binder Network in one world, beside that in the main grid; nothing if one of
     the two is unknown.
     """
-    here, there = (fewer(findings, False, entities) for findings in (report, published))
+    here, there = (lead(findings, False, entities) for findings in (report, published))
     if UNMEASURED in (here.verdict, there.verdict):
         return ""
     return (
-        f"The PBN needs {here.figure} examples than the CNN-LSTM for 90 % ({here.seeds} seeds); in the "
-        f"published grid {there.figure} ({there.seeds} seeds)."
+        f"For 90 %, the CNN-LSTM needs {here.figure} examples as the PBN ({here.seeds} seeds); in the main "
+        f"grid {there.figure} ({there.seeds} seeds)."
     )
 
 
@@ -169,14 +169,20 @@ def shares(results: Results) -> str:
     body = []
     for k in PAPER_WORLDS:
         subject, obj = frequencies("vg", k)
+        drawn = different(subject, obj)
         two = ranked[:k] / ranked[:k].sum(axis=0)
-        tops = [subject.max(), two[0, 0], obj.max(), two[0, 1]]
+        tops = [
+            *(subject.max(), drawn.sum(axis=1).max(), two[0, 0]),
+            *(obj.max(), drawn.sum(axis=0).max(), two[0, 1]),
+        ]
         body.append([str(k), *(f"{top:.2f}" for top in tops), f"{100 * absent(subject, obj):.1f} %"])
     head = [
         "entities",
         "top subject, here",
+        "drawn, since kinds differ",
         "by two rankings",
         "top object, here",
+        "drawn, since kinds differ",
         "by two rankings",
         '"no" about an absent kind, by the letter',
     ]
@@ -189,13 +195,19 @@ def absent(subject: np.ndarray, obj: np.ndarray) -> float:
 
     Args:
         subject, obj: (k,) probabilities. Half of the questions about the two kinds of a scene are taken to be
-            false.
+            false, and all that name one kind twice.
     """
+    scene = different(subject, obj)
+    both = np.outer(subject, obj) + np.outer(obj, subject)  # that a question names both, in either order
+    twice = np.add.outer(subject * obj, subject * obj)  # that it names one of them twice
+    return float((scene * (1 - both - twice) / (1 - both / 2)).sum())
+
+
+def different(subject: np.ndarray, obj: np.ndarray) -> np.ndarray:
+    """(k, k) probabilities of a scene's two kinds, since they differ."""
     scene = np.outer(subject, obj)
     np.fill_diagonal(scene, 0)
-    scene /= scene.sum()  # probability of a scene's two kinds
-    named = np.outer(subject, obj) + np.outer(obj, subject)  # that a question names both, in either order
-    return float((scene * (1 - named) / (1 - named / 2)).sum())
+    return scene / scene.sum()
 
 
 def need_words(row: dict[str, str]) -> str:

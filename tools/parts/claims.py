@@ -15,7 +15,7 @@ from simtown.training.bootstrap import interval, narrowest, too_narrow
 from simtown.training.curves import ABOVE
 from simtown.training.factors import contrasted, log_bounds
 from simtown.training.findings import Findings
-from tools.parts.results import STRUCTURED, UNSTRUCTURED, Results, shows_growth
+from tools.parts.results import LITERAL, STRUCTURED, UNSTRUCTURED, Results, shows_growth
 from tools.parts.words import between, condition, factor, name_of, paragraphs, percent, world_words
 
 #: The accuracy of sentences, and the worlds and the largest set of the paper.
@@ -58,9 +58,9 @@ class Claim:
         return ": ".join(filter(None, (self.case, details)))
 
 
-def fewer(report: Findings | None, distractor: bool, entities: int) -> Claim:
-    """The Place-Binder Network needs fewer examples than the CNN-LSTM, in one world."""
-    words = "The PBN needs fewer examples than the CNN-LSTM for 90 %", world_words(entities, distractor)
+def lead(report: Findings | None, distractor: bool, entities: int) -> Claim:
+    """The CNN-LSTM needs more examples than the Place-Binder Network, in one world."""
+    words = "The CNN-LSTM needs more examples for 90 % than the PBN", world_words(entities, distractor)
     key = (UNSTRUCTURED, STRUCTURED, entities, distractor, MAIN, "isotonic")
     matching = (
         [x for x in report.ratios if (x.upper, x.lower, x.entities, x.distractor, x.target, x.rule) == key]
@@ -71,7 +71,7 @@ def fewer(report: Findings | None, distractor: bool, entities: int) -> Claim:
         return Claim(*words, UNMEASURED)
     ratio, seeds = matching[0], fewest_seeds(report, distractor, {entities})
     return Claim(
-        *words, verdict(ratio.low, ratio.high, 1, seeds, ratio.interval_over), f"{ratio} times fewer", seeds
+        *words, verdict(ratio.low, ratio.high, 1, seeds, ratio.interval_over), f"{ratio} times as many", seeds
     )
 
 
@@ -182,7 +182,7 @@ def spread(sensitivity: str) -> str:
 
 def explanations(results: Results) -> list[Claim]:
     """Structure gives more of the lead than boxes do, by world, at 90 %."""
-    statement = "Structure explains more of the PBN's lead at 90 % than being told boxes does"
+    statement = "Structure lowers the need for 90 % more than box supervision does"
     by_world = []
     for x in results.effects:
         if x.name == "structure over boxes" and x.target == MAIN:
@@ -192,8 +192,8 @@ def explanations(results: Results) -> list[Claim]:
                 if (e.distractor, e.entities, e.target) == (x.distractor, x.entities, MAIN)
             }
             factors = ", ".join(
-                f"{name} {factor(parts[name])} times fewer examples"
-                for name in ("structure", "boxes")
+                f"{words} by a factor of {factor(parts[name])}"
+                for name, words in (("structure", "structure"), ("boxes", "box supervision"))
                 if name in parts
             )
             outcome = verdict(x.low, x.high, 1, x.seeds, x.interval_over)
@@ -218,13 +218,13 @@ def claims(results: Results) -> list[Claim]:
 
 
 def verdicts(results: Results) -> str:
-    """What holds, what does not, and what is open in the published grid."""
+    """What holds, what does not, and what is open in the main grid."""
     return grouped(claims(results))
 
 
 def lead_claims(report: Findings | None) -> list[Claim]:
-    """That the Place-Binder Network needs fewer examples, in each of the paper's worlds."""
-    return [fewer(report, distractor, k) for distractor in (False, True) for k in PAPER_WORLDS]
+    """That the CNN-LSTM needs more examples, in each of the paper's worlds."""
+    return [lead(report, distractor, k) for distractor in (False, True) for k in PAPER_WORLDS]
 
 
 def growth_claims(report: Findings | None) -> list[Claim]:
@@ -270,35 +270,60 @@ def figure(results: Results) -> str:
 
 
 def readme(results: Results) -> str:
-    """What the README says of the experiment: how much less data, and which of structure and boxes explains
-    the lead.
+    """What the README says of the experiment: how much less data, which of structure and boxes explains the
+    lead, and how needs grow.
     """
     if results.report is None or not shows_growth(results.report):
         old = "The figure is of version 1 of the world, with one seed: it decides nothing."
         return f"{old} {explained(results)}"
-    comparisons = [fewer(results.report, False, k) for k in PAPER_WORLDS]
+    comparisons = [lead(results.report, False, k) for k in PAPER_WORLDS]
     leads = [f"{c.figure} {c.case}" for c in comparisons if c.verdict == HOLDS]
-    lead = (
-        f"The Place-Binder Network needs fewer examples for 90 % than the CNN-LSTM: {'; '.join(leads)}."
+    words = (
+        "To reach 90 % test accuracy, the CNN-LSTM needs more examples than the Place-Binder Network (in "
+        f"brackets 95 % intervals): {'; '.join(leads)}."
         if leads
         else ""
     )
-    return " ".join(filter(None, (lead, explained(results))))
+    return " ".join(filter(None, (words, explained(results), growing(results))))
+
+
+def growing(results: Results) -> str:
+    """Two sentences on growth without a distractor: additional data, and exponents by both stopping rules."""
+    additional = adds(results.report, False)
+    data = (
+        f"The Place-Binder Network also needs less additional data as the world grows: {additional.figure}."
+        if additional.verdict == HOLDS
+        else ""
+    )
+    exponents = {HOLDS: "smaller", FAILS: "larger"}
+    ours, literal = grows(results.report, False), grows(results.beside(LITERAL), False)
+    if ours.verdict not in exponents:
+        return data
+    other = (
+        f", but with the {exponents[literal.verdict]} one under the paper's stopping rule"
+        if literal.verdict in exponents and literal.verdict != ours.verdict
+        else ""
+    )
+    exponent = f"Its need grows with the {exponents[ours.verdict]} exponent{other}."
+    return " ".join(filter(None, (data, exponent)))
 
 
 def explained(results: Results) -> str:
     """One sentence: which of structure and boxes explains the lead."""
     words = {
-        HOLDS: "more from structure than from being told where things stand",
-        FAILS: "more from being told where things stand than from structure",
-        UNDECIDED: "undecided",
+        HOLDS: "Structure lowers the need more than box supervision does",
+        FAILS: "Box supervision lowers the need more than structure does",
+        UNDECIDED: "Whether structure or box supervision lowers the need more is undecided",
     }
     measured = [
-        f"{c.case} {words[c.verdict]} ({c.figure})" for c in explanations(results) if c.verdict in words
+        (words[c.verdict], f"{c.case} {c.figure}") for c in explanations(results) if c.verdict in words
     ]
     if not measured:
         return (
-            "Whether the Place-Binder Network's lead comes from its structure or from being told where "
-            "things stand is being measured."
+            "Whether the Place-Binder Network's lead comes from its structure or from box supervision is "
+            "being measured."
         )
-    return f"Where its lead comes from: {'; '.join(measured)}."
+    return " ".join(
+        f"{outcome}: {'; '.join(case for said, case in measured if said == outcome)}."
+        for outcome in dict.fromkeys(outcome for outcome, _ in measured)
+    )

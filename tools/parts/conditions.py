@@ -1,4 +1,4 @@
-"""The need of one model under other conditions than the published grid's: what is asked, what is shown, and
+"""The need of one model under other conditions than the main grid's: what is asked, what is shown, and
 what is drawn more often.
 """
 
@@ -12,10 +12,10 @@ from simtown.training.complexity import estimate
 from simtown.training.findings import Findings, Need, Ratio
 from simtown.training.results import whole
 from tools.parts.claims import MAIN
-from tools.parts.results import PUBLISHED, STRUCTURED, UNSTRUCTURED, Results
+from tools.parts.results import MAIN_GRID, STRUCTURED, UNSTRUCTURED, Results
 from tools.parts.words import NOTHING_YET, markdown, name_of, paragraphs
 
-#: Seeds of the grids of conditions, and so the published grid's that are compared with them.
+#: Seeds of the grids of conditions, and so the main grid's that are compared with them.
 SEEDS = range(3)
 
 
@@ -54,19 +54,19 @@ class Comparison:
 
 SKEW = Comparison(
     *("skew", "frequencies", STRUCTURED),
-    {"Uniform": "skew/uniform", "Visual Genome": PUBLISHED, "Zipf 2": "skew/zipf-2"},
+    {"Uniform": "skew/uniform", "Visual Genome": MAIN_GRID, "Zipf 2": "skew/zipf-2"},
 )
 SHOWN = Comparison(
     *("shown", "what is asked and shown", STRUCTURED),
     {
-        "One axis, every weather": PUBLISHED,
+        "One axis, every weather": MAIN_GRID,
         "Two axes": "conditions/relations-all",
         "Clear weather": "conditions/weather-clear",
     },
 )
 WORDED = Comparison(
     *("worded", "questions", UNSTRUCTURED),
-    {"One phrasing": PUBLISHED, "Several phrasings": "conditions/phrasing-varied"},
+    {"One phrasing": MAIN_GRID, "Several phrasings": "conditions/phrasing-varied"},
 )
 COMPARISONS = (SKEW, SHOWN, WORDED)
 

@@ -1,6 +1,6 @@
 """The committed results that pages are made from.
 
-Cells of the published grid lie in sample-complexity/, cells of another grid in a folder of its own beside it.
+Cells of the main grid lie in sample-complexity/, cells of another grid in a folder of its own beside it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from simtown.training.results import Run, read_runs, whole
 
 #: The two models of the paper.
 STRUCTURED, UNSTRUCTURED = "pbn", "cnn-lstm"
-#: Folder of the published grid's cells.
-PUBLISHED = "sample-complexity"
+#: Folder of the main grid's cells.
+MAIN_GRID = "sample-complexity"
 #: Folder of the cells of benchmarks/presets/pictures-128.toml.
 LARGER = "pictures-128"
 #: Folder of the cells of benchmarks/presets/paper-rule-64.toml.
@@ -42,25 +42,25 @@ class Results:
 
     folder: Path
 
-    def files(self, name: str = PUBLISHED) -> list[Path]:
-        """The files of the published grid's cells, or of another's by the name of its folder."""
+    def files(self, name: str = MAIN_GRID) -> list[Path]:
+        """The files of the main grid's cells, or of another's by the name of its folder."""
         # not below: a folder of fixed sizes may lie there
         return sorted((self.folder / name).glob("*.json"))
 
-    def runs(self, name: str = PUBLISHED) -> list[Run]:
-        """The cells of the published grid, or of another by the name of its folder."""
+    def runs(self, name: str = MAIN_GRID) -> list[Run]:
+        """The cells of the main grid, or of another by the name of its folder."""
         files = self.files(name)
         return read_runs(files) if files else []
 
-    def curves(self, name: str = PUBLISHED) -> Iterator[Cell]:
-        """The cells of the published grid, or of another by the name of its folder, with their curves."""
+    def curves(self, name: str = MAIN_GRID) -> Iterator[Cell]:
+        """The cells of the main grid, or of another by the name of its folder, with their curves."""
         for file in self.files(name):
             cell = json.loads(file.read_text(encoding="utf-8"))
             yield cell["run"], cell["curve"]
 
     @cached_property
     def report(self) -> Findings | None:
-        """What the published grid says; None before its first cell."""
+        """What the main grid says; None before its first cell."""
         runs = whole(self.runs())
         return estimate(runs) if runs else None
 
@@ -71,7 +71,7 @@ class Results:
 
     @cached_property
     def effects(self) -> list[Effect]:
-        """Two by two, from the published grid."""
+        """Two by two, from the main grid."""
         return effects(self.report.curves, self.report.targets) if self.report else []
 
     def csv(self, name: str) -> list[dict[str, str]]:
@@ -83,7 +83,7 @@ class Results:
             return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
     def draw(self, folder: Path) -> None:
-        """Draw the figures of the published grid, and of the paper's stopping rule, once they show growth."""
+        """Draw the figures of the main grid, and of the paper's stopping rule, once they show growth."""
         from simtown.training import figures
 
         if self.report and shows_growth(self.report):

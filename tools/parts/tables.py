@@ -1,4 +1,4 @@
-"""Tables of the published grid: needs, ratios, exponents, accuracies, two by two, and how far it is."""
+"""Tables of the main grid: needs, ratios, exponents, accuracies, two by two, and how far it is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from simtown.training.factors import Effect
 from simtown.training.findings import Accuracies, Findings, Need, yes
 from simtown.training.results import Run, model_order
-from tools.parts.claims import MAIN
+from tools.parts.claims import DECIDED, MAIN
 from tools.parts.results import FIXED, STRUCTURED, UNSTRUCTURED, Results
 from tools.parts.words import NOTHING_YET, condition, factor, markdown, name_of, paragraphs, percent
 
@@ -34,7 +34,7 @@ MEASURES = ("validation", "reweighted", "test")
 #: What no validation of a model that answers by chance reaches: a thousand coins, tossed for each validation
 #: of a search, reach it once in a hundred searches.
 BY_CHANCE = 0.56
-#: The presets of the published grid.
+#: The presets of the main grid.
 GRIDS = ("grid",)
 
 
@@ -130,7 +130,7 @@ def exponents(results: Results) -> str:
                 worlds,
                 *values,
                 main.sensitivity or "–",
-                main.verdict,
+                {DECIDED: "yes", "": ""}.get(main.verdict, "no"),
             ]
         )
     head = [
@@ -141,9 +141,13 @@ def exponents(results: Results) -> str:
         "isotonic",
         "smallest",
         "sensitivity (isotonic)",
-        "0 is excluded",
+        "interval excludes 0",
     ]
-    return markdown(head, body, 3)
+    words = (
+        "In some replicates of the bootstrap fewer than two worlds have a known need, so that they give no "
+        "exponent. If these are many, the share of the others stands in place of an interval."
+    )
+    return paragraphs(words, markdown(head, body, 3))
 
 
 def difference_of(model: str) -> str:
@@ -175,7 +179,7 @@ def measures(cell: Accuracies) -> list[str]:
 def both(results: Results) -> str:
     """The sets on which both models of the paper reach 90 %, with what each measure says of them.
 
-    The published grid trains each model near its own need, so its sets are seldom shared. A grid of fixed
+    The main grid trains each model near its own need, so its sets are seldom shared. A grid of fixed
     sizes comes first.
     """
     reports = [report for report in (results.beside(FIXED), results.report) if report]
@@ -252,7 +256,7 @@ def steps_words(steps: Sequence[float]) -> str:
 
 
 def progress(results: Results) -> str:
-    """How many cells of the published grid are finished, and which of its searches are over."""
+    """How many cells of the main grid are finished, and which of its searches are over."""
     from simtown.training import plan  # PyTorch
 
     return progress_of(

@@ -12,11 +12,11 @@ from simtown.training.record import cut
 
 NAMES = {
     "cnn-lstm": "CNN-LSTM",
-    "cnn-lstm-boxes": "CNN-LSTM, told boxes",
+    "cnn-lstm-boxes": "CNN-LSTM, box supervision",
     "film": "FiLM ResNet",
     "relation-network": "Relation network",
     "vit": "ViT",
-    "pbn-no-boxes": "PBN, not told boxes",
+    "pbn-no-boxes": "PBN, no box supervision",
     "pbn": "PBN",
     "true-boxes": "True boxes",
     "question-only": "Question only",
