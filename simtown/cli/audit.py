@@ -32,10 +32,11 @@ def audit(
     engine: EngineOption = "local",
     address: AddressOption = None,
 ) -> None:
-    """Look for what lets a model answer without understanding: biased answers, answers that depend on what
-    they should not, answers that a small model guesses from a part of the example; scenes and pictures that
-    occur twice or, also nearly, in the test split; questions too close to call or about hidden vehicles; and
-    changed files.
+    """Look for what lets a model answer without understanding, and for leaks.
+
+    That is: answers that are biased, or depend on what they should not; answers that a small model guesses
+    from a part of the example; repeated scenes and pictures; training scenes and pictures that are also, or
+    nearly, in the test split; questions too close to call or about hidden vehicles; changed files.
 
     A data set without any of these passes all tests together with a probability of 99 %.
     """

@@ -60,7 +60,7 @@ def train_command(
         typer.Option(help="Share dropped while training; by default 0.2, bert-mini and gpt-mini 0.1."),
     ] = None,
     seed: Annotated[
-        int, typer.Option(help="Of the initial weights, the order of phrases, dropout and masks.")
+        int, typer.Option(help="Seed of the initial weights, the order of phrases, dropout and masks.")
     ] = 0,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
 ) -> None:

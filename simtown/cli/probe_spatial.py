@@ -21,7 +21,7 @@ def judge(
         Path, typer.Option(help="The CSV file that keeps the answers; an existing one is continued.")
     ],
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Of the page on this machine; 0: any that is free.")
+        int, typer.Option(min=0, max=65535, help="Port of the page on this machine; 0: any that is free.")
     ] = 0,
 ) -> None:
     """Serve a page on this machine that asks for similarity judgements with a slider, as the paper's appendix

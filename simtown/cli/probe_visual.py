@@ -47,7 +47,7 @@ def mine_command(
     window: Annotated[int, typer.Option(help="Tokens of text within which nouns co-occur.")] = 10,
     seed: Annotated[
         int | None,
-        typer.Option(help="Of the split into train and test. Default: as released, 8 of every 10 in order."),
+        typer.Option(help="Seed of the split into train and test. Default: as released, 8 of every 10."),
     ] = None,
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Pass over malformed records, and count them.")
@@ -103,7 +103,7 @@ def distill_command(
     epochs: Annotated[int, typer.Option(help="Times that the corpus is read.")] = 1,
     batch: Annotated[int, typer.Option(help="Sentences a step.")] = 64,
     lr: Annotated[float, typer.Option(help="Learning rate at first; it falls linearly to zero.")] = 5e-5,
-    seed: Annotated[int, typer.Option(help="Of the order, the masks and dropout.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the order, the masks and dropout.")] = 0,
     device: Annotated[str, typer.Option(help="Where both models run: auto, cpu or cuda.")] = "auto",
 ) -> None:
     """Train a student to give the teacher's distributions at every position of masked text (KL divergence,
@@ -147,12 +147,10 @@ def figure(
 
 @visual.command(short_help="Colours of the town: what a model believes as reporting bias grows.")
 def bridge(
-    dataset: Annotated[
-        Path, typer.Argument(help="A data set of the town; its training scenes are told in captions.")
-    ],
+    dataset: Annotated[Path, typer.Argument(help="A data set; its training scenes get captions.")],
     out: Annotated[Path, typer.Option(help="The directory to write; the same command again continues it.")],
     bias: Annotated[
-        str, typer.Option(help="Probabilities that a kind's typical colour is left unsaid, below 1.")
+        str, typer.Option(help="Probabilities that captions omit a kind's typical colour, below 1.")
     ] = "0,0.25,0.5,0.75,0.95",
     epochs: Annotated[int, typer.Option(help="Times that each model reads its captions.")] = 2,
 ) -> None:

@@ -522,8 +522,8 @@ def verify(
     engine: EngineOption = "local",
     address: AddressOption = None,
 ) -> None:
-    """Prove that a data set is what its settings make: every file, scene, question and answer, and a sample
-    of the pictures.
+    """Check a data set against its settings: every file, scene, question and answer, and a sample of the
+    pictures.
 
     Scenes, questions and answers are sampled again from the settings and compared. Each error and each file
     that does not belong there is one line. Exit code 1 if there is an error.

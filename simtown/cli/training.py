@@ -114,9 +114,8 @@ def fit(
         bool | None,
         typer.Option(
             "--cache/--no-cache",
-            help="Keep all pictures in memory, on a GPU in its memory, or refuse; or read them batch by "
-            "batch. "
-            "By default: keep them if they fit.",
+            help="Keep all pictures in memory (on a GPU, in its memory), and stop if they do not fit; or "
+            "read each batch from the disk. By default: keep them if they fit.",
         ),
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
@@ -137,8 +136,8 @@ def fit(
     no picture).
 
     The run directory holds run.json, metrics.jsonl, curve.png, weights.safetensors, test.npz, and logs for
-    TensorBoard. If it is stopped or killed, run the same command again: it continues at most some two minutes
-    back, and ends with the same numbers.
+    TensorBoard. If it is stopped or killed, run the same command again: it loses about a minute of work, and
+    ends with the same numbers.
     """
     need("train")
     from simtown.core.files import inside

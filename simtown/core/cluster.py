@@ -1,4 +1,4 @@
-"""Many machines: independent pieces of work on a Ray cluster, each to its end whatever dies meanwhile.
+"""Many machines: independent pieces of work on a Ray cluster, which runs a piece again if its worker dies.
 
 Ray is imported here alone, and only when a cluster is asked for. A piece of work is a function of its
 arguments that may be called again: where a worker or its machine dies, Ray calls it elsewhere.

@@ -1,8 +1,8 @@
 """Captions of scenes: how two vehicles stand, their colours and the weather, and the things in the street.
 
-All of them are true of the latent scene. A dial sets what they omit: with a reporting bias B, a caption omits
-a kind's typical colour with probability B (Gordon and Van Durme, 2013: people do not say that bananas are
-yellow). A colour that is not typical is always said.
+All of them are true of the latent scene. With a reporting bias B, a caption omits a kind's typical colour
+with probability B (Gordon and Van Durme, 2013: people do not say that bananas are yellow). It always names a
+colour that is not typical.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class ItemSettings(StudySettings):
             "(docs/reproduce/visual-commonsense.md)."
         ),
     ] = "corrected"
-    seed: Annotated[int, Option("Of the head's solver.")] = 0
+    seed: Annotated[int, Option("Seed of the head's solver.")] = 0
 
     @property
     def uses(self) -> tuple[str, ...]:

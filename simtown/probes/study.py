@@ -1,4 +1,4 @@
-"""What a study is: data and science. :mod:`simtown.probes.runner` does everything else.
+"""The base class of studies: data, questions and scores. :mod:`simtown.probes.runner` does everything else.
 
 A study says which tasks it has, how it asks a language model about one of them, how it sums the answers up
 and what its paper printed. The runner opens models and directories, continues what was stopped, and writes

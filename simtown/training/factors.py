@@ -1,4 +1,4 @@
-"""Two by two: what structure saves, and what being told boxes saves.
+"""Two by two: what structure saves, and what box supervision saves.
 
 Four models differ in two things: whether they are structured, and whether they are told where vehicles stand.
 The need N* of each, in one world and for one target, splits the lead of the Place-Binder Network over the

@@ -23,7 +23,7 @@ from tests.training.towns import noise, world  # noqa: E402
 
 quick = settings(max_examples=40)
 HIDDEN = [128, 100, 50, 25, 25, 4]
-#: The filters of the paper's models, and of the two that differ from them in whether they are told boxes.
+#: The filters of the paper's models, and of the two that differ from them in box supervision.
 FILTERS = {
     "pbn": [32, 64, 64],
     "pbn-no-boxes": [32, 64, 64],

@@ -56,7 +56,7 @@ def by_group(counts: SplitCounts, settings: Settings, name: str) -> Iterator[Fin
             name,
             f"furthest from half: {label} {yes[worst] / n[worst]:.1%} yes ({low[worst]:.1%} to "
             f"{high[worst]:.1%}) of {n[worst]:,}",
-            f"Make the data anew so that each {what} is answered yes as often as no, or weight the "
+            f"Generate the data set again so that each {what} is answered yes as often as no, or weight the "
             f"examples; first look at: {label}.",
             min(1.0, float(p[worst]) * len(occurring)),
             details={
@@ -122,7 +122,7 @@ def information(
         f"{first['feature']} tells most about the answer: {first['bits']:+.4f} of 1 bit beyond chance (p "
         f"{first['p']:.2g}){among}",
         f"The answer can be guessed from {', '.join(telling)} without understanding the picture: find out "
-        f"why, and make the data anew. {_most_lopsided(table[first['feature']], answer, rows)}",
+        f"why, and generate the data set again. {_most_lopsided(table[first['feature']], answer, rows)}",
         min(1.0, first["p"] * len(measures)),
         details={"features": measures, "n": len(rows)},
     )

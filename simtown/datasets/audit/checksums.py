@@ -26,7 +26,7 @@ def changed_files(changed: list[str], files: int) -> Finding:
         "all",
         f"{len(changed):,} of {files:,} files differ from their checksum in the manifest{example}",
         "Somebody changed these files after simtown made them: run simtown verify to see what is wrong, or "
-        "make the data anew.",
+        "generate the data set again.",
         status="warn" if changed else "pass",
         details={"changed": changed, "files": files},
     )

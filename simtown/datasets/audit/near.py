@@ -49,7 +49,7 @@ def near_repeats(
             counts,
             samples,
             rows,
-            "Remove the copies, or make the data anew: they count as more examples than they are.",
+            "Remove the copies, or generate the data set again: they count as more examples than they are.",
         )
     for name in ("val", "test"):
         if name in counts and "train" in counts:
@@ -61,8 +61,8 @@ def near_repeats(
                 counts,
                 samples,
                 rows,
-                f"Make the {name} examples anew with another seed, or remove these from training: accuracy "
-                "there is remembered.",
+                f"Generate the {name} examples again with another seed, or remove these from training: "
+                "accuracy there is remembered.",
             )
 
 

@@ -5,9 +5,9 @@ The fingerprint of a picture is its mean brightness in SIDE × SIDE cells, less 
 standard deviation. Two pictures are the same if their fingerprints differ by less than SAME (root mean
 square: a correlation of 1 - SAME² / 2 = 0.995), and nowhere by PEAK. Noise, another brightness or a JPEG
 change a picture a little everywhere. In dense fog nothing but two vehicles is seen, so pictures of other
-scenes may come as near as 0.05; but what has moved changes a few cells much: among 60,000 ordinary examples
-of 32 × 32 pixels with five kinds of vehicles, more than 50 cm apart, by 0.37 at least, by 0.30 if all of them
-stand in fog. benchmarks/copies.py measures this, and how many disguised pictures are found.
+scenes may differ by less than 0.1; but what has moved changes a few cells much: among 60,000 examples of
+32 × 32 pixels with five kinds of vehicles, more than 50 cm apart, by 0.37 at least, by 0.30 if all of them
+stand in fog. benchmarks/copies.py measures this, and how many altered copies are found.
 
 All pictures are compared with all, or, of a split of more, with REFERENCES of it. What is kept of each is
 where it lies along the directions in which pictures differ most; those that lie within REACH of each other
@@ -187,8 +187,8 @@ def repeated_pictures(pairs: np.ndarray, rows: DatasetRows) -> Finding:
         "repeated pictures",
         "all",
         f"{len(copies):,} of {len(rows):,} are the picture of another scene{example}",
-        "A picture cannot show two scenes: run simtown verify to see which of them it shows, and make the "
-        "data anew.",
+        "A picture cannot show two scenes: run simtown verify to see which of them it shows, and generate "
+        "the data set again.",
         status="warn" if len(copies) else "pass",
         details={"repeated": len(copies), "n": len(rows), "first": first},
     )

@@ -118,7 +118,7 @@ def probe(name: str, report: Report, handle: Handle) -> list[Finding]:
                 where,
                 f"{correct / count:.1%} right ({interval}) of {count:,}; chance {chance:.1%}",
                 f"A small model that sees nothing but the {name} beats chance: find what gives the answer "
-                "away and make the data anew.",
+                "away and generate the data set again.",
                 float(binom.sf(correct - 1, count, chance)),
                 details={
                     "right": correct,

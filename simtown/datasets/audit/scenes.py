@@ -247,7 +247,8 @@ def repeated(repeats: Repeats, counts: Mapping[str, SplitCounts], rows: DatasetR
             "duplicate scenes",
             name,
             f"{copies.count:,} of {n:,} repeat another{example}",
-            "Remove the repeated scenes, or make the data anew: they count as more examples than they are.",
+            "Remove the repeated scenes, or generate the data set again: they count as more examples than "
+            "they are.",
             status="warn" if copies.count else "pass",
             details={"repeated": copies.count, "n": n, "first": pairs},
         )
@@ -260,8 +261,8 @@ def repeated(repeats: Repeats, counts: Mapping[str, SplitCounts], rows: DatasetR
                 "scenes seen in training",
                 name,
                 f"{seen.count:,} of {n:,} are training scenes{example}",
-                f"Make the {name} examples anew with another seed, or remove these scenes from training: "
-                "accuracy there is remembered.",
+                f"Generate the {name} examples again with another seed, or remove these scenes from "
+                "training: accuracy there is remembered.",
                 status="warn" if seen.count else "pass",
                 details={"seen": seen.count, "n": n, "first": first},
             )

@@ -63,7 +63,7 @@ class PhysicalSettings(StudySettings):
         ),
     ] = "corrected"
     tune: Annotated[bool, Option("Choose the head's hyperparameters by 5-fold cross-validation.")] = False
-    seed: Annotated[int, Option("Of the head's first weights, of folds, of the coin.")] = 0
+    seed: Annotated[int, Option("Seed of the head's first weights, of the folds and of the coin.")] = 0
     task: Annotated[
         str,
         Option(

@@ -37,7 +37,7 @@ class TokenScores:
 
 
 class Scorer:
-    """A language model behind one door. A subclass overrides what it can do, and says so in `abilities`.
+    """The interface to a language model. A subclass overrides what it can do, and says so in `abilities`.
 
     Batched answers equal one-by-one answers within 1e-5; the order of requests does not matter.
 

@@ -50,8 +50,8 @@ class ScorerSettings:
 
 
 class Transformer(Scorer):
-    """A tower with a tokenizer: hidden states of texts, and vectors of words. What has a head says more: see
-    the subclasses.
+    """A tower with a tokenizer: hidden states of texts, and vectors of words. Subclasses add the
+    model's output head.
 
     Args:
         name: as reports call it.

@@ -38,7 +38,7 @@ class SpatialSettings(StudySettings):
     least: Annotated[int, Option("Contexts with fewer phrases are left out.")] = 10
     most: Annotated[int, Option("Phrases of a context at most, drawn at random.")] = 200
     held_out: Annotated[bool, Option("Only phrases that simtown lm train holds out.")] = False
-    seed: Annotated[int, Option("Of the sample of phrases.")] = 0
+    seed: Annotated[int, Option("Seed of the sample of phrases.")] = 0
 
     def check(self) -> None:
         """Raises ValueError if a value is out of range."""

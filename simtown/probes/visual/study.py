@@ -1,4 +1,4 @@
-"""Colour, shape, material, size and company of things (Zhang et al. 2022): ``simtown probe visual``."""
+"""Colour, shape, material, size and co-occurrence of things (Zhang et al. 2022): ``simtown probe visual``."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class VisualStudy(ItemStudy):
     """What things look like."""
 
     name = "visual"
-    title = "Colour, shape, material, size, company of things."
+    title = "Colour, shape, material, size, co-occurrence of things."
     about = (
         "Ask a model what things look like, without training it or by a head on its vectors, and compare "
         "with what was seen (Zhang et al. 2022).\n\nWrites every subject's result as Parquet, the means "

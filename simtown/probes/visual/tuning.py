@@ -1,5 +1,5 @@
-"""Soft prompt tuning (section 4.2; Qin and Eisner 2021): templates whose words drift until the model says
-what is true.
+"""Soft prompt tuning (section 4.2; Qin and Eisner 2021): learned offsets to the embeddings of
+a template's words, so that the model predicts the true distribution.
 
 A template's words keep their embeddings; what is learned are offsets, zero at first, added at each of their
 positions to what enters the network, and with `deep` to what enters every layer. Subject, gap and special

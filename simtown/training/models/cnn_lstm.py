@@ -1,4 +1,4 @@
-"""The unstructured baseline: CNN-LSTM (Figure 2, sections 3 and 6.5), and the same told boxes."""
+"""The unstructured baseline: CNN-LSTM (Figure 2, sections 3 and 6.5), and the same with box supervision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An upper line of accuracy: a transformer that is told the scene and only has to understand the question."""
+"""An oracle baseline: a transformer that receives the true boxes and only has to understand the question."""
 
 from __future__ import annotations
 
