@@ -45,6 +45,10 @@ def _device(name: str) -> str:
     return ("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else name
 
 
+#: Seeds of the longest list of them.
+MOST_SEEDS = 10_000
+
+
 def parse_seeds(text: str) -> list[int]:
     """Seeds of "3", "0-4" or "0,2,7-9"."""
     seeds: list[int] = []
@@ -53,6 +57,8 @@ def parse_seeds(text: str) -> list[int]:
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, -1)
         if last < first:
             raise RefusalError(f"--seeds {text} cannot be read as seeds: write 3, 0-4 or 0,2,7")
+        if last - first >= MOST_SEEDS:
+            raise RefusalError(f"--seeds {text} are more than {MOST_SEEDS:,} seeds: give fewer")
         seeds += range(first, last + 1)
     return list(dict.fromkeys(seeds))
 

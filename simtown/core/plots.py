@@ -67,14 +67,15 @@ def set_log_ticks(axis: Any, values: Sequence[float], label: Callable[[float, An
 def round_values(low: float, high: float) -> list[float]:
     """1, 2 and 5 times the powers of ten between two numbers; the powers alone if there are too many."""
     for steps in ((1, 2, 5), (1,)):
-        values = [float(m * 10**e) for e in range(10) for m in steps if low <= m * 10**e <= high]
+        values = [float(m * 10**e) for e in range(17) for m in steps if low <= m * 10**e <= high]
         if len(values) <= _MOST_TICKS:
             break
     return values
 
 
 def short_number(value: float, _: object = None) -> str:
-    """Such as 250, 1k, 2.5k, 60k or 1M; the label of a tick."""
-    if value < 1000:
-        return f"{value:g}"
-    return f"{value / 1000:g}k" if value < 1_000_000 else f"{value / 1_000_000:g}M"
+    """Such as 250, 1k, 2.5k, 60k, 1M, 1G or 1T; the label of a tick."""
+    for unit, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= unit:
+            return f"{value / unit:g}{letter}"
+    return f"{value:g}"

@@ -25,6 +25,7 @@ from simtown.language.relations import DEFAULT_RELATIONS, RELATION_NAMES
 from simtown.scenes.camera import WIDEST
 from simtown.training import identity, run_directory, weights
 from simtown.training.evaluation import logits_of, measure, references
+from simtown.training.fit import precision
 from simtown.training.models import MODELS, admit, build, finds_boxes
 from simtown.training.record import RUN
 from simtown.training.settings import FitSettings
@@ -127,11 +128,12 @@ def evaluate(
         world_seed=trained.world_seed,
         catalogue=trained.catalogue,
     )
-    logits = {
-        name: logits_of(model.to(device), open_split(split, len(split), shown, device), len(split))[0]
-        for name, split in (("test", dataset.test), ("val", dataset.val))
-        if len(split)
-    }
+    with precision(FitSettings(**run["settings"])):
+        logits = {
+            name: logits_of(model.to(device), open_split(split, len(split), shown, device), len(split))[0]
+            for name, split in (("test", dataset.test), ("val", dataset.val))
+            if len(split)
+        }
     if "test" not in logits:
         raise SettingsError(f"{data} has no test examples: generate it with some")
     shares = measure(

@@ -90,11 +90,11 @@ def interval_over(runs: Sequence[Run]) -> str:
 
     The luck of test items, of weights, of training data, or of the world's kinds.
     """
-    sizes: dict[int, set[int]] = {}
-    for run in runs:
-        sizes.setdefault(run.train_size, set()).add(run.seed)
-    if min(map(len, sizes.values())) < 2:
-        return ITEMS  # of the size of which there is one run, no more is known
+    drawn: dict[int, set[tuple[str, int]]] = {}
+    for run, cluster in zip(runs, _clusters(runs), strict=True):
+        drawn.setdefault(run.train_size, set()).add(cluster)
+    if min(map(len, drawn.values())) < 2:
+        return ITEMS  # a size with one run, or with runs that are drawn together, says no more
     if any(run.data_seed is None for run in runs):
         return SEEDS
     if len({run.world_seed for run in runs}) > 1:
@@ -258,11 +258,12 @@ def _mean(runs: Sequence[Run], sizes: np.ndarray, accuracies: np.ndarray, seed: 
     # (replicates, C)
     normal = np.stack([_generator(seed, "cluster", *key).standard_normal(replicates) for key in keys], axis=1)
     result = np.empty((1 + replicates, len(sizes)))
+    columns: dict[tuple[int, tuple[str, int]], list[int]] = {}
+    for j, run in enumerate(runs):
+        columns.setdefault((run.train_size, clusters[j]), []).append(j)
     for i, n in enumerate(sizes):
-        members = [
-            [j for j, run in enumerate(runs) if run.train_size == n and clusters[j] == key] for key in keys
-        ]
-        here = [c for c, columns in enumerate(members) if columns]
+        members = [columns.get((int(n), key), []) for key in keys]
+        here = [c for c, own in enumerate(members) if own]
         # (1 + replicates, C here)
         cluster = np.stack([accuracies[:, members[c]].mean(axis=1) for c in here], axis=1)
         mean = cluster[0].mean()

@@ -65,10 +65,12 @@ def estimate(
         world: what the size of a world counts, empty if worlds have no size.
 
     Raises:
-        ValueError: no runs or too many, targets that are no accuracies between 0 and 1, or fewer than 40
-            replicates.
+        ValueError: no runs or too many, targets that are no accuracies between 0 and 1 or that agree in four
+            digits, or fewer than 40 replicates.
     """
     levels = np.array(sorted(set(targets)), dtype=float)
+    if len({f"{level:.4g}" for level in levels}) < len(levels):
+        raise ValueError(f"targets must differ in four digits, unlike {', '.join(map(str, targets))}")
     if not len(levels) or not ((levels > 0) & (levels < 1)).all():
         raise ValueError(
             f"targets must be accuracies between 0 and 1, not {', '.join(map(str, targets)) or 'none'}"
@@ -227,20 +229,23 @@ def _exponents(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference:
     result = []
     for distractor, models in _by_model(curves).items():
         for rule, (t, target) in product(RULES, enumerate(targets)):
-            needs = {model: _needs(curves_of_model, rule, t) for model, curves_of_model in models.items()}
-            over = {
-                model: narrowest(*(c.interval_over for c in curves_of_model))
-                for model, curves_of_model in models.items()
-            }
             where = distractor, float(target), rule
-            for model in models:
-                result.append(_exponent(model, where, [needs[model]], over[model]))
+            for model, own in models.items():
+                result.append(_exponent(model, where, [own], t))
             for model in (m for m in models if reference in models and m != reference):
-                pair = [needs[model], needs[reference]]
-                result.append(
-                    _exponent(f"{model} - {reference}", where, pair, narrowest(over[model], over[reference]))
-                )
+                pair = _in_shared_worlds(models[model], models[reference])
+                if pair[0]:
+                    result.append(_exponent(f"{model} - {reference}", where, pair, t))
     return result
+
+
+def _in_shared_worlds(*models: Sequence[BootstrapCurve]) -> list[list[BootstrapCurve]]:
+    """The curves of each model in the worlds that all of them have.
+
+    A need that does not grow as a power has another exponent in other worlds.
+    """
+    shared = set.intersection(*({c.entities for c in own} for own in models))
+    return [[c for c in own if c.entities in shared] for own in models]
 
 
 def _needs(curves: Sequence[BootstrapCurve], rule: str, t: int) -> WorldNeeds:
@@ -253,11 +258,15 @@ def _needs(curves: Sequence[BootstrapCurve], rule: str, t: int) -> WorldNeeds:
     )
 
 
-def _exponent(name: str, where: tuple[bool, float, str], needs: Sequence[WorldNeeds], over: str) -> Exponent:
+def _exponent(
+    name: str, where: tuple[bool, float, str], models: Sequence[Sequence[BootstrapCurve]], t: int
+) -> Exponent:
     """The exponent of one model, or the difference of two.
 
     It is computed again with every other treatment of censored worlds.
     """
+    needs = [_needs(own, where[2], t) for own in models]
+    over = narrowest(*(c.interval_over for own in models for c in own))
 
     def slopes(change: Change | None = None) -> np.ndarray:
         own = [n.slopes(change) for n in needs]
@@ -318,7 +327,7 @@ def _additions(curves: Sequence[BootstrapCurve], targets: np.ndarray, reference:
         for rule, (t, target) in product(RULES, enumerate(targets)):
             for model, own in models.items():
                 theirs = models.get(reference, own)
-                worlds = sorted({c.entities for c in own} & {c.entities for c in theirs})
+                worlds = [c.entities for c in _in_shared_worlds(own, theirs)[0]]
                 if len(worlds) < 2:
                     continue
                 few, many = worlds[0], worlds[-1]

@@ -9,7 +9,7 @@ import json
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -19,7 +19,7 @@ import torch
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from simtown.core.files import RefusedError, claimed, folder, replacing, save_json
+from simtown.core.files import RefusedError, as_json, claimed, folder, replacing, save_json
 from simtown.core.processes import keep_memory
 from simtown.core.streams import Stream
 from simtown.datasets.checks.manifest import tables_of
@@ -28,7 +28,7 @@ from simtown.datasets.reader import Dataset, open_dataset
 from simtown.datasets.settings import SettingsError
 from simtown.render.frames import CardWarning
 from simtown.render.renderers import choose_device, make_renderer
-from simtown.training import run_directory, stopping
+from simtown.training import record, run_directory, stopping
 from simtown.training.evaluation import answers, logits_of, measure, references
 from simtown.training.models import build
 from simtown.training.pace import Pace, Pacer
@@ -111,6 +111,11 @@ def check(settings: FitSettings, dataset: Dataset) -> None:
         raise SettingsError("`device=cuda`: PyTorch sees no CUDA device here; use `device=cpu`, or auto")
     if settings.precision == "tf32" and settings.device == "cpu":
         raise SettingsError("`precision=tf32` needs a GPU: on a CPU use float32 or bf16")
+    try:  # nothing is trained that could not be read again
+        json.dumps(settings.options, allow_nan=False, default=as_json)
+        record.table(**record.SETTINGS)(as_json(asdict(settings)), "")
+    except (TypeError, ValueError) as error:
+        raise SettingsError(f"a setting cannot be kept in run.json: {error}") from error
     # a wrong option of the model is refused before anything is written
     with seeded(settings.seed, "weights", 0, torch.device("cpu")):
         build(settings.model, World.of(dataset), settings.options)
@@ -122,6 +127,7 @@ def fit(
     directory: Path,
     callback: FitCallback | None = None,
     cache: bool | None = None,
+    beside: int = 1,
 ) -> dict[str, Any]:
     """Train a model into a run directory, or finish the run that was begun there.
 
@@ -133,6 +139,7 @@ def fit(
         directory: of the run; made if need be.
         callback: receives the progress.
         cache: where pictures lie, which changes no number: see :func:`simtown.training.sources.open_split`.
+        beside: runs that share the memory of this machine, this one among them.
 
     Returns:
         The content of run.json.
@@ -155,9 +162,10 @@ def fit(
             directory, settings, dataset, lambda count: callback.on_compare(count, total)
         )
         if run["status"] == "done":
+            (directory / run_directory.STATE).unlink(missing_ok=True)  # killed before the run removed it
             return run
         try:
-            return _Fit(settings, dataset, directory, run, callback, cache).whole()
+            return _Fit(settings, dataset, directory, run, callback, cache, beside).whole()
         except FitError as error:
             save_json(directory / RUN, {**run, "status": "failed", "error": str(error)})
             raise
@@ -194,9 +202,10 @@ class _Fit:
         run: dict[str, Any],
         callback: FitCallback,
         cache: bool | None,
+        beside: int,
     ) -> None:
         self.settings, self.dataset, self.directory = settings, dataset, directory
-        self.run, self.callback, self.cache = run, callback, cache
+        self.run, self.callback, self.cache, self.beside = run, callback, cache, beside
         self.device = device = torch.device(settings.device)
         self.steps_an_epoch = -(-settings.train_size // settings.batch)
         self._start_weights(0)
@@ -207,7 +216,7 @@ class _Fit:
                 self._start_weights(self.state.restarts)
             self.state.restore(self.model, self.optimizer)
         self.train = self._training_source()
-        self.val = open_split(dataset.val, len(dataset.val), dataset.settings, device, cache)
+        self.val = open_split(dataset.val, len(dataset.val), dataset.settings, device, cache, beside=beside)
         self.val_answers = answers(dataset.val)
         self.due = perf_counter() + KEPT_EVERY
 
@@ -239,6 +248,7 @@ class _Fit:
             self.device,
             self.cache,
             self.callback.on_note,
+            self.beside,
         )
 
     def whole(self) -> dict[str, Any]:
@@ -257,7 +267,7 @@ class _Fit:
         state = self.state or RunState(
             0, 0, {"epoch": 0, "step": 0, "val_accuracy": 0.0, "val_loss": 0.0}, 0, 0.0, {}, {}
         )
-        with _precision(self.settings), _tensorboard(self.directory, state.step) as board:
+        with precision(self.settings), _tensorboard(self.directory, state.step) as board:
             while not (reason := self._stop(state)):
                 state = self._round(state)
                 row = self.row
@@ -386,10 +396,11 @@ class _Fit:
 
     def _step(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         try:
-            loss, logits = self.learn(batch)
-        except torch.OutOfMemoryError as error:
-            raise FitError(self._too_large(len(batch))) from error
-        return loss, logits
+            return self.learn(batch)
+        except torch.OutOfMemoryError:
+            pass
+        # out here, where the failed step holds no memory any more
+        raise FitError(self._too_large(len(batch)))
 
     def _require_number(self, objective: float, epoch: int, step: int) -> None:
         if not np.isfinite(objective):
@@ -410,7 +421,7 @@ class _Fit:
 
     def _learn(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """One step of the optimiser."""
-        with _autocast(self.settings):
+        with autocast(self.settings):
             loss, logits = loss_of(self.model, batch)
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
@@ -444,6 +455,7 @@ class _Fit:
             dataset.settings,
             self.device,
             False if self.cache is False else None,
+            beside=self.beside,
         )
         logits, loss = logits_of(self.model, test, len(dataset.test))
         val, _ = logits_of(self.model, self.val, len(dataset.val))
@@ -477,7 +489,7 @@ def loss_of(model: nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]
     return binary_cross_entropy_with_logits(logits, batch.answer), logits
 
 
-def _autocast(settings: FitSettings) -> AbstractContextManager[Any]:
+def autocast(settings: FitSettings) -> AbstractContextManager[Any]:
     return (
         torch.autocast(settings.device, dtype=torch.bfloat16)
         if settings.precision == "bf16"
@@ -486,7 +498,7 @@ def _autocast(settings: FitSettings) -> AbstractContextManager[Any]:
 
 
 @contextmanager
-def _precision(settings: FitSettings) -> Iterator[None]:
+def precision(settings: FitSettings) -> Iterator[None]:
     """TensorFloat-32 for the duration, where it was asked for."""
     matmul, conv = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = settings.precision != "float32"

@@ -11,7 +11,7 @@ import torch
 
 from simtown.core.amounts import duration
 from simtown.core.processes import default_workers
-from simtown.training.fit import loss_of, seeded
+from simtown.training.fit import autocast, loss_of, precision, seeded
 from simtown.training.models import MODELS, build
 from simtown.training.plan import SweepCell
 from simtown.training.stopping import least_steps
@@ -114,7 +114,7 @@ def seconds_a_step(cell: SweepCell, jobs: int) -> float | None:
         return None
     torch.set_num_threads(max(1, default_workers() // jobs))
     try:
-        with seeded(0, "timing", 0, device):
+        with precision(settings), seeded(0, "timing", 0, device):
             make = partial(build, settings.model, world, settings.options)
             if (
                 settings.model in MODELS
@@ -127,7 +127,8 @@ def seconds_a_step(cell: SweepCell, jobs: int) -> float | None:
             for step in range(_WARM + _TIMED):
                 if step == _WARM:
                     entered = perf_counter()
-                loss, _ = loss_of(model, batch)
+                with autocast(settings):
+                    loss, _ = loss_of(model, batch)
                 optimizer.zero_grad(set_to_none=True)
                 loss.backward()
                 optimizer.step()

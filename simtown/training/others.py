@@ -101,10 +101,19 @@ def read_table(path: Path) -> ResultsTable:
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
     """Number and cells of every line that holds something."""
-    reader = csv.reader(io.StringIO(text, newline=""))
+    raw: list[str] = []  # the lines of the record that is being read
+
+    def watched() -> Iterator[str]:
+        for line in io.StringIO(text, newline=""):
+            raw.append(line)
+            yield line
+
+    reader = csv.reader(watched())
     for cells in reader:
-        if any(cell.strip() for cell in cells) and not cells[0].lstrip().startswith("#"):
+        # a quoted group may begin with #
+        if any(cell.strip() for cell in cells) and not raw[0].lstrip().startswith("#"):
             yield reader.line_num, cells
+        raw.clear()
 
 
 def _run(where: str, line: dict[str, str]) -> Run:
@@ -119,10 +128,11 @@ def _run(where: str, line: dict[str, str]) -> Run:
         raise ValueError(f"{where}, column total: {total} is more than {LARGEST_TEST:,}")
     world = _whole(where, "world", line["world"], 1) if "world" in line else 1
     # Which items were answered right is not known, so no two runs can be paired by item: each has a test set
-    # of its own name.
+    # of its own name, which the place of its line does not change.
     answers = np.zeros(total, dtype=bool)
     answers[:correct] = True
-    return Run(line["group"], world, False, size, seed, where, answers)
+    test_id = repr((line["group"], world, size, seed))
+    return Run(line["group"], world, False, size, seed, test_id, answers)
 
 
 def _whole(where: str, name: str, text: str, least: int) -> int:

@@ -149,6 +149,11 @@ _SCALAR = maybe(
 
 def _option(value: Any, key: str) -> None:
     """What a model's option may be."""
+    (listed(_row) if isinstance(value, list) else _SCALAR)(value, key)
+
+
+def _row(value: Any, key: str) -> None:
+    """A value in a list of these, or a list of such values."""
     (listed(_SCALAR) if isinstance(value, list) else _SCALAR)(value, key)
 
 

@@ -240,6 +240,7 @@ def open_split(
     device: torch.device,
     cache: bool | None = None,
     noted: Callable[[str], None] | None = None,
+    beside: int = 1,
 ) -> Resident | FromDisk:
     """The first n examples of a split, in memory (on a GPU: on the card) if they fit there.
 
@@ -251,12 +252,13 @@ def open_split(
         cache: True to insist on it, False to read from disk batch by batch.
         noted: called, before memory is taken, with a sentence about how much it is, or why it is not taken,
             where either is worth knowing.
+        beside: runs that share what is free, this one among them.
 
     Raises:
         SettingsError: insisted, and they do not fit.
     """
     needed, free = n * settings.width * settings.height * 3, _free(device)
-    usable = int(MEMORY_SHARE * free)
+    usable = int(MEMORY_SHARE * free / beside)
     fits = needed < usable
     if cache and not fits:
         raise SettingsError(

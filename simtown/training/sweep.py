@@ -88,8 +88,11 @@ def started_runs(plan: SweepPlan, out: Path, kept: Path | None = None) -> dict[s
         directory = run_path(out, cell)
         with contextlib.suppress(FileNotFoundError, DamagedError, ForeignDirectoryError):
             enter(cell, run_directory.load(directory), out / RUNS)
-        if kept is not None and not _done(records.get(cell.name)) and cells.path_of(kept, cell.name).exists():
+        if kept is not None and cells.path_of(kept, cell.name).exists():
+            own = records.get(cell.name)
             enter(cell, cells.load(cells.path_of(kept, cell.name))[0], kept)
+            if own is not None and _done(own):
+                records[cell.name] = own
     for place, names in others.items():
         shared = (
             " (`same_data` says whether all seeds share one data set)"
@@ -272,11 +275,12 @@ def sweep(
         schedule = Schedule(plan, {name: run["test"]["accuracy"] for name, run in done.items()})
         queue = _Queue(schedule, data, callback)
         at_once = jobs if plan.targets else max(1, min(jobs, len(plan.cells) - len(done)))
-        threads = 1 if cluster else max(1, default_workers() // at_once)
+        # not by the cells that are left: with other threads a run has other last digits
+        threads = 1 if cluster else max(1, default_workers() // jobs)
         outcomes = (OnCluster(cluster) if cluster else Processes(at_once)).outcomes(
             _fit,
             queue,
-            (str(out.resolve() if cluster else out), os.getcwd(), threads),
+            (str(out.resolve() if cluster else out), os.getcwd(), threads, None if cluster else at_once),
             lambda cell, row: callback.on_change(cell, "running", row),
             card=any(cell.fit.device == "cuda" for cell in plan.cells),
             retries=RETRIES,
@@ -366,11 +370,17 @@ class _Reporter(FitCallback):
 
 
 def _fit(
-    cell: SweepCell, report: Callable[[dict[str, Any]], None], out: str, home: str, threads: int
+    cell: SweepCell,
+    report: Callable[[dict[str, Any]], None],
+    out: str,
+    home: str,
+    threads: int,
+    beside: int | None,
 ) -> dict[str, Any]:
     """In a worker: one run, continued if it was begun; its run.json.
 
-    A model of the person's own lies in `home`, the directory in which the person called.
+    A model of the person's own lies in `home`, the directory in which the person called. `beside` runs share
+    this machine's memory; None: one a processor.
     """
     import torch
 
@@ -380,4 +390,10 @@ def _fit(
     if cell.fit.model not in MODELS:
         search(home)
     torch.set_num_threads(threads)
-    return fit(cell.fit, dataset_path(Path(out), cell.data), run_path(Path(out), cell), _Reporter(report))
+    return fit(
+        cell.fit,
+        dataset_path(Path(out), cell.data),
+        run_path(Path(out), cell),
+        _Reporter(report),
+        beside=beside or default_workers(),
+    )

@@ -20,10 +20,15 @@ _HEADER = 1_000_000
 
 def save(path: Path, tensors: Mapping[str, torch.Tensor], **texts: str) -> None:
     """Write tensors, and texts by name, whole or not at all."""
+    own: dict[str, torch.Tensor] = {}
+    places: set[int] = set()
+    for name, tensor in tensors.items():
+        place = tensor.untyped_storage().data_ptr()
+        # safetensors takes no memory twice: weights that are tied, or parts of one tensor
+        own[name] = tensor.clone() if place in places else tensor.contiguous()
+        places.add(place)
     with replacing(path) as temporary:
-        safetensors.torch.save_file(
-            {name: tensor.contiguous() for name, tensor in tensors.items()}, temporary, texts or None
-        )
+        safetensors.torch.save_file(own, temporary, texts or None)
 
 
 def load(

@@ -116,10 +116,17 @@ def test_an_exponent_of_one_uncensored_world_is_not_identifiable(exact):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"targets": ()}, {"targets": (75,)}, {"targets": (0.9, float("nan"))}, {"replicates": 5}]
+    "wrong",
+    [
+        {"targets": ()},
+        {"targets": (75,)},
+        {"targets": (0.9, float("nan"))},
+        {"targets": (0.9, 0.90001)},
+        {"replicates": 5},
+    ],
 )
 def test_settings_that_make_no_sense(wrong, exact):
-    with pytest.raises(ValueError, match=r"targets must be|replicates"):
+    with pytest.raises(ValueError, match=r"targets must|replicates"):
         estimate([exact("pbn", 5, 500, 0.6)], **wrong)
 
 
@@ -190,6 +197,28 @@ def test_a_difference_is_decided_only_if_its_interval_says_so_and_holds_enough(e
     (difference,) = (e for e in found.exponents if " - " in e.model and e.rule == "isotonic")
     assert difference.least < 0 < difference.most
     assert difference.verdict == "undecided"
+
+
+def test_a_difference_of_exponents_is_of_the_worlds_that_both_know(exact):
+    growing = {("pbn", 5): 2000, ("pbn", 15): 2400, ("pbn", 31): 16000}
+    same = {("cnn-lstm", k): need for (_, k), need in growing.items()}
+    fewer = {("cnn-lstm", k): growing["pbn", k] for k in (5, 15)}
+    alike, in_two = (
+        next(
+            e
+            for e in estimate(grown(exact, growing | theirs), targets=(0.7,), replicates=200).exponents
+            if " - " in e.model and e.rule == "isotonic"
+        )
+        for theirs in (same, fewer)
+    )
+    assert (alike.worlds, in_two.worlds) == (3, 2)
+    for difference in (alike, in_two):
+        assert abs(difference.value) < 1e-9
+        assert difference.verdict == "undecided"
+    apart = growing | {("cnn-lstm", 60): 2000}
+    assert not [
+        e for e in estimate(grown(exact, apart), targets=(0.7,), replicates=60).exponents if " - " in e.model
+    ]
 
 
 def test_additional_data_and_the_sets_on_which_both_reach(exact):

@@ -13,7 +13,7 @@ from PIL import Image
 from simtown.training import figures
 from simtown.training.complexity import estimate
 from simtown.training.figures import learning_curves, needs, run_curve
-from simtown.training.figures.look import SHAPES, names_of
+from simtown.training.figures.look import SHAPES, colours_of, markers_of, names_of
 from simtown.training.results import MODELS, Run
 
 SIZES = (500, 1000, 2000, 5000, 10000)
@@ -131,6 +131,67 @@ def test_a_model_keeps_its_colour(tmp_path, monkeypatch):
             axes = drawn(monkeypatch, draw, report, tmp_path).axes[0]
             colours = {line.get_label(): line.get_color() for line in axes.lines}
             assert colours["PBN"] == figures.COLOURS["pbn"]
+
+
+def test_a_model_looks_alike_in_both_figures(tmp_path, monkeypatch):
+    never = [
+        replace(run, model="aa", correct=np.arange(200) < 100)
+        for run in runs_of(("x",), distractors=(False,))
+    ]
+    report = estimate(runs_of(("bb", "cc"), distractors=(False,)) + never, replicates=40)
+    looks = []
+    for draw in (figures.samples, figures.learning):
+        axes = drawn(monkeypatch, draw, report, tmp_path).axes[0]
+        lines = {line.get_label(): (line.get_color(), line.get_marker()) for line in axes.lines}
+        looks.append([lines[name] for name in ("bb", "cc")])
+    assert looks[0] == looks[1]
+
+
+def test_forty_groups_all_look_different():
+    groups = [f"group {i:02}" for i in range(40)]
+    colours, markers = colours_of(groups), markers_of(groups)
+    assert len({(colours[group], markers[group]) for group in groups}) == 40
+
+
+@pytest.mark.parametrize("sizes", [(3000, 4000), (30000,), (10**12, 3 * 10**15)])
+def test_some_sizes_stand_on_the_axis(tmp_path, monkeypatch, sizes):
+    report = estimate(runs_of(("pbn",), worlds=(5, 15), distractors=(False,), sizes=sizes), replicates=40)
+    for axes in drawn(monkeypatch, figures.learning, report, tmp_path).axes:
+        low, high = axes.get_xlim()
+        assert [tick for tick in axes.get_xticks() if low <= tick <= high]
+
+
+def test_a_row_whose_first_world_is_missing_names_its_accuracies(tmp_path, monkeypatch):
+    runs = [run for run in runs_of(("pbn",)) if not (run.distractor and run.entities == 5)]
+    figure = drawn(monkeypatch, figures.learning, estimate(runs, replicates=40), tmp_path)
+    labelled = [axes for axes in figure.axes if axes.get_visible() and axes.get_ylabel()]
+    assert [axes.get_title(loc="left") for axes in labelled] == [
+        "5 entities, no distractor",
+        "15 entities, with distractor",
+    ]
+    assert all(axes.yaxis.get_tick_params()["labelleft"] for axes in labelled)
+
+
+def test_the_title_names_the_target_as_it_is(tmp_path, monkeypatch):
+    report = estimate(runs_of(("pbn",), distractors=(False,)), targets=(0.975,), replicates=40)
+    figure = drawn(monkeypatch, figures.samples, report, tmp_path)
+    assert "at 97.5%" in figure.axes[0].get_title(loc="left")
+
+
+def test_long_names_and_many_groups_stay_on_the_page(tmp_path, monkeypatch):
+    groups = [f"a rather long name, number {i:02}" for i in range(20)]
+    report = estimate(runs_of(groups, worlds=(5, 15), distractors=(False,), seeds=1), replicates=40)
+    for draw in (figures.samples, figures.learning):
+        figure = drawn(monkeypatch, draw, report, tmp_path)
+        figure.draw_without_rendering()
+        for legend in figure.legends:
+            box = legend.get_window_extent()
+            assert figure.bbox.x0 <= box.x0
+            assert box.x1 <= figure.bbox.x1
+            assert box.y1 <= figure.bbox.y1
+            assert not any(
+                box.overlaps(axes.get_window_extent()) for axes in figure.axes if axes.get_visible()
+            )
 
 
 def test_no_legend_lies_on_a_plot(tmp_path, monkeypatch):

@@ -24,8 +24,8 @@ from simtown.core.files import DamagedError, ForeignDirectoryError  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.datasets.reader import open_dataset  # noqa: E402
 from simtown.datasets.settings import SettingsError  # noqa: E402
+from simtown.training import ask, run_directory, stopping  # noqa: E402
 from simtown.training import fit as module  # noqa: E402
-from simtown.training import run_directory, stopping  # noqa: E402
 from simtown.training.fit import FitError, fit, order  # noqa: E402
 from simtown.training.models import build  # noqa: E402
 from simtown.training.run_directory import RunState  # noqa: E402
@@ -344,7 +344,7 @@ def test_only_the_first_training_examples_are_visited_each_once_an_epoch(
             visited.append((len(self.pixels), rows[:].tolist(), size))
             return super().batches(rows, size)
 
-    monkeypatch.setattr(module, "open_split", lambda *split: Spy(*split[:4]))
+    monkeypatch.setattr(module, "open_split", lambda *split, **_: Spy(*split[:4]))
     monkeypatch.setattr(module, "LARGEST_SORTED", largest)
     fit(small("question-only", train_size=30, max_steps=6), data, tmp_path / "run")
     epochs = [v for v in visited if v[2] == 16]
@@ -747,6 +747,40 @@ def test_without_its_state_a_run_begins_again(begun, data, tmp_path):
     fit(small(f"{HERE}:Entities"), data, begun)
     fit(small(f"{HERE}:Entities"), data, tmp_path / "whole")
     assert result(begun) == result(tmp_path / "whole")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"patience": 10**10},
+        {"min_steps": 2 * 10**9},
+        {"batch": 10**10},
+        {"seed": 2**70},
+        {"options": {"size": float("inf")}},
+        {"options": {"size": 1e10}},
+    ],
+)
+def test_a_setting_that_could_not_be_read_again_is_refused_before_anything_is_written(
+    changes, data, tmp_path
+):
+    with pytest.raises(SettingsError, match=r"run\.json"):
+        fit(small("question-only", **changes), data, tmp_path / "run")
+    assert not (tmp_path / "run" / "run.json").exists()
+
+
+@pytest.mark.parametrize("model", ["Tied", "Nested"])
+def test_a_model_with_tied_weights_or_nested_options_is_read_back(model, data, tmp_path):
+    run = fit(small(f"{HERE}:{model}"), data, tmp_path / "run")
+    assert fit(small(f"{HERE}:{model}"), data, tmp_path / "run") == run
+    told = ask.evaluate(tmp_path / "run", data, torch.device("cpu"), [f"{HERE}:{model}"])
+    assert told["accuracy"] == run["test"]["accuracy"]
+
+
+def test_a_state_that_a_kill_left_beside_a_finished_run_goes(data, tmp_path):
+    fit(small("question-only"), data, tmp_path / "run")
+    (tmp_path / "run" / "state.safetensors").write_bytes(b"left")
+    fit(small("question-only"), data, tmp_path / "run")
+    assert not (tmp_path / "run" / "state.safetensors").exists()
 
 
 def test_a_choice_that_cannot_be_leaves_no_trace(data, tmp_path):

@@ -175,6 +175,17 @@ def test_runs_that_are_there_already_are_kept_too(sweep):
         }
 
 
+def test_a_kept_cell_of_other_settings_is_refused_beside_a_finished_run_too(sweep):
+    sweep("--resume-from", "kept", seeds=[0, 1]).succeeds()
+    path = next(Path("kept").iterdir())
+    content = json.loads(path.read_text())
+    content["run"]["settings"]["patience"] += 1
+    path.write_text(json.dumps(content))
+    before = snapshot("out"), snapshot("kept")
+    sweep("--resume-from", "kept", seeds=[0, 1, 2]).refuses("kept", "patience", path.stem)
+    assert (snapshot("out"), snapshot("kept")) == before
+
+
 def test_a_kept_cell_of_other_settings_or_examples_is_refused_before_anything_starts(sweep):
     sweep("--resume-from", "kept", seeds=[0, 1]).succeeds()
     shutil.rmtree("out/runs")

@@ -103,6 +103,23 @@ def test_a_wrong_table_is_refused_by_its_line_and_column(text, words, table, tmp
     assert not (tmp_path / "out").exists()
 
 
+def test_where_a_line_stands_changes_no_interval(table, tmp_path):
+    lines = GOOD.splitlines(keepends=True)
+    first = estimate(read_table(table(GOOD)).runs, targets=(0.7, 0.9), replicates=60, world="")
+    other = tmp_path / "folder" / "other.csv"
+    other.parent.mkdir()
+    other.write_text("# a comment\n" + lines[0] + "".join(reversed(lines[1:])))
+    moved = estimate(read_table(other).runs, targets=(0.7, 0.9), replicates=60, world="")
+    assert repr(first.rows) == repr(moved.rows)
+
+
+def test_a_quoted_group_may_begin_with_a_number_sign(table):
+    runs = read_table(
+        table(HEAD + '"#1, ranked",100,0,60,100\n# no group,1,0,1,1\nother,100,0,60,100\n')
+    ).runs
+    assert [run.model for run in runs] == ["#1, ranked", "other"]
+
+
 def test_other_refusals(table, tmp_path, cli):
     path = table(GOOD)
     cli("complexity", path, path.parent).refuses("give it alone")

@@ -172,6 +172,7 @@ def test_pictures_stay_in_memory_only_where_they_fit(town, monkeypatch):
         assert type(opened) is kind
         assert len(opened) == n
         assert type(open_split(town.train, n, town.settings, CPU, False)) is FromDisk
+        assert type(open_split(town.train, n, town.settings, CPU, beside=10)) is FromDisk
         if kind is Resident:
             assert type(open_split(town.train, n, town.settings, CPU, True)) is Resident
         else:

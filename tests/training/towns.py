@@ -135,6 +135,26 @@ class Mortal(Entities):
         return super().forward(batch) * self.alive
 
 
+class Tied(Entities):
+    """Two names of one tensor."""
+
+    def __init__(self, world):
+        super().__init__(world)
+        self.one, self.other = nn.Linear(1, 1), nn.Linear(1, 1)
+        self.other.weight = self.one.weight
+
+    def forward(self, batch):
+        logits = super().forward(batch)
+        return logits + self.other(self.one(torch.ones(len(batch), 1))).squeeze(1)
+
+
+class Nested(Entities):
+    """An option that is a table of numbers."""
+
+    def __init__(self, world, sizes=((4, 8), (8, 16))):
+        super().__init__(world)
+
+
 class Hungry(Entities):
     """Cannot learn from more than `most` examples at once."""
 

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from simtown.training.bootstrap import BootstrapCurve
     from simtown.training.findings import Findings
 
+#: Inches of a letter of the legend, and of what stands beside a name.
+_LETTER, _HANDLE = 0.078, 0.6
+
 
 def learning(report: Findings, path: Path) -> None:
     """Draw test accuracy against training samples: a panel for each world, seeds as dots.
@@ -42,7 +45,9 @@ def learning(report: Findings, path: Path) -> None:
     least = float(np.nanmin([*bands_low, *(np.nanmin(c.runs) for c in report.curves)])) - 0.03
     floor = min(0.45, least) if town else max(least, -0.02)
     width = max(6.0, 3.3 * len(worlds))
-    figure = new_figure(width, 3.1 * len(settings) + 0.5)
+    shown = [names[m] for m in models]
+    across = max(1, min(len(shown), int(width / (_LETTER * max(map(len, shown)) + _HANDLE))))
+    figure = new_figure(width, 3.1 * len(settings) + 0.25 + 0.25 * -(-len(shown) // across))
     grid = figure.subplots(len(settings), len(worlds), squeeze=False, sharex=True, sharey=True)
     for row, distractor in enumerate(settings):
         for column, entities in enumerate(worlds):
@@ -65,26 +70,23 @@ def learning(report: Findings, path: Path) -> None:
                 else f"world of {entities}" * bool(report.world)
             )
             axes.set_title(title, fontsize=11, color=INK, loc="left")
+    ticks = round_values(low, high) or sorted({int(n) for c in report.curves for n in c.sizes})
     for axes in grid.flat:
-        set_log_ticks(axes.xaxis, round_values(low, high), short_number)
+        set_log_ticks(axes.xaxis, ticks, short_number)
     for column in grid.T:  # the lowest panel of each column names its sizes
         lowest = [axes for axes in column if axes.get_visible()][-1]
         lowest.tick_params(labelbottom=True)
         lowest.set_xlabel("training samples", color=INK)
-    for axes in grid[:, 0]:
-        axes.set_ylabel("test accuracy", color=INK)
+    for row_of_axes in grid:  # the first panel of each row names its accuracies
+        first = next(axes for axes in row_of_axes if axes.get_visible())
+        first.tick_params(labelleft=True)
+        first.set_ylabel("test accuracy", color=INK)
     handles = {
         label: handle
         for axes in grid.flat
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    shown = [names[m] for m in models]
-    look = {
-        "fontsize": 10,
-        "frameon": False,
-        "loc": "outside upper left",
-        "ncols": min(len(shown), int(width / 1.6)),
-    }
+    look = {"fontsize": 10, "frameon": False, "loc": "outside upper left", "ncols": across}
     figure.legend([handles[name] for name in shown], shown, **look)
     single, several = (any((len(c.seeds) > 1) == many for c in report.curves) for many in (False, True))
     overs = dict.fromkeys(marked(c.interval_over) for c in report.curves if len(c.seeds) > 1)

@@ -73,7 +73,9 @@ def colours_of(models: Sequence[str]) -> dict[str, str]:
 def markers_of(models: Sequence[str]) -> dict[str, str]:
     """A shape for each model, the second sign by which it is known."""
     return SHAPES | {
-        model: MARKERS[i % len(MARKERS)] for i, model in enumerate(sorted(set(models) - set(SHAPES)))
+        # beyond the colours another marker: no two of 81 look alike
+        model: MARKERS[(i + i // len(_OTHERS)) % len(MARKERS)]
+        for i, model in enumerate(sorted(set(models) - set(SHAPES)))
     }
 
 

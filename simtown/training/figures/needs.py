@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 _COMPARED = 0.9
 #: Height of a censoring arrow, as a multiple of a marker's size.
 _ARROW = 2.0
+#: Inches that the name of a line takes, one above the other.
+_LABEL = 0.23
+#: Inches that a target takes in the legend.
+_TARGET = 0.75
 #: Panels of single models beside each other: about so many.
 _ACROSS = 3
 
@@ -50,12 +54,12 @@ def samples(report: Findings, path: Path, rule: str = "isotonic", compared: str 
         rule: that needs follow.
         compared: what the title calls the models.
     """
-    models = sorted({c.model for c in report.curves}, key=model_order)
+    every = sorted({c.model for c in report.curves}, key=model_order)
     reached = {r.model for r in report.rows if r.rule == rule and r.samples < ABOVE}
-    never = [m for m in models if m not in reached] if reached else []
-    models = [m for m in models if m not in never]
+    never = [m for m in every if m not in reached] if reached else []
+    models = [m for m in every if m not in never]
     rows = [r for r in report.rows if r.rule == rule and r.model in models]
-    style = _Style(models, rows)
+    style = _Style(every, models, rows)
     if report.world:
         figure = _over_worlds(report, rows, style, compared)
     else:
@@ -75,9 +79,10 @@ def samples(report: Findings, path: Path, rule: str = "isotonic", compared: str 
 class _Style:
     """How models look in one figure, and the range of samples that its panels share."""
 
-    def __init__(self, models: Sequence[str], rows: Sequence[Need]) -> None:
+    def __init__(self, every: Sequence[str], models: Sequence[str], rows: Sequence[Need]) -> None:
         self.models = models
-        self.colours, self.names, self.markers = colours_of(models), names_of(models), markers_of(models)
+        # those that are left out keep their looks, as in the figure of learning curves
+        self.colours, self.names, self.markers = colours_of(every), names_of(every), markers_of(every)
         heights = [_height(n, row) for row in rows for n in (row.samples, row.low, row.high)]
         low, high = min(heights), max(heights)
         room = max(1.6, (high / low) ** 0.13)  # for arrows
@@ -99,7 +104,7 @@ def _over_worlds(report: Findings, rows: Sequence[Need], style: _Style, compared
     count = len(style.models)
     down = max(1 + (count > _ACROSS), round(count / _ACROSS))
     across = -(-count // down)
-    height = max(4.3, 2.35 * down + 0.3) if several else 4.3
+    height = max(4.3, 2.35 * down + 0.3 if several else 0.0, _LABEL * count + 1.0)
     figure = new_figure(5.9 + 2.65 * across if several else 6.3, height * len(settings) + 0.75 * several)
     bands = figure.subfigures(len(settings), 1, squeeze=False)[:, 0]
     for band, distractor in zip(bands, settings, strict=True):
@@ -127,7 +132,7 @@ def _all_models(
     """One panel: every model at the target nearest to 0.9, named in the title between its two words."""
     target = min(report.targets, key=lambda t: abs(t - _COMPARED))
     _frame(axes, worlds, style)
-    axes.set_title(f"{title[0]} at {target:.0%}{title[1]}", fontsize=13, color=INK, loc="left")
+    axes.set_title(f"{title[0]} at {100 * target:.4g}%{title[1]}", fontsize=13, color=INK, loc="left")
     axes.set_ylabel("training samples needed", color=INK, fontsize=11)
     axes.set_xlabel(
         "entities in the world" if report.world == "entities" else "size of the world",
@@ -183,7 +188,7 @@ def _each_model(
 
 def _over_targets(report: Findings, rows: Sequence[Need], style: _Style) -> Any:
     """One world without a size: samples needed against the target."""
-    figure = new_figure(6.8, 4.6)
+    figure = new_figure(6.8, max(4.6, _LABEL * len(style.models) + 1.3))
     axes = figure.subplots()
     style_axes(axes)
     axes.set_yscale("log")
@@ -345,7 +350,7 @@ def _labels(axes: Any, lines: Sequence[tuple[str, Sequence[Need], Any, str]], st
         if rows
     )
     bottom, top = np.log(style.low), np.log(style.high)
-    apart = (top - bottom) * 0.062
+    apart = (top - bottom) * min(0.062, 1 / max(len(lines), 1))
     heights = [end for end, _ in ends]
     for _ in range(200):  # touching neighbours push each other away
         for j in range(len(heights) - 1):
@@ -385,7 +390,11 @@ def _legend_of_targets(figure: Any, targets: Sequence[float]) -> None:
     ]
     look = {"fontsize": 9, "title_fontsize": 9, "frameon": False}
     figure.legend(
-        handles=marks, title="test accuracy to reach", ncols=len(marks), loc="outside upper right", **look
+        handles=marks,
+        title="test accuracy to reach",
+        ncols=min(len(marks), int(figure.get_figwidth() / _TARGET)),
+        loc="outside upper right",
+        **look,
     )
 
 
