@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from hashlib import sha256
 from io import FileIO
 from itertools import pairwise
+from operator import index
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,33 @@ _NOTHING = "that stand for nothing in the town: run simtown verify on its data s
 _COUNTED = 4096
 
 
-@dataclass(frozen=True)
+def row_numbers(rows: Any, n: int) -> np.ndarray:
+    """(k,) int64 numbers of examples of a split of n; of (n,) bool, those of the examples that are True.
+
+    Raises:
+        IndexError: as many bools as there are no examples.
+        TypeError: no whole numbers.
+    """
+    numbers = np.asarray(rows)
+    if numbers.dtype == bool:
+        if numbers.shape != (n,):
+            raise IndexError(f"{numbers.size} times True or False for the {n} examples of the split")
+        return np.flatnonzero(numbers)
+    if numbers.size and not np.issubdtype(numbers.dtype, np.integer):
+        raise TypeError(f"examples have whole numbers, not {numbers.dtype} as in {str(rows)[:40]}")
+    return numbers.astype(np.int64)
+
+
+def _require_columns(names: Iterable[str]) -> None:
+    """Raises KeyError for a name that is no column's."""
+    columns = [column for column in LAYOUT if column not in PICTURES]
+    for name in names:
+        if name not in columns:
+            raise KeyError(f"there is no column '{name}': one of {', '.join(columns)}")
+
+
+# not compared by value: arrays have no single truth
+@dataclass(frozen=True, eq=False)
 class Example:
     """One example, by name.
 
@@ -124,13 +151,11 @@ class Split(Sequence[Example]):
     def column(self, name: str) -> np.ndarray:
         """A whole column such as "answer", "tokens" or "scene/pose", the example first; kept in memory.
 
+        It is read-only: the next call gives the same array.
+
         Raises KeyError if there is no such column.
         """
-        if name not in LAYOUT or name in PICTURES:
-            raise KeyError(
-                f"there is no column '{name}': one of "
-                f"{', '.join(column for column in LAYOUT if column not in PICTURES)}"
-            )
+        _require_columns([name])
         self._load([name])
         return self._columns[name]
 
@@ -147,6 +172,8 @@ class Split(Sequence[Example]):
             name: np.concatenate(part) for name, part in zip(missing, zip(*parts, strict=True), strict=True)
         }
         self._columns |= {name: np.zeros(0) for name in missing if not parts}
+        for name in missing:
+            self._columns[name].setflags(write=False)
 
     @contextmanager
     def _reading(self, number: int) -> Iterator[None]:
@@ -296,7 +323,7 @@ class Split(Sequence[Example]):
         return hexes
 
     def scenes(self, rows: slice | np.ndarray = slice(None)) -> SceneBatch:
-        """Latent scenes of some rows, ready for a renderer."""
+        """Latent scenes of some rows, ready for a renderer; a slice, or rows as in :meth:`rows`."""
         numbers = np.arange(len(self))[rows] if isinstance(rows, slice) else rows
         return self.scenes_of(self.rows(SCENE_COLUMNS, numbers))
 
@@ -344,9 +371,18 @@ class Split(Sequence[Example]):
     def rows(self, names: Sequence[str], rows: Sequence[int] | np.ndarray) -> dict[str, np.ndarray]:
         """Some rows of some columns, in any order, the example first. Memory does not grow with the split.
 
-        Raises DamagedError if a shard cannot be read.
+        Args:
+            names: of columns, see :meth:`column`.
+            rows: numbers of examples, or a bool for each example of the split.
+
+        Raises:
+            DamagedError: a shard cannot be read.
+            IndexError: there is no such example.
+            KeyError: there is no such column.
+            TypeError: the rows are no whole numbers.
         """
-        rows, key = np.asarray(rows, dtype=np.int64), tuple(names)
+        rows, key = row_numbers(rows, len(self)), tuple(names)
+        _require_columns(key)
         out: np.ndarray | None = None
         for number, places, own in self._by_shard(rows):
             table = self._tables.get((number, key), lambda number=number: self._table(number, key))  # type: ignore[misc]
@@ -387,12 +423,12 @@ class Split(Sequence[Example]):
     ) -> np.ndarray:
         """(len(rows), h, w, 3) uint8 pictures, in any order; or masks or depth maps, by `name`.
 
-        If `out` is given, they are written there.
+        `rows` as in :meth:`rows`. If `out` is given, they are written there.
         """
-        form = self.form(name)
+        form, rows = self.form(name), row_numbers(rows, len(self))
         if out is None:
             out = np.empty((len(rows), *form[0]), dtype=form[1])
-        for number, places, own in self._by_shard(np.asarray(rows, dtype=np.int64)):
+        for number, places, own in self._by_shard(rows):
             with self._reading(number):
                 if name in UNPACKED_HERE:
                     picture_places = self._places.get(
@@ -409,9 +445,10 @@ class Split(Sequence[Example]):
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):
             return [self[j] for j in range(*i.indices(len(self)))]
-        i = int(i) + len(self) * (i < 0)
+        given = index(i)
+        i = given + len(self) * (given < 0)
         if not 0 <= i < len(self):
-            raise IndexError(f"there is no example {i}: the split holds {len(self)}, numbered from 0")
+            raise IndexError(f"there is no example {given}: the split holds {len(self)}, numbered from 0")
         c = {name: values[0] for name, values in self.rows((*_SMALL, *SCENE_COLUMNS), [i]).items()}
         return Example(
             image=self.images([i])[0],

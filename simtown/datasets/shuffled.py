@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import torch
 from torch.utils.data import IterableDataset, get_worker_info
 
 from simtown.datasets.order import BLOCK, POOL, BlockOrder
@@ -31,7 +32,7 @@ class Shuffled(IterableDataset):
         ranks: number of processes.
 
     Attributes:
-        epoch: set it before each epoch.
+        epoch: set it before each epoch, also if workers are persistent.
         first: batches of this rank to leave out, to continue an epoch from a checkpoint. Set it to 0 for the
             next epoch.
 
@@ -54,7 +55,26 @@ class Shuffled(IterableDataset):
                 f"batch_size {batch_size}, first {first}, rank {rank} of {ranks}: a number is out of range"
             )
         self.split, self.batch_size, self.seed, self.rank, self.ranks = split, batch_size, seed, rank, ranks
-        self.epoch, self.first = epoch, first
+        # in shared memory, where persistent workers see what is set later
+        self._epoch_and_first = torch.tensor([epoch, first]).share_memory_()
+
+    @property
+    def epoch(self) -> int:
+        """The epoch, from 0 on."""
+        return int(self._epoch_and_first[0])
+
+    @epoch.setter
+    def epoch(self, epoch: int) -> None:
+        self._epoch_and_first[0] = epoch
+
+    @property
+    def first(self) -> int:
+        """Batches of this rank to leave out."""
+        return int(self._epoch_and_first[1])
+
+    @first.setter
+    def first(self, first: int) -> None:
+        self._epoch_and_first[1] = first
 
     def __len__(self) -> int:
         """Batches of this rank that are left of the epoch; every rank has as many."""

@@ -131,4 +131,8 @@ class TorchView:
     def __getitems__(self, numbers: Sequence[int]) -> ExampleBatch:
         """Examples by their numbers; DataLoader reads a batch by this method."""
         _register_with_torch()
-        return read(self.split, np.asarray(numbers, dtype=np.int64) % max(len(self), 1))
+        rows = np.asarray(numbers, dtype=np.int64)
+        wrong = rows[(rows < -len(self)) | (rows >= len(self))]
+        if len(wrong):
+            raise IndexError(f"there is no example {wrong[0]}: the split holds {len(self)}, numbered from 0")
+        return read(self.split, np.where(rows < 0, rows + len(self), rows))

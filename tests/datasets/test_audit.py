@@ -390,6 +390,20 @@ def test_of_a_split_of_many_pictures_some_are_compared_with_all_and_equal_ones_a
     ]
 
 
+def test_of_long_pictures_equal_ones_alone_count_as_one(tmp_path):
+    settings = Settings(entities=5, n=200, val=0, test=20, width=512, height=32, weathers=("fog",))
+    generate(settings, tmp_path / "long", workers=1)
+    (finding,) = (f for f in run.audit(open_dataset(tmp_path / "long")) if f.check == "repeated pictures")
+    assert finding.status == "pass"
+    assert "equality alone" in finding.figure
+    with h5py.File(tmp_path / "long" / "train-00000.h5", "r+") as train:
+        train["images"][80] = train["images"][7]
+    (finding,) = (
+        f for f in run.audit(open_dataset(seal(tmp_path / "long"))) if f.check == "repeated pictures"
+    )
+    assert finding.details["first"] == [["train 80", "train 7"]]
+
+
 def test_guests_are_counted_at_home_alone(clean, copy):
     with survey.surveyed(open_dataset(repeat_in_all_ways(copy(clean))), Processes(), ignore) as seen:
         _, records = seen.scenes[0]

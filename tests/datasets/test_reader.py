@@ -56,6 +56,44 @@ def test_an_example_holds_the_row_of_every_column(dataset):
             assert (example.depth.dtype, example.depth.shape) == (np.float32, (32, 64))
 
 
+def test_true_and_false_choose_examples_and_no_other_numbers_do(dataset):
+    split = dataset.train
+    yes = split.column("answer")
+    assert np.array_equal(split.images(yes), split.images(np.flatnonzero(yes)))
+    assert np.array_equal(split.rows(["margin"], yes)["margin"], split.column("margin")[yes])
+    assert np.array_equal(split.scenes(yes).pose, split.scenes(np.flatnonzero(yes)).pose)
+    with pytest.raises(IndexError, match="True or False"):
+        split.images([True, False])
+    for wrong in ([1.7], ["1"], np.array([0.0])):
+        with pytest.raises(TypeError, match="whole numbers"):
+            split.images(wrong)
+    with pytest.raises(TypeError, match=r"float|integer"):
+        split[1.7]
+    assert len(split.images([])) == 0
+
+
+def test_a_column_cannot_be_changed_by_accident(dataset):
+    boxes = dataset.train.column("boxes")
+    with pytest.raises(ValueError, match="read-only"):
+        boxes /= 64
+    assert np.array_equal(dataset.train[0].boxes, dataset.train.column("boxes")[0])
+
+
+def test_a_wrong_name_or_number_is_told_as_it_was_given(dataset):
+    for names in (["nothing"], "answer", ["images"]):
+        with pytest.raises(KeyError, match="there is no column"):
+            dataset.train.rows(names, [0])
+    with pytest.raises(IndexError, match="no example -401"):
+        dataset.train[-401]
+
+
+def test_an_example_is_itself_alone(dataset):
+    example = dataset.val[0]
+    assert example in [example]
+    assert example not in dataset.val
+    assert example != dataset.val[0]
+
+
 def test_an_example_without_masks_and_depth(plain):
     example = open_dataset(plain).val[0]
     assert example.mask is None

@@ -39,6 +39,27 @@ def test_a_batch_is_its_rows(rich):
     assert [row["answer"] for row in rows[1:]] == [view[23]["answer"], view[3]["answer"]]
 
 
+def test_a_batch_of_numbers_that_are_not_there_is_refused(rich):
+    view = open_dataset(rich).train.torch()
+    assert same(default_collate(view.__getitems__([-1, 0])), default_collate(view.__getitems__([23, 0])))
+    for numbers in ([0, 24], [-25]):
+        with pytest.raises(IndexError, match=f"no example {numbers[-1]}"):
+            view.__getitems__(numbers)
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_workers_that_stay_see_the_next_epoch(rich, start):
+    split = open_dataset(rich).train
+    shuffled = Shuffled(split, 5, seed=3)
+    loader = DataLoader(
+        shuffled, batch_size=None, num_workers=1, persistent_workers=True, multiprocessing_context=start
+    )
+    for epoch in (0, 1):
+        shuffled.epoch = epoch
+        alone = Shuffled(split, 5, seed=3, epoch=epoch)
+        assert all(same(one, other) for one, other in zip(alone, loader, strict=True))
+
+
 def test_an_epoch_does_not_depend_on_workers(rich):
     split = open_dataset(rich).train
     epoch = Shuffled(split, 5, seed=3)

@@ -35,6 +35,9 @@ SIDE, SAME, PEAK = 16, 0.1, 0.23
 #: Metres from which on scenes are different whose pictures are equal, and whose pictures are the same but not
 #: equal: in fog and a small picture a step of 15 cm changes no more than a disguise does.
 DIFFERENT, DIFFERENT_IN_DISGUISE = 0.1, 0.5
+#: Of pictures longer than so many times their other side, only equal ones are found: the street fills so few
+#: cells that different scenes have one fingerprint.
+_LONGEST = 4
 #: Added to a picture's standard deviation (of 255): one of a single colour has none.
 _FLOOR = 2.0
 #: Directions of greatest variation that pictures are placed by, pictures they are learned from, and in how
@@ -129,8 +132,15 @@ def same_pictures(
     _, first, group = np.unique(home["hash"], return_index=True, return_inverse=True)
     copies = np.flatnonzero(first[group] != np.arange(len(home)))
     equal = np.stack([home["row"][copies], home["row"][first[group[copies]]]], axis=1)
-    nearly = _nearly_equal(
-        home[np.sort(first)], references[np.unique(references["hash"], return_index=True)[1]], dataset, rows
+    nearly = (
+        iter(())
+        if too_long(dataset)
+        else _nearly_equal(
+            home[np.sort(first)],
+            references[np.unique(references["hash"], return_index=True)[1]],
+            dataset,
+            rows,
+        )
     )
     different = [
         pairs[_of_different_scenes(dataset, rows, pairs, metres)]
@@ -140,6 +150,12 @@ def same_pictures(
     ]
     report(len(home))
     return np.concatenate([np.zeros((0, 2), dtype=np.int64), *different])
+
+
+def too_long(dataset: Dataset) -> bool:
+    """Whether pictures are too long for fingerprints that nearly agree to mean anything."""
+    sides = dataset.settings.width, dataset.settings.height
+    return max(sides) > _LONGEST * min(sides)
 
 
 def _nearly_equal(
@@ -175,7 +191,7 @@ def _of_different_scenes(dataset: Dataset, rows: DatasetRows, pairs: np.ndarray,
     return different
 
 
-def repeated_pictures(pairs: np.ndarray, rows: DatasetRows) -> Finding:
+def repeated_pictures(pairs: np.ndarray, dataset: Dataset, rows: DatasetRows) -> Finding:
     """Pictures that belong to two or more different scenes, in one split or in two; `pairs`: of
     :func:`same_pictures`, all together.
     """
@@ -186,7 +202,8 @@ def repeated_pictures(pairs: np.ndarray, rows: DatasetRows) -> Finding:
     return Finding(
         "repeated pictures",
         "all",
-        f"{len(copies):,} of {len(rows):,} are the picture of another scene{example}",
+        f"{len(copies):,} of {len(rows):,} are the picture of another scene{example}"
+        + "; such long pictures are compared for equality alone" * too_long(dataset),
         "A picture cannot show two scenes: run simtown verify to see which of them it shows, and generate "
         "the data set again.",
         status="warn" if len(copies) else "pass",

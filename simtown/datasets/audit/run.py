@@ -82,7 +82,9 @@ def repeated_pictures(survey: Survey, dataset: Dataset, pool: Pool, progress: Re
     with closing(
         pool.map(pictures.same_pictures, survey.pictures, (Handle(dataset), survey.rows), progress)
     ) as results:
-        return pictures.repeated_pictures(np.concatenate([pairs for _, pairs in results]), survey.rows)
+        return pictures.repeated_pictures(
+            np.concatenate([pairs for _, pairs in results]), dataset, survey.rows
+        )
 
 
 _CHECKS = (
