@@ -12,11 +12,11 @@ from simtown.training.record import cut
 
 NAMES = {
     "cnn-lstm": "CNN-LSTM",
-    "cnn-lstm-boxes": "CNN-LSTM, box supervision",
+    "cnn-lstm-boxes": "CNN-LSTM, box loss",
     "film": "FiLM ResNet",
     "relation-network": "Relation network",
     "vit": "ViT",
-    "pbn-no-boxes": "PBN, no box supervision",
+    "pbn-no-boxes": "PBN, no box loss",
     "pbn": "PBN",
     "true-boxes": "True boxes",
     "question-only": "Question only",
