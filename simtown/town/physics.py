@@ -30,6 +30,9 @@ from simtown.town.checks import TownError
 from simtown.town.things import Thing, turned_front, write
 
 GRAVITY, GRIP = 9.81, 0.8
+#: The inertia of every body about the horizontal, kg m²: so large that nothing tilts to be seen. At 0 Bullet
+#: would ignore all torque.
+UPRIGHT = 1e12
 #: Kilograms a cubic metre of a thing's box: a car of about 1.3 t, a person of about 70 kg.
 DENSITY = 110.0
 #: Longest time between two decisions, seconds, and steps of the solver in it.
@@ -74,8 +77,9 @@ class _Body:
         mass: kilograms; 0 if it does not move.
         offset: (3,) from the thing's origin to the body's, in the thing's frame, metres.
         inertia: about the vertical, kg m².
+        grip: the greatest angular acceleration that friction with the ground gives it, rad/s².
         line: the y that it keeps to, metres.
-        heading: the direction in which it moves, radians.
+        heading: the direction in which it goes, radians: 0 or pi.
     """
 
     thing: Thing
@@ -83,6 +87,7 @@ class _Body:
     mass: float
     offset: np.ndarray
     inertia: float
+    grip: float
     line: float
     heading: float
 
@@ -127,7 +132,7 @@ class Physics:
     """The bodies of some things; :meth:`advance` moves the things.
 
     Args:
-        things: with the places and speeds from which they start.
+        things: with the places and speeds from which they start. What has no way yet gets one.
 
     Raises:
         TownError: pybullet is not installed.
@@ -161,11 +166,12 @@ class Physics:
         )
         length, width, height = (mesh_high - mesh_low) * thing.scale
         mass = DENSITY * length * width * height if moves else 0.0
-        inertia = mass * (length * length + width * width) / 12
+        gyration = math.hypot(length, width) / math.sqrt(12)
+        inertia = mass * gyration * gyration
         x, y, z = _middle(thing, offset)
         turn = [0.0, 0.0, math.sin(thing.yaw / 2), math.cos(thing.yaw / 2)]
         body = bullet.createMultiBody(mass, shape, -1, [x, y, z], turn, physicsClientId=client)
-        # without inertia about x and y Bullet turns nothing about them; tyres and soles do the friction
+        # tyres and soles do the friction
         bullet.changeDynamics(
             body,
             -1,
@@ -177,13 +183,15 @@ class Physics:
             physicsClientId=client,
         )
         if moves:
-            bullet.changeDynamics(body, -1, localInertiaDiagonal=[0.0, 0.0, inertia], physicsClientId=client)
+            bullet.changeDynamics(
+                body, -1, localInertiaDiagonal=[UPRIGHT, UPRIGHT, inertia], physicsClientId=client
+            )
             bullet.resetBaseVelocity(
                 body, list(thing.velocity), [0.0, 0.0, thing.spin], physicsClientId=client
             )
-        strolls = thing.group == "person" and ROAD_EDGE < thing.y < PAVEMENT_EDGE
-        heading = 0.0 if math.cos(thing.front) >= 0 else math.pi
-        return _Body(thing, body, mass, offset, inertia, STROLL if strolls else thing.y, heading)
+        if thing.way is None:
+            write(thing, way=_way(thing))
+        return _Body(thing, body, mass, offset, inertia, GRIP * GRAVITY / gyration, *thing.way)
 
     def _shape(self, hulls: list[np.ndarray]) -> int:
         """A rigid shape of convex hulls: Bullet takes more than one from files only."""
@@ -272,7 +280,7 @@ class Physics:
     def _push(self, body: _Body, along: float, left: float, yaw_rate: float, tick: float) -> _Push:
         """The force of tyres or soles for an acceleration in the body's frame, at most that of friction."""
         share = min(1.0, GRIP * GRAVITY / max(math.hypot(along, left), 1e-9))
-        spin = min(max((yaw_rate - body.thing.spin) / tick, -12.0), 12.0)
+        spin = min(max((yaw_rate - body.thing.spin) / tick, -body.grip), body.grip)
         return [body.mass * share * along, body.mass * share * left, 0.0], [0.0, 0.0, body.inertia * spin]
 
     def _drive(self, me: _Around, others: list[_Around], tick: float) -> _Push:
@@ -303,6 +311,15 @@ class Physics:
             yaw = math.atan2(velocity[1], velocity[0]) - turned_front(thing.kind)
             rate = 4.0 * math.remainder(yaw - thing.yaw, 2 * math.pi)
         return self._push(body, *_turn(acceleration, -thing.yaw), rate, tick)
+
+
+def _way(thing: Thing) -> tuple[float, float]:
+    """The y (metres) and the direction (radians) that a thing keeps to: its own, or the sidewalk's middle.
+
+    What faces neither side of the street goes to the right.
+    """
+    strolls = thing.group == "person" and ROAD_EDGE < thing.y < PAVEMENT_EDGE
+    return STROLL if strolls else thing.y, 0.0 if math.cos(thing.front) > -1e-6 else math.pi
 
 
 def _ahead(me: _Around, others: list[_Around], side: float, speed: float) -> tuple[float, float]:

@@ -75,6 +75,8 @@ class Thing:
         velocity: metres a second.
         spin: radians a second.
         pace: the speed it aims at, metres a second; at 0 it stands.
+        way: the y (metres) and the direction (radians, 0 or pi) that it keeps to when it goes, or None before
+            it first moves; the town sets it.
         track: (t, 2) its places in the last seconds, metres, or None; the town sets it.
         town: the town it belongs to, or None.
     """
@@ -91,13 +93,14 @@ class Thing:
     velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
     spin: float = 0.0
     pace: float = 0.0
+    way: tuple[float, float] | None = field(default=None, repr=False)
     track: np.ndarray | None = field(default=None, repr=False)
     town: Owner | None = field(default=None, repr=False, init=False)
 
     def __setattr__(self, attribute: str, value: object) -> None:
         if self.town is not None:
             self.town.change(self, **{attribute: value})
-        elif attribute in ("name", "track"):  # as the constructor does
+        elif attribute in ("name", "way", "track"):  # as the constructor does
             write(self, **{attribute: value})
         else:
             write(self, **{attribute: checked(attribute, value)})

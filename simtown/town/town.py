@@ -40,6 +40,8 @@ _SKY = 26.0
 MEMORY = 6.0
 #: The attributes that decide whether a thing is in the way of others.
 _SPACE = {"kind", "x", "y", "z", "yaw", "scale", "style"}
+#: The attributes that decide, without a place, how bodies go on from now.
+_MOTION = {"velocity", "spin"}
 
 
 class Light(NamedTuple):
@@ -351,9 +353,10 @@ class Town:
         if changed.kind != thing.kind:
             write(thing, name=self._free_name(changed.kind, but=thing))
         write(thing, **{attribute: getattr(changed, attribute) for attribute in SETTABLE})
-        self._physics = None
+        if carried or _MOTION & set(attributes):
+            self._physics = None
         if carried:  # it has not driven there
-            write(thing, track=None)
+            write(thing, track=None, way=None)
             for _, places in self._tracks:
                 places.pop(thing, None)
         return thing
@@ -422,7 +425,7 @@ class Town:
         removed = [self._find(t) for t in things]
         self._things = [t for t in self._things if not any(t is r for r in removed)]
         for thing in removed:
-            write(thing, town=None, track=None)
+            write(thing, town=None, track=None, way=None)
         self._physics = None
 
     def clear(self, noun: str | None = None) -> None:
@@ -526,7 +529,10 @@ class Town:
     # Motion
 
     def drive(self, thing: Thing | str, speed: float) -> Thing:
-        """Let a vehicle drive or a person walk in the direction it faces.
+        """Let a vehicle drive or a person walk along the street.
+
+        It goes to the side that it faced when it was put there, and to the right if it faced neither. It
+        comes back to the y at which it was put; who walks on the sidewalk keeps to its middle.
 
         Args:
             thing: a vehicle or a person, or its name.
