@@ -12,7 +12,7 @@ import numpy as np
 
 from simtown.assets.palette import PAINTS
 from simtown.render.frames import check_size
-from simtown.scenes.camera import Camera
+from simtown.scenes.camera import NEAR, Camera
 from simtown.scenes.scene import Weather
 from simtown.scenes.weather import WEATHERS
 
@@ -146,6 +146,16 @@ def camera(value: object) -> Camera:
         )
     any_number = (-math.inf, math.inf)
     names = [f.name for f in fields(Camera)]
-    return Camera(
+    camera = Camera(
         *(number(getattr(value, n), f"the camera's {n}", *_CAMERA.get(n, any_number)) for n in names)
     )
+    # renderers leave out what is nearer than NEAR; of the ground, the picture's lower edge is nearest
+    descent = -math.sin(camera.pitch) - camera.bottom * math.cos(camera.pitch)
+    lowest = NEAR * descent
+    if camera.z < lowest:
+        raise TownError(
+            f"the picture's lower edge would show ground only {camera.z / descent:.2f} m from the camera, "
+            f"and nothing nearer than {NEAR:g} m is drawn: give the camera a z of "
+            f"{math.ceil(100 * lowest) / 100:.2f} or more, or a higher bottom or pitch"
+        )
+    return camera

@@ -463,7 +463,10 @@ class Town:
 
     @property
     def camera(self) -> Camera:
-        """The camera; it can be set to another one, such as ``dataclasses.replace(town.camera, x=2.0)``."""
+        """The camera; it can be set to another one, such as ``dataclasses.replace(town.camera, x=2.0)``.
+
+        It must see no ground nearer than 2 m (simtown.scenes.camera.NEAR), which is not drawn.
+        """
         return self._camera
 
     @camera.setter

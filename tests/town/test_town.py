@@ -232,6 +232,40 @@ def test_weather_light_and_camera_change_the_picture():
         assert all(not np.array_equal(a, b) for b in pictures[:i])
 
 
+@settings(max_examples=60)
+@given(
+    st.sampled_from([(128, 72), (64, 128), (256, 64)]),
+    st.builds(
+        Camera,
+        x=st.floats(-20, 20),
+        y=st.floats(-15, 8),
+        z=st.floats(0.3, 3.0),
+        yaw=st.floats(-3.2, 3.2),
+        pitch=st.floats(-1.2, 1.2),
+        focal=st.floats(0.3, 2.0),
+        bottom=st.floats(-2.0, 0.5),
+    ),
+)
+def test_a_camera_sees_all_ground_or_is_refused(size, camera):
+    """Rays of the pinhole model against the plane z = 0: where they meet the street, no sky is drawn."""
+    town = Town.from_scene(Scene())
+    try:
+        town.camera = camera
+    except TownError as error:
+        assert town.camera == Camera()
+        town.camera = replace(camera, z=float(re.search(r"a z of ([\d.]+) or more", str(error))[1]))
+    truth = town.truth(size)
+    w, h = size
+    pixels = np.stack([*np.meshgrid(np.arange(w) + 0.5, np.arange(h) + 0.5), np.ones((h, w))])
+    rays = np.tensordot(np.linalg.inv(truth.intrinsics), pixels, 1)
+    rays = np.tensordot(truth.extrinsics[:3, :3].T, rays, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        depth = -town.camera.z / rays[2]
+        x, y = town.camera.x + depth * rays[0], town.camera.y + depth * rays[1]
+    street = (rays[2] < 0) & (np.abs(x) < 100) & (y > -30) & (y < 30)
+    assert np.isfinite(truth.depth[street]).all()
+
+
 def test_a_frame_shows_itself_and_knows_who_is_where(tmp_path):
     town = Town(4)
     frame = town.render(SMALL)

@@ -96,7 +96,7 @@ def edges_in_picture(thing, truth):
     st.floats(-np.pi, np.pi),
     st.builds(
         Camera,
-        z=st.floats(2.0, 9.0),
+        z=st.floats(2.1, 9.0),
         yaw=st.floats(-0.6, 0.6),
         pitch=st.floats(-0.5, 0.5),
         focal=st.floats(0.3, 1.5),
