@@ -13,6 +13,7 @@ import os
 import platform
 import sys
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -37,6 +38,8 @@ UPRIGHT = 1e12
 DENSITY = 110.0
 #: Longest time between two decisions, seconds, and steps of the solver in it.
 TICK, SUBSTEPS = 1 / 60, 4
+#: After so many ticks, half a second, a town remembers where its things are.
+PIECE = 30
 #: How far beside a vehicle's way an obstacle still counts as ahead of it, and how far ahead a driver looks,
 #: metres.
 BESIDE, AHEAD = 0.3, 80.0
@@ -215,12 +218,14 @@ class Physics:
                 bullet.createCollisionShape(bullet.GEOM_MESH, fileName=str(path), physicsClientId=client)
             )
 
-    def advance(self, dt: float, time: float) -> list[Contact]:
+    def advance(self, dt: float, time: float, on_time: Callable[[float], None]) -> list[Contact]:
         """Let time pass; returns what touched, each pair once, in the order of the first touch.
 
         Args:
             dt: seconds that pass.
             time: seconds of the town's clock at the beginning.
+            on_time: receives the town's clock, in seconds, at least every half second and at the end, when
+                the things are where they are then.
         """
         bullet, client = self._bullet, self._client
         ticks = max(1, math.ceil(dt / TICK - 1e-9))
@@ -246,6 +251,9 @@ class Physics:
                 bullet.stepSimulation(physicsClientId=client)
                 self._add_contacts(contacts, time + (k + 1) * tick, tick / SUBSTEPS)
             self._read()
+            if (k + 1) % PIECE == 0 and k + 1 < ticks:
+                on_time(time + (k + 1) * tick)
+        on_time(time + dt)
         return sorted(contacts.values(), key=lambda c: (c.time, c.first, c.second))
 
     def _read(self) -> None:

@@ -565,14 +565,12 @@ class Town:
         if self._physics is None:
             self._physics = Physics(self.things)
         if not self._tracks:
-            self._remember()
-        contacts = self._physics.advance(dt, self._time)
-        self._time += dt
-        self._remember()
-        return contacts
+            self._remember(self._time)
+        return self._physics.advance(dt, self._time, self._remember)
 
-    def _remember(self) -> None:
-        self._tracks.append((self._time, {t: (t.x, t.y) for t in self._things}))
+    def _remember(self, time: float) -> None:
+        self._time = time
+        self._tracks.append((time, {t: (t.x, t.y) for t in self._things}))
         while self._tracks[-1][0] - self._tracks[0][0] > MEMORY:
             del self._tracks[0]
         for thing in self._things:

@@ -1,5 +1,7 @@
 """Motion: falling, braking, following, colliding, walking, as mechanics has it; and the same every time."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -340,6 +342,34 @@ def test_another_speed_keeps_the_lane_and_another_place_is_another_lane():
     town.move(sedan, y=-2.6)
     town.step(5.0)
     assert sedan.y == pytest.approx(-2.6, abs=0.05)
+
+
+@pytest.mark.parametrize("steps", [(8.0,), (4.0, 4.0), (0.5,) * 16, (7.7, 0.3)])
+def test_overtaking_does_not_depend_on_the_length_of_a_step(steps):
+    town = road(("sedan", -10.0, -1.85), ("taxi", -2.0, 1.85))
+    town.drive("sedan", 12.0)
+    town.drive("taxi", 2.0)
+    for dt in steps:
+        town.step(dt)
+    assert town.ask("Is the sedan overtaking the taxi?", everywhere=True)
+    assert town.time == pytest.approx(8.0)
+    assert [t.x for t in town.things] == pytest.approx(after_eight_seconds(), abs=0.01)
+    times = np.array([time for time, _ in town._tracks])
+    assert np.diff(times).max() <= 0.5 + 1e-9
+    assert 5.0 <= times[-1] - times[0] <= 6.0
+    assert len(town["taxi"].track) == len(times)
+    assert town["taxi"].track[-1].tolist() == [town["taxi"].x, town["taxi"].y]
+
+
+@functools.cache
+def after_eight_seconds():
+    """The x of both in small steps."""
+    town = road(("sedan", -10.0, -1.85), ("taxi", -2.0, 1.85))
+    town.drive("sedan", 12.0)
+    town.drive("taxi", 2.0)
+    for _ in range(80):
+        town.step(0.1)
+    return [t.x for t in town.things]
 
 
 def test_overtaking_is_seen_in_motion():
