@@ -214,6 +214,10 @@ class Town:
         props = f"{len(self.props)} things beside the road"
         return f"<Town {self._seed}: {vehicles}; {props}; {self._weather.kind}>"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and pickles hold: all but the bodies, which are built again, and the last picture."""
+        return vars(self) | {"_physics": None, "_view": None}
+
     def _repr_png_(self) -> bytes:
         return self.render()._repr_png_()
 

@@ -1,6 +1,8 @@
 """Motion: falling, braking, following, colliding, walking, as mechanics has it; and the same every time."""
 
+import copy
 import functools
+import pickle
 
 import numpy as np
 import pytest
@@ -284,6 +286,29 @@ def test_the_same_town_moves_the_same():
         return poses(town).tolist(), contacts, town.render((64, 36)).rgb.tobytes()
 
     assert run() == run()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda town: pickle.loads(pickle.dumps(town))])
+def test_a_copy_goes_on_like_the_original(copied):
+    town = road(("sedan", 0.0, -1.85), ("taxi", 6.0, 1.85, np.pi), props=[Prop("man", 3.0, 5.0)])
+    for thing, speed in (("sedan", 5.0), ("taxi", 3.0), ("man", 1.4)):
+        town.drive(thing, speed)
+    town["sedan"].velocity = (5.0, 2.0, 0.0)
+    town.step(0.5)
+    assert town.seen()
+    other = copied(town)
+    assert other.to_scene() == town.to_scene()
+    assert poses(other).tolist() == poses(town).tolist()
+    assert all(thing.town is other for thing in other)
+    before = poses(town).tolist()
+    other.step(0.5)
+    assert poses(town).tolist() == before
+    town.step(0.5)
+    assert poses(other) == pytest.approx(poses(town), abs=1e-3)
+    assert other.time == town.time
+    question = "Is the sedan overtaking the taxi?"
+    assert other.ask(question, everywhere=True) == town.ask(question, everywhere=True)
+    assert other.place("tree").kind == town.place("tree").kind  # the same random choices
 
 
 def test_edits_and_motion_go_together():
