@@ -46,6 +46,19 @@ def number(value: object, what: str, low: float = -math.inf, high: float = math.
     return converted
 
 
+def angle(value: object, what: str) -> float:
+    """A direction in radians, within a full turn of 0. Raises TownError for anything but a finite number.
+
+    Scenes store 32 bits, which are too few for many turns.
+    """
+    return within_a_turn(number(value, what))
+
+
+def within_a_turn(radians: float) -> float:
+    """The same direction within a full turn of 0, radians; unchanged if it is."""
+    return radians if abs(radians) <= math.tau else math.remainder(radians, math.tau)
+
+
 def whole(value: object, what: str, low: int | None = None, high: int | None = None) -> int:
     """An int from `low` to `high`. Raises TownError for anything else."""
     limits = "" if low is None else f" from {low} to {high}"
@@ -106,7 +119,7 @@ def light(value: object) -> tuple[float, float]:
     """The sun's azimuth and elevation, radians. Raises TownError for anything else."""
     azimuth, elevation = several(value, "light", ("azimuth", "elevation"))
     return (
-        number(azimuth, "the sun's azimuth"),
+        angle(azimuth, "the sun's azimuth"),
         number(elevation, "the sun's elevation", LOWEST_SUN, HIGHEST_SUN),
     )
 
@@ -126,7 +139,7 @@ def weather(value: object) -> Weather:
     )
 
 
-#: The ranges of a camera's numbers, metres and radians; the others may be any finite number.
+#: The ranges of a camera's numbers, metres and radians; its yaw may be any angle.
 _ANYWHERE = (-500.0, 500.0)
 _CAMERA = {
     "x": _ANYWHERE,
@@ -144,11 +157,9 @@ def camera(value: object) -> Camera:
         raise TownError(
             f"the camera is {shown(value)}: give a Camera, for example replace(town.camera, x=2.0)"
         )
-    any_number = (-math.inf, math.inf)
-    names = [f.name for f in fields(Camera)]
-    camera = Camera(
-        *(number(getattr(value, n), f"the camera's {n}", *_CAMERA.get(n, any_number)) for n in names)
-    )
+    values = {f.name: getattr(value, f.name) for f in fields(Camera)}
+    yaw = angle(values.pop("yaw"), "the camera's yaw")
+    camera = Camera(yaw=yaw, **{n: number(v, f"the camera's {n}", *_CAMERA[n]) for n, v in values.items()})
     # renderers leave out what is nearer than NEAR; of the ground, the picture's lower edge is nearest
     descent = -math.sin(camera.pitch) - camera.bottom * math.cos(camera.pitch)
     lowest = NEAR * descent

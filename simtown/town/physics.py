@@ -27,7 +27,7 @@ from simtown.assets.street.ground import PAVEMENT_EDGE, ROAD_EDGE
 from simtown.core.extras import how_to_install
 from simtown.scenes.footprints import GROUP, depths, heights, number, outline, separation
 from simtown.town import driving
-from simtown.town.checks import TownError
+from simtown.town.checks import TownError, within_a_turn
 from simtown.town.things import Thing, turned_front, write
 
 GRAVITY, GRIP = 9.81, 0.8
@@ -192,9 +192,9 @@ class Physics:
             bullet.resetBaseVelocity(
                 body, list(thing.velocity), [0.0, 0.0, thing.spin], physicsClientId=client
             )
-        if thing.way is None:
-            write(thing, way=_way(thing))
-        return _Body(thing, body, mass, offset, inertia, GRIP * GRAVITY / gyration, *thing.way)
+        way = thing.way or _way(thing)
+        write(thing, way=way)
+        return _Body(thing, body, mass, offset, inertia, GRIP * GRAVITY / gyration, *way)
 
     def _shape(self, hulls: list[np.ndarray]) -> int:
         """A rigid shape of convex hulls: Bullet takes more than one from files only."""
@@ -265,7 +265,7 @@ class Physics:
             velocity, spin = self._bullet.getBaseVelocity(b.number, physicsClientId=self._client)
             thing, before = b.thing, b.thing.yaw
             turned = 2 * math.atan2(s, c)
-            yaw = before + math.remainder(turned - before, 2 * math.pi)
+            yaw = within_a_turn(before + math.remainder(turned - before, math.tau))
             own = _turn(b.offset, yaw)
             height = z - b.offset[2]
             # a scene's vehicles have no z, and wheels are not quite round

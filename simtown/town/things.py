@@ -13,7 +13,7 @@ from simtown.assets.catalogue import NAMED_BY_COLOUR
 from simtown.assets.street.people import SIDEWAYS
 from simtown.language.solids import Solid
 from simtown.scenes.footprints import GROUP, heights, outline, placed, separation, top
-from simtown.town.checks import TownError, number, paint, velocity, whole
+from simtown.town.checks import TownError, angle, number, paint, velocity, whole
 from simtown.town.nouns import NOUNS, kinds_of
 
 #: Two things closer than this touch, metres; what rests on another may sink so far into it.
@@ -37,7 +37,7 @@ SETTABLE: dict[str, Callable[[object, str], Any]] = {
     "x": _place,
     "y": _place,
     "z": _place,
-    "yaw": number,
+    "yaw": angle,
     "scale": partial(number, low=0.05, high=20.0),
     "style": partial(whole, low=0, high=65535),
     "paint": paint,
@@ -68,7 +68,7 @@ class Thing:
         x: place along the road, metres.
         y: place across the road, metres.
         z: height of its origin, metres.
-        yaw: radians counter-clockwise.
+        yaw: radians counter-clockwise, within a full turn of 0.
         scale: 1 is the catalogue's size.
         style: picks tints, lit windows and a person's pose.
         paint: of a vehicle's body, one of PAINTS; None is its kind's own.

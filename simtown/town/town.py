@@ -12,6 +12,7 @@ import numpy as np
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.streams import Stream
 from simtown.render.fill import MOST_TRIANGLES
+from simtown.render.raster import TooManyTrianglesError
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP
 from simtown.scenes.placement import GAP, LANES, draw_poses, half_sizes, overlap
@@ -492,7 +493,7 @@ class Town:
         batch = SceneBatch.of([self.to_scene()])
         try:
             frames = raster().render(batch, width, height)
-        except ValueError as error:
+        except TooManyTrianglesError as error:
             raise TownError(
                 f"the picture shows more triangles than {MOST_TRIANGLES}: take things out of the town"
             ) from error
