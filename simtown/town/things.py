@@ -12,7 +12,7 @@ import numpy as np
 from simtown.assets.catalogue import NAMED_BY_COLOUR
 from simtown.assets.street.people import SIDEWAYS
 from simtown.language.solids import Solid
-from simtown.scenes.footprints import GROUP, heights, outline, placed, separation, top
+from simtown.scenes.footprints import GROUP, foothold, heights, outline, placed, separation, top
 from simtown.town.checks import TownError, angle, number, paint, velocity, whole
 from simtown.town.nouns import NOUNS, kinds_of
 
@@ -129,6 +129,12 @@ class Thing:
     def high(self) -> float:
         """The height of its highest point, metres."""
         return self.z + self.scale * heights(self.kind, self.style)[1]
+
+    @property
+    def foothold(self) -> tuple[float, float]:
+        """The x and y at which something stands best on top of it, metres: its middle, if it can."""
+        x, y = placed(np.array([foothold(self.kind, self.style)]), self.x, self.y, self.yaw, self.scale)[0]
+        return float(x), float(y)
 
     def top(self, x: float, y: float) -> float:
         """The height of its surface above a point of the ground, metres; nan beside it.

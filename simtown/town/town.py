@@ -268,8 +268,8 @@ class Town:
             yaw: radians; without it vehicles head along their lane, and everything else faces the viewer.
             z: height above the ground, or above what it is put on, metres.
             lane: of a vehicle, "near" (heads right) or "far" (heads left).
-            on: another thing, on top of which it is put, at x and y or at its middle. Vehicles stand on the
-                ground.
+            on: another thing, on top of which it is put, at x and y or at its middle (if there is a hole,
+                beside that). Vehicles stand on the ground.
             scale: 1 is the catalogue's size; vehicles have no other.
             style: picks tints, lit windows and a person's pose; without it one is drawn. Vehicles have none.
             paint: of a vehicle's body, such as "red" (simtown.assets.palette.PAINTS); without it the kind's
@@ -657,8 +657,9 @@ class Town:
     def _on_top(
         self, thing: Thing, below: Thing, x: float | None, y: float | None, yaw: float | None
     ) -> Thing:
-        """The thing on top of another one, at its middle if no place is given."""
-        x, y = below.x if x is None else x, below.y if y is None else y
+        """The thing on top of another one, where it stands best if no place is given."""
+        middle_x, middle_y = below.foothold
+        x, y = middle_x if x is None else x, middle_y if y is None else y
         height = below.top(x, y)
         if not np.isfinite(height):
             raise TownError(f"({x:.2f}, {y:.2f}) is not above the {below}: give an x and a y that are")

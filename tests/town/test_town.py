@@ -17,9 +17,10 @@ import simtown
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.render.raster import Raster
 from simtown.scenes.camera import Camera
-from simtown.scenes.footprints import separation
+from simtown.scenes.footprints import GROUP, separation
 from simtown.scenes.scene import Prop, Scene, SceneBatch, Vehicle, Weather
 from simtown.town import Thing, Town, TownError
+from simtown.town.things import label
 
 SMALL = (128, 72)
 
@@ -160,6 +161,26 @@ def test_a_place_is_refused_exactly_where_outlines_meet(first, second, x, y, yaw
         assert gap < 0
     else:
         assert gap >= -1e-6
+
+
+@pytest.mark.parametrize("kind", sorted(k for k, group in GROUP.items() if group != "cloud"))
+def test_what_is_put_on_a_thing_stands_on_it(kind, empty):
+    for style, yaw in ((0, 0.0), (1, 0.8), (2, -2.0)):
+        below = empty.place(kind, x=3.0, y=8.0, yaw=yaw, style=None if kind in ENTITIES else style)
+        upper = empty.place("woman", on=below)
+        assert empty.truth(SMALL)[upper].on == [below.name]
+        assert empty.ask(f"Is the {upper.name} on the {label(below)}?", everywhere=True)
+        assert upper.z == pytest.approx(below.top(upper.x, upper.y))
+        # the centroid, as the sum of a fan of triangles, unless nothing is there
+        outline = below.outline
+        edge = np.roll(outline, -1, axis=0)
+        triangles = np.stack([np.broadcast_to(outline[0], outline.shape), outline, edge], axis=1)
+        a, b = triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]
+        areas = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+        centroid = (areas[:, None] * triangles.mean(axis=1)).sum(axis=0) / areas.sum()
+        if np.isfinite(below.top(*centroid)):
+            assert [upper.x, upper.y] == pytest.approx(centroid.tolist(), abs=1e-6)
+        empty.clear()
 
 
 def test_things_can_stand_on_things(empty):
