@@ -162,7 +162,7 @@ class Town:
         return Scene(
             [Vehicle(t.kind, t.x, t.y, t.yaw, t.paint) for t in self.vehicles],
             [Prop(t.kind, t.x, t.y, t.z, t.yaw, t.scale, t.style) for t in self.props],
-            checks.weather(self._weather),
+            self._checked_weather(),
             self._camera,
         )
 
@@ -456,6 +456,10 @@ class Town:
             replace(self._weather, kind=value) if isinstance(value, str) else value
         )
 
+    def _checked_weather(self) -> Weather:
+        """A copy of the weather, whose attributes may have been set without a check. Raises TownError."""
+        return checks.weather(self._weather)
+
     @property
     def light(self) -> Light:
         """Azimuth and elevation of the sun, radians; both can be set at once, to a pair of numbers."""
@@ -532,7 +536,7 @@ class Town:
 
     def describe(self) -> str:
         """The town in a few sentences, which also tell of hidden things."""
-        return describe(self.things, self._weather.kind, self._camera)
+        return describe(self.things, self._checked_weather().kind, self._camera)
 
     # Motion
 
@@ -589,7 +593,7 @@ class Town:
 
         Raises TownError if the noun is unknown.
         """
-        bare = WEATHER_KINDS[WEATHERS.index(self._weather.kind)].bare_trees
+        bare = WEATHER_KINDS[WEATHERS.index(self._checked_weather().kind)].bare_trees
         kinds = [k for k in kinds_of(noun) if not k.endswith(" bare") or bare or k == noun]
         if paint is not None and len(kinds) > 1:
             kinds = [k for k in kinds if may_be_painted(k)] or kinds

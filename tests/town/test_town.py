@@ -231,10 +231,31 @@ def test_what_cannot_be_is_one_clear_error_and_changes_nothing(verb, words, empt
     assert empty.to_scene() == before
 
 
-def test_a_damaged_weather_is_refused_when_it_is_drawn(empty):
-    empty.weather.intensity = 7.0
-    with refuses("intensity is 7"):
-        empty.render(SMALL)
+@pytest.mark.parametrize(
+    ("attribute", "value", "words"),
+    [
+        ("kind", "hail", ["unknown weather 'hail'", "snow"]),
+        ("kind", None, ["unknown weather None"]),
+        ("intensity", 7.0, ["intensity is 7"]),
+        ("seed", -1, ["seed is -1"]),
+        ("sun_elevation", "noon", ["elevation is 'noon'"]),
+    ],
+)
+def test_a_damaged_weather_is_refused_when_it_is_used(attribute, value, words, empty):
+    setattr(empty.weather, attribute, value)
+    for verb in (
+        lambda: empty.place("tree"),
+        lambda: empty.place("taxi"),
+        lambda: empty.render(SMALL),
+        lambda: empty.truth(SMALL),
+        empty.to_scene,
+        empty.describe,
+    ):
+        with refuses(*words):
+            verb()
+    assert len(empty) == 0
+    empty.weather = Weather("snow")
+    assert empty.place("tree").group == "tree"
 
 
 def test_weather_light_and_camera_change_the_picture():
