@@ -18,6 +18,9 @@ from simtown.scenes.weather import WEATHERS
 
 #: The elevations that the sun may have, radians.
 LOWEST_SUN, HIGHEST_SUN = 0.05, math.pi / 2
+#: How far from the origin things and cameras may be along each axis (metres), and how fast things may move
+#: along it (metres a second) and turn (radians a second).
+FARTHEST, QUICKEST = 500.0, 100.0
 
 
 class TownError(ValueError):
@@ -96,8 +99,8 @@ def paint(value: object, what: str) -> str | None:
 
 
 def velocity(value: object, what: str) -> tuple[float, float, float]:
-    """Three speeds of at most 100 metres a second. Raises TownError for anything else."""
-    x, y, z = (number(v, what, -100.0, 100.0) for v in several(value, what, ("x", "y", "z")))
+    """Three speeds of at most QUICKEST metres a second. Raises TownError for anything else."""
+    x, y, z = (number(v, what, -QUICKEST, QUICKEST) for v in several(value, what, ("x", "y", "z")))
     return x, y, z
 
 
@@ -140,11 +143,11 @@ def weather(value: object) -> Weather:
 
 
 #: The ranges of a camera's numbers, metres and radians; its yaw may be any angle.
-_ANYWHERE = (-500.0, 500.0)
+_ANYWHERE = (-FARTHEST, FARTHEST)
 _CAMERA = {
     "x": _ANYWHERE,
     "y": _ANYWHERE,
-    "z": (0.3, 500.0),
+    "z": (0.3, FARTHEST),
     "pitch": (-1.2, 1.2),
     "focal": (0.2, 20.0),
     "bottom": (-20.0, 20.0),

@@ -27,7 +27,7 @@ from simtown.assets.street.ground import PAVEMENT_EDGE, ROAD_EDGE
 from simtown.core.extras import how_to_install
 from simtown.scenes.footprints import GROUP, depths, heights, number, outline, separation
 from simtown.town import driving
-from simtown.town.checks import TownError, within_a_turn
+from simtown.town.checks import FARTHEST, QUICKEST, TownError, within_a_turn
 from simtown.town.things import Thing, turned_front, write
 
 GRAVITY, GRIP = 9.81, 0.8
@@ -189,12 +189,12 @@ class Physics:
             bullet.changeDynamics(
                 body, -1, localInertiaDiagonal=[UPRIGHT, UPRIGHT, inertia], physicsClientId=client
             )
-            bullet.resetBaseVelocity(
-                body, list(thing.velocity), [0.0, 0.0, thing.spin], physicsClientId=client
-            )
         way = thing.way or _way(thing)
         write(thing, way=way)
-        return _Body(thing, body, mass, offset, inertia, GRIP * GRAVITY / gyration, *way)
+        made = _Body(thing, body, mass, offset, inertia, GRIP * GRAVITY / gyration, *way)
+        if moves:
+            self._put(made)
+        return made
 
     def _shape(self, hulls: list[np.ndarray]) -> int:
         """A rigid shape of convex hulls: Bullet takes more than one from files only."""
@@ -271,9 +271,32 @@ class Physics:
             # a scene's vehicles have no z, and wheels are not quite round
             if thing.group == "vehicle" or height < 0.02:
                 height = 0.0
+            place = [x - own[0], y - own[1], height]
+            speeds = [_within(v, QUICKEST) for v in velocity]
             write(
-                thing, x=x - own[0], y=y - own[1], z=height, yaw=yaw, velocity=tuple(velocity), spin=spin[2]
+                thing,
+                **{axis: _within(at, FARTHEST) for axis, at in zip("xyz", place, strict=True)},
+                yaw=yaw,
+                velocity=tuple(
+                    0.0 if abs(at) > FARTHEST and at * v > 0 else v
+                    for at, v in zip(place, speeds, strict=True)
+                ),
+                spin=_within(spin[2], QUICKEST),
             )
+            # at the limits of a town things stop
+            if max(map(abs, place)) > FARTHEST or thing.velocity != velocity or thing.spin != spin[2]:
+                self._put(b)
+
+    def _put(self, body: _Body) -> None:
+        """Give a body the place and the speed of its thing."""
+        thing = body.thing
+        turn = [0.0, 0.0, math.sin(thing.yaw / 2), math.cos(thing.yaw / 2)]
+        self._bullet.resetBasePositionAndOrientation(
+            body.number, _middle(thing, body.offset), turn, physicsClientId=self._client
+        )
+        self._bullet.resetBaseVelocity(
+            body.number, thing.velocity, [0.0, 0.0, thing.spin], physicsClientId=self._client
+        )
 
     def _add_contacts(self, contacts: dict[tuple[str, str], Contact], time: float, seconds: float) -> None:
         """Add what touches now, for so many seconds, to the contacts of this step."""
@@ -395,6 +418,11 @@ def parts(kind: str, style: int = 0) -> list[np.ndarray]:
 
 def _disconnect(bullet: Any, client: int) -> None:
     bullet.disconnect(physicsClientId=client)
+
+
+def _within(value: float, most: float) -> float:
+    """The value, or the nearest one within `most` of 0."""
+    return min(max(float(value), -most), most)
 
 
 def _turn(offset: np.ndarray, yaw: float) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from simtown.assets.catalogue import NAMED_BY_COLOUR
 from simtown.assets.street.people import SIDEWAYS
 from simtown.language.solids import Solid
 from simtown.scenes.footprints import GROUP, foothold, heights, outline, placed, separation, top
-from simtown.town.checks import TownError, angle, number, paint, velocity, whole
+from simtown.town.checks import FARTHEST, QUICKEST, TownError, angle, number, paint, velocity, whole
 from simtown.town.nouns import NOUNS, kinds_of
 
 #: Two things closer than this touch, metres; what rests on another may sink so far into it.
@@ -30,7 +30,7 @@ def _kind(value: object, what: str) -> str:
     return kinds[0]
 
 
-_place = partial(number, low=-500.0, high=500.0)
+_place = partial(number, low=-FARTHEST, high=FARTHEST)
 #: The attributes of a thing that can be set, each with the check that converts its value.
 SETTABLE: dict[str, Callable[[object, str], Any]] = {
     "kind": _kind,
@@ -42,7 +42,7 @@ SETTABLE: dict[str, Callable[[object, str], Any]] = {
     "style": partial(whole, low=0, high=65535),
     "paint": paint,
     "velocity": velocity,
-    "spin": partial(number, low=-100.0, high=100.0),
+    "spin": partial(number, low=-QUICKEST, high=QUICKEST),
     "pace": partial(number, low=0.0),
 }
 

@@ -288,6 +288,46 @@ def test_the_same_town_moves_the_same():
     assert run() == run()
 
 
+@pytest.mark.parametrize(
+    ("start", "velocity"),
+    [
+        ((490.0, 0.0, 0.0), (25.0, 0.0, 0.0)),
+        ((-490.0, 0.0, 0.0), (-90.0, 1.0, 0.0)),
+        ((0.0, 480.0, 0.0), (0.0, 90.0, 0.0)),
+        ((0.0, 0.0, 499.0), (0.0, 0.0, 60.0)),
+        ((0.0, 0.0, 500.0), (0.0, 0.0, -90.0)),
+    ],
+)
+def test_a_town_that_moves_to_its_limits_can_be_read_back(start, velocity):
+    town = road(props=[Prop("man", *start)])
+    man = town["man"]
+    man.velocity = velocity
+    for _ in range(40):
+        town.step(0.1)
+        assert max(abs(man.x), abs(man.y), abs(man.z)) <= 500.0
+        assert Town.from_scene(town.to_scene()).to_scene() == town.to_scene()
+        man.style = man.style  # what is there can be set
+        man.velocity = man.velocity
+    town.step(30.0)
+    assert man.velocity == pytest.approx((0.0, 0.0, 0.0), abs=0.1)
+
+
+def test_who_drives_on_stops_at_the_end_of_the_town_and_others_behind_it():
+    town = road(("sedan", 440.0, -1.85), ("taxi", 420.0, -1.85), ("school bus", -470.0, 1.85, np.pi))
+    for vehicle in town.vehicles:
+        town.drive(vehicle, 10.0)
+    assert town.step(30.0) == []
+    sedan, taxi, bus = town.vehicles
+    assert (sedan.x, bus.x) == (500.0, -500.0)
+    assert 1.5 < separation(sedan.outline, taxi.outline) < 3.5
+    assert all(abs(t.velocity[0]) < 0.1 for t in town)
+    assert Town.from_scene(town.to_scene()).to_scene() == town.to_scene()
+    taxi.paint = "red"
+    sedan.x = 300.0
+    town.step(5.0)
+    assert sedan.x > 305.0
+
+
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda town: pickle.loads(pickle.dumps(town))])
 def test_a_copy_goes_on_like_the_original(copied):
     town = road(("sedan", 0.0, -1.85), ("taxi", 6.0, 1.85, np.pi), props=[Prop("man", 3.0, 5.0)])
