@@ -234,11 +234,9 @@ def describe(things: list[Thing], weather: str, camera: Camera) -> str:
     vehicles = sorted((t for t in things if t.group == "vehicle"), key=lambda t: t.x)
     sentences = [WEATHER_KINDS[WEATHERS.index(weather)].sentence]
     for vehicle in vehicles:
-        named = f"The {vehicle.name}"
-        if vehicle.kind == vehicle.name:
-            named = with_article(vehicle.kind).capitalize()
+        named = with_article(vehicle.kind) if vehicle.kind == vehicle.name else f"the {vehicle.name}"
         paint = f", painted {vehicle.paint}," if vehicle.paint else ""
-        sentences.append(f"{named}{paint} {_motion(vehicle)}.")
+        sentences.append(f"{named[0].upper()}{named[1:]}{paint} {_motion(vehicle)}.")
     neighbours = [*pairwise(vehicles), *((b, a) for a, b in pairwise(vehicles))]
     for relation, pairs in (
         ("left of", neighbours),

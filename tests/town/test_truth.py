@@ -1,6 +1,7 @@
 """What a town says is true, against the data sets' own columns, against pictures, and against brute force."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 import simtown
 from simtown.assets.atlas import atlas
+from simtown.assets.catalogue import ENTITIES
 from simtown.language.relations import RELATION_NAMES
 from simtown.language.solids import SOLID_RELATIONS
 from simtown.scenes.camera import NEAR, Camera
@@ -271,6 +273,13 @@ def test_a_pair_too_close_says_so():
     assert str(answer).startswith("too close to say: ")
     with pytest.raises(TownError, match="no clear answer"):
         bool(answer)
+
+
+@pytest.mark.parametrize("kind", ENTITIES)
+def test_descriptions_spell_kinds_as_the_catalogue_does(kind):
+    text = Town.from_scene(Scene([Vehicle(kind, -9.0, -1.85), Vehicle(kind, 9.0, -1.85)])).describe()
+    assert re.search(rf"\. An? {re.escape(kind)} stands in the near lane", text)
+    assert f". The {kind} 2 stands" in text
 
 
 def test_descriptions_name_what_is_there(town):
