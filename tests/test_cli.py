@@ -375,6 +375,20 @@ def test_render_writes_a_scene_that_renders_the_same_pixels(rich, here, cli):
     assert scene == example.scene
 
 
+def test_render_writes_which_thing_has_which_number_in_its_mask(rich, here, cli):
+    address = f"{rich}/test:2"
+    cli(
+        "render", address, "--size", "200x100", "--json", "scene.json", "--masks", "--out", "a.png"
+    ).succeeds()
+    text = (here / "scene.json").read_text()
+    scene, ids, mask = Scene.from_json(text), json.loads(text)["ids"], png(here / "a-masks.png")
+    example = open_dataset(rich).test[2]
+    assert (ids["vehicles"], ids["props"]) == (example.vehicle_ids, example.prop_ids)
+    drawn = Raster().render(SceneBatch.of([scene]), 200, 100).ids[0]
+    for number, own in enumerate(ids["vehicles"] + ids["props"], start=1):
+        assert np.array_equal(mask == own, drawn == number)
+
+
 def test_render_writes_a_model_for_viewers(rich, here, cli):
     """GLB: a node an instance by its name, metres, y up; every instance where and as large as it is in the
     scene.

@@ -397,7 +397,9 @@ def render(
     glb: Annotated[
         Path | None, typer.Option(help="Also write the scene for 3D viewers, binary glTF.")
     ] = None,
-    json: Annotated[Path | None, typer.Option(help="Also write the latent scene as JSON.")] = None,
+    json: Annotated[
+        Path | None, typer.Option(help="Also write the latent scene as JSON, with the ids of its things.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="The PNG to write.")] = None,
 ) -> None:
     """Draw one stored example again, at any size, from its latent scene."""
@@ -442,7 +444,7 @@ def render(
         export_scene.glb(scene, glb)
         say(str(glb))
     if json is not None:
-        save_text(json, scene.scene(0).to_json() + "\n")
+        save_text(json, scene.to_json(0) + "\n")
         say(str(json))
 
 

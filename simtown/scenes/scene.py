@@ -209,6 +209,21 @@ class SceneBatch:
         )
         return Scene(vehicles, props, weather, Camera(*map(float, self.camera[i])))
 
+    def ids(self, i: int) -> tuple[list[int], list[int]]:
+        """The numbers that masks of scene i give its vehicles and its props, in the order of :meth:`scene`.
+
+        They count slots, empty ones too.
+        """
+        vehicles = 1 + np.flatnonzero(self.entity[i] >= 0)
+        props = 1 + self.entity.shape[1] + np.flatnonzero(self.prop[i] >= 0)
+        return vehicles.tolist(), props.tolist()
+
+    def to_json(self, i: int) -> str:
+        """Scene i as JSON that :meth:`Scene.from_json` reads, with its :meth:`ids` under "ids"."""
+        vehicles, props = self.ids(i)
+        ids = {"ids": {"vehicles": vehicles, "props": props}}
+        return json.dumps(asdict(self.scene(i)) | ids, indent=1)
+
     @classmethod
     def of(cls, scenes: list[Scene]) -> SceneBatch:
         """A batch of the given scenes.

@@ -699,10 +699,8 @@ class Town:
 
     def _ids(self, batch: SceneBatch) -> dict[int, str]:
         """Names of the town's things by their numbers in the mask picture."""
-        props = 1 + batch.entity.shape[1]
-        return {1 + i: t.name for i, t in enumerate(self.vehicles)} | {
-            props + j: t.name for j, t in enumerate(self.props)
-        }
+        vehicle_ids, prop_ids = batch.ids(0)
+        return dict(zip(vehicle_ids + prop_ids, (t.name for t in self.things), strict=True))
 
 
 def _first(noun: str, kinds: list[str], make: Callable[[str], Thing]) -> Thing:
