@@ -358,6 +358,17 @@ def test_render_draws_a_stored_example_again(where, rich, here, cli):
     assert np.array_equal(png(here / "large.png")[..., ::-1], frames.rgb[0])
 
 
+def test_render_says_where_its_depth_ends(rich, here, cli):
+    cli("render", f"{rich}/train:13", "--size", "64x32", "--depth", "--out", "a.png").succeeds()
+    exact, written = open_dataset(rich).train[13].depth, png(here / "a-depth.png")
+    beyond = np.isfinite(exact) & (exact >= 65.5355)
+    assert beyond.any()
+    assert (written[beyond] == 65535).all()
+    assert (written[exact < 65.534] < 65535).all()
+    help_text = " ".join(cli("render", "--help").succeeds().out.replace("│", " ").split())
+    assert "65535: 65.5 m or more" in help_text
+
+
 def test_render_is_large_by_default(plain, here, cli):
     cli("render", f"{plain}/val:0").succeeds()
     assert png(here / "val-0.png").shape == (1024, 1024, 3)

@@ -391,7 +391,11 @@ def render(
         str, typer.Option(help="Where raster draws: cpu, cuda (a graphics card), or auto.")
     ] = "cpu",
     depth: Annotated[
-        bool, typer.Option("--depth", help="Also write depth: 16-bit PNG in millimetres, 0 for the sky.")
+        bool,
+        typer.Option(
+            "--depth",
+            help="Also write depth: 16-bit PNG in millimetres, 0 for the sky, 65535: 65.5 m or more.",
+        ),
     ] = False,
     masks: Annotated[bool, typer.Option("--masks", help="Also write instance ids: 8-bit PNG.")] = False,
     glb: Annotated[
