@@ -358,6 +358,17 @@ def test_render_draws_a_stored_example_again(where, rich, here, cli):
     assert np.array_equal(png(here / "large.png")[..., ::-1], frames.rgb[0])
 
 
+def test_render_says_where_its_depth_ends(rich, here, cli):
+    cli("render", f"{rich}/train:13", "--size", "64x32", "--depth", "--out", "a.png").succeeds()
+    exact, written = open_dataset(rich).train[13].depth, png(here / "a-depth.png")
+    beyond = np.isfinite(exact) & (exact >= 65.5355)
+    assert beyond.any()
+    assert (written[beyond] == 65535).all()
+    assert (written[exact < 65.534] < 65535).all()
+    help_text = " ".join(cli("render", "--help").succeeds().out.replace("│", " ").split())
+    assert "65535: 65.5 m or more" in help_text
+
+
 def test_render_is_large_by_default(plain, here, cli):
     cli("render", f"{plain}/val:0").succeeds()
     assert png(here / "val-0.png").shape == (1024, 1024, 3)
@@ -373,6 +384,20 @@ def test_render_writes_a_scene_that_renders_the_same_pixels(rich, here, cli):
     assert np.array_equal(frames.rgb[0], example.image)
     assert np.array_equal(frames.depth[0], example.depth)
     assert scene == example.scene
+
+
+def test_render_writes_which_thing_has_which_number_in_its_mask(rich, here, cli):
+    address = f"{rich}/test:2"
+    cli(
+        "render", address, "--size", "200x100", "--json", "scene.json", "--masks", "--out", "a.png"
+    ).succeeds()
+    text = (here / "scene.json").read_text()
+    scene, ids, mask = Scene.from_json(text), json.loads(text)["ids"], png(here / "a-masks.png")
+    example = open_dataset(rich).test[2]
+    assert (ids["vehicles"], ids["props"]) == (example.vehicle_ids, example.prop_ids)
+    drawn = Raster().render(SceneBatch.of([scene]), 200, 100).ids[0]
+    for number, own in enumerate(ids["vehicles"] + ids["props"], start=1):
+        assert np.array_equal(mask == own, drawn == number)
 
 
 def test_render_writes_a_model_for_viewers(rich, here, cli):

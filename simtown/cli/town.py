@@ -391,13 +391,19 @@ def render(
         str, typer.Option(help="Where raster draws: cpu, cuda (a graphics card), or auto.")
     ] = "cpu",
     depth: Annotated[
-        bool, typer.Option("--depth", help="Also write depth: 16-bit PNG in millimetres, 0 for the sky.")
+        bool,
+        typer.Option(
+            "--depth",
+            help="Also write depth: 16-bit PNG in millimetres, 0 for the sky, 65535: 65.5 m or more.",
+        ),
     ] = False,
     masks: Annotated[bool, typer.Option("--masks", help="Also write instance ids: 8-bit PNG.")] = False,
     glb: Annotated[
         Path | None, typer.Option(help="Also write the scene for 3D viewers, binary glTF.")
     ] = None,
-    json: Annotated[Path | None, typer.Option(help="Also write the latent scene as JSON.")] = None,
+    json: Annotated[
+        Path | None, typer.Option(help="Also write the latent scene as JSON, with the ids of its things.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="The PNG to write.")] = None,
 ) -> None:
     """Draw one stored example again, at any size, from its latent scene."""
@@ -442,7 +448,7 @@ def render(
         export_scene.glb(scene, glb)
         say(str(glb))
     if json is not None:
-        save_text(json, scene.scene(0).to_json() + "\n")
+        save_text(json, scene.to_json(0) + "\n")
         say(str(json))
 
 

@@ -88,6 +88,8 @@ class Example:
         scene: the complete latent state.
         mask: (h, w) uint8 instance ids, or None.
         depth: (h, w) float32 metres, or None.
+        vehicle_ids: the number in `mask` of each of `scene.vehicles`.
+        prop_ids: the number in `mask` of each of `scene.props`; numbers of empty slots are left out.
     """
 
     image: np.ndarray
@@ -105,6 +107,8 @@ class Example:
     scene: Scene
     mask: np.ndarray | None
     depth: np.ndarray | None
+    vehicle_ids: list[int]
+    prop_ids: list[int]
 
 
 class Split(Sequence[Example]):
@@ -450,6 +454,8 @@ class Split(Sequence[Example]):
         if not 0 <= i < len(self):
             raise IndexError(f"there is no example {given}: the split holds {len(self)}, numbered from 0")
         c = {name: values[0] for name, values in self.rows((*_SMALL, *SCENE_COLUMNS), [i]).items()}
+        batch = self.scenes_of({name: c[name][None] for name in SCENE_COLUMNS})
+        vehicle_ids, prop_ids = batch.ids(0)
         return Example(
             image=self.images([i])[0],
             question=c["question"].decode(),
@@ -463,9 +469,11 @@ class Split(Sequence[Example]):
             boxes=c["boxes"],
             visible=c["visible"],
             margin=float(c["margin"]),
-            scene=self.scenes_of({name: c[name][None] for name in SCENE_COLUMNS}).scene(0),
+            scene=batch.scene(0),
             mask=self.images([i], "masks")[0] if "masks" in self._arrays else None,
             depth=self.images([i], "depth")[0] if "depth" in self._arrays else None,
+            vehicle_ids=vehicle_ids,
+            prop_ids=prop_ids,
         )
 
     def __iter__(self) -> Iterator[Example]:

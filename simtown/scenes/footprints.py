@@ -99,6 +99,26 @@ def top(kind: str, x: float, y: float, style: int = 0) -> float:
     return float(z[over].max()) if over.any() else float("nan")
 
 
+@cache
+def foothold(kind: str, style: int = 0) -> tuple[float, float]:
+    """Where something stands best on a kind, in the kind's own frame.
+
+    It is the middle of the outline, or, if there is a hole, the face of the mesh that is deepest inside it.
+    """
+    polygon = outline(kind, style)
+    following = np.roll(polygon, -1, axis=0)
+    doubled = polygon[:, 0] * following[:, 1] - polygon[:, 1] * following[:, 0]
+    x, y = ((polygon + following) * doubled[:, None]).sum(axis=0) / (3 * doubled.sum())
+    if not np.isfinite(top(kind, x, y, style)):
+        mesh = atlas().mesh(number(kind, style))
+        corners = mesh.vertices[mesh.triangles][..., :2]
+        a, b = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+        flat = np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]) > 1e-6
+        middles = corners[flat].mean(axis=1)
+        x, y = middles[depths(middles, polygon).argmax()]
+    return float(x), float(y)
+
+
 def depths(points: np.ndarray, polygon: np.ndarray) -> np.ndarray:
     """How deep (n, 2) points lie inside a polygon: (n,) float64 from its nearest edge, negative outside."""
     a, edge = polygon, np.roll(polygon, -1, axis=0) - polygon

@@ -130,18 +130,26 @@ def _check_part(part: Vehicle | Prop | Weather | Camera) -> None:
                 raise TypeError(f"{what} is no name")
         elif not isinstance(value, int | float) or isinstance(value, bool):
             raise TypeError(f"{what} is no number")
-        elif name in _WHOLE and not (isinstance(value, int) and 0 <= value < _WHOLE[name]):
-            raise ValueError(f"{what} is no whole number from 0 to {_WHOLE[name] - 1}")
+        elif name in _WHOLE:
+            _whole(value, what)
         elif name == "focal" and not value >= LEAST_FOCAL:
             raise ValueError(f"{what} is not at least {LEAST_FOCAL}")
         elif name == "intensity" and not 0 <= value <= 1:
             raise ValueError(f"{what} is not from 0 to 1")
-        elif not abs(value) <= LARGEST_MEASURE and name not in _WHOLE:
+        elif not abs(value) <= LARGEST_MEASURE:
             raise ValueError(f"{what} is not within {LARGEST_MEASURE:.0f}")
 
 
 #: Whole numbers of a scene are below these.
 _WHOLE = {"style": 1 << 16, "seed": 1 << 32}
+
+
+def _whole(value: object, what: str) -> int:
+    """The whole number of a part's attribute, such as "prop.style". Raises ValueError if it cannot be."""
+    most = _WHOLE[what.partition(".")[2]] - 1
+    if not (isinstance(value, int | np.integer) and 0 <= value <= most):
+        raise ValueError(f"{what} is {value!r}, no whole number from 0 to {most}")
+    return int(value)
 
 
 @dataclass
@@ -201,11 +209,27 @@ class SceneBatch:
         )
         return Scene(vehicles, props, weather, Camera(*map(float, self.camera[i])))
 
+    def ids(self, i: int) -> tuple[list[int], list[int]]:
+        """The numbers that masks of scene i give its vehicles and its props, in the order of :meth:`scene`.
+
+        They count slots, empty ones too.
+        """
+        vehicles = 1 + np.flatnonzero(self.entity[i] >= 0)
+        props = 1 + self.entity.shape[1] + np.flatnonzero(self.prop[i] >= 0)
+        return vehicles.tolist(), props.tolist()
+
+    def to_json(self, i: int) -> str:
+        """Scene i as JSON that :meth:`Scene.from_json` reads, with its :meth:`ids` under "ids"."""
+        vehicles, props = self.ids(i)
+        ids = {"ids": {"vehicles": vehicles, "props": props}}
+        return json.dumps(asdict(self.scene(i)) | ids, indent=1)
+
     @classmethod
     def of(cls, scenes: list[Scene]) -> SceneBatch:
         """A batch of the given scenes.
 
-        Raises ValueError if the catalogue does not have a name, or a kind cannot have a paint.
+        Raises ValueError if the catalogue does not have a name, a kind cannot have a paint, or a style or
+        seed is no whole number that the arrays hold.
         """
         vehicles = max([1, *(len(scene.vehicles) for scene in scenes)])
         props = max([1, *(len(scene.props) for scene in scenes)])
@@ -218,10 +242,10 @@ class SceneBatch:
             for j, prop in enumerate(scene.props):
                 batch.prop[i, j] = _index(prop.kind, PROPS, "street kind")
                 batch.prop_pose[i, j] = prop.x, prop.y, prop.z, prop.yaw, prop.scale
-                batch.prop_style[i, j] = prop.style
+                batch.prop_style[i, j] = _whole(prop.style, "prop.style")
             w = scene.weather
             batch.weather[i] = _index(w.kind, WEATHERS, "weather")
-            batch.intensity[i], batch.fall_seed[i] = w.intensity, w.seed
+            batch.intensity[i], batch.fall_seed[i] = w.intensity, _whole(w.seed, "weather.seed")
             batch.sun[i] = w.sun_azimuth, w.sun_elevation
             batch.camera[i] = scene.camera.row()
         return batch

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise, permutations, product
+from itertools import islice, pairwise, permutations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from simtown.town.checks import TownError, text
 from simtown.town.nouns import NOUNS
 from simtown.town.pictures import SIZE
 from simtown.town.reasons import reason
-from simtown.town.relating import MARGINS, measure
+from simtown.town.relating import MARGINS, measure, most_between
 from simtown.town.things import Thing, label, meant
 from simtown.town.truth import pixels_alone
 
@@ -93,7 +93,7 @@ def answer(view: View, question: str) -> TownAnswer:
     relation, phrases = _parse(view.things, text(question, "the question", "Is the taxi left of a building?"))
     _check_ground(relation, [noun for _, noun in phrases])
     candidates = [_candidates(view, article, noun) for article, noun in phrases]
-    cases = [case for case in product(*candidates) if len({c.name for c in case}) == len(case)]
+    cases = _between_case(candidates) if relation == "between" else list(_cases(candidates))
     if not cases:
         return TownAnswer(question, False, -float("inf"), _nothing(view, phrases, candidates))
     measured = (
@@ -104,8 +104,31 @@ def answer(view: View, question: str) -> TownAnswer:
     margin, case, solids = max(measured, key=lambda entry: entry[0])
     holds = truth(margin, MARGINS[relation])
     why = reason(relation, [c.name for c in case], solids, view.camera, margin, holds)
-    nearest = len(cases) > 1 and not holds and np.isfinite(margin)
+    several = len(list(islice(_cases(candidates), 2))) > 1
+    nearest = several and not holds and np.isfinite(margin)
     return TownAnswer(question, holds, margin, f"at best, {why}" if nearest else why)
+
+
+def _cases(candidates: list[list[_Candidate]]) -> Iterator[tuple[_Candidate, ...]]:
+    """Every choice of a different thing for each noun phrase."""
+    return (case for case in product(*candidates) if len({c.name for c in case}) == len(case))
+
+
+def _between_case(candidates: list[list[_Candidate]]) -> list[tuple[_Candidate, ...]]:
+    """The case with the greatest margin of "between", if there is any: measuring all would take hours."""
+    subjects, firsts, seconds = candidates
+    pairs: dict[frozenset[str], tuple[_Candidate, _Candidate]] = {}
+    for first, second in product(firsts, seconds):
+        if first.name != second.name:
+            pairs.setdefault(frozenset((first.name, second.name)), (first, second))
+    distinct = np.array([[s.name not in pair for s in subjects] for pair in pairs], dtype=bool)
+    if not distinct.any():
+        return []
+    ends = list(pairs.values())
+    subject, pair = most_between(
+        [s.solids[0] for s in subjects], [(b.solids[0], c.solids[0]) for b, c in ends], distinct
+    )
+    return [(subjects[subject], *ends[pair])]
 
 
 def _parse(things: list[Thing], question: str) -> tuple[str, list[tuple[str, str]]]:
@@ -211,11 +234,9 @@ def describe(things: list[Thing], weather: str, camera: Camera) -> str:
     vehicles = sorted((t for t in things if t.group == "vehicle"), key=lambda t: t.x)
     sentences = [WEATHER_KINDS[WEATHERS.index(weather)].sentence]
     for vehicle in vehicles:
-        named = f"The {vehicle.name}"
-        if vehicle.kind == vehicle.name:
-            named = with_article(vehicle.kind).capitalize()
+        named = with_article(vehicle.kind) if vehicle.kind == vehicle.name else f"the {vehicle.name}"
         paint = f", painted {vehicle.paint}," if vehicle.paint else ""
-        sentences.append(f"{named}{paint} {_motion(vehicle)}.")
+        sentences.append(f"{named[0].upper()}{named[1:]}{paint} {_motion(vehicle)}.")
     neighbours = [*pairwise(vehicles), *((b, a) for a, b in pairwise(vehicles))]
     for relation, pairs in (
         ("left of", neighbours),

@@ -12,12 +12,15 @@ import numpy as np
 
 from simtown.assets.palette import PAINTS
 from simtown.render.frames import check_size
-from simtown.scenes.camera import Camera
+from simtown.scenes.camera import NEAR, Camera
 from simtown.scenes.scene import Weather
 from simtown.scenes.weather import WEATHERS
 
 #: The elevations that the sun may have, radians.
 LOWEST_SUN, HIGHEST_SUN = 0.05, math.pi / 2
+#: How far from the origin things and cameras may be along each axis (metres), and how fast things may move
+#: along it (metres a second) and turn (radians a second).
+FARTHEST, QUICKEST = 500.0, 100.0
 
 
 class TownError(ValueError):
@@ -44,6 +47,19 @@ def number(value: object, what: str, low: float = -math.inf, high: float = math.
         limits = f"from {low:g} to {high:.4g}" if high < math.inf else f"of {low:g} or more"
         raise TownError(f"{what} is {shown(value)}: give a number {limits}")
     return converted
+
+
+def angle(value: object, what: str) -> float:
+    """A direction in radians, within a full turn of 0. Raises TownError for anything but a finite number.
+
+    Scenes store 32 bits, which are too few for many turns.
+    """
+    return within_a_turn(number(value, what))
+
+
+def within_a_turn(radians: float) -> float:
+    """The same direction within a full turn of 0, radians; unchanged if it is."""
+    return radians if abs(radians) <= math.tau else math.remainder(radians, math.tau)
 
 
 def whole(value: object, what: str, low: int | None = None, high: int | None = None) -> int:
@@ -83,8 +99,8 @@ def paint(value: object, what: str) -> str | None:
 
 
 def velocity(value: object, what: str) -> tuple[float, float, float]:
-    """Three speeds of at most 100 metres a second. Raises TownError for anything else."""
-    x, y, z = (number(v, what, -100.0, 100.0) for v in several(value, what, ("x", "y", "z")))
+    """Three speeds of at most QUICKEST metres a second. Raises TownError for anything else."""
+    x, y, z = (number(v, what, -QUICKEST, QUICKEST) for v in several(value, what, ("x", "y", "z")))
     return x, y, z
 
 
@@ -106,7 +122,7 @@ def light(value: object) -> tuple[float, float]:
     """The sun's azimuth and elevation, radians. Raises TownError for anything else."""
     azimuth, elevation = several(value, "light", ("azimuth", "elevation"))
     return (
-        number(azimuth, "the sun's azimuth"),
+        angle(azimuth, "the sun's azimuth"),
         number(elevation, "the sun's elevation", LOWEST_SUN, HIGHEST_SUN),
     )
 
@@ -126,12 +142,12 @@ def weather(value: object) -> Weather:
     )
 
 
-#: The ranges of a camera's numbers, metres and radians; the others may be any finite number.
-_ANYWHERE = (-500.0, 500.0)
+#: The ranges of a camera's numbers, metres and radians; its yaw may be any angle.
+_ANYWHERE = (-FARTHEST, FARTHEST)
 _CAMERA = {
     "x": _ANYWHERE,
     "y": _ANYWHERE,
-    "z": (0.3, 500.0),
+    "z": (0.3, FARTHEST),
     "pitch": (-1.2, 1.2),
     "focal": (0.2, 20.0),
     "bottom": (-20.0, 20.0),
@@ -144,8 +160,16 @@ def camera(value: object) -> Camera:
         raise TownError(
             f"the camera is {shown(value)}: give a Camera, for example replace(town.camera, x=2.0)"
         )
-    any_number = (-math.inf, math.inf)
-    names = [f.name for f in fields(Camera)]
-    return Camera(
-        *(number(getattr(value, n), f"the camera's {n}", *_CAMERA.get(n, any_number)) for n in names)
-    )
+    values = {f.name: getattr(value, f.name) for f in fields(Camera)}
+    yaw = angle(values.pop("yaw"), "the camera's yaw")
+    camera = Camera(yaw=yaw, **{n: number(v, f"the camera's {n}", *_CAMERA[n]) for n, v in values.items()})
+    # renderers leave out what is nearer than NEAR; of the ground, the picture's lower edge is nearest
+    descent = -math.sin(camera.pitch) - camera.bottom * math.cos(camera.pitch)
+    lowest = NEAR * descent
+    if camera.z < lowest:
+        raise TownError(
+            f"the picture's lower edge would show ground only {camera.z / descent:.2f} m from the camera, "
+            f"and nothing nearer than {NEAR:g} m is drawn: give the camera a z of "
+            f"{math.ceil(100 * lowest) / 100:.2f} or more, or a higher bottom or pitch"
+        )
+    return camera

@@ -13,6 +13,7 @@ import os
 import platform
 import sys
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -26,14 +27,19 @@ from simtown.assets.street.ground import PAVEMENT_EDGE, ROAD_EDGE
 from simtown.core.extras import how_to_install
 from simtown.scenes.footprints import GROUP, depths, heights, number, outline, separation
 from simtown.town import driving
-from simtown.town.checks import TownError
+from simtown.town.checks import FARTHEST, QUICKEST, TownError, within_a_turn
 from simtown.town.things import Thing, turned_front, write
 
 GRAVITY, GRIP = 9.81, 0.8
+#: The inertia of every body about the horizontal, kg m²: so large that nothing tilts to be seen. At 0 Bullet
+#: would ignore all torque.
+UPRIGHT = 1e12
 #: Kilograms a cubic metre of a thing's box: a car of about 1.3 t, a person of about 70 kg.
 DENSITY = 110.0
 #: Longest time between two decisions, seconds, and steps of the solver in it.
 TICK, SUBSTEPS = 1 / 60, 4
+#: After so many ticks, half a second, a town remembers where its things are.
+PIECE = 30
 #: How far beside a vehicle's way an obstacle still counts as ahead of it, and how far ahead a driver looks,
 #: metres.
 BESIDE, AHEAD = 0.3, 80.0
@@ -74,8 +80,9 @@ class _Body:
         mass: kilograms; 0 if it does not move.
         offset: (3,) from the thing's origin to the body's, in the thing's frame, metres.
         inertia: about the vertical, kg m².
+        grip: the greatest angular acceleration that friction with the ground gives it, rad/s².
         line: the y that it keeps to, metres.
-        heading: the direction in which it moves, radians.
+        heading: the direction in which it goes, radians: 0 or pi.
     """
 
     thing: Thing
@@ -83,6 +90,7 @@ class _Body:
     mass: float
     offset: np.ndarray
     inertia: float
+    grip: float
     line: float
     heading: float
 
@@ -127,7 +135,7 @@ class Physics:
     """The bodies of some things; :meth:`advance` moves the things.
 
     Args:
-        things: with the places and speeds from which they start.
+        things: with the places and speeds from which they start. What has no way yet gets one.
 
     Raises:
         TownError: pybullet is not installed.
@@ -161,11 +169,12 @@ class Physics:
         )
         length, width, height = (mesh_high - mesh_low) * thing.scale
         mass = DENSITY * length * width * height if moves else 0.0
-        inertia = mass * (length * length + width * width) / 12
+        gyration = math.hypot(length, width) / math.sqrt(12)
+        inertia = mass * gyration * gyration
         x, y, z = _middle(thing, offset)
         turn = [0.0, 0.0, math.sin(thing.yaw / 2), math.cos(thing.yaw / 2)]
         body = bullet.createMultiBody(mass, shape, -1, [x, y, z], turn, physicsClientId=client)
-        # without inertia about x and y Bullet turns nothing about them; tyres and soles do the friction
+        # tyres and soles do the friction
         bullet.changeDynamics(
             body,
             -1,
@@ -177,13 +186,15 @@ class Physics:
             physicsClientId=client,
         )
         if moves:
-            bullet.changeDynamics(body, -1, localInertiaDiagonal=[0.0, 0.0, inertia], physicsClientId=client)
-            bullet.resetBaseVelocity(
-                body, list(thing.velocity), [0.0, 0.0, thing.spin], physicsClientId=client
+            bullet.changeDynamics(
+                body, -1, localInertiaDiagonal=[UPRIGHT, UPRIGHT, inertia], physicsClientId=client
             )
-        strolls = thing.group == "person" and ROAD_EDGE < thing.y < PAVEMENT_EDGE
-        heading = 0.0 if math.cos(thing.front) >= 0 else math.pi
-        return _Body(thing, body, mass, offset, inertia, STROLL if strolls else thing.y, heading)
+        way = thing.way or _way(thing)
+        write(thing, way=way)
+        made = _Body(thing, body, mass, offset, inertia, GRIP * GRAVITY / gyration, *way)
+        if moves:
+            self._put(made)
+        return made
 
     def _shape(self, hulls: list[np.ndarray]) -> int:
         """A rigid shape of convex hulls: Bullet takes more than one from files only."""
@@ -207,12 +218,14 @@ class Physics:
                 bullet.createCollisionShape(bullet.GEOM_MESH, fileName=str(path), physicsClientId=client)
             )
 
-    def advance(self, dt: float, time: float) -> list[Contact]:
+    def advance(self, dt: float, time: float, on_time: Callable[[float], None]) -> list[Contact]:
         """Let time pass; returns what touched, each pair once, in the order of the first touch.
 
         Args:
             dt: seconds that pass.
             time: seconds of the town's clock at the beginning.
+            on_time: receives the town's clock, in seconds, at least every half second and at the end, when
+                the things are where they are then.
         """
         bullet, client = self._bullet, self._client
         ticks = max(1, math.ceil(dt / TICK - 1e-9))
@@ -238,6 +251,9 @@ class Physics:
                 bullet.stepSimulation(physicsClientId=client)
                 self._add_contacts(contacts, time + (k + 1) * tick, tick / SUBSTEPS)
             self._read()
+            if (k + 1) % PIECE == 0 and k + 1 < ticks:
+                on_time(time + (k + 1) * tick)
+        on_time(time + dt)
         return sorted(contacts.values(), key=lambda c: (c.time, c.first, c.second))
 
     def _read(self) -> None:
@@ -249,15 +265,38 @@ class Physics:
             velocity, spin = self._bullet.getBaseVelocity(b.number, physicsClientId=self._client)
             thing, before = b.thing, b.thing.yaw
             turned = 2 * math.atan2(s, c)
-            yaw = before + math.remainder(turned - before, 2 * math.pi)
+            yaw = within_a_turn(before + math.remainder(turned - before, math.tau))
             own = _turn(b.offset, yaw)
             height = z - b.offset[2]
             # a scene's vehicles have no z, and wheels are not quite round
             if thing.group == "vehicle" or height < 0.02:
                 height = 0.0
+            place = [x - own[0], y - own[1], height]
+            speeds = [_within(v, QUICKEST) for v in velocity]
             write(
-                thing, x=x - own[0], y=y - own[1], z=height, yaw=yaw, velocity=tuple(velocity), spin=spin[2]
+                thing,
+                **{axis: _within(at, FARTHEST) for axis, at in zip("xyz", place, strict=True)},
+                yaw=yaw,
+                velocity=tuple(
+                    0.0 if abs(at) > FARTHEST and at * v > 0 else v
+                    for at, v in zip(place, speeds, strict=True)
+                ),
+                spin=_within(spin[2], QUICKEST),
             )
+            # at the limits of a town things stop
+            if max(map(abs, place)) > FARTHEST or thing.velocity != velocity or thing.spin != spin[2]:
+                self._put(b)
+
+    def _put(self, body: _Body) -> None:
+        """Give a body the place and the speed of its thing."""
+        thing = body.thing
+        turn = [0.0, 0.0, math.sin(thing.yaw / 2), math.cos(thing.yaw / 2)]
+        self._bullet.resetBasePositionAndOrientation(
+            body.number, _middle(thing, body.offset), turn, physicsClientId=self._client
+        )
+        self._bullet.resetBaseVelocity(
+            body.number, thing.velocity, [0.0, 0.0, thing.spin], physicsClientId=self._client
+        )
 
     def _add_contacts(self, contacts: dict[tuple[str, str], Contact], time: float, seconds: float) -> None:
         """Add what touches now, for so many seconds, to the contacts of this step."""
@@ -272,7 +311,7 @@ class Physics:
     def _push(self, body: _Body, along: float, left: float, yaw_rate: float, tick: float) -> _Push:
         """The force of tyres or soles for an acceleration in the body's frame, at most that of friction."""
         share = min(1.0, GRIP * GRAVITY / max(math.hypot(along, left), 1e-9))
-        spin = min(max((yaw_rate - body.thing.spin) / tick, -12.0), 12.0)
+        spin = min(max((yaw_rate - body.thing.spin) / tick, -body.grip), body.grip)
         return [body.mass * share * along, body.mass * share * left, 0.0], [0.0, 0.0, body.inertia * spin]
 
     def _drive(self, me: _Around, others: list[_Around], tick: float) -> _Push:
@@ -303,6 +342,15 @@ class Physics:
             yaw = math.atan2(velocity[1], velocity[0]) - turned_front(thing.kind)
             rate = 4.0 * math.remainder(yaw - thing.yaw, 2 * math.pi)
         return self._push(body, *_turn(acceleration, -thing.yaw), rate, tick)
+
+
+def _way(thing: Thing) -> tuple[float, float]:
+    """The y (metres) and the direction (radians) that a thing keeps to: its own, or the sidewalk's middle.
+
+    What faces neither side of the street goes to the right.
+    """
+    strolls = thing.group == "person" and ROAD_EDGE < thing.y < PAVEMENT_EDGE
+    return STROLL if strolls else thing.y, 0.0 if math.cos(thing.front) > -1e-6 else math.pi
 
 
 def _ahead(me: _Around, others: list[_Around], side: float, speed: float) -> tuple[float, float]:
@@ -370,6 +418,11 @@ def parts(kind: str, style: int = 0) -> list[np.ndarray]:
 
 def _disconnect(bullet: Any, client: int) -> None:
     bullet.disconnect(physicsClientId=client)
+
+
+def _within(value: float, most: float) -> float:
+    """The value, or the nearest one within `most` of 0."""
+    return min(max(float(value), -most), most)
 
 
 def _turn(offset: np.ndarray, yaw: float) -> tuple[float, float]:

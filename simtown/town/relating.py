@@ -81,6 +81,43 @@ def _planar(camera: Camera, solids: list[Solid]) -> dict[str, np.ndarray]:
     return tables
 
 
+def most_between(
+    subjects: list[Solid], pairs: list[tuple[Solid, Solid]], distinct: np.ndarray
+) -> tuple[int, int]:
+    """The numbers of a subject and a pair of objects for which the margin of "between" is greatest.
+
+    Most pairs are only bounded: no subject is deeper between two things than in the strip that holds both.
+
+    Args:
+        subjects: n things.
+        pairs: m pairs of things.
+        distinct: (m, n) bool, whether the subject is neither of the pair; at least once.
+    """
+    middles = np.array([s.middle for s in subjects])
+    ends = {id(end): end for pair in pairs for end in pair}
+    outside = {key: -depths(middles, end.outline) for key, end in ends.items()}
+    bounds = np.full(distinct.shape, -np.inf)
+    for k, (b, c) in enumerate(pairs):
+        along = c.middle - b.middle
+        length = float(np.hypot(*along))
+        across = np.array([-along[1], along[0]]) / length if length > 1e-9 else np.array([1.0, 0.0])
+        edges, places = np.concatenate([b.outline @ across, c.outline @ across]), middles @ across
+        strip = np.minimum(edges.max() - places, places - edges.min())
+        bound = np.minimum(strip, np.minimum(outside[id(b)], outside[id(c)]))
+        bounds[k] = np.where(distinct[k], bound, -np.inf)
+    margin, subject, pair = -np.inf, 0, 0
+    highest = bounds.max(axis=1)
+    for k in np.argsort(-highest, kind="stable").tolist():
+        if highest[k] <= margin + 1e-9:
+            break
+        b, c = pairs[k]
+        whole = depths(middles, hull(np.concatenate([b.outline, c.outline])))
+        margins = np.where(distinct[k], np.minimum(whole, bounds[k]), -np.inf)
+        if margins.max() > margin:
+            margin, subject, pair = float(margins.max()), int(margins.argmax()), k
+    return subject, pair
+
+
 def _betweens(solids: list[Solid]) -> np.ndarray:
     """(n, n, n) margins of "between"."""
     n = len(solids)

@@ -12,8 +12,8 @@ import numpy as np
 from simtown.assets.catalogue import NAMED_BY_COLOUR
 from simtown.assets.street.people import SIDEWAYS
 from simtown.language.solids import Solid
-from simtown.scenes.footprints import GROUP, heights, outline, placed, separation, top
-from simtown.town.checks import TownError, number, paint, velocity, whole
+from simtown.scenes.footprints import GROUP, foothold, heights, outline, placed, separation, top
+from simtown.town.checks import FARTHEST, QUICKEST, TownError, angle, number, paint, velocity, whole
 from simtown.town.nouns import NOUNS, kinds_of
 
 #: Two things closer than this touch, metres; what rests on another may sink so far into it.
@@ -30,19 +30,19 @@ def _kind(value: object, what: str) -> str:
     return kinds[0]
 
 
-_place = partial(number, low=-500.0, high=500.0)
+_place = partial(number, low=-FARTHEST, high=FARTHEST)
 #: The attributes of a thing that can be set, each with the check that converts its value.
 SETTABLE: dict[str, Callable[[object, str], Any]] = {
     "kind": _kind,
     "x": _place,
     "y": _place,
     "z": _place,
-    "yaw": number,
+    "yaw": angle,
     "scale": partial(number, low=0.05, high=20.0),
     "style": partial(whole, low=0, high=65535),
     "paint": paint,
     "velocity": velocity,
-    "spin": partial(number, low=-100.0, high=100.0),
+    "spin": partial(number, low=-QUICKEST, high=QUICKEST),
     "pace": partial(number, low=0.0),
 }
 
@@ -68,13 +68,15 @@ class Thing:
         x: place along the road, metres.
         y: place across the road, metres.
         z: height of its origin, metres.
-        yaw: radians counter-clockwise.
+        yaw: radians counter-clockwise, within a full turn of 0.
         scale: 1 is the catalogue's size.
         style: picks tints, lit windows and a person's pose.
         paint: of a vehicle's body, one of PAINTS; None is its kind's own.
         velocity: metres a second.
         spin: radians a second.
         pace: the speed it aims at, metres a second; at 0 it stands.
+        way: the y (metres) and the direction (radians, 0 or pi) that it keeps to when it goes, or None before
+            it first moves; the town sets it.
         track: (t, 2) its places in the last seconds, metres, or None; the town sets it.
         town: the town it belongs to, or None.
     """
@@ -91,13 +93,14 @@ class Thing:
     velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
     spin: float = 0.0
     pace: float = 0.0
+    way: tuple[float, float] | None = field(default=None, repr=False)
     track: np.ndarray | None = field(default=None, repr=False)
     town: Owner | None = field(default=None, repr=False, init=False)
 
     def __setattr__(self, attribute: str, value: object) -> None:
         if self.town is not None:
             self.town.change(self, **{attribute: value})
-        elif attribute in ("name", "track"):  # as the constructor does
+        elif attribute in ("name", "way", "track"):  # as the constructor does
             write(self, **{attribute: value})
         else:
             write(self, **{attribute: checked(attribute, value)})
@@ -126,6 +129,12 @@ class Thing:
     def high(self) -> float:
         """The height of its highest point, metres."""
         return self.z + self.scale * heights(self.kind, self.style)[1]
+
+    @property
+    def foothold(self) -> tuple[float, float]:
+        """The x and y at which something stands best on top of it, metres: its middle, if it can."""
+        x, y = placed(np.array([foothold(self.kind, self.style)]), self.x, self.y, self.yaw, self.scale)[0]
+        return float(x), float(y)
 
     def top(self, x: float, y: float) -> float:
         """The height of its surface above a point of the ground, metres; nan beside it.

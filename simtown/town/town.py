@@ -12,6 +12,7 @@ import numpy as np
 from simtown.assets.catalogue import ENTITIES
 from simtown.core.streams import Stream
 from simtown.render.fill import MOST_TRIANGLES
+from simtown.render.raster import TooManyTrianglesError
 from simtown.scenes.camera import Camera
 from simtown.scenes.footprints import GROUP
 from simtown.scenes.placement import GAP, LANES, draw_poses, half_sizes, overlap
@@ -40,6 +41,8 @@ _SKY = 26.0
 MEMORY = 6.0
 #: The attributes that decide whether a thing is in the way of others.
 _SPACE = {"kind", "x", "y", "z", "yaw", "scale", "style"}
+#: The attributes that decide, without a place, how bodies go on from now.
+_MOTION = {"velocity", "spin"}
 
 
 class Light(NamedTuple):
@@ -159,7 +162,7 @@ class Town:
         return Scene(
             [Vehicle(t.kind, t.x, t.y, t.yaw, t.paint) for t in self.vehicles],
             [Prop(t.kind, t.x, t.y, t.z, t.yaw, t.scale, t.style) for t in self.props],
-            checks.weather(self._weather),
+            self._checked_weather(),
             self._camera,
         )
 
@@ -212,6 +215,10 @@ class Town:
         props = f"{len(self.props)} things beside the road"
         return f"<Town {self._seed}: {vehicles}; {props}; {self._weather.kind}>"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and pickles hold: all but the bodies, which are built again, and the last picture."""
+        return vars(self) | {"_physics": None, "_view": None}
+
     def _repr_png_(self) -> bytes:
         return self.render()._repr_png_()
 
@@ -261,8 +268,8 @@ class Town:
             yaw: radians; without it vehicles head along their lane, and everything else faces the viewer.
             z: height above the ground, or above what it is put on, metres.
             lane: of a vehicle, "near" (heads right) or "far" (heads left).
-            on: another thing, on top of which it is put, at x and y or at its middle. Vehicles stand on the
-                ground.
+            on: another thing, on top of which it is put, at x and y or at its middle (if there is a hole,
+                beside that). Vehicles stand on the ground.
             scale: 1 is the catalogue's size; vehicles have no other.
             style: picks tints, lit windows and a person's pose; without it one is drawn. Vehicles have none.
             paint: of a vehicle's body, such as "red" (simtown.assets.palette.PAINTS); without it the kind's
@@ -351,9 +358,10 @@ class Town:
         if changed.kind != thing.kind:
             write(thing, name=self._free_name(changed.kind, but=thing))
         write(thing, **{attribute: getattr(changed, attribute) for attribute in SETTABLE})
-        self._physics = None
+        if carried or _MOTION & set(attributes):
+            self._physics = None
         if carried:  # it has not driven there
-            write(thing, track=None)
+            write(thing, track=None, way=None)
             for _, places in self._tracks:
                 places.pop(thing, None)
         return thing
@@ -422,7 +430,7 @@ class Town:
         removed = [self._find(t) for t in things]
         self._things = [t for t in self._things if not any(t is r for r in removed)]
         for thing in removed:
-            write(thing, town=None, track=None)
+            write(thing, town=None, track=None, way=None)
         self._physics = None
 
     def clear(self, noun: str | None = None) -> None:
@@ -448,6 +456,10 @@ class Town:
             replace(self._weather, kind=value) if isinstance(value, str) else value
         )
 
+    def _checked_weather(self) -> Weather:
+        """A copy of the weather, whose attributes may have been set without a check. Raises TownError."""
+        return checks.weather(self._weather)
+
     @property
     def light(self) -> Light:
         """Azimuth and elevation of the sun, radians; both can be set at once, to a pair of numbers."""
@@ -460,7 +472,10 @@ class Town:
 
     @property
     def camera(self) -> Camera:
-        """The camera; it can be set to another one, such as ``dataclasses.replace(town.camera, x=2.0)``."""
+        """The camera; it can be set to another one, such as ``dataclasses.replace(town.camera, x=2.0)``.
+
+        It must see no ground nearer than 2 m (simtown.scenes.camera.NEAR), which is not drawn.
+        """
         return self._camera
 
     @camera.setter
@@ -482,7 +497,7 @@ class Town:
         batch = SceneBatch.of([self.to_scene()])
         try:
             frames = raster().render(batch, width, height)
-        except ValueError as error:
+        except TooManyTrianglesError as error:
             raise TownError(
                 f"the picture shows more triangles than {MOST_TRIANGLES}: take things out of the town"
             ) from error
@@ -521,12 +536,15 @@ class Town:
 
     def describe(self) -> str:
         """The town in a few sentences, which also tell of hidden things."""
-        return describe(self.things, self._weather.kind, self._camera)
+        return describe(self.things, self._checked_weather().kind, self._camera)
 
     # Motion
 
     def drive(self, thing: Thing | str, speed: float) -> Thing:
-        """Let a vehicle drive or a person walk in the direction it faces.
+        """Let a vehicle drive or a person walk along the street.
+
+        It goes to the side that it faced when it was put there, and to the right if it faced neither. It
+        comes back to the y at which it was put; who walks on the sidewalk keeps to its middle.
 
         Args:
             thing: a vehicle or a person, or its name.
@@ -556,14 +574,12 @@ class Town:
         if self._physics is None:
             self._physics = Physics(self.things)
         if not self._tracks:
-            self._remember()
-        contacts = self._physics.advance(dt, self._time)
-        self._time += dt
-        self._remember()
-        return contacts
+            self._remember(self._time)
+        return self._physics.advance(dt, self._time, self._remember)
 
-    def _remember(self) -> None:
-        self._tracks.append((self._time, {t: (t.x, t.y) for t in self._things}))
+    def _remember(self, time: float) -> None:
+        self._time = time
+        self._tracks.append((time, {t: (t.x, t.y) for t in self._things}))
         while self._tracks[-1][0] - self._tracks[0][0] > MEMORY:
             del self._tracks[0]
         for thing in self._things:
@@ -577,7 +593,7 @@ class Town:
 
         Raises TownError if the noun is unknown.
         """
-        bare = WEATHER_KINDS[WEATHERS.index(self._weather.kind)].bare_trees
+        bare = WEATHER_KINDS[WEATHERS.index(self._checked_weather().kind)].bare_trees
         kinds = [k for k in kinds_of(noun) if not k.endswith(" bare") or bare or k == noun]
         if paint is not None and len(kinds) > 1:
             kinds = [k for k in kinds if may_be_painted(k)] or kinds
@@ -645,8 +661,9 @@ class Town:
     def _on_top(
         self, thing: Thing, below: Thing, x: float | None, y: float | None, yaw: float | None
     ) -> Thing:
-        """The thing on top of another one, at its middle if no place is given."""
-        x, y = below.x if x is None else x, below.y if y is None else y
+        """The thing on top of another one, where it stands best if no place is given."""
+        middle_x, middle_y = below.foothold
+        x, y = middle_x if x is None else x, middle_y if y is None else y
         height = below.top(x, y)
         if not np.isfinite(height):
             raise TownError(f"({x:.2f}, {y:.2f}) is not above the {below}: give an x and a y that are")
@@ -682,10 +699,8 @@ class Town:
 
     def _ids(self, batch: SceneBatch) -> dict[int, str]:
         """Names of the town's things by their numbers in the mask picture."""
-        props = 1 + batch.entity.shape[1]
-        return {1 + i: t.name for i, t in enumerate(self.vehicles)} | {
-            props + j: t.name for j, t in enumerate(self.props)
-        }
+        vehicle_ids, prop_ids = batch.ids(0)
+        return dict(zip(vehicle_ids + prop_ids, (t.name for t in self.things), strict=True))
 
 
 def _first(noun: str, kinds: list[str], make: Callable[[str], Thing]) -> Thing:

@@ -15,7 +15,7 @@ from simtown.assets.catalogue import BODIES, ENTITIES, PROPS
 from simtown.core.exact import cos, sin
 from simtown.language.solids import SURFACES, on
 from simtown.render.masks import run_lengths
-from simtown.scenes.camera import Camera, views
+from simtown.scenes.camera import NEAR, Camera, views
 from simtown.scenes.footprints import number
 from simtown.scenes.scene import Scene, Weather, empty_batch
 from simtown.town.checks import TownError, shown
@@ -46,8 +46,9 @@ class ThingTruth:
         centre: of its 3D box, metres.
         size: of its 3D box along, across and up, metres, in the frame turned by yaw.
         corners: (8, 3) of its 3D box, metres.
-        box: x0, y0, x1, y1 pixels around all of it, including hidden parts, cut at the picture's edges; None
-            if it is outside the picture.
+        box: x0, y0, x1, y1 pixels around all of it that is far enough from the camera to be drawn
+            (simtown.scenes.camera.NEAR), including hidden parts, cut at the picture's edges; None if it is
+            outside the picture.
         seen: x0, y0, x1, y1 pixels around its visible pixels, or None.
         pixels: the number of its visible pixels.
         visible: their share of the pixels that it would fill if it stood alone.
@@ -293,16 +294,31 @@ def _corners(thing: Thing) -> np.ndarray:
 def _picture_box(
     thing: Thing, intrinsics: np.ndarray, extrinsics: np.ndarray, width: int, height: int
 ) -> list[float] | None:
-    """x0, y0, x1, y1 pixels around all of a thing that is before the camera, cut at the picture's edges."""
-    vertices = _in_world(thing, atlas().mesh(number(thing.kind, thing.style)).vertices)
-    points = vertices @ extrinsics[:3, :3].T + extrinsics[:3, 3]
-    points = points[points[:, 2] > 1e-3] @ intrinsics.T
+    """x0, y0, x1, y1 pixels around all of a thing behind the near plane, cut at the picture's edges."""
+    mesh = atlas().mesh(number(thing.kind, thing.style))
+    vertices = _in_world(thing, mesh.vertices) @ extrinsics[:3, :3].T + extrinsics[:3, 3]
+    points = _cut_at_near_plane(vertices, mesh.triangles) @ intrinsics.T
     if not len(points):
         return None
     pixels = points[:, :2] / points[:, 2:]
     x0, y0 = np.maximum(pixels.min(axis=0), 0.0)
     x1, y1 = np.minimum(pixels.max(axis=0), [width, height])
     return [float(x0), float(y0), float(x1), float(y1)] if x0 < x1 and y0 < y1 else None
+
+
+def _cut_at_near_plane(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """(k, 3) corners of what is left of triangles behind the near plane, in the camera's frame.
+
+    Args:
+        vertices: (n, 3) right, down and forward of the camera, metres.
+        triangles: (m, 3) their corners.
+    """
+    edges = triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
+    start, end = vertices[edges[:, 0]], vertices[edges[:, 1]]
+    crosses = (start[:, 2] < NEAR) != (end[:, 2] < NEAR)
+    start, end = start[crosses], end[crosses]
+    share = (NEAR - start[:, 2:]) / (end[:, 2:] - start[:, 2:])
+    return np.concatenate([vertices[vertices[:, 2] >= NEAR], start + share * (end - start)])
 
 
 def pixels_alone(camera: Camera, things: list[Thing], width: int, height: int) -> list[int]:

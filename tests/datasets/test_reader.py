@@ -17,6 +17,7 @@ from simtown.datasets.reader import Dataset, Split, open_dataset
 from simtown.datasets.settings import SCHEMA, SPLITS, Settings
 from simtown.datasets.shards import tasks
 from simtown.language.relations import RELATION_NAMES
+from simtown.render.raster import Raster
 from simtown.scenes.scene import Scene, SceneBatch
 
 
@@ -92,6 +93,20 @@ def test_an_example_is_itself_alone(dataset):
     assert example in [example]
     assert example not in dataset.val
     assert example != dataset.val[0]
+
+
+def test_the_numbers_of_a_mask_name_the_things_of_the_scene(dataset):
+    """Against a drawing of the readable scene, in which things are numbered without gaps."""
+    gaps = 0
+    for example in dataset.train:
+        drawn = Raster().render(SceneBatch.of([example.scene]), 64, 32).ids[0]
+        ids = example.vehicle_ids + example.prop_ids
+        assert len(ids) == len(example.scene.vehicles) + len(example.scene.props)
+        assert set(np.unique(example.mask)) <= {0, *ids}
+        for number, own in enumerate(ids, start=1):
+            assert np.array_equal(example.mask == own, drawn == number)
+        gaps += ids != list(range(1, 1 + len(ids)))
+    assert gaps
 
 
 def test_an_example_without_masks_and_depth(plain):

@@ -120,6 +120,28 @@ def test_unknown_names_are_errors(scene, message):
         SceneBatch.of([scene])
 
 
+@pytest.mark.parametrize("most", [2**16 - 1, 2**32 - 1])
+@pytest.mark.parametrize(
+    "value", [-1, 0, 7, 2**16 - 1, 2**16, 70000, 2**32 - 1, 2**32, 10**30, 1.5, "a", None]
+)
+def test_styles_and_seeds_are_stored_or_refused(value, most):
+    """What a batch takes, it gives back; and it takes what JSON takes."""
+    if most == 2**16 - 1:
+        scene, name = Scene(props=[Prop("bench", 0.0, 0.0, style=value)]), "prop.style"
+    else:
+        scene, name = Scene(weather=Weather(seed=value)), "weather.seed"
+    if isinstance(value, int) and 0 <= value <= most:
+        stored = SceneBatch.of([scene]).scene(0)
+        assert [p.style for p in stored.props] == [p.style for p in scene.props]
+        assert stored.weather.seed == scene.weather.seed
+        assert Scene.from_json(scene.to_json()) == scene
+        return
+    with pytest.raises(ValueError, match=f"{name} is .*no whole number from 0 to {most}"):
+        SceneBatch.of([scene])
+    with pytest.raises((ValueError, TypeError), match=f"{name} is "):
+        Scene.from_json(scene.to_json())
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +14,9 @@ from hypothesis import strategies as st
 import simtown
 from simtown.assets.catalogue import ENTITIES, STREET
 from simtown.scenes.camera import Camera
-from simtown.scenes.footprints import GROUP, separation
+from simtown.scenes.footprints import GROUP, hull, separation
 from simtown.scenes.scene import Prop, Scene, Vehicle
-from simtown.town import Town, TownError
+from simtown.town import Town, TownError, answering, relating
 from simtown.town.nouns import NOUNS
 from simtown.town.relating import MARGINS, measure, table
 
@@ -91,6 +92,51 @@ def test_left_and_right_mean_nothing_behind_the_camera():
         assert answer.truth is False
         assert "the taxi is behind the camera" in answer.why
     assert town.ask("Is the taxi in front of the fire truck?", everywhere=True)
+
+
+KINDS = ["taxi", "bicycle", "city bus", "oak", "mailbox", "man", "cottage"]
+crowds = st.lists(
+    st.tuples(st.sampled_from(KINDS), st.floats(-12, 12), st.floats(-5, 14), st.floats(-3, 3)), max_size=9
+)
+nouns = st.sampled_from(["vehicle", "tree", "person", "furniture", "mailbox"])
+
+
+@settings(max_examples=150)
+@given(crowds, nouns, nouns, nouns)
+def test_between_is_answered_by_the_best_of_all_cases(crowd, subject, first, second):
+    """Against brute force: every subject with every pair, measured alone."""
+    town = Town.from_scene(Scene())
+    for kind, x, y, yaw in crowd:
+        with suppress(TownError):
+            town.place(kind, x=x, y=y, yaw=yaw)
+    answer = town.ask(f"Is a {subject} between a {first} and a {second}?", everywhere=True)
+    cases = {
+        (a.name, b.name, c.name): measure("between", town.camera, a.solid(), b.solid(), c.solid())
+        for a, b, c in itertools.permutations(town.things, 3)
+        if all(t.kind in NOUNS.get(n, [n]) for t, n in zip((a, b, c), (subject, first, second), strict=True))
+    }
+    if not cases:
+        assert (answer.truth, answer.margin) == (False, -np.inf)
+        assert "there is no" in answer.why
+        return
+    best = max(cases.values())
+    assert answer.margin == pytest.approx(best, abs=1e-8)
+    assert answer.truth is (None if abs(answer.margin) <= MARGINS["between"] else answer.margin > 0)
+    named = [key for key, margin in cases.items() if margin == pytest.approx(answer.margin, abs=1e-8)]
+    assert any(all(f"the {name}" in answer.why for name in key) for key in named) or "outline" in answer.why
+    assert answer.why.startswith("at best, ") is (len(cases) > 1 and not answer.truth)
+
+
+def test_between_measures_few_of_many_cases(monkeypatch):
+    """Of 40 things there are 59,280 cases and 780 pairs."""
+    places = np.random.default_rng(0).uniform((-60, 5), (60, 60), (40, 2))
+    town = Town.from_scene(Scene([], [Prop("mailbox", *place) for place in places.tolist()]))
+    hulls, measured = [], []
+    monkeypatch.setattr(relating, "hull", lambda points: hulls.append(1) or hull(points))
+    monkeypatch.setattr(answering, "measure", lambda *case: measured.append(1) or measure(*case))
+    assert town.ask("Is a mailbox between a mailbox and a mailbox?", everywhere=True)
+    assert len(hulls) < 200
+    assert len(measured) == 1
 
 
 @pytest.mark.parametrize("path", ["README.md", "docs/town.md"])

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from simtown.scenes.camera import Camera
@@ -213,6 +213,37 @@ def test_the_numbers_of_numpy_are_numbers():
     assert street["taxi"].velocity == (1.0, 0.0, 0.0)
     assert street.render(np.array(SMALL)).rgb.shape == (36, 64, 3)
     assert street.place("bin", x=20.0, style=np.uint16(7)).style == 7
+
+
+@settings(max_examples=40)
+@given(st.one_of(st.floats(-1e6, 1e6), st.floats(allow_nan=False, allow_infinity=False)))
+@example(1e6)
+@example(-9.99e5)
+def test_any_angle_is_a_direction(angle):
+    """Every finite angle stands for the direction that sine and cosine give it, and can be drawn."""
+    street = Town.from_scene(Scene([Vehicle("taxi", 0.0, 0.0)]))
+    street["taxi"].yaw, street.light = angle, (angle, 0.5)
+    street.camera = replace(street.camera, yaw=angle)
+    frame = street.render(SMALL)
+    kept = [street["taxi"].yaw, street.camera.yaw, street.light.azimuth]
+    assert max(map(abs, kept)) <= 2 * np.pi
+    if abs(angle) <= 1e6:
+        assert np.cos(kept) == pytest.approx(np.cos(angle), abs=1e-9)
+        assert np.sin(kept) == pytest.approx(np.sin(angle), abs=1e-9)
+    if abs(angle) <= 2 * np.pi:
+        assert kept == [angle] * 3
+    again = Town.from_scene(street.to_scene())
+    assert again.to_scene() == street.to_scene()
+    assert np.array_equal(again.render(SMALL).rgb, frame.rgb)
+
+
+def test_whole_turns_change_no_picture():
+    street = town()
+    before = street.render(SMALL).rgb
+    for _ in range(100):
+        street.turn("taxi", 2 * np.pi)
+        street.camera = replace(street.camera, yaw=street.camera.yaw + 2 * np.pi)
+    assert np.abs(street.render(SMALL).rgb.astype(int) - before).max() <= 1
 
 
 def test_an_assignment_is_checked_as_a_move_is():

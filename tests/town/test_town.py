@@ -17,9 +17,10 @@ import simtown
 from simtown.assets.catalogue import ENTITIES, PROPS, STREET
 from simtown.render.raster import Raster
 from simtown.scenes.camera import Camera
-from simtown.scenes.footprints import separation
+from simtown.scenes.footprints import GROUP, separation
 from simtown.scenes.scene import Prop, Scene, SceneBatch, Vehicle, Weather
 from simtown.town import Thing, Town, TownError
+from simtown.town.things import label
 
 SMALL = (128, 72)
 
@@ -162,6 +163,26 @@ def test_a_place_is_refused_exactly_where_outlines_meet(first, second, x, y, yaw
         assert gap >= -1e-6
 
 
+@pytest.mark.parametrize("kind", sorted(k for k, group in GROUP.items() if group != "cloud"))
+def test_what_is_put_on_a_thing_stands_on_it(kind, empty):
+    for style, yaw in ((0, 0.0), (1, 0.8), (2, -2.0)):
+        below = empty.place(kind, x=3.0, y=8.0, yaw=yaw, style=None if kind in ENTITIES else style)
+        upper = empty.place("woman", on=below)
+        assert empty.truth(SMALL)[upper].on == [below.name]
+        assert empty.ask(f"Is the {upper.name} on the {label(below)}?", everywhere=True)
+        assert upper.z == pytest.approx(below.top(upper.x, upper.y))
+        # the centroid, as the sum of a fan of triangles, unless nothing is there
+        outline = below.outline
+        edge = np.roll(outline, -1, axis=0)
+        triangles = np.stack([np.broadcast_to(outline[0], outline.shape), outline, edge], axis=1)
+        a, b = triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]
+        areas = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+        centroid = (areas[:, None] * triangles.mean(axis=1)).sum(axis=0) / areas.sum()
+        if np.isfinite(below.top(*centroid)):
+            assert [upper.x, upper.y] == pytest.approx(centroid.tolist(), abs=1e-6)
+        empty.clear()
+
+
 def test_things_can_stand_on_things(empty):
     truck = empty.place("flatbed truck", x=0.0)
     man = empty.place("man", on=truck, x=truck.x - 1.5)
@@ -210,10 +231,31 @@ def test_what_cannot_be_is_one_clear_error_and_changes_nothing(verb, words, empt
     assert empty.to_scene() == before
 
 
-def test_a_damaged_weather_is_refused_when_it_is_drawn(empty):
-    empty.weather.intensity = 7.0
-    with refuses("intensity is 7"):
-        empty.render(SMALL)
+@pytest.mark.parametrize(
+    ("attribute", "value", "words"),
+    [
+        ("kind", "hail", ["unknown weather 'hail'", "snow"]),
+        ("kind", None, ["unknown weather None"]),
+        ("intensity", 7.0, ["intensity is 7"]),
+        ("seed", -1, ["seed is -1"]),
+        ("sun_elevation", "noon", ["elevation is 'noon'"]),
+    ],
+)
+def test_a_damaged_weather_is_refused_when_it_is_used(attribute, value, words, empty):
+    setattr(empty.weather, attribute, value)
+    for verb in (
+        lambda: empty.place("tree"),
+        lambda: empty.place("taxi"),
+        lambda: empty.render(SMALL),
+        lambda: empty.truth(SMALL),
+        empty.to_scene,
+        empty.describe,
+    ):
+        with refuses(*words):
+            verb()
+    assert len(empty) == 0
+    empty.weather = Weather("snow")
+    assert empty.place("tree").group == "tree"
 
 
 def test_weather_light_and_camera_change_the_picture():
@@ -230,6 +272,40 @@ def test_weather_light_and_camera_change_the_picture():
     pictures.append(town.render(SMALL).rgb)
     for i, a in enumerate(pictures):
         assert all(not np.array_equal(a, b) for b in pictures[:i])
+
+
+@settings(max_examples=60)
+@given(
+    st.sampled_from([(128, 72), (64, 128), (256, 64)]),
+    st.builds(
+        Camera,
+        x=st.floats(-20, 20),
+        y=st.floats(-15, 8),
+        z=st.floats(0.3, 3.0),
+        yaw=st.floats(-3.2, 3.2),
+        pitch=st.floats(-1.2, 1.2),
+        focal=st.floats(0.3, 2.0),
+        bottom=st.floats(-2.0, 0.5),
+    ),
+)
+def test_a_camera_sees_all_ground_or_is_refused(size, camera):
+    """Rays of the pinhole model against the plane z = 0: where they meet the street, no sky is drawn."""
+    town = Town.from_scene(Scene())
+    try:
+        town.camera = camera
+    except TownError as error:
+        assert town.camera == Camera()
+        town.camera = replace(camera, z=float(re.search(r"a z of ([\d.]+) or more", str(error))[1]))
+    truth = town.truth(size)
+    w, h = size
+    pixels = np.stack([*np.meshgrid(np.arange(w) + 0.5, np.arange(h) + 0.5), np.ones((h, w))])
+    rays = np.tensordot(np.linalg.inv(truth.intrinsics), pixels, 1)
+    rays = np.tensordot(truth.extrinsics[:3, :3].T, rays, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        depth = -town.camera.z / rays[2]
+        x, y = town.camera.x + depth * rays[0], town.camera.y + depth * rays[1]
+    street = (rays[2] < 0) & (np.abs(x) < 100) & (y > -30) & (y < 30)
+    assert np.isfinite(truth.depth[street]).all()
 
 
 def test_a_frame_shows_itself_and_knows_who_is_where(tmp_path):

@@ -1,13 +1,21 @@
 """What a town says is true, against the data sets' own columns, against pictures, and against brute force."""
 
 import json
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 import simtown
+from simtown.assets.atlas import atlas
+from simtown.assets.catalogue import ENTITIES
 from simtown.language.relations import RELATION_NAMES
 from simtown.language.solids import SOLID_RELATIONS
+from simtown.scenes.camera import NEAR, Camera
+from simtown.scenes.footprints import GROUP, number
 from simtown.scenes.scene import Prop, Scene, SceneBatch, Vehicle
 from simtown.scenes.silhouette import boxes
 from simtown.town import Town, TownError
@@ -65,6 +73,54 @@ def test_masks_depth_and_boxes_are_the_pictures(town, truth):
                 homogeneous = np.concatenate([t.corners, np.ones((8, 1))], axis=1) @ truth.extrinsics.T
                 assert homogeneous[:, 2].min() - 0.05 <= t.depth[0]
                 assert t.depth[1] <= homogeneous[:, 2].max() + 0.05
+
+
+def edges_in_picture(thing, truth):
+    """x0, y0, x1, y1 of 400 points on every edge of a thing's mesh that are far enough away to be drawn."""
+    mesh = atlas().mesh(number(thing.kind, thing.style))
+    a, b = (mesh.vertices[mesh.triangles[:, corners].ravel()] for corners in ([0, 1, 2], [1, 2, 0]))
+    points = (a + np.linspace(0, 1, 400)[:, None, None] * (b - a)).reshape(-1, 3) * thing.scale
+    c, s = np.cos(thing.yaw), np.sin(thing.yaw)
+    world = points @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]]) + [thing.x, thing.y, thing.z]
+    seen = (world @ truth.extrinsics[:3, :3].T + truth.extrinsics[:3, 3]) @ truth.intrinsics.T
+    seen = seen[seen[:, 2] >= NEAR]
+    if not len(seen):
+        return None
+    low, high = (f((seen[:, :2] / seen[:, 2:]), axis=0) for f in (np.min, np.max))
+    return [*np.maximum(low, 0), *np.minimum(high, truth.size)]
+
+
+@settings(max_examples=150)
+@given(
+    st.sampled_from(sorted(GROUP)),
+    st.floats(-np.pi, np.pi),
+    st.floats(0.0, 12.0),
+    st.floats(-np.pi, np.pi),
+    st.builds(
+        Camera,
+        z=st.floats(2.1, 9.0),
+        yaw=st.floats(-0.6, 0.6),
+        pitch=st.floats(-0.5, 0.5),
+        focal=st.floats(0.3, 1.5),
+    ),
+)
+@example("cottage", 0.0, 5.0, 0.0, Camera(z=2.0, focal=0.4))
+@example("tram", 0.0, 0.0, 1.57, Camera(z=2.0, focal=0.4))
+def test_a_box_holds_all_that_is_seen_even_around_the_camera(kind, yaw, metres, bearing, camera):
+    town = Town.from_scene(Scene())
+    thing = town.place(kind, x=0.0, y=0.0, yaw=yaw, z=4.0 if GROUP[kind] == "cloud" else 0.0)
+    x, y = metres * np.cos(bearing), metres * np.sin(bearing)
+    # it looks towards the thing, more or less
+    town.camera = replace(camera, x=x, y=y, yaw=camera.yaw + bearing + np.pi / 2)
+    truth = town.truth(SIZE)
+    box, seen = truth[thing].box, truth[thing].seen
+    if seen is not None:
+        assert box is not None
+        assert (np.array(box[:2]) <= np.array(seen[:2]) + 1).all()
+        assert (np.array(box[2:]) >= np.array(seen[2:]) - 1).all()
+    expected = edges_in_picture(thing, truth)
+    if box is not None:
+        assert box == pytest.approx(expected, abs=3.0)
 
 
 def test_pixels_lift_back_into_the_boxes(truth):
@@ -217,6 +273,13 @@ def test_a_pair_too_close_says_so():
     assert str(answer).startswith("too close to say: ")
     with pytest.raises(TownError, match="no clear answer"):
         bool(answer)
+
+
+@pytest.mark.parametrize("kind", ENTITIES)
+def test_descriptions_spell_kinds_as_the_catalogue_does(kind):
+    text = Town.from_scene(Scene([Vehicle(kind, -9.0, -1.85), Vehicle(kind, 9.0, -1.85)])).describe()
+    assert re.search(rf"\. An? {re.escape(kind)} stands in the near lane", text)
+    assert f". The {kind} 2 stands" in text
 
 
 def test_descriptions_name_what_is_there(town):
