@@ -82,11 +82,6 @@ class ItemSet:
         """(m,) int64 numbers of the test's subjects."""
         return np.flatnonzero(~self.train)
 
-    @property
-    def known(self) -> np.ndarray:
-        """(n,) bool: the items whose answers a prior is made of: those to learn from, or else all."""
-        return self.train if self.train.any() else np.ones(len(self.subjects), dtype=bool)
-
     def group_names(self) -> tuple[str, ...]:
         """The names of the groups, in the order of tables."""
         return tuple(dict.fromkeys(self.groups)) if self.groups else GROUPS
