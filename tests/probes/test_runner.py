@@ -134,6 +134,15 @@ def test_a_table_is_asked_continued_and_compared(cli, table, model, tmp_path, co
     assert "items, average, fruit" in cli("probe", "compare", out, other).succeeds().out
 
 
+def test_another_model_at_the_same_path_is_refused(cli, table, model, tmp_path, contents):
+    words = ("probe", "ask", table, "--model", model, "--template", "[X] is [Y] .", "--out", tmp_path / "out")
+    cli(*words).succeeds()
+    before = contents(tmp_path / "out")
+    (tmp_path / "corpus.txt").write_text(TEXT.replace("yellow", "green"))
+    cli(*words).refuses("weights ", "another --out")
+    assert contents(tmp_path / "out") == before
+
+
 def test_items_may_have_sentences_and_classes_of_their_own(cli, model, tmp_path):
     table = tmp_path / "own.csv"
     table.write_text(
