@@ -127,7 +127,7 @@ def test_a_ranking_and_its_reverse_change_places_with_the_direction():
 
 
 def test_equal_scores_favour_no_direction():
-    """The mean over all orders of the ties; a model without an opinion, or without the words, is at chance."""
+    """The mean over all orders of the ties; a model without an opinion, or the words, is at chance."""
     table = dict(zip(SIZES, (["a"], ["b", "c"], ["d"], ["e"], ["f"]), strict=True))
     sizes = Sizes(table)
     n = len(sizes.nouns)
