@@ -257,15 +257,20 @@ def compare(study: Study, a: Path, b: Path) -> list[SubjectComparison]:
     Raises:
         FileNotFoundError: a directory holds no results.
         DamagedError: a file of theirs is damaged.
-        ValueError: they have no subject in common.
+        ValueError: they have no subject in common, or asked about different items.
     """
     with understood(f"{a} or {b}", "make both again"):
-        comparisons = [
-            comparison
-            for task in result_files.shared_tasks(study.record, study.task_names, a, b)
-            if task != "size"
-            for comparison in _compare_task(study, task, a, b)
+        tasks = [
+            task for task in result_files.shared_tasks(study.record, study.task_names, a, b) if task != "size"
         ]
+        contents = [result_files.load(study.record, path)["tasks"] for path in (a, b)]
+        for task in tasks:
+            if contents[0][task].get("data") != contents[1][task].get("data"):
+                raise ValueError(
+                    f"{a} and {b} hold answers to different questions about {task}: give two directories "
+                    "made with the same subjects, classes, right answers and templates"
+                )
+        comparisons = [comparison for task in tasks for comparison in _compare_task(study, task, a, b)]
         if not comparisons:
             raise ValueError(f"{a} and {b} have no task, mode and subject in common")
         p_values = [c.rho.paired if c.rho else float("nan") for c in comparisons]

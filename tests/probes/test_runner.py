@@ -237,6 +237,18 @@ def test_a_better_command_may_have_the_directory_of_a_failed_one(cli, table, tmp
     assert not list((tmp_path / "out").iterdir())
 
 
+def test_answers_to_different_questions_are_not_compared(cli, table, model, tmp_path):
+    """Another right answer, or another sentence, makes another question of the same subject."""
+    words = ("probe", "ask", table, "--model", model, "--template")
+    cli(*words, "[X] is [Y] .", "--out", tmp_path / "a").succeeds()
+    cli(*words, "the [X] is [Y] .", "--out", tmp_path / "b").succeeds()
+    table.write_text(TABLE.replace("grass,green", "grass,yellow"))
+    cli(*words, "[X] is [Y] .", "--out", tmp_path / "c").succeeds()
+    for other in "bc":
+        compared = cli("probe", "compare", tmp_path / "a", tmp_path / other)
+        compared.refuses("different questions about items", "right answers")
+
+
 def test_items_without_an_answer_are_wrong_and_counted(cli, tmp_path):
     """A model that knows no class of some items says nothing of them; of equal classes it says all."""
     table = tmp_path / "known.csv"
