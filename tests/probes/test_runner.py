@@ -1,5 +1,6 @@
 """A study of one's own in Python and as a table, and what all directories of results have in common."""
 
+import csv
 import json
 
 import numpy as np
@@ -222,6 +223,19 @@ def test_tables_that_cannot_be_asked(cli, tmp_path, text, words):
         tmp_path / "out",
     ).refuses("items.csv", *words)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_table_of_a_spreadsheet_is_read(tmp_path, end, mark):
+    """With a byte order mark, any ends of lines, and cells that hold ends of lines themselves."""
+    subjects = ["snow", 'a "white"\nrose', "x\x85\u2028y"]
+    path = tmp_path / "items.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(mark)
+        writer = csv.writer(file, lineterminator=end)
+        writer.writerows([("subject", "gold"), *zip(subjects, ["white", "red", "blue"], strict=True)])
+    assert read_items(path, ("[X] is [Y]",)).subjects == tuple(subjects)
 
 
 @pytest.mark.parametrize("templates", [(), ("[X] is",), ("is [Y]",), ("[X] [X] [Y]",)])
