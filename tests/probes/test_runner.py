@@ -311,6 +311,20 @@ def test_a_study_in_python(tmp_path):
     assert [cell.here for cell in table.rows[0][1]][-4:] == ["100.0", "100.0", "[0.0, 0.0]", "1"]
 
 
+def test_a_task_that_fails_leaves_the_tables_of_the_others(tmp_path):
+    (tmp_path / "corpus.txt").write_text("the cow says moo .\nthe dog says bark .\nthe saw goes .\n" * 2)
+    animals = make_items("animals", ["cow", "dog"], ["moo", "bark"], ["the [X] says [Y] ."])
+    tools = make_items("tools", ["saw", "drill"], ["rasp", "whirr"], ["the [X] goes [Y] ."])
+    settings, out = ItemSettings(f"ngram:{tmp_path / 'corpus.txt'}"), tmp_path / "out"
+    with pytest.raises(ValueError, match="knows none of the words of tools"):
+        runner.run(ItemStudy("sounds", animals, tools), tmp_path, settings, out)
+    assert "animals" in (out / "summary.md").read_text()
+    assert (out / "animals.png").is_file()
+    with pytest.raises(ValueError, match="knows none of the words of tools"):
+        runner.run(ItemStudy("sounds", tools), tmp_path, settings, tmp_path / "none")
+    assert not list((tmp_path / "none").iterdir())
+
+
 def test_a_registered_study_is_recognised(tmp_path, monkeypatch):
     study = sounds()
     monkeypatch.setitem(STUDIES, study.name, study)
