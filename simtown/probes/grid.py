@@ -238,14 +238,18 @@ def _hash(words: Iterable[str]) -> str:
 
 
 def _content(path: Path) -> str:
-    """A digest of a file, or of the names and contents of a folder's files, without hidden ones; "" for what
-    cannot be read, of which the study tells more.
+    """A digest of a file, or of the names and contents of a folder's files, without hidden ones and linked
+    folders; "" for what cannot be read, of which the study tells more.
     """
     try:
         if not path.is_dir():
             with open_plain(path) as file:
                 return file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
-        names = sorted(entry.name for entry in path.iterdir() if not entry.name.startswith("."))
+        names = sorted(
+            entry.name
+            for entry in path.iterdir()
+            if not entry.name.startswith(".") and not (entry.is_symlink() and entry.is_dir())
+        )
     except (OSError, RefusedError):
         return ""
     return _hash(word for name in names for word in (name, _content(path / name)))

@@ -182,6 +182,8 @@ def test_folders_are_known_by_what_they_hold(tmp_path):
         (tmp_path / name / "in").mkdir(parents=True)
         (tmp_path / name / "in" / "x.csv").write_text("1")
     (tmp_path / "b" / ".git").mkdir()
+    for name in ("in", "out"):  # a folder that holds itself, twice
+        (tmp_path / "b" / "in" / name).symlink_to(tmp_path / "b")
     digests = grid._content(tmp_path / "a"), grid._content(tmp_path / "b")
     assert digests[0] == digests[1]
     (tmp_path / "b" / "in" / "x.csv").write_text("2")
