@@ -272,6 +272,14 @@ def test_mine_and_study(cli, genome, tmp_path):
     cli("probe", "visual", "mine", "--text", corpus, "--subjects", out, "--out", text, "--seed", 3).succeeds()
     assert {"car", "bus", "tree", "wall", "dog"} <= set(mined.Mined(text).counts("color")[0])
     assert set(mined.Mined(text).tasks()) == {"color", "cooccurrence", "size"}
+    corpus.write_text("The dog was green. Cars are red.\n" * 9 + "a white wall, bus and a black dog\n" * 9)
+    marked = tmp_path / "marked"
+    cli(
+        "probe", "visual", "mine", "--text", corpus, "--subjects", out, "--out", marked, "--seed", 3
+    ).succeeds()
+    subjects, counts = mined.Mined(marked).counts("color")
+    said = {s: {COLOR.classes[i] for i in row.nonzero()[0]} for s, row in zip(subjects, counts, strict=True)}
+    assert said == {"car": {"red"}, "wall": {"white"}, "dog": {"black"}}
 
 
 def test_refusals(cli, genome, tmp_path):
