@@ -44,7 +44,7 @@ def mine_command(
             "--ordered", help="Count co-occurring pairs in the annotators' order, as the release does."
         ),
     ] = False,
-    window: Annotated[int, typer.Option(help="Tokens of text within which nouns co-occur.")] = 10,
+    window: Annotated[int, typer.Option(help="Words of text within which nouns co-occur.")] = 10,
     seed: Annotated[
         int | None,
         typer.Option(help="Seed of the split into train and test. Default: as released, 8 of every 10."),

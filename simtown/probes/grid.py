@@ -18,12 +18,11 @@ import math
 import os
 import re
 import sys
-from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing
-from dataclasses import dataclass
-from hashlib import sha256
+from dataclasses import dataclass, replace
+from hashlib import file_digest, sha256
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
@@ -37,6 +36,7 @@ from simtown.core.files import (
     clear_leftovers,
     folder,
     load_json,
+    open_plain,
     read_toml,
     save_json,
 )
@@ -84,10 +84,12 @@ class GridCell:
     Attributes:
         name: of its directory.
         words: of its command, from the study's name on, without --out.
+        files: the data and the model that it names, which may be no files.
     """
 
     name: str
     words: tuple[str, ...]
+    files: tuple[str, ...] = ()
 
 
 def read(path: Path) -> list[GridCell]:
@@ -113,11 +115,19 @@ def read(path: Path) -> list[GridCell]:
     many = sum(_size(table) for table in content["grid"])
     if many > MOST_CELLS:
         raise GridError(f"{path} is a grid of {many:,} cells, more than {MOST_CELLS:,}: split it")
-    cells = [cell for table in content["grid"] for cell in _cells(path, table)]
-    twice = sorted(name for name, times in Counter(cell.name for cell in cells).items() if times > 1)
-    if twice:
-        raise GridError(f"{path}: two cells have the same settings, {twice[0]}: remove one")
-    return cells
+    cells: dict[str, GridCell] = {}
+    known: set[frozenset[tuple[str, str]]] = set()
+    for table in content["grid"]:
+        for cell, settings in _cells(path, table):
+            if settings in known:
+                raise GridError(f"{path}: two cells have the same settings, {cell.name}: remove one")
+            known.add(settings)
+            if cell.name in cells:  # of another table, which differs in what a name does not tell
+                cell = replace(
+                    cell, name=check_name(f"{cell.name}-{_hash(cell.words)[:8]}", f"{path}: the cell")
+                )
+            cells[cell.name] = cell
+    return list(cells.values())
 
 
 def _size(table: object) -> int:
@@ -128,7 +138,8 @@ def _size(table: object) -> int:
     )
 
 
-def _cells(path: Path, table: object) -> Iterator[GridCell]:
+def _cells(path: Path, table: object) -> Iterator[tuple[GridCell, frozenset[tuple[str, str]]]]:
+    """The cells of a table, and what tells each from all others."""
     study = table.get("study") if isinstance(table, dict) else None
     if not isinstance(table, dict) or not isinstance(study, str) or study not in OPTIONS:
         raise GridError(f"{path}: study must be {', '.join(OPTIONS)}, not {study!r}")
@@ -161,7 +172,18 @@ def _cells(path: Path, table: object) -> Iterator[GridCell]:
             for key, value in options.items()
             if value is not False
         ]
-        yield GridCell(check_name(name, f"{path}: the cell"), (study, *chain(*words)))
+        files = [
+            str(options.get(STUDIES[study].source.name, "")),
+            str(options.get("model", "")).partition(":")[2],
+        ]
+        cell = GridCell(
+            check_name(name, f"{path}: the cell"), (study, *chain(*words)), tuple(filter(None, files))
+        )
+        settings = {
+            "study": study,
+            **{key: str(value) for key, value in options.items() if value is not False},
+        }
+        yield cell, frozenset(settings.items())
 
 
 def _path(text: str) -> str:
@@ -194,9 +216,9 @@ def run(
     with claimed(out, FORMAT):
         done_before = _done_before(out)
         clear_leftovers(out, lambda name: name == NAME)
-        missing = [
-            cell for cell in cells if done_before.get(cell.name) not in (_digest(cell), list(cell.words))
-        ]  # words: of an older simtown
+        content = {file: _content(Path(file)) for file in {file for cell in cells for file in cell.files}}
+        digests = {cell.name: _hash((*cell.words, *(content[file] for file in cell.files))) for cell in cells}
+        missing = [cell for cell in cells if done_before.get(cell.name) != digests[cell.name]]
         before, failed = len(cells) - len(missing), dict[str, str]()
         save_json(out / NAME, {"format": FORMAT, "done": done_before})
         with closing(_on_cluster(missing, out, cluster) if cluster else _here(missing, out, jobs)) as ended:
@@ -204,17 +226,33 @@ def run(
                 if error:
                     failed[cell.name] = error
                 else:
-                    done_before[cell.name] = _digest(cell)
+                    done_before[cell.name] = digests[cell.name]
                     save_json(out / NAME, {"format": FORMAT, "done": done_before})
                 on_end(cell, error)
         return Outcome(before, len(missing) - len(failed), failed)
 
 
-def _digest(cell: GridCell) -> str:
-    """What a cell's command is known by: its words may name folders of this machine, and grid.json is for
-    others, too.
+def _hash(words: Iterable[str]) -> str:
+    """A digest, since a cell's words may name folders of this machine, and grid.json is for others, too."""
+    return sha256("\0".join(words).encode(errors="surrogateescape")).hexdigest()
+
+
+def _content(path: Path) -> str:
+    """A digest of a file, or of the names and contents of a folder's files, without hidden ones and linked
+    folders; "" for what cannot be read, of which the study tells more.
     """
-    return sha256("\0".join(cell.words).encode(errors="surrogateescape")).hexdigest()
+    try:
+        if not path.is_dir():
+            with open_plain(path) as file:
+                return file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+        names = sorted(
+            entry.name
+            for entry in path.iterdir()
+            if not entry.name.startswith(".") and not (entry.is_symlink() and entry.is_dir())
+        )
+    except (OSError, RefusedError):
+        return ""
+    return _hash(word for name in names for word in (name, _content(path / name)))
 
 
 def _done_before(out: Path) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from simtown.core.columns import FLAG, NUMBER, TEXT
+from simtown.core.columns import FLAG, NUMBER, TEXT, Kind
 from simtown.probes import elicit, head, judging, result_files, statistics
 from simtown.probes.items import ItemSet
 from simtown.probes.printed import PrintedTable, percent
@@ -41,11 +41,18 @@ EXPLAINED = (
 )
 EXPLAINED_ITEMS = (
     "score: mean Spearman ρ over subjects ± sd, times 100; Acc@1: share of items whose right class came "
-    "first, per cent; in brackets 95 % bootstrap intervals over items; prior: the answers of one who "
-    "knows how common each class is; ceiling: the best ρ of a ranking without ties, or of items without "
-    "counts the best accuracy that one answer a question has."
+    "first, per cent, 1/k where k classes share the first place; in brackets 95 % bootstrap intervals over "
+    "items; prior: the answers of one who knows how common each class is among the items to learn from, or "
+    "else among the other items; ceiling: the best ρ of a ranking without ties, or of items without counts "
+    "the best accuracy that one answer a question has (best template: none, it may give several)."
 )
-_COMPARED = {"mode": TEXT, "subject": TEXT, "group": TEXT, "rho": NUMBER, "right": FLAG}
+_COMPARED: dict[str, Kind] = {
+    "mode": TEXT,
+    "subject": TEXT,
+    "group": TEXT,
+    "rho": NUMBER,
+    "right": lambda kind: NUMBER(kind) or FLAG(kind),  # older results have flags
+}
 #: Columns of a task's rows.
 _COLUMNS = (
     "mode",
@@ -134,18 +141,20 @@ def _rows(data: ItemSet, results: Sequence[judging.PromptResult]) -> dict[str, A
     member = data.group_of()
     columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
     for result in results:
-        best = result.scores.argmax(axis=1)
+        top = result.scores == result.scores.max(axis=1, keepdims=True)
         for row, i in enumerate(result.items):
+            # classes with the same score stand side by side: the model does not decide between them
+            best = "|".join(data.classes[c] for c in np.flatnonzero(top[row]))
             values = (
                 result.mode,
                 data.subjects[i],
                 str(member[i]),
                 data.classes[data.gold[i]],
-                data.classes[best[row]],
-                bool(result.right[row]),
+                best if result.answered[row] else None,
+                float(result.right[row]),
                 float(result.rho[row]),
                 float(prior_rho[i]),
-                bool(prior_right[i]),
+                float(prior_right[i]),
                 float(ceiling[i]),
                 result.scores[row].astype(np.float32),
             )
@@ -227,7 +236,7 @@ class SubjectComparison:
         n: subjects that both have.
         accuracy: of a and of b.
         accuracy_interval: 95 % of their difference, over subjects.
-        right: McNemar's test of who came first.
+        right: McNemar's test of where the right class alone came first.
     """
 
     task: str
@@ -248,15 +257,20 @@ def compare(study: Study, a: Path, b: Path) -> list[SubjectComparison]:
     Raises:
         FileNotFoundError: a directory holds no results.
         DamagedError: a file of theirs is damaged.
-        ValueError: they have no subject in common.
+        ValueError: they have no subject in common, or asked about different items.
     """
     with understood(f"{a} or {b}", "make both again"):
-        comparisons = [
-            comparison
-            for task in result_files.shared_tasks(study.record, study.task_names, a, b)
-            if task != "size"
-            for comparison in _compare_task(study, task, a, b)
+        tasks = [
+            task for task in result_files.shared_tasks(study.record, study.task_names, a, b) if task != "size"
         ]
+        contents = [result_files.load(study.record, path)["tasks"] for path in (a, b)]
+        for task in tasks:
+            if contents[0][task].get("data") != contents[1][task].get("data"):
+                raise ValueError(
+                    f"{a} and {b} hold answers to different questions about {task}: give two directories "
+                    "made with the same subjects, classes, right answers and templates"
+                )
+        comparisons = [comparison for task in tasks for comparison in _compare_task(study, task, a, b)]
         if not comparisons:
             raise ValueError(f"{a} and {b} have no task, mode and subject in common")
         p_values = [c.rho.paired if c.rho else float("nan") for c in comparisons]
@@ -277,7 +291,7 @@ def _compare_task(study: Study, task: str, a: Path, b: Path) -> list[SubjectComp
         group = np.array([ours[s]["group"] for s in subjects])
         rho_a, rho_b = (np.array([side[s]["rho"] for s in subjects], dtype=float) for side in (ours, theirs))
         right_a, right_b = (
-            np.array([side[s]["right"] for s in subjects], dtype=bool) for side in (ours, theirs)
+            np.array([side[s]["right"] for s in subjects], dtype=float) for side in (ours, theirs)
         )
         for name in ("all", *(name for name in dict.fromkeys(group.tolist()) if name)):
             kept = np.ones(len(subjects), dtype=bool) if name == "all" else group == name
@@ -293,8 +307,8 @@ def _compare_task(study: Study, task: str, a: Path, b: Path) -> list[SubjectComp
                     adjusted=float("nan"),
                     n=int(kept.sum()),
                     accuracy=(float(right_a[kept].mean()), float(right_b[kept].mean())),
-                    accuracy_interval=statistics.mean_interval(right_a[kept].astype(float) - right_b[kept]),
-                    right=statistics.mcnemar(right_a[kept], right_b[kept]),
+                    accuracy_interval=statistics.mean_interval(right_a[kept] - right_b[kept]),
+                    right=statistics.mcnemar(right_a[kept] == 1, right_b[kept] == 1),
                 )
             )
     return comparisons

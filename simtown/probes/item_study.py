@@ -134,6 +134,19 @@ class ItemStudy(Study):
         else:
             plots.accuracies(out / f"{task}.png", summary, title)
 
+    def remarks(self, content: Mapping[str, Any]) -> list[str]:
+        """How many items a model has no answer to."""
+        remarks = []
+        for task, summary in content["tasks"].items():
+            for mode, asked in summary.get("modes", {}).items():
+                numbers = asked["groups"]["all"]
+                if unanswered := numbers.get("unanswered"):
+                    remarks.append(
+                        f"{task}, {mode}: no answer to {unanswered:,} of {numbers['n']:,} items, since the "
+                        "model knows none of their classes; they count as wrong"
+                    )
+        return remarks
+
     def compare(self, a: Path, b: Path) -> list[PrintedTable]:
         from simtown.probes import item_results
 

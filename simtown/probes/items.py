@@ -19,6 +19,7 @@ Classes and templates that all items share are options instead of columns.
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,11 +83,6 @@ class ItemSet:
         """(m,) int64 numbers of the test's subjects."""
         return np.flatnonzero(~self.train)
 
-    @property
-    def known(self) -> np.ndarray:
-        """(n,) bool: the items whose answers a prior is made of: those to learn from, or else all."""
-        return self.train if self.train.any() else np.ones(len(self.subjects), dtype=bool)
-
     def group_names(self) -> tuple[str, ...]:
         """The names of the groups, in the order of tables."""
         return tuple(dict.fromkeys(self.groups)) if self.groups else GROUPS
@@ -135,7 +131,7 @@ def read_items(path: Path, templates: Sequence[str] = (), classes: Sequence[str]
     if not path.is_file():
         raise FileNotFoundError(f"{path} is no file: give a CSV file with the columns {', '.join(REQUIRED)}")
     try:
-        lines = csv.DictReader(read_text(path).splitlines(), strict=True)
+        lines = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True)
         head = list(lines.fieldnames or ())
         missing = [column for column in REQUIRED if column not in head]
         strange = [column for column in head if column not in (*REQUIRED, *OPTIONAL)]

@@ -19,32 +19,60 @@ from simtown.probes.items import GROUPS, ItemSet
 MODES = ("best", "average", "head", "tuned")
 
 
-def spearman_rows(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def spearman_rows(a: np.ndarray, b: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
     """(n,) Spearman's ρ of each row of a with that of b, average ranks for ties; NaN where a row is constant.
-    a, b: (n, c).
+
+    Args:
+        a: (n, c).
+        b: (n, c).
+        among: (n, c) bool, the columns that are ranked in each row; None: all.
     """
+    ranked = np.ones(a.shape, dtype=bool) if among is None else among
     ranks = []
     for x in (a, b):
-        r = rankdata(x, axis=1)
-        ranks.append(r - r.mean(axis=1, keepdims=True))
+        r = rankdata(np.where(ranked, x, np.nan), axis=1, nan_policy="omit")
+        ranks.append(np.where(ranked, r - r.mean(axis=1, keepdims=True, where=ranked), 0.0))
     ra, rb = ranks
     norm = np.sqrt((ra**2).sum(axis=1) * (rb**2).sum(axis=1))
     return np.divide((ra * rb).sum(axis=1), norm, out=np.full(len(norm), np.nan), where=norm > 0)
 
 
-def ceiling_rows(counts: np.ndarray) -> np.ndarray:
+def ceiling_rows(counts: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
     """(n,) the ρ of a ranking without ties that agrees with the counts: all that a model can reach, since
-    most counts are tied zeros.
+    most counts are tied zeros. See :func:`spearman_rows` for `among`.
     """
-    return spearman_rows(np.argsort(np.argsort(counts, axis=1, kind="stable"), axis=1), counts)
+    ranking = np.argsort(np.argsort(counts, axis=1, kind="stable"), axis=1)
+    return spearman_rows(ranking, counts, among)
+
+
+def share_right(scores: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    """(n,) float64: 1 where the best class has the highest score, 1/k where it shares that score with k - 1
+    others, 0 elsewhere and where no score is finite. scores: (n, c); gold: (n,) int64.
+    """
+    highest = scores.max(axis=1, keepdims=True)
+    top = (scores == highest) & np.isfinite(highest)
+    share: np.ndarray = top[np.arange(len(gold)), gold] / top.sum(axis=1).clip(1)
+    return share
 
 
 def prior(counts: np.ndarray) -> np.ndarray:
     """(c,) mean of the rows' shares: what one says of a subject of which one knows nothing. counts: (n, c) of
     the train subjects.
     """
+    mean: np.ndarray = _shares(counts).mean(axis=0)
+    return mean
+
+
+def _shares(counts: np.ndarray) -> np.ndarray:
+    """(n, c) each row's shares."""
     shares: np.ndarray = counts / counts.sum(axis=1, keepdims=True)
-    return shares.mean(axis=0)
+    return shares
+
+
+def _others(shares: np.ndarray) -> np.ndarray:
+    """(n, c) for each row the mean of the other rows, zeros if there are none."""
+    mean = (shares.sum(axis=0) - shares) / max(len(shares) - 1, 1)
+    return np.round(mean, 12)  # so that rounding breaks no tie
 
 
 @dataclass(frozen=True)
@@ -54,9 +82,9 @@ class PromptResult:
     Attributes:
         mode: "best", "average", "head", "tuned".
         items: (m,) int64 numbers of subjects.
-        scores: (m, c) float64, higher fits better.
+        scores: (m, c) float64, higher fits better; -inf for classes that are unknown or no choice.
         rho: (m,) with the counts, NaN where there are none.
-        right: (m,) bool, whether the best class came first.
+        right: (m,) float64, see :func:`share_right`.
     """
 
     mode: str
@@ -65,11 +93,21 @@ class PromptResult:
     rho: np.ndarray
     right: np.ndarray
 
+    @property
+    def answered(self) -> np.ndarray:
+        """(m,) bool: items of which the model knows a class."""
+        known: np.ndarray = np.isfinite(self.scores).any(axis=1)
+        return known
+
 
 def judged(data: ItemSet, items: np.ndarray, scores: np.ndarray, mode: str) -> PromptResult:
-    """One score a class."""
-    rho = np.full(len(items), np.nan) if data.counts is None else spearman_rows(scores, data.counts[items])
-    return PromptResult(mode, items, scores, rho, scores.argmax(axis=1) == data.gold[items])
+    """One score a class; those of classes that are no choice of an item do not count."""
+    choices = None if data.choices is None else data.choices[items]
+    scores = scores if choices is None else np.where(choices, scores, -np.inf)
+    rho = np.full(len(items), np.nan)
+    if data.counts is not None:
+        rho = spearman_rows(scores, data.counts[items], choices)
+    return PromptResult(mode, items, scores, rho, share_right(scores, data.gold[items]))
 
 
 def best_template(data: ItemSet, items: np.ndarray, logprobs: np.ndarray) -> PromptResult:
@@ -77,46 +115,51 @@ def best_template(data: ItemSet, items: np.ndarray, logprobs: np.ndarray) -> Pro
     logprobs: (t, m, c).
 
     Which template is best is chosen by looking at the answer: this flatters. The scores kept are those of the
-    template with the best ρ.
+    template with the best ρ, or, where there is no ρ, of one that is right or at least has an answer.
     """
     results = [judged(data, items, scores, "best") for scores in logprobs]
-    rho = np.stack([result.rho for result in results])
-    best = np.where(np.isnan(rho), -np.inf, rho).argmax(axis=0)
+    rho, right, answered = (
+        np.stack([getattr(result, name) for result in results]) for name in ("rho", "right", "answered")
+    )
+    best = np.where(np.isnan(rho), right + answered - 3, rho).argmax(axis=0)
     at = np.arange(len(items))
-    correct = np.any([result.right for result in results], axis=0)
-    return PromptResult("best", items, logprobs[best, at], rho[best, at], correct)
+    scores = np.stack([result.scores for result in results])
+    return PromptResult("best", items, scores[best, at], rho[best, at], right.max(axis=0))
 
 
 def bounds(data: ItemSet) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of every subject the prior's ρ (n,), whether the prior is right (n,) bool, and the ceiling (n,); ρ is
-    NaN without counts.
+    """Of every subject the prior's ρ (n,), its share of right answers (n,), and the ceiling (n,); ρ is NaN
+    without counts.
+
+    The prior of an item is made of the items to learn from. Where there are none, it is made of all items but
+    this one.
     """
-    allowed = np.ones((len(data.gold), 1), dtype=bool) if data.choices is None else data.choices
+    n = len(data.subjects)
+    shares = np.eye(len(data.classes))[data.gold] if data.counts is None else _shares(data.counts)
+    guesses = np.tile(shares[data.train].mean(axis=0), (n, 1)) if data.train.any() else _others(shares)
+    allowed = guesses if data.choices is None else np.where(data.choices, guesses, -np.inf)
+    prior_right = share_right(allowed, data.gold)
     if data.counts is None:
-        frequencies = np.bincount(data.gold[data.known], minlength=len(data.classes))
-        unknown = np.full(len(data.subjects), np.nan)
-        return unknown, data.gold == np.where(allowed, frequencies, -1).argmax(axis=1), unknown
-    guesses = np.where(allowed, prior(data.counts[data.known]), -1.0)
+        unknown = np.full(n, np.nan)
+        return unknown, prior_right, unknown
     return (
-        spearman_rows(guesses, data.counts),
-        data.gold == guesses.argmax(axis=1),
-        ceiling_rows(data.counts),
+        spearman_rows(guesses, data.counts, data.choices),
+        prior_right,
+        ceiling_rows(data.counts, data.choices),
     )
 
 
-def attainable(data: ItemSet) -> np.ndarray:
-    """(n,) bool: items that are right if every question gets its commonest right answer.
+def attainable(data: ItemSet, items: np.ndarray) -> float:
+    """The highest accuracy on some items of one who gives every question one answer.
 
     Items with the same subject, template and choices are one question.
     """
-    own = data.own_templates or ("",) * len(data.subjects)
-    choices = [b""] * len(own) if data.choices is None else [row.tobytes() for row in data.choices]
-    questions = list(zip(data.subjects, own, choices, strict=True))
     answers: dict[tuple[str, str, bytes], Counter[int]] = {}
-    for question, gold in zip(questions, data.gold.tolist(), strict=True):
-        answers.setdefault(question, Counter())[gold] += 1
-    common = {question: counter.most_common(1)[0][0] for question, counter in answers.items()}
-    return np.array([common[q] == gold for q, gold in zip(questions, data.gold.tolist(), strict=True)])
+    for i in items.tolist():
+        own = data.own_templates[i] if data.own_templates else ""
+        choices = b"" if data.choices is None else data.choices[i].tobytes()
+        answers.setdefault((data.subjects[i], own, choices), Counter())[int(data.gold[i])] += 1
+    return sum(max(counter.values()) for counter in answers.values()) / len(items)
 
 
 def describe(data: ItemSet, result: PromptResult) -> dict[str, Any]:
@@ -133,17 +176,19 @@ def describe(data: ItemSet, result: PromptResult) -> dict[str, Any]:
             continue
         numbers: dict[str, Any] = {
             "n": int(kept.sum()),
+            "unanswered": int((~result.answered[kept]).sum()),
             "accuracy": _mean(result.right[kept]),
             "prior_accuracy": float(prior_right[kept].mean()),
         }
         if data.choices is not None:
-            numbers["ceiling_accuracy"] = float(attainable(data)[result.items][kept].mean())
+            if result.mode != "best":  # it may answer a question differently, by template
+                numbers["ceiling_accuracy"] = attainable(data, result.items[kept])
             numbers["chance_accuracy"] = float((1 / data.choices[result.items][kept].sum(axis=1)).mean())
         numbers["choice"] = _mean(preferred[kept])
         if data.counts is not None:
             numbers["rho"] = _mean(result.rho[kept])
-            numbers["prior_rho"] = float(np.nanmean(prior_rho[kept]))
-            numbers["ceiling_rho"] = float(np.nanmean(ceiling[kept]))
+            numbers["prior_rho"] = _finite_mean(prior_rho[kept])
+            numbers["ceiling_rho"] = _finite_mean(ceiling[kept])
             above = statistics.difference(result.rho[kept], prior_rho[kept])
             numbers["above_prior"] = {"mean": above.mean, "paired_p": above.paired, "welch_p": above.welch}
         summary["groups"][group] = numbers
@@ -155,7 +200,7 @@ def describe(data: ItemSet, result: PromptResult) -> dict[str, Any]:
                     "n": int(kept.sum()),
                     "rho": _mean(result.rho[kept]),
                     "accuracy": _mean(result.right[kept]),
-                    "prior_rho": float(np.nanmean(prior_rho[kept])),
+                    "prior_rho": _finite_mean(prior_rho[kept]),
                 }
         order = np.argsort(-np.where(np.isnan(result.rho), -2, result.rho), kind="stable")
         named = [data.subjects[i] for i in result.items[order]]
@@ -185,6 +230,12 @@ def _against_other(data: ItemSet, result: PromptResult) -> np.ndarray:
     at = np.arange(len(result.items))
     best, wrong = result.scores[at, data.gold[result.items]], result.scores[at, other]
     return np.where(other < 0, np.nan, np.where(best == wrong, 0.5, (best > wrong).astype(float)))
+
+
+def _finite_mean(values: np.ndarray) -> float:
+    """NaN where no value is finite."""
+    kept = values[np.isfinite(values)]
+    return float(kept.mean()) if len(kept) else float("nan")
 
 
 def _mean(values: np.ndarray) -> dict[str, float]:

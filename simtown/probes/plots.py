@@ -60,10 +60,10 @@ def rank_correlations(path: Path, summary: Mapping[str, Any], title: str) -> Non
             panel.bar(x, mean, width * 0.92, yerr=error, color=PALETTE[m], error_kw=look, label=mode)
     for i, numbers in enumerate(groups.values()):
         for key, style, label in (("prior_rho", "--", "prior"), ("ceiling_rho", "-", "ceiling")):
-            ends, height = [i - 0.45, i + 0.45], [100 * numbers[key]] * 2
+            ends, height = [i - 0.45, i + 0.45], [_percent(numbers[key])] * 2
             left.plot(ends, height, style, color=INK, linewidth=1.3, label=label if i == 0 else None)
     for i, numbers in enumerate(classes.values()):
-        right.plot([i - 0.45, i + 0.45], [100 * numbers["prior_rho"]] * 2, "--", color=INK, linewidth=1.1)
+        right.plot([i - 0.45, i + 0.45], [_percent(numbers["prior_rho"])] * 2, "--", color=INK, linewidth=1.1)
     left.set_xticks(range(len(groups)), [figure_text(f"{g}\n({e['n']})") for g, e in groups.items()])
     labels = [figure_text(f"{c}\n({e['n']})") for c, e in classes.items()]
     right.set_xticks(range(len(classes)), labels, fontsize=7.5, rotation=45 if len(classes) > 12 else 0)
@@ -74,6 +74,11 @@ def rank_correlations(path: Path, summary: Mapping[str, Any], title: str) -> Non
     left.legend(fontsize=7.5, frameon=False, ncols=4, loc="upper left", handlelength=1.5, columnspacing=1.0)
     figure.suptitle(title, fontsize=11, color=INK)
     save_figure(figure, path)
+
+
+def _percent(share: float | None) -> float:
+    """A share times 100; NaN, which is not drawn, where there is none."""
+    return float("nan") if share is None else 100 * share
 
 
 def accuracies(path: Path, summary: Mapping[str, Any], title: str) -> None:

@@ -68,14 +68,14 @@ class ReleaseFiles:
 
 
 def read_text(path: Path, largest: int = LARGEST) -> str:
-    """The text of a file, plain or packed with gzip.
+    """The text of a file, plain or packed with gzip, without a byte order mark.
 
     Raises:
         DamagedError: it is not UTF-8, or not whole.
         RefusedError: it is a link, or larger than `largest` bytes.
     """
     try:
-        return read_unpacked(path, largest, follow=False).decode("utf-8")
+        return read_unpacked(path, largest, follow=False).decode("utf-8-sig")
     except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeDecodeError) as error:
         raise DamagedError(f"{path} cannot be read as text ({error}): fetch it again") from error
 

@@ -79,6 +79,15 @@ def run(
         return scorers[wanted]
 
     with study.record.opened(out, fresh, _settings, lambda path: load(study.record, path)) as content:
+        written = False
+
+        def finish() -> None:
+            with understood(out / SUMMARY, "give another `out`"):
+                for task in content.get("tasks", ()):
+                    if not (out / f"{task}.png").is_file():
+                        study.draw(out, task, content, data)
+                study.write_summary(out, content)
+
         try:
             for task in tasks:
                 digest = digests[task]
@@ -94,15 +103,14 @@ def run(
                     result.summary["data"] = digest
                 (out / f"{task}.png").unlink(missing_ok=True)
                 study.write_task(out, content, task, result)
+                written = True
         except Exception:
+            if written:
+                finish()
             if [path.name for path in out.iterdir() if not path.name.startswith(".")] == [study.record.name]:
                 (out / study.record.name).unlink()  # nothing was done: another command may have the directory
             raise
-        with understood(out / SUMMARY, "give another `out`"):
-            for task in content.get("tasks", ()):
-                if not (out / f"{task}.png").is_file():
-                    study.draw(out, task, content, data)
-            study.write_summary(out, content)
+        finish()
     return content
 
 

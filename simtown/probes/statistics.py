@@ -12,6 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+#: Numbers that a bootstrap of a mean draws at once.
+BLOCK = 4_000_000
+
 
 @dataclass(frozen=True)
 class Confusion:
@@ -199,9 +202,14 @@ def mean_interval(
 ) -> tuple[float, float]:
     """Bootstrap percentile interval of the mean of (n,) values, without those that are NaN."""
     kept = values[np.isfinite(values)]
-    if not len(kept):
+    n = len(kept)
+    if not n:
         return float("nan"), float("nan")
-    return interval(group_draws(len(kept), replicates, seed) @ kept / len(kept), level)
+    # the numbers of group_draws, a few replicates at a time
+    generator, chances, block = np.random.default_rng(seed), np.full(n, 1 / n), max(1, BLOCK // n)
+    sizes = [min(block, replicates - begin) for begin in range(0, replicates, block)]
+    means = [generator.multinomial(n, chances, size=size) @ kept / n for size in sizes]
+    return interval(np.concatenate(means), level)
 
 
 @dataclass(frozen=True)

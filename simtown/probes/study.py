@@ -65,6 +65,16 @@ def recorded(settings: Any) -> dict[str, Any]:
     }
 
 
+def weights_digest(model: str) -> str:
+    """A digest of the files of a model; "" for one that is not in a file or directory."""
+    place = model.partition(":")[2]
+    if not place or not Path(place).exists():
+        return ""
+    from simtown.probes.scorers.cache import fingerprint
+
+    return fingerprint(Path(place))
+
+
 @dataclass(frozen=True)
 class Source:
     """How a study's command is given its data.
@@ -263,8 +273,10 @@ class Study(ABC):
         return self.task_names
 
     def settings_record(self, data: Any, settings: Any) -> dict[str, Any]:
-        """What decides the numbers, as the directory's record keeps it."""
-        return recorded(settings)
+        """What decides the numbers, as the directory's record keeps it: the settings, and what the model's
+        files hold.
+        """
+        return recorded(settings) | {"weights": weights_digest(settings.model)}
 
     def digest(self, data: Any, task: str) -> str | None:
         """A digest of one task's data, kept in its summary; None where :meth:`settings_record` has it."""

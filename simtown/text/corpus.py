@@ -29,7 +29,12 @@ def tokenise(phrase: str, *, punctuation: bool = False) -> list[str]:
     ['stop', '!']
     """
     tokens = TOKEN.findall(phrase.lower().replace("’", "'"))
-    return tokens if punctuation else [token for token in tokens if token[0].isalnum()]
+    return tokens if punctuation else [token for token in tokens if is_word(token)]
+
+
+def is_word(token: str) -> bool:
+    """Whether a token is a word or a number, and no mark of punctuation."""
+    return token[0].isalnum()
 
 
 class Corpus:

@@ -25,6 +25,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -40,6 +41,7 @@ from simtown.core.files import (
     claimed,
     clear_leftovers,
     load_json,
+    open_plain,
     replacing,
     save_json,
     scratch,
@@ -131,6 +133,7 @@ class _Source(msgspec.Struct):
     bytes: _Count | None
     skip_bad: bool
     further: dict[str, tuple[str, _Count]]
+    sha256: str = ""  # older directories lack it, and are read but not continued
 
 
 class _Statements(msgspec.Struct):
@@ -194,6 +197,7 @@ def prepare(
         "bytes": None if source.is_dir() else source.stat().st_size,
         "skip_bad": skip_bad,
         "further": {kind: [path.name, path.stat().st_size] for path, kind in counted},
+        "sha256": _digest([*_files(source), *(path for path, _ in counted)]),
     }
     content: dict[str, Any] = {
         "format": FORMAT,
@@ -266,16 +270,34 @@ def _by_parameter(content: Mapping[str, Any]) -> dict[str, str]:
     """What has to be the same for a directory to be continued."""
     source = content["source"]
     further = (f"{name} of {size} bytes" for name, size in source["further"].values())
+    size = "" if source["bytes"] is None else f" of {source['bytes']} bytes"
     source_words = {
-        "source": f"{source['name']} of {source['bytes']} bytes",
+        "source": f"{source['name']}{size}",
         "`skip_bad`": source["skip_bad"],
         "`further`": ", ".join(further) or "none",
+        "SHA-256 of the files": source.get("sha256") or "unknown",
     }
     settings = {
         f"`{key}`": ",".join(value) if isinstance(value, list) else value
         for key, value in content["choices"].items()
     }
     return {key: str(value) for key, value in {**source_words, **settings}.items()}
+
+
+def _files(source: Path) -> list[Path]:
+    """The file, or the tables of a folder of published counts."""
+    if not source.is_dir():
+        return [source]
+    return [path for name in published.TABLES if (path := published.find(source, name)) is not None]
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    """SHA-256 of the files' contents."""
+    digest = sha256()
+    for path in paths:
+        with open_plain(path) as file:
+            digest.update(file_digest(file, "sha256").digest())  # type: ignore[arg-type]
+    return digest.hexdigest()
 
 
 def _kind(path: Path) -> str:
@@ -544,10 +566,7 @@ def _table(
 
 
 def _from_counts(source: Path, directory: Path, settings: PrepareSettings) -> dict[str, Any]:
-    paths = {
-        name: published.find(source, name)
-        for name in (*published.NEEDED, "objects_count", "attributes_count")
-    }
+    paths = {name: published.find(source, name) for name in published.TABLES}
     missing = [name for name in published.NEEDED if paths[name] is None]
     if missing:
         raise FileNotFoundError(

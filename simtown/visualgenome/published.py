@@ -22,6 +22,8 @@ from simtown.visualgenome.records import ImageObject, Objects
 
 #: The tables without which a folder is none of published counts.
 NEEDED = ("relations_count", "triples_150x50")
+#: All tables that are read.
+TABLES = (*NEEDED, "objects_count", "attributes_count")
 #: Different names of a table at most: the longest that was published has 80,000.
 MOST_ROWS = 1_000_000
 #: Digits of the largest count: the largest that was published has six.

@@ -1,5 +1,6 @@
 """A study of one's own in Python and as a table, and what all directories of results have in common."""
 
+import csv
 import json
 
 import numpy as np
@@ -109,7 +110,7 @@ def test_a_table_is_asked_continued_and_compared(cli, table, model, tmp_path, co
         assert (
             0 <= numbers["accuracy"]["low"] <= numbers["accuracy"]["mean"] <= numbers["accuracy"]["high"] <= 1
         )
-    assert groups["all"]["prior_accuracy"] == pytest.approx(0.4)  # two of five are yellow
+    assert groups["all"]["prior_accuracy"] == 0  # of the other items, never most have the item's class
     rows = pq.read_table(out / "items.parquet").to_pylist()
     assert [row["subject"] for row in rows if row["mode"] == "average"] == [
         "lemon",
@@ -134,6 +135,15 @@ def test_a_table_is_asked_continued_and_compared(cli, table, model, tmp_path, co
     assert "items, average, fruit" in cli("probe", "compare", out, other).succeeds().out
 
 
+def test_another_model_at_the_same_path_is_refused(cli, table, model, tmp_path, contents):
+    words = ("probe", "ask", table, "--model", model, "--template", "[X] is [Y] .", "--out", tmp_path / "out")
+    cli(*words).succeeds()
+    before = contents(tmp_path / "out")
+    (tmp_path / "corpus.txt").write_text(TEXT.replace("yellow", "green"))
+    cli(*words).refuses("weights ", "another --out")
+    assert contents(tmp_path / "out") == before
+
+
 def test_items_may_have_sentences_and_classes_of_their_own(cli, model, tmp_path):
     table = tmp_path / "own.csv"
     table.write_text(
@@ -149,7 +159,7 @@ def test_items_may_have_sentences_and_classes_of_their_own(cli, model, tmp_path)
     assert numbers["ceiling_accuracy"] == pytest.approx(2 / 3)  # one question has two answers
     assert numbers["chance_accuracy"] == pytest.approx((1 / 2 + 1 / 3 + 1 / 3) / 3)
     rows = pq.read_table(tmp_path / "out" / "items.parquet").to_pylist()
-    assert all(row["said"] in ("yellow", "green", "grey") for row in rows)
+    assert all(set(row["said"].split("|")) <= {"yellow", "green", "grey"} for row in rows)
     assert np.isneginf(rows[0]["logprob"][2])
     again = tmp_path / "again"
     cli("probe", "ask", table, "--model", model, "--out", again).succeeds()
@@ -215,6 +225,19 @@ def test_tables_that_cannot_be_asked(cli, tmp_path, text, words):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_table_of_a_spreadsheet_is_read(tmp_path, end, mark):
+    """With a byte order mark, any ends of lines, and cells that hold ends of lines themselves."""
+    subjects = ["snow", 'a "white"\nrose', "x\x85\u2028y"]
+    path = tmp_path / "items.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(mark)
+        writer = csv.writer(file, lineterminator=end)
+        writer.writerows([("subject", "gold"), *zip(subjects, ["white", "red", "blue"], strict=True)])
+    assert read_items(path, ("[X] is [Y]",)).subjects == tuple(subjects)
+
+
 @pytest.mark.parametrize("templates", [(), ("[X] is",), ("is [Y]",), ("[X] [X] [Y]",)])
 def test_templates_that_cannot_be_filled(table, templates):
     with pytest.raises(ItemsError, match="template"):
@@ -226,6 +249,35 @@ def test_a_better_command_may_have_the_directory_of_a_failed_one(cli, table, tmp
         "probe", "ask", table, "--model", "oracle:none", "--template", "[X] [Y]", "--out", tmp_path / "out"
     ).refuses("none")
     assert not list((tmp_path / "out").iterdir())
+
+
+def test_answers_to_different_questions_are_not_compared(cli, table, model, tmp_path):
+    """Another right answer, or another sentence, makes another question of the same subject."""
+    words = ("probe", "ask", table, "--model", model, "--template")
+    cli(*words, "[X] is [Y] .", "--out", tmp_path / "a").succeeds()
+    cli(*words, "the [X] is [Y] .", "--out", tmp_path / "b").succeeds()
+    table.write_text(TABLE.replace("grass,green", "grass,yellow"))
+    cli(*words, "[X] is [Y] .", "--out", tmp_path / "c").succeeds()
+    for other in "bc":
+        compared = cli("probe", "compare", tmp_path / "a", tmp_path / other)
+        compared.refuses("different questions about items", "right answers")
+
+
+def test_items_without_an_answer_are_wrong_and_counted(cli, tmp_path):
+    """A model that knows no class of some items says nothing of them; of equal classes it says all."""
+    table = tmp_path / "known.csv"
+    table.write_text("subject,gold,classes\na,yes,yes|no\nb,red,red|blue\nc,red,red|blue\n")
+    answers = {"b is [BLANK] .": {"red": 0.2, "blue": 0.2}, "c is [BLANK] .": {"red": 0.3, "blue": 0.2}}
+    (tmp_path / "answers.json").write_text(json.dumps({"classes": {"a is [BLANK] .": {}, **answers}}))
+    out = tmp_path / "out"
+    words = ("--model", f"oracle:{tmp_path / 'answers.json'}", "--template", "[X] is [Y] .", "--out", out)
+    assert "no answer to 1 of 3 items" in cli("probe", "ask", table, *words).succeeds().out
+    numbers = json.loads((out / "summary.json").read_text())["tasks"]["items"]["modes"]["average"]
+    assert numbers["groups"]["all"]["unanswered"] == 1
+    assert numbers["groups"]["all"]["accuracy"]["mean"] == pytest.approx(1.5 / 3)
+    rows = pq.read_table(out / "items.parquet").to_pylist()
+    assert [(row["said"], row["right"]) for row in rows] == [(None, 0), ("red|blue", 0.5), ("red", 1)]
+    assert "50.0" in cli("probe", "compare", out, out).succeeds().out
 
 
 # A study in Python
@@ -249,7 +301,7 @@ def test_a_study_in_python(tmp_path):
     content = runner.run(study, tmp_path, settings, tmp_path / "out", bars=bars)
     numbers = content["tasks"]["animals"]["modes"]["average"]["groups"]["all"]
     assert numbers["accuracy"]["mean"] == 1
-    assert numbers["prior_accuracy"] == pytest.approx(1 / 3)
+    assert numbers["prior_accuracy"] == 0  # no two animals say the same
     assert numbers["ceiling_accuracy"] == 1
     assert runner.run(study, tmp_path, settings, tmp_path / "out") == content
     with pytest.raises(ForeignDirectoryError, match="protocol corrected, now paper"):
@@ -257,6 +309,20 @@ def test_a_study_in_python(tmp_path):
     table = study.compare(tmp_path / "out", tmp_path / "out")[0]
     assert table.rows[0][0] == "animals, average, all"
     assert [cell.here for cell in table.rows[0][1]][-4:] == ["100.0", "100.0", "[0.0, 0.0]", "1"]
+
+
+def test_a_task_that_fails_leaves_the_tables_of_the_others(tmp_path):
+    (tmp_path / "corpus.txt").write_text("the cow says moo .\nthe dog says bark .\nthe saw goes .\n" * 2)
+    animals = make_items("animals", ["cow", "dog"], ["moo", "bark"], ["the [X] says [Y] ."])
+    tools = make_items("tools", ["saw", "drill"], ["rasp", "whirr"], ["the [X] goes [Y] ."])
+    settings, out = ItemSettings(f"ngram:{tmp_path / 'corpus.txt'}"), tmp_path / "out"
+    with pytest.raises(ValueError, match="knows none of the words of tools"):
+        runner.run(ItemStudy("sounds", animals, tools), tmp_path, settings, out)
+    assert "animals" in (out / "summary.md").read_text()
+    assert (out / "animals.png").is_file()
+    with pytest.raises(ValueError, match="knows none of the words of tools"):
+        runner.run(ItemStudy("sounds", tools), tmp_path, settings, tmp_path / "none")
+    assert not list((tmp_path / "none").iterdir())
 
 
 def test_a_registered_study_is_recognised(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """Scores and tests against scikit-learn, scipy, plain loops and numbers worked out by hand."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -99,6 +100,33 @@ def test_draws_are_as_many_as_the_groups():
     assert (draws.sum(axis=1) == 7).all()
     assert draws.mean(axis=0) == pytest.approx(np.ones(7), abs=0.2)
     assert np.array_equal(draws, statistics.group_draws(7, 500, seed=0))
+
+
+@given(st.lists(st.floats(-1, 1) | st.just(math.nan), max_size=9), st.integers(1, 30))
+def test_an_interval_does_not_depend_on_how_many_are_drawn_at_once(values, block):
+    values = np.array(values, dtype=float)
+    kept = values[~np.isnan(values)]
+    before, statistics.BLOCK = statistics.BLOCK, block
+    try:
+        found = statistics.mean_interval(values, replicates=50, seed=3)
+    finally:
+        statistics.BLOCK = before
+    if not len(kept):
+        assert np.isnan(found).all()
+        return
+    means = statistics.group_draws(len(kept), 50, 3) @ kept / len(kept)
+    assert found == pytest.approx(np.quantile(means, [0.025, 0.975]))
+
+
+def test_an_interval_of_many_values_takes_little_memory():
+    values = np.random.default_rng(0).random(20_000)
+    tracemalloc.start()
+    try:
+        statistics.mean_interval(values, replicates=500)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * 20_000 * 500  # of all draws at once
 
 
 def test_spearman_is_silent_where_nothing_varies():

@@ -311,6 +311,30 @@ def test_other_choices_need_another_directory(released, cli, tmp_path):
     assert {p.name: p.read_bytes() for p in (tmp_path / "vg").iterdir()} == before
 
 
+def test_another_source_of_the_same_name_is_refused(released, cli, tmp_path):
+    """Folders have no size, and files may have the same; what they hold decides."""
+    for folder, n in (("a", 30), ("b", 40)):
+        counts = tmp_path / folder / "counts"
+        counts.mkdir(parents=True)
+        (counts / "relations_count.tsv").write_text(f"name\tcount\non\t{n}\n")
+        (counts / "triples_150x50.tsv").write_text(
+            f"subject\tpredicate\tobject\ttrain\ttest\ncat\ton\tmat\t{n}\t0\n"
+        )
+    out = tmp_path / "vg"
+    cli("vg", "prepare", tmp_path / "a" / "counts", "--out", out).succeeds()
+    before = {p.name: p.read_bytes() for p in out.iterdir()}
+    cli("vg", "prepare", tmp_path / "b" / "counts", "--out", out).refuses("SHA-256", "another --out")
+    assert {p.name: p.read_bytes() for p in out.iterdir()} == before
+    cli("vg", "prepare", tmp_path / "a" / "counts", "--out", out).succeeds()
+    path = tmp_path / released("relationships").name
+    path.write_bytes(released("relationships").read_bytes())
+    prepare.prepare(path, tmp_path / "other")
+    content = bytearray(path.read_bytes())
+    content[content.index(b"man")] = ord("p")
+    path.write_bytes(content)
+    cli("vg", "prepare", path, "--out", tmp_path / "other").refuses("SHA-256", "another --out")
+
+
 def test_a_killed_run_leaves_nothing_that_counts(released, tmp_path):
     """Tables without prepared.json, and temporary files, are leftovers."""
     prepare.prepare(released("relationships"), tmp_path / "vg")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simtown.probes.physical.settings import TITLES, PhysicalSettings, physical_record
-from simtown.probes.study import Source, Study, SummaryTable, TaskRequest, TaskResult, recorded
+from simtown.probes.study import Source, Study, SummaryTable, TaskRequest, TaskResult
 
 if TYPE_CHECKING:
     from simtown.core.runs import RunRecord
@@ -49,7 +49,7 @@ class PhysicalStudy(Study):
     def settings_record(self, data: Any, settings: PhysicalSettings) -> dict[str, Any]:
         from simtown.probes.physical.results import fingerprint
 
-        return recorded(settings) | {"data": fingerprint(data)}
+        return super().settings_record(data, settings) | {"data": fingerprint(data)}
 
     def ask(self, request: TaskRequest) -> TaskResult:
         from simtown.probes.physical import results

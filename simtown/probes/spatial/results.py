@@ -16,7 +16,6 @@ from simtown.core.tables import markdown_table
 from simtown.probes import statistics
 from simtown.probes.bars import Bars
 from simtown.probes.scorers.base import UnableError
-from simtown.probes.scorers.cache import fingerprint
 from simtown.probes.spatial import clusters, effects, figures, matrix, suites, wordtests
 from simtown.probes.spatial.relations import RELATIONS
 from simtown.probes.spatial.settings import (
@@ -52,12 +51,6 @@ def open_corpus(path: Path) -> SpatialCorpus:
     """The corpus at a path."""
     with open_plain(path) as file:
         return SpatialCorpus(path, file_digest(file, "sha256").hexdigest())  # type: ignore[arg-type]
-
-
-def weights_digest(model: str) -> str:
-    """A digest of the files of a model; "" for one that is not in a file or directory."""
-    place = Path(model.partition(":")[2])
-    return fingerprint(place) if place.exists() else ""
 
 
 def run(request: TaskRequest) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simtown.probes.spatial.settings import FORMAT, OWNED, RUN, SUMMARY, SpatialSettings
-from simtown.probes.study import Source, Study, TaskRequest, TaskResult, recorded
+from simtown.probes.study import Source, Study, TaskRequest, TaskResult
 
 if TYPE_CHECKING:
     from simtown.core.runs import RunRecord
@@ -55,9 +55,7 @@ class SpatialStudy(Study):
         return open_corpus(source)
 
     def settings_record(self, data: SpatialCorpus, settings: Any) -> dict[str, Any]:
-        from simtown.probes.spatial.results import weights_digest
-
-        return recorded(settings) | {"weights": weights_digest(settings.model), "corpus": data.digest}
+        return super().settings_record(data, settings) | {"corpus": data.digest}
 
     def is_done(self, out: Path, content: Mapping[str, Any], task: str) -> bool:
         """Never: what the model said is kept as it comes, and the rest takes seconds."""

@@ -31,7 +31,7 @@ class MiningSettings:
         subjects: a release or a mined directory whose subjects are looked for in text.
         threshold: counts at or below it are taken for zero; None: the paper's, and 0 for text.
         ordered: co-occurrence as the release counts it.
-        window: tokens of text in which nouns co-occur.
+        window: words of text in which nouns co-occur.
         seed: of the split and of the wrong classes; None: the split by running number.
         skip_bad: pass over malformed records.
     """
@@ -69,7 +69,7 @@ class MiningSettings:
         """
         if self.text:
             return _PASSES * sum(
-                1 for _ in Corpus(self.text, skip_bad=self.skip_bad).sentences()
+                1 for _ in Corpus(self.text, skip_bad=self.skip_bad).sentences(punctuation=True)
             ), "sentences"
         return sum(
             times * p.stat().st_size for p, times in ((self.attributes, 1), (self.graphs, 2)) if p
@@ -134,7 +134,7 @@ def mine(
 
 
 def _counted(corpus: Corpus, progress: Callable[[int], object] | None) -> Iterable[list[str]]:
-    for sentence in corpus.sentences():
+    for sentence in corpus.sentences(punctuation=True):
         yield sentence
         if progress is not None:
             progress(1)

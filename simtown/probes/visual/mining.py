@@ -8,12 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
 
 from simtown.core.files import DamagedError
 from simtown.probes.visual.classes import RELATIONS, VisualRelation
+from simtown.text.corpus import is_word
 from simtown.visualgenome.clean import Lemmas, plain
 
 #: Words behind an attribute that add nothing: "wood made" is "wood".
@@ -115,10 +117,11 @@ def from_attributes(images: Iterable[Iterable[AnnotatedObject]]) -> dict[str, Cl
 
 
 def from_text(sentences: Iterable[Sequence[str]], subjects: Collection[str]) -> dict[str, ClassCounts]:
-    """{relation: counts} of sentences (lower-case tokens) that say "Y X", "X is Y" or "X are Y"; of materials
-    "X is (are) made of Y".
+    """{relation: counts} of sentences that say "Y X", "X is Y" or "X are Y"; of materials "X is (are) made of
+    Y".
 
-    X is one of the subjects, in the singular or plural, of one word or more; the longest counts.
+    X is one of the subjects, in the singular or plural, of one word or more; the longest counts. Sentences
+    are lower-case tokens with marks of punctuation, across which nothing is said.
     """
     counts_of = {name: ClassCounts(relation) for name, relation in RELATIONS.items()}
     words = {name: relation.class_of() for name, relation in RELATIONS.items()}
@@ -146,7 +149,9 @@ def from_text(sentences: Iterable[Sequence[str]], subjects: Collection[str]) -> 
 
 
 class Matcher:
-    """Finds nouns of one or more words in sentences. nouns: in the singular."""
+    """Finds nouns of one or more words in sentences, none across a mark of punctuation. nouns: in the
+    singular.
+    """
 
     def __init__(self, nouns: Collection[str]) -> None:
         self._nouns = frozenset(nouns)
@@ -159,8 +164,9 @@ class Matcher:
         while i < len(tokens):
             longest = self._longest if tokens[i] in self._first else 1
             for length in range(min(longest, len(tokens) - i), 0, -1):
-                noun = noun_of(" ".join(tokens[i : i + length])) if length > 1 else noun_of(tokens[i])
-                if noun in self._nouns:
+                words = tokens[i : i + length]
+                noun = noun_of(" ".join(words)) if all(map(is_word, words)) else ""
+                if noun and noun in self._nouns:
                     yield i, i + length, noun
                     i += length
                     break
@@ -249,12 +255,19 @@ def _check_nouns(many: int) -> None:
 
 
 def windows(sentences: Iterable[Sequence[str]], nouns: Collection[str], width: int) -> Iterator[list[str]]:
-    """The nouns of every stretch of `width` tokens, so that text can stand for images: sentences are cut,
-    none is counted twice.
+    """The nouns of every stretch of `width` words, so that text can stand for images: sentences are cut, none
+    is counted twice.
     """
     matcher = Matcher(nouns)
     for tokens in sentences:
-        for begin in range(0, len(tokens), width):
-            seen = [noun for _, _, noun in matcher.matches(tokens[begin : begin + width])]
+        for stretch in _stretches(tokens, width):
+            seen = [noun for _, _, noun in matcher.matches(stretch)]
             if seen:
                 yield seen
+
+
+def _stretches(tokens: Sequence[str], width: int) -> Iterator[Sequence[str]]:
+    """Stretches of `width` words each, the last of fewer, with the marks between them."""
+    begins = [i for i, token in enumerate(tokens) if is_word(token)][::width]
+    for begin, end in pairwise([*begins, len(tokens)]):
+        yield tokens[begin:end]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from scipy.stats import rankdata
 
 from simtown.core.columns import NUMBER, TEXT
 from simtown.core.plots import INK, PALETTE, save_figure
@@ -58,8 +59,8 @@ def rank_partition(
 
     Args:
         sizes: the nouns.
-        scores: (s, c), row i of how well each noun fits as [Y] of subject i. Equal scores stand in the nouns'
-            order.
+        scores: (s, c), row i of how well each noun fits as [Y] of subject i. Of equal scores, any order is
+            equally likely, and the share is its expectation.
         relation: of the sentence.
         direction: the paper's text, or corrected.
     """
@@ -68,8 +69,14 @@ def rank_partition(
     for i, (subject, row) in enumerate(zip(sizes.subjects, scores, strict=True)):
         larger, smaller = sizes.size > sizes.size[subject], sizes.size < sizes.size[subject]
         top, bottom = (larger, smaller) if top_is_larger else (smaller, larger)
-        order = np.argsort(-row, kind="stable")
-        shares[i] = (top[order[: top.sum()]].mean() + bottom[order[len(order) - bottom.sum() :]].mean()) / 2
+        above, below = (rankdata(x, method="min") - 1 for x in (-row, row))
+        equal = len(row) - above - below
+        # each noun's probability to stand among the first, and among the last
+        first, last = (
+            np.clip((many - before) / equal, 0, 1)
+            for many, before in ((top.sum(), above), (bottom.sum(), below))
+        )
+        shares[i] = (first[top].mean() + last[bottom].mean()) / 2
     return shares
 
 
@@ -177,6 +184,7 @@ def ask(request: TaskRequest) -> TaskResult:
     if "class_logprobs" in scorer.abilities and settings.use in (None, "prompts"):
         ways: tuple[Literal["larger", "smaller"], ...] = ("larger", "smaller")
         directions: tuple[Direction, ...] = ("corrected", "paper")
+        unsaid = np.zeros(len(nouns), dtype=bool)
         for relation in ways:
             logprobs = elicit.by_template(
                 scorer,
@@ -186,6 +194,7 @@ def ask(request: TaskRequest) -> TaskResult:
                 settings.protocol,
             )
             scores = elicit.averaged(logprobs, settings.protocol)
+            unsaid |= ~np.isfinite(scores).any(axis=0)
             for direction in directions:
                 partition = rank_partition(sizes, scores, relation, direction)
                 bounds = {k: v[relation == "smaller"] for k, v in limits(table, direction).items()}
@@ -199,6 +208,7 @@ def ask(request: TaskRequest) -> TaskResult:
                     **bounds,
                 }
                 add(f"{relation}, {direction}", sizes.subjects, partition)
+        summary["notes"]["unsaid_nouns"] = nouns[unsaid].tolist()
     if "word_vector" in scorer.abilities:
         words = {word: scorer.word_vector(word) for word in (*sizes.nouns, "small", "large")}
         with_vector = np.array(
@@ -218,6 +228,15 @@ def ask(request: TaskRequest) -> TaskResult:
             f"{scorer.name} has neither probabilities of words nor vectors of 'small', 'large' and the nouns"
         )
     return TaskResult(columns, summary)
+
+
+def remarks(summary: Mapping[str, Any]) -> list[str]:
+    """Which nouns a model cannot say; they stand at the end of its rankings, in any order."""
+    words = summary["notes"].get("unsaid_nouns")
+    if not words:
+        return []
+    some = ", ".join(words[:5]) + (", …" if len(words) > 5 else "")
+    return [f"size: the model cannot say {len(words)} nouns, which it ranks last: {some}"]
 
 
 def lines(summary: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -139,6 +139,13 @@ class VisualStudy(ItemStudy):
 
         return sizes.lines(content["tasks"][task]) if task == "size" else super().lines(content, task)
 
+    def remarks(self, content: Mapping[str, Any]) -> list[str]:
+        """How many items a model has no answer to, and which nouns of size it cannot say."""
+        from simtown.probes.visual import sizes
+
+        size = content["tasks"].get("size")
+        return super().remarks(content) + (sizes.remarks(size) if size else [])
+
     def draw(self, out: Path, task: str, content: Mapping[str, Any], data: Any) -> None:
         if task != "size":
             super().draw(out, task, content, data)

@@ -142,6 +142,16 @@ def test_another_release_is_refused(cli, made, files):
     )
 
 
+@pytest.mark.usefixtures("undrawn")
+def test_another_model_at_the_same_path_is_refused(cli, made, small, glove, tmp_path):
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_bytes(glove.read_bytes())
+    out = made(f"glove:{vectors}", "--head", "logistic", "--task", "OP", "--set", "situated")
+    vectors.write_text("".join(f"{line}1\n" for line in glove.read_text().splitlines()))
+    words = ("--model", f"glove:{vectors}", "--head", "logistic", "--out", out)
+    cli("probe", "physical", "--data", small, *words).refuses("weights ", "another --out")
+
+
 def test_a_foreign_directory_is_left_alone(cli, small, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("x")

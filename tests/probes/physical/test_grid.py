@@ -129,6 +129,68 @@ def test_a_grid_is_its_commands_and_goes_on(plan, tmp_path, cli, small, monkeypa
     )
 
 
+ASK = """
+[[grid]]
+study = "ask"
+items = "{items}"
+template = "[X] is [Y] ."
+model = "oracle:{answers}"
+"""
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """Two tables that differ in what is right, and answers to both."""
+    for name, gold in (("a.csv", "yes"), ("b.csv", "no")):
+        (tmp_path / name).write_text(f"subject,gold,classes\nit,{gold},yes|no\n")
+    (tmp_path / "answers.json").write_text('{"classes": {"it is [BLANK] .": {"yes": 0.2, "no": 0.1}}}')
+    file = tmp_path / "tables.toml"
+    file.write_text(
+        "version = 1\n"
+        + "".join(
+            ASK.format(items=tmp_path / name, answers=tmp_path / "answers.json")
+            for name in ("a.csv", "b.csv")
+        )
+    )
+    return file
+
+
+def test_cells_of_other_data_have_other_names(tables, tmp_path):
+    cells = read(tables)
+    assert len({cell.name for cell in cells}) == 2
+    assert cells[1].name.startswith(f"{cells[0].name}-")
+    tables.write_text(tables.read_text().replace("b.csv", "a.csv"))
+    with pytest.raises(GridError, match="same settings"):
+        read(tables)
+
+
+def test_a_cell_of_edited_files_is_not_done(tables, tmp_path, cli):
+    words = ("probe", "grid", tables, "--out", tmp_path / "out", "--jobs", 2)
+    assert "2 of 2 cells are done, 2 of them now" in cli(*words).succeeds().out
+    (tmp_path / "b.csv").write_text("subject,gold,classes\nit,yes,yes|no\n")
+    done = cli(*words)
+    assert done.code == 1
+    assert "other items data" in done.err
+    (tmp_path / "b.csv").write_text("subject,gold,classes\nit,no,yes|no\n")
+    assert "2 of 2 cells are done, 0 of them now" in cli(*words).succeeds().out
+    (tmp_path / "answers.json").write_text('{"classes": {"it is [BLANK] .": {"yes": 0.1, "no": 0.2}}}')
+    assert cli(*words).err.count("weights ") == 2
+
+
+def test_folders_are_known_by_what_they_hold(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name / "in").mkdir(parents=True)
+        (tmp_path / name / "in" / "x.csv").write_text("1")
+    (tmp_path / "b" / ".git").mkdir()
+    for name in ("in", "out"):  # a folder that holds itself, twice
+        (tmp_path / "b" / "in" / name).symlink_to(tmp_path / "b")
+    digests = grid._content(tmp_path / "a"), grid._content(tmp_path / "b")
+    assert digests[0] == digests[1]
+    (tmp_path / "b" / "in" / "x.csv").write_text("2")
+    assert grid._content(tmp_path / "b") != digests[0]
+    assert grid._content(tmp_path / "none") == ""
+
+
 def test_the_plan_is_told_and_nothing_is_done(plan, tmp_path, cli):
     told = (
         cli("probe", "grid", plan(["majority"]), "--out", tmp_path / "out", "--plan")

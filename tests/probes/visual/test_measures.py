@@ -1,6 +1,7 @@
 """Metrics, groups, sizes, labels: against independent ways of computing them."""
 
 import json
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -123,6 +124,39 @@ def test_a_ranking_and_its_reverse_change_places_with_the_direction():
     for relation, other in (("larger", "smaller"), ("smaller", "larger")):
         paper = rank_partition(sizes, scores, relation, "paper")
         assert paper == pytest.approx(rank_partition(sizes, scores, other, "corrected"))
+
+
+def test_equal_scores_favour_no_direction():
+    """The mean over all orders of the ties; a model without an opinion, or the words, is at chance."""
+    table = dict(zip(SIZES, (["a"], ["b", "c"], ["d"], ["e"], ["f"]), strict=True))
+    sizes = Sizes(table)
+    n = len(sizes.nouns)
+    scores = np.random.default_rng(0).choice([-np.inf, 0.0, 1.0], (len(sizes.subjects), n))
+
+    def share(order, subject, top_is_larger):
+        size = sizes.size
+        larger, smaller = ({i for i in range(n) if sign * size[i] > sign * size[subject]} for sign in (1, -1))
+        top, bottom = (larger, smaller) if top_is_larger else (smaller, larger)
+        first, last = top & set(order[: len(top)]), bottom & set(order[n - len(bottom) :])
+        return (len(first) / len(top) + len(last) / len(bottom)) / 2
+
+    for direction in ("paper", "corrected"):
+        chance = limits(table, direction)["chance"][0]
+        for relation in ("larger", "smaller"):
+            top_is_larger = (relation == "larger") == (direction == "paper")
+            expected = [
+                np.mean(
+                    [
+                        share(sorted(order, key=lambda i: -row[i]), subject, top_is_larger)
+                        for order in permutations(range(n))
+                    ]
+                )
+                for subject, row in zip(sizes.subjects, scores, strict=True)
+            ]
+            assert rank_partition(sizes, scores, relation, direction) == pytest.approx(expected)
+            for same in (0.0, -np.inf):
+                equal = rank_partition(sizes, np.full(scores.shape, same), relation, direction)
+                assert equal.mean() == pytest.approx(chance)
 
 
 def test_projection_is_a_cosine():

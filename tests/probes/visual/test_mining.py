@@ -1,6 +1,7 @@
 """Mining against brute force, on annotations and text made here."""
 
 import json
+import re
 from collections import Counter
 from itertools import combinations
 
@@ -15,6 +16,7 @@ pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '
 
 from simtown.probes.visual import mined, mining  # noqa: E402
 from simtown.probes.visual.classes import COLOR, MATERIAL, SHAPE  # noqa: E402
+from simtown.text.corpus import tokenise  # noqa: E402
 from simtown.visualgenome.records import ImageObject  # noqa: E402
 
 
@@ -91,6 +93,40 @@ def test_text_templates():
     assert color == {"car": {"red": 1, "blue": 1}, "street light": {"black": 1}, "light": {"white": 1}}
     assert found["material"].table["table"].sum() == 2
     assert found["shape"].table["table"].sum() == 1
+
+
+def test_nothing_is_said_across_marks_of_punctuation():
+    """Each text says of its noun what its pieces between marks say."""
+    texts = [
+        "the car was green. bananas are yellow.",
+        "light, table and a red car",
+        "street, light is black; white: car",
+        "the car, red is here",
+        "tables are. round",
+        "a table is made of, wood (brown) car",
+        "a street light is black.",
+    ]
+    subjects = {"banana", "car", "street light", "light", "table"}
+    whole = mining.from_text([tokenise(text, punctuation=True) for text in texts], subjects)
+    pieces = mining.from_text(
+        [piece.split() for text in texts for piece in re.split(r"[.,;:()]", text)], subjects
+    )
+    for name, counts in whole.items():
+        assert {s: row.tolist() for s, row in counts.table.items()} == {
+            s: row.tolist() for s, row in pieces[name].table.items()
+        }
+    yellow, red, black = (COLOR.classes.index(c) for c in ("yellow", "red", "black"))
+    assert whole["color"].table["banana"].nonzero()[0].tolist() == [yellow]
+    assert whole["color"].table["car"].nonzero()[0].tolist() == [red]
+    assert whole["color"].table["light"].nonzero()[0].tolist() == [black]
+
+
+@given(st.lists(st.sampled_from(["car", "light", "street", "red", ",", "."]), max_size=30), st.integers(2, 5))
+def test_windows_are_of_words(tokens, width):
+    words = [token for token in tokens if token.isalpha()]
+    nouns = {"car", "light"}
+    expected = [[w for w in words[i : i + width] if w in nouns] for i in range(0, len(words), width)]
+    assert list(mining.windows([tokens], nouns, width)) == [seen for seen in expected if seen]
 
 
 IMAGES = st.lists(st.lists(st.sampled_from("abcdefg"), max_size=6), max_size=30)
@@ -236,6 +272,14 @@ def test_mine_and_study(cli, genome, tmp_path):
     cli("probe", "visual", "mine", "--text", corpus, "--subjects", out, "--out", text, "--seed", 3).succeeds()
     assert {"car", "bus", "tree", "wall", "dog"} <= set(mined.Mined(text).counts("color")[0])
     assert set(mined.Mined(text).tasks()) == {"color", "cooccurrence", "size"}
+    corpus.write_text("The dog was green. Cars are red.\n" * 9 + "a white wall, bus and a black dog\n" * 9)
+    marked = tmp_path / "marked"
+    cli(
+        "probe", "visual", "mine", "--text", corpus, "--subjects", out, "--out", marked, "--seed", 3
+    ).succeeds()
+    subjects, counts = mined.Mined(marked).counts("color")
+    said = {s: {COLOR.classes[i] for i in row.nonzero()[0]} for s, row in zip(subjects, counts, strict=True)}
+    assert said == {"car": {"red"}, "wall": {"white"}, "dog": {"black"}}
 
 
 def test_refusals(cli, genome, tmp_path):

@@ -145,6 +145,13 @@ def test_prompts_command(cli, small, corpus, tmp_path):
     cli(*words, "--task", "color").succeeds()
     assert (out / "color.parquet").stat().st_mtime_ns == 0  # it was not written again
     cli(*words, "--task", "color", "--protocol", "paper").refuses("protocol", "other settings")
+    text = corpus.read_text()
+    corpus.write_text(text.replace("yellow", "blue"))
+    cli(*words, "--task", "color").refuses("weights ", "another --out")
+    corpus.write_text(text)
+    paper = cli(*words[:-1], tmp_path / "paper", "--task", "size", "--protocol", "paper").succeeds()
+    unsaid = {noun for nouns in SIZES.values() for noun in nouns} - set(corpus.read_text().split())
+    assert f"size: the model cannot say {len(unsaid)} nouns" in paper.out
 
 
 @pytest.mark.parametrize("protocol", ["paper", "release", "corrected"])

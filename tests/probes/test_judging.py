@@ -1,0 +1,157 @@
+"""How answers about items are judged, against plain loops, scipy and what no answers can reach."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("scipy", reason="needs scipy: pip install '.[probes]'")
+from scipy.stats import spearmanr
+
+from simtown.probes import head, judging
+from simtown.probes.items import ItemSet
+
+
+@st.composite
+def item_sets(draw, graded=None, learn=None):
+    """Up to eight items with choices of their own; two share a subject now and then."""
+    n, c = draw(st.integers(1, 8)), draw(st.integers(2, 5))
+    rng = np.random.default_rng(draw(st.integers(0, 10_000)))
+    choices = rng.random((n, c)) < 0.5
+    choices[np.arange(n), rng.integers(0, c, n)] = True
+    choices[choices.sum(axis=1) < 2] = True
+    counts = np.where(choices, rng.integers(0, 3, (n, c)), 0).astype(float)
+    gold = np.array([rng.choice(np.flatnonzero(row)) for row in choices])
+    counts[np.arange(n), gold] += 3
+    train = rng.random(n) < 0.4
+    if learn is False or (learn is None and draw(st.booleans())) or train.all():
+        train[:] = False
+    has_counts = draw(st.booleans()) if graded is None else graded
+    return ItemSet(
+        relation="things",
+        classes=tuple(f"c{i}" for i in range(c)),
+        words=tuple((f"c{i}",) for i in range(c)),
+        subjects=tuple(f"s{i}" for i in rng.integers(0, 3, n)),
+        gold=gold,
+        other=np.full(n, -1),
+        train=train,
+        counts=counts if has_counts else None,
+        templates=("[X] is [Y]",),
+        choices=choices,
+    )
+
+
+def scores_of(data, seed, count=None):
+    """Small whole numbers, so that there are ties, and -inf."""
+    rng = np.random.default_rng(seed)
+    shape = (len(data.test) if count is None else count, len(data.classes))
+    return np.where(rng.random(shape) < 0.3, -np.inf, rng.integers(0, 3, shape))
+
+
+@given(item_sets(graded=True), st.integers(0, 10_000))
+def test_rho_is_that_of_the_classes_to_choose_among(data, seed):
+    scores = scores_of(data, seed)
+    result = judging.judged(data, data.test, scores, "average")
+    ceiling = judging.bounds(data)[2]
+    for i, row, rho in zip(data.test, scores, result.rho, strict=True):
+        among = data.choices[i]
+        a, b = row[among], data.counts[i, among]
+        if len(set(a)) == 1 or len(set(b)) == 1:
+            assert np.isnan(rho)
+        else:
+            assert rho == pytest.approx(spearmanr(np.maximum(a, -9), b).statistic)
+        if len(set(b)) > 1:
+            orders = permutations(range(len(b)))
+            assert ceiling[i] == pytest.approx(max(spearmanr(order, b).statistic for order in orders))
+
+
+@given(item_sets(), st.integers(0, 10_000))
+def test_an_item_is_right_as_often_as_under_a_random_order_of_ties(data, seed):
+    scores = scores_of(data, seed)
+    result = judging.judged(data, data.test, scores, "average")
+    for row, i, right, answered in zip(scores, data.test, result.right, result.answered, strict=True):
+        allowed = {c: row[c] for c in np.flatnonzero(data.choices[i]) if np.isfinite(row[c])}
+        first = [c for c, score in allowed.items() if score == max(allowed.values())]
+        assert right == pytest.approx(first.count(data.gold[i]) / len(first) if first else 0)
+        assert answered == bool(first)
+
+
+@given(item_sets())
+def test_the_prior_does_not_know_the_items_own_answer(data):
+    rho, right, _ = judging.bounds(data)
+    n, c = len(data.subjects), len(data.classes)
+    shares = np.eye(c)[data.gold] if data.counts is None else data.counts / data.counts.sum(axis=1)[:, None]
+    for i in range(n):
+        known = [j for j in range(n) if (data.train[j] if data.train.any() else j != i)]
+        guess = np.array([np.mean([shares[j, k] for j in known] or [0]) for k in range(c)]).round(9)
+        among = np.flatnonzero(data.choices[i])
+        first = [k for k in among if guess[k] == guess[among].max()]
+        assert right[i] == pytest.approx(first.count(data.gold[i]) / len(first))
+        if data.counts is not None and np.ptp(guess[among]) and np.ptp(data.counts[i, among]):
+            assert rho[i] == pytest.approx(spearmanr(guess[among], data.counts[i, among]).statistic)
+
+
+@given(item_sets(), st.integers(0, 10_000))
+def test_no_answers_are_above_the_ceiling(data, seed):
+    """Whatever a model says of a question, it says it each time; in every group."""
+    data = ItemSet(**{**vars(data), "groups": tuple("ab"[i % 2] for i in range(len(data.subjects)))})
+    by_subject = scores_of(data, seed, 3)
+    scores = by_subject[[int(data.subjects[i][1:]) for i in data.test]]
+    groups = judging.describe(data, judging.judged(data, data.test, scores, "average"))["groups"]
+    for numbers in groups.values():
+        assert numbers["accuracy"]["mean"] <= numbers["ceiling_accuracy"] + 1e-12 <= 1 + 1e-12
+    best = judging.describe(data, judging.best_template(data, data.test, scores[None]))["groups"]
+    assert all("ceiling_accuracy" not in numbers for numbers in best.values())
+
+
+@given(item_sets(learn=False))
+def test_the_ceiling_of_accuracy_can_be_reached(data):
+    answers = {}
+    for i in data.test:
+        answers.setdefault((data.subjects[i], data.choices[i].tobytes()), []).append(data.gold[i])
+    commonest = {question: max(golds, key=golds.count) for question, golds in answers.items()}
+    said = [commonest[data.subjects[i], data.choices[i].tobytes()] for i in data.test]
+    result = judging.judged(data, data.test, np.eye(len(data.classes))[said], "average")
+    assert result.right.mean() == pytest.approx(judging.attainable(data, data.test))
+
+
+@given(item_sets(), st.integers(0, 10_000))
+def test_the_best_template_is_right_where_any_is_and_says_so(data, seed):
+    logprobs = np.stack([scores_of(data, seed + t) for t in range(3)])
+    best = judging.best_template(data, data.test, logprobs)
+    each = [judging.judged(data, data.test, scores, "average") for scores in logprobs]
+    assert (best.right == np.max([one.right for one in each], axis=0)).all()
+    assert (best.answered == np.any([one.answered for one in each], axis=0)).all()
+    if data.counts is None:
+        assert (judging.share_right(best.scores, data.gold[data.test]) == best.right).all()
+
+
+def test_a_head_chooses_among_an_items_classes():
+    pytest.importorskip("sklearn", reason="needs scikit-learn: pip install '.[probes]'")
+    n = 40
+    gold = np.arange(n) % 4
+    data = ItemSet(
+        relation="letters",
+        classes=tuple("abcd"),
+        words=tuple((letter,) for letter in "abcd"),
+        subjects=tuple(f"w{i}" for i in range(n)),
+        gold=gold,
+        other=np.full(n, -1),
+        train=np.arange(n) < 28,
+        counts=None,
+        templates=("[X] is [Y]",),
+        choices=np.array([[1, 1, 0, 0] if g < 2 else [0, 0, 1, 1] for g in gold], dtype=bool),
+    )
+    vectors = np.random.default_rng(0).normal(size=(n, 4)).astype(np.float32)
+
+    class Vectors:
+        name, abilities = "vectors", frozenset({"word_vector"})
+
+        def word_vector(self, word):
+            return vectors[int(word[1:])]
+
+    result, _ = head.probe(Vectors(), data, "corrected", 0)
+    assert (np.isneginf(result.scores) == ~data.choices[data.test]).all()
+    assert data.choices[data.test, result.scores.argmax(axis=1)].all()
