@@ -11,6 +11,7 @@ import numpy as np
 
 from simtown.probes.items import ItemSet
 from simtown.probes.scorers.base import BLANK, Scorer
+from simtown.probes.scorers.gap import lead_of
 
 #: Where paper, released code and sense part: see docs/reproduce/visual-commonsense.md.
 Protocol = Literal["paper", "release", "corrected"]
@@ -75,13 +76,20 @@ def _tells_behind(template: str) -> bool:
 
 
 def _sentences(scorer: Scorer, template: str, subjects: Sequence[str], words: Words) -> np.ndarray:
-    """(n, c) log-probability of the sentences with each class, summed over its words."""
-    flat = [word for synonyms in words for word in synonyms]
+    """(n, c) log-probability of the sentences with each class, summed over its words, each spelling once;
+    -inf for a class without a word that the model can say.
+    """
+    lead = lead_of(template.partition("[Y]")[0])
+    spelled = [{scorer.spelling(word, lead): word for word in synonyms}.values() for synonyms in words]
+    flat = [word for synonyms in spelled for word in synonyms]
     scores = scorer.sequence_logprobs(
         [fill(template, subject, word) for subject in subjects for word in flat]
     )
     totals = np.array([text.logprobs.sum() for text in scores]).reshape(len(subjects), len(flat))
-    starts = np.concatenate([[0], np.cumsum([len(synonyms) for synonyms in words])[:-1]])
+    # a sentence has a probability whatever its words: that of the unknown word, for one that the model lacks
+    at_gap = scorer.class_logprobs([fill(template, subject, BLANK) for subject in subjects], flat)
+    totals[np.isnan(at_gap)] = -np.inf
+    starts = np.concatenate([[0], np.cumsum([len(synonyms) for synonyms in spelled])[:-1]])
     result: np.ndarray = np.logaddexp.reduceat(totals, starts, axis=1)
     return result
 

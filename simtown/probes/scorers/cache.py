@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
@@ -140,6 +140,10 @@ class Cached(Scorer):
     def shared_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
         """See :meth:`simtown.probes.scorers.base.Scorer.shared_logprobs`; never cached."""
         return self._scorer.shared_logprobs(texts)
+
+    def spelling(self, word: str, lead: str = " ") -> Hashable | None:
+        """See :meth:`simtown.probes.scorers.base.Scorer.spelling`; never cached."""
+        return self._scorer.spelling(word, lead)
 
     def uncached(self) -> Scorer:
         """The model itself."""

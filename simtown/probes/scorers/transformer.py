@@ -104,6 +104,10 @@ class Transformer(Scorer):
         unknown = self.tokenizer.unk_token_id
         return None if not tokens or unknown in tokens else tokens
 
+    def spelling(self, word: str, lead: str = " ") -> Tokens | None:
+        """See :meth:`simtown.probes.scorers.base.Scorer.spelling`: the word's token numbers."""
+        return self.word_ids(word, lead)
+
     def _encoded(self, texts: Sequence[str], *, special: bool) -> list[Any]:
         """`tokenizers.Encoding` of every text.
 

@@ -12,6 +12,7 @@ pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '
 from PIL import Image  # noqa: E402
 
 from simtown.probes import elicit, head, item_results, judging  # noqa: E402
+from simtown.probes.scorers import open_scorer  # noqa: E402
 from simtown.probes.scorers.ngram import NGram  # noqa: E402
 from simtown.probes.visual import tables  # noqa: E402
 from simtown.probes.visual.classes import RELATIONS, SIZES  # noqa: E402
@@ -105,6 +106,33 @@ def test_a_forward_model_reads_a_subject_behind_the_gap():
     assert seeing[1].argmax() == 1
     expected = scorer.sequence_logprobs(["red sock ."])[0].logprobs.sum()
     assert seeing[0, 0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kind", ["ngram", "lstm", "gpt2"])
+def test_words_that_cannot_be_said_have_no_share_behind_a_gap_either(kind, model):
+    """A class is its known words, each spelling once, in front of the gap as behind it."""
+    sentences = [["red", "sock", "."], ["blue", "wall", "."], ["red", "wall", "."]]
+    scorer = NGram("n", sentences) if kind == "ngram" else open_scorer(f"hf:{model(kind)}", policy="drop")
+    candidates = ["red", "blue", "zebra", "worn-out"]
+    known = [
+        word for word in candidates if np.isfinite(scorer.class_logprobs(["a [BLANK] sock ."], [word])).all()
+    ]
+    unknown = [word for word in candidates if word not in known]
+    assert known
+    assert unknown
+    words = [(word,) for word in known]
+    mixed = [(word, *unknown, word, word.upper() if kind != "gpt2" else word) for word in known]
+    subjects = ["sock", "wall"]
+    plain, with_unknown, of_unknown = (
+        elicit.by_template(scorer, ["a [Y] [X] ."], subjects, classes, "corrected")[0]
+        for classes in (words, mixed, [(word,) for word in unknown])
+    )
+    assert np.isneginf(of_unknown).all()
+    assert with_unknown == pytest.approx(plain)
+    one_by_one = [
+        [scorer.sequence_logprobs([f"a {word} {s} ."])[0].logprobs.sum() for word in known] for s in subjects
+    ]
+    assert plain == pytest.approx(np.array(one_by_one), rel=1e-4)
 
 
 def test_head_learns_what_vectors_tell(release):
