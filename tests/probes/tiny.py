@@ -78,7 +78,8 @@ def _bytes(*, masked: bool) -> tf.PreTrainedTokenizerFast:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"] if masked else ["<|endoftext|>"]
+    mask = AddedToken("<mask>", lstrip=True, special=True)
+    special = ["<s>", "<pad>", "</s>", "<unk>", mask] if masked else ["<|endoftext|>"]
     trainer = trainers.BpeTrainer(
         vocab_size=330,
         special_tokens=special,
@@ -102,7 +103,7 @@ def _bytes(*, masked: bool) -> tf.PreTrainedTokenizerFast:
         cls_token="<s>",
         sep_token="</s>",
         unk_token="<unk>",
-        mask_token=AddedToken("<mask>", lstrip=True, special=True),
+        mask_token=mask,
         model_max_length=36,
     )
 

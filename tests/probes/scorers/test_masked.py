@@ -1,6 +1,9 @@
 """Masked models against loops that ask transformers one text at a time and look at all logits."""
 
 import itertools
+import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -162,6 +165,28 @@ def test_unknown_words_have_no_probability(model):
     found = scorer.class_logprobs(["the [BLANK]"], ["東京", ["東京", "red"], "red"])[0]
     assert np.isnan(found[0])
     assert found[1] == pytest.approx(found[2])
+
+
+@pytest.mark.parametrize("takes_the_space", [True, False])
+def test_what_stands_around_a_gap_is_what_stands_around_the_word(path, takes_the_space, tmp_path):
+    """Also by a tokenizer whose mask leaves the space before it alone."""
+    copy = Path(shutil.copytree(path, tmp_path / "copy"))
+    settings = json.loads((copy / "tokenizer.json").read_text())
+    for token in settings["added_tokens"]:
+        if "mask" in token["content"].lower():
+            token["lstrip"] = takes_the_space
+    (copy / "tokenizer.json").write_text(json.dumps(settings))
+    scorer = open_scorer(f"hf:{copy}")
+    for sentence, word in (("the banana is yellow.", "yellow"), ("a car stands behind the bus .", "behind")):
+        context = sentence.replace(word, "[BLANK]")
+        before, after, lead = scorer.uncached()._gaps([context])[0]
+        whole = tuple(scorer.uncached().tokenizer(sentence)["input_ids"])
+        assert (*before, *scorer.uncached().word_ids(word, lead), *after) == whole
+    np.testing.assert_allclose(
+        scorer.class_logprobs(CONTEXTS, TARGETS),
+        open_scorer(f"hf:{path}").class_logprobs(CONTEXTS, TARGETS),
+        **CLOSE,
+    )
 
 
 @pytest.mark.parametrize(
