@@ -142,6 +142,30 @@ def _model(kind: str, size: int) -> torch.nn.Module:
     if kind == "llama":
         small = {**SMALL, "num_key_value_heads": 1}
         return tf.LlamaForCausalLM(tf.LlamaConfig(vocab_size=size, bos_token_id=0, eos_token_id=0, **small))
+    tokens = {"vocab_size": size, "bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 0}
+    if kind == "opt":  # it calls a part of its tower, as BART's decoder does
+        return tf.OPTForCausalLM(
+            tf.OPTConfig(
+                hidden_size=16,
+                word_embed_proj_dim=16,
+                num_hidden_layers=2,
+                num_attention_heads=2,
+                ffn_dim=24,
+                max_position_embeddings=40,
+                **tokens,
+            )
+        )
+    if kind == "bart":
+        return tf.BartForCausalLM(
+            tf.BartConfig(
+                d_model=16,
+                decoder_layers=2,
+                decoder_attention_heads=2,
+                decoder_ffn_dim=24,
+                max_position_embeddings=40,
+                **tokens,
+            )
+        )
     if kind == "lstm":
         return LSTMForCausalLM(
             LSTMConfig(vocab_size=size, embedding_size=12, hidden_size=14, num_hidden_layers=2)
@@ -187,12 +211,12 @@ def redrawn(model: torch.nn.Module, seed: int, deviation: float) -> torch.nn.Mod
 CLOSE = {"rtol": 1e-4, "atol": 2e-4}
 
 MASKED = ("bert", "roberta", "distilbert", "albert")
-CAUSAL = ("gpt2", "llama", "lstm")
+CAUSAL = ("gpt2", "llama", "lstm", "opt", "bart")
 
 
 def build(kind: str, directory: Path) -> Path:
     """Save a model of a kind; its weights are far enough from 0 that every position tells."""
-    if kind in ("gpt2", "llama", "roberta"):
+    if kind in ("gpt2", "llama", "opt", "bart", "roberta"):
         tokenizer = _bytes(masked=kind == "roberta")
     else:
         tokenizer = _words() if kind == "lstm" else _wordpiece()

@@ -92,7 +92,7 @@ def _pieces(phrases: Iterable[str], size: int) -> PreTrainedTokenizerFast:
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     # It takes the space before it along, as a word's first piece does. The trainer has to know:
-    # what the tokenizer has, a later word does not change.
+    # a tokenizer ignores a token that it has.
     mask = AddedToken("<mask>", lstrip=True, special=True)
     trainer = trainers.BpeTrainer(
         vocab_size=size,

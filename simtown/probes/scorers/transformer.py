@@ -167,9 +167,9 @@ class Transformer(Scorer):
         if tower is self.model:  # no tower to hook on to
             output = self.model(**inputs)
             return output.logits[at].float(), output
-        with _only(tower, at):
+        with _only(tower, at) as picked:
             output = self.model(**inputs)
-        return output.logits[0].float(), output
+        return (output.logits[0] if picked else output.logits[at]).float(), output
 
     # Vectors
     # ----------------------------------------------------------------------------------------------
@@ -236,16 +236,21 @@ class Transformer(Scorer):
 
 
 @contextmanager
-def _only(tower: Any, at: tuple[torch.Tensor, torch.Tensor]) -> Iterator[None]:
-    """Whatever stands on the tower sees its hidden states at these positions alone, as one row."""
+def _only(tower: Any, at: tuple[torch.Tensor, torch.Tensor]) -> Iterator[list[bool]]:
+    """Whatever stands on the tower sees its hidden states at these positions alone, as one row.
+
+    Gives a list that is empty as long as the model has not called its tower: some call a part of it.
+    """
+    picked: list[bool] = []
 
     def pick(module: Any, given: Any, output: Any) -> Any:
         output.last_hidden_state = output.last_hidden_state[at][None]
+        picked.append(True)
         return output
 
     handle = tower.register_forward_hook(pick)
     try:
-        yield
+        yield picked
     finally:
         handle.remove()
 
