@@ -121,6 +121,27 @@ def _model(kind: str, size: int) -> torch.nn.Module:
         return tf.RobertaForMaskedLM(
             tf.RobertaConfig(vocab_size=size, pad_token_id=1, bos_token_id=0, eos_token_id=2, **SMALL)
         )
+    if kind == "fnet":  # it mixes all positions, padding too
+        return tf.FNetForMaskedLM(
+            tf.FNetConfig(vocab_size=size, pad_token_id=0, **{k: SMALL[k] for k in SMALL if "heads" not in k})
+        )
+    if kind == "mobilebert":  # its embeddings are made of three neighbours
+        sizes = dict.fromkeys(("embedding_size", "intra_bottleneck_size", "true_hidden_size"), 16)
+        return tf.MobileBertForMaskedLM(tf.MobileBertConfig(vocab_size=size, **sizes, **SMALL))
+    if kind == "perceiver":  # it has states of its own, none of the tokens
+        sizes = dict.fromkeys(("d_model", "d_latents", "qk_channels", "v_channels"), 16)
+        return tf.PerceiverForMaskedLM(
+            tf.PerceiverConfig(
+                vocab_size=size,
+                num_latents=4,
+                num_blocks=1,
+                num_self_attends_per_block=1,
+                num_self_attention_heads=2,
+                num_cross_attention_heads=2,
+                max_position_embeddings=40,
+                **sizes,
+            )
+        )
     if kind == "distilbert":
         return tf.DistilBertForMaskedLM(
             tf.DistilBertConfig(vocab_size=size, dim=16, hidden_dim=24, n_layers=2, n_heads=2)
@@ -211,6 +232,8 @@ def redrawn(model: torch.nn.Module, seed: int, deviation: float) -> torch.nn.Mod
 CLOSE = {"rtol": 1e-4, "atol": 2e-4}
 
 MASKED = ("bert", "roberta", "distilbert", "albert")
+#: Masked models whose tokens see the padding.
+MIXING = ("fnet", "mobilebert")
 CAUSAL = ("gpt2", "llama", "lstm", "opt", "bart")
 
 

@@ -23,6 +23,8 @@ KINDS = {
     "ngram": "ngram:CORPUS, a trigram model of a text file or of region_descriptions.json",
 }
 DTYPES = ("float32", "bfloat16", "float16")
+#: To be raised when a change gives other answers to the same question: those kept before are then not used.
+ANSWERS = "2"
 #: Architectures that hold a masked language model's head besides another one.
 _PRETRAINED = (
     "BertForPreTraining",
@@ -123,7 +125,7 @@ def open_scorer(
         settings = ScorerSettings(_device(device), dtype, policy, variant, tokens, progress)
         scorer = _transformer(kind, spec, path, settings)
         chosen = (dtype, policy, variant)
-    identity = " ".join((kind, *chosen, fingerprint(path))) if cache else ""
+    identity = " ".join((kind, ANSWERS, *chosen, fingerprint(path))) if cache else ""
     return Cached(scorer, identity, cache)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from simtown.probes.bars import metered
+from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Ability, Pooling, Scorer
 from simtown.probes.scorers.batching import buckets, distinct
 from simtown.probes.scorers.gap import check_spans, touching
@@ -25,6 +26,8 @@ Variant = Literal["original", "within_word_l2r", "whole_word"]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 #: Most numbers that one batch's logits may hold: 1 GiB of float32.
 LOGITS = 1 << 28
+#: What rounding changes at most in a state computed in float32, as a share of its largest number or of 1.
+LEAK = 1e-4
 
 
 @dataclass(frozen=True)
@@ -74,14 +77,16 @@ class Transformer(Scorer):
         self.name, self.tokenizer, self.settings, self.truncate = name, tokenizer, settings, truncate
         auto = "cuda" if torch.cuda.is_available() else "cpu"
         self.device = torch.device(auto if settings.device == "auto" else settings.device)
-        self.model = model.eval().requires_grad_(False).to(self.device, getattr(torch, settings.dtype))
-        config = self.model.config
+        config = model.config
         self.longest = min(
             tokenizer.model_max_length, getattr(config, "max_position_embeddings", None) or 10**9
         )
         self._pad = tokenizer.pad_token_id or 0
         self._budget = max(1, min(settings.tokens, LOGITS // max(getattr(config, "vocab_size", 1), 1)))
         self._carrier = self.token_ids("a")
+        model.eval().requires_grad_(False)
+        self._equal = self._padding_tells(model)  # asked in float32, whose rounding is small
+        self.model = model.to(self.device, getattr(torch, settings.dtype))
 
     # Tokens
     # ----------------------------------------------------------------------------------------------
@@ -134,10 +139,37 @@ class Transformer(Scorer):
     # Batches
     # ----------------------------------------------------------------------------------------------
 
+    def _padding_tells(self, model: Any) -> bool:
+        """Whether a token's state depends on the padding behind the text.
+
+        Some models mix or pool all positions, whatever the mask. A batch for them has texts of one length.
+
+        Raises:
+            ValueError: the model cannot read a text, or has not one state for each token.
+        """
+        row = self.tokenizer("a b c d e")["input_ids"][: max(1, self.longest // 2)]
+        states = []
+        for padding in (0, len(row)):
+            ids = torch.tensor([[*row, *[self._pad] * padding]])
+            real = torch.tensor([[1] * len(row) + [0] * padding])
+            try:
+                with quietly(), torch.no_grad():
+                    state = model.base_model(input_ids=ids, attention_mask=real).last_hidden_state
+                if state.shape[1] != ids.shape[1]:
+                    raise ValueError("it has not one state for each token")
+            except Exception as error:  # every architecture has its own
+                raise ValueError(
+                    f"{self.name} cannot read a text as a language model or an encoder does "
+                    f"({type(error).__name__}: {str(error).partition(chr(10))[0][:200]}): give another model"
+                ) from error
+            states.append(state[0, : len(row)].double())
+        alone, padded = states
+        return bool((alone - padded).abs().max() > LEAK * max(1.0, float(alone.abs().max())))
+
     def _batches(self, rows: Sequence[Sequence[int]], *, equal: bool = False) -> Iterator[list[int]]:
-        """Numbers of the rows, batch by batch; draws the bar."""
+        """Numbers of the rows, batch by batch; draws the bar. equal: only rows of one length in a batch."""
         with metered(self.name, len(rows), self.settings.progress) as progress, torch.inference_mode():
-            for batch in buckets(rows, self._budget, equal=equal):
+            for batch in buckets(rows, self._budget, equal=equal or self._equal):
                 yield batch
                 progress(len(batch))
 

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]
 transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
 
 from simtown.probes.scorers import open_scorer  # noqa: E402
-from tests.probes.tiny import CLOSE, MASKED  # noqa: E402
+from tests.probes.tiny import CLOSE, MASKED, MIXING  # noqa: E402
 
 CONTEXTS = [
     "the [BLANK] is yellow.",
@@ -77,7 +77,7 @@ class Naive:
         return found
 
 
-@pytest.fixture(scope="module", params=MASKED)
+@pytest.fixture(scope="module", params=(*MASKED, *MIXING))
 def path(request, model):
     return model(request.param)
 
@@ -99,7 +99,10 @@ def test_texts_as_a_loop_finds_them(path, variant):
         np.testing.assert_allclose(one.logprobs, naive.sequence(text, variant), **CLOSE)
 
 
-def test_the_variants_and_the_policies_differ_where_words_have_pieces(path):
+@pytest.mark.parametrize("kind", MASKED)
+def test_the_variants_and_the_policies_differ_where_words_have_pieces(kind, model):
+    path = model(kind)
+
     def text(variant):
         return (
             open_scorer(f"hf:{path}", variant=variant)
