@@ -191,6 +191,16 @@ def _model(kind: str, size: int) -> torch.nn.Module:
         return LSTMForCausalLM(
             LSTMConfig(vocab_size=size, embedding_size=12, hidden_size=14, num_hidden_layers=2)
         )
+    if kind == "looking ahead":  # BERT's head for a causal model, but not is_decoder
+        return tf.BertLMHeadModel(tf.BertConfig(vocab_size=size, **SMALL))
+    if kind == "xlm":
+        return tf.XLMWithLMHeadModel(
+            tf.XLMConfig(vocab_size=size, emb_dim=16, n_layers=2, n_heads=2, pad_index=0, mask_index=4)
+        )
+    if kind in ("xlnet", "xlnet encoder"):
+        sizes = {"d_model": 16, "n_layer": 2, "n_head": 2, "d_inner": 24}
+        made = tf.XLNetLMHeadModel if kind == "xlnet" else tf.XLNetModel
+        return made(tf.XLNetConfig(vocab_size=size, **sizes))
     if kind == "encoder":
         return tf.BertModel(tf.BertConfig(vocab_size=size, **SMALL))
     assert kind == "clip"

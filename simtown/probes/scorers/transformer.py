@@ -27,7 +27,7 @@ VARIANTS: tuple[Variant, ...] = get_args(Variant)
 #: Most numbers that one batch's logits may hold: 1 GiB of float32.
 LOGITS = 1 << 28
 #: What rounding changes at most in a state computed in float32, as a share of its largest number or of 1.
-LEAK = 1e-4
+ROUNDING = 1e-4
 
 
 @dataclass(frozen=True)
@@ -78,14 +78,13 @@ class Transformer(Scorer):
         auto = "cuda" if torch.cuda.is_available() else "cpu"
         self.device = torch.device(auto if settings.device == "auto" else settings.device)
         config = model.config
-        self.longest = min(
-            tokenizer.model_max_length, getattr(config, "max_position_embeddings", None) or 10**9
-        )
+        positions = getattr(config, "max_position_embeddings", None) or 0
+        self.longest = min(tokenizer.model_max_length, positions if positions > 0 else 10**9)  # XLNet says -1
         self._pad = tokenizer.pad_token_id or 0
         self._budget = max(1, min(settings.tokens, LOGITS // max(getattr(config, "vocab_size", 1), 1)))
         self._carrier = self.token_ids("a")
         model.eval().requires_grad_(False)
-        self._equal = self._padding_tells(model)  # asked in float32, whose rounding is small
+        self._examine(model)  # in float32, whose rounding is small
         self.model = model.to(self.device, getattr(torch, settings.dtype))
 
     # Tokens
@@ -139,8 +138,8 @@ class Transformer(Scorer):
     # Batches
     # ----------------------------------------------------------------------------------------------
 
-    def _padding_tells(self, model: Any) -> bool:
-        """Whether a token's state depends on the padding behind the text.
+    def _examine(self, model: Any) -> None:
+        """Find out whether a token's state depends on the padding behind the text.
 
         Some models mix or pool all positions, whatever the mask. A batch for them has texts of one length.
 
@@ -164,7 +163,7 @@ class Transformer(Scorer):
                 ) from error
             states.append(state[0, : len(row)].double())
         alone, padded = states
-        return bool((alone - padded).abs().max() > LEAK * max(1.0, float(alone.abs().max())))
+        self._equal = bool((alone - padded).abs().max() > ROUNDING * max(1.0, float(alone.abs().max())))
 
     def _batches(self, rows: Sequence[Sequence[int]], *, equal: bool = False) -> Iterator[list[int]]:
         """Numbers of the rows, batch by batch; draws the bar. equal: only rows of one length in a batch."""

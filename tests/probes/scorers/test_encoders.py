@@ -30,7 +30,7 @@ def states(path, text, layer=-1):
     return hidden.numpy(), encoded["offset_mapping"][0].tolist()
 
 
-@pytest.mark.parametrize("kind", ["bert", "encoder", "gpt2", "fnet"])
+@pytest.mark.parametrize("kind", ["bert", "encoder", "gpt2", "fnet", "xlnet encoder"])
 @pytest.mark.parametrize("layer", [-1, 0, 1])
 @pytest.mark.parametrize("pooling", ["mean", "first", "last"])
 def test_hidden_states_are_pooled_over_the_text_or_a_span(model, kind, layer, pooling):
