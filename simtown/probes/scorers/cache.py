@@ -70,6 +70,7 @@ class Cached(Scorer):
         self._scorer, self._identity = scorer, identity
         self.name: str = scorer.name
         self.abilities: frozenset[Ability] = scorer.abilities
+        self.forward: bool | None = scorer.forward
         if directory is not None:
             directory.mkdir(parents=True, exist_ok=True)
         self._path = directory / FILE if directory else None

@@ -28,6 +28,7 @@ class Causal(Transformer):
     """
 
     abilities: frozenset[Ability] = frozenset({"class_logprobs", "sequence_logprobs", "embed", "word_vector"})
+    forward = True
 
     def __init__(self, name: str, model: Any, tokenizer: Any, settings: ScorerSettings) -> None:
         starts = (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.cls_token_id)

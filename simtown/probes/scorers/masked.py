@@ -33,6 +33,7 @@ class Masked(Transformer):
     """A masked language model."""
 
     abilities: frozenset[Ability] = frozenset({"class_logprobs", "sequence_logprobs", "embed", "word_vector"})
+    forward = False
 
     def __init__(self, name: str, model: Any, tokenizer: Any, settings: ScorerSettings) -> None:
         super().__init__(name, model, tokenizer, settings)

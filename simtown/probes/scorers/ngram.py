@@ -33,6 +33,7 @@ class NGram(Scorer):
     """
 
     abilities: frozenset[Ability] = frozenset({"class_logprobs", "sequence_logprobs"})
+    forward = True
     limitation = "is an n-gram model and has no vectors: give a neural model or word vectors"
 
     def __init__(
