@@ -94,17 +94,22 @@ class Transformer(Scorer):
         """Token numbers without the special ones."""
         return tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    def word_ids(self, word: str, lead: str = " ") -> Tokens | None:
-        """Token numbers of a word that stands after a space, or where `lead` is empty first in a text; None
-        if it is unknown.
+    def piece_ids(self, word: str, lead: str = " ") -> Tokens:
+        """Token numbers of a word, the unknown one among them, as of :meth:`word_ids`.
 
         Found behind another word, since tokenizers differ in where they put the space.
         """
-        tokens = self.token_ids(word)
         if lead:
             whole = self.token_ids(f"a {word}")
             if whole[: len(self._carrier)] == self._carrier:
-                tokens = whole[len(self._carrier) :]
+                return whole[len(self._carrier) :]
+        return self.token_ids(word)
+
+    def word_ids(self, word: str, lead: str = " ") -> Tokens | None:
+        """Token numbers of a word that stands after a space, or where `lead` is empty first in a text; None
+        if it is unknown.
+        """
+        tokens = self.piece_ids(word, lead)
         unknown = self.tokenizer.unk_token_id
         return None if not tokens or unknown in tokens else tokens
 
