@@ -78,8 +78,7 @@ class Transformer(Scorer):
         auto = "cuda" if torch.cuda.is_available() else "cpu"
         self.device = torch.device(auto if settings.device == "auto" else settings.device)
         config = model.config
-        positions = getattr(config, "max_position_embeddings", None) or 0
-        self.longest = min(tokenizer.model_max_length, positions if positions > 0 else 10**9)  # XLNet says -1
+        self.longest = min(tokenizer.model_max_length, _positions(model))
         self._pad = tokenizer.pad_token_id or 0
         self._budget = max(1, min(settings.tokens, LOGITS // max(getattr(config, "vocab_size", 1), 1)))
         self._carrier = self.token_ids("a")
@@ -289,6 +288,18 @@ def _only(tower: Any, at: tuple[torch.Tensor, torch.Tensor]) -> Iterator[list[bo
         yield picked
     finally:
         handle.remove()
+
+
+def _positions(model: Any) -> int:
+    """How many tokens a model has positions for."""
+    positions = getattr(model.config, "max_position_embeddings", None) or 0
+    if positions < 1:  # XLNet has relative ones, and says -1
+        return 10**9
+    for name, module in model.named_modules():
+        padding = getattr(module, "padding_idx", None)
+        if name.endswith("position_embeddings") and padding is not None:
+            return int(positions - padding - 1)  # RoBERTa counts from the position of padding
+    return int(positions)
 
 
 def logprobs_of(logits: torch.Tensor, tokens: torch.Tensor) -> np.ndarray:

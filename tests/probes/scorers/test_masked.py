@@ -206,6 +206,22 @@ def test_contexts_that_cannot_be_are_refused(model, context, told):
         open_scorer(f"hf:{model('bert')}").class_logprobs([context], ["red"])
 
 
+def test_a_text_as_long_as_the_model_is_read_and_a_longer_one_refused(path, tmp_path):
+    """Also if the tokenizer does not say how long."""
+    copy = Path(shutil.copytree(path, tmp_path / "copy"))
+    settings = json.loads((copy / "tokenizer_config.json").read_text())
+    (copy / "tokenizer_config.json").write_text(json.dumps(settings | {"model_max_length": 10**30}))
+    scorer, naive = open_scorer(f"hf:{copy}"), Naive(path)
+    most = {"roberta": 38, "distilbert": 512}.get(naive.model.config.model_type, 40)
+    with torch.no_grad(), pytest.raises((IndexError, RuntimeError)):
+        naive.model(torch.full((1, most + 1), 5))
+    longest = " ".join(["the"] * (most - 2))
+    assert len(scorer.sequence_logprobs([longest])[0].logprobs) == most - 2
+    for asked in (scorer.sequence_logprobs, scorer.embed):
+        with pytest.raises(ValueError, match=f"takes at most {most} tokens"):
+            asked([f"{longest} the"])
+
+
 @pytest.mark.parametrize("target", ["", [], ["red", " "]])
 def test_targets_without_a_word_are_refused(model, target):
     with pytest.raises(ValueError, match="a target must be a word"):
