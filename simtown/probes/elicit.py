@@ -11,6 +11,8 @@ import numpy as np
 
 from simtown.probes.items import ItemSet
 from simtown.probes.scorers.base import BLANK, Scorer
+from simtown.probes.scorers.batching import distinct
+from simtown.probes.scorers.gap import lead_of, split_at_blank
 
 #: Where paper, released code and sense part: see docs/reproduce/visual-commonsense.md.
 Protocol = Literal["paper", "release", "corrected"]
@@ -23,10 +25,25 @@ def fill(template: str, subject: str, filler: str) -> str:
     return template.replace("[X]", subject).replace("[Y]", filler)
 
 
-def is_blind(scorer: Scorer) -> bool:
-    """Whether a model does not see what stands behind a gap, as causal ones do not."""
-    logprobs = scorer.class_logprobs([f"a {BLANK} car .", f"a {BLANK} house ."], ["red", "green"])
-    return bool(np.array_equal(logprobs[0], logprobs[1], equal_nan=True))
+def is_blind(scorer: Scorer, contexts: Sequence[str], words: Words) -> bool:
+    """Whether a model does not see what stands behind a gap, as causal ones do not.
+
+    Where the scorer does not tell, its answers do: to contexts that differ behind the gap alone they are the
+    same.
+
+    Args:
+        scorer: the language model.
+        contexts: (n) with a gap.
+        words: of each class.
+    """
+    if scorer.forward is not None:
+        return scorer.forward
+    unique, _ = distinct(contexts)
+    _, beginning = distinct(split_at_blank(context)[0] for context in unique)
+    logprobs = scorer.class_logprobs(unique, words)
+    first = logprobs[[beginning.index(place) for place in beginning]]
+    comparable = len(set(beginning)) < len(unique) and np.isfinite(logprobs).any()
+    return bool(comparable and np.array_equal(logprobs, first, equal_nan=True))
 
 
 def of_items(scorer: Scorer, data: ItemSet, items: np.ndarray, protocol: Protocol) -> np.ndarray:
@@ -59,12 +76,12 @@ def by_template(
     instead; by Bayes' rule it ranks classes as a gap would.
     """
     logprobs = np.empty((len(templates), len(subjects), len(words)))
-    backward = protocol == "corrected" and any(map(_tells_behind, templates)) and is_blind(scorer)
     for i, template in enumerate(templates):
-        if backward and _tells_behind(template):
+        contexts = [fill(template, subject, BLANK) for subject in subjects]
+        if protocol == "corrected" and _tells_behind(template) and is_blind(scorer, contexts, words):
             logprobs[i] = _sentences(scorer, template, subjects, words)
         else:
-            logprobs[i] = scorer.class_logprobs([fill(template, s, BLANK) for s in subjects], words)
+            logprobs[i] = scorer.class_logprobs(contexts, words)
     return np.where(np.isnan(logprobs), -np.inf, logprobs)
 
 
@@ -75,13 +92,20 @@ def _tells_behind(template: str) -> bool:
 
 
 def _sentences(scorer: Scorer, template: str, subjects: Sequence[str], words: Words) -> np.ndarray:
-    """(n, c) log-probability of the sentences with each class, summed over its words."""
-    flat = [word for synonyms in words for word in synonyms]
+    """(n, c) log-probability of the sentences with each class, summed over its words, each spelling once;
+    -inf for a class without a word that the model can say.
+    """
+    lead = lead_of(template.partition("[Y]")[0])
+    spelled = [{scorer.spelling(word, lead): word for word in synonyms}.values() for synonyms in words]
+    flat = [word for synonyms in spelled for word in synonyms]
     scores = scorer.sequence_logprobs(
         [fill(template, subject, word) for subject in subjects for word in flat]
     )
     totals = np.array([text.logprobs.sum() for text in scores]).reshape(len(subjects), len(flat))
-    starts = np.concatenate([[0], np.cumsum([len(synonyms) for synonyms in words])[:-1]])
+    # a sentence has a probability whatever its words: that of the unknown word, for one that the model lacks
+    at_gap = scorer.class_logprobs([fill(template, subject, BLANK) for subject in subjects], flat)
+    totals[np.isnan(at_gap)] = -np.inf
+    starts = np.concatenate([[0], np.cumsum([len(synonyms) for synonyms in spelled])[:-1]])
     result: np.ndarray = np.logaddexp.reduceat(totals, starts, axis=1)
     return result
 

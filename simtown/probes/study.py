@@ -174,6 +174,7 @@ class TaskRequest:
         scorer: opens the model with a policy for words of several sub-words, unless the user chose one; the
             same model twice is opened once.
         bars: opens a progress bar.
+        options: how the model is run; `scorer` heeds them, for a study that opens it otherwise.
     """
 
     task: str
@@ -182,6 +183,7 @@ class TaskRequest:
     out: Path
     scorer: Callable[..., Scorer]
     bars: Bars = no_bars
+    options: ScorerOptions = ScorerOptions()
 
 
 @dataclass(frozen=True)

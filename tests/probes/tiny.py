@@ -78,7 +78,8 @@ def _bytes(*, masked: bool) -> tf.PreTrainedTokenizerFast:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"] if masked else ["<|endoftext|>"]
+    mask = AddedToken("<mask>", lstrip=True, special=True)
+    special = ["<s>", "<pad>", "</s>", "<unk>", mask] if masked else ["<|endoftext|>"]
     trainer = trainers.BpeTrainer(
         vocab_size=330,
         special_tokens=special,
@@ -102,7 +103,7 @@ def _bytes(*, masked: bool) -> tf.PreTrainedTokenizerFast:
         cls_token="<s>",
         sep_token="</s>",
         unk_token="<unk>",
-        mask_token=AddedToken("<mask>", lstrip=True, special=True),
+        mask_token=mask,
         model_max_length=36,
     )
 
@@ -119,6 +120,27 @@ def _model(kind: str, size: int) -> torch.nn.Module:
     if kind == "roberta":
         return tf.RobertaForMaskedLM(
             tf.RobertaConfig(vocab_size=size, pad_token_id=1, bos_token_id=0, eos_token_id=2, **SMALL)
+        )
+    if kind == "fnet":  # it mixes all positions, padding too
+        return tf.FNetForMaskedLM(
+            tf.FNetConfig(vocab_size=size, pad_token_id=0, **{k: SMALL[k] for k in SMALL if "heads" not in k})
+        )
+    if kind == "mobilebert":  # its embeddings are made of three neighbours
+        sizes = dict.fromkeys(("embedding_size", "intra_bottleneck_size", "true_hidden_size"), 16)
+        return tf.MobileBertForMaskedLM(tf.MobileBertConfig(vocab_size=size, **sizes, **SMALL))
+    if kind == "perceiver":  # it has states of its own, none of the tokens
+        sizes = dict.fromkeys(("d_model", "d_latents", "qk_channels", "v_channels"), 16)
+        return tf.PerceiverForMaskedLM(
+            tf.PerceiverConfig(
+                vocab_size=size,
+                num_latents=4,
+                num_blocks=1,
+                num_self_attends_per_block=1,
+                num_self_attention_heads=2,
+                num_cross_attention_heads=2,
+                max_position_embeddings=40,
+                **sizes,
+            )
         )
     if kind == "distilbert":
         return tf.DistilBertForMaskedLM(
@@ -141,10 +163,44 @@ def _model(kind: str, size: int) -> torch.nn.Module:
     if kind == "llama":
         small = {**SMALL, "num_key_value_heads": 1}
         return tf.LlamaForCausalLM(tf.LlamaConfig(vocab_size=size, bos_token_id=0, eos_token_id=0, **small))
+    tokens = {"vocab_size": size, "bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 0}
+    if kind == "opt":  # it calls a part of its tower, as BART's decoder does
+        return tf.OPTForCausalLM(
+            tf.OPTConfig(
+                hidden_size=16,
+                word_embed_proj_dim=16,
+                num_hidden_layers=2,
+                num_attention_heads=2,
+                ffn_dim=24,
+                max_position_embeddings=40,
+                **tokens,
+            )
+        )
+    if kind == "bart":
+        return tf.BartForCausalLM(
+            tf.BartConfig(
+                d_model=16,
+                decoder_layers=2,
+                decoder_attention_heads=2,
+                decoder_ffn_dim=24,
+                max_position_embeddings=40,
+                **tokens,
+            )
+        )
     if kind == "lstm":
         return LSTMForCausalLM(
             LSTMConfig(vocab_size=size, embedding_size=12, hidden_size=14, num_hidden_layers=2)
         )
+    if kind == "looking ahead":  # BERT's head for a causal model, but not is_decoder
+        return tf.BertLMHeadModel(tf.BertConfig(vocab_size=size, **SMALL))
+    if kind == "xlm":
+        return tf.XLMWithLMHeadModel(
+            tf.XLMConfig(vocab_size=size, emb_dim=16, n_layers=2, n_heads=2, pad_index=0, mask_index=4)
+        )
+    if kind in ("xlnet", "xlnet encoder"):
+        sizes = {"d_model": 16, "n_layer": 2, "n_head": 2, "d_inner": 24}
+        made = tf.XLNetLMHeadModel if kind == "xlnet" else tf.XLNetModel
+        return made(tf.XLNetConfig(vocab_size=size, **sizes))
     if kind == "encoder":
         return tf.BertModel(tf.BertConfig(vocab_size=size, **SMALL))
     assert kind == "clip"
@@ -186,12 +242,14 @@ def redrawn(model: torch.nn.Module, seed: int, deviation: float) -> torch.nn.Mod
 CLOSE = {"rtol": 1e-4, "atol": 2e-4}
 
 MASKED = ("bert", "roberta", "distilbert", "albert")
-CAUSAL = ("gpt2", "llama", "lstm")
+#: Masked models whose tokens see the padding.
+MIXING = ("fnet", "mobilebert")
+CAUSAL = ("gpt2", "llama", "lstm", "opt", "bart")
 
 
 def build(kind: str, directory: Path) -> Path:
     """Save a model of a kind; its weights are far enough from 0 that every position tells."""
-    if kind in ("gpt2", "llama", "roberta"):
+    if kind in ("gpt2", "llama", "opt", "bart", "roberta"):
         tokenizer = _bytes(masked=kind == "roberta")
     else:
         tokenizer = _words() if kind == "lstm" else _wordpiece()

@@ -91,17 +91,17 @@ def _pieces(phrases: Iterable[str], size: int) -> PreTrainedTokenizerFast:
     tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
+    # It takes the space before it along, as a word's first piece does. The trainer has to know:
+    # a tokenizer ignores a token that it has.
+    mask = AddedToken("<mask>", lstrip=True, special=True)
     trainer = trainers.BpeTrainer(
         vocab_size=size,
-        special_tokens=["<pad>", "<s>", "</s>", "<mask>"],
+        special_tokens=["<pad>", "<s>", "</s>", mask],
         show_progress=False,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
     )
     tokenizer.train_from_iterator(phrases, trainer)
     _enclose(tokenizer, "<s>", "</s>")
-    mask = AddedToken(
-        "<mask>", lstrip=True, special=True
-    )  # it takes the space before it along, as a word's first piece does
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         pad_token="<pad>",

@@ -43,7 +43,7 @@ class FineTuning:
 
 
 def fit(place: str, texts: list[str], pair: np.ndarray, label: np.ndarray, settings: FineTuning, seed: int,
-        progress: Callable[[int], object]) -> np.ndarray:  # fmt: skip
+        progress: Callable[[int], object], device: str = "auto") -> np.ndarray:  # fmt: skip
     """Train on rows and give (u,) float64 probability of yes for every text.
 
     Args:
@@ -54,15 +54,17 @@ def fit(place: str, texts: list[str], pair: np.ndarray, label: np.ndarray, setti
         settings: hyperparameters.
         seed: of new weights, dropout and the order of rows.
         progress: takes the number of newly finished steps.
+        device: auto, cpu, cuda, or another of PyTorch's names.
 
     Raises:
+        ValueError: there is no such device.
         FileNotFoundError: no such model, here or on the hub.
         DamagedError: it cannot be loaded.
     """
     import torch
     import torch.nn.functional as F
 
-    device = "cuda" if torch.cuda.is_available() else "cpu"
+    device = opening.device_of(device)
     torch.manual_seed(seed)
     tokenizer, model = _load(place, 1 if settings.loss == "squared" else 2)
     model.to(device).train()

@@ -18,6 +18,7 @@ from simtown.probes.physical.sentences import sentence
 from simtown.probes.physical.settings import PhysicalSettings
 from simtown.probes.physical.tasks import DecisionRows, Kind, PhysicalTask
 from simtown.probes.scorers.base import Scorer
+from simtown.probes.study import ScorerOptions
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ def judge(
     settings: PhysicalSettings,
     scorer: Scorer | None,
     steps: Steps,
+    options: ScorerOptions | None = None,
 ) -> DecidedItems:
     """The decisions of one model about one task.
 
@@ -64,6 +66,7 @@ def judge(
         settings: of the study.
         scorer: the model, where ``settings.needs_model()``.
         steps: opens a progress bar.
+        options: on which device the model is fine-tuned, and of what numbers: float32 alone.
 
     Raises:
         UnableError: the model cannot be used so.
@@ -81,6 +84,9 @@ def judge(
     protocol = PROTOCOLS[settings.protocol]
     pairs = Pairs.of(task)
     if settings.use == "finetune":
+        options = options or ScorerOptions()
+        if options.dtype != "float32":
+            raise ValueError(f"fine-tuning computes in float32: leave out `dtype={options.dtype}`")
         fine_tuning = finetune.FineTuning(protocol.loss, epochs=1 if task.name == "AP" else 5)
         notes["head"] = asdict(fine_tuning)
         texts = [
@@ -90,7 +96,7 @@ def judge(
         place = settings.model.partition(":")[2]
         progress = steps(fine_tuning.steps(len(task.train)))
         score = finetune.fit(
-            place, texts, pairs.train, task.train.label, fine_tuning, settings.seed, progress
+            place, texts, pairs.train, task.train.label, fine_tuning, settings.seed, progress, options.device
         )
         return _judged(task, score[pairs.test] > 0.5, score[pairs.test], notes)
     if scorer is None:

@@ -61,7 +61,12 @@ class PhysicalStudy(Study):
 
         task = build(request.data, set_name, name)
         decided = judge(
-            request.data, task, request.settings, scorer, partial(request.bars, f"{request.task}, steps")
+            request.data,
+            task,
+            request.settings,
+            scorer,
+            partial(request.bars, f"{request.task}, steps"),
+            request.options,
         )
         return TaskResult(results.table(decided), results.describe(decided, request.data))
 

@@ -6,7 +6,7 @@ what it can do (`Scorer.abilities`) and raises :class:`UnableError` for the rest
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -44,11 +44,13 @@ class Scorer:
     Attributes:
         name: how reports call it: "glove:vectors.txt", "hf:bert-base-uncased".
         abilities: the methods that answer; the others raise UnableError.
+        forward: whether it fills a gap by what stands before it alone; None if it does not tell.
         limitation: what it cannot do, and which models can; for the message of UnableError.
     """
 
     name: str = ""
     abilities: frozenset[Ability] = frozenset()
+    forward: bool | None = None
     limitation: str = "cannot do this: give another model"
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
@@ -109,6 +111,16 @@ class Scorer:
             UnableError: the scorer cannot do this.
         """
         raise UnableError(f"{self.name} {self.limitation}")
+
+    def spelling(self, word: str, lead: str = " ") -> Hashable | None:
+        """What the model reads a word as: the same for words that it cannot tell apart, None for one that it
+        does not know.
+
+        Args:
+            word: one word, or several that stand for one.
+            lead: a space, or "" where the word is first in a text.
+        """
+        return word
 
     def uncached(self) -> Scorer:
         """The model itself, without a cache of answers before it."""

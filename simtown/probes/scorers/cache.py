@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,7 @@ class Cached(Scorer):
         self._scorer, self._identity = scorer, identity
         self.name: str = scorer.name
         self.abilities: frozenset[Ability] = scorer.abilities
+        self.forward: bool | None = scorer.forward
         if directory is not None:
             directory.mkdir(parents=True, exist_ok=True)
         self._path = directory / FILE if directory else None
@@ -140,6 +141,10 @@ class Cached(Scorer):
     def shared_logprobs(self, texts: Sequence[str]) -> list[TokenScores]:
         """See :meth:`simtown.probes.scorers.base.Scorer.shared_logprobs`; never cached."""
         return self._scorer.shared_logprobs(texts)
+
+    def spelling(self, word: str, lead: str = " ") -> Hashable | None:
+        """See :meth:`simtown.probes.scorers.base.Scorer.spelling`; never cached."""
+        return self._scorer.spelling(word, lead)
 
     def uncached(self) -> Scorer:
         """The model itself."""

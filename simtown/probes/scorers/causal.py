@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Ability, TokenScores
 from simtown.probes.scorers.batching import distinct, shared
 from simtown.probes.scorers.gap import lead_of, split_at_blank, words_of
 from simtown.probes.scorers.spelling import Spellings, Tokens, spell
-from simtown.probes.scorers.transformer import ScorerSettings, Transformer, logprobs_of
+from simtown.probes.scorers.transformer import ROUNDING, ScorerSettings, Transformer, logprobs_of
 
 #: Fewest tokens that rows of a batch must share for reading them once to be worth while.
 SHARED = 8
@@ -27,9 +28,9 @@ class Causal(Transformer):
     """
 
     abilities: frozenset[Ability] = frozenset({"class_logprobs", "sequence_logprobs", "embed", "word_vector"})
+    forward = True
 
     def __init__(self, name: str, model: Any, tokenizer: Any, settings: ScorerSettings) -> None:
-        super().__init__(name, model, tokenizer, settings)
         starts = (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.cls_token_id)
         start = next((token for token in starts if token is not None), None)
         if start is None:
@@ -38,6 +39,22 @@ class Causal(Transformer):
                 "so the first word would have no probability: give another model"
             )
         self._start = int(start)
+        super().__init__(name, model, tokenizer, settings)
+
+    def _examine(self, model: Any) -> None:
+        """See :meth:`simtown.probes.scorers.transformer.Transformer._examine`.
+
+        Raises ValueError, too, where another last token changes what the model says before it.
+        """
+        super()._examine(model)
+        rows = torch.tensor([[self._start] * 4, [self._start] * 3 + [0 if self._start else 1]])
+        with quietly(), torch.no_grad():
+            first, second = model(input_ids=rows).logits[:, :-1].double().log_softmax(-1)
+        if (first - second).abs().max() > ROUNDING:
+            raise ValueError(
+                f"{self.name} is no causal language model, though its config.json says so: what it says of a "
+                "token depends on those behind it; give a causal or a masked language model"
+            )
 
     def class_logprobs(self, contexts: Sequence[str], targets: Sequence[str | Sequence[str]]) -> np.ndarray:
         """(n, c) float64 natural log-probability of each target behind what stands before the gap; the rest

@@ -33,6 +33,7 @@ class Masked(Transformer):
     """A masked language model."""
 
     abilities: frozenset[Ability] = frozenset({"class_logprobs", "sequence_logprobs", "embed", "word_vector"})
+    forward = False
 
     def __init__(self, name: str, model: Any, tokenizer: Any, settings: ScorerSettings) -> None:
         super().__init__(name, model, tokenizer, settings)
@@ -78,7 +79,9 @@ class Masked(Transformer):
     def _gaps(self, contexts: Sequence[str]) -> list[tuple[Tokens, Tokens, str]]:
         """For every context the token numbers before and after its gap, and the space before it."""
         halves = [split_at_blank(context) for context in contexts]
-        masked = [before + self.tokenizer.mask_token + after for before, after in halves]
+        # Without the space: in training, the word that a mask replaced had it in its first piece. Some
+        # tokenizers would make it a piece of its own.
+        masked = [before.rstrip() + self.tokenizer.mask_token + after for before, after in halves]
         gaps = []
         for context, encoding, (before, _) in zip(
             contexts, self._encoded(masked, special=True), halves, strict=True

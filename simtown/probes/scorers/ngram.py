@@ -33,6 +33,7 @@ class NGram(Scorer):
     """
 
     abilities: frozenset[Ability] = frozenset({"class_logprobs", "sequence_logprobs"})
+    forward = True
     limitation = "is an n-gram model and has no vectors: give a neural model or word vectors"
 
     def __init__(
@@ -91,7 +92,7 @@ class NGram(Scorer):
 
         See :class:`simtown.probes.scorers.base.Scorer`.
         """
-        spellings = spell(targets, self._known, self._policy)
+        spellings = spell(targets, self.spelling, self._policy)
         histories, where = distinct(
             tuple(self._tokens(split_at_blank(context)[0])[0])[1 - self.order :] for context in contexts
         )
@@ -126,7 +127,8 @@ class NGram(Scorer):
             text, [m.span() for m in matches]
         )
 
-    def _known(self, word: str) -> Tokens | None:
+    def spelling(self, word: str, lead: str = " ") -> Tokens | None:
+        """See :meth:`simtown.probes.scorers.base.Scorer.spelling`: the word's token numbers."""
         (_, *tokens), _ = self._tokens(word)
         return tuple(tokens) if tokens and UNKNOWN not in tokens else None
 

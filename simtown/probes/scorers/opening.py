@@ -23,6 +23,8 @@ KINDS = {
     "ngram": "ngram:CORPUS, a trigram model of a text file or of region_descriptions.json",
 }
 DTYPES = ("float32", "bfloat16", "float16")
+#: To be raised when a change gives other answers to the same question: those kept before are then not used.
+ANSWERS = "2"
 #: Architectures that hold a masked language model's head besides another one.
 _PRETRAINED = (
     "BertForPreTraining",
@@ -120,14 +122,19 @@ def open_scorer(
         if tokens < 1:
             raise ValueError(f"a batch needs at least 1 token, not {tokens}")
         path = model_directory(place, hub=kind != "lstm")
-        settings = ScorerSettings(_device(device), dtype, policy, variant, tokens, progress)
+        settings = ScorerSettings(device_of(device), dtype, policy, variant, tokens, progress)
         scorer = _transformer(kind, spec, path, settings)
         chosen = (dtype, policy, variant)
-    identity = " ".join((kind, *chosen, fingerprint(path))) if cache else ""
+    identity = " ".join((kind, ANSWERS, *chosen, fingerprint(path))) if cache else ""
     return Cached(scorer, identity, cache)
 
 
-def _device(name: str) -> str:
+def device_of(name: str) -> str:
+    """PyTorch's name of a device; auto is a CUDA device where there is one.
+
+    Raises:
+        ValueError: there is no such device.
+    """
     import torch
 
     try:

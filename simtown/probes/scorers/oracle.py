@@ -33,6 +33,8 @@ class Oracle(Scorer):
         vectors: {word or text: numbers}.
     """
 
+    forward = False
+
     def __init__(
         self,
         name: str = "oracle",

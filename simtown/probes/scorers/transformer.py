@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from simtown.probes.bars import metered
+from simtown.probes.quiet import quietly
 from simtown.probes.scorers.base import Ability, Pooling, Scorer
 from simtown.probes.scorers.batching import buckets, distinct
 from simtown.probes.scorers.gap import check_spans, touching
@@ -25,6 +26,8 @@ Variant = Literal["original", "within_word_l2r", "whole_word"]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 #: Most numbers that one batch's logits may hold: 1 GiB of float32.
 LOGITS = 1 << 28
+#: What rounding changes at most in a state computed in float32, as a share of its largest number or of 1.
+ROUNDING = 1e-4
 
 
 @dataclass(frozen=True)
@@ -74,14 +77,14 @@ class Transformer(Scorer):
         self.name, self.tokenizer, self.settings, self.truncate = name, tokenizer, settings, truncate
         auto = "cuda" if torch.cuda.is_available() else "cpu"
         self.device = torch.device(auto if settings.device == "auto" else settings.device)
-        self.model = model.eval().requires_grad_(False).to(self.device, getattr(torch, settings.dtype))
-        config = self.model.config
-        self.longest = min(
-            tokenizer.model_max_length, getattr(config, "max_position_embeddings", None) or 10**9
-        )
+        config = model.config
+        self.longest = min(tokenizer.model_max_length, _positions(model))
         self._pad = tokenizer.pad_token_id or 0
         self._budget = max(1, min(settings.tokens, LOGITS // max(getattr(config, "vocab_size", 1), 1)))
         self._carrier = self.token_ids("a")
+        model.eval().requires_grad_(False)
+        self._examine(model)  # in float32, whose rounding is small
+        self.model = model.to(self.device, getattr(torch, settings.dtype))
 
     # Tokens
     # ----------------------------------------------------------------------------------------------
@@ -90,19 +93,28 @@ class Transformer(Scorer):
         """Token numbers without the special ones."""
         return tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    def word_ids(self, word: str, lead: str = " ") -> Tokens | None:
-        """Token numbers of a word that stands after a space, or where `lead` is empty first in a text; None
-        if it is unknown.
+    def piece_ids(self, word: str, lead: str = " ") -> Tokens:
+        """Token numbers of a word, the unknown one among them, as of :meth:`word_ids`.
 
         Found behind another word, since tokenizers differ in where they put the space.
         """
-        tokens = self.token_ids(word)
         if lead:
             whole = self.token_ids(f"a {word}")
             if whole[: len(self._carrier)] == self._carrier:
-                tokens = whole[len(self._carrier) :]
+                return whole[len(self._carrier) :]
+        return self.token_ids(word)
+
+    def word_ids(self, word: str, lead: str = " ") -> Tokens | None:
+        """Token numbers of a word that stands after a space, or where `lead` is empty first in a text; None
+        if it is unknown.
+        """
+        tokens = self.piece_ids(word, lead)
         unknown = self.tokenizer.unk_token_id
         return None if not tokens or unknown in tokens else tokens
+
+    def spelling(self, word: str, lead: str = " ") -> Tokens | None:
+        """See :meth:`simtown.probes.scorers.base.Scorer.spelling`: the word's token numbers."""
+        return self.word_ids(word, lead)
 
     def _encoded(self, texts: Sequence[str], *, special: bool) -> list[Any]:
         """`tokenizers.Encoding` of every text.
@@ -130,10 +142,39 @@ class Transformer(Scorer):
     # Batches
     # ----------------------------------------------------------------------------------------------
 
+    def _examine(self, model: Any) -> None:
+        """Find out whether a token's state depends on the padding behind the text.
+
+        Some models mix or pool all positions, whatever the mask. A batch for them has texts of one length.
+
+        Raises:
+            ValueError: the model cannot read a text, or has not one state for each token.
+        """
+        # tokens by number: no text has some in every vocabulary
+        row = [token for token in range(min(8, len(self.tokenizer))) if token != self._pad]
+        row = row[: max(1, self.longest // 2)]
+        states = []
+        for padding in (0, len(row)):
+            ids = torch.tensor([[*row, *[self._pad] * padding]])
+            real = torch.tensor([[1] * len(row) + [0] * padding])
+            try:
+                with quietly(), torch.no_grad():
+                    state = model.base_model(input_ids=ids, attention_mask=real).last_hidden_state
+                if state.shape[1] != ids.shape[1]:
+                    raise ValueError("it has not one state for each token")
+            except Exception as error:  # every architecture has its own
+                raise ValueError(
+                    f"{self.name} cannot read a text as a language model or an encoder does "
+                    f"({type(error).__name__}: {str(error).partition(chr(10))[0][:200]}): give another model"
+                ) from error
+            states.append(state[0, : len(row)].double())
+        alone, padded = states
+        self._equal = bool((alone - padded).abs().max() > ROUNDING * max(1.0, float(alone.abs().max())))
+
     def _batches(self, rows: Sequence[Sequence[int]], *, equal: bool = False) -> Iterator[list[int]]:
-        """Numbers of the rows, batch by batch; draws the bar."""
+        """Numbers of the rows, batch by batch; draws the bar. equal: only rows of one length in a batch."""
         with metered(self.name, len(rows), self.settings.progress) as progress, torch.inference_mode():
-            for batch in buckets(rows, self._budget, equal=equal):
+            for batch in buckets(rows, self._budget, equal=equal or self._equal):
                 yield batch
                 progress(len(batch))
 
@@ -163,9 +204,9 @@ class Transformer(Scorer):
         if tower is self.model:  # no tower to hook on to
             output = self.model(**inputs)
             return output.logits[at].float(), output
-        with _only(tower, at):
+        with _only(tower, at) as picked:
             output = self.model(**inputs)
-        return output.logits[0].float(), output
+        return (output.logits[0] if picked else output.logits[at]).float(), output
 
     # Vectors
     # ----------------------------------------------------------------------------------------------
@@ -232,18 +273,35 @@ class Transformer(Scorer):
 
 
 @contextmanager
-def _only(tower: Any, at: tuple[torch.Tensor, torch.Tensor]) -> Iterator[None]:
-    """Whatever stands on the tower sees its hidden states at these positions alone, as one row."""
+def _only(tower: Any, at: tuple[torch.Tensor, torch.Tensor]) -> Iterator[list[bool]]:
+    """Whatever stands on the tower sees its hidden states at these positions alone, as one row.
+
+    Gives a list that is empty as long as the model has not called its tower: some call a part of it.
+    """
+    picked: list[bool] = []
 
     def pick(module: Any, given: Any, output: Any) -> Any:
         output.last_hidden_state = output.last_hidden_state[at][None]
+        picked.append(True)
         return output
 
     handle = tower.register_forward_hook(pick)
     try:
-        yield
+        yield picked
     finally:
         handle.remove()
+
+
+def _positions(model: Any) -> int:
+    """How many tokens a model has positions for."""
+    positions = getattr(model.config, "max_position_embeddings", None) or 0
+    if positions < 1:  # XLNet has relative ones, and says -1
+        return 10**9
+    for name, module in model.named_modules():
+        padding = getattr(module, "padding_idx", None)
+        if name.endswith("position_embeddings") and padding is not None:
+            return int(positions - padding - 1)  # RoBERTa counts from the position of padding
+    return int(positions)
 
 
 def logprobs_of(logits: torch.Tensor, tokens: torch.Tensor) -> np.ndarray:

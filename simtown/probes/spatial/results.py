@@ -84,7 +84,12 @@ def run(request: TaskRequest) -> dict[str, Any]:
         write_table(directory / EMBEDDINGS, _as_table(lm))
         spaces.append(Space("LM", lm.vectors))
     figures.heat_map(p, f"P-vectors: {title_of(settings.model)}", directory / FIGURE)
-    return {"suites": _suites_summary(bins), **_known(tokens, bins.seen, spaces)}
+    unknown = [relation for relation in RELATIONS if scorer.spelling(relation) is None]
+    return {
+        "suites": _suites_summary(bins),
+        "unknown_relations": unknown,
+        **_known(tokens, bins.seen, spaces),
+    }
 
 
 def _suites(corpus: Path, settings: SpatialSettings, bars: Bars) -> suites.Suites:
@@ -177,6 +182,7 @@ def page(model: str, summary: dict[str, Any]) -> str:
         f"{counts['phrases']:,} phrases hold a relation; {sum(counts['contexts'].values()):,} phrases "
         f"sampled, {counts['frames']:,} frames, {counts['texts']:,} texts scored.",
         "",
+        *_unknown(summary["unknown_relations"]),
         markdown_table(rows, words=2),
         "",
         f"Frequency and mean log-perplexity elsewhere: Spearman's ρ = {_shown(frequency['rho'])}, n = "
@@ -192,6 +198,17 @@ def page(model: str, summary: dict[str, Any]) -> str:
             + "; the rest alone.",
         ]
     return "\n".join(lines) + "\n"
+
+
+def _unknown(relations: Sequence[str]) -> list[str]:
+    """A paragraph on the relations that the model lacks; nothing where it knows all."""
+    if not relations:
+        return []
+    return [
+        f"The model does not know {', '.join(relations)}: it reads them as its unknown word, so their rows "
+        "say nothing of them. Train it on text that holds these words.",
+        "",
+    ]
 
 
 def _shown(value: float | None) -> str:

@@ -24,6 +24,7 @@ from simtown.core.files import replacing
 from simtown.probes.items import ItemSet
 from simtown.probes.judging import PromptResult, judged
 from simtown.probes.scorers.base import Scorer, UnableError
+from simtown.probes.scorers.gap import lead_of
 from simtown.probes.scorers.masked import Masked
 from simtown.probes.scorers.spelling import spell
 
@@ -74,7 +75,7 @@ def rows(scorer: Masked, template: str, subjects: list[str]) -> PromptRows:
     mask = int(scorer.tokenizer.mask_token_id)
     enclosed = scorer.tokenizer(scorer.tokenizer.mask_token)["input_ids"]
     at = enclosed.index(mask)
-    parts = [part.rstrip() for part in template.replace("[X]", "\0X\0").replace("[Y]", "\0Y\0").split("\0")]
+    parts = template.replace("[X]", "\0X\0").replace("[Y]", "\0Y\0").split("\0")
     ids: list[list[int]] = []
     gaps: list[int] = []
     own: list[list[int]] = []
@@ -82,14 +83,14 @@ def rows(scorer: Masked, template: str, subjects: list[str]) -> PromptRows:
         line = list(enclosed[:at])
         mine: list[int] = []
         gap = 0
-        for part in parts:
+        for before, part in zip(["", *parts], parts, strict=False):
             if part == "Y":
                 gap = len(line)
                 line.append(mask)
             elif part == "X":
-                line += scorer.word_ids(subject) or (scorer.tokenizer.unk_token_id,)
-            elif part:
-                tokens = scorer.token_ids(part)
+                line += scorer.piece_ids(subject, lead_of(before))
+            else:
+                tokens = scorer.token_ids(part.rstrip())
                 mine += range(len(line), len(line) + len(tokens))
                 line += tokens
         line += enclosed[at + 1 :]

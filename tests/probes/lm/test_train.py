@@ -189,6 +189,18 @@ def test_batches_hold_every_text_once_and_keep_its_tokens():
             assert [t for t in line.tolist() if t] == texts[row]
 
 
+def test_a_mask_stands_where_a_word_stood(run_of):
+    """Written in a text as in training, and after the tokenizer was saved."""
+    tokenizer = load_tokenizer(run_of("bert-mini")[0])
+    words = ["the", "sky", "is", "blue", "here"]
+    whole = tokenizer(" ".join(words))
+    for i, word in enumerate(words):
+        masked = tokenizer(" ".join([*words[:i], tokenizer.mask_token, *words[i + 1 :]]))["input_ids"]
+        pieces = tokenizer(word if i == 0 else f" {word}", add_special_tokens=False)["input_ids"]
+        at = masked.index(tokenizer.mask_token_id)
+        assert [*masked[:at], *pieces, *masked[at + 1 :]] == whole["input_ids"]
+
+
 def test_what_is_to_be_predicted(made):
     arch, directory, _ = made
     tokenizer = load_tokenizer(directory)

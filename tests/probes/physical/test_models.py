@@ -7,7 +7,9 @@ pytest.importorskip("torch", reason="needs torch: pip install '.[probes]'")
 
 from simtown.probes.physical import models, tasks, yesno
 from simtown.probes.physical.models import PhysicalSettings
+from simtown.probes.physical.study import PHYSICAL
 from simtown.probes.scorers.base import UnableError
+from simtown.probes.study import ScorerOptions, TaskRequest
 from tests.probes.physical.world import Truthful
 
 
@@ -172,6 +174,26 @@ def test_fine_tuning_runs_with_each_loss(release, tiny, protocol):
     assert judged.notes["head"]["loss"] == ("squared" if protocol == "paper" else "cross-entropy")
     assert progress[0] == sum(progress[1:])
     assert ((judged.score > 0) & (judged.score < 1)).all()
+
+
+def test_fine_tuning_runs_where_it_is_told(release, tiny, monkeypatch):
+    """On the CPU although PyTorch says that it has a GPU, which this machine may lack."""
+    import torch
+
+    def ask(**options):
+        settings = PhysicalSettings(f"hf:{tiny}", "finetune")
+        request = TaskRequest(
+            "situated-OP", release, settings, tiny, lambda: None, options=ScorerOptions(**options)
+        )
+        return PHYSICAL.ask(request)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(torch.cuda, "is_available", lambda: True)
+        assert ask(device="cpu").summary
+    with pytest.raises(ValueError, match="unknown device 'abacus'"):
+        ask(device="abacus")
+    with pytest.raises(ValueError, match="float32: leave out `dtype=bfloat16`"):
+        ask(dtype="bfloat16")
 
 
 def test_fine_tuning_learns(release, tiny):

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simtown.core.files import DamagedError
-from simtown.probes.scorers import open_scorer
+from simtown.probes.scorers import open_scorer, opening
 from simtown.probes.scorers.batching import buckets, distinct, shared
 from simtown.probes.scorers.cache import Cached, fingerprint
 from simtown.probes.scorers.oracle import Oracle
@@ -134,6 +134,18 @@ def test_a_models_answers_are_kept_by_its_content_and_settings(model, tmp_path):
     assert kept() == 1
     open_scorer(f"hf:{copy}", cache=tmp_path / "cache", policy="joint").class_logprobs(**ask)
     assert kept() == 2
+
+
+def test_answers_of_an_older_version_are_not_used(model, tmp_path, monkeypatch):
+    asked = {"contexts": ["a [BLANK] bus"], "targets": ["red"]}
+    monkeypatch.setattr(opening, "ANSWERS", "0")
+    wrong = open_scorer(f"hf:{model('bert')}", cache=tmp_path)
+    wrong.uncached().class_logprobs = lambda *_: np.array([[-1.0]])
+    assert wrong.class_logprobs(**asked) == -1
+    assert open_scorer(f"hf:{model('bert')}", cache=tmp_path).class_logprobs(**asked) == -1
+    monkeypatch.undo()
+    now = open_scorer(f"hf:{model('bert')}", cache=tmp_path).class_logprobs(**asked)
+    np.testing.assert_array_equal(now, open_scorer(f"hf:{model('bert')}").class_logprobs(**asked))
 
 
 @pytest.mark.parametrize(

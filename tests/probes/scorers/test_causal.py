@@ -132,6 +132,13 @@ def test_an_unknown_word_has_no_probability(model):
     assert found[1] == pytest.approx(found[2])
 
 
+@pytest.mark.parametrize("kind", ["looking ahead", "xlm", "xlnet"])
+def test_a_model_that_looks_ahead_is_refused(kind, model):
+    with pytest.raises(ValueError, match="no causal language model") as error:
+        open_scorer(f"hf:{model(kind)}")
+    assert "\n" not in str(error.value)
+
+
 def test_minicons_agrees(model):
     pytest.importorskip("minicons", reason="needs minicons: pip install minicons")
     from minicons.scorer import IncrementalLMScorer

@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]
 transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
 
 from simtown.probes.scorers import UnableError, open_scorer  # noqa: E402
-from tests.probes.tiny import CLOSE  # noqa: E402
+from tests.probes.tiny import CAUSAL, CLOSE, MASKED, MIXING  # noqa: E402
 
 TEXTS = ["the banana is yellow.", "he bought a turquoise, worn-out coat.", "bus", "the banana is yellow."]
 
@@ -30,7 +30,7 @@ def states(path, text, layer=-1):
     return hidden.numpy(), encoded["offset_mapping"][0].tolist()
 
 
-@pytest.mark.parametrize("kind", ["bert", "encoder", "gpt2"])
+@pytest.mark.parametrize("kind", ["bert", "encoder", "gpt2", "fnet", "xlnet encoder"])
 @pytest.mark.parametrize("layer", [-1, 0, 1])
 @pytest.mark.parametrize("pooling", ["mean", "first", "last"])
 def test_hidden_states_are_pooled_over_the_text_or_a_span(model, kind, layer, pooling):
@@ -50,6 +50,30 @@ def test_hidden_states_are_pooled_over_the_text_or_a_span(model, kind, layer, po
         ]
         inside = [i for i in inside if text[offsets[i][0] : span[1]].strip()]
         np.testing.assert_allclose(found, pool(hidden[inside]), **CLOSE)
+
+
+def test_models_that_do_not_read_tokens_are_refused_in_one_line(model, tmp_path):
+    image = transformers.ViTConfig(
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=24,
+        image_size=8,
+        patch_size=4,
+    )
+    shutil.copytree(model("encoder"), tmp_path / "pictures")
+    transformers.ViTModel(image).save_pretrained(tmp_path / "pictures")
+    for path in (model("perceiver"), tmp_path / "pictures"):
+        with pytest.raises(ValueError, match="cannot read a text") as error:
+            open_scorer(f"hf:{path}")
+        assert "\n" not in str(error.value)
+
+
+def test_only_models_that_padding_tells_on_take_texts_of_one_length_alone(model):
+    """The others keep their full batches."""
+    kinds = (*MASKED, *MIXING, *CAUSAL, "encoder", "clip")
+    equal = {kind for kind in kinds if open_scorer(f"hf:{model(kind)}").uncached()._equal}
+    assert equal == set(MIXING)
 
 
 def test_a_span_that_touches_nothing_and_a_layer_that_is_not_there(model):

@@ -1,6 +1,9 @@
 """Masked models against loops that ask transformers one text at a time and look at all logits."""
 
 import itertools
+import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +12,7 @@ torch = pytest.importorskip("torch", reason="needs torch: pip install '.[probes]
 transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[probes]'")
 
 from simtown.probes.scorers import open_scorer  # noqa: E402
-from tests.probes.tiny import CLOSE, MASKED  # noqa: E402
+from tests.probes.tiny import CLOSE, MASKED, MIXING  # noqa: E402
 
 CONTEXTS = [
     "the [BLANK] is yellow.",
@@ -74,7 +77,7 @@ class Naive:
         return found
 
 
-@pytest.fixture(scope="module", params=MASKED)
+@pytest.fixture(scope="module", params=(*MASKED, *MIXING))
 def path(request, model):
     return model(request.param)
 
@@ -96,7 +99,10 @@ def test_texts_as_a_loop_finds_them(path, variant):
         np.testing.assert_allclose(one.logprobs, naive.sequence(text, variant), **CLOSE)
 
 
-def test_the_variants_and_the_policies_differ_where_words_have_pieces(path):
+@pytest.mark.parametrize("kind", MASKED)
+def test_the_variants_and_the_policies_differ_where_words_have_pieces(kind, model):
+    path = model(kind)
+
     def text(variant):
         return (
             open_scorer(f"hf:{path}", variant=variant)
@@ -164,6 +170,28 @@ def test_unknown_words_have_no_probability(model):
     assert found[1] == pytest.approx(found[2])
 
 
+@pytest.mark.parametrize("takes_the_space", [True, False])
+def test_what_stands_around_a_gap_is_what_stands_around_the_word(path, takes_the_space, tmp_path):
+    """Also by a tokenizer whose mask leaves the space before it alone."""
+    copy = Path(shutil.copytree(path, tmp_path / "copy"))
+    settings = json.loads((copy / "tokenizer.json").read_text())
+    for token in settings["added_tokens"]:
+        if "mask" in token["content"].lower():
+            token["lstrip"] = takes_the_space
+    (copy / "tokenizer.json").write_text(json.dumps(settings))
+    scorer = open_scorer(f"hf:{copy}")
+    for sentence, word in (("the banana is yellow.", "yellow"), ("a car stands behind the bus .", "behind")):
+        context = sentence.replace(word, "[BLANK]")
+        before, after, lead = scorer.uncached()._gaps([context])[0]
+        whole = tuple(scorer.uncached().tokenizer(sentence)["input_ids"])
+        assert (*before, *scorer.uncached().word_ids(word, lead), *after) == whole
+    np.testing.assert_allclose(
+        scorer.class_logprobs(CONTEXTS, TARGETS),
+        open_scorer(f"hf:{path}").class_logprobs(CONTEXTS, TARGETS),
+        **CLOSE,
+    )
+
+
 @pytest.mark.parametrize(
     ("context", "told"),
     [
@@ -176,6 +204,22 @@ def test_unknown_words_have_no_probability(model):
 def test_contexts_that_cannot_be_are_refused(model, context, told):
     with pytest.raises(ValueError, match=told.replace("[", r"\[").replace("]", r"\]")):
         open_scorer(f"hf:{model('bert')}").class_logprobs([context], ["red"])
+
+
+def test_a_text_as_long_as_the_model_is_read_and_a_longer_one_refused(path, tmp_path):
+    """Also if the tokenizer does not say how long."""
+    copy = Path(shutil.copytree(path, tmp_path / "copy"))
+    settings = json.loads((copy / "tokenizer_config.json").read_text())
+    (copy / "tokenizer_config.json").write_text(json.dumps(settings | {"model_max_length": 10**30}))
+    scorer, naive = open_scorer(f"hf:{copy}"), Naive(path)
+    most = {"roberta": 38, "distilbert": 512}.get(naive.model.config.model_type, 40)
+    with torch.no_grad(), pytest.raises((IndexError, RuntimeError)):
+        naive.model(torch.full((1, most + 1), 5))
+    longest = " ".join(["the"] * (most - 2))
+    assert len(scorer.sequence_logprobs([longest])[0].logprobs) == most - 2
+    for asked in (scorer.sequence_logprobs, scorer.embed):
+        with pytest.raises(ValueError, match=f"takes at most {most} tokens"):
+            asked([f"{longest} the"])
 
 
 @pytest.mark.parametrize("target", ["", [], ["red", " "]])

@@ -93,6 +93,26 @@ def test_an_lstm(cli, corpus, lstm, ngram, tmp_path, contents):
     assert "McNemar p" in told
 
 
+def test_relations_that_the_model_lacks_are_named(cli, corpus, lstm, tmp_path):
+    made, path = ARCHITECTURES["lstm"], tmp_path / "lstm"
+    lacking = ("beneath", "in front of")
+    tokenizer = made.tokenizer(
+        [phrase for phrase in PHRASES if not {"beneath", "front"} & set(phrase.split())], 200
+    )
+    redrawn(made.model(tokenizer), 0, 0.1).save_pretrained(path)
+    tokenizer.save_pretrained(path)
+
+    def told(model, out):
+        words = ("--model", f"lstm:{model}", "--corpus", corpus, "--out", out)
+        return cli("probe", "spatial", *words, *SMALL).succeeds().out
+
+    assert all(relation in told(path, tmp_path / "out") for relation in ("does not know", *lacking))
+    unknown = json.loads((tmp_path / "out" / "summary.json").read_text())["unknown_relations"]
+    assert unknown == [r for r in RELATIONS if {"beneath", "front"} & set(r.split())]
+    assert "does not know" not in told(lstm, tmp_path / "knowing")
+    assert json.loads((tmp_path / "knowing" / "summary.json").read_text())["unknown_relations"] == []
+
+
 def test_a_run_stands_beside_the_released_one(cli, ngram, copy, tmp_path):
     out, reference = copy(ngram, "run"), write_release(tmp_path / "release")
     told = cli("probe", "reproduce", "spatial-figure3", "--data", reference, "--with", out).succeeds().out

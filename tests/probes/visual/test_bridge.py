@@ -10,7 +10,7 @@ from scipy.stats import entropy
 
 from simtown.datasets.reader import open_dataset
 from simtown.language.colours import COLOURS
-from simtown.probes.scorers.base import TokenScores
+from simtown.probes.scorers.base import Scorer, TokenScores
 from simtown.probes.visual import bridge
 from simtown.probes.visual.classes import COLOR
 
@@ -47,7 +47,7 @@ def test_divergence_is_scipys(rows):
     assert bridge.divergence(np.array([[0.5, 0.5, 0.0]]), np.array([[0.5, 0.0, 0.5]]))[0] == np.inf
 
 
-class Oracle:
+class Oracle(Scorer):
     """Says of every kind what captions say, as a model that reads forward does: in gaps, and as the
     likelihood of whole sentences.
     """

@@ -12,7 +12,10 @@ pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install '
 from PIL import Image  # noqa: E402
 
 from simtown.probes import elicit, head, item_results, judging  # noqa: E402
+from simtown.probes.scorers import open_scorer  # noqa: E402
+from simtown.probes.scorers.base import BLANK, Scorer  # noqa: E402
 from simtown.probes.scorers.ngram import NGram  # noqa: E402
+from simtown.probes.scorers.oracle import Oracle  # noqa: E402
 from simtown.probes.visual import tables  # noqa: E402
 from simtown.probes.visual.classes import RELATIONS, SIZES  # noqa: E402
 from simtown.probes.visual.release import VisualRelease  # noqa: E402
@@ -94,7 +97,6 @@ def test_a_forward_model_reads_a_subject_behind_the_gap():
     scorer = NGram(
         "n", [["red", "sock", "."], ["white", "wall", "."], ["red", "wall", "."], ["white", "wall", "."]]
     )
-    assert elicit.is_blind(scorer)
     words = (("red",), ("white",))
     blind, seeing = (
         elicit.by_template(scorer, ["[Y] [X] ."], ["sock", "wall"], words, p)[0]
@@ -105,6 +107,70 @@ def test_a_forward_model_reads_a_subject_behind_the_gap():
     assert seeing[1].argmax() == 1
     expected = scorer.sequence_logprobs(["red sock ."])[0].logprobs.sum()
     assert seeing[0, 0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kind", ["ngram", "lstm", "gpt2"])
+def test_words_that_cannot_be_said_have_no_share_behind_a_gap_either(kind, model):
+    """A class is its known words, each spelling once, in front of the gap as behind it."""
+    sentences = [["red", "sock", "."], ["blue", "wall", "."], ["red", "wall", "."]]
+    scorer = NGram("n", sentences) if kind == "ngram" else open_scorer(f"hf:{model(kind)}", policy="drop")
+    candidates = ["red", "blue", "zebra", "worn-out"]
+    known = [
+        word for word in candidates if np.isfinite(scorer.class_logprobs(["a [BLANK] sock ."], [word])).all()
+    ]
+    unknown = [word for word in candidates if word not in known]
+    assert known
+    assert unknown
+    words = [(word,) for word in known]
+    mixed = [(word, *unknown, word, word.upper() if kind != "gpt2" else word) for word in known]
+    subjects = ["sock", "wall"]
+    plain, with_unknown, of_unknown = (
+        elicit.by_template(scorer, ["a [Y] [X] ."], subjects, classes, "corrected")[0]
+        for classes in (words, mixed, [(word,) for word in unknown])
+    )
+    assert np.isneginf(of_unknown).all()
+    assert with_unknown == pytest.approx(plain)
+    one_by_one = [
+        [scorer.sequence_logprobs([f"a {word} {s} ."])[0].logprobs.sum() for word in known] for s in subjects
+    ]
+    assert plain == pytest.approx(np.array(one_by_one), rel=1e-4)
+
+
+class Undeclared(Scorer):
+    """A scorer of one's own in front of another one: it does not tell what it sees."""
+
+    abilities = frozenset({"class_logprobs", "sequence_logprobs"})
+
+    def __init__(self, other):
+        self.class_logprobs, self.sequence_logprobs = other.class_logprobs, other.sequence_logprobs
+
+
+@pytest.mark.parametrize(
+    ("kind", "blind"), [("bert", False), ("roberta", False), ("gpt2", True), ("lstm", True)]
+)
+def test_a_model_sees_behind_a_gap_whatever_words_it_knows(kind, blind, model):
+    """Words of the study tell, not words of ours; a single subject, or an unknown class, tells nothing."""
+    scorer = open_scorer(f"hf:{model(kind)}")
+    template, subjects = "the [Y] [X] .", ["bus", "banana"]
+    contexts = [elicit.fill(template, s, BLANK) for s in subjects]
+    words = (("yellow",), ("blue",))
+    for asked, classes in ((contexts, words), (contexts[:1], words), (contexts, (("東京",),))):
+        assert elicit.is_blind(scorer, asked, classes) == blind
+    assert elicit.is_blind(Undeclared(scorer), contexts, words) == blind
+    said = elicit.by_template(scorer, [template], subjects, words, "corrected")[0]
+    at_gap = scorer.class_logprobs(contexts, words)
+    assert (said == at_gap).all() == (not blind)
+
+
+def test_tables_of_answers_are_answers_at_the_gap():
+    """They need no contexts but the study's."""
+    table = {"a [BLANK] lemon": {"yellow": 0.5, "blue": 0.1}, "a [BLANK] sky": {"yellow": 0.1, "blue": 0.3}}
+    for subjects in (["lemon", "sky"], ["lemon"]):
+        said = elicit.by_template(
+            Oracle(classes=table), ["a [Y] [X]"], subjects, (("yellow",), ("blue",)), "corrected"
+        )[0]
+        expected = [list(table[f"a [BLANK] {subject}"].values()) for subject in subjects]
+        assert np.exp(said) == pytest.approx(np.array(expected))
 
 
 def test_head_learns_what_vectors_tell(release):

@@ -16,7 +16,7 @@ from simtown.probes.scorers.base import BLANK  # noqa: E402
 from simtown.probes.scorers.spelling import spell  # noqa: E402
 from simtown.probes.visual import distill, tuning  # noqa: E402
 from simtown.probes.visual.classes import RELATIONS  # noqa: E402
-from tests.probes.tiny import redrawn  # noqa: E402
+from tests.probes.tiny import MASKED, redrawn  # noqa: E402
 from tests.probes.visual.world import SUBJECTS, TEMPLATES  # noqa: E402
 
 
@@ -101,6 +101,21 @@ def test_untuned_prompts_say_what_the_model_says(bert, release, deep):
         elicit.by_template(scorer, data.templates, data.subjects, data.words, "paper"), "paper"
     )
     assert tuning.said(mixture, every, np.arange(len(data.subjects))) == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", MASKED)
+@pytest.mark.parametrize(
+    "template", ["[X] is [Y] .", "the [X] is [Y].", "[Y] [X]", "a [Y] bus is behind the [X] ."]
+)
+def test_prompts_are_the_texts_that_are_asked(kind, template, model):
+    """Subjects first in a text and behind a space, known and unknown ones."""
+    scorer = tuning.masked_of(open_scorer(f"hf:{model(kind)}"))
+    subjects = ["banana", "red bus", "worn-out coat", "bus 東京"]
+    these = tuning.rows(scorer, template, subjects)
+    gaps = scorer._gaps([elicit.fill(template, subject, BLANK) for subject in subjects])
+    for ids, real, at, (before, after, _) in zip(these.ids, these.real, these.gap, gaps, strict=True):
+        assert ids[real.bool()].tolist() == [*before, scorer.tokenizer.mask_token_id, *after]
+        assert int(at) == len(before)
 
 
 def test_offsets_stand_at_the_templates_words_alone(bert):
