@@ -98,7 +98,7 @@ def run(
                         )
                     continue
                 with understood(source):
-                    result = study.ask(TaskRequest(task, data, settings, out, scorer, bars))
+                    result = study.ask(TaskRequest(task, data, settings, out, scorer, bars, options))
                 if digest is not None:
                     result.summary["data"] = digest
                 (out / f"{task}.png").unlink(missing_ok=True)
