@@ -321,6 +321,25 @@ def test_preview_without_a_data_set(words, name, least, here, cli):
         assert len(image.getcolors(1 << 24)) > 100
 
 
+def test_no_file_that_was_there_is_written_over(town, here, cli):
+    cli("render", f"{town}/train:0", "--out", "x.png").succeeds()
+    before = (here / "x.png").read_bytes()
+    for words in (
+        ("render", f"{town}/train:1", "--out", "x.png"),
+        ("render", f"{town}/train:1", "--out", "y.png", "--json", "x.png"),
+        ("render", f"{town}/train:1", "--out", "y.png", "--glb", "x.png"),
+        ("render", f"{town}/train:1", "--out", "y.png", "--json", town / "manifest.json"),
+        ("preview", town, "--out", "x.png"),
+        ("audit", town, "--json", "x.png"),
+        ("captions", town, "--out", "x.png"),
+    ):
+        cli(*words).refuses("is there already")
+    cli("audit", town, "--json", here).refuses("is there already")
+    assert [path.name for path in here.iterdir() if path != town] == ["x.png"]
+    assert (here / "x.png").read_bytes() == before
+    cli("info", town).succeeds()
+
+
 def test_seeds_make_other_previews(here, cli):
     sheets = []
     for seed in (0, 0, 1):
@@ -642,6 +661,7 @@ for i in range(count):
     for place_of_byte in range(at, min(at + (1, 30, 300)[i % 3], len(data))):
         data[place_of_byte] ^= chance.randrange(1, 256)  # another byte than was there
     (place / "train-00000.h5").write_bytes(data)
+    Path(f"{place}.png").unlink(missing_ok=True)
     render = ["render", f"{place}/train:3", "--size", "32", "--out", place / "x.png"]
     for words in (["preview", place, "--out", f"{place}.png"], ["info", place], ["verify", place], render):
         sys.argv = ["simtown", *map(str, words)]

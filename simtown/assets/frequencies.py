@@ -86,14 +86,27 @@ def _zipf(power: str, k: int) -> np.ndarray:
     )  # rounded: powers differ in the last bit between processors
 
 
+_COLUMNS = "entity, subject, object"
+
+
 def _read(path: Path) -> np.ndarray:
     try:
         lines = read_text(path, LARGEST, encoding="utf-8-sig").splitlines()
-        rows = csv.DictReader(line for line in lines if not line.startswith("#"))
-        return np.array([[float(r["subject"]), float(r["object"])] for r in rows]).reshape(-1, 2)
+        rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
     except RefusedError:
         raise
-    except (KeyError, TypeError, ValueError, csv.Error) as error:
-        raise ValueError(
-            f"{path} is not a CSV table with the columns entity, subject, object ({error!r})"
-        ) from error
+    except (ValueError, csv.Error) as error:
+        raise ValueError(f"{path} is no CSV table: it must be text with the columns {_COLUMNS}") from error
+    counts = []
+    for number, row in enumerate(rows, start=1):
+        for column in ("subject", "object"):
+            try:
+                counts.append(float(row[column]))
+            except KeyError:
+                raise ValueError(f"{path} has no column {column}: its columns must be {_COLUMNS}") from None
+            except (TypeError, ValueError):
+                value = (row[column] or "")[:40]
+                raise ValueError(
+                    f"{path}, entity {number}, column {column}: '{value}' is no number"
+                ) from None
+    return np.array(counts).reshape(-1, 2)

@@ -51,11 +51,15 @@ def local_file(path: Path, option: str = "--out") -> Path:
     """The path of a file to write, checked before the work begins.
 
     Raises:
-        RefusalError: it is a URL, or its directory is missing.
+        RefusalError: it is a URL or there already, or its directory is missing or not writable.
     """
     path = local(path, option)
     if not path.parent.is_dir():
         raise RefusalError(
             f"{option} {path}: there is no directory {path.parent}; make it first, or give another {option}"
         )
+    if os.path.lexists(path):
+        raise RefusalError(f"{option} {path} is there already: give another file")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise RefusalError(f"{option} {path}: nothing may be written in {path.parent}; give another {option}")
     return path

@@ -333,7 +333,7 @@ def preview(
         "--entity": "simtown-entities.png",
         "--weather": "simtown-weather.png",
     }
-    path = _png(out or Path(f"{name_of(dataset)}-{PREVIEW}" if dataset else names[chosen[0]]))
+    path = _png(out, f"{name_of(dataset)}-{PREVIEW}" if dataset else names[chosen[0]])
     settings = Settings(entities=entities, distractor=distractor, seed=seed)
     settings.check()
     if dataset is not None:
@@ -359,11 +359,16 @@ def preview(
     say(f"{path}: {sheet.width} x {sheet.height} pixels")
 
 
-def _png(path: Path) -> Path:
-    """The path of a picture to write. Raises RefusalError."""
-    if path.suffix.lower() != ".png":
-        raise RefusalError(f"--out {path} must end in .png")
-    return local_file(path)
+def _png(out: Path | None, name: str) -> Path:
+    """The path of a picture to write; by default a name of ours, in place of an older picture.
+
+    Raises RefusalError.
+    """
+    if out is None:
+        return Path(name)
+    if out.suffix.lower() != ".png":
+        raise RefusalError(f"--out {out} must end in .png")
+    return local_file(out)
 
 
 def _entity(name: str, entities: tuple[str, ...]) -> int:
@@ -424,7 +429,7 @@ def render(
             "this scene is of version 1 of the world: its things stand where they stood, and look as "
             "version 2 draws them"
         )
-    path = _png(out or Path(f"{address.name}.png"))
+    path = _png(out, f"{address.name}.png")
     glb = local_file(glb, "--glb") if glb else None
     json = local_file(json, "--json") if json else None
     drawn_on = choose_device(device, complain, width, height)
@@ -593,8 +598,6 @@ def captions(
     from simtown.language.captions import check_bias
 
     out = local_file(out)
-    if out.exists():
-        raise RefusalError(f"--out {out} is there already: give another file")
     check_bias(bias)
     source = open_dataset(dataset)
     cost = costs.of_captions(source)

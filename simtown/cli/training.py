@@ -20,6 +20,7 @@ from simtown.cli.app import (
     report,
     save_picture,
 )
+from simtown.cli.places import local_file
 from simtown.core.extras import need
 from simtown.core.terminal import complain, say
 
@@ -39,9 +40,16 @@ AllowOption = Annotated[
 
 
 def _device(name: str) -> str:
-    """The device that "auto" stands for; any other name as it is."""
+    """The device that "auto" stands for, or the one that is named.
+
+    Raises RefusalError if there is no such device.
+    """
     import torch
 
+    if name not in ("auto", "cpu", "cuda"):
+        raise RefusalError(f"unknown --device '{name}': choose auto, cpu or cuda")
+    if name == "cuda" and not torch.cuda.is_available():
+        raise RefusalError("--device cuda: PyTorch sees no CUDA device here; use --device cpu, or auto")
     return ("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else name
 
 
@@ -261,9 +269,10 @@ def evaluate(
     from simtown.core.files import save_json
     from simtown.training import ask
 
+    report_file = local_file(json, "--json") if json else None
     test = ask.evaluate(run, dataset, torch.device(_device(device)), allow_model or ())
-    if json is not None:
-        save_json(json, test)
+    if report_file:
+        save_json(report_file, test)
     say(f"{run} on {dataset}: {_accuracy(test)}")
     say(*_parts(test, test["references"]))
 
@@ -292,6 +301,7 @@ def predict(
     need("train")
     if out is not None and out.suffix.lower() != ".png":
         raise RefusalError(f"--out {out} must end in .png")
+    out = local_file(out) if out else None
     from simtown.training import ask
 
     answer = ask.predict(run, image, question, allow_model or ())

@@ -186,6 +186,8 @@ class Split(Sequence[Example]):
             yield
         except (DamagedError, RefusedError):
             raise
+        except PermissionError as error:
+            raise PermissionError(error.errno, "may not be read", str(self._paths[number])) from error
         except (OSError, KeyError, RuntimeError, ValueError, TypeError, IndexError) as error:
             raise DamagedError(
                 f"{self._paths[number]} is damaged ({error}): run simtown verify on its data set"

@@ -246,7 +246,14 @@ class Remote:
             raise
 
     def sizes(self) -> dict[str, int]:
-        return {name: int(entry["size"] or 0) for name, entry in self._listing().items()}
+        return {name: self._size(entry) for name, entry in self._listing().items()}
+
+    def _size(self, entry: dict[str, Any]) -> int:
+        """The bytes of an entry; a plain web server's list does not say them, so the file is asked."""
+        if entry["size"] is None and entry["type"] != "directory":
+            with self._explained():
+                entry = self._files().info(entry["name"])
+        return int(entry["size"] or 0)
 
     def irregular(self) -> dict[str, str]:
         return {

@@ -285,6 +285,11 @@ def predict(directory: Path, image: Path, question: str, allowed: Collection[str
         )
     trained = world_of(run)
     subject, relation, obj = parse(question, trained.kinds)
+    if run["data"].get("relations") and RELATION_NAMES[relation] not in trained.relations:
+        raise SettingsError(
+            f"{directory} learned {', '.join(trained.relations)}: it cannot be asked what is "
+            f"{RELATION_NAMES[relation]}"
+        )
     try:
         picture = open_picture(image)
         frame, (width, height) = framed(picture.size, world), picture.size

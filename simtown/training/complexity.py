@@ -36,6 +36,8 @@ REFERENCE = "pbn"
 #: Models and worlds of the largest report, for each of which figures have a panel, and sizes and seeds of its
 #: longest curve: memory grows with the square of the sizes, a thousand times.
 MOST_PANELS, MOST_SIZES, MOST_SEEDS = 40, 100, 1_000
+#: Replicates of the longest bootstrap.
+MOST_REPLICATES = 100_000
 _PATIENCE = 2.0  # seconds before a progress bar shows
 
 
@@ -66,7 +68,7 @@ def estimate(
 
     Raises:
         ValueError: no runs or too many, targets that are no accuracies between 0 and 1 or that agree in four
-            digits, or fewer than 40 replicates.
+            digits, or replicates that are fewer than 40 or more than MOST_REPLICATES.
     """
     levels = np.array(sorted(set(targets)), dtype=float)
     if len({f"{level:.4g}" for level in levels}) < len(levels):
@@ -79,6 +81,8 @@ def estimate(
         raise ValueError(
             f"replicates must be at least 40 for a {LEVEL:.0%} interval, better 1,000, not {replicates}"
         )
+    if replicates > MOST_REPLICATES:
+        raise ValueError(f"replicates must be at most {MOST_REPLICATES:,}, not {replicates:,}")
     if not runs:
         raise ValueError(
             "there are no finished runs to compare: give directories that simtown fit or sweep has finished"

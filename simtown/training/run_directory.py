@@ -344,9 +344,13 @@ def load_weights(sizes: dict[str, torch.Tensor], directory: Path) -> dict[str, t
     """
     path = directory / WEIGHTS
     if not os.path.lexists(path):
-        raise FileNotFoundError(f"{directory} holds no weights yet (no {WEIGHTS}): let simtown fit finish")
+        raise FileNotFoundError(
+            f"{directory} holds no weights (no {WEIGHTS}): let simtown fit finish, or put back a copy of them"
+        )
     try:
         return weights.load(path, sizes)[0]
+    except PermissionError:
+        raise
     except (OSError, ValueError) as error:
         raise DamagedError(
             f"{path} is damaged or of another model ({error}): run simtown fit again with another --out"

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from simtown.core.files import parse_json, read_bytes, replacing
+from simtown.core.files import parse_json, read_bytes, save_bytes
 
 #: Bytes of the longest header. It has some 100 for each tensor.
 _HEADER = 1_000_000
@@ -27,8 +27,8 @@ def save(path: Path, tensors: Mapping[str, torch.Tensor], **texts: str) -> None:
         # safetensors takes no memory twice: weights that are tied, or parts of one tensor
         own[name] = tensor.clone() if place in places else tensor.contiguous()
         places.add(place)
-    with replacing(path) as temporary:
-        safetensors.torch.save_file(own, temporary, texts or None)
+    # not save_file: it hides why it failed, and lets nobody else read the file
+    save_bytes(path, safetensors.torch.save(own, texts or None))
 
 
 def load(

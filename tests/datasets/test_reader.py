@@ -88,6 +88,15 @@ def test_a_wrong_name_or_number_is_told_as_it_was_given(dataset):
         dataset.train[-401]
 
 
+def test_a_shard_that_may_not_be_read_is_not_called_damaged(dataset, monkeypatch):
+    def forbidden(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(reader, "read_rows", forbidden)
+    with pytest.raises(PermissionError, match="may not be read"):
+        dataset.train.column("answer")
+
+
 def test_an_example_is_itself_alone(dataset):
     example = dataset.val[0]
     assert example in [example]

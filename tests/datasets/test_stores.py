@@ -1,8 +1,11 @@
 """Data sets behind URLs: a real S3 server on this machine holds the bytes that a directory holds."""
 
+import functools
+import http.server
 import pickle
 import shutil
 import subprocess
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -196,6 +199,21 @@ def test_what_is_not_ours_is_left_alone(town):
         generate(SETTINGS, town, workers=1)
     with pytest.raises(FileNotFoundError, match="holds no simtown data set"):
         open_dataset(town)
+
+
+@pytest.fixture
+def web(tmp_path, local):
+    """The address of a plain web server, whose lists tell no sizes, before the folder of a data set."""
+    pytest.importorskip("aiohttp", reason="needs aiohttp: pip install '.[cluster]'")
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+def test_a_data_set_behind_a_plain_web_server_is_verified(web, cli):
+    cli("verify", f"{web}/local").succeeds()
 
 
 def test_a_url_that_leads_nowhere_is_one_line(s3, cli):

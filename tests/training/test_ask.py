@@ -287,6 +287,16 @@ def test_predict_takes_any_png_or_jpeg(cli, run, picture, tmp_path):
         )
 
 
+def test_a_relation_that_the_run_never_learned_is_refused(cli, run, picture):
+    directory = run("pbn")
+    learned = json.loads((directory / "run.json").read_text())["data"]["relations"]
+    unknown = next(name for name in RELATION_NAMES if name not in learned)
+    kinds = ENTITIES[:2]
+    cli("predict", directory, picture[0], f"Is a {kinds[0]} {unknown} a {kinds[1]}?").refuses(
+        *learned, unknown
+    )
+
+
 def test_predict_refuses_in_one_line(cli, run, picture, tmp_path):
     street, question = picture
     (tmp_path / "letter.png").write_text("Dear all")

@@ -2,7 +2,9 @@
 losses that are no numbers.
 """
 
+import errno
 import json
+import os
 import random
 import re
 import shutil
@@ -26,6 +28,7 @@ from simtown.datasets.reader import open_dataset  # noqa: E402
 from simtown.datasets.settings import SettingsError  # noqa: E402
 from simtown.training import ask, run_directory, stopping  # noqa: E402
 from simtown.training import fit as module  # noqa: E402
+from simtown.training import weights as weights_module  # noqa: E402
 from simtown.training.fit import FitError, fit, order  # noqa: E402
 from simtown.training.models import build  # noqa: E402
 from simtown.training.run_directory import RunState  # noqa: E402
@@ -774,6 +777,24 @@ def test_a_model_with_tied_weights_or_nested_options_is_read_back(model, data, t
     assert fit(small(f"{HERE}:{model}"), data, tmp_path / "run") == run
     told = ask.evaluate(tmp_path / "run", data, torch.device("cpu"), [f"{HERE}:{model}"])
     assert told["accuracy"] == run["test"]["accuracy"]
+
+
+def test_whoever_may_read_a_run_may_read_its_weights(data, tmp_path):
+    before = os.umask(0o022)
+    try:
+        fit(small("question-only"), data, tmp_path / "run")
+    finally:
+        os.umask(before)
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "run").iterdir() if path.is_file()} == {0o644}
+
+
+def test_a_full_disk_is_told_as_such(data, tmp_path, monkeypatch):
+    def full(path, content):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(weights_module, "save_bytes", full)
+    with pytest.raises(OSError, match="No space left"):
+        fit(small("question-only"), data, tmp_path / "run")
 
 
 def test_a_state_that_a_kill_left_beside_a_finished_run_goes(data, tmp_path):

@@ -172,7 +172,23 @@ def test_a_choice_that_cannot_be_is_one_line_and_leaves_no_trace(words, told, cl
 def test_auto_is_the_card_where_there_is_one(there, name, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
     assert _device("auto") == name
-    assert (_device("cpu"), _device("cuda")) == ("cpu", "cuda")
+    assert _device("cpu") == "cpu"
+    if there:
+        assert _device("cuda") == "cuda"
+
+
+@pytest.mark.parametrize("device", ["gpu", "", "mps", "cuda"])
+def test_a_device_that_is_not_there_is_refused_before_any_work(device, cli, data, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    for words in (
+        ("evaluate", data, data),
+        ("sweep", "--preset", "tiny", "--plan"),
+        ("sweep", "--preset", "tiny"),
+    ):
+        cli(*words, "--device", device).refuses(
+            f"--device '{device}'" if device != "cuda" else "--device cuda"
+        )
+    assert os.listdir() == []
 
 
 def test_cuda_where_there_is_none_is_refused(cli, data):

@@ -103,6 +103,9 @@ def divergence(truth: np.ndarray, belief: np.ndarray) -> np.ndarray:
 def measured(truth: np.ndarray, belief: np.ndarray) -> dict[str, Any]:
     """Divergence in bits, Spearman's ρ and whether the commonest colour comes first, each with its 95 %
     interval over kinds; by group.
+
+    The divergence leaves out kinds of a colour whose word the model does not know: theirs is infinite. "n"
+    says how many are left.
     """
     each = {
         "divergence": divergence(truth, belief),
@@ -112,9 +115,13 @@ def measured(truth: np.ndarray, belief: np.ndarray) -> dict[str, Any]:
     member = grouped(truth, "release")
     measures: dict[str, Any] = {}
     for name, values in each.items():
+        known = np.isfinite(values)
         low, high = statistics.mean_interval(values)
-        groups = {g: float(values[member == g].mean()) for g in GROUPS if (member == g).any()}
-        measures[name] = {"mean": float(values.mean()), "low": low, "high": high, **groups}
+        groups = {
+            g: float(values[known & (member == g)].mean()) for g in GROUPS if (known & (member == g)).any()
+        }
+        mean = float(values[known].mean()) if known.any() else float("nan")
+        measures[name] = {"mean": mean, "low": low, "high": high, "n": int(known.sum()), **groups}
     return measures
 
 
@@ -300,7 +307,8 @@ def figure(
         ):
             summaries = [summary["bias"][f"{bias:g}"][source][measure] for bias in x]
             mean, low, high = (
-                times * np.array([numbers[key] for numbers in summaries]) for key in ("mean", "low", "high")
+                times * np.array([numbers[key] for numbers in summaries], dtype=float)
+                for key in ("mean", "low", "high")
             )
             error = [mean - low, high - mean] if source == "model" else None
             panel.errorbar(x, mean, error, fmt=style, color=colour, linewidth=1.4, markersize=4, label=name)

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from simtown.core.files import replacing
 from simtown.probes.items import ItemSet
 from simtown.probes.judging import PromptResult, judged
 from simtown.probes.scorers.base import Scorer, UnableError
@@ -269,10 +268,9 @@ def tune(
                 break
     mixture.load_state_dict(best)
     if save is not None:
-        from safetensors.torch import save_file
+        from simtown.training import weights
 
-        with replacing(save) as temporary:
-            save_file({k: v.contiguous().cpu() for k, v in mixture.state_dict().items()}, temporary)
+        weights.save(save, {name: tensor.cpu() for name, tensor in mixture.state_dict().items()})
     notes = {
         "held_out_loss": history,
         "weights": dict(zip(data.templates, mixture.log_weights.exp().tolist(), strict=True)),

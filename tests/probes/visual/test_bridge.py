@@ -20,6 +20,17 @@ def kinds(many):
     return bridge.NeutralKinds.of(open_dataset(many))
 
 
+def test_a_kind_of_an_unknown_colour_is_left_out_of_the_divergence():
+    truth = np.array([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]])
+    belief = np.array([[0.6, 0.3, 0.1], [0.6, 0.4, 0.0]])
+    told = bridge.measured(truth, belief)["divergence"]
+    assert told["n"] == 1
+    assert told["low"] == told["mean"] == told["high"] == pytest.approx(entropy(truth[0], belief[0], base=2))
+    none = bridge.measured(truth[1:], belief[1:])["divergence"]
+    assert none["n"] == 0
+    assert np.isnan(none["mean"])
+
+
 def test_the_towns_colours_are_the_studys():
     assert set(COLOURS) == set(COLOR.classes)
 
