@@ -111,14 +111,14 @@ def check(settings: FitSettings, dataset: Dataset) -> None:
         raise SettingsError("`device=cuda`: PyTorch sees no CUDA device here; use `device=cpu`, or auto")
     if settings.precision == "tf32" and settings.device == "cpu":
         raise SettingsError("`precision=tf32` needs a GPU: on a CPU use float32 or bf16")
+    # a wrong option of the model is refused before anything is written
+    with seeded(settings.seed, "weights", 0, torch.device("cpu")):
+        build(settings.model, World.of(dataset), settings.options)
     try:  # nothing is trained that could not be read again
         json.dumps(settings.options, allow_nan=False, default=as_json)
         record.table(**record.SETTINGS)(as_json(asdict(settings)), "")
     except (TypeError, ValueError) as error:
         raise SettingsError(f"a setting cannot be kept in run.json: {error}") from error
-    # a wrong option of the model is refused before anything is written
-    with seeded(settings.seed, "weights", 0, torch.device("cpu")):
-        build(settings.model, World.of(dataset), settings.options)
 
 
 def fit(

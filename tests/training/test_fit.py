@@ -759,15 +759,15 @@ def test_without_its_state_a_run_begins_again(begun, data, tmp_path):
         {"min_steps": 2 * 10**9},
         {"batch": 10**10},
         {"seed": 2**70},
-        {"options": {"size": float("inf")}},
-        {"options": {"size": 1e10}},
+        {"options": {"most": float("inf")}},
+        {"options": {"most": 1e10}},
     ],
 )
 def test_a_setting_that_could_not_be_read_again_is_refused_before_anything_is_written(
     changes, data, tmp_path
 ):
     with pytest.raises(SettingsError, match=r"run\.json"):
-        fit(small("question-only", **changes), data, tmp_path / "run")
+        fit(small(f"{HERE}:Hungry", **changes), data, tmp_path / "run")
     assert not (tmp_path / "run" / "run.json").exists()
 
 

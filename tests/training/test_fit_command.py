@@ -160,7 +160,11 @@ def test_a_reweighted_accuracy_says_how_many_examples_it_is_worth(effective, war
         (["--option", "dropout=much"], ["dropout=much"]),
         (["--option", "dropout=2"], ["dropout"]),
         (["--option", "init=magic"], ["magic", "orthogonal"]),
-        (["--option", "embedding=-1"], ["pbn"]),
+        (["--option", "embedding=-1"], ["pbn", "embedding", "at least 1"]),
+        (["--option", "hidden=0"], ["hidden", "at least 1"]),
+        (["--option", "box_weight=-5"], ["box_weight", "at least 0"]),
+        (["--option", "box_weight=nan"], ["box_weight"]),
+        (["--option", "box_weight=inf"], ["box_weight"]),
     ],
 )
 def test_a_choice_that_cannot_be_is_one_line_and_leaves_no_trace(words, told, cli, data):

@@ -346,6 +346,16 @@ def test_a_condition_is_a_line_beside_the_published_grid(monkeypatch, tmp_path):
     assert difference.endswith(", decided")
 
 
+def test_the_first_condition_stands_first_whatever_its_name(monkeypatch, tmp_path):
+    alike = runs_of({("pbn", 5): 200}, 3)
+    cells = {MAIN_GRID: alike, "conditions/weather-clear": alike, "conditions/relations-all": alike}
+    monkeypatch.setattr(Results, "runs", lambda self, folder=MAIN_GRID: cells.get(folder, []))
+    *_, first, second, third = conditions.shown(Results(tmp_path)).splitlines()
+    assert first.startswith("| One axis, every weather |")
+    assert second.startswith("| Two axes |")
+    assert third.startswith("| Clear weather |")
+
+
 def test_one_condition_alone_is_no_comparison(monkeypatch, tmp_path):
     cells = {MAIN_GRID: runs_of({("pbn", 5): 200}, 3)}
     monkeypatch.setattr(Results, "runs", lambda self, folder=MAIN_GRID: cells.get(folder, []))

@@ -103,7 +103,7 @@ def compared(results: Results, comparison: Comparison) -> str:
     slopes = {x.model: x for x in report.exponents if x.rule == "isotonic" and x.telling}
     worlds = sorted({entities for _, entities in needed})
     body = []
-    for name in dict.fromkeys(model for model, _ in needed):
+    for name in (name for name in comparison.folders if any(model == name for model, _ in needed)):
         line = [name]
         for entities in worlds:
             need, ratio = needed.get((name, entities)), times.get((name, entities))

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Collection
 from importlib import import_module
 from inspect import Parameter, signature
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,12 @@ def build(name: str, world: World, chosen: dict[str, Any]) -> nn.Module:
             ):
                 raise ModelError(
                     f"cannot make the model '{name}': its option {key} is a value like {usual[key]!r}, not "
+                    f"{brief(value)}"
+                )
+            least = 1 if type(usual.get(key)) is int else 0
+            if type(value) in (int, float) and not least <= value < inf:
+                raise ModelError(
+                    f"cannot make the model '{name}': its option {key} must be at least {least}, not "
                     f"{brief(value)}"
                 )
     try:
