@@ -212,6 +212,7 @@ def generate(
             "note: beside a distractor, the words alone answer 6 of 10 questions about near and far (chance: "
             "5), since longer vehicles stand behind more often; left and right are fair"
         )
+    job.begun(store, settings)  # refused before anything is told
     team = PoolSettings(engine, address, workers)
     cost = costs.of_generate(settings, _sizes(store), device)
     directory = store.path if isinstance(store, DirectoryStore) else None

@@ -20,7 +20,7 @@ from simtown.datasets import manifests, timings
 from simtown.datasets.making import Job, entry, make_shards
 from simtown.datasets.settings import SCHEMA, Settings
 from simtown.datasets.shards import STAGES, Clock, ShardTask, checksum, tasks
-from simtown.datasets.stores import DirectoryStore, Remote, store_of
+from simtown.datasets.stores import DirectoryStore, Remote, is_leftover, store_of
 
 __all__ = ["WorkerError", "generate", "is_disk_full"]
 
@@ -113,15 +113,29 @@ class _ManifestWriter:
 def _begin(store: DirectoryStore | Remote, settings: Settings) -> dict[str, Any]:
     """The store's manifest: a new one in an empty store, or the one of the same settings."""
     store.tidy()
-    sizes = store.sizes()
+    manifest = begun(store, settings)
+    if manifest is None:
+        manifest = manifests.fresh(settings)
+        store.save_manifest(manifest)
+    return manifest
+
+
+def begun(store: DirectoryStore | Remote, settings: Settings) -> dict[str, Any] | None:
+    """The manifest of the data set that was begun with these settings, None if the store is empty.
+
+    Raises ForeignDirectoryError if the store holds anything else.
+    """
+    if isinstance(store, DirectoryStore) and not store.path.is_dir():
+        if store.path.exists():
+            raise ForeignDirectoryError(f"{store} is a file: give another `directory`")
+        return None
+    sizes = {name: size for name, size in store.sizes().items() if not is_leftover(name)}
     if manifests.NAME not in sizes:
         if sizes:
             raise ForeignDirectoryError(
                 f"{store} holds other files ({min(sizes)}) and no simtown data set: give another `directory`"
             )
-        manifest = manifests.fresh(settings)
-        store.save_manifest(manifest)
-        return manifest
+        return None
     manifest = store.load_manifest()
     if manifest["schema"] != SCHEMA:
         raise ForeignDirectoryError(

@@ -202,3 +202,18 @@ def test_amounts_in_words():
         "15 TB",
     ]
     assert [duration(s) for s in (3.2, 600, 12_600, 259_200)] == ["3 s", "10 min", "3.5 h", "3 days"]
+
+
+def test_a_plan_is_refused_where_the_run_would_be(tmp_path, cli, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ("generate", "--entities", 3, "--n", 4, "--val", 2, "--test", 2, "--size", 32, "--workers", 1)
+    cli(*words, "--out", "town").succeeds()
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "mine").write_text("mine")
+    before = sorted(tmp_path.rglob("*"))
+    for out, told in (("town", "--seed 0, now 5"), ("file", "is a file"), ("folder", "other files (mine)")):
+        cli(*words, "--seed", 5, "--out", out, "--plan").refuses(out, told)
+    assert "nothing is missing" in cli(*words, "--out", "town", "--plan").succeeds().out
+    cli(*words, "--out", "new", "--plan").succeeds()
+    assert sorted(tmp_path.rglob("*")) == before
