@@ -177,8 +177,14 @@ def test_fine_tuning_runs_with_each_loss(release, tiny, protocol):
 
 
 def test_fine_tuning_runs_where_it_is_told(release, tiny, monkeypatch):
-    """On the CPU although PyTorch says that it has a GPU, which this machine may lack."""
-    import torch
+    """Without computing: what fine-tuning receives."""
+    from simtown.probes.physical import finetune
+
+    received = []
+
+    def fit(place, texts, pair, label, settings, seed, progress, device):
+        received.append(device)
+        return np.zeros(len(texts))
 
     def ask(**options):
         settings = PhysicalSettings(f"hf:{tiny}", "finetune")
@@ -188,8 +194,10 @@ def test_fine_tuning_runs_where_it_is_told(release, tiny, monkeypatch):
         return PHYSICAL.ask(request)
 
     with monkeypatch.context() as patch:
-        patch.setattr(torch.cuda, "is_available", lambda: True)
-        assert ask(device="cpu").summary
+        patch.setattr(finetune, "fit", fit)
+        for device in ("cpu", "cuda"):
+            ask(device=device)
+    assert received == ["cpu", "cuda"]
     with pytest.raises(ValueError, match="unknown device 'abacus'"):
         ask(device="abacus")
     with pytest.raises(ValueError, match="float32: leave out `dtype=bfloat16`"):
