@@ -102,9 +102,10 @@ def _sentences(scorer: Scorer, template: str, subjects: Sequence[str], words: Wo
         [fill(template, subject, word) for subject in subjects for word in flat]
     )
     totals = np.array([text.logprobs.sum() for text in scores]).reshape(len(subjects), len(flat))
-    # a sentence has a probability whatever its words: that of the unknown word, for one that the model lacks
-    at_gap = scorer.class_logprobs([fill(template, subject, BLANK) for subject in subjects], flat)
-    totals[np.isnan(at_gap)] = -np.inf
+    # A sentence has a probability whatever its words: that of the unknown word, for one that the model lacks.
+    # Which words it lacks does not depend on the subject.
+    at_gap = scorer.class_logprobs([fill(template, subject, BLANK) for subject in subjects[:1]], flat)
+    totals[:, np.isnan(at_gap).any(axis=0)] = -np.inf
     starts = np.concatenate([[0], np.cumsum([len(synonyms) for synonyms in spelled])[:-1]])
     result: np.ndarray = np.logaddexp.reduceat(totals, starts, axis=1)
     return result

@@ -79,20 +79,20 @@ def started_runs(plan: SweepPlan, out: Path, kept: Path | None = None) -> dict[s
     records: dict[str, dict[str, Any]] = {}
     others: dict[Path, dict[str, list[str]]] = {}
 
-    def enter(cell: SweepCell, run: dict[str, Any], place: Path) -> None:
-        records[cell.name] = run
+    def compare(cell: SweepCell, run: dict[str, Any], place: Path) -> None:
         if differ := identity.other_settings(run, cell.fit, cell.data):
             others.setdefault(place, {}).setdefault("; ".join(differ), []).append(cell.name)
 
     for cell in plan.cells:
         directory = run_path(out, cell)
         with contextlib.suppress(FileNotFoundError, DamagedError, ForeignDirectoryError):
-            enter(cell, run_directory.load(directory), out / RUNS)
+            records[cell.name] = run_directory.load(directory)
+            compare(cell, records[cell.name], out / RUNS)
         if kept is not None and cells.path_of(kept, cell.name).exists():
-            own = records.get(cell.name)
-            enter(cell, cells.load(cells.path_of(kept, cell.name))[0], kept)
-            if own is not None and _done(own):
-                records[cell.name] = own
+            kept_run = cells.load(cells.path_of(kept, cell.name))[0]
+            compare(cell, kept_run, kept)
+            if not _done(records.get(cell.name)):
+                records[cell.name] = kept_run
     for place, names in others.items():
         shared = (
             " (`same_data` says whether all seeds share one data set)"
