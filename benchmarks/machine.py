@@ -15,9 +15,11 @@ def machine(*libraries: str) -> str:
     """Processor model and count, Python, and the versions of the named libraries."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
-    cpu = next(
-        (line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor()
-    )
+    fields = (line.partition(":") for line in reversed(lines))  # so that the first processor's stay
+    said = {name.strip(): value.strip() for name, _, value in fields}
+    cpu = said.get("model name", platform.processor())
+    if not any(letter.isdigit() for letter in cpu) and "cpu family" in said:
+        cpu += f" (family {said['cpu family']})"  # virtual machines name whole generations "AMD EPYC"
     versions = "".join(f", {name} {version(name)}" for name in libraries)
     return f"{cpu}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}{versions}"
 
