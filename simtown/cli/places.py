@@ -47,6 +47,18 @@ def local(path: Path, option: str = "--out") -> Path:
     return path_of(path)
 
 
+def local_directory(path: Path, option: str = "--out") -> Path:
+    """The path of a directory to read or to make.
+
+    Raises:
+        RefusalError: it is a URL, or a file has its place.
+    """
+    path = local(path, option)
+    if path.exists() and not path.is_dir():
+        raise RefusalError(f"{option} {path} is a file: give a directory, which is made if it is missing")
+    return path
+
+
 def local_file(path: Path, option: str = "--out") -> Path:
     """The path of a file to write, checked before the work begins.
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from simtown.cli.app import AddressOption, EngineOption, RefusalError, connected, report
+from simtown.cli.places import local_directory
 from simtown.cli.probe import need, probe
 from simtown.core.terminal import say
 
@@ -39,7 +40,7 @@ def grid_command(
     from simtown.core.progress import Progress
     from simtown.probes import grid
 
-    cells = grid.read(file)
+    cells, out = grid.read(file), local_directory(out)
     if plan:
         for cell in cells:
             say(" ".join(("simtown probe", *cell.words, "--out", str(out / cell.name))))

@@ -20,7 +20,7 @@ from simtown.cli.app import (
     report,
     save_picture,
 )
-from simtown.cli.places import local_file
+from simtown.cli.places import local_directory, local_file
 from simtown.core.extras import need
 from simtown.core.terminal import complain, say
 
@@ -267,10 +267,13 @@ def evaluate(
     import torch
 
     from simtown.core.files import save_json
+    from simtown.core.progress import Progress
     from simtown.training import ask
 
     report_file = local_file(json, "--json") if json else None
-    test = ask.evaluate(run, dataset, torch.device(_device(device)), allow_model or ())
+    chosen = torch.device(_device(device))
+    with Progress(f"evaluate {run}") as progress:
+        test = ask.evaluate(run, dataset, chosen, allow_model or (), progress)
     if report_file:
         save_json(report_file, test)
     say(f"{run} on {dataset}: {_accuracy(test)}")
@@ -405,7 +408,6 @@ def sweep(
     from simtown.core.files import inside
     from simtown.core.processes import default_workers
     from simtown.core.progress import Progress
-    from simtown.datasets.stores import url_of
     from simtown.training import sweep
     from simtown.training.display import SweepDisplay
     from simtown.training.plan import read
@@ -413,25 +415,16 @@ def sweep(
     kind = _device(device)
     targets = None if adaptive is None else parse_targets(adaptive)
     grid = read(preset, kind, same_data, targets, allow_model or ())
-    directory = out or inside(Path(), f"sweep-{Path(preset).stem}")
+    directory = local_directory(out or inside(Path(), f"sweep-{Path(preset).stem}"))
     workers = jobs if jobs is not None else (4 if kind == "cuda" else default_workers())
     if workers < 1:
         raise RefusalError(f"--jobs must be at least 1, not {workers}")
     PoolSettings(engine, address, jobs)
-    if resume_from is not None and (
-        url_of(resume_from) or (resume_from.exists() and not resume_from.is_dir())
-    ):
-        raise RefusalError(
-            f"--resume-from {resume_from} is not a folder of this machine: give one, which is made if it is "
-            "missing"
-        )
+    if resume_from is not None:
+        resume_from = local_directory(resume_from, "--resume-from")
     if plan:
         _list(grid, sweep.started_runs(grid, directory, resume_from), workers)
         return
-    if url_of(directory):
-        raise RefusalError(
-            f"--out {directory}: runs are written into a directory that all machines share, not behind a URL"
-        )
     with connected(engine, address, jobs) as cluster:
         done, data = sweep.begin(grid, directory, Progress, cluster, resume_from)
         with SweepDisplay(grid, cluster.size() if cluster else workers, as_typed) as display:
@@ -442,6 +435,7 @@ def sweep(
 
 def _list(plan: SweepPlan, runs: dict[str, dict[str, Any]], jobs: int) -> None:
     """Print what a sweep would do and how long that takes; `runs` holds run.json of every started run."""
+    from simtown.core.progress import Progress
     from simtown.training.forecast import Forecast, seconds_a_step
     from simtown.training.plan import datasets
 
@@ -466,7 +460,12 @@ def _list(plan: SweepPlan, runs: dict[str, dict[str, Any]], jobs: int) -> None:
         )
     else:
         say(f"{len(cells)} runs, {len(done)} of them done, {examples}")
-    step_seconds = {cell.fit.model: seconds_a_step(cell, jobs) for cell in forecast.unknown}
+    step_seconds = {}
+    with Progress("time a step of each model") as progress:
+        progress.on_begin(len(forecast.unknown))
+        for cell in forecast.unknown:
+            step_seconds[cell.fit.model] = seconds_a_step(cell, jobs)
+            progress.on_progress(1)
     for model, seconds in step_seconds.items():
         if seconds is not None:
             forecast.timed(model, seconds)

@@ -14,6 +14,7 @@ from PIL import Image, ImageDraw, UnidentifiedImageError
 from torch import nn
 
 from simtown.assets.catalogue import ENTITIES, SIZES
+from simtown.core.callbacks import ProgressCallback
 from simtown.core.files import DamagedError
 from simtown.core.pictures import open_picture
 from simtown.datasets.preview import OBJECT, SUBJECT
@@ -102,7 +103,11 @@ def world_of(run: dict[str, Any]) -> Settings:
 
 
 def evaluate(
-    directory: Path, data: Path, device: torch.device, allowed: Collection[str] = ()
+    directory: Path,
+    data: Path,
+    device: torch.device,
+    allowed: Collection[str] = (),
+    callback: ProgressCallback | None = None,
 ) -> dict[str, Any]:
     """Test a run's model on the test set of a data set of its picture size and its kinds.
 
@@ -113,6 +118,7 @@ def evaluate(
         data: directory of the data set.
         device: of the model.
         allowed: as for :func:`open_run`.
+        callback: receives the progress, in examples.
 
     Raises:
         SettingsError: a data set that the model cannot be asked about.
@@ -128,14 +134,19 @@ def evaluate(
         world_seed=trained.world_seed,
         catalogue=trained.catalogue,
     )
+    if not len(dataset.test):
+        raise SettingsError(f"{data} has no test examples: generate it with some")
+    callback = callback or ProgressCallback()
+    callback.on_begin(len(dataset.test) + len(dataset.val))
+    model.to(device)
     with precision(FitSettings(**run["settings"])):
         logits = {
-            name: logits_of(model.to(device), open_split(split, len(split), shown, device), len(split))[0]
+            name: logits_of(
+                model, open_split(split, len(split), shown, device), len(split), callback.on_progress
+            )[0]
             for name, split in (("test", dataset.test), ("val", dataset.val))
             if len(split)
         }
-    if "test" not in logits:
-        raise SettingsError(f"{data} has no test examples: generate it with some")
     shares = measure(
         dataset,
         logits["test"],

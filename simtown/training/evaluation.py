@@ -21,10 +21,15 @@ BATCH = 512
 
 
 @torch.inference_mode()
-def logits_of(model: nn.Module, source: ExampleSource, n: int) -> tuple[np.ndarray, float]:
+def logits_of(
+    model: nn.Module,
+    source: ExampleSource,
+    n: int,
+    progress: Callable[[int], object] = lambda examples: None,
+) -> tuple[np.ndarray, float]:
     """(n,) float32 logits of a source's first n examples, and their mean cross-entropy.
 
-    The model is left in evaluation mode.
+    The model is left in evaluation mode. `progress` receives the number of examples it was newly asked about.
     """
     model.eval()
     parts, loss = [], 0.0
@@ -32,6 +37,7 @@ def logits_of(model: nn.Module, source: ExampleSource, n: int) -> tuple[np.ndarr
         logits = model(batch).float()
         loss += float(binary_cross_entropy_with_logits(logits, batch.answer, reduction="sum"))
         parts.append(logits.cpu().numpy())
+        progress(len(logits))
     return np.concatenate(parts), loss / n
 
 

@@ -142,16 +142,6 @@ def test_a_question_that_comes_twice_is_encoded_as_if_it_came_once():
     torch.testing.assert_close(of_together, of_alone)
 
 
-@pytest.fixture
-def one_thread():
-    """PyTorch with one thread, and afterwards as it was."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-@pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize("shape", [(2, 1, 1, 1), (7, 3, 5, 3), (16, 20, 8, 16), (33, 50, 4, 8)])
 @pytest.mark.parametrize("rate", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("order", [torch.channels_last, torch.contiguous_format])
@@ -192,7 +182,6 @@ def test_a_stage_is_pytorchs_three_layers_up_to_rounding(
         torch.testing.assert_close(ours.double(), theirs.double(), rtol=1e-4, atol=1e-5, msg=name)
 
 
-@pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize("kind", [torch.bfloat16, torch.float32])
 def test_what_is_no_number_goes_through_a_stage(kind):
     maps = torch.randn(4, 2, 3, 3).to(kind)
@@ -202,7 +191,6 @@ def test_what_is_no_number_goes_through_a_stage(kind):
     assert torch.isfinite(found[:, 1]).all()
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_a_stage_under_a_transform_or_without_statistics_is_pytorchs_three_layers():
     torch.manual_seed(0)
     stage, maps = Stage(3, 0.0), torch.randn(4, 3, 2, 2)
@@ -219,9 +207,16 @@ def test_a_stage_under_a_transform_or_without_statistics_is_pytorchs_three_layer
     torch.testing.assert_close(found[0], torch.autograd.grad(alone.sum(), stage.norm.weight)[0])
 
 
-@pytest.mark.usefixtures("one_thread")
-def test_a_stage_that_is_only_asked_learns_nothing():
-    stage, maps = Stage(3, 0.5).eval(), torch.randn(4, 3, 2, 2).bfloat16()
-    before = deepcopy(stage.state_dict())
-    torch.testing.assert_close(stage(maps), torch.relu(stage.norm(maps)))
+@pytest.mark.parametrize("asked", [torch.inference_mode, torch.no_grad, torch.enable_grad])
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float32])
+@pytest.mark.parametrize("shape", [(4, 3, 2, 2), (5, 20, 3, 7)])
+def test_a_stage_that_is_only_asked_learns_nothing(asked, kind, shape):
+    stage = Stage(shape[1], 0.5)
+    stage(3 * torch.randn(shape) + 1)
+    stage.eval()
+    before, maps = deepcopy(stage.state_dict()), torch.randn(shape).to(kind)
+    with asked():
+        found = stage(maps)
+        torch.testing.assert_close(found, torch.relu(stage.norm(maps)))
+    assert found.requires_grad == (asked is torch.enable_grad)
     torch.testing.assert_close(stage.state_dict(), before)

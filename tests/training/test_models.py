@@ -106,6 +106,27 @@ def test_the_short_form_is_the_plain_one_in_the_precision_and_memory_layout_of_t
     assert plain.std() > 100 * most.max()
 
 
+@pytest.mark.parametrize(("height", "width"), [(1, 1), (1, 5), (2, 2), (3, 8), (13, 7), (16, 32)])
+@pytest.mark.parametrize(("slots", "b", "filters"), [(1, 1, 1), (2, 3, 4), (3, 2, 20)])
+@pytest.mark.parametrize(("kind", "error"), [(torch.float32, 1e-5), (torch.bfloat16, 2**-6)])
+def test_on_one_thread_the_short_form_is_the_plain_one_up_to_rounding(
+    height, width, slots, b, filters, kind, error
+):
+    torch.manual_seed(height + width)
+    look = LabelledConvolution(5, filters, height, width)
+    image, labels = torch.randn(b, 3, height, width), torch.randn(slots, b, 5)
+    wanted = (look.conv.weight, image.requires_grad_(), labels.requires_grad_())
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=kind == torch.bfloat16):
+        short = look(image, labels)
+    assert short.dtype == kind
+    plain = look.plain(image, labels)
+    pull = torch.randn_like(plain)
+    found = short, *torch.autograd.grad(short, wanted, pull.to(kind))
+    for ours, theirs in zip(found, (plain, *torch.autograd.grad(plain, wanted, pull)), strict=True):
+        largest = max(1.0, float(theirs.detach().abs().max()))
+        assert float((ours.detach().float() - theirs.detach()).abs().max()) <= error * largest
+
+
 def test_what_a_label_adds_depends_on_the_border_and_nothing_else():
     look = LabelledConvolution(3, 4, 9, 9)
     with torch.no_grad():

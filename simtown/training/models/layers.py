@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from simtown.training.models.stage import applies, norm_relu_drop
+from simtown.training.models.stage import applies, norm_relu, norm_relu_drop
 from simtown.training.world import Batch
 
 #: Hidden sizes of the multilayer perceptron that tops a convolutional network (section 6.5).
@@ -33,8 +33,11 @@ class Stage(nn.Module):
         self.norm, self.drop = nn.BatchNorm2d(channels), nn.Dropout2d(dropout)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if self.training and applies(x, self.norm):
-            return norm_relu_drop(x, self.norm, self.drop.p)
+        if applies(x, self.norm):
+            if self.training:
+                return norm_relu_drop(x, self.norm, self.drop.p)
+            if not torch.is_grad_enabled():
+                return norm_relu(x, self.norm)
         return self.drop(torch.relu_(self.norm(x)))
 
 

@@ -6,7 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from simtown.training.models.labels import Border, add_labels
 from simtown.training.models.layers import HEAD, Stage, convolution, half, joint_loss, perceptron, scaled
+from simtown.training.models.maps import serves
 from simtown.training.world import Batch, World
 
 
@@ -33,6 +35,7 @@ class LabelledConvolution(nn.Module):
         ones = torch.ones(1, 1, height, width, device="cpu")
         taps = F.unfold(ones, 3, padding=1, stride=2)[0]  # 1 where a tap falls into the picture
         self.register_buffer("inside", taps.T.contiguous(), persistent=False)
+        self.border = Border(taps.T.view(half(height, 1), half(width, 1), -1).numpy())
 
     def forward(self, image: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """(b, 3, h, w) pictures and (slots, b, embedding) labels → (slots · b, filters, h / 2, w / 2),
@@ -42,6 +45,8 @@ class LabelledConvolution(nn.Module):
         b, filters, h, w = seen.shape
         kernel = self.conv.weight[:, 3:].flatten(2).permute(1, 2, 0)  # embedding, tap, filter
         label_sums = (labels.flatten(0, 1) @ kernel.flatten(1)).view(-1, 9, filters)
+        if serves(seen):
+            return add_labels(seen.permute(0, 2, 3, 1), label_sums, self.border).permute(0, 3, 1, 2)
         pixels = seen.permute(0, 2, 3, 1).reshape(b, h * w, filters)
         taps = self.inside.to(seen.dtype).expand(b, -1, -1)
         # slot by slot: repeating the pixels would sum their gradients over the slots, which takes a tenth of

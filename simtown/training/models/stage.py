@@ -1,132 +1,117 @@
 """Batch norm, ReLU and dropout of whole channels as one operation, on one thread of a processor.
 
 PyTorch goes through the maps once or more for each of the three, forwards and backwards. Here it is four
-times: sums, result, sums of gradients, gradient. Maps are float32 or bfloat16. Arithmetic is float32, sums
+times: sums, result, sums of gradients, gradient; once where nothing is learned. Arithmetic is float32, sums
 over the pictures are float64, and only what is written is rounded.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 from __future__ import annotations
 
+from math import gcd
 from typing import Any
 
 import numpy as np
 import torch
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 from torch import nn
 from torch.autograd.function import once_differentiable
 
 from simtown.core.exact import kernel
+from simtown.training.models.maps import channels_last, kept, memory, serves, wide
 
-_I16, _I32 = ir.IntType(16), ir.IntType(32)
+#: Places that a kernel takes at once at most: a loop over the channels of one is too short to be fast.
+_TOGETHER = 8
 
-
-@intrinsic
-def _wide(typing, kept):
-    """The float32 that is kept: as itself, or as a bfloat16's bits, an int16."""
-
-    def generate(context, builder, signature, arguments):
-        if kept == types.float32:
-            return arguments[0]
-        return builder.bitcast(builder.shl(builder.zext(arguments[0], _I32), _I32(16)), ir.FloatType())
-
-    return types.float32(kept), generate
-
-
-@intrinsic
-def _kept(typing, array, number):
-    """A float32 as an array keeps it: itself, or the bits of the nearest bfloat16, the even one of two."""
-
-    def generate(context, builder, signature, arguments):
-        if array.dtype == types.float32:
-            return arguments[1]
-        bits = builder.bitcast(arguments[1], _I32)
-        odd = builder.and_(builder.lshr(bits, _I32(16)), _I32(1))
-        return builder.trunc(builder.lshr(builder.add(builder.add(bits, _I32(0x7FFF)), odd), _I32(16)), _I16)
-
-    return array.dtype(array, types.float32), generate
-
-
-# In the kernels maps are (pictures, places, channels), float32 or, of bfloat16, int16.
+# In the kernels maps are (pictures, groups of places, lanes): a lane is a channel of one place of the group.
+# What is known of a channel stands in all its lanes.
 
 
 @kernel
 def _sums(x, centre, sums):
-    """Of every picture and channel: the sum of what x exceeds the centre by, and that of the squares.
+    """Add, to (2, channels) float64, the sum of what x exceeds the centre by, and that of the squares.
 
-    They go to (pictures, 2, channels) float32. Near a centre sums lose no digits, however far from 0 it lies.
+    Near a centre sums lose no digits, however far from 0 it lies.
     """
     # arrays of its own: LLVM knows that no other lies in the same place, and takes a vector at a time
-    total, squares = np.empty(x.shape[2], np.float32), np.empty(x.shape[2], np.float32)
+    lanes, channels = x.shape[2], sums.shape[1]
+    total, squares = np.empty(lanes, np.float32), np.empty(lanes, np.float32)
     for b in range(len(x)):
         total[:] = 0
         squares[:] = 0
-        for place in range(x.shape[1]):
-            for c in range(x.shape[2]):
-                value = _wide(x[b, place, c]) - centre[c]
-                total[c] += value
-                squares[c] += value * value
-        sums[b, 0] = total
-        sums[b, 1] = squares
+        for group in range(x.shape[1]):
+            for lane in range(lanes):
+                value = wide(x[b, group, lane]) - centre[lane]
+                total[lane] += value
+                squares[lane] += value * value
+        for first in range(0, lanes, channels):
+            for c in range(channels):
+                sums[0, c] += total[first + c]
+                sums[1, c] += squares[first + c]
 
 
 @kernel
 def _results(x, centre, scale, shift, keep, y):
     """y = relu(scale · (x - centre) + shift) · keep; what is no number stays so."""
     for b in range(len(x)):
-        kept = keep[b]
-        for place in range(x.shape[1]):
-            before, after = x[b, place], y[b, place]
-            for c in range(x.shape[2]):
-                value = (_wide(before[c]) - centre[c]) * scale[c] + shift[c]
-                after[c] = _kept(after, (np.float32(0) if value <= 0 else value) * kept[c])
+        share = keep[b]
+        for group in range(x.shape[1]):
+            before, after = x[b, group], y[b, group]
+            for lane in range(x.shape[2]):
+                value = (wide(before[lane]) - centre[lane]) * scale[lane] + shift[lane]
+                after[lane] = kept(after, (np.float32(0) if value <= 0 else value) * share[lane])
 
 
 @kernel
-def _gradient_sums(x, gradient, centre, scale, shift, sums):
-    """Of every picture and channel: the sum of what passes the ReLU, and of its products with x - centre."""
-    total, products = np.empty(x.shape[2], np.float32), np.empty(x.shape[2], np.float32)
+def _gradient_sums(x, gradient, centre, scale, shift, keep, sums):
+    """Add, to (2, channels) float64, the sum of what passes dropout and ReLU, and of its products with
+    x - centre.
+    """
+    lanes, channels = x.shape[2], sums.shape[1]
+    total, products = np.empty(lanes, np.float32), np.empty(lanes, np.float32)
     for b in range(len(x)):
         total[:] = 0
         products[:] = 0
-        for place in range(x.shape[1]):
-            before, after = x[b, place], gradient[b, place]
-            for c in range(x.shape[2]):
-                value, arriving = _wide(before[c]) - centre[c], _wide(after[c])
-                passed = arriving if value * scale[c] + shift[c] > 0 else np.float32(0)
-                total[c] += passed
-                products[c] += passed * value
-        sums[b, 0] = total
-        sums[b, 1] = products
+        for group in range(x.shape[1]):
+            before, after = x[b, group], gradient[b, group]
+            for lane in range(lanes):
+                value, arriving = wide(before[lane]) - centre[lane], wide(after[lane])
+                passed = arriving if value * scale[lane] + shift[lane] > 0 else np.float32(0)
+                total[lane] += passed
+                products[lane] += passed * value
+        for first in range(0, lanes, channels):
+            for c in range(channels):
+                sums[0, c] += total[first + c] * keep[b, c]
+                sums[1, c] += products[first + c] * keep[b, c]
 
 
 @kernel
 def _gradients(x, gradient, centre, scale, shift, keep, slope, offset, result):
     """result = scale · passed · keep + slope · (x - centre) + offset."""
     for b in range(len(x)):
-        kept = keep[b]
-        for place in range(x.shape[1]):
-            before, after, to = x[b, place], gradient[b, place], result[b, place]
-            for c in range(x.shape[2]):
-                value, arriving = _wide(before[c]) - centre[c], _wide(after[c]) * kept[c]
-                passed = arriving if value * scale[c] + shift[c] > 0 else np.float32(0)
-                to[c] = _kept(to, passed * scale[c] + value * slope[c] + offset[c])
+        share = keep[b]
+        for group in range(x.shape[1]):
+            before, after, to = x[b, group], gradient[b, group], result[b, group]
+            for lane in range(x.shape[2]):
+                value, arriving = wide(before[lane]) - centre[lane], wide(after[lane]) * share[lane]
+                passed = arriving if value * scale[lane] + shift[lane] > 0 else np.float32(0)
+                to[lane] = kept(to, passed * scale[lane] + value * slope[lane] + offset[lane])
 
 
-def _memory(maps: torch.Tensor) -> np.ndarray:
-    """(b, h, w, channels) → the same memory as (b, h · w, channels); bfloat16 as int16."""
-    maps = maps.detach()
-    values: np.ndarray = (
-        (maps if maps.dtype == torch.float32 else maps.view(torch.int16)).flatten(1, 2).numpy()
-    )
-    return values
+class _Lanes:
+    """How a kernel sees maps of (b, h, w, channels)."""
 
+    def __init__(self, maps: torch.Tensor) -> None:
+        b, h, w, channels = maps.shape
+        self.together = gcd(h * w, _TOGETHER)
+        self._shape = b, h * w // self.together, self.together * channels
 
-def _channels_last(maps: torch.Tensor) -> torch.Tensor:
-    """(b, channels, h, w) → contiguous (b, h, w, channels): the same memory if it lies so already."""
-    return maps.permute(0, 2, 3, 1).contiguous()
+    def of(self, maps: torch.Tensor) -> np.ndarray:
+        """(b, h, w, channels) → the same memory as (b, groups, lanes)."""
+        return memory(maps).reshape(self._shape)
+
+    def known(self, *values: np.ndarray) -> list[np.ndarray]:
+        """(..., channels) → (..., lanes) float32."""
+        return [np.tile(each.astype(np.float32), self.together) for each in values]
 
 
 class _NormReluDrop(torch.autograd.Function):
@@ -141,19 +126,18 @@ class _NormReluDrop(torch.autograd.Function):
         norm: nn.BatchNorm2d,
         rate: float,
     ) -> torch.Tensor:
-        x = _channels_last(maps)
-        values, (b, channels) = _memory(x), maps.shape[:2]
-        n, sums = b * values.shape[1], np.empty((b, 2, channels), dtype=np.float32)
-        centre = x[0, 0, 0].detach().float().numpy()
-        _sums(values, centre, sums)
-        above, squares = sums.sum(0, dtype=np.float64) / n
+        x = channels_last(maps)
+        lanes, (b, channels), n = _Lanes(x), maps.shape[:2], x.numel() // x.shape[3]
+        centre, sums = x[0, 0, 0].detach().float().numpy(), np.zeros((2, channels))
+        _sums(lanes.of(x), *lanes.known(centre), sums)
+        above, squares = sums / n
         variance = np.maximum(squares - above**2, 0)
         inverse_std = 1 / np.sqrt(variance + norm.eps)
-        scale = (weight.detach().numpy() * inverse_std).astype(np.float32)
-        shift = (bias.detach().numpy() - above * scale).astype(np.float32)
+        scale = weight.detach().numpy() * inverse_std
+        shift = bias.detach().numpy() - above * scale
         keep = torch.empty(b, channels).bernoulli_(1 - rate).div_(1 - rate or 1).numpy()
-        y = torch.empty_like(x)
-        _results(values, centre, scale, shift, keep, _memory(y))
+        known, y = lanes.known(centre, scale, shift, keep), torch.empty_like(x)
+        _results(lanes.of(x), *known, lanes.of(y))
         for running, now in (
             (norm.running_mean, centre + above),
             (norm.running_var, variance * n / max(n - 1, 1)),
@@ -161,43 +145,28 @@ class _NormReluDrop(torch.autograd.Function):
             running.lerp_(torch.from_numpy(now).to(running.dtype), norm.momentum)
         norm.num_batches_tracked += 1
         ctx.save_for_backward(x)
-        ctx.known = centre, scale, shift, keep, above, inverse_std
+        ctx.lanes, ctx.known, ctx.moments = lanes, known, (n, scale, above, inverse_std)
         return y.permute(0, 3, 1, 2)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         (x,) = ctx.saved_tensors
-        centre, scale, shift, keep, above, inverse_std = ctx.known
-        values, arrived = _memory(x), _memory(_channels_last(gradient))
-        b, places, channels = values.shape
-        n, sums = b * places, np.empty((b, 2, channels), dtype=np.float32)
-        _gradient_sums(values, arrived, centre, scale, shift, sums)
-        of_bias, products = (sums * keep[:, None]).sum(0, dtype=np.float64)
+        lanes, (n, scale, above, inverse_std) = ctx.lanes, ctx.moments
+        arrived, result, sums = channels_last(gradient), torch.empty_like(x), np.zeros((2, x.shape[3]))
+        _gradient_sums(lanes.of(x), lanes.of(arrived), *ctx.known, sums)
+        of_bias, products = sums
         of_weight = (products - above * of_bias) * inverse_std
         slope = -scale * of_weight * inverse_std / n
         offset = -scale * of_bias / n - slope * above
-        result = torch.empty_like(x)
-        _gradients(
-            *(values, arrived, centre, scale, shift, keep),
-            *(slope.astype(np.float32), offset.astype(np.float32)),
-            _memory(result),
-        )
+        _gradients(lanes.of(x), lanes.of(arrived), *ctx.known, *lanes.known(slope, offset), lanes.of(result))
         of_parameters = (torch.from_numpy(each.astype(np.float32)) for each in (of_weight, of_bias))
         return result.permute(0, 3, 1, 2), *of_parameters, None, None
 
 
 def applies(maps: torch.Tensor, norm: nn.BatchNorm2d) -> bool:
-    """Whether :func:`norm_relu_drop` serves these maps and this norm. A sweep's runs have one thread each."""
-    return (
-        maps.dtype in (torch.float32, torch.bfloat16)
-        and maps.device.type == "cpu"
-        and torch.get_num_threads() == 1
-        and norm.running_mean is not None
-        and not torch.compiler.is_compiling()
-        # such as vmap, which needs PyTorch's own operations
-        and not torch._C._are_functorch_transforms_active()
-    )
+    """Whether :func:`norm_relu_drop` and :func:`norm_relu` serve these maps and this norm."""
+    return serves(maps) and norm.running_mean is not None
 
 
 def norm_relu_drop(maps: torch.Tensor, norm: nn.BatchNorm2d, rate: float) -> torch.Tensor:
@@ -215,3 +184,16 @@ def norm_relu_drop(maps: torch.Tensor, norm: nn.BatchNorm2d, rate: float) -> tor
     """
     result: torch.Tensor = _NormReluDrop.apply(maps, norm.weight, norm.bias, norm, rate)
     return result
+
+
+def norm_relu(maps: torch.Tensor, norm: nn.BatchNorm2d) -> torch.Tensor:
+    """Batch norm by the running statistics, and ReLU, where nothing is learned.
+
+    Maps, norm and result as of :func:`norm_relu_drop`. No gradient comes back.
+    """
+    x = channels_last(maps)
+    lanes, y = _Lanes(x), torch.empty_like(x)
+    scale, keep = norm.weight * (norm.running_var + norm.eps).rsqrt(), torch.ones(len(x), x.shape[3])
+    known = (each.detach().numpy() for each in (norm.running_mean, scale, norm.bias, keep))
+    _results(lanes.of(x), *lanes.known(*known), lanes.of(y))
+    return y.permute(0, 3, 1, 2)

@@ -1,0 +1,62 @@
+"""Maps of a network as kernels see them: on one thread of a processor, in float32 or bfloat16."""
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+from __future__ import annotations
+
+import numpy as np
+import torch
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+_I16, _I32 = ir.IntType(16), ir.IntType(32)
+
+
+@intrinsic
+def wide(typing, kept):
+    """The float32 that is kept: as itself, or as a bfloat16's bits, an int16."""
+
+    def generate(context, builder, signature, arguments):
+        if kept == types.float32:
+            return arguments[0]
+        return builder.bitcast(builder.shl(builder.zext(arguments[0], _I32), _I32(16)), ir.FloatType())
+
+    return types.float32(kept), generate
+
+
+@intrinsic
+def kept(typing, array, number):
+    """A float32 as an array keeps it: itself, or the bits of the nearest bfloat16, the even one of two."""
+
+    def generate(context, builder, signature, arguments):
+        if array.dtype == types.float32:
+            return arguments[1]
+        bits = builder.bitcast(arguments[1], _I32)
+        odd = builder.and_(builder.lshr(bits, _I32(16)), _I32(1))
+        return builder.trunc(builder.lshr(builder.add(builder.add(bits, _I32(0x7FFF)), odd), _I32(16)), _I16)
+
+    return array.dtype(array, types.float32), generate
+
+
+def memory(values: torch.Tensor) -> np.ndarray:
+    """The memory of a contiguous tensor as an array of its shape; bfloat16 as int16."""
+    values = values.detach()
+    array: np.ndarray = (values if values.dtype == torch.float32 else values.view(torch.int16)).numpy()
+    return array
+
+
+def channels_last(maps: torch.Tensor) -> torch.Tensor:
+    """(b, channels, h, w) → contiguous (b, h, w, channels): the same memory if it lies so already."""
+    return maps.permute(0, 2, 3, 1).contiguous()
+
+
+def serves(maps: torch.Tensor) -> bool:
+    """Whether a kernel of one thread may compute these maps. A sweep's runs have one thread each."""
+    return (
+        maps.dtype in (torch.float32, torch.bfloat16)
+        and maps.device.type == "cpu"
+        and torch.get_num_threads() == 1
+        and not torch.compiler.is_compiling()
+        # such as vmap, which needs PyTorch's own operations
+        and not torch._C._are_functorch_transforms_active()
+    )
