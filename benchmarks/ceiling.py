@@ -1,5 +1,5 @@
 """How much faster a training step can still become: the part of it that multiplies, and how fast that is; and
-what our one operation for batch norm, ReLU and dropout saves against PyTorch's three.
+what our operations for batch norm, ReLU and dropout, and for adding a label, save against PyTorch's own.
 
     python benchmarks/ceiling.py [--steps 20]
 
@@ -42,10 +42,12 @@ def train(model: str, size: str, precision: str, layers: str, steps: int) -> Non
     from simtown.language.questions import vocabulary
     from simtown.training.fit import loss_of
     from simtown.training.models import layers as models_layers
+    from simtown.training.models import pbn
     from simtown.training.world import World
 
     if layers == "pytorch":
         models_layers.applies = lambda maps, norm: False
+        pbn.serves = lambda maps: False
     torch.set_num_threads(1)
     keep_memory()
     width, height = map(int, size.split("x"))

@@ -15,6 +15,7 @@ from hypothesis import strategies as st  # noqa: E402
 from PIL import Image  # noqa: E402
 
 from simtown.assets.catalogue import ENTITIES  # noqa: E402
+from simtown.core.callbacks import NO_STAGES, ProgressCallback  # noqa: E402
 from simtown.core.pictures import open_picture  # noqa: E402
 from simtown.datasets.job import generate  # noqa: E402
 from simtown.datasets.preview import OBJECT, SUBJECT  # noqa: E402
@@ -24,7 +25,7 @@ from simtown.language.questions import PHRASINGS, encode, text  # noqa: E402
 from simtown.language.relations import RELATION_NAMES  # noqa: E402
 from simtown.language.sampler import sample  # noqa: E402
 from simtown.render.renderers import make_renderer  # noqa: E402
-from simtown.training import evaluation  # noqa: E402
+from simtown.training import ask, evaluation  # noqa: E402
 from simtown.training.ask import ModelAnswer, draw, framed, open_run, parse, predict  # noqa: E402
 from simtown.training.fit import fit  # noqa: E402
 from simtown.training.sources import Resident  # noqa: E402
@@ -367,6 +368,22 @@ def test_evaluation_on_another_data_set_tells_its_own_accuracy(cli, run, tmp_pat
     assert again["accuracy"] == ((logits > 0) == dataset.test.column("answer")).mean()
     assert again["n"] == 30
     assert "seen" not in again  # its training examples are not the run's
+
+
+def test_evaluation_tells_how_far_it_is(run, data):
+    told = []
+
+    class Told(ProgressCallback):
+        def on_begin(self, total, done=0):
+            told.append(total)
+
+        def on_progress(self, count, seconds=NO_STAGES):
+            told.append(-count)
+
+    ask.evaluate(run("pbn"), data, torch.device("cpu"), callback=Told())
+    dataset = open_dataset(data)
+    assert told[0] == len(dataset.test) + len(dataset.val)
+    assert sum(told) == 0
 
 
 def test_evaluation_on_a_grown_data_set_knows_the_examples_of_training(cli, run, tmp_path):

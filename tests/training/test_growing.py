@@ -205,7 +205,8 @@ def test_a_kept_cell_of_other_settings_or_examples_is_refused_before_anything_st
     assert changed == {path, Path("grid.toml")}
     path.write_text(other[:-50])
     sweep("--resume-from", "kept", seeds=[0, 1]).refuses(str(path), "damaged", code=1)
-    sweep("--resume-from", "grid.toml").refuses("--resume-from grid.toml", "not a folder")
+    for words in (["--resume-from", "grid.toml"], ["--out", "grid.toml"], ["--out", "grid.toml", "--plan"]):
+        sweep(*words).refuses(f"{words[0]} grid.toml is a file: give a directory")
 
 
 def test_an_adaptive_sweep_ends_alike_however_often_it_is_stopped(sweep, cli, monkeypatch):

@@ -206,6 +206,9 @@ def test_another_directory_is_left_alone(plan, tmp_path, cli):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / grid.NAME).write_text('{"format": "something else"}')
     cli("probe", "grid", plan(["majority"]), "--out", tmp_path / "out").refuses("was not made by")
+    table = plan(["majority"])
+    for words in ((), ("--plan",)):
+        cli("probe", "grid", table, "--out", table, *words).refuses("is a file: give a directory")
     assert (tmp_path / "out" / grid.NAME).read_text() == '{"format": "something else"}'
 
 
