@@ -18,6 +18,7 @@ from simtown.training.models.film import FilmBlock  # noqa: E402
 from simtown.training.models.layers import QuestionEncoder, half, perceptron, with_coordinates  # noqa: E402
 from simtown.training.models.pbn import LabelledConvolution  # noqa: E402
 from simtown.training.models.relation_network import MOST_CELLS  # noqa: E402
+from simtown.training.models.transformer import transformer  # noqa: E402
 from simtown.training.world import Batch  # noqa: E402
 from tests.training.towns import noise, world  # noqa: E402
 
@@ -134,6 +135,28 @@ def test_what_a_label_adds_depends_on_the_border_and_nothing_else():
     inner = added[:, 1:-1, 1:-1]
     torch.testing.assert_close(inner, inner[:, :1, :1].expand_as(inner))
     assert (added[:, 0, 0] - inner[:, 0, 0]).abs().max() > 1e-3
+
+
+# Attention
+
+
+@pytest.mark.parametrize("learns", [True, False])
+def test_attention_by_plain_products_is_pytorchs(learns):
+    torch.manual_seed(0)
+    encoder, tokens = transformer(8, 2, 0.0), torch.randn(3, 5, 8, requires_grad=True)
+    padding = torch.arange(5) >= torch.tensor([[5], [3], [4]])
+    wanted = (tokens, *encoder.parameters())
+    with torch.set_grad_enabled(learns):
+        ours, theirs = (
+            read(encoder, tokens, src_key_padding_mask=padding)[~padding]
+            for read in (type(encoder).forward, nn.TransformerEncoder.forward)
+        )
+    torch.testing.assert_close(ours, theirs)
+    if learns:
+        for one, other in zip(
+            *(torch.autograd.grad(read.sin().sum(), wanted) for read in (ours, theirs)), strict=True
+        ):
+            torch.testing.assert_close(one, other)
 
 
 # Sizes

@@ -106,9 +106,8 @@ class RelationNetwork(nn.Module):
         The first layer is linear in (one cell, other cell, question) and so is a sum of three products, which
         are made once for each cell.
         """
-        layer = (
-            self.first(cells)[:, :, None] + self.second(cells)[:, None] + self.asked(question)[:, None, None]
-        )
+        other = self.second(cells) + self.asked(question)[:, None]
+        layer = self.first(cells)[:, :, None] + other[:, None]
         related: torch.Tensor = self.relate(layer).mean((1, 2))
         return related
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from typing import Any
+
 import torch
 from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from simtown.training.models.layers import check_layers
 from simtown.training.world import World
@@ -61,7 +65,19 @@ class Reader(nn.Module):
         return tokens, padding
 
 
-def transformer(size: int, layers: int, dropout: float) -> nn.TransformerEncoder:
+class Encoder(nn.TransformerEncoder):
+    """PyTorch's, whose attention learns by plain products on a processor: in bfloat16 the gradients of its
+    fused form take most of a step there.
+    """
+
+    def forward(self, tokens: torch.Tensor, *args: Any, **options: Any) -> torch.Tensor:
+        """As PyTorch's."""
+        learns = tokens.device.type == "cpu" and torch.is_grad_enabled()
+        with sdpa_kernel(SDPBackend.MATH) if learns else nullcontext():
+            return super().forward(tokens, *args, **options)
+
+
+def transformer(size: int, layers: int, dropout: float) -> Encoder:
     """Layers of self-attention and two linear layers, layer norm first.
 
     So it trains without a warm-up of the learning rate.
@@ -78,7 +94,7 @@ def transformer(size: int, layers: int, dropout: float) -> nn.TransformerEncoder
         batch_first=True,
         norm_first=True,
     )
-    encoder = nn.TransformerEncoder(layer, layers, nn.LayerNorm(size), enable_nested_tensor=False)
+    encoder = Encoder(layer, layers, nn.LayerNorm(size), enable_nested_tensor=False)
     for parameter in encoder.parameters():
         if parameter.dim() > 1:
             nn.init.xavier_uniform_(parameter)  # PyTorch would start all layers alike, as copies of one
