@@ -460,10 +460,11 @@ def _list(plan: SweepPlan, runs: dict[str, dict[str, Any]], jobs: int) -> None:
         )
     else:
         say(f"{len(cells)} runs, {len(done)} of them done, {examples}")
-    step_seconds = {}
+    step_seconds, unknown = {}, forecast.unknown
     with Progress("time a step of each model") as progress:
-        progress.on_begin(len(forecast.unknown))
-        for cell in forecast.unknown:
+        if unknown:
+            progress.on_begin(len(unknown))
+        for cell in unknown:
             step_seconds[cell.fit.model] = seconds_a_step(cell, jobs)
             progress.on_progress(1)
     for model, seconds in step_seconds.items():
