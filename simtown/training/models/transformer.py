@@ -65,7 +65,7 @@ class Reader(nn.Module):
         return tokens, padding
 
 
-class Encoder(nn.TransformerEncoder):
+class TokenEncoder(nn.TransformerEncoder):
     """PyTorch's, whose attention learns by plain products on a processor: in bfloat16 the gradients of its
     fused form take most of a step there.
     """
@@ -77,7 +77,7 @@ class Encoder(nn.TransformerEncoder):
             return super().forward(tokens, *args, **options)
 
 
-def transformer(size: int, layers: int, dropout: float) -> Encoder:
+def transformer(size: int, layers: int, dropout: float) -> TokenEncoder:
     """Layers of self-attention and two linear layers, layer norm first.
 
     So it trains without a warm-up of the learning rate.
@@ -94,7 +94,7 @@ def transformer(size: int, layers: int, dropout: float) -> Encoder:
         batch_first=True,
         norm_first=True,
     )
-    encoder = Encoder(layer, layers, nn.LayerNorm(size), enable_nested_tensor=False)
+    encoder = TokenEncoder(layer, layers, nn.LayerNorm(size), enable_nested_tensor=False)
     for parameter in encoder.parameters():
         if parameter.dim() > 1:
             nn.init.xavier_uniform_(parameter)  # PyTorch would start all layers alike, as copies of one
