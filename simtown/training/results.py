@@ -39,6 +39,10 @@ MODELS = (
 )
 
 
+#: Model, distractor, entities, train size and seed of a run.
+_Cell = tuple[Any, ...]
+
+
 @dataclass(frozen=True)
 class Run:
     """One finished run: a model trained once, tested once.
@@ -86,6 +90,8 @@ def read_runs(paths: Iterable[Path]) -> list[Run]:
 def read_and_count(paths: Iterable[Path]) -> tuple[list[Run], dict[str, int]]:
     """The finished runs, and how many others there are of each status.
 
+    A run that is unfinished in one place and finished in another counts as finished.
+
     Raises:
         FileNotFoundError: a path does not exist, or there is no finished run.
         DamagedError: a file is damaged, or two runs disagree about the number of items of their test set.
@@ -102,14 +108,14 @@ def read_and_count(paths: Iterable[Path]) -> tuple[list[Run], dict[str, int]]:
         json_files = [path.resolve()] if path.is_file() else _json_files(path.resolve())
         files |= {file for file in json_files if file.name == RUN or _is_cell(file)}
     done: list[tuple[Path, dict[str, str], Run]] = []
-    others: Counter[str] = Counter()
+    unfinished: list[tuple[_Cell, str]] = []
     answers = 0
     for file in sorted(files):
         record, correct = _json(file) if file.name == RUN else cells.load(file)
         if record.get("format") != FORMAT:
             continue  # another program's
         if record.get("status") != "done":
-            others[str(record.get("status"))] += 1
+            unfinished.append((_cell(record), str(record.get("status"))))
             continue
         run = _run(file, record, correct)
         done.append((file, conditions(record), run))
@@ -120,7 +126,7 @@ def read_and_count(paths: Iterable[Path]) -> tuple[list[Run], dict[str, int]]:
                 "fewer directories"
             )
     refuse_mixture([(_place(file), conditions_of_run) for file, conditions_of_run, _ in done])
-    runs: dict[tuple[Any, ...], tuple[Run, Path]] = {}
+    runs: dict[_Cell, tuple[Run, Path]] = {}
     items: dict[str, tuple[int, Path]] = {}
     for file, _, run in done:
         key = (run.model, run.distractor, run.entities, run.train_size, run.seed)
@@ -138,13 +144,21 @@ def read_and_count(paths: Iterable[Path]) -> tuple[list[Run], dict[str, int]]:
                 f"{_answers(file)} holds answers to {len(run.correct)} test questions, {_answers(earlier)} "
                 f"to {count} of the same test set: one of the two is damaged; train that run again"
             )
+    others = Counter(status for cell, status in unfinished if cell not in runs)
     if not runs:
         where = ", ".join(map(str, paths)) or "nowhere"
-        unfinished = f" ({counts(others)})" if others else ""
+        begun = f" ({counts(others)})" if others else ""
         raise FileNotFoundError(
-            f"{where}: no finished run{unfinished}; make some with simtown fit or simtown sweep"
+            f"{where}: no finished run{begun}; make some with simtown fit or simtown sweep"
         )
     return [runs[key][0] for key in sorted(runs)], dict(sorted(others.items()))
+
+
+def _cell(record: Mapping[str, Any]) -> _Cell:
+    """Which cell a run.json is of; an unfinished one may lack any of this."""
+    data = record.get("data", {})
+    world = data.get("distractor"), data.get("entities")
+    return record.get("model"), *world, record.get("train_size"), record.get("seed")
 
 
 def _json_files(directory: Path) -> Iterator[Path]:

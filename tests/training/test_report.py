@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 
 from simtown.training.complexity import estimate
 from simtown.training.findings import SMALLEST
@@ -13,8 +14,10 @@ def test_runs_are_found_at_any_depth_once_and_unfinished_ones_counted(tmp_path, 
     runs = simulate({("pbn", 5): 900.0}, seeds=2)
     for i, run in enumerate(runs):
         store(tmp_path / "sweep" / f"d{i % 3}" / str(i), run)
-    store(tmp_path / "sweep" / "late", runs[0], status="running")
-    store(tmp_path / "sweep" / "broken", runs[0], status="failed")
+    begun = replace(runs[0], train_size=77)
+    store(tmp_path / "sweep" / "late", begun, status="running")
+    store(tmp_path / "sweep" / "broken", begun, status="failed")
+    store(tmp_path / "sweep" / "finished elsewhere", runs[0], status="running")
     store(tmp_path / "sweep" / "foreign", runs[0], format="wandb")
     found = read_runs(
         [tmp_path / "sweep", tmp_path / "sweep" / "d0", tmp_path / "sweep" / "d1" / "1" / "run.json"]

@@ -94,12 +94,7 @@ def keep(folder, run, name="cell", **changes):
     (folder / f"{name}.json").write_text(json.dumps(content, separators=(",", ":")))
 
 
-@pytest.fixture
-def cells():
-    return pytest.importorskip("simtown.training.cells", reason="needs the module of the sweep's cells")
-
-
-def test_cells_are_read_as_their_runs_are(tmp_path, exact, store, cells):
+def test_cells_are_read_as_their_runs_are(tmp_path, exact, store):
     run = exact("pbn", 5, 500, 0.6, items=401)
     keep(tmp_path, run)
     (tmp_path / "complexity.json").write_text('{"format": "simtown-complexity"}')
@@ -115,7 +110,7 @@ def test_cells_are_read_as_their_runs_are(tmp_path, exact, store, cells):
         read_runs([tmp_path])
 
 
-def test_a_damaged_cell_is_named(tmp_path, exact, cells):
+def test_a_damaged_cell_is_named(tmp_path, exact):
     keep(tmp_path, exact("pbn", 5, 500, 0.6))
     path = tmp_path / "cell.json"
     whole = path.read_text()
